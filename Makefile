@@ -39,7 +39,7 @@ run:
 # Tests wait for servers and tools for a part of their time: three run on two processors.
 test:
 	@scripts/install-missing.sh go std venv node lsp git
-	RUST_TEST_THREADS=$${RUST_TEST_THREADS:-$$(( $$(nproc) * 3 / 2 ))} cargo test --locked --features $(ALL_FEATURES) --lib --test it
+	RUST_TEST_THREADS=$${RUST_TEST_THREADS:-$$(( $$(nproc) * 3 / 2 ))} cargo test --locked --workspace --features $(ALL_FEATURES) --lib --bins --tests
 
 # The binary of the tests, as `make test` has built it.
 test-all: test
@@ -49,7 +49,7 @@ test-all: test
 lint: clippy lint-files
 
 clippy:
-	cargo clippy --locked --all-targets --features $(ALL_FEATURES) -- -D warnings
+	cargo clippy --locked --workspace --all-targets --features $(ALL_FEATURES) -- -D warnings
 
 # All but what a compiler has to run for.
 lint-files:
@@ -74,9 +74,9 @@ bench: check-workspaces build
 
 # semdex with optimisation; all that it uses is optimised in any case. CHECKER is a target of Go's own.
 FUZZ_SECONDS ?= 600
-CHECKER := src/lang/go/checker/program
+CHECKER := crates/go/src/checker/program
 
 fuzz:
 	@scripts/install-missing.sh go
-	CARGO_PROFILE_DEV_OPT_LEVEL=2 SEMDEX_FUZZ_SECONDS=$(FUZZ_SECONDS) cargo test --locked --features $(ALL_FEATURES) --lib fuzz_ -- --nocapture --test-threads 2
+	CARGO_PROFILE_DEV_OPT_LEVEL=2 SEMDEX_FUZZ_SECONDS=$(FUZZ_SECONDS) cargo test --locked --workspace --features $(ALL_FEATURES) --lib --tests fuzz_ -- --nocapture --test-threads 2
 	cd $(CHECKER) && go test -run XXX -fuzz FuzzMessages -fuzztime $(FUZZ_SECONDS)s .

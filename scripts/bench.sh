@@ -51,7 +51,7 @@ if [ ${#go[@]} -gt 0 ]; then
 fi
 
 printf '\n== what rustc says of the fixtures, beside what is kept of it\n'
-(cd "$here" && SEMDEX_TRUTH=check cargo test --locked --lib lang::rust::tests) || short+=("SEMDEX_TRUTH=check")
+(cd "$here" && cargo xtask truth check) || short+=("cargo xtask truth check")
 
 printf '\n'
 if [ ${#short[@]} -gt 0 ]; then

@@ -7,17 +7,20 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Parser;
-use semdex::api::{self, Listener, Pulse};
 use semdex::cli::{self, Announcement, Arguments, Color, Command, Serve, Verb};
 use semdex::config::{Config, Flags, create_private_dir};
-use semdex::lang::{self, process_group, search_path};
-use semdex::logging;
+use semdex::config::{
+    logging,
+    token::{self, Token},
+    trust::TrustStore,
+};
+use semdex::engine::{STACK_BYTES, registry::Registry};
+use semdex::engines;
+use semdex::http::{self, Listener, Pulse};
 use semdex::ops::{Runs, Service};
+use semdex::process::{process_group, search_path};
 use semdex::text::visible;
-use semdex::token::{self, Token};
-use semdex::trust::TrustStore;
 use semdex::workspace::Workspaces;
-use semdex::workspace::registry::find_root;
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
@@ -37,7 +40,7 @@ pub static ALLOCATOR_OPTIONS: &[u8; 60] = b"background_thread:true,dirty_decay_m
 const FAILED: u8 = 1;
 const INTERRUPTED: i32 = 130;
 /// rust-analyzer recurses deeply, and its questions run on threads of this runtime.
-const STACK: usize = lang::STACK_BYTES;
+const STACK: usize = STACK_BYTES;
 /// Analysis that is still under way when all else has ended gets so long to notice.
 const LEFTOVERS: Duration = Duration::from_secs(2);
 /// How often the owner's decisions about trust are read anew.
@@ -90,20 +93,20 @@ fn carry_out(command: Command, color: Color) -> Result<ExitCode, Failure> {
             decided.map_err(|error| format!("{}: {error}", path.display()))?;
         }
         Command::Config(show) => {
-            show.print(|config, root| TrustStore::new(&config.state_dir).is_trusted(root).unwrap_or(false))?
+            show.print(&engines(), |config, root| TrustStore::new(&config.state_dir).is_trusted(root).unwrap_or(false))?
         }
         Command::Completions(completions) => completions.print()?,
         Command::Man(man) => man.print()?,
         Command::Mcp { root } => {
             let config = Config::load(&Flags::default())?;
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-            let served = runtime.block_on(cli::serve_mcp(root.as_deref(), &config));
+            let served = runtime.block_on(cli::serve_mcp(root.as_deref(), &config, engines()));
             // A read of standard input that is under way cannot be given up.
             runtime.shutdown_background();
             served?;
         }
         Command::Init(init) => {
-            if !cli::init(&init)? {
+            if !cli::init(&init, &engines())? {
                 return Ok(ExitCode::from(FAILED));
             }
         }
@@ -112,30 +115,30 @@ fn carry_out(command: Command, color: Color) -> Result<ExitCode, Failure> {
             let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else {
                 return Ok(ExitCode::SUCCESS);
             };
-            let code = runtime.block_on(cli::hook(agent));
+            let code = runtime.block_on(cli::hook(agent, &engines()));
             // A read of standard input that is under way cannot be given up.
             runtime.shutdown_background();
             return Ok(ExitCode::from(code));
         }
         Command::Doctor { root } => {
-            if !cli::doctor(root.as_deref(), &Config::load(&Flags::default())?)? {
+            if !cli::doctor(root.as_deref(), &Config::load(&Flags::default())?, &engines())? {
                 return Ok(ExitCode::from(FAILED));
             }
         }
         Command::Events(asked) => {
             let config = Config::load(&Flags::default())?;
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-            return Ok(ExitCode::from(runtime.block_on(cli::follow(asked, &config, color))?));
+            return Ok(ExitCode::from(runtime.block_on(cli::follow(asked, &config, &engines(), color))?));
         }
         Command::Verb(Verb::Run(task)) => {
             let config = Config::load(&Flags::default())?;
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-            return Ok(ExitCode::from(runtime.block_on(cli::run_task(task, &config, color))?));
+            return Ok(ExitCode::from(runtime.block_on(cli::run_task(task, &config, &engines(), color))?));
         }
         Command::Verb(verb) => {
             let config = Config::load(&Flags::default())?;
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-            return Ok(ExitCode::from(runtime.block_on(cli::run(verb, &config, color))?));
+            return Ok(ExitCode::from(runtime.block_on(cli::run(verb, &config, &engines(), color))?));
         }
     }
     Ok(ExitCode::SUCCESS)
@@ -145,7 +148,8 @@ fn carry_out(command: Command, color: Color) -> Result<ExitCode, Failure> {
 async fn serve_until_stopped(serve: Serve, runtime: &Runtime) -> Result<(), Failure> {
     let config = Config::load(&Flags { config_file: serve.config.clone(), trust: serve.trusts() })?;
     let named = named(&serve.roots)?;
-    let roots = roots(&named)?;
+    let engines = engines();
+    let roots = roots(&named, &engines)?;
     create_private_dir(&config.state_dir)?;
     for root in &roots {
         settle_trust(&config, root)?;
@@ -167,7 +171,7 @@ async fn serve_until_stopped(serve: Serve, runtime: &Runtime) -> Result<(), Fail
     let may_open = roots.iter().chain(&config.workspace_roots).filter_map(|it| it.canonicalize().ok()).collect();
     let (state_dir, max_tokens) = (config.state_dir.clone(), config.max_tokens);
     let runs = runs(&config);
-    let workspaces = Workspaces::new(config, runtime.handle().clone());
+    let workspaces = Workspaces::new(config, runtime.handle().clone(), engines);
     for directory in &named {
         workspaces.open(directory)?;
     }
@@ -182,7 +186,7 @@ async fn serve_until_stopped(serve: Serve, runtime: &Runtime) -> Result<(), Fail
     if let Some(runs) = &runs {
         service = service.with_runs(runs.clone());
     }
-    listener.serve(api::router(service, token.map(Arc::new), pulse), stop).await;
+    listener.serve(http::router(service, token.map(Arc::new), pulse), stop).await;
 
     drop(registered);
     if let Some(runs) = runs {
@@ -211,10 +215,10 @@ fn named(given: &[PathBuf]) -> io::Result<Vec<PathBuf>> {
 }
 
 /// These workspaces, each once.
-fn roots(named: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
+fn roots(named: &[PathBuf], engines: &Registry) -> Result<Vec<PathBuf>, Failure> {
     let mut roots: Vec<PathBuf> = Vec::new();
     for directory in named {
-        let root = find_root(directory)?;
+        let root = engines.find_root(directory)?;
         if !roots.contains(&root) {
             roots.push(root);
         }

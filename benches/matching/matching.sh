@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# matching.sh [--seed N] [--edits N] [--show CLASS] -- the matcher on real edits, perturbed. Builds a package of its own in release mode, without
+# matching.sh [--seed N] [--edits N] [--show CLASS] -- the matcher on real edits, perturbed. Builds in release mode, without
 # rust-analyzer. The edits come from the versions of crates and modules in the caches of cargo and Go, and from this repository's history.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -11,5 +11,6 @@ while [ $# -gt 0 ]; do
     *) arguments+=("$1") && shift ;;
     esac
 done
-cargo build --quiet --locked --release --manifest-path "$here/Cargo.toml" --target-dir "${CARGO_TARGET_DIR:-$here/../../target}/matching"
-exec "${CARGO_TARGET_DIR:-$here/../../target}/matching/release/matching-bench" ${arguments[@]+"${arguments[@]}"}
+target=${CARGO_TARGET_DIR:-$here/../../target}
+cargo build --quiet --locked --release --manifest-path "$here/Cargo.toml"
+exec "$target/release/matching-bench" ${arguments[@]+"${arguments[@]}"}

@@ -196,7 +196,7 @@ def crate(_, directory):
     assert packed[0].stat().st_size < 3 << 20, f"{packed[0].stat().st_size} bytes"
     with tarfile.open(packed[0]) as archive:
         names = {it.split("/", 1)[1] for it in archive.getnames()}
-    wanted = {"Cargo.toml", "Cargo.lock", "README.md", "LICENSE-MIT", "LICENSE-APACHE", "openapi.yaml", "src/main.rs", "src/api/pages/rapidoc/LICENSE.txt"}
+    wanted = {"Cargo.toml", "Cargo.lock", "README.md", "LICENSE-MIT", "LICENSE-APACHE", "openapi.yaml", "src/main.rs", "crates/http/src/pages/rapidoc/LICENSE.txt"}
     assert wanted <= names, f"the crate lacks {wanted - names}"
     known = re.compile(r"src/|(Cargo\.(toml|toml\.orig|lock)|README\.md|CHANGELOG\.md|LICENSE-\w+|openapi\.yaml|\.cargo_vcs_info\.json)$")
     more = [it for it in names if not known.match(it) or "/fixtures/" in it]

@@ -9,11 +9,11 @@ use futures::future::BoxFuture;
 use semdex::coder::Coder;
 use semdex::coder::model::{self, Model, Question, Trouble};
 use semdex::config::{Config, Flags};
+use semdex::contract::{self, render};
 use semdex::contract::{CALLS, Call, Effect, Needs};
 use semdex::model::{Code, Error};
 use semdex::ops::{self, Service};
 use semdex::workspace::Workspaces;
-use semdex::{contract, render};
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 
@@ -43,7 +43,7 @@ impl Asked {
         (config.state_dir, config.cache_dir) = (home.path().join("state"), home.path().join("cache"));
         let runtime =
             tokio::runtime::Builder::new_multi_thread().thread_stack_size(STACK).enable_all().build().unwrap();
-        let workspaces = Workspaces::new(config, runtime.handle().clone());
+        let workspaces = Workspaces::new(config, runtime.handle().clone(), semdex::engines());
         workspaces.open(&home.root()).unwrap();
         let service = Service::new(workspaces, [home.root()].into(), None);
         Asked { service: service.with_runs(Arc::new(Coder::new(Arc::new(Silent)))), runtime, home }

@@ -1,6 +1,7 @@
 //! All integration tests: the real program, on copies of small workspaces, through its public faces.
 
 #![cfg(test)]
+#![expect(unreachable_pub, reason = "a test binary has no interface: `pub` here is for the modules beside")]
 
 mod auth;
 mod bad_servers;
@@ -43,6 +44,7 @@ mod path_dependencies;
 mod process;
 mod read;
 mod rename;
+mod roots;
 #[cfg(feature = "bedrock")]
 mod runs;
 mod server_answers;
@@ -57,7 +59,6 @@ mod support;
 mod survival;
 mod terminal;
 mod third_engine;
-mod tidy;
 mod tidy_up;
 mod trust;
 mod unanalysed;

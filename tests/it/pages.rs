@@ -34,7 +34,7 @@ fn the_pages_are_whole_without_a_network_and_hold_nothing_of_a_workspace() {
         assert!(seen.iter().any(|it| it == path), "nothing names {path}");
     }
     let document = server.send(server.stranger("GET", "/docs/openapi.yaml"));
-    assert!(document.text == semdex::api::openapi_yaml());
+    assert!(document.text == semdex::http::openapi_yaml(semdex::engines().languages()));
     let foreign = server.send(server.stranger("GET", "/").header("host", "evil.example"));
     assert_eq!(foreign.code(), "forbidden_host");
 }

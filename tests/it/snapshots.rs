@@ -155,7 +155,7 @@ fn each_verb_on_real_code_reads_as_it_did() {
         status["workspaces"].as_array().unwrap().iter().all(|it| it["progress"].is_null())
     });
     it.get("status", "/v1/status");
-    let update = "`UPDATE_SNAPSHOTS=1 cargo test --test it snapshots` takes them as they are: read the difference as a model would";
+    let update = "`cargo xtask snapshots` takes them as they are: read the difference as a model would";
     assert!(it.wrong.is_empty(), "{}\n{update}", it.wrong.join("\n"));
 }
 

@@ -1,12 +1,12 @@
 //! What is sent for a real hunk, perturbed, and what is to come of it.
 
 use crate::corpus::Hunk;
-use crate::model::Span;
 use crate::perturb::{self, Layout};
 use crate::random::Random;
 use crate::several;
-use crate::text::score;
-use crate::text::words::words;
+use semdex_model::Span;
+use semdex_text::score;
+use semdex_text::words::words;
 
 pub const AUTOFIX: u8 = 95;
 
@@ -78,7 +78,7 @@ fn block(hunk: &Hunk, random: &mut Random) -> Option<Block> {
             if replacement == search {
                 return None;
             }
-            let map = crate::text::diff::OffsetMap::new(&hunk.before, &hunk.after);
+            let map = semdex_text::diff::OffsetMap::new(&hunk.before, &hunk.after);
             let core = search.trim();
             let from = start + search.len() - search.trim_start().len();
             let after = map.span(Span::new(from, from + core.len())).or_else(|| {

@@ -1,12 +1,4 @@
-//! The matcher's own sources, compiled without the rest of semdex, and what the bench measures them with.
-
-#[cfg(test)]
-#[path = "../../../src/fuzz.rs"]
-mod fuzz;
-#[path = "../../../src/model/mod.rs"]
-pub mod model;
-#[path = "../../../src/text/mod.rs"]
-pub mod text;
+//! What the bench measures the matcher with.
 
 pub mod corpus;
 pub mod edits;

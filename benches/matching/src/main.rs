@@ -11,12 +11,12 @@ use std::time::Duration;
 
 use matching_bench::corpus::{self, Hunk};
 use matching_bench::edits::{AUTOFIX, Edit, Expected, edits};
-use matching_bench::model::{Span, Strategy};
 use matching_bench::perturb;
 use matching_bench::random::Random;
-use matching_bench::text::matching::{self, Outcome, Search};
-use matching_bench::text::score;
-use matching_bench::text::words::words;
+use semdex_model::{Span, Strategy};
+use semdex_text::matching::{self, Outcome, Search};
+use semdex_text::score;
+use semdex_text::words::words;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Verdict {
@@ -369,7 +369,7 @@ fn show(hunk: &Hunk, edit: &Edit, verdict: Verdict) {
             let replaced = matching::apply(&edit.text, &hit, &edit.search, &edit.replacement);
             println!("--- {hit:?} at\n{}", &edit.text[hit.span.start..hit.span.end]);
             if let Expected::Text(expected) | Expected::TextOrRefusal(expected) = &edit.expected {
-                println!("{}", matching_bench::text::diff::between("expected", expected, "got", &replaced.text));
+                println!("{}", semdex_text::diff::between("expected", expected, "got", &replaced.text));
             }
         }
         Ok(Outcome::Ambiguous(hits)) => println!("--- ambiguous: {hits:?}"),

@@ -386,7 +386,7 @@ pub fn other_declaration(text: &str, random: &mut Random) -> Option<String> {
 }
 
 fn words(text: &str) -> Vec<(usize, usize)> {
-    crate::text::words::words(text).map(|(at, word)| (at, at + word.len())).collect()
+    semdex_text::words::words(text).map(|(at, word)| (at, at + word.len())).collect()
 }
 
 /// A near-copy of a block: one of its names is another wherever it stands, or a line is missing.

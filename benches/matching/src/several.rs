@@ -1,10 +1,10 @@
 //! Requests that are off in several ways at once, and those that nobody may guess: ties and elisions.
 
 use crate::edits::{AUTOFIX, Block, Edit, Expected, by_chance, cuts, spliced, with_layout};
-use crate::model::Span;
 use crate::perturb::{self, Layout};
 use crate::random::Random;
-use crate::text::score;
+use semdex_model::Span;
+use semdex_text::score;
 
 /// What would be sent for a hunk, before it is perturbed.
 pub struct Sent<'a> {

@@ -7,10 +7,10 @@ use std::time::Instant;
 
 use futures::FutureExt as _;
 use futures::future::{BoxFuture, ready};
-use semdex::lang::engine::{Applied, Engine, EngineKind, Handle, Setup};
-use semdex::lang::files::{File, Files};
-use semdex::lang::view::{Answering, Extent, View};
-use semdex::lang::{Condition, Deadlines, EngineStatus, Result, rank};
+use semdex::engine::engine::{Applied, Engine, EngineKind, Handle, Setup};
+use semdex::engine::files::{File, Files};
+use semdex::engine::view::{Answering, Extent, View};
+use semdex::engine::{Condition, Deadlines, EngineStatus, Result, rank};
 use semdex::model::{
     Affected, Answer, Broken, ChangeImpact, ChangeKind, Changed, Code, Description, Diagnostic, Error, FileEdit,
     FindingKind, Language, LanguageId, Missing, MissingCode, Outline, OutlineItem, Overview, Package, Role, Severity,

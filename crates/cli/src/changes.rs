@@ -1,0 +1,216 @@
+//! The verbs that change something, on the command line: what is replaced, written and renamed.
+
+use std::io::{self, Read};
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use super::client::Call;
+use super::common::Common;
+use super::here::Here;
+use semdex_contract::Name;
+
+#[derive(Debug, Args)]
+#[command(group(clap::ArgGroup::new("part").args(["search", "search_from", "at"])))]
+pub struct EditText {
+    /// Where the text stands; beside --symbol it narrows a short path.
+    pub(super) file: Option<PathBuf>,
+    /// The text to be replaced.
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    search: Option<String>,
+    /// The text to be replaced, out of a file; `-` is standard input.
+    #[arg(long, value_name = "FILE")]
+    search_from: Option<PathBuf>,
+    /// The symbol to be edited, with --at, or the one that the text stands in.
+    #[arg(long, requires = "part")]
+    symbol: Option<String>,
+    #[arg(long, requires = "symbol")]
+    package: Option<String>,
+    /// A fix of a diagnostic, by the id that `semdex diagnostics --fixes` tells.
+    #[arg(long, value_name = "ID", conflicts_with_all = ["file", "search", "search_from", "symbol", "replace",
+        "replace_from", "near_line", "blocks", "autofix"])]
+    fix: Option<String>,
+    /// Which part of the symbol.
+    #[arg(long, requires = "symbol")]
+    at: Option<At>,
+    /// The new text.
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true, conflicts_with = "replace_from")]
+    replace: Option<String>,
+    /// The new text, out of a file; `-` is standard input.
+    #[arg(long, value_name = "FILE")]
+    replace_from: Option<PathBuf>,
+    /// The least similarity accepted, 0 to 100; 0 takes only an exact match or one but for white space.
+    #[arg(long, value_parser = clap::value_parser!(u8).range(..=100))]
+    autofix: Option<u8>,
+    /// Of several places that fit, the one nearest to this line.
+    #[arg(long)]
+    near_line: Option<usize>,
+    /// Refuse unless the file's bytes have this BLAKE3.
+    #[arg(long)]
+    expected_hash: Option<String>,
+    /// SEARCH/REPLACE blocks, each under its file's name, out of a file; `-` is standard input.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["file", "search", "search_from", "symbol", "replace",
+        "replace_from", "near_line", "expected_hash"])]
+    blocks: Option<PathBuf>,
+    #[command(flatten)]
+    tidy: Tidy,
+    #[command(flatten)]
+    change: Change,
+    #[command(flatten)]
+    pub(super) common: Common,
+}
+
+#[derive(Debug, Args)]
+pub struct WriteText {
+    pub(super) file: PathBuf,
+    /// The text; without it and --from, standard input.
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true, conflicts_with = "from")]
+    content: Option<String>,
+    /// The text, out of a file; `-` is standard input.
+    #[arg(long, value_name = "FILE")]
+    from: Option<PathBuf>,
+    #[arg(long)]
+    mode: Option<Mode>,
+    /// Refuse unless the file's bytes have this BLAKE3.
+    #[arg(long)]
+    expected_hash: Option<String>,
+    /// A new file of Rust gets the `mod` line that it needs, in the same change.
+    #[arg(long)]
+    declare: bool,
+    #[command(flatten)]
+    tidy: Tidy,
+    #[command(flatten)]
+    change: Change,
+    #[command(flatten)]
+    pub(super) common: Common,
+}
+
+#[derive(Debug, Args)]
+pub struct RenameSymbol {
+    symbol: String,
+    new_name: String,
+    #[arg(long)]
+    pub(super) file: Option<PathBuf>,
+    #[arg(long)]
+    package: Option<String>,
+    #[command(flatten)]
+    change: Change,
+    #[command(flatten)]
+    pub(super) common: Common,
+}
+
+#[derive(Debug, Args)]
+struct Change {
+    /// Tell the same, but change nothing.
+    #[arg(long)]
+    dry_run: bool,
+    /// Whether what would break something is reported or refused.
+    #[arg(long)]
+    on_break: Option<OnBreak>,
+}
+
+#[derive(Debug, Args)]
+struct Tidy {
+    /// Format the changed files, with rustfmt or gofmt.
+    #[arg(long)]
+    format: bool,
+    /// Remove their unused imports, and add missing ones where only one fits.
+    #[arg(long)]
+    fix_imports: bool,
+}
+
+macro_rules! words {
+    ($($vis:vis $name:ident { $($word:ident),* })*) => { $(
+        #[derive(Debug, Clone, Copy, ValueEnum)]
+        $vis enum $name { $($word),* }
+
+        impl $name {
+            /// As the server knows it.
+            pub(super) fn word(self) -> String {
+                self.to_possible_value().map(|it| it.get_name().to_owned()).unwrap_or_default()
+            }
+        }
+    )* };
+}
+
+pub(super) use words;
+
+words! {
+    At { Body, Whole, Before, After, Delete }
+    Mode { Append, Overwrite, Create }
+    OnBreak { Report, Reject }
+}
+
+impl Change {
+    fn over(self, call: Call) -> Call {
+        call.with("dry_run", self.dry_run.then_some(true)).with("on_break", self.on_break.map(OnBreak::word))
+    }
+}
+
+impl Tidy {
+    fn over(self, call: Call) -> Call {
+        call.with("format", self.format.then_some(true)).with("fix_imports", self.fix_imports.then_some(true))
+    }
+}
+
+impl EditText {
+    pub(super) fn call(self, here: &Here) -> io::Result<(Call, Common)> {
+        if let Some(blocks) = text(None, self.blocks)? {
+            let call = Call::of(Name::Edit).sending(blocks);
+            let call = self.tidy.over(call.with("autofix", self.autofix));
+            return Ok((self.change.over(call), self.common));
+        }
+        let call = Call::of(Name::Edit)
+            .with("file", here.maybe(self.file.as_ref())?)
+            .with("search_context", text(self.search, self.search_from)?)
+            .with("symbol", self.symbol)
+            .with("package", self.package)
+            .with("at", self.at.map(At::word))
+            .with("fix", self.fix)
+            .with("replacement", text(self.replace, self.replace_from)?)
+            .with("autofix", self.autofix)
+            .with("near_line", self.near_line)
+            .with("expected_hash", self.expected_hash);
+        Ok((self.change.over(self.tidy.over(call)), self.common))
+    }
+}
+
+impl RenameSymbol {
+    pub(super) fn call(self, here: &Here) -> io::Result<(Call, Common)> {
+        let call = Call::of(Name::Rename)
+            .with("symbol", Some(self.symbol))
+            .with("new_name", Some(self.new_name))
+            .with("file", here.maybe(self.file.as_ref())?)
+            .with("package", self.package);
+        Ok((self.change.over(call), self.common))
+    }
+}
+
+impl WriteText {
+    pub(super) fn call(self, here: &Here) -> io::Result<(Call, Common)> {
+        let from = self.from.or_else(|| Some(PathBuf::from("-")));
+        let call = Call::of(Name::Write)
+            .with("name", Some(here.name(&self.file)?))
+            .with("content", text(self.content, from)?)
+            .with("mode", self.mode.map(Mode::word))
+            .with("declare", self.declare.then_some(true))
+            .with("expected_hash", self.expected_hash);
+        Ok((self.change.over(self.tidy.over(call)), self.common))
+    }
+}
+
+/// A text said on the command line, or else read out of a file.
+pub(super) fn text(said: Option<String>, from: Option<PathBuf>) -> io::Result<Option<String>> {
+    match (said, from) {
+        (Some(said), _) => Ok(Some(said)),
+        (None, Some(file)) if file.as_os_str() == "-" => {
+            let mut text = String::new();
+            io::stdin().lock().read_to_string(&mut text)?;
+            Ok(Some(text))
+        }
+        (None, Some(file)) => std::fs::read_to_string(&file)
+            .map(Some)
+            .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", file.display()))),
+        (None, None) => Ok(None),
+    }
+}

@@ -1,0 +1,57 @@
+//! `semdex doctor`: what is installed, what is missing, the command that gets it, and what a workspace loses without it.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use super::print::output;
+use semdex_config::Config;
+use semdex_config::trust::TrustStore;
+use semdex_engine::registry::Registry;
+use semdex_workspace::requirements::{EngineRequirements, requirements};
+
+/// Whether all is there that the workspace around a directory needs.
+pub fn doctor(directory: Option<&Path>, config: &Config, engines: &Registry) -> io::Result<bool> {
+    let root = engines.find_root(&directory.map_or_else(std::env::current_dir, |it| Ok(it.to_owned()))?)?;
+    let mut output = output();
+    writeln!(output, "semdex {} on {}", env!("CARGO_PKG_VERSION"), root.display())?;
+    let trusted = config.trust.map_or_else(|| TrustStore::new(&config.state_dir).is_trusted(&root), Ok)?;
+    let engines = requirements(&root, trusted, config, engines);
+    if trusted {
+        writeln!(output, "ok      trusted")?;
+    } else {
+        writeln!(output, "note    not trusted, which `semdex trust {}` changes. Without trust:", root.display())?;
+        let concerned = engines.iter().filter(|it| it.is_concerned);
+        let lost = concerned.filter_map(|it| it.lost_without_trust.as_deref());
+        for it in lost.chain(["`verify` runs nothing"]) {
+            writeln!(output, "        {it}")?;
+        }
+    }
+    let mut is_well = true;
+    let mut idle = Vec::new();
+    let mut is_any = false;
+    for EngineRequirements { engine, is_concerned, requirements, .. } in engines {
+        if !is_concerned {
+            idle.push(engine);
+            continue;
+        }
+        is_any = true;
+        writeln!(output, "\n{engine}")?;
+        for it in requirements {
+            match it.found {
+                Some(found) => writeln!(output, "ok      {}: {found}", it.name)?,
+                None => {
+                    is_well &= !it.is_needed;
+                    let mark = if it.is_needed { "MISSING" } else { "absent " };
+                    writeln!(output, "{mark} {}: {}\n        without it: {}", it.name, it.install, it.without)?;
+                }
+            }
+        }
+    }
+    if !is_any {
+        writeln!(output, "\nnote    no file here is of a language that semdex knows: it can open and edit texts only")?;
+    }
+    if !idle.is_empty() {
+        writeln!(output, "\nThis workspace has nothing for {}.", idle.join(", "))?;
+    }
+    Ok(is_well)
+}

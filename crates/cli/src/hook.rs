@@ -1,0 +1,93 @@
+//! `semdex hook AGENT`: an agent's hook, its JSON on standard input. Before a tool is used the answer is a nudge (`nudge.rs`);
+//! after one the server that runs answers, and what it says is printed. A hook never breaks the agent: whatever goes
+//! wrong, nothing is printed and the process ends with 0, in about three seconds at most.
+
+mod nudge;
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::ValueEnum;
+use serde_json::{Value, json};
+use tokio::io::AsyncReadExt;
+
+use super::client;
+use super::servers::{self, Running};
+use semdex_config::{Config, Flags};
+use semdex_engine::registry::Registry;
+
+/// An agent waits for its hooks.
+const PATIENCE: Duration = Duration::from_secs(3);
+/// More than any agent tells.
+const LONGEST: u64 = 16 << 20;
+/// Agents take it for a hook that blocks, and read standard error.
+const BLOCKED: u8 = 2;
+
+/// Whose hooks are understood.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Agent {
+    Claude,
+    Codex,
+    Gemini,
+    Cursor,
+}
+
+impl Agent {
+    fn name(self) -> String {
+        self.to_possible_value().map(|it| it.get_name().to_owned()).unwrap_or_default()
+    }
+}
+
+/// Reads the hook's JSON and answers it. Answers with what the process ends with.
+pub async fn hook(agent: Agent, engines: &Registry) -> u8 {
+    let answer = tokio::time::timeout(PATIENCE, answered(agent, engines)).await.ok().flatten().unwrap_or_default();
+    // Where it cannot be printed, nobody is there to read it.
+    match answer["reason"].as_str().filter(|_| answer["decision"] == "block" && agent != Agent::Gemini) {
+        Some(reason) => {
+            let _ = writeln!(io::stderr(), "{reason}");
+            BLOCKED
+        }
+        None => {
+            if answer.as_object().is_some_and(|it| !it.is_empty()) {
+                let _ = writeln!(io::stdout(), "{answer}");
+            }
+            0
+        }
+    }
+}
+
+async fn answered(agent: Agent, engines: &Registry) -> Option<Value> {
+    let mut payload = Vec::new();
+    tokio::io::stdin().take(LONGEST).read_to_end(&mut payload).await.ok()?;
+    let event: Value = serde_json::from_slice(&payload).ok()?;
+    let config = Config::load(&Flags::default()).ok()?;
+    if event["hook_event_name"] == "PreToolUse" {
+        let reason = nudge::nudge(&event, &config, engines).await.filter(|_| agent == Agent::Claude)?;
+        return Some(json!({
+            "hookSpecificOutput": {
+                "hookEventName": "PreToolUse",
+                "permissionDecision": "deny",
+                "permissionDecisionReason": reason,
+            }
+        }));
+    }
+    let server = server(&event, &config, engines)?;
+    let answer = client::hook(&server.announcement, &agent.name(), payload, PATIENCE).await.ok()?;
+    serde_json::from_str(&answer).ok()
+}
+
+/// The server of where the agent works, or of the file that it tells of.
+fn server(event: &Value, config: &Config, engines: &Registry) -> Option<Running> {
+    let roots = event["workspace_roots"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let file = ["/tool_input/file_path", "/tool_input/notebook_path", "/tool_input/path", "/file_path"];
+    let file = file.into_iter().find_map(|it| event.pointer(it)?.as_str());
+    let places = event["cwd"].as_str().into_iter().chain(roots.iter().filter_map(Value::as_str)).chain(file);
+    let resolved = |it: &str| Path::new(it).canonicalize().unwrap_or_else(|_| PathBuf::from(it));
+    let find = |path: &Path| servers::find_running(&config.state_dir, path);
+    places.map(resolved).filter(|it| it.is_absolute()).find_map(|it| {
+        // By its manifest a repository may belong to a workspace around it.
+        let of_manifest = || find(&engines.find_root(it.ancestors().find(|it| it.is_dir())?).ok()?);
+        find(&it).or_else(of_manifest)
+    })
+}

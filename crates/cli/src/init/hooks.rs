@@ -1,0 +1,73 @@
+//! The hooks of each agent: after an edit, at the end of a turn and of the session; before a search, where an agent can be
+//! answered then.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::{Agent, Entry, Item};
+
+/// In seconds: `semdex hook` gives up after three.
+const PATIENCE: u64 = 5;
+
+/// Nothing for an agent that runs no programs.
+pub(crate) fn of(agent: Agent, root: &Path, program: &str) -> Option<Entry> {
+    let item = |keys, value| Item { keys, value, is_listed: true };
+    let run = |agent: &str, timeout: u64| json!({"type": "command", "command": format!("{program} hook {agent}"), "timeout": timeout});
+    let claude = |matcher: Option<&str>| group(matcher, run("claude", PATIENCE));
+    let codex = |matcher: Option<&str>| group(matcher, run("codex", PATIENCE));
+    // It counts milliseconds.
+    let gemini = |matcher: Option<&str>| group(matcher, run("gemini", PATIENCE * 1000));
+    let cursor = |matcher: Option<&str>| {
+        let mut hook = json!({"command": format!("{program} hook cursor"), "timeout": PATIENCE});
+        if let Some(matcher) = matcher {
+            hook["matcher"] = matcher.into();
+        }
+        hook
+    };
+    let (file, items) = match agent {
+        Agent::Claude => (
+            ".claude/settings.json",
+            vec![
+                item(&["hooks", "PreToolUse"], claude(Some("Grep|Read"))),
+                item(&["hooks", "PostToolUse"], claude(Some("Edit|MultiEdit|Write|NotebookEdit"))),
+                item(&["hooks", "Stop"], claude(None)),
+                item(&["hooks", "SessionEnd"], claude(None)),
+            ],
+        ),
+        Agent::Codex => (
+            ".codex/hooks.json",
+            vec![
+                item(&["hooks", "PostToolUse"], codex(Some("apply_patch|Edit|Write"))),
+                item(&["hooks", "Stop"], codex(None)),
+            ],
+        ),
+        Agent::Gemini => (
+            ".gemini/settings.json",
+            vec![
+                item(&["hooks", "AfterTool"], gemini(Some("write_file|replace"))),
+                item(&["hooks", "AfterAgent"], gemini(None)),
+                item(&["hooks", "SessionEnd"], gemini(None)),
+            ],
+        ),
+        Agent::Cursor => (
+            ".cursor/hooks.json",
+            vec![
+                Item { keys: &["version"], value: json!(1), is_listed: false },
+                item(&["hooks", "postToolUse"], cursor(Some("Write"))),
+                item(&["hooks", "stop"], cursor(None)),
+                item(&["hooks", "sessionEnd"], cursor(None)),
+            ],
+        ),
+        Agent::Opencode => return None,
+    };
+    Some(Entry { file: root.join(file), items })
+}
+
+/// Hooks stand in groups, each for the tools that a pattern names.
+fn group(matcher: Option<&str>, hook: Value) -> Value {
+    match matcher {
+        Some(matcher) => json!({"matcher": matcher, "hooks": [hook]}),
+        None => json!({"hooks": [hook]}),
+    }
+}

@@ -1,0 +1,142 @@
+//! `semdex mcp`: the protocol for agents over standard input and output. The tools' calls are answered by the server
+//! of the workspace: the one that runs, or one that is started and ends by itself when nobody asks it any more.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use serde_json::{Map, Value};
+use tokio::sync::Mutex;
+
+use super::client::{self, Call, Said};
+use super::servers::{self, Running};
+use semdex_config::Config;
+use semdex_contract::{Name, Problem, render};
+use semdex_engine::registry::Registry;
+use semdex_mcp::{Asker, Backend};
+use semdex_model::{Code, Error};
+use semdex_text::visible::one_line;
+
+/// So often a call that reached no server is tried again.
+const MOST_UNREACHED: usize = 3;
+/// One that was killed keeps its file locked until all of it is gone.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// Serves the workspace around a directory until standard input ends.
+pub async fn serve(directory: Option<&Path>, config: &Config, engines: Registry) -> io::Result<()> {
+    let own = engines.find_root(&directory.map_or_else(std::env::current_dir, |it| Ok(it.to_owned()))?)?;
+    let running = servers::find_running(&config.state_dir, &own);
+    let root = running.as_ref().and_then(|it| it.root_of(&own)).map_or(own, Path::to_owned);
+    let remote = Remote { engines, state_dir: config.state_dir.clone(), root, server: Arc::default() };
+    // The index is loaded while the client still says hello. Whoever asks first is answered why that failed.
+    let starting = remote.clone();
+    tokio::spawn(async move { starting.server().await.is_ok() });
+    semdex_mcp::over_stdio(remote).await
+}
+
+/// What is said of a change that was sent, and not answered.
+fn in_doubt(error: &io::Error) -> io::Error {
+    let detail = format!(
+        "{error}. It is not known whether the change was made: `open` of the file shows it, or `semdex changes`; if it was \
+         not made, ask again"
+    );
+    io::Error::new(error.kind(), detail)
+}
+
+/// The server that answers, found again where it has ended.
+#[derive(Clone)]
+struct Remote {
+    engines: Registry,
+    state_dir: PathBuf,
+    /// Of the workspace that the session is about. That of a server around the directory, where one ran at the start:
+    /// the client reads at once what names of files are relative to, and that holds to the end, whatever servers come
+    /// and go.
+    root: PathBuf,
+    server: Arc<Mutex<Option<Running>>>,
+}
+
+impl Remote {
+    async fn server(&self) -> io::Result<Running> {
+        let mut known = self.server.lock().await;
+        if let Some(running) = known.as_ref() {
+            return Ok(running.clone());
+        }
+        let found = servers::find_or_start_of(&self.state_dir, &self.root, &self.engines).await?;
+        Ok(known.insert(found).clone())
+    }
+
+    /// A server that does not answer may have ended: the one that there is then is asked, where the call can be repeated.
+    async fn said(&self, call: &Call, json: bool, client: Option<&str>) -> io::Result<Said> {
+        let call = self.narrowed(call);
+        let (mut unreached, mut is_repeated) = (0, false);
+        loop {
+            let running = self.server().await?;
+            let error = match client::call(&running.announcement, &call, json, client).await {
+                Ok(said) => return Ok(said),
+                Err(error) => error,
+            };
+            // Another call may have found one in the meantime.
+            self.server.lock().await.take_if(|it| it.announcement == running.announcement);
+            match error.kind() {
+                // No server has seen it.
+                io::ErrorKind::ConnectionRefused if unreached < MOST_UNREACHED => unreached += 1,
+                io::ErrorKind::ConnectionAborted | io::ErrorKind::TimedOut if !call.only_reads() => {
+                    return Err(in_doubt(&error));
+                }
+                io::ErrorKind::ConnectionAborted if !is_repeated => is_repeated = true,
+                _ => return Err(error),
+            }
+            tokio::time::sleep(PAUSE).await;
+        }
+    }
+
+    /// A call that names no workspace is about this one, which the server may have as one of several.
+    fn narrowed(&self, call: &Call) -> Call {
+        let is_own = !call.fields.contains_key("workspace");
+        call.clone().with("workspace", is_own.then(|| self.root.to_string_lossy().into_owned()))
+    }
+}
+
+impl Backend for Remote {
+    async fn answer(&self, name: Name, mut arguments: Map<String, Value>, asker: Asker) -> Result<String, String> {
+        let came = Instant::now();
+        arguments.retain(|_, value| !value.is_null());
+        // Refused as the server does it, whether the fields then stand in a body or in a query.
+        name.call().from_arguments(arguments.clone()).map_err(|error| render::refusal(Problem::new(error), came))?;
+        let call = Call { fields: arguments, ..Call::of(name) };
+        match self.said(&call, false, asker.client.as_deref()).await {
+            Ok(Said { well: true, text }) => Ok(text),
+            Ok(Said { text, .. }) => Err(text),
+            Err(error) => {
+                let code = if servers::is_refused(&error) { Code::ForbiddenRoot } else { Code::EngineUnavailable };
+                Err(render::refusal(Problem::new(Error::new(code, error.to_string())), came))
+            }
+        }
+    }
+
+    async fn busy_with(&self, workspace: Option<&str>) -> Option<String> {
+        let call = Call::of(Name::Status).with("workspace", workspace);
+        let status = self.said(&call, true, None).await.ok()?;
+        let status: Value = serde_json::from_str(&status.text).ok()?;
+        let workspace = status["workspaces"].get(0)?;
+        let (id, state, progress) = (workspace["id"].as_str()?, workspace["state"].as_str()?, &workspace["progress"]);
+        if matches!(state, "ready" | "degraded") {
+            return None;
+        }
+        let count = |name: &str| progress[name].as_u64().unwrap_or_default();
+        Some(match progress["stage"].as_str() {
+            Some(stage) => semdex_mcp::describe_progress(id, stage, count("done"), count("total")),
+            None => format!("{id}: {state}"),
+        })
+    }
+
+    /// Of several, the calls name the one that this is about.
+    async fn has_several_workspaces(&self) -> bool {
+        false
+    }
+
+    fn root(&self) -> Option<String> {
+        Some(one_line(&self.root.to_string_lossy()).into_owned())
+    }
+}

@@ -1,0 +1,69 @@
+//! `semdex verify`: the compiler, the linter or the tests, and an exit code that says how they ended.
+
+use clap::{Args, ValueEnum};
+use serde_json::Value;
+
+use super::client::Call;
+use super::common::Common;
+use semdex_contract::Name;
+
+#[derive(Debug, Args)]
+pub struct VerifyCode {
+    kind: Kind,
+    /// Only this package; may be said several times.
+    #[arg(long = "package", value_name = "PACKAGE")]
+    packages: Vec<String>,
+    /// Only this test, by its name or the last part of it; may be said several times.
+    #[arg(long = "test", value_name = "TEST")]
+    tests: Vec<String>,
+    /// Only what this change can reach, by its token.
+    #[arg(long)]
+    change: Option<String>,
+    /// How many milliseconds it may take. Default: 600000.
+    #[arg(long)]
+    timeout_ms: Option<u64>,
+    #[command(flatten)]
+    pub(super) common: Common,
+}
+
+/// Which tool is run.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(super) enum Kind {
+    Check,
+    Lint,
+    Test,
+}
+
+impl Kind {
+    /// As the contract has it.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Kind::Check => "check",
+            Kind::Lint => "lint",
+            Kind::Test => "test",
+        }
+    }
+}
+
+impl VerifyCode {
+    pub(super) fn call(self) -> (Call, Common) {
+        let listed = |it: Vec<String>| Some(it).filter(|it| !it.is_empty());
+        let call = Call::of(Name::Verify)
+            .with("kind", Some(self.kind.name()))
+            .with("packages", listed(self.packages))
+            .with("tests", listed(self.tests))
+            .with("change", self.change)
+            .with("timeout_ms", self.timeout_ms);
+        (call, self.common)
+    }
+}
+
+/// Whether the answer says that the tools failed.
+pub(super) fn has_failed(text: &str, json: bool) -> bool {
+    if json {
+        let reply: Value = serde_json::from_str(text).unwrap_or_default();
+        return reply["ok"] != true;
+    }
+    // The heading of the answer: `# check: ok (…)`.
+    !text.lines().next().is_some_and(|it| it.contains(": ok ("))
+}

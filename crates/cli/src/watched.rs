@@ -1,0 +1,186 @@
+//! What is wrong, on the command line: diagnostics, the baseline, what came since, the gate, the statistics.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Subcommand, ValueEnum};
+use serde_json::Value;
+
+use super::changes::words;
+use super::client::Call;
+use super::common::Common;
+use super::here::Here;
+use super::print::{self, Color};
+use semdex_contract::Name;
+
+/// Who waits for a verdict waits for the index, as long as a request may.
+const PATIENCE_MS: u64 = 120_000;
+
+#[derive(Debug, Subcommand)]
+pub enum Watched {
+    /// Tells what is wrong with a file or the whole workspace.
+    Diagnostics {
+        file: Option<PathBuf>,
+        /// Only these, with commas between them: error, warning, info, hint. Default: errors and warnings.
+        #[arg(long, value_enum, value_delimiter = ',', value_name = "LIST")]
+        severity: Vec<Severity>,
+        /// Only those of these sources, with commas between them.
+        #[arg(long, value_name = "LIST")]
+        source: Option<String>,
+        /// Tell the fixes that are offered against each, for `semdex edit --fix`.
+        #[arg(long)]
+        fixes: bool,
+        #[arg(long)]
+        max: Option<usize>,
+        /// SARIF is a log of version 2.1.0, for programs that read what other tools found.
+        #[arg(long, conflicts_with = "json")]
+        format: Option<Format>,
+        #[command(flatten)]
+        common: Common,
+    },
+    /// Keeps the errors and warnings of this moment, to be compared with later.
+    Baseline {
+        /// Only of these files, beside what is kept of others. Default: of all.
+        files: Vec<PathBuf>,
+        #[command(flatten)]
+        common: Common,
+    },
+    /// Tells which errors and warnings came and went since the baseline.
+    Regressions {
+        file: Option<PathBuf>,
+        #[command(flatten)]
+        common: Common,
+    },
+    /// Ends with 2 where there are more errors or warnings than allowed.
+    Gate(Gate),
+    /// Tells what was seen of files since the server's start.
+    Stats {
+        /// Only a session of an agent, by the `session_id` of its hooks.
+        #[arg(long)]
+        session: Option<String>,
+        #[command(flatten)]
+        common: Common,
+    },
+}
+
+#[derive(Debug, Args)]
+pub struct Gate {
+    /// Default: `[gate] max_errors`, 0.
+    #[arg(long, value_name = "COUNT")]
+    max_errors: Option<usize>,
+    /// Default: `[gate] max_warnings`, 10.
+    #[arg(long, value_name = "COUNT")]
+    max_warnings: Option<usize>,
+    /// Whether too many errors block. Default: `[gate] block_on_error`, true.
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    block_on_error: Option<bool>,
+    /// Whether too many warnings block. Default: `[gate] block_on_warning`, false.
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    block_on_warning: Option<bool>,
+    /// Count only what is new since the baseline.
+    #[arg(long)]
+    new_only: bool,
+    #[command(flatten)]
+    common: Common,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    Markdown,
+    Json,
+    Sarif,
+}
+
+words! {
+    pub Severity { Error, Warning, Info, Hint }
+}
+
+impl Watched {
+    /// The file that tells which workspace is meant.
+    pub(crate) fn file(&self) -> Option<&Path> {
+        match self {
+            Watched::Diagnostics { file, .. } | Watched::Regressions { file, .. } => file.as_deref(),
+            Watched::Baseline { files, .. } => files.first().map(PathBuf::as_path),
+            Watched::Gate(_) | Watched::Stats { .. } => None,
+        }
+    }
+
+    /// Whether the answer is wanted as JSON.
+    pub(crate) fn is_json(&self) -> bool {
+        match self {
+            Watched::Diagnostics { format: Some(format), .. } => *format != Format::Markdown,
+            Watched::Diagnostics { common, .. }
+            | Watched::Baseline { common, .. }
+            | Watched::Regressions { common, .. }
+            | Watched::Gate(Gate { common, .. })
+            | Watched::Stats { common, .. } => common.json,
+        }
+    }
+
+    /// The call, and whether its answer is wanted as JSON.
+    pub(crate) fn call(self, here: &Here) -> io::Result<(Call, bool)> {
+        let is_gate = matches!(self, Watched::Gate(_));
+        let json = self.is_json();
+        let (call, common) = match self {
+            Watched::Diagnostics { file, severity, source, fixes, max, format, common } => {
+                let call = Call::of(Name::Diagnostics).with("file", here.maybe(file.as_ref())?);
+                let sarif = format.filter(|it| *it == Format::Sarif).map(|_| "sarif");
+                let severity = severity.iter().map(|it| it.word()).collect::<Vec<_>>().join(",");
+                let severity = Some(severity).filter(|it| !it.is_empty());
+                let call = call.with("severity", severity).with("source", source).with("max", max);
+                (call.with("fixes", fixes.then_some(true)).with("format", sarif), common)
+            }
+            Watched::Baseline { files, common } => {
+                let files = files.iter().map(|it| here.name(it)).collect::<io::Result<Vec<_>>>()?;
+                let call = Call::of(Name::Baseline).with("files", (!files.is_empty()).then_some(files));
+                (patient(call), common)
+            }
+            Watched::Regressions { file, common } => {
+                (patient(Call::of(Name::Regressions)).with("file", here.maybe(file.as_ref())?), common)
+            }
+            Watched::Gate(gate) => {
+                let call = patient(Call::of(Name::Gate))
+                    .with("max_errors", gate.max_errors)
+                    .with("max_warnings", gate.max_warnings)
+                    .with("block_on_error", gate.block_on_error)
+                    .with("block_on_warning", gate.block_on_warning)
+                    .with("new_only", gate.new_only.then_some(true));
+                (call, gate.common)
+            }
+            Watched::Stats { session, common } => (Call::of(Name::Stats).with("session", session), common),
+        };
+        // Its verdict is read before it is printed.
+        Ok((common.over(call, here), json || is_gate))
+    }
+}
+
+fn patient(call: Call) -> Call {
+    call.with("wait_ms", Some(PATIENCE_MS))
+}
+
+/// Prints the gate's verdict, and answers with what the process ends with.
+pub(crate) fn verdict(text: &str, json: bool, color: Color) -> io::Result<u8> {
+    let reply: Value = serde_json::from_str(text).map_err(io::Error::other)?;
+    let printed = if json { text.to_owned() } else { verdict_text(&reply) };
+    print::answer(&printed, json, color)?;
+    let code = reply["exit_code"].as_u64().and_then(|it| u8::try_from(it).ok());
+    code.ok_or_else(|| io::Error::other("the server gave no verdict"))
+}
+
+fn verdict_text(reply: &Value) -> String {
+    let texts = |list: &Value, key: &str| -> Vec<String> {
+        let items = list.as_array().map(Vec::as_slice).unwrap_or_default();
+        let text = |it: &Value| if key.is_empty() { it.as_str() } else { it[key].as_str() }.map(str::to_owned);
+        items.iter().filter_map(text).collect()
+    };
+    let blocks = reply["block"] == true;
+    let mut lines = Vec::new();
+    let counts = format!("errors: {}, warnings: {}", reply["counts"]["error"], reply["counts"]["warning"]);
+    lines.push(format!("{} ({counts})", if blocks { "Blocked" } else { "Passed" }));
+    lines.extend(texts(&reply["reasons"], "").into_iter().map(|it| format!("- {it}")));
+    lines.extend(texts(&reply["notices"], "").into_iter().map(|it| format!("- warning: {it}")));
+    if reply["meta"]["complete"] != true {
+        lines.extend(texts(&reply["meta"]["missing"], "detail").into_iter().map(|it| format!("- not known: {it}")));
+    }
+    lines.join("\n")
+}

@@ -1,0 +1,570 @@
+//! The configuration files: the user's `config.toml`, and a workspace's `semdex.toml`, which is part of code that
+//! perhaps nobody has read yet. So a workspace cannot widen what requests may open, and what starts its programs counts
+//! only where it is trusted.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use std::{fmt, io};
+
+use rustix::fs::CWD;
+use serde::Deserialize;
+use serde::de::{DeserializeOwned, Deserializer, Error as _, Visitor};
+
+use super::ConfigError;
+use super::gate::GateKeys;
+use super::languages::{self, LanguageKeys};
+
+/// What counts in one workspace.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Settings {
+    /// Files above this size have no text here.
+    pub max_file_bytes: u64,
+    /// The soft limit on gopls's memory, in bytes.
+    pub go_memory_limit: Option<u64>,
+    /// Whether `go vet` is asked while nobody asks anything. Never in a workspace that is not trusted.
+    pub go_vet: bool,
+    /// What only the engine of Rust reads.
+    pub rust: RustSettings,
+    /// What the configuration says of the languages that language servers serve, by their names.
+    pub languages: BTreeMap<String, LanguageKeys>,
+    /// `Name <mail>`: whom commits name beside their author.
+    pub co_author: Option<String>,
+}
+
+/// How much of the journal is kept: what is older goes, then the oldest until the rest is small enough.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct JournalBounds {
+    /// Changes that are older go.
+    pub keep: Duration,
+    /// Beyond so many recorded bytes the oldest changes go.
+    pub max_bytes: u64,
+}
+
+/// `[rust]`: what analysis may run, and what it assumes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RustSettings {
+    /// Never in a workspace that is not trusted.
+    pub build_scripts: bool,
+    /// Never in a workspace that is not trusted.
+    pub proc_macros: bool,
+    /// Which cargo features are on.
+    pub features: Features,
+    /// Whether what is only asked about is tried in a database of its own; where nothing is said, if there is memory.
+    pub second_database: Option<bool>,
+    /// Whether `cargo check` confirms or refutes, while nobody asks, what rust-analyzer says. Never in a workspace that is
+    /// not trusted.
+    pub confirm: bool,
+    /// Whether that is clippy, which has lints of its own. Never in a workspace that is not trusted.
+    pub clippy: bool,
+}
+
+impl RustSettings {
+    /// Whether an engine that was started with the one works as the other wants it.
+    pub fn start_the_same(&self, other: &RustSettings) -> bool {
+        let started = |it: &RustSettings| RustSettings { confirm: false, clippy: false, ..it.clone() };
+        started(self) == started(other)
+    }
+}
+
+/// Which cargo features are on.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Features {
+    /// As cargo chooses them.
+    #[default]
+    Default,
+    /// Every feature of every crate.
+    All,
+    /// The default ones and these.
+    Named(Vec<String>),
+}
+
+const DEFAULT_SLOW_MS: u64 = 1000;
+const DEFAULT_KEEP_DAYS: u32 = 30;
+const DEFAULT_MAX_JOURNAL_BYTES: u64 = 1 << 30;
+const DEFAULT_MAX_TOKENS: usize = 6000;
+const DEFAULT_MAX_FILE_BYTES: u64 = 10 << 20;
+/// Offsets have 32 bits, with room to spare.
+const LARGEST_MAX_FILE_BYTES: u64 = 1 << 30;
+/// A configuration is short; what is longer is something else.
+const LONGEST_FILE: usize = 1 << 20;
+
+impl Settings {
+    pub(super) fn new(workspace: &Keys, user: &Keys, trusted: bool) -> Settings {
+        let max_file_bytes = workspace.limits.max_file_bytes.or(user.limits.max_file_bytes);
+        let starts = |own: Option<bool>, users: Option<bool>| trusted && own.or(users).unwrap_or(true);
+        let asks = |own: Option<bool>, users: Option<bool>| trusted && own.or(users).unwrap_or(false);
+        Settings {
+            max_file_bytes: max_file_bytes.map_or(DEFAULT_MAX_FILE_BYTES, |FileSize(bytes)| bytes),
+            go_memory_limit: workspace.go.memory_limit.or(user.go.memory_limit).map(|Size(bytes)| bytes),
+            go_vet: asks(workspace.go.vet, user.go.vet),
+            rust: RustSettings {
+                build_scripts: starts(workspace.rust.build_scripts, user.rust.build_scripts),
+                proc_macros: starts(workspace.rust.proc_macros, user.rust.proc_macros),
+                confirm: asks(workspace.rust.confirm, user.rust.confirm),
+                clippy: asks(workspace.rust.clippy, user.rust.clippy),
+                second_database: workspace.rust.second_database.or(user.rust.second_database),
+                features: workspace.rust.features.as_ref().or(user.rust.features.as_ref()).cloned().unwrap_or_default(),
+            },
+            languages: languages::merged(&workspace.languages, &user.languages, trusted),
+            co_author: workspace.git.co_author.as_ref().or(user.git.co_author.as_ref()).cloned(),
+        }
+    }
+}
+
+/// The keys that either file may have; also what a workspace's file is.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct Keys {
+    pub gate: GateKeys,
+    pub limits: Limits,
+    pub go: Go,
+    pub rust: Rust,
+    pub git: Git,
+    pub languages: BTreeMap<String, LanguageKeys>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct UserDocument {
+    pub gate: GateKeys,
+    pub limits: Limits,
+    pub go: Go,
+    pub rust: Rust,
+    pub git: Git,
+    pub languages: BTreeMap<String, LanguageKeys>,
+    pub journal: Journal,
+    pub log: Log,
+    pub workspaces: Workspaces,
+    pub answers: Answers,
+    pub runs: Runs,
+}
+
+impl UserDocument {
+    /// What counts in workspaces that do not say otherwise.
+    pub(super) fn into_keys(self) -> Keys {
+        let UserDocument { gate, limits, go, rust, git, languages, .. } = self;
+        Keys { gate, limits, go, rust, git, languages }
+    }
+}
+
+/// Only the user's own file has it, since one server answers for all workspaces.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct Answers {
+    max_tokens: Option<usize>,
+}
+
+impl Answers {
+    /// How many tokens a reply in Markdown may have where the request does not say; absent: any number.
+    pub(super) fn max_tokens(&self) -> Option<usize> {
+        Some(self.max_tokens.unwrap_or(DEFAULT_MAX_TOKENS)).filter(|it| *it > 0)
+    }
+}
+
+/// Only the user's own file has it: a workspace does not choose who reads it.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct Runs {
+    pub model: Option<String>,
+}
+
+/// Only the user's own file has it, since all workspaces share the journal.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct Journal {
+    keep_days: Option<u32>,
+    max_bytes: Option<Size>,
+}
+
+/// What the whole process logs.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct Log {
+    slow_ms: Option<u64>,
+}
+
+impl Log {
+    pub(super) fn slow(&self) -> Duration {
+        Duration::from_millis(self.slow_ms.unwrap_or(DEFAULT_SLOW_MS))
+    }
+}
+
+impl Journal {
+    pub(super) fn bounds(&self) -> JournalBounds {
+        let days = u64::from(self.keep_days.unwrap_or(DEFAULT_KEEP_DAYS));
+        JournalBounds {
+            keep: Duration::from_secs(days * 24 * 60 * 60),
+            max_bytes: self.max_bytes.map_or(DEFAULT_MAX_JOURNAL_BYTES, |Size(bytes)| bytes),
+        }
+    }
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct Limits {
+    max_file_bytes: Option<FileSize>,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct Go {
+    memory_limit: Option<Size>,
+    vet: Option<bool>,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct Rust {
+    build_scripts: Option<bool>,
+    proc_macros: Option<bool>,
+    features: Option<Features>,
+    second_database: Option<bool>,
+    confirm: Option<bool>,
+    clippy: Option<bool>,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct Git {
+    #[serde(deserialize_with = "name_and_mail")]
+    co_author: Option<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct Workspaces {
+    #[serde(deserialize_with = "absolute_paths")]
+    pub roots: Vec<PathBuf>,
+}
+
+/// Bytes, as a number or as `GOMEMLIMIT` writes them: `512MiB`.
+#[derive(Debug, Clone, Copy)]
+struct Size(u64);
+
+/// A [`Size`] that offsets into a file can count.
+#[derive(Debug, Clone, Copy)]
+struct FileSize(u64);
+
+pub(super) fn read_user(path: &Path) -> Result<UserDocument, ConfigError> {
+    let read = semdex_fs::read_file(path, LONGEST_FILE);
+    parse(path, &read.map_err(|source| unreadable(path, source))?)
+}
+
+pub(super) fn read_user_if_any(path: &Path) -> Result<UserDocument, ConfigError> {
+    match read_user(path) {
+        Err(ConfigError::Unreadable { source, .. }) if is_absent(&source) => Ok(UserDocument::default()),
+        other => other,
+    }
+}
+
+pub(super) fn read_workspace_if_any(path: &Path) -> Result<Keys, ConfigError> {
+    // Links are not followed: a file outside is no business of the workspace's.
+    match semdex_fs::read_at(CWD, path, LONGEST_FILE) {
+        Ok(content) => parse(path, &content.bytes),
+        Err(error) => match io::Error::from(error) {
+            error if is_absent(&error) => Ok(Keys::default()),
+            source => Err(unreadable(path, source)),
+        },
+    }
+}
+
+fn unreadable(path: &Path, source: io::Error) -> ConfigError {
+    let source = match source.kind() {
+        io::ErrorKind::InvalidInput | io::ErrorKind::FileTooLarge | io::ErrorKind::IsADirectory => {
+            io::Error::other("not a regular file of at most 1 MiB")
+        }
+        _ => source,
+    };
+    ConfigError::Unreadable { path: path.to_path_buf(), source }
+}
+
+fn is_absent(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}
+
+fn parse<T: DeserializeOwned>(path: &Path, bytes: &[u8]) -> Result<T, ConfigError> {
+    let text = std::str::from_utf8(bytes).map_err(|error| unreadable(path, io::Error::other(error)))?;
+    toml::from_str(text).map_err(|error| {
+        let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
+        let line = before.matches('\n').count() + 1;
+        ConfigError::Invalid { path: path.to_path_buf(), line, detail: with_nearest(error.message()) }
+    })
+}
+
+/// Adds the nearest of the known keys to serde's message on an unknown one, which quotes the unknown and then these.
+fn with_nearest(message: &str) -> String {
+    let mut quoted = message.split('`').skip(1).step_by(2);
+    let nearest = match quoted.next() {
+        Some(unknown) if message.starts_with("unknown field") => quoted
+            .map(|known| (strsim::jaro_winkler(unknown, known), known))
+            .filter(|(score, _)| *score > 0.7)
+            .max_by(|(left, _), (right, _)| left.total_cmp(right)),
+        _ => None,
+    };
+    match nearest {
+        Some((_, known)) => format!("{message}. Did you mean `{known}`?"),
+        None => message.to_owned(),
+    }
+}
+
+impl<'de> Deserialize<'de> for Size {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Size, D::Error> {
+        struct Bytes;
+
+        impl Visitor<'_> for Bytes {
+            type Value = Size;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a number of bytes, as 1048576 or \"512MiB\"")
+            }
+
+            fn visit_i64<E: serde::de::Error>(self, number: i64) -> Result<Size, E> {
+                let bytes = u64::try_from(number).ok().filter(|bytes| *bytes > 0);
+                bytes.map(Size).ok_or_else(|| E::invalid_value(serde::de::Unexpected::Signed(number), &self))
+            }
+
+            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Size, E> {
+                size(text).map(Size).ok_or_else(|| E::invalid_value(serde::de::Unexpected::Str(text), &self))
+            }
+        }
+
+        deserializer.deserialize_any(Bytes)
+    }
+}
+
+fn size(text: &str) -> Option<u64> {
+    let digits = text.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(text.len());
+    let (number, unit) = text.split_at_checked(digits)?;
+    let factor: u64 = match unit {
+        "" | "B" => 1,
+        "KiB" => 1 << 10,
+        "MiB" => 1 << 20,
+        "GiB" => 1 << 30,
+        "TiB" => 1 << 40,
+        _ => return None,
+    };
+    number.parse::<u64>().ok()?.checked_mul(factor).filter(|bytes| *bytes > 0)
+}
+
+impl<'de> Deserialize<'de> for FileSize {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<FileSize, D::Error> {
+        match Size::deserialize(deserializer)? {
+            Size(bytes) if bytes > LARGEST_MAX_FILE_BYTES => Err(D::Error::custom("a file's size is limited to 1 GiB")),
+            Size(bytes) => Ok(FileSize(bytes)),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Features {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Features, D::Error> {
+        struct Names;
+
+        impl<'de> Visitor<'de> for Names {
+            type Value = Features;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("\"all\" or a list of names")
+            }
+
+            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Features, E> {
+                match text {
+                    "all" => Ok(Features::All),
+                    _ => Err(E::invalid_value(serde::de::Unexpected::Str(text), &self)),
+                }
+            }
+
+            fn visit_seq<A: serde::de::SeqAccess<'de>>(self, mut names: A) -> Result<Features, A::Error> {
+                let mut all = Vec::new();
+                while let Some(name) = names.next_element()? {
+                    all.push(name);
+                }
+                Ok(Features::Named(all))
+            }
+        }
+
+        deserializer.deserialize_any(Names)
+    }
+}
+
+/// A person as commits name one.
+fn name_and_mail<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    let parts = text.strip_suffix('>').and_then(|it| it.split_once(" <"));
+    let is_plain = |it: &str| !it.trim().is_empty() && !it.contains(['<', '>', '\n', '\r']);
+    match parts {
+        Some((name, mail)) if is_plain(name) && is_plain(mail) => Ok(Some(text)),
+        _ => Err(D::Error::custom(format!("`{text}` is not of the form `Name <mail>`"))),
+    }
+}
+
+/// The user's file speaks of places on the machine, and nobody knows what they would be relative to.
+fn absolute_paths<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<PathBuf>, D::Error> {
+    let paths = Vec::<PathBuf>::deserialize(deserializer)?;
+    match paths.iter().find(|path| !path.is_absolute()) {
+        Some(path) => Err(D::Error::custom(format!("`{}` is not an absolute path", path.display()))),
+        None => Ok(paths),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    fn parse<T>(text: &str, read: impl Fn(&Path) -> Result<T, ConfigError>) -> Result<T, String> {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("semdex.toml");
+        fs::write(&path, text).unwrap();
+        read(&path).map_err(|error| error.to_string().replace(directory.path().to_str().unwrap(), ""))
+    }
+
+    fn settings(workspace: &str, user: &str, trusted: bool) -> Settings {
+        let own = parse(workspace, read_workspace_if_any).unwrap();
+        let document = parse(user, read_user).unwrap();
+        let user = Keys {
+            limits: document.limits,
+            go: document.go,
+            rust: document.rust,
+            git: document.git,
+            languages: document.languages,
+            ..Keys::default()
+        };
+        Settings::new(&own, &user, trusted)
+    }
+
+    #[test]
+    fn the_workspace_counts_before_the_user_before_the_defaults() {
+        let defaults = Settings {
+            max_file_bytes: 10 * 1024 * 1024,
+            go_memory_limit: None,
+            go_vet: false,
+            rust: RustSettings {
+                build_scripts: true,
+                proc_macros: true,
+                features: Features::Default,
+                second_database: None,
+                confirm: false,
+                clippy: false,
+            },
+            languages: BTreeMap::new(),
+            co_author: None,
+        };
+        assert_eq!(settings("", "", true), defaults);
+
+        let user = "[limits]\nmax_file_bytes = 100\n[go]\nmemory_limit = '2GiB'\n[rust]\nbuild_scripts = false\nfeatures = ['a']";
+        let found = settings("", user, true);
+        assert_eq!((found.max_file_bytes, found.go_memory_limit), (100, Some(2 << 30)));
+        assert_eq!(found.rust.features, Features::Named(vec!["a".to_owned()]));
+        assert_eq!((found.rust.build_scripts, found.rust.proc_macros), (false, true));
+
+        let own =
+            "[limits]\nmax_file_bytes = '1KiB'\n[rust]\nbuild_scripts = true\nproc_macros = false\nfeatures = 'all'";
+        let found = settings(own, user, true);
+        assert_eq!((found.max_file_bytes, found.go_memory_limit), (1024, Some(2 << 30)));
+        assert_eq!(
+            found.rust,
+            RustSettings {
+                build_scripts: true,
+                proc_macros: false,
+                features: Features::All,
+                second_database: None,
+                confirm: false,
+                clippy: false,
+            }
+        );
+    }
+
+    #[test]
+    fn tools_that_run_code_want_trust() {
+        let asks = "[rust]\nconfirm = true\nclippy = true\n[go]\nvet = true";
+        let all = |it: Settings| [it.rust.confirm, it.rust.clippy, it.go_vet];
+        assert_eq!(all(settings(asks, "", true)), [true; 3]);
+        assert_eq!(all(settings("[go]\nvet = false", asks, true)), [true, true, false]);
+        assert_eq!(all(settings(asks, asks, false)), [false; 3]);
+    }
+
+    #[test]
+    fn commits_name_a_co_author() {
+        let key = |mail: &str| format!("[git]\nco_author = 'A B <{mail}>'");
+        assert_eq!(settings("", &key("a@x"), true).co_author.as_deref(), Some("A B <a@x>"));
+        assert_eq!(settings(&key("b@x"), &key("a@x"), false).co_author.as_deref(), Some("A B <b@x>"));
+    }
+
+    #[test]
+    fn answers_are_bounded_unless_the_user_lifts_it() {
+        let bound = |text: &str| parse(text, read_user).unwrap().answers.max_tokens();
+        assert_eq!(bound(""), Some(DEFAULT_MAX_TOKENS));
+        assert_eq!(bound("[answers]\nmax_tokens = 900"), Some(900));
+        assert_eq!(bound("[answers]\nmax_tokens = 0"), None);
+    }
+
+    #[test]
+    fn the_journal_is_bounded_by_the_user_alone() {
+        let bounds = |text: &str| parse(text, read_user).unwrap().journal.bounds();
+        let day = Duration::from_secs(24 * 60 * 60);
+        assert_eq!(bounds(""), JournalBounds { keep: 30 * day, max_bytes: 1 << 30 });
+        let own = "[journal]\nkeep_days = 2\nmax_bytes = '5MiB'";
+        assert_eq!(bounds(own), JournalBounds { keep: 2 * day, max_bytes: 5 << 20 });
+        assert!(parse(own, read_workspace_if_any).unwrap_err().contains("unknown field `journal`"));
+    }
+
+    #[test]
+    fn nothing_is_started_where_it_is_not_trusted() {
+        let all = "[rust]\nbuild_scripts = true\nproc_macros = true";
+        let found = settings(all, all, false);
+        assert_eq!((found.rust.build_scripts, found.rust.proc_macros), (false, false));
+    }
+
+    #[test]
+    fn errors_name_the_line_and_the_nearest_key() {
+        for (text, expected) in [
+            (
+                "[limits]\n\nmax_file_byte = 1",
+                "/semdex.toml:3: unknown field `max_file_byte`, expected `max_file_bytes`. Did you mean `max_file_bytes`?",
+            ),
+            ("[rust]\nbuild_script = true", "Did you mean `build_scripts`?"),
+            (
+                "\n[rusty]",
+                "/semdex.toml:2: unknown field `rusty`, expected one of `gate`, `limits`, `go`, `rust`, `git`, `languages`. Did you mean `rust`?",
+            ),
+            (
+                "[workspaces]\nroots = ['/']",
+                "/semdex.toml:1: unknown field `workspaces`, expected one of `gate`, `limits`, `go`, `rust`, `git`, `languages`",
+            ),
+            (
+                "[go]\nmemory_limit = 'lots'",
+                "/semdex.toml:2: invalid value: string \"lots\", expected a number of bytes",
+            ),
+            ("[go]\nmemory_limit = 0", "/semdex.toml:2: invalid value"),
+            ("[go]\nmemory_limit = '99999999999TiB'", "/semdex.toml:2: invalid value"),
+            ("[limits]\nmax_file_bytes = '2GiB'", "/semdex.toml:2: a file's size is limited to 1 GiB"),
+            ("[rust]\nfeatures = 'some'", "/semdex.toml:2: invalid value: string \"some\", expected \"all\" or a list"),
+            ("[rust]\nfeatures = [1]", "/semdex.toml:2: invalid type: integer `1`, expected a string"),
+            ("[git]\nco_author = 'A'", "/semdex.toml:2: `A` is not of the form `Name <mail>`"),
+            ("[rust]\n[rust]", "/semdex.toml:2: duplicate key"),
+            ("x = é", "/semdex.toml:1: "),
+        ] {
+            let error = parse(text, read_workspace_if_any).unwrap_err();
+            assert!(error.contains(expected), "{text}\n{error}\n{expected}");
+        }
+        let error = parse("[workspaces]\nroots = ['src']", read_user).unwrap_err();
+        assert!(error.contains(":2: `src` is not an absolute path"), "{error}");
+    }
+
+    #[test]
+    fn only_a_regular_file_of_the_workspace_is_read() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("semdex.toml");
+        assert!(read_workspace_if_any(&path).is_ok(), "a missing file says nothing");
+        assert!(read_workspace_if_any(&path.join("below")).is_ok());
+        std::os::unix::fs::symlink("/dev/zero", &path).unwrap();
+        let error = read_workspace_if_any(&path).unwrap_err().to_string();
+        assert!(error.contains("not a regular file"), "{error}");
+        fs::remove_file(&path).unwrap();
+        rustix::fs::mkfifoat(CWD, &path, rustix::fs::Mode::from_raw_mode(0o600)).unwrap();
+        let error = read_workspace_if_any(&path).unwrap_err().to_string();
+        assert!(error.contains("not a regular file"), "{error}");
+    }
+}

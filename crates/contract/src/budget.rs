@@ -1,0 +1,351 @@
+//! How much of an answer is given: from where its cursor says, as far as its token budget goes. What is left out is
+//! counted, and the next cursor goes on there.
+
+use serde::Serialize;
+
+use super::calls::Reply;
+use super::shapes::{Meta, Missing, Symbol, Usage};
+use semdex_model::{Code, Error, MissingCode, Result};
+
+/// A token is counted as so many bytes of a reply's body.
+pub const BYTES_PER_TOKEN: usize = 4;
+
+/// A stretch of a list or of the lines of a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Part {
+    /// Position of the first one that is given, from 0.
+    pub from: usize,
+    /// How many are given.
+    pub count: usize,
+    /// How many there are.
+    pub total: usize,
+}
+
+impl Part {
+    /// All from a position on.
+    pub fn after(from: usize, total: usize) -> Part {
+        let from = from.min(total);
+        Part { from, count: total - from, total }
+    }
+
+    /// The items that are given, of the whole list. Panics where the list is shorter than `from + count`.
+    pub fn of<T>(self, items: &[T]) -> &[T] {
+        &items[self.from..self.from + self.count]
+    }
+
+    /// The lines of a text that this speaks of.
+    pub fn lines(self, text: &str) -> String {
+        text.split_inclusive('\n').skip(self.from).take(self.count).collect()
+    }
+
+    fn end(self) -> usize {
+        self.from + self.count
+    }
+}
+
+/// The cursor that continues an answer of these parts, if anything is left. It counts what was given of each, so it
+/// outlives a change of revision: the answer then goes on at the same positions of what there is by then.
+pub(crate) fn next_cursor(parts: &[Part]) -> Option<String> {
+    let is_more = parts.iter().any(|it| it.end() < it.total);
+    let positions: Vec<String> = parts.iter().map(|it| it.end().to_string()).collect();
+    is_more.then(|| format!("c{}-{}", parts.len(), positions.join(".")))
+}
+
+/// Where each of an answer's parts goes on.
+pub fn positions<const N: usize>(cursor: Option<&str>) -> Result<[usize; N]> {
+    let Some(cursor) = cursor else { return Ok([0; N]) };
+    let parsed = || {
+        let positions = cursor.strip_prefix(&format!("c{N}-"))?;
+        let positions: Option<Vec<usize>> = positions.split('.').map(|it| it.parse().ok()).collect();
+        <[usize; N]>::try_from(positions?).ok()
+    };
+    parsed().ok_or_else(|| foreign_cursor(cursor))
+}
+
+/// A cursor of another kind of reply, or of none.
+pub(super) fn foreign_cursor(cursor: &str) -> Error {
+    let detail =
+        format!("`cursor` is `{cursor}`, which no reply of this kind gave: take `next_cursor` of the reply before");
+    Error::new(Code::InvalidRequest, detail)
+}
+
+/// What an answer is written as: the same place takes a line of JSON, or a number among others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// Each place is an object with names for its fields.
+    Json,
+    /// Places share the heading of their file.
+    Markdown,
+}
+
+impl Form {
+    /// Which of two figures holds.
+    pub(crate) fn or(self, markdown: usize, json: usize) -> usize {
+        match self {
+            Form::Markdown => markdown,
+            Form::Json => json,
+        }
+    }
+}
+
+/// How many bytes an answer may take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Budget {
+    left: usize,
+    form: Form,
+}
+
+impl Budget {
+    /// A budget of so many bytes for a reply in this form.
+    pub(crate) fn new(bytes: usize, form: Form) -> Budget {
+        Budget { left: bytes, form }
+    }
+
+    /// What the reply is written as, on which its costs depend.
+    pub(crate) fn form(&self) -> Form {
+        self.form
+    }
+
+    /// What is given whatever it takes.
+    pub(crate) fn spend(&mut self, bytes: usize) {
+        self.left = self.left.saturating_sub(bytes);
+    }
+
+    /// Shortens each part to what fits: first within its share (in percent of what those before it have left), then with
+    /// what is left at the end. Each comes with the costs of its items. Something is always given, or a small budget
+    /// would never come to an end.
+    pub(crate) fn share(&mut self, parts: &mut [(&mut Part, Vec<usize>, usize)]) {
+        let mut left = self.left;
+        let mut counts = vec![0; parts.len()];
+        for round in 0..2 {
+            for (count, (part, costs, percent)) in counts.iter_mut().zip(parts.iter()) {
+                let mut share = if round == 0 { left * percent / 100 } else { left };
+                for cost in costs.iter().skip(*count).take(part.count - *count) {
+                    if *cost > share {
+                        break;
+                    }
+                    share -= cost;
+                    left -= cost;
+                    *count += 1;
+                }
+            }
+        }
+        if counts.iter().all(|it| *it == 0)
+            && let Some((first, (_, costs, _))) = parts.iter().enumerate().find(|(_, it)| it.0.count > 0)
+        {
+            counts[first] = 1;
+            left = left.saturating_sub(costs.first().copied().unwrap_or_default());
+        }
+        for (count, (part, ..)) in counts.into_iter().zip(parts.iter_mut()) {
+            part.count = part.count.min(count);
+        }
+        self.left = left;
+    }
+}
+
+/// A stretch of a long list: counted in full, continued by the cursor. On the wire it is its items.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(transparent)]
+pub struct Listing<T> {
+    /// Which of all items are given.
+    #[serde(skip)]
+    pub part: Part,
+    /// The items that are given.
+    pub items: Vec<T>,
+}
+
+impl<T> Listing<T> {
+    /// All from a position on.
+    pub fn after(from: usize, mut items: Vec<T>) -> Listing<T> {
+        let part = Part::after(from, items.len());
+        items.drain(..part.from);
+        Listing { part, items }
+    }
+
+    /// How many items there are, those that are not given too.
+    pub(crate) fn total(&self) -> usize {
+        self.part.total
+    }
+
+    /// Where the list continues. None where nothing is left.
+    pub fn next_cursor(&self) -> Option<String> {
+        next_cursor(&[self.part])
+    }
+
+    /// The same stretch of other items.
+    pub fn map<U>(self, f: impl FnMut(T) -> U) -> Listing<U> {
+        Listing { part: self.part, items: self.items.into_iter().map(f).collect() }
+    }
+
+    /// No more than so many.
+    pub fn limit(&mut self, count: usize) {
+        self.part.count = self.part.count.min(count);
+        self.truncate();
+    }
+
+    /// Drops what the part does not hold any more.
+    pub(super) fn truncate(&mut self) {
+        self.items.truncate(self.part.count);
+    }
+
+    pub(super) fn costs(&self, cost: impl Fn(&T) -> usize) -> Vec<usize> {
+        self.items.iter().map(cost).collect()
+    }
+
+    /// Shortens it to what the budget allows.
+    pub(super) fn cut(&mut self, budget: &mut Budget, cost: impl Fn(&T) -> usize) {
+        let costs = self.costs(cost);
+        budget.share(&mut [(&mut self.part, costs, 100)]);
+        self.truncate();
+    }
+}
+
+/// So often a reply is written anew to come nearer to its budget.
+const FITTINGS: usize = 8;
+
+/// What can be shortened to a budget: a reply, or a problem.
+pub trait Fit: Clone {
+    /// What it says of itself, where it does.
+    fn meta(&mut self) -> Option<&mut Meta>;
+
+    /// Shortens it to about what the budget allows. Answers with what was left out, in words; nothing where it cannot
+    /// be shortened.
+    fn fit(&mut self, budget: Budget) -> Option<Vec<String>>;
+
+    /// Whether a budget counts its JSON too.
+    fn counts_json(&self) -> bool {
+        true
+    }
+
+    /// Where what was left out is to be had.
+    const REST: &str;
+}
+
+impl Fit for Reply {
+    /// A map is chosen for what its Markdown takes.
+    fn counts_json(&self) -> bool {
+        !matches!(self, Reply::Map(_))
+    }
+
+    fn meta(&mut self) -> Option<&mut Meta> {
+        Reply::meta(self)
+    }
+
+    fn fit(&mut self, budget: Budget) -> Option<Vec<String>> {
+        Reply::fit(self, budget)
+    }
+
+    const REST: &str = "go on with `next_cursor`";
+}
+
+/// The reply as a face writes it, no longer than so many tokens, if it can be that short.
+pub(crate) fn fitted<T: Fit, B: AsRef<[u8]> + Default, E>(
+    reply: T,
+    form: Form,
+    max_tokens: Option<usize>,
+    write: impl Fn(T) -> Result<B, E>,
+) -> Result<B, E> {
+    let Some(most) = max_tokens.map(|it| it.saturating_mul(BYTES_PER_TOKEN)) else { return write(reply) };
+    // What a reply takes is known when it is written: the budget is set by what came of the one before.
+    let mut budget = most;
+    let mut best: Option<(bool, B)> = None;
+    let mut was_too_long = false;
+    for round in 0..FITTINGS {
+        let mut reply = reply.clone();
+        let Some(left_out) = reply.fit(Budget::new(budget, form)) else { return write(reply) };
+        let is_whole = left_out.is_empty();
+        if !is_whole && let Some(meta) = reply.meta() {
+            let detail = format!("{}: {}", left_out.join(", "), T::REST);
+            meta.missing.push(Missing::new(MissingCode::Budget, "max_tokens", detail));
+        }
+        let body = write(reply)?;
+        let written = body.as_ref().len();
+        let (fits, length) = (written <= most, written.max(1));
+        let is_better = best.as_ref().is_none_or(|(best_fits, best)| match (fits, best_fits) {
+            (true, true) => length > best.as_ref().len(),
+            (false, false) => length < best.as_ref().len(),
+            (fits, _) => fits,
+        });
+        if is_better {
+            best = Some((fits, body));
+        }
+        // What is left free is worth another try, unless one was too long already.
+        if fits && (is_whole || was_too_long || length * 20 >= most * 19) || budget <= 1 {
+            break;
+        }
+        was_too_long |= !fits;
+        let margin = if fits { 98 } else { 96 - 4 * round };
+        budget = budget.saturating_mul(most) / length * margin / 100;
+    }
+    Ok(best.map(|it| it.1).unwrap_or_default())
+}
+
+/// "40 of 120 lines of the source", for each part that was cut.
+pub(crate) fn left_out(parts: &[(&str, Part)]) -> Vec<String> {
+    let is_cut = |it: &&(&str, Part)| it.1.end() < it.1.total;
+    let describe = |(name, part): &(&str, Part)| format!("{} of {} {name}", part.end(), part.total);
+    parts.iter().filter(is_cut).map(describe).collect()
+}
+
+/// About what a text takes in a reply, escapes and all.
+pub fn text_cost(text: &str) -> usize {
+    text.len() + text.bytes().filter(|it| matches!(it, b'"' | b'\\' | b'\n' | b'\t' | b'\r')).count()
+}
+
+/// What each line of a text takes, from a position on.
+pub(crate) fn line_costs(text: &str, part: Part) -> Vec<usize> {
+    text.split_inclusive('\n').skip(part.from).map(|it| text_cost(it) + 2).collect()
+}
+
+/// About how many bytes a symbol takes in a reply, without its children.
+pub(crate) fn symbol_cost(symbol: &Symbol, form: Form) -> usize {
+    if form == Form::Markdown {
+        return symbol.path.len() + symbol.place.file.len() + 50;
+    }
+    let texts = [&symbol.path, &symbol.name, &symbol.signature, &symbol.package, &symbol.place.file];
+    let docs = symbol.docs.as_deref().map_or(0, text_cost);
+    let origin = symbol.origin.as_ref().map_or(0, |it| text_cost(&it.root) + it.package.len() + 60);
+    let also = symbol.also.iter().map(|it| text_cost(it) + 4).sum::<usize>();
+    texts.iter().map(|it| text_cost(it)).sum::<usize>() + docs + also + origin + 240
+}
+
+/// About how many bytes a usage takes in a reply.
+pub(crate) fn usage_cost(usage: &Usage, form: Form) -> usize {
+    if form == Form::Markdown {
+        return if usage.test { 8 } else { text_cost(usage.text.trim()) + 30 };
+    }
+    text_cost(&usage.text) + usage.place.file.len() + usage.symbol.as_deref().map_or(0, text_cost) + 120
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_one_part_leaves_goes_to_the_others() {
+        let mut parts = [Part::after(0, 10), Part::after(2, 10), Part::after(0, 0)];
+        let [a, b, c] = &mut parts;
+        Budget::new(100, Form::Json).share(&mut [(a, vec![10; 10], 50), (b, vec![20; 8], 50), (c, Vec::new(), 50)]);
+        assert_eq!([parts[0].count, parts[1].count], [8, 1], "5 by its share, then 3 of what was left");
+        assert_eq!(next_cursor(&parts).as_deref(), Some("c3-8.3.0"));
+        assert_eq!(positions::<3>(Some("c3-8.3.0")).unwrap(), [8, 3, 0]);
+        assert_eq!(left_out(&[("lines", parts[0]), ("none", parts[2])]), ["8 of 10 lines"]);
+    }
+
+    #[test]
+    fn something_is_always_given() {
+        let mut parts = [Part::after(3, 3), Part::after(0, 2)];
+        let [a, b] = &mut parts;
+        Budget::new(1, Form::Json).share(&mut [(a, Vec::new(), 50), (b, vec![10; 2], 50)]);
+        assert_eq!([parts[0].count, parts[1].count], [0, 1]);
+    }
+
+    #[test]
+    fn foreign_cursors_are_refused() {
+        for cursor in ["", "c1-", "c2-1", "c1-1.2", "c1--1", "1", "c1-99999999999999999999999"] {
+            assert!(positions::<1>(Some(cursor)).is_err(), "{cursor}");
+        }
+        // Further than there is anything: an empty end.
+        assert_eq!(Part::after(positions::<1>(Some("c1-7")).unwrap()[0], 3), Part { from: 3, count: 0, total: 3 });
+    }
+}

@@ -1,0 +1,231 @@
+//! `git` and `commit`: the repository around the workspace.
+
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::budget::{Budget, Listing, left_out, text_cost};
+use super::examples;
+use super::pages::{self, Pages};
+use super::request::{Answer, request};
+use super::shapes::{Meta, is_false};
+use super::words::{Dirty, FileStatus};
+use semdex_model::{Code, Error, Result};
+
+request! { query
+    /// Which repository.
+    pub struct GitQuery {}
+}
+
+/// A repository as it is now.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+#[schema(examples(examples::git))]
+pub struct GitReply {
+    /// Null where HEAD is detached.
+    #[schema(required)]
+    pub branch: Option<String>,
+    /// The last commit; null before the first.
+    #[schema(required)]
+    pub head: Option<String>,
+    /// What is in progress: `merge`, `rebase`, `cherry-pick`, `revert` or `bisect`. Absent where nothing is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub in_progress: Option<&'static str>,
+    /// The files that are not as the last commit has them, untracked ones one by one, ignored ones not.
+    #[schema(value_type = Vec<DirtyFile>)]
+    pub dirty: Listing<DirtyFile>,
+    /// However many they are, of all pages.
+    pub total: usize,
+    /// Continues the files; null where nothing is left.
+    #[schema(required)]
+    pub next_cursor: Option<String>,
+    /// The revision at which git was asked.
+    pub meta: Meta,
+}
+
+impl Answer for GitReply {
+    fn meta(&mut self) -> Option<&mut Meta> {
+        Some(&mut self.meta)
+    }
+
+    fn fit(&mut self, mut budget: Budget) -> Option<Vec<String>> {
+        budget.spend(260 + self.branch.as_deref().map_or(0, text_cost));
+        let form = budget.form();
+        let from = |it: &DirtyFile| it.from.as_deref().map_or(0, text_cost);
+        self.dirty.cut(&mut budget, |it| text_cost(&it.file) + from(it) + form.or(30, 70));
+        self.next_cursor = self.dirty.next_cursor();
+        Some(left_out(&[("dirty files", self.dirty.part)]))
+    }
+}
+
+/// A file that is not as the last commit has it.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+pub struct DirtyFile {
+    /// Relative to the workspace's root, by `../` where it lies outside. In quotes and with octal escapes, as git shows
+    /// it, where the name is not UTF-8.
+    pub file: String,
+    /// What became of it since the last commit.
+    pub status: FileStatus,
+    /// The index has it otherwise than the last commit.
+    pub staged: bool,
+    /// The work tree has it otherwise than the index.
+    pub unstaged: bool,
+    /// With `renamed` and `copied`: its name in the last commit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub from: Option<String>,
+    /// It is a submodule.
+    #[serde(skip_serializing_if = "is_false")]
+    pub submodule: bool,
+}
+
+request! { body
+    /// What to commit, and how.
+    #[schema(examples(json!({"changes": ["01JD8M2Q6Z5V9K3T7W1X4Y0ABC"], "dirty": "leave"})))]
+    pub struct CommitRequest {
+        /// Tokens of changes: all their files are committed, whole and as they stand now.
+        #[schema(default = json!([]))]
+        pub changes: Option<Vec<String>>,
+        /// Other files, relative to the workspace root.
+        #[schema(default = json!([]))]
+        pub files: Option<Vec<String>>,
+        /// The message, stored word for word. Default: one made from what changed.
+        pub message: Option<String>,
+        /// `Name <mail>`. Default: git's own user, who is the committer in any case.
+        #[schema(examples("Ada <ada@example.org>"))]
+        pub author: Option<String>,
+        /// What becomes of the user's own work in tracked files.
+        #[schema(default = "leave")]
+        pub dirty: Option<Dirty>,
+    }
+}
+
+impl CommitRequest {
+    /// The message, if one is given.
+    pub fn checked_message(&self) -> Result<Option<String>> {
+        let refused = |why: &str| Err(Error::new(Code::InvalidRequest, format!("`message`: {why}")));
+        match &self.message {
+            Some(message) if message.trim().is_empty() => refused("it is empty; leave it out to have one made"),
+            Some(message) if message.contains('\0') => refused("it holds a NUL byte, which git does not take"),
+            message => Ok(message.clone()),
+        }
+    }
+
+    /// The author's name and mail, if one is given.
+    pub fn checked_author(&self) -> Result<Option<(String, String)>> {
+        let Some(author) = &self.author else { return Ok(None) };
+        let parts = author.trim().strip_suffix('>').and_then(|it| it.split_once('<'));
+        // git takes these from both ends of a name, and none may be left.
+        let is_crud = |it: char| it <= ' ' || ".,:;<>\"\\'".contains(it);
+        let is_plain = |it: &str| !it.chars().any(|it| it.is_control() || it == '<' || it == '>');
+        match parts {
+            Some((name, mail))
+                if is_plain(name)
+                    && name.ends_with(' ')
+                    && is_plain(mail)
+                    && !name.trim_matches(is_crud).is_empty()
+                    && !mail.trim_matches(is_crud).is_empty()
+                    && !mail.contains(char::is_whitespace) =>
+            {
+                Ok(Some((name.trim().to_owned(), mail.to_owned())))
+            }
+            _ => {
+                let detail = format!("`author`: `{author}` is not of the form `Name <mail>`");
+                Err(Error::new(Code::InvalidRequest, detail))
+            }
+        }
+    }
+}
+
+/// A commit that was made.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+#[schema(examples(examples::commit))]
+pub struct CommitReply {
+    /// Its hash.
+    pub commit: String,
+    /// The files that it changes.
+    pub files: Vec<String>,
+    /// As it was given, or made from the changes.
+    pub message: String,
+    /// The branch that it is on; null where HEAD is detached.
+    #[schema(required)]
+    pub branch: Option<String>,
+    /// Files of the changes that are not in it, and why.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<LeftOut>,
+    /// With `commit_first`: the commit of what was dirty before, where something was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub before: Option<CommitBefore>,
+    /// Where the reply was cut: with it, the same call brings the other files and commits nothing.
+    #[schema(required)]
+    pub next_cursor: Option<String>,
+    /// The revision after the commit.
+    pub meta: Meta,
+    /// Where the reply was cut.
+    #[serde(skip)]
+    pub pages: Pages<{ pages::COMMIT }>,
+}
+
+/// The commit of the user's own work.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+pub struct CommitBefore {
+    /// Its hash.
+    pub commit: String,
+    /// The files that it changes.
+    pub files: Vec<String>,
+    /// What it was committed with.
+    pub message: String,
+}
+
+/// A file that was to be committed, and is not.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+pub struct LeftOut {
+    /// Relative to the workspace root.
+    pub file: String,
+    /// In words: that others changed it, say.
+    pub reason: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request(author: &str) -> CommitRequest {
+        CommitRequest {
+            changes: None,
+            files: None,
+            message: None,
+            author: Some(author.to_owned()),
+            dirty: None,
+            workspace: None,
+            min_revision: None,
+            wait_ms: None,
+            max_tokens: None,
+            cursor: None,
+            limit: None,
+        }
+    }
+
+    #[test]
+    fn an_author_is_a_name_and_a_mail() {
+        let found = request("Ada B. C <a.b@x.org>").checked_author().unwrap();
+        assert_eq!(found, Some(("Ada B. C".to_owned(), "a.b@x.org".to_owned())));
+        for wrong in [
+            "",
+            "Ada",
+            "<a@x>",
+            "Ada <>",
+            " <a@x>",
+            "Ada a@x",
+            "Ada <a@x",
+            "A <b> <c@x>",
+            "A\nB <a@x>",
+            ". <a@x>",
+            "Ada <a b>",
+            "Ada<a@x>",
+        ] {
+            let error = request(wrong).checked_author().unwrap_err();
+            assert!(error.code == Code::InvalidRequest && error.detail.contains("Name <mail>"), "{wrong}: {error}");
+        }
+    }
+}

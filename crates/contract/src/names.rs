@@ -1,0 +1,38 @@
+//! How a request names a symbol.
+
+use semdex_model::{Code, Error, Result, SymbolQuery};
+
+/// Longer than the path of anything.
+const LONGEST_NAME: usize = 8192;
+
+/// Refuses what is no name in any language, before an engine looks for it.
+pub fn check_name(field: &str, name: &str) -> Result<()> {
+    let why = if name.len() > LONGEST_NAME {
+        format!("is {} bytes long, {LONGEST_NAME} are the most", name.len())
+    } else if name.contains(char::is_control) {
+        "holds control characters".to_owned()
+    } else {
+        return Ok(());
+    };
+    Err(Error::new(Code::InvalidRequest, format!("`{field}` {why}: give a name or a path")))
+}
+
+/// The same for all that names a symbol.
+pub fn check_query(query: &SymbolQuery) -> Result<()> {
+    check_name("symbol", &query.symbol)?;
+    check_name("package", query.package.as_deref().unwrap_or_default())?;
+    if query.symbol.trim().is_empty() && query.package.is_none() {
+        return Err(Error::new(Code::InvalidRequest, "`symbol` is empty: give a path, or the end of one"));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_name_in_any_language_is_refused() {
+        assert!(check_name("symbol", "a\u{7}b").is_err() && check_name("symbol", &"x".repeat(9000)).is_err());
+    }
+}

@@ -1,0 +1,207 @@
+//! Reading requests: JSON and queries into their types, and what is wrong with them said so that the next try is
+//! right: which field, and the nearest known one.
+
+use serde::de::DeserializeOwned;
+
+use semdex_model::{Code, Error};
+
+/// What stands between the values of a field that a query says several times: nothing that a value can hold.
+pub(super) const BETWEEN: char = '\0';
+
+/// A request that is a JSON object.
+pub(crate) fn from_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Error> {
+    is_object(bytes)?;
+    let mut reader = serde_json::Deserializer::from_slice(bytes);
+    let value = serde_path_to_error::deserialize(&mut reader).map_err(refused_json)?;
+    reader.end().map_err(|error| not_json(&error))?;
+    Ok(value)
+}
+
+/// A request in the form of a URL's query.
+pub(crate) fn from_query<T: DeserializeOwned>(query: &str) -> Result<T, Error> {
+    check_escapes("the query", query)?;
+    let pairs = serde_urlencoded::Deserializer::new(form_urlencoded::parse(query.as_bytes()));
+    serde_path_to_error::deserialize(pairs)
+        .map_err(|error| refused(&error.path().to_string(), &error.inner().to_string()))
+}
+
+/// The same, where some fields may be said several times: their values are read as one text, with `BETWEEN` in it.
+pub(crate) fn from_repeating_query<T: DeserializeOwned>(query: &str, repeating: &[&str]) -> Result<T, Error> {
+    // Written anew below, it would have none that are wrong.
+    check_escapes("the query", query)?;
+    let mut pairs: Vec<(String, String)> = Vec::new();
+    for (name, value) in form_urlencoded::parse(query.as_bytes()) {
+        let said = pairs.iter_mut().find(|it| it.0 == name && repeating.contains(&&*name));
+        match said {
+            Some((_, values)) => {
+                values.push(BETWEEN);
+                values.push_str(&value);
+            }
+            None => pairs.push((name.into_owned(), value.into_owned())),
+        }
+    }
+    let mut joined = form_urlencoded::Serializer::new(String::new());
+    joined.extend_pairs(&pairs);
+    from_query(&joined.finish())
+}
+
+/// Refuses a part of a URL that its decoders would only repair: a `%` without two hexadecimal digits, bytes that are
+/// not UTF-8.
+pub fn check_escapes(part: &str, text: &str) -> Result<(), Error> {
+    let refused = |detail: String| Err(Error::new(Code::InvalidRequest, detail));
+    for (at, _) in text.match_indices('%') {
+        let escape = &text.as_bytes()[at..text.len().min(at + 3)];
+        if escape.len() < 3 || !escape[1..].iter().all(u8::is_ascii_hexdigit) {
+            let escape = String::from_utf8_lossy(escape);
+            return refused(format!("{part} has `{escape}`, which is no percent escape: write `%` itself as `%25`"));
+        }
+    }
+    match percent_encoding::percent_decode_str(text).decode_utf8() {
+        Ok(_) => Ok(()),
+        Err(_) => refused(format!("{part} is not UTF-8 once its percent escapes are decoded")),
+    }
+}
+
+/// serde would take a list for the fields in their order.
+fn is_object(bytes: &[u8]) -> Result<(), Error> {
+    if bytes.trim_ascii_start().starts_with(b"{") {
+        return Ok(());
+    }
+    match serde_json::from_slice::<serde::de::IgnoredAny>(bytes) {
+        Ok(_) => {
+            Err(Error::new(Code::InvalidRequest, "the body is JSON, but not an object: send `{…}` with the fields"))
+        }
+        Err(error) => Err(not_json(&error)),
+    }
+}
+
+fn refused_json(error: serde_path_to_error::Error<serde_json::Error>) -> Error {
+    let path = error.path().to_string();
+    let error = error.into_inner();
+    match error.classify() {
+        serde_json::error::Category::Data => refused(&path, &error.to_string()),
+        _ => not_json(&error),
+    }
+}
+
+fn not_json(error: &serde_json::Error) -> Error {
+    Error::new(Code::InvalidJson, format!("the body is not JSON: {error}"))
+}
+
+/// Turns serde's message into one that names the field by its path in the request and, of an unknown one, the
+/// nearest that is known. The message's form is serde's own, the same for JSON and for queries.
+fn refused(path: &str, message: &str) -> Error {
+    let at = if path.is_empty() || path == "." { String::new() } else { format!("`{path}`: ") };
+    for (kind, word) in [("unknown field `", "field"), ("unknown variant `", "value")] {
+        let Some((name, rest)) = message.strip_prefix(kind).and_then(|it| it.rsplit_once("`, expected ")) else {
+            continue;
+        };
+        let known: Vec<String> = rest.split('`').skip(1).step_by(2).map(str::to_owned).collect();
+        let nearest = nearest(name, &known);
+        let hint = match nearest {
+            Some(nearest) => format!("did you mean `{nearest}`?"),
+            None => "it is none of those known.".to_owned(),
+        };
+        // The path of an unknown field ends in its name, which the message says already.
+        let at = if word == "value" { at } else { within(path) };
+        let detail = format!("{at}unknown {word} `{name}`: {hint} Known: {}", known.join(", "));
+        return Error::new(Code::InvalidRequest, detail).suggesting(nearest.map(str::to_owned).into_iter().collect());
+    }
+    // The name of a type of ours tells nobody anything.
+    let message = match message.split_once(", expected struct ") {
+        Some((found, _)) => format!("{found}, expected an object"),
+        None => message.to_owned(),
+    };
+    Error::new(Code::InvalidRequest, format!("{at}{message}"))
+}
+
+/// The path around the last field.
+fn within(path: &str) -> String {
+    path.rsplit_once('.').map(|(around, _)| format!("`{around}`: ")).unwrap_or_default()
+}
+
+/// The known name that was perhaps meant.
+pub fn nearest<'a>(name: &str, known: &'a [String]) -> Option<&'a str> {
+    let score = |it: &str| strsim::jaro_winkler(&name.to_ascii_lowercase(), it);
+    let best = known.iter().max_by(|a, b| score(a).total_cmp(&score(b)))?;
+    (score(best) >= 0.7).then_some(best.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::Deserialize;
+
+    use super::*;
+
+    #[derive(Debug, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Sample {
+        #[expect(dead_code, reason = "only its reading is tested")]
+        file: String,
+        #[expect(dead_code, reason = "only its reading is tested")]
+        autofix: Option<u8>,
+        #[expect(dead_code, reason = "only its reading is tested")]
+        mode: Option<Mode>,
+        #[expect(dead_code, reason = "only its reading is tested")]
+        edits: Option<Vec<Sample>>,
+    }
+
+    #[derive(Debug, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    enum Mode {
+        Append,
+        Create,
+    }
+
+    fn body(text: &str) -> Error {
+        from_json::<Sample>(text.as_bytes()).unwrap_err()
+    }
+
+    fn query(text: &str) -> Error {
+        from_query::<Sample>(text).unwrap_err()
+    }
+
+    fn check(error: &Error, code: Code, wanted: &[&str]) {
+        assert_eq!(error.code, code, "{error}");
+        for word in wanted {
+            assert!(error.detail.contains(word), "{} lacks {word}", error.detail);
+        }
+    }
+
+    #[test]
+    fn a_wrong_field_is_named_with_the_nearest_known() {
+        let error = body(r#"{"fiel":"a"}"#);
+        check(&error, Code::InvalidRequest, &["`fiel`", "did you mean `file`", "autofix"]);
+        assert_eq!(error.help.suggestions, ["file"]);
+        let nested = body(r#"{"file":"a","edits":[{"file":"b","autofx":3}]}"#);
+        check(&nested, Code::InvalidRequest, &["`edits[0]`", "`autofx`", "`autofix`"]);
+        check(&body(r#"{"file":"a","mode":"crate"}"#), Code::InvalidRequest, &["`mode`", "`crate`", "`create`"]);
+        check(&body(r#"{"file":"a","zzzzzz":1}"#), Code::InvalidRequest, &["`zzzzzz`", "known. Known: file, autofix"]);
+        check(&query("file=a&autofx=3"), Code::InvalidRequest, &["`autofx`", "`autofix`"]);
+        // A name that holds what the message is split at.
+        check(&body(r#"{"file":"a","`, expected `x":1}"#), Code::InvalidRequest, &["file, autofix"]);
+    }
+
+    #[test]
+    fn a_wrong_value_is_refused_by_its_field() {
+        check(&body(r#"{"file":"a","autofix":95.5}"#), Code::InvalidRequest, &["`autofix`", "95.5"]);
+        check(&body(r#"{"file":"a","autofix":300}"#), Code::InvalidRequest, &["`autofix`", "300"]);
+        check(&body(r#"{"file":null}"#), Code::InvalidRequest, &["`file`", "null"]);
+        check(&body(r#"{"autofix":1}"#), Code::InvalidRequest, &["missing field `file`"]);
+        check(&body(r#"{"file":"a","file":"b"}"#), Code::InvalidRequest, &["duplicate field `file`"]);
+        check(&body(r#"["a"]"#), Code::InvalidRequest, &["not an object"]);
+        check(&body(r#"{"file":"a","edits":[3]}"#), Code::InvalidRequest, &["`edits[0]`", "expected an object"]);
+        check(&query("file=a&autofix=x"), Code::InvalidRequest, &["`autofix`", "invalid digit"]);
+        check(&query("file=a&file=b"), Code::InvalidRequest, &["duplicate field `file`"]);
+        check(&query("file=a&mode=crate"), Code::InvalidRequest, &["`mode`", "`create`"]);
+        check(&query("file=a&mode=zzzzzz"), Code::InvalidRequest, &["`mode`", "known. Known: append, create"]);
+    }
+
+    #[test]
+    fn what_is_not_json_is_distinguished() {
+        check(&body("{"), Code::InvalidJson, &["line 1"]);
+        check(&body(""), Code::InvalidJson, &["not JSON"]);
+        check(&body(r#"{"file":"a"} x"#), Code::InvalidJson, &["trailing"]);
+        check(&body("{\"file\":\"\\ud800\"}"), Code::InvalidJson, &["not JSON"]);
+    }
+}

@@ -1,0 +1,217 @@
+//! Errors as they go over the wire: RFC 9457 problems, with a code of the closed set and what helps.
+
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::budget::{Budget, Fit, Form, Part, left_out, symbol_cost, text_cost};
+use super::change::{Candidate, Impact, Nearest};
+use super::shapes::{Meta, Symbol, list};
+use super::words::ProblemCode;
+use semdex_model::{Code, Error};
+
+/// The code in a few words, always the same for one code.
+pub fn title(code: Code) -> &'static str {
+    match code {
+        Code::InvalidJson => "The body is not JSON",
+        Code::InvalidRequest => "The request is not of the form that this call takes",
+        Code::OutsideWorkspace => "The path leads out of the workspace",
+        Code::Unauthorized => "The request carries no valid token",
+        Code::ForbiddenHost => "The Host header names another server",
+        Code::ForbiddenOrigin => "The request comes from another site",
+        Code::ForbiddenRoot => "The directory lies outside of what may be opened",
+        Code::PermissionDenied => "The file system forbids it",
+        Code::Untrusted => "The workspace is not trusted",
+        Code::UnknownRoute => "There is no such call",
+        Code::UnknownWorkspace => "No such workspace is open",
+        Code::UnknownFile => "There is no such file",
+        Code::UnknownSymbol => "There is no such symbol",
+        Code::UnknownPackage => "There is no such package",
+        Code::UnknownChange => "There is no such change",
+        Code::UnknownRun => "There is no such run",
+        Code::MethodNotAllowed => "The call is made with another method",
+        Code::NotAcceptable => "The reply has none of the forms accepted",
+        Code::RequestTimeout => "The request did not arrive in time",
+        Code::NoMatch => "The searched text is not in the file",
+        Code::Ambiguous => "The searched text fits several places",
+        Code::AmbiguousSymbol => "The name fits several symbols",
+        Code::HashMismatch => "The file is not what the request expects",
+        Code::AlreadyExists => "The file exists already",
+        Code::Conflict => "Another change came between",
+        Code::TooLarge => "The body or the file is too large",
+        Code::UnsupportedMediaType => "The body is of a type that this call does not take",
+        Code::NotText => "The file is not text",
+        Code::WouldBreak => "The edit would break other places",
+        Code::RenameRefused => "The symbol cannot be renamed so",
+        Code::InvalidContent => "The content cannot be written",
+        Code::ModelUnavailable => "No model can be asked",
+        Code::Busy => "Too many requests are in flight",
+        Code::Internal => "semdex failed",
+        Code::DiskFull => "The disk is full",
+        Code::NotReady => "The workspace is not ready for this",
+        Code::EngineUnavailable => "The engine for this language is not available",
+        Code::RevisionNotReached => "The revision was not reached in time",
+        Code::Timeout => "The answer took too long",
+        Code::NotARepository => "The workspace is in no git repository",
+        Code::NothingToCommit => "There is nothing to commit",
+    }
+}
+
+/// What went wrong, and what to do about it (RFC 9457).
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+#[schema(examples(json!({
+    "type": "https://semdex.dev/problems/unknown_symbol", "title": "There is no such symbol", "status": 404,
+    "code": "unknown_symbol", "detail": "`grep_searcher` has no `Sercher`: did you mean `grep_searcher::Searcher`?",
+    "suggestions": ["grep_searcher::Searcher"],
+    "meta": {"workspace": "ripgrep", "revision": 17, "state": "ready", "complete": true, "missing": [], "elapsed_ms": 0.6}
+})))]
+pub struct Problem {
+    /// The same for every problem of one code.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// What the code means, in a few words.
+    pub title: &'static str,
+    /// Of the reply over HTTP; other faces have none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = u16, required)]
+    pub status: Option<u16>,
+    /// Which kind of problem it is.
+    pub code: ProblemCode,
+    /// What happened, and what to do about it.
+    pub detail: String,
+    /// As the log and the header `X-Request-Id` name the request.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub request_id: Option<String>,
+    /// Known as soon as the workspace is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub meta: Option<Meta>,
+    /// Names that were perhaps meant.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub suggestions: Vec<String>,
+    /// With `ambiguous` the places that the edit fits, with `ambiguous_symbol` the symbols that the name fits.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub candidates: Vec<ProblemCandidate>,
+    /// With `no_match`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub nearest: Option<Nearest>,
+    /// With `hash_mismatch`: the hash of what is there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub actual_hash: Option<String>,
+    /// With `would_break`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub impact: Option<Impact>,
+    /// Which of several edits, from 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub edit: Option<usize>,
+    /// The file that it is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub file: Option<String>,
+    /// With `hash_mismatch` of an undo: unified, from what the change had left to what is there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub diff: Option<String>,
+}
+
+/// A place or a symbol that the request fits.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+#[serde(untagged)]
+#[expect(clippy::large_enum_variant, reason = "made a handful at a time, and only on the way out")]
+pub enum ProblemCandidate {
+    /// With `ambiguous_symbol`.
+    Symbol(Symbol),
+    /// With `ambiguous`.
+    Place(Candidate),
+}
+
+/// What any problem takes at most, whatever a reply may take.
+pub const PROBLEM_TOKENS: usize = 6000;
+
+impl Fit for Problem {
+    fn meta(&mut self) -> Option<&mut Meta> {
+        self.meta.as_mut()
+    }
+
+    /// A problem has no cursor: it is there to make the next try a good one, and the nearest comes first.
+    fn fit(&mut self, mut budget: Budget) -> Option<Vec<String>> {
+        budget.spend(400 + text_cost(&self.detail));
+        let form = budget.form();
+        let mut parts = [Part::default(); 4];
+        let lines =
+            |text: Option<&str>| text.unwrap_or_default().split_inclusive('\n').map(text_cost).collect::<Vec<_>>();
+        // The text beside the difference is a part of it.
+        let nearest =
+            lines(self.nearest.as_ref().map(|it| it.diff.as_str())).iter().map(|it| it * form.or(1, 2)).collect();
+        let diff = lines(self.diff.as_deref());
+        let candidates = self.candidates.iter().map(|it| it.cost(form)).collect();
+        let broken: Vec<usize> = self.impact.as_ref().map(|it| it.broken_costs(form)).unwrap_or_default();
+        let costs: [Vec<usize>; 4] = [nearest, candidates, broken, diff];
+        for (part, costs) in parts.iter_mut().zip(&costs) {
+            *part = Part::after(0, costs.len());
+        }
+        let mut shared: Vec<_> = parts.iter_mut().zip(costs).map(|(part, costs)| (part, costs, 60)).collect();
+        budget.share(&mut shared);
+        let [nearest, candidates, broken, diff] = parts;
+        if let Some(it) = &mut self.nearest {
+            it.diff = nearest.lines(&it.diff);
+            it.text = nearest.lines(&it.text);
+        }
+        self.candidates.truncate(candidates.count);
+        if let Some(it) = &mut self.impact {
+            // The rest of it is to be had by a dry run.
+            it.broken.truncate(broken.count);
+            it.affected.truncate(broken.count);
+            it.tests.truncate(broken.count);
+        }
+        self.diff = self.diff.as_deref().map(|it| diff.lines(it));
+        Some(left_out(&[
+            ("lines of the nearest text", nearest),
+            ("candidates", candidates),
+            ("broken places", broken),
+            ("lines of the difference", diff),
+        ]))
+    }
+
+    const REST: &str = "a dry run lists what would break, `describe` has the text";
+}
+
+impl ProblemCandidate {
+    fn cost(&self, form: Form) -> usize {
+        match self {
+            ProblemCandidate::Symbol(it) => symbol_cost(it, form),
+            ProblemCandidate::Place(it) => it.place.file.len() + text_cost(&it.text) + form.or(40, 140),
+        }
+    }
+}
+
+impl Problem {
+    /// Without a status and a request's name, which only a face knows.
+    pub fn new(error: Error) -> Problem {
+        let meta = error.meta().cloned().map(Meta::from);
+        let help = *error.help;
+        let places = help.candidates.into_iter().map(|it| ProblemCandidate::Place(it.into()));
+        let symbols = help.symbols.into_iter().map(|it| ProblemCandidate::Symbol(it.into()));
+        Problem {
+            kind: format!("https://semdex.dev/problems/{}", error.code.name()),
+            title: title(error.code),
+            status: None,
+            code: error.code.into(),
+            detail: error.detail,
+            request_id: None,
+            meta,
+            suggestions: list(help.suggestions),
+            candidates: places.chain(symbols).collect(),
+            nearest: help.nearest.map(Nearest::from),
+            actual_hash: help.actual_hash,
+            impact: help.impact.map(Impact::from),
+            edit: help.edit,
+            file: help.file,
+            diff: help.diff,
+        }
+    }
+}

@@ -1,0 +1,293 @@
+//! What changes and problems say.
+
+use std::collections::BTreeSet;
+
+use super::code::fenced;
+use super::lists::{diagnostic_rows, inline, more, symbol_rows};
+use super::markdown::{apart, counted, footer, item, line, lines, names, one, paragraph};
+use crate::{
+    Affected, Broken, ChangeReport, Changed, Impact, ImpactReport, Landed, Problem, ProblemCandidate, Reaching,
+    Strategy, Symbol,
+};
+
+/// A change: first whether it went well, then what it broke, where it landed, and how to take it back.
+pub(crate) fn change(report: &ChangeReport) -> String {
+    let mut text = one(format_args!("# {}", headline(report)));
+    if let Some(change) = &report.change {
+        text.push('\n');
+        line(&mut text, format_args!("Change `{change}`: `undo` takes it back"));
+    }
+    if let Some(commit) = &report.commit {
+        text.push('\n');
+        line(&mut text, format_args!("It is committed as `{commit}`"));
+    }
+    reached(&mut text, &report.impact);
+    if !report.diagnostics.new.is_empty() {
+        text += "\n## New diagnostics\n\n";
+        diagnostic_rows(&mut text, &report.diagnostics.new);
+    }
+    if !report.validation.is_empty() {
+        text += "\n## To look at\n\n";
+        for it in &report.validation {
+            let hint = if it.suggestions.is_empty() { String::new() } else { format!(": {}", names(&it.suggestions)) };
+            line(&mut text, format_args!("- {}:{} `{}`: {}{hint}", it.file, it.line, inline(&it.text), it.detail));
+        }
+    }
+    if !report.diagnostics.fixed.is_empty() {
+        text += "\n## Fixed diagnostics\n\n";
+        diagnostic_rows(&mut text, &report.diagnostics.fixed);
+    }
+    landed(&mut text, &report.edits);
+    for file in &report.files {
+        let hash = file.hash.as_ref().map_or("deleted".to_owned(), |it| format!("hash `{it}`"));
+        apart(&mut text, format_args!("{}, {hash}", file.file));
+        text += &fenced("diff", &file.diff);
+        if let Some(note) = &file.note {
+            text.push('\n');
+            line(&mut text, format_args!("Note: {note}"));
+        }
+    }
+    more(&mut text, report.next_cursor.as_deref());
+    text
+}
+
+/// Where the edits landed. Those of one file that hit the very text stand together.
+fn landed(text: &mut String, edits: &[Landed]) {
+    if edits.is_empty() {
+        return;
+    }
+    *text += "\n## Edited\n\n";
+    let is_sure = |it: &Landed| matches!(it.strategy, Strategy::Exact | Strategy::Symbol | Strategy::Whole);
+    let together = |a: &Landed, b: &Landed| is_sure(a) && a.strategy == b.strategy && a.place.file == b.place.file;
+    for group in edits.chunk_by(together) {
+        let Some(first) = group.first() else { continue };
+        let numbers = group.iter().map(|it| lines(&it.place)).collect::<Vec<_>>().join(",");
+        let how = match first.strategy {
+            _ if is_sure(first) => first.strategy.name().to_owned(),
+            inexact => format!("{} match, score {:.1}: compare with what was meant", inexact.name(), first.score),
+        };
+        line(text, format_args!("- {}:{numbers} ({how})", first.place.file));
+    }
+}
+
+/// So many files are named at once.
+const NAMED_FILES: usize = 3;
+
+fn headline(report: &ChangeReport) -> String {
+    let files: BTreeSet<&str> = report.impact.broken.iter().map(|it| it.at.place.file.as_str()).collect();
+    let broken = match files.len() {
+        few @ 0..=NAMED_FILES => {
+            let named = Vec::from_iter(files).join(", ");
+            format!("references in {} {named}", if few == 1 { "file" } else { "files" })
+        }
+        many => format!("references in {many} files"),
+    };
+    let is_known = report.meta.complete;
+    match (report.applied, report.impact.broken.is_empty(), report.files.is_empty() && report.edits.is_empty()) {
+        (true, true, _) if !is_known => "Edit successful; whether it breaks anything is not known in full".to_owned(),
+        (true, true, _) => "Edit successful".to_owned(),
+        (true, false, _) => format!("Edit successful, but broke {broken}"),
+        (false, true, true) => "Nothing changed".to_owned(),
+        (false, true, false) if !is_known => {
+            "Dry run, nothing written: whether the edit would break anything is not known in full".to_owned()
+        }
+        (false, true, false) => "Dry run, nothing written: the edit would succeed".to_owned(),
+        (false, false, _) => format!("Dry run, nothing written: the edit would break {broken}"),
+    }
+}
+
+/// What a change that nobody made would break.
+pub(crate) fn impact(report: &ImpactReport) -> String {
+    let impact = &report.impact;
+    let headline = match impact.broken.len() {
+        0 if !report.meta.complete => "Whether anything would break is not known in full".to_owned(),
+        0 => "Nothing would break".to_owned(),
+        broken => format!("{} would break", counted(broken, "place")),
+    };
+    let mut text = one(format_args!("# {headline}"));
+    reached(&mut text, impact);
+    more(&mut text, report.next_cursor.as_deref());
+    text
+}
+
+fn reached(text: &mut String, impact: &Impact) {
+    let Impact { changed, broken, affected, tests, unchecked } = impact;
+    if !changed.is_empty() {
+        *text += "\n## Changed symbols\n\n";
+        for Changed { symbol, kind, before, after } in changed {
+            let both = match (before, after) {
+                // A head that stays says nothing of the change.
+                (Some(before), Some(after)) if inline(before) == inline(after) => String::new(),
+                (Some(before), Some(after)) => format!(": `{}` → `{}`", inline(before), inline(after)),
+                (Some(before), None) => format!(": `{}`", inline(before)),
+                (None, Some(after)) => format!(": `{}`", inline(after)),
+                (None, None) => String::new(),
+            };
+            line(text, format_args!("- `{symbol}` {}{both}", kind.name()));
+        }
+    }
+    if !broken.is_empty() {
+        apart(text, format_args!("## Broken: {}", counted(broken.len(), "place")));
+        by_cause(text, broken);
+    }
+    places(text, "Affected, but compiling", affected);
+    reaching(text, tests);
+    if !unchecked.is_empty() {
+        *text += "\n## Not checked\n\n";
+        for it in unchecked {
+            item(text, format_args!("- `{}`: ", it.code), &it.detail, "");
+        }
+    }
+}
+
+/// Of the places with one reason, the text is shown of so many.
+const SHOWN_TEXTS: usize = 5;
+/// Of a line, so much is shown.
+const SHOWN_WIDTH: usize = 120;
+
+/// One head for each reason, below it a line for each file, and the text of the first places outside of tests.
+fn by_cause(text: &mut String, broken: &[Broken]) {
+    type Reason<'a> = (Option<&'a str>, &'a str, Option<&'a str>, bool);
+    let mut reasons: Vec<(Reason<'_>, Vec<&Affected>)> = Vec::new();
+    for Broken { at, code, reason, follows } in broken {
+        let key = (code.as_deref(), reason.as_str(), at.cause.as_deref(), *follows);
+        match reasons.iter_mut().find(|it| it.0 == key) {
+            Some((_, places)) => places.push(at),
+            None => reasons.push((key, vec![at])),
+        }
+    }
+    for ((code, reason, cause, follows), places) in reasons {
+        let code = code.map(|it| format!("{it} ")).unwrap_or_default();
+        let cause = cause.filter(|it| !reason.contains(it)).map(|it| format!(" (by `{it}`)")).unwrap_or_default();
+        let follows = if follows { ", through another broken place" } else { "" };
+        let count = if places.len() > 1 { format!(", {}", counted(places.len(), "place")) } else { String::new() };
+        line(text, format_args!("{code}{}{cause}{follows}{count}", reason.trim_end().replace('\n', " ")));
+        let mut texts = SHOWN_TEXTS;
+        for (file, here) in by_file(places) {
+            line(text, format_args!("- {file}:{}{}", numbers(&here), in_tests(&here)));
+            for at in here.iter().filter(|it| !it.test).take(texts) {
+                line(text, format_args!("  {}: `{}`", at.place.line, shortened(&inline(at.text.trim()))));
+                texts -= 1;
+            }
+        }
+        text.push('\n');
+    }
+    // The next heading brings its own empty line.
+    text.pop();
+}
+
+/// The places of each file, in the order in which the files come.
+fn by_file(places: Vec<&Affected>) -> Vec<(&str, Vec<&Affected>)> {
+    let mut files: Vec<(&str, Vec<&Affected>)> = Vec::new();
+    for at in places {
+        match files.iter_mut().find(|it| it.0 == at.place.file) {
+            Some((_, here)) => here.push(at),
+            None => files.push((&at.place.file, vec![at])),
+        }
+    }
+    files
+}
+
+fn numbers(places: &[&Affected]) -> String {
+    places.iter().map(|it| it.place.line.to_string()).collect::<Vec<_>>().join(",")
+}
+
+/// " [57 in tests]".
+fn in_tests(places: &[&Affected]) -> String {
+    match places.iter().filter(|it| it.test).count() {
+        0 => String::new(),
+        all if all == places.len() && all == 1 => " [in a test]".to_owned(),
+        all if all == places.len() => " [all in tests]".to_owned(),
+        some => format!(" [{some} in tests]"),
+    }
+}
+
+fn shortened(text: &str) -> String {
+    match text.char_indices().nth(SHOWN_WIDTH) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+fn places(text: &mut String, title: &str, places: &[Affected]) {
+    if places.is_empty() {
+        return;
+    }
+    apart(text, format_args!("## {title}: {}", counted(places.len(), "place")));
+    for (file, here) in by_file(places.iter().collect()) {
+        line(text, format_args!("- {file}:{}{}", numbers(&here), in_tests(&here)));
+    }
+}
+
+/// The tests by their files, each with its name: that is what one runs them by.
+fn reaching(text: &mut String, tests: &[Reaching]) {
+    if tests.is_empty() {
+        return;
+    }
+    apart(text, format_args!("## Tests that reach it: {}", tests.len()));
+    for (file, here) in by_file(tests.iter().map(|it| &it.at).collect()) {
+        let mut named: Vec<&str> =
+            here.iter().filter_map(|it| it.symbol.as_deref()?.rsplit(['.', ':', '/']).next()).collect();
+        named.dedup();
+        let named = if named.is_empty() { String::new() } else { format!(" ({})", named.join(", ")) };
+        line(text, format_args!("- {file}:{}{named}", numbers(&here)));
+    }
+}
+
+/// What went wrong, and what to do about it.
+pub(crate) fn problem(problem: &Problem) -> String {
+    let mut text = format!("# {}\n\n", problem.code.name());
+    paragraph(&mut text, &problem.detail);
+    let details = [
+        problem.edit.map(|it| format!("In `edits[{it}]`")),
+        problem.file.as_ref().map(|it| format!("File: {it}")),
+        problem.actual_hash.as_ref().map(|it| format!("Actual hash: `{it}`")),
+        Some(&problem.suggestions).filter(|it| !it.is_empty()).map(|it| format!("Suggestions: {}", names(it))),
+    ];
+    for it in details.into_iter().flatten() {
+        text.push('\n');
+        line(&mut text, format_args!("{it}"));
+    }
+    candidates(&mut text, &problem.candidates);
+    if let Some(nearest) = &problem.nearest {
+        let (place, score) = (&nearest.place, nearest.score);
+        apart(&mut text, format_args!("## Nearest: {}:{} (score {score:.1})", place.file, lines(place)));
+        text += &fenced("diff", &nearest.diff);
+    }
+    if let Some(diff) = &problem.diff {
+        text += "\n## Since the change\n\n";
+        text += &fenced("diff", diff);
+    }
+    if let Some(it) = &problem.impact {
+        reached(&mut text, it);
+    }
+    if let Some(meta) = &problem.meta {
+        text += &footer(meta);
+    }
+    if let Some(id) = &problem.request_id {
+        text += if problem.meta.is_some() { "- " } else { "\n---\n" };
+        line(&mut text, format_args!("request `{id}`"));
+    }
+    text
+}
+
+fn candidates(text: &mut String, candidates: &[ProblemCandidate]) {
+    let (mut places, mut symbols): (Vec<_>, Vec<Symbol>) = Default::default();
+    for candidate in candidates {
+        match candidate {
+            ProblemCandidate::Place(it) => places.push(it),
+            ProblemCandidate::Symbol(it) => symbols.push(it.clone()),
+        }
+    }
+    if !places.is_empty() {
+        *text += "\n## Candidates\n";
+        for it in places {
+            apart(text, format_args!("{}:{} (score {:.1})", it.place.file, lines(&it.place), it.score));
+            *text += &fenced("", &it.text);
+        }
+    }
+    if !symbols.is_empty() {
+        *text += "\n## Candidates\n\n";
+        symbol_rows(text, &symbols);
+    }
+}

@@ -1,0 +1,199 @@
+//! One file, one symbol, one package: what `open` and `describe` answer.
+
+use std::collections::BTreeMap;
+
+use super::code::{fenced, numbered};
+use super::lists::{folded, grouped, listed, more, possible, short, short_file, symbol_rows, used};
+use super::markdown::{apart, counted, docs, line, lines, names, one};
+use crate::{
+    Described, DescribedFile, DescribedPackage, DescribedSymbol, Downstream, Language, Opened, Symbol, Upstream, Usage,
+};
+
+/// A file: the skeleton with the file's line numbers, then what its symbols are to others.
+pub(crate) fn opened(opened: &Opened) -> String {
+    let package = opened.package.as_ref().map(|it| format!(" of `{it}`")).unwrap_or_default();
+    let mut text = one(format_args!("# {}{package}", opened.file));
+    apart(&mut text, format_args!("{}, hash `{}`", counted(opened.lines, "line"), opened.hash));
+    let symbols = opened.symbols.shown();
+    let mut counts = Counts::default();
+    counts.collect(&opened.file, &symbols, &opened.skeleton_lines);
+    let skeleton = counts.beside(&opened.skeleton, &opened.skeleton_lines);
+    text += &numbered(language(opened.language), &skeleton, opened.skeleton_lines.iter().copied());
+    if !counts.elsewhere.is_empty() {
+        text += "\n## Other symbols\n\n";
+        symbol_rows(&mut text, &counts.elsewhere);
+    }
+    upstream(&mut text, &opened.upstream.items);
+    downstream(&mut text, &opened.downstream.items);
+    more(&mut text, opened.next_cursor.as_deref());
+    text
+}
+
+/// How often the symbols of a file are used, by the lines of its skeleton that name them.
+#[derive(Default)]
+struct Counts {
+    by_line: BTreeMap<usize, Vec<(String, String)>>,
+    /// Those that no line of the skeleton names: macros made them, or they come with another page.
+    elsewhere: Vec<Symbol>,
+}
+
+impl Counts {
+    fn collect(&mut self, file: &str, symbols: &[Symbol], lines: &[usize]) {
+        for symbol in symbols {
+            if let Some(usages) = &symbol.usages {
+                if symbol.place.file == file && lines.binary_search(&symbol.name_at.line).is_ok() {
+                    // Nobody calls a test.
+                    if usages.total > 0 || !symbol.test {
+                        let named = self.by_line.entry(symbol.name_at.line).or_default();
+                        named.push((symbol.name.clone(), used(usages)));
+                    }
+                } else if !symbol.test {
+                    self.elsewhere.push(Symbol { children: None, ..symbol.clone() });
+                }
+            }
+            self.collect(file, symbol.inner(), lines);
+        }
+    }
+
+    /// The skeleton with the counts at the end of their lines.
+    fn beside(&self, skeleton: &str, lines: &[usize]) -> String {
+        let mut text = String::with_capacity(skeleton.len() * 5 / 4);
+        for (row, number) in skeleton.lines().zip(lines) {
+            text += row;
+            match self.by_line.get(number).map(Vec::as_slice) {
+                None => {}
+                Some([(_, used)]) => text += &format!(" // {used}"),
+                Some(several) => {
+                    let entries: Vec<String> = several.iter().map(|(name, used)| format!("{name}: {used}")).collect();
+                    text += &format!(" // {}", entries.join("; "));
+                }
+            }
+            text.push('\n');
+        }
+        text
+    }
+}
+
+/// What a fence calls it.
+fn language(language: Option<Language>) -> &'static str {
+    language.map(Language::name).unwrap_or_default()
+}
+
+fn upstream(text: &mut String, upstream: &[Upstream]) {
+    if upstream.is_empty() {
+        return;
+    }
+    *text += "\n## Uses\n\n";
+    for Upstream { package, external, files, symbols } in upstream {
+        let origin = if *external { " (external)".to_owned() } else { within(files) };
+        line(text, format_args!("- `{package}`{origin}: {}", names(symbols)));
+    }
+}
+
+fn within(files: &[String]) -> String {
+    if files.is_empty() { String::new() } else { format!(" in {}", files.join(", ")) }
+}
+
+fn downstream(text: &mut String, downstream: &[Downstream]) {
+    if downstream.is_empty() {
+        return;
+    }
+    *text += "\n## Used by\n\n";
+    for Downstream { file, package, symbols, count } in downstream {
+        line(text, format_args!("- {file} of `{package}` [{}]: {}", counted(*count, "usage"), names(symbols)));
+    }
+}
+
+pub(crate) fn described(described: &Described) -> String {
+    match described {
+        Described::Symbol(it) => symbol(it),
+        Described::Package(it) => package(it),
+        Described::File(it) => file(it),
+    }
+}
+
+fn symbol(described: &DescribedSymbol) -> String {
+    let DescribedSymbol { symbol, source, docs: written, first_line, examples, usages, implementations, .. } =
+        described;
+    let version = described.version.as_ref().map(|it| format!(" {it}")).unwrap_or_default();
+    let language = symbol.language.name();
+    let mut text = one(format_args!("# {} `{}`", symbol.kind.name(), symbol.path));
+    // The place of what comes from elsewhere begins with its package.
+    let package = if symbol.origin.is_some() { String::new() } else { format!(" of `{}`{version}", symbol.package) };
+    let external = if symbol.external { " (external)" } else { "" };
+    apart(&mut text, format_args!("{}:{}{package}{external}", short_file(symbol), lines(&symbol.place)));
+    if !symbol.also.is_empty() {
+        line(&mut text, format_args!("Also of this name: {}", names(&symbol.also)));
+        text.push('\n');
+    }
+    if let Some(container) = &described.container {
+        line(&mut text, format_args!("In `{}`, line {}", container.signature, container.line));
+        text.push('\n');
+    }
+    match source {
+        Some(source) => text += &numbered(language, source, *first_line..),
+        None => text += &fenced(language, &symbol.signature),
+    }
+    // Where the source is shown, it shows the docs.
+    if let (None, Some(written)) = (source, written) {
+        text += "\n## Docs\n\n";
+        docs(&mut text, written);
+    }
+    apart(&mut text, format_args!("## Usages: {} in {}", usages.total, counted(usages.files, "file")));
+    let (tests, others): (Vec<&Usage>, Vec<&Usage>) = usages.items.iter().partition(|it| it.test);
+    grouped(&mut text, &others);
+    folded(&mut text, "In tests", &tests);
+    possible(&mut text, &usages.possible);
+    if !implementations.items.is_empty() {
+        text += "\n## Implementations\n\n";
+        symbol_rows(&mut text, &implementations.items);
+    }
+    if !examples.items.is_empty() {
+        text += "\n## Examples\n";
+        for example in &examples.items {
+            let file = short(&example.file, symbol.origin.as_ref());
+            apart(&mut text, format_args!("{} ({file}:{})", example.title, example.line));
+            text += &fenced(language, &example.code);
+        }
+    }
+    more(&mut text, described.next_cursor.as_deref());
+    text
+}
+
+fn package(described: &DescribedPackage) -> String {
+    let package = &described.package;
+    let version = package.version.as_ref().map(|it| format!(" {it}")).unwrap_or_default();
+    let origin = package.origin.as_ref();
+    let external = if package.external { " (external)" } else { "" };
+    let mut text = one(format_args!("# package `{}`{version}{external}", package.name));
+    text.push('\n');
+    line(&mut text, format_args!("{}", short(&package.root, origin)));
+    if let Some(written) = &package.docs {
+        text.push('\n');
+        docs(&mut text, written);
+    }
+    if !package.files.is_empty() {
+        text += "\n## Files\n\n";
+        for file in &package.files {
+            // Those outside stand in the one directory that is named above.
+            let inside = file.strip_prefix(&package.root).filter(|_| origin.is_some());
+            line(&mut text, format_args!("{}", inside.map_or(file.as_str(), |it| it.trim_start_matches('/'))));
+        }
+    }
+    let symbols = package.symbols.shown();
+    if !symbols.is_empty() {
+        text += "\n## Symbols\n\n";
+        listed(&mut text, &symbols, origin);
+    }
+    more(&mut text, described.next_cursor.as_deref());
+    text
+}
+
+fn file(described: &DescribedFile) -> String {
+    let file = &described.file;
+    let mut text = one(format_args!("# {}", file.file));
+    apart(&mut text, format_args!("{}, hash `{}`", counted(file.lines, "line"), file.hash));
+    text += &numbered(language(file.language), &file.content, file.part.from + 1..);
+    more(&mut text, described.next_cursor.as_deref());
+    text
+}

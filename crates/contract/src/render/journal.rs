@@ -1,0 +1,46 @@
+//! What the journal has: the changes, the newest first.
+
+use super::code::fenced;
+use super::lists::more;
+use super::markdown::{counted, line};
+use crate::{ChangesReply, OverlayState};
+
+pub(crate) fn changes(found: &ChangesReply) -> String {
+    let mut text = format!("# {}\n\n", counted(found.total, "change"));
+    for change in &found.changes {
+        let client = change.client.as_ref().map(|it| format!(" by {it}")).unwrap_or_default();
+        let undoes = change.undoes.as_ref().map(|it| format!(" of `{it}`")).unwrap_or_default();
+        let undone = change.undone_by.as_ref().map(|it| format!(", undone by `{it}`")).unwrap_or_default();
+        let (token, cause, at) = (&change.change, change.cause.name(), &change.at);
+        let revision = change.revision;
+        let broke = change.impact.as_ref().filter(|it| it.broken > 0);
+        let broke = broke.map(|it| format!(", broke {}", counted(it.broken, "place"))).unwrap_or_default();
+        line(
+            &mut text,
+            format_args!("- `{token}` {cause}{undoes} at {at}{client}, revision {revision}{broke}{undone}"),
+        );
+        for file in &change.files {
+            let how = match (&file.old_hash, &file.hash) {
+                (None, _) => " (made)",
+                (_, None) => " (deleted)",
+                _ => "",
+            };
+            line(&mut text, format_args!("  - {}{how}", file.file));
+            if let Some(diff) = &file.diff {
+                text += &fenced("diff", diff);
+            }
+        }
+    }
+    more(&mut text, found.next_cursor.as_deref());
+    text
+}
+
+/// Content that is not on the disk.
+pub(crate) fn overlays(overlays: &[OverlayState]) -> String {
+    let mut text = format!("# {}\n\n", counted(overlays.len(), "overlay"));
+    for overlay in overlays {
+        let (file, hash, until) = (&overlay.file, &overlay.hash, &overlay.ends_at);
+        line(&mut text, format_args!("- {file}, hash `{hash}`, until {until}"));
+    }
+    text
+}

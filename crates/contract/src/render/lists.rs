@@ -1,0 +1,251 @@
+//! Lists: symbols, usages, implementations, diagnostics, and what stands at a position.
+
+use std::borrow::Cow;
+
+use super::code::fenced;
+use super::markdown::{apart, counted, docs, item, line, lines, one};
+use crate::{
+    Calls, CallsReply, Counts, Diagnostic, DiagnosticsReply, Fix, ImplementationsReply, Origin, Symbol, SymbolAtReply,
+    SymbolKind, SymbolsReply, Usage, UsageCount, UsagesReply,
+};
+
+pub(crate) fn symbols(found: &SymbolsReply) -> String {
+    let mut text = format!("# {}\n\n", counted(found.total, "symbol"));
+    symbol_rows(&mut text, &found.symbols.shown());
+    more(&mut text, found.next_cursor.as_deref());
+    text
+}
+
+/// One line for each symbol, those inside of it below and indented.
+pub(crate) fn symbol_rows(text: &mut String, symbols: &[Symbol]) {
+    listed(text, symbols, None);
+}
+
+/// The same for the symbols of a package that comes from there.
+pub(crate) fn listed(text: &mut String, symbols: &[Symbol], origin: Option<&Origin>) {
+    rows_below(text, symbols, 0, None, origin);
+}
+
+/// A file as a model reads it: `PACKAGE VERSION: path` in place of where this machine keeps what is not the workspace's.
+pub(crate) fn short<'a>(file: &'a str, origin: Option<&Origin>) -> Cow<'a, str> {
+    match origin.filter(|_| file.starts_with('/')) {
+        Some(origin) => Cow::Owned(origin.short(file)),
+        None => Cow::Borrowed(file),
+    }
+}
+
+/// Where a symbol stands.
+pub(crate) fn short_file(symbol: &Symbol) -> Cow<'_, str> {
+    short(&symbol.place.file, symbol.origin.as_ref())
+}
+
+/// "14 uses in 3 files".
+pub(crate) fn used(usages: &UsageCount) -> String {
+    match usages.total {
+        0 => "unused".to_owned(),
+        total => format!("{} in {}", counted(total, "use"), counted(usages.files, "file")),
+    }
+}
+
+fn rows_below(text: &mut String, symbols: &[Symbol], depth: usize, known: Option<&str>, around: Option<&Origin>) {
+    for symbol in symbols {
+        let origin = symbol.origin.as_ref().or(around);
+        // Below its parent a symbol's own name says enough.
+        let named = if depth == 0 { &symbol.path } else { &symbol.name };
+        let is_known = known == Some(&symbol.place.file);
+        let file = if is_known { "line ".to_owned() } else { format!("{}:", short(&symbol.place.file, origin)) };
+        let usages = match &symbol.usages {
+            // Nobody calls a test.
+            Some(usages) if usages.total == 0 && symbol.test => String::new(),
+            Some(usages) => format!(" [{}]", used(usages)),
+            None => String::new(),
+        };
+        let indent = "  ".repeat(depth);
+        let place = lines(&symbol.place);
+        line(text, format_args!("{indent}- {} `{named}` {file}{place}{usages}", symbol.kind.name()));
+        if symbol.test && symbol.kind == SymbolKind::Module {
+            // As in the skeleton, what tests are made of is left to whoever asks for it.
+            line(text, format_args!("{indent}  - {} in it", counted(symbol.inner().len(), "symbol")));
+        } else {
+            rows_below(text, symbol.inner(), depth + 1, Some(&symbol.place.file), origin);
+        }
+    }
+}
+
+pub(crate) fn usages(found: &UsagesReply) -> String {
+    let UsagesReply { symbol, usages, .. } = found;
+    let (total, files) = (counted(usages.total, "usage"), counted(usages.files, "file"));
+    let mut text = one(format_args!("# {total} of {} `{}` in {files}", symbol.kind.name(), symbol.path));
+    text.push('\n');
+    let (tests, others): (Vec<&Usage>, Vec<&Usage>) = usages.items.iter().partition(|it| it.test);
+    for group in others.chunk_by(|a, b| a.place.file == b.place.file) {
+        rows(&mut text, group);
+    }
+    folded(&mut text, "In tests", &tests);
+    possible(&mut text, &usages.possible);
+    more(&mut text, found.next_cursor.as_deref());
+    text
+}
+
+/// The usages in one file, each with its line's text; the symbol around it where it is another than before.
+fn rows(text: &mut String, group: &[&Usage]) {
+    let Some(first) = group.first() else { return };
+    line(text, format_args!("- {}", first.place.file));
+    let mut around = None;
+    for usage in group {
+        let within = match &usage.symbol {
+            Some(symbol) if around != Some(symbol) => format!(" in `{symbol}`"),
+            _ => String::new(),
+        };
+        around = usage.symbol.as_ref();
+        let row = inline(usage.text.trim());
+        line(text, format_args!("  - {}{within} ({}): `{row}`", usage.place.line, usage.role.name()));
+    }
+}
+
+/// Many usages in few lines: one for each file, with the numbers of its lines.
+pub(crate) fn folded(text: &mut String, title: &str, usages: &[&Usage]) {
+    if usages.is_empty() {
+        return;
+    }
+    apart(text, format_args!("{title}: {}", usages.len()));
+    for group in usages.chunk_by(|a, b| a.place.file == b.place.file) {
+        let Some(first) = group.first() else { continue };
+        let numbers = group.iter().map(|it| it.place.line.to_string()).collect::<Vec<_>>().join(",");
+        line(text, format_args!("- {}:{numbers}", first.place.file));
+    }
+}
+
+/// One line for each enclosing symbol: `file:12,15 [2 usages in path]`.
+pub(crate) fn grouped(text: &mut String, usages: &[&Usage]) {
+    for group in usages.chunk_by(|a, b| same_place(a, b)) {
+        heading(text, group);
+    }
+}
+
+fn heading(text: &mut String, group: &[&Usage]) {
+    let Some(first) = group.first() else { return };
+    let mut numbers: Vec<usize> = group.iter().map(|it| it.place.line).collect();
+    numbers.dedup();
+    let numbers = numbers.iter().map(usize::to_string).collect::<Vec<_>>().join(",");
+    let within = first.symbol.as_ref().map(|it| format!(" in `{it}`")).unwrap_or_default();
+    let test = if first.test { ", test" } else { "" };
+    let usages = counted(group.len(), "usage");
+    line(text, format_args!("- {}:{numbers} [{usages}{within}{test}]", first.place.file));
+}
+
+fn same_place(a: &Usage, b: &Usage) -> bool {
+    (&a.place.file, &a.symbol, a.test) == (&b.place.file, &b.symbol, b.test)
+}
+
+pub(crate) fn possible(text: &mut String, usages: &[Usage]) {
+    if !usages.is_empty() {
+        apart(text, format_args!("Possible: {} that nobody could resolve", counted(usages.len(), "place")));
+        grouped(text, &usages.iter().collect::<Vec<_>>());
+    }
+}
+
+pub(crate) fn more(text: &mut String, cursor: Option<&str>) {
+    if let Some(cursor) = cursor {
+        text.push('\n');
+        line(text, format_args!("More with `cursor`: `{cursor}`"));
+    }
+}
+
+pub(crate) fn implementations(found: &ImplementationsReply) -> String {
+    let ImplementationsReply { symbol, total, items, next_cursor, .. } = found;
+    let count = counted(*total, "implementation");
+    let mut text = one(format_args!("# {count} of {} `{}`", symbol.kind.name(), symbol.path));
+    text.push('\n');
+    symbol_rows(&mut text, &items.items);
+    more(&mut text, next_cursor.as_deref());
+    text
+}
+
+pub(crate) fn callers(found: &CallsReply) -> String {
+    calls(found, "caller")
+}
+
+pub(crate) fn callees(found: &CallsReply) -> String {
+    calls(found, "callee")
+}
+
+/// One line for each caller or callee, and below it the lines of its calls.
+fn calls(found: &CallsReply, what: &str) -> String {
+    let CallsReply { symbol, total, items, next_cursor, .. } = found;
+    let mut text = one(format_args!("# {} of {} `{}`", counted(*total, what), symbol.kind.name(), symbol.path));
+    text.push('\n');
+    for Calls { symbol, calls } in &items.items {
+        let place = lines(&symbol.place);
+        line(&mut text, format_args!("- {} `{}` {}:{place}", symbol.kind.name(), symbol.path, short_file(symbol)));
+        for call in calls {
+            let (test, row) = (if call.test { " (test)" } else { "" }, inline(call.text.trim()));
+            // What something outside calls, it calls there.
+            let file = short(&call.place.file, found.symbol.origin.as_ref());
+            line(&mut text, format_args!("  - {file}:{}{test}: `{row}`", call.place.line));
+        }
+    }
+    more(&mut text, next_cursor.as_deref());
+    text
+}
+
+pub(crate) fn symbol_at(found: &SymbolAtReply) -> String {
+    let SymbolAtReply { symbol, ty, hover, definition, origin, at, .. } = found;
+    let what = match symbol {
+        Some(symbol) => format!("{} `{}`", symbol.kind.name(), symbol.path),
+        None => "no symbol".to_owned(),
+    };
+    let mut text = one(format_args!("# {}:{}:{}: {what}", at.file, at.line, at.column));
+    text.push('\n');
+    if let Some(symbol) = symbol {
+        text += &fenced(symbol.language.name(), &symbol.signature);
+    }
+    if let Some(ty) = ty {
+        text.push('\n');
+        line(&mut text, format_args!("Type: `{}`", inline(ty)));
+    }
+    if let Some(definition) = definition {
+        let file = short(&definition.file, origin.as_ref());
+        text.push('\n');
+        line(&mut text, format_args!("Defined at {file}:{}", lines(definition)));
+    }
+    if let Some(hover) = hover {
+        text.push('\n');
+        docs(&mut text, hover);
+    }
+    more(&mut text, found.next_cursor.as_deref());
+    text
+}
+
+pub(crate) fn diagnostics(found: &DiagnosticsReply) -> String {
+    let DiagnosticsReply { items, counts: Counts { error, warning, info, hint }, total, .. } = found;
+    let (errors, warnings) = (counted(*error, "error"), counted(*warning, "warning"));
+    let mut text = format!("# {errors}, {warnings}, {}, {}\n\n", counted(*info, "info"), counted(*hint, "hint"));
+    diagnostic_rows(&mut text, &items.items);
+    if *total > items.total() {
+        text.push('\n');
+        line(&mut text, format_args!("{} more are not shown", total - items.total()));
+    }
+    more(&mut text, found.next_cursor.as_deref());
+    text
+}
+
+pub(crate) fn diagnostic_rows(text: &mut String, diagnostics: &[Diagnostic]) {
+    for it in diagnostics {
+        let code = it.code.as_ref().map(|it| format!(" {it}")).unwrap_or_default();
+        let within = it.symbol.as_ref().map(|it| format!(" in `{it}`")).unwrap_or_default();
+        let (place, severity) = (&it.place, it.severity.name());
+        let head = format!("- {}:{}:{} {severity}{code}: ", place.file, place.line, place.column);
+        item(text, format_args!("{head}"), &it.message, &format!(" ({}{within})", it.source));
+        for Fix { id, title, files } in &it.fixes {
+            let title = inline(title);
+            let also = files.as_ref().map(|it| format!(" (in {})", it.join(", "))).unwrap_or_default();
+            line(text, format_args!("  - fix `{id}`: {title}{also}"));
+        }
+    }
+}
+
+/// Text between single backticks: those inside would end it.
+pub(crate) fn inline(text: &str) -> String {
+    text.replace('`', "'").replace(['\n', '\r'], " ")
+}

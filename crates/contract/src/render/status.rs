@@ -1,0 +1,55 @@
+//! How workspaces are doing.
+
+use super::markdown::{line, missing, one};
+use crate::{Engine, EngineState, Missing, StatusReply, WorkspaceStatus};
+use semdex_model::MissingCode;
+
+/// The process, and how its workspaces are doing.
+pub(crate) fn status(reply: &StatusReply) -> String {
+    let megabytes = reply.memory_bytes.map(|it| format!(", {} MB", it / 1_000_000)).unwrap_or_default();
+    let workspaces = workspaces(&reply.workspaces);
+    one(format_args!("semdex {}, process {}{megabytes}", reply.version, reply.pid)) + "\n" + &workspaces
+}
+
+pub(crate) fn workspaces(statuses: &[WorkspaceStatus]) -> String {
+    if statuses.is_empty() {
+        return "No workspace is open.\n".to_owned();
+    }
+    let mut text = String::new();
+    for status in statuses {
+        let trust = if status.trusted { "trusted" } else { "not trusted" };
+        let languages: Vec<&str> = status.languages.iter().map(|it| it.name()).collect();
+        line(&mut text, format_args!("## {} ({})", status.id, status.root));
+        text.push('\n');
+        line(
+            &mut text,
+            format_args!("{} at revision {}, {trust}, {}", status.state.name(), status.revision, languages.join(", ")),
+        );
+        if let Some(progress) = &status.progress {
+            text.push('\n');
+            line(&mut text, format_args!("{}: {} of {}", progress.stage, progress.done, progress.total));
+        }
+        text.push('\n');
+        for engine in &status.engines {
+            let version = engine.version.as_ref().map(|it| format!(" {it}")).unwrap_or_default();
+            let process = engine.pid.map(|it| format!(", process {it}")).unwrap_or_default();
+            let memory = engine.memory_bytes.map(|it| format!(", {} MB", it / 1_000_000)).unwrap_or_default();
+            let restarts =
+                if engine.restarts > 0 { format!(", restarted {} times", engine.restarts) } else { String::new() };
+            let state =
+                if is_untrusted(engine, &status.missing) { "not started: not trusted" } else { engine.state.name() };
+            line(&mut text, format_args!("- engine {}{version}: {state}{process}{memory}{restarts}", engine.name));
+        }
+        missing(&mut text, &status.missing);
+    }
+    text
+}
+
+/// Whether an engine is there, and not started because its workspace is not trusted.
+fn is_untrusted(engine: &Engine, missing: &[Missing]) -> bool {
+    let by_name = format!("{} ", engine.name);
+    let is_of_it =
+        |it: &&Missing| it.scope.as_deref() == Some(engine.language.name()) || it.detail.starts_with(&by_name);
+    let lacks = |code: MissingCode| missing.iter().filter(is_of_it).any(|it| it.code == code.name());
+    engine.state == EngineState::Missing && lacks(MissingCode::Untrusted) && !lacks(MissingCode::EngineMissing)
+}

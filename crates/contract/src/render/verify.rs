@@ -1,0 +1,61 @@
+//! What the compiler, the linter or the tests said, for a model: what is wrong first, and nothing of what went well.
+
+use super::code::fenced;
+use super::lists::{diagnostic_rows, more};
+use super::markdown::{apart, counted, line, one, paragraph};
+use crate::{Severity, TestFailure, TestReport, VerifyReply};
+
+/// Of what a failed test printed.
+const OUTPUT_LINES: usize = 20;
+
+pub(crate) fn verified(reply: &VerifyReply) -> String {
+    let VerifyReply { kind, ok, timed_out, exit_code, duration_ms, .. } = reply;
+    let how = match (ok, timed_out) {
+        (true, _) => "ok",
+        (false, true) => "timeout",
+        (false, false) => "failed",
+    };
+    let code = exit_code.map(|it| format!("exit code {it}, ")).unwrap_or_default();
+    let mut text = one(format_args!("# {}: {how} ({code}{:.1} s)", kind.name(), duration_ms / 1000.0));
+    for run in &reply.runs {
+        let place = if run.directory.is_empty() { String::new() } else { format!(" in `{}`", run.directory) };
+        let code = run.exit_code.map_or("ended".to_owned(), |it| format!("{it}"));
+        line(&mut text, format_args!("- `{}`{place}: {code}", run.command.join(" ")));
+    }
+    if let Some(TestReport { passed, failed, skipped, .. }) = &reply.tests {
+        text.push('\n');
+        line(&mut text, format_args!("{passed} passed, {failed} failed, {skipped} skipped"));
+    }
+    if !reply.diagnostics.is_empty() {
+        let count = |severity| reply.diagnostics.iter().filter(|it| it.severity == severity).count();
+        let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
+        apart(&mut text, format_args!("## {}, {}", counted(errors, "error"), counted(warnings, "warning")));
+        diagnostic_rows(&mut text, &reply.diagnostics);
+    }
+    reply.failures().iter().for_each(|it| failure(&mut text, it));
+    if reply.output_tells_more() && !reply.output.is_empty() {
+        apart(&mut text, format_args!("## Output"));
+        text += &fenced("", reply.output.trim_end());
+    }
+    more(&mut text, reply.next_cursor.as_deref());
+    text
+}
+
+fn failure(text: &mut String, failure: &TestFailure) {
+    let TestFailure { name, file, line: number, message, output, symbol, .. } = failure;
+    let place = match (file, number) {
+        (Some(file), Some(number)) => format!(" at {file}:{number}"),
+        (Some(file), None) => format!(" in {file}"),
+        _ => String::new(),
+    };
+    let within = symbol.as_ref().map(|it| format!(" (`{it}`)")).unwrap_or_default();
+    apart(text, format_args!("## FAILED `{name}`{place}{within}"));
+    paragraph(text, message);
+    // A stack tells little that the place does not.
+    let shown: Vec<&str> = output.lines().take_while(|it| *it != "stack backtrace:").collect();
+    let shown = shown.get(shown.len().saturating_sub(OUTPUT_LINES)..).unwrap_or_default().join("\n");
+    if !shown.trim().is_empty() && shown.trim() != message.trim() {
+        text.push('\n');
+        *text += &fenced("", shown.trim_end());
+    }
+}

@@ -1,0 +1,56 @@
+//! The baseline, what came and went since, the gate and the statistics.
+
+use super::lists::{diagnostic_rows, more};
+use super::markdown::{apart, counted, line, one};
+use crate::{BaselineReply, Counts, GateReply, RegressionsReply, StatsReply};
+
+pub(crate) fn baseline(kept: &BaselineReply) -> String {
+    let BaselineReply { baseline, files, counts, .. } = kept;
+    one(format_args!("# Baseline `{baseline}`: {} in {}", summary(counts), counted(*files, "file")))
+}
+
+pub(crate) fn regressions(found: &RegressionsReply) -> String {
+    let mut text = one(format_args!("# {}", found.summary));
+    for (heading, list) in [("New", &found.new), ("Fixed", &found.fixed)] {
+        if !list.items.is_empty() {
+            apart(&mut text, format_args!("## {heading}"));
+            diagnostic_rows(&mut text, &list.items);
+        }
+    }
+    more(&mut text, found.next_cursor.as_deref());
+    text
+}
+
+pub(crate) fn gate(gate: &GateReply) -> String {
+    let mut text = one(format_args!("# {}: {}", if gate.block { "Blocked" } else { "Passed" }, summary(&gate.counts)));
+    for (heading, list) in [("Reasons", &gate.reasons), ("Warnings", &gate.notices)] {
+        if !list.is_empty() {
+            text.push('\n');
+            line(&mut text, format_args!("{heading}: {}", list.join("; ")));
+        }
+    }
+    text
+}
+
+pub(crate) fn stats(stats: &StatsReply) -> String {
+    let of = stats.session.as_ref().map(|it| format!(" in session `{it}`")).unwrap_or_default();
+    let since = stats.since.as_deref().unwrap_or("never");
+    let edits = counted(usize::try_from(stats.edits).unwrap_or(usize::MAX), "edit");
+    let mut text = one(format_args!("# {edits}{of} since {since}: {}", summary(&stats.counts)));
+    text.push('\n');
+    for file in &stats.files.items {
+        // The last states are enough to see which way it goes.
+        const SHOWN: usize = 8;
+        let skipped = file.history.len().saturating_sub(SHOWN);
+        let errors: Vec<String> = file.history.iter().skip(skipped).map(|it| it.errors.to_string()).collect();
+        let (of_file, errors) = (&file.file, errors.join(" → "));
+        let (count, warnings) = (counted(file.errors, "error"), counted(file.warnings, "warning"));
+        line(&mut text, format_args!("- {of_file}: {count}, {warnings} (errors: {errors})"));
+    }
+    more(&mut text, stats.next_cursor.as_deref());
+    text
+}
+
+fn summary(counts: &Counts) -> String {
+    format!("{}, {}", counted(counts.error, "error"), counted(counts.warning, "warning"))
+}

@@ -1,0 +1,149 @@
+//! Files of a workspace that are no texts, since they are not UTF-8 or too large. No engine is given them, but programs
+//! that read the disk may know them: whether one of them may name something is found out by its bytes.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::{Arc, OnceLock};
+
+use crate::files::Files;
+use semdex_fs::{Look, Tree};
+use semdex_model::{Missing, MissingCode};
+use semdex_text::words::{WordHash, word_hash, words};
+
+/// Larger files are not searched: they may hold any word.
+const MOST_SEARCHED: usize = 16 << 20;
+
+/// So many are named for one name.
+const MOST_NAMED: usize = 10;
+
+/// All of a workspace, by their names.
+pub type AllLeftOut = BTreeMap<Arc<str>, Arc<LeftOut>>;
+
+/// Why a file is no text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WhyLeftOut {
+    /// It is not UTF-8, holds NUL bytes, or cannot be read.
+    NotText,
+    /// It is larger than files are read.
+    TooLarge,
+}
+
+/// One such file.
+#[derive(Debug)]
+pub struct LeftOut {
+    /// Relative to the root, with `/`.
+    pub path: Arc<str>,
+    why: WhyLeftOut,
+    tree: Tree,
+    look: Look,
+    /// Sorted; none where the file could not be searched.
+    words: OnceLock<Option<Box<[WordHash]>>>,
+}
+
+impl LeftOut {
+    /// A file of a tree. `look`: taken before it was known to be no text.
+    pub fn new(path: Arc<str>, why: WhyLeftOut, tree: Tree, look: Look) -> LeftOut {
+        LeftOut { path, why, tree, look, words: OnceLock::new() }
+    }
+
+    /// Whether it may be another file, or hold something else, by now.
+    pub fn may_differ(&self, why: WhyLeftOut, now: &Look) -> bool {
+        self.why != why || self.look.may_differ(now)
+    }
+
+    /// Whether this name may stand in it: only a file that can be searched in full surely does not hold a name. Reads
+    /// the file when it is asked first.
+    pub(crate) fn may_hold(&self, name: &str) -> bool {
+        let longest = words(name).max_by_key(|it| it.1.len());
+        // Another encoding has other bytes for what is not ASCII.
+        let Some((_, word)) = longest.filter(|it| it.1.is_ascii()) else { return true };
+        match self.words.get_or_init(|| self.read_words()) {
+            Some(known) => known.binary_search(&word_hash(word)).is_ok(),
+            None => true,
+        }
+    }
+
+    /// What an answer about a name lacks for it.
+    pub(crate) fn missing(&self, name: &str) -> Missing {
+        let why = match self.why {
+            WhyLeftOut::NotText => "it is not UTF-8, or holds NUL bytes: save it as UTF-8",
+            WhyLeftOut::TooLarge => "it is larger than files are read: raise `max_file_bytes`",
+        };
+        let detail = format!("`{}` may name `{name}` and is no text that is analysed: {why}", self.path);
+        Missing::new(MissingCode::Unsupported, &*self.path, detail)
+    }
+
+    fn read_words(&self) -> Option<Box<[WordHash]>> {
+        let bytes = self.tree.read(Path::new(&*self.path), MOST_SEARCHED).ok()?;
+        Some(words_of(&bytes))
+    }
+}
+
+/// What answers about a name lack, since files of the code that may hold it are no texts. Reads files: may block.
+pub fn lacks(files: &Files, is_code: impl Fn(&str) -> bool, name: &str) -> Vec<Missing> {
+    let code = files.left_out().filter(|it| is_code(&it.path) && !is_installed(&it.path));
+    code.filter(|it| it.may_hold(name)).take(MOST_NAMED).map(|it| it.missing(name)).collect()
+}
+
+/// Whether a file is one of a dependency, which uses nothing of the workspace.
+pub fn is_installed(file: &str) -> bool {
+    file.split('/').any(|it| matches!(it, "node_modules" | "site-packages" | "dist-packages"))
+}
+
+/// The hashes of the ASCII words of a file in an encoding that is not known.
+fn words_of(bytes: &[u8]) -> Box<[WordHash]> {
+    let mut found = Vec::new();
+    add_words(bytes, &mut found);
+    if memchr::memchr(0, bytes).is_some() {
+        // UTF-16, of which the order of the bytes need not be told.
+        for unit in [u16::from_le_bytes, u16::from_be_bytes] {
+            let units = bytes.chunks_exact(2).map(|it| unit([it[0], it[1]]));
+            let text: String = char::decode_utf16(units).map(|it| it.unwrap_or(char::REPLACEMENT_CHARACTER)).collect();
+            add_words(text.as_bytes(), &mut found);
+        }
+        let plain: Vec<u8> = bytes.iter().copied().filter(|it| *it != 0).collect();
+        add_words(&plain, &mut found);
+    }
+    found.sort_unstable();
+    found.dedup();
+    found.into_boxed_slice()
+}
+
+fn add_words(bytes: &[u8], found: &mut Vec<WordHash>) {
+    let is_part = |it: u8| it.is_ascii_alphanumeric() || it == b'_';
+    let mut at = 0;
+    while at < bytes.len() {
+        let length = bytes[at..].iter().take_while(|it| is_part(**it)).count();
+        let word = std::str::from_utf8(&bytes[at..at + length]).unwrap_or_default();
+        if !word.is_empty() {
+            found.push(word_hash(word));
+            // What seems to be its first letter may be the end of a sign of two bytes.
+            let follows = at > 0 && !bytes[at - 1].is_ascii();
+            found.extend(word.get(1..).filter(|it| follows && !it.is_empty()).map(word_hash));
+        }
+        at += length.max(1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{word_hash, words_of};
+
+    fn holds(bytes: &[u8], word: &str) -> bool {
+        words_of(bytes).binary_search(&word_hash(word)).is_ok()
+    }
+
+    #[test]
+    fn words_are_found_in_any_encoding() {
+        let latin = b"/* caf\xe9 */ int main(void) { return zz(1); }";
+        assert!(holds(latin, "zz") && holds(latin, "main") && !holds(latin, "z") && !holds(latin, "cafe"));
+        let text = "x = lib.zz(1)";
+        let wide = |bytes: fn(u16) -> [u8; 2]| -> Vec<u8> { text.encode_utf16().flat_map(bytes).collect() };
+        for bytes in [wide(u16::to_le_bytes), wide(u16::to_be_bytes)] {
+            assert!(holds(&bytes, "zz") && holds(&bytes, "lib") && !holds(&bytes, "lb"));
+        }
+        // The second byte of a sign of two is a letter.
+        assert!(holds(b"\x81\x41zz()", "zz"));
+        assert!(words_of(b"").is_empty() && words_of(b"\xff").is_empty());
+    }
+}

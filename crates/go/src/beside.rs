@@ -1,0 +1,113 @@
+//! What the go command reads beside the texts of Go: what cgo compiles and includes, what `//go:embed` takes in. gopls
+//! watches none of it, and keeps what it was answered of a package until everything is loaded anew.
+
+use std::cell::OnceCell;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::document_sync::{is_read, matters};
+use super::modules::{base_name, parent};
+use super::syntax::imports_c;
+use crate::LANGUAGE;
+use semdex_engine::engine::{FileChange, FileChangeKind};
+use semdex_engine::files::Files;
+
+const EMBED: &str = "//go:embed";
+
+/// Which files are read beside these texts, worked out when it is first asked.
+pub(crate) struct Beside {
+    files: Arc<Files>,
+    uses_c: OnceCell<bool>,
+    embeds: OnceCell<BTreeSet<Embed>>,
+}
+
+/// What a pattern of `//go:embed` may take in.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Embed {
+    /// Where the text stands that has the pattern.
+    directory: String,
+    /// The name in that directory with which it begins; none where that may be any.
+    first: Option<String>,
+}
+
+impl Beside {
+    pub(crate) fn new(files: Arc<Files>) -> Beside {
+        Beside { files, uses_c: OnceCell::new(), embeds: OnceCell::new() }
+    }
+
+    /// Whether a change of what is no text of Go may change what the go command says of a package. What an embedded file
+    /// holds does not, only whether it is there.
+    pub(crate) fn concerns(&self, change: &FileChange) -> bool {
+        let comes_or_goes = change.kind != FileChangeKind::Changed;
+        !matters(&change.path)
+            && (self.is_compiled(&change.path, comes_or_goes) || comes_or_goes && self.is_embedded(&change.path))
+    }
+
+    /// C is an error in a package without cgo.
+    fn is_compiled(&self, file: &str, comes_or_goes: bool) -> bool {
+        let mut go = self.files.of(LANGUAGE);
+        is_read(base_name(file)) && (self.uses_c() || comes_or_goes && go.any(|it| parent(&it.path) == parent(file)))
+    }
+
+    fn uses_c(&self) -> bool {
+        *self.uses_c.get_or_init(|| self.files.of(LANGUAGE).any(|it| imports_c(&it.text)))
+    }
+
+    fn is_embedded(&self, file: &str) -> bool {
+        let embeds = self.embeds.get_or_init(|| {
+            let texts = self.files.of(LANGUAGE);
+            texts.flat_map(|it| patterns(&it.text).map(move |pattern| Embed::new(parent(&it.path), pattern))).collect()
+        });
+        embeds.iter().any(|it| it.may_take(file))
+    }
+}
+
+impl Embed {
+    fn new(directory: &str, pattern: &str) -> Embed {
+        let pattern = pattern.strip_prefix("all:").unwrap_or(pattern);
+        let first = pattern.split('/').next().unwrap_or(pattern);
+        // A pattern in quotes may have been cut at a space.
+        let is_plain = first != "." && !first.contains(['*', '?', '[', '\\', '"', '`']);
+        Embed { directory: directory.to_owned(), first: is_plain.then(|| first.to_owned()) }
+    }
+
+    fn may_take(&self, file: &str) -> bool {
+        let below = match self.directory.as_str() {
+            "" => Some(file),
+            directory => file.strip_prefix(directory).and_then(|it| it.strip_prefix('/')),
+        };
+        below.is_some_and(|it| self.first.as_deref().is_none_or(|first| it.split('/').next() == Some(first)))
+    }
+}
+
+fn patterns(text: &str) -> impl Iterator<Item = &str> {
+    let has_any = memchr::memmem::find(text.as_bytes(), EMBED.as_bytes()).is_some();
+    let searched = if has_any { text } else { "" };
+    let lists = searched.lines().filter_map(|it| it.trim_start().strip_prefix(EMBED));
+    lists.filter(|it| it.starts_with([' ', '\t'])).flat_map(str::split_whitespace)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pattern_takes_what_begins_as_it_does() {
+        let text = "package a\n\n//go:embed one.txt all:two/*.html\n//go:embedded no\nvar (\n\t//go:embed three\n)\nvar it string\n";
+        assert_eq!(patterns(text).collect::<Vec<_>>(), ["one.txt", "all:two/*.html", "three"]);
+        for (pattern, file, is_taken) in [
+            ("one.txt", "a/one.txt", true),
+            ("one.txt", "a/one.txt/inner", true),
+            ("one.txt", "a/other.txt", false),
+            ("one.txt", "one.txt", false),
+            ("all:two/*.html", "a/two/x.html", true),
+            ("all:two/*.html", "a/three/x.html", false),
+            ("*.txt", "a/x.txt", true),
+            (".", "a/x.txt", true),
+            ("\"with", "a/with space", true),
+        ] {
+            assert_eq!(Embed::new("a", pattern).may_take(file), is_taken, "{pattern} {file}");
+        }
+        assert!(Embed::new("", "one.txt").may_take("one.txt"));
+    }
+}

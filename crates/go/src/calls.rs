@@ -1,0 +1,133 @@
+//! Who calls a function, and what it calls.
+//!
+//! Callers are taken from the usages, which are proved: like gopls, every place in code that names the function
+//! counts, be it called there or passed on. Callees are what gopls finds in the body; where it has no answer, as for
+//! a variable's initialiser, each call in the text is looked up.
+
+use std::collections::BTreeMap;
+
+use super::diagnostics::outside_the_build;
+use super::names::is_test_file;
+use super::queries::GoplsQueries;
+use super::session::Failure;
+use super::usages::{self, Effort};
+use super::{meaning, predeclared, proof, syntax, wire};
+use crate::LANGUAGE;
+use semdex_engine::Result;
+use semdex_engine::files::File;
+use semdex_model::{Answer, CallSite, Calls, Coverage, Missing, MissingCode, Role, Span, Symbol, SymbolKind, Usage};
+
+/// By the place of the other end.
+type CallMap = BTreeMap<(String, usize), Calls>;
+
+/// The declarations that name a function, and where.
+pub(crate) async fn callers(queries: &GoplsQueries<'_>, symbol: &Symbol) -> Result<Answer<Vec<Calls>>> {
+    let usages = usages::of(queries, symbol, Effort::Thorough).await?;
+    let mut found = CallMap::new();
+    for usage in usages.value.items {
+        if matches!(usage.role, Role::Doc | Role::Import) {
+            continue;
+        }
+        let Some(caller) = queries.layout.declared_around(&usage.place.file, usage.place.start) else { continue };
+        let Usage { place, text, test, .. } = usage;
+        note(&mut found, caller, CallSite { place, text, test });
+    }
+    Ok(Answer { value: found.into_values().collect(), coverage: usages.coverage })
+}
+
+/// The functions that a function, or the initialiser of a variable, calls, and where.
+pub(crate) async fn callees(queries: &GoplsQueries<'_>, symbol: &Symbol) -> Answer<Vec<Calls>> {
+    let mut coverage = Coverage::default();
+    let mut found = CallMap::new();
+    let Some(file) = queries.load(&symbol.name_at.file) else {
+        return Answer::lacking(Vec::new(), usages::unreadable(&symbol.name_at.file));
+    };
+    match symbol.kind {
+        SymbolKind::Function | SymbolKind::Method => {
+            of_function(queries, &file, symbol, &mut found, &mut coverage).await;
+        }
+        SymbolKind::Variable | SymbolKind::Const => {
+            of_initialiser(queries, &file, symbol, &mut found, &mut coverage).await;
+        }
+        _ => {}
+    }
+    // What could not be resolved is not listed; nothing of the kind is known of code outside.
+    if !symbol.external && coverage.complete {
+        match proof::is_clean(queries, &file.path).await {
+            Ok(true) => {}
+            Ok(false) => {
+                let detail = format!("code in or around {} has errors: calls in it may be missing", file.path);
+                coverage.lacks(Missing::new(MissingCode::WorkspaceBroken, file.path.to_string(), detail));
+            }
+            Err(failure) => failure.note(&mut coverage),
+        }
+    }
+    Answer { value: found.into_values().collect(), coverage }
+}
+
+async fn of_function(
+    queries: &GoplsQueries<'_>,
+    file: &File,
+    symbol: &Symbol,
+    found: &mut CallMap,
+    coverage: &mut Coverage,
+) {
+    let calls = match queries.outgoing_calls(file, symbol.name_at.start).await {
+        Ok(calls) => calls,
+        Err(Failure::Inapplicable(message) | Failure::Refused(message)) => {
+            return coverage.lacks(outside_the_build(queries, &file.path, &message));
+        }
+        Err(failure) => return failure.note(coverage),
+    };
+    for call in calls {
+        let location = gen_lsp_types::Location { uri: call.to.uri, range: call.to.selection_range };
+        let Some(callee) = meaning::symbol_of(queries, &location) else {
+            let detail = format!("where `{}` is declared cannot be read", call.to.name);
+            coverage.lacks(Missing::new(MissingCode::Unsupported, file.path.to_string(), detail));
+            continue;
+        };
+        for range in call.from_ranges {
+            note(found, callee.clone(), site(file, wire::span(file, range)));
+        }
+    }
+}
+
+async fn of_initialiser(
+    queries: &GoplsQueries<'_>,
+    file: &File,
+    symbol: &Symbol,
+    found: &mut CallMap,
+    coverage: &mut Coverage,
+) {
+    let within = symbol.place.span();
+    let names = syntax::all_identifiers(&file.text);
+    for name in names.into_iter().filter(|it| it.role == Role::Call && within.encloses(it.span)) {
+        let locations = match queries.definition(file, name.span.start).await {
+            Ok(locations) => locations,
+            Err(Failure::Inapplicable(_)) => continue,
+            // A conversion to a type that Go declares, say.
+            Err(Failure::Refused(_))
+                if file.text.get(name.span.start..name.span.end).is_some_and(predeclared::is_declared) =>
+            {
+                continue;
+            }
+            Err(failure) => return failure.note(coverage),
+        };
+        let callee = locations.first().and_then(|it| meaning::symbol_of(queries, it));
+        let is_function = |it: &Symbol| matches!(it.kind, SymbolKind::Function | SymbolKind::Method);
+        if let Some(callee) = callee.filter(is_function) {
+            note(found, callee, site(file, name.span));
+        }
+    }
+}
+
+fn site(file: &File, span: Span) -> CallSite {
+    let place = file.lines().place(&file.path, span);
+    let text = file.lines().line_text(&file.text, place.line).to_owned();
+    CallSite { test: LANGUAGE.takes(&file.path) && is_test_file(&file.path), text, place }
+}
+
+fn note(found: &mut CallMap, symbol: Symbol, site: CallSite) {
+    let key = (symbol.name_at.file.clone(), symbol.name_at.start);
+    found.entry(key).or_insert_with(|| Calls { symbol, calls: Vec::new() }).calls.push(site);
+}

@@ -1,0 +1,232 @@
+//! Brings the checker up once gopls is, has it load the workspace, and starts it again when it dies; not for ever.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use gen_lsp_types::{LspRequestMethod, MessageDirection, Request};
+use serde::{Deserialize, Serialize};
+use tokio_util::sync::CancellationToken;
+
+use super::{Link, build};
+use crate::patience::Patience;
+use crate::session::{self, Session};
+use crate::toolchain::Toolchain;
+use crate::{LANGUAGE, document_sync, process};
+use semdex_lsp_client::{Client, Hooks, RequestError};
+use semdex_process::child::{Child as Process, Pipes};
+use semdex_process::{fault, pipes};
+
+const FIRST_PAUSE: Duration = Duration::from_millis(500);
+/// After so many lives in a row that end early it rests, and gopls answers alone.
+const DEATHS: u32 = 6;
+const REST: Duration = Duration::from_secs(60);
+const HEALTHY: Duration = Duration::from_secs(60);
+const LOAD_LIMIT: Duration = Duration::from_secs(15 * 60);
+const SETTLE_LIMIT: Duration = Duration::from_secs(120);
+const ANOTHER_ENVIRONMENT: &str = "Go's environment has changed";
+const OUTLIVED: &str = "the load did not end, and what it loads has changed meanwhile";
+/// Changes come in flocks.
+const FLOCK: Duration = Duration::from_millis(300);
+
+#[derive(Debug, Deserialize, Serialize)]
+struct Workspace {
+    root: String,
+    go: String,
+    goroot: String,
+    arch: String,
+    folders: Vec<String>,
+    files: BTreeMap<String, String>,
+}
+
+#[derive(Debug, Deserialize, Serialize)]
+struct Loaded {
+    packages: usize,
+    millis: u64,
+}
+
+enum Load {}
+
+impl Request for Load {
+    type Params = Workspace;
+    type Result = Loaded;
+    const METHOD: LspRequestMethod<'static> = LspRequestMethod::new("checker/load");
+    const MESSAGE_DIRECTION: MessageDirection = MessageDirection::ClientToServer;
+}
+
+#[derive(Debug, Deserialize, Serialize)]
+struct Nothing {}
+
+#[derive(Debug, Deserialize, Serialize)]
+struct Settled {
+    unfit: Option<String>,
+}
+
+enum Settle {}
+
+impl Request for Settle {
+    type Params = Nothing;
+    type Result = Settled;
+    const METHOD: LspRequestMethod<'static> = LspRequestMethod::new("checker/settle");
+    const MESSAGE_DIRECTION: MessageDirection = MessageDirection::ClientToServer;
+}
+
+/// Runs until `stop`.
+pub(crate) async fn run(session: Arc<Session>, cache_dir: PathBuf, stop: CancellationToken) {
+    tokio::select! {
+        () = async {
+            keep(&session, &cache_dir).await;
+            session.checker.give_up(true);
+            stop.cancelled().await;
+        } => {}
+        () = stop.cancelled() => {}
+    }
+    session.checker.enter(None, None);
+    session.checker.give_up(true);
+}
+
+async fn keep(session: &Arc<Session>, cache_dir: &Path) {
+    let mut deaths = 0;
+    let mut patience = Patience::default();
+    loop {
+        if deaths >= DEATHS {
+            // gopls answers for it until what it died of may have changed.
+            session.checker.give_up(true);
+            tokio::time::sleep(REST).await;
+            session.checker.fed.notified().await;
+        }
+        let Some(toolchain) = up(session).await else { return };
+        let program = match build::ensure(cache_dir, &toolchain).await {
+            Ok(program) => program,
+            Err(lack) => {
+                tracing::warn!("there is no checker of Go, gopls answers for it: {lack}");
+                return;
+            }
+        };
+        let born = Instant::now();
+        let reason = live(session, &program, &toolchain, &mut patience).await;
+        session.checker.enter(None, None);
+        tracing::warn!(reason, "the checker of Go has ended");
+        if reason == ANOTHER_ENVIRONMENT || reason == OUTLIVED || reason == pipes::GONE {
+            continue;
+        }
+        deaths = if born.elapsed() > HEALTHY { 1 } else { (deaths + 1).min(DEATHS) };
+        tokio::time::sleep(FIRST_PAUSE * 2_u32.saturating_pow(deaths)).await;
+    }
+}
+
+/// The task that does this panicked, and the checker is gone with it.
+pub(crate) fn fell(session: &Session) {
+    session.checker.enter(None, None);
+}
+
+/// Waits until gopls has loaded: it comes first.
+async fn up(session: &Session) -> Option<Arc<Toolchain>> {
+    let mut link = session.link.subscribe();
+    link.wait_for(|link| matches!(link, session::Link::Up { .. })).await.ok()?;
+    session.toolchain()
+}
+
+/// From its start to its end, and why.
+async fn live(session: &Arc<Session>, program: &Path, toolchain: &Toolchain, patience: &mut Patience) -> String {
+    let memory = session.memory_limit();
+    let started = process::start(program, session.root.alias(), session.trusted, memory).await;
+    let (process, Pipes { stdin, stdout }) = match started {
+        Ok(started) => started,
+        Err(error) => return error.to_string(),
+    };
+    let hooks = Hooks { configuration: Box::new(|_| serde_json::Value::Null), notified: Box::new(|_, _| ()) };
+    let client = Client::start(stdout, stdin, hooks);
+    let mut environment = session.environment.subscribe();
+    if session.toolchain().as_deref() != Some(toolchain) {
+        return ANOTHER_ENVIRONMENT.to_owned();
+    }
+    fault::point("go.checker");
+    tokio::select! {
+        reason = serve(session, &client, &process, toolchain, patience) => reason,
+        reason = pipes::release(session.root.alias(), document_sync::is_read, process.pid, || client.is_waited_for()) => reason,
+        _ = environment.changed() => ANOTHER_ENVIRONMENT.to_owned(),
+        status = process.exited() => format!("{status}: {}", process.last_words()),
+    }
+}
+
+async fn serve(
+    session: &Session,
+    client: &Client,
+    process: &Process,
+    toolchain: &Toolchain,
+    patience: &mut Patience,
+) -> String {
+    loop {
+        let begun = Instant::now();
+        let Some(loaded) = patience.with(session, process.pid, load(session, client, process, toolchain)).await else {
+            return OUTLIVED.to_owned();
+        };
+        // Not what a workspace that cannot be loaded is waited for.
+        let took = begun.elapsed();
+        match loaded {
+            Ok(()) => {}
+            Err(RequestError::Refused { message, .. }) => {
+                tracing::info!(message, "the checker cannot load the workspace, gopls answers for it");
+                session.checker.give_up(true);
+                session.checker.fed.notified().await;
+            }
+            Err(error) => return error.to_string(),
+        }
+        loop {
+            match settled(session, client).await {
+                Ok(true) => session.checker.fed.notified().await,
+                Ok(false) => break,
+                Err(error) => return error.to_string(),
+            }
+        }
+        // What takes long is not done for each of many changes.
+        tokio::time::sleep(FLOCK.max(took * 2)).await;
+    }
+}
+
+/// Whether it still knows all.
+async fn settled(session: &Session, client: &Client) -> Result<bool, RequestError> {
+    if !session.checker.is_ready() {
+        return Ok(false);
+    }
+    let Settled { unfit } = client.request::<Settle>(&Nothing {}, Instant::now() + SETTLE_LIMIT).await?;
+    if let Some(reason) = &unfit {
+        tracing::debug!(reason, "the checker loads anew");
+        session.checker.unfit();
+    }
+    Ok(unfit.is_none())
+}
+
+async fn load(
+    session: &Session,
+    client: &Client,
+    process: &Process,
+    toolchain: &Toolchain,
+) -> Result<(), RequestError> {
+    let deadline = Instant::now() + LOAD_LIMIT;
+    let slot = client.slot(deadline).await?;
+    let text = |path: &Path| path.to_str().unwrap_or_default().to_owned();
+    session.checker.give_up(false);
+    let answer = {
+        // Every change after these texts is sent after them.
+        let documents = session.documents();
+        let files = documents.files();
+        let workspace = Workspace {
+            root: text(session.root.alias()),
+            go: text(&toolchain.goroot.join("bin").join("go")),
+            goroot: text(&toolchain.goroot),
+            arch: toolchain.context.goarch.clone(),
+            folders: document_sync::folders(files).into_iter().collect(),
+            files: files.of(LANGUAGE).map(|it| (it.path.to_string(), it.text.to_string())).collect(),
+        };
+        let answer = slot.request::<Load>(&[], &workspace)?;
+        session.checker.enter(Some(Link { client: client.clone(), in_sync: true, loaded: false }), Some(process.pid));
+        answer
+    };
+    let Loaded { packages, millis } = answer.before(deadline).await?;
+    tracing::debug!(packages, millis, "the checker has loaded");
+    session.checker.loaded();
+    Ok(())
+}

@@ -1,0 +1,299 @@
+//! The checker: a program of ours, beside gopls, that keeps the workspace's Go packages type-checked and says at once
+//! what an edit would break. It is Go's own type checker, sent what gopls is sent, in the same order.
+//!
+//! It says nothing where it is not certain: while it loads, for cgo, for an import that is not loaded, where build
+//! constraints or modules change. Then gopls is asked, as if there were no checker.
+
+mod build;
+mod life;
+#[cfg(test)]
+mod tests;
+mod uses;
+
+pub(crate) use self::life::{fell, run};
+#[cfg(test)]
+pub(crate) use self::uses::Uses;
+pub(crate) use self::uses::{Wanted, uses};
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, MutexGuard};
+use std::time::Instant;
+
+use gen_lsp_types::{LspNotificationMethod, LspRequestMethod, MessageDirection, Notification, Request};
+use serde::{Deserialize, Serialize};
+use tokio::sync::{Notify, watch};
+
+use super::constraints::BuildContext;
+use super::document_sync::is_left_out;
+use super::modules::{base_name, parent};
+use super::session::Session;
+use super::wire::is_hidden;
+use crate::LANGUAGE;
+use semdex_engine::engine::FileChange;
+use semdex_engine::files::Files;
+use semdex_engine::sound;
+use semdex_lsp_client::{Client, Message, RequestError};
+use semdex_model::FileEdit;
+
+/// The way to the checker.
+#[derive(Default)]
+pub(crate) struct Checker {
+    link: Mutex<Option<Link>>,
+    /// Notified when it was fed.
+    pub fed: Notify,
+    /// Whether it knows all there is.
+    pub ready: watch::Sender<bool>,
+    /// Whether it will not come before something changes: gopls answers for it.
+    given_up: watch::Sender<bool>,
+    /// 0 where it does not run.
+    pid: AtomicU32,
+}
+
+struct Link {
+    client: Client,
+    /// It was sent every change since it was sent all files.
+    in_sync: bool,
+    /// It has loaded these.
+    loaded: bool,
+}
+
+impl Link {
+    fn is_ready(&self) -> bool {
+        self.in_sync && self.loaded
+    }
+}
+
+/// A file's new text; none deletes it.
+#[derive(Debug, Clone, Deserialize, Serialize)]
+pub(crate) struct Edit {
+    file: String,
+    text: Option<String>,
+    /// Whether a build takes it.
+    active: bool,
+}
+
+#[derive(Debug, Deserialize, Serialize)]
+pub(crate) struct Question {
+    pub edits: Vec<Edit>,
+    /// Those whose uses before the edits are asked for: `import/path.Type.Member`.
+    pub symbols: Vec<String>,
+}
+
+#[derive(Debug, Default, Deserialize, Serialize)]
+#[serde(default)]
+pub(crate) struct Answered {
+    /// Why it cannot tell.
+    unfit: Option<String>,
+    pub before: Option<Vec<Fault>>,
+    pub after: Option<Vec<Fault>>,
+    pub uses: Option<Vec<Option<Vec<Spot>>>>,
+    pub tests: Option<Vec<Test>>,
+    /// Dependencies that import the workspace back, and would be broken.
+    pub elsewhere: Option<Vec<String>>,
+    /// Milliseconds of the type checker, and of all.
+    pub checked: f64,
+    pub answered: f64,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
+pub(crate) struct Fault {
+    pub file: String,
+    pub start: usize,
+    pub end: usize,
+    pub message: String,
+    pub code: Option<String>,
+    pub source: String,
+}
+
+#[derive(Debug, Clone, Deserialize, Serialize)]
+pub(crate) struct Spot {
+    pub file: String,
+    pub start: usize,
+    pub end: usize,
+}
+
+/// A test that reaches a change, by the place in it that leads there.
+#[derive(Debug, Clone, Deserialize, Serialize)]
+pub(crate) struct Test {
+    #[serde(flatten)]
+    pub place: Spot,
+    /// Which of the question's symbols.
+    pub of: usize,
+    pub distance: u32,
+}
+
+enum ImpactCall {}
+
+impl Request for ImpactCall {
+    type Params = Question;
+    type Result = Answered;
+    const METHOD: LspRequestMethod<'static> = LspRequestMethod::new("checker/impact");
+    const MESSAGE_DIRECTION: MessageDirection = MessageDirection::ClientToServer;
+}
+
+enum Feed {}
+
+impl Notification for Feed {
+    type Params = Fed;
+    const METHOD: LspNotificationMethod<'static> = LspNotificationMethod::new("checker/feed");
+    const MESSAGE_DIRECTION: MessageDirection = MessageDirection::ClientToServer;
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Fed {
+    edits: Vec<Edit>,
+}
+
+impl Checker {
+    fn link(&self) -> MutexGuard<'_, Option<Link>> {
+        sound::lock(&self.link)
+    }
+
+    /// Tells of a change, under the lock of the documents, so that changes arrive in its order.
+    pub(crate) fn feed(&self, context: &BuildContext, files: &Files, changes: &[&FileChange]) {
+        let manifests = changes.iter().any(|it| !LANGUAGE.takes(&it.path));
+        self.alter(|held| {
+            let Some(link) = held.as_mut().filter(|it| it.in_sync) else { return };
+            let edit = |change: &&FileChange| {
+                let file = files.get(&change.path);
+                let active = file.is_none_or(|it| is_built(context, &change.path, &it.text));
+                let text = file.map(|it| it.text.to_string());
+                (change.path.clone(), Edit { file: change.path.clone(), text, active })
+            };
+            let edits: BTreeMap<String, Edit> = changes.iter().map(edit).collect();
+            // A manifest, or assembly: what is built, and by what, may be another.
+            let slot = if manifests { None } else { link.client.try_slot() };
+            match slot {
+                Some(slot) => {
+                    let edits = edits.into_values().collect();
+                    slot.notify(&[Message::notification::<Feed>(&Fed { edits })]);
+                }
+                None => {
+                    link.in_sync = false;
+                    self.give_up(false);
+                }
+            }
+        });
+        self.fed.notify_one();
+    }
+
+    /// What it was sent is not all that there is to know.
+    pub(crate) fn load_anew(&self) {
+        self.alter(|held| held.iter_mut().for_each(|it| it.in_sync = false));
+        if self.link().is_some() {
+            self.give_up(false);
+        }
+        self.fed.notify_one();
+    }
+
+    fn enter(&self, link: Option<Link>, pid: Option<u32>) {
+        self.pid.store(pid.unwrap_or_default(), Ordering::Relaxed);
+        self.alter(|held| *held = link);
+    }
+
+    fn loaded(&self) {
+        self.alter(|held| held.iter_mut().for_each(|it| it.loaded = true));
+    }
+
+    fn unfit(&self) {
+        self.alter(|held| held.iter_mut().for_each(|it| it.in_sync = false));
+        self.fed.notify_one();
+    }
+
+    fn alter(&self, how: impl FnOnce(&mut Option<Link>)) {
+        let mut link = self.link();
+        how(&mut link);
+        self.ready.send_replace(link.as_ref().is_some_and(Link::is_ready));
+    }
+
+    /// As if there were none.
+    #[cfg(test)]
+    pub(crate) fn enter_nothing(&self) {
+        self.enter(None, None);
+    }
+
+    /// Whether it can be asked.
+    pub(crate) fn is_ready(&self) -> bool {
+        self.link().as_ref().is_some_and(Link::is_ready)
+    }
+
+    fn give_up(&self, is_hopeless: bool) {
+        self.given_up.send_replace(is_hopeless);
+    }
+
+    /// Resolves when it can be asked, or will not come.
+    pub(crate) async fn settled(&self) {
+        let (mut ready, mut given_up) = (self.ready.subscribe(), self.given_up.subscribe());
+        tokio::select! {
+            _ = ready.wait_for(|it| *it) => {}
+            _ = given_up.wait_for(|it| *it) => {}
+        }
+    }
+
+    /// Its process, where it runs.
+    pub(crate) fn pid(&self) -> Option<u32> {
+        Some(self.pid.load(Ordering::Relaxed)).filter(|it| *it != 0)
+    }
+}
+
+/// Whether the go command would look at a file when it builds all of a module.
+fn is_built(context: &BuildContext, file: &str, text: &str) -> bool {
+    let is_passed_over = is_hidden(base_name(file)) || parent(file).split('/').any(is_left_out);
+    !is_passed_over && context.takes(file, text)
+}
+
+/// What edits would bring in this generation; none where the checker cannot tell.
+pub(crate) async fn ask(
+    session: &Session,
+    files: [&Files; 2],
+    edits: &[FileEdit],
+    symbols: Vec<String>,
+    generation: u64,
+    deadline: Instant,
+) -> Option<Answered> {
+    let context = session.context();
+    let mut sent = Vec::new();
+    for edit in edits {
+        if !LANGUAGE.takes(&edit.file) {
+            return None;
+        }
+        let [before, after] = files.map(|it| it.get(&edit.file));
+        let active = after.or(before).is_some_and(|it| is_built(&context, &edit.file, &it.text));
+        sent.push(Edit { file: edit.file.clone(), text: edit.new.as_ref().map(|it| it.to_string()), active });
+    }
+    let answered = put::<ImpactCall>(session, &Question { edits: sent, symbols }, generation, deadline).await?;
+    if let Some(reason) = &answered.unfit {
+        tracing::debug!(reason, "the checker cannot tell");
+        return None;
+    }
+    Some(answered)
+}
+
+/// Puts a question about this generation.
+async fn put<R: Request>(
+    session: &Session,
+    question: &R::Params,
+    generation: u64,
+    deadline: Instant,
+) -> Option<R::Result> {
+    let client = session.checker.link().as_ref().filter(|it| it.is_ready())?.client.clone();
+    let slot = client.slot(deadline).await.ok()?;
+    let answer = {
+        // Under the lock of the documents: what it is asked about is what it was sent last.
+        let documents = session.documents();
+        if !session.checker.is_ready() || documents.generation() != generation {
+            return None;
+        }
+        slot.request::<R>(&[], question)
+    };
+    match answer.ok()?.before(deadline).await {
+        Ok(answered) => Some(answered),
+        Err(RequestError::Refused { message, .. }) => {
+            tracing::warn!("{message}");
+            session.checker.unfit();
+            None
+        }
+        Err(_) => None,
+    }
+}

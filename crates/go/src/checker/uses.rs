@@ -1,0 +1,54 @@
+//! Who names symbols, by the checker: as gopls tells it, without waiting for gopls.
+
+use std::time::Instant;
+
+use gen_lsp_types::{LspRequestMethod, MessageDirection, Request};
+use serde::{Deserialize, Serialize};
+
+use crate::session::Session;
+
+/// A symbol by the place of its name.
+#[derive(Debug, Deserialize, Serialize)]
+pub(crate) struct Wanted {
+    pub file: String,
+    pub at: usize,
+    pub name: String,
+    /// Where the name stands, and may mean the symbol.
+    pub files: Vec<String>,
+}
+
+#[derive(Debug, Deserialize, Serialize)]
+struct Question {
+    symbols: Vec<Wanted>,
+}
+
+#[derive(Debug, Default, Deserialize, Serialize)]
+#[serde(default)]
+pub(crate) struct Uses {
+    files: Vec<String>,
+    found: Vec<Option<Vec<usize>>>,
+}
+
+enum Ask {}
+
+impl Request for Ask {
+    type Params = Question;
+    type Result = Uses;
+    const METHOD: LspRequestMethod<'static> = LspRequestMethod::new("checker/uses");
+    const MESSAGE_DIRECTION: MessageDirection = MessageDirection::ClientToServer;
+}
+
+impl Uses {
+    /// The places of one of those that were asked about; none where the checker cannot tell all of them.
+    pub(crate) fn of(&self, number: usize) -> Option<impl Iterator<Item = (&str, usize)>> {
+        let found = self.found.get(number)?.as_deref()?;
+        let (pairs, _) = found.as_chunks::<2>();
+        Some(pairs.iter().filter_map(|&[file, at]| Some((self.files.get(file)?.as_str(), at))))
+    }
+}
+
+/// None where the checker is not there, or the content is another by now.
+pub(crate) async fn uses(session: &Session, symbols: Vec<Wanted>, generation: u64, deadline: Instant) -> Option<Uses> {
+    let question = Question { symbols };
+    super::put::<Ask>(session, &question, generation, deadline).await
+}

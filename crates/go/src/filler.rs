@@ -1,0 +1,174 @@
+//! Fills the index of usages in the background: after the start, and with what each change made unknown.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tokio_util::sync::CancellationToken;
+
+use super::layout::Layout;
+use super::queries::GoplsQueries;
+use super::relations::flatten;
+use super::session::{Link, Session};
+use super::usages::{self, Effort};
+use semdex_engine::files::Files;
+use semdex_engine::{Deadlines, Progress};
+use semdex_model::{State, Symbol};
+use semdex_process::fault;
+
+/// Nothing is asked before no change came for so long.
+const QUIET: Duration = Duration::from_millis(300);
+const LIMIT: Duration = Duration::from_secs(60);
+/// What the checker is asked for in one question, so that nobody waits long for the next.
+const AT_ONCE: usize = 200;
+const STAGE: &str = "usages";
+/// Where gopls did not answer, it is asked again after so long.
+const AGAIN: Duration = Duration::from_secs(1);
+
+pub(crate) async fn run(session: Arc<Session>, stop: CancellationToken) {
+    tokio::select! {
+        () = fill_for_ever(&session) => {}
+        () = stop.cancelled() => {}
+    }
+}
+
+async fn fill_for_ever(session: &Arc<Session>) {
+    let mut filler = Filler { session, hopeless: HashSet::new() };
+    loop {
+        let mut link = session.link.subscribe();
+        if link.wait_for(|it| matches!(it, Link::Up { .. })).await.is_err() {
+            return;
+        }
+        while tokio::time::timeout(QUIET, session.fed.notified()).await.is_ok() {}
+        let started = Instant::now();
+        fault::point("go.filler");
+        let fed = session.fed.notified();
+        tokio::pin!(fed);
+        fed.as_mut().enable();
+        let (files, generation) = {
+            let documents = session.documents();
+            (documents.files().clone(), documents.generation())
+        };
+        let filled = filler.fill(&files, generation).await;
+        session.status.send_if_modified(|status| {
+            let ours = status.progress.as_ref().is_some_and(|it| it.stage == STAGE);
+            if ours {
+                status.progress = None;
+            }
+            ours
+        });
+        let asked = filled.asked;
+        if asked > 0 {
+            let (symbols, places) = session.index.size();
+            let took = started.elapsed();
+            tracing::info!(asked, symbols, places, ?took, "usages of Go indexed");
+        }
+        let settled = async {
+            if filled.is_whole {
+                session.checker.settled().await;
+            } else {
+                tokio::time::sleep(AGAIN).await;
+            }
+        };
+        tokio::select! {
+            () = &mut fed => continue,
+            _ = link.changed() => continue,
+            () = settled => {}
+        }
+        if !filled.is_whole {
+            continue;
+        }
+        // All that answers can rest on is there.
+        session.note_ready();
+        tokio::select! {
+            () = fed => {}
+            _ = link.changed() => {}
+        }
+    }
+}
+
+/// How many symbols were asked about, and whether nothing is left to ask.
+struct Filled {
+    asked: usize,
+    is_whole: bool,
+}
+
+struct Filler<'a> {
+    session: &'a Arc<Session>,
+    /// Symbols of which not all usages could be found: they are not asked about again and again.
+    hopeless: HashSet<String>,
+}
+
+impl Filler<'_> {
+    /// Asks for all that is not known; gives up when the content changes, or gopls does not answer.
+    async fn fill(&mut self, files: &Arc<Files>, generation: u64) -> Filled {
+        let session = self.session.clone();
+        let files = files.clone();
+        let listed = tokio::task::spawn_blocking(move || {
+            let layout = session.layout(&files);
+            // An edit is compared with these.
+            layout.built().filter_map(|it| files.get(it)).for_each(|it| drop(session.units.of(it)));
+            let unknown = unknown(&session, &layout, generation);
+            (layout, unknown)
+        });
+        let Ok((layout, mut unknown)) = listed.await else { return Filled { asked: 0, is_whole: false } };
+        if self.session.index.size().0 == 0 {
+            self.hopeless.clear();
+        }
+        unknown.retain(|it| !self.hopeless.contains(&it.path));
+        let total = unknown.len();
+        let mut learned = false;
+        // Of those that are known all at once too.
+        let mut asked = 0;
+        for (done, symbol) in unknown.iter().enumerate() {
+            let _turn = self.session.gate.read().await;
+            let stopped = Filled { asked: done, is_whole: false };
+            if self.session.documents().generation() != generation {
+                return stopped;
+            }
+            let limit = Instant::now() + LIMIT;
+            let deadlines = Deadlines { ready: limit, answer: limit };
+            let queries = GoplsQueries::new(self.session, &layout, deadlines, Some(generation));
+            // It may come up while gopls is asked for one after the other.
+            if !learned && self.session.checker.is_ready() && !self.session.documents().is_restructured() {
+                for some in unknown[done..].chunks(AT_ONCE) {
+                    self.tell(asked, total);
+                    usages::learn(&queries, some).await;
+                    asked += some.len();
+                }
+                learned = true;
+            }
+            let Ok(answer) = usages::places(&queries, symbol, Effort::Brief).await else { return stopped };
+            if answer.coverage.missing.iter().any(|it| it.code.passes()) {
+                return stopped;
+            }
+            if !self.session.index.knows(generation, symbol) {
+                self.hopeless.insert(symbol.path.clone());
+            }
+            asked = asked.max(done + 1);
+            self.tell(asked, total);
+        }
+        Filled { asked: total, is_whole: true }
+    }
+
+    fn tell(&self, done: usize, total: usize) {
+        self.session.status.send_if_modified(|status| {
+            let is_up = matches!(status.state, State::Ready | State::Indexing);
+            if is_up {
+                status.progress = Some(Progress { stage: STAGE.to_owned(), done, total });
+            }
+            is_up
+        });
+    }
+}
+
+/// The symbols of what is built of which the index does not know all usages.
+fn unknown(session: &Session, layout: &Layout, generation: u64) -> Vec<Symbol> {
+    let mut unknown = Vec::new();
+    for file in layout.built() {
+        let mut flat = Vec::new();
+        layout.symbols(file).iter().for_each(|it| flatten(it, &mut flat));
+        unknown.extend(flat.into_iter().filter(|it| it.name != "_" && !session.index.knows(generation, it)));
+    }
+    unknown
+}

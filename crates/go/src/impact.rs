@@ -1,0 +1,511 @@
+//! A dry run: what the compiler would say if an edit were made, by the checker (`quick.rs`); where that cannot tell, by
+//! gopls.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::delta::{self, Altered};
+use super::layout::Layout;
+use super::names::is_test_file;
+use super::queries::GoplsQueries;
+use super::session::{SCOPE, Session};
+use super::silence::{self, State};
+use super::usages::{self, Effort};
+use super::{diagnostics, meaning, outside, proof, quick, unread};
+use crate::LANGUAGE;
+use semdex_engine::files::Files;
+use semdex_engine::{Deadlines, Result, Stop};
+use semdex_model::{
+    Affected, Broken, ChangeImpact, ChangeKind, Changed, Diagnostic, FileEdit, Impact, Missing, MissingCode, Reaching,
+    Severity, Span, Symbol, SymbolKind, Unchecked,
+};
+use semdex_text::diff::OffsetMap;
+
+/// Files that are checked before and after; more are said to be unchecked.
+const MAX_FILES: usize = 400;
+/// Changed declarations whose references are looked up.
+const MAX_ALTERED: usize = 200;
+
+/// What was edited, seen from before and after.
+pub(super) struct EditContext {
+    pub before: Arc<Files>,
+    pub after: Arc<Files>,
+    pub altered: Vec<Altered>,
+    /// Of the edited files that are there before and after, by whole lines; and the way back.
+    shifts: BTreeMap<String, [OffsetMap; 2]>,
+}
+
+/// A place that names what changes, in the state before.
+pub(super) struct Named {
+    /// Which of the altered.
+    at: usize,
+    file: String,
+    span: Span,
+}
+
+impl Named {
+    pub(crate) fn new(at: usize, file: &str, span: Span) -> Named {
+        Named { at, file: file.to_owned(), span }
+    }
+}
+
+/// Takes the texts of the dry run back when it is dropped.
+pub(super) struct Overlaid<'a>(pub(super) &'a Session);
+
+impl Drop for Overlaid<'_> {
+    fn drop(&mut self) {
+        self.0.take_back();
+    }
+}
+
+pub(crate) async fn run(
+    session: Arc<Session>,
+    files: Arc<Files>,
+    generation: u64,
+    edits: Vec<FileEdit>,
+    deadlines: Deadlines,
+) -> Result<ChangeImpact> {
+    let edits: Vec<FileEdit> = edits.into_iter().filter(|edit| concerns_go(&edit.file)).collect();
+    if edits.is_empty() {
+        return Ok(ChangeImpact::nothing());
+    }
+    let context = EditContext::new(files, &edits);
+    let layout = session.layout(&context.before);
+    let after = Layout::of(context.after.clone(), &session.context());
+    // The checker does not tell what is missing for want of cgo from what is missing.
+    let is_partial = |it: &FileEdit| layout.cgo_behind(&it.file).or_else(|| after.cgo_behind(&it.file)).is_some();
+    let quick = match !session.trusted && edits.iter().any(is_partial) {
+        true => None,
+        false => quick::run(&session, [&layout, &after], &context, &edits, generation, deadlines).await,
+    };
+    let mut change_impact = match quick {
+        Some(change_impact) => change_impact,
+        None => by_gopls(&session, [&layout, &after], &context, &edits, generation, deadlines).await?,
+    };
+    unchecked(&session, &context, &after, &edits, &mut change_impact.impact);
+    // No build takes them, so nobody has looked at them.
+    let of_go = edits.iter().filter(|it| LANGUAGE.takes(&it.file));
+    for edit in of_go.filter(|it| !layout.is_active(&it.file) && !after.is_active(&it.file)) {
+        change_impact.coverage.lacks(proof::left_out(&edit.file));
+    }
+    tell_unanswered(&mut change_impact);
+    unread::of_change(&context.before, &mut change_impact).await?;
+    Ok(change_impact)
+}
+
+/// What could not be asked stands beside what was not looked for: nobody takes the lists for whole.
+fn tell_unanswered(change_impact: &mut ChangeImpact) {
+    // gopls refused a question that the impact rests on.
+    let is_refusal = |it: &Missing| it.code == MissingCode::Unsupported && it.scope.as_deref() == Some(SCOPE);
+    let unanswered = change_impact.coverage.missing.iter().filter(|it| it.code.passes() || is_refusal(it));
+    for missing in unanswered.cloned().collect::<Vec<_>>() {
+        change_impact.lacks(missing);
+    }
+}
+
+/// With the session for itself meanwhile; whatever happens, what gopls was sent is taken back before anybody else asks
+/// anything.
+pub(super) async fn by_gopls(
+    session: &Session,
+    [layout, after]: [&Layout; 2],
+    context: &EditContext,
+    edits: &[FileEdit],
+    generation: u64,
+    deadlines: Deadlines,
+) -> Result<ChangeImpact> {
+    // What changes is decided by the text alone.
+    let unanswered = |missing: Missing| {
+        let mut change_impact = ChangeImpact::unanswered(missing);
+        context.impact([layout, after], &BTreeMap::new(), Vec::new(), &mut change_impact);
+        change_impact
+    };
+    let Ok(_alone) = tokio::time::timeout_at(deadlines.answer.into(), session.gate.write()).await else {
+        let detail = "gopls was busy with other questions: what the change breaks was not asked";
+        return Ok(unanswered(Missing::new(MissingCode::Timeout, SCOPE, detail)));
+    };
+    if let Err(failure) = session.ready(deadlines.ready).await {
+        return Ok(unanswered(failure.missing()));
+    }
+    let mut change_impact = ChangeImpact::nothing();
+    let current = GoplsQueries::new(session, layout, deadlines, Some(generation));
+    if session.documents().generation() != generation {
+        return Err(Stop::Stale);
+    }
+
+    let reach = AffectedSet::find(&current, context, &mut change_impact).await?;
+    let checked = reach.files([layout, after], edits, &mut change_impact);
+    let existing: Vec<String> = checked.iter().filter(|file| context.before.get(file).is_some()).cloned().collect();
+    let old = diagnostics::by_file(&current, existing, &mut change_impact.coverage).await;
+
+    session.documents().overlay(edits.iter().map(|edit| (edit.file.clone(), planned(edit))));
+    let overlaid = Overlaid(session);
+    let planned = GoplsQueries::new(session, after, deadlines, None);
+    let remaining: Vec<String> = checked.iter().filter(|file| context.after.get(file).is_some()).cloned().collect();
+    let new = diagnostics::by_file(&planned, remaining, &mut change_impact.coverage).await;
+    drop(overlaid);
+
+    if session.documents().generation() != generation {
+        return Err(Stop::Stale);
+    }
+    // What could be asked of one state only says nothing of a difference.
+    for file in &checked {
+        let created = context.before.get(file).is_none();
+        let deleted = context.after.get(file).is_none();
+        match (old.get(file), new.get(file)) {
+            (Some(old), Some(new)) => context.difference(file, old, new, &mut change_impact),
+            (None, Some(new)) if created => change_impact.new.extend(new.iter().cloned()),
+            (Some(old), None) if deleted => change_impact.fixed.extend(old.iter().cloned()),
+            _ => {}
+        }
+    }
+    let states = [State { layout, found: &old }, State { layout: after, found: &new }];
+    silence::discount(states, &mut change_impact, |it| context.writes(it));
+    change_impact.new.sort();
+    change_impact.fixed.sort();
+    context.impact([layout, after], &reach.symbols, reach.named, &mut change_impact);
+    for edit in edits.iter().filter(|edit| edit.new.is_none()) {
+        let detail = format!("{} was judged as emptied, not as deleted", edit.file);
+        change_impact.impact.unchecked.push(Unchecked { code: "deleted_file".to_owned(), detail });
+    }
+    Ok(change_impact)
+}
+
+/// Whether the impact of a change of this file is computed here.
+pub(crate) fn concerns_go(file: &str) -> bool {
+    LANGUAGE.takes(file) || matches!(file.rsplit('/').next(), Some("go.mod" | "go.work"))
+}
+
+/// gopls cannot be notified that a file on the disk is gone: it is sent an empty text.
+pub(super) fn planned(edit: &FileEdit) -> Arc<str> {
+    match (&edit.new, &edit.old) {
+        (Some(new), _) => new.clone(),
+        (None, Some(old)) => {
+            let clause = old.lines().find(|line| line.starts_with("package ")).unwrap_or_default();
+            format!("{clause}\n").into()
+        }
+        (None, None) => "".into(),
+    }
+}
+
+/// The places that name what is changed, and the files that have to be looked at because of it.
+#[derive(Default)]
+struct AffectedSet {
+    named: Vec<Named>,
+    files: BTreeSet<String>,
+    symbols: BTreeMap<usize, Symbol>,
+}
+
+impl AffectedSet {
+    async fn find(
+        queries: &GoplsQueries<'_>,
+        context: &EditContext,
+        change_impact: &mut ChangeImpact,
+    ) -> Result<AffectedSet> {
+        let mut reach = AffectedSet::default();
+        if context.altered.len() > MAX_ALTERED {
+            let detail = format!("{} declarations change; {MAX_ALTERED} were followed", context.altered.len());
+            change_impact.lacks(Missing::new(MissingCode::TooMany, SCOPE, detail));
+        }
+        for (at, altered) in context.altered.iter().enumerate().take(MAX_ALTERED) {
+            let Some(symbol) = altered.before.as_ref().and_then(|it| declared_symbol(queries.layout, it)) else {
+                reach.around(queries, altered, change_impact).await?;
+                continue;
+            };
+            let answer = usages::of(queries, &symbol, Effort::Brief).await?;
+            change_impact.coverage.absorb(answer.coverage);
+            for usage in answer.value.items.into_iter().chain(answer.value.possible) {
+                reach.files.insert(usage.place.file.clone());
+                reach.named.push(Named::new(at, &usage.place.file, usage.place.span()));
+            }
+            if altered.is_seen_from_outside() {
+                reach.around(queries, altered, change_impact).await?;
+            }
+            reach.symbols.insert(at, symbol);
+        }
+        Ok(reach)
+    }
+
+    /// A change of a method or field is felt wherever its type is used, for it may no longer fit an interface; and
+    /// an interface's wherever a type is used that has its methods.
+    async fn around(
+        &mut self,
+        queries: &GoplsQueries<'_>,
+        altered: &Altered,
+        change_impact: &mut ChangeImpact,
+    ) -> Result<()> {
+        let Some(declared) = altered.declared() else { return Ok(()) };
+        let [parent, _] = declared.path.as_slice() else { return Ok(()) };
+        if !matches!(declared.kind, SymbolKind::Method | SymbolKind::Field) {
+            return Ok(());
+        }
+        let owner = queries.layout.siblings(&declared.file).iter().find_map(|file| {
+            let symbols = queries.layout.symbols(file);
+            symbols.into_iter().find(|it| it.name == *parent && is_type(it.kind))
+        });
+        let Some(owner) = owner else { return Ok(()) };
+        let mut types = Vec::new();
+        if owner.kind == SymbolKind::Interface {
+            let implementations = meaning::implementations(queries, &owner).await;
+            change_impact.coverage.absorb(implementations.coverage);
+            types.extend(implementations.value.into_iter().filter(|it| !it.external));
+        }
+        types.push(owner);
+        // Candidates only: what is not found here is not missing from an answer.
+        for symbol in types {
+            self.files.insert(symbol.place.file.clone());
+            let Some(file) = queries.load(&symbol.name_at.file) else { continue };
+            match queries.references(&file, symbol.name_at.start).await {
+                Ok(locations) => {
+                    self.files.extend(locations.iter().filter_map(|it| queries.session.root.file(&it.uri)))
+                }
+                Err(failure) => failure.note(&mut change_impact.coverage),
+            }
+        }
+        Ok(())
+    }
+
+    /// All files to check, in and around the edited ones.
+    fn files(
+        &self,
+        [before, after]: [&Layout; 2],
+        edits: &[FileEdit],
+        change_impact: &mut ChangeImpact,
+    ) -> Vec<String> {
+        let mut files = BTreeSet::new();
+        for edit in edits {
+            if LANGUAGE.takes(&edit.file) {
+                files.insert(edit.file.clone());
+                files.extend(before.siblings(&edit.file).iter().cloned());
+            } else {
+                files.extend(before.built().map(str::to_owned));
+            }
+        }
+        files.extend(self.files.iter().cloned());
+        files.retain(|file| before.is_active(file) || after.is_active(file));
+        if files.len() > MAX_FILES {
+            let detail = format!("{} files may be touched; {MAX_FILES} were checked", files.len());
+            change_impact.lacks(Missing::new(MissingCode::TooMany, SCOPE, detail));
+        }
+        // The edited files before all.
+        let edited: Vec<String> =
+            files.iter().filter(|file| edits.iter().any(|it| it.file == **file)).cloned().collect();
+        let others = files.iter().filter(|file| !edited.contains(file)).cloned().collect::<Vec<_>>();
+        edited.into_iter().chain(others).take(MAX_FILES).collect()
+    }
+}
+
+fn is_type(kind: SymbolKind) -> bool {
+    matches!(kind, SymbolKind::Struct | SymbolKind::Interface | SymbolKind::Type)
+}
+
+fn declared_symbol(layout: &Layout, declared: &delta::Declared) -> Option<Symbol> {
+    let file = layout.files.get(&declared.file)?;
+    let place = file.lines().place(&file.path, declared.name);
+    let found = outside::declared_at(file, layout.package_of(&file.path)?, &place, false)?;
+    Some(layout.distinct(found))
+}
+
+impl EditContext {
+    pub(crate) fn new(before: Arc<Files>, edits: &[FileEdit]) -> EditContext {
+        let mut after = Files::clone(&before);
+        for edit in edits {
+            match &edit.new {
+                Some(text) => {
+                    after.insert(Arc::new(crate::file(edit.file.as_str(), text.clone())));
+                }
+                None => {
+                    after.remove(&edit.file);
+                }
+            }
+        }
+        let shifts = edits.iter().filter_map(|edit| {
+            let map = OffsetMap::of_lines(&before.get(&edit.file)?.text, &after.get(&edit.file)?.text);
+            let back = map.inverse();
+            Some((edit.file.clone(), [map, back]))
+        });
+        let shifts = shifts.collect();
+        let altered = delta::of(&before, &after, edits);
+        EditContext { shifts, altered, after: Arc::new(after), before }
+    }
+
+    /// Sorts the diagnostics of one file into new and fixed. Lines that an edit moves are no difference.
+    pub(crate) fn difference(
+        &self,
+        file: &str,
+        old: &[Diagnostic],
+        new: &[Diagnostic],
+        change_impact: &mut ChangeImpact,
+    ) {
+        let Some(after) = self.after.get(file) else {
+            return change_impact.fixed.extend(old.iter().cloned());
+        };
+        let mut left: Vec<(&Diagnostic, Option<Diagnostic>)> = old
+            .iter()
+            .map(|it| {
+                if !self.shifts.contains_key(file) {
+                    return (it, Some(it.clone()));
+                }
+                let moved = self.moved(file, it.place.span()).map(|span| after.lines().place(file, span));
+                (it, moved.map(|place| Diagnostic { place, ..it.clone() }))
+            })
+            .collect();
+        for found in new {
+            let stays = self.stays(file, found.place.line);
+            let same = |(old, moved): &(&Diagnostic, Option<Diagnostic>)| match moved {
+                Some(moved) => stays && moved.place.line == found.place.line && says_the_same(moved, found),
+                None => !stays && says_the_same(old, found),
+            };
+            match left.iter().position(same) {
+                Some(at) => {
+                    left.swap_remove(at);
+                }
+                None => change_impact.new.push(found.clone()),
+            }
+        }
+        change_impact.fixed.extend(left.into_iter().map(|(old, moved)| moved.unwrap_or_else(|| old.clone())));
+    }
+
+    /// Whether a place of the state after stands on a line that was not there before.
+    pub(crate) fn writes(&self, found: &Diagnostic) -> bool {
+        match self.shifts.contains_key(&found.place.file) {
+            true => !self.stays(&found.place.file, found.place.line),
+            false => self.before.get(&found.place.file).is_none(),
+        }
+    }
+
+    /// Where a place of the state before stands after; none on a line that does not stay.
+    pub(crate) fn moved(&self, file: &str, span: Span) -> Option<Span> {
+        let Some([map, _]) = self.shifts.get(file) else { return Some(span) };
+        let lines = self.before.get(file)?.lines();
+        let start = lines.line_span(lines.line(span.start))?.start;
+        let moved = map.part(Span::new(start, start + 1))?.start + (span.start - start);
+        let moved = Span::new(moved, moved + span.end - span.start);
+        (moved.end <= self.after.get(file)?.text.len()).then_some(moved)
+    }
+
+    /// Whether a line of the state after, from 1, stands in the state before too.
+    fn stays(&self, file: &str, line: usize) -> bool {
+        let Some([_, back]) = self.shifts.get(file) else { return true };
+        let start = self.after.get(file).and_then(|it| it.lines().line_span(line)).map(|it| it.start);
+        start.is_some_and(|start| back.part(Span::new(start, start + 1)).is_some())
+    }
+
+    pub(crate) fn impact(
+        &self,
+        layouts: [&Layout; 2],
+        symbols: &BTreeMap<usize, Symbol>,
+        named: Vec<Named>,
+        change_impact: &mut ChangeImpact,
+    ) {
+        let impact = &mut change_impact.impact;
+        let altered = self.altered.iter().enumerate();
+        impact.changed = altered.map(|(at, it)| changed(layouts, symbols.get(&at), it)).collect();
+        // Where the changed things were named, in the text after the change.
+        let mut references: Vec<(usize, Affected)> = Vec::new();
+        for Named { at, file, span } in named {
+            if let (Some(span), Some(file)) = (self.moved(&file, span), self.after.get(&file)) {
+                let place = file.lines().place(&file.path, span);
+                let affected = Affected {
+                    text: file.lines().line_text(&file.text, place.line).to_owned(),
+                    symbol: layouts[1].symbol_around(&file.path, span.start),
+                    cause: impact.changed.get(at).map(|it| it.symbol.clone()),
+                    test: is_test_file(&file.path),
+                    place,
+                };
+                references.push((at, affected));
+            }
+        }
+        for found in change_impact.new.iter().filter(|it| it.severity == Severity::Error) {
+            let Some(file) = self.after.get(&found.place.file) else { continue };
+            let named = references.iter().find(|(_, it)| {
+                it.place.file == found.place.file
+                    && (it.place.span().overlaps(found.place.span()) || it.place.line == found.place.line)
+            });
+            let cause = named.and_then(|(_, it)| it.cause.clone()).or_else(|| self.named_in(found, &impact.changed));
+            impact.broken.push(Broken {
+                at: Affected {
+                    text: file.lines().line_text(&file.text, found.place.line).to_owned(),
+                    symbol: found.symbol.clone(),
+                    cause,
+                    test: is_test_file(&found.place.file),
+                    place: found.place.clone(),
+                },
+                code: found.code.clone(),
+                reason: found.message.clone(),
+                follows: false,
+            });
+        }
+        let broken: BTreeSet<(&str, usize)> =
+            impact.broken.iter().map(|it| (it.at.place.file.as_str(), it.at.place.line)).collect();
+        let whole = |(_, it): &&(usize, Affected)| !broken.contains(&(it.place.file.as_str(), it.place.line));
+        let outward = |(at, _): &&(usize, Affected)| self.altered.get(*at).is_some_and(Altered::is_seen_from_outside);
+        impact.affected = references.iter().filter(outward).filter(whole).map(|(_, it)| it.clone()).collect();
+        impact.tests = tests(references.into_iter().map(|(_, it)| it)).into_iter().map(Reaching::from).collect();
+    }
+
+    /// The changed thing that a message speaks of; the only one, if there is but one.
+    fn named_in(&self, found: &Diagnostic, changed: &[Changed]) -> Option<String> {
+        let outward: Vec<(&Altered, &Changed)> =
+            self.altered.iter().zip(changed).filter(|(it, _)| it.is_seen_from_outside()).collect();
+        let named = outward.iter().find(|(altered, _)| {
+            let names = [&altered.before, &altered.after];
+            names.into_iter().flatten().any(|it| {
+                let words = found.message.split(|it: char| it != '_' && !it.is_alphanumeric());
+                words.into_iter().any(|word| word == it.name())
+            })
+        });
+        let only = || outward.first().filter(|_| outward.len() == 1);
+        named.or_else(only).map(|(_, changed)| changed.symbol.clone())
+    }
+}
+
+fn changed([before, after]: [&Layout; 2], known: Option<&Symbol>, altered: &Altered) -> Changed {
+    let known = known.cloned();
+    let old = known.or_else(|| altered.before.as_ref().and_then(|it| declared_symbol(before, it)));
+    let new = altered.after.as_ref().and_then(|it| declared_symbol(after, it));
+    let plain = || altered.declared().map(|it| it.path.join(".")).unwrap_or_default();
+    Changed {
+        symbol: old.or(new).map_or_else(plain, |it| it.path),
+        kind: altered.kind,
+        before: altered.before.as_ref().map(|it| it.signature.clone()),
+        after: altered.after.as_ref().map(|it| it.signature.clone()),
+    }
+}
+
+fn says_the_same(a: &Diagnostic, b: &Diagnostic) -> bool {
+    (&a.message, &a.code, a.severity, &a.source) == (&b.message, &b.code, b.severity, &b.source)
+}
+
+/// The test functions that name a changed thing, each once.
+fn tests(references: impl Iterator<Item = Affected>) -> Vec<Affected> {
+    let mut seen = BTreeSet::new();
+    let is_function = |path: &str| {
+        let name = path.rsplit('.').next().unwrap_or(path);
+        ["Test", "Benchmark", "Fuzz", "Example"].iter().any(|it| name.starts_with(it))
+    };
+    references
+        .filter(|it| it.test && it.symbol.as_deref().is_some_and(is_function))
+        .filter(|it| seen.insert(it.symbol.clone()))
+        .collect()
+}
+
+/// What this impact cannot know, where it matters for this edit.
+fn unchecked(session: &Session, context: &EditContext, layout: &Layout, edits: &[FileEdit], impact: &mut Impact) {
+    let outward = context.altered.iter().filter(|it| it.is_seen_from_outside() && it.kind != ChangeKind::Added);
+    let names: BTreeSet<&str> = outward.filter_map(|it| it.before.as_ref()).map(delta::Declared::name).collect();
+    let hidden: Vec<&str> = context
+        .after
+        .of(LANGUAGE)
+        .filter(|file| !layout.is_active(&file.path))
+        .filter(|file| names.iter().any(|name| !session.identifiers.named(file, name).is_empty()))
+        .map(|file| &*file.path)
+        .collect();
+    if !hidden.is_empty() {
+        let detail = format!("left out by build constraints, but naming what changes: {}", hidden.join(", "));
+        impact.unchecked.push(Unchecked { code: "cfg_off".to_owned(), detail });
+    }
+    if edits.iter().any(|edit| !LANGUAGE.takes(&edit.file)) {
+        let detail = "what the change of go.mod or go.work means for the choice of versions was not resolved";
+        impact.unchecked.push(Unchecked { code: "module_versions".to_owned(), detail: detail.to_owned() });
+    }
+}

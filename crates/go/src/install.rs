@@ -1,0 +1,203 @@
+//! Finding gopls, or installing it with the user's own `go` into semdex's cache.
+
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use rustix::fs::{FlockOperation, flock};
+
+use semdex_process::process_group::{self, Failure};
+use semdex_process::search_path;
+
+/// The newest gopls that Go 1.26 builds; raise it here and nowhere else.
+pub(crate) const VERSION: &str = "v0.23.0";
+pub(crate) const MODULE: &str = "golang.org/x/tools/gopls";
+/// A build takes about a minute; with a slow network and a busy machine much more.
+const INSTALL_LIMIT: Duration = Duration::from_secs(15 * 60);
+const VERSION_LIMIT: Duration = Duration::from_secs(20);
+
+/// A gopls that can be started.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Installed {
+    pub program: PathBuf,
+    pub version: String,
+}
+
+/// Why there is no gopls; says what to do.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Lack {
+    #[error(
+        "`go` is not on the PATH, and gopls is of no use without it: install Go 1.26 or later \
+         (https://go.dev/doc/install), then restart semdex"
+    )]
+    NoGo,
+    #[error(
+        "gopls is missing, and {VERSION} could not be installed: {0}. \
+         Install it with `go install {MODULE}@{VERSION}` into a directory of the PATH"
+    )]
+    Failed(String),
+}
+
+impl From<io::Error> for Lack {
+    fn from(error: io::Error) -> Lack {
+        Lack::Failed(error.to_string())
+    }
+}
+
+/// The cached gopls, else the user's own if it is at least as new as the pin, else a freshly installed one.
+/// `progress` hears what takes time.
+pub(crate) async fn ensure(cache_dir: &Path, progress: &(dyn Fn(&str) + Sync)) -> Result<Installed, Lack> {
+    // gopls is of no use without `go`, which it runs to learn what a module holds.
+    let go = search_path::find("go").ok_or(Lack::NoGo)?;
+    let directory = cache_dir.join("gopls").join(VERSION);
+    let program = directory.join("gopls");
+    if let Some(found) = cached(&program) {
+        return Ok(found);
+    }
+    if let Some(own) = search_path::find("gopls")
+        && let Some(version) = version_of(&own).await
+        && at_least(&version, VERSION)
+    {
+        return Ok(Installed { program: own, version });
+    }
+    std::fs::create_dir_all(&directory)?;
+    let _lock = lock(&directory.join("lock"), progress).await?;
+    // Another process may have installed it while this one waited.
+    if let Some(found) = cached(&program) {
+        return Ok(found);
+    }
+    progress(&format!("installing gopls {VERSION}"));
+    install(&go, &directory, &program).await?;
+    cached(&program).ok_or_else(|| Lack::Failed("the installed program is not there".to_owned()))
+}
+
+/// Where gopls is, or would be taken from, without installing it.
+pub(crate) fn known(cache_dir: &Path) -> Option<PathBuf> {
+    let program = cache_dir.join("gopls").join(VERSION).join("gopls");
+    cached(&program).map(|it| it.program).or_else(|| search_path::find("gopls"))
+}
+
+fn cached(program: &Path) -> Option<Installed> {
+    is_executable(program).then(|| Installed { program: program.to_owned(), version: VERSION.to_owned() })
+}
+
+/// A program from its sources, which need nothing but the standard library; the one that is there already, if it is.
+pub(crate) async fn build(go: &Path, directory: &Path, name: &str, sources: &[(&str, &str)]) -> Result<PathBuf, Lack> {
+    let program = directory.join(name);
+    if is_executable(&program) {
+        return Ok(program);
+    }
+    std::fs::create_dir_all(directory)?;
+    let _lock = lock(&directory.join("lock"), &|_| ()).await?;
+    if is_executable(&program) {
+        return Ok(program);
+    }
+    let build = tempfile::Builder::new().prefix("build-").tempdir_in(directory)?;
+    for (file, text) in sources {
+        std::fs::write(build.path().join(file), text)?;
+    }
+    let mut command = command(go, build.path());
+    command.args(["build", "-trimpath", "-o", name, "."]).env("CGO_ENABLED", "0");
+    run(command).await?;
+    std::fs::rename(build.path().join(name), &program)?;
+    Ok(program)
+}
+
+/// Builds into a directory of its own and renames, so that nobody ever sees half a program.
+async fn install(go: &Path, directory: &Path, program: &Path) -> Result<(), Lack> {
+    let build = tempfile::Builder::new().prefix("install-").tempdir_in(directory)?;
+    let mut command = command(go, build.path());
+    command.args(["install", &format!("{MODULE}@{VERSION}")]).env("GOBIN", build.path());
+    run(command).await?;
+    std::fs::rename(build.path().join("gopls"), program)?;
+    Ok(())
+}
+
+/// Not in a workspace: nothing of it may have a say in what is built.
+fn command(go: &Path, directory: &Path) -> Command {
+    let mut command = Command::new(go);
+    command
+        .current_dir(directory)
+        .env("GOTOOLCHAIN", "local")
+        .env("GOWORK", "off")
+        .env_remove("GOFLAGS")
+        .env_remove("GOOS")
+        .env_remove("GOARCH");
+    command
+}
+
+async fn run(command: Command) -> Result<(), Lack> {
+    let output = process_group::output(command, INSTALL_LIMIT).await.map_err(|error| match error {
+        Failure::Late => Lack::Failed(format!("no end after {} minutes", INSTALL_LIMIT.as_secs() / 60)),
+        other => Lack::Failed(other.to_string()),
+    })?;
+    if !output.status.success() {
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        let lines: Vec<&str> = stderr.lines().filter(|line| !line.starts_with("go: downloading")).collect();
+        let last = lines.get(lines.len().saturating_sub(5)..).unwrap_or_default().join("; ");
+        return Err(Lack::Failed(last));
+    }
+    Ok(())
+}
+
+/// One installer at a time, in all processes. Released when the file is closed, and so with its holder's death.
+async fn lock(path: &Path, progress: &(dyn Fn(&str) + Sync)) -> Result<File, Lack> {
+    let file = File::options().create(true).truncate(false).write(true).open(path)?;
+    let deadline = Instant::now() + INSTALL_LIMIT;
+    loop {
+        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => return Ok(file),
+            Err(rustix::io::Errno::WOULDBLOCK) if Instant::now() < deadline => {
+                progress("waiting for another semdex that installs gopls");
+                tokio::time::sleep(Duration::from_millis(250)).await;
+            }
+            Err(error) => return Err(Lack::Failed(format!("{} cannot be locked: {error}", path.display()))),
+        }
+    }
+}
+
+/// What `gopls version` says: a line with the module and its version.
+async fn version_of(program: &Path) -> Option<String> {
+    let mut command = Command::new(program);
+    command.arg("version").current_dir("/");
+    let output = process_group::output(command, VERSION_LIMIT).await.ok()?;
+    let text = String::from_utf8(output.stdout).ok()?;
+    let (module, version) = text.lines().next()?.split_once(' ')?;
+    (module == MODULE).then(|| version.trim().to_owned())
+}
+
+/// Releases only: a pre-release or a development build counts as older than any pin.
+fn at_least(version: &str, pin: &str) -> bool {
+    fn numbers(version: &str) -> Option<Vec<u64>> {
+        version.strip_prefix('v')?.split('.').map(|number| number.parse().ok()).collect()
+    }
+    matches!((numbers(version), numbers(pin)), (Some(version), Some(pin)) if version >= pin)
+}
+
+fn is_executable(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt as _;
+    path.metadata().is_ok_and(|it| it.is_file() && it.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_compared_as_numbers() {
+        assert!(at_least("v0.23.0", VERSION));
+        assert!(at_least("v0.100.0", VERSION));
+        assert!(at_least("v1.0.0", VERSION));
+        assert!(!at_least("v0.9.9", VERSION));
+        assert!(!at_least("(devel)", VERSION));
+        assert!(!at_least("v0.23.0-pre.1", VERSION));
+    }
+
+    #[tokio::test]
+    async fn a_cached_gopls_is_taken_and_is_the_pinned_one() {
+        let found = ensure(&crate::tests::testbed::cache_dir(), &|_| ()).await.unwrap();
+        assert_eq!(version_of(&found.program).await.as_deref(), Some(VERSION));
+    }
+}

@@ -1,0 +1,74 @@
+//! What is known of Go by a text and a name alone.
+
+use super::syntax;
+use semdex_engine::files::File;
+use semdex_model::{Alteration, FindingKind, Language, LanguageId, Outline, Span, Syntax};
+
+pub(crate) const LANGUAGE: LanguageId = LanguageId(&GO);
+
+static GO: Language = Language {
+    name: "go",
+    title: "Go",
+    extensions: &["go"],
+    file_names: &[],
+    indent: "\t",
+    unresolved: "in what is not built here",
+    syntax: &GoSyntax,
+};
+
+#[derive(Debug)]
+struct GoSyntax;
+
+impl Syntax for GoSyntax {
+    fn outline(&self, text: &str) -> Outline {
+        syntax::outline(text)
+    }
+
+    fn is_too_deep(&self, text: &str) -> bool {
+        syntax::too_deep(text).is_some()
+    }
+
+    fn alter(&self, text: &str, item: Span, name: Span, change: Alteration) -> Option<(Span, String)> {
+        syntax::alter(text, item, name, change)
+    }
+
+    fn is_path(&self, name: &str) -> bool {
+        // `a.go#2@import/path.init`: what stands before tells things apart, and is no path.
+        let path = name.split_once('@').map_or(name, |(_, rest)| rest);
+        let is_foreign = path.starts_with(|it: char| it.is_ascii_digit() && name != path)
+            || path.contains("::")
+            || path.contains('<')
+            || path.ends_with('!');
+        !is_foreign && (path.contains('/') || path.contains('.'))
+    }
+
+    fn finding(&self, code: &str) -> Option<FindingKind> {
+        Some(match code {
+            "BrokenImport" => FindingKind::UnknownImport,
+            "UndeclaredImportedName" | "UndeclaredName" | "MissingFieldOrMethod" => FindingKind::UnknownSymbol,
+            "UnusedImport" => FindingKind::UnusedImport,
+            "WrongArgCount" => FindingKind::WrongArguments,
+            _ => return None,
+        })
+    }
+}
+
+/// A text as a file, of Go where its name says so.
+pub(crate) fn file(path: impl AsRef<str>, text: impl Into<std::sync::Arc<str>>) -> File {
+    File::new(LANGUAGE.of(path.as_ref()), path.as_ref(), text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_known_by_its_form() {
+        for name in ["import/path.Type", "a.go#2@import/path.init", "Type.f"] {
+            assert!(LANGUAGE.syntax.is_path(name), "{name}");
+        }
+        for name in ["krate::f", "syn@1.0.109", "<T as Trait>", "a.b!", "f", "fn@f"] {
+            assert!(!LANGUAGE.syntax.is_path(name), "{name}");
+        }
+    }
+}

@@ -1,0 +1,263 @@
+//! Go: what the text says by itself (pure, no process), and gopls for what only types can tell.
+//!
+//! [`Go`] owns one gopls for a workspace: it is installed at the first need, fed by the workspace's writer,
+//! restarted when it dies. A [`View`] answers questions about one revision. What gopls says is checked against
+//! the text of that revision and said in the words of `model`; what it cannot say is named in the answer's
+//! coverage, and never looks like an empty answer.
+
+mod beside;
+mod cache;
+mod calls;
+mod cgo;
+mod checker;
+pub(crate) mod constraints;
+mod declare;
+mod delta;
+pub(crate) mod dependencies;
+mod diagnostics;
+mod document_sync;
+pub(crate) mod examples;
+pub(crate) mod external;
+mod filler;
+mod fixes;
+pub(crate) mod gomod;
+mod identifiers;
+mod impact;
+mod import_paths;
+mod index;
+mod install;
+mod invalidate;
+mod language;
+mod layout;
+mod links;
+pub(crate) mod local_modules;
+pub(crate) mod lookup;
+mod meaning;
+pub(crate) mod modules;
+pub(crate) mod names;
+mod outside;
+pub(crate) mod overview;
+mod patience;
+mod predeclared;
+mod process;
+mod proof;
+mod queries;
+mod quick;
+mod references;
+mod relations;
+mod rename;
+mod requirements;
+pub(crate) mod resolve;
+mod root;
+mod same_paths;
+mod seam;
+pub(crate) mod search;
+mod session;
+mod silence;
+pub(crate) mod suggest;
+mod supervisor;
+pub(crate) mod syntax;
+#[cfg(test)]
+mod tests;
+mod tidy;
+mod toolchain;
+mod unknown;
+mod unread;
+mod usages;
+mod verify;
+mod view;
+mod viewpoint;
+mod wire;
+
+pub(crate) use self::language::{LANGUAGE, file};
+pub use self::seam::GoKind;
+pub(crate) use self::view::View;
+
+use std::panic::AssertUnwindSafe;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::FutureExt as _;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+use self::session::Session;
+use self::wire::Root;
+use semdex_engine::engine::FileChange;
+use semdex_engine::files::Files;
+use semdex_engine::retries::Retries;
+use semdex_engine::{Deadlines, EngineStatus, Result, Stop, Tidied, Wanted, panic_message};
+use semdex_model::{ChangeImpact, Code, Error, FileEdit};
+
+/// As the status names it.
+pub(crate) const ENGINE: &str = "gopls";
+
+/// Shutdown takes no longer than this, whatever gopls does.
+const SHUTDOWN_LIMIT: Duration = Duration::from_secs(5);
+
+#[derive(Debug, Clone)]
+pub(crate) struct GoConfig {
+    pub root: PathBuf,
+    pub trusted: bool,
+    /// `$XDG_CACHE_HOME/semdex`: gopls is installed below it.
+    pub cache_dir: PathBuf,
+    pub runtime: tokio::runtime::Handle,
+    /// The soft limit on the memory of gopls, and on that of the checker, in bytes; else it depends on the workspace.
+    pub memory_limit: Option<u64>,
+}
+
+/// A cloneable handle on the workspace's Go engine. gopls ends when the last one is dropped.
+#[derive(Clone)]
+pub(crate) struct Go {
+    session: Arc<Session>,
+    runtime: tokio::runtime::Handle,
+    stop: Arc<Stopper>,
+    supervisor: Arc<tokio::sync::Mutex<Option<JoinHandle<()>>>>,
+}
+
+/// Stops the supervisor, and with it gopls, when the last handle is dropped.
+struct Stopper(CancellationToken);
+
+impl Drop for Stopper {
+    fn drop(&mut self) {
+        self.0.cancel();
+    }
+}
+
+/// Runs a task, and again where it panics, after a pause that grows; `fell` is called each time.
+async fn persist<F: Future<Output = ()>>(
+    task: &'static str,
+    stop: CancellationToken,
+    fell: impl Fn(),
+    run: impl Fn() -> F,
+) {
+    let mut retries = Retries::default();
+    while let Err(panic) = AssertUnwindSafe(run()).catch_unwind().await {
+        let pause = retries.failed();
+        tracing::error!(task, panic = panic_message(&*panic), ?pause, "a task of Go's engine panicked and begins anew");
+        fell();
+        tokio::select! {
+            () = tokio::time::sleep(pause) => {}
+            () = stop.cancelled() => return,
+        }
+    }
+}
+
+impl Go {
+    /// Returns at once; gopls comes up in the background.
+    pub(crate) fn start(config: GoConfig, files: Arc<Files>) -> Go {
+        let GoConfig { root, trusted, cache_dir, runtime, memory_limit } = config;
+        let root = Root::new(root, &cache_dir.join("gopls").join("roots"));
+        let session = Arc::new(Session::new(root, trusted, memory_limit, files, supervisor::first_status()));
+        let stop = CancellationToken::new();
+        runtime.spawn(persist("filler", stop.clone(), || (), {
+            let (session, stop) = (session.clone(), stop.clone());
+            move || filler::run(session.clone(), stop.clone())
+        }));
+        let shared = session.clone();
+        runtime.spawn(persist("checker", stop.clone(), move || checker::fell(&shared), {
+            let (session, cache_dir, stop) = (session.clone(), cache_dir.clone(), stop.clone());
+            move || checker::run(session.clone(), cache_dir.clone(), stop.clone())
+        }));
+        let shared = session.clone();
+        let supervisor = runtime.spawn(persist("supervisor", stop.clone(), move || supervisor::fell(&shared), {
+            let (session, stop) = (session.clone(), stop.clone());
+            move || supervisor::run(session.clone(), cache_dir.clone(), stop.clone())
+        }));
+        Go {
+            session,
+            runtime,
+            stop: Arc::new(Stopper(stop)),
+            supervisor: Arc::new(tokio::sync::Mutex::new(Some(supervisor))),
+        }
+    }
+
+    pub(crate) fn status(&self) -> watch::Receiver<EngineStatus> {
+        self.session.status.subscribe()
+    }
+
+    /// Whether there is nothing to wait for: gopls is up, or it will not come.
+    pub(crate) fn is_settled(&self) -> bool {
+        self.session.is_settled()
+    }
+
+    /// Resolves when it is settled.
+    pub(crate) async fn settled(&self) {
+        let mut link = self.session.link.subscribe();
+        while !self.is_settled() {
+            if link.changed().await.is_err() {
+                return;
+            }
+        }
+    }
+
+    /// By the workspace's writer, after each applied change, in order. Never blocks.
+    pub(crate) fn feed(&self, files: Arc<Files>, changed: &[FileChange]) {
+        self.session.feed(files, changed);
+    }
+
+    /// By the workspace's writer: files outside of the workspace that its build reads have changed. Their names are
+    /// absolute.
+    pub(crate) fn feed_outside(&self, changed: &[FileChange]) {
+        self.session.feed_outside(changed);
+    }
+
+    /// The files that were fed last.
+    pub(crate) fn files(&self) -> Arc<Files> {
+        self.session.documents().files().clone()
+    }
+
+    /// Whether Go's environment is another than when it was asked for: `go env -w`, another toolchain, another `go.work`.
+    /// Then all that was said of the workspace is forgotten, and what runs is started anew.
+    pub(crate) fn follow_environment(&self) -> bool {
+        self.session.follow_environment()
+    }
+
+    /// One revision. The files have to be those that were fed last; of others every answer is stale.
+    pub(crate) fn view(&self, files: Arc<Files>) -> View {
+        View::new(self.session.clone(), files)
+    }
+
+    /// What an edit would bring, before it is made. Nobody but the asker sees anything of it, and it runs to its end
+    /// even if the asker goes away, so that nothing of it is left behind.
+    pub(crate) async fn impact(&self, view: &View, edits: &[FileEdit], deadlines: Deadlines) -> Result<ChangeImpact> {
+        let Some(generation) = view.generation else { return Err(Stop::Stale) };
+        let (session, files) = (view.session.clone(), view.files.clone());
+        let run = self.runtime.spawn(impact::run(session, files, generation, edits.to_vec(), deadlines));
+        match run.await {
+            Ok(change_impact) => change_impact,
+            Err(error) => Err(Error::new(Code::Internal, format!("a dry run failed: {error}")).into()),
+        }
+    }
+
+    /// What goimports and gofmt make of planned texts, before they are written. As in `impact`, nothing of it stays.
+    pub(crate) async fn tidy(
+        &self,
+        view: &View,
+        edits: &[FileEdit],
+        wanted: Wanted,
+        deadlines: Deadlines,
+    ) -> Result<Vec<Tidied>> {
+        let Some(generation) = view.generation else { return Err(Stop::Stale) };
+        let (session, files) = (view.session.clone(), view.files.clone());
+        let run = self.runtime.spawn(tidy::run(session, files, generation, edits.to_vec(), wanted, deadlines));
+        match run.await {
+            Ok(tidied) => tidied,
+            Err(error) => Err(Error::new(Code::Internal, format!("a dry run failed: {error}")).into()),
+        }
+    }
+
+    /// Ends gopls: politely, then by force. Bounded in time.
+    pub(crate) async fn shutdown(&self) {
+        self.stop.0.cancel();
+        if let Some(supervisor) = self.supervisor.lock().await.take() {
+            // It kills gopls when it is dropped, should it not be done by then.
+            let abort = supervisor.abort_handle();
+            if tokio::time::timeout(SHUTDOWN_LIMIT, supervisor).await.is_err() {
+                abort.abort();
+            }
+        }
+    }
+}

@@ -1,0 +1,242 @@
+//! What a workspace names but does not hold: finds the sources of the standard library and of dependencies by
+//! import path, and by its directory the import path of a source and the module that it is part of.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+
+use super::dependencies::{Source, dependency, goroot_dir};
+use super::external::{external_package, external_suggestions, external_symbol};
+use super::gomod::parse_module;
+use super::lookup::{import_name, may_be_called};
+use super::modules::below;
+use super::session::Session;
+use super::{names, predeclared, resolve, suggest};
+use crate::LANGUAGE;
+use semdex_engine::files::{File, Files};
+use semdex_fs::read_file;
+use semdex_model::{Code, Description, Error, Origin, Package, Place, Symbol, SymbolQuery};
+
+/// Of a `go.mod`.
+const MOST_BYTES: usize = 10 << 20;
+
+/// Where a package lies.
+struct Home {
+    source: Source,
+    version: Option<String>,
+    /// Of the module; of the standard library the package.
+    origin: Arc<Origin>,
+}
+
+/// The symbol outside the workspace that a query names.
+pub(crate) fn resolve(session: &Session, files: &Files, query: &SymbolQuery) -> Option<Symbol> {
+    wanted(files, query).into_iter().find_map(|(import_path, bits)| find(session, files, &import_path, &bits))
+}
+
+/// The packages that a query may speak of, each with what follows.
+fn wanted(files: &Files, query: &SymbolQuery) -> Vec<(String, Vec<String>)> {
+    let mut wanted: Vec<(String, Vec<String>)> = Vec::new();
+    if let Some(package) = &query.package {
+        let bits = resolve::Wanted::parse(&query.symbol).bits;
+        wanted.extend(imports_called(files, package).into_iter().map(|path| (path, bits.clone())));
+    }
+    for (package, bits) in resolve::splits(&query.symbol) {
+        wanted.extend(imports_called(files, &package).into_iter().map(|path| (path, bits.clone())));
+    }
+    let bits = resolve::Wanted::parse(&query.symbol).bits;
+    if query.package.is_none() && predeclared::is_declared(&bits.join(".")) {
+        wanted.push((predeclared::PACKAGE.to_owned(), bits));
+    }
+    wanted
+}
+
+/// The symbol of a package outside the workspace.
+pub(crate) fn find(session: &Session, files: &Files, import_path: &str, bits: &[String]) -> Option<Symbol> {
+    Some(read(session, files, import_path, bits)?.symbol)
+}
+
+/// With what may have been meant in the packages that a query names.
+pub(crate) fn suggesting(session: &Session, files: &Files, query: &SymbolQuery, mut error: Error) -> Error {
+    let mut suggestions = Vec::new();
+    for (import_path, bits) in wanted(files, query) {
+        let Some(home) = home(session, files, &import_path) else { continue };
+        suggestions.extend(external_suggestions(&home.source, &import_path, &bits).unwrap_or_default());
+    }
+    for (package, bits) in resolve::splits(&query.symbol) {
+        let symbols = imports_like(files, &package).into_iter().filter_map(|it| find(session, files, &it, &bits));
+        suggestions.extend(symbols.map(|it| it.path));
+    }
+    if !suggestions.is_empty() {
+        suggestions.append(&mut error.help.suggestions);
+        error.help.suggestions = suggest::distinct(suggestions.into_iter());
+    }
+    match &query.package {
+        Some(package) if error.code == Code::UnknownPackage => suggesting_packages(files, package, error),
+        _ => error,
+    }
+}
+
+/// With the packages outside the workspace whose names are alike.
+pub(crate) fn suggesting_packages(files: &Files, package: &str, mut error: Error) -> Error {
+    let known = std::mem::take(&mut error.help.suggestions);
+    error.help.suggestions = suggest::distinct(known.into_iter().chain(imports_like(files, package)));
+    error
+}
+
+/// What the workspace imports by a name that is much like this one.
+fn imports_like(files: &Files, name: &str) -> Vec<String> {
+    const MOST: usize = 3;
+    let imports: BTreeSet<&str> =
+        files.of(LANGUAGE).flat_map(|it| &it.outline().imports).map(|it| it.path.as_str()).collect();
+    let likeness = |path: &str| suggest::likeness(import_name(path), name).max(suggest::likeness(path, name));
+    let mut ranked: Vec<(f64, &str)> = imports.into_iter().map(|it| (likeness(it), it)).collect();
+    ranked.retain(|it| it.0 >= suggest::LEAST_LIKENESS && it.0 < 1.0);
+    ranked.sort_by(|a, b| b.0.total_cmp(&a.0));
+    ranked.into_iter().take(MOST).map(|it| it.1.to_owned()).collect()
+}
+
+/// All that the sources say of a symbol outside the workspace.
+pub(crate) fn describe(session: &Session, files: &Files, symbol: &Symbol) -> Option<Description> {
+    let bits: Vec<String> = names::inner_path(symbol).split('.').map(str::to_owned).collect();
+    read(session, files, &symbol.package, &bits)
+}
+
+fn read(session: &Session, files: &Files, import_path: &str, bits: &[String]) -> Option<Description> {
+    let home = home(session, files, import_path)?;
+    let bits: Vec<&str> = bits.iter().map(String::as_str).collect();
+    let mut found = external_symbol(&home.source, import_path, &bits).ok().flatten()?;
+    found.symbol.origin = Some(home.origin);
+    Some(Description { version: home.version, ..found })
+}
+
+/// A package outside the workspace, by its import path or the name that the workspace's imports give it.
+pub(crate) fn package(session: &Session, files: &Files, name: &str) -> Option<Package> {
+    imports_called(files, name).into_iter().find_map(|import_path| {
+        let home = home(session, files, &import_path)?;
+        let package = external_package(&home.source, &import_path, home.version.as_deref()).ok()?;
+        Some(Package { origin: Some(home.origin), ..package })
+    })
+}
+
+/// The import paths that a name may stand for: itself, then those imports of the workspace that are called so.
+fn imports_called(files: &Files, name: &str) -> Vec<String> {
+    let mut paths = vec![name.to_owned()];
+    if !name.contains('/') {
+        let imports = files.of(LANGUAGE).flat_map(|file| &file.outline().imports);
+        for import in imports.filter(|it| may_be_called(&it.path, name) || it.alias.as_deref() == Some(name)) {
+            if !paths.contains(&import.path) {
+                paths.push(import.path.clone());
+            }
+        }
+    }
+    paths
+}
+
+/// The symbol that is declared at a place outside the workspace.
+pub(crate) fn symbol_at(session: &Session, file: &File, place: &Place) -> Option<Symbol> {
+    let (import_path, origin) = placed(session, Path::new(&*file.path).parent()?)?;
+    let symbol = declared_at(file, &import_path, place, true)?;
+    Some(Symbol { origin: Some(Arc::new(origin)), ..symbol })
+}
+
+/// What a file declares at just this place; its package, if the place is the name in its package clause, by which
+/// gopls defines an import.
+pub(crate) fn declared_at(file: &File, package: &str, place: &Place, external: bool) -> Option<Symbol> {
+    let mut found = None;
+    file.outline().walk(&mut |item| {
+        if item.name_span.start == place.start && item.name_span.end > place.start {
+            found = Some(item);
+        }
+    });
+    match found {
+        Some(item) => Some(names::symbol(file, package, item, external)),
+        None => names::package_symbol(file, package, external).filter(|it| it.name_at == *place),
+    }
+}
+
+/// Whether a package of a dependency has a file, by its name and text, of which this holds.
+pub(crate) fn has_file(
+    session: &Session,
+    files: &Files,
+    import_path: &str,
+    holds: impl Fn(&str, &str) -> bool,
+) -> bool {
+    let Some(toolchain) = session.toolchain() else { return false };
+    // The standard library does without whatever a build leaves out.
+    if goroot_dir(&toolchain.goroot, import_path).is_some() {
+        return false;
+    }
+    let Some(Home { source, .. }) = home(session, files, import_path) else { return false };
+    let names = source.go_files().unwrap_or_default();
+    names.iter().filter(|it| !names::is_test_file(it)).any(|it| source.read(it).is_ok_and(|text| holds(it, &text)))
+}
+
+fn home(session: &Session, files: &Files, import_path: &str) -> Option<Home> {
+    let toolchain = session.toolchain()?;
+    if let Some(source) = goroot_dir(&toolchain.goroot, import_path) {
+        let version = Some(toolchain.version.clone());
+        let origin = Arc::new(of_the_library(import_path, version.clone(), &source.directory()));
+        return Some(Home { source, version, origin });
+    }
+    let root = session.root.directory();
+    let found = dependency(files, root, &toolchain.module_cache, None, import_path)?;
+    // What is vendored lies in the workspace, and is found there.
+    let outside = !found.source.directory().starts_with(root);
+    // What replaces a module has to be one itself.
+    let is_lawful = outside && (found.version.is_some() || found.source.is_module());
+    let root = found.source.module().to_string_lossy().into_owned();
+    let origin = Arc::new(Origin { package: found.module, version: found.version.clone(), root });
+    is_lawful.then_some(Home { source: found.source, version: found.version, origin })
+}
+
+fn of_the_library(import_path: &str, version: Option<String>, directory: &Path) -> Origin {
+    Origin { package: import_path.to_owned(), version, root: directory.to_string_lossy().into_owned() }
+}
+
+/// The import path of a directory of the standard library, the module cache or a module that replaces another, and
+/// where it comes from.
+fn placed(session: &Session, directory: &Path) -> Option<(String, Origin)> {
+    let toolchain = session.toolchain()?;
+    if let Ok(path) = directory.strip_prefix(toolchain.goroot.join("src")) {
+        let import_path = path.strip_prefix("vendor").unwrap_or(path).to_str()?.to_owned();
+        let origin = of_the_library(&import_path, Some(toolchain.version.clone()), directory);
+        return Some((import_path, origin));
+    }
+    if let Ok(path) = directory.strip_prefix(&toolchain.module_cache) {
+        let (module, rest) = path.to_str()?.split_once('@')?;
+        let (version, rest) = rest.split_once('/').unwrap_or((rest, ""));
+        let root = toolchain.module_cache.join(format!("{module}@{version}")).to_str()?.to_owned();
+        let module = unescaped(module);
+        let import_path = below(&module, rest);
+        return Some((import_path, Origin { package: module, version: Some(unescaped(version)), root }));
+    }
+    let read = |it: &Path| String::from_utf8(read_file(&it.join("go.mod"), MOST_BYTES).ok()?).ok();
+    let module = |it: &Path| parse_module("", &read(it)?);
+    let (home, module) = directory.ancestors().find_map(|it| Some((it, module(it)?)))?;
+    let import_path = below(&module.path, directory.strip_prefix(home).ok()?.to_str()?);
+    Some((import_path, Origin { package: module.path, version: None, root: home.to_str()?.to_owned() }))
+}
+
+/// The module cache writes upper case as `!` and lower case.
+fn unescaped(path: &str) -> String {
+    let mut plain = String::with_capacity(path.len());
+    let mut upper = false;
+    for character in path.chars() {
+        match character {
+            '!' => upper = true,
+            _ if std::mem::take(&mut upper) => plain.extend(character.to_uppercase()),
+            _ => plain.push(character),
+        }
+    }
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::unescaped;
+
+    #[test]
+    fn module_cache_names() {
+        assert_eq!(unescaped("github.com/!burnt!sushi/toml"), "github.com/BurntSushi/toml");
+    }
+}

@@ -1,0 +1,162 @@
+//! Proof that what `references` leaves out means another thing.
+//!
+//! gopls says nothing of a name that it could not resolve: in code with errors, in files that this build leaves
+//! out, in modules that it does not search together. So its silence proves something only where nothing of that
+//! kind is in the way; elsewhere gopls is asked what the name means, and if it does not know, the place is possible.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use futures::stream::{self, StreamExt as _};
+
+use super::cache::Checked;
+use super::diagnostics::outside_the_build;
+use super::index::{Places, Spot};
+use super::modules::parent;
+use super::predeclared;
+use super::queries::{AT_ONCE, GoplsQueries};
+use super::session::Failure;
+use super::usages::Effort;
+use semdex_engine::files::File;
+use semdex_model::{Coverage, Missing, MissingCode, Role, Span, Symbol, SymbolKind};
+
+type Outcome<T> = Result<T, Failure>;
+
+/// Doubtful places that gopls is asked about one by one; more stay doubtful.
+const PROBES: usize = 200;
+
+/// An occurrence of the name that `references` does not list.
+pub(crate) struct Doubt {
+    pub file: Arc<File>,
+    pub span: Span,
+    pub role: Role,
+}
+
+impl Doubt {
+    pub(crate) fn spot(&self) -> Spot {
+        Spot { file: self.file.path.clone(), span: self.span, role: self.role }
+    }
+}
+
+/// Shows of each doubtful place that it means another thing or this one, as far as it can be shown.
+pub(crate) async fn settle(
+    queries: &GoplsQueries<'_>,
+    symbol: &Symbol,
+    effort: Effort,
+    doubts: Vec<Doubt>,
+    places: &mut Places,
+    coverage: &mut Coverage,
+) {
+    let mut resolutions: HashMap<Arc<str>, Resolution> = HashMap::new();
+    let mut probed = Vec::new();
+    for doubt in doubts {
+        let path = &doubt.file.path;
+        if !resolutions.contains_key(path) {
+            resolutions.insert(path.clone(), resolution(queries, symbol, path).await);
+        }
+        match resolutions.get(path) {
+            Some(Resolution::Another) => {}
+            Some(Resolution::Hidden(missing)) => {
+                coverage.lacks(missing.clone());
+                places.possible.push(doubt.spot());
+            }
+            Some(Resolution::Ask) | None => probed.push(doubt),
+        }
+    }
+    let probes = if effort == Effort::Thorough && symbol.kind != SymbolKind::Package { PROBES } else { 0 };
+    let rest = probed.split_off(probed.len().min(probes));
+    for doubt in rest {
+        let detail = format!("what `{}` means in {} is not known: code there has errors", symbol.name, doubt.file.path);
+        coverage.lacks(Missing::new(MissingCode::WorkspaceBroken, doubt.file.path.to_string(), detail));
+        places.possible.push(doubt.spot());
+    }
+    let probes = probed.into_iter().map(|doubt| async move {
+        let meaning = meaning(queries, symbol, &doubt.file, doubt.span).await;
+        (doubt, meaning)
+    });
+    let probed: Vec<_> = stream::iter(probes).buffer_unordered(AT_ONCE).collect().await;
+    for (doubt, meaning) in probed {
+        let found = || doubt.spot();
+        match meaning {
+            Ok(Some(true)) => places.items.push(found()),
+            Ok(Some(false)) => {}
+            Ok(None) => {
+                let detail = format!("`{}` in {} cannot be resolved", symbol.name, doubt.file.path);
+                coverage.lacks(Missing::new(MissingCode::WorkspaceBroken, doubt.file.path.to_string(), detail));
+                places.possible.push(found());
+            }
+            Err(failure) => {
+                failure.note(coverage);
+                places.possible.push(found());
+            }
+        }
+    }
+}
+
+/// Whether the name there means this symbol; none if gopls does not know what it means.
+async fn meaning(queries: &GoplsQueries<'_>, symbol: &Symbol, file: &File, span: Span) -> Outcome<Option<bool>> {
+    let definitions = match queries.definition(file, span.start).await {
+        Ok(definitions) => definitions,
+        Err(Failure::Inapplicable(_) | Failure::Refused(_)) => return Ok(None),
+        Err(lacking) => return Err(lacking),
+    };
+    if definitions.is_empty() {
+        return Ok(None);
+    }
+    let name_at = (symbol.name_at.file.as_str(), symbol.name_at.start);
+    let meant = definitions.iter().filter_map(|it| queries.place(it));
+    Ok(Some(meant.map(|it| (it.file, it.start)).any(|(file, start)| (file.as_str(), start) == name_at)))
+}
+
+enum Resolution {
+    Another,
+    Ask,
+    Hidden(Missing),
+}
+
+/// What gopls's silence on a place says. It proves something in files that it searched, and where no error, there
+/// or in what is imported, leaves a type unknown.
+async fn resolution(queries: &GoplsQueries<'_>, symbol: &Symbol, file: &str) -> Resolution {
+    if !queries.layout.is_active(file) {
+        return Resolution::Hidden(left_out(file));
+    }
+    match queries.check(file).await {
+        Ok(Checked::Known(_)) => {}
+        Ok(Checked::Unknown(message)) => return Resolution::Hidden(outside_the_build(queries, file, &message)),
+        Err(failure) => return Resolution::Hidden(failure.missing()),
+    }
+    // Of what no source declares gopls lists nothing.
+    if symbol.external && predeclared::is_special(&symbol.package) {
+        return Resolution::Ask;
+    }
+    if !queries.layout.is_searched_from(&symbol.name_at.file, file) {
+        return Resolution::Ask;
+    }
+    match is_clean(queries, file).await {
+        Ok(true) => Resolution::Another,
+        Ok(false) => Resolution::Ask,
+        Err(failure) => Resolution::Hidden(failure.missing()),
+    }
+}
+
+pub(crate) fn left_out(file: &str) -> Missing {
+    Missing::new(MissingCode::CfgOff, file, format!("{file} is left out by its build constraints"))
+}
+
+/// Whether everything that gives a file's names their meaning is free of errors.
+pub(crate) async fn is_clean(queries: &GoplsQueries<'_>, file: &str) -> Outcome<bool> {
+    let cache = &queries.session.cache;
+    let directory = parent(file);
+    if let Some(clean) = queries.generation.and_then(|generation| cache.clean(generation, directory)) {
+        return Ok(clean);
+    }
+    let meaning = queries.layout.meaning_of(file);
+    let mut clean = true;
+    for (_, checked) in queries.check_all(meaning.iter().cloned().collect()).await {
+        clean &= checked?.is_clean();
+    }
+    if let Some(generation) = queries.generation {
+        cache.keep_clean(generation, directory, clean);
+    }
+    Ok(clean)
+}

@@ -1,0 +1,128 @@
+//! The impact of a change, computed by the checker: nothing is sent to gopls, and nobody waits for it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Instant;
+
+use super::checker::{self, Answered, Fault, Spot};
+use super::impact::{EditContext, Named};
+use super::layout::Layout;
+use super::names::is_test_file;
+use super::session::Session;
+use super::silence::{self, State};
+use semdex_engine::Deadlines;
+use semdex_engine::files::Files;
+use semdex_model::{Affected, ChangeImpact, Changed, Diagnostic, FileEdit, Reaching, Severity, Span, Unchecked};
+
+/// None where the checker cannot tell.
+pub(crate) async fn run(
+    session: &Session,
+    [before, after]: [&Layout; 2],
+    context: &EditContext,
+    edits: &[FileEdit],
+    generation: u64,
+    deadlines: Deadlines,
+) -> Option<ChangeImpact> {
+    let begun = Instant::now();
+    let key = |it: &super::delta::Declared| {
+        let package = before.package_of(&it.file)?;
+        Some(format!("{package}.{}", it.path.join(".")))
+    };
+    // Of what is added, nothing is named before.
+    let symbols = context.altered.iter().map(|it| it.before.as_ref().and_then(key).unwrap_or_default()).collect();
+    let states = [&*context.before, &*context.after];
+    let answered = checker::ask(session, states, edits, symbols, generation, deadlines.answer).await?;
+    let asked = begun.elapsed();
+    let mut change_impact = impact_of(context, [before, after], &answered);
+    let detail = "what the analyzers of `go vet` find, like a wrong format of Printf, was not looked for";
+    change_impact.impact.unchecked.push(Unchecked { code: "vet".to_owned(), detail: detail.to_owned() });
+    if let Some(packages) = answered.elsewhere.filter(|it| !it.is_empty()) {
+        let detail = format!("packages of other modules that import what changes break: {}", packages.join(", "));
+        change_impact.impact.unchecked.push(Unchecked { code: "other_modules".to_owned(), detail });
+    }
+    let (checked, answered) = (answered.checked, answered.answered);
+    tracing::debug!(checked, answered, ?asked, total = ?begun.elapsed(), "the impact of a change computed");
+    Some(change_impact)
+}
+
+/// Without gopls, whatever comes.
+#[cfg(test)]
+pub(crate) async fn alone(
+    session: &Session,
+    files: std::sync::Arc<Files>,
+    edits: &[FileEdit],
+    generation: u64,
+    deadlines: Deadlines,
+) -> Option<ChangeImpact> {
+    let context = EditContext::new(files, edits);
+    let after = Layout::of(context.after.clone(), &session.context());
+    run(session, [&*session.layout(&context.before), &after], &context, edits, generation, deadlines).await
+}
+
+fn impact_of(context: &EditContext, layouts: [&Layout; 2], answered: &Answered) -> ChangeImpact {
+    let mut change_impact = ChangeImpact::nothing();
+    let [before, after] = layouts;
+    let old = by_file(before, answered.before.as_deref().unwrap_or_default());
+    let new = by_file(after, answered.after.as_deref().unwrap_or_default());
+    let none = Vec::new();
+    for file in old.keys().chain(new.keys()).collect::<BTreeSet<_>>() {
+        let (old, new) = (old.get(file).unwrap_or(&none), new.get(file).unwrap_or(&none));
+        context.difference(file, old, new, &mut change_impact);
+    }
+    let states = [State { layout: before, found: &old }, State { layout: after, found: &new }];
+    silence::discount(states, &mut change_impact, |it| context.writes(it));
+    change_impact.new.sort();
+    change_impact.fixed.sort();
+    let uses = answered.uses.iter().flatten().enumerate();
+    let named = uses.flat_map(|(at, spots)| spots.iter().flatten().map(move |it| Named::new(at, &it.file, it.span())));
+    context.impact(layouts, &BTreeMap::new(), named.collect(), &mut change_impact);
+    change_impact.impact.tests = tests(context, after, &change_impact.impact.changed, answered);
+    change_impact
+}
+
+fn by_file(layout: &Layout, faults: &[Fault]) -> std::collections::HashMap<String, Vec<Diagnostic>> {
+    let mut found = std::collections::HashMap::<String, Vec<Diagnostic>>::new();
+    for fault in faults.iter().collect::<BTreeSet<_>>() {
+        if let Some(diagnostic) = diagnostic(layout, fault) {
+            found.entry(fault.file.clone()).or_default().push(diagnostic);
+        }
+    }
+    found
+}
+
+fn diagnostic(layout: &Layout, fault: &Fault) -> Option<Diagnostic> {
+    let file = layout.files.get(&fault.file)?;
+    let place = file.lines().place(&file.path, Span::new(fault.start, fault.end.max(fault.start)));
+    Some(Diagnostic {
+        severity: Severity::Error,
+        code: fault.code.clone(),
+        message: fault.message.clone(),
+        source: fault.source.clone(),
+        symbol: layout.symbol_around(&file.path, place.start),
+        confirmed: None,
+        place,
+    })
+}
+
+impl Spot {
+    fn span(&self) -> Span {
+        Span::new(self.start, self.end.max(self.start))
+    }
+}
+
+/// The tests that reach the change, the nearest first, where they stand in the text after it.
+fn tests(context: &EditContext, after: &Layout, changed: &[Changed], answered: &Answered) -> Vec<Reaching> {
+    let files: &Files = &context.after;
+    let reaching = answered.tests.iter().flatten().filter_map(|it| {
+        let file = files.get(&it.place.file)?;
+        let place = file.lines().place(&file.path, context.moved(&it.place.file, it.place.span())?);
+        let at = Affected {
+            text: file.lines().line_text(&file.text, place.line).to_owned(),
+            symbol: after.symbol_around(&file.path, place.start),
+            cause: changed.get(it.of).map(|it| it.symbol.clone()),
+            test: is_test_file(&file.path),
+            place,
+        };
+        Some(Reaching { at, distance: Some(it.distance) })
+    });
+    reaching.collect()
+}

@@ -1,0 +1,154 @@
+//! A file as the index sees it: its symbols with their usages, what it uses, and who uses it.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+
+use futures::stream::{self, StreamExt as _};
+
+use super::index::Places;
+use super::layout::Layout;
+use super::lookup::import_name;
+use super::names::is_test_file;
+use super::queries::GoplsQueries;
+use super::syntax::{self, Kind};
+use super::usages::{self, Effort};
+use semdex_engine::Result;
+use semdex_engine::files::File;
+use semdex_model::{Answer, Coverage, Downstream, Import, Overview, Symbol, Upstream};
+
+/// What the text alone says: no usages are counted.
+pub(crate) fn of_text(layout: &Layout, file: &File) -> Overview {
+    Overview {
+        package: layout.package_of(&file.path).map(str::to_owned),
+        docs: file.outline().docs.clone(),
+        symbols: layout.symbols(&file.path),
+        upstream: upstream(layout, file),
+        ..Overview::default()
+    }
+}
+
+/// Symbols whose usages are asked for at the same time; each asks several questions itself.
+const SYMBOLS_AT_ONCE: usize = 4;
+
+pub(crate) async fn of(queries: &GoplsQueries<'_>, file: &File) -> Result<Answer<Overview>> {
+    let mut coverage = Coverage::default();
+    let mut value = of_text(queries.layout, file);
+    let mut flat = Vec::new();
+    for symbol in &value.symbols {
+        flatten(symbol, &mut flat);
+    }
+    usages::learn(queries, &flat).await;
+    let asks = flat.into_iter().map(|symbol| async move {
+        let answer = usages::places(queries, &symbol, Effort::Brief).await;
+        answer.map(|answer| (symbol, answer))
+    });
+    let answers: Vec<Result<(Symbol, Answer<Arc<Places>>)>> =
+        stream::iter(asks).buffer_unordered(SYMBOLS_AT_ONCE).collect().await;
+    let mut counted = BTreeMap::new();
+    let mut downstream: BTreeMap<Arc<str>, (BTreeSet<String>, BTreeSet<usize>)> = BTreeMap::new();
+    for answer in answers {
+        let (symbol, answer) = answer?;
+        // Without an answer there is no count: a nought would say that nobody uses it.
+        if answer.coverage.complete || !answer.value.items.is_empty() {
+            counted.insert(symbol.name_at.start, answer.value.count());
+        }
+        coverage.absorb(answer.coverage);
+        for spots in answer.value.files().filter(|spots| spots[0].file != file.path) {
+            let (symbols, places) = downstream.entry(spots[0].file.clone()).or_default();
+            symbols.insert(symbol.path.clone());
+            places.extend(spots.iter().map(|it| it.span.start));
+        }
+    }
+    fill(&mut value.symbols, &counted);
+    let downstream = downstream.into_iter().map(|(file, (symbols, places))| Downstream {
+        package: queries.layout.package_of(&file).unwrap_or_default().to_owned(),
+        symbols: symbols.into_iter().collect(),
+        count: places.len(),
+        file: file.to_string(),
+    });
+    value.downstream = downstream.collect();
+    Ok(Answer { value, coverage })
+}
+
+pub(crate) fn flatten(symbol: &Symbol, flat: &mut Vec<Symbol>) {
+    flat.push(Symbol { children: Vec::new(), ..symbol.clone() });
+    for child in &symbol.children {
+        flatten(child, flat);
+    }
+}
+
+fn fill(symbols: &mut [Symbol], counted: &BTreeMap<usize, semdex_model::UsageCount>) {
+    for symbol in symbols {
+        symbol.usages = counted.get(&symbol.name_at.start).copied();
+        fill(&mut symbol.children, counted);
+    }
+}
+
+/// What the file's text takes from each package that it imports.
+fn upstream(layout: &Layout, file: &File) -> Vec<Upstream> {
+    let selected = selected(&file.text);
+    let uses = |import: &Import| {
+        let local = import.alias.clone().unwrap_or_else(|| package_name(layout, &import.path));
+        let names = selected.get(local.as_str()).into_iter().flatten();
+        names.map(|name| format!("{}.{name}", import.path)).collect()
+    };
+    let mut upstream: Vec<Upstream> = file
+        .outline()
+        .imports
+        .iter()
+        .filter(|import| import.path != "C")
+        .map(|import| Upstream {
+            package: import.path.clone(),
+            external: !layout.is_local(&import.path),
+            files: layout.files_of(&import.path).iter().filter(|file| !is_test_file(file)).cloned().collect(),
+            symbols: uses(import),
+        })
+        .collect();
+    upstream.sort_by(|a, b| (a.external, &a.package).cmp(&(b.external, &b.package)));
+    upstream
+}
+
+/// The name that a package goes by where no alias is given: its own, as far as it can be read, else what its
+/// import path suggests.
+fn package_name(layout: &Layout, import_path: &str) -> String {
+    let own =
+        layout.files_of(import_path).iter().filter(|file| !is_test_file(file)).find_map(|file| layout.files.get(file));
+    if let Some(name) = own.and_then(|file| syntax::package_clause(&file.text)).map(str::to_owned) {
+        return name;
+    }
+    import_name(import_path).to_owned()
+}
+
+/// The exported names that stand behind a name and a dot, by that name.
+fn selected(text: &str) -> HashMap<&str, BTreeSet<&str>> {
+    let mut found = HashMap::<&str, BTreeSet<&str>>::new();
+    let code = syntax::tokens(text).filter(|it| !matches!(it.kind, Kind::Space | Kind::Comment));
+    // The three before each token, as far as they go together.
+    let (mut before, mut name, mut dot) = ("", None, false);
+    for token in code {
+        let piece = text.get(token.span.start..token.span.end).unwrap_or_default();
+        if token.kind == Kind::Word {
+            if let Some(name) = name.filter(|_| dot && piece.starts_with(char::is_uppercase)) {
+                found.entry(name).or_default().insert(piece);
+            }
+            name = (before != ".").then_some(piece);
+        } else if piece != "." {
+            name = None;
+        }
+        dot = piece == ".";
+        before = piece;
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::selected;
+
+    #[test]
+    fn what_is_selected_from_a_name() {
+        let found = selected("func f() { fmt.Println(a.b.C, x . // fmt.No\n Y(fmt.Errorf), \"fmt.No\", z.w) }");
+        let counts: Vec<_> = ["fmt", "a", "b", "x", "z"].map(|it| found.get(it).map_or(0, |it| it.len())).into();
+        assert_eq!(counts, [2, 0, 0, 1, 0]);
+    }
+}

@@ -1,0 +1,341 @@
+//! Usages of a symbol: the places that gopls lists, and with them the proof that there are no more.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use super::checker::{self, Wanted};
+use super::diagnostics::outside_the_build;
+use super::identifiers::{Named, Written, written};
+use super::index::{Places, Spot};
+use super::lookup::may_be_called;
+use super::modules::parent;
+use super::names::{inner_path, is_test_file};
+use super::proof::{self, Doubt};
+use super::queries::GoplsQueries;
+use super::session::{Failure, SCOPE};
+use super::syntax::package_clause;
+use super::{predeclared, wire};
+use crate::LANGUAGE;
+use semdex_engine::files::File;
+use semdex_engine::rank::{self, UsageRank};
+use semdex_engine::{Result, Stop};
+use semdex_model::{
+    Answer, Coverage, Import, Missing, MissingCode, Role, Span, Symbol, SymbolKind, Usage, UsagePage, Usages, Window,
+};
+
+/// How much may be asked to settle the doubtful places of one symbol.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Effort {
+    Thorough,
+    /// For many symbols at a time: what is not clear at once stays in doubt.
+    Brief,
+}
+
+pub(crate) async fn of(queries: &GoplsQueries<'_>, symbol: &Symbol, effort: Effort) -> Result<Answer<Usages>> {
+    let answer = places(queries, symbol, effort).await?;
+    Ok(answer.map(|places| {
+        let usages = |spots: &[Spot]| spots.iter().filter_map(|it| usage_at(queries, it)).collect();
+        Usages { items: usages(&places.items), possible: usages(&places.possible) }
+    }))
+}
+
+/// Where a symbol is named: from the index, else found out, and kept there.
+pub(crate) async fn places(queries: &GoplsQueries<'_>, symbol: &Symbol, effort: Effort) -> Result<Answer<Arc<Places>>> {
+    if symbol.name == "_" {
+        return Ok(Answer::whole(Arc::default()));
+    }
+    let index = &queries.session.index;
+    if let Some(known) = queries.generation.and_then(|generation| index.places(generation, symbol)) {
+        return Ok(known);
+    }
+    learn(queries, std::slice::from_ref(symbol)).await;
+    if let Some(known) = queries.generation.and_then(|generation| index.places(generation, symbol)) {
+        return Ok(known);
+    }
+    let reloads = || queries.session.documents().reloads();
+    let before = reloads();
+    tracing::debug!(symbol = symbol.path, "usages asked of gopls");
+    let mut answer = once(queries, symbol, effort).await?;
+    // Proving may have gopls load what it did not know when it listed the places.
+    if reloads() != before {
+        answer = once(queries, symbol, effort).await?;
+    }
+    let answer = answer.map(Arc::new);
+    if let Some(generation) = queries.generation {
+        index.learn(generation, symbol, &answer);
+    }
+    Ok(answer)
+}
+
+/// Has the checker tell of as many of these as it can, for the index to keep.
+pub(crate) async fn learn(queries: &GoplsQueries<'_>, symbols: &[Symbol]) {
+    let session = queries.session;
+    let answers = session.checker.is_ready() && !session.documents().is_restructured();
+    let Some(generation) = queries.generation.filter(|_| answers) else { return };
+    let asked = |it: &&Symbol| it.name != "_" && it.kind != SymbolKind::Package && !it.external;
+    let unknown = symbols.iter().filter(asked).filter(|it| !session.index.knows(generation, it));
+    let standing: Vec<Standing> = unknown.filter_map(|it| Standing::of(queries, it)).collect();
+    if standing.is_empty() {
+        return;
+    }
+    let wanted = standing.iter().map(|it| it.wanted(queries)).collect();
+    let Some(uses) = checker::uses(session, wanted, generation, queries.deadlines.answer).await else { return };
+    for (number, standing) in standing.iter().enumerate() {
+        if let Some(answer) = uses.of(number).and_then(|found| standing.answer(queries, found)) {
+            session.index.learn(generation, standing.symbol, &answer.map(Arc::new));
+        }
+    }
+}
+
+/// Where the name of a symbol stands in the files that may mean the symbol by it.
+struct Standing<'a> {
+    symbol: &'a Symbol,
+    files: Vec<(&'a Arc<File>, Bearing, Vec<Named>)>,
+}
+
+impl<'a> Standing<'a> {
+    fn of(queries: &GoplsQueries<'a>, symbol: &'a Symbol) -> Option<Standing<'a>> {
+        let origin = queries.files.get(&symbol.name_at.file).filter(|it| queries.layout.is_built(&it.path))?;
+        let all = queries.files.of(LANGUAGE).map(|it| (it, Bearing::of(symbol, origin, it)));
+        let near = all.filter(|it| it.1 != Bearing::Never).map(|(file, bearing)| {
+            let named = queries.session.identifiers.named(file, &symbol.name);
+            (file, bearing, named)
+        });
+        Some(Standing { symbol, files: near.filter(|it| !it.2.is_empty()).collect() })
+    }
+
+    /// What may mean the symbol, as far as it is written.
+    fn doubts(&self) -> impl Iterator<Item = Doubt> {
+        self.files.iter().flat_map(|(file, bearing, named)| {
+            let itself = (*file.path == *self.symbol.name_at.file).then_some(self.symbol.name_at.start);
+            let may = move |it: &&Named| {
+                Some(it.span.start) != itself && !it.declares && bearing.allows(written(&file.text, it.span))
+            };
+            named.iter().filter(may).map(|it| Doubt { file: (*file).clone(), span: it.span, role: it.role })
+        })
+    }
+
+    fn wanted(&self, queries: &GoplsQueries<'_>) -> Wanted {
+        let doubts = self.doubts().map(|it| it.file.path.to_string());
+        let mut files: Vec<String> = doubts.filter(|it| queries.layout.is_active(it)).collect();
+        files.dedup();
+        let Symbol { name, name_at, .. } = self.symbol;
+        Wanted { file: name_at.file.clone(), at: name_at.start, name: name.clone(), files }
+    }
+
+    /// What the checker found is all, but for files that the build leaves out.
+    fn answer<'f>(
+        &self,
+        queries: &GoplsQueries<'_>,
+        found: impl Iterator<Item = (&'f str, usize)>,
+    ) -> Option<Answer<Places>> {
+        let mut answer = Answer::whole(Places::default());
+        let roles: HashMap<(&str, usize), Role> = self
+            .files
+            .iter()
+            .flat_map(|(file, _, named)| named.iter().map(|it| ((&*file.path, it.span.start), it.role)))
+            .collect();
+        for (file, at) in found {
+            let file = queries.files.get(file)?;
+            let span = Span::new(at, at + self.symbol.name.len());
+            if file.text.get(span.start..span.end) != Some(self.symbol.name.as_str()) {
+                return None;
+            }
+            let role = roles.get(&(&*file.path, at)).copied().unwrap_or(Role::Other);
+            answer.value.items.push(Spot { file: file.path.clone(), span, role });
+        }
+        for doubt in self.doubts().filter(|it| !queries.layout.is_active(&it.file.path)) {
+            answer.coverage.lacks(proof::left_out(&doubt.file.path));
+            answer.value.possible.push(doubt.spot());
+        }
+        answer.value.items.sort_unstable();
+        answer.value.possible.sort_unstable();
+        Some(answer)
+    }
+}
+
+/// The file that declares a symbol is not there any more.
+pub(crate) fn unreadable(file: &str) -> Missing {
+    Missing::new(MissingCode::Unsupported, SCOPE, format!("{file} cannot be read"))
+}
+
+async fn once(queries: &GoplsQueries<'_>, symbol: &Symbol, effort: Effort) -> Result<Answer<Places>> {
+    let Some(origin) = queries.load(&symbol.name_at.file) else {
+        return Ok(Answer::lacking(Places::default(), unreadable(&symbol.name_at.file)));
+    };
+    let mut coverage = Coverage::default();
+    let mut found: BTreeMap<String, Vec<Span>> = BTreeMap::new();
+    // gopls does not list the uses of what no source declares: each place is looked at by itself.
+    let is_special = predeclared::is_special(&symbol.package) && symbol.external;
+    let references = match is_special {
+        true => Ok(Arc::default()),
+        false => queries.references(&origin, symbol.name_at.start).await,
+    };
+    match references {
+        Ok(locations) => {
+            for location in locations.iter() {
+                let Some(file) = queries.session.root.file(&location.uri) else { continue };
+                // A file that the workspace does not have: of a dependency, or generated by cgo.
+                let Some(text) = queries.files.get(&file) else { continue };
+                found.entry(file).or_default().push(wire::span(text, location.range));
+            }
+        }
+        Err(Failure::Inapplicable(message) | Failure::Refused(message)) => {
+            coverage.lacks(outside_the_build(queries, &origin.path, &message))
+        }
+        Err(failure) => failure.note(&mut coverage),
+    }
+    let asked = coverage.complete;
+    let mut places = Places::default();
+    let mut doubts = Vec::new();
+    for file in queries.files.of(LANGUAGE) {
+        let spans = found.remove(&*file.path).unwrap_or_default();
+        let bearing = Bearing::of(symbol, &origin, file);
+        if spans.is_empty() && bearing == Bearing::Never {
+            continue;
+        }
+        let named = named(queries, symbol, file);
+        for &span in &spans {
+            // gopls read the disk after it had changed once more; the watcher will tell.
+            if symbol.kind != SymbolKind::Package && file.text.get(span.start..span.end) != Some(symbol.name.as_str()) {
+                return Err(Stop::Stale);
+            }
+            let role = named.iter().find(|it| span.encloses(it.span)).map_or(Role::Other, |it| it.role);
+            places.items.push(Spot { file: file.path.clone(), span, role });
+        }
+        let itself = (*file.path == *symbol.name_at.file).then_some(symbol.name_at.start);
+        let left = named
+            .into_iter()
+            .filter(|it| Some(it.span.start) != itself && !spans.iter().any(|span| span.encloses(it.span)))
+            .filter(|it| !it.declares && bearing.allows(written(&file.text, it.span)));
+        let left = left.map(|it| Doubt { file: file.clone(), span: it.span, role: it.role });
+        // What nothing around it declares anew has the meaning that Go gives it.
+        let is_plain = is_special
+            && bearing == Bearing::Unselected
+            && queries.layout.is_active(&file.path)
+            && !may_declare(queries, &symbol.name, file);
+        let is_key = |it: &Doubt| written(&it.file.text, it.span) == Written::Key;
+        let (certain, left): (Vec<_>, Vec<_>) = left.partition(|it| is_plain && !is_key(it));
+        places.items.extend(certain.iter().map(Doubt::spot));
+        doubts.extend(left);
+    }
+    if asked {
+        proof::settle(queries, symbol, effort, doubts, &mut places, &mut coverage).await;
+    } else {
+        places.possible.extend(doubts.iter().map(Doubt::spot));
+    }
+    places.items.sort_unstable();
+    places.possible.sort_unstable();
+    Ok(Answer { value: places, coverage })
+}
+
+/// Whether a file's package, or the file itself, may give a name a meaning of its own.
+fn may_declare(queries: &GoplsQueries<'_>, name: &str, file: &File) -> bool {
+    let declares = |file: &File| queries.session.identifiers.named(file, name).iter().any(|it| it.declares);
+    let mut siblings = queries.layout.siblings(&file.path).iter().filter_map(|it| queries.files.get(it));
+    let called = |it: &Import| match it.alias.as_deref() {
+        Some(alias) => alias == name || alias == ".",
+        None => may_be_called(&it.path, name),
+    };
+    siblings.any(|it| declares(it)) || file.outline().imports.iter().any(called)
+}
+
+/// A stretch of them all; what is only possible comes after all else.
+pub(crate) fn page(queries: &GoplsQueries<'_>, symbol: &Symbol, places: &Places, window: Window) -> UsagePage {
+    let mut ranks = Vec::with_capacity(places.items.len());
+    for (file, spots) in places.files().enumerate() {
+        let (test, own) = (is_test_file(&spots[0].file), *spots[0].file == *symbol.place.file);
+        ranks.extend(spots.iter().map(|it| UsageRank { file, at: it.span.start, test, own }));
+    }
+    let order = rank::usage_order(&ranks);
+    let at_spot = |spot: &Spot| usage_at(queries, spot);
+    UsagePage {
+        count: places.count(),
+        possible_count: places.possible.len(),
+        items: window.of(&order).iter().filter_map(|it| at_spot(&places.items[*it])).collect(),
+        possible: rank::rest(window, order.len()).of(&places.possible).iter().filter_map(at_spot).collect(),
+    }
+}
+
+/// A place in the words of the model.
+pub(crate) fn usage_at(queries: &GoplsQueries<'_>, spot: &Spot) -> Option<Usage> {
+    Some(usage(queries, queries.files.get(&spot.file)?, spot.span, spot.role))
+}
+
+/// Where the symbol's name stands in a file: a package's is the import line, all others' the identifier.
+fn named(queries: &GoplsQueries<'_>, symbol: &Symbol, file: &File) -> Vec<Named> {
+    if symbol.kind != SymbolKind::Package {
+        return queries.session.identifiers.named(file, &symbol.name);
+    }
+    let imports = file.outline().imports.iter().filter(|import| import.path == symbol.path);
+    imports.map(|import| Named { span: import.span, role: Role::Import, declares: false }).collect()
+}
+
+/// How Go's rules let a file name a symbol: they rule out most of what merely bears the same name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Bearing {
+    Never,
+    Always,
+    /// Behind a dot: a package's, from outside.
+    Selected,
+    /// Not behind a dot: a package's, from inside.
+    Unselected,
+    /// Behind a dot or before a colon: a field or a method.
+    Member,
+}
+
+impl Bearing {
+    fn of(symbol: &Symbol, origin: &File, file: &File) -> Bearing {
+        let exported = symbol.name.chars().next().is_some_and(char::is_uppercase);
+        let same_package =
+            parent(&file.path) == parent(&origin.path) && package_clause(&file.text) == package_clause(&origin.text);
+        let top_level = || inner_path(symbol) == symbol.name;
+        let is_universal = symbol.external && symbol.package == predeclared::PACKAGE;
+        match symbol.kind {
+            SymbolKind::Package => Bearing::Always,
+            SymbolKind::Method if is_universal => Bearing::Member,
+            _ if is_universal => Bearing::Unselected,
+            _ if !exported && !same_package => Bearing::Never,
+            SymbolKind::Field | SymbolKind::Method => Bearing::Member,
+            // Local to a function.
+            _ if !top_level() => {
+                if *file.path == *origin.path {
+                    Bearing::Always
+                } else {
+                    Bearing::Never
+                }
+            }
+            _ if same_package => Bearing::Unselected,
+            _ => {
+                let mut imports = file.outline().imports.iter().filter(|import| import.path == symbol.package);
+                match imports.next() {
+                    None => Bearing::Never,
+                    Some(import) if import.alias.as_deref() == Some(".") => Bearing::Always,
+                    Some(_) if imports.next().is_some() => Bearing::Always,
+                    Some(_) => Bearing::Selected,
+                }
+            }
+        }
+    }
+
+    fn allows(self, written: Written) -> bool {
+        match (self, written) {
+            (Bearing::Never, _) => false,
+            (Bearing::Always, _) | (_, Written::Unclear) => true,
+            (Bearing::Selected, written) => written == Written::Selected,
+            (Bearing::Unselected, written) => written != Written::Selected,
+            (Bearing::Member, written) => written != Written::Alone,
+        }
+    }
+}
+
+pub(crate) fn usage(queries: &GoplsQueries<'_>, file: &File, span: Span, role: Role) -> Usage {
+    let place = file.lines().place(&file.path, span);
+    Usage {
+        text: file.lines().line_text(&file.text, place.line).to_owned(),
+        symbol: queries.layout.symbol_around(&file.path, span.start),
+        role,
+        test: is_test_file(&file.path),
+        place,
+    }
+}

@@ -1,0 +1,446 @@
+//! What `go build`, `go vet` and `go test` say of the modules of a root as they lie on the disk.
+
+mod events;
+mod reach;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::process::Command;
+
+use serde_json::Value;
+
+use self::events::Tests;
+use super::gomod::Module;
+use super::modules::{self, GoPackage, Standing, base_name, below, rest_of};
+use super::{LANGUAGE, process};
+use semdex_engine::verify::text::finding;
+use semdex_engine::verify::{Ended, Job, Planned, Report, normal};
+use semdex_model::{Diagnostic, Missing, MissingCode, Severity, VerifyKind};
+use semdex_process::process_group::lines::Streams;
+
+/// What is found out before anything is built: the modules, by their texts.
+pub(crate) fn plan<'j>(job: &'j Job) -> Box<dyn Planned + 'j> {
+    let packages: Vec<GoPackage> =
+        modules::packages(&job.files).into_iter().filter(|it| it.standing == Standing::Member).collect();
+    let works = modules::works(&job.files);
+    let is_ignored = |directory: &str| {
+        directory.split('/').any(|it| it == "testdata" || it == "vendor" || it.starts_with(['_', '.']))
+    };
+    let found = modules::modules(&job.files).into_iter().filter(|it| !is_ignored(&it.directory));
+    let modules = found.map(|module| {
+        let own = |it: &&GoPackage| nearest(&job.files, &it.directory).as_deref() == Some(&module.directory);
+        let packages: Vec<GoPackage> = packages.iter().filter(own).cloned().collect();
+        let work = works
+            .iter()
+            .filter(|it| rest_of(&module.directory, &it.directory).is_some())
+            .max_by_key(|it| it.directory.len());
+        let is_apart = work.is_some_and(|it| !it.uses.contains(&module.directory));
+        GoModule { module, packages, is_apart, chosen: None }
+    });
+    Box::new(Plan { modules: modules.collect() })
+}
+
+/// The directory of the module that a directory belongs to.
+fn nearest(files: &semdex_engine::files::Files, directory: &str) -> Option<String> {
+    modules::module_of(files, directory).map(|it| it.directory)
+}
+
+struct Plan {
+    modules: Vec<GoModule>,
+}
+
+/// A module, and which of its packages are asked about.
+struct GoModule {
+    module: Module,
+    packages: Vec<GoPackage>,
+    /// The `go.work` around it does not use it.
+    is_apart: bool,
+    /// Directories relative to the module's, where not all are asked about.
+    chosen: Option<BTreeSet<String>>,
+}
+
+impl GoModule {
+    /// What `go` is asked about.
+    fn patterns(&self) -> Vec<String> {
+        match &self.chosen {
+            None => vec!["./...".to_owned()],
+            Some(chosen) => chosen.iter().map(|it| pattern(it)).collect(),
+        }
+    }
+
+    /// Where a package lies, relative to the module.
+    fn inner<'a>(&self, directory: &'a str) -> &'a str {
+        rest_of(directory, &self.module.directory).unwrap_or(directory)
+    }
+
+    /// The packages that a name means: an import path, a directory, or the last part of either where nothing else fits.
+    fn named(&self, name: &str) -> BTreeSet<String> {
+        let plain = name.strip_suffix("_test").unwrap_or(name);
+        let directory = name.strip_prefix("./").unwrap_or(name).trim_end_matches('/');
+        let find = |fits: &dyn Fn(&GoPackage) -> bool| -> BTreeSet<String> {
+            self.packages.iter().filter(|it| fits(it)).map(|it| self.inner(&it.directory).to_owned()).collect()
+        };
+        if let Some(above) = directory.strip_suffix("/...") {
+            return find(&|it| rest_of(&it.directory, above).is_some() || rest_of(&it.import_path, above).is_some());
+        }
+        let by_path = find(&|it| it.import_path == name || it.import_path == plain);
+        if !by_path.is_empty() {
+            return by_path;
+        }
+        let by_directory = find(&|it| it.directory == directory);
+        if !by_directory.is_empty() {
+            return by_directory;
+        }
+        find(&|it| it.name == name || base_name(&it.import_path) == name)
+    }
+}
+
+impl Planned for Plan {
+    fn knows(&self, package: &str) -> bool {
+        self.modules.iter().any(|it| !it.named(package).is_empty())
+    }
+
+    fn packages(&self) -> Vec<String> {
+        let paths = |it: &GoModule| it.packages.iter().map(|it| it.import_path.clone()).collect::<Vec<_>>();
+        self.modules.iter().flat_map(paths).collect()
+    }
+
+    fn run(mut self: Box<Self>, job: &Job, report: &mut Report) {
+        if self.modules.is_empty() {
+            let detail = "no module: `go` builds only what lies below a `go.mod` (`go mod init NAME`)";
+            report.coverage.lacks(Missing::new(MissingCode::NotInAPackage, LANGUAGE.name, detail));
+            report.has_failed = true;
+            return;
+        }
+        for module in &mut self.modules {
+            if !job.packages.is_empty() {
+                module.chosen = Some(job.packages.iter().flat_map(|it| module.named(it)).collect());
+            }
+            if let Some(changed) = &job.changed
+                && let Some(reached) = reach::reached(job, module, changed, report)
+            {
+                module.chosen = Some(match module.chosen.take() {
+                    Some(chosen) => &chosen & &reached,
+                    None => reached,
+                });
+            }
+        }
+        if job.kind == VerifyKind::Test {
+            report.count(0, 0, 0);
+        }
+        for module in self.modules.iter().filter(|it| it.chosen.as_ref().is_none_or(|it| !it.is_empty())) {
+            if job.is_over() {
+                break;
+            }
+            if module.packages.is_empty() {
+                continue;
+            }
+            Run { job, module }.run(report);
+        }
+    }
+}
+
+/// One module at work.
+struct Run<'a> {
+    job: &'a Job,
+    module: &'a GoModule,
+}
+
+impl Run<'_> {
+    fn run(&self, report: &mut Report) {
+        match self.job.kind {
+            VerifyKind::Check => {
+                // What has only tests is built with them below.
+                let has_code = |it: &GoPackage| it.files.iter().any(|it| !it.path.ends_with("_test.go"));
+                let chosen = |it: &&GoPackage| {
+                    self.module.chosen.as_ref().is_none_or(|chosen| chosen.contains(self.module.inner(&it.directory)))
+                };
+                if self.module.packages.iter().filter(chosen).any(has_code) {
+                    let mut command = self.go("build");
+                    // Nothing is written where a single program is built.
+                    command.args(["-o", "/dev/null"]);
+                    match &self.module.chosen {
+                        None => drop(command.arg("./...")),
+                        Some(chosen) => {
+                            let with_code = self.module.packages.iter().filter(|it| has_code(it));
+                            let inner: BTreeSet<&str> = with_code.map(|it| self.module.inner(&it.directory)).collect();
+                            command.args(chosen.iter().filter(|it| inner.contains(it.as_str())).map(|it| pattern(it)));
+                        }
+                    }
+                    if self.build(command, report) == Ended::Over {
+                        return;
+                    }
+                }
+                // Compiles the tests too, without linking or running them.
+                let mut command = self.go("list");
+                command.args(["-export", "-test", "-f", "{{\"\"}}"]).args(self.module.patterns());
+                self.build(command, report);
+            }
+            VerifyKind::Lint => self.lint(report),
+            VerifyKind::Test => self.test(report),
+        }
+    }
+
+    fn go(&self, subcommand: &str) -> Command {
+        let mut command = Command::new("go");
+        command.arg(subcommand).current_dir(self.job.root.join(&self.module.module.directory));
+        command.envs(process::environment(true));
+        if self.module.is_apart {
+            command.env("GOWORK", "off");
+        }
+        // `go.mod` and `go.sum` stay as they are, whatever the user has set.
+        let flags = std::env::var("GOFLAGS").unwrap_or_default();
+        if flags.split_whitespace().any(|it| it.trim_start_matches('-') == "mod=mod") {
+            command.arg("-mod=readonly");
+        }
+        command
+    }
+
+    fn build(&self, command: Command, report: &mut Report) -> Ended {
+        self.job.tell("building", 0, 0);
+        report.run(self.job, LANGUAGE, command, Streams::Together, &mut |report, _, line| {
+            if !line.is_empty() {
+                report.line(line);
+                self.text(line, "compile", report);
+            }
+        })
+    }
+
+    fn lint(&self, report: &mut Report) {
+        self.job.tell("vetting", 0, 0);
+        let mut command = self.go("vet");
+        command.args(self.module.patterns());
+        let mut lines = Vec::new();
+        let ended = report.run(self.job, LANGUAGE, command, Streams::Together, &mut |report, _, line| {
+            report.line(line);
+            lines.truncate(9999);
+            lines.push(line.to_owned());
+        });
+        if ended != Ended::Badly {
+            return;
+        }
+        // As JSON it says which analyzer found what, and always ends well. What was vetted already is not vetted again.
+        let mut command = self.go("vet");
+        command.arg("-json").args(self.module.patterns());
+        let mut json = String::new();
+        let mut named: BTreeMap<(String, String), String> = BTreeMap::new();
+        report.ask(self.job, LANGUAGE, command, Streams::Together, &mut |_, _, line| {
+            if line.starts_with('#') || json.len() > 8 << 20 {
+                return;
+            }
+            json.push_str(line);
+            if line == "}" || line == "{}" {
+                named.extend(analyzers(&json));
+                json.clear();
+            }
+        });
+        for line in lines {
+            self.vetted(&line, &named, report);
+        }
+    }
+
+    /// A line of what `go vet` prints, with the analyzer that said it.
+    fn vetted(&self, line: &str, named: &BTreeMap<(String, String), String>, report: &mut Report) {
+        if let Some(error) = line.strip_prefix("vet: ") {
+            return self.text(error, "go vet", report);
+        }
+        let Some(found) = finding(line) else { return };
+        let name = self.name_of(found.file);
+        let place = self.job.place(&name, found.line, found.column);
+        let key = (format!("{}:{}:{}", base_name(found.file), found.line, found.column), found.message.to_owned());
+        report.diagnostic(Diagnostic {
+            place,
+            severity: Severity::Warning,
+            code: named.get(&key).cloned(),
+            message: found.message.to_owned(),
+            source: "go vet".to_owned(),
+            symbol: None,
+            confirmed: Some(true),
+        });
+    }
+
+    /// A line that speaks of a place that does not compile.
+    fn text(&self, line: &str, source: &str, report: &mut Report) {
+        if line.starts_with([' ', '\t', '#']) {
+            return;
+        }
+        let Some(found) = finding(line) else { return };
+        let name = self.name_of(found.file);
+        report.diagnostic(Diagnostic {
+            place: self.job.place(&name, found.line, found.column),
+            severity: Severity::Error,
+            code: None,
+            message: message_of(line).unwrap_or(found.message).to_owned(),
+            source: source.to_owned(),
+            symbol: None,
+            confirmed: Some(true),
+        });
+    }
+
+    /// A file as `go` names it: relative to where it was started.
+    fn name_of(&self, file: &str) -> String {
+        let directory = self.job.root.join(&self.module.module.directory);
+        self.job.name_of(&normal(&directory.join(file)))
+    }
+
+    fn test(&self, report: &mut Report) {
+        let (patterns, run) = if self.job.tests.is_empty() {
+            (self.module.patterns(), None)
+        } else {
+            let (patterns, run) = self.selected(report);
+            if patterns.is_empty() {
+                return;
+            }
+            (patterns, Some(run))
+        };
+        let mut command = self.go("test");
+        command.arg("-json");
+        if let Some(run) = &run {
+            command.arg("-run").arg(run);
+        }
+        command.args(patterns);
+        let mut tests = Tests::default();
+        report.run(self.job, LANGUAGE, command, Streams::Apart, &mut |report, _, line| {
+            match tests.event(line) {
+                events::Said::Line(text) => report.line(text.trim_end_matches('\n')),
+                events::Said::Build(text) => {
+                    report.line(text.trim_end_matches('\n'));
+                    self.text(text.trim_end_matches('\n'), "compile", report);
+                }
+                events::Said::Nothing => {}
+                events::Said::Other => {
+                    report.line(line);
+                    self.text(line, "compile", report);
+                }
+            }
+            self.job.tell("testing", tests.done(), 0);
+            tests.hand_over(&mut |failed| self.take(failed, report));
+        });
+        tests.end(&mut |failed| self.take(failed, report));
+        let (passed, failed, skipped) = tests.counts();
+        report.count(passed, failed, skipped);
+        // A part of a test is known to be there once it has run.
+        for wanted in self.job.tests.iter().filter(|it| it.contains('/')) {
+            if tests.has_run(wanted) {
+                report.found_tests.insert(wanted.clone());
+            }
+        }
+    }
+
+    /// The packages with tests of the wanted names, and what `-run` takes for them.
+    fn selected(&self, report: &mut Report) -> (Vec<String>, String) {
+        let mut patterns = BTreeSet::new();
+        let mut names: BTreeSet<String> = BTreeSet::new();
+        for package in &self.module.packages {
+            let inner = self.module.inner(&package.directory);
+            if self.module.chosen.as_ref().is_some_and(|it| !it.contains(inner)) {
+                continue;
+            }
+            for file in package.files.iter().filter(|it| it.path.ends_with("_test.go")) {
+                for item in &file.outline().items {
+                    for wanted in &self.job.tests {
+                        let own = wanted.strip_prefix(package.import_path.as_str()).and_then(|it| it.strip_prefix('.'));
+                        let short = own.unwrap_or(wanted);
+                        let (first, part) = short.split_once('/').map_or((short, None), |it| (it.0, Some(it.1)));
+                        if first != item.name || !is_test(&item.name) {
+                            continue;
+                        }
+                        patterns.insert(pattern(inner));
+                        let mut run = format!("^{}$", escaped(first));
+                        for part in part.iter().flat_map(|it| it.split('/')) {
+                            run.push_str(&format!("/^{}$", escaped(part)));
+                        }
+                        names.insert(run);
+                        if part.is_none() {
+                            report.found_tests.insert(wanted.clone());
+                        }
+                    }
+                }
+            }
+        }
+        (patterns.into_iter().collect(), names.into_iter().collect::<Vec<_>>().join("|"))
+    }
+
+    fn take(&self, failed: events::Failed, report: &mut Report) {
+        let package = self.module.packages.iter().find(|it| it.import_path == failed.package);
+        let directory = package.map_or_else(
+            || below(&self.module.module.directory, rest_of(&failed.package, &self.module.module.path).unwrap_or("")),
+            |it| it.directory.clone(),
+        );
+        report.failure(failed.into_failure(self.job, &directory));
+    }
+}
+
+/// A directory of a module as `go` takes it.
+fn pattern(directory: &str) -> String {
+    if directory.is_empty() { ".".to_owned() } else { format!("./{directory}") }
+}
+
+/// Whether `go test` runs a function of this name.
+fn is_test(name: &str) -> bool {
+    ["Test", "Example", "Fuzz"]
+        .iter()
+        .any(|it| name.strip_prefix(it).is_some_and(|rest| !rest.starts_with(|it: char| it.is_lowercase())))
+}
+
+/// As a regular expression takes it literally, with blanks as `go test` rewrites them.
+fn escaped(name: &str) -> String {
+    let mut escaped = String::new();
+    for letter in name.chars() {
+        if letter.is_ascii_punctuation() && letter != '_' {
+            escaped.push('\\');
+        }
+        escaped.push(if letter.is_whitespace() { '_' } else { letter });
+    }
+    escaped
+}
+
+/// The whole message of a line of the compiler: what follows the place.
+fn message_of(line: &str) -> Option<&str> {
+    let mut rest = line;
+    let (_, after) = rest.split_once(".go:")?;
+    rest = after;
+    while let Some((number, after)) = rest.split_once(':') {
+        if number.is_empty() || !number.bytes().all(|it| it.is_ascii_digit()) {
+            break;
+        }
+        rest = after;
+    }
+    Some(rest.trim())
+}
+
+/// What `go vet -json` says: the analyzer of each place and message.
+fn analyzers(json: &str) -> Vec<((String, String), String)> {
+    let Ok(Value::Object(packages)) = serde_json::from_str(json) else { return Vec::new() };
+    let mut found = Vec::new();
+    for analyzers in packages.values().filter_map(Value::as_object) {
+        for (analyzer, findings) in analyzers {
+            for finding in findings.as_array().into_iter().flatten() {
+                let text = |key: &str| finding.get(key).and_then(Value::as_str).unwrap_or_default();
+                let place = base_name(text("posn")).to_owned();
+                found.push(((place, text("message").to_owned()), analyzer.clone()));
+            }
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_vet_says_as_json_is_read() {
+        let json = "{\"example.com/m/a\":{\"printf\":[{\"posn\":\"/w/a/a.go:5:2\",\"message\":\"bad verb\"}]}}";
+        let key = ("a.go:5:2".to_owned(), "bad verb".to_owned());
+        assert_eq!(analyzers(json), [(key, "printf".to_owned())]);
+        assert!(analyzers("{}").is_empty());
+    }
+
+    #[test]
+    fn names_are_taken_literally() {
+        assert_eq!(escaped("a b.c(1)"), "a_b\\.c\\(1\\)");
+        assert!(is_test("TestA") && is_test("Test") && is_test("ExampleT_m") && !is_test("Testing"));
+        assert_eq!(message_of("a/a.go:5:23: cannot: use \"x\""), Some("cannot: use \"x\""));
+        assert_eq!(message_of("a/a.go:5: x"), Some("x"));
+    }
+}

@@ -1,0 +1,260 @@
+//! The Go part of one revision of a workspace: every question is answered for that revision, or [`Stop::Stale`].
+
+use std::sync::Arc;
+
+use tokio::sync::OwnedRwLockReadGuard;
+
+use super::layout::Layout;
+use super::queries::GoplsQueries;
+use super::search::{self, Hits};
+use super::session::{SCOPE, Session};
+use super::{
+    calls, diagnostics, fixes, meaning, outside, overview, references, relations, rename, resolve, unread, usages,
+};
+use crate::LANGUAGE;
+use semdex_engine::files::{File, Files};
+use semdex_engine::fixes::Fix;
+use semdex_engine::{Deadlines, Result, Stop, too_deep};
+use semdex_model::{
+    Answer, Calls, Code, Coverage, Description, Diagnostic, Error, Missing, MissingCode, Overview, Package, Place,
+    References, Renaming, Symbol, SymbolAt, SymbolQuery, UsagePage, Window,
+};
+
+#[derive(Clone)]
+pub(crate) struct View {
+    pub(super) session: Arc<Session>,
+    pub(super) files: Arc<Files>,
+    pub(super) generation: Option<u64>,
+}
+
+impl View {
+    pub(super) fn new(session: Arc<Session>, files: Arc<Files>) -> View {
+        let generation = {
+            let documents = session.documents();
+            // Files that were never fed, or are not the newest any more, are nothing that gopls can speak of.
+            documents.is_current(&files).then(|| documents.generation())
+        };
+        View { session, files, generation }
+    }
+
+    /// The symbols of a file as a tree, from its text alone.
+    pub(crate) fn symbols(&self, file: &str) -> Vec<Symbol> {
+        self.session.layout(&self.files).symbols(file)
+    }
+
+    /// What the texts alone cannot tell, since they are nested too deeply: this one, or any where none is named.
+    pub(crate) fn unread(&self, file: Option<&str>) -> Coverage {
+        let mut coverage = Coverage::default();
+        let asked = |it: &&Arc<File>| file.is_none_or(|file| *it.path == *file);
+        for file in self.files.of(LANGUAGE).filter(asked).filter(|it| it.is_too_deep()) {
+            coverage.lacks(too_deep(&file.path));
+        }
+        coverage
+    }
+
+    /// The symbols that a request means: of the workspace, else of the standard library and the dependencies.
+    pub(crate) fn resolve(&self, query: &SymbolQuery) -> Result<Vec<Symbol>> {
+        let outside = |path: &str, bits: &[String]| outside::find(&self.session, &self.files, path, bits);
+        let world = self.session.layout(&self.files).world(query.file.as_deref());
+        let refused = match resolve::resolve_in(&world, &self.files, query, &outside) {
+            Ok(found) if !found.is_empty() => return Ok(found),
+            Ok(_) => None,
+            Err(error) if error.code == Code::UnknownSymbol || error.code == Code::UnknownPackage => Some(error),
+            Err(error) => return Err(error.into()),
+        };
+        let found = outside::resolve(&self.session, &self.files, query);
+        match (found, refused) {
+            (None, Some(error)) => Err(outside::suggesting(&self.session, &self.files, query, error).into()),
+            (found, _) => Ok(found.into_iter().collect()),
+        }
+    }
+
+    /// The symbols of the workspace whose names fit, the best first.
+    pub(crate) fn search(&self, query: &str, limit: usize) -> Hits {
+        search::search(&self.session.layout(&self.files).world(None), query, limit)
+    }
+
+    /// A package of the workspace, else of the standard library or a dependency.
+    pub(crate) fn package(&self, name: &str) -> Result<Answer<Package>> {
+        let unknown = match overview::package(&self.session.layout(&self.files).world(None), name) {
+            Ok(package) => return Ok(Answer::whole(package)),
+            Err(error) if error.code == Code::UnknownPackage => error,
+            Err(error) => return Err(error.into()),
+        };
+        let outside = outside::package(&self.session, &self.files, name);
+        outside.map(Answer::whole).ok_or_else(|| outside::suggesting_packages(&self.files, name, unknown).into())
+    }
+
+    /// What the text of a file says by itself: no usages are counted.
+    pub(crate) fn outline(&self, file: &str) -> Result<Overview> {
+        let file = self.file(file)?;
+        Ok(relations::of_text(&self.session.layout(&self.files), &file))
+    }
+
+    /// What is named at an offset, wherever it is defined.
+    pub(crate) async fn symbol_at(&self, file: &str, offset: usize, deadlines: Deadlines) -> Result<Answer<SymbolAt>> {
+        let file = self.file(file)?;
+        let Some(turn) = self.turn(deadlines).await? else {
+            let at = file.lines().place(&file.path, meaning::word_at(&file.text, offset));
+            return Ok(Answer::lacking(SymbolAt::nothing(at), busy()));
+        };
+        let answer = meaning::symbol_at(&turn.queries(deadlines), &file, offset).await;
+        turn.end(answer)
+    }
+
+    /// All usages of a symbol at once, by which the tests compare.
+    #[cfg(test)]
+    pub(crate) async fn usages(&self, symbol: &Symbol, deadlines: Deadlines) -> Result<Answer<semdex_model::Usages>> {
+        let Some(turn) = self.turn(deadlines).await? else {
+            return Ok(Answer::lacking(semdex_model::Usages::default(), busy()));
+        };
+        let effort = usages::Effort::Thorough;
+        let answer = usages::of(&turn.queries(deadlines), symbol, effort).await?;
+        turn.end(answer)
+    }
+
+    /// A stretch of the places where the workspace names a symbol, in the order in which they are reported.
+    pub(crate) async fn usage_page(
+        &self,
+        symbol: &Symbol,
+        window: Window,
+        deadlines: Deadlines,
+    ) -> Result<Answer<UsagePage>> {
+        let Some(turn) = self.turn(deadlines).await? else { return Ok(Answer::lacking(UsagePage::default(), busy())) };
+        let queries = turn.queries(deadlines);
+        let answer = usages::places(&queries, symbol, usages::Effort::Thorough).await?;
+        let mut page = answer.map(|places| usages::page(&queries, symbol, &places, window));
+        unread::naming(&self.files, &symbol.name).await?.into_iter().for_each(|it| page.coverage.lacks(it));
+        turn.end(page)
+    }
+
+    /// What a symbol's new name changes.
+    pub(crate) async fn rename(
+        &self,
+        symbol: Symbol,
+        new_name: &str,
+        deadlines: Deadlines,
+    ) -> Result<Answer<Renaming>> {
+        let Some(turn) = self.turn(deadlines).await? else { return Err(Stop::Failed(timeout())) };
+        let answer = rename::of(&turn.queries(deadlines), symbol, new_name).await?;
+        turn.end(answer)
+    }
+
+    pub(crate) async fn implementations(&self, symbol: &Symbol, deadlines: Deadlines) -> Result<Answer<Vec<Symbol>>> {
+        let Some(turn) = self.turn(deadlines).await? else { return Ok(Answer::lacking(Vec::new(), busy())) };
+        let answer = meaning::implementations(&turn.queries(deadlines), symbol).await;
+        turn.end(answer)
+    }
+
+    /// Who calls a function, and where.
+    pub(crate) async fn callers(&self, symbol: &Symbol, deadlines: Deadlines) -> Result<Answer<Vec<Calls>>> {
+        let Some(turn) = self.turn(deadlines).await? else { return Ok(Answer::lacking(Vec::new(), busy())) };
+        let mut answer = calls::callers(&turn.queries(deadlines), symbol).await?;
+        unread::naming(&self.files, &symbol.name).await?.into_iter().for_each(|it| answer.coverage.lacks(it));
+        turn.end(answer)
+    }
+
+    /// What a function, or the initialiser of a variable, calls, and where.
+    pub(crate) async fn callees(&self, symbol: &Symbol, deadlines: Deadlines) -> Result<Answer<Vec<Calls>>> {
+        let Some(turn) = self.turn(deadlines).await? else { return Ok(Answer::lacking(Vec::new(), busy())) };
+        let answer = calls::callees(&turn.queries(deadlines), symbol).await;
+        turn.end(answer)
+    }
+
+    /// What each file declares, and which declarations it refers to how often.
+    pub(crate) async fn references(&self, deadlines: Deadlines) -> Result<Answer<Arc<References>>> {
+        let Some(turn) = self.turn(deadlines).await? else { return Ok(Answer::lacking(Arc::default(), busy())) };
+        let answer = references::of(&turn.queries(deadlines), &turn.layout).await?;
+        turn.end(answer)
+    }
+
+    /// All of a symbol but its usages.
+    pub(crate) async fn describe(&self, symbol: &Symbol, deadlines: Deadlines) -> Result<Answer<Description>> {
+        let Some(turn) = self.turn(deadlines).await? else { return Err(Stop::Failed(timeout())) };
+        let answer = meaning::describe(&turn.queries(deadlines), symbol).await;
+        turn.end(answer)
+    }
+
+    /// A file's symbols with usage counts, what it uses and who uses it.
+    pub(crate) async fn overview(&self, file: &str, deadlines: Deadlines) -> Result<Answer<Overview>> {
+        let file = self.file(file)?;
+        let Some(turn) = self.turn(deadlines).await? else {
+            let overview = relations::of_text(&self.session.layout(&self.files), &file);
+            return Ok(Answer::lacking(overview, busy()));
+        };
+        let answer = relations::of(&turn.queries(deadlines), &file).await?;
+        turn.end(answer)
+    }
+
+    /// The diagnostics of these files; of none: of every file that is built.
+    pub(crate) async fn diagnostics(&self, files: &[String], deadlines: Deadlines) -> Result<Answer<Vec<Diagnostic>>> {
+        for file in files {
+            self.file(file)?;
+        }
+        let Some(turn) = self.turn(deadlines).await? else { return Ok(Answer::lacking(Vec::new(), busy())) };
+        let queries = turn.queries(deadlines);
+        let answer = if files.is_empty() {
+            // Of the files that need cgo it is said that not all is known.
+            let built = queries.layout.built().chain(queries.layout.built_with_cgo());
+            let built: Vec<String> = built.map(str::to_owned).collect();
+            diagnostics::of(&queries, &built).await
+        } else {
+            diagnostics::of(&queries, files).await
+        };
+        turn.end(answer)
+    }
+
+    /// What gopls offers against the diagnostics that stand just at these places.
+    pub(crate) async fn fixes(&self, places: &[Place], deadlines: Deadlines) -> Result<Answer<Vec<Fix>>> {
+        let Some(turn) = self.turn(deadlines).await? else { return Ok(Answer::lacking(Vec::new(), busy())) };
+        let answer = fixes::of(&turn.queries(deadlines), places).await;
+        turn.end(answer)
+    }
+
+    fn file(&self, file: &str) -> Result<Arc<File>> {
+        let found = self.files.get(file).filter(|it| LANGUAGE.takes(&it.path));
+        let unknown = || Error::new(Code::UnknownFile, format!("the workspace has no Go file {file}"));
+        found.cloned().ok_or_else(|| unknown().into())
+    }
+
+    /// Waits while a dry run has gopls for itself; none if that takes too long.
+    async fn turn(&self, deadlines: Deadlines) -> Result<Option<ReadSession<'_>>> {
+        let Some(generation) = self.generation else { return Err(Stop::Stale) };
+        let gate = self.session.gate.clone().read_owned();
+        let Ok(gate) = tokio::time::timeout_at(deadlines.answer.into(), gate).await else { return Ok(None) };
+        let turn = ReadSession { view: self, layout: self.session.layout(&self.files), generation, _gate: gate };
+        turn.check()?;
+        Ok(Some(turn))
+    }
+}
+
+/// The time in which a question is answered: no dry run comes between, and a change is noticed.
+struct ReadSession<'a> {
+    view: &'a View,
+    layout: Arc<Layout>,
+    generation: u64,
+    _gate: OwnedRwLockReadGuard<()>,
+}
+
+impl ReadSession<'_> {
+    fn queries(&self, deadlines: Deadlines) -> GoplsQueries<'_> {
+        GoplsQueries::new(&self.view.session, &self.layout, deadlines, Some(self.generation))
+    }
+
+    fn check(&self) -> Result<()> {
+        if self.view.session.documents().generation() == self.generation { Ok(()) } else { Err(Stop::Stale) }
+    }
+
+    fn end<T>(self, answer: T) -> Result<T> {
+        self.check()?;
+        Ok(answer)
+    }
+}
+
+fn busy() -> Missing {
+    Missing::new(MissingCode::Timeout, SCOPE, "gopls was busy with a dry run: ask again with a longer wait")
+}
+
+fn timeout() -> Error {
+    Error::new(Code::Timeout, busy().detail)
+}

@@ -1,0 +1,135 @@
+//! Reading requests: what HTTP says of a body, and which part of a request a call is read from.
+
+use std::convert::Infallible;
+use std::time::Duration;
+
+use axum::body::{Body, to_bytes};
+use axum::extract::{FromRequestParts, Path, Request};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, header};
+
+use super::responder::JSON;
+use semdex_contract::{Call, check_escapes};
+use semdex_model::{Code, Error};
+
+/// A body above this is refused unread.
+pub(crate) const LARGEST_BODY: usize = 16 << 20;
+const BODY_DEADLINE: Duration = Duration::from_secs(30);
+
+/// The request for a call: a body of JSON or of the text that it takes as well, or else a query, and the file of the
+/// path.
+pub(crate) async fn request_for(call: &Call, request: Request) -> Result<semdex_contract::Request, Error> {
+    let (mut parts, body) = request.into_parts();
+    let query = parts.uri.query().unwrap_or_default().to_owned();
+    let mut request = if !call.method.has_body() {
+        call.from_query(&query)?
+    } else if is_text(call, &parts.headers)? {
+        let bytes = read(&parts.headers, body).await?;
+        let text = String::from_utf8(bytes.into())
+            .map_err(|_| Error::new(Code::InvalidRequest, "the body is not text in UTF-8"))?;
+        call.from_text(&query, text)?
+    } else if query.is_empty() {
+        call.from_json(&read(&parts.headers, body).await?)?
+    } else {
+        let detail = format!("this call takes its options in the JSON body, not in the query (`?{query}`)");
+        return Err(Error::new(Code::InvalidRequest, detail));
+    };
+    if call.named_in_path().is_some() {
+        check_escapes("the path", parts.uri.path())?;
+        let unreadable = |_| Error::new(Code::InvalidRequest, "the name in the path is not UTF-8");
+        let Path(named) = Path::<String>::from_request_parts(&mut parts, &()).await.map_err(unreadable)?;
+        request.name_in_path(named);
+    }
+    Ok(request)
+}
+
+/// Whether the body is of the text that the call takes beside JSON; refused where it is neither.
+fn is_text(call: &Call, headers: &HeaderMap) -> Result<bool, Error> {
+    let given = media_type(headers);
+    let detail = match (given.as_deref(), call.shape.text) {
+        (Some(JSON), _) => return Ok(false),
+        (Some(given), Some(text)) if given == text => return Ok(true),
+        (given, Some(text)) => {
+            let given = given.map(|it| format!(", not `{it}`")).unwrap_or_default();
+            format!("this call takes `Content-Type: {JSON}` or `{text}`{given}")
+        }
+        (Some(given), None) => format!("this call takes `Content-Type: {JSON}`, not `{given}`"),
+        (None, None) => format!("say `Content-Type: {JSON}`, and send JSON"),
+    };
+    Err(Error::new(Code::UnsupportedMediaType, detail))
+}
+
+/// Who asks, as it calls itself: its `User-Agent`.
+#[derive(Debug)]
+pub(crate) struct Client(pub Option<String>);
+
+impl<S: Sync> FromRequestParts<S> for Client {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Client, Infallible> {
+        const LONGEST: usize = 200;
+        let given = parts.headers.get(header::USER_AGENT);
+        let name = given.map(|it| String::from_utf8_lossy(it.as_bytes()).chars().take(LONGEST).collect::<String>());
+        Ok(Client(name.filter(|it| !it.is_empty())))
+    }
+}
+
+/// What the body is said to be, its parameters aside.
+fn media_type(headers: &HeaderMap) -> Option<String> {
+    let given = String::from_utf8_lossy(headers.get(header::CONTENT_TYPE)?.as_bytes()).into_owned();
+    Some(given.split(';').next().unwrap_or_default().trim().to_ascii_lowercase())
+}
+
+pub(crate) async fn read(headers: &HeaderMap, body: Body) -> Result<bytes::Bytes, Error> {
+    let too_large = || Error::new(Code::TooLarge, format!("a body may have at most {} MiB", LARGEST_BODY >> 20));
+    let announced = headers.get(header::CONTENT_LENGTH).and_then(|it| it.to_str().ok()?.parse::<u64>().ok());
+    if announced.is_some_and(|length| length > LARGEST_BODY as u64) {
+        return Err(too_large());
+    }
+    match tokio::time::timeout(BODY_DEADLINE, to_bytes(body, LARGEST_BODY)).await {
+        Ok(Ok(bytes)) => Ok(bytes),
+        Ok(Err(error)) if is_length_limit(&error) => Err(too_large()),
+        Ok(Err(_)) => Err(Error::new(Code::InvalidRequest, "the body ended before it was complete")),
+        Err(_) => {
+            let detail = format!("the body did not arrive within {} s", BODY_DEADLINE.as_secs());
+            Err(Error::new(Code::RequestTimeout, detail))
+        }
+    }
+}
+
+fn is_length_limit(error: &axum::Error) -> bool {
+    std::error::Error::source(error).is_some_and(<dyn std::error::Error>::is::<http_body_util::LengthLimitError>)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    async fn refused(request: Request) -> Error {
+        let open = Call::named("open").unwrap();
+        request_for(open, request).await.unwrap_err()
+    }
+
+    fn check(error: &Error, code: Code, wanted: &str) {
+        assert_eq!(error.code, code, "{error}");
+        assert!(error.detail.contains(wanted), "{} lacks {wanted}", error.detail);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_body_that_does_not_come_in_time_is_given_up() {
+        let never = Body::from_stream(futures::stream::pending::<std::io::Result<bytes::Bytes>>());
+        let request = Request::post("/").header("content-type", "application/json").body(never);
+        let error = refused(request.unwrap()).await;
+        check(&error, Code::RequestTimeout, "30 s");
+    }
+
+    #[tokio::test]
+    async fn a_body_is_read_up_to_its_limit() {
+        let endless = futures::stream::iter(std::iter::repeat_with(|| {
+            std::io::Result::Ok(bytes::Bytes::from(vec![b' '; 1 << 20]))
+        }));
+        let request = Request::post("/").header("content-type", "application/json").body(Body::from_stream(endless));
+        let error = refused(request.unwrap()).await;
+        check(&error, Code::TooLarge, "16 MiB");
+    }
+}

@@ -1,0 +1,193 @@
+//! The HTTP face. The only place that names axum and HTTP status. Its routes and their document are made from the
+//! contract's table of calls; one handler reads a request, has it answered, and writes the reply.
+
+mod auth;
+mod document;
+mod drain;
+mod events;
+mod extract;
+mod hooks;
+mod idle;
+mod listen;
+mod mcp;
+mod metrics;
+mod pages;
+mod problem;
+mod request_id;
+mod responder;
+mod speak;
+mod wire;
+
+use std::sync::Arc;
+
+use axum::extract::{Request, State};
+use axum::http::{Method, Uri};
+use axum::middleware::{Next, from_fn, from_fn_with_state};
+use axum::response::Response;
+use axum::routing::MethodFilter;
+use axum::{Router, routing};
+use tokio::sync::Semaphore;
+use tower_http::catch_panic::CatchPanicLayer;
+
+pub use idle::Pulse;
+pub use listen::Listener;
+
+use auth::AuthGuard;
+use extract::Client;
+use metrics::Metrics;
+use problem::{Refusal, success};
+use request_id::RequestId;
+use responder::Responder;
+use semdex_config::token::Token;
+use semdex_contract::{CALLS, Call, DiagnosticsFormat, Reply};
+use semdex_model::{Code, Error, Languages};
+use semdex_ops::Service;
+use semdex_ops::slow::{self, Asker};
+
+/// Requests answered at the same time; the next is asked to come again.
+const IN_FLIGHT: usize = 256;
+
+/// Everything that is served, behind the guard. Without a token everyone whom the Host check lets in may ask.
+pub fn router(service: Service, token: Option<Arc<Token>>, pulse: Pulse) -> Router {
+    let yaml = openapi_yaml(service.workspaces.engines().languages());
+    let pages = pages::router(yaml.clone());
+    let metrics = Metrics::new(&service);
+    // Layers wrap those above them: the last is the outermost.
+    CALLS
+        .iter()
+        .fold(Router::new(), route)
+        .route(events::PATH, routing::get(events::events))
+        .route(hooks::PATH, routing::post(hooks::answer))
+        .route(metrics::PATH, routing::get(metrics::metrics))
+        .with_state(service.clone())
+        .route(mcp::PATH, mcp::route(service))
+        .layer(axum::Extension(metrics))
+        .route(document::PATH, routing::get(async move || responder::with_type("application/yaml", yaml)))
+        .merge(pages)
+        .fallback(unknown_route)
+        .method_not_allowed_fallback(wrong_method)
+        .layer(CatchPanicLayer::custom(responder::panicked))
+        .layer(from_fn_with_state(Arc::new(Semaphore::new(IN_FLIGHT)), one_of_many))
+        .layer(from_fn_with_state(pulse, idle::beat))
+        .layer(from_fn_with_state(AuthGuard { token }, auth::guard))
+        .layer(from_fn(drain::drain))
+        .layer(from_fn_with_state(metrics::is_on().then_some(metrics), speak::speak))
+}
+
+/// `openapi.yaml`, as it is checked in.
+pub fn openapi_yaml(languages: &Languages) -> String {
+    document::yaml(&document::of_calls(languages))
+}
+
+fn route(router: Router<Service>, call: &'static Call) -> Router<Service> {
+    // A file's name has slashes, for which routes have a sign that documents have not.
+    let path = call.path.replace("{file}", "{*file}");
+    let handler =
+        async move |State(service): State<Service>, responder: Responder, client: Client, request: Request| {
+            answer(call, &service, responder, client, request).await
+        };
+    router.route(&path, routing::on(filter(call.method), handler))
+}
+
+fn filter(method: semdex_contract::Method) -> MethodFilter {
+    match method {
+        semdex_contract::Method::Get => MethodFilter::GET,
+        semdex_contract::Method::Put => MethodFilter::PUT,
+        semdex_contract::Method::Post => MethodFilter::POST,
+        semdex_contract::Method::Delete => MethodFilter::DELETE,
+    }
+}
+
+async fn answer(
+    call: &Call,
+    service: &Service,
+    responder: Responder,
+    Client(client): Client,
+    request: Request,
+) -> Result<Response, Refusal> {
+    let request_id = request.extensions().get::<RequestId>().map(RequestId::shared);
+    let mut request: semdex_contract::Request = extract::request_for(call, request).await?;
+    let is_sarif = sarif(&mut request, responder)?;
+    let max_tokens = request.common().max_tokens;
+    let write = |reply| match reply {
+        Reply::Diagnostics(found) if is_sarif => responder.sarif(&found),
+        reply => responder.answer(reply, max_tokens, service.max_tokens),
+    };
+    let mut response = slow::answered(service, request, Asker { client, request_id }, responder.came(), write).await?;
+    *response.status_mut() = success(call);
+    Ok(response)
+}
+
+/// Whether the answer is wanted as SARIF, by its query or by the header, which only diagnostics come in.
+fn sarif(request: &mut semdex_contract::Request, responder: Responder) -> Result<bool, Error> {
+    match request {
+        semdex_contract::Request::Diagnostics(query) => {
+            if responder.wants_sarif() {
+                query.format = Some(DiagnosticsFormat::Sarif);
+            }
+            Ok(query.format == Some(DiagnosticsFormat::Sarif))
+        }
+        _ if responder.wants_sarif() => Err(responder::not_acceptable()),
+        _ => Ok(false),
+    }
+}
+
+/// Refuses at once what would only wait for its turn.
+async fn one_of_many(State(places): State<Arc<Semaphore>>, request: Request, next: Next) -> Result<Response, Refusal> {
+    let Ok(_place) = places.try_acquire() else {
+        let detail = format!("{IN_FLIGHT} requests are being answered already: ask again in a second");
+        return Err(Error::new(Code::Busy, detail).into());
+    };
+    Ok(next.run(request).await)
+}
+
+async fn unknown_route(uri: Uri) -> Refusal {
+    let calls: Vec<String> = CALLS.iter().map(|it| it.path.to_owned()).collect();
+    let nearest = semdex_contract::nearest(uri.path(), &calls);
+    let hint = match nearest {
+        Some(call) => format!("did you mean `{call}`?"),
+        None => "`/openapi.yaml` lists the calls that there are".to_owned(),
+    };
+    let error = Error::new(Code::UnknownRoute, format!("there is no `{}`: {hint}", uri.path()));
+    error.suggesting(nearest.map(str::to_owned).into_iter().collect()).into()
+}
+
+async fn wrong_method(method: Method, uri: Uri) -> Refusal {
+    let detail = format!("`{}` takes no {method}: the header `Allow` says what it takes", uri.path());
+    Error::new(Code::MethodNotAllowed, detail).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::body::Body;
+    use axum::http::{StatusCode, header};
+    use tower::ServiceExt;
+
+    use super::*;
+
+    async fn reply(router: Router) -> (StatusCode, String, Option<String>) {
+        let response =
+            router.layer(from_fn_with_state(None, speak::speak)).oneshot(Request::new(Body::empty())).await.unwrap();
+        let retry = response.headers().get(header::RETRY_AFTER).map(|it| it.to_str().unwrap().to_owned());
+        let status = response.status();
+        let body = axum::body::to_bytes(response.into_body(), 1 << 20).await.unwrap();
+        (status, String::from_utf8(body.to_vec()).unwrap(), retry)
+    }
+
+    #[tokio::test]
+    async fn a_panic_is_answered_without_what_it_said() {
+        let panics = routing::get(async || -> &str { panic!("the secret of {}", std::process::id()) });
+        let (status, body, _) =
+            reply(Router::new().route("/", panics).layer(CatchPanicLayer::custom(responder::panicked))).await;
+        assert_eq!(status, StatusCode::INTERNAL_SERVER_ERROR);
+        assert!(body.contains("\"code\":\"internal\"") && !body.contains("secret"), "{body}");
+    }
+
+    #[tokio::test]
+    async fn one_too_many_is_asked_to_come_again() {
+        let full = from_fn_with_state(Arc::new(Semaphore::new(0)), one_of_many);
+        let (status, body, retry) = reply(Router::new().route("/", routing::get(async || "fine")).layer(full)).await;
+        assert_eq!((status, retry.as_deref()), (StatusCode::TOO_MANY_REQUESTS, Some("1")));
+        assert!(body.contains("\"code\":\"busy\""), "{body}");
+    }
+}

@@ -1,0 +1,325 @@
+//! The socket: bound to an address or a path, with deadlines for slow clients and an end that answers what is in
+//! flight.
+
+use std::io;
+use std::net::TcpListener as StdTcpListener;
+use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
+use std::os::unix::net::{UnixListener as StdUnixListener, UnixStream as StdUnixStream};
+use std::path::{Path, PathBuf};
+use std::pin::Pin;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body;
+use axum::http::StatusCode;
+use hyper::body::Incoming;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::net::{TcpListener, UnixListener};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+use tower::ServiceExt;
+
+use super::auth::Via;
+use super::drain;
+use super::wire::{self, Wire};
+use semdex_config::Listen;
+use semdex_model::{Code, Error};
+
+const HEAD_DEADLINE: Duration = Duration::from_secs(10);
+/// How long requests in flight may take to end once the server is asked to stop.
+const FAREWELL: Duration = Duration::from_secs(30);
+
+/// A bound socket. Dropped, it takes its file with it.
+#[derive(Debug)]
+pub struct Listener {
+    socket: Socket,
+}
+
+#[derive(Debug)]
+enum Socket {
+    Tcp(TcpListener),
+    Unix(UnixListener, SocketFile),
+}
+
+impl Listener {
+    /// Binds; must be called inside of a tokio runtime.
+    pub fn bind(listen: &Listen) -> io::Result<Listener> {
+        let socket = match listen {
+            Listen::Tcp(address) => {
+                let socket = StdTcpListener::bind(address)?;
+                socket.set_nonblocking(true)?;
+                Socket::Tcp(TcpListener::from_std(socket)?)
+            }
+            Listen::Unix(path) => {
+                let (socket, file) = bind_unix(path)?;
+                socket.set_nonblocking(true)?;
+                Socket::Unix(UnixListener::from_std(socket)?, file)
+            }
+        };
+        Ok(Listener { socket })
+    }
+
+    /// As clients name it: `http://127.0.0.1:41237` or `unix:PATH`.
+    pub fn address(&self) -> io::Result<String> {
+        match &self.socket {
+            Socket::Tcp(socket) => Ok(format!("http://{}", socket.local_addr()?)),
+            Socket::Unix(_, file) => Ok(format!("unix:{}", file.path.display())),
+        }
+    }
+
+    /// Whether it is a socket file, which guards by its mode in place of a token.
+    pub fn is_unix(&self) -> bool {
+        matches!(self.socket, Socket::Unix(..))
+    }
+
+    /// Serves until asked to stop, then accepts no more, answers what is in flight, and returns.
+    pub async fn serve(self, router: Router, stop: CancellationToken) {
+        let connections = TaskTracker::new();
+        loop {
+            let accepted = tokio::select! {
+                () = stop.cancelled() => break,
+                accepted = self.accept() => accepted,
+            };
+            match accepted {
+                Ok((Stream::Tcp(stream), via)) => {
+                    connections.spawn(converse(stream, via, router.clone(), stop.clone()))
+                }
+                Ok((Stream::Unix(stream), via)) => {
+                    connections.spawn(converse(stream, via, router.clone(), stop.clone()))
+                }
+                Err(error) => {
+                    // Out of file descriptors, mostly: those in use have to end first.
+                    tracing::warn!(%error, "a connection could not be accepted");
+                    tokio::time::sleep(Duration::from_millis(50)).await;
+                    continue;
+                }
+            };
+        }
+        drop(self);
+        connections.close();
+        if tokio::time::timeout(FAREWELL, connections.wait()).await.is_err() {
+            tracing::warn!("requests still in flight after {FAREWELL:?} are given up");
+        }
+    }
+
+    async fn accept(&self) -> io::Result<(Stream, Via)> {
+        match &self.socket {
+            Socket::Tcp(socket) => {
+                let (stream, _) = socket.accept().await?;
+                // Replies are written whole; waiting for more to send only delays their last packet.
+                stream.set_nodelay(true)?;
+                let via = Via::Tcp(stream.local_addr()?.ip());
+                Ok((Stream::Tcp(stream), via))
+            }
+            Socket::Unix(socket, _) => Ok((Stream::Unix(socket.accept().await?.0), Via::Unix)),
+        }
+    }
+}
+
+/// The connection of a request, for replies that have no end of their own.
+#[derive(Debug, Clone)]
+pub(crate) struct Line {
+    /// The server has been asked to stop.
+    pub stopping: CancellationToken,
+    /// Ends the connection at once, whatever is still to be sent.
+    pub cut: CancellationToken,
+}
+
+enum Stream {
+    Tcp(tokio::net::TcpStream),
+    Unix(tokio::net::UnixStream),
+}
+
+/// One connection, to its end.
+async fn converse<S>(stream: S, via: Via, router: Router, stop: CancellationToken)
+where
+    S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+{
+    let line = Line { stopping: stop.clone(), cut: CancellationToken::new() };
+    let cut = line.cut.clone();
+    let service = hyper::service::service_fn(move |mut request: hyper::Request<Incoming>| {
+        request.extensions_mut().insert(via);
+        request.extensions_mut().insert(line.clone());
+        router.clone().oneshot(request.map(Body::new))
+    });
+    let mut builder = hyper::server::conn::http1::Builder::new();
+    builder.timer(TokioTimer::new()).header_read_timeout(HEAD_DEADLINE);
+    let mut connection = builder.serve_connection(TokioIo::new(Wire::new(stream)), service);
+    let ended = tokio::select! {
+        outcome = &mut connection => Some(outcome),
+        () = stop.cancelled() => None,
+        () = cut.cancelled() => return,
+    };
+    let outcome = match ended {
+        Some(outcome) => outcome,
+        None => {
+            Pin::new(&mut connection).graceful_shutdown();
+            tokio::select! {
+                outcome = &mut connection => outcome,
+                () = cut.cancelled() => return,
+            }
+        }
+    };
+    match outcome {
+        Ok(()) => {}
+        Err(error) if error.is_timeout() => {
+            let parts = connection.into_parts();
+            // Without a byte of a head the connection was merely idle, and the next request on it must not read this.
+            if !parts.read_buf.is_empty() {
+                too_slow(parts.io.into_inner().into_inner()).await;
+            }
+        }
+        Err(error) if error.is_parse() => {
+            tracing::debug!(%error, "a connection ended");
+            read_out(connection.into_parts().io.into_inner().into_inner()).await;
+        }
+        Err(error) => tracing::debug!(%error, "a connection ended"),
+    }
+}
+
+/// hyper only closes the connection when a head does not come in time; this says why.
+async fn too_slow<S: AsyncWrite + Unpin>(mut stream: S) {
+    let detail = format!("the request's head did not arrive within {} s", HEAD_DEADLINE.as_secs());
+    let reply = wire::refusal(StatusCode::REQUEST_TIMEOUT, Error::new(Code::RequestTimeout, detail));
+    let farewell = async {
+        stream.write_all(&reply).await?;
+        stream.shutdown().await
+    };
+    if let Ok(Err(error)) = tokio::time::timeout(Duration::from_secs(1), farewell).await {
+        tracing::debug!(%error, "a slow client was gone");
+    }
+}
+
+/// A client that still sends what was refused would meet a closed connection in place of the reply.
+async fn read_out<S: AsyncRead + Unpin>(stream: S) {
+    let mut rest = stream.take(drain::MOST_BYTES as u64);
+    // What takes longer meets the closed connection.
+    let _ = tokio::time::timeout(drain::LONGEST, tokio::io::copy(&mut rest, &mut tokio::io::sink())).await;
+}
+
+/// A socket's file, removed when it is dropped, unless another process has put its own there.
+#[derive(Debug)]
+struct SocketFile {
+    path: PathBuf,
+    inode: u64,
+}
+
+impl Drop for SocketFile {
+    fn drop(&mut self) {
+        if std::fs::symlink_metadata(&self.path).is_ok_and(|it| it.ino() == self.inode) {
+            // Left behind, it is stale, and the next server replaces it.
+            let _ = std::fs::remove_file(&self.path);
+        }
+    }
+}
+
+/// Binds a socket that only its owner may use. A stale one, which nobody listens on, is replaced; any other file
+/// never.
+fn bind_unix(path: &Path) -> io::Result<(StdUnixListener, SocketFile)> {
+    match std::fs::symlink_metadata(path) {
+        Ok(metadata) if !metadata.file_type().is_socket() => {
+            let message = format!("{} exists and is not a socket: it is left alone", path.display());
+            return Err(io::Error::new(io::ErrorKind::AlreadyExists, message));
+        }
+        Ok(_) => match StdUnixStream::connect(path) {
+            Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => std::fs::remove_file(path)?,
+            Ok(_) => {
+                let message = format!("another server listens on {}", path.display());
+                return Err(io::Error::new(io::ErrorKind::AddrInUse, message));
+            }
+            Err(error) => return Err(error),
+        },
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(error) => return Err(error),
+    }
+    // From the first moment: a mode set after binding would leave a gap.
+    let before = rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o177));
+    let bound = StdUnixListener::bind(path);
+    rustix::process::umask(before);
+    let socket = bound?;
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))?;
+    let inode = std::fs::symlink_metadata(path)?.ino();
+    Ok((socket, SocketFile { path: path.to_owned(), inode }))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use tokio::sync::Notify;
+
+    use super::*;
+
+    /// What a client that sends this and then nothing more reads.
+    async fn slow_client(sends: &[u8]) -> String {
+        let (mut client, server) = tokio::io::duplex(1 << 16);
+        let router = Router::new().route("/", axum::routing::get(async || "fine"));
+        let conversation = tokio::spawn(converse(server, Via::Unix, router, CancellationToken::new()));
+        client.write_all(sends).await.unwrap();
+        let mut reply = String::new();
+        client.read_to_string(&mut reply).await.unwrap();
+        conversation.await.unwrap();
+        reply
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_head_that_does_not_come_in_time_is_given_up() {
+        let late = slow_client(b"GET / HTTP/1.1\r\nHost: x\r\nX-Sl").await;
+        assert!(late.starts_with("HTTP/1.1 408 ") && late.contains("\"code\":\"request_timeout\""), "{late}");
+        for field in
+            ["x-request-id: ", "cache-control: no-store", "x-content-type-options: nosniff", "\"request_id\":\""]
+        {
+            assert!(late.contains(field), "{field}: {late}");
+        }
+        let second = slow_client(b"GET / HTTP/1.1\r\nHost: x\r\n\r\nGET").await;
+        assert!(second.starts_with("HTTP/1.1 200 ") && second.contains("HTTP/1.1 408 "), "{second}");
+        // Merely idle, before the first request or after one.
+        assert_eq!(slow_client(b"").await, "");
+        let idle = slow_client(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n").await;
+        assert!(idle.ends_with("\r\n\r\nfine"), "{idle}");
+    }
+
+    #[tokio::test]
+    async fn what_is_in_flight_is_answered_before_the_end() {
+        let (began, release) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+        let (begins, released) = (began.clone(), release.clone());
+        let handler = async move || {
+            begins.notify_one();
+            released.notified().await;
+            "fine"
+        };
+        let router = Router::new().route("/", axum::routing::get(handler));
+        let stop = CancellationToken::new();
+        let (mut client, server) = tokio::io::duplex(1 << 16);
+        let conversation = tokio::spawn(converse(server, Via::Unix, router, stop.clone()));
+        client.write_all(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n").await.unwrap();
+        began.notified().await;
+        stop.cancel();
+        release.notify_one();
+        let mut reply = String::new();
+        client.read_to_string(&mut reply).await.unwrap();
+        assert!(reply.ends_with("fine"), "{reply}");
+        conversation.await.unwrap();
+    }
+
+    #[test]
+    fn a_stale_socket_is_replaced_and_any_other_file_is_left_alone() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("semdex.sock");
+        let (first, file) = bind_unix(&path).unwrap();
+        assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        assert_eq!(bind_unix(&path).unwrap_err().kind(), io::ErrorKind::AddrInUse);
+
+        // A server that was killed leaves its file behind.
+        drop(first);
+        let _ = std::mem::ManuallyDrop::new(file);
+        let (second, file) = bind_unix(&path).unwrap();
+        drop((second, file));
+        assert!(!path.exists());
+
+        std::fs::write(&path, "precious").unwrap();
+        assert_eq!(bind_unix(&path).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "precious");
+    }
+}

@@ -1,0 +1,168 @@
+//! Errors as they go over HTTP: which status a code travels under, with which headers, and which codes each call lists.
+
+use std::collections::BTreeMap;
+
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use utoipa::openapi::{ContentBuilder, Ref, RefOr, Response as Documented, ResponseBuilder, Schema};
+
+use semdex_contract::{Call, Effect, Needs, Problem, title};
+use semdex_model::{Code, Error};
+
+/// A refusal on its way out. What it looks like, JSON or Markdown, is for [`super::responder`] to say, which knows what the
+/// client reads.
+#[derive(Debug)]
+pub(crate) struct Refusal(pub Error);
+
+impl From<Error> for Refusal {
+    fn from(error: Error) -> Refusal {
+        Refusal(error)
+    }
+}
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        let mut response = status(self.0.code).into_response();
+        let headers = response.headers_mut();
+        match self.0.code {
+            Code::Unauthorized => {
+                headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"semdex\""));
+            }
+            Code::Busy => {
+                headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+            }
+            // What is left of the request is not worth reading.
+            Code::TooLarge | Code::RequestTimeout => {
+                headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
+            }
+            _ => {}
+        }
+        response.extensions_mut().insert(self.0);
+        response
+    }
+}
+
+/// The status that a code travels under.
+fn status(code: Code) -> StatusCode {
+    match code {
+        Code::InvalidJson | Code::InvalidRequest | Code::OutsideWorkspace => StatusCode::BAD_REQUEST,
+        Code::Unauthorized => StatusCode::UNAUTHORIZED,
+        Code::ForbiddenHost
+        | Code::ForbiddenOrigin
+        | Code::ForbiddenRoot
+        | Code::PermissionDenied
+        | Code::Untrusted => StatusCode::FORBIDDEN,
+        Code::UnknownRoute
+        | Code::UnknownWorkspace
+        | Code::UnknownFile
+        | Code::UnknownSymbol
+        | Code::UnknownPackage
+        | Code::UnknownChange
+        | Code::UnknownRun => StatusCode::NOT_FOUND,
+        Code::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
+        Code::NotAcceptable => StatusCode::NOT_ACCEPTABLE,
+        Code::RequestTimeout => StatusCode::REQUEST_TIMEOUT,
+        Code::NoMatch
+        | Code::Ambiguous
+        | Code::AmbiguousSymbol
+        | Code::HashMismatch
+        | Code::AlreadyExists
+        | Code::Conflict => StatusCode::CONFLICT,
+        Code::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+        Code::UnsupportedMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+        Code::NotText | Code::WouldBreak | Code::RenameRefused | Code::InvalidContent => {
+            StatusCode::UNPROCESSABLE_ENTITY
+        }
+        Code::ModelUnavailable => StatusCode::FAILED_DEPENDENCY,
+        Code::Busy => StatusCode::TOO_MANY_REQUESTS,
+        Code::Internal => StatusCode::INTERNAL_SERVER_ERROR,
+        Code::DiskFull => StatusCode::INSUFFICIENT_STORAGE,
+        Code::NotReady | Code::EngineUnavailable | Code::RevisionNotReached => StatusCode::SERVICE_UNAVAILABLE,
+        Code::Timeout => StatusCode::GATEWAY_TIMEOUT,
+        Code::NotARepository | Code::NothingToCommit => StatusCode::FAILED_DEPENDENCY,
+    }
+}
+
+/// The status of an answer to this call that is no refusal.
+pub(crate) fn success(call: &Call) -> StatusCode {
+    match call.effect {
+        Effect::Read | Effect::Change => StatusCode::OK,
+        Effect::Begin => StatusCode::ACCEPTED,
+    }
+}
+
+/// The error as it goes over HTTP.
+pub(crate) fn over_http(error: Error) -> Problem {
+    let status = status(error.code).as_u16();
+    Problem { status: Some(status), ..Problem::new(error) }
+}
+
+/// What every call may be refused with.
+const GUARD: &[Code] = &[Code::ForbiddenHost, Code::ForbiddenOrigin, Code::NotAcceptable, Code::Busy, Code::Internal];
+/// The same, where the reply has one form only.
+const NO_FORM: &[Code] = &[Code::ForbiddenHost, Code::ForbiddenOrigin, Code::Busy, Code::Internal];
+/// And what every call but that for the health.
+const ANY: &[Code] = &[Code::InvalidRequest, Code::Unauthorized, Code::UnknownWorkspace];
+const BODY: &[Code] = &[Code::InvalidJson, Code::RequestTimeout, Code::TooLarge, Code::UnsupportedMediaType];
+
+/// The responses that refuse a call: one for each status, its description listing the codes.
+pub(crate) fn refusals(call: &Call) -> BTreeMap<String, RefOr<Documented>> {
+    let mut sets = vec![GUARD];
+    if call.needs > Needs::Nothing {
+        sets.push(ANY);
+    }
+    if call.method.has_body() {
+        sets.push(BODY);
+    }
+    sets.extend(call.refusals);
+    documented(&sets)
+}
+
+/// Of `/v1/events`.
+pub(crate) fn listening_refusals() -> BTreeMap<String, RefOr<Documented>> {
+    documented(&[NO_FORM, &[Code::InvalidRequest, Code::Unauthorized, Code::UnknownWorkspace]])
+}
+
+/// Of `/metrics`.
+pub(crate) fn metrics_refusals() -> BTreeMap<String, RefOr<Documented>> {
+    documented(&[NO_FORM, &[Code::Unauthorized]])
+}
+
+/// Of `/v1/hooks/{agent}`.
+pub(crate) fn hook_refusals() -> BTreeMap<String, RefOr<Documented>> {
+    documented(&[NO_FORM, &[Code::Unauthorized, Code::UnknownRoute]])
+}
+
+fn documented(sets: &[&[Code]]) -> BTreeMap<String, RefOr<Documented>> {
+    let mut codes: BTreeMap<u16, Vec<Code>> = BTreeMap::new();
+    for &code in sets.iter().copied().flatten() {
+        let same_status = codes.entry(status(code).as_u16()).or_default();
+        if !same_status.contains(&code) {
+            same_status.push(code);
+        }
+    }
+    codes.into_iter().map(|(status, codes)| (status.to_string(), RefOr::T(response(&codes)))).collect()
+}
+
+fn response(codes: &[Code]) -> Documented {
+    let lines: Vec<String> = codes.iter().map(|&code| format!("`{}`: {}.", code.name(), title(code))).collect();
+    let problem = RefOr::<Schema>::Ref(Ref::from_schema_name("Problem"));
+    ResponseBuilder::new()
+        .description(lines.join("\n"))
+        .content("application/problem+json", ContentBuilder::new().schema(Some(problem)).build())
+        .build()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refusal_lists_the_codes_of_a_status_together() {
+        let responses = documented(&[ANY, BODY]);
+        let RefOr::T(bad_request) = &responses["400"] else { panic!("inline") };
+        assert!(bad_request.description.starts_with("`invalid_request`: "), "{}", bad_request.description);
+        assert!(bad_request.description.contains("\n`invalid_json`: "), "{}", bad_request.description);
+        assert!(responses.contains_key("408") && !responses.contains_key("409"));
+    }
+}

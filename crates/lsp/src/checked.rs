@@ -1,0 +1,94 @@
+//! What a server has said against files, kept by the state of all texts: of a state that comes again, as that before an edit
+//! does with each dry run and with each undo, it is not asked again.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use semdex_engine::files::Files;
+use semdex_engine::sound;
+use semdex_model::Diagnostic;
+
+/// States that are kept.
+const MOST_STATES: usize = 6;
+/// What was said is kept so long: what is installed outside of the workspace is watched by nobody.
+const KEPT: Duration = Duration::from_secs(60);
+
+/// All that decides what a server says: the texts, and which life of which installation it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Inputs {
+    texts: blake3::Hash,
+    life: u32,
+    renewals: u32,
+}
+
+impl Inputs {
+    pub(crate) fn new(files: &Files, life: u32, renewals: u32) -> Inputs {
+        let mut hasher = blake3::Hasher::new();
+        for file in files.iter() {
+            hasher.update(&file.path.len().to_le_bytes());
+            hasher.update(file.path.as_bytes());
+            hasher.update(file.hash.as_bytes());
+            // What the disk has under an overlay, or that it has nothing there, is seen by who looks for a file.
+            hasher.update(&[u8::from(file.overlay)]);
+        }
+        Inputs { texts: hasher.finalize(), life, renewals }
+    }
+}
+
+type ByFile = HashMap<Arc<str>, (Instant, Arc<[Diagnostic]>)>;
+
+/// The last states, that which was used last first.
+#[derive(Debug, Default)]
+pub(crate) struct Checked(Mutex<VecDeque<(Inputs, ByFile)>>);
+
+impl Checked {
+    pub(crate) fn of(&self, state: Inputs, file: &str) -> Option<Arc<[Diagnostic]>> {
+        let mut states = sound::lock(&self.0);
+        let at = states.iter().position(|it| it.0 == state)?;
+        let (_, found) = states.get(at)?.1.get(file).filter(|it| it.0.elapsed() < KEPT).cloned()?;
+        if let Some(used) = states.remove(at) {
+            states.push_front(used);
+        }
+        Some(found)
+    }
+
+    pub(crate) fn keep(&self, state: Inputs, file: Arc<str>, found: &[Diagnostic]) {
+        let mut states = sound::lock(&self.0);
+        if !states.iter().any(|it| it.0 == state) {
+            states.truncate(MOST_STATES - 1);
+            states.push_front((state, ByFile::new()));
+        }
+        if let Some((_, by_file)) = states.iter_mut().find(|it| it.0 == state) {
+            by_file.insert(file, (Instant::now(), found.into()));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use semdex_engine::registry::Registry;
+
+    #[test]
+    fn states_are_distinguished_and_the_oldest_goes() {
+        let mut files = Files::new(Registry::new(Vec::new(), crate::kinds).languages().clone());
+        let mut state = |text: &str, life| {
+            files.insert(Arc::new(files.file("a.py", text)));
+            Inputs::new(&files, life, 0)
+        };
+        let first = state("x = 1\n", 1);
+        assert_eq!(first, state("x = 1\n", 1));
+        assert!(first != state("x = 2\n", 1) && first != state("x = 1\n", 2));
+        let checked = Checked::default();
+        let keep = |state| checked.keep(state, "a.py".into(), &[]);
+        keep(first);
+        for life in 2..=MOST_STATES as u32 {
+            keep(state("x = 1\n", life));
+        }
+        assert!(checked.of(first, "a.py").is_some() && checked.of(first, "b.py").is_none());
+        keep(state("x = 3\n", 1));
+        assert!(checked.of(first, "a.py").is_some(), "it was used last");
+        assert!(checked.of(state("x = 1\n", 2), "a.py").is_none());
+    }
+}

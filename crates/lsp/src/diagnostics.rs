@@ -1,0 +1,260 @@
+//! What a server has to say against files. Pulled where it can be asked; else pushed, and believed only where what was
+//! pushed speaks of the texts as they are now. Never an old answer, never an empty one that means "not yet".
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use futures::StreamExt as _;
+use serde_json::{Value, json};
+
+use super::document_sync::are_of_same_names;
+use super::queries::{AT_ONCE, Asked, ServerQueries};
+use super::session::{Failure, Session};
+use super::{fallback, names, proof, wire};
+use semdex_config::DiagnosticsFrom;
+use semdex_engine::Result;
+use semdex_engine::files::File;
+use semdex_engine::view::blocking;
+use semdex_model::{Answer, Coverage, Diagnostic, MissingCode, Span};
+
+/// Files that are checked for one question about everything.
+const MOST_FILES: usize = 2000;
+/// What is pushed counts after so long without more; without a version, by which one can tell what it speaks of, longer.
+const QUIET: Duration = Duration::from_millis(400);
+const LONG_QUIET: Duration = Duration::from_millis(1000);
+
+/// What the server says against a file.
+type OfFile = (Arc<File>, Asked<Vec<Value>>);
+
+/// A server that says when it is idle is believed so long after.
+const IDLE: Duration = Duration::from_millis(60);
+
+/// Of these files, or of all.
+pub(crate) async fn of(queries: &ServerQueries, names: Vec<String>) -> Result<Answer<Vec<Diagnostic>>> {
+    let mut coverage = Coverage::default();
+    let session = &queries.session;
+    let files: Vec<Arc<File>> = match names.as_slice() {
+        [] if session.row.keys.on_request == Some(true) => {
+            let detail = format!("{} files are checked where one is asked for by its name", session.row.title());
+            let mut coverage = Coverage::default();
+            coverage.note(session.missing(MissingCode::Unsupported, detail));
+            return Ok(Answer { value: Vec::new(), coverage });
+        }
+        [] => queries.own_files(),
+        names => names.iter().map(|it| queries.file(it)).collect::<Result<_>>()?,
+    };
+    if files.len() > MOST_FILES {
+        let detail = format!("there are {} files; {MOST_FILES} were checked: ask for others by name", files.len());
+        coverage.lacks(session.missing(MissingCode::TooMany, detail));
+    }
+    let files: Vec<Arc<File>> = files.into_iter().take(MOST_FILES).collect();
+    let found = by_file(queries, &files, &mut coverage).await?;
+    Ok(Answer { value: found.into_values().flatten().collect(), coverage })
+}
+
+/// The diagnostics of each file that the server answered for.
+pub(crate) async fn by_file(
+    queries: &ServerQueries,
+    files: &[Arc<File>],
+    coverage: &mut Coverage,
+) -> Result<BTreeMap<String, Vec<Diagnostic>>> {
+    let mut found = BTreeMap::new();
+    if files.is_empty() {
+        return Ok(found);
+    }
+    let session = &queries.session;
+    if let Err(failure) = session.ready(queries.deadlines.ready).await {
+        let missing = failure.missing(session);
+        coverage.lacks(missing.clone());
+        if fallback::is_called_for(&missing) {
+            found = fallback::of(queries, files, coverage).await;
+            queries.check()?;
+        }
+        return Ok(found);
+    }
+    match proof::is_proved(queries, files).await? {
+        Ok(true) => {}
+        Ok(false) => {
+            let detail = format!("{} does not know yet what these files declare: ask again", session.row.server());
+            coverage.lacks(session.missing(MissingCode::Indexing, detail));
+        }
+        Err(failure) => {
+            failure.note(session, coverage);
+            return Ok(found);
+        }
+    }
+    if source(session) == DiagnosticsFrom::None {
+        let has_tool = |it: &Arc<File>| session.service.row_of(&it.path).is_some_and(|it| it.keys.fallback.is_some());
+        if files.iter().all(has_tool) {
+            found = fallback::of(queries, files, coverage).await;
+            queries.check()?;
+            return Ok(found);
+        }
+        let detail = format!("{} gives no diagnostics", session.row.server());
+        coverage.lacks(session.missing(MissingCode::Unsupported, detail));
+        return Ok(found);
+    }
+    let (all, asker) = (queries.files.clone(), session.clone());
+    let (inputs, is_on_disk) = blocking(move || {
+        let held = asker.documents().files().clone();
+        Ok((asker.inputs_of(&all), are_of_same_names(&all, &held)))
+    })
+    .await?;
+    let mut left = Vec::new();
+    for file in files {
+        match session.checked.of(inputs, &file.path) {
+            Some(known) => drop(found.insert(file.path.to_string(), known.to_vec())),
+            None => left.push(file),
+        }
+    }
+    let asked = left.into_iter().map(|file| async move { Ok((file.clone(), raw(queries, file).await?)) });
+    let answers: Vec<Result<OfFile>> =
+        futures::stream::iter(asked.collect::<Vec<_>>()).buffered(AT_ONCE).collect().await;
+    for answer in answers {
+        let (file, items) = answer?;
+        match items {
+            Ok(items) => {
+                let translated: Vec<Diagnostic> =
+                    items.iter().filter_map(|it| diagnostic(queries, &file, it)).collect();
+                // One that has come up just now may not know everything yet. And a trial that makes or removes files leaves
+                // the disk as it is: the same texts mean something else there once it is carried out.
+                if is_on_disk && !session.is_young() {
+                    session.checked.keep(inputs, file.path.clone(), &translated);
+                }
+                found.insert(file.path.to_string(), translated);
+            }
+            Err(failure) => failure.note(session, coverage),
+        }
+    }
+    Ok(found)
+}
+
+/// How the server gives its diagnostics.
+pub(crate) fn source(session: &Session) -> DiagnosticsFrom {
+    let pulls = session.has("textDocument/diagnostic");
+    match session.row.keys.diagnostics {
+        Some(DiagnosticsFrom::Pull) | None if pulls => DiagnosticsFrom::Pull,
+        Some(DiagnosticsFrom::None) => DiagnosticsFrom::None,
+        _ => DiagnosticsFrom::Push,
+    }
+}
+
+/// What the server says against a file, in its own words.
+pub(crate) async fn raw(queries: &ServerQueries, file: &File) -> Result<Asked<Vec<Value>>> {
+    match source(&queries.session) {
+        DiagnosticsFrom::Pull => pulled(queries, file).await,
+        DiagnosticsFrom::Push => pushed(queries, file).await,
+        DiagnosticsFrom::None => Ok(Ok(Vec::new())),
+    }
+}
+
+async fn pulled(queries: &ServerQueries, file: &File) -> Result<Asked<Vec<Value>>> {
+    let params = json!({"textDocument": {"uri": queries.session.root.uri(&file.path)}});
+    let answer = queries.ask(&[&file.path], "textDocument/diagnostic", &params).await?;
+    Ok(answer.and_then(|it| match it.get("items").and_then(Value::as_array) {
+        Some(items) => Ok(items.clone()),
+        // "Unchanged" is of no use: nothing was said to be known.
+        None => Err(Failure::Refused("a report without items".to_owned())),
+    }))
+}
+
+/// Waits for what the server says of the file as it is now.
+async fn pushed(queries: &ServerQueries, file: &File) -> Result<Asked<Vec<Value>>> {
+    let session = &queries.session;
+    queries.check()?;
+    let was_open = session.documents().version_of(&file.path).is_some();
+    if let Err(failure) = session.open(&[&file.path], queries.deadlines).await {
+        return Ok(Err(failure));
+    }
+    let version = {
+        let mut documents = session.documents();
+        // What it said before something else changed is said anew, and what is not to be believed any more.
+        let is_old = session.pushed.of(&file.path).map_or(was_open, |it| it.at < documents.last_change());
+        if is_old { documents.touch(&file.path) } else { documents.version_of(&file.path) }
+    };
+    if let Err(failure) = session.open(&[&file.path], queries.deadlines).await {
+        return Ok(Err(failure));
+    }
+    // From when on a push without a version speaks of the text as it is: the server has answered a question since it was
+    // sent that text, so that it has read it.
+    let mut read_at: Option<Instant> = None;
+    let mut has_touched = false;
+    let (quiet, unversioned) = match session.row.keys.quiet_ms.map(Duration::from_millis) {
+        Some(quiet) => (quiet, quiet),
+        None => (QUIET, LONG_QUIET),
+    };
+    loop {
+        let news = session.pushed.news.notified();
+        queries.check()?;
+        let push = session.pushed.of(&file.path);
+        let has_version = push.as_ref().is_some_and(|it| it.version.is_some()) || session.pushed.has_versions();
+        if !has_version && read_at.is_none() {
+            if let Err(failure) = queries.barrier(file).await? {
+                return Ok(Err(failure));
+            }
+            read_at = Some(Instant::now());
+            continue;
+        }
+        let mut until = queries.deadlines.answer;
+        let is_new = push.as_ref().is_some_and(|push| match push.version {
+            Some(pushed) => Some(pushed) >= version,
+            None => read_at.is_some_and(|it| push.at >= it),
+        });
+        if let Some(push) = push.filter(|_| is_new) {
+            let busy = {
+                let documents = session.documents();
+                session.pushed.is_busy(|file| documents.version_of(file).is_some())
+            };
+            let settled = match busy {
+                Some((true, _)) => None,
+                Some((false, at)) => Some(at.max(push.at) + IDLE),
+                None if push.version.is_some() => Some(push.at + quiet),
+                None => Some(push.at + unversioned),
+            };
+            if let Some(settled) = settled {
+                if Instant::now() >= settled {
+                    return Ok(Ok(push.items));
+                }
+                until = until.min(settled);
+            }
+        } else if let Some(read_at) = read_at.filter(|_| !has_touched) {
+            // It may have spoken while it read, before it answered: then it does so again.
+            let again = read_at + quiet;
+            if Instant::now() >= again {
+                has_touched = true;
+                session.documents().touch(&file.path);
+                if let Err(failure) = session.open(&[&file.path], queries.deadlines).await {
+                    return Ok(Err(failure));
+                }
+            } else {
+                until = until.min(again);
+            }
+        }
+        if tokio::time::timeout_at(until.into(), news).await.is_err() && Instant::now() >= queries.deadlines.answer {
+            return Ok(Err(session.out_of_time()));
+        }
+    }
+}
+
+/// One of them in the words of the model.
+pub(crate) fn diagnostic(queries: &ServerQueries, file: &Arc<File>, item: &Value) -> Option<Diagnostic> {
+    let code = wire::code(item);
+    let ignored = queries.session.row.keys.ignored_codes.as_deref().unwrap_or_default();
+    if code.as_ref().is_some_and(|it| ignored.contains(it)) {
+        return None;
+    }
+    let span = wire::span(file, wire::range(item.get("range")?)?);
+    let text = |name: &str| item.get(name).and_then(Value::as_str).filter(|it| !it.is_empty()).map(str::to_owned);
+    let source = text("source").unwrap_or_else(|| queries.session.row.server().to_owned());
+    let place = file.lines().place(&file.path, Span::new(span.start, span.end));
+    Some(Diagnostic {
+        severity: wire::severity(item),
+        code,
+        message: text("message")?,
+        source,
+        symbol: file.outline().enclosing(span.start).last().map(|it| names::path(&file.path, it)),
+        confirmed: None,
+        place,
+    })
+}

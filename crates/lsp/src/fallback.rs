@@ -1,0 +1,203 @@
+//! What stands in for a language server that is missing or down: a checker that is run once for a question. Its findings
+//! carry its name, and the answer says that it is not the server's.
+
+mod findings;
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+use std::time::Duration;
+
+use self::findings::{Finding, Form};
+use super::queries::ServerQueries;
+use super::session::Session;
+use super::table::base_name;
+use super::{names, program, wire};
+use semdex_engine::files::File;
+use semdex_model::{Coverage, Diagnostic, Missing, MissingCode, Severity};
+use semdex_process::process_group;
+
+/// A tool has so long for one question, however many files that is about.
+const LIMIT: Duration = Duration::from_secs(5);
+/// Texts that are no files of the disk are checked one by one.
+const MOST_TEXTS: usize = 20;
+
+pub(crate) type ByFile = BTreeMap<String, Vec<Diagnostic>>;
+
+/// A tool and how it is run.
+struct Tool {
+    name: String,
+    path: PathBuf,
+    arguments: Vec<String>,
+    form: Form,
+}
+
+/// Whether an answer without the server calls for a tool: not where it is only being started.
+pub(crate) fn is_called_for(missing: &Missing) -> bool {
+    matches!(missing.code, MissingCode::EngineMissing | MissingCode::EngineDown | MissingCode::Untrusted)
+}
+
+/// What the tool says of these files. `coverage` names it, or says why there are no diagnostics.
+pub(crate) async fn of(queries: &ServerQueries, files: &[Arc<File>], coverage: &mut Coverage) -> ByFile {
+    let session = &queries.session;
+    let mut found = ByFile::new();
+    let mut by_command: BTreeMap<&[String], Vec<Arc<File>>> = BTreeMap::new();
+    let mut without: Option<Missing> = None;
+    for file in files {
+        let row = session.service.row_of(&file.path);
+        match row.and_then(|it| it.keys.fallback.as_deref()) {
+            Some(command) => by_command.entry(command).or_default().push(file.clone()),
+            None => {
+                let title = row.map_or(session.row.title(), |it| it.title());
+                let why = format!("no other tool checks {title}");
+                without = Some(unavailable(session, MissingCode::EngineDown, why));
+            }
+        }
+    }
+    without.into_iter().for_each(|it| coverage.lacks(it));
+    for (command, files) in by_command {
+        let report = match tool(session, command, &files) {
+            Ok(tool) => {
+                let ended = tokio::time::timeout(LIMIT, run(session, &tool, &files)).await;
+                let report = ended.unwrap_or_else(|_| Err(late(&tool)));
+                report.map_err(|why| unavailable(session, MissingCode::EngineDown, why))
+            }
+            Err(missing) => Err(missing),
+        };
+        match report {
+            Ok(ToolReport { tool, findings, unread }) => {
+                coverage.stands_in(&tool);
+                for file in unread {
+                    let detail = format!("{tool} reads the disk, and the text of {file} is another");
+                    coverage.lacks(unavailable(session, MissingCode::EngineDown, detail));
+                }
+                for (file, list) in findings {
+                    found.entry(file.path.to_string()).or_default().extend(list);
+                }
+            }
+            Err(missing) => coverage.lacks(missing),
+        }
+    }
+    found
+}
+
+fn unavailable(session: &Session, code: MissingCode, why: String) -> Missing {
+    session.missing(code, format!("diagnostics unavailable: {why}"))
+}
+
+fn late(tool: &Tool) -> String {
+    format!("{} did not end within {} s", tool.name, LIMIT.as_secs())
+}
+
+fn tool(session: &Session, command: &[String], files: &[Arc<File>]) -> Result<Tool, Missing> {
+    let Some((program, arguments)) = command.split_first() else {
+        return Err(unavailable(session, MissingCode::EngineDown, "`fallback` names no program".to_owned()));
+    };
+    let name = base_name(program).to_owned();
+    let form = Form::of(&name);
+    if !session.trusted
+        && let Some(what) = form.wants_trust(session.root.directory())
+    {
+        let why = format!("{name} {what}, which is not trusted; `semdex trust PATH` changes that");
+        return Err(unavailable(session, MissingCode::Untrusted, why));
+    }
+    let found = program::find_named(program, session.root.directory(), session.trusted);
+    let Some(path) = found else {
+        let row = files.first().and_then(|it| session.service.row_of(&it.path));
+        let install = row.and_then(|it| it.keys.fallback_install.as_ref());
+        let how = install.map(|it| format!("; install it with `{it}`")).unwrap_or_default();
+        let why = format!("`{name}`, which would stand in, is not on the PATH{how}");
+        return Err(unavailable(session, MissingCode::EngineDown, why));
+    };
+    Ok(Tool { name, path, arguments: arguments.to_vec(), form })
+}
+
+struct ToolReport {
+    tool: String,
+    findings: Vec<(Arc<File>, Vec<Diagnostic>)>,
+    /// Files that the tool could not be shown as they are.
+    unread: Vec<String>,
+}
+
+async fn run(session: &Session, tool: &Tool, files: &[Arc<File>]) -> Result<ToolReport, String> {
+    let root = session.root.directory();
+    let is_text = |file: &Arc<File>| file.overlay || is_another(root, file);
+    let (texts, on_disk): (Vec<_>, Vec<_>) = files.iter().cloned().partition(is_text);
+    let mut findings: Vec<(Arc<File>, Vec<Diagnostic>)> = on_disk.iter().map(|it| (it.clone(), Vec::new())).collect();
+    let mut unread = Vec::new();
+    if !on_disk.is_empty() {
+        let rounds: Vec<Vec<Arc<File>>> = match tool.form.takes_many() {
+            true => vec![on_disk],
+            false => on_disk.into_iter().map(|it| vec![it]).collect(),
+        };
+        for files in rounds {
+            for one in ask(session, tool, &tool.form.on_disk(root, &files, session.trusted), None).await? {
+                let named = one.file.as_deref().map(|it| relative(root, it));
+                let of = |it: &&mut (Arc<File>, Vec<Diagnostic>)| match &named {
+                    Some(named) => *it.0.path == **named,
+                    None => files.len() == 1 && it.0.path == files[0].path,
+                };
+                if let Some((file, list)) = findings.iter_mut().find(of) {
+                    list.extend(diagnostic(tool, file, &one));
+                }
+            }
+        }
+    }
+    for (at, file) in texts.into_iter().enumerate() {
+        match tool.form.of_text(root, &file).filter(|_| at < MOST_TEXTS) {
+            Some(arguments) => {
+                let listed = ask(session, tool, &arguments, Some(file.text.clone())).await?;
+                let list = listed.iter().filter_map(|it| diagnostic(tool, &file, it)).collect();
+                findings.push((file, list));
+            }
+            None => unread.push(file.path.to_string()),
+        }
+    }
+    Ok(ToolReport { tool: tool.name.clone(), findings, unread })
+}
+
+/// Whether the disk has another text than the one that is asked about: a dry run's.
+fn is_another(root: &Path, file: &File) -> bool {
+    std::fs::read(root.join(&*file.path)).map_or(true, |it| it != file.text.as_bytes())
+}
+
+async fn ask(
+    session: &Session,
+    tool: &Tool,
+    arguments: &[OsString],
+    input: Option<Arc<str>>,
+) -> Result<Vec<Finding>, String> {
+    let (root, trusted) = (session.root.directory(), session.trusted);
+    let mut command = Command::new(&tool.path);
+    command.args(&tool.arguments).args(arguments).current_dir(if trusted { root } else { Path::new("/") });
+    command.env("NO_COLOR", "1");
+    match process_group::output_of(command, input, LIMIT).await {
+        Ok(output) => tool.form.findings(&output).map_err(|why| format!("{} failed: {why}", tool.name)),
+        Err(process_group::Failure::Late) => Err(late(tool)),
+        Err(error) => Err(format!("{} cannot be run: {error}", tool.name)),
+    }
+}
+
+fn relative(root: &Path, file: &str) -> String {
+    let path = Path::new(file);
+    let real = root.canonicalize().unwrap_or_else(|_| root.to_owned());
+    let inside = path.strip_prefix(root).or_else(|_| path.strip_prefix(&real)).unwrap_or(path);
+    inside.strip_prefix(".").unwrap_or(inside).to_string_lossy().into_owned()
+}
+
+fn diagnostic(tool: &Tool, file: &Arc<File>, finding: &Finding) -> Option<Diagnostic> {
+    let at = |(line, column): (u32, u32)| (line.saturating_sub(1), column.saturating_sub(1));
+    let end = finding.end.unwrap_or(finding.start);
+    let span = wire::span(file, wire::Range { start: at(finding.start), end: at(end) });
+    Some(Diagnostic {
+        severity: finding.severity.unwrap_or(Severity::Error),
+        code: finding.code.clone(),
+        message: finding.message.clone(),
+        source: tool.name.clone(),
+        symbol: file.outline().enclosing(span.start).last().map(|it| names::path(&file.path, it)),
+        confirmed: None,
+        place: file.lines().place(&file.path, span),
+    })
+}

@@ -1,0 +1,235 @@
+//! Each language on a small text: its declarations by their paths, and a skeleton that parses again.
+
+use super::{Code, Grammar, LspSyntax};
+use semdex_model::{Role, Span, Syntax as _};
+
+/// The paths of all declarations with their kinds; the skeleton parses without an error and declares the same.
+#[track_caller]
+fn check(language: &str, text: &str, expected: &[&str], skeleton: &str) {
+    let grammar = Grammar::of(language);
+    assert!(grammar.is_some(), "{language}");
+    let syntax = LspSyntax { grammar, extensions: &[] };
+    let paths = |text: &str| {
+        let mut found = Vec::new();
+        syntax.outline(text).walk(&mut |it| {
+            let chain: Vec<&str> = it.container.iter().map(String::as_str).chain([it.name.as_str()]).collect();
+            assert_eq!(&text[it.name_span.start..it.name_span.end], it.name);
+            assert!(it.span.encloses(it.name_span));
+            found.push(format!("{} {}", it.kind.name(), chain.join(".")));
+        });
+        found
+    };
+    assert_eq!(paths(text), expected);
+    let outline = syntax.outline(text);
+    assert_eq!(outline.errors, [], "{language}");
+    assert_eq!(outline.skeleton, skeleton);
+    assert_eq!(outline.skeleton_lines.len(), skeleton.lines().count());
+    let again = syntax.outline(&outline.skeleton);
+    assert_eq!(again.errors, [], "{}", outline.skeleton);
+    for (line, from) in outline.skeleton.lines().zip(&outline.skeleton_lines) {
+        let original = text.lines().nth(from - 1).unwrap();
+        let is_stand_in = line.contains("...") || line.trim_start().starts_with("# ");
+        assert!(is_stand_in || line.starts_with(original.split('{').next().unwrap()), "{line:?} {original:?}");
+    }
+}
+
+#[test]
+fn python() {
+    check(
+        "python",
+        "\"\"\"Module.\"\"\"\nimport os\nfrom .a import b as c\n\nLIMIT = 3\n\nclass A(B):\n    \"\"\"Doc.\"\"\"\n    x: int = 1\n\n    @property\n    def f(self) -> int:\n        \"\"\"What.\"\"\"\n        def inner():\n            pass\n        return 1\n\n    def g(self): return 2\n\nasync def h(a,\n        b=1):\n    y = 2\n    return y\n",
+        &["const LIMIT", "struct A", "field A.x", "method A.f", "function A.f.inner", "method A.g", "function h"],
+        "\"\"\"Module.\"\"\"\nimport os\nfrom .a import b as c\n\nLIMIT = 3\n\nclass A(B):\n    \"\"\"Doc.\"\"\"\n    x: int = 1\n\n    @property\n    def f(self) -> int:\n        \"\"\"What.\"\"\"\n        ...  # 3 lines\n\n    def g(self): return 2\n\nasync def h(a,\n        b=1):\n    ...  # 2 lines\n",
+    );
+    let syntax = LspSyntax { grammar: Grammar::of("python"), extensions: &["py"] };
+    let outline =
+        syntax.outline("import a.b as c, d\nfrom .x import (y, z as w)\nfrom m import *\n# Docs.\ndef f(): pass\n");
+    let imports: Vec<(&str, Option<&str>)> =
+        outline.imports.iter().map(|it| (it.path.as_str(), it.alias.as_deref())).collect();
+    assert_eq!(imports, [("a.b", Some("c")), ("d", None), (".x.y", None), (".x.z", Some("w")), ("m.*", None)]);
+    assert_eq!(outline.items[0].docs.as_deref(), Some("Docs."));
+    assert!(
+        syntax.is_path("a/b.py::C.d") && syntax.is_path("C.d") && !syntax.is_path("a/b.ts::C") && !syntax.is_path("C")
+    );
+}
+
+#[test]
+fn typescript() {
+    check(
+        "typescript",
+        "import { a } from './a';\n/** Doc. */\nexport class K<T> extends B {\n  private x = 1;\n  m(a: number): string {\n    return '';\n  }\n}\nexport interface I { p: string; q(): void }\nexport enum E { A, B = 2 }\nexport type T = string;\nexport const f = (a: number) => {\n  return a;\n};\nnamespace N {\n  export function g() {\n    return 1;\n  }\n}\nexport default function h() {\n  const local = 1;\n}\n",
+        &[
+            "struct K",
+            "field K.x",
+            "method K.m",
+            "interface I",
+            "field I.p",
+            "method I.q",
+            "enum E",
+            "variant E.A",
+            "variant E.B",
+            "type T",
+            "function f",
+            "module N",
+            "function N.g",
+            "function h",
+        ],
+        "import { a } from './a';\n/** Doc. */\nexport class K<T> extends B {\n  private x = 1;\n  m(a: number): string { /* 1 line */ }\n}\nexport interface I { p: string; q(): void }\nexport enum E { A, B = 2 }\nexport type T = string;\nexport const f = (a: number) => { /* 1 line */ };\nnamespace N {\n  export function g() { /* 1 line */ }\n}\nexport default function h() { /* 1 line */ }\n",
+    );
+    let syntax = LspSyntax { grammar: Grammar::of("typescript"), extensions: &["ts"] };
+    assert_eq!(syntax.outline("export const A = () => <div>{x}</div>;\n").errors, [], "TSX");
+    let signed = "interface $A {}\nlet a: $A, A;\n";
+    assert_eq!(syntax.outline(signed).items[0].name, "$A");
+    let words: Vec<bool> = semdex_text::words::occurrences(signed, "A")
+        .map(|at| Code::new(syntax.grammar, signed).word(Span::new(at, at + 1)).is_some())
+        .collect();
+    assert_eq!(words, [false, false, true]);
+    assert_eq!(syntax.outline("/** Doc. */\nexport class K {}\n").items[0].docs.as_deref(), Some("Doc."));
+}
+
+#[test]
+fn c_and_its_kin() {
+    check(
+        "c",
+        "#include <stdio.h>\n#define MAX 3\ntypedef struct CallInfo {\n  int func;\n  void (*hook)(int);\n} CallInfo;\nstruct S { int a, *b; };\nenum E { X, Y };\nint add(int a, int b);\nstatic int *find(int n) {\n  int local;\n  return 0;\n}\nint counter = 0;\n",
+        &[
+            "macro MAX",
+            "type CallInfo",
+            "struct CallInfo",
+            "field CallInfo.func",
+            "field CallInfo.hook",
+            "struct S",
+            "field S.a",
+            "field S.b",
+            "enum E",
+            "variant E.X",
+            "variant E.Y",
+            "function add",
+            "function find",
+            "variable counter",
+        ],
+        "#include <stdio.h>\n#define MAX 3\ntypedef struct CallInfo {\n  int func;\n  void (*hook)(int);\n} CallInfo;\nstruct S { int a, *b; };\nenum E { X, Y };\nint add(int a, int b);\nstatic int *find(int n) { /* 2 lines */ }\nint counter = 0;\n",
+    );
+    check(
+        "cpp",
+        "namespace n {\ntemplate <class T> class K {\n public:\n  int f() const {\n    return 1;\n  }\n  int x;\n};\nint K<int>::g() {\n  return 2;\n}\n}\n",
+        &["module n", "struct n.K", "method n.K.f", "field n.K.x", "method n.K<int>.g"],
+        "namespace n {\ntemplate <class T> class K {\n public:\n  int f() const { /* 1 line */ }\n  int x;\n};\nint K<int>::g() { /* 1 line */ }\n}\n",
+    );
+}
+
+#[test]
+fn the_others() {
+    check(
+        "java",
+        "import a.B;\nclass A {\n  int x, y;\n  void f() {\n    g();\n  }\n}\n",
+        &["struct A", "field A.x", "field A.y", "method A.f"],
+        "import a.B;\nclass A {\n  int x, y;\n  void f() { /* 1 line */ }\n}\n",
+    );
+    check(
+        "csharp",
+        "namespace N {\n  class A {\n    int x;\n    public int P { get; set; }\n    void F() {\n      G();\n    }\n  }\n}\n",
+        &["module N", "struct N.A", "field N.A.x", "field N.A.P", "method N.A.F"],
+        "namespace N {\n  class A {\n    int x;\n    public int P { get; set; }\n    void F() { /* 1 line */ }\n  }\n}\n",
+    );
+    check(
+        "ruby",
+        "require 'a'\nmodule M\n  class A\n    LIMIT = 1\n    def f(x)\n      y = x\n      y\n    end\n  end\nend\n",
+        &["module M", "struct M.A", "const M.A.LIMIT", "method M.A.f"],
+        "require 'a'\nmodule M\n  class A\n    LIMIT = 1\n    def f(x)\n      # 2 lines\n    end\n  end\nend\n",
+    );
+    check(
+        "php",
+        "<?php\nclass A {\n  const X = 1;\n  public $y = 2;\n  function f() {\n    return 1;\n  }\n}\nfunction g() {\n  return 2;\n}\n",
+        &["struct A", "const A.X", "field A.y", "method A.f", "function g"],
+        "<?php\nclass A {\n  const X = 1;\n  public $y = 2;\n  function f() { /* 1 line */ }\n}\nfunction g() { /* 1 line */ }\n",
+    );
+    check(
+        "bash",
+        "#!/bin/bash\nsource ./lib.sh\nNAME=x\ngreet() {\n  local a=1\n  echo \"$NAME\"\n}\ngreet\n",
+        &["const NAME", "function greet"],
+        "#!/bin/bash\nsource ./lib.sh\nNAME=x\ngreet() { :; } # 2 lines\ngreet\n",
+    );
+}
+
+#[test]
+fn words_of_code_are_distinguished_from_comments_and_strings() {
+    let text = "from m import f\n# f\ns = 'f' + f'{f()}'\nf(1)\na.f()\nx = f\n";
+    let code = Code::new(Grammar::of("python"), text);
+    let roles: Vec<Role> = semdex_text::words::occurrences(text, "f")
+        .filter_map(|at| code.word(Span::new(at, at + 1)))
+        .map(|it| it.role)
+        .collect();
+    assert_eq!(roles, [Role::Import, Role::Call, Role::Call, Role::Call, Role::Read]);
+    let role = |language: &str, text: &str, word: &str| {
+        let at = text.rfind(word).unwrap();
+        Code::new(Grammar::of(language), text).word(Span::new(at, at + word.len())).map(|it| it.role)
+    };
+    assert_eq!(role("bash", "greet() { :; }\ngreet world\n", "greet"), Some(Role::Call));
+    for (text, word) in [("const x = <Shop name=\"a\" />;\n", "Shop"), ("const x = <a.Shop b=\"1\" />;\n", "Shop")] {
+        assert_eq!(role("javascript", text, word), Some(Role::Call), "{text}");
+    }
+    let calls = Code::new(Grammar::of("typescript"), "function m() { a.b(new C(1)); d(); }\n");
+    assert_eq!(calls.calls(Span::new(0, 40)).len(), 3);
+}
+
+#[test]
+fn a_declaration_is_altered() {
+    use semdex_model::Alteration::{Remove, Rename, Signature, Visibility};
+    let after = |language: &str, text: &str, name: &str, change| {
+        let syntax = LspSyntax { grammar: Grammar::of(language), extensions: &[] };
+        let mut found = None;
+        syntax.outline(text).walk(&mut |it| {
+            if it.name == name {
+                found = syntax.alter(text, it.span, it.name_span, change);
+            }
+        });
+        let (span, new) = found?;
+        let mut text = text.to_owned();
+        text.replace_range(span.start..span.end, &new);
+        Some(text)
+    };
+    let python = "class A:\n    x: int = 1\n\n    def f(self, a=1) -> int:\n        return a\n\ndef g(): pass\n";
+    let check = |language: &str, text: &str, name: &str, change, expected: Option<&str>| {
+        let found = after(language, text, name, change);
+        match expected {
+            Some(expected) => assert!(found.as_ref().is_some_and(|it| it.contains(expected)), "{name}: {found:?}"),
+            None => assert_eq!(found, None, "{name}"),
+        }
+    };
+    check("python", python, "f", Signature, Some("def f(self, semdex_added, a=1)"));
+    check("python", python, "g", Signature, Some("def g(semdex_added)"));
+    check("python", python, "x", Signature, Some("x: type[NotImplementedError] = 1"));
+    check("python", python, "f", Remove, Some("    pass\n\ndef g"));
+    check("python", python, "A", Rename, Some("class A_renamed:"));
+    check("python", python, "A", Signature, None);
+    check("python", python, "A", Visibility, None);
+    let script = "export class K {\n  p: string = '';\n  m(a: number) {}\n}\nexport const f = (a: number) => a;\n";
+    check("typescript", script, "m", Signature, Some("m(semdex_added: unique symbol, a: number)"));
+    check("typescript", script, "f", Signature, Some("= (semdex_added: unique symbol, a: number) =>"));
+    check("typescript", script, "p", Signature, Some("p: unique symbol = ''"));
+    check("typescript", script, "K", Visibility, Some("class K {\n  p"));
+    check("typescript", script, "f", Visibility, Some("}\nconst f"));
+    check(
+        "c",
+        "int f(void) { return 1; }\nint g(int a) { return a; }\n",
+        "f",
+        Signature,
+        Some("int f(int semdex_added)"),
+    );
+    check(
+        "c",
+        "int f(void) { return 1; }\nint g(int a) { return a; }\n",
+        "g",
+        Signature,
+        Some("int g(int semdex_added, int a)"),
+    );
+    check("java", "class A {\n  public int f(int a) { return a; }\n}\n", "f", Visibility, Some("private int f"));
+    check(
+        "java",
+        "class A {\n  public int f(int a) { return a; }\n}\n",
+        "f",
+        Signature,
+        Some("f(int semdex_added, int a)"),
+    );
+}

@@ -1,0 +1,520 @@
+//! A dry run: the diagnostics of the files that a change can reach, with the change and without it. The server is sent
+//! the new texts as those of open documents, and the old ones again; nobody else asks it anything meanwhile.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use futures::StreamExt as _;
+
+use super::affected::{self, imports_new_file};
+use super::grammar::Code;
+use super::queries::{ResolvedItem, ServerQueries};
+use super::reaching::{self, Tests};
+use super::{diagnostics, fallback, names, unread_users, usages};
+use semdex_engine::Result;
+use semdex_engine::files::{File, Files};
+use semdex_engine::view::{Extent, blocking};
+use semdex_model::{
+    Affected, Broken, ChangeImpact, ChangeKind, Changed, Coverage, Diagnostic, FileEdit, MissingCode, OutlineItem,
+    Severity, Span, Unchecked,
+};
+use semdex_text::diff::OffsetMap;
+use semdex_text::words::words;
+
+/// Changed declarations whose users are listed.
+const MOST_ALTERED: usize = 40;
+/// Characters of a declaration's head that are shown.
+const MOST_OF_A_HEAD: usize = 400;
+/// Declarations whose users are asked for at once.
+const USERS_AT_ONCE: usize = 4;
+
+/// A declaration that a change alters.
+pub(crate) struct Altered {
+    pub file: Arc<File>,
+    pub item: OutlineItem,
+    pub changed: Changed,
+    /// Its text before and after; empty where it is not there.
+    pub texts: [String; 2],
+    /// The name that it gets: who names that already means it from then on.
+    pub new_name: Option<String>,
+}
+
+pub(crate) async fn run(queries: &ServerQueries, edits: Vec<FileEdit>, extent: Extent) -> Result<ChangeImpact> {
+    let session = &queries.session;
+    let own: Vec<FileEdit> = edits.into_iter().filter(|it| session.service.row_of(&it.file).is_some()).collect();
+    if own.is_empty() {
+        return Ok(ChangeImpact::nothing());
+    }
+    let after = {
+        let mut after = Files::clone(&queries.files);
+        for edit in &own {
+            match &edit.new {
+                Some(text) => drop(after.insert(Arc::new(after.file(&edit.file, text.clone())))),
+                None => drop(after.remove(&edit.file)),
+            }
+        }
+        Arc::new(after)
+    };
+    // What is asked of the state before is asked in turn with the others.
+    let turn = tokio::time::timeout_at(queries.deadlines.answer.into(), session.gate.clone().read_owned()).await;
+    let Ok(reading) = turn else { return Ok(ChangeImpact::unanswered(session.out_of_time().missing(session))) };
+    let altered = altered(queries, &after, &own).await?;
+    let mut change_impact = ChangeImpact::nothing();
+    change_impact.impact.changed = altered.iter().map(|it| it.changed.clone()).collect();
+    note_undeclared(queries, &own, &mut change_impact);
+    unread_users::of_change(queries, &altered, &mut change_impact).await?;
+    if let Err(failure) = session.ready(queries.deadlines.ready).await {
+        let missing = failure.missing(session);
+        change_impact.lacks(missing.clone());
+        if fallback::is_called_for(&missing) {
+            let edited: BTreeSet<String> = own.iter().map(|it| it.file.clone()).collect();
+            let mut coverage = Coverage::default();
+            let old = fallback::of(queries, &of(&queries.files, &edited), &mut coverage).await;
+            let new = fallback::of(queries, &of(&after, &edited), &mut coverage).await;
+            queries.check()?;
+            change_impact.coverage.absorb(coverage);
+            compare(queries, &after, &altered, [&old, &new], &mut change_impact);
+            broken(&after, &own, &altered, &mut change_impact);
+            unchecked(queries, &own, &mut change_impact);
+        }
+        return Ok(change_impact);
+    }
+    let users = users(queries, &altered, &mut change_impact).await?;
+    let sealed: BTreeSet<&str> =
+        altered.iter().filter(|it| affected::is_sealed(it)).map(|it| &*it.changed.symbol).collect();
+    let reached = users.iter().filter(|it| !it.cause.as_deref().is_some_and(|it| sealed.contains(it)));
+    let used = reached.map(|it| (it.place.file.clone(), it.place.start)).collect();
+    let affected_set = affected::of(queries, &after, &own, &altered, used).await?;
+    drop(reading);
+    let turn = session.gate.clone().write_owned();
+    let Ok(alone) = tokio::time::timeout_at(queries.deadlines.answer.into(), turn).await else {
+        return Ok(ChangeImpact::unanswered(session.out_of_time().missing(session)));
+    };
+    queries.check()?;
+    for detail in affected_set.lacks {
+        change_impact.lacks(session.missing(MissingCode::TooMany, detail));
+    }
+    let mut judged = affected_set.files;
+    if extent == Extent::FixedElsewhere {
+        judged.retain(|file| !own.iter().any(|it| it.file == *file));
+    }
+    let old = diagnostics::by_file(queries, &of(&queries.files, &judged), &mut change_impact.coverage).await?;
+    if extent == Extent::FixedElsewhere {
+        let has_errors = |it: &Vec<Diagnostic>| it.iter().any(|it| it.severity == Severity::Error);
+        judged.retain(|it| old.get(it).is_none_or(has_errors));
+    }
+    let after_files = of(&after, &judged);
+    // A trial has the server look anew at what it knows.
+    let mut new = if after_files.is_empty() {
+        ByFile::new()
+    } else {
+        let texts = own.iter().map(|it| (it.file.clone(), it.new.clone().unwrap_or_default())).collect();
+        let _tried = session.try_texts(texts);
+        let trial = ServerQueries { files: after.clone(), ..queries.clone() };
+        diagnostics::by_file(&trial, &after_files, &mut change_impact.coverage).await?
+    };
+    drop(alone);
+    queries.check()?;
+    let mut is_unseen = false;
+    for (name, list) in &mut new {
+        let Some(file) = after.get(name) else { continue };
+        let line = |it: &Diagnostic| file.lines().line_text(&file.text, it.place.line);
+        let count = list.len();
+        list.retain(|it| !imports_new_file(line(it), &own));
+        is_unseen |= list.len() < count;
+    }
+    if is_unseen {
+        let detail = "what imports a new file is judged once that is written: the server looks for it on the disk";
+        change_impact.lacks(session.missing(MissingCode::Unsupported, detail));
+    }
+    compare(queries, &after, &altered, [&old, &new], &mut change_impact);
+    broken(&after, &own, &altered, &mut change_impact);
+    let tests = match extent {
+        Extent::Whole => reaching::of(queries, &altered, &users).await?,
+        Extent::FixedElsewhere => Tests::unsought(),
+    };
+    affected(users, tests, &mut change_impact);
+    moved(queries, &after, &own, &mut change_impact);
+    unchecked(queries, &own, &mut change_impact);
+    Ok(change_impact)
+}
+
+/// Without a grammar nobody knows what the edited files declare, and so not who uses it.
+fn note_undeclared(queries: &ServerQueries, edits: &[FileEdit], change_impact: &mut ChangeImpact) {
+    let session = &queries.session;
+    let Some(edit) = edits.iter().find(|it| queries.grammar_of(&it.file).is_none()) else { return };
+    let title = session.service.row_of(&edit.file).map_or("this language", |it| it.title());
+    let detail = format!(
+        "what a text of {title} declares is not known: the edited files alone were judged, not what the change breaks in \
+         others"
+    );
+    let missing = session.missing(MissingCode::Unsupported, detail);
+    match session.row.keys.on_request {
+        // Its files are checked each by itself, whatever is asked.
+        Some(true) => change_impact.impact.unchecked.push(Unchecked::from(&missing)),
+        _ => change_impact.lacks(missing),
+    }
+}
+
+fn of(files: &Files, names: &BTreeSet<String>) -> Vec<Arc<File>> {
+    names.iter().filter_map(|it| files.get(it).cloned()).collect()
+}
+
+/// What the declarations of the edited files are before and after.
+async fn altered(queries: &ServerQueries, after: &Arc<Files>, edits: &[FileEdit]) -> Result<Vec<Altered>> {
+    let mut all = Vec::new();
+    for edit in edits {
+        let (before, now) = (queries.files.get(&edit.file).cloned(), after.get(&edit.file).cloned());
+        let (old, old_code) = declarations(queries, before.clone()).await?;
+        let (new, new_code) = declarations(queries, now.clone()).await?;
+        let text = |file: &Option<Arc<File>>, it: &OutlineItem| {
+            file.as_ref().and_then(|file| file.text.get(it.span.start..it.span.end)).unwrap_or_default().to_owned()
+        };
+        let mut gone: Vec<&OutlineItem> = Vec::new();
+        let mut paired: BTreeSet<usize> = BTreeSet::new();
+        for item in &old {
+            let same =
+                new.iter().enumerate().find(|(at, it)| !paired.contains(at) && names::chain(it) == names::chain(item));
+            let Some((at, other)) = same else {
+                gone.push(item);
+                continue;
+            };
+            paired.insert(at);
+            let texts = [text(&before, item), text(&now, other)];
+            let mut signatures = [item.signature.clone(), other.signature.clone()];
+            let kind = if item.signature != other.signature || item.kind != other.kind {
+                ChangeKind::Signature
+            } else if texts[0] == texts[1] || meant(old_code.as_ref(), item) == meant(new_code.as_ref(), other) {
+                continue;
+            } else if let Some((kind, heads)) =
+                of_heads([head(old_code.as_ref(), item), head(new_code.as_ref(), other)])
+            {
+                signatures = heads;
+                kind
+            } else {
+                // What encloses a change is not changed itself.
+                let encloses = item.children.iter().any(|it| it.span != item.span) && item.body.is_some();
+                if encloses
+                    && !matches!(item.kind, semdex_model::SymbolKind::Function | semdex_model::SymbolKind::Method)
+                {
+                    continue;
+                }
+                ChangeKind::Body
+            };
+            let [was, is] = signatures.map(Some);
+            all.extend(before.clone().map(|file| Altered { texts, ..entry(file, item, kind, was, is) }));
+        }
+        let fresh: Vec<&OutlineItem> =
+            new.iter().enumerate().filter(|(at, _)| !paired.contains(at)).map(|it| it.1).collect();
+        let mut renamed: BTreeSet<usize> = BTreeSet::new();
+        for item in gone {
+            let alike = fresh.iter().find(|it| {
+                !renamed.contains(&it.name_span.start)
+                    && it.kind == item.kind
+                    && it.container == item.container
+                    && it.signature.replace(&it.name, &item.name) == item.signature
+            });
+            let was = Some(item.signature.clone());
+            let (kind, is) = match alike {
+                Some(alike) => {
+                    renamed.insert(alike.name_span.start);
+                    (ChangeKind::Renamed, Some(alike.signature.clone()))
+                }
+                None => (ChangeKind::Removed, None),
+            };
+            let new_name = alike.map(|it| it.name.clone());
+            all.extend(before.clone().map(|file| Altered { new_name, ..entry(file, item, kind, was, is) }));
+        }
+        for item in fresh.into_iter().filter(|it| !renamed.contains(&it.name_span.start)) {
+            all.extend(
+                now.clone().map(|file| entry(file, item, ChangeKind::Added, None, Some(item.signature.clone()))),
+            );
+        }
+    }
+    Ok(all)
+}
+
+/// A file and its code.
+type Coded = (Arc<File>, Code);
+
+/// The declarations of a file, and its code.
+async fn declarations(queries: &ServerQueries, file: Option<Arc<File>>) -> Result<(Vec<OutlineItem>, Option<Coded>)> {
+    let Some(file) = file else { return Ok((Vec::new(), None)) };
+    let grammar = queries.grammar_of(&file.path);
+    blocking(move || {
+        let mut items: Vec<OutlineItem> = Vec::new();
+        file.outline().walk(&mut |it| items.push(it.clone()));
+        let code = Code::new(grammar, &file.text);
+        Ok((items, Some((file, code))))
+    })
+    .await
+}
+
+/// How a declaration begins, with what is no part of its signature, as `export` and decorators are.
+#[derive(Default)]
+struct Head {
+    before_name: String,
+    /// As it is shown.
+    whole: String,
+}
+
+fn head(code: Option<&Coded>, item: &OutlineItem) -> Head {
+    let Some((file, code)) = code else { return Head::default() };
+    let until = |end| code.without_comments(&file.text, Span::new(item.span.start, end));
+    let whole = until(item.body.map_or(item.span.end, |body| body.start));
+    let whole = whole.trim_end_matches([' ', '{', ':', ';']).chars().take(MOST_OF_A_HEAD).collect();
+    Head { before_name: until(item.name_span.start), whole }
+}
+
+/// A declaration without what changes nothing.
+fn meant(code: Option<&Coded>, item: &OutlineItem) -> Option<String> {
+    code.map(|(file, code)| code.meant(&file.text, item.span))
+}
+
+/// What it is where two heads of a declaration differ before its name.
+fn of_heads([was, is]: [Head; 2]) -> Option<(ChangeKind, [String; 2])> {
+    let words = |it: &Head| {
+        let words = it.before_name.split(' ').filter(|it| !matches!(*it, "export" | "default"));
+        words.map(str::to_owned).collect::<Vec<_>>()
+    };
+    let kind = if words(&was) == words(&is) { ChangeKind::Visibility } else { ChangeKind::Signature };
+    (was.before_name != is.before_name).then_some((kind, [was.whole, is.whole]))
+}
+
+fn entry(
+    file: Arc<File>,
+    item: &OutlineItem,
+    kind: ChangeKind,
+    before: Option<String>,
+    after: Option<String>,
+) -> Altered {
+    let changed = Changed { symbol: names::path(&file.path, item), kind, before, after };
+    Altered { file, item: item.clone(), changed, texts: Default::default(), new_name: None }
+}
+
+/// Who uses what changes, before the change.
+async fn users(
+    queries: &ServerQueries,
+    altered: &[Altered],
+    change_impact: &mut ChangeImpact,
+) -> Result<Vec<Affected>> {
+    let followed: Vec<&Altered> = altered.iter().filter(|it| !matches!(it.changed.kind, ChangeKind::Added)).collect();
+    if followed.len() > MOST_ALTERED {
+        let detail = format!("{} declarations change: the users of {MOST_ALTERED} were looked for", followed.len());
+        change_impact.lacks(queries.session.missing(MissingCode::TooMany, detail));
+    }
+    let asked = followed.into_iter().take(MOST_ALTERED).map(|one| async move {
+        let found = ResolvedItem { file: one.file.clone(), item: one.item.clone() };
+        let mut lacks = Coverage::default();
+        Ok((one, usages::known(queries, &found, &mut lacks).await?, lacks))
+    });
+    let answers: Vec<Result<_>> =
+        futures::stream::iter(asked.collect::<Vec<_>>()).buffered(USERS_AT_ONCE).collect().await;
+    let mut all = Vec::new();
+    for answer in answers {
+        let (one, used, lacks) = answer?;
+        for missing in lacks.missing {
+            match missing.code {
+                // Words that may be uses: each file with such a word is checked all the same.
+                MissingCode::Unsupported | MissingCode::TooMany => {}
+                MissingCode::Indexing => change_impact.coverage.note(missing),
+                _ => change_impact.lacks(missing),
+            }
+        }
+        all.extend(used.items.into_iter().map(|it| Affected {
+            place: it.place,
+            text: it.text,
+            symbol: it.symbol,
+            cause: Some(one.changed.symbol.clone()),
+            test: it.test,
+        }));
+    }
+    Ok(all)
+}
+
+type ByFile = BTreeMap<String, Vec<Diagnostic>>;
+
+/// What is there after and was not before; an error that has only moved is not new.
+fn compare(
+    queries: &ServerQueries,
+    after: &Files,
+    altered: &[Altered],
+    [old, new]: [&ByFile; 2],
+    change_impact: &mut ChangeImpact,
+) {
+    let new_names: BTreeMap<&str, &str> =
+        altered.iter().filter_map(|it| Some((it.item.name.as_str(), it.new_name.as_deref()?))).collect();
+    let line = |files: &Files, it: &Diagnostic| {
+        let file = files.get(&it.place.file);
+        file.map(|file| file.lines().line_text(&file.text, it.place.line).trim().to_owned()).unwrap_or_default()
+    };
+    let key = |files: &Files, it: &Diagnostic| {
+        (it.place.file.clone(), it.code.clone(), it.message.clone(), line(files, it), it.severity)
+    };
+    let names: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
+    for name in names {
+        let (was, is) = (old.get(name), new.get(name));
+        let is_there = [queries.files.get(name).is_some(), after.get(name).is_some()];
+        // What could be asked of one state only says nothing of a difference.
+        if (is_there[0] && was.is_none()) || (is_there[1] && is.is_none()) {
+            continue;
+        }
+        let mut counts: BTreeMap<_, isize> = BTreeMap::new();
+        was.into_iter().flatten().for_each(|it| *counts.entry(key(&queries.files, it)).or_default() += 1);
+        let mut fresh: Vec<&Diagnostic> = Vec::new();
+        for it in is.into_iter().flatten() {
+            let left = counts.entry(key(after, it)).or_default();
+            *left -= 1;
+            if *left < 0 {
+                fresh.push(it);
+            }
+        }
+        let mut gone: Vec<&Diagnostic> = Vec::new();
+        for it in was.into_iter().flatten() {
+            let left = counts.entry(key(&queries.files, it)).or_default();
+            if *left > 0 {
+                *left -= 1;
+                gone.push(it);
+            }
+        }
+        // An error on a line that the change itself writes anew is the same error, where its line is there no more.
+        let is_kept = |it: &Diagnostic| {
+            let was = line(&queries.files, it);
+            after.get(name).is_some_and(|file| file.text.lines().any(|it| it.trim() == was))
+        };
+        // So is one that names what has another name now.
+        let as_named_now = |files: &Files, it: &Diagnostic| {
+            (
+                it.code.clone(),
+                it.severity,
+                with_names(&it.message, &new_names),
+                with_names(&line(files, it), &new_names),
+            )
+        };
+        fresh.retain(|it| {
+            let same = gone.iter().position(|old| {
+                let is_alike = (&old.code, &old.message, old.severity, old.symbol.as_ref().map(|it| base_of(it)))
+                    == (&it.code, &it.message, it.severity, it.symbol.as_ref().map(|it| base_of(it)));
+                (is_alike && !is_kept(old))
+                    || (!new_names.is_empty() && as_named_now(&queries.files, old) == as_named_now(after, it))
+            });
+            same.map(|at| gone.remove(at)).is_none()
+        });
+        change_impact.new.extend(fresh.into_iter().cloned());
+        change_impact.fixed.extend(gone.into_iter().cloned());
+    }
+    change_impact.new.sort();
+    change_impact.fixed.sort();
+}
+
+/// A text with new names in the place of the old ones.
+fn with_names(text: &str, new_names: &BTreeMap<&str, &str>) -> String {
+    let mut written = String::with_capacity(text.len());
+    let mut from = 0;
+    for (at, word) in words(text) {
+        let Some(new_name) = new_names.get(word) else { continue };
+        written.push_str(text.get(from..at).unwrap_or_default());
+        written.push_str(new_name);
+        from = at + word.len();
+    }
+    written.push_str(text.get(from..).unwrap_or_default());
+    written
+}
+
+/// Of a path the container: the symbol itself may have another name now.
+fn base_of(path: &str) -> &str {
+    path.rsplit_once(['.', ':']).map_or(path, |it| it.0)
+}
+
+/// New errors, each with the change that it comes from.
+fn broken(after: &Files, edits: &[FileEdit], altered: &[Altered], change_impact: &mut ChangeImpact) {
+    for it in change_impact.new.iter().filter(|it| it.severity == Severity::Error) {
+        let Some(file) = after.get(&it.place.file) else { continue };
+        let text = file.lines().line_text(&file.text, it.place.line).to_owned();
+        let is_edited = edits.iter().any(|edit| edit.file == it.place.file);
+        let holds = |text: &str, name: &str| words(text).any(|it| it.1 == name);
+        let names_it = |one: &&Altered| holds(&text, &one.item.name) || holds(&it.message, &one.item.name);
+        let cause = altered.iter().find(names_it).or_else(|| altered.first().filter(|_| !is_edited));
+        // An error in the written text itself, which has nothing to do with a declaration, is no place that it breaks.
+        if is_edited && cause.is_none() {
+            continue;
+        }
+        change_impact.impact.broken.push(Broken {
+            at: Affected {
+                place: it.place.clone(),
+                text,
+                symbol: it.symbol.clone(),
+                cause: cause.map(|it| it.changed.symbol.clone()),
+                test: names::is_test_file(&it.place.file),
+            },
+            code: it.code.clone(),
+            reason: it.message.clone(),
+            follows: false,
+        });
+    }
+}
+
+/// Uses of what changes that still compile, and the tests that reach it.
+fn affected(users: Vec<Affected>, tests: Tests, change_impact: &mut ChangeImpact) {
+    let is_broken = |it: &Affected| {
+        change_impact
+            .impact
+            .broken
+            .iter()
+            .any(|broken| broken.at.place.file == it.place.file && broken.at.text == it.text)
+    };
+    let left: Vec<Affected> = users.iter().filter(|it| !is_broken(it)).cloned().collect();
+    change_impact.impact.affected = left;
+    change_impact.impact.tests = tests.found;
+    let lack = tests.lack.map(|detail| Unchecked { code: "tests".to_owned(), detail });
+    change_impact.impact.unchecked.extend(lack);
+}
+
+/// Brings the places that were found in the texts before to where they stand after; what is gone there is not reported.
+fn moved(queries: &ServerQueries, after: &Files, edits: &[FileEdit], change_impact: &mut ChangeImpact) {
+    let impact = &mut change_impact.impact;
+    for edit in edits {
+        let Some((old, new)) = queries.files.get(&edit.file).zip(after.get(&edit.file)) else { continue };
+        let map = OffsetMap::new(&old.text, &new.text);
+        let stays = |it: &mut Affected| {
+            if it.place.file != edit.file {
+                return true;
+            }
+            // Of a word that is another now, its line.
+            let line = || map.offset(old.lines().line_span(it.place.line)?.start).map(|it| Span::new(it, it));
+            let Some(span) = map.span(it.place.span()).or_else(line) else { return false };
+            it.place = new.lines().place(&new.path, span);
+            new.lines().line_text(&new.text, it.place.line).clone_into(&mut it.text);
+            true
+        };
+        impact.affected.retain_mut(stays);
+        impact.tests.retain_mut(|it| stays(&mut it.at));
+    }
+}
+
+fn unchecked(queries: &ServerQueries, edits: &[FileEdit], change_impact: &mut ChangeImpact) {
+    let mut say = |code: &str, detail: String| {
+        change_impact.impact.unchecked.push(Unchecked { code: code.to_owned(), detail });
+    };
+    let server = queries.session.row.server();
+    say(
+        "untyped_code",
+        format!("{server} checks types where the code says or shows them: other uses may fail when they run"),
+    );
+    for edit in edits {
+        if edit.old.is_none() {
+            say(
+                "new_file",
+                format!("{} is judged by itself: who imports it was not asked before it is written", edit.file),
+            );
+        } else if edit.new.is_none() {
+            say("deleted_file", format!("{} was judged as emptied, not as deleted", edit.file));
+        }
+    }
+    for missing in change_impact.coverage.missing.iter().filter(|it| it.code.passes()) {
+        let entry = Unchecked { code: missing.code.name().to_owned(), detail: missing.detail.clone() };
+        if !change_impact.impact.unchecked.contains(&entry) {
+            change_impact.impact.unchecked.push(entry);
+        }
+    }
+}

@@ -1,0 +1,302 @@
+//! Any other language: a language server from a table ([`table`]), and grammars of tree-sitter for what the text says by
+//! itself.
+//!
+//! A server is started when somebody asks, supervised, and ended when nobody asks any more ([`supervisor`]). It is sent
+//! every change in the order of the revisions ([`document_sync`]), and believed only where what it says fits the texts of the
+//! revision that is asked about ([`queries`], [`usages`]). What it cannot say is named in the answer's coverage.
+
+mod actions;
+mod affected;
+mod capabilities;
+mod checked;
+mod diagnostics;
+mod document_sync;
+mod edits;
+mod environment;
+mod fallback;
+mod fixes;
+#[cfg(test)]
+mod fuzz;
+mod grammar;
+mod impact;
+mod import_graph;
+mod imports;
+mod introduction;
+mod left_out;
+mod names;
+mod origin;
+mod overview;
+mod program;
+mod proof;
+mod pushed;
+mod queries;
+mod reaching;
+mod readiness;
+mod references;
+mod refusals;
+mod relations;
+mod session;
+mod supervisor;
+mod table;
+mod test_lines;
+mod unread_users;
+mod usages;
+mod verify;
+mod view;
+mod wire;
+
+use std::collections::BTreeMap;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+use self::session::Session;
+use self::table::{Row, Service};
+use self::view::LspView;
+use self::wire::Root;
+use semdex_config::{LanguageKeys, Settings};
+use semdex_engine::engine::{
+    Applied, Engine, EngineKind, FileChange, Handle, NamedTexts, Requirement, Setup, Site, Trial, unknown_until_loaded,
+};
+use semdex_engine::files::Files;
+use semdex_engine::links::{self, Link};
+use semdex_engine::panic_message;
+use semdex_engine::retries::Retries;
+use semdex_engine::verify::{Job, Planned};
+use semdex_engine::view::View;
+use semdex_model::{LanguageId, Missing, MissingCode};
+
+/// Shutdown takes no longer than this, whatever the server does.
+const SHUTDOWN_LIMIT: Duration = Duration::from_secs(5);
+
+/// The servers of the table with what is configured put over it. `taken`: languages that other engines analyse.
+pub fn kinds(configured: &BTreeMap<String, LanguageKeys>, taken: &[LanguageId]) -> Vec<Arc<dyn EngineKind>> {
+    let is_free = |it: &Service| !it.languages.iter().any(|it| taken.contains(it));
+    let kind = |it: Service| Arc::new(LspKind { service: Arc::new(it) }) as Arc<dyn EngineKind>;
+    table::services(configured).into_iter().filter(is_free).map(kind).collect()
+}
+
+/// A server before it is started.
+struct LspKind {
+    service: Arc<Service>,
+}
+
+impl LspKind {
+    /// The same server as it is configured by now.
+    fn among(&self, configured: &BTreeMap<String, LanguageKeys>) -> Option<Service> {
+        let is_same = |it: &Service| it.languages.first() == self.service.languages.first();
+        table::services(configured).into_iter().find(is_same)
+    }
+}
+
+impl EngineKind for LspKind {
+    fn name(&self) -> &str {
+        self.service.main().map_or("", |it| it.server())
+    }
+
+    fn languages(&self) -> &[LanguageId] {
+        &self.service.languages
+    }
+
+    fn is_on_request(&self) -> bool {
+        self.service.main().is_some_and(|it| it.keys.on_request == Some(true))
+    }
+
+    fn misses_link(&self, link: &Link, files: &Files) -> bool {
+        is_for_code(link, files)
+    }
+
+    fn reader_of(&self, file: &str) -> Option<&str> {
+        self.service.is_manifest(file).then(|| self.name())
+    }
+
+    fn requirements(&self, site: &Site<'_>) -> Vec<Requirement> {
+        let found = |row: &Row| program::find_named(row.keys.command.as_ref()?.first()?, site.root, site.trusted);
+        let of = |row: &Row| Requirement {
+            name: row.server().to_owned(),
+            found: found(row).map(|it| it.display().to_string()),
+            // Of a language beside others the outline may be enough.
+            is_needed: site.is_main,
+            install: row.install(),
+            without: "answers come from the text and its outline alone, and say so",
+        };
+        self.service.main().map(of).into_iter().collect()
+    }
+
+    fn lost_without_trust(&self) -> Option<String> {
+        let row = self.service.main()?;
+        let why = match &row.keys {
+            keys if keys.runs_code == Some(true) => "it runs code of the workspace",
+            keys if keys.command.is_none() => "the workspace's own configuration names it",
+            _ => return None,
+        };
+        let titles = self.service.rows.iter().map(Row::title).collect::<Vec<_>>().join(" and ");
+        Some(format!("{} is not started, since {why}: answers about {titles} come from the text alone", row.server()))
+    }
+
+    fn depends_on(&self, before: &Settings, after: &Settings) -> bool {
+        self.among(&before.languages) != self.among(&after.languages)
+    }
+
+    fn verify<'j>(&self, job: &'j Job) -> Option<Box<dyn Planned + 'j>> {
+        let now = self.among(&job.settings.languages);
+        let language = *self.service.languages.first()?;
+        let rows = now.as_ref().map_or(&self.service.rows, |it| &it.rows);
+        self.is_needed(&job.files).then(|| verify::plan(rows, language, job))?
+    }
+
+    fn start(&self, setup: Setup) -> Result<Box<dyn Engine>, Missing> {
+        // Trust may have come or gone since the table was read.
+        let service = self.among(&setup.settings.languages).map_or_else(|| self.service.clone(), Arc::new);
+        let (Some(row), Some(&language)) = (service.main().cloned(), service.languages.first()) else {
+            return Err(Missing::new(MissingCode::Unsupported, "languages", "a language without a name"));
+        };
+        let root = Root::new(setup.root);
+        let session = Arc::new(Session::new(service, language, row, root, setup.trusted, setup.files));
+        let stop = CancellationToken::new();
+        let supervisor = setup.runtime.spawn(persist(session.clone(), stop.clone()));
+        let supervisor = Arc::new(tokio::sync::Mutex::new(Some(supervisor)));
+        Ok(Box::new(LspEngine { session, stop: Arc::new(Stopper(stop)), supervisor, links: None }))
+    }
+}
+
+/// Whether code may name by a link what it leads to. One in a virtual environment was made with it: `lib64`.
+fn is_for_code(link: &Link, files: &Files) -> bool {
+    let Some((directory, _)) = link.name.rsplit_once('/') else { return true };
+    files.get(&format!("{directory}/pyvenv.cfg")).is_none()
+}
+
+/// Supervises, and again where that panics, after a pause that grows.
+async fn persist(session: Arc<Session>, stop: CancellationToken) {
+    let mut retries = Retries::default();
+    while let Err(panic) = AssertUnwindSafe(supervisor::run(session.clone(), stop.clone())).catch_unwind().await {
+        let pause = retries.failed();
+        let server = session.row.server();
+        tracing::error!(server, panic = panic_message(&*panic), ?pause, "what runs a language server panicked");
+        supervisor::fell(&session);
+        tokio::select! {
+            () = tokio::time::sleep(pause) => {}
+            () = stop.cancelled() => return,
+        }
+    }
+}
+
+/// Stops the supervisor, and with it the server, when the last handle is dropped.
+struct Stopper(CancellationToken);
+
+impl Drop for Stopper {
+    fn drop(&mut self) {
+        self.0.cancel();
+    }
+}
+
+#[derive(Clone)]
+struct LspEngine {
+    session: Arc<Session>,
+    stop: Arc<Stopper>,
+    supervisor: Arc<tokio::sync::Mutex<Option<JoinHandle<()>>>>,
+    /// Within the root, as the server was notified of them last; none before it was.
+    links: Option<Vec<Link>>,
+}
+
+impl LspEngine {
+    /// The links by which the server may read code.
+    fn read_by<'l>(&self, links: &'l [Link], files: &Files) -> Vec<&'l Link> {
+        let languages = &self.session.service.languages;
+        let reads = |it: &&Link| it.leads_to_code(files, languages) && is_for_code(it, files);
+        links.iter().filter(reads).collect()
+    }
+
+    /// Ends the server: politely, then by force. Bounded in time.
+    async fn shutdown(self) {
+        self.stop.0.cancel();
+        if let Some(supervisor) = self.supervisor.lock().await.take() {
+            // The server is killed when the task is dropped, should it not be done by then.
+            let abort = supervisor.abort_handle();
+            if tokio::time::timeout(SHUTDOWN_LIMIT, supervisor).await.is_err() {
+                abort.abort();
+            }
+        }
+    }
+}
+
+impl Engine for LspEngine {
+    fn handle(&self) -> Handle {
+        let engine = self.clone();
+        Handle {
+            status: self.session.status.subscribe(),
+            // A question waits for the server by itself: before one, it does not run.
+            settled: Arc::new(|| futures::future::ready(()).boxed()),
+            close: Arc::new(move || engine.clone().shutdown().boxed()),
+        }
+    }
+
+    fn is_settled(&self) -> bool {
+        true
+    }
+
+    fn view(&self, files: Arc<Files>) -> Box<dyn View> {
+        let generation = {
+            let documents = self.session.documents();
+            document_sync::are_same(documents.files(), &files).then(|| documents.generation())
+        };
+        Box::new(LspView { session: self.session.clone(), files, generation })
+    }
+
+    fn apply(&mut self, change: Applied<'_>) {
+        let mut changes: Vec<FileChange> = change.edits.iter().map(FileChange::from).collect();
+        // A server that has read a file by a link looks for changes of that name.
+        let links = self.links.as_deref().unwrap_or_default();
+        changes.extend(links::by_other_names(links, &changes, change.files));
+        self.session.feed(change.files.clone(), &changes, change.is_on_disk);
+    }
+
+    fn unknown_before_load(&self, trial: &Trial<'_>) -> Option<Missing> {
+        let service = &self.session.service;
+        let has_code = |files: &Files| service.languages.iter().any(|it| files.of(*it).next().is_some());
+        if !has_code(trial.before) && !has_code(trial.after) {
+            return None;
+        }
+        let edit = trial.edits.iter().find(|it| it.old != it.new && service.is_configuration(&it.file))?;
+        let why = format!("may be read by {} as its configuration", self.session.row.server());
+        Some(unknown_until_loaded(MissingCode::Unsupported, &edit.file, &why))
+    }
+
+    /// Where links come or go, what the server has read by them is another: it begins anew.
+    fn set_named(&mut self, named: &NamedTexts) {
+        let files = self.session.documents().files().clone();
+        let before = self.links.replace(named.links.clone());
+        if before.is_some_and(|it| self.read_by(&it, &files) != self.read_by(&named.links, &files)) {
+            self.session.renew();
+        }
+    }
+
+    fn follow_environment(&mut self, files: &Arc<Files>) -> bool {
+        self.session.follow_environment(files)
+    }
+
+    fn close(self: Box<Self>) -> BoxFuture<'static, ()> {
+        self.shutdown().boxed()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Link, is_for_code};
+    use semdex_engine::files::{File, Files};
+
+    #[test]
+    fn a_link_of_a_virtual_environment_is_not_for_code() {
+        let link = |name: &str| Link { name: name.to_owned(), target: ".venv/lib".to_owned() };
+        let mut files = Files::default();
+        assert!(is_for_code(&link(".venv/lib64"), &files));
+        files.insert(std::sync::Arc::new(File::new(None, ".venv/pyvenv.cfg", "")));
+        assert!(!is_for_code(&link(".venv/lib64"), &files));
+        assert!(is_for_code(&link("lib64"), &files) && is_for_code(&link("src/lib"), &files));
+    }
+}

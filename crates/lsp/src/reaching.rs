@@ -1,0 +1,254 @@
+//! The tests that reach what changes: who names it, who names the declaration that this stands in, and so on, as the
+//! server tells them before the change. A function in a file of tests that nobody names is run by the test runner.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use futures::StreamExt as _;
+
+use super::impact::Altered;
+use super::names;
+use super::queries::{Asked, ResolvedItem, ServerQueries};
+use super::usages::{self, At};
+use semdex_engine::Result;
+use semdex_engine::files::File;
+use semdex_engine::view::blocking;
+use semdex_model::{Affected, ChangeKind, OutlineItem, Reaching, Role};
+
+/// The steps from a test to what changes that are followed.
+const MAX_STEPS: u32 = 8;
+/// Tests that are reported; more say no more.
+const MAX_TESTS: usize = 100;
+/// Declarations whose users are asked for: what nearly everything reaches is reported by its nearest tests.
+const MAX_FOLLOWED: usize = 200;
+const USERS_AT_ONCE: usize = 4;
+/// Nobody waits longer for the tests that are further away.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// The nearest tests, and why there may be more.
+pub(crate) struct Tests {
+    pub found: Vec<Reaching>,
+    pub lack: Option<String>,
+}
+
+impl Tests {
+    /// Nobody wants to know.
+    pub(crate) fn unsought() -> Tests {
+        let lack = Some("the tests that reach the change were not looked for".to_owned());
+        Tests { found: Vec::new(), lack }
+    }
+}
+
+/// A place that names something, the changed symbol that it leads to, and in how many steps.
+#[derive(Clone)]
+struct Use {
+    at: At,
+    cause: Arc<str>,
+    distance: u32,
+}
+
+/// A use, and what it stands in.
+struct Placed {
+    it: Use,
+    /// The test around it.
+    test: Option<OutlineItem>,
+    /// The innermost declaration around it.
+    holder: Option<OutlineItem>,
+    in_tests: bool,
+}
+
+/// A declaration whose users are next.
+struct Step {
+    found: ResolvedItem,
+    cause: Arc<str>,
+    distance: u32,
+    /// It is a test if nobody names it: the place in it that leads to the change.
+    otherwise: Option<Use>,
+}
+
+/// A declaration by its file and where its name begins.
+type Key = (Arc<str>, usize);
+
+#[derive(Default)]
+struct Search {
+    tests: Vec<Reaching>,
+    reported: HashSet<Key>,
+    seen: HashSet<Key>,
+    /// Whose users are to be asked for.
+    next: Vec<Step>,
+    followed: usize,
+    is_cut: bool,
+    /// Whose users the server would not list.
+    unanswered: Option<String>,
+}
+
+/// `users`: who names what changes, as was found already.
+pub(crate) async fn of(queries: &ServerQueries, altered: &[Altered], users: &[Affected]) -> Result<Tests> {
+    let mut search = Search::default();
+    search.begin(altered);
+    let named = users.iter().filter_map(|it| {
+        let (file, cause) = queries.files.get(&it.place.file).zip(it.cause.as_deref())?;
+        Some(Use { at: (file.clone(), it.place.span()), cause: cause.into(), distance: 1 })
+    });
+    search.place(queries, named.collect()).await?;
+    let until = queries.deadlines.answer.min(Instant::now() + PATIENCE);
+    // Nobody is to wait for it: where time is up, the questions are taken back.
+    match tokio::time::timeout_at(until.into(), search.run(queries)).await {
+        Ok(ended) => ended?,
+        Err(_) => search.is_cut = true,
+    }
+    Ok(search.ended())
+}
+
+impl Search {
+    fn begin(&mut self, altered: &[Altered]) {
+        for Altered { file, item, changed, .. } in altered {
+            let cause: Arc<str> = changed.symbol.as_str().into();
+            self.seen.insert((file.path.clone(), item.name_span.start));
+            if item.test && changed.kind != ChangeKind::Removed {
+                let it = Use { at: (file.clone(), item.name_span), cause: cause.clone(), distance: 0 };
+                self.report(&it, Some(item));
+            }
+            if changed.kind != ChangeKind::Added {
+                self.follow_implied(file, item, &cause, 0);
+            }
+        }
+    }
+
+    async fn run(&mut self, queries: &ServerQueries) -> Result<()> {
+        let _turn = queries.session.gate.read().await;
+        while !self.next.is_empty() && !self.is_cut {
+            let uses = self.step(queries).await?;
+            self.place(queries, uses).await?;
+            let is_far = self.next.iter().all(|it| it.distance >= MAX_STEPS);
+            self.is_cut |= !self.next.is_empty() && (is_far || self.tests.len() >= MAX_TESTS);
+        }
+        Ok(())
+    }
+
+    /// Asks who names the declarations that are next.
+    async fn step(&mut self, queries: &ServerQueries) -> Result<Vec<Use>> {
+        let most = MAX_FOLLOWED.saturating_sub(self.followed);
+        self.is_cut |= self.next.len() > most;
+        let asked: Vec<_> = self.next.iter().take(most).map(|it| usages::listed(queries, &it.found)).collect();
+        let answers: Vec<Result<Asked<Vec<At>>>> = futures::stream::iter(asked).buffered(USERS_AT_ONCE).collect().await;
+        self.followed += answers.len();
+        let left = self.next.split_off(answers.len());
+        let mut uses = Vec::new();
+        for (step, answer) in std::mem::replace(&mut self.next, left).into_iter().zip(answers) {
+            let Step { found, cause, distance, otherwise } = step;
+            let references = answer?.unwrap_or_else(|_| {
+                self.unanswered.get_or_insert_with(|| names::path(&found.file.path, &found.item));
+                Vec::new()
+            });
+            // That it names itself is nothing new.
+            let is_other = |at: &At| at.0.path != found.file.path || !found.item.span.contains(at.1.start);
+            let mut references = references.into_iter().filter(is_other).peekable();
+            if references.peek().is_none()
+                && let Some(it) = otherwise
+            {
+                self.report(&it, Some(&found.item));
+            }
+            uses.extend(references.map(|at| Use { at, cause: cause.clone(), distance: distance + 1 }));
+        }
+        Ok(uses)
+    }
+
+    /// Tells the tests among these, and has the others followed.
+    async fn place(&mut self, queries: &ServerQueries, uses: Vec<Use>) -> Result<()> {
+        let queries = queries.clone();
+        let mut placed = blocking(move || Ok(placed(&queries, uses))).await?;
+        placed.sort_by_key(|it| it.it.distance);
+        for Placed { it, test, holder, in_tests } in placed {
+            match (test, holder) {
+                (Some(test), _) => self.report(&it, Some(&test)),
+                (None, Some(holder)) => {
+                    let (file, cause, distance) = (it.at.0.clone(), it.cause.clone(), it.distance);
+                    self.follow_implied(&file, &holder, &cause, distance);
+                    self.follow(&file, holder, cause, distance, in_tests.then_some(it));
+                }
+                // Code of a test file that is in no declaration: calls that make tests.
+                (None, None) if in_tests => self.report(&it, None),
+                (None, None) => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn follow(&mut self, file: &Arc<File>, item: OutlineItem, cause: Arc<str>, distance: u32, otherwise: Option<Use>) {
+        if self.seen.insert((file.path.clone(), item.name_span.start)) {
+            self.next.push(Step { found: ResolvedItem { file: file.clone(), item }, cause, distance, otherwise });
+        }
+    }
+
+    /// What is called by no name of its own is called through what it is a part of.
+    fn follow_implied(&mut self, file: &Arc<File>, item: &OutlineItem, cause: &Arc<str>, distance: u32) {
+        let is_implied = matches!(item.name.as_str(), "constructor" | "__construct")
+            || item.name.len() > 4 && item.name.starts_with("__") && item.name.ends_with("__");
+        if is_implied {
+            let around = file.outline().enclosing(item.name_span.start);
+            let container = around.iter().rev().find(|it| it.name_span != item.name_span);
+            if let Some(container) = container {
+                self.follow(file, (*container).clone(), cause.clone(), distance, None);
+            }
+        }
+    }
+
+    /// A test, by what it is or by its file.
+    fn report(&mut self, it: &Use, test: Option<&OutlineItem>) {
+        let (file, span) = &it.at;
+        let anchor = test.map_or(usize::MAX, |it| it.name_span.start);
+        if !self.reported.insert((file.path.clone(), anchor)) {
+            return;
+        }
+        let place = file.lines().place(&file.path, *span);
+        let at = Affected {
+            text: file.lines().line_text(&file.text, place.line).to_owned(),
+            symbol: test.map(|it| names::path(&file.path, it)),
+            cause: Some(it.cause.to_string()),
+            test: true,
+            place,
+        };
+        self.tests.push(Reaching { at, distance: Some(it.distance) });
+    }
+
+    fn ended(mut self) -> Tests {
+        // Whether somebody names these was not found out.
+        for step in std::mem::take(&mut self.next) {
+            if let Some(it) = &step.otherwise {
+                self.report(it, Some(&step.found.item));
+            }
+        }
+        let mut found = self.tests;
+        let order = |it: &Reaching| (it.distance, it.at.place.file.clone(), it.at.place.start);
+        found.sort_by_cached_key(order);
+        let is_cut = self.is_cut || found.len() > MAX_TESTS;
+        found.truncate(MAX_TESTS);
+        let unanswered = self.unanswered.map(|it| format!("who names `{it}` was not told, so there may be more"));
+        let lack = if is_cut { Some("there may be more: these are the nearest".to_owned()) } else { unanswered };
+        Tests { found, lack }
+    }
+}
+
+/// What each use stands in; imports and words of the documentation lead to no test.
+fn placed(queries: &ServerQueries, mut uses: Vec<Use>) -> Vec<Placed> {
+    uses.sort_by(|a, b| (&a.at.0.path, a.at.1).cmp(&(&b.at.0.path, b.at.1)));
+    let mut placed = Vec::with_capacity(uses.len());
+    for group in uses.chunk_by(|a, b| a.at.0.path == b.at.0.path) {
+        let Some(Use { at: (file, _), .. }) = group.first() else { continue };
+        let code = queries.code(file);
+        let in_tests = names::is_test_file(&file.path);
+        for it in group {
+            let span = it.at.1;
+            if code.word(span).is_some_and(|it| matches!(it.role, Role::Import | Role::Doc)) {
+                continue;
+            }
+            let around = file.outline().enclosing(span.start);
+            let test = around.iter().find(|it| it.test).map(|it| (*it).clone());
+            let holder = around.iter().rev().find(|it| !it.name_span.contains(span.start)).map(|it| (*it).clone());
+            placed.push(Placed { it: it.clone(), test, holder, in_tests });
+        }
+    }
+    placed
+}

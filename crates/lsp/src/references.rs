@@ -1,0 +1,171 @@
+//! Which declarations each file refers to by their names, as tree-sitter tells declarations and names apart: no type is
+//! known, so that several declarations of one name share what refers to it.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+
+use super::grammar::Code;
+use super::imports::imported;
+use super::names::{is_test_file, package, path};
+use super::queries::ServerQueries;
+use semdex_engine::files::File;
+use semdex_engine::sound;
+use semdex_model::{
+    Answer, Coverage, Declared, FileReferences, MissingCode, OutlineItem, Reference, References, Span, SymbolKind,
+};
+
+/// The text that the names are of, and the names.
+type Known = (blake3::Hash, Arc<FileTags>);
+
+/// The names in the texts of a service, by file.
+#[derive(Default)]
+pub(crate) struct Tags {
+    known: Mutex<HashMap<Arc<str>, Known>>,
+}
+
+/// How often each name stands in a text, and how often of that in test code.
+type FileTags = Vec<(Box<str>, u32, u32)>;
+
+/// A declaration, as far as names go: the file's position in the list, and where the name begins.
+type At = (u32, u32);
+
+pub(crate) fn of(queries: &ServerQueries) -> Answer<Arc<References>> {
+    let mut coverage = Coverage::default();
+    let session = &queries.session;
+    let files = queries.own_files();
+    let mut unread = 0;
+    let mut tags = Vec::with_capacity(files.len());
+    for file in &files {
+        let known = session.tags.get(file);
+        let is_late = Instant::now() > queries.deadlines.answer;
+        let read = || session.tags.learn(file, file_tags(queries, file));
+        let it = known.or_else(|| (!is_late).then(read));
+        unread += usize::from(it.is_none());
+        tags.push(it.unwrap_or_default());
+    }
+    session.tags.keep_only(&files);
+    if unread > 0 {
+        let detail = format!("{unread} files are not read yet: ask again");
+        coverage.lacks(session.missing(MissingCode::Indexing, detail));
+    }
+    if files.iter().any(|it| queries.grammar_of(&it.path).is_some()) {
+        let detail = "references are told by names (tree-sitter tags), not resolved";
+        coverage.note(session.missing(MissingCode::Unsupported, detail));
+    }
+    Answer { value: Arc::new(references(queries, &files, &tags)), coverage }
+}
+
+fn references(queries: &ServerQueries, files: &[Arc<File>], tags: &[Arc<FileTags>]) -> References {
+    let mut by_name: HashMap<&str, Vec<At>> = HashMap::new();
+    for (position, file) in (0_u32..).zip(files) {
+        walk(file, &mut |item| {
+            by_name.entry(&item.name).or_default().push((position, item.name_span.start as u32));
+        });
+    }
+    let positions: HashMap<&str, u32> = (0_u32..).zip(files).map(|(at, it)| (&*it.path, at)).collect();
+    let each = (0_u32..).zip(files).zip(tags).map(|((own, file), tags)| {
+        let imports = &file.outline().imports;
+        let near: HashSet<u32> = imports
+            .iter()
+            .filter_map(|it| imported(&queries.files, &file.path, &it.path).0)
+            .filter_map(|it| positions.get(it.as_str()).copied())
+            .collect();
+        let mut counts: BTreeMap<At, (f32, f32)> = BTreeMap::new();
+        for (name, count, tests) in tags.iter() {
+            let Some(all) = by_name.get(&**name) else { continue };
+            let meant = candidates(all, own, &near);
+            let share = 1.0 / meant.len().max(1) as f32;
+            for at in meant {
+                let sum = counts.entry(at).or_default();
+                sum.0 += *count as f32 * share;
+                sum.1 += *tests as f32 * share;
+            }
+        }
+        let mut declared = Vec::new();
+        walk(file, &mut |item| {
+            if !matches!(item.kind, SymbolKind::Field | SymbolKind::Variant | SymbolKind::Module) {
+                declared.push(Declared { at: item.name_span.start, path: path(&file.path, item) });
+            }
+        });
+        FileReferences {
+            file: file.path.clone(),
+            package: package(&queries.files, &file.path),
+            test: is_test_file(&file.path),
+            declared,
+            uses: counts.into_iter().map(reference).collect(),
+        }
+    });
+    References { files: each.collect() }
+}
+
+fn reference(((file, at), (count, tests)): (At, (f32, f32))) -> Reference {
+    Reference { file, at, count, tests }
+}
+
+/// The declarations that a name in a file may mean: its own, else those of files that it imports, else all.
+fn candidates(all: &[At], own: u32, near: &HashSet<u32>) -> Vec<At> {
+    let among = |is_meant: &dyn Fn(u32) -> bool| all.iter().copied().filter(|it| is_meant(it.0)).collect::<Vec<_>>();
+    let of_its_own = among(&|it| it == own);
+    if !of_its_own.is_empty() {
+        return of_its_own;
+    }
+    let imported = among(&|it| near.contains(&it));
+    if imported.is_empty() { all.to_vec() } else { imported }
+}
+
+/// What the names in a text are, its declarations' own left out.
+fn file_tags(queries: &ServerQueries, file: &File) -> FileTags {
+    let mut declared: HashSet<usize> = HashSet::new();
+    let mut tests: Vec<Span> = Vec::new();
+    walk(file, &mut |item| {
+        declared.insert(item.name_span.start);
+        if item.test && tests.last().is_none_or(|last| !last.encloses(item.span)) {
+            tests.push(item.span);
+        }
+    });
+    let is_test_file = is_test_file(&file.path);
+    let code = Code::new(queries.grammar_of(&file.path), &file.text);
+    let mut counts: BTreeMap<&str, (u32, u32)> = BTreeMap::new();
+    for (at, name) in code.names(&file.text) {
+        if !declared.contains(&at) {
+            let (count, in_tests) = counts.entry(name).or_default();
+            *count += 1;
+            *in_tests += u32::from(is_test_file || tests.iter().any(|it| it.contains(at)));
+        }
+    }
+    counts.into_iter().map(|(name, (count, tests))| (name.into(), count, tests)).collect()
+}
+
+/// The declarations that others can name: not what stands inside of functions.
+fn walk<'f>(file: &'f File, visit: &mut dyn FnMut(&'f OutlineItem)) {
+    let mut pending: Vec<&OutlineItem> = file.outline().items.iter().rev().collect();
+    while let Some(item) = pending.pop() {
+        visit(item);
+        if !matches!(item.kind, SymbolKind::Function | SymbolKind::Method) {
+            pending.extend(item.children.iter().rev());
+        }
+    }
+}
+
+impl Tags {
+    fn get(&self, file: &File) -> Option<Arc<FileTags>> {
+        let known = sound::lock(&self.known);
+        known.get(&file.path).filter(|it| it.0 == file.hash).map(|it| it.1.clone())
+    }
+
+    fn learn(&self, file: &File, tags: FileTags) -> Arc<FileTags> {
+        let tags = Arc::new(tags);
+        sound::lock(&self.known).insert(file.path.clone(), (file.hash, tags.clone()));
+        tags
+    }
+
+    /// What is gone is forgotten.
+    fn keep_only(&self, files: &[Arc<File>]) {
+        let mut known = sound::lock(&self.known);
+        if known.len() > files.len() {
+            let there: HashSet<&str> = files.iter().map(|it| &*it.path).collect();
+            known.retain(|file, _| there.contains(&**file));
+        }
+    }
+}

@@ -1,0 +1,370 @@
+//! Brings a language server up when somebody asks, and keeps it up: waits until it can be believed, starts it again with
+//! growing pauses when it dies, ends it when nobody asks any more or when it takes too much memory.
+
+use std::path::Path;
+use std::process::Command;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use futures::FutureExt as _;
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use super::capabilities::Capabilities;
+use super::diagnostics;
+use super::introduction::{hooks, introduction};
+use super::program::{self, Program};
+use super::readiness::Work;
+use super::session::{Link, Session};
+use semdex_config::DiagnosticsFrom;
+use semdex_engine::{Condition, Progress, sound};
+use semdex_lsp_client::{Client, Message};
+use semdex_model::{Missing, MissingCode, State};
+use semdex_process::child::{Child, Pipes};
+use semdex_process::{fault, memory, pipes};
+
+const FIRST_PAUSE: Duration = Duration::from_millis(200);
+const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+/// Having lived this long and answered, or having answered so many questions, it was well: the next pause is the first
+/// again.
+const HEALTHY: Duration = Duration::from_secs(30);
+const ENOUGH_ANSWERS: u32 = 5;
+/// So many bad lives in a row, and the server is said to be broken, and not started again soon.
+const BROKEN_AFTER: u32 = 4;
+const LONG_PAUSE: Duration = Duration::from_secs(30);
+/// A program that is not there is looked for again so long after.
+const NEXT_LOOK: Duration = Duration::from_secs(2);
+const INITIALIZE_LIMIT: Duration = Duration::from_secs(60);
+const GOODBYE_LIMIT: Duration = Duration::from_secs(2);
+const WATCH_EVERY: Duration = Duration::from_secs(1);
+/// Every so many looks the memory of all its processes is counted.
+const COUNTED_EVERY: u32 = 5;
+/// A server that has come up has so long to answer its first question; else it is said to be up with a later one.
+const PROBE_LIMIT: Duration = Duration::from_secs(20);
+/// Nobody has asked for so long: it is ended.
+const IDLE_LIMIT: Duration = Duration::from_secs(15 * 60);
+const MEMORY_LIMIT: u64 = 4096;
+/// A server that answers nothing for so long hangs.
+const DEADLINE: Duration = Duration::from_secs(60);
+
+/// Runs until `stop`.
+pub(crate) async fn run(session: Arc<Session>, stop: CancellationToken) {
+    supervise(&session, &stop).await;
+    let detail = format!("{} was ended together with its workspace", session.row.server());
+    down(&session, Condition::Idle, Link::Down(session.missing(MissingCode::EngineDown, detail)));
+}
+
+/// The task that does this panicked, and the server is gone with it.
+pub(crate) fn fell(session: &Session) {
+    let detail = format!("what runs {} met a fault, which is in the log", session.row.server());
+    down(session, Condition::Broken, Link::Waiting(session.missing(MissingCode::EngineRestarting, detail)));
+    // Whoever waits for it is still there.
+    session.wanted.notify_one();
+}
+
+enum Ended {
+    Stopped,
+    /// Nobody asks any more.
+    Idle,
+    NotThere(Missing),
+    /// It has to begin anew: what it read when it was started is another.
+    Renewed,
+    Died {
+        reason: String,
+        was_well: bool,
+    },
+}
+
+async fn supervise(session: &Arc<Session>, stop: &CancellationToken) {
+    let mut pause = FIRST_PAUSE;
+    let mut deaths = 0;
+    // What is missing is known before anybody asks.
+    let mut missing = lack(session);
+    loop {
+        match missing.take() {
+            Some(missing) => down(session, Condition::Missing, Link::Down(missing)),
+            None if deaths == 0 => down(session, Condition::Idle, Link::Idle),
+            None => {}
+        }
+        tokio::select! {
+            () = session.wanted.notified() => {}
+            () = stop.cancelled() => return,
+        }
+        fault::point("lsp.supervisor");
+        match live(session, stop).await {
+            Ended::Stopped => return,
+            Ended::Idle => {
+                (pause, deaths) = (FIRST_PAUSE, 0);
+                // Whoever asked before has its answer; only who has asked just now is not to be forgotten.
+                let _ = session.wanted.notified().now_or_never();
+                if session.idle() < IDLE_LIMIT {
+                    session.wanted.notify_one();
+                }
+            }
+            Ended::Renewed => {
+                (pause, deaths) = (FIRST_PAUSE, 0);
+                if session.idle() < IDLE_LIMIT {
+                    session.wanted.notify_one();
+                }
+            }
+            Ended::NotThere(lack) => {
+                missing = Some(lack.clone());
+                down(session, Condition::Missing, Link::Down(lack));
+                if sleep(NEXT_LOOK, stop).await.is_err() {
+                    return;
+                }
+            }
+            Ended::Died { reason, was_well } => {
+                if was_well {
+                    (pause, deaths) = (FIRST_PAUSE, 0);
+                }
+                deaths += 1;
+                let wait = if deaths < BROKEN_AFTER { pause } else { pause.max(LONG_PAUSE) };
+                pause = (wait * 2).min(LONGEST_PAUSE);
+                let server = session.row.server();
+                tracing::warn!(server, reason, ?wait, "a language server has ended");
+                if deaths < BROKEN_AFTER {
+                    let detail = format!("{server} is being restarted: {reason}");
+                    let waiting = session.missing(MissingCode::EngineRestarting, detail);
+                    down(session, Condition::Broken, Link::Waiting(waiting));
+                    // Whoever waits for it is still there.
+                    session.wanted.notify_one();
+                } else {
+                    let detail = format!(
+                        "{server} has ended {deaths} times in a row and is not started again for {} s: {reason}",
+                        wait.as_secs().max(1)
+                    );
+                    down(session, Condition::Broken, Link::Down(session.missing(MissingCode::EngineDown, detail)));
+                }
+                if sleep(wait, stop).await.is_err() {
+                    return;
+                }
+            }
+        }
+    }
+}
+
+async fn sleep(time: Duration, stop: &CancellationToken) -> Result<(), ()> {
+    tokio::select! {
+        () = tokio::time::sleep(time) => Ok(()),
+        () = stop.cancelled() => Err(()),
+    }
+}
+
+fn down(session: &Session, condition: Condition, link: Link) {
+    session.documents().end();
+    session.status.send_modify(|status| {
+        status.state = if condition == Condition::Idle { State::Ready } else { State::Degraded };
+        status.condition = condition;
+        status.warm = false;
+        status.progress = None;
+        status.pid = None;
+        status.memory_bytes = None;
+        status.missing = match &link {
+            Link::Waiting(missing) | Link::Down(missing) => vec![missing.clone()],
+            Link::Idle | Link::Up { .. } => Vec::new(),
+        };
+    });
+    session.link.send_replace(link);
+}
+
+/// Why there is no server to be started.
+fn lack(session: &Session) -> Option<Missing> {
+    let (row, title) = (&session.row, session.row.title());
+    if row.keys.runs_code == Some(true) && !session.trusted {
+        let detail = format!(
+            "{} runs code of the workspace, which is not trusted: answers about {title} come from the text alone; \
+             `semdex trust PATH` changes that",
+            row.server()
+        );
+        return Some(session.missing(MissingCode::Untrusted, detail));
+    }
+    if row.keys.command.is_none() && !session.trusted {
+        let detail = format!(
+            "the server of {title} is named by the workspace's own configuration, and the workspace is not trusted: \
+             answers come from the text alone; `semdex trust PATH` changes that"
+        );
+        return Some(session.missing(MissingCode::Untrusted, detail));
+    }
+    if program::find(session).is_none() {
+        let program = row.keys.command.as_ref().and_then(|it| it.first()).map_or(row.server(), String::as_str);
+        let detail =
+            format!("the language server of {title} is missing: `{program}` is not on the PATH; {}", row.install());
+        return Some(session.missing(MissingCode::EngineMissing, detail));
+    }
+    None
+}
+
+/// One server, from its start to its end.
+async fn live(session: &Arc<Session>, stop: &CancellationToken) -> Ended {
+    if let Some(missing) = lack(session) {
+        return Ended::NotThere(missing);
+    }
+    let Some(program) = program::find(session) else {
+        return Ended::NotThere(session.missing(MissingCode::EngineMissing, session.row.install()));
+    };
+    let server = session.row.server();
+    let born = Instant::now();
+    session.status.send_modify(|status| {
+        status.state = State::Starting;
+        status.condition = Condition::Normal;
+        status.progress = Some(Progress { stage: format!("starting {server}"), done: 0, total: 0 });
+    });
+    let starting = session.missing(MissingCode::Indexing, format!("{server} is being started: ask again"));
+    session.link.send_if_modified(|link| {
+        let is_first = !matches!(link, Link::Waiting(_));
+        *link = Link::Waiting(starting);
+        is_first
+    });
+    let mut renewals = session.renewals.subscribe();
+    let life = session.begin_life();
+    let (process, pipes) = match Child::start(command(session, &program), session.language.name).await {
+        Ok(started) => started,
+        Err(error) => {
+            let reason = format!("{} cannot be started: {error}", program.path.display());
+            return Ended::Died { reason, was_well: false };
+        }
+    };
+    let work = Arc::new(Work::default());
+    let Pipes { stdin, stdout } = pipes;
+    session.pushed.clear();
+    let client = Client::start(stdout, stdin, hooks(session, &work));
+    let is_starting = || session.status.borrow().state != State::Ready;
+    let row = session.row.clone();
+    let is_read = move |name: &str| row.is_read(name);
+    let ended = tokio::select! {
+        ended = serve(session, &client, &process, &work, life) => ended,
+        status = process.exited() => Ended::Died { reason: status, was_well: false },
+        reason = pipes::release(session.root.directory(), is_read, process.pid, || client.is_waited_for() || is_starting()) =>
+            Ended::Died { reason, was_well: false },
+        Ok(()) = renewals.changed() => Ended::Renewed,
+        () = stop.cancelled() => Ended::Stopped,
+    };
+    match ended {
+        Ended::Died { reason, .. } => {
+            let was_well = was_well(session, born);
+            let words = process.last_words();
+            let reason = if words.is_empty() { reason } else { format!("{reason}: {words}") };
+            client.close(&reason);
+            session.lost(life, &reason);
+            Ended::Died { reason, was_well }
+        }
+        other => {
+            if matches!(other, Ended::Idle) {
+                session.link.send_replace(Link::Idle);
+            }
+            if matches!(other, Ended::Renewed) {
+                session.link.send_replace(Link::Waiting(session.renewing()));
+            }
+            goodbye(&client, &process).await;
+            other
+        }
+    }
+}
+
+/// Whether it was of use while it lived.
+fn was_well(session: &Session, born: Instant) -> bool {
+    let answers = session.answers();
+    let hung = session.silence() > Duration::ZERO;
+    answers >= ENOUGH_ANSWERS || (answers > 0 && !hung && born.elapsed() >= HEALTHY)
+}
+
+fn command(session: &Session, program: &Program) -> Command {
+    let mut command = Command::new(&program.path);
+    // Without trust no configuration of the workspace is read for standing where the program is started, and a script's
+    // interpreter is not looked for there.
+    let (root, trusted) = (session.root.directory(), session.trusted);
+    command.args(&program.arguments).current_dir(if trusted { root } else { Path::new("/") });
+    command.envs(session.row.keys.env.iter().flatten());
+    command
+}
+
+/// Introduces itself, waits until the server can be believed, hands the connection out, and watches it.
+async fn serve(session: &Arc<Session>, client: &Client, process: &Child, work: &Work, life: u32) -> Ended {
+    let died = |reason: String| Ended::Died { reason, was_well: false };
+    session.status.send_modify(|status| {
+        status.pid = Some(process.pid);
+        status.restarts = life - 1;
+    });
+    let limit = Instant::now() + INITIALIZE_LIMIT;
+    let introduced = match ask(client, "initialize", &introduction(session), limit).await {
+        Ok(introduced) => introduced,
+        Err(reason) => return died(reason),
+    };
+    let version = introduced.pointer("/serverInfo/version").and_then(Value::as_str).map(str::to_owned);
+    let capabilities = Capabilities::new(introduced.get("capabilities").cloned().unwrap_or_default());
+    let saves = capabilities.wants_saves() && session.row.keys.saves != Some(false);
+    *sound::lock(&session.capabilities) = capabilities;
+    let repeats = diagnostics::source(session) == DiagnosticsFrom::Push;
+    session.status.send_modify(|status| {
+        status.state = State::Indexing;
+        status.version = version;
+    });
+    let settings = json!({"settings": session.row.keys.settings.clone().unwrap_or_else(|| json!({}))});
+    let messages =
+        [Message::plain("initialized", &json!({})), Message::plain("workspace/didChangeConfiguration", &settings)];
+    match client.slot(limit).await {
+        Ok(slot) => {
+            // What it has open begins anew, and some servers load nothing before the first document is open.
+            let mut documents = session.documents();
+            documents.restart(saves, repeats);
+            let first = session.first_file(documents.files());
+            let mut all = messages.to_vec();
+            all.extend(documents.preamble(&first.iter().map(String::as_str).collect::<Vec<_>>()));
+            slot.notify(&all);
+        }
+        Err(error) => return died(error.to_string()),
+    }
+    let readiness = session.row.keys.readiness.clone().unwrap_or_default();
+    tokio::select! {
+        () = work.ready(&readiness) => {}
+        reason = client.closed() => return died(reason.to_string()),
+    }
+    session.hand_out(client.clone(), life);
+    let closed = client.closed();
+    tokio::pin!(closed);
+    let probe = session.probe(client, life, Instant::now() + PROBE_LIMIT).fuse();
+    tokio::pin!(probe);
+    let deadline = session.row.keys.deadline_s.map_or(DEADLINE, Duration::from_secs);
+    let most = session.row.keys.memory_mib.unwrap_or(MEMORY_LIMIT) << 20;
+    let mut looks: u32 = 0;
+    loop {
+        fault::point("lsp.life");
+        if looks.is_multiple_of(COUNTED_EVERY) {
+            let memory = memory::of_group(process.pid);
+            session.status.send_if_modified(|status| std::mem::replace(&mut status.memory_bytes, memory) != memory);
+            if let Some(memory) = memory.filter(|it| *it > most) {
+                return died(format!("it took {} MiB, more than {} MiB", memory >> 20, most >> 20));
+            }
+        }
+        looks += 1;
+        if session.silence() > deadline {
+            return died(format!("it has answered nothing for {} s", deadline.as_secs()));
+        }
+        if session.idle() > IDLE_LIMIT {
+            return Ended::Idle;
+        }
+        tokio::select! {
+            reason = &mut closed => return died(reason.to_string()),
+            () = &mut probe => {}
+            () = tokio::time::sleep(WATCH_EVERY) => {}
+        }
+    }
+}
+
+async fn ask(client: &Client, method: &str, params: &Value, deadline: Instant) -> Result<Value, String> {
+    let slot = client.slot(deadline).await.map_err(|it| it.to_string())?;
+    let pending = slot.plain(&[], method, params).map_err(|it| it.to_string())?;
+    pending.before(deadline).await.map_err(|it| it.to_string())
+}
+
+async fn goodbye(client: &Client, process: &Child) {
+    let deadline = Instant::now() + GOODBYE_LIMIT;
+    if ask(client, "shutdown", &Value::Null, deadline).await.is_ok()
+        && let Ok(slot) = client.slot(deadline).await
+    {
+        slot.notify(&[Message::plain("exit", &Value::Null)]);
+        // Where it does not end in time, dropping the process ends it.
+        let _ = tokio::time::timeout_at(deadline.into(), process.exited()).await;
+    }
+}

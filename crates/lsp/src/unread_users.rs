@@ -1,0 +1,38 @@
+//! What is not known of a change since files that are no texts, or of no language, may use what it alters.
+
+use std::collections::BTreeSet;
+
+use super::affected;
+use super::impact::Altered;
+use super::left_out::{included, naming, of_no_language};
+use super::queries::{ResolvedItem, ServerQueries};
+use semdex_engine::Result;
+use semdex_model::{ChangeImpact, ChangeKind, Unchecked};
+
+/// Adds what is not known of a change since such files may use what it alters.
+pub(crate) async fn of_change(
+    queries: &ServerQueries,
+    altered: &[Altered],
+    change_impact: &mut ChangeImpact,
+) -> Result<()> {
+    let mut seen: BTreeSet<(&str, bool)> = BTreeSet::new();
+    for one in altered.iter().filter(|it| it.changed.kind != ChangeKind::Added) {
+        let (name, is_sealed) = (one.item.name.as_str(), affected::is_sealed(one));
+        if !seen.insert((name, is_sealed)) {
+            continue;
+        }
+        let found = ResolvedItem { file: one.file.clone(), item: one.item.clone() };
+        let included = included(queries, &found).await?;
+        let included = included.iter().map(|it| of_no_language(&it.path, name));
+        for missing in naming(queries, name).await?.into_iter().chain(included) {
+            let unchecked = Unchecked::from(&missing);
+            match is_sealed {
+                // It breaks none of them.
+                true if change_impact.impact.unchecked.contains(&unchecked) => {}
+                true => change_impact.impact.unchecked.push(unchecked),
+                false => change_impact.lacks(missing),
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,195 @@
+//! The face for agents: the Model Context Protocol, over HTTP and over standard input and output. The only place that
+//! names rmcp. A tool is a call of the contract with a description for a model (`tools.rs`); replies are text, made by
+//! `render`, and what a call refuses is a result too, since clients keep protocol errors from the model.
+
+mod local;
+mod message;
+mod parameters;
+mod progress;
+mod stdio;
+mod tools;
+
+use std::borrow::Cow;
+use std::io;
+use std::sync::Arc;
+
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest, CustomResult, ErrorCode,
+    Implementation, ListToolsResult, PaginatedRequestParams, ProtocolVersion, ServerCapabilities, ServerConfig, Tool,
+};
+use rmcp::service::RequestContext;
+use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
+use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt};
+use serde_json::{Map, Value};
+
+pub use local::Local;
+pub use message::refusal;
+pub use progress::describe_progress;
+
+use semdex_contract::{Name, Needs};
+pub use semdex_ops::slow::Asker;
+
+/// The protocols that are spoken: the newest is opened by `server/discover`, the others by `initialize`.
+const PROTOCOLS: &[ProtocolVersion] = &[
+    ProtocolVersion::V_2025_03_26,
+    ProtocolVersion::V_2025_06_18,
+    ProtocolVersion::V_2025_11_25,
+    ProtocolVersion::V_2026_07_28,
+];
+
+const INSTRUCTIONS: &str = "semdex knows this workspace as its compilers do, and is always equal to the disk. Ask it who \
+    uses a symbol, what a symbol is, and what an edit breaks, in place of reading files one after another. grep does as \
+    well for plain words in comments, strings and configuration. A list with `complete` is proved to be whole; \
+    `missing` says what an incomplete answer does not know.";
+
+/// Where the calls of tools are answered: in this process, or by a server elsewhere.
+pub trait Backend: Clone + Send + Sync + 'static {
+    /// The reply as Markdown, or why there is none, as Markdown too.
+    fn answer(
+        &self,
+        call: Name,
+        arguments: Map<String, Value>,
+        asker: Asker,
+    ) -> impl Future<Output = Result<String, String>> + Send;
+
+    /// What the workspace of a call is busy with, in a few words, while it is not ready; absent: the call names none.
+    fn busy_with(&self, workspace: Option<&str>) -> impl Future<Output = Option<String>> + Send;
+
+    /// Whether a call has to say which workspace it is about.
+    fn has_several_workspaces(&self) -> impl Future<Output = bool> + Send;
+
+    /// The directory of the workspace that calls are about which name none, where that is known.
+    fn root(&self) -> Option<String>;
+}
+
+/// A server of the protocol. Over HTTP there is one for each request.
+#[derive(Clone)]
+pub struct Server<B> {
+    backend: B,
+    /// As logs and problems name the request.
+    request_id: Option<Arc<str>>,
+}
+
+tokio::task_local! {
+    /// Of the request that is being taken in: the library answers it in a task of its own.
+    static REQUEST_ID: Option<Arc<str>>;
+}
+
+/// Takes a request in that logs and problems name so.
+pub async fn with_request_id<T>(id: Option<Arc<str>>, handled: impl Future<Output = T>) -> T {
+    REQUEST_ID.scope(id, handled).await
+}
+
+/// The service behind `/mcp`, which wants a guard before it. Each request stands for itself: no sessions.
+pub type OverHttp<B> = StreamableHttpService<Server<B>, NeverSessionManager>;
+
+/// For requests whose host the guard has checked, and whose body has at most this length.
+pub fn over_http<B: Backend>(backend: B, largest_body: usize) -> OverHttp<B> {
+    let config = StreamableHttpServerConfig::default()
+        .with_legacy_session_mode(false)
+        .with_json_response(true)
+        // The guard knows the address that was listened on; a list of names does not.
+        .disable_allowed_hosts()
+        .enforce_origin_validation()
+        .with_max_request_body_bytes(largest_body);
+    let server = move || {
+        let request_id = REQUEST_ID.try_with(Clone::clone).unwrap_or_default();
+        Ok(Server { backend: backend.clone(), request_id })
+    };
+    StreamableHttpService::new(server, Arc::new(NeverSessionManager::default()), config)
+}
+
+/// Speaks over standard input and output until the input ends.
+pub async fn over_stdio<B: Backend>(backend: B) -> io::Result<()> {
+    let server = Server { backend, request_id: None };
+    match server.serve(stdio::Stdio::new()).await {
+        Ok(running) => running.waiting().await.map(|_| ()).map_err(io::Error::other),
+        // A client that left before it said anything has not failed.
+        Err(rmcp::service::ServerInitializeError::ConnectionClosed(_)) => Ok(()),
+        Err(error) => Err(io::Error::other(error)),
+    }
+}
+
+impl<B: Backend> ServerHandler for Server<B> {
+    fn get_info(&self) -> ServerConfig {
+        let instructions = match self.backend.root() {
+            Some(root) => format!("{INSTRUCTIONS} Names of files are relative to `{root}`."),
+            None => INSTRUCTIONS.to_owned(),
+        };
+        ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
+            .with_server_info(Implementation::new("semdex", env!("CARGO_PKG_VERSION")))
+            .with_instructions(instructions)
+    }
+
+    fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
+        Cow::Borrowed(PROTOCOLS)
+    }
+
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        let several = self.backend.has_several_workspaces().await;
+        Ok(ListToolsResult::with_all_items(tools::all(several)))
+    }
+
+    fn get_tool(&self, name: &str) -> Option<Tool> {
+        tools::named(name).map(|it| it.definition(false))
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let Some(tool) = tools::named(&request.name) else {
+            let detail = format!("there is no tool `{}`: there are {}", request.name, tools::names());
+            return Err(ErrorData::invalid_params(detail, None));
+        };
+        let asker = Asker { client: client(&context), request_id: self.request_id.clone() };
+        let arguments = request.arguments.unwrap_or_default();
+        let workspace = arguments.get("workspace").and_then(Value::as_str).map(str::to_owned);
+        let answer = self.backend.answer(tool.name, arguments, asker);
+        let cancelled = context.ct.clone();
+        let answer = async {
+            if tool.call().needs < Needs::Index {
+                return answer.await;
+            }
+            progress::telling(&self.backend, workspace.as_deref(), &context, answer).await
+        };
+        // Whoever gave the question up is not answered; dropped, it is given up by the engine too.
+        let answer = tokio::select! {
+            answer = answer => answer,
+            () = cancelled.cancelled() => return Err(ErrorData::internal_error("cancelled by the client", None)),
+        };
+        Ok(match answer {
+            Ok(text) => CallToolResult::success(vec![ContentBlock::text(text)]),
+            Err(text) => CallToolResult::error(vec![ContentBlock::text(tools::refusal(&text))]),
+        }
+        .into())
+    }
+
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        let unknown = || {
+            let detail = format!("there is no method `{}`", request.method);
+            ErrorData::new(ErrorCode::METHOD_NOT_FOUND, detail, None)
+        };
+        Err(parameters::refused(&request.method, request.params.as_ref()).unwrap_or_else(unknown))
+    }
+}
+
+/// Who asks, as it calls itself.
+fn client(context: &RequestContext<RoleServer>) -> Option<String> {
+    const LONGEST: usize = 200;
+    let of_request = context.meta.client_info();
+    let of_session = context.peer.peer_info().map(|it| it.client_info.clone());
+    // Without a session the library puts its own name in place of one that it does not know.
+    let named = of_request.or(of_session.filter(|it| it.name != "rmcp"))?;
+    Some(format!("{}/{}", named.name, named.version).chars().take(LONGEST).collect())
+}

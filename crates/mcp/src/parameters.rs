@@ -1,0 +1,27 @@
+//! What is wrong with the parameters of a known method. The library takes such a request for one of an unknown method.
+
+use rmcp::model::{CallToolRequestParams, ErrorData, InitializeRequestParams, PaginatedRequestParams};
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+/// Why a request was not read, where its method is one that is answered.
+pub(crate) fn refused(method: &str, params: Option<&Value>) -> Option<ErrorData> {
+    let params = params.cloned().unwrap_or_else(|| json!({}));
+    let detail = match method {
+        "initialize" => wrong::<InitializeRequestParams>(params),
+        "tools/call" => wrong::<CallToolRequestParams>(params),
+        "tools/list" => wrong::<PaginatedRequestParams>(params),
+        _ => None,
+    }?;
+    Some(ErrorData::invalid_params(format!("{method}: {detail}"), None))
+}
+
+/// What is wrong, with the name of the field.
+fn wrong<T: DeserializeOwned>(params: Value) -> Option<String> {
+    if !params.is_object() {
+        return Some("`params` must be an object".to_owned());
+    }
+    let error = serde_path_to_error::deserialize::<_, T>(params).err()?;
+    let (path, error) = (error.path().to_string(), error.inner());
+    Some(if path == "." { error.to_string() } else { format!("`{path}`: {error}") })
+}

@@ -1,0 +1,60 @@
+//! The progress that is sent to a client that waits for the index.
+
+use std::time::Duration;
+
+use rmcp::RoleServer;
+use rmcp::model::ProgressNotificationParam;
+use rmcp::service::RequestContext;
+use tokio::time::{Instant, interval_at};
+
+use super::Backend;
+
+/// The first word comes after this, and one more each time it has passed.
+const PACE: Duration = Duration::from_millis(500);
+
+/// Waits for the answer; notifies the client how far the index of this workspace is, where it asked for that and the index
+/// is not ready. The progress is the time that has passed, which rises whatever is loaded anew; the message says what is
+/// done.
+pub(crate) async fn telling<B: Backend, T>(
+    backend: &B,
+    workspace: Option<&str>,
+    context: &RequestContext<RoleServer>,
+    answer: impl Future<Output = T>,
+) -> T {
+    let Some(token) = context.meta.get_progress_token() else { return answer.await };
+    let began = Instant::now();
+    let mut ticks = interval_at(began + PACE, PACE);
+    tokio::pin!(answer);
+    loop {
+        tokio::select! {
+            answer = &mut answer => return answer,
+            _ = ticks.tick() => {
+                if let Some(message) = backend.busy_with(workspace).await {
+                    let seconds = began.elapsed().as_secs_f64();
+                    let notification = ProgressNotificationParam::new(token.clone(), seconds).with_message(message);
+                    // A client that does not listen any more is noticed by the transport.
+                    let _ = context.peer.notify_progress(notification).await;
+                }
+            }
+        }
+    }
+}
+
+/// What a workspace is busy with, and how far it is, where that is counted.
+pub fn describe_progress(workspace: &str, stage: &str, done: u64, total: u64) -> String {
+    match total {
+        0 => format!("{workspace}: {stage}"),
+        _ => format!("{workspace}: {stage} ({done} of {total})"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_counted_has_no_count() {
+        assert_eq!(describe_progress("w", "indexing", 3, 9), "w: indexing (3 of 9)");
+        assert_eq!(describe_progress("w", "starting gopls", 0, 0), "w: starting gopls");
+    }
+}

@@ -1,0 +1,317 @@
+//! The tools: which calls of the contract a model may make, and how each is described to it. All definitions together
+//! stay below 7,000 characters, for they stand in every conversation; so a field that a model seldom needs is taken,
+//! but not described.
+
+use std::sync::Arc;
+
+use rmcp::model::{Tool as Definition, ToolAnnotations};
+use serde_json::{Map, Value, json};
+
+use semdex_contract::{Call, Effect, Name};
+
+pub(crate) struct Tool {
+    pub name: Name,
+    description: &'static str,
+    required: &'static [&'static str],
+    fields: &'static [Field],
+    /// Whether a change may lose what was there.
+    is_destructive: bool,
+}
+
+/// A field, its type, and what it means where the name does not say it.
+type Field = (&'static str, Type, &'static str);
+
+#[derive(Debug, Clone, Copy)]
+enum Type {
+    Text,
+    Integer,
+    Boolean,
+    /// One of these words.
+    Word(&'static [&'static str]),
+    /// A list of texts.
+    Texts,
+    /// A list of objects.
+    List(&'static [Field]),
+}
+
+use Type::{Boolean, Integer, List, Text, Texts, Word};
+
+const FILE: Field = ("file", Text, "Relative to the root");
+const NARROWS: Field = ("file", Text, "Narrows a short name");
+const PACKAGE: Field = ("package", Text, "Crate, module or import path");
+const SYMBOL: Field = ("symbol", Text, "Path or short name: `Searcher::new`");
+const MAX_TOKENS: Field = ("max_tokens", Integer, "");
+const CURSOR: Field = ("cursor", Text, "`next_cursor` of the last reply");
+const DRY_RUN: Field = ("dry_run", Boolean, "Report, write nothing");
+const ON_BREAK: Field = ("on_break", Word(&["report", "reject"]), "");
+const AT: Field = ("at", Word(&["body", "whole", "before", "after", "delete"]), "Part of `symbol` to replace");
+const SEARCH: Field = ("search_context", Text, "Text to replace, unique in the file");
+const REPLACEMENT: Field = ("replacement", Text, "");
+const WORKSPACE: Field = ("workspace", Text, "");
+
+pub(crate) const TOOLS: &[Tool] = &[
+    Tool {
+        name: Name::Open,
+        description: "Outline of a source file: signatures with line numbers and usage counts, bodies collapsed, what it uses and who uses it. Use before reading a file.",
+        required: &["file"],
+        fields: &[FILE, MAX_TOKENS, CURSOR],
+        is_destructive: false,
+    },
+    Tool {
+        name: Name::Describe,
+        description: "All about one symbol, also of dependencies: source, docs, examples, usages, implementations. Only `package`: an overview. Only `file`: its full text.",
+        required: &[],
+        fields: &[SYMBOL, PACKAGE, FILE, MAX_TOKENS, CURSOR],
+        is_destructive: false,
+    },
+    Tool {
+        name: Name::Usages,
+        description: "Every place that refers to a symbol, resolved by the compiler; none is missed where the reply says complete. Use before changing something.",
+        required: &["symbol"],
+        fields: &[SYMBOL, PACKAGE, NARROWS, MAX_TOKENS, CURSOR],
+        is_destructive: false,
+    },
+    Tool {
+        name: Name::Map,
+        description: "The most important signatures, ranked by use, about `focus` and `query`. Use first in unknown code.",
+        required: &[],
+        fields: &[("focus", Texts, "Files or symbols"), ("query", Text, "The task, in words"), MAX_TOKENS],
+        is_destructive: false,
+    },
+    Tool {
+        name: Name::Edit,
+        description: "Edits code and reports each place that it breaks. Either `file`, `search_context` and `replacement`, or `symbol`, `at` and `replacement`; several, all or none, in `edits`. The reply has a token for `undo`.",
+        required: &[],
+        fields: &[
+            FILE,
+            SEARCH,
+            ("symbol", Text, "Edit this symbol, with `at`"),
+            AT,
+            REPLACEMENT,
+            ("near_line", Integer, "Picks one of several matches"),
+            (
+                "edits",
+                List(&[
+                    ("file", Text, ""),
+                    ("search_context", Text, ""),
+                    ("symbol", Text, ""),
+                    ("at", Word(&["body", "whole", "before", "after", "delete"]), ""),
+                    REPLACEMENT,
+                ]),
+                "",
+            ),
+            ("fix", Text, ""),
+            DRY_RUN,
+            ON_BREAK,
+            ("fix_imports", Boolean, "Add and remove imports"),
+            ("format", Boolean, "Run the formatter"),
+            MAX_TOKENS,
+        ],
+        is_destructive: true,
+    },
+    Tool {
+        name: Name::Write,
+        description: "Writes a whole file, or appends to one, and reports what it breaks.",
+        required: &["name", "content"],
+        fields: &[
+            ("name", Text, "The file, relative to the root"),
+            ("content", Text, ""),
+            ("mode", Word(&["append", "overwrite", "create"]), "Default: append"),
+            ("declare", Boolean, "Add the `mod` line that a new file needs"),
+            DRY_RUN,
+            ON_BREAK,
+        ],
+        is_destructive: true,
+    },
+    Tool {
+        name: Name::Rename,
+        description: "Renames a symbol and all that refers to it, as one change.",
+        required: &["symbol", "new_name"],
+        fields: &[SYMBOL, ("new_name", Text, ""), PACKAGE, NARROWS, DRY_RUN],
+        is_destructive: true,
+    },
+    Tool {
+        name: Name::Impact,
+        description: "What would break if a symbol were removed, renamed, or changed its signature or visibility. Nothing is written.",
+        required: &["symbol", "change"],
+        fields: &[
+            SYMBOL,
+            ("change", Word(&["remove", "rename", "signature", "visibility"]), ""),
+            PACKAGE,
+            NARROWS,
+            MAX_TOKENS,
+        ],
+        is_destructive: false,
+    },
+    Tool {
+        name: Name::Diagnostics,
+        description: "Errors and warnings, without a build. For borrow errors and tests use `verify`.",
+        required: &[],
+        fields: &[FILE, ("severity", Text, "As `error,warning`"), ("fixes", Boolean, ""), MAX_TOKENS],
+        is_destructive: false,
+    },
+    Tool {
+        name: Name::Verify,
+        description: "Runs compiler, linter or tests: errors and failed tests, with place and output.",
+        required: &["kind"],
+        fields: &[
+            ("kind", Word(&["check", "lint", "test"]), ""),
+            ("packages", Texts, ""),
+            ("tests", Texts, "Their names"),
+            ("change", Text, "Only what this change reaches, by its token"),
+            ("timeout_ms", Integer, ""),
+        ],
+        is_destructive: false,
+    },
+    Tool {
+        name: Name::Undo,
+        description: "Takes back a change, by its token, or a git commit, by its hash.",
+        required: &[],
+        fields: &[("change", Text, ""), ("commit", Text, ""), DRY_RUN],
+        is_destructive: true,
+    },
+];
+
+/// What refusals say of calls that are no tools, and what is said in its place.
+const IN_PLACE_OF_CALLS: &[(&str, &str)] = &[
+    ("`symbols` with `query` finds names by their parts, `map` by", "`map` with `query` finds names by"),
+    ("`changes` lists", "`semdex changes` lists"),
+    ("(`delete_overlay`)", "(`semdex overlay delete`)"),
+    ("`open_workspace` opens", "`semdex workspaces open` opens"),
+];
+
+/// A refusal in words that hold for whoever has the tools and a command line.
+pub(crate) fn refusal(text: &str) -> String {
+    IN_PLACE_OF_CALLS.iter().fold(text.to_owned(), |text, (call, other)| text.replace(call, other))
+}
+
+/// The definitions, with the workspace among the fields where there are several.
+pub(crate) fn all(several_workspaces: bool) -> Vec<Definition> {
+    TOOLS.iter().map(|it| it.definition(several_workspaces)).collect()
+}
+
+pub(crate) fn named(name: &str) -> Option<&'static Tool> {
+    TOOLS.iter().find(|it| it.call().name == name)
+}
+
+pub(crate) fn names() -> String {
+    TOOLS.iter().map(|it| format!("`{}`", it.call().name)).collect::<Vec<_>>().join(", ")
+}
+
+impl Tool {
+    pub(crate) fn call(&self) -> &'static Call {
+        self.name.call()
+    }
+
+    pub(crate) fn definition(&self, several_workspaces: bool) -> Definition {
+        let mut schema = object(self.fields.iter().chain(several_workspaces.then_some(&WORKSPACE)));
+        if !self.required.is_empty() {
+            schema.insert("required".to_owned(), json!(self.required));
+        }
+        let is_read = self.call().effect == Effect::Read;
+        let mut annotations = ToolAnnotations::new().read_only(is_read).open_world(false);
+        if !is_read {
+            annotations = annotations.destructive(self.is_destructive);
+        }
+        Definition::new(self.call().name, self.description, Arc::new(schema)).with_annotations(annotations)
+    }
+}
+
+fn object<'a>(fields: impl Iterator<Item = &'a Field>) -> Map<String, Value> {
+    let properties: Map<String, Value> =
+        fields.map(|(name, ty, description)| ((*name).to_owned(), schema(*ty, description))).collect();
+    let mut object = Map::new();
+    object.insert("type".to_owned(), json!("object"));
+    object.insert("properties".to_owned(), Value::Object(properties));
+    object
+}
+
+fn schema(ty: Type, description: &str) -> Value {
+    let mut schema = match ty {
+        Text => json!({"type": "string"}),
+        Integer => json!({"type": "integer"}),
+        Boolean => json!({"type": "boolean"}),
+        Word(words) => json!({"type": "string", "enum": words}),
+        Texts => json!({"type": "array", "items": {"type": "string"}}),
+        List(fields) => json!({"type": "array", "items": object(fields.iter())}),
+    };
+    if !description.is_empty() {
+        schema["description"] = json!(description);
+    }
+    schema
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_definitions_together_take_at_most_7000_characters() {
+        for several in [false, true] {
+            let length = serde_json::to_string(&all(several)).unwrap().chars().count();
+            assert!(length <= 7000, "{length} characters");
+        }
+    }
+
+    #[test]
+    fn a_refusal_names_no_call_that_is_no_tool() {
+        assert_eq!(
+            refusal("no `changes` here: `changes` lists them"),
+            "no `changes` here: `semdex changes` lists them"
+        );
+        for (call, other) in IN_PLACE_OF_CALLS {
+            let call_in =
+                |text: &str| semdex_contract::CALLS.iter().find(|it| text.contains(&format!("`{}`", it.name)));
+            assert!(call_in(call).is_some_and(|it| named(it.name).is_none()), "{call}");
+            assert!(call_in(other).is_none_or(|it| named(it.name).is_some()), "{other}");
+        }
+    }
+
+    #[test]
+    fn a_tool_names_only_what_its_call_takes() {
+        for tool in TOOLS {
+            let call = tool.call();
+            let known = call.fields();
+            for (name, ..) in tool.fields.iter().chain([&WORKSPACE]) {
+                assert!(known.contains(&(*name).to_owned()), "{} has no `{name}`", call.name);
+            }
+            assert!(tool.required.iter().all(|it| tool.fields.iter().any(|(name, ..)| name == it)), "{}", call.name);
+        }
+    }
+
+    /// A value of each type is read by the call: a type of another kind, or a word that it does not know, is refused.
+    #[test]
+    fn each_field_is_of_the_type_that_the_call_reads() {
+        for tool in TOOLS {
+            for (name, ty, _) in tool.fields {
+                for value in values(*ty) {
+                    let mut arguments: Map<String, Value> =
+                        tool.required.iter().map(|it| ((*it).to_owned(), sample(tool, it))).collect();
+                    arguments.insert((*name).to_owned(), value.clone());
+                    let read = tool.call().from_arguments(arguments);
+                    assert!(read.is_ok(), "{} {name} {value}: {:?}", tool.call().name, read.err());
+                }
+            }
+        }
+    }
+
+    fn sample(tool: &Tool, name: &str) -> Value {
+        let field = tool.fields.iter().find(|(it, ..)| *it == name).unwrap();
+        values(field.1).remove(0)
+    }
+
+    fn values(ty: Type) -> Vec<Value> {
+        match ty {
+            Text => vec![json!("a")],
+            Integer => vec![json!(1000)],
+            Boolean => vec![json!(true)],
+            Word(words) => words.iter().map(|it| json!(it)).collect(),
+            Texts => vec![json!([]), json!(["a"])],
+            List(fields) => {
+                let items =
+                    fields.iter().flat_map(|(name, ty, _)| values(*ty).into_iter().map(move |it| json!({*name: it})));
+                items.map(|it| json!([it])).collect()
+            }
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! What answers each call of the contract: the one place that every face asks.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::ask::Ask;
+use super::replies::Replies;
+use super::runs::Runs;
+use super::{
+    baseline, changes, commit, describe, diagnostics, edit, gate, git, impact, map, nearest_file, open, overlays,
+    process, rename, runs, stats, symbols, undo, usages, verify, write,
+};
+use semdex_contract::{Reply, Request};
+use semdex_model::{Error, Result};
+use semdex_workspace::{Workspace, Workspaces};
+
+/// What calls are answered from.
+#[derive(Clone)]
+pub struct Service {
+    /// Those that are open, and what opens others.
+    pub workspaces: Workspaces,
+    /// A workspace may be opened by a call only in or below one of these.
+    pub roots: Arc<[PathBuf]>,
+    /// How many tokens a reply in Markdown may have where nothing is said.
+    pub max_tokens: Option<usize>,
+    /// Who carries out runs of a model; absent: nobody can.
+    pub(super) runs: Option<Arc<dyn Runs>>,
+    replies: Arc<Replies>,
+}
+
+impl Service {
+    /// Without runs of a model; [`Service::with_runs`] adds them.
+    pub fn new(workspaces: Workspaces, roots: Arc<[PathBuf]>, max_tokens: Option<usize>) -> Service {
+        Service { workspaces, roots, max_tokens, runs: None, replies: Arc::default() }
+    }
+
+    /// The same with runs of a model.
+    pub fn with_runs(self, runs: Arc<dyn Runs>) -> Service {
+        Service { runs: Some(runs), ..self }
+    }
+}
+
+/// Answers a request. `client`: who asks, as it calls itself.
+pub async fn answer(service: &Service, request: Request, client: Option<String>) -> Result<Reply> {
+    let common = request.common();
+    if let Some(rest) = service.replies.continued(request.name(), &common)? {
+        return Ok(rest);
+    }
+    let files: Vec<String> = request.files().into_iter().map(str::to_owned).collect();
+    let pick = || service.workspaces.pick_for(common.workspace.as_deref(), &files);
+    // Hands the request to its handler, with the workspace that it is about.
+    macro_rules! handle {
+        ($call:ident, $handler:path, $request:expr) => {{
+            let workspace = pick()?;
+            workspace.follow_settings().await;
+            let ask = Ask::new(&common, client)?;
+            match Box::pin($handler(&workspace, $request, &ask)).await {
+                Ok(reply) => Reply::$call(reply),
+                Err(error) => return Err(refused(&workspace, error).await),
+            }
+        }};
+    }
+    Ok(service.replies.keep(match request {
+        Request::Open(it) => handle!(Open, open::open, it),
+        Request::Describe(it) => handle!(Describe, describe::describe, it),
+        Request::Symbols(it) => handle!(Symbols, symbols::symbols, it),
+        Request::SymbolAt(it) => handle!(SymbolAt, symbols::symbol_at, it),
+        Request::Usages(it) => handle!(Usages, usages::usages, it),
+        Request::Callers(it) => handle!(Callers, usages::callers, it),
+        Request::Callees(it) => handle!(Callees, usages::callees, it),
+        Request::Implementations(it) => handle!(Implementations, usages::implementations, it),
+        Request::Diagnostics(it) => handle!(Diagnostics, diagnostics::diagnostics, it),
+        Request::Baseline(it) => handle!(Baseline, baseline::baseline, it),
+        Request::Regressions(it) => handle!(Regressions, baseline::regressions, it),
+        Request::Gate(it) => handle!(Gate, gate::gate, it),
+        Request::Stats(it) => handle!(Stats, stats::stats, it),
+        Request::Map(it) => handle!(Map, map::map, it),
+        Request::Impact(it) => handle!(Impact, impact::impact, it),
+        Request::Edit(it) => handle!(Edit, edit::edit, it),
+        Request::Write(it) => handle!(Write, write::write, it),
+        Request::Undo(it) => handle!(Undo, undo::undo, it),
+        Request::Changes(it) => handle!(Changes, changes::changes, it),
+        Request::Git(it) => handle!(Git, git::git, it),
+        Request::Commit(it) => handle!(Commit, commit::commit, it),
+        Request::Rename(it) => handle!(Rename, rename::rename, it),
+        Request::Verify(it) => handle!(Verify, verify::verify, it),
+        Request::ListOverlays(it) => handle!(ListOverlays, overlays::overlays, it),
+        Request::PutOverlay(it) => handle!(PutOverlay, overlays::put, it),
+        Request::DeleteOverlay(it) => handle!(DeleteOverlay, overlays::delete, it),
+        Request::StartRun(it) => {
+            let (workspace, ask) = (pick()?, Ask::new(&common, client)?);
+            match Box::pin(runs::start(service, workspace.clone(), it, &ask)).await {
+                Ok(begun) => Reply::StartRun(begun),
+                Err(error) => return Err(refused(&workspace, error).await),
+            }
+        }
+        Request::Run(it) => {
+            let (workspace, ask) = (pick()?, Ask::new(&common, client)?);
+            Reply::Run(runs::look(service, &workspace, &it, &ask).map_err(|it| workspace.with_meta(it))?)
+        }
+        Request::CancelRun(it) => {
+            let (workspace, ask) = (pick()?, Ask::new(&common, client)?);
+            match Box::pin(runs::cancel(service, &workspace, &it, &ask)).await {
+                Ok(run) => Reply::CancelRun(run),
+                Err(error) => return Err(refused(&workspace, error).await),
+            }
+        }
+        Request::ListWorkspaces(_) => Reply::ListWorkspaces(process::list_workspaces(service)),
+        Request::OpenWorkspace(it) => Reply::OpenWorkspace(process::open_workspace(service, &it)?),
+        Request::CloseWorkspace(it) => Reply::CloseWorkspace(process::close_workspace(service, &it).await?),
+        Request::Status(it) => Reply::Status(process::status(service, &it)?),
+        Request::Health(_) => Reply::Health(process::health()),
+    }))
+}
+
+/// A refusal with the file that may have been meant, and with what is known of the workspace.
+async fn refused(workspace: &Workspace, error: Error) -> Error {
+    workspace.with_meta(Box::pin(nearest_file::suggest(workspace, error)).await)
+}

@@ -1,0 +1,313 @@
+//! How a planned change is made, whatever asked for it: its impact computed, proposed to the writer, and reported.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use semdex_contract::{ChangeReport, ChangedFile, DiagnosticsDelta, Finding, Meta, OnBreak, list};
+use semdex_engine::Stop;
+use semdex_engine::engine::{EngineKind, Route, not_started};
+use semdex_engine::links::{self, Link};
+use semdex_engine::view::Extent;
+use semdex_model::{
+    Affected, Broken, ChangeImpact, Code, Coverage, Diagnostic, Error, FileEdit, Help, Landed, MissingCode, Result,
+    Revision, Severity,
+};
+use semdex_text::diff::unified;
+use semdex_workspace::disk::Notes;
+use semdex_workspace::timing::{self, Part};
+use semdex_workspace::{Cause, Change, Hashes, Outcome, Undone, Workspace};
+
+use super::ask::{Ask, deadlines};
+use super::tidy::{self, Tidy};
+use super::validate;
+
+/// Somebody else's writes that may come between before a change is given up.
+const ATTEMPTS: usize = 8;
+/// So long a change is planned again, also where the request waits for nothing.
+const AGAIN: Duration = Duration::from_secs(5);
+
+/// What a request makes of the texts as they are now.
+pub(super) struct Plan {
+    pub(super) edits: Vec<FileEdit>,
+    pub(super) landed: Vec<Landed>,
+    /// What the plan itself has to say.
+    pub(super) findings: Vec<Finding>,
+    /// Of its files: what users should know besides.
+    pub(super) notes: Notes,
+}
+
+impl Plan {
+    pub(super) fn new(edits: Vec<FileEdit>, landed: Vec<Landed>) -> Plan {
+        Plan { edits, landed, findings: Vec::new(), notes: Notes::new() }
+    }
+}
+
+/// How a planned change is to be made.
+#[derive(Debug, Clone)]
+pub(super) struct Mode {
+    pub(super) cause: Cause,
+    pub(super) dry_run: bool,
+    pub(super) on_break: OnBreak,
+    pub(super) undoes: Option<Undone>,
+    pub(super) tidy: Tidy,
+}
+
+impl Mode {
+    pub(super) fn new(cause: Cause, dry_run: bool, on_break: OnBreak) -> Mode {
+        Mode { cause, dry_run, on_break, undoes: None, tidy: Tidy::default() }
+    }
+}
+
+/// Plans a change and makes it; plans it again where somebody else changed its files in between.
+pub(super) async fn apply_change<F>(
+    workspace: &Workspace,
+    asked: &Ask,
+    mode: Mode,
+    plan: impl Fn() -> F,
+) -> Result<ChangeReport>
+where
+    F: Future<Output = Result<Plan>>,
+{
+    let mut last = None;
+    let latest = asked.needs(None, true).deadline.max(asked.begun + AGAIN);
+    for attempt in 0..ATTEMPTS {
+        if attempt > 0 && Instant::now() > latest {
+            break;
+        }
+        let mut plan = plan().await?;
+        match tidy::tidy(workspace, asked, &mut plan, mode.tidy).await {
+            Ok(()) => plan.edits.retain(|it| it.old != it.new),
+            Err(Stop::Stale) => {
+                workspace.telemetry().stale_retries.up();
+                continue;
+            }
+            Err(Stop::Failed(error)) if error.code == Code::Conflict => {
+                last = Some(error);
+                continue;
+            }
+            Err(Stop::Failed(error)) => return Err(error),
+        }
+        workspace.check_overlays(&plan.edits)?;
+        let view_impact = match impact_of(workspace, asked, &plan.edits, Extent::Whole).await {
+            Ok(view_impact) if mode.on_break == OnBreak::Reject => with_own_errors(view_impact, &plan.edits),
+            Ok(view_impact) => view_impact,
+            Err(Stop::Stale) => {
+                workspace.telemetry().stale_retries.up();
+                continue;
+            }
+            Err(Stop::Failed(error)) => return Err(error),
+        };
+        if plan.edits.is_empty() {
+            let revision = workspace.snapshot(asked.needs(None, false)).await?.revision;
+            let meta = workspace.meta(None, revision, Coverage::default());
+            return Ok(report(workspace, &plan, nothing_done(revision), meta.into()));
+        }
+        let change = Change {
+            cause: mode.cause,
+            client: asked.client.clone(),
+            undoes: mode.undoes.clone(),
+            edits: plan.edits.clone(),
+            dry_run: mode.dry_run,
+            reject_if_broken: mode.on_break == OnBreak::Reject,
+            view_impact,
+        };
+        match workspace.change(change, asked.needs(None, true).deadline).await {
+            Ok(outcome) => {
+                let mut report = finish(workspace, &plan, outcome)?;
+                validate::suggest(workspace, asked, &plan, &mut report.validation).await;
+                report.validation.append(&mut plan.findings);
+                return Ok(report);
+            }
+            Err(error) if matches!(error.code, Code::Conflict) => last = Some(error),
+            Err(error) => return Err(error),
+        }
+    }
+    Err(last.unwrap_or_else(|| {
+        Error::new(Code::Conflict, "the files were changed by others again and again: read them and try once more")
+    }))
+}
+
+/// What a change would bring, computed once and not made: where others are quicker, it is not known.
+pub(super) async fn tried(
+    workspace: &Workspace,
+    asked: &Ask,
+    edits: Vec<FileEdit>,
+    extent: Extent,
+) -> Result<ChangeImpact> {
+    let busy = || Error::new(Code::Conflict, "the files were changed by others meanwhile");
+    let view_impact = impact_of(workspace, asked, &edits, extent).await.map_err(|stop| match stop {
+        Stop::Stale => busy(),
+        Stop::Failed(error) => error,
+    })?;
+    let change = Change {
+        cause: Cause::Edit,
+        client: None,
+        undoes: None,
+        edits,
+        dry_run: true,
+        reject_if_broken: false,
+        view_impact,
+    };
+    Ok(workspace.change(change, asked.needs(None, true).deadline).await?.change_impact)
+}
+
+/// What is refused if it breaks something must itself compile: the errors of what is written count as well.
+fn with_own_errors(mut change_impact: ChangeImpact, edits: &[FileEdit]) -> ChangeImpact {
+    for diagnostic in change_impact.new.iter().filter(|it| it.severity == Severity::Error) {
+        let Some(edit) = edits.iter().find(|it| it.file == diagnostic.place.file) else { continue };
+        let text = edit.new.as_deref().unwrap_or_default();
+        let line = text.lines().nth(diagnostic.place.line.saturating_sub(1)).unwrap_or_default().to_owned();
+        let (place, symbol) = (diagnostic.place.clone(), diagnostic.symbol.clone());
+        if change_impact.impact.broken.iter().any(|it| it.at.place == place) {
+            continue;
+        }
+        let at = Affected { place, text: line, symbol, cause: None, test: false };
+        let (code, reason) = (diagnostic.code.clone(), diagnostic.message.clone());
+        change_impact.impact.broken.push(Broken { at, code, reason, follows: false });
+    }
+    change_impact
+}
+
+/// What the engines say that compute the impact before the writer has its turn. The others say it then: one that loads is waited for.
+async fn impact_of(
+    workspace: &Workspace,
+    asked: &Ask,
+    edits: &[FileEdit],
+    extent: Extent,
+) -> std::result::Result<ChangeImpact, Stop> {
+    let concerned = |it: &&Arc<dyn EngineKind>| edits.iter().any(|edit| it.computes_impact(&edit.file));
+    let mut change_impact = ChangeImpact::nothing();
+    for kind in workspace.registry().kinds().iter().filter(concerned) {
+        let Some(&language) = kind.languages().first() else { continue };
+        let needs = asked.needs(Some(language), true);
+        let snapshot = workspace.snapshot(needs).await?;
+        if kind.route() == Route::Writer {
+            continue;
+        }
+        let mut own = match snapshot.view {
+            Some(view) => timing::during(Part::Engine, view.impact(edits.to_vec(), extent, deadlines(needs))).await?,
+            None => not_started(language),
+        };
+        let leads_here = |it: &&Link| edits.iter().any(|edit| it.other_name(&edit.file).is_some());
+        links::lack(snapshot.links.iter().filter(leads_here)).into_iter().for_each(|it| own.lacks(it));
+        change_impact.join(own);
+    }
+    Ok(change_impact)
+}
+
+/// Where the files are already what was asked for.
+fn nothing_done(revision: Revision) -> Outcome {
+    Outcome {
+        applied: false,
+        change: None,
+        to_overlays: false,
+        notes: Notes::new(),
+        rejected: false,
+        revision,
+        change_impact: ChangeImpact::nothing(),
+        hashes: Hashes::new(),
+    }
+}
+
+fn finish(workspace: &Workspace, plan: &Plan, mut outcome: Outcome) -> Result<ChangeReport> {
+    let language = plan.edits.iter().find_map(|it| workspace.language_of(&it.file));
+    let refusal = outcome.rejected.then(|| refusal(&outcome.change_impact));
+    let coverage = std::mem::take(&mut outcome.change_impact.coverage);
+    let meta = workspace.meta(language, outcome.revision, coverage);
+    match refusal {
+        Some(error) if error.code == Code::WouldBreak => {
+            let help = Help { impact: Some(outcome.change_impact.impact), ..Help::default() };
+            Err(error.with_help(help).in_workspace(meta))
+        }
+        Some(error) => Err(error.in_workspace(meta)),
+        None => Ok(report(workspace, plan, outcome, meta.into())),
+    }
+}
+
+/// Why a change was refused: for what it breaks, or because that is not known in full.
+fn refusal(change_impact: &ChangeImpact) -> Error {
+    let broken = &change_impact.impact.broken;
+    match change_impact.not_analysed() {
+        Some(missing) if broken.is_empty() => {
+            let code = match missing.code {
+                MissingCode::Indexing | MissingCode::EngineRestarting | MissingCode::Timeout => Code::NotReady,
+                _ => Code::EngineUnavailable,
+            };
+            let detail = format!(
+                "nothing was written: what the change breaks is not known in full ({}); ask again, or send it with \
+                 `on_break: \"report\"` to make it all the same",
+                missing.detail
+            );
+            Error::new(code, detail)
+        }
+        _ => {
+            let places = if broken.len() == 1 { "1 place".to_owned() } else { format!("{} places", broken.len()) };
+            let detail = format!(
+                "nothing was written: it would break {places} ({}); send it with `on_break: \"report\"` to make it all \
+                 the same",
+                first_places(broken),
+            );
+            Error::new(Code::WouldBreak, detail)
+        }
+    }
+}
+
+/// All that is to be known of a file.
+fn note_of<'a>(file: &str, notes: impl Iterator<Item = &'a (String, String)>) -> Option<String> {
+    let notes: Vec<&str> = notes.filter(|it| it.0 == file).map(|it| it.1.as_str()).collect();
+    (!notes.is_empty()).then(|| notes.join("; "))
+}
+
+fn first_places(broken: &[Broken]) -> String {
+    let mut shown: Vec<String> =
+        broken.iter().take(3).map(|it| format!("{}:{}", it.at.place.file, it.at.place.line)).collect();
+    if broken.len() > shown.len() {
+        shown.push("…".to_owned());
+    }
+    shown.join(", ")
+}
+
+fn report(workspace: &Workspace, plan: &Plan, outcome: Outcome, meta: Meta) -> ChangeReport {
+    let Outcome { applied, change, to_overlays, notes, change_impact, hashes, .. } = outcome;
+    let of = |edit: &FileEdit| hashes.get(&edit.file).copied().unwrap_or_default();
+    let hex = |it: blake3::Hash| it.to_hex().to_string();
+    let files = plan
+        .edits
+        .iter()
+        .map(|edit| ChangedFile {
+            file: edit.file.clone(),
+            hash: of(edit).1.map(hex),
+            old_hash: of(edit).0.map(hex),
+            created: edit.old.is_none(),
+            diff: unified(edit.old.as_deref(), edit.new.as_deref(), &edit.file),
+            overlay: to_overlays,
+            note: note_of(&edit.file, notes.iter().chain(&plan.notes)),
+        })
+        .collect();
+    let validation = plan.edits.iter().flat_map(|edit| validate::of(workspace, edit, &change_impact.new)).collect();
+    let new = unsaid(change_impact.new, &change_impact.impact.broken);
+    ChangeReport {
+        change,
+        applied,
+        files,
+        edits: list(plan.landed.clone()),
+        validation,
+        diagnostics: DiagnosticsDelta { new: list(new), fixed: list(change_impact.fixed) },
+        impact: change_impact.impact.into(),
+        commit: None,
+        next_cursor: None,
+        meta,
+        pages: Default::default(),
+    }
+}
+
+/// What the list of broken places does not say already.
+fn unsaid(new: Vec<Diagnostic>, broken: &[Broken]) -> Vec<Diagnostic> {
+    let is_said = |it: &Diagnostic| {
+        broken.iter().any(|broken| {
+            let is_there = broken.at.place.file == it.place.file && broken.at.place.line == it.place.line;
+            is_there && (broken.at.place == it.place || broken.code == it.code || broken.reason == it.message)
+        })
+    };
+    new.into_iter().filter(|it| it.severity != Severity::Error || !is_said(it)).collect()
+}

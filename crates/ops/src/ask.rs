@@ -1,0 +1,372 @@
+//! How a question is put to a workspace: a fresh view, another one when a change comes between, a deadline over all.
+
+use std::future::Future;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::unanalysed::{lack_of_workspace, no_symbols};
+use semdex_contract::budget::{Listing, positions};
+use semdex_contract::{Common, check_query};
+use semdex_engine::files::Files;
+use semdex_engine::view::{View, blocking};
+use semdex_engine::{Condition, Deadlines, Stop, links};
+use semdex_model::{
+    Answer, Code, Coverage, Error, LanguageId, Meta, Missing, MissingCode, Result, SymbolQuery, Window,
+};
+use semdex_text::words::words;
+use semdex_workspace::timing::{self, Part};
+use semdex_workspace::{Needs, Workspace};
+
+/// How long what needs the index may wait for it, if the request does not say.
+const WAIT_FOR_INDEX: Duration = Duration::from_secs(10);
+/// Beyond the wait an engine may compute for so long; then it answers with what it has.
+const COMPUTING: Duration = Duration::from_secs(2);
+/// An engine that does not answer so long after that is given up.
+const GRACE: Duration = Duration::from_secs(2);
+/// Changes that may come between before an answer is given up.
+const ATTEMPTS: usize = 20;
+
+/// What every request may say besides its question.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Ask {
+    /// When the request came: all that it waits for counts from here.
+    pub begun: Instant,
+    pub min_revision: Option<u64>,
+    /// How long the answer may wait for what it needs; absent: the verb's own default.
+    pub wait: Option<Duration>,
+    pub cursor: Option<String>,
+    pub limit: Option<usize>,
+    /// Who asks, as it calls itself.
+    pub client: Option<String>,
+    /// Whether what links may hide counts whatever is asked.
+    pub links: bool,
+}
+
+/// An answer and what it says of itself.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct WithMeta<T> {
+    pub value: T,
+    pub meta: Meta,
+}
+
+impl Ask {
+    /// As a request says it. `client`: who asks, as it calls itself.
+    pub(super) fn new(common: &Common, client: Option<String>) -> Result<Ask> {
+        let Common { min_revision, cursor, limit, .. } = common.clone();
+        Ok(Ask { begun: Instant::now(), min_revision, wait: common.wait()?, cursor, limit, client, links: true })
+    }
+
+    pub(super) fn needs(&self, language: Option<LanguageId>, index: bool) -> Needs {
+        let default = if index { WAIT_FOR_INDEX } else { Duration::ZERO };
+        let deadline = self.begun + self.wait.unwrap_or(default);
+        Needs { language, index, links: self.links, min_revision: self.min_revision, deadline }
+    }
+
+    /// The stretch of a list that was asked for.
+    pub(super) fn page<T>(&self, items: Vec<T>, default_limit: usize) -> Result<Listing<T>> {
+        let window = self.window(default_limit)?;
+        let mut list = Listing::after(window.from, items);
+        list.limit(window.limit);
+        Ok(list)
+    }
+
+    pub(super) fn window(&self, default_limit: usize) -> Result<Window> {
+        let [from] = positions(self.cursor.as_deref())?;
+        Ok(Window { from, limit: self.limit.unwrap_or(default_limit) })
+    }
+}
+
+/// One revision with the engine's view of it, if an engine was asked for and is there.
+pub(super) struct Asked {
+    pub(super) view: Option<Box<dyn View>>,
+    pub(super) files: Arc<Files>,
+    pub(super) deadlines: Deadlines,
+}
+
+/// Nothing holds an answer beyond the wait but a little computing.
+pub(super) fn deadlines(needs: Needs) -> Deadlines {
+    Deadlines { ready: needs.deadline, answer: needs.deadline.max(Instant::now()) + COMPUTING }
+}
+
+/// Asks until no change comes between. `memo` names the question, where an answer may be kept for the next time.
+pub(super) async fn ask<T, F>(
+    workspace: &Workspace,
+    needs: Needs,
+    memo: Option<String>,
+    question: impl Fn(Asked) -> F,
+) -> Result<WithMeta<T>>
+where
+    T: Clone + Send + Sync + 'static,
+    F: Future<Output = semdex_engine::Result<Answer<T>>>,
+{
+    let deadlines = deadlines(needs);
+    let last = deadlines.answer + GRACE;
+    let mut coverage = Coverage::default();
+    for _ in 0..ATTEMPTS {
+        let Ok(snapshot) = tokio::time::timeout_at(last.into(), workspace.snapshot(needs)).await else {
+            let detail = "the workspace was busy with a change or a load for too long: ask again";
+            let meta = workspace.meta(needs.language, workspace.status().revision, Coverage::default());
+            return Err(Error::new(Code::NotReady, detail).in_workspace(meta));
+        };
+        let snapshot = snapshot?;
+        let (revision, settled) = (snapshot.revision, snapshot.settled);
+        if let Some(lack) = snapshot.lacks {
+            coverage.lacks(lack.clone());
+            if needs.index {
+                let meta = workspace.meta(needs.language, revision, coverage);
+                return Err(Error::new(Code::NotReady, lack.detail).in_workspace(meta));
+            }
+        }
+        let by_links = links::lack(&snapshot.links).filter(|_| needs.links);
+        let unseen = snapshot.nameless.into_iter().chain(by_links);
+        let unseen: Vec<Missing> = unseen.filter(|_| needs.index).collect();
+        unseen.iter().for_each(|it| coverage.lacks(it.clone()));
+        // What the workspace's own programs make is there at a revision or not.
+        let memo = memo.as_ref().filter(|_| settled).map(|it| format!("{it} {}", snapshot.trusted));
+        if let Some(answer) = memo.as_ref().and_then(|it| workspace.answers().answer(it, revision)) {
+            coverage.absorb(answer.coverage);
+            return Ok(WithMeta { value: answer.value, meta: workspace.meta(needs.language, revision, coverage) });
+        }
+        // What is not found is perhaps in a file that nobody looks into.
+        let is_unserved = needs.language.is_some() && snapshot.view.is_none();
+        let unserved = if is_unserved { lack_of_workspace(workspace, &snapshot.files) } else { None };
+        let asked = Asked { view: snapshot.view, files: snapshot.files, deadlines };
+        let late = |_| {
+            let detail = "the engine did not answer in time: ask again, or ask for less";
+            Error::new(Code::Timeout, detail)
+        };
+        let failed = |error: Error| {
+            let mut coverage = coverage_of(workspace, needs.language, settled, &error);
+            unseen.iter().for_each(|it| coverage.lacks(it.clone()));
+            unserved.iter().filter(|_| is_miss(&error)).for_each(|it| coverage.lacks(it.clone()));
+            error.in_workspace(workspace.meta(needs.language, revision, coverage))
+        };
+        let answer = timing::during(Part::Engine, tokio::time::timeout_at(last.into(), question(asked))).await;
+        match answer.map_err(late).map_err(failed)? {
+            Ok(answer) => {
+                let is_lasting = !answer.coverage.missing.iter().any(|it| it.code.passes());
+                if let Some(memo) = memo.filter(|_| is_lasting) {
+                    workspace.answers().keep(memo, revision, &answer);
+                }
+                coverage.absorb(answer.coverage);
+                let meta = workspace.meta(needs.language, revision, coverage);
+                return Ok(WithMeta { value: answer.value, meta });
+            }
+            Err(Stop::Failed(error)) => return Err(failed(error)),
+            Err(Stop::Stale) => workspace.telemetry().stale_retries.up(),
+        }
+    }
+    let detail =
+        format!("the workspace changed {ATTEMPTS} times while this was answered: ask again when it is quieter");
+    Err(Error::new(Code::Busy, detail))
+}
+
+/// What an error does not know of: where not all is loaded, what is not found is perhaps there.
+fn coverage_of(workspace: &Workspace, language: Option<LanguageId>, is_settled: bool, error: &Error) -> Coverage {
+    let mut coverage = Coverage::default();
+    let lack = match error.code {
+        Code::Timeout => Some(MissingCode::Timeout),
+        Code::NotReady => Some(MissingCode::Indexing),
+        Code::EngineUnavailable => Some(MissingCode::EngineDown),
+        _ => None,
+    };
+    if let Some(code) = lack {
+        coverage.lacks(Missing::new(code, "engine", error.detail.as_str()));
+    }
+    let Some(language) = language else { return coverage };
+    let engines = workspace.status().engines;
+    for missing in engines.into_iter().filter(|it| workspace.serves(it, language)).flat_map(|it| it.missing) {
+        if is_miss(error) { coverage.lacks(missing) } else { coverage.note(missing) }
+    }
+    let tells_why = |it: &Missing| {
+        matches!(
+            it.code,
+            MissingCode::Indexing
+                | MissingCode::EngineDown
+                | MissingCode::EngineMissing
+                | MissingCode::EngineRestarting
+        )
+    };
+    if !is_settled && !coverage.missing.iter().any(tells_why) {
+        let detail = "not all of the workspace is loaded: ask again, or give a longer `wait_ms`";
+        coverage.lacks(Missing::new(MissingCode::Indexing, language.name, detail));
+    }
+    coverage
+}
+
+/// Whether an error says that something is not there.
+pub(super) fn is_miss(error: &Error) -> bool {
+    matches!(error.code, Code::UnknownSymbol | Code::UnknownPackage)
+}
+
+/// A miss as it is reported: what may be there once all is loaded is not said to be unknown.
+pub(super) fn unless_loading(mut error: Error) -> Error {
+    let coming = |it: &Missing| matches!(it.code, MissingCode::Indexing | MissingCode::EngineRestarting);
+    let is_loading = error.meta().is_some_and(|it| it.coverage.missing.iter().any(coming));
+    if is_miss(&error) && is_loading {
+        error.code = Code::NotReady;
+        error.detail = format!("not all of the workspace is loaded, so this is not certain: {}", error.detail);
+    }
+    error
+}
+
+/// What several languages miss as one: not even one of them may hold it unseen.
+pub(super) fn join_misses(first: &mut Option<Error>, other: Error, symbol: &str) {
+    let Some(first) = first else { return *first = Some(other) };
+    first.absorb(other.meta());
+    let are_symbols = first.code == Code::UnknownSymbol && other.code == Code::UnknownSymbol;
+    let says_more = first.detail != other.detail;
+    first.help.suggestions.extend(other.help.suggestions);
+    if are_symbols && says_more {
+        // Each says that its own language has none.
+        let near = first.help.suggestions.first().map(|it| format!(": did you mean `{it}`?")).unwrap_or_default();
+        first.detail = format!("there is no symbol `{symbol}`{near}");
+    }
+}
+
+/// Which languages a symbol's name may be of: those that its file or its form tells, or else all that there is code of.
+pub(super) async fn languages_of(workspace: &Workspace, ask: &Ask, query: &SymbolQuery) -> Result<Vec<LanguageId>> {
+    let all = workspace.languages();
+    if let Some(language) = query.file.as_deref().and_then(|it| all.of(it)) {
+        return Ok(vec![language]);
+    }
+    if workspace.status().languages.is_empty() {
+        // Engines start once the workspace's files were read.
+        workspace.snapshot(ask.needs(None, false)).await?;
+    }
+    let open = workspace.status().languages;
+    for name in [Some(query.symbol.as_str()), query.package.as_deref()].into_iter().flatten() {
+        let fitting: Vec<LanguageId> = all.iter().filter(|it| it.syntax.is_path(name)).collect();
+        if fitting.iter().any(|it| open.contains(it)) {
+            return Ok(fitting.into_iter().filter(|it| open.contains(it)).collect());
+        }
+        if !fitting.is_empty() {
+            return Ok(fitting);
+        }
+    }
+    if open.is_empty() {
+        // Whichever is asked answers that there is nothing.
+        return Ok(all.iter().take(1).collect());
+    }
+    let last = words(&query.symbol).last().map_or("", |it| it.1).to_owned();
+    by_bare_name(workspace, ask, open, move |name| name == last).await
+}
+
+/// Those of these languages that are asked where nothing says which is meant: not those whose engine would be started
+/// only to say that it knows of nothing, unless the text of a file declares such a name, or there are no others.
+pub(super) async fn by_bare_name(
+    workspace: &Workspace,
+    ask: &Ask,
+    languages: Vec<LanguageId>,
+    is_meant: impl Fn(&str) -> bool + Send + Sync + 'static,
+) -> Result<Vec<LanguageId>> {
+    let is_on_request = |it: &LanguageId| workspace.registry().kind_of(*it).is_some_and(|it| it.is_on_request());
+    let (on_request, mut asked): (Vec<LanguageId>, Vec<LanguageId>) =
+        languages.iter().copied().partition(is_on_request);
+    if asked.is_empty() || on_request.is_empty() {
+        return Ok(languages);
+    }
+    let is_meant = Arc::new(is_meant);
+    let declaring = self::ask(workspace, ask.needs(None, false), None, |it| {
+        let (files, on_request, is_meant) = (it.files, on_request.clone(), is_meant.clone());
+        blocking(move || {
+            let declares = |language: &LanguageId| {
+                files.of(*language).any(|file| {
+                    let mut is_declared = false;
+                    file.outline().walk(&mut |it| is_declared |= is_meant(&it.name));
+                    is_declared
+                })
+            };
+            Ok(Answer::whole(on_request.into_iter().filter(declares).collect::<Vec<_>>()))
+        })
+    });
+    asked.extend(declaring.await?.value);
+    Ok(asked)
+}
+
+/// Puts a question about a symbol to each language that its name may belong to, and takes the one that knows it. A miss
+/// is not the last word: whoever has no other question says it by [`unless_loading`].
+pub(super) async fn ask_by_name<T, F>(
+    workspace: &Workspace,
+    ask: &Ask,
+    verb: &str,
+    query: &SymbolQuery,
+    question: impl Fn(Box<dyn View>, SymbolQuery, Deadlines) -> F,
+) -> Result<WithMeta<T>>
+where
+    T: Clone + Send + Sync + 'static,
+    F: Future<Output = semdex_engine::Result<Answer<T>>>,
+{
+    check_query(query)?;
+    let mut first_miss: Option<Error> = None;
+    let mut first_failure: Option<Error> = None;
+    let mut found: Vec<(LanguageId, WithMeta<T>)> = Vec::new();
+    let query = &located(workspace, query)?;
+    let mut languages = languages_of(workspace, ask, query).await?;
+    let question = &question;
+    let mut next = 0;
+    while next < languages.len() {
+        let these = languages.split_off(next);
+        // At once: one that takes long leaves the others their time.
+        let answers = futures::future::join_all(these.iter().map(|&language| {
+            let memo = Some(format!("{verb} {} {query:?} {:?} {:?}", language.name, ask.cursor, ask.limit));
+            self::ask(workspace, ask.needs(Some(language), true), memo, move |asked| {
+                let question = asked.view.map(|view| question(view, query.clone(), asked.deadlines));
+                let question = question.ok_or_else(|| no_symbols(workspace, &asked.files, language));
+                async move { question?.await }
+            })
+        }));
+        for (language, answer) in these.iter().zip(answers.await) {
+            match answer {
+                Ok(reply) => found.push((*language, reply)),
+                Err(error) if is_miss(&error) => join_misses(&mut first_miss, error, &query.symbol),
+                // What one engine could not answer another may have.
+                Err(error) => first_failure = first_failure.or(Some(error)),
+            }
+        }
+        languages.extend(these);
+        next = languages.len();
+        // The first file of a language may have come with the question.
+        if found.is_empty() {
+            let now = languages_of(workspace, ask, query).await?;
+            languages.extend(now.into_iter().filter(|it| !languages.contains(it)).collect::<Vec<_>>());
+        }
+    }
+    match (found.len(), first_failure.or(first_miss)) {
+        (0, Some(error)) => Err(error),
+        (0, None) => Err(Error::new(Code::UnknownSymbol, format!("there is no symbol `{}`", query.symbol))),
+        (1, _) => Ok(found.remove(0).1),
+        _ => {
+            let titles: Vec<String> = found.iter().map(|it| format!("in {}", it.0.title)).collect();
+            let titles = titles.join(" and ");
+            let detail = format!("`{}` names something {titles}: give its full path, or `package`", query.symbol);
+            Err(Error::new(Code::AmbiguousSymbol, detail))
+        }
+    }
+}
+
+/// With the file as the workspace calls it. One of a dependency keeps its absolute name.
+pub(super) fn located(workspace: &Workspace, query: &SymbolQuery) -> Result<SymbolQuery> {
+    let file = match query.file.as_deref() {
+        Some(file) if file.starts_with('/') => Some(workspace.locate(file).unwrap_or_else(|_| file.to_owned())),
+        file => file.map(|it| workspace.locate(it)).transpose()?,
+    };
+    Ok(SymbolQuery { file, ..query.clone() })
+}
+
+/// What an answer by the text alone lacks: the index, which comes, or an engine that does not.
+pub(super) fn not_indexed(workspace: &Workspace, language: LanguageId) -> Missing {
+    why_down(workspace, language).unwrap_or_else(|| {
+        let detail = "the index is being built: this is what the text alone says; ask again, or give `wait_ms`";
+        Missing::new(MissingCode::Indexing, language.name, detail)
+    })
+}
+
+/// Why the engine of a language is not up and does not come up by being asked. Nothing where it does.
+pub(super) fn why_down(workspace: &Workspace, language: LanguageId) -> Option<Missing> {
+    let engines = workspace.status().engines;
+    let engine = engines.into_iter().find(|it| workspace.serves(it, language))?;
+    let is_gone = matches!(engine.condition, Condition::Missing | Condition::Broken);
+    let is_why = |it: &Missing| is_gone || matches!(it.code, MissingCode::EngineDown | MissingCode::EngineRestarting);
+    engine.missing.into_iter().find(is_why)
+}

@@ -1,0 +1,62 @@
+//! What the compiler, asked while nobody asked anything, says of what the engines say: it confirms or refutes it, and adds
+//! what no engine knows.
+
+use std::collections::BTreeSet;
+
+use super::ask::Ask;
+use super::diagnostics::OnLine;
+use super::verify::{Located, name_symbols};
+use semdex_engine::files::Files;
+use semdex_model::{Diagnostic, Revision, Severity};
+use semdex_workspace::Workspace;
+
+/// Adds to the diagnostics of these files (of all where none is named) what the compiler said of this revision, if it was
+/// asked. An error that it does not share is none, and is reported as a hint.
+pub(super) async fn confirm(
+    workspace: &Workspace,
+    found: &mut Vec<OnLine>,
+    asked_about: &[String],
+    (files, revision): (&Files, Revision),
+    asked: &Ask,
+) {
+    let Some(confirmation) = workspace.confirmation(revision) else { return };
+    let is_concerned = |file: &str| {
+        let language = workspace.language_of(file);
+        let is_asked = asked_about.is_empty() || asked_about.iter().any(|it| it == file);
+        is_asked && language.is_some_and(|it| confirmation.languages.contains(&it))
+    };
+    let mut used = BTreeSet::new();
+    for OnLine { diagnostic, .. } in found.iter_mut().filter(|it| is_concerned(&it.diagnostic.place.file)) {
+        let same = confirmation.diagnostics.iter().position(|it| says_the_same(it, diagnostic));
+        let is_vouched = confirmation.vouched.contains(&diagnostic.place.file);
+        diagnostic.confirmed = match same {
+            Some(_) => Some(true),
+            None if is_vouched && diagnostic.severity <= Severity::Warning => Some(false),
+            None => None,
+        };
+        used.extend(same);
+        if diagnostic.confirmed == Some(false) && diagnostic.severity == Severity::Error {
+            diagnostic.severity = Severity::Hint;
+        }
+    }
+    let rest = confirmation.diagnostics.iter().enumerate();
+    let rest = rest.filter(|(at, it)| !used.contains(at) && is_concerned(&it.place.file));
+    let mut added: Vec<Diagnostic> = rest.map(|(_, it)| it.clone()).collect();
+    let mut located: Vec<Located<'_>> = added.iter_mut().map(Located::from).collect();
+    name_symbols(workspace, &mut located, asked).await;
+    for diagnostic in added {
+        let file = files.get(&diagnostic.place.file);
+        let text = file.map(|it| it.lines().line_text(&it.text, diagnostic.place.line).to_owned());
+        found.push(OnLine { text: text.unwrap_or_default(), diagnostic });
+    }
+}
+
+/// Whether the compiler's diagnostic is what the engine said: of the same gravity on the same line, and of the same code
+/// unless both are errors.
+fn says_the_same(compilers: &Diagnostic, engines: &Diagnostic) -> bool {
+    let same_place = (&compilers.place.file, compilers.place.line) == (&engines.place.file, engines.place.line);
+    let same_kind = compilers.severity == engines.severity;
+    // An analyzer that several tools run is the code of the one and the source of the other.
+    let same_code = compilers.code == engines.code || compilers.code.as_deref() == Some(&*engines.source);
+    same_place && same_kind && (compilers.severity == Severity::Error || same_code)
+}

@@ -1,0 +1,122 @@
+//! `describe`: everything about a symbol, a package or a file.
+
+use super::ask::{Ask, ask, ask_by_name, unless_loading};
+use super::open::text_of;
+use super::unanalysed;
+use super::usages::PAGE;
+use semdex_contract::budget::{Listing, Part, positions};
+use semdex_contract::{
+    Container, DescribeRequest, Described, DescribedFile, DescribedPackage, DescribedSymbol, Example, FileText,
+    OfSymbol, Symbol, UsageCount, UsageList,
+};
+use semdex_model::{Answer, Code, Coverage, Description, Error, Meta, Result, SymbolQuery, UsagePage, Window};
+use semdex_workspace::Workspace;
+
+pub(crate) async fn describe(workspace: &Workspace, request: DescribeRequest, asked: &Ask) -> Result<Described> {
+    match (request.symbol, request.package, request.file) {
+        (Some(symbol), package, file) => {
+            let file = file.map(|it| workspace.locate(&it)).transpose()?;
+            describe_symbol(workspace, SymbolQuery { symbol, package, file }, asked).await
+        }
+        (None, Some(package), _) => describe_package(workspace, &package, asked).await,
+        (None, None, Some(file)) => describe_file(workspace, &file, asked).await,
+        (None, None, None) => Err(Error::new(
+            Code::InvalidRequest,
+            "nothing to describe: give `symbol` (a full path, or with `package` or `file`), or `package`, or `file`",
+        )),
+    }
+}
+
+async fn describe_symbol(workspace: &Workspace, query: SymbolQuery, asked: &Ask) -> Result<Described> {
+    let from: [usize; 4] = match positions(asked.cursor.as_deref()) {
+        Ok(from) => from,
+        // A path that names a package goes on as one.
+        Err(error) if positions::<3>(asked.cursor.as_deref()).is_ok() && query.package.is_none() => {
+            return describe_package(workspace, &query.symbol, asked).await.map_err(|_| error);
+        }
+        Err(error) => return Err(error),
+    };
+    let window = Window { from: from[2], limit: asked.limit.unwrap_or(PAGE) };
+    let found = ask_by_name(workspace, asked, "describe", &query, |view, query, deadlines| {
+        view.describe(query, window, deadlines)
+    })
+    .await;
+    match found {
+        Ok(found) => {
+            let (description, usages) = found.value;
+            Ok(Described::Symbol(Box::new(described(description, usages, window, from, found.meta))))
+        }
+        // A path that names no item may name a module or package.
+        Err(miss) if miss.code == Code::UnknownSymbol && query.package.is_none() && query.file.is_none() => {
+            describe_package(workspace, &query.symbol, asked).await.map_err(|_| unless_loading(miss))
+        }
+        Err(error) => Err(unless_loading(error)),
+    }
+}
+
+fn described(
+    description: Description,
+    usages: UsagePage,
+    window: Window,
+    from: [usize; 4],
+    meta: Meta,
+) -> DescribedSymbol {
+    let Description { symbol, source, docs, examples, implementations, container, version } = description;
+    let usages = UsageList::new(usages, window);
+    let count = UsageCount { total: usages.total, files: usages.files };
+    let described = DescribedSymbol {
+        kind: OfSymbol::Symbol,
+        symbol: Symbol { usages: Some(count), ..symbol.into() },
+        source,
+        docs,
+        examples: Listing::after(from[1], examples).map(Example::from),
+        usages,
+        implementations: Listing::after(from[3], implementations).map(Symbol::from),
+        container: container.map(Container::from),
+        version,
+        next_cursor: None,
+        meta: meta.into(),
+        first_line: 0,
+        text_part: Part::default(),
+    };
+    described.after(from[0])
+}
+
+async fn describe_package(workspace: &Workspace, package: &str, asked: &Ask) -> Result<Described> {
+    let from = positions(asked.cursor.as_deref())?;
+    let query = SymbolQuery { symbol: String::new(), package: Some(package.to_owned()), file: None };
+    let found = ask_by_name(workspace, asked, "package", &query, |view, query, deadlines| {
+        view.package(query.package.unwrap_or_default(), deadlines)
+    })
+    .await
+    .map_err(unless_loading)?;
+    Ok(Described::Package(DescribedPackage::after(from, found.value, found.meta.into())))
+}
+
+async fn describe_file(workspace: &Workspace, file: &str, asked: &Ask) -> Result<Described> {
+    let [from] = positions(asked.cursor.as_deref())?;
+    let name = workspace.locate(file)?;
+    let found = ask(workspace, asked.needs(None, false), None, |it| {
+        let name = name.clone();
+        async move {
+            let file = text_of(&it.files, &name)?;
+            let part = Part::after(from, file.text.split_inclusive('\n').count());
+            let mut coverage = Coverage::default();
+            if file.language.is_none() {
+                coverage.lacks(unanalysed::lack_of_file(&name));
+            }
+            let value = FileText {
+                file: name.clone(),
+                language: file.language.map(Into::into),
+                content: if from == 0 { file.text.to_string() } else { part.lines(&file.text) },
+                part,
+                hash: file.hash.to_hex().to_string(),
+                overlay: file.overlay,
+                lines: file.lines().line_count(),
+            };
+            Ok(Answer { value, coverage })
+        }
+    })
+    .await?;
+    Ok(Described::File(DescribedFile::new(found.value, found.meta.into())))
+}

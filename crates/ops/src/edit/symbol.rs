@@ -1,0 +1,244 @@
+//! An edit at a symbol: its body, the whole of it, before, after, or away with it.
+
+use std::sync::Arc;
+
+use crate::ask::{Ask, ask, is_miss, join_misses, languages_of, unless_loading};
+use crate::open::text_of;
+use crate::unanalysed::no_symbols;
+use semdex_contract::{At, check_query};
+use semdex_engine::files::File;
+use semdex_model::{Answer, Code, Error, OutlineItem, Result, Span, Symbol, SymbolKind, SymbolQuery};
+use semdex_text::endings;
+use semdex_text::matching::Patch;
+use semdex_workspace::Workspace;
+
+/// A symbol with the very text that its place speaks of.
+pub(crate) async fn find_symbol(
+    workspace: &Workspace,
+    query: &SymbolQuery,
+    asked: &Ask,
+) -> Result<(Symbol, Arc<File>)> {
+    let mut miss = None;
+    let mut failure = None;
+    check_query(query)?;
+    for language in languages_of(workspace, asked, query).await? {
+        let found = ask(workspace, asked.needs(Some(language), true), None, |it| {
+            let query = query.clone();
+            async move {
+                let view = it.view.ok_or_else(|| no_symbols(workspace, &it.files, language))?;
+                let symbol = view.resolve(query, it.deadlines).await?;
+                if symbol.external {
+                    let detail = format!("`{}` is not part of this workspace and cannot be edited", symbol.path);
+                    return Err(Error::new(Code::OutsideWorkspace, detail).into());
+                }
+                let file = text_of(&it.files, &symbol.name_at.file)?;
+                Ok(Answer::whole((symbol, file)))
+            }
+        })
+        .await;
+        match found {
+            Ok(reply) => return Ok(reply.value),
+            Err(error) if is_miss(&error) => join_misses(&mut miss, error, &query.symbol),
+            // What one engine could not answer another may have.
+            Err(error) if error.code == Code::OutsideWorkspace || error.code == Code::AmbiguousSymbol => {
+                return Err(error);
+            }
+            Err(error) => failure = failure.or(Some(error)),
+        }
+    }
+    if let Some(failure) = failure {
+        return Err(failure);
+    }
+    let unknown = || Error::new(Code::UnknownSymbol, format!("there is no symbol `{}`", query.symbol));
+    Err(miss.map_or_else(unknown, unless_loading))
+}
+
+/// The symbol's text: where a search that names it may look.
+pub(super) fn extent(file: &File, symbol: &Symbol) -> Result<Span> {
+    // A module of its own is all of its file.
+    if symbol.declared_at.is_some() { Ok(Span::new(0, file.text.len())) } else { Ok(item(file, symbol)?.span) }
+}
+
+fn item<'a>(file: &'a File, symbol: &Symbol) -> Result<&'a OutlineItem> {
+    let mut found = None;
+    file.outline().walk(&mut |item| {
+        if item.name_span.start == symbol.name_at.start && item.kind != SymbolKind::Impl {
+            found = Some(item);
+        }
+    });
+    found.ok_or_else(|| {
+        let detail = format!("`{}` is made by a macro and has no text of its own: edit the macro's input", symbol.path);
+        Error::new(Code::InvalidRequest, detail)
+    })
+}
+
+/// What an edit at a symbol replaces, brought to the symbol's indentation.
+pub(super) fn at_symbol(file: &File, symbol: &Symbol, at: At, replacement: &str) -> Result<Patch> {
+    let item = item(file, symbol)?;
+    if symbol.declared_at.is_some() && matches!(at, At::Body | At::Whole) {
+        let detail = format!("`{}` is a file of its own: edit `{}`", symbol.path, symbol.place.file);
+        return Err(Error::new(Code::InvalidRequest, detail));
+    }
+    let text = &*file.text;
+    let line_start = text[..item.span.start].rfind('\n').map_or(0, |it| it + 1);
+    let outer: &str = &text[line_start..item.span.start];
+    let outer: &str = if outer.trim().is_empty() { outer } else { "" };
+    let is_member = matches!(item.kind, SymbolKind::Field | SymbolKind::Variant);
+    let between = if is_member { "\n" } else { "\n\n" };
+    let mut patch = match at {
+        At::Body => {
+            let body = item.body.ok_or_else(|| {
+                Error::new(Code::InvalidRequest, format!("`{}` has no body: use `at: \"whole\"`", symbol.path))
+            })?;
+            let unit = if text.contains("\n\t") { "\t" } else { file.language.map_or("    ", |it| it.indent) };
+            let first_line = text[..body.start].rfind('\n').map_or(0, |it| it + 1);
+            let before = &text[first_line..body.start];
+            let stands_alone = before.trim().is_empty() && body.start < body.end;
+            let inner = if stands_alone { before.to_owned() } else { format!("{outer}{unit}") };
+            let text = match replacement.trim() {
+                "" => String::new(),
+                // A body by its indentation, as Python's, is the lines themselves.
+                _ if stands_alone => indented(replacement, &inner),
+                _ => format!("\n{inner}{}\n{outer}", indented(replacement, &inner)),
+            };
+            Patch { range: body, text }
+        }
+        At::Whole => Patch { range: item.span, text: indented(replacement, outer) },
+        At::Before => {
+            let start = Span::new(item.span.start, item.span.start);
+            Patch { range: start, text: format!("{}{between}{outer}", indented(replacement, outer)) }
+        }
+        At::After => {
+            let end = after_separator(text, item.span.end);
+            Patch { range: Span::new(end, end), text: format!("{between}{outer}{}", indented(replacement, outer)) }
+        }
+        At::Delete => {
+            if !replacement.is_empty() {
+                let detail = "`at: \"delete\"` takes no `replacement`: leave it out or empty";
+                return Err(Error::new(Code::InvalidRequest, detail));
+            }
+            Patch { range: to_delete(text, item.span, line_start, outer), text: String::new() }
+        }
+    };
+    let (there, sent) = (&text[patch.range.start..patch.range.end], patch.text.replace("\r\n", "\n"));
+    patch.text = endings::like(there, &sent, endings::at(text, patch.range.start));
+    Ok(patch)
+}
+
+/// A text at an indentation: what all its lines share is replaced. The first line has none, since it stands already.
+fn indented(text: &str, indent: &str) -> String {
+    let text = text.replace("\r\n", "\n");
+    let text = text.trim_matches('\n').trim_end();
+    let margin = |line: &str| line.len() - line.trim_start_matches([' ', '\t']).len();
+    let shared = text.lines().filter(|it| !it.trim().is_empty()).map(margin).min().unwrap_or_default();
+    let mut out = String::new();
+    for (index, line) in text.lines().enumerate() {
+        if index > 0 {
+            out.push('\n');
+        }
+        let line = line.get(shared..).unwrap_or_default();
+        if index > 0 && !line.trim().is_empty() {
+            out.push_str(indent);
+        }
+        out.push_str(line.trim_end_matches('\r'));
+    }
+    out
+}
+
+fn after_separator(text: &str, end: usize) -> usize {
+    let rest = &text[end..];
+    let blanks = rest.len() - rest.trim_start_matches([' ', '\t']).len();
+    if rest[blanks..].starts_with(',') { end + blanks + 1 } else { end }
+}
+
+/// The symbol with its separator and its lines, and one of the blank lines around it.
+fn to_delete(text: &str, span: Span, line_start: usize, outer: &str) -> Span {
+    let mut end = after_separator(text, span.end);
+    let own_lines = line_start + outer.len() == span.start;
+    let rest = &text[end..];
+    let line_rest = rest.find('\n').map_or(rest, |at| &rest[..at]);
+    if !own_lines || !line_rest.trim().is_empty() {
+        return Span::new(span.start, end);
+    }
+    end += (line_rest.len() + 1).min(rest.len());
+    let blank_before =
+        line_start == 0 || text[..line_start].ends_with("\n\n") || text[..line_start].ends_with("\n\r\n");
+    let after = &text[end..];
+    let next = after.find('\n').map_or(after, |at| &after[..=at]);
+    if blank_before && !next.is_empty() && next.trim().is_empty() {
+        end += next.len();
+    }
+    Span::new(line_start, end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use semdex_engine::files::Files;
+    use semdex_engine::registry::Registry;
+
+    fn patched(text: &str, name: &str, at: At, replacement: &str) -> String {
+        let file = {
+            let files =
+                Files::new(Registry::new(vec![Arc::new(semdex_rust::RustKind)], |_, _| Vec::new()).languages().clone());
+            files.file("a.rs", text)
+        };
+        let outline = file.outline().clone();
+        let mut item = None;
+        outline.walk(&mut |it| {
+            if it.name == name && it.kind != SymbolKind::Impl {
+                item = Some(it.clone());
+            }
+        });
+        let item = item.expect("the item is there");
+        let place = |span| file.lines().place("a.rs", span);
+        let symbol = Symbol {
+            language: file.language.expect("a language of the registry"),
+            path: name.to_owned(),
+            kind: item.kind,
+            name: name.to_owned(),
+            signature: String::new(),
+            package: String::new(),
+            place: place(item.span),
+            name_at: place(item.name_span),
+            declared_at: None,
+            docs: None,
+            external: false,
+            origin: None,
+            public: true,
+            test: false,
+            usages: None,
+            also: Vec::new(),
+            children: Vec::new(),
+        };
+        let patch = at_symbol(&file, &symbol, at, replacement).expect("it has a place");
+        semdex_text::matching::apply_all(text, &[patch]).expect("one patch cannot overlap").0
+    }
+
+    #[test]
+    fn a_symbol_takes_its_docs_and_separators_along() {
+        let text =
+            "struct S {\n    /// One.\n    a: u8,\n    b: u8,\n}\n\n/// Does.\nfn f() {\n    g();\n}\n\nfn g() {}\n";
+        assert_eq!(patched(text, "a", At::Delete, ""), text.replace("    /// One.\n    a: u8,\n", ""));
+        assert_eq!(patched(text, "f", At::Delete, ""), text.replace("/// Does.\nfn f() {\n    g();\n}\n\n", ""));
+        assert_eq!(patched(text, "a", At::After, "c: u8,"), text.replace("a: u8,\n", "a: u8,\n    c: u8,\n"));
+        assert_eq!(
+            patched(text, "f", At::Body, "h();\nif x {\n    i();\n}"),
+            text.replace("    g();\n", "    h();\n    if x {\n        i();\n    }\n")
+        );
+        assert_eq!(patched(text, "g", At::Before, "fn h() {}"), text.replace("fn g()", "fn h() {}\n\nfn g()"));
+        assert_eq!(
+            patched(text, "f", At::Whole, "fn f() {}"),
+            text.replace("/// Does.\nfn f() {\n    g();\n}", "fn f() {}")
+        );
+    }
+
+    #[test]
+    fn line_endings_stay() {
+        let text = "fn f() {\r\n    g();\r\n}\r\n";
+        assert_eq!(patched(text, "f", At::Body, "h();\ni();"), "fn f() {\r\n    h();\r\n    i();\r\n}\r\n");
+        let mixed = "fn f() {\n    g();\r\n}\n";
+        let new = "fn f() {\n    h();\n    g();\n}";
+        assert_eq!(patched(mixed, "f", At::Whole, new), "fn f() {\n    h();\n    g();\r\n}\n");
+    }
+}

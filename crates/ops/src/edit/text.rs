@@ -1,0 +1,85 @@
+//! An edit at a text: where it stands, and what is said when it does not.
+
+use semdex_engine::files::{File, Files};
+use semdex_model::{Candidate, Code, Error, Help, Result};
+use semdex_text::matching::{self, Hit, Outcome, Patch, Search};
+
+/// Of many places that fit, so many are shown.
+const MOST_CANDIDATES: usize = 20;
+/// Of other files that have the text, so many are named.
+const MOST_ELSEWHERE: usize = 3;
+
+/// The one place that is meant, and what becomes of it.
+pub(super) fn search(files: &Files, file: &File, search: &Search) -> Result<(Patch, Hit)> {
+    let hit = match matching::find(search)? {
+        Outcome::Found(hit) => hit,
+        Outcome::Ambiguous(hits) => return Err(ambiguous(file, search, &hits)),
+        Outcome::Missed { nearest, reason } => {
+            return Err(missed(files, file, search, nearest, &reason));
+        }
+    };
+    matching::refuse_elisions(search.replacement, &file.text, hit.span)?;
+    Ok((matching::patch(&file.text, &hit, search.context, search.replacement), hit))
+}
+
+fn ambiguous(file: &File, search: &Search, hits: &[Hit]) -> Error {
+    let candidates: Vec<Candidate> = hits
+        .iter()
+        .take(MOST_CANDIDATES)
+        .map(|hit| Candidate {
+            place: file.lines().place(&file.path, hit.span),
+            score: hit.score,
+            text: file.text.get(hit.span.start..hit.span.end).unwrap_or_default().to_owned(),
+        })
+        .collect();
+    let lines: Vec<String> = candidates.iter().map(|it| it.place.line.to_string()).collect();
+    let more = if hits.len() > candidates.len() { ", …" } else { "" };
+    let narrower =
+        if search.within.is_none() { ", `near_line` or the `symbol` it stands in" } else { " or `near_line`" };
+    let detail = format!(
+        "the text stands at {} places in `{}` (lines {}{more}): add lines around it{narrower}",
+        hits.len(),
+        file.path,
+        lines.join(", "),
+    );
+    Error::new(Code::Ambiguous, detail).with_help(Help {
+        candidates,
+        file: Some(file.path.to_string()),
+        ..Help::default()
+    })
+}
+
+fn missed(files: &Files, file: &File, search: &Search, nearest: Option<Hit>, reason: &str) -> Error {
+    let mut detail = match search.within {
+        None => format!("the text is not in `{}`: {reason}", file.path),
+        Some(_) => format!("the text is not in that symbol of `{}`: {reason}", file.path),
+    };
+    if let Some(span) = matching::already_applied(&file.text, search.replacement) {
+        let line = file.lines().line(span.start);
+        detail.push_str(&format!("; the replacement stands there already, at line {line}"));
+    }
+    let outside = search.within.and_then(|_| matching::stands_in(&file.text, search.context)).map(|span| (file, span));
+    let elsewhere: Vec<String> = outside
+        .into_iter()
+        .chain(
+            files
+                .iter()
+                .filter(|it| it.path != file.path)
+                .filter_map(|it| Some((&**it, matching::stands_in(&it.text, search.context)?))),
+        )
+        .take(MOST_ELSEWHERE)
+        .map(|(file, span)| format!("{}:{}", file.path, file.lines().line(span.start)))
+        .collect();
+    if !elsewhere.is_empty() {
+        detail.push_str(&format!("; the text stands in {}: perhaps another place is meant", elsewhere.join(", ")));
+    }
+    let nearest = nearest.map(|hit| matching::nearest(&file.text, &file.path, search.context, &hit));
+    let hash = Some(file.hash.to_hex().to_string());
+    Error::new(Code::NoMatch, detail).with_help(Help {
+        suggestions: elsewhere,
+        nearest,
+        actual_hash: hash,
+        file: Some(file.path.to_string()),
+        ..Help::default()
+    })
+}

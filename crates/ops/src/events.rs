@@ -1,0 +1,113 @@
+//! `events`: what the workspaces tell, in the words of the contract.
+
+use super::Service;
+use super::changes::change_cause;
+use super::process::meta_of;
+use semdex_contract::{
+    ChangeEvent, DiagnosticsEvent, EventData, EventType, EventsQuery, Progress, ResetEvent, RevisionEvent, RunEvent,
+    StateEvent, VerifyEvent, list,
+};
+use semdex_model::Result;
+use semdex_workspace::Workspace;
+use semdex_workspace::events::{Event, News, Next, Reader, RunNews};
+
+/// The events that one client asked for, in their order.
+pub struct Listener {
+    reader: Reader,
+    types: Vec<EventType>,
+    /// The only one to tell of.
+    workspace: Option<String>,
+    service: Service,
+}
+
+/// One event as it is sent.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SentEvent {
+    pub id: u64,
+    /// The type; of a reset, none.
+    pub of: Option<EventType>,
+    pub data: EventData,
+}
+
+impl Listener {
+    /// From now on, or from after the event that was seen last.
+    pub fn new(service: &Service, query: &EventsQuery, last: Option<u64>) -> Result<Listener> {
+        let workspace = query.workspace.as_deref().map(|it| service.workspaces.pick(Some(it))).transpose()?;
+        Ok(Listener {
+            reader: service.workspaces.telemetry().events.read(last),
+            types: query.types()?,
+            workspace: workspace.map(|it| it.id().to_owned()),
+            service: service.clone(),
+        })
+    }
+
+    /// The next event, once there is one.
+    pub async fn next(&mut self) -> SentEvent {
+        loop {
+            match self.reader.next().await {
+                Next::Behind(id) => return SentEvent { id, of: None, data: self.reset() },
+                Next::Event(event) => {
+                    let of = type_of(&event.news);
+                    let is_own = self.workspace.as_ref().is_none_or(|it| *it == event.workspace);
+                    if is_own && self.types.contains(&of) {
+                        return SentEvent { id: event.id, of: Some(of), data: data(&event) };
+                    }
+                }
+            }
+        }
+    }
+
+    fn reset(&self) -> EventData {
+        let open = self.service.workspaces.list();
+        let statuses: Vec<_> = match &self.workspace {
+            Some(workspace) => open.iter().filter(|it| it.id() == workspace).map(Workspace::status).collect(),
+            None => open.iter().map(Workspace::status).collect(),
+        };
+        let meta = meta_of(&statuses);
+        EventData::Reset(ResetEvent { workspace: meta.workspace, revision: meta.revision })
+    }
+}
+
+fn type_of(news: &News) -> EventType {
+    match news {
+        News::State { .. } => EventType::State,
+        News::Revision { .. } => EventType::Revision,
+        News::Change(_) => EventType::Change,
+        News::Diagnostics { .. } => EventType::Diagnostics,
+        News::Run(_) => EventType::Run,
+        News::Verify { .. } => EventType::Verify,
+    }
+}
+
+fn data(event: &Event) -> EventData {
+    let (workspace, revision) = (event.workspace.clone(), event.revision.0);
+    match event.news.clone() {
+        News::State { state, progress } => {
+            let progress = progress.map(|it| Progress { stage: it.stage, done: it.done, total: it.total });
+            EventData::State(StateEvent { workspace, revision, state: state.into(), progress })
+        }
+        News::Revision { cause, files } => {
+            EventData::Revision(RevisionEvent { workspace, revision, cause: change_cause(cause), files })
+        }
+        News::Change(made) => EventData::Change(Box::new(ChangeEvent {
+            workspace,
+            revision,
+            change: made.change,
+            cause: change_cause(made.cause),
+            client: made.client,
+            undoes: made.undoes,
+            files: made.files,
+            impact: made.impact.into(),
+        })),
+        News::Run(RunNews { run, state, attempt, step }) => {
+            EventData::Run(RunEvent { workspace, revision, run, state: state.into(), attempt, step })
+        }
+        News::Diagnostics { change, new, fixed } => {
+            EventData::Diagnostics(DiagnosticsEvent { workspace, revision, change, new: list(new), fixed: list(fixed) })
+        }
+        News::Verify { kind, state, progress, ok } => {
+            let progress = progress.map(|it| Progress { stage: it.stage, done: it.done, total: it.total });
+            EventData::Verify(VerifyEvent { workspace, revision, kind: kind.into(), state, progress, ok })
+        }
+    }
+}

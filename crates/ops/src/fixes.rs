@@ -1,0 +1,233 @@
+//! Fixes of diagnostics: which there are, and under what names. A name tells all that it was offered for, so that it needs
+//! no memory: whoever asks for it is answered by asking the engine anew, and only the very same offer is taken.
+
+use std::sync::Arc;
+
+use super::ask::{Ask, WithMeta, ask, not_indexed};
+use super::edit::check_hash;
+use super::open::text_of;
+
+use semdex_engine::files::{File, Files};
+use semdex_engine::fixes::Fix;
+use semdex_model::{
+    Answer, Code, Coverage, Diagnostic, Error, Help, LanguageId, Missing, MissingCode, Place, Result, Span,
+};
+use semdex_text::matching::Patch;
+use semdex_workspace::Workspace;
+
+/// Diagnostics of one reply that fixes are asked for; each is a question of its own to some engines.
+const MOST: usize = 100;
+/// Of the hash of a text, in a name: enough to tell that it is another one.
+const TEXT_DIGITS: usize = 8;
+/// Of the hash of all that is offered.
+const OFFER_DIGITS: usize = 16;
+
+/// What is offered, under its name.
+#[derive(Debug, Clone)]
+struct Offered {
+    id: String,
+    fix: Fix,
+    /// The texts that it changes, as they were when it was offered, in the order of its rewrites.
+    files: Vec<Arc<File>>,
+}
+
+/// The fixes of each of these diagnostics, in their order, and what is not known of them.
+pub(super) async fn of(
+    workspace: &Workspace,
+    diagnostics: &[&Diagnostic],
+    asked: &Ask,
+) -> (Vec<Vec<semdex_contract::Fix>>, Coverage) {
+    let mut coverage = Coverage::default();
+    if diagnostics.len() > MOST {
+        let detail =
+            format!("fixes are told of the first {MOST} diagnostics of a reply: ask for fewer (`file`, `limit`)");
+        coverage.lacks(Missing::new(MissingCode::TooMany, "fixes", detail));
+    }
+    let mut of_language: Vec<(LanguageId, Vec<Place>)> = Vec::new();
+    for diagnostic in diagnostics.iter().take(MOST) {
+        let Some(language) = workspace.language_of(&diagnostic.place.file) else { continue };
+        let place = diagnostic.place.clone();
+        match of_language.iter_mut().find(|it| it.0 == language) {
+            Some((_, places)) => places.push(place),
+            None => of_language.push((language, vec![place])),
+        }
+    }
+    let mut offered = Vec::new();
+    for (language, places) in of_language {
+        match offers(workspace, language, places, asked).await {
+            Ok(found) => {
+                coverage.absorb(found.meta.coverage);
+                offered.extend(found.value);
+            }
+            Err(error) => {
+                let code = error.code.lack().unwrap_or(MissingCode::Unsupported);
+                coverage.lacks(Missing::new(code, language.name, format!("fixes: {}", error.detail)));
+            }
+        }
+    }
+    let is_about = |a: &Diagnostic, b: &Diagnostic| (&a.place, &a.code, &a.message) == (&b.place, &b.code, &b.message);
+    let to_reply = |it: &Offered| {
+        let own = |file: &String| *file == it.fix.diagnostic.place.file;
+        let files: Vec<String> = it.fix.rewrites.iter().map(|it| it.file.clone()).collect();
+        let files = if files.iter().all(own) { None } else { Some(files) };
+        semdex_contract::Fix { id: it.id.clone(), title: it.fix.title.clone(), files }
+    };
+    let of_one = |diagnostic: &&Diagnostic| {
+        let about = offered.iter().filter(|it| is_about(&it.fix.diagnostic, diagnostic));
+        about.map(to_reply).collect()
+    };
+    (diagnostics.iter().map(of_one).collect(), coverage)
+}
+
+/// What the fix of this name changes in the texts as they are now: refused where they are not those that it was offered
+/// for, or where it is not offered any more.
+pub(super) async fn parts(
+    workspace: &Workspace,
+    files: &Files,
+    name: &str,
+    expected_hash: Option<&str>,
+    asked: &Ask,
+) -> Result<Vec<(Arc<File>, Patch)>> {
+    let id = Id::read(name)?;
+    let file = text_of(files, &workspace.locate(id.file)?)?;
+    check_hash(&file, expected_hash)?;
+    let hash = file.hash.to_hex();
+    if !hash.starts_with(id.text) {
+        let detail = format!(
+            "`{}` was changed since this fix was offered: ask for its diagnostics with `fixes` anew; nothing was changed",
+            file.path
+        );
+        let help = Help { actual_hash: Some(hash.to_string()), file: Some(file.path.to_string()), ..Help::default() };
+        return Err(Error::new(Code::HashMismatch, detail).with_help(help));
+    }
+    let gone = || {
+        let detail = "this fix is not offered any more: the diagnostic is gone, or what it rests on was changed; ask for the \
+                      diagnostics with `fixes` anew; nothing was changed";
+        Error::new(Code::Conflict, detail)
+    };
+    let language = workspace.language_of(&file.path).ok_or_else(gone)?;
+    file.text.get(id.span.start..id.span.end).ok_or_else(gone)?;
+    let place = file.lines().place(&file.path, id.span);
+    let found = offers(workspace, language, vec![place], asked).await?;
+    match found.value.into_iter().find(|it| it.id == name) {
+        Some(Offered { fix, files, .. }) => {
+            let of_file = |(file, parts): (Arc<File>, Vec<(Span, String)>)| {
+                parts.into_iter().map(move |(range, text)| (file.clone(), Patch { range, text }))
+            };
+            Ok(files.into_iter().zip(fix.rewrites.into_iter().map(|it| it.parts)).flat_map(of_file).collect())
+        }
+        None => Err(match found.meta.coverage.missing.iter().find(|it| it.code.passes()) {
+            Some(missing) if !found.meta.coverage.complete => {
+                let detail = format!("whether this fix is offered is not known yet: {}", missing.detail);
+                Error::new(Code::NotReady, detail).in_workspace(found.meta.clone())
+            }
+            _ => gone(),
+        }),
+    }
+}
+
+async fn offers(
+    workspace: &Workspace,
+    language: LanguageId,
+    places: Vec<Place>,
+    asked: &Ask,
+) -> Result<WithMeta<Vec<Offered>>> {
+    ask(workspace, asked.needs(Some(language), true), None, |it| {
+        let places = places.clone();
+        async move {
+            let answer = match it.view {
+                Some(view) => view.fixes(places, it.deadlines).await?,
+                None => Answer::lacking(Vec::new(), not_indexed(workspace, language)),
+            };
+            Ok(answer.map(|fixes| named(&it.files, fixes)))
+        }
+    })
+    .await
+}
+
+/// Each once: an engine may tell the same thing of one place twice.
+fn named(files: &Files, fixes: Vec<Fix>) -> Vec<Offered> {
+    let mut offered: Vec<Offered> = Vec::new();
+    for fix in fixes {
+        let changed: Option<Vec<Arc<File>>> = fix.rewrites.iter().map(|it| files.get(&it.file).cloned()).collect();
+        let (Some(own), Some(changed)) = (files.get(&fix.diagnostic.place.file), changed) else { continue };
+        let id = name(own, &fix, &changed);
+        if !offered.iter().any(|it| it.id == id) {
+            offered.push(Offered { id, fix, files: changed });
+        }
+    }
+    offered
+}
+
+/// `FILE@START-END#HASHES`: where the diagnostic stands, and hashes of its file and of all that is offered against it.
+fn name(own: &File, fix: &Fix, changed: &[Arc<File>]) -> String {
+    let mut hasher = blake3::Hasher::new();
+    let mut take = |part: &[u8]| {
+        hasher.update(&part.len().to_le_bytes());
+        hasher.update(part);
+    };
+    let Fix { diagnostic, title, rewrites } = fix;
+    let Place { file, start, end, .. } = &diagnostic.place;
+    take(own.hash.as_bytes());
+    for part in [file, diagnostic.code.as_deref().unwrap_or_default(), &diagnostic.message, title] {
+        take(part.as_bytes());
+    }
+    for (rewrite, file) in rewrites.iter().zip(changed) {
+        take(rewrite.file.as_bytes());
+        take(file.hash.as_bytes());
+        for (span, text) in &rewrite.parts {
+            take(&span.start.to_le_bytes());
+            take(&span.end.to_le_bytes());
+            take(text.as_bytes());
+        }
+    }
+    let (text, offer) = (own.hash.to_hex(), hasher.finalize().to_hex());
+    let digits = |hash: &str, count: usize| hash.chars().take(count).collect::<String>();
+    format!("{file}@{start}-{end}#{}{}", digits(&text, TEXT_DIGITS), digits(&offer, OFFER_DIGITS))
+}
+
+/// What a name tells.
+#[derive(Debug, PartialEq, Eq)]
+struct Id<'a> {
+    file: &'a str,
+    span: Span,
+    /// The first digits of the hash of the file.
+    text: &'a str,
+}
+
+impl Id<'_> {
+    fn read(name: &str) -> Result<Id<'_>> {
+        let id = || {
+            let (place, hashes) = name.rsplit_once('#')?;
+            let (file, span) = place.rsplit_once('@')?;
+            let (start, end) = span.split_once('-')?;
+            let (start, end): (usize, usize) = (start.parse().ok()?, end.parse().ok()?);
+            let is_hash = hashes.len() == TEXT_DIGITS + OFFER_DIGITS && hashes.bytes().all(|it| it.is_ascii_hexdigit());
+            (is_hash && start <= end && !file.is_empty()).then_some(())?;
+            Some(Id { file, span: Span::new(start, end), text: hashes.get(..TEXT_DIGITS)? })
+        };
+        id().ok_or_else(|| {
+            let detail = "`fix`: this is no `id` of a fix; `diagnostics` with `fixes` lists them";
+            Error::new(Code::InvalidRequest, detail)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_read_or_refused() {
+        let hashes = "0123456789abcdef01234567";
+        let name = format!("a@1-2#x/b.rs@10-12#{hashes}");
+        let read = Id::read(&name).unwrap();
+        assert_eq!(read, Id { file: "a@1-2#x/b.rs", span: Span::new(10, 12), text: "01234567" });
+        for wrong in ["", "a.rs", "@1-2#", "a@2-1#", "a@-2#", "a@1#", "a@1-99999999999999999999999#"] {
+            let error = Id::read(&format!("{wrong}{hashes}")).unwrap_err();
+            assert_eq!(error.code, Code::InvalidRequest, "{wrong}");
+        }
+        assert!(Id::read("a@1-2#0123456789abcdef0123456ä").is_err());
+        assert!(Id::read("a@1-2#0123").is_err());
+    }
+}

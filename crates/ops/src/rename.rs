@@ -1,0 +1,141 @@
+//! `rename`: every place that names a symbol, in one change, or a reason why not.
+
+use std::collections::BTreeMap;
+
+use super::apply_change::{Mode, Plan, apply_change};
+use super::ask::{Ask, ask_by_name, unless_loading};
+use semdex_contract::{ChangeReport, OnBreak, RenameRequest};
+use semdex_engine::files::File;
+use semdex_engine::links;
+use semdex_model::{Candidate, Code, Error, FileEdit, Help, Landed, Renaming, Result, Strategy, SymbolQuery};
+use semdex_text::matching::{self, Patch};
+use semdex_workspace::{Cause, Workspace};
+
+/// Of the places that stand in the way, so many are shown.
+const MOST_SHOWN: usize = 20;
+
+pub(crate) async fn rename(workspace: &Workspace, request: RenameRequest, asked: &Ask) -> Result<ChangeReport> {
+    check_name(workspace, &request.new_name)?;
+    // What a rename breaks it should not have: refused unless the request says otherwise.
+    let on_break = request.on_break.unwrap_or(OnBreak::Reject);
+    let mode = Mode::new(Cause::Rename, request.dry_run.unwrap_or_default(), on_break);
+    let answer = apply_change(workspace, asked, mode, || plan(workspace, &request, asked)).await;
+    answer.map_err(|mut error| {
+        if error.code == Code::WouldBreak {
+            error.code = Code::RenameRefused;
+            let first = error.help.impact.as_ref().and_then(|it| it.broken.first());
+            let why = first.map(|it| format!(" (the first: {})", it.reason)).unwrap_or_default();
+            error.detail = format!("the new name clashes with what is there{why}: {}", error.detail);
+        }
+        error
+    })
+}
+
+fn check_name(workspace: &Workspace, name: &str) -> Result<()> {
+    if workspace.languages().iter().any(|it| it.syntax.is_identifier(name)) {
+        return Ok(());
+    }
+    let detail = format!("`{name}` is no name: give an identifier, not a path");
+    Err(Error::new(Code::RenameRefused, detail))
+}
+
+async fn plan(workspace: &Workspace, request: &RenameRequest, asked: &Ask) -> Result<Plan> {
+    let file = request.file.as_deref().map(|it| workspace.locate(it)).transpose()?;
+    let query = SymbolQuery { symbol: request.symbol.clone(), package: request.package.clone(), file };
+    // Not kept as an answer: what it rests on are the very texts that it changes.
+    let verb = format!("rename {}", request.new_name);
+    // A link matters where it leads to the symbol's own file.
+    let all = Ask { links: false, ..asked.clone() };
+    let mut found = ask_by_name(workspace, &all, &verb, &query, |view, query, deadlines| {
+        view.rename(query, request.new_name.clone(), deadlines)
+    })
+    .await
+    .map_err(unless_loading)?;
+    let renaming = found.value;
+    let links = workspace.snapshot(asked.needs(Some(renaming.symbol.language), true)).await?.links;
+    let leads_there = links.iter().filter(|it| it.other_name(&renaming.symbol.place.file).is_some());
+    links::lack(leads_there).into_iter().for_each(|it| found.meta.coverage.lacks(it));
+    if renaming.symbol.name == request.new_name {
+        return Ok(Plan::new(Vec::new(), Vec::new()));
+    }
+    if !renaming.possible.is_empty() {
+        return Err(in_the_way(&renaming).in_workspace(found.meta));
+    }
+    if !found.meta.coverage.complete {
+        let lacks: Vec<&str> = found.meta.coverage.missing.iter().map(|it| it.detail.as_str()).collect();
+        let detail = format!("not all of its places are known: {}", lacks.join("; "));
+        return Err(Error::new(Code::RenameRefused, detail).in_workspace(found.meta));
+    }
+    let snapshot = workspace.snapshot(asked.needs(None, false)).await?;
+    let mut edits = Vec::new();
+    let mut landed = Vec::new();
+    let mut moves: BTreeMap<&str, &str> =
+        renaming.moves.iter().map(|(from, to)| (from.as_str(), to.as_str())).collect();
+    let text = |file: &str| {
+        let stale =
+            || Error::new(Code::Conflict, format!("`{file}` was changed by somebody else meanwhile: try again"));
+        snapshot.files.get(file).cloned().ok_or_else(stale)
+    };
+    for rewrite in &renaming.rewrites {
+        let file = text(&rewrite.file)?;
+        let patches: Vec<Patch> =
+            rewrite.parts.iter().map(|(range, text)| Patch { range: *range, text: text.clone() }).collect();
+        if patches.iter().any(|it| file.text.get(it.range.start..it.range.end).is_none()) {
+            let detail = format!("`{}` was changed by somebody else meanwhile: try again", rewrite.file);
+            return Err(Error::new(Code::Conflict, detail));
+        }
+        let (new, spans) = matching::apply_all(&file.text, &patches)?;
+        let name = moves.remove(rewrite.file.as_str()).unwrap_or(&rewrite.file);
+        let after = workspace.file(name, new);
+        for span in spans {
+            let place = after.lines().place(name, span);
+            landed.push(Landed { strategy: Strategy::Symbol, score: 100.0, place });
+        }
+        push(&mut edits, &file, name, &after)?;
+    }
+    for (from, to) in moves {
+        let file = text(from)?;
+        push(&mut edits, &file, to, &workspace.file(to, file.text.clone()))?;
+    }
+    for edit in edits.iter().filter(|it| it.old.is_none()) {
+        if workspace.read_if_there(&edit.file)?.is_some() {
+            let detail = format!("its file would become `{}`, which exists", edit.file);
+            return Err(Error::new(Code::RenameRefused, detail));
+        }
+    }
+    edits.sort_by(|a: &FileEdit, b| a.file.cmp(&b.file));
+    landed.sort_by(|a, b| (&a.place.file, a.place.start).cmp(&(&b.place.file, b.place.start)));
+    Ok(Plan::new(edits, landed))
+}
+
+/// A file's new text, under its old name or another.
+fn push(edits: &mut Vec<FileEdit>, file: &File, name: &str, after: &File) -> Result<()> {
+    let old = Some(file.text.clone());
+    if name == &*file.path {
+        edits.push(FileEdit { file: name.to_owned(), old, new: Some(after.text.clone()) });
+    } else {
+        edits.push(FileEdit { file: file.path.to_string(), old, new: None });
+        edits.push(FileEdit { file: name.to_owned(), old: None, new: Some(after.text.clone()) });
+    }
+    Ok(())
+}
+
+fn in_the_way(renaming: &Renaming) -> Error {
+    let shown: Vec<String> =
+        renaming.possible.iter().take(3).map(|it| format!("{}:{}", it.place.file, it.place.line)).collect();
+    let more = if renaming.possible.len() > shown.len() { ", …" } else { "" };
+    let why = renaming.symbol.language.unresolved;
+    let detail = format!(
+        "{} may name `{}` and cannot be renamed with it, for they stand {why}: {}{more}. Look at them, and rename \
+         by `edit`",
+        if renaming.possible.len() == 1 { "1 place".to_owned() } else { format!("{} places", renaming.possible.len()) },
+        renaming.symbol.path,
+        shown.join(", "),
+    );
+    let candidates = renaming.possible.iter().take(MOST_SHOWN).map(|it| Candidate {
+        place: it.place.clone(),
+        score: 100.0,
+        text: it.text.clone(),
+    });
+    Error::new(Code::RenameRefused, detail).with_help(Help { candidates: candidates.collect(), ..Help::default() })
+}

@@ -1,0 +1,63 @@
+//! Replies about changes, kept for a while: a cursor brings what did not fit, without asking or changing anything anew.
+
+use std::collections::VecDeque;
+use std::sync::{Mutex, PoisonError};
+
+use semdex_contract::{Common, Kept, Name, Reply, kept_under};
+use semdex_model::{Code, Error, Result};
+
+/// The newest are kept. One that was cut is read on at once or not at all.
+const KEPT: usize = 16;
+
+#[derive(Debug, Default)]
+pub(crate) struct Replies {
+    kept: Mutex<VecDeque<(String, Reply)>>,
+}
+
+impl Replies {
+    /// Keeps a reply that its caller may want to read on.
+    pub(super) fn keep(&self, mut reply: Reply) -> Reply {
+        let id = ulid::Ulid::generate().to_string();
+        match &mut reply {
+            Reply::Edit(it) | Reply::Write(it) | Reply::Undo(it) | Reply::Rename(it) => it.keep_under(&id),
+            Reply::Impact(it) => it.keep_under(&id),
+            Reply::Commit(it) => it.keep_under(&id),
+            Reply::Verify(it) => it.keep_under(&id),
+            _ => return reply,
+        }
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.truncate(KEPT - 1);
+        kept.push_front((id, reply.clone()));
+        reply
+    }
+
+    /// What a request with a cursor continues, where it is of a kind that is kept. Nothing is done again for it.
+    pub(super) fn continued(&self, name: Name, common: &Common) -> Result<Option<Reply>> {
+        let is_kept = matches!(
+            name,
+            Name::Edit | Name::Write | Name::Undo | Name::Rename | Name::Impact | Name::Commit | Name::Verify
+        );
+        let Some(cursor) = common.cursor.as_deref().filter(|_| is_kept) else { return Ok(None) };
+        let id = kept_under(cursor)?;
+        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = kept.iter().find(|it| it.0 == id).map(|it| it.1.clone());
+        drop(kept);
+        let gone = || {
+            let detail = "`cursor`: this reply is not kept any more; nothing was changed by this request. Ask `impact`, \
+                          or make the change as a dry run, to see what it reaches";
+            Error::new(Code::InvalidRequest, detail)
+        };
+        Ok(Some(match (name, found.ok_or_else(gone)?) {
+            (Name::Impact, Reply::Impact(it)) => Reply::Impact(it.after(cursor)?),
+            (Name::Commit, Reply::Commit(it)) => Reply::Commit(it.after(cursor)?),
+            (Name::Verify, Reply::Verify(it)) => Reply::Verify(it.after(cursor)?),
+            (Name::Impact | Name::Commit | Name::Verify, _)
+            | (_, Reply::Impact(_) | Reply::Commit(_) | Reply::Verify(_)) => return Err(gone()),
+            (_, Reply::Edit(it)) => Reply::Edit(it.after(cursor)?),
+            (_, Reply::Write(it)) => Reply::Write(it.after(cursor)?),
+            (_, Reply::Undo(it)) => Reply::Undo(it.after(cursor)?),
+            (_, Reply::Rename(it)) => Reply::Rename(it.after(cursor)?),
+            (_, other) => other,
+        }))
+    }
+}

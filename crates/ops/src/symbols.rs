@@ -1,0 +1,110 @@
+//! `symbols`: search by name, the tree of a file, and what stands at a place.
+
+use super::ask::{Ask, ask, by_bare_name, not_indexed};
+use super::open::text_of;
+use super::unanalysed;
+use semdex_contract::budget::positions;
+use semdex_contract::{
+    Position, SymbolAtQuery, SymbolAtReply, SymbolTree, SymbolsOf, SymbolsQuery, SymbolsReply, check_name,
+};
+use semdex_model::{Answer, Code, Error, Result, Symbol};
+use semdex_workspace::Workspace;
+
+const PAGE: usize = 50;
+/// So many are ranked besides those of exactly the name; who needs more narrows the query.
+const MOST: usize = 1000;
+
+pub(crate) async fn symbols(workspace: &Workspace, request: SymbolsQuery, asked: &Ask) -> Result<SymbolsReply> {
+    match request.checked()? {
+        SymbolsOf::Name(name) => search(workspace, name, asked).await,
+        SymbolsOf::File(file) => symbols_of(workspace, file, asked).await,
+    }
+}
+
+async fn search(workspace: &Workspace, query: &str, asked: &Ask) -> Result<SymbolsReply> {
+    check_name("query", query)?;
+    let first = workspace.snapshot(asked.needs(None, false)).await?;
+    let mut meta = workspace.meta(None, first.revision, Default::default());
+    unanalysed::lack_of_workspace(workspace, &first.files).into_iter().for_each(|it| meta.coverage.lacks(it));
+    let mut found: Vec<(Symbol, f64)> = Vec::new();
+    let part = query.trim().to_lowercase();
+    let is_meant = move |name: &str| name.to_lowercase().contains(&part);
+    for language in by_bare_name(workspace, asked, workspace.status().languages, is_meant).await? {
+        let memo = Some(format!("search {} {query}", language.name));
+        let reply = ask(workspace, asked.needs(Some(language), true), memo, |it| async move {
+            match it.view {
+                Some(view) => view.search(query.trim().to_owned(), MOST, it.deadlines).await,
+                None => Ok(Answer::lacking(Vec::new(), not_indexed(workspace, language))),
+            }
+        })
+        .await?;
+        found.extend(reply.value);
+        meta.revision = reply.meta.revision;
+        meta.coverage.absorb(reply.meta.coverage);
+    }
+    found.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.path.cmp(&b.0.path)));
+    let symbols = found.into_iter().map(|it| it.0).collect();
+    let window = asked.window(PAGE)?;
+    Ok(SymbolsReply::new(SymbolTree::of_list(window.from, window.limit, symbols), meta.into()))
+}
+
+/// The symbols of one file as a tree.
+async fn symbols_of(workspace: &Workspace, file: &str, asked: &Ask) -> Result<SymbolsReply> {
+    let [from] = positions(asked.cursor.as_deref())?;
+    let name = workspace.locate(file)?;
+    let language = workspace.language_of(&name);
+    let needs = asked.needs(language, asked.wait.is_some_and(|it| !it.is_zero()));
+    let reply = ask(workspace, needs, None, |it| {
+        let name = name.clone();
+        async move {
+            text_of(&it.files, &name)?;
+            match it.view {
+                Some(view) => view.symbols(name, it.deadlines).await,
+                None => Ok(match language {
+                    Some(language) => Answer::lacking(Vec::new(), not_indexed(workspace, language)),
+                    None => Answer::lacking(Vec::new(), unanalysed::lack_of_file(&name)),
+                }),
+            }
+        }
+    })
+    .await?;
+    Ok(SymbolsReply::new(SymbolTree::of_file(from, reply.value), reply.meta.into()))
+}
+
+pub(crate) async fn symbol_at(workspace: &Workspace, request: SymbolAtQuery, asked: &Ask) -> Result<SymbolAtReply> {
+    let at = request.position()?;
+    let name = workspace.locate(&request.file)?;
+    let Some(language) = workspace.language_of(&name) else {
+        let extensions: Vec<String> =
+            workspace.languages().iter().flat_map(|it| it.extensions).map(|it| format!("`.{it}`")).collect();
+        let only = extensions.join(" and ");
+        let detail = format!("`{name}` is of no language that is analysed: only {only} files have symbols");
+        return Err(Error::new(Code::InvalidRequest, detail));
+    };
+    let found = ask(workspace, asked.needs(Some(language), true), Some(format!("at {name} {at:?}")), |it| {
+        let name = name.clone();
+        async move {
+            let file = text_of(&it.files, &name)?;
+            let offset = match at {
+                Position::Offset(offset) => Some(offset).filter(|it| file.text.is_char_boundary(*it)),
+                Position::LineColumn { line, column } => file.lines().offset(&file.text, line, column),
+            };
+            let Some(offset) = offset else {
+                let detail = format!(
+                    "there is no such place in `{name}`: it has {} bytes and {} lines; offsets and columns count bytes of \
+                     UTF-8, lines and columns from 1, and must not lie inside a character",
+                    file.text.len(),
+                    file.lines().line_count(),
+                );
+                return Err(Error::new(Code::InvalidRequest, detail).into());
+            };
+            match it.view {
+                Some(view) => view.symbol_at(name, offset, it.deadlines).await,
+                None => Err(Error::new(Code::NotReady, "the engine of this language is not running yet: ask again").into()),
+            }
+        }
+    })
+    .await?;
+    let [line] = positions(asked.cursor.as_deref())?;
+    Ok(SymbolAtReply::after(line, found.value, found.meta.into()))
+}

@@ -1,0 +1,129 @@
+//! `undo` of a commit: what it did is taken back as a change like any other, and that is committed on top.
+
+use std::sync::Arc;
+
+use super::apply_change::{Mode, Plan, apply_change};
+use super::ask::Ask;
+use super::undo::undo_change;
+use semdex_contract::{ChangeReport, OnBreak};
+use semdex_model::{Code, Error, FileEdit, Help, Result};
+use semdex_text::diff::unified;
+use semdex_workspace::git::{Altered, Dirty, Held, Order, Part, Reverse, Wanted};
+use semdex_workspace::{Cause, Undone, Workspace};
+
+/// Of a first line, as git shows it.
+const LONGEST_SUBJECT: usize = 72;
+
+pub(crate) async fn undo_commit(
+    workspace: &Workspace,
+    commit: &str,
+    dry_run: bool,
+    asked: &Ask,
+) -> Result<ChangeReport> {
+    let git = workspace.git();
+    let trusted = workspace.is_trusted();
+    // What stands in the way of the commit is found before anything is changed.
+    git.check_ready(trusted).await?;
+    let reverse = git.reverse(trusted, commit.trim().to_owned()).await?;
+    let came_back = reverse.files.iter().filter_map(|it| Some((it.file.clone(), it.mode?)));
+    let gone = reverse.files.iter().filter(|it| it.text.is_none());
+    let undone = Undone {
+        change: None,
+        modes: came_back.collect(),
+        made_directories: gone.map(|it| (it.file.clone(), it.made_directories)).collect(),
+    };
+    let mode = Mode { undoes: Some(undone), ..Mode::new(Cause::Undo, dry_run, OnBreak::Report) };
+    let mut report = apply_change(workspace, asked, mode, || plan(workspace, &reverse, asked)).await?;
+    let Some(change) = report.change.clone().filter(|_| report.applied) else { return Ok(report) };
+    match git.commit(trusted, order(workspace, &reverse)).await {
+        Ok(made) => {
+            report.commit = Some(made.commit);
+            Ok(report)
+        }
+        Err(error) => Err(taken_back(workspace, &change, error, asked).await),
+    }
+}
+
+/// Every file must be what the commit left.
+async fn plan(workspace: &Workspace, reverse: &Reverse, asked: &Ask) -> Result<Plan> {
+    let snapshot = workspace.snapshot(asked.needs(None, false)).await?;
+    let mut edits = Vec::new();
+    let mut expected = Vec::new();
+    for file in &reverse.files {
+        let now: Option<Arc<str>> = match snapshot.files.get(&file.file) {
+            Some(known) => Some(known.text.clone()),
+            None => workspace.read_if_there(&file.file)?.map(Arc::from),
+        };
+        expected.push(Held { file: file.file.clone(), text: now.clone(), object: file.left.clone() });
+        edits.push(FileEdit { file: file.file.clone(), old: now, new: file.text.clone() });
+    }
+    let Some(moved) = workspace.git().mismatch(workspace.is_trusted(), expected).await? else {
+        return Ok(Plan::new(edits, Vec::new()));
+    };
+    let edit = edits.iter().find(|it| it.file == moved);
+    let now = edit.and_then(|it| it.old.clone());
+    let help = Help {
+        actual_hash: now.as_ref().map(|it| blake3::hash(it.as_bytes()).to_hex().to_string()),
+        diff: edit.map(|it| unified(it.new.as_deref(), it.old.as_deref(), &it.file)),
+        file: Some(moved.clone()),
+        ..Help::default()
+    };
+    let detail = format!("nothing was changed: `{moved}` changed since {}", reverse.commit);
+    Err(Error::new(Code::HashMismatch, detail).with_help(help))
+}
+
+fn order(workspace: &Workspace, reverse: &Reverse) -> Order {
+    let wanted = |file: &str| Wanted { file: file.to_owned(), named: false, leads_to: None, before: None };
+    let files = reverse.files.iter().map(|it| wanted(&it.file));
+    let message = message(reverse);
+    Order {
+        files: files.collect(),
+        message: Some(message.clone()),
+        compose: Arc::new(move |_: Part, _: &[Altered]| message.clone()),
+        author: None,
+        co_author: workspace.co_author(),
+        dirty: Dirty::Leave,
+        on: Some(reverse.head.clone()),
+    }
+}
+
+/// `revert: what was done`, and which commit that was.
+fn message(reverse: &Reverse) -> String {
+    let subject: String = reverse.subject.chars().filter(|it| !it.is_control()).collect();
+    let mut first = format!("revert: {}", subject.trim());
+    if first.chars().count() > LONGEST_SUBJECT {
+        first = first.chars().take(LONGEST_SUBJECT - 1).chain(['…']).collect();
+    }
+    format!("{first}\n\nThis reverts commit {}.\n", reverse.commit)
+}
+
+/// What could not be committed is not to be changed either.
+async fn taken_back(workspace: &Workspace, change: &str, mut error: Error, asked: &Ask) -> Error {
+    let back = undo_change(workspace, change, false, asked).await;
+    error.detail = match back {
+        Ok(_) => format!("nothing was changed: {}", error.detail),
+        Err(also) => format!(
+            "the files were changed by `{change}`, which could not be committed ({}), nor taken back ({})",
+            error.detail, also.detail
+        ),
+    };
+    error
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_line_is_never_too_long() {
+        let of = |subject: &str| Reverse {
+            commit: "abc".to_owned(),
+            subject: subject.to_owned(),
+            head: String::new(),
+            files: Vec::new(),
+        };
+        assert_eq!(message(&of("fix: a")), "revert: fix: a\n\nThis reverts commit abc.\n");
+        let long = message(&of(&"é".repeat(100)));
+        assert_eq!(long.lines().next().map(|it| it.chars().count()), Some(LONGEST_SUBJECT));
+    }
+}

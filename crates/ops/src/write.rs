@@ -1,0 +1,160 @@
+//! `write`: a file's content, appended to or as a whole.
+
+use std::sync::Arc;
+
+use super::apply_change::{Mode, Plan, apply_change};
+use super::ask::Ask;
+use super::edit::check_hash;
+use super::tidy::Tidy;
+use semdex_contract::{ChangeReport, Finding, FindingKind, OnBreak, WriteMode, WriteRequest};
+use semdex_engine::engine::Declaration;
+use semdex_model::{Code, Error, FileEdit, Landed, Result, Span, Strategy};
+use semdex_text::endings;
+use semdex_text::matching::{self, Patch};
+use semdex_workspace::{Cause, Workspace};
+
+pub(crate) async fn write(workspace: &Workspace, request: WriteRequest, asked: &Ask) -> Result<ChangeReport> {
+    let on_break = request.on_break.unwrap_or(OnBreak::Report);
+    let tidy =
+        Tidy { format: request.format.unwrap_or_default(), fix_imports: request.fix_imports.unwrap_or_default() };
+    let mode = Mode { tidy, ..Mode::new(Cause::Write, request.dry_run.unwrap_or_default(), on_break) };
+    apply_change(workspace, asked, mode, || plan(workspace, &request, asked)).await
+}
+
+async fn plan(workspace: &Workspace, request: &WriteRequest, asked: &Ask) -> Result<Plan> {
+    let name = workspace.locate(&request.name)?;
+    if request.content.contains('\0') {
+        return Err(Error::new(Code::NotText, "`content` has a NUL character: only text is written"));
+    }
+    let snapshot = workspace.snapshot(asked.needs(None, false)).await?;
+    let old = match snapshot.files.get(&name) {
+        Some(file) => Some(file.clone()),
+        // What stands there but is no text must not be overwritten as if it were not there.
+        None => workspace.read_if_there(&name)?.map(|text| Arc::new(workspace.file(&name, text))),
+    };
+    match (&old, &request.expected_hash) {
+        (Some(file), expected) => check_hash(file, expected.as_deref())?,
+        (None, Some(_)) => {
+            let detail = format!("`{name}` does not exist, so it has no hash to expect");
+            return Err(Error::new(Code::HashMismatch, detail));
+        }
+        (None, None) => {}
+    }
+    let kind = workspace.language_of(&name).and_then(|it| workspace.registry().kind_of(it));
+    let declared = match (kind, &old) {
+        (Some(kind), None) => kind.declare(&snapshot.files, &name, &request.content),
+        _ => Declaration::default(),
+    };
+    let (text, from) = match (request.mode.unwrap_or(WriteMode::Append), &old) {
+        (WriteMode::Create, Some(_)) => {
+            let detail = format!("`{name}` exists: use `mode: \"overwrite\"` or `\"append\"`");
+            return Err(Error::new(Code::AlreadyExists, detail));
+        }
+        (WriteMode::Append, Some(file)) => appended(&file.text, &request.content),
+        (_, Some(file)) => (overwritten(&file.text, &request.content), 0),
+        (_, None) => (declared.content.clone().unwrap_or_else(|| request.content.clone()), 0),
+    };
+    let mention = declared.mention.filter(|_| old.is_none());
+    let after = workspace.file(&name, text);
+    let place = after.lines().place(&name, Span::new(from, after.text.len()));
+    let edit = FileEdit { file: name, old: old.map(|it| it.text.clone()), new: Some(after.text.clone()) };
+    let mut edits = vec![edit];
+    let mut findings = Vec::new();
+    match mention {
+        Some(it) if request.declare.unwrap_or_default() => edits.push(it.edit),
+        Some(it) => findings.push(Finding {
+            kind: FindingKind::Undeclared,
+            line: 1,
+            text: it.line.clone(),
+            detail: format!(
+                "the new file is no part of its {} until `{}` says `{}`: send `declare: true` to add it in the same \
+                 change",
+                it.whole, it.edit.file, it.line
+            ),
+            suggestions: vec![it.line],
+            file: it.edit.file,
+        }),
+        None => {}
+    }
+    let landed = vec![Landed { strategy: Strategy::Whole, score: 100.0, place }];
+    Ok(Plan { findings, ..Plan::new(edits, landed) })
+}
+
+/// The content with the text's byte order mark, and in its line endings, unless it is sent with endings or a mark of
+/// its own.
+fn overwritten(text: &str, content: &str) -> String {
+    if content.starts_with('\u{feff}') {
+        return content.to_owned();
+    }
+    let Patch { range, text: new } = matching::whole(text, content);
+    let new = if content.contains("\r\n") { content } else { &new };
+    text[..range.start].to_owned() + new
+}
+
+/// The content behind one blank line, in the line endings that the text ends with; and where it begins. Without a
+/// content the text stays as it is.
+fn appended(text: &str, content: &str) -> (String, usize) {
+    if content.trim().is_empty() {
+        return (text.to_owned(), text.len());
+    }
+    let newline = endings::at(text, text.len());
+    let mut out = text.to_owned();
+    if !text.trim_start_matches('\u{feff}').is_empty() {
+        out.truncate(text.trim_end_matches(['\n', '\r', ' ', '\t']).len());
+        out.push_str(newline);
+        out.push_str(newline);
+    }
+    let from = out.len();
+    let content = content.trim_start_matches(['\n', '\r']).replace("\r\n", "\n").replace('\n', newline);
+    out.push_str(&content);
+    if !content.ends_with(newline) {
+        out.push_str(newline);
+    }
+    (out, from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{appended, overwritten};
+
+    #[test]
+    fn one_blank_line_stands_between() {
+        assert_eq!(appended("a\n", "b"), ("a\n\nb\n".to_owned(), 3));
+        assert_eq!(appended("a\n\n\n", "\nb\n"), ("a\n\nb\n".to_owned(), 3));
+        assert_eq!(appended("a", "b\n"), ("a\n\nb\n".to_owned(), 3));
+        assert_eq!(appended("", "b"), ("b\n".to_owned(), 0));
+        assert_eq!(appended("a\r\n", "b\nc"), ("a\r\n\r\nb\r\nc\r\n".to_owned(), 5));
+        assert_eq!(appended("\u{feff}", "b"), ("\u{feff}b\n".to_owned(), 3));
+    }
+
+    #[test]
+    fn appending_nothing_changes_nothing() {
+        for content in ["", "\n", "\r\n \n"] {
+            assert_eq!(appended("a\n", content), ("a\n".to_owned(), 2));
+            assert_eq!(appended("a", content), ("a".to_owned(), 1));
+        }
+    }
+
+    #[test]
+    fn what_is_appended_ends_as_the_text_does() {
+        assert_eq!(appended("a\nb\r\n", "c\n").0, "a\nb\r\n\r\nc\r\n");
+        assert_eq!(appended("a\r\nb\n", "c\n").0, "a\r\nb\n\nc\n");
+    }
+
+    #[test]
+    fn an_overwritten_text_keeps_its_form() {
+        assert_eq!(overwritten("a\r\n", "b\nc\n"), "b\r\nc\r\n");
+        assert_eq!(overwritten("a\n}\r\n", "b\n}\n"), "b\n}\r\n", "a line that stays");
+        assert_eq!(overwritten("\u{feff}a\r\n", "b\n"), "\u{feff}b\r\n");
+        assert_eq!(overwritten("\u{feff}a\n", ""), "\u{feff}");
+        assert_eq!(overwritten("a", "b\n"), "b\n");
+    }
+
+    #[test]
+    fn a_content_in_a_form_of_its_own_keeps_that() {
+        assert_eq!(overwritten("a\n", "b\r\nc\n"), "b\r\nc\n");
+        assert_eq!(overwritten("\u{feff}a\n", "b\r\n"), "\u{feff}b\r\n");
+        assert_eq!(overwritten("a\r\n", "\u{feff}b\n"), "\u{feff}b\n");
+        assert_eq!(overwritten("\u{feff}a\n", "\u{feff}b\n"), "\u{feff}b\n");
+    }
+}

@@ -1,0 +1,8 @@
+//! Programs that semdex starts: where they are found, the process groups that end with semdex, and what they use.
+
+pub mod child;
+pub mod fault;
+pub mod memory;
+pub mod pipes;
+pub mod process_group;
+pub mod search_path;

@@ -1,0 +1,140 @@
+//! Named pipes under names that a language server reads. Whoever opens one to read waits until somebody opens it to write: a
+//! server that does so answers nothing, for ever. It is given an empty file instead, and is ended where the pipe is gone.
+
+use std::collections::VecDeque;
+use std::fs::FileType;
+use std::os::unix::fs::FileTypeExt as _;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use rustix::fs::{Mode, OFlags};
+
+use super::process_group::waits::{Waits, for_a_pipe};
+
+/// How long a server may have to answer before it is looked at, and then how often.
+const EVERY: Duration = Duration::from_secs(2);
+/// Looking for pipes takes this part of the time at most.
+const SHARE: u32 = 20;
+/// More entries of directories are not looked at, the outermost first.
+const MOST_ENTRIES: usize = 300_000;
+/// Who was released may open the pipe again at once.
+const SOON: Duration = Duration::from_millis(200);
+/// Found waiting so often in a row, and released by nothing, it waits for a pipe that is not there any more, or that nobody may touch.
+const IN_VAIN: u32 = 5;
+
+/// Why a server has to be ended.
+pub const GONE: &str = "it waits for a named pipe that is gone or may not be opened";
+
+/// While `is_awaited` (the server owes an answer or is starting), the processes of its group that block on a named pipe
+/// below `root` with such a name read the end of the file. Returns with the reason where that does not help. Other
+/// readers of the same pipe read the end, too.
+pub async fn release(
+    root: &Path,
+    is_read: impl Fn(&str) -> bool + Clone + Send + 'static,
+    leader: u32,
+    is_awaited: impl Fn() -> bool,
+) -> String {
+    let (mut pause, mut times) = (EVERY, 0);
+    loop {
+        tokio::time::sleep(pause).await;
+        pause = EVERY;
+        if !is_awaited() {
+            times = 0;
+            continue;
+        }
+        let (root, is_read) = (root.to_path_buf(), is_read.clone());
+        let look = move || {
+            let waits = for_a_pipe(leader);
+            let begun = Instant::now();
+            let released = if waits == Waits::No { 0 } else { release_now(&root, &is_read) };
+            (waits, released, begun.elapsed())
+        };
+        // A look that fails is made again.
+        let Ok((waits, released, took)) = tokio::task::spawn_blocking(look).await else { continue };
+        pause = if released > 0 { SOON } else { EVERY }.max(took * SHARE);
+        times = if waits == Waits::Yes && released == 0 { times + 1 } else { 0 };
+        if times > IN_VAIN {
+            return GONE.to_owned();
+        }
+    }
+}
+
+/// Of how many pipes somebody was released.
+fn release_now(root: &Path, is_read: &impl Fn(&str) -> bool) -> usize {
+    let mut released = 0;
+    let mut directories = VecDeque::from([root.to_path_buf()]);
+    let mut entries = 0;
+    while let Some(directory) = directories.pop_front() {
+        for (path, kind) in listed(&directory) {
+            let name = path.file_name().and_then(|it| it.to_str()).unwrap_or_default();
+            entries += 1;
+            if entries > MOST_ENTRIES {
+                return released;
+            }
+            if kind.is_dir() && name != ".git" {
+                directories.push_back(path);
+            } else if is_read(name)
+                && let Some(pipe) = pipe(&path, kind)
+            {
+                released += usize::from(end(&pipe));
+            }
+        }
+    }
+    released
+}
+
+/// What is a pipe, or a link to one.
+fn pipe(path: &Path, kind: FileType) -> Option<PathBuf> {
+    if kind.is_symlink() {
+        let target = path.canonicalize().ok()?;
+        return target.symlink_metadata().ok()?.file_type().is_fifo().then_some(target);
+    }
+    kind.is_fifo().then(|| path.to_path_buf())
+}
+
+fn listed(directory: &Path) -> impl Iterator<Item = (PathBuf, FileType)> {
+    // What cannot be listed is not read by a server either.
+    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
+    entries.filter_map(|entry| Some((entry.path(), entry.file_type().ok()?)))
+}
+
+/// Opened to write and closed: who waits for a writer reads the end. Where nobody waits it is refused, at once.
+fn end(pipe: &Path) -> bool {
+    let flags = OFlags::WRONLY | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let is_read = rustix::fs::open(pipe, flags, Mode::empty()).is_ok();
+    if is_read {
+        tracing::info!(pipe = %pipe.display(), "a named pipe stands where a language server reads a file: it reads an empty one");
+    }
+    is_read
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn readers_of_a_pipe_find_the_end_and_others_wait_on() {
+        let directory = tempfile::tempdir().unwrap();
+        let inner = directory.path().join("a/b");
+        std::fs::create_dir_all(&inner).unwrap();
+        let [own, other] = ["x.go", "log"].map(|name| inner.join(name));
+        for pipe in [&own, &other] {
+            rustix::fs::mkfifoat(rustix::fs::CWD, pipe, Mode::from_raw_mode(0o600)).unwrap();
+        }
+        let read = |pipe: &Path| {
+            let pipe = pipe.to_path_buf();
+            std::thread::spawn(move || std::fs::read_to_string(pipe).unwrap())
+        };
+        let (reads_own, reads_other) = (read(&own), read(&other));
+        let deadline = Instant::now() + Duration::from_secs(60);
+        while !reads_own.is_finished() {
+            assert!(Instant::now() < deadline, "whoever reads `x.go` goes on");
+            release_now(directory.path(), &|name| name.ends_with(".go"));
+            std::thread::yield_now();
+        }
+        assert_eq!(reads_own.join().unwrap(), "");
+        assert!(!reads_other.is_finished(), "what no server reads is not touched");
+        std::fs::write(&other, "from its own writer").unwrap();
+        assert_eq!(reads_other.join().unwrap(), "from its own writer");
+    }
+}

@@ -1,0 +1,366 @@
+//! Programs that semdex starts, each in a process group of its own that ends with its leader, at its deadline, when
+//! nobody wants it any more, and with semdex: also where semdex is killed, and where the group ignores SIGTERM.
+
+pub mod lines;
+mod reaper;
+pub mod waits;
+
+use std::io::{self, Read, Seek as _, Write as _};
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::process::CommandExt as _;
+use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus, Output, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fd::OwnedFd;
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
+
+use super::search_path;
+
+/// How often a wait looks whether it is still wanted.
+const PACE: Duration = Duration::from_millis(50);
+/// A killed process that does not end within this time hangs in the kernel.
+const LAST_WAIT: Duration = Duration::from_secs(2);
+/// What one program may print.
+const MOST_OUTPUT: u64 = 256 << 20;
+
+/// To be called before the first thread is started and memory is taken: the process that ends what semdex leaves
+/// behind is a fork of it.
+pub fn prepare() {
+    let _ = reaper::start();
+}
+
+/// A running program with all that it has started. Dropping it kills them.
+#[derive(Debug)]
+pub struct Group {
+    leader: Pid,
+    handle: OwnedFd,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+enum State {
+    /// Not waited for yet, so that the number is still its own.
+    Running(Child),
+    Ended(ExitStatus),
+}
+
+/// The ends of a program's streams that were asked for.
+#[derive(Debug)]
+pub struct Pipes {
+    /// Closed when it is dropped.
+    pub stdin: Option<ChildStdin>,
+    /// To be read until its end, else the program waits.
+    pub stdout: Option<ChildStdout>,
+    /// To be read until its end, else the program waits.
+    pub stderr: Option<ChildStderr>,
+}
+
+/// Why a program gave no output.
+#[derive(Debug, thiserror::Error)]
+pub enum Failure {
+    /// The system did not start it.
+    #[error("{0}")]
+    NotStarted(#[from] io::Error),
+    /// It was ended at its deadline.
+    #[error("it did not end in time")]
+    Late,
+    /// It was ended as nobody waits for it any more.
+    #[error("it is not wanted any more")]
+    Unwanted,
+}
+
+/// Starts a program as the leader of a new process group.
+pub fn spawn(mut command: Command) -> io::Result<(Group, Pipes)> {
+    confine(&mut command)?;
+    let socket = reaper::start();
+    let (mut number, written) = io::pipe()?;
+    command.process_group(0);
+    #[expect(unsafe_code, reason = "only the leader itself can make its group known before it executes anything")]
+    // SAFETY: between fork and exec three system calls are made, getpid, send and write; nothing is allocated and no
+    // lock is taken.
+    unsafe {
+        command.pre_exec(move || {
+            let leader = libc::getpid();
+            if let Some(socket) = socket {
+                reaper::enlist(socket, leader);
+            }
+            (&written).write_all(&leader.to_ne_bytes())
+        });
+    }
+    let spawned = command.spawn();
+    // It holds the writing end of the pipe.
+    drop(command);
+    let mut child = spawned.inspect_err(|_| {
+        let mut leader = [0; 4];
+        if number.read_exact(&mut leader).is_ok() {
+            reaper::discharge(i32::from_ne_bytes(leader));
+        }
+    })?;
+    let pipes = Pipes { stdin: child.stdin.take(), stdout: child.stdout.take(), stderr: child.stderr.take() };
+    let leader = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+    let opened = leader.map(|leader| Ok((leader, pidfd_open(leader, PidfdFlags::empty())?)));
+    match opened.unwrap_or_else(|| Err(io::Error::other("a child without a number"))) {
+        Ok((leader, handle)) => Ok((Group { leader, handle, state: Mutex::new(State::Running(child)) }, pipes)),
+        Err(error) => {
+            if let Some(leader) = leader {
+                let _ = kill_process_group(leader, Signal::KILL);
+            }
+            let _ = child.wait();
+            Err(error)
+        }
+    }
+}
+
+/// Has neither the program nor what it starts be looked for in a root that is open without trust.
+fn confine(command: &mut Command) -> io::Result<()> {
+    let set = command.get_envs().find(|(name, _)| *name == "PATH").and_then(|(_, value)| value);
+    let Some(path) = search_path::confined(set) else { return Ok(()) };
+    let program = command.get_program();
+    if !program.as_bytes().contains(&b'/') && search_path::is_barred(program, &path) {
+        let why = format!("`{}` lies in a workspace that is not trusted", program.display());
+        return Err(io::Error::new(io::ErrorKind::NotFound, why));
+    }
+    command.env("PATH", path);
+    Ok(())
+}
+
+impl Group {
+    /// The number of the program that was started.
+    pub(crate) fn id(&self) -> u32 {
+        self.leader.as_raw_nonzero().get().unsigned_abs()
+    }
+
+    /// Kills all of the group that still runs.
+    pub fn kill(&self) {
+        if let State::Running(_) = *self.lock() {
+            // It fails where all have ended already.
+            let _ = kill_process_group(self.leader, Signal::KILL);
+        }
+    }
+
+    /// Waits until the program has ended, however long that takes, and kills what it leaves behind.
+    pub(crate) fn wait(&self) -> io::Result<ExitStatus> {
+        while !self.has_ended(None)? {}
+        self.collect()
+    }
+
+    /// The same, given up at the deadline or when `go_on` says no: then it answers `None`.
+    pub fn wait_until(&self, deadline: Instant, go_on: &dyn Fn() -> bool) -> io::Result<Option<ExitStatus>> {
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if self.has_ended(Some(left.min(PACE)))? {
+                return self.collect().map(Some);
+            }
+            if left.is_zero() || !go_on() {
+                return Ok(None);
+            }
+        }
+    }
+
+    /// Looks for so long at most. The handle tells also of a child that was waited for.
+    fn has_ended(&self, limit: Option<Duration>) -> io::Result<bool> {
+        let limit = limit.and_then(|it| Timespec::try_from(it).ok());
+        match poll(&mut [PollFd::new(&self.handle, PollFlags::IN)], limit.as_ref()) {
+            Ok(count) => Ok(count > 0),
+            Err(rustix::io::Errno::INTR) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// The leader has ended: what it started ends with it, and then its number is given up.
+    fn collect(&self) -> io::Result<ExitStatus> {
+        let mut state = self.lock();
+        match &mut *state {
+            State::Ended(status) => Ok(*status),
+            State::Running(child) => {
+                let _ = kill_process_group(self.leader, Signal::KILL);
+                let status = child.wait()?;
+                *state = State::Ended(status);
+                reaper::discharge(self.leader.as_raw_nonzero().get());
+                Ok(status)
+            }
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        self.kill();
+        // Killed, it ends at once; where it does not, nobody can do more.
+        let _ = self.wait_until(Instant::now() + LAST_WAIT, &|| true);
+    }
+}
+
+/// Runs a program to its end, and answers with what it printed. It has no standard input.
+pub fn run(command: Command, deadline: Instant, is_wanted: &dyn Fn() -> bool) -> Result<Output, Failure> {
+    run_on(command, Stdio::null(), deadline, is_wanted)
+}
+
+/// The same with a standard input: a file, since nobody here writes to a pipe meanwhile.
+pub fn run_on(
+    mut command: Command,
+    input: Stdio,
+    deadline: Instant,
+    is_wanted: &dyn Fn() -> bool,
+) -> Result<Output, Failure> {
+    command.stdin(input).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let (group, pipes) = spawn(command)?;
+    let (stdout, stderr) = (Collected::of(pipes.stdout), Collected::of(pipes.stderr));
+    let Some(status) = group.wait_until(deadline, is_wanted)? else {
+        return Err(if Instant::now() >= deadline { Failure::Late } else { Failure::Unwanted });
+    };
+    Ok(Output { status, stdout: stdout.take(), stderr: stderr.take() })
+}
+
+/// The same for who must not block. The program ends when nobody waits for it any more.
+pub async fn output(command: Command, limit: Duration) -> Result<Output, Failure> {
+    output_of(command, None, limit).await
+}
+
+/// The same with a text on its standard input.
+pub async fn output_of(command: Command, input: Option<Arc<str>>, limit: Duration) -> Result<Output, Failure> {
+    let wanted = Wanted(Arc::new(AtomicBool::new(true)));
+    let is_wanted = wanted.0.clone();
+    let run = move || {
+        let input = input.map_or(Ok(Stdio::null()), |it| file_of(&it).map(Stdio::from))?;
+        run_on(command, input, Instant::now() + limit, &|| is_wanted.load(Ordering::Relaxed))
+    };
+    match tokio::task::spawn_blocking(run).await {
+        Ok(output) => output,
+        Err(error) => Err(Failure::NotStarted(io::Error::other(error))),
+    }
+}
+
+/// A file without a name, so that nobody has to write while somebody reads.
+fn file_of(text: &str) -> io::Result<std::fs::File> {
+    let mut file = tempfile::tempfile()?;
+    file.write_all(text.as_bytes())?;
+    file.seek(io::SeekFrom::Start(0))?;
+    Ok(file)
+}
+
+struct Wanted(Arc<AtomicBool>);
+
+impl Drop for Wanted {
+    fn drop(&mut self) {
+        self.0.store(false, Ordering::Relaxed);
+    }
+}
+
+/// What comes from a pipe, read on a thread of its own.
+struct Collected {
+    bytes: Arc<Mutex<Vec<u8>>>,
+    end: mpsc::Receiver<()>,
+}
+
+impl Collected {
+    fn of(pipe: Option<impl Read + Send + 'static>) -> Collected {
+        let bytes: Arc<Mutex<Vec<u8>>> = Arc::default();
+        let (ended, end) = mpsc::channel();
+        let Some(pipe) = pipe else { return Collected { bytes, end } };
+        let into = bytes.clone();
+        std::thread::spawn(move || {
+            let mut pipe = pipe.take(MOST_OUTPUT);
+            let mut piece = [0; 16 << 10];
+            while let Ok(count @ 1..) = pipe.read(&mut piece) {
+                let mut bytes = into.lock().unwrap_or_else(PoisonError::into_inner);
+                bytes.extend(piece.get(..count).unwrap_or_default());
+            }
+            drop(ended);
+        });
+        Collected { bytes, end }
+    }
+
+    /// All of it. Who left the group and holds the pipe is not waited for long.
+    fn take(self) -> Vec<u8> {
+        let _ = self.end.recv_timeout(LAST_WAIT);
+        std::mem::take(&mut *self.bytes.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    const DEADLINE: Duration = Duration::from_secs(60);
+
+    fn shell(script: &str) -> Command {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]);
+        command
+    }
+
+    fn is_running(pid: &str) -> bool {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", pid.trim())).unwrap_or_default();
+        !status.is_empty() && !status.contains("State:\tZ")
+    }
+
+    fn wait_for(holds: impl Fn() -> bool) {
+        let deadline = Instant::now() + DEADLINE;
+        while !holds() {
+            assert!(Instant::now() < deadline, "it did not come about in time");
+            std::thread::park_timeout(Duration::from_millis(10));
+        }
+    }
+
+    /// Deaf to SIGTERM, with a child that is too; both tell their numbers.
+    fn stubborn(directory: &Path) -> Command {
+        let script = "trap '' TERM; sh -c 'trap \"\" TERM; echo $$ > child.tmp; mv child.tmp child; while :; do sleep 1; done' & \
+                      echo $$ > leader; while :; do sleep 1; done";
+        let mut command = shell(script);
+        command.current_dir(directory);
+        command
+    }
+
+    #[test]
+    fn what_is_printed_is_answered() {
+        let output = run(shell("echo out; echo err >&2; exit 3"), Instant::now() + DEADLINE, &|| true).unwrap();
+        assert_eq!((output.status.code(), &*output.stdout, &*output.stderr), (Some(3), &b"out\n"[..], &b"err\n"[..]));
+        let missing = run(Command::new("no-such-program-at-all"), Instant::now() + DEADLINE, &|| true);
+        assert!(matches!(missing, Err(Failure::NotStarted(_))), "{missing:?}");
+    }
+
+    #[test]
+    fn a_group_ends_at_its_deadline_and_when_it_is_not_wanted() {
+        let directory = tempfile::tempdir().unwrap();
+        let pid_of = |name: &str| std::fs::read_to_string(directory.path().join(name)).unwrap_or_default();
+        let late = run(stubborn(directory.path()), Instant::now() + Duration::from_millis(500), &|| true);
+        assert!(matches!(late, Err(Failure::Late)), "{late:?}");
+        let child = directory.path().join("child");
+        let _ = std::fs::remove_file(&child);
+
+        let unwanted = run(stubborn(directory.path()), Instant::now() + DEADLINE, &|| !child.exists());
+        assert!(matches!(unwanted, Err(Failure::Unwanted)), "{unwanted:?}");
+        wait_for(|| !is_running(&pid_of("leader")) && !is_running(&pid_of("child")));
+    }
+
+    #[test]
+    fn what_a_program_leaves_behind_ends_with_it() {
+        let output = run(shell("sleep 1000 & echo $!"), Instant::now() + DEADLINE, &|| true).unwrap();
+        let left = String::from_utf8(output.stdout).unwrap();
+        wait_for(|| !is_running(&left));
+    }
+
+    #[tokio::test]
+    async fn nobody_waits_and_it_ends() {
+        let directory = tempfile::tempdir().unwrap();
+        let child = directory.path().join("child");
+        let waiting = tokio::spawn(output(stubborn(directory.path()), DEADLINE));
+        let pid = tokio::task::spawn_blocking(move || {
+            wait_for(|| child.exists());
+            std::fs::read_to_string(child).unwrap()
+        });
+        let pid = pid.await.unwrap();
+        waiting.abort();
+        tokio::task::spawn_blocking(move || wait_for(|| !is_running(&pid))).await.unwrap();
+    }
+}

@@ -1,0 +1,529 @@
+//! The engine as its owner, the workspace's writer, sees it: the analysis host, the virtual files and what was
+//! loaded. One thread owns it; readers get a [`View`].
+
+pub(crate) mod background;
+pub(crate) mod changes;
+pub(crate) mod crossings;
+pub(crate) mod environment;
+pub(crate) mod fix_imports;
+pub(crate) mod format;
+pub(crate) mod freshness;
+pub(crate) mod inputs;
+pub(crate) mod load;
+pub(crate) mod path_dependencies;
+pub(crate) mod prime;
+pub(crate) mod reload;
+mod requirements;
+pub(crate) mod revalidate;
+pub(crate) mod root;
+pub(crate) mod seam;
+pub(crate) mod shadow;
+pub(crate) mod source_roots;
+pub(crate) mod trust;
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use ra_ap_hir::ChangeWithProcMacros;
+use ra_ap_ide::AnalysisHost;
+use ra_ap_ide_db::base_db::salsa::Durability;
+use ra_ap_ide_db::base_db::{SourceDatabase, SourceRoot, SourceRootId};
+use ra_ap_load_cargo::SourceRootConfig;
+use ra_ap_paths::{AbsPath, AbsPathBuf, Utf8PathBuf};
+use ra_ap_project_model::{CargoFeatures, ProjectWorkspace};
+use ra_ap_vfs::{Change as VfsChange, FileId, Vfs, VfsPath};
+use tokio::sync::watch;
+
+use self::background::Background;
+use self::crossings::{Crossing, partition};
+pub(crate) use self::environment::OutsideChange;
+use self::environment::{Environment, FileIds};
+use self::inputs::Freshness;
+use self::load::{Faults, Limits, LoadRequest, Loaded, MacroTable, crate_graph};
+pub(crate) use self::reload::is_reload;
+use self::shadow::{ShadowDatabase, Texts};
+use super::index::Index;
+use super::invalidate::file_interface::FileInterface;
+use super::syntax::analysed::as_analysed;
+use super::view::View;
+use crate::LANGUAGE;
+use semdex_engine::files::{File, Files};
+use semdex_engine::{EngineStatus, Progress};
+use semdex_model::State;
+use semdex_process::fault;
+
+/// Larger files that are not Rust are not offered to `include_str!`.
+const MAX_INCLUDED_BYTES: usize = 256 * 1024;
+
+#[derive(Debug, Clone)]
+pub(crate) struct RustConfig {
+    pub root: PathBuf,
+    pub trusted: bool,
+    /// What is never read, wherever it lies.
+    pub forbidden: Arc<[PathBuf]>,
+    /// For build scripts and proc macros; not the workspace's own.
+    pub target_dir: PathBuf,
+    pub features: Vec<String>,
+    pub all_features: bool,
+    pub build_scripts: bool,
+    pub proc_macros: bool,
+    /// Whether what is only asked about is tried in a database of its own; else it depends on how much memory there is.
+    pub second_database: Option<bool>,
+    /// How long loading may take.
+    pub limits: Limits,
+}
+
+/// A step of a load on its way to the writer; `None` where the load panicked.
+pub(crate) struct Step {
+    ticket: u64,
+    loaded: Option<Loaded>,
+}
+
+/// What came of a step.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Adopted {
+    /// Directories of path dependencies, outside of the root, that are to be watched; and what was read of all sources
+    /// outside, which may have changed since.
+    Step { roots: Vec<PathBuf>, sources: Vec<PathBuf> },
+    /// A newer load has superseded this one.
+    Superseded,
+    /// There is nothing to take over; after a pause the load is to be tried again.
+    Failed,
+}
+
+pub(crate) struct Rust {
+    pub(super) config: RustConfig,
+    pub(super) root: AbsPathBuf,
+    target_dir: AbsPathBuf,
+    pub(super) host: AnalysisHost,
+    pub(super) shadow_database: ShadowDatabase,
+    pub(super) vfs: Vfs,
+    source_roots: SourceRootConfig,
+    crossings: Vec<Crossing>,
+    /// As they are in the database, so that only what differs is set.
+    pub(super) roots: Vec<SourceRoot>,
+    pub(super) ids: Arc<FileIds>,
+    workspaces: Arc<Vec<ProjectWorkspace>>,
+    macros: MacroTable,
+    known: Arc<HashSet<AbsPathBuf>>,
+    /// What build scripts made, and what is read only because code outside names it: all of it is read by each load.
+    made: BTreeSet<AbsPathBuf>,
+    /// Sources of libraries that are nested too deeply to be analysed.
+    deep: Arc<BTreeSet<AbsPathBuf>>,
+    freshness: Freshness,
+    pub(super) environment: Arc<Environment>,
+    pub(super) index: Arc<Index>,
+    /// What others see of the files that were edited last.
+    pub(super) seen: HashMap<FileId, Arc<FileInterface>>,
+    ticket: u64,
+    superseded: Superseded,
+    pub(super) primed: bool,
+    pub(super) is_indexed: bool,
+    /// The index came to its end since the last change.
+    pub(super) is_complete: bool,
+    /// The index came to its end since the last load.
+    pub(super) was_complete: bool,
+    pub(super) retries: Background,
+    /// A write to the database did not come to its end: nothing that it says can be believed.
+    is_torn: bool,
+    started: Instant,
+    pub(super) status: watch::Sender<EngineStatus>,
+}
+
+impl Rust {
+    /// An engine that knows the texts of the workspace but no crate graph yet.
+    /// `restarts` of its kind failed before it.
+    pub(crate) fn new(config: RustConfig, files: &Files, restarts: u32) -> Option<Rust> {
+        let absolute = |path: &PathBuf| AbsPathBuf::try_from(Utf8PathBuf::from_path_buf(path.clone()).ok()?).ok();
+        let root = absolute(&config.root)?;
+        let target_dir = absolute(&config.target_dir)?;
+        let status = watch::Sender::new(EngineStatus {
+            version: Some(super::VERSION.to_owned()),
+            restarts,
+            ..EngineStatus::new(super::ENGINE, LANGUAGE, State::Syntax)
+        });
+        let mut engine = Rust {
+            config,
+            root,
+            target_dir,
+            host: new_host(),
+            shadow_database: ShadowDatabase::default(),
+            vfs: Vfs::default(),
+            source_roots: SourceRootConfig::default(),
+            crossings: Vec::new(),
+            roots: Vec::new(),
+            ids: Arc::default(),
+            workspaces: Arc::default(),
+            macros: MacroTable::default(),
+            known: Arc::default(),
+            made: BTreeSet::new(),
+            deep: Arc::default(),
+            freshness: Freshness::default(),
+            environment: Arc::new(Environment { refused_before: ra_ap_parser::refused(), ..Environment::default() }),
+            index: Arc::default(),
+            seen: HashMap::new(),
+            ticket: 0,
+            superseded: Superseded::default(),
+            primed: false,
+            is_indexed: false,
+            is_complete: false,
+            was_complete: false,
+            retries: Background::default(),
+            is_torn: false,
+            started: Instant::now(),
+            status,
+        };
+        let all: Vec<_> = files.iter().map(|file| (file.path.clone(), Some(file.text.clone()))).collect();
+        engine.apply(&all);
+        Some(engine)
+    }
+
+    pub(crate) fn status(&self) -> watch::Receiver<EngineStatus> {
+        self.status.subscribe()
+    }
+
+    /// Some graph is there and no load is under way: answers are as good as they get.
+    pub(crate) fn is_settled(&self) -> bool {
+        self.environment.settled
+    }
+
+    /// An immutable view of this revision. It stops the next change until it is dropped or cancelled.
+    pub(crate) fn view(&self, files: Arc<Files>) -> View {
+        View::new(
+            self.host.raw_database().clone(),
+            files,
+            self.ids.clone(),
+            self.root.clone(),
+            self.environment.clone(),
+            self.index.clone(),
+        )
+    }
+
+    /// The texts as a database has them; `None` where files come or go.
+    pub(super) fn texts_of(&self, changes: &[(Arc<str>, Option<Arc<str>>)]) -> Option<Texts> {
+        let taken = changes.iter().filter(|it| is_taken(&it.0, it.1.as_deref()));
+        taken
+            .map(|(name, text)| {
+                let text = String::from_utf8(as_analysed(text.as_deref()?)).ok();
+                Some((*self.ids.get(name)?, text))
+            })
+            .collect()
+    }
+
+    /// Starts reading manifests anew, in a thread of its own. Old answers go on, marked as incomplete, until the
+    /// steps that `deliver` hands to the writer are adopted.
+    pub(crate) fn reload(&mut self, files: &Arc<Files>, deliver: impl Fn(Step) + Send + 'static) {
+        self.superseded = Superseded::default();
+        self.retries.is_load_failed = false;
+        self.freshness.begin();
+        self.ticket += 1;
+        let ticket = self.ticket;
+        let manifests: Vec<AbsPathBuf> = files
+            .iter()
+            .filter(|file| file.path.as_ref() == "Cargo.toml" || file.path.ends_with("/Cargo.toml"))
+            .map(|file| self.absolute(&file.path))
+            .collect();
+        if manifests.is_empty() {
+            // Nothing can be loaded; the text alone answers.
+            self.set_environment(|it| it.settled = true);
+            self.primed = true;
+            self.publish();
+            return;
+        }
+        let request = LoadRequest {
+            root: self.root.clone(),
+            manifests,
+            begun: self.freshness.begun(),
+            texts: files.clone(),
+            trusted: self.config.trusted,
+            forbidden: self.config.forbidden.clone(),
+            target_dir: self.target_dir.clone(),
+            features: self.features(),
+            build_scripts: self.config.build_scripts,
+            proc_macros: self.config.proc_macros,
+            known: self.known.clone(),
+            deep: self.deep.clone(),
+            before: self.workspaces.clone(),
+            superseded: self.superseded.0.clone(),
+            limits: self.config.limits,
+            faults: Faults::new(self.status.clone()),
+        };
+        self.set_environment(|it| it.settled = false);
+        self.publish();
+        let status = self.status.clone();
+        let work = move |deliver: &dyn Fn(Step)| {
+            fault::point("rust.load");
+            let progress = |stage: &str, done: usize, total: usize| {
+                let progress = Progress { stage: stage.to_owned(), done, total };
+                status.send_modify(|it| it.progress = Some(progress));
+            };
+            load::load(&request, &progress, &mut |loaded| deliver(Step { ticket, loaded: Some(loaded) }));
+        };
+        let run = move || {
+            if catch_unwind(AssertUnwindSafe(|| work(&deliver))).is_err() {
+                deliver(Step { ticket, loaded: None });
+            }
+        };
+        if let Err(error) = std::thread::Builder::new().name("rust-load".to_owned()).spawn(run) {
+            tracing::error!(%error, "no thread for loading manifests");
+            self.note_failed_load();
+        }
+    }
+
+    fn features(&self) -> CargoFeatures {
+        if self.config.all_features {
+            CargoFeatures::All
+        } else {
+            CargoFeatures::Selected { features: self.config.features.clone(), no_default_features: false }
+        }
+    }
+
+    /// Takes a finished step over.
+    pub(crate) fn adopt(&mut self, step: Step) -> Adopted {
+        if step.ticket != self.ticket {
+            return Adopted::Superseded;
+        }
+        let Some(loaded) = step.loaded else {
+            self.note_failed_load();
+            return Adopted::Failed;
+        };
+        let Loaded {
+            inputs,
+            outdated,
+            last,
+            workspaces,
+            sources,
+            named,
+            unread,
+            source_roots,
+            local_roots,
+            macros,
+            faults,
+            missing,
+            deep,
+            ..
+        } = loaded;
+        let last = self.note_inputs(inputs, outdated, last);
+        self.deep = deep;
+        let read = sources.iter().map(|it| PathBuf::from(it.0.clone())).collect();
+        self.take_sources(sources, named);
+        self.source_roots = source_roots;
+        self.roots.clear();
+        self.shadow_database.note_graph();
+        (self.workspaces, self.macros) = (workspaces, macros);
+        self.flush(Some(self.graph()));
+        self.primed = false;
+        self.is_indexed = false;
+        self.is_complete = false;
+        self.was_complete = false;
+        self.index.forget_crates();
+        let missing = missing.into_iter().chain(self.freshness.lack()).collect();
+        let doubt = self.freshness.doubt().cloned();
+        let generated = Arc::new(self.generated());
+        self.set_environment(|it| {
+            it.doubt = doubt;
+            it.generated = generated;
+            it.unread_outside = unread;
+            it.loaded = true;
+            it.settled = last;
+            it.missing = missing;
+            it.faults = faults;
+        });
+        tracing::info!(elapsed = ?self.started.elapsed(), last, "Cargo workspaces loaded");
+        self.publish();
+        Adopted::Step { roots: local_roots, sources: read }
+    }
+
+    /// What a load read outside of the root. What build scripts made and what code names was read anew, and what is no
+    /// more of it is gone.
+    fn take_sources(&mut self, sources: Vec<(AbsPathBuf, Vec<u8>)>, named: Vec<(AbsPathBuf, Vec<u8>)>) {
+        let mut made = std::mem::take(&mut self.made);
+        let known = Arc::make_mut(&mut self.known);
+        for (path, bytes) in sources {
+            self.vfs.set_file_contents(VfsPath::from(path.clone()), Some(bytes));
+            made.remove(&path);
+            if path.starts_with(&self.target_dir) {
+                self.made.insert(path)
+            } else {
+                known.insert(path)
+            };
+        }
+        for (path, bytes) in named {
+            if !known.contains(&path) {
+                self.vfs.set_file_contents(VfsPath::from(path.clone()), Some(bytes));
+                made.remove(&path);
+                self.made.insert(path);
+            }
+        }
+        for path in made.into_iter().filter(|it| !known.contains(it)) {
+            self.vfs.set_file_contents(VfsPath::from(path), None);
+        }
+    }
+
+    /// What build scripts of the workspace's own packages wrote.
+    fn generated(&self) -> Vec<(Arc<File>, FileId)> {
+        let db = self.host.raw_database();
+        let one = |path: &AbsPathBuf| {
+            let id = self.vfs.file_id(&VfsPath::from(path.clone()))?.0;
+            let root = db.file_source_root(id).source_root_id(db);
+            let is_own = path.starts_with(&self.target_dir) && !db.source_root(root).source_root(db).is_library;
+            is_own.then(|| (Arc::new(File::new(Some(LANGUAGE), path.as_str(), &**db.file_text(id).text(db))), id))
+        };
+        self.made.iter().filter_map(one).collect()
+    }
+
+    /// The crates and their macros.
+    pub(super) fn graph(&self) -> ChangeWithProcMacros {
+        let id = |path: &AbsPath| self.vfs.file_id(&VfsPath::from(path.to_path_buf())).map(|(id, _)| id);
+        let (graph, paths) = crate_graph(&self.workspaces, &mut |path| id(path));
+        let mut change = ChangeWithProcMacros::default();
+        change.set_crate_graph(graph);
+        change.set_proc_macros(self.macros.resolve(&paths));
+        change
+    }
+
+    /// All is known, of the texts as they are.
+    pub(super) fn is_complete(&self) -> bool {
+        self.is_complete
+    }
+
+    #[cfg(test)]
+    pub(super) fn knows_names_of(&self, file: &str) -> bool {
+        self.index.names(self.ids[file]).is_some_and(|it| it.is_complete())
+    }
+
+    #[cfg(test)]
+    pub(super) fn forget_index(&self) {
+        drop(self.index.forget_all());
+    }
+
+    /// Frees what no answer needs any more, if nobody in the process is being answered. Answers whether it did.
+    pub(crate) fn collect_garbage(&mut self) -> bool {
+        super::view::collect_garbage(&mut self.host)
+    }
+
+    /// Drops what the next change would drop while somebody waits for it. Answers whether it did.
+    pub(crate) fn evict(&mut self) -> bool {
+        super::view::evict(&mut self.host)
+    }
+
+    #[cfg(test)]
+    pub(crate) fn ids(&self) -> &Arc<FileIds> {
+        &self.ids
+    }
+
+    fn absolute(&self, name: &str) -> AbsPathBuf {
+        self.root.join(name)
+    }
+
+    pub(super) fn set_environment(&mut self, change: impl FnOnce(&mut Environment)) {
+        change(Arc::make_mut(&mut self.environment));
+    }
+
+    pub(super) fn publish(&self) {
+        let environment = &self.environment;
+        let warm = environment.settled && self.primed;
+        let state = match (environment.loaded, warm, self.was_complete) {
+            _ if self.retries.is_load_failed => State::Degraded,
+            (false, ..) => State::Syntax,
+            (true, true, true) => State::Ready,
+            (true, ..) => State::Indexing,
+        };
+        self.status.send_modify(|status| {
+            status.state = state;
+            status.warm = warm;
+            status.missing = environment.lacks();
+            if state == State::Ready {
+                status.progress = None;
+            }
+        });
+    }
+
+    /// Moves what the virtual files have gathered into the database: source roots first, and of these only those
+    /// that differ, since setting one makes every answer about it be checked again.
+    fn flush(&mut self, change: Option<ChangeWithProcMacros>) {
+        // Whoever catches a panic from here on must not go on with this database.
+        self.is_torn = true;
+        let adopting = change.is_some();
+        let mut change = change.unwrap_or_default();
+        let changed = self.vfs.take_changes();
+        let structural = adopting || self.roots.is_empty() || changed.values().any(|it| it.is_created_or_deleted());
+        for (id, file) in changed {
+            let text = match file.change {
+                VfsChange::Create(bytes, _) | VfsChange::Modify(bytes, _) => String::from_utf8(bytes).ok(),
+                VfsChange::Delete => None,
+            };
+            // What came and went in one change the database never heard of.
+            if text.is_none() && !is_in(&self.roots, id) {
+                continue;
+            }
+            self.shadow_database.note(id, text.clone());
+            change.change_file(id, text);
+        }
+        fault::point("rust.write");
+        if structural {
+            self.shadow_database.note_roots();
+            set_roots(&mut self.host, &mut self.roots, partition(&self.source_roots, &self.vfs, &self.crossings));
+        }
+        self.host.apply_change(change);
+        self.is_torn = false;
+    }
+
+    /// A write was begun and not ended: the engine is to be thrown away.
+    pub(crate) fn is_torn(&self) -> bool {
+        self.is_torn
+    }
+}
+
+/// Has a load that nobody waits for any more come to its end, and the programs that it has started.
+#[derive(Debug, Default)]
+struct Superseded(Arc<AtomicBool>);
+
+impl Drop for Superseded {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Whether a file belongs to one of these source roots.
+pub(super) fn is_in(roots: &[SourceRoot], file: FileId) -> bool {
+    roots.iter().any(|it| it.path_for_file(&file).is_some())
+}
+
+pub(super) fn new_host() -> AnalysisHost {
+    let mut host = AnalysisHost::new(None);
+    host.raw_database_mut().enable_proc_attr_macros();
+    host
+}
+
+/// Whether a file is passed to rust-analyzer.
+fn is_taken(name: &str, text: Option<&str>) -> bool {
+    LANGUAGE.takes(name) || text.is_none_or(|it| it.len() <= MAX_INCLUDED_BYTES)
+}
+
+/// Sets the source roots that a database is to have, `known` being those that it has.
+pub(super) fn set_roots(host: &mut AnalysisHost, known: &mut Vec<SourceRoot>, roots: Vec<SourceRoot>) {
+    if roots.len() != known.len() {
+        let mut change = ChangeWithProcMacros::default();
+        change.set_roots(roots.clone());
+        host.apply_change(change);
+    } else if roots != *known {
+        // Setting a root locks the table of roots, and then waits for readers, who may be waiting for that lock.
+        host.trigger_cancellation();
+        let db = host.raw_database_mut();
+        for (index, (new, old)) in roots.iter().zip(&*known).enumerate().filter(|(_, (new, old))| new != old) {
+            let durability = if new.is_library { Durability::MEDIUM } else { Durability::LOW };
+            let id = SourceRootId(u32::try_from(index).unwrap_or(u32::MAX));
+            let had: HashSet<FileId> = old.iter().collect();
+            for file in new.iter().filter(|it| !had.contains(it)) {
+                db.set_file_source_root_with_durability(file, id, durability);
+            }
+            db.set_source_root_with_durability(id, new.clone().into(), durability);
+        }
+    }
+    *known = roots;
+}

@@ -1,0 +1,178 @@
+//! What the engine works out in threads of its own before anybody asks. A thread that panics says so like one that has
+//! ended, and is tried again a few times.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use blake3::Hash;
+
+use super::Rust;
+use super::prime::prime;
+use crate::view::{catch, try_share_types};
+use semdex_engine::files::Files;
+use semdex_engine::retries::Retries;
+use semdex_engine::{Ended, Progress, Result};
+use semdex_model::{Missing, MissingCode};
+use semdex_process::fault;
+
+/// After so many failures in a row answers are worked out when they are asked for.
+const MOST_FAILURES: u32 = 3;
+
+/// When what failed is tried again.
+#[derive(Debug, Default)]
+pub(crate) struct Background {
+    pub(crate) load: Retries,
+    pub(crate) is_load_failed: bool,
+    prime: Retries,
+    index: Retries,
+}
+
+impl Background {
+    pub(crate) fn is_load_due(&self) -> bool {
+        self.is_load_failed && self.load.is_due()
+    }
+}
+
+impl Rust {
+    /// What was loaded before goes on answering, and says what it may lack.
+    pub(crate) fn note_failed_load(&mut self) {
+        self.retries.load.failed();
+        self.retries.is_load_failed = true;
+        let detail = "the Cargo workspace could not be loaded: semdex met a fault of its own, which is in the log; it \
+                      is tried again, at the latest when a manifest changes";
+        let missing = Missing::new(MissingCode::EngineRestarting, "rust", detail);
+        self.set_environment(|it| {
+            it.settled = true;
+            if !it.missing.contains(&missing) {
+                it.missing.push(missing);
+            }
+        });
+        self.status.send_modify(|it| it.progress = None);
+        self.publish();
+    }
+
+    /// The last load failed, and it is time to try again.
+    pub(crate) fn needs_reload(&self) -> bool {
+        self.environment.settled && self.retries.is_load_due()
+    }
+
+    /// Computes in the background what most answers need. `done` is called with how it ended; a change stops it.
+    /// Answers whether it was begun.
+    pub(crate) fn prime(&self, done: impl FnOnce(Ended) + Send + 'static) -> bool {
+        let db = self.host.raw_database().clone();
+        let status = self.status.clone();
+        let work = move || {
+            let Some(_shared) = try_share_types() else { return Ended::Stopped };
+            fault::point("rust.prime");
+            let finished = catch(|| {
+                prime(&db, &|done, total| {
+                    let progress = Progress { stage: "indexing".to_owned(), done, total };
+                    status.send_modify(|it| it.progress = Some(progress));
+                });
+            });
+            drop(db);
+            ended(&finished)
+        };
+        start("rust-prime", work, done)
+    }
+
+    pub(crate) fn needs_priming(&self) -> bool {
+        self.environment.settled && !self.primed && self.retries.prime.is_due()
+    }
+
+    /// Priming came to its end: from now on answers are warm. Where it fails again and again, they are not.
+    pub(crate) fn set_primed(&mut self, ended: Ended) {
+        let is_given_up = ended == Ended::Failed && {
+            self.retries.prime.failed();
+            self.retries.prime.failures() >= MOST_FAILURES
+        };
+        if is_given_up {
+            tracing::error!("priming panics again and again: answers are worked out when they are asked for");
+        }
+        if ended == Ended::Finished || is_given_up {
+            self.primed = true;
+            self.publish();
+        }
+    }
+
+    /// Runs build scripts again that may have read what was edited. `done` gets what they make. Answers whether it was
+    /// begun.
+    pub(crate) fn rebuild(&mut self, done: impl FnOnce(Option<Vec<Hash>>) + Send + 'static) -> bool {
+        let rebuild = self.begin_rebuild();
+        let run = move || {
+            let work = || {
+                fault::point("rust.rebuild");
+                rebuild.run()
+            };
+            done(catch_unwind(AssertUnwindSafe(work)).ok().flatten());
+        };
+        let thread = std::thread::Builder::new().name("rust-rebuild".to_owned()).spawn(run);
+        let is_begun =
+            thread.inspect_err(|error| tracing::error!(%error, "no thread for running build scripts")).is_ok();
+        if !is_begun {
+            self.end_rebuild(None);
+        }
+        is_begun
+    }
+
+    pub(crate) fn needs_indexing(&self) -> bool {
+        self.environment.settled && self.primed && !self.is_indexed && self.retries.index.is_due()
+    }
+
+    /// Brings the index of usages up to date in the background. `done` is called with how it ended; a change stops it.
+    /// Answers whether it was begun.
+    pub(crate) fn index(&mut self, files: Arc<Files>, done: impl FnOnce(Ended) + Send + 'static) -> bool {
+        self.is_indexed = true;
+        let view = self.view(files);
+        let status = self.status.clone();
+        let progress = move |done, total| {
+            let progress = Progress { stage: "usages".to_owned(), done, total };
+            status.send_modify(|it| it.progress = Some(progress));
+        };
+        let status = self.status.clone();
+        let work = move || {
+            fault::point("rust.index");
+            ended(&view.fill(&progress))
+        };
+        let done = move |how| {
+            status.send_modify(|it| it.progress = it.progress.take().filter(|it| it.stage != "usages"));
+            done(how);
+        };
+        let has_begun = start("rust-index", work, done);
+        if !has_begun {
+            self.set_indexed(Ended::Failed);
+        }
+        has_begun
+    }
+
+    /// Indexing came to its end, or was stopped by a change. Where it fails again and again, it waits for the next one.
+    pub(crate) fn set_indexed(&mut self, ended: Ended) {
+        self.is_complete = ended == Ended::Finished && self.is_indexed;
+        if ended == Ended::Failed {
+            self.retries.index.failed();
+        }
+        let is_given_up = ended == Ended::Failed && self.retries.index.failures() >= MOST_FAILURES;
+        if is_given_up {
+            tracing::error!("indexing panics again and again: usages are worked out when they are asked for");
+        }
+        self.is_indexed &= ended == Ended::Finished || is_given_up;
+        if (self.is_complete || is_given_up) && !self.was_complete {
+            self.was_complete = true;
+            self.publish();
+        }
+    }
+}
+
+fn ended<T>(outcome: &Result<T>) -> Ended {
+    if outcome.is_ok() { Ended::Finished } else { Ended::Stopped }
+}
+
+/// Does work in a thread with a deep stack. `done` is called with how it ended, whatever happens; unless there is no
+/// thread, which the answer says.
+fn start(name: &str, work: impl FnOnce() -> Ended + Send + 'static, done: impl FnOnce(Ended) + Send + 'static) -> bool {
+    // What the work holds goes before anybody is notified that it has ended.
+    let run = move || done(catch_unwind(AssertUnwindSafe(work)).unwrap_or(Ended::Failed));
+    let thread = std::thread::Builder::new().name(name.to_owned()).stack_size(crate::STACK_BYTES);
+    let started = thread.spawn(run);
+    started.inspect_err(|error| tracing::error!(%error, name, "no thread for work in the background")).is_ok()
+}

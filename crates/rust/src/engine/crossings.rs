@@ -1,0 +1,32 @@
+//! Source roots that include files of one another.
+
+use ra_ap_ide_db::base_db::SourceRoot;
+use ra_ap_load_cargo::SourceRootConfig;
+use ra_ap_vfs::{Vfs, VfsPath};
+
+/// A file and another that it names by a path.
+pub(crate) type Crossing = (VfsPath, VfsPath);
+
+pub(super) fn partition(config: &SourceRootConfig, vfs: &Vfs, crossings: &[Crossing]) -> Vec<SourceRoot> {
+    let is_local = |index: usize| u64::try_from(index).is_ok_and(|it| config.local_filesets.contains(&it));
+    let sets = config.fsc.partition(vfs).into_iter().enumerate();
+    let mut sets: Vec<_> = sets.map(|(index, set)| (is_local(index), set)).collect();
+    for (from, to) in crossings {
+        let place = |path: &VfsPath| sets.iter().position(|(_, it)| it.file_for_path(path).is_some());
+        let (Some(from), Some(to)) = (place(from), place(to)) else { continue };
+        let (kept, moved) = (from.min(to), from.max(to));
+        let Some((head, [(was_local, moved), ..])) = sets.split_at_mut_checked(moved).filter(|_| from != to) else {
+            continue;
+        };
+        let Some((is_local, kept)) = head.get_mut(kept) else { continue };
+        *is_local |= *was_local;
+        let files = std::mem::take(moved);
+        for file in files.iter() {
+            if let Some(path) = files.path_for_file(&file) {
+                kept.insert(file, path.clone());
+            }
+        }
+    }
+    let root = |(is_local, set)| if is_local { SourceRoot::new_local(set) } else { SourceRoot::new_library(set) };
+    sets.into_iter().map(root).collect()
+}

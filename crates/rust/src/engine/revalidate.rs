@@ -1,0 +1,46 @@
+//! What any question needs after a change, worked out before anybody asks.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use ra_ap_hir::{Crate, Impl, Trait, attach_db};
+use ra_ap_ide::RootDatabase;
+use ra_ap_ide_db::base_db::salsa::Database as _;
+
+use crate::view::{catch, try_share_types};
+
+/// After any change rust-analyzer verifies the modules and the implementations of all crates before it says anything,
+/// also where nothing came of the change. The first to ask would wait.
+pub(crate) fn revalidate(db: &RootDatabase, is_wanted: &dyn Fn() -> bool) {
+    let mut traits: HashSet<Trait> = HashSet::new();
+    for krate in Crate::all(db).into_iter().filter(|it| it.origin(db).is_local()) {
+        for block in Impl::all_in_crate(db, krate) {
+            if !is_wanted() {
+                return;
+            }
+            db.unwind_if_revision_cancelled();
+            block.self_ty(db);
+            traits.extend(block.trait_(db));
+        }
+    }
+    for it in traits.into_iter().take_while(|_| is_wanted()) {
+        db.unwind_if_revision_cancelled();
+        Impl::all_for_trait(db, it);
+    }
+}
+
+/// Does so in a thread of its own, beside whoever asks first. The next change ends it, or who sets what this answers.
+pub(crate) fn revalidate_in_background(db: &RootDatabase) -> Arc<AtomicBool> {
+    let is_over = Arc::new(AtomicBool::new(false));
+    let (db, over) = (db.clone(), is_over.clone());
+    let run = move || {
+        let Some(_shared) = try_share_types() else { return };
+        let _ = catch(|| attach_db(&db, || revalidate(&db, &|| !over.load(Ordering::Relaxed))));
+    };
+    let thread = std::thread::Builder::new().name("rust-verify".to_owned()).stack_size(crate::STACK_BYTES);
+    if let Err(error) = thread.spawn(run) {
+        tracing::error!(%error, "no thread to verify beside the first question");
+    }
+    is_over
+}

@@ -1,0 +1,45 @@
+//! The root of a Cargo workspace, as Cargo itself would find it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use toml::Table;
+
+use semdex_engine::manifest::read_text;
+
+/// Of these directories, the innermost first.
+pub(crate) fn cargo_root(around: &[&Path]) -> Option<PathBuf> {
+    let manifests = || around.iter().filter_map(|directory| Some((*directory, manifest(directory)?)));
+    let (package, own) = manifests().next()?;
+    if own.contains_key("workspace") {
+        return Some(package.to_path_buf());
+    }
+    let named = own.get("package").and_then(|section| section.get("workspace")).and_then(|path| path.as_str());
+    if let Some(named) = named.and_then(|named| fs::canonicalize(package.join(named)).ok())
+        && manifest(&named).is_some_and(|manifest| manifest.contains_key("workspace"))
+    {
+        return Some(named);
+    }
+    let above = manifests().skip(1);
+    let enclosing = above.filter_map(|(root, manifest)| Some((root, manifest.get("workspace")?.clone())));
+    let mut taken = enclosing.filter(|(root, workspace)| !excludes(root, workspace, package));
+    Some(taken.next().map_or(package, |(root, _)| root).to_path_buf())
+}
+
+/// Whether a workspace leaves a package out: an `exclude` covers it, and no `members` entry names it again.
+fn excludes(root: &Path, workspace: &toml::Value, package: &Path) -> bool {
+    let covered = |key: &str| {
+        let entries = workspace.get(key).and_then(|entries| entries.as_array());
+        entries.into_iter().flatten().filter_map(|entry| entry.as_str()).any(|entry| {
+            let entry: PathBuf = root.join(entry).components().collect();
+            package.starts_with(entry)
+        })
+    };
+    covered("exclude") && !covered("members")
+}
+
+/// A directory's `Cargo.toml`; an empty one where it is broken, since the directory is a package all the same.
+fn manifest(directory: &Path) -> Option<Table> {
+    let text = read_text(&directory.join("Cargo.toml"))?;
+    Some(text.parse().unwrap_or_default())
+}

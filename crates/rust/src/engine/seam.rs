@@ -1,0 +1,406 @@
+//! Rust as the workspace has it: when it starts, what it does in the background, and what its threads tell it.
+
+pub(crate) mod questions;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use blake3::Hash;
+use crossbeam_channel::{Receiver, Sender};
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
+use tokio::sync::watch;
+
+use super::format::{self, Form};
+use super::load::Limits;
+use super::shadow::NewShadow;
+use super::{Adopted, OutsideChange, Rust, RustConfig, Step, is_reload, requirements, root};
+use crate::syntax::declare;
+use crate::{LANGUAGE, verify};
+use semdex_config::{Features, Settings};
+use semdex_engine::engine::{
+    Applied, Declaration, Engine, EngineKind, Formatting, Handle, IDLE, NamedTexts, OutsideText, Pause, Requirement,
+    Route, SOON, Setup, Site, SourcesOutside, Trial, Unformatted,
+};
+use semdex_engine::files::Files;
+use semdex_engine::links::Link;
+use semdex_engine::verify::{Job, Planned};
+use semdex_engine::view::View;
+use semdex_engine::{Ended, Tidied};
+use semdex_model::{ChangeImpact, FileEdit, LanguageId, Missing, MissingCode, VerifyKind};
+
+/// After so long without an event what no answer needs any more is freed.
+const GARBAGE_AFTER: Duration = Duration::from_secs(30);
+/// What its threads have to tell at once; who finds no room waits.
+const NEWS: usize = 64;
+
+/// rust-analyzer, before it is started.
+#[derive(Debug)]
+pub struct RustKind;
+
+impl EngineKind for RustKind {
+    fn name(&self) -> &str {
+        crate::ENGINE
+    }
+
+    fn languages(&self) -> &[LanguageId] {
+        &[LANGUAGE]
+    }
+
+    fn root_of(&self, around: &[&Path]) -> Option<PathBuf> {
+        root::cargo_root(around)
+    }
+
+    fn is_needed(&self, files: &Files) -> bool {
+        let is_manifest = |it: &str| it == "Cargo.toml" || it.ends_with("/Cargo.toml");
+        files.of(LANGUAGE).next().is_some() || files.iter().any(|it| is_manifest(&it.path))
+    }
+
+    fn route(&self) -> Route {
+        Route::Writer
+    }
+
+    /// It is given the texts by all their names.
+    fn misses_link(&self, _: &Link, _: &Files) -> bool {
+        false
+    }
+
+    fn reader_of(&self, file: &str) -> Option<&str> {
+        is_reload(file, false).then_some(crate::BUILD_TOOL)
+    }
+
+    fn declare(&self, files: &Files, name: &str, _: &str) -> Declaration {
+        Declaration { content: None, mention: declare::mod_line(files, name) }
+    }
+
+    fn format(&self, text: Unformatted<'_>) -> Option<Formatting> {
+        let Unformatted { file, text, root, trusted, files, patience } = text;
+        let edition = format::edition(file, |name| Some(&*files.get(name)?.text));
+        let (root, file, plain) = (root.to_owned(), file.to_owned(), text.to_owned());
+        Some(Box::new(move || {
+            let place = root.join(&file);
+            let directory = place.ancestors().skip(1).find(|it| it.is_dir()).unwrap_or(Path::new("/"));
+            let form = Form { root: &root, directory, edition: &edition, trusted };
+            format::format(plain.trim_start_matches('\u{feff}'), &form, Instant::now() + patience)
+        }))
+    }
+
+    fn verify<'j>(&self, job: &'j Job) -> Option<Box<dyn Planned + 'j>> {
+        self.is_needed(&job.files).then(|| verify::plan(job))
+    }
+
+    fn confirms(&self, settings: &Settings) -> Option<VerifyKind> {
+        let check = settings.rust.confirm.then_some(VerifyKind::Check);
+        if settings.rust.clippy { Some(VerifyKind::Lint) } else { check }
+    }
+
+    fn depends_on(&self, before: &Settings, after: &Settings) -> bool {
+        !before.rust.start_the_same(&after.rust)
+    }
+
+    fn requirements(&self, _: &Site<'_>) -> Vec<Requirement> {
+        requirements::requirements()
+    }
+
+    fn lost_without_trust(&self) -> Option<String> {
+        Some("build scripts and proc macros are not run, and what they make is unknown".to_owned())
+    }
+
+    fn start(&self, setup: Setup) -> Result<Box<dyn Engine>, Missing> {
+        let Setup { root, trusted, settings, cache_dir, forbidden, files, restarts, wake, .. } = setup;
+        let (features, all_features) = match &settings.rust.features {
+            Features::Default => (Vec::new(), false),
+            Features::All => (Vec::new(), true),
+            Features::Named(features) => (features.clone(), false),
+        };
+        let config = RustConfig {
+            target_dir: target_dir(&cache_dir, &root),
+            root,
+            trusted,
+            forbidden,
+            features,
+            all_features,
+            build_scripts: settings.rust.build_scripts,
+            proc_macros: settings.rust.proc_macros,
+            second_database: settings.rust.second_database,
+            limits: Limits::default(),
+        };
+        let Some(rust) = Rust::new(config, &files, restarts) else {
+            let detail = "the path of the workspace is not UTF-8, which rust-analyzer needs: move it";
+            return Err(Missing::new(MissingCode::WorkspaceBroken, LANGUAGE.name, detail));
+        };
+        let (sender, news) = crossbeam_channel::bounded(NEWS);
+        let mut engine = RustEngine {
+            rust: Box::new(rust),
+            settled: watch::Sender::new(false),
+            tell: Tell { news: sender, wake },
+            news,
+            sources_outside: None,
+            is_priming: false,
+            is_indexing: false,
+            is_rebuilding: false,
+            has_garbage: false,
+            is_full: false,
+        };
+        engine.reload(&files);
+        Ok(Box::new(engine))
+    }
+}
+
+/// Where a workspace keeps what it builds.
+fn target_dir(cache_dir: &Path, root: &Path) -> PathBuf {
+    let key = blake3::hash(root.as_os_str().as_encoded_bytes()).to_hex();
+    cache_dir.join("target").join(&key[..16])
+}
+
+/// What its threads tell it.
+enum News {
+    Loaded(Box<Step>),
+    Primed(Ended),
+    Indexed(Ended),
+    ShadowDatabase(Box<NewShadow>),
+    /// What build scripts make now.
+    Rebuilt(Option<Vec<Hash>>),
+}
+
+/// How its threads reach it.
+#[derive(Clone)]
+struct Tell {
+    news: Sender<News>,
+    wake: Arc<dyn Fn() + Send + Sync>,
+}
+
+impl Tell {
+    /// Nobody listens where the engine is gone.
+    fn tell(&self, news: News) {
+        if self.news.send(news).is_ok() {
+            (self.wake)();
+        }
+    }
+}
+
+struct RustEngine {
+    rust: Box<Rust>,
+    settled: watch::Sender<bool>,
+    tell: Tell,
+    news: Receiver<News>,
+    /// What was read of path dependencies, and nobody has asked about.
+    sources_outside: Option<SourcesOutside>,
+    is_priming: bool,
+    is_indexing: bool,
+    is_rebuilding: bool,
+    /// Something is kept that no answer needs any more.
+    has_garbage: bool,
+    /// More is kept than the next change will leave.
+    is_full: bool,
+}
+
+impl Engine for RustEngine {
+    fn handle(&self) -> Handle {
+        let settled = self.settled.subscribe();
+        Handle {
+            status: self.rust.status(),
+            settled: Arc::new(move || {
+                let mut settled = settled.clone();
+                async move { drop(settled.wait_for(|it| *it).await) }.boxed()
+            }),
+            // What it has started ends with it.
+            close: Arc::new(|| std::future::ready(()).boxed()),
+        }
+    }
+
+    fn is_settled(&self) -> bool {
+        self.rust.is_settled()
+    }
+
+    fn view(&self, files: Arc<Files>) -> Box<dyn View> {
+        Box::new(self.rust.view(files))
+    }
+
+    fn apply(&mut self, change: Applied<'_>) {
+        let Applied { files, edits, is_on_disk } = change;
+        let texts: Vec<_> = edits.iter().map(|it| (Arc::from(it.file.as_str()), it.new.clone())).collect();
+        let names = edits.iter().map(|it| it.file.as_str());
+        // A crate whose root was no text is none in the graph.
+        let is_root = |it: &FileEdit| it.old.is_none() && self.rust.crate_roots().contains(&it.file);
+        let is_reload = edits.iter().any(|it| is_reload(&it.file, it.old.is_some() != it.new.is_some()) || is_root(it));
+        let is_to_be_loaded = is_reload || is_on_disk && self.rust.note_edits(names);
+        self.has_garbage = true;
+        self.rust.apply(&texts);
+        if is_to_be_loaded {
+            self.reload(files);
+        }
+    }
+
+    fn impact(&mut self, trial: &Trial<'_>, keep: Option<&dyn Fn(&ChangeImpact) -> bool>) -> Option<ChangeImpact> {
+        self.has_garbage = true;
+        Some(self.rust.impact(trial.before, trial.after, trial.edits, keep))
+    }
+
+    fn fix_imports(&mut self, trial: &Trial<'_>) -> Vec<Tidied> {
+        self.rust.fix_imports(trial.after, trial.edits)
+    }
+
+    /// Where the trust is gone, what runs is ended first.
+    fn set_trust(&mut self, trusted: bool, settings: &Settings, files: &Arc<Files>) -> bool {
+        self.rust.set_trust(trusted, settings.rust.build_scripts, settings.rust.proc_macros);
+        self.reload(files);
+        true
+    }
+
+    fn hear(&mut self) {
+        while let Ok(news) = self.news.try_recv() {
+            match news {
+                News::Loaded(step) => self.adopt(*step),
+                News::Primed(ended) => {
+                    self.is_priming = false;
+                    self.has_garbage |= ended == Ended::Finished;
+                    self.rust.set_primed(ended);
+                }
+                News::Indexed(ended) => {
+                    self.is_indexing = false;
+                    self.rust.set_indexed(ended);
+                    self.is_full = ended == Ended::Finished && !self.rust.evict();
+                }
+                News::Rebuilt(output) => {
+                    self.is_rebuilding = false;
+                    self.rust.end_rebuild(output);
+                }
+                News::ShadowDatabase(made) => {
+                    self.has_garbage = true;
+                    self.rust.adopt_shadow(*made);
+                }
+            }
+        }
+    }
+
+    fn is_due(&self) -> bool {
+        self.needs_indexing() || self.rust.is_shadow_behind()
+    }
+
+    fn work(&mut self, files: &Arc<Files>, pause: Pause) {
+        if self.rust.needs_reload() || self.rust.is_outdated() {
+            self.reload(files);
+        }
+        match pause.quiet {
+            Some(_) if self.rust.is_shadow_behind() => self.rust.catch_shadow_up(),
+            Some(quiet) if quiet >= IDLE => self.idle(files, quiet),
+            _ => {}
+        }
+        // Also under a steady stream of questions.
+        if !self.is_rebuilding && self.rust.needs_rebuild() {
+            let tell = self.tell.clone();
+            self.is_rebuilding = self.rust.rebuild(move |output| tell.tell(News::Rebuilt(output)));
+        }
+        if self.needs_indexing() && pause.unchanged >= SOON {
+            self.has_garbage = true;
+            let tell = self.tell.clone();
+            self.is_indexing = self.rust.index(files.clone(), move |ended| tell.tell(News::Indexed(ended)));
+        }
+    }
+
+    fn reader_of(&self, file: &str) -> Option<&str> {
+        self.rust.is_read_from_disk(file).then_some(crate::BUILD_TOOL)
+    }
+
+    fn unknown_before_load(&self, trial: &Trial<'_>) -> Option<Missing> {
+        self.rust.unknown_before_load(trial)
+    }
+
+    fn take_sources_outside(&mut self) -> Option<SourcesOutside> {
+        self.sources_outside.take()
+    }
+
+    fn known_sources(&self) -> Box<dyn Iterator<Item = &Path> + '_> {
+        Box::new(self.rust.known_outside())
+    }
+
+    fn is_source(&self, file: &Path) -> bool {
+        file.extension().is_some_and(|it| it == "rs")
+    }
+
+    fn set_sources(&mut self, contents: Vec<OutsideText>, files: &Arc<Files>) -> bool {
+        let OutsideChange { is_changed, needs_reload } = self.rust.set_outside(contents);
+        self.has_garbage |= is_changed;
+        if needs_reload {
+            self.reload(files);
+        }
+        is_changed || needs_reload
+    }
+
+    fn follow_environment(&mut self, files: &Arc<Files>) -> bool {
+        let (is_changed, is_to_be_loaded) = self.rust.look_at_inputs();
+        if is_to_be_loaded {
+            self.reload(files);
+        }
+        is_changed
+    }
+
+    fn roots(&self) -> Vec<String> {
+        self.rust.crate_roots().into_iter().collect()
+    }
+
+    fn set_named(&mut self, named: &NamedTexts) {
+        self.rust.set_named(named);
+    }
+
+    fn look_at_touched(&mut self, path: &Path, files: &Arc<Files>) -> bool {
+        let is_to_be_loaded = self.rust.look_at_touched(path);
+        if is_to_be_loaded {
+            self.reload(files);
+        }
+        is_to_be_loaded
+    }
+
+    fn close(self: Box<Self>) -> BoxFuture<'static, ()> {
+        // Its database may take a while to go.
+        let thread = std::thread::Builder::new().name("rust-discard".to_owned());
+        let gone = thread.spawn(move || {
+            drop(std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop(self))));
+        });
+        drop(gone);
+        std::future::ready(()).boxed()
+    }
+}
+
+impl RustEngine {
+    fn reload(&mut self, files: &Arc<Files>) {
+        let tell = self.tell.clone();
+        self.rust.reload(files, move |step| tell.tell(News::Loaded(Box::new(step))));
+        self.note_settled();
+    }
+
+    fn note_settled(&self) {
+        let is_settled = self.rust.is_settled();
+        self.settled.send_if_modified(|it| std::mem::replace(it, is_settled) != is_settled);
+    }
+
+    fn adopt(&mut self, step: Step) {
+        if let Adopted::Step { roots, sources } = self.rust.adopt(step) {
+            let outside = self.sources_outside.get_or_insert_default();
+            outside.roots.extend(roots);
+            outside.read.extend(sources);
+            self.is_priming = false;
+        }
+        self.note_settled();
+    }
+
+    fn needs_indexing(&self) -> bool {
+        !self.is_indexing && !self.is_priming && self.rust.needs_indexing()
+    }
+
+    /// What is done while nobody waits, one thing at a time.
+    fn idle(&mut self, files: &Arc<Files>, quiet: Duration) {
+        let tell = self.tell.clone();
+        if self.rust.needs_priming() && !self.is_priming {
+            self.is_priming = self.rust.prime(move |ended| tell.tell(News::Primed(ended)));
+        } else if self.has_garbage && quiet > GARBAGE_AFTER {
+            self.has_garbage = !self.rust.collect_garbage();
+        } else if self.is_full {
+            self.is_full = !self.rust.evict();
+        } else if self.rust.needs_shadow() {
+            self.rust.make_shadow(files.clone(), move |made| tell.tell(News::ShadowDatabase(Box::new(made))));
+        }
+    }
+}

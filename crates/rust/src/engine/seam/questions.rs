@@ -1,0 +1,146 @@
+//! The questions of the seam. Each is answered on a blocking thread, with what is there by its deadline.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
+
+use crate::LANGUAGE;
+use crate::view::View;
+use semdex_engine::fixes::Fix;
+use semdex_engine::view::{self, Answering, Suggested, Unknown};
+use semdex_engine::{Deadlines, Result, Stop};
+use semdex_model::{
+    Answer, Calls, Description, Diagnostic, LanguageId, Overview, Package, Place, References, Renaming, Symbol,
+    SymbolAt, SymbolQuery, UsagePage, Window,
+};
+use semdex_process::fault;
+
+impl view::View for View {
+    fn language(&self) -> LanguageId {
+        LANGUAGE
+    }
+
+    fn resolve(self: Box<Self>, query: SymbolQuery, _: Deadlines) -> BoxFuture<'static, Result<Symbol>> {
+        blocking(*self, move |view| view.resolve(&query))
+    }
+
+    fn usages(
+        self: Box<Self>,
+        query: SymbolQuery,
+        window: Window,
+        deadlines: Deadlines,
+    ) -> Answering<(Symbol, UsagePage)> {
+        let view = self.by(deadlines.answer);
+        blocking(view, move |view| view.usages(&query, window))
+    }
+
+    fn describe(
+        self: Box<Self>,
+        query: SymbolQuery,
+        window: Window,
+        deadlines: Deadlines,
+    ) -> Answering<(Description, UsagePage)> {
+        let view = self.by(deadlines.answer);
+        blocking(view, move |view| view.describe(&query, window))
+    }
+
+    fn symbols(self: Box<Self>, file: String, _: Deadlines) -> Answering<Vec<Symbol>> {
+        blocking(*self, move |view| view.symbols(&file))
+    }
+
+    fn outline(self: Box<Self>, file: String, _: Deadlines) -> Answering<Overview> {
+        blocking(*self, move |view| {
+            let symbols = view.symbols(&file)?;
+            Ok(symbols.map(|symbols| Overview { symbols, ..Overview::default() }))
+        })
+    }
+
+    fn overview(self: Box<Self>, file: String, _: Deadlines, until: Instant) -> Answering<Overview> {
+        blocking(*self, move |view| view.overview(&file, until))
+    }
+
+    fn symbol_at(self: Box<Self>, file: String, offset: usize, deadlines: Deadlines) -> Answering<SymbolAt> {
+        let view = self.by(deadlines.answer);
+        blocking(view, move |view| view.symbol_at(&file, offset))
+    }
+
+    fn diagnostics(self: Box<Self>, files: Vec<String>, deadlines: Deadlines) -> Answering<Vec<Diagnostic>> {
+        let view = self.by(deadlines.answer);
+        blocking(view, move |view| view.diagnostics(&files))
+    }
+
+    fn fixes(self: Box<Self>, places: Vec<Place>, deadlines: Deadlines) -> Answering<Vec<Fix>> {
+        let view = self.by(deadlines.answer);
+        blocking(view, move |view| view.fixes(&places))
+    }
+
+    fn package(self: Box<Self>, name: String, _: Deadlines) -> Answering<Package> {
+        blocking(*self, move |view| view.package(&name))
+    }
+
+    fn search(self: Box<Self>, query: String, limit: usize, _: Deadlines) -> Answering<Vec<(Symbol, f64)>> {
+        blocking(*self, move |view| view.search(&query, limit))
+    }
+
+    fn callers(self: Box<Self>, query: SymbolQuery, deadlines: Deadlines) -> Answering<(Symbol, Vec<Calls>)> {
+        let view = self.by(deadlines.answer);
+        blocking(view, move |view| view.callers(&query))
+    }
+
+    fn callees(self: Box<Self>, query: SymbolQuery, deadlines: Deadlines) -> Answering<(Symbol, Vec<Calls>)> {
+        let view = self.by(deadlines.answer);
+        blocking(view, move |view| view.callees(&query))
+    }
+
+    fn implementations(self: Box<Self>, query: SymbolQuery, deadlines: Deadlines) -> Answering<(Symbol, Vec<Symbol>)> {
+        let view = self.by(deadlines.answer);
+        blocking(view, move |view| view.implementations(&query))
+    }
+
+    fn references(self: Box<Self>, deadlines: Deadlines) -> Answering<Arc<References>> {
+        let view = self.by(deadlines.answer);
+        blocking(view, move |view| view.references())
+    }
+
+    fn rename(self: Box<Self>, query: SymbolQuery, new_name: String, deadlines: Deadlines) -> Answering<Renaming> {
+        let view = self.by(deadlines.answer);
+        blocking(view, move |view| view.rename(&query, &new_name))
+    }
+
+    fn suggest(self: Box<Self>, unknown: Unknown, _: Deadlines) -> Answering<Suggested> {
+        let prefixes = ["crate::", "super::", "self::"];
+        let name = prefixes.iter().fold(unknown.name.as_str(), |name, it| name.trim_start_matches(it));
+        if name.is_empty() || name.contains(char::is_whitespace) {
+            return std::future::ready(Ok(Answer::whole(Suggested::default()))).boxed();
+        }
+        let query = SymbolQuery { symbol: name.to_owned(), package: None, file: None };
+        blocking(*self, move |view| {
+            let suggestions = match view.resolve(&query) {
+                // It is there by another path than was written.
+                Ok(symbol) => vec![symbol.path],
+                Err(Stop::Failed(error)) => error.help.suggestions,
+                Err(Stop::Stale) => return Err(Stop::Stale),
+            };
+            Ok(Answer::whole(Suggested { suggestions, ..Suggested::default() }))
+        })
+    }
+}
+
+fn blocking<T: Send + 'static>(
+    view: View,
+    question: impl FnOnce(View) -> Result<T> + Send + 'static,
+) -> BoxFuture<'static, Result<T>> {
+    // A question whose asker has gone is not worked on any more.
+    let asker = view.cancel_on_drop();
+    let answer = view::blocking(move || {
+        fault::point("rust.question");
+        question(view)
+    });
+    async move {
+        let _asker = asker;
+        answer.await
+    }
+    .boxed()
+}

@@ -1,0 +1,52 @@
+//! The source roots of the files. rust-analyzer makes one of each package, and follows paths within one only: where code
+//! names a file of another by `#[path]` or `include!`, the two are made one.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use ra_ap_vfs::VfsPath;
+
+use super::crossings::Crossing;
+use super::{Rust, crossings, set_roots};
+use crate::LANGUAGE;
+use semdex_engine::engine::NamedTexts;
+
+impl Rust {
+    /// By the names of the files.
+    pub(crate) fn set_named(&mut self, named: &NamedTexts) {
+        let NamedTexts { unread, by_path, compiled_elsewhere, .. } = named;
+        let included: BTreeSet<String> =
+            by_path.iter().filter(|it| !LANGUAGE.takes(&it.1)).map(|it| it.1.clone()).collect();
+        let environment = &self.environment;
+        if environment.unread != *unread
+            || *environment.included != included
+            || *environment.compiled_elsewhere != *compiled_elsewhere
+        {
+            self.set_environment(|it| {
+                it.unread.clone_from(unread);
+                it.included = Arc::new(included);
+                it.compiled_elsewhere = Arc::new(compiled_elsewhere.clone());
+            });
+            self.publish();
+        }
+        let path = |name: &str| VfsPath::from(self.root.join(name));
+        let crossings: Vec<Crossing> = by_path.iter().map(|(from, to)| (path(from), path(to))).collect();
+        if self.crossings != crossings {
+            self.crossings = crossings;
+            self.set_source_roots();
+        }
+    }
+
+    fn set_source_roots(&mut self) {
+        let roots = crossings::partition(&self.source_roots, &self.vfs, &self.crossings);
+        if roots != self.roots {
+            self.is_torn = true;
+            self.shadow_database.note_roots();
+            set_roots(&mut self.host, &mut self.roots, roots);
+            self.is_torn = false;
+            self.is_indexed = false;
+            self.is_complete = false;
+            drop(self.index.forget_all());
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! What holds a body, by the place of its name: the anchor by which a body is known in both states.
+
+use std::sync::Arc;
+
+use ra_ap_hir::{DefWithBody, Semantics};
+use ra_ap_ide::{FileId, RootDatabase};
+use ra_ap_ide_db::defs::Definition;
+use ra_ap_syntax::{AstNode as _, ast};
+
+use super::{affected, derive_expansion, macros};
+use crate::index::search::Occurrence;
+use crate::resolve::at;
+use crate::syntax::positions;
+use crate::view::Context;
+use semdex_engine::files::File;
+
+pub(super) fn is_among_items(call: &ast::MacroCall) -> bool {
+    call.syntax().parent().is_some_and(|it| {
+        ast::MacroItems::can_cast(it.kind())
+            || ast::SourceFile::can_cast(it.kind())
+            || ast::ItemList::can_cast(it.kind())
+            || ast::AssocItemList::can_cast(it.kind())
+    })
+}
+
+/// The body of what is named at an offset; where a macro is called among items, the bodies that it makes.
+pub(crate) fn bodies_at(cx: &Context<'_>, file: &str, offset: usize) -> Vec<DefWithBody> {
+    let Some(id) = cx.file_id(file) else { return Vec::new() };
+    let body = match at::definition_at(&cx.sema, id, offset) {
+        Some(Definition::Function(it)) => Some(it.into()),
+        Some(Definition::Const(it)) => Some(it.into()),
+        Some(Definition::Static(it)) => Some(it.into()),
+        Some(Definition::EnumVariant(it)) => Some(it.into()),
+        _ => None,
+    };
+    if body.is_some() {
+        return body.into_iter().collect();
+    }
+    if let Some((attribute, adt)) = derive_expansion::attribute_at(&cx.sema, id, offset) {
+        let is_its_start = usize::from(attribute.syntax().text_range().start()) == offset;
+        return if is_its_start { derive_expansion::derived_bodies(&cx.sema, &adt) } else { Vec::new() };
+    }
+    let call = macro_call_at(&cx.sema, id, offset).filter(|it| usize::from(it.syntax().text_range().start()) == offset);
+    let Some(expansion) = call.and_then(|it| cx.sema.expand_macro_call(&it)) else { return Vec::new() };
+    let mut functions = Vec::new();
+    macros::in_expansions(&cx.sema, &expansion.value, &mut |node| functions.extend(ast::Fn::cast(node.clone())));
+    functions.into_iter().filter_map(|it| cx.sema.to_def(&it)).map(DefWithBody::from).collect()
+}
+
+/// What holds the bodies around an offset: the outermost item with one, an attribute of a type, or a call of a
+/// macro among items.
+pub(crate) fn anchor(sema: &Semantics<'_, RootDatabase>, file: &File, id: FileId, offset: usize) -> Option<usize> {
+    if let Some((attribute, _)) = derive_expansion::attribute_at(sema, id, offset) {
+        return Some(attribute.syntax().text_range().start().into());
+    }
+    let item = affected::body_item_around(file, offset).map(|it| it.name_span.start);
+    item.or_else(|| Some(macro_call_at(sema, id, offset)?.syntax().text_range().start().into()))
+}
+
+pub(super) fn anchor_of(sema: &Semantics<'_, RootDatabase>, place: &Occurrence) -> Option<(Arc<str>, usize)> {
+    Some((place.file.path.clone(), anchor(sema, &place.file, place.id, place.at.start)?))
+}
+
+pub(super) fn macro_call_at(sema: &Semantics<'_, RootDatabase>, file: FileId, offset: usize) -> Option<ast::MacroCall> {
+    let token = positions::token(sema, file, offset)?;
+    token.parent_ancestors().filter_map(ast::MacroCall::cast).find(is_among_items)
+}

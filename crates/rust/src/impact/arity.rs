@@ -1,0 +1,150 @@
+//! Calls of a function that takes another number of arguments than before. Where nothing else of it changes, each call
+//! is wrong and nothing else in the body around it is: what the call gives is what it gave. So the types of these
+//! bodies need not be worked out again.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use ra_ap_hir::Semantics;
+use ra_ap_ide::RootDatabase;
+use ra_ap_syntax::ast::HasName as _;
+use ra_ap_syntax::{AstNode as _, Edition, NodeOrToken, SourceFile, SyntaxKind, SyntaxNode, ast};
+
+use super::affected::{AffectedSet, ChangedSymbol, Miscall, Miscalls, body_item_around, is_outside_body};
+use super::code::Code;
+use super::edit_context::EditContext;
+use super::finding::Finding;
+use super::layout::has_plain_attributes;
+use super::native::takes;
+use super::rule_id::RuleId;
+use super::{anchors, report};
+use crate::ENGINE;
+use crate::index::search::Occurrence;
+use crate::resolve::at;
+use crate::syntax::calls::call_by;
+use crate::syntax::positions;
+use crate::syntax::positions::span;
+use crate::view::Context;
+use semdex_model::{ChangeKind, OutlineItem, Span, SymbolKind};
+
+/// How many arguments a function takes besides its receiver.
+#[derive(Clone, Copy)]
+struct Arity {
+    before: usize,
+    after: usize,
+    has_receiver: bool,
+}
+
+/// The bodies around all that names what changes: into `bodies_by_ref`, but for those of which it is known what comes of it.
+pub(super) fn bodies_around(
+    cx: &Context<'_>,
+    changed_symbols: &[ChangedSymbol<'_>],
+    edit: &EditContext,
+    bodies_by_ref: &mut BTreeSet<(Arc<str>, usize)>,
+) -> Miscalls {
+    let mut miscalls = Miscalls::new();
+    for changed_symbol in changed_symbols {
+        let arity = arity_of(changed_symbol, edit);
+        for it in &changed_symbol.occurrences {
+            let Some(anchor) = anchors::anchor_of(&cx.sema, it) else { continue };
+            // Who has errors already may have others for them.
+            let has_errors = || cx.index.errors(it.id).is_some_and(|known| known.bodies.contains_key(&anchor.1));
+            match arity.and_then(|arity| miscall(&cx.sema, it, arity)).filter(|_| !has_errors()) {
+                Some(call) => miscalls.entry(anchor).or_default().push(call),
+                None => drop(bodies_by_ref.insert(anchor)),
+            }
+        }
+    }
+    miscalls
+}
+
+fn miscall(sema: &Semantics<'_, RootDatabase>, place: &Occurrence, arity: Arity) -> Option<Miscall> {
+    let owner = *place.file.outline().enclosing(place.at.start).last()?;
+    if !is_function(owner) || is_outside_body(owner, place) {
+        return None;
+    }
+    let name = ast::NameRef::cast(positions::token(sema, place.id, place.at.start)?.parent()?)?;
+    let (callee, arguments) = call_by(&name)?;
+    let is_method = ast::NameRef::can_cast(callee.kind());
+    let receivers = usize::from(arity.has_receiver && !is_method);
+    let found = arguments.args().count();
+    let file = place.file.path.clone();
+    let is_whole = found == arity.before + receivers && is_compiled(sema, place, name.syntax());
+    is_whole.then(|| Miscall { file, at: span(callee.text_range()), expected: arity.after + receivers, found })
+}
+
+/// What `cfg` switches off is named all the same.
+fn is_compiled(sema: &Semantics<'_, RootDatabase>, place: &Occurrence, name: &SyntaxNode) -> bool {
+    let Some(body_ref) = body_item_around(&place.file, place.at.start) else { return false };
+    let within = |it: &SyntaxNode| body_ref.body.is_some_and(|body| body.encloses(span(it.text_range())));
+    let mut attributes = name.ancestors().take_while(within).flat_map(|it| it.children()).filter_map(ast::Attr::cast);
+    !attributes.any(|it| it.syntax().text().to_string().contains("cfg"))
+        && at::definition_at(sema, place.id, body_ref.name_span.start).is_some()
+}
+
+/// In the state after.
+pub(super) fn miscalled(cx: &Context<'_>, affected: &AffectedSet<'_>, edit: &EditContext) -> Vec<Finding> {
+    let finding_of = |call: &Miscall| {
+        let file = cx.files.get(&call.file)?;
+        let start = edit.moved(&call.file, call.at.start)?;
+        let place = file.lines().place(&call.file, Span::new(start, start + (call.at.end - call.at.start)));
+        let error = report::error_of(cx, ENGINE, place, Code::E0061, takes(call.expected, call.found));
+        Some(Finding { rule: RuleId::Arity, ..error })
+    };
+    affected.miscalls.values().flatten().filter_map(finding_of).collect()
+}
+
+fn is_function(item: &OutlineItem) -> bool {
+    matches!(item.kind, SymbolKind::Function | SymbolKind::Method)
+}
+
+/// Of a function of which the number of parameters alone is another. What implements a trait's is called as the trait
+/// says.
+fn arity_of(changed_symbol: &ChangedSymbol<'_>, edit: &EditContext) -> Option<Arity> {
+    let (index, delta) =
+        changed_symbol.delta.as_ref().filter(|it| changed_symbol.is_itself && it.1.kind == ChangeKind::Signature)?;
+    let (before, after) = delta.before.zip(delta.after)?;
+    if !is_function(before) || before.container.last().is_some_and(|it| it.contains(" as ")) {
+        return None;
+    }
+    let old = Head::of(before, &edit.olds[*index].text)?;
+    let new = Head::of(after, &edit.news[*index].text)?;
+    let is_same = old.rest == new.rest && old.parameters != new.parameters;
+    is_same.then_some(Arity { before: old.parameters, after: new.parameters, has_receiver: old.has_receiver })
+}
+
+struct Head {
+    parameters: usize,
+    has_receiver: bool,
+    /// All but the parameters.
+    rest: String,
+}
+
+impl Head {
+    fn of(item: &OutlineItem, text: &str) -> Option<Head> {
+        let end = item.body.map_or(item.span.end, |body| body.start);
+        let head = format!("{}{}", text.get(item.span.start..end)?, if item.body.is_some() { "}" } else { "" });
+        if !has_plain_attributes(text.get(item.span.start..item.name_span.start)?) {
+            return None;
+        }
+        let tree = SourceFile::parse(&head, Edition::CURRENT).tree();
+        let function = tree.syntax().descendants().find_map(ast::Fn::cast).filter(|it| it.name().is_some())?;
+        let list = function.param_list()?;
+        // Which of them there are is another question, and of some functions there is no end.
+        let is_odd = |it: ast::Param| it.dotdotdot_token().is_some() || ast::HasAttrs::attrs(&it).next().is_some();
+        if list.params().any(is_odd) {
+            return None;
+        }
+        let tokens = function.syntax().descendants_with_tokens().filter_map(NodeOrToken::into_token);
+        let counts = |it: &ra_ap_syntax::SyntaxToken| {
+            let is_between = it.kind() == SyntaxKind::COMMA && it.parent().as_ref() == Some(list.syntax());
+            !it.kind().is_trivia() && !is_between && !it.parent_ancestors().any(|it| ast::Param::can_cast(it.kind()))
+        };
+        let rest: Vec<String> = tokens.filter(counts).map(|it| it.text().to_owned()).collect();
+        Some(Head {
+            parameters: list.params().count(),
+            has_receiver: list.self_param().is_some(),
+            rest: rest.join(" "),
+        })
+    }
+}

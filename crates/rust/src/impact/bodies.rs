@@ -1,0 +1,88 @@
+//! The errors in the bodies that a change concerns, before it and after it.
+
+use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use super::affected::{AffectedSet, BodyRef};
+use super::edit_context::Side;
+use super::finding::Finding;
+use super::{anchors, derive_expansion, errors};
+use crate::STACK_BYTES;
+use crate::view::{Context, View};
+use semdex_engine::Result;
+
+/// So long bodies are checked before a change, and so long after it: everybody else waits meanwhile.
+const MOST_TIME: Duration = Duration::from_secs(6);
+
+/// The errors in the first of the bodies.
+pub(super) struct ErrorsOfBodies {
+    pub(super) checked: usize,
+    /// By the body's place among all.
+    found: Vec<(usize, Finding)>,
+}
+
+impl ErrorsOfBodies {
+    pub(super) fn of_first(self, bodies: usize) -> Vec<Finding> {
+        self.found.into_iter().filter(|it| it.0 < bodies).map(|it| it.1).collect()
+    }
+}
+
+/// The errors in each of these bodies, on all cores, as far as there is time.
+pub(super) fn errors_of(affected: &AffectedSet<'_>, side: Side, view: impl Fn() -> View) -> Result<ErrorsOfBodies> {
+    let bodies_by_ref = &affected.bodies_by_ref;
+    let cores = std::thread::available_parallelism().map_or(1, |it| it.get());
+    let threads = cores.min(bodies_by_ref.len()).max(1);
+    let next = AtomicUsize::new(0);
+    let latest = Instant::now() + MOST_TIME;
+    let work = |view: View| {
+        view.ask(|it| {
+            let mut found = Vec::new();
+            while Instant::now() < latest {
+                let nth = next.fetch_add(1, Ordering::Relaxed);
+                let Some(body_ref) = bodies_by_ref.get(nth) else { break };
+                let Some(at) = body_ref.at(side) else { continue };
+                semdex_process::fault::point("rust.bodies");
+                found.extend(errors_of_body(it, affected, body_ref, at, side).into_iter().map(|it| (nth, it)));
+            }
+            Ok(found)
+        })
+    };
+    let found: Vec<(usize, Finding)> = std::thread::scope(|scope| -> Result<_> {
+        let helper = || std::thread::Builder::new().name("rust-impact".to_owned()).stack_size(STACK_BYTES);
+        let views = (1..threads).map(|_| view());
+        let helpers: Vec<_> = views.map(|view| helper().spawn_scoped(scope, || work(view))).collect();
+        let mut found = work(view())?;
+        for helper in helpers.into_iter().flatten() {
+            match helper.join() {
+                Ok(more) => found.extend(more?),
+                Err(panic) => resume_unwind(panic),
+            }
+        }
+        Ok(found)
+    })?;
+    Ok(ErrorsOfBodies { checked: next.into_inner().min(bodies_by_ref.len()), found })
+}
+
+fn errors_of_body(
+    cx: &Context<'_>,
+    affected: &AffectedSet<'_>,
+    body_ref: &BodyRef,
+    at: usize,
+    side: Side,
+) -> Vec<Finding> {
+    let with_operators = body_ref.edited || affected.retyped;
+    // What was not changed yet may be known already.
+    let known = cx.file_id(&body_ref.file).filter(|_| side == Side::Before).and_then(|id| cx.index.errors(id));
+    let known = known
+        .filter(|known| !derive_expansion::is_derive_anchor(cx, &body_ref.file, at) || known.made.contains(&at))
+        .map(|known| known.bodies.get(&at).cloned().unwrap_or_default());
+    match known {
+        // All was looked for in what is known: what was wrong is asked for again as it is after.
+        Some(errors) if with_operators || errors.is_empty() => errors.into_iter().collect(),
+        _ => {
+            let bodies = anchors::bodies_at(cx, &body_ref.file, at).into_iter();
+            bodies.flat_map(|body| errors::errors_in(cx, body, with_operators)).collect()
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! What implementations give for the types of their traits, where it does not implement any more what the trait asks of
+//! it: `type Error = Failure;` of a `Failure` that is no error now.
+
+use ra_ap_hir::{AssocItem, HirDisplay as _, Impl, ModuleDef, PathResolution, Semantics, Trait, Type};
+use ra_ap_ide::RootDatabase;
+use ra_ap_ide_db::defs::Definition;
+use ra_ap_syntax::ast::{self, HasName as _, HasTypeBounds as _};
+use ra_ap_syntax::{AstNode as _, SyntaxToken};
+
+use super::affected::AffectedSet;
+use super::code::Code;
+use super::edit_context::EditContext;
+use super::finding::Findings;
+use super::report;
+use crate::index::usages;
+use crate::syntax::positions;
+use crate::syntax::positions::span;
+use crate::view::Context;
+use semdex_model::{Role, Span};
+
+pub(super) fn unfit_types(cx: &Context<'_>, affected: &AffectedSet<'_>, edit: &EditContext, out: &mut Findings<'_>) {
+    let mut blocks: Vec<(String, Span)> = Vec::new();
+    for changed_symbol in affected.changed_symbols.iter().filter(|it| !it.lost.is_empty()) {
+        for it in changed_symbol.occurrences.iter().filter(|it| it.role == Role::Type) {
+            let token = edit.moved(&it.file.path, it.at.start).and_then(|at| positions::token(&cx.sema, it.id, at));
+            token.into_iter().for_each(|it| unfit_type(cx, &it, &changed_symbol.lost, out, &mut blocks));
+        }
+    }
+    for error in out.of(Code::E0405) {
+        let token = cx.file_id(&error.place.file).and_then(|id| positions::token(&cx.sema, id, error.place.start));
+        let block = token.and_then(|it| it.parent_ancestors().find_map(ast::Impl::cast));
+        let lost = block.and_then(|it| cx.sema.to_def(&it)).filter(|it| it.trait_(cx.db).is_none());
+        let adt = lost.and_then(|it| it.self_ty(cx.db).as_adt()).map(Definition::Adt);
+        for it in adt.into_iter().flat_map(|it| usages::find(cx, &[it])).flat_map(|it| it.items) {
+            let token = positions::token(&cx.sema, it.id, it.at.start).filter(|_| it.role == Role::Type);
+            token.into_iter().for_each(|it| unfit_type(cx, &it, &[], out, &mut blocks));
+        }
+    }
+    // The compiler knows nothing of such a type then, and says nothing more of what is made of it.
+    out.forget(|it| {
+        let is_there = |of: &(String, Span)| of.0 == it.place.file && of.1.contains(it.place.start);
+        it.is(Code::E0277) && it.rule.is_of_bodies() && blocks.iter().any(is_there)
+    });
+}
+
+/// A name that is the whole of what an implementation gives for a type of its trait. What is lost is any trait where
+/// it is not stated.
+fn unfit_type(
+    cx: &Context<'_>,
+    token: &SyntaxToken,
+    lost: &[String],
+    out: &mut Findings<'_>,
+    blocks: &mut Vec<(String, Span)>,
+) {
+    let Some(alias) = token.parent_ancestors().find_map(ast::TypeAlias::cast) else { return };
+    let Some(ty) = alias.ty().filter(|it| it.syntax().text_range().end() == token.text_range().end()) else {
+        return;
+    };
+    let Some(block) = alias.syntax().ancestors().find_map(ast::Impl::cast) else { return };
+    let given = cx.sema.resolve_type(&ty).filter(|it| it.type_arguments().next().is_none() && !it.contains_unknown());
+    let of = cx.sema.to_def(&block).zip(alias.name());
+    let is_unresolved = |it: &Trait| lost.is_empty() || lost.iter().any(|lost| it.name(cx.db).as_str() == lost);
+    let mut wanted = of.map(|(of, name)| bounds_of(&cx.sema, of, name.text())).unwrap_or_default();
+    wanted.retain(is_unresolved);
+    let Some((given, lacks)) = given.and_then(|it| lacks_bounds(cx.db, &it, &wanted).map(|of| (it, of))) else {
+        return;
+    };
+    let target = cx.sema.scope(alias.syntax()).map(|it| it.krate().to_display_target(cx.db));
+    let (Some(place), Some(target)) = (cx.place(report::reported_range(cx, ty.syntax())), target) else { return };
+    let lacks = (given.display(cx.db, target).to_string(), lacks.name(cx.db).as_str().to_owned());
+    blocks.push((place.file.clone(), span(block.syntax().text_range())));
+    out.add(report::unmet(cx, place, lacks));
+}
+
+/// The traits that a trait asks of one of its types.
+fn bounds_of(sema: &Semantics<'_, RootDatabase>, block: Impl, name: &str) -> Vec<Trait> {
+    let items = block.trait_(sema.db).into_iter().flat_map(|it| it.items(sema.db));
+    let declared = items.into_iter().find_map(|it| match it {
+        AssocItem::TypeAlias(it) if it.name(sema.db).as_str() == name => Some(it),
+        _ => None,
+    });
+    let source = declared.and_then(|it| sema.source(it));
+    traits_in(sema, source.and_then(|it| it.value.type_bound_list()))
+}
+
+/// With those that they are built on.
+pub(super) fn traits_in(sema: &Semantics<'_, RootDatabase>, bounds: Option<ast::TypeBoundList>) -> Vec<Trait> {
+    let bounds = bounds.into_iter().flat_map(|it| it.bounds());
+    let traits = bounds.filter_map(bound_path).filter_map(|it| match sema.resolve_path(&it)? {
+        PathResolution::Def(ModuleDef::Trait(it)) => Some(it),
+        _ => None,
+    });
+    traits.flat_map(|it| it.all_supertraits(sema.db)).collect()
+}
+
+/// The first of these that a type does not implement. What has a size is left to the compiler.
+pub(super) fn lacks_bounds<'db>(db: &'db RootDatabase, ty: &Type<'db>, wanted: &[Trait]) -> Option<Trait> {
+    let is_plain =
+        |it: &&Trait| it.type_or_const_param_count(db, false) == 0 && !it.name(db).as_str().ends_with("Sized");
+    wanted.iter().filter(is_plain).find(|it| !ty.impls_trait(db, **it, &[])).copied()
+}
+
+/// What a bound names.
+pub(super) fn bound_path(bound: ast::TypeBound) -> Option<ast::Path> {
+    match bound.ty()? {
+        ast::Type::PathType(it) => it.path(),
+        _ => None,
+    }
+}

@@ -1,0 +1,41 @@
+//! The imports that a change breaks, and the names that they would have brought in.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use ra_ap_hir::Module;
+
+use semdex_model::Span;
+
+/// The names that broken imports would have brought in, and where.
+pub(super) type UnresolvedImports = HashMap<Arc<str>, Vec<(String, Span)>>;
+
+/// An import that means nothing any more, or may not name what it names.
+pub(super) struct BrokenImport {
+    pub(super) within: Module,
+    /// What it would bring into scope; `None` is a glob.
+    pub(super) names: Option<Vec<String>>,
+    /// Those among them that it gives to something which has a new name itself: the import alone has to be edited.
+    pub(super) aliases: Vec<String>,
+}
+
+impl BrokenImport {
+    pub(super) fn brings(&self, name: &str) -> bool {
+        self.names.as_ref().is_none_or(|it| it.iter().any(|it| it == name))
+    }
+}
+
+impl BrokenImports {
+    pub(super) fn is_alias(&self, name: &str) -> bool {
+        self.all.iter().any(|it| it.aliases.iter().any(|it| it == name))
+    }
+}
+
+/// All broken imports of a change.
+#[derive(Default)]
+pub(super) struct BrokenImports {
+    pub(super) all: Vec<BrokenImport>,
+    /// The modules of which a module imports all, worked out once.
+    pub(super) globs: RefCell<HashMap<Module, Vec<Module>>>,
+}

@@ -1,0 +1,74 @@
+//! The compiler's error codes, as rustc 1.95 gives them, with the phase in which it reports each.
+
+/// The phases of the compiler. Of those behind the first that fails it says nothing, or little.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Phase {
+    Syntax,
+    /// Macros are expanded, and names resolved.
+    Names,
+    /// Heads of items are checked: their types, and implementations against their traits.
+    Items,
+    /// Bodies are inferred.
+    Bodies,
+    /// What is asked of bodies whose types are known: patterns, `unsafe`, private fields.
+    Patterns,
+    /// Constants are evaluated.
+    Constants,
+    Lints,
+}
+
+macro_rules! codes {
+    ($($code:ident $phase:ident),* $(,)?) => {
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub(crate) enum Code {
+            /// Some errors of the compiler have no code.
+            Uncoded,
+            Syntax,
+            UnusedImports,
+            $($code,)*
+        }
+
+        impl Code {
+            /// All that a table of codes lists.
+            #[cfg(test)]
+            pub(crate) const ALL: &[Code] = &[$(Code::$code),*];
+
+            pub(crate) fn name(self) -> &'static str {
+                // A type that is missing had a code of its own until 1.92.
+                if self == Code::E0412 {
+                    return Code::E0425.name();
+                }
+                match self {
+                    Code::Uncoded => "",
+                    Code::Syntax => "syntax-error",
+                    Code::UnusedImports => "unused_imports",
+                    $(Code::$code => stringify!($code),)*
+                }
+            }
+
+            pub(crate) fn phase(self) -> Phase {
+                match self {
+                    Code::Uncoded => Phase::Names,
+                    Code::Syntax => Phase::Syntax,
+                    Code::UnusedImports => Phase::Lints,
+                    $(Code::$code => Phase::$phase,)*
+                }
+            }
+        }
+    };
+}
+
+codes! {
+    E0004 Patterns, E0005 Patterns, E0015 Constants, E0023 Bodies, E0026 Bodies, E0027 Bodies, E0038 Items, E0046 Items,
+    E0049 Items, E0050 Items, E0053 Items, E0057 Bodies, E0061 Bodies, E0062 Bodies, E0063 Bodies, E0067 Bodies,
+    E0080 Constants, E0106 Names, E0107 Items, E0109 Items, E0116 Items, E0117 Items, E0119 Items, E0124 Items,
+    E0133 Patterns, E0164 Bodies, E0185 Items, E0186 Items, E0199 Items, E0200 Items, E0204 Items, E0207 Items,
+    E0220 Names, E0261 Names, E0268 Bodies, E0271 Bodies, E0277 Bodies, E0282 Bodies, E0283 Bodies, E0308 Bodies,
+    E0326 Items, E0364 Names, E0365 Names, E0368 Bodies, E0369 Bodies, E0392 Items, E0404 Names, E0405 Names,
+    E0407 Names, E0408 Names, E0412 Names, E0415 Names, E0422 Names, E0423 Names, E0425 Names, E0426 Names,
+    E0428 Names, E0432 Names, E0433 Names, E0437 Names, E0438 Names, E0451 Patterns, E0527 Bodies, E0529 Bodies,
+    E0531 Names, E0532 Names, E0533 Bodies, E0559 Bodies, E0560 Bodies, E0573 Names, E0583 Names, E0592 Items,
+    E0593 Bodies, E0599 Bodies, E0600 Bodies, E0601 Names, E0603 Names, E0606 Bodies, E0608 Bodies, E0609 Bodies,
+    E0614 Bodies, E0615 Bodies, E0616 Bodies, E0618 Bodies, E0620 Bodies, E0624 Bodies, E0631 Bodies, E0638 Bodies,
+    E0639 Bodies, E0658 Bodies, E0665 Names, E0726 Names, E0728 Bodies, E0769 Bodies,
+}

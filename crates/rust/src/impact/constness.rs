@@ -1,0 +1,63 @@
+//! Functions that are `const` no more, where a constant calls them (E0015).
+
+use ra_ap_syntax::{AstNode as _, SyntaxNode, ast};
+
+use super::affected::ChangedSymbol;
+use super::code::Code;
+use super::finding::Findings;
+use super::report;
+use super::rule::NamedPlace;
+use crate::view::Context;
+use semdex_model::OutlineItem;
+use semdex_text::words::words;
+
+impl ChangedSymbol<'_> {
+    pub(super) fn is_const_no_more(&self) -> bool {
+        let items = self.delta.as_ref().and_then(|it| it.1.before.zip(it.1.after));
+        items.is_some_and(|(before, after)| is_constant(before) && !is_constant(after))
+    }
+}
+
+pub(super) fn call_in_constant(cx: &Context<'_>, at: &NamedPlace<'_, '_>, out: &mut Findings<'_>) {
+    let call = at.token.parent_ancestors().take(6).find_map(|it| match ast::Expr::cast(it)? {
+        ast::Expr::CallExpr(it) => Some(it.syntax().clone()),
+        ast::Expr::MethodCallExpr(it) => Some(it.name_ref()?.syntax().clone()),
+        _ => None,
+    });
+    let Some((call, what)) = call.and_then(|it| Some((it.clone(), constant_around(&it)?))) else { return };
+    if let Some(place) = cx.place(report::reported_range(cx, &call)) {
+        let message = format!("cannot call non-const `{}` in {what}", at.changed_symbol.path);
+        out.add(report::error(cx, place, Code::E0015, message));
+    }
+}
+
+fn is_constant(item: &OutlineItem) -> bool {
+    words(&item.signature).map(|it| it.1).take_while(|it| *it != "fn").any(|it| it == "const")
+}
+
+/// What is evaluated by the compiler, if a node stands in that.
+fn constant_around(node: &SyntaxNode) -> Option<&'static str> {
+    let mut inner = node.clone();
+    for outer in node.ancestors().skip(1) {
+        let is_repeat = |it: &ast::ArrayExpr| match it.kind() {
+            ast::ArrayExprKind::Repeat { repeat, .. } => repeat.is_some_and(|it| *it.syntax() == inner),
+            ast::ArrayExprKind::ElementList(_) => false,
+        };
+        if ast::ClosureExpr::can_cast(outer.kind()) {
+            return None;
+        } else if let Some(it) = ast::Fn::cast(outer.clone()) {
+            return it.const_token().map(|_| "constant functions");
+        } else if ast::Static::can_cast(outer.kind()) {
+            return Some("statics");
+        } else if ast::Const::can_cast(outer.kind())
+            || ast::ConstArg::can_cast(outer.kind())
+            || ast::Variant::can_cast(outer.kind())
+            || ast::BlockExpr::cast(outer.clone()).is_some_and(|it| it.const_token().is_some())
+            || ast::ArrayExpr::cast(outer.clone()).is_some_and(|it| is_repeat(&it))
+        {
+            return Some("constants");
+        }
+        inner = outer;
+    }
+    None
+}

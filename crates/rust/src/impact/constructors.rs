@@ -1,0 +1,68 @@
+//! Tuple structs with a field that may not be seen: there they can neither be made nor matched, like tuple structs, unit
+//! structs and variants that are `#[non_exhaustive]` in another crate. And structs and variants with named fields, where
+//! they are made or matched as if these had no names. rust-analyzer tells neither.
+
+use ra_ap_hir::{Adt, HasAttrs as _, HasCrate as _, HasVisibility as _, ModuleDef, PathResolution, Struct, StructKind};
+use ra_ap_syntax::{AstNode as _, SyntaxNode, ast};
+
+use super::code::Code;
+use super::finding::RawDiagnostic;
+use super::report;
+use crate::view::Context;
+
+pub(super) fn hidden_constructors(cx: &Context<'_>, node: &SyntaxNode, out: &mut Vec<RawDiagnostic>) {
+    if let Some(it) = ast::PathExpr::cast(node.clone()) {
+        out.extend(it.path().and_then(|it| hidden_constructor(cx, &it, Code::E0423, "make")));
+    } else if let Some(it) = ast::TupleStructPat::cast(node.clone()) {
+        out.extend(it.path().and_then(|it| hidden_constructor(cx, &it, Code::E0532, "match")));
+    }
+}
+
+fn hidden_constructor(cx: &Context<'_>, path: &ast::Path, code: Code, what: &str) -> Option<RawDiagnostic> {
+    let name = path.segment()?.name_ref()?;
+    // What begins with a small letter is a variable or a function.
+    if !name.text().starts_with(char::is_uppercase) {
+        return None;
+    }
+    let (of, kind, closed_by) = match cx.sema.resolve_path(path)? {
+        PathResolution::Def(ModuleDef::Adt(Adt::Struct(of))) => {
+            let closed_by = of.attrs(cx.db).is_non_exhaustive().then(|| of.krate(cx.db));
+            (Some(of), of.kind(cx.db), closed_by)
+        }
+        PathResolution::Def(ModuleDef::EnumVariant(of)) => {
+            let closed_by = of.attrs(cx.db).is_non_exhaustive().then(|| of.krate(cx.db));
+            (None, of.kind(cx.db), closed_by)
+        }
+        _ => return None,
+    };
+    if kind == StructKind::Record {
+        let code = match (of.is_none(), code, path.qualifier()) {
+            (true, Code::E0532, Some(_)) => Code::E0164,
+            (true, Code::E0423, _) => Code::E0533,
+            _ => code,
+        };
+        return Some(report::raw_diagnostic(
+            cx,
+            path.syntax(),
+            code,
+            format!("the fields of `{}` have names", name.text()),
+        ));
+    }
+    if closed_by.is_none() && (of.is_none() || kind != StructKind::Tuple) {
+        return None;
+    }
+    let from = cx.sema.scope(path.syntax())?.module();
+    let is_closed = closed_by.is_some_and(|it| it != from.krate(cx.db));
+    let has_hidden = |it: Struct| it.fields(cx.db).iter().any(|it| !it.is_visible_from(cx.db, from));
+    let message = match is_closed {
+        true => format!("cannot {what} `{}` here: it is `#[non_exhaustive]`", name.text()),
+        false if kind == StructKind::Tuple && of.is_some_and(has_hidden) => {
+            format!("cannot {what} the tuple struct `{}`: it has private fields", name.text())
+        }
+        false => return None,
+    };
+    match path.qualifier() {
+        Some(_) => Some(report::raw_diagnostic(cx, name.syntax(), Code::E0603, message)),
+        None => Some(report::raw_diagnostic(cx, path.syntax(), code, message)),
+    }
+}

@@ -1,0 +1,88 @@
+//! What an edit declares and may not: modules without a file, and things that are declared already.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+
+use ra_ap_ide_db::defs::Definition;
+use ra_ap_syntax::{AstNode as _, ast};
+
+use super::code::Code;
+use super::delta::Delta;
+use super::finding::Findings;
+use super::report;
+use crate::resolve::at;
+use crate::syntax::positions;
+use crate::view::Context;
+use semdex_engine::files::File;
+use semdex_model::{ChangeKind, OutlineItem, SymbolKind};
+
+/// `mod` lines of the edit that no file answers.
+pub(super) fn without_files(cx: &Context<'_>, file: &Arc<File>, deltas: &[&Delta<'_>], out: &mut Findings<'_>) {
+    let Some(id) = cx.file_id(&file.path) else { return };
+    for item in deltas.iter().filter_map(|it| it.after).filter(|it| it.kind == SymbolKind::Module) {
+        let Some(Definition::Module(module)) = at::definition_at(&cx.sema, id, item.name_span.start) else {
+            continue;
+        };
+        // For want of a file rust-analyzer takes it for a module without items.
+        if item.body.is_none() && module.as_source_file_id(cx.db).is_none() {
+            let place = file.lines().place(&file.path, item.name_span);
+            out.add(report::error(cx, place, Code::E0583, format!("file not found for module `{}`", item.name)));
+        }
+    }
+}
+
+/// What the edit declares a second time.
+pub(super) fn duplicates(cx: &Context<'_>, file: &Arc<File>, deltas: &[&Delta<'_>], out: &mut Findings<'_>) {
+    let is_new = |kind: ChangeKind| matches!(kind, ChangeKind::Added | ChangeKind::Renamed);
+    let added: BTreeSet<usize> =
+        deltas.iter().filter(|it| is_new(it.kind)).filter_map(|it| it.after).map(|it| it.name_span.start).collect();
+    let Some(id) = cx.file_id(&file.path).filter(|_| !added.is_empty()) else { return };
+    let mut known: HashMap<(&[String], &str, u8), &OutlineItem> = HashMap::new();
+    let mut found = Vec::new();
+    file.outline().walk(&mut |item| {
+        let Some(space) = namespace(item.kind) else { return };
+        let Some(first) = known.insert((&item.container, &item.name, space), item) else { return };
+        if added.contains(&item.name_span.start) || added.contains(&first.name_span.start) {
+            found.push((item, first));
+        }
+    });
+    for (item, first) in found {
+        let compiled = |it: &OutlineItem| at::definition_at(&cx.sema, id, it.name_span.start).is_some();
+        // Blocks of one type with other arguments may have what goes by the same name.
+        let block = |it: &OutlineItem| {
+            let around =
+                positions::token(&cx.sema, id, it.name_span.start)?.parent_ancestors().find_map(ast::Impl::cast);
+            let around = around?;
+            Some((around.self_ty()?.syntax().text().to_string(), around.trait_().is_some()))
+        };
+        // That a trait is implemented twice is reported of the blocks.
+        let is_of_trait = block(item).is_some_and(|it| it.1);
+        if is_of_trait || !compiled(item) || !compiled(first) || block(item) != block(first) {
+            continue;
+        }
+        let code = match item.kind {
+            SymbolKind::Field => Code::E0124,
+            SymbolKind::Method | SymbolKind::Function if !item.container.is_empty() => Code::E0592,
+            _ => Code::E0428,
+        };
+        let line = file.lines().line(first.name_span.start);
+        let message = format!("`{}` is declared twice, first at line {line}", item.name);
+        out.add(report::error(cx, file.lines().place(&file.path, item.name_span), code, message));
+    }
+}
+
+/// Types and values are named apart.
+fn namespace(kind: SymbolKind) -> Option<u8> {
+    match kind {
+        SymbolKind::Struct
+        | SymbolKind::Enum
+        | SymbolKind::Union
+        | SymbolKind::Trait
+        | SymbolKind::Type
+        | SymbolKind::Module => Some(0),
+        SymbolKind::Function | SymbolKind::Method | SymbolKind::Const | SymbolKind::Static => Some(1),
+        SymbolKind::Field => Some(2),
+        SymbolKind::Variant => Some(3),
+        _ => None,
+    }
+}

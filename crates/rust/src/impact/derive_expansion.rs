@@ -1,0 +1,133 @@
+//! What derive and attribute macros make of a type: it goes where what it was made of goes. And what stands in the
+//! attributes that such macros read: it is code, in the functions that they make.
+
+use std::collections::BTreeSet;
+
+use ra_ap_hir::{Adt, DefWithBody, Function, Semantics};
+use ra_ap_ide::{FileId, RootDatabase};
+use ra_ap_ide_db::defs::Definition;
+use ra_ap_syntax::ast::{self, HasAttrs as _, HasName as _};
+use ra_ap_syntax::{AstNode, SyntaxNode};
+
+use super::finding::RawDiagnostic;
+use crate::resolve::paths::detached::files_with;
+use crate::syntax::positions;
+use crate::view::Context;
+use semdex_model::OutlineItem;
+use semdex_text::words::occurrences;
+
+pub(crate) const OF_THE_COMPILER: [&str; 9] =
+    ["Clone", "Copy", "Debug", "Default", "Eq", "Hash", "Ord", "PartialEq", "PartialOrd"];
+
+/// What is made of one type that is more than this is not followed.
+const MAX_EXPANDED: usize = 300;
+
+/// What macros make of a type, but for what they implement of traits.
+pub(super) fn expanded_from<'db>(
+    sema: &Semantics<'db, RootDatabase>,
+    file: FileId,
+    item: &OutlineItem,
+) -> Vec<Definition<'db>> {
+    let token = positions::token(sema, file, item.name_span.start);
+    // The type itself may be what an attribute makes of it: the one that is written is asked for.
+    let Some(adt) = token.and_then(|it| it.parent_ancestors().find_map(ast::Adt::cast)) else { return Vec::new() };
+    let by_attributes = sema.expand_attr_macro(&adt.clone().into()).map(|it| it.value.value);
+    let mut found = Vec::new();
+    for expansion in derive_expansions(sema, &adt).into_iter().chain(by_attributes) {
+        named_in(sema, &expansion, &mut found);
+    }
+    if found.len() > MAX_EXPANDED { Vec::new() } else { found }
+}
+
+/// What derive macros make, but for those of the compiler.
+pub(super) fn derive_expansions(sema: &Semantics<'_, RootDatabase>, adt: &ast::Adt) -> Vec<SyntaxNode> {
+    let metas = adt.attrs().filter_map(|it| it.meta());
+    let made = metas.filter_map(|it| sema.expand_derive_macro(&it)).flatten().flatten();
+    made.map(|it| it.value).collect()
+}
+
+fn named_in<'db>(sema: &Semantics<'db, RootDatabase>, node: &SyntaxNode, found: &mut Vec<Definition<'db>>) {
+    for item in node.children() {
+        if let Some(block) = ast::Impl::cast(item.clone()) {
+            let members = block.assoc_item_list().filter(|_| block.trait_().is_none());
+            members.into_iter().for_each(|it| named_in(sema, it.syntax(), found));
+        } else if let Some(module) = ast::Module::cast(item.clone()) {
+            module.item_list().into_iter().for_each(|it| named_in(sema, it.syntax(), found));
+        } else if let Some(it) = ast::Fn::cast(item.clone()) {
+            found.extend(sema.to_def(&it).map(Definition::Function));
+        } else if let Some(it) = ast::Const::cast(item.clone()) {
+            found.extend(sema.to_def(&it).map(Definition::Const));
+        } else if let Some(it) = ast::Static::cast(item.clone()) {
+            found.extend(sema.to_def(&it).map(Definition::Static));
+        } else if let Some(it) = ast::Trait::cast(item.clone()) {
+            found.extend(sema.to_def(&it).map(Definition::Trait));
+        } else if let Some(it) = ast::Adt::cast(item.clone()) {
+            found.extend(sema.to_def(&it).map(Definition::Adt));
+            let variants = item.descendants().filter_map(ast::Variant::cast);
+            found.extend(variants.filter_map(|it| sema.to_def(&it)).map(Definition::EnumVariant));
+        }
+    }
+}
+
+/// The attribute of a type, or of a part of it, that an offset stands in, with the type.
+pub(super) fn attribute_at(
+    sema: &Semantics<'_, RootDatabase>,
+    file: FileId,
+    offset: usize,
+) -> Option<(ast::Attr, ast::Adt)> {
+    let token = positions::token(sema, file, offset)?;
+    let attribute = token.parent_ancestors().find_map(ast::Attr::cast)?;
+    let adt = attribute.syntax().ancestors().find_map(ast::Adt::cast)?;
+    // The first one stands for all.
+    Some((adt.attrs().next().unwrap_or(attribute), adt))
+}
+
+/// Whether what is anchored there is what derive macros make.
+pub(super) fn is_derive_anchor(cx: &Context<'_>, file: &str, offset: usize) -> bool {
+    cx.files.get(file).is_some_and(|it| it.text.as_bytes().get(offset) == Some(&b'#'))
+}
+
+/// The types in whose attributes a text ends with this name: `default = "path::name"`.
+pub(super) fn named_in_attributes(cx: &Context<'_>, name: &str, places: &mut BTreeSet<(FileId, usize)>) {
+    for (file, id) in files_with(cx, name) {
+        let ends = |at: &usize| file.text.get(at + name.len()..).is_some_and(|it| it.starts_with('"'));
+        for at in occurrences(&file.text, name).filter(ends) {
+            let adt = attribute_at(&cx.sema, id, at).and_then(|it| it.1.name());
+            places.extend(adt.map(|it| (id, it.syntax().text_range().start().into())));
+        }
+    }
+}
+
+/// Whether all that is known of a place is which derive macro made it.
+pub(super) fn is_at_derive(sema: &Semantics<'_, RootDatabase>, raw: &RawDiagnostic) -> bool {
+    let attribute = positions::token(sema, raw.file, raw.range.start().into());
+    let attribute = attribute.and_then(|it| it.parent_ancestors().find_map(ast::Attr::cast));
+    attribute.is_some_and(|it| it.simple_name().is_some_and(|it| it == "derive"))
+}
+
+pub(super) fn has_custom_derives(sema: &Semantics<'_, RootDatabase>, adt: Adt) -> bool {
+    sema.source(adt).is_some_and(|it| derives_more(&it.value))
+}
+
+/// The bodies that derive macros make of a type.
+pub(super) fn derived_bodies(sema: &Semantics<'_, RootDatabase>, adt: &ast::Adt) -> Vec<DefWithBody> {
+    let made = derive_expansions(sema, adt).into_iter();
+    let functions = made.flat_map(|it| it.descendants().collect::<Vec<_>>()).filter_map(ast::Fn::cast);
+    let functions: Vec<Function> = functions.filter_map(|it| sema.to_def(&it)).collect();
+    functions.into_iter().map(DefWithBody::from).collect()
+}
+
+/// What stands for what derive macros make of a type, if others than the compiler's do.
+pub(super) fn derive_anchor(adt: &ast::Adt) -> Option<usize> {
+    let first = adt.attrs().next().filter(|_| derives_more(adt))?;
+    Some(first.syntax().text_range().start().into())
+}
+
+fn derives_more(adt: &ast::Adt) -> bool {
+    let derives = adt.attrs().filter(|it| it.simple_name().is_some_and(|it| it == "derive"));
+    derives.into_iter().any(|it| {
+        let text = it.syntax().text().to_string();
+        let list = text.split_once('(').map_or("", |it| it.1).trim_end_matches([')', ']']);
+        list.split(',').any(|it| !it.trim().is_empty() && !OF_THE_COMPILER.contains(&it.trim()))
+    })
+}

@@ -1,0 +1,74 @@
+//! What is edited: the texts before and after, and how places move between them.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::delta::{Delta, deltas};
+use super::scope_changes::ScopeChanges;
+use crate::LANGUAGE;
+use semdex_engine::files::{File, Files};
+use semdex_model::FileEdit;
+use semdex_text::diff::OffsetMap;
+
+/// What is edited, in both states.
+pub(super) struct EditContext {
+    pub(super) olds: Vec<Arc<File>>,
+    pub(super) news: Vec<Arc<File>>,
+    pub(super) maps: BTreeMap<String, OffsetMap>,
+    /// The other way round.
+    pub(super) backs: BTreeMap<String, OffsetMap>,
+    pub(super) scope_changes: Vec<ScopeChanges>,
+}
+
+impl EditContext {
+    pub(super) fn new(before: &Files, after: &Files, edits: &[FileEdit]) -> EditContext {
+        let is_code = |it: &str| LANGUAGE.takes(it) || before.names(LANGUAGE, it) || after.names(LANGUAGE, it);
+        let rust: Vec<&FileEdit> = edits.iter().filter(|it| is_code(&it.file)).collect();
+        let olds: Vec<Arc<File>> = rust.iter().map(|it| file_of(before, it)).collect();
+        let news: Vec<Arc<File>> = rust.iter().map(|it| file_of(after, it)).collect();
+        for (old, new) in olds.iter().zip(&news) {
+            new.outline_after(old);
+        }
+        let text = |it: &Option<Arc<str>>| it.clone().unwrap_or_default();
+        let map = |it: &&FileEdit| (it.file.clone(), OffsetMap::new(&text(&it.old), &text(&it.new)));
+        let maps: BTreeMap<String, OffsetMap> = rust.iter().map(map).collect();
+        let backs = maps.iter().map(|(file, it)| (file.clone(), it.inverse())).collect();
+        let scope_changes = olds.iter().zip(&news).map(|(old, new)| ScopeChanges::new(old, new)).collect();
+        EditContext { maps, backs, scope_changes, olds, news }
+    }
+
+    /// Where a place of the state before is now; `None` where the edit took it away.
+    pub(super) fn moved(&self, file: &str, offset: usize) -> Option<usize> {
+        match self.maps.get(file) {
+            Some(map) => map.offset(offset),
+            None => Some(offset),
+        }
+    }
+
+    pub(super) fn deltas(&self) -> Vec<(usize, Delta<'_>)> {
+        let both = self.olds.iter().zip(&self.news).enumerate();
+        both.flat_map(|(index, (old, new))| {
+            let found = deltas(old.outline(), &old.text, new.outline(), &new.text);
+            found.into_iter().map(move |it| (index, it))
+        })
+        .collect()
+    }
+}
+
+fn file_of(files: &Files, edit: &FileEdit) -> Arc<File> {
+    match files.get(&edit.file) {
+        Some(file) if LANGUAGE.takes(&edit.file) => file.clone(),
+        // What `include!` takes in is code whatever its name.
+        file => Arc::new(File::new(
+            Some(LANGUAGE),
+            edit.file.as_str(),
+            file.map_or_else(Arc::default, |it| it.text.clone()),
+        )),
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Side {
+    Before,
+    After,
+}

@@ -1,0 +1,120 @@
+//! The errors of a body, of a file and of an implementation: all rules that are asked of these.
+
+use std::collections::{BTreeSet, HashSet};
+use std::sync::Arc;
+
+use ra_ap_hir::{DefWithBody, Impl, Semantics};
+use ra_ap_ide::{FileId, RootDatabase};
+use ra_ap_ide_db::base_db::salsa::Database as _;
+use ra_ap_syntax::{AstNode as _, ast};
+
+use super::affected::Shapes;
+use super::code::{Code, Phase};
+use super::derive_expansion::derive_anchor;
+use super::finding::{Finding, RawDiagnostic};
+use super::rule::TraitImpl;
+use super::{affected, anchors, branches, derive_expansion, error_types, macros, native, report, rules};
+use crate::index::FileErrors;
+use crate::questions::imports;
+use crate::resolve::paths::detached;
+use crate::view::Context;
+use semdex_engine::files::File;
+use semdex_process::fault;
+
+/// The errors in a body and in the generics of what it belongs to. A body that rust-analyzer stumbles over tells
+/// none, which the answer says, and the others still do.
+pub(super) fn errors_in(cx: &Context<'_>, body: DefWithBody, with_operators: bool) -> Vec<Finding> {
+    let errors = || {
+        fault::point("rust.body");
+        errors_of_body(cx, body, with_operators)
+    };
+    cx.unless_at_fault(|| native::described(cx, body), errors).unwrap_or_default()
+}
+
+pub(super) fn errors_of_body(cx: &Context<'_>, body: DefWithBody, types_differ: bool) -> Vec<Finding> {
+    let mut found: Vec<RawDiagnostic> = Vec::new();
+    rules::check_body(cx, body, false, &mut found);
+    if let Some(source) = native::body_syntax(&cx.sema, body) {
+        rules::check_nodes(cx, &source, types_differ, &mut found);
+        error_types::without_error_types(&cx.sema, &source, &mut found);
+        branches::without_later_arms(&cx.sema, &source, &mut found);
+        found.retain(|it| it.code != Code::E0599 || !derive_expansion::is_at_derive(&cx.sema, it));
+    }
+    // Of patterns the compiler speaks when there is nothing else.
+    let is_late = |it: &RawDiagnostic| it.code.phase() == Phase::Patterns;
+    if found.iter().any(|it| !is_late(it) && it.code != Code::E0282) {
+        found.retain(|it| !is_late(it));
+    }
+    rules::check_body(cx, body, true, &mut found);
+    // That a type is not known follows from whatever else is wrong.
+    let is_alone = found.iter().all(|it| it.code == Code::E0282);
+    let found = found.into_iter().filter(|it| is_alone || it.code != Code::E0282);
+    let mut errors: Vec<Finding> = found.filter_map(|it| report::placed(cx, it)).collect();
+    errors.sort();
+    errors.dedup();
+    errors
+}
+
+/// The errors of all bodies of a file, of those that have any.
+pub(crate) fn errors_of_file(cx: &Context<'_>, file: &File) -> FileErrors {
+    let (mut bodies, mut made) = (BTreeSet::new(), HashSet::new());
+    file.outline().walk(&mut |item| {
+        bodies.extend(affected::body_item_around(file, item.name_span.start).map(|it| it.name_span.start));
+    });
+    if let Some(id) = cx.file_id(&file.path) {
+        let tree = cx.sema.parse_guess_edition(id);
+        let calls = tree.syntax().descendants().filter_map(ast::MacroCall::cast).filter(anchors::is_among_items);
+        bodies.extend(calls.map(|it| usize::from(it.syntax().text_range().start())));
+        made.extend(tree.syntax().descendants().filter_map(ast::Adt::cast).filter_map(|it| derive_anchor(&it)));
+        bodies.extend(made.iter().copied());
+    }
+    let errors = |at: usize| {
+        cx.db.unwind_if_revision_cancelled();
+        let bodies = anchors::bodies_at(cx, &file.path, at).into_iter();
+        (at, bodies.flat_map(|it| errors_in(cx, it, true)).collect::<Vec<_>>())
+    };
+    let bodies = bodies.into_iter().map(errors).filter(|it| !it.1.is_empty()).collect();
+    FileErrors { bodies, made, imports: imports::unused_imports(cx, file) }
+}
+
+/// The lines on which the bodies of an anchor have errors.
+pub(crate) fn lines_with_errors(cx: &Context<'_>, file: &File, id: FileId, anchor: usize) -> BTreeSet<usize> {
+    let errors = match cx.index.errors(id) {
+        Some(known) => known.bodies.get(&anchor).cloned().unwrap_or_default(),
+        None => anchors::bodies_at(cx, &file.path, anchor).into_iter().flat_map(|it| errors_in(cx, it, true)).collect(),
+    };
+    errors.iter().flat_map(|it| it.place.line..=it.place.end_line).collect()
+}
+
+/// What does not fit between the implementation whose name stands there and its trait. `shapes` are what the
+/// functions that the edit changed were before, by the places of their names now.
+pub(super) fn misfits(cx: &Context<'_>, file: &Arc<File>, offset: usize, shapes: &Shapes) -> Vec<Finding> {
+    let Some(id) = cx.file_id(&file.path) else { return Vec::new() };
+    match detached::impl_at(&cx.sema, id, offset) {
+        Some(block) => misfits_in(cx, file, block, shapes),
+        None => {
+            let mut found: Vec<Finding> = expanded_impls(&cx.sema, id, offset)
+                .into_iter()
+                .flat_map(|it| misfits_in(cx, file, it, shapes))
+                .collect();
+            // The calls of a macro are alike.
+            found.dedup_by(|a, b| a.place == b.place);
+            found
+        }
+    }
+}
+
+/// The implementations that a call of a macro makes.
+pub(super) fn expanded_impls(sema: &Semantics<'_, RootDatabase>, file: FileId, offset: usize) -> Vec<Impl> {
+    let call = anchors::macro_call_at(sema, file, offset).and_then(|it| sema.expand_macro_call(&it));
+    let mut blocks = Vec::new();
+    if let Some(expansion) = call {
+        macros::in_expansions(sema, &expansion.value, &mut |node| blocks.extend(ast::Impl::cast(node.clone())));
+    }
+    blocks.into_iter().filter_map(|it| sema.to_def(&it)).collect()
+}
+
+pub(super) fn misfits_in(cx: &Context<'_>, file: &Arc<File>, block: Impl, shapes: &Shapes) -> Vec<Finding> {
+    let of = block.trait_(cx.db).filter(|_| !block.is_negative(cx.db));
+    of.map(|of| rules::check_impl(cx, &TraitImpl { file, block, of, shapes })).unwrap_or_default()
+}

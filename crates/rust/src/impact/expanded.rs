@@ -1,0 +1,81 @@
+//! Names in the definitions of macros. They are no more than tokens there, and mean something in what calls make: the
+//! compiler tells them where they are written.
+
+use std::collections::BTreeSet;
+
+use ra_ap_hir::InFile;
+use ra_ap_ide::FileRange;
+use ra_ap_ide_db::defs::NameRefClass;
+use ra_ap_syntax::{AstNode as _, ast};
+
+use super::affected::ChangedSymbol;
+use super::code::Code;
+use super::edit_context::EditContext;
+use super::finding::{Finding, Subject};
+use super::unresolved::unresolved_kind;
+use super::{derive_expansion, macros, places, report};
+use crate::syntax::positions;
+use crate::view::Context;
+use semdex_text::words::words;
+
+/// Where the definition of a macro names what is gone.
+pub(super) fn gone_in_definitions(
+    cx: &Context<'_>,
+    changed_symbol: &ChangedSymbol<'_>,
+    edit: &EditContext,
+) -> Vec<Finding> {
+    if !changed_symbol.goes() {
+        return Vec::new();
+    }
+    let mut found = Vec::new();
+    // The calls of one file are alike.
+    for calls in changed_symbol.calls.iter().flat_map(|of| of.chunk_by(|a, b| a.id == b.id)) {
+        let mut now = calls.iter().filter_map(|it| Some((it.id, edit.moved(&it.file.path, it.at.start)?)));
+        let call = now.next().and_then(|(file, at)| macros::call_at(&cx.sema, file, at));
+        if let Some(expansion) = call.and_then(|it| cx.sema.expand_macro_call(&it)) {
+            macros::in_expansions(&cx.sema, &expansion.value, &mut |node| {
+                let name = ast::NameRef::cast(node.clone()).filter(|it| it.text() == changed_symbol.name);
+                found.extend(name.and_then(|it| gone_as_written(cx, &it, changed_symbol)));
+            });
+        }
+    }
+    let mut holders = BTreeSet::new();
+    derive_expansion::named_in_attributes(cx, &changed_symbol.name, &mut holders);
+    for (id, at) in holders {
+        let adt = positions::token(&cx.sema, id, at).and_then(|it| it.parent_ancestors().find_map(ast::Adt::cast));
+        let made = adt.iter().flat_map(|it| derive_expansion::derive_expansions(&cx.sema, it));
+        let names = made.flat_map(|it| it.descendants().filter_map(ast::NameRef::cast).collect::<Vec<_>>());
+        let names = names.filter(|it| it.text() == changed_symbol.name);
+        found.extend(names.filter_map(|it| gone_at(cx, &it, report::reported_range(cx, it.syntax()), changed_symbol)));
+    }
+    found.sort();
+    found.dedup();
+    found
+}
+
+fn gone_as_written(cx: &Context<'_>, name: &ast::NameRef, changed_symbol: &ChangedSymbol<'_>) -> Option<Finding> {
+    let syntax = name.syntax();
+    let at = places::where_written(cx, InFile::new(cx.sema.hir_file_for(syntax), syntax.text_range()))?;
+    gone_at(cx, name, at, changed_symbol)
+}
+
+fn gone_at(
+    cx: &Context<'_>,
+    name: &ast::NameRef,
+    at: FileRange,
+    changed_symbol: &ChangedSymbol<'_>,
+) -> Option<Finding> {
+    if NameRefClass::classify(&cx.sema, name).is_some() {
+        return None;
+    }
+    let (code, what) = unresolved_kind(&name.ident_token()?)?;
+    let place = cx.place(at)?;
+    // Whether it is written there, as code or in a text.
+    let text = cx.files.get(&place.file)?.text.get(place.start..place.end)?;
+    words(text).last().is_some_and(|it| it.1 == changed_symbol.name).then(|| {
+        let message =
+            format!("cannot find {what} `{}`: there is no `{}` any more", changed_symbol.name, changed_symbol.path);
+        let subject = if code == Code::Uncoded { Subject::Macro } else { Subject::None };
+        report::error(cx, place, code, message).about(subject)
+    })
+}

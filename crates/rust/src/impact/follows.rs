@@ -1,0 +1,165 @@
+//! Places that fail only through another one: names by an import, or by a glob, that is broken itself. They have to be
+//! edited as well, so all of them are reported, with a mark.
+
+use ra_ap_hir::{HasVisibility as _, Module, ModuleDef, PathResolution, ScopeDef, Semantics};
+use ra_ap_ide::RootDatabase;
+use ra_ap_syntax::ast::HasName as _;
+use ra_ap_syntax::{AstNode as _, SyntaxNode, SyntaxToken, ast};
+
+use super::broken_imports::{BrokenImport, BrokenImports, UnresolvedImports};
+use super::cascades;
+use super::cascades::is_unresolved;
+use super::finding::Finding;
+use crate::syntax::positions;
+use crate::view::Context;
+
+/// `keeps_aliases`: what the import gives another name is still there, by a new one.
+pub(super) fn note_broken_import(cx: &Context<'_>, error: &Finding, keeps_aliases: bool, imports: &mut BrokenImports) {
+    let Some(within) = module_around(cx, error) else { return };
+    let Some(tree) = use_tree_of(cx, error) else { return };
+    let renamed = tree.syntax().descendants().filter(|_| keeps_aliases).filter_map(ast::Rename::cast);
+    let renamed = renamed.filter_map(|it| it.name());
+    let aliases = renamed.map(|it| it.text().to_string()).collect();
+    imports.all.push(BrokenImport { within, names: brought_by(&tree), aliases });
+}
+
+/// The part of an import in which an error stands.
+pub(super) fn use_tree_of(cx: &Context<'_>, error: &Finding) -> Option<ast::UseTree> {
+    let token = cx.file_id(&error.place.file).and_then(|id| positions::token(&cx.sema, id, error.place.start))?;
+    token.parent_ancestors().find_map(ast::UseTree::cast)
+}
+
+/// Whether a name would be there if no import was broken.
+pub(super) fn follows(
+    cx: &Context<'_>,
+    error: &Finding,
+    name: &str,
+    imports: &BrokenImports,
+    lost: &UnresolvedImports,
+) -> bool {
+    if cascades::is_bare(cx, error) && is_unresolved(lost, error, name) {
+        return true;
+    }
+    let Some(own) = module_around(cx, error).filter(|_| !imports.all.is_empty()) else { return false };
+    cascades::is_bare(cx, error) && comes_to(&cx.sema, own, own, name, imports)
+        || leads_through_broken(cx, error, own, imports)
+}
+
+/// Whether the path to what is missed leads through a module that is to import it, and does not.
+pub(super) fn is_handed_on(cx: &Context<'_>, error: &Finding, imports: &BrokenImports) -> bool {
+    let own = module_around(cx, error).filter(|_| !imports.all.is_empty());
+    own.is_some_and(|own| leads_through_broken(cx, error, own, imports))
+}
+
+fn leads_through_broken(cx: &Context<'_>, error: &Finding, own: Module, imports: &BrokenImports) -> bool {
+    let Some(way) = way_to(cx, error).filter(|it| *it != own) else { return false };
+    let name = cascades::text_of(cx, error).unwrap_or_default();
+    comes_to(&cx.sema, way, own, name, imports)
+}
+
+/// Whether a broken import of this module, or of one that it imports by a glob, would bring the name. What the
+/// module around the error imports by name is known more exactly, by the scopes of its imports.
+fn comes_to(
+    sema: &Semantics<'_, RootDatabase>,
+    module: Module,
+    own: Module,
+    name: &str,
+    imports: &BrokenImports,
+) -> bool {
+    let (mut seen, mut next) = (Vec::new(), vec![module]);
+    while let Some(module) = next.pop() {
+        let is_it = |it: &&BrokenImport| it.within == module && it.brings(name);
+        if imports.all.iter().filter(is_it).any(|it| module != own || it.names.is_none()) {
+            return true;
+        }
+        if !seen.contains(&module) {
+            seen.push(module);
+            next.extend(globbed(sema, module, imports));
+        }
+    }
+    false
+}
+
+fn globbed(sema: &Semantics<'_, RootDatabase>, module: Module, imports: &BrokenImports) -> Vec<Module> {
+    if let Some(known) = imports.globs.borrow().get(&module) {
+        return known.clone();
+    }
+    let trees = nodes_in(sema, module).filter_map(ast::Use::cast).filter_map(|it| it.use_tree());
+    let globs = trees.filter(|it| it.star_token().is_some()).filter_map(|it| it.path());
+    let modules = globs.filter_map(|it| match sema.resolve_path(&it)? {
+        PathResolution::Def(ModuleDef::Module(it)) => Some(it),
+        _ => None,
+    });
+    let modules: Vec<Module> = modules.collect();
+    imports.globs.borrow_mut().insert(module, modules.clone());
+    modules
+}
+
+/// The module that the path to what is missed leads through.
+fn way_to(cx: &Context<'_>, error: &Finding) -> Option<Module> {
+    module_before(
+        &cx.sema,
+        cx.file_id(&error.place.file).and_then(|id| positions::token(&cx.sema, id, error.place.start))?,
+    )
+}
+
+/// The module in which a path, or an import, looks for a name.
+pub(super) fn module_before(sema: &Semantics<'_, RootDatabase>, written: SyntaxToken) -> Option<Module> {
+    // The input of a macro is a path only where it is put.
+    let token = sema.descend_into_macros_exact(written).into_iter().next()?;
+    let path = token.parent_ancestors().take(3).find_map(ast::PathSegment::cast)?.parent_path();
+    let tree = || path.syntax().parent().and_then(ast::UseTree::cast)?.parent_use_tree_list()?.parent_use_tree().path();
+    match sema.resolve_path(&path.qualifier().or_else(tree)?)? {
+        PathResolution::Def(ModuleDef::Module(it)) => Some(it),
+        _ => None,
+    }
+}
+
+/// Whether something of this name is where its path looks for it, and may not be seen.
+pub(super) fn is_there_unseen(sema: &Semantics<'_, RootDatabase>, name: &SyntaxToken) -> bool {
+    let Some(module) = module_before(sema, name.clone()) else { return false };
+    // What an import may not see it does not bring either.
+    let is_own = |it: &ScopeDef| match it {
+        ScopeDef::ModuleDef(it) => it.module(sema.db) == Some(module) || it.is_visible_from(sema.db, module),
+        _ => false,
+    };
+    // With no place to look from, what is private counts too.
+    module.scope(sema.db, None).iter().any(|it| it.0.as_str() == name.text() && is_own(&it.1))
+}
+
+/// Whether something of this name is where its path looks for it, and may not be seen from where the path stands.
+pub(super) fn is_hidden_here(sema: &Semantics<'_, RootDatabase>, name: &SyntaxToken) -> bool {
+    let Some(module) = module_before(sema, name.clone()) else { return false };
+    let Some(from) = name.parent().and_then(|it| sema.scope(&it)).map(|it| it.module()) else { return false };
+    let is_there = |from| module.scope(sema.db, from).iter().any(|it| it.0.as_str() == name.text());
+    is_there(None) && !is_there(Some(from))
+}
+
+/// The module in whose text an error stands, whatever macros make of it.
+pub(super) fn module_around(cx: &Context<'_>, error: &Finding) -> Option<Module> {
+    let id = cx.file_id(&error.place.file)?;
+    let inline = positions::token(&cx.sema, id, error.place.start)?.parent_ancestors().find_map(ast::Module::cast);
+    match inline {
+        Some(it) => cx.sema.to_def(&it),
+        None => cx.sema.file_to_module_def(id),
+    }
+}
+
+pub(crate) fn nodes_in(sema: &Semantics<'_, RootDatabase>, module: Module) -> impl Iterator<Item = SyntaxNode> + use<> {
+    let source = sema.module_definition_node(module).value;
+    let list = source.children().find(|it| ast::ItemList::can_cast(it.kind()));
+    list.unwrap_or(source).children()
+}
+
+/// The names that a part of an import brings in; `None` where a glob does.
+pub(crate) fn brought_by(tree: &ast::UseTree) -> Option<Vec<String>> {
+    if let Some(list) = tree.use_tree_list() {
+        let parts: Option<Vec<Vec<String>>> = list.use_trees().map(|it| brought_by(&it)).collect();
+        return parts.map(|it| it.concat());
+    }
+    let name = match tree.rename() {
+        Some(it) => it.name().map(|it| it.text().to_string()),
+        None => tree.path().and_then(|it| it.segment()?.name_ref()).map(|it| it.text().to_string()),
+    };
+    tree.star_token().is_none().then(|| name.into_iter().collect())
+}

@@ -1,0 +1,322 @@
+//! The places that name what is gone, or what may not be seen any more.
+
+use std::collections::HashSet;
+
+use ra_ap_hir::{Adt, AsAssocItem as _, HasVisibility as _, Semantics, StructKind, Visibility};
+use ra_ap_ide::{FileId, RootDatabase};
+use ra_ap_ide_db::defs::Definition;
+use ra_ap_syntax::algo::skip_trivia_token;
+use ra_ap_syntax::{AstNode as _, Direction, SyntaxKind, SyntaxToken, ast};
+
+use super::affected::ChangedSymbol;
+use super::broken_imports::{BrokenImports, UnresolvedImports};
+use super::code::Code;
+use super::edit_context::EditContext;
+use super::finding::{Finding, Findings, Imports, Subject};
+use super::rule::Change;
+use super::rule_id::RuleId;
+use super::unresolved::{is_type, unresolved_kind, unresolved_kind_as_made};
+use super::unstable::loses_receiver;
+use super::{cascades, constants, expanded, follows, missed, patterns, report, unresolved, unstable};
+use crate::index::search::{Occurrence, is_keyword};
+use crate::resolve::at;
+use crate::resolve::symbols::is_test_at;
+use crate::syntax::positions;
+use crate::view::Context;
+use semdex_engine::files::File;
+use semdex_model::{ChangeKind, Role, Span, SymbolKind};
+use semdex_text::words::words;
+
+/// The places that named what is gone or hidden. Imports first: what comes by a broken one follows from it.
+pub(super) fn gone_names(cx: &Context<'_>, change: &Change<'_, '_>, out: &mut Findings<'_>) {
+    let Change { affected, gone, edit, .. } = *change;
+    // What belongs to something that is gone is missed there.
+    let is_member = |changed_symbol: &&ChangedSymbol<'_>| {
+        let Some((index, item)) = changed_symbol.delta.as_ref().and_then(|it| Some((it.0, it.1.before?))) else {
+            return false;
+        };
+        let around = gone.iter().filter(|it| it.0 == index && it.1.span.encloses(item.span) && it.1.span != item.span);
+        let has_members = |kind: SymbolKind| is_type(kind) || matches!(kind, SymbolKind::Trait | SymbolKind::Variant);
+        around.into_iter().any(|it| has_members(it.1.kind))
+    };
+    let (members, changed_symbols): (Vec<&ChangedSymbol<'_>>, Vec<_>) =
+        affected.changed_symbols.iter().partition(is_member);
+    let (mut lost, mut imports) = (UnresolvedImports::default(), BrokenImports::default());
+    let broken = |changed_symbol: &ChangedSymbol<'_>| -> Vec<Finding> {
+        let imports = changed_symbol.occurrences.iter().filter(|it| it.role == Role::Import);
+        imports.filter_map(|it| check_occurrence(cx, changed_symbol, it, edit)).collect()
+    };
+    for changed_symbol in &members {
+        for error in broken(changed_symbol) {
+            cascades::note_unresolved(cx, &error, &changed_symbol.name, [].into_iter(), &mut lost);
+            follows::note_broken_import(cx, &error, keeps_aliases(changed_symbol), &mut imports);
+        }
+    }
+    let mut of_imports = Vec::new();
+    for changed_symbol in &changed_symbols {
+        let members =
+            changed_symbol.delta.as_ref().and_then(|it| it.1.before).filter(|it| it.name == changed_symbol.name);
+        for error in broken(changed_symbol) {
+            let members = members.into_iter().flat_map(|it| &it.children).map(|it| it.name.as_str());
+            cascades::note_unresolved(cx, &error, &changed_symbol.name, members, &mut lost);
+            follows::note_broken_import(cx, &error, keeps_aliases(changed_symbol), &mut imports);
+            of_imports.push(error);
+        }
+    }
+    for error in of_imports {
+        match follows::is_handed_on(cx, &error, &imports) {
+            true => out.add_following(error),
+            false => out.add(error),
+        }
+    }
+    // Of an import in a body rust-analyzer tells as a whole.
+    let deferred: HashSet<(String, usize)> =
+        out.following.iter().map(|it| (it.place.file.clone(), it.place.line)).collect();
+    let is_whole = |it: &Finding| it.is(Code::E0432) && it.rule == RuleId::RustAnalyzer;
+    out.forget(|it| is_whole(it) && deferred.contains(&(it.place.file.clone(), it.place.line)));
+    // They give way to those that are reported here, perhaps in the same line.
+    out.defer(|it| cascades::follows_from(cx, &lost, &imports, it));
+    for changed_symbol in changed_symbols {
+        expanded::gone_in_definitions(cx, changed_symbol, edit).into_iter().for_each(|it| out.add(it));
+        for it in changed_symbol.occurrences.iter().filter(|it| it.role != Role::Import) {
+            let Some(error) = check_occurrence(cx, changed_symbol, it, edit) else { continue };
+            // By its own name, or by the one that an import gives it.
+            let name = cascades::text_of(cx, &error).unwrap_or(&changed_symbol.name);
+            match follows::follows(cx, &error, name, &imports, &lost) {
+                true => out.add_following(error),
+                false => out.add(error),
+            }
+        }
+    }
+    let is_variant = |it: &ChangedSymbol<'_>| {
+        it.delta.as_ref().and_then(|it| it.1.before).is_some_and(|it| it.kind == SymbolKind::Variant)
+    };
+    for changed_symbol in members.into_iter().filter(|it| is_variant(it)) {
+        // Only what an import brings is named without what it belongs to.
+        for it in changed_symbol.occurrences.iter().filter(|it| it.role != Role::Import) {
+            let error = check_occurrence(cx, changed_symbol, it, edit).filter(|it| cascades::is_bare(cx, it));
+            let follows = |it: &Finding| follows::follows(cx, it, &changed_symbol.name, &imports, &lost);
+            error.filter(follows).into_iter().for_each(|it| out.add_following(it));
+        }
+    }
+    out.imports = Imports { lost, broken: imports };
+}
+
+/// Whether the names that imports give it stay when they name it anew: nothing but the imports has to be edited.
+fn keeps_aliases(changed_symbol: &ChangedSymbol<'_>) -> bool {
+    changed_symbol.delta.as_ref().is_some_and(|it| it.1.kind == ChangeKind::Renamed)
+}
+
+fn check_occurrence(
+    cx: &Context<'_>,
+    changed_symbol: &ChangedSymbol<'_>,
+    occurrence: &Occurrence,
+    edit: &EditContext,
+) -> Option<Finding> {
+    let place = || format!("`{}` in {}", changed_symbol.name, occurrence.file.path);
+    cx.unless_at_fault(place, || fault_of(cx, changed_symbol, occurrence, edit)).flatten()
+}
+
+/// A place that named what changed: broken where it names nothing now, or may not name it any more.
+fn fault_of(
+    cx: &Context<'_>,
+    changed_symbol: &ChangedSymbol<'_>,
+    occurrence: &Occurrence,
+    edit: &EditContext,
+) -> Option<Finding> {
+    // The compiler reads no links.
+    if occurrence.role == Role::Doc || !changed_symbol.is_itself {
+        return None;
+    }
+    let kind = changed_symbol.delta.as_ref().map(|it| it.1.kind);
+    let is_switched = changed_symbol.is_switched();
+    let is_hiding = kind == Some(ChangeKind::Visibility) && !is_switched;
+    let is_gone = is_switched || matches!(kind, None | Some(ChangeKind::Removed | ChangeKind::Renamed));
+    let before = changed_symbol.delta.as_ref().and_then(|it| it.1.before).map(|it| it.kind);
+    let is_value = matches!(before, Some(SymbolKind::Const | SymbolKind::Static));
+    if !is_hiding && !is_gone && !is_value && !loses_receiver(changed_symbol) {
+        return None;
+    }
+    let name: &str = &occurrence.file.path;
+    let (file, id) = cx.files.get(name).zip(cx.file_id(name))?;
+    let start = edit.moved(name, occurrence.at.start)?;
+    let at = Span::new(start, start + (occurrence.at.end - occurrence.at.start));
+    let written = file.text.get(at.start..at.end)?;
+    if written != changed_symbol.name && (keeps_aliases(changed_symbol) || is_keyword(written)) {
+        return None;
+    }
+    let token = positions::token(&cx.sema, id, at.start)?;
+    // With a path it is missed where the path leads through what changed.
+    let is_named_by_path = occurrence.role == Role::Import || is_qualified(&token);
+    if unresolved::is_left_out(&cx.sema, id, &token) {
+        return None;
+    }
+    let is_led_there = changed_symbol.is_found_through() && is_named_by_path;
+    let place = file.lines().place(name, at);
+    if changed_symbol.is_left_to_tests()
+        && !(is_led_there && leads_through_its_module(cx, &token))
+        && !is_for_tests(cx, file, id, at.start)
+    {
+        let (code, message) = gone(&cx.sema, &token, occurrence.role, changed_symbol, written, false);
+        return Some(report::error(cx, place, code, format!("{message} but in tests")));
+    }
+    if is_led_there {
+        return None;
+    }
+    let named = at::definition_of_token(&cx.sema, &token);
+    let meaning = named.filter(|it| !is_gone || !is_needed_as_type(&token, *it));
+    if let Some(message) = meaning.and_then(|it| unstable::unstable(cx.db, it)) {
+        return Some(report::error(cx, place, Code::E0658, message));
+    }
+    match meaning {
+        Some(Definition::Local(_)) if is_gone && is_alternative(&token) => {
+            let message = format!("variable `{}` is not bound in all patterns", changed_symbol.name);
+            Some(report::error(cx, place, Code::E0408, message))
+        }
+        None if !is_gone && !is_hiding => None,
+        None => {
+            let (code, message) = gone(&cx.sema, &token, occurrence.role, changed_symbol, written, is_hiding);
+            // An import may still bring it, for fewer.
+            let (code, message) = match changed_symbol.delta {
+                None if missed::unless_unseen(&cx.sema, &token, code) == Code::E0603 => {
+                    (Code::E0603, format!("`{}` is not visible here any more", changed_symbol.path))
+                }
+                _ => (code, message),
+            };
+            let subject = if code == Code::Uncoded { Subject::Macro } else { Subject::None };
+            // There is something else by that name.
+            let code = if code == Code::E0412 && named.is_some() { Code::E0573 } else { code };
+            Some(report::error(cx, place, code, message).about(subject))
+        }
+        // It is where it was, and an import hands it on to fewer.
+        Some(_) if changed_symbol.delta.is_none() && follows::is_hidden_here(&cx.sema, &token) => {
+            let message = format!("`{}` is not visible here any more", changed_symbol.path);
+            Some(report::error(cx, place, Code::E0603, message))
+        }
+        // Of a field that is given or matched by its name more is known in the body.
+        Some(Definition::Field(_)) if is_hiding && is_given_by_name(&token) => None,
+        Some(Definition::EnumVariant(_)) if is_hiding => None,
+        Some(definition) if is_hiding => {
+            let code = hidden(&cx.sema, &token, definition)?;
+            Some(report::error(cx, place, code, format!("`{}` is not visible here any more", changed_symbol.path)))
+        }
+        Some(definition) => match patterns::function_as_pattern(cx.db, &token, definition) {
+            Some((code, message)) => Some(report::error(cx, place, code, message)),
+            None => {
+                let (code, message) = constants::length(&cx.sema, &token, definition)?;
+                Some(report::error(cx, place, code, message))
+            }
+        },
+    }
+}
+
+/// Whether the path to what is named goes through the module that declares it, not through one that hands it on.
+fn leads_through_its_module(cx: &Context<'_>, token: &SyntaxToken) -> bool {
+    let own = at::definition_of_token(&cx.sema, token).and_then(|it| it.module(cx.db));
+    follows::module_before(&cx.sema, token.clone()).is_none_or(|it| Some(it) == own)
+}
+
+/// Whether what stands there is compiled for tests alone.
+fn is_for_tests(cx: &Context<'_>, file: &File, id: FileId, at: usize) -> bool {
+    let modules = cx.sema.file_to_module_def(id).into_iter().flat_map(|it| it.path_to_root(cx.db));
+    let is_marked = |it: ast::Module| {
+        ast::HasAttrs::attrs(&it).any(|it| words(&it.syntax().text().to_string()).any(|it| it.1 == "test"))
+    };
+    let mut declared = modules.filter_map(|it| it.declaration_source(cx.db));
+    is_test_at(file, at) || declared.any(|it| is_marked(it.value))
+}
+
+/// The code of the error where a definition may not be named.
+fn hidden<'db>(sema: &Semantics<'db, RootDatabase>, token: &SyntaxToken, definition: Definition<'db>) -> Option<Code> {
+    let from = sema.scope(&token.parent()?)?.module();
+    let db = sema.db;
+    let (seen, visibility) = match definition {
+        Definition::Function(it) => (it.is_visible_from(db, from), it.visibility(db)),
+        Definition::Field(it) => (it.is_visible_from(db, from), it.visibility(db)),
+        Definition::Adt(it) => (it.is_visible_from(db, from), it.visibility(db)),
+        Definition::Const(it) => (it.is_visible_from(db, from), it.visibility(db)),
+        Definition::Static(it) => (it.is_visible_from(db, from), it.visibility(db)),
+        Definition::Trait(it) => (it.is_visible_from(db, from), it.visibility(db)),
+        Definition::TypeAlias(it) => (it.is_visible_from(db, from), it.visibility(db)),
+        Definition::Module(it) => (it.is_visible_from(db, from), it.visibility(db)),
+        _ => return None,
+    };
+    if !seen {
+        return Some(match definition {
+            Definition::Field(_) => Code::E0616,
+            Definition::Function(it) if it.as_assoc_item(db).is_some() => Code::E0624,
+            _ => Code::E0603,
+        });
+    }
+    let import = token.parent_ancestors().find_map(ast::Use::cast)?;
+    let is_public = ast::HasVisibility::visibility(&import)
+        .is_some_and(|it| it.syntax().text() == "pub" && visibility != Visibility::Public);
+    // Tuple and unit structs are values too.
+    let is_type = match definition {
+        Definition::Function(_) | Definition::Const(_) | Definition::Static(_) => false,
+        Definition::Adt(Adt::Struct(it)) => it.kind(db) == StructKind::Record,
+        _ => true,
+    };
+    is_public.then_some(if is_type { Code::E0365 } else { Code::E0364 })
+}
+
+/// The compiler's words for a name that means nothing any more.
+fn gone(
+    sema: &Semantics<'_, RootDatabase>,
+    token: &SyntaxToken,
+    role: Role,
+    ChangedSymbol { path, .. }: &ChangedSymbol<'_>,
+    name: &str,
+    hidden: bool,
+) -> (Code, String) {
+    let kind = unresolved_kind_as_made(sema, token);
+    if hidden {
+        // A glob brings what may be seen, and a name is missed where nothing brings it.
+        let is_missed = !(role == Role::Import || is_qualified(token)) || !follows::is_there_unseen(sema, token);
+        return match (role, kind.filter(|_| is_missed)) {
+            (Role::Import, _) if is_missed => {
+                (Code::E0432, format!("unresolved import: `{path}` is not visible here any more"))
+            }
+            (_, Some((code, what))) => {
+                (code, format!("cannot find {what} `{name}`: `{path}` is not visible here any more"))
+            }
+            (_, None) => (Code::E0603, format!("`{path}` is not visible here any more")),
+        };
+    }
+    match (role, kind) {
+        (Role::Import, _) => (Code::E0432, format!("unresolved import: there is no `{path}` any more")),
+        (_, Some((code, what))) => (code, format!("cannot find {what} `{name}`: there is no `{path}` any more")),
+        (_, None) => (Code::E0599, format!("there is no `{path}` any more")),
+    }
+}
+
+/// Whether what stands there is one of several patterns.
+fn is_alternative(token: &SyntaxToken) -> bool {
+    let pattern = token.parent().and_then(|it| it.parent()).and_then(ast::IdentPat::cast);
+    pattern.and_then(|it| it.syntax().parent()).is_some_and(|it| ast::OrPat::can_cast(it.kind()))
+}
+
+/// Whether what stands there is the name of a field in a literal or in a pattern.
+fn is_given_by_name(token: &SyntaxToken) -> bool {
+    let mut around = token.parent_ancestors().take(2);
+    around.any(|it| ast::RecordExprField::can_cast(it.kind()) || ast::RecordPatField::can_cast(it.kind()))
+}
+
+/// Whether a name is not the first of a path. In the input of a macro a path's colons are two tokens.
+fn is_qualified(token: &SyntaxToken) -> bool {
+    let before = token.prev_token().and_then(|it| skip_trivia_token(it, Direction::Prev));
+    before.is_some_and(|it| match it.kind() {
+        SyntaxKind::COLON2 => true,
+        SyntaxKind::COLON => it.prev_token().is_some_and(|it| it.kind() == SyntaxKind::COLON),
+        _ => false,
+    })
+}
+
+/// Whether a type or a module is looked for where there is something else by that name.
+fn is_needed_as_type(token: &SyntaxToken, meaning: Definition<'_>) -> bool {
+    let is_value = matches!(
+        meaning,
+        Definition::EnumVariant(_) | Definition::Function(_) | Definition::Const(_) | Definition::Static(_)
+    );
+    is_value && matches!(unresolved_kind(token), Some((Code::E0405 | Code::E0412 | Code::E0220 | Code::E0433, _)))
+}

@@ -1,0 +1,302 @@
+//! What an edit writes into the heads of items, and rust-analyzer does not judge there: generics that do not fit, derives
+//! of what fields do not implement, lifetimes that nobody declares, and blocks that may not be.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use ra_ap_hir::{Adt, Impl, ModuleDef, PathResolution, Semantics, Trait, Type};
+use ra_ap_ide::RootDatabase;
+use ra_ap_ide_db::defs::Definition;
+use ra_ap_syntax::ast::{self, HasGenericParams as _, HasName as _};
+use ra_ap_syntax::{AstNode as _, Edition, SourceFile, SyntaxKind, SyntaxNode};
+
+use super::code::Code;
+use super::delta::Delta;
+use super::finding::Findings;
+use super::scope_changes::ScopeChanges;
+use super::unresolved::derived;
+use super::{generics, helpers, report};
+use crate::resolve::at;
+use crate::syntax::positions;
+use crate::syntax::positions::span;
+use crate::view::Context;
+use semdex_engine::files::File;
+use semdex_model::{ChangeKind, OutlineItem, Place, SymbolKind};
+use semdex_text::words::words;
+
+pub(super) fn unfit_heads(
+    cx: &Context<'_>,
+    file: &Arc<File>,
+    deltas: &[&Delta<'_>],
+    scope_changes: &ScopeChanges,
+    out: &mut Findings<'_>,
+) {
+    let Some(id) = cx.file_id(&file.path) else { return };
+    // A block without a trait is no declaration.
+    for at in scope_changes.heads() {
+        let block = positions::token(&cx.sema, id, at).and_then(|it| it.parent_ancestors().find_map(ast::Impl::cast));
+        let Some(block) = block.filter(|it| it.trait_().is_none()) else { continue };
+        let chain = file.outline().enclosing(block.syntax().text_range().start().into());
+        let item = chain.last().filter(|it| it.kind == SymbolKind::Impl);
+        if let Some((item, of)) = item.zip(cx.sema.to_def(&block)) {
+            unfit_block(cx, file, item, &block, of, out);
+            unfit_head(cx, block.syntax(), out);
+        }
+    }
+    for item in deltas.iter().filter(|it| it.kind != ChangeKind::Body).filter_map(|it| it.after) {
+        let Some(token) = positions::token(&cx.sema, id, item.name_span.start) else { continue };
+        if item.kind == SymbolKind::Impl {
+            let Some(block) = token.parent_ancestors().find_map(ast::Impl::cast) else { continue };
+            if let Some(of) = cx.sema.to_def(&block) {
+                unfit_block(cx, file, item, &block, of, out);
+            }
+        }
+        let Some(node) = token.parent_ancestors().find(is_whole) else { continue };
+        // What `cfg` switches off is no definition.
+        if item.kind != SymbolKind::Impl && at::definition_at(&cx.sema, id, item.name_span.start).is_none() {
+            continue;
+        }
+        unfit_head(cx, &node, out);
+        if let Some(adt) = node.ancestors().find_map(ast::Adt::cast) {
+            unfit_derives(cx, file, &adt, out);
+        }
+    }
+}
+
+fn unfit_head(cx: &Context<'_>, node: &SyntaxNode, out: &mut Findings<'_>) {
+    let mut declared: BTreeSet<String> = ["'static", "'_"].map(str::to_owned).into();
+    for around in node.ancestors() {
+        let Some(it) = ast::AnyHasGenericParams::cast(around) else { continue };
+        let Some(list) = it.generic_param_list() else { continue };
+        declared.extend(list.lifetime_params().filter_map(|it| Some(it.lifetime()?.text().to_string())));
+    }
+    let head = head_of(node);
+    let binders = head.iter().filter(|it| ast::ForBinder::can_cast(it.kind()));
+    let bound = binders.flat_map(|it| it.descendants()).filter_map(ast::Lifetime::cast);
+    declared.extend(bound.map(|it| it.text().to_string()));
+    for inner in head {
+        if let Some(lifetime) = ast::Lifetime::cast(inner.clone()) {
+            let name = lifetime.text().to_string();
+            if !declared.contains(&name) && inner.parent().is_none_or(|it| it.kind() != SyntaxKind::LIFETIME_PARAM) {
+                let message = format!("use of undeclared lifetime name `{name}`");
+                add_at(cx, &inner, Code::E0261, message, out);
+            }
+        } else if let Some(ty) = ast::PathType::cast(inner.clone()) {
+            let token = ty.path().and_then(|it| it.segment()?.name_ref()?.ident_token());
+            token.and_then(|it| generics::unfit_generic(cx, &it, true)).into_iter().for_each(|it| out.add(it));
+        }
+    }
+    let Some(list) = ast::Fn::cast(node.clone()).and_then(|it| it.param_list()) else { return };
+    let names = list.params().filter_map(|it| it.pat()).flat_map(|it| it.syntax().descendants().collect::<Vec<_>>());
+    let mut known = BTreeSet::new();
+    for name in names.filter_map(ast::IdentPat::cast).filter_map(|it| it.name()) {
+        if !known.insert(name.text().to_string()) {
+            let message = format!("`{}` is bound more than once in this parameter list", name.text());
+            add_at(cx, name.syntax(), Code::E0415, message, out);
+        }
+    }
+}
+
+/// Derives of which the type of a field has not what they need. Parameters are bound by the derive itself.
+fn unfit_derives<'db>(cx: &Context<'db>, file: &Arc<File>, adt: &ast::Adt, out: &mut Findings<'_>) {
+    let name = adt.name().map(|it| span(it.syntax().text_range()).start);
+    let chain = name.map(|it| file.outline().enclosing(it)).unwrap_or_default();
+    let Some(item) = chain.last().filter(|it| Some(it.name_span.start) == name) else { return };
+    let derived_macros = helpers::derives_of(&cx.sema, adt);
+    if derived_macros.iter().any(|it| !it.1) {
+        return;
+    }
+    let names: BTreeSet<&str> = derived_macros.iter().map(|it| it.0.as_str()).collect();
+    let generics = adt.generic_param_list().into_iter().flat_map(|it| it.generic_params());
+    let generics: Vec<String> = generics.map(|it| it.syntax().text().to_string()).collect();
+    let is_generic =
+        |it: &str| words(it).any(|it| generics.iter().any(|of| words(of).next().is_some_and(|of| of.1 == it.1)));
+    let fields = adt.syntax().descendants().filter_map(|it| match ast::RecordField::cast(it.clone()) {
+        Some(it) => Some((it.ty()?, cx.sema.to_def(&it)?)),
+        None => ast::TupleField::cast(it).and_then(|it| Some((it.ty()?, cx.sema.to_def(&it)?))),
+    });
+    let fields: Vec<(ast::Type, Type<'db>)> = fields
+        .filter(|it| !is_generic(&it.0.syntax().text().to_string()))
+        .map(|(ty, field)| (ty, field.ty(cx.db)))
+        .filter(|it| !it.1.contains_unknown())
+        .collect();
+    for name in names {
+        let Some(of) = derived_trait(&cx.sema, name, adt) else { continue };
+        let lacks = |ty: &Type<'db>| match name {
+            "PartialEq" | "PartialOrd" => !ty.impls_trait(cx.db, of, std::slice::from_ref(ty)),
+            _ => !ty.impls_trait(cx.db, of, &[]),
+        };
+        // The default of an enum is one of its variants without fields.
+        let needs = name != "Default" || !matches!(adt, ast::Adt::Enum(_));
+        for (ty, _) in fields.iter().filter(|it| needs && lacks(&it.1)) {
+            let written = ty.syntax().text();
+            match name {
+                "Copy" => {
+                    let message = "the trait `Copy` cannot be implemented: a field is not `Copy`".to_owned();
+                    out.add(report::error(cx, file.lines().place(&file.path, item.name_span), Code::E0204, message));
+                }
+                "PartialEq" => {
+                    add_at(cx, ty.syntax(), Code::E0369, format!("`==` cannot be applied to type `{written}`"), out);
+                }
+                _ => {
+                    let message = format!("`{written}` does not implement `{name}`");
+                    add_at(cx, ty.syntax(), Code::E0277, message, out);
+                }
+            }
+            if matches!(name, "Copy" | "Debug") {
+                break;
+            }
+        }
+    }
+    let is_there = |name: &str| derived(item, file, name).is_some();
+    if is_there("Eq") && !is_there("PartialEq") {
+        let definition = cx.file_id(&file.path).and_then(|id| at::definition_at(&cx.sema, id, item.name_span.start));
+        let Some(Definition::Adt(own)) = definition else { return };
+        let ty = own.ty(cx.db);
+        let compares = Impl::all_for_type(cx.db, ty).into_iter().filter_map(|it| it.trait_(cx.db));
+        if !compares.into_iter().any(|it| it.name(cx.db).as_str() == "PartialEq") {
+            let message = format!("`{}` does not implement `PartialEq`, which `Eq` needs", item.name);
+            out.add(report::error(cx, file.lines().place(&file.path, item.name_span), Code::E0277, message));
+        }
+    }
+}
+
+/// The trait of the standard library that a derive goes by.
+fn derived_trait(sema: &Semantics<'_, RootDatabase>, name: &str, adt: &ast::Adt) -> Option<Trait> {
+    let path = match name {
+        "Clone" => "core::clone::Clone",
+        "Copy" => "core::marker::Copy",
+        "Debug" => "core::fmt::Debug",
+        "Default" => "core::default::Default",
+        "PartialEq" => "core::cmp::PartialEq",
+        "Eq" => "core::cmp::Eq",
+        "PartialOrd" => "core::cmp::PartialOrd",
+        "Ord" => "core::cmp::Ord",
+        "Hash" => "core::hash::Hash",
+        _ => return None,
+    };
+    let scope = sema.scope(adt.syntax())?;
+    let tree = SourceFile::parse(&format!("use ::{path};"), Edition::CURRENT).tree();
+    let path = tree.syntax().descendants().find_map(ast::Path::cast)?;
+    match scope.speculative_resolve(&path)? {
+        PathResolution::Def(ModuleDef::Trait(it)) => Some(it),
+        _ => None,
+    }
+}
+
+/// A block that is written anew.
+fn unfit_block(
+    cx: &Context<'_>,
+    file: &Arc<File>,
+    item: &OutlineItem,
+    block: &ast::Impl,
+    of: Impl,
+    out: &mut Findings<'_>,
+) {
+    let Some(own) = block.self_ty() else { return };
+    let header = block.trait_();
+    let at = |node: &SyntaxNode| -> Option<Place> { cx.place(report::reported_range(cx, node)) };
+    let mut add = |node: &SyntaxNode, code: Code, message: String| {
+        at(node).into_iter().for_each(|it| out.add(report::error(cx, it, code, message.clone())));
+    };
+    if let Some(ast::Type::PathType(path)) = &header {
+        let meant = path.path().and_then(|it| cx.sema.resolve_path(&it));
+        if let Some(PathResolution::Def(ModuleDef::Adt(_))) = meant {
+            let message = format!("expected trait, found `{}`", path.syntax().text());
+            return add(path.syntax(), Code::E0404, message);
+        }
+    }
+    let ty = of.self_ty(cx.db);
+    if ty.contains_unknown() {
+        return;
+    }
+    match (&header, of.trait_(cx.db)) {
+        (Some(header), Some(_)) if !of.check_orphan_rules(cx.db) => {
+            add(header.syntax(), Code::E0117, "neither the trait nor the type is of this crate".to_owned());
+        }
+        (None, _) => {
+            let krate = of.module(cx.db).krate(cx.db);
+            let adt = ty.as_adt().map(|it: Adt| it.module(cx.db).krate(cx.db));
+            if adt.is_some_and(|it| it != krate) {
+                let message = "an `impl` without a trait has to be in the crate of its type".to_owned();
+                add(own.syntax(), Code::E0116, message);
+            }
+        }
+        _ => {}
+    }
+    let mut named = own.syntax().text().to_string();
+    named.extend(header.iter().map(|it| format!(" {}", it.syntax().text())));
+    // What is bound to a type of a trait is recognized by that.
+    named.extend(block.where_clause().map(|it| format!(" {}", it.syntax().text())));
+    let parameters = block.generic_param_list().into_iter().flat_map(|it| it.type_or_const_params());
+    for parameter in parameters.filter_map(|it| match it {
+        ast::TypeOrConstParam::Type(it) => Some(it),
+        ast::TypeOrConstParam::Const(_) => None,
+    }) {
+        let Some(name) = parameter.name() else { continue };
+        let bounds = block.generic_param_list().map(|it| it.syntax().text().to_string()).unwrap_or_default();
+        let is_named =
+            words(&named).any(|it| it.1 == name.text()) || words(&bounds).filter(|it| it.1 == name.text()).count() > 1;
+        if !is_named {
+            let message = format!("the type parameter `{}` is not constrained by the block", name.text());
+            add(parameter.syntax(), Code::E0207, message);
+        }
+    }
+    let same = |it: &OutlineItem| it.kind == SymbolKind::Impl && it.name == item.name && it.container == item.container;
+    let mut first: Option<&OutlineItem> = None;
+    let mut again = None;
+    file.outline().walk(&mut |it| {
+        if same(it) && header.is_some() {
+            match first {
+                None => first = Some(it),
+                Some(_) => again = again.or(Some(it)),
+            }
+        }
+    });
+    let block_of = |it: &OutlineItem| {
+        let token = positions::token(&cx.sema, cx.file_id(&file.path)?, it.name_span.start)?;
+        token.parent_ancestors().find_map(ast::Impl::cast)
+    };
+    if let (Some(first), Some(again)) = (first.and_then(block_of), again.and_then(block_of)) {
+        let head = |it: &ast::Impl| {
+            (
+                it.trait_().map(|it| it.syntax().text().to_string()),
+                it.self_ty().map(|it| it.syntax().text().to_string()),
+            )
+        };
+        let is_plain = |it: &ast::Impl| it.generic_param_list().is_none() && cx.sema.to_def(it).is_some();
+        if head(&first) == head(&again) && is_plain(&first) && is_plain(&again) {
+            add(again.syntax(), Code::E0119, format!("`{}` is implemented twice", item.name));
+        }
+    }
+}
+
+fn add_at(cx: &Context<'_>, node: &SyntaxNode, code: Code, message: String, out: &mut Findings<'_>) {
+    let place = cx.place(report::reported_range(cx, node));
+    place.into_iter().for_each(|it| out.add(report::error(cx, it, code, message.clone())));
+}
+
+fn is_whole(node: &SyntaxNode) -> bool {
+    ast::Item::can_cast(node.kind())
+        || ast::RecordField::can_cast(node.kind())
+        || ast::TupleField::can_cast(node.kind())
+        || ast::Variant::can_cast(node.kind())
+}
+
+/// What stands in the head of an item, or in the whole of what has no body.
+fn head_of(node: &SyntaxNode) -> Vec<SyntaxNode> {
+    let mut found = Vec::new();
+    let mut next: Vec<SyntaxNode> = node.children().collect();
+    while let Some(it) = next.pop() {
+        let is_body = ast::BlockExpr::can_cast(it.kind())
+            || ast::AssocItemList::can_cast(it.kind())
+            || ast::ItemList::can_cast(it.kind())
+            || ast::Attr::can_cast(it.kind())
+            || ast::Expr::can_cast(it.kind());
+        if !is_body {
+            next.extend(it.children());
+            found.push(it);
+        }
+    }
+    found
+}

@@ -1,0 +1,157 @@
+//! What a change reaches by way of macros of the workspace: their definitions are no more than tokens, so it is looked
+//! at what their calls make.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use ra_ap_hir::Semantics;
+use ra_ap_ide::{FileId, RootDatabase};
+use ra_ap_ide_db::defs::{Definition, NameRefClass};
+use ra_ap_syntax::{AstNode as _, SyntaxNode, ast};
+
+use super::affected::ChangedSymbol;
+use super::anchors;
+use crate::index::search::Occurrence;
+use crate::index::usages;
+use crate::resolve::paths;
+use crate::resolve::paths::as_assoc_item;
+use crate::syntax::positions;
+use crate::view::Context;
+use semdex_text::words::words;
+
+/// Macros in macros are followed so deep.
+pub(super) const MAX_MACROS: usize = 3;
+
+/// Each node of a body, and of what macros make in it.
+pub(super) fn in_expansions(sema: &Semantics<'_, RootDatabase>, body: &SyntaxNode, visit: &mut dyn FnMut(&SyntaxNode)) {
+    in_expansions_to(sema, body, MAX_MACROS, visit);
+}
+
+/// Each node of a body, and where it is wanted of what macros make in it, with a mark on these.
+pub(super) fn in_body(
+    sema: &Semantics<'_, RootDatabase>,
+    body: &SyntaxNode,
+    expands: bool,
+    visit: &mut dyn FnMut(&SyntaxNode, bool),
+) {
+    for node in body.descendants() {
+        match ast::MacroCall::cast(node.clone()).filter(|_| expands) {
+            Some(call) => {
+                if let Some(expansion) = sema.expand_macro_call(&call) {
+                    in_expansions_to(sema, &expansion.value, MAX_MACROS - 1, &mut |it| visit(it, true));
+                }
+            }
+            None => visit(&node, false),
+        }
+    }
+}
+
+fn in_expansions_to(
+    sema: &Semantics<'_, RootDatabase>,
+    node: &SyntaxNode,
+    depth: usize,
+    visit: &mut dyn FnMut(&SyntaxNode),
+) {
+    for inner in node.descendants() {
+        match ast::MacroCall::cast(inner.clone()) {
+            Some(call) if depth > 0 => {
+                if let Some(expansion) = sema.expand_macro_call(&call) {
+                    in_expansions_to(sema, &expansion.value, depth - 1, visit);
+                }
+            }
+            Some(_) => {}
+            None => visit(&inner),
+        }
+    }
+}
+
+/// The bodies that macros may lead to these places: that around them, or those around the calls of the macro in
+/// whose definition they stand.
+pub(super) fn follow_macros<'db>(
+    cx: &Context<'db>,
+    changed_symbol: &ChangedSymbol<'_>,
+    places: &[Occurrence],
+    depth: usize,
+    units: &mut BTreeSet<(Arc<str>, usize)>,
+) {
+    let mut macros: Vec<Definition<'db>> = Vec::new();
+    for it in places {
+        if let Some(anchor) = anchors::anchor_of(&cx.sema, it) {
+            units.insert(anchor);
+            continue;
+        }
+        macros.extend(macro_around(&cx.sema, it.id, it.at.start).filter(|it| !macros.contains(it)));
+    }
+    if macros.is_empty() || depth == 0 {
+        return;
+    }
+    for found in usages::find(cx, &macros) {
+        // The calls of one file are alike: the first tells whether the name in the macro is this one.
+        for calls in found.items.chunk_by(|a, b| a.id == b.id).filter(|it| makes(cx, &it[0], changed_symbol)) {
+            for it in calls {
+                units.extend(anchors::anchor_of(&cx.sema, it));
+            }
+        }
+        let inner: Vec<Occurrence> = found.in_macros().collect();
+        follow_macros(cx, changed_symbol, &inner, depth - 1, units);
+    }
+}
+
+/// The calls of each macro in whose definition one of these places is.
+pub(super) fn calls_around<'db>(cx: &Context<'db>, places: &[Occurrence]) -> Vec<Vec<Occurrence>> {
+    let mut macros: Vec<Definition<'db>> = Vec::new();
+    for it in places {
+        macros.extend(macro_around(&cx.sema, it.id, it.at.start).filter(|it| !macros.contains(it)));
+    }
+    usages::find(cx, &macros).into_iter().map(|it| it.items).collect()
+}
+
+/// The macro in whose definition an offset stands.
+pub(super) fn macro_around<'db>(
+    sema: &Semantics<'db, RootDatabase>,
+    file: FileId,
+    offset: usize,
+) -> Option<Definition<'db>> {
+    let definition = positions::token(sema, file, offset)?.parent_ancestors().find_map(ast::Macro::cast)?;
+    sema.to_def(&definition).map(Definition::Macro)
+}
+
+/// The call that names a macro.
+pub(super) fn call_at(sema: &Semantics<'_, RootDatabase>, file: FileId, offset: usize) -> Option<ast::MacroCall> {
+    positions::token(sema, file, offset)?.parent_ancestors().find_map(ast::MacroCall::cast)
+}
+
+/// Whether a call of a macro makes something that names what changes, or may.
+fn makes(cx: &Context<'_>, call: &Occurrence, changed_symbol: &ChangedSymbol<'_>) -> bool {
+    match call_at(&cx.sema, call.id, call.at.start) {
+        Some(call) => expansion_names(cx, &call, changed_symbol, MAX_MACROS),
+        None => true,
+    }
+}
+
+fn expansion_names(cx: &Context<'_>, call: &ast::MacroCall, changed_symbol: &ChangedSymbol<'_>, depth: usize) -> bool {
+    let Some(expansion) = cx.sema.expand_macro_call(call).filter(|_| depth > 0) else { return true };
+    expansion.value.descendants().any(|node| {
+        if let Some(inner) = ast::MacroCall::cast(node.clone()) {
+            // What stands in the definition of another one is followed from there.
+            let is_same = called(&inner).is_some_and(|it| Some(it) == called(call));
+            let holds_it = || words(&inner.syntax().text().to_string()).any(|it| it.1 == changed_symbol.name);
+            return (is_same || holds_it()) && expansion_names(cx, &inner, changed_symbol, depth - 1);
+        }
+        let Some(name) = ast::NameRef::cast(node).filter(|it| it.text() == changed_symbol.name) else { return false };
+        match NameRefClass::classify(&cx.sema, &name) {
+            // What implements a trait's member is meant where that is.
+            Some(NameRefClass::Definition(it, _)) if implements(cx.db, it) => true,
+            Some(NameRefClass::Definition(it, _)) => paths::path_of(cx, it).is_none_or(|it| it == changed_symbol.path),
+            _ => true,
+        }
+    })
+}
+
+fn implements<'db>(db: &'db RootDatabase, definition: Definition<'db>) -> bool {
+    as_assoc_item(definition, db).is_some_and(|it| it.implemented_trait(db).is_some())
+}
+
+fn called(call: &ast::MacroCall) -> Option<String> {
+    Some(call.path()?.segment()?.name_ref()?.text().to_string())
+}

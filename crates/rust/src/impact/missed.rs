@@ -1,0 +1,147 @@
+//! Names that nothing bears before a change, and something after it: what the change mends where nothing is edited. The
+//! other way round what goes is found by who names it; what comes is named by nobody yet.
+
+use std::collections::BTreeSet;
+
+use ra_ap_hir::{ModuleDef, PathResolution, Semantics};
+use ra_ap_ide::RootDatabase;
+use ra_ap_syntax::{AstNode as _, SyntaxKind, SyntaxToken, ast};
+
+use super::code::Code;
+use super::delta::Delta;
+use super::edit_context::EditContext;
+use super::finding::{Finding, Subject};
+use super::unresolved::{is_left_out, made_of_input, unresolved_kind_as_made};
+use super::{cascades, follows, report};
+use crate::index::names::{Reader, Resolution};
+use crate::index::search::{Occurrence, Search};
+use crate::index::usages;
+use crate::syntax::positions;
+use crate::syntax::positions::span;
+use crate::view::Context;
+use semdex_model::ChangeKind;
+
+/// A place where a name is missed before a change, and the error that is reported for it.
+pub(super) struct Missed {
+    pub(super) occurrence: Occurrence,
+    error: Option<Finding>,
+}
+
+/// The places that write a name which the change may bring, and mean nothing by it.
+pub(super) fn missed_before(cx: &Context<'_>, edit: &EditContext, deltas: &[(usize, Delta<'_>)]) -> Vec<Missed> {
+    let search = Search::of_words(&names_brought(edit, deltas));
+    let mut places: Vec<Occurrence> = usages::search_for(cx, &search).into_iter().flat_map(|it| it.missed()).collect();
+    // A glob, or a macro, may bring any.
+    if edit.scope_changes.iter().any(|it| it.all) {
+        places.extend(usages::known_as_missed(cx));
+    }
+    places.sort_by_key(|it| (it.id, it.at.start));
+    places.dedup_by_key(|it| (it.id, it.at.start));
+    places.into_iter().map(|occurrence| Missed { error: error_at(cx, &occurrence), occurrence }).collect()
+}
+
+/// The errors of those that mean something now, but for what is reported already.
+pub(super) fn add_mended(cx: &Context<'_>, missed: Vec<Missed>, edit: &EditContext, fixed: &mut Vec<Finding>) {
+    for Missed { occurrence, error } in missed {
+        let Some(error) = error.filter(|_| means_something(cx, &occurrence, edit)) else { continue };
+        let is_reported = |it: &Finding| {
+            let is_there = it.place.file == error.place.file && it.place.line <= error.place.line;
+            is_there && error.place.line <= it.place.end_line && (it.code == error.code || it.place == error.place)
+        };
+        if !fixed.iter().any(is_reported) {
+            fixed.push(error);
+        }
+    }
+}
+
+/// What a change declares, or lets others see, by its name; an import declares too.
+fn names_brought<'n>(edit: &'n EditContext, deltas: &[(usize, Delta<'n>)]) -> BTreeSet<&'n str> {
+    let is_brought = |it: &&(usize, Delta<'_>)| {
+        matches!(it.1.kind, ChangeKind::Added | ChangeKind::Renamed | ChangeKind::Visibility)
+    };
+    let items = deltas.iter().filter(is_brought).filter_map(|it| it.1.after);
+    let mut names: BTreeSet<&str> = items.map(|it| it.name.as_str()).collect();
+    names.extend(edit.scope_changes.iter().flat_map(|it| &it.names).map(String::as_str));
+    // A file that comes is a module, if it is declared.
+    let came = edit.olds.iter().zip(&edit.news).filter(|(old, new)| old.text.is_empty() && !new.text.is_empty());
+    names.extend(came.filter_map(|(_, new)| module_of(&new.path)));
+    names
+}
+
+fn module_of(path: &str) -> Option<&str> {
+    let stem = path.strip_suffix("/mod.rs").or_else(|| path.strip_suffix(".rs"))?;
+    Some(stem.rsplit_once('/').map_or(stem, |it| it.1))
+}
+
+fn means_something(cx: &Context<'_>, occurrence: &Occurrence, edit: &EditContext) -> bool {
+    let at = edit.moved(&occurrence.file.path, occurrence.at.start);
+    let Some((at, id)) = at.zip(cx.file_id(&occurrence.file.path)) else { return false };
+    let word = &occurrence.file.text[occurrence.at.start..occurrence.at.end];
+    let meaning = || Reader::new(&cx.sema, id).read(at, word);
+    let place = || format!("`{word}` in {}", occurrence.file.path);
+    matches!(cx.unless_at_fault(place, meaning).flatten(), Some(Resolution::Names(it)) if !it.is_empty())
+}
+
+/// The compiler's word for a name that nothing bears; where a part of the path before it is missed already, for that.
+fn error_at(cx: &Context<'_>, occurrence: &Occurrence) -> Option<Finding> {
+    let token = positions::token(&cx.sema, occurrence.id, occurrence.at.start)?;
+    if token.kind() != SyntaxKind::IDENT || is_left_out(&cx.sema, occurrence.id, &token) {
+        return None;
+    }
+    // In the input of a macro the part of the path that is missed is reported where it is named itself.
+    if made_of_input(&cx.sema, &token).is_some_and(|it| first_missed(&cx.sema, &it).is_some()) {
+        return None;
+    }
+    let token = first_missed(&cx.sema, &token).unwrap_or(token);
+    let (code, what) = unresolved_kind_as_made(&cx.sema, &token)?;
+    // What a trait that is missed itself brings its implementations, the compiler does not look for.
+    if code == Code::E0220 && implements_nothing(&cx.sema, &token) {
+        return None;
+    }
+    let qualifier = path_of(&token).and_then(|it| it.qualifier());
+    if qualifier.is_some_and(|it| cascades::is_unbound(&cx.sema, &token, &it.syntax().text().to_string())) {
+        return None;
+    }
+    let code = unless_unseen(&cx.sema, &token, code);
+    let place = occurrence.file.lines().place(&occurrence.file.path, span(token.text_range()));
+    let subject = if code == Code::Uncoded { Subject::Macro } else { Subject::None };
+    Some(report::error(cx, place, code, message(&token, what)).about(subject))
+}
+
+/// What is there and may not be seen has a code of its own.
+pub(crate) fn unless_unseen(sema: &Semantics<'_, RootDatabase>, token: &SyntaxToken, code: Code) -> Code {
+    let is_hidden =
+        matches!(code, Code::E0405 | Code::E0412 | Code::E0422 | Code::E0425 | Code::E0432 | Code::E0433 | Code::E0531)
+            && follows::is_there_unseen(sema, token);
+    if is_hidden { Code::E0603 } else { code }
+}
+
+pub(crate) fn message(token: &SyntaxToken, what: &str) -> String {
+    let name = token.text().trim_start_matches("r#");
+    match path_of(token).and_then(|it| it.qualifier()) {
+        Some(qualifier) => format!("cannot find {what} `{name}` in `{}`", qualifier.syntax().text()),
+        None => format!("cannot find {what} `{name}` in this scope"),
+    }
+}
+
+/// The path whose last part a token is.
+pub(crate) fn path_of(token: &SyntaxToken) -> Option<ast::Path> {
+    Some(token.parent_ancestors().take(2).find_map(ast::PathSegment::cast)?.parent_path())
+}
+
+/// The first part of a path that means nothing, before the one that is given.
+fn first_missed(sema: &Semantics<'_, RootDatabase>, token: &SyntaxToken) -> Option<SyntaxToken> {
+    let before = std::iter::successors(path_of(token)?.qualifier(), ast::Path::qualifier);
+    // A variant has nothing below it: a type of its name is missed.
+    let leads_on =
+        |it: &ast::Path| !matches!(sema.resolve_path(it), None | Some(PathResolution::Def(ModuleDef::EnumVariant(_))));
+    let missed = before.filter(|it| !leads_on(it)).last()?;
+    missed.segment()?.name_ref()?.ident_token()
+}
+
+/// Whether the block around a token implements a trait that means nothing.
+fn implements_nothing(sema: &Semantics<'_, RootDatabase>, token: &SyntaxToken) -> bool {
+    let block = token.parent_ancestors().find_map(ast::Impl::cast);
+    let Some(ast::Type::PathType(of)) = block.and_then(|it| it.trait_()) else { return false };
+    of.path().is_some_and(|it| sema.resolve_path(&it).is_none())
+}

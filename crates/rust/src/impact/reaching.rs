@@ -1,0 +1,196 @@
+//! The tests that reach what changes: who names it, who names that one, and so on. Every step is a look-up in the
+//! index, in the state before the change.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use ra_ap_ide::{FileId, RootDatabase};
+use ra_ap_ide_db::defs::Definition;
+
+use super::affected::{body_item_around, has_body};
+use super::delta::Delta;
+use super::edit_context::{EditContext, Side};
+use crate::LANGUAGE;
+use crate::index::FileSymbols;
+use crate::index::file_names::{Names, StoredResolution};
+use crate::index::names::{Key, Meaning};
+use crate::resolve::symbols::is_test_at;
+use crate::resolve::{paths, symbols};
+use crate::view::Context;
+use semdex_engine::files::File;
+use semdex_model::{Affected, OutlineItem, Reaching, Role, Span};
+use semdex_text::words::words;
+
+/// The steps from a test to what changes that are followed.
+const MAX_STEPS: u32 = 8;
+/// Tests that are reported; more say no more.
+const MAX_TESTS: usize = 100;
+/// Functions that are followed: what nearly everything reaches is reported by its nearest tests.
+const MAX_REACHED: usize = 4000;
+
+/// The nearest tests, and why there may be more.
+pub(super) struct Tests {
+    pub(super) found: Vec<ReachedTest>,
+    pub(super) missing: Option<&'static str>,
+}
+
+/// A test in the state before the change.
+pub(super) struct ReachedTest {
+    file: Arc<File>,
+    id: FileId,
+    /// What leads there.
+    at: Span,
+    changed_symbol: Arc<str>,
+    distance: u32,
+}
+
+/// A file with what is known of it.
+struct Source<'c> {
+    file: &'c Arc<File>,
+    id: FileId,
+    names: Arc<Names>,
+    known: Arc<FileSymbols>,
+}
+
+pub(super) fn tests_reaching(cx: &Context<'_>, deltas: &[(usize, Delta<'_>)], edit: &EditContext) -> Tests {
+    let mut tests = Tests { found: Vec::new(), missing: None };
+    let mut sources = Vec::new();
+    let mut is_whole = true;
+    for file in cx.files.of(LANGUAGE) {
+        let Some(id) = cx.file_id(&file.path) else { continue };
+        match cx.index.names(id).zip(cx.index.symbols(id)) {
+            Some((names, known)) => {
+                is_whole &= names.is_complete();
+                sources.push(Source { file, id, names, known });
+            }
+            None => is_whole = false,
+        }
+    }
+    let mut seen: HashSet<Key> = HashSet::new();
+    let mut reported: HashSet<(FileId, usize)> = HashSet::new();
+    let mut level: HashMap<Key, Arc<str>> = HashMap::new();
+    for (index, delta) in deltas {
+        let Some((old, item)) = edit.olds.get(*index).zip(delta.before) else { continue };
+        let Some(source) = sources.iter().find(|it| it.file.path == old.path) else { continue };
+        if is_test(item, old) && reported.insert((source.id, item.name_span.start)) {
+            let (at, changed_symbol) = (item.name_span, Arc::from(item.name.as_str()));
+            tests.found.push(ReachedTest { file: source.file.clone(), id: source.id, at, changed_symbol, distance: 0 });
+        }
+        for key in source.known.declared(item.name_span.start).into_iter().flat_map(|it| and_original(cx.db, it)) {
+            let path = paths::shared_path(cx, key).unwrap_or_else(|| Arc::from(item.name.as_str()));
+            if seen.insert(key) {
+                level.insert(key, path);
+            }
+        }
+    }
+    if !is_whole {
+        tests.missing = Some("the names of some files are being read: ask again");
+    }
+    for distance in 1..=MAX_STEPS {
+        if level.is_empty() || tests.found.len() >= MAX_TESTS || seen.len() > MAX_REACHED {
+            break;
+        }
+        let mut next = Vec::new();
+        for source in &sources {
+            step_back(source, &level, distance, &mut reported, &mut tests, &mut next);
+        }
+        let more = next
+            .into_iter()
+            .flat_map(|(key, changed_symbol)| and_original(cx.db, key).map(move |it| (it, changed_symbol.clone())));
+        level = more.filter(|it| seen.insert(it.0)).collect();
+    }
+    if tests.missing.is_none() && (tests.found.len() >= MAX_TESTS || !level.is_empty()) {
+        tests.missing = Some("there are more: these are the nearest");
+    }
+    tests.found.truncate(MAX_TESTS);
+    tests
+}
+
+/// Who of a file names one of these: its tests are reported, its other functions are next.
+fn step_back(
+    source: &Source<'_>,
+    level: &HashMap<Key, Arc<str>>,
+    distance: u32,
+    reported: &mut HashSet<(FileId, usize)>,
+    tests: &mut Tests,
+    next: &mut Vec<(Key, Arc<str>)>,
+) {
+    let changed_symbol = |it: &Meaning| level.get(&it.definition).or_else(|| level.get(&it.original)).cloned();
+    let wanted: HashMap<StoredResolution, Arc<str>> = source
+        .names
+        .resolutions()
+        .filter_map(|resolution| match resolution {
+            StoredResolution::Means(meaning) if !meaning.declares => Some((resolution, changed_symbol(&meaning)?)),
+            _ => None,
+        })
+        .collect();
+    if wanted.is_empty() {
+        return;
+    }
+    for (at, resolution, role) in source.names.within(0, usize::MAX) {
+        let Some(changed_symbol) = wanted.get(&resolution) else { continue };
+        if matches!(role, Role::Import | Role::Doc) {
+            continue;
+        }
+        let outer = body_item_around(source.file, at);
+        let inner = source.file.outline().enclosing(at).into_iter().rfind(|it| has_body(it.kind));
+        let test = [inner, outer].into_iter().flatten().find(|it| is_test(it, source.file));
+        // A macro among items that stands in a file of tests makes some.
+        let anchor = match (test, inner) {
+            (Some(test), _) => Some(test.name_span.start),
+            (None, None) if is_test_at(source.file, at) => Some(at),
+            _ => None,
+        };
+        if let Some(anchor) = anchor {
+            if reported.insert((source.id, anchor)) {
+                let word = words(&source.file.text[at..]).next().map_or(0, |it| it.1.len());
+                let at = Span::new(at, at + word);
+                let (file, changed_symbol) = (source.file.clone(), changed_symbol.clone());
+                tests.found.push(ReachedTest { file, id: source.id, at, changed_symbol, distance });
+            }
+        } else if let Some(key) = inner.and_then(|it| source.known.declared(it.name_span.start)) {
+            next.push((key, changed_symbol.clone()));
+        }
+    }
+}
+
+/// With the item of the trait that it implements: by that it is called too.
+fn and_original<'db>(db: &'db RootDatabase, key: Key) -> impl Iterator<Item = Key> + use<> {
+    let definition: Definition<'db> = key.definition();
+    let original = Meaning::new(definition, false, db).map(|it| it.original).filter(|it| *it != key);
+    std::iter::once(key).chain(original)
+}
+
+/// As they stand after the change.
+pub(super) fn reported_tests(cx: &Context<'_>, tests: &Tests, edit: &EditContext, now: Side) -> Vec<Reaching> {
+    let reported = tests.found.iter().filter_map(|it| {
+        let start = edit.moved(&it.file.path, it.at.start)?;
+        let edited = edit.news.iter().find(|new| new.path == it.file.path);
+        let file = edited.or_else(|| cx.files.get(&it.file.path))?;
+        let (own, at) = match now {
+            Side::Before => (&it.file, it.at.start),
+            Side::After => (file, start),
+        };
+        let place = file.lines().place(&file.path, Span::new(start, start + (it.at.end - it.at.start)));
+        let symbol = symbols::enclosing_path(cx, own, it.id, at);
+        let at = Affected {
+            text: symbols::line(file, &place),
+            symbol,
+            cause: Some(it.changed_symbol.to_string()),
+            test: true,
+            place,
+        };
+        Some(Reaching { at, distance: Some(it.distance) })
+    });
+    reported.collect()
+}
+
+/// Whether the item itself is what a test runner runs, or measures.
+fn is_test(item: &OutlineItem, file: &File) -> bool {
+    let head = file.text.get(item.span.start..item.name_span.start).unwrap_or_default();
+    let mut attributes = head.split("#[").skip(1).filter_map(|it| it.split([']', '(']).next());
+    attributes.any(|it| {
+        let name = it.rsplit("::").next().unwrap_or(it).trim();
+        name.ends_with("test") || matches!(name, "bench" | "test_case" | "quickcheck")
+    })
+}

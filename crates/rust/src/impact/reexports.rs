@@ -1,0 +1,165 @@
+//! What the imports of an edited file bring before a change, and not after it by the same name and for as many.
+
+use ra_ap_hir::{Adt, Module, ModuleDef, PathResolution, ScopeDef};
+use ra_ap_ide_db::defs::Definition;
+use ra_ap_syntax::{AstNode as _, Edition, NodeOrToken, SourceFile, SyntaxNode, ast};
+
+use super::edit_context::EditContext;
+use crate::view::Context;
+
+/// Of what a glob brings so many names are looked for.
+const MAX_BROUGHT: usize = 512;
+
+/// One part of an import, by what it says.
+#[derive(Debug, Clone, Default)]
+struct Import {
+    /// The inline modules around it.
+    within: Vec<String>,
+    condition: String,
+    visibility: String,
+    path: String,
+    /// By which name; a glob has none.
+    name: Option<String>,
+}
+
+enum Written {
+    Use(ast::UseTree),
+    ExternCrate(ast::ExternCrate),
+}
+
+impl Import {
+    /// Whether who finds something by the other one finds it by this one too.
+    fn covers(&self, other: &Import) -> bool {
+        self.within == other.within
+            && self.path == other.path
+            && self.name == other.name
+            && (self.condition.is_empty() || self.condition == other.condition)
+            && (self.visibility == "pub" || self.visibility == other.visibility)
+    }
+}
+
+/// What the old text's imports bring that no import of the new text brings in the same way.
+pub(super) fn no_more_imported<'db>(cx: &Context<'db>, edit: &EditContext) -> Vec<Definition<'db>> {
+    let mut gone: Vec<Definition<'db>> = Vec::new();
+    for (index, (old, new)) in edit.olds.iter().zip(&edit.news).enumerate() {
+        let is_read = !edit.scope_changes[index].is_empty() && !old.is_too_deep() && !new.is_too_deep();
+        let Some(id) = cx.file_id(&old.path).filter(|_| is_read) else { continue };
+        let after = SourceFile::parse(&new.text, Edition::CURRENT).tree();
+        let kept = imports_of(after.syntax());
+        for (import, written) in imports_of(cx.sema.parse_guess_edition(id).syntax()) {
+            if kept.iter().any(|it| it.0.covers(&import)) {
+                continue;
+            }
+            for it in brought(cx, &import, &written) {
+                if !gone.contains(&it) {
+                    gone.push(it);
+                }
+            }
+        }
+    }
+    gone
+}
+
+fn imports_of(file: &SyntaxNode) -> Vec<(Import, Written)> {
+    let mut found = Vec::new();
+    collect(file, &[], &mut found);
+    found
+}
+
+/// The imports of a module and of those in it, not those of bodies.
+fn collect(items: &SyntaxNode, within: &[String], found: &mut Vec<(Import, Written)>) {
+    for node in items.children() {
+        if let Some(module) = ast::Module::cast(node.clone()) {
+            if let Some(list) = module.item_list() {
+                let name = ast::HasName::name(&module).map(|it| it.text().to_string());
+                let within: Vec<String> = within.iter().cloned().chain(name).collect();
+                collect(list.syntax(), &within, found);
+            }
+        } else if let Some(import) = ast::Use::cast(node.clone()) {
+            let head = head(&import, within);
+            for tree in import.syntax().descendants().filter_map(ast::UseTree::cast) {
+                if tree.use_tree_list().is_none() {
+                    found.push((of_tree(&tree, &head), Written::Use(tree)));
+                }
+            }
+        } else if let Some(of) = ast::ExternCrate::cast(node) {
+            let path = of.name_ref().map(|it| it.text().to_string()).unwrap_or_default();
+            let name = of.rename().map(|it| written(it.syntax())).or_else(|| Some(path.clone()));
+            found.push((Import { path, name, ..head(&of, within) }, Written::ExternCrate(of)));
+        }
+    }
+}
+
+/// What an import says besides what it brings.
+fn head(import: &(impl ast::HasAttrs + ast::HasVisibility), within: &[String]) -> Import {
+    let attributes = import.attrs().map(|it| written(it.syntax()));
+    let condition: Vec<String> = attributes.filter(|it| it.starts_with("#[cfg")).collect();
+    let visibility = import.visibility().map(|it| written(it.syntax())).unwrap_or_default();
+    Import { within: within.to_vec(), condition: condition.concat(), visibility, ..Import::default() }
+}
+
+fn of_tree(tree: &ast::UseTree, head: &Import) -> Import {
+    let around = tree.syntax().ancestors().filter_map(ast::UseTree::cast);
+    let mut path: Vec<String> = around.filter_map(|it| Some(written(it.path()?.syntax()))).collect();
+    path.reverse();
+    if path.len() > 1 && path.last().is_some_and(|it| it == "self") {
+        path.pop();
+    }
+    let path = path.join("::");
+    let name = match tree.rename() {
+        _ if tree.star_token().is_some() => None,
+        Some(it) => Some(written(it.syntax())),
+        None => Some(format!("as{}", path.rsplit("::").next().unwrap_or_default())),
+    };
+    Import { path, name, ..head.clone() }
+}
+
+/// The text of a node, but for white space and comments.
+fn written(node: &SyntaxNode) -> String {
+    let tokens = node.descendants_with_tokens().filter_map(NodeOrToken::into_token);
+    tokens.filter(|it| !it.kind().is_trivia()).map(|it| it.text().to_owned()).collect()
+}
+
+/// What a part of an import brings. Modules and what a glob brings are named too often to be looked for where the import
+/// is private.
+fn brought<'db>(cx: &Context<'db>, import: &Import, written: &Written) -> Vec<Definition<'db>> {
+    let is_handed_on = !import.visibility.is_empty();
+    let tree = match written {
+        Written::Use(tree) => tree,
+        Written::ExternCrate(it) => return cx.sema.to_def(it).map(Definition::ExternCrateDecl).into_iter().collect(),
+    };
+    let mut found = match import.name {
+        None if is_handed_on => brought_by_glob(cx, tree).unwrap_or_default(),
+        None => Vec::new(),
+        Some(_) => brought_by_name(cx, tree),
+    };
+    found.retain(|it| match it {
+        Definition::Module(it) => is_handed_on && !it.is_crate_root(cx.db),
+        _ => true,
+    });
+    found
+}
+
+fn brought_by_name<'db>(cx: &Context<'db>, tree: &ast::UseTree) -> Vec<Definition<'db>> {
+    let Some(meant) = tree.path().and_then(|it| cx.sema.resolve_path_per_ns(&it)) else { return Vec::new() };
+    let all = [meant.type_ns, meant.value_ns, meant.macro_ns].into_iter().flatten();
+    all.filter(|it| matches!(it, PathResolution::Def(_))).map(Definition::from).collect()
+}
+
+fn brought_by_glob<'db>(cx: &Context<'db>, tree: &ast::UseTree) -> Option<Vec<Definition<'db>>> {
+    let path = tree.path().or_else(|| tree.parent_use_tree_list()?.parent_use_tree().path())?;
+    let own: Module = cx.sema.scope(tree.syntax())?.module();
+    Some(match cx.sema.resolve_path(&path)? {
+        PathResolution::Def(ModuleDef::Module(of)) => {
+            let seen = of.scope(cx.db, Some(own)).into_iter().filter_map(|it| match it.1 {
+                ScopeDef::ModuleDef(it) => Some(Definition::from(it)),
+                _ => None,
+            });
+            seen.take(MAX_BROUGHT).collect()
+        }
+        PathResolution::Def(ModuleDef::Adt(Adt::Enum(of))) => {
+            of.variants(cx.db).into_iter().map(Definition::EnumVariant).collect()
+        }
+        _ => Vec::new(),
+    })
+}

@@ -1,0 +1,36 @@
+//! The names of the rules.
+
+/// Which rule found something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum RuleId {
+    Syntax,
+    RustAnalyzer,
+    Operators,
+    Projections,
+    Results,
+    Constructors,
+    Variants,
+    OpaqueTypes,
+    StructUpdates,
+    Overflow,
+    Arity,
+    MissingItems,
+    ImplHeads,
+    ImplItems,
+    DeriveErrors,
+    DynTraits,
+    Names,
+    RemovedTraits,
+    Generics,
+    ConstCalls,
+    Helpers,
+    UnresolvedNames,
+    Duplicates,
+    Heads,
+    Lifetimes,
+    Files,
+    Main,
+    GivenTypes,
+    UnusedParameters,
+    UnusedImports,
+}

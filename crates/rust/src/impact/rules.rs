@@ -1,0 +1,398 @@
+//! What the compiler refuses, as a table: each rule with the codes that it finds, what it is asked of, and when. The
+//! drivers walk bodies, places and edited files and hand what stands there to the rules, in the order of the table.
+
+use ra_ap_hir::{DefWithBody, Semantics};
+use ra_ap_ide::RootDatabase;
+use ra_ap_syntax::SyntaxNode;
+
+use super::affected::ChangedSymbol;
+use super::code::{Code, Code::*, Phase};
+use super::edit_context::EditContext;
+use super::finding::{Finding, Findings, RawDiagnostic};
+use super::rule::{Change, EditedFile, NamedPlace, TraitImpl};
+use super::rule_id::RuleId;
+use super::{
+    bounds, constness, constructors, declared, entry, generics, gone, helpers, impls, item_heads, lifetimes, macros,
+    native, needs, objects, opaque, operators, patterns, projections, unresolved, unused, updates,
+};
+use crate::syntax::positions;
+use crate::view::Context;
+use semdex_model::Role;
+
+impl RuleId {
+    pub(super) fn lists(self, code: Code) -> bool {
+        RULES.iter().any(|it| it.id == self && it.codes.contains(&code))
+    }
+
+    /// Whether it is asked of bodies, in the state before as well as after.
+    pub(super) fn is_of_bodies(self) -> bool {
+        RULES.iter().any(|it| it.id == self && matches!(it.check, Check::Body(_) | Check::Node { .. }))
+    }
+}
+
+/// A rule of the compiler.
+pub(crate) struct Rule {
+    pub(crate) id: RuleId,
+    /// What it finds, in a few words.
+    #[cfg_attr(not(test), expect(dead_code, reason = "a test makes the documentation of it"))]
+    pub(crate) about: &'static str,
+    pub(crate) codes: &'static [Code],
+    when: When,
+    check: Check,
+}
+
+/// When a rule is asked.
+enum When {
+    Always,
+    /// Of a body in which an expression may have another type than before, or its type other traits.
+    TypesDiffer,
+    /// Of changed symbols like this.
+    Symbol(fn(&ChangedSymbol<'_>) -> bool),
+}
+
+/// What a rule is asked of: a body, a node of a body, an implementation, a place that names a changed symbol, a changed
+/// symbol, an edited file, or the whole change, before (`Change`) or after (`Late`) it is settled what follows from what.
+#[derive(Clone, Copy)]
+enum Check {
+    Body(fn(&Context<'_>, DefWithBody, &mut Vec<RawDiagnostic>)),
+    Node {
+        in_expansions: bool,
+        check: fn(&Context<'_>, &SyntaxNode, &mut Vec<RawDiagnostic>),
+    },
+    Impl(fn(&Context<'_>, &TraitImpl<'_>, &mut Vec<Finding>)),
+    Place(fn(&Context<'_>, &NamedPlace<'_, '_>, &mut Findings<'_>)),
+    Symbol(fn(&Context<'_>, &ChangedSymbol<'_>, &EditContext, &mut Findings<'_>)),
+    Item(fn(&Context<'_>, &EditedFile<'_, '_>, &Change<'_, '_>, &mut Findings<'_>)),
+    Change(fn(&Context<'_>, &Change<'_, '_>, &mut Findings<'_>)),
+    Late(fn(&Context<'_>, &Change<'_, '_>, &[Finding]) -> Vec<Finding>),
+    /// By what the errors before and after are gathered with (`impact.rs`).
+    Apart,
+}
+
+/// In the order in which those of one kind of check are asked: of two errors in one line the first stays.
+pub(crate) const RULES: &[Rule] = &[
+    Rule { id: RuleId::Syntax, about: "what is no Rust", codes: &[Syntax], when: When::Always, check: Check::Apart },
+    Rule {
+        id: RuleId::RustAnalyzer,
+        about: "names, members, arguments, types, patterns and fields in bodies",
+        codes: &[
+            Uncoded, E0004, E0005, E0023, E0026, E0027, E0057, E0061, E0062, E0063, E0067, E0106, E0107, E0109, E0133,
+            E0268, E0277, E0282, E0308, E0423, E0425, E0426, E0432, E0433, E0451, E0527, E0529, E0532, E0559, E0560,
+            E0593, E0599, E0603, E0606, E0608, E0609, E0614, E0615, E0616, E0618, E0620, E0624, E0631, E0638, E0639,
+            E0728, E0769,
+        ],
+        when: When::Always,
+        check: Check::Body(native::native_errors),
+    },
+    Rule {
+        id: RuleId::Operators,
+        about: "operators and repeated values of types that lack their traits",
+        codes: &[E0277, E0308, E0368, E0369, E0600],
+        when: When::TypesDiffer,
+        check: Check::Node { in_expansions: true, check: operators::operators },
+    },
+    Rule {
+        id: RuleId::Projections,
+        about: "arguments whose associated types or callbacks are others than asked for",
+        codes: &[E0271, E0277, E0593],
+        when: When::TypesDiffer,
+        check: Check::Node { in_expansions: true, check: projections::unfit_projections },
+    },
+    Rule {
+        id: RuleId::Results,
+        about: "results that do not implement what `impl Trait` promises",
+        codes: &[E0271, E0277],
+        when: When::TypesDiffer,
+        check: Check::Node { in_expansions: false, check: projections::unfit_result },
+    },
+    Rule {
+        id: RuleId::Constructors,
+        about: "constructors and patterns of structs that have named or private fields",
+        codes: &[E0164, E0423, E0532, E0533, E0603],
+        when: When::TypesDiffer,
+        check: Check::Node { in_expansions: true, check: constructors::hidden_constructors },
+    },
+    Rule {
+        id: RuleId::Variants,
+        about: "matches that leave out a variant",
+        codes: &[E0004],
+        when: When::Always,
+        check: Check::Node { in_expansions: false, check: patterns::missed_variants },
+    },
+    Rule {
+        id: RuleId::OpaqueTypes,
+        about: "patterns and conditions of what an `async fn` or another `impl Trait` gives",
+        codes: &[E0308],
+        when: When::Always,
+        check: Check::Node { in_expansions: false, check: opaque::patterns_of_opaque },
+    },
+    Rule {
+        id: RuleId::StructUpdates,
+        about: "private fields that a literal takes from another value",
+        codes: &[E0451],
+        when: When::Always,
+        check: Check::Node { in_expansions: false, check: updates::unseen_in_updates },
+    },
+    Rule {
+        id: RuleId::Overflow,
+        about: "constants that overflow",
+        codes: &[E0080],
+        when: When::Always,
+        check: Check::Body(native::overflows),
+    },
+    Rule {
+        id: RuleId::Arity,
+        about: "calls of a function that takes another number of arguments",
+        codes: &[E0061],
+        when: When::Always,
+        check: Check::Apart,
+    },
+    Rule {
+        id: RuleId::MissingItems,
+        about: "implementations that lack items of their trait",
+        codes: &[E0046],
+        when: When::Always,
+        check: Check::Impl(impls::missing_items),
+    },
+    Rule {
+        id: RuleId::ImplHeads,
+        about: "heads of implementations that do not fit their trait",
+        codes: &[E0107, E0199, E0200, E0277],
+        when: When::Always,
+        check: Check::Impl(impls::unfit_impl_head),
+    },
+    Rule {
+        id: RuleId::ImplItems,
+        about: "items of implementations that do not fit those of their trait",
+        codes: &[E0049, E0050, E0053, E0185, E0186, E0277, E0326, E0407, E0437, E0438],
+        when: When::Always,
+        check: Check::Impl(impls::unfit_impl_items),
+    },
+    Rule {
+        id: RuleId::DeriveErrors,
+        about: "what derive macros refuse",
+        codes: &[Uncoded, E0665],
+        when: When::Always,
+        check: Check::Apart,
+    },
+    Rule {
+        id: RuleId::DynTraits,
+        about: "traits that can be objects no more",
+        codes: &[E0038],
+        when: When::Always,
+        check: Check::Change(objects::dyn_incompatible),
+    },
+    Rule {
+        id: RuleId::Names,
+        about: "names of what is gone, hidden, or something else now",
+        codes: &[
+            Uncoded, E0220, E0308, E0364, E0365, E0369, E0404, E0405, E0408, E0412, E0422, E0425, E0432, E0433, E0531,
+            E0532, E0533, E0573, E0599, E0603, E0616, E0624, E0658,
+        ],
+        when: When::Always,
+        check: Check::Change(gone::gone_names),
+    },
+    Rule {
+        id: RuleId::RemovedTraits,
+        about: "derives and traits that need one that a type has no more",
+        codes: &[E0204, E0277, E0369],
+        when: When::Symbol(|it| !it.lost.is_empty()),
+        check: Check::Symbol(needs::unmet_by_removed_traits),
+    },
+    Rule {
+        id: RuleId::Generics,
+        about: "arguments of types and traits that take others, or ask more of them",
+        codes: &[E0106, E0107, E0277, E0726],
+        when: When::Symbol(|it| it.is_itself && it.has_other_generics()),
+        check: Check::Place(generics::unfit_generics),
+    },
+    Rule {
+        id: RuleId::ConstCalls,
+        about: "constants that call what is not `const` any more",
+        codes: &[E0015],
+        when: When::Symbol(|it| it.is_itself && it.is_const_no_more()),
+        check: Check::Place(constness::call_in_constant),
+    },
+    Rule {
+        id: RuleId::Helpers,
+        about: "derives and their attributes that no macro reads",
+        codes: &[Uncoded],
+        when: When::Always,
+        check: Check::Change(|cx, change, out| {
+            helpers::unread_helpers(cx, &change.affected.helpers, change.edit).into_iter().for_each(|it| out.add(it));
+        }),
+    },
+    Rule {
+        id: RuleId::UnresolvedNames,
+        about: "names that an edit writes and nobody knows",
+        codes: &[Uncoded, E0220, E0404, E0405, E0412, E0422, E0425, E0432, E0433, E0531, E0599, E0603],
+        when: When::Always,
+        check: Check::Item(unresolved::unresolved_names),
+    },
+    Rule {
+        id: RuleId::Duplicates,
+        about: "things declared twice",
+        codes: &[E0124, E0428, E0592],
+        when: When::Always,
+        check: Check::Item(|cx, file, _, out| declared::duplicates(cx, file.file, &file.deltas, out)),
+    },
+    Rule {
+        id: RuleId::Heads,
+        about: "heads of items that an edit writes",
+        codes: &[E0106, E0107, E0116, E0117, E0119, E0204, E0207, E0261, E0277, E0369, E0404, E0415, E0726],
+        when: When::Always,
+        check: Check::Item(|cx, file, change, out| {
+            item_heads::unfit_heads(cx, file.file, &file.deltas, &change.edit.scope_changes[file.index], out);
+        }),
+    },
+    Rule {
+        id: RuleId::Lifetimes,
+        about: "lifetimes that are left out where nothing tells them",
+        codes: &[E0106],
+        when: When::Always,
+        check: Check::Item(|cx, file, _, out| {
+            lifetimes::elided_lifetimes(cx, file.file, &file.deltas).into_iter().for_each(|it| out.add(it));
+        }),
+    },
+    Rule {
+        id: RuleId::Files,
+        about: "modules without a file",
+        codes: &[E0583],
+        when: When::Always,
+        check: Check::Item(|cx, file, _, out| declared::without_files(cx, file.file, &file.deltas, out)),
+    },
+    Rule {
+        id: RuleId::Main,
+        about: "programs without `main`",
+        codes: &[E0601],
+        when: When::Always,
+        check: Check::Item(|cx, file, _, out| {
+            entry::without_main(cx, file.file, &file.deltas).into_iter().for_each(|it| out.add(it));
+        }),
+    },
+    Rule {
+        id: RuleId::GivenTypes,
+        about: "types given for those of a trait that lack what it asks",
+        codes: &[E0277],
+        when: When::Always,
+        check: Check::Change(|cx, change, out| bounds::unfit_types(cx, change.affected, change.edit, out)),
+    },
+    Rule {
+        id: RuleId::UnusedParameters,
+        about: "parameters of types that no field uses",
+        codes: &[E0282, E0283, E0392],
+        when: When::Always,
+        check: Check::Late(|cx, change, new| unused::unused_parameters(cx, change.affected, change.edit, new)),
+    },
+    Rule {
+        id: RuleId::UnusedImports,
+        about: "imports that nothing names",
+        codes: &[UnusedImports],
+        when: When::Always,
+        check: Check::Apart,
+    },
+];
+
+/// Hands each node of a body, and of what macros make in it, to the rules of nodes.
+pub(super) fn check_nodes(cx: &Context<'_>, body: &SyntaxNode, types_differ: bool, out: &mut Vec<RawDiagnostic>) {
+    let is_asked = |it: &&Rule| types_differ || !matches!(it.when, When::TypesDiffer);
+    let rules: Vec<_> = RULES
+        .iter()
+        .filter(is_asked)
+        .filter_map(|it| match it.check {
+            Check::Node { in_expansions, check } => Some((it.id, in_expansions, check)),
+            _ => None,
+        })
+        .collect();
+    let expands = rules.iter().any(|it| it.1);
+    macros::in_body(&cx.sema, body, expands, &mut |node, is_expanded| {
+        for (id, _, check) in rules.iter().filter(|it| it.1 || !is_expanded) {
+            let from = out.len();
+            check(cx, node, out);
+            out[from..].iter_mut().for_each(|it| it.rule = *id);
+        }
+    });
+}
+
+/// The rules of whole bodies: those of constants are asked whatever else is wrong there.
+pub(super) fn check_body(cx: &Context<'_>, body: DefWithBody, of_constants: bool, out: &mut Vec<RawDiagnostic>) {
+    for rule in RULES {
+        let Check::Body(check) = rule.check else { continue };
+        if rule.codes.iter().all(|it| it.phase() == Phase::Constants) == of_constants {
+            let from = out.len();
+            check(cx, body, out);
+            out[from..].iter_mut().for_each(|it| it.rule = rule.id);
+        }
+    }
+}
+
+pub(super) fn check_impl(cx: &Context<'_>, of: &TraitImpl<'_>) -> Vec<Finding> {
+    let mut out: Vec<Finding> = Vec::new();
+    for rule in RULES {
+        let Check::Impl(check) = rule.check else { continue };
+        let from = out.len();
+        check(cx, of, &mut out);
+        out[from..].iter_mut().for_each(|it| it.rule = rule.id);
+    }
+    out
+}
+
+/// The rules of the change in the state after: of its symbols, the places that name them, its files, and all of it.
+pub(super) fn check_change(cx: &Context<'_>, change: &Change<'_, '_>, out: &mut Findings<'_>) {
+    let files = change.edit.news.iter().enumerate();
+    let files = files.map(|(index, file)| {
+        let deltas = change.deltas.iter().filter(|it| it.0 == index).map(|it| &it.1).collect();
+        EditedFile { index, file, deltas }
+    });
+    let files: Vec<EditedFile<'_, '_>> = files.collect();
+    for rule in RULES {
+        out.rule = rule.id;
+        let is_asked = |it: &&ChangedSymbol<'_>| match rule.when {
+            When::Symbol(is_so) => is_so(it),
+            When::Always | When::TypesDiffer => true,
+        };
+        let symbols = change.affected.changed_symbols.iter().filter(is_asked);
+        match rule.check {
+            Check::Place(check) => {
+                for changed_symbol in symbols {
+                    for place in places_of(&cx.sema, changed_symbol, change.edit) {
+                        let at = || format!("`{}` in {}", place.token.text(), place.occurrence.file.path);
+                        cx.unless_at_fault(at, || check(cx, &place, out));
+                    }
+                }
+            }
+            Check::Symbol(check) => symbols.for_each(|it| check(cx, it, change.edit, out)),
+            Check::Item(check) => files.iter().for_each(|it| check(cx, it, change, out)),
+            Check::Change(check) => check(cx, change, out),
+            Check::Body(_) | Check::Node { .. } | Check::Impl(_) | Check::Late(_) | Check::Apart => {}
+        }
+    }
+}
+
+/// What is asked when it is settled what follows from what.
+pub(super) fn check_late(cx: &Context<'_>, change: &Change<'_, '_>, new: &mut Vec<Finding>) {
+    let mut late: Vec<Finding> = Vec::new();
+    for rule in RULES {
+        let Check::Late(check) = rule.check else { continue };
+        late.extend(check(cx, change, new).into_iter().map(|it| Finding { rule: rule.id, ..it }));
+    }
+    let mut out = Findings::new(new);
+    for it in late {
+        out.rule = it.rule;
+        out.add(it);
+    }
+}
+
+/// The places in code that name a symbol, as they are now.
+fn places_of<'c, 'a>(
+    sema: &Semantics<'_, RootDatabase>,
+    changed_symbol: &'c ChangedSymbol<'a>,
+    edit: &EditContext,
+) -> Vec<NamedPlace<'c, 'a>> {
+    let places = changed_symbol.occurrences.iter().filter(|it| !matches!(it.role, Role::Import | Role::Doc));
+    let now = places.filter_map(|occurrence| {
+        let at = edit.moved(&occurrence.file.path, occurrence.at.start)?;
+        Some(NamedPlace { changed_symbol, occurrence, token: positions::token(sema, occurrence.id, at)? })
+    });
+    now.collect()
+}

@@ -1,0 +1,74 @@
+//! Asks the rules of a change, and settles which of their findings follow from others.
+
+use std::collections::HashSet;
+
+use super::affected::AffectedSet;
+use super::broken_imports::UnresolvedImports;
+use super::cascades::UnresolvedHead;
+use super::code::Code;
+use super::delta::Delta;
+use super::edit_context::EditContext;
+use super::finding::{Finding, Findings, Imports};
+use super::rule::Change;
+use super::unresolved::is_type;
+use super::{cascades, rules};
+use crate::view::Context;
+use semdex_model::{ChangeKind, OutlineItem, SymbolKind};
+use semdex_text::words::words;
+
+/// Adds what the rules find to the new errors, takes off what follows from others, and answers what follows but has to
+/// be edited too.
+pub(super) fn apply_rules(
+    cx: &Context<'_>,
+    affected: &AffectedSet<'_>,
+    deltas: &[(usize, Delta<'_>)],
+    edit: &EditContext,
+    new: &mut Vec<Finding>,
+) -> Vec<Finding> {
+    let gone = deltas.iter().filter(|it| matches!(it.1.kind, ChangeKind::Removed | ChangeKind::Renamed));
+    let gone: Vec<(usize, &OutlineItem)> = gone.filter_map(|(index, it)| Some((*index, it.before?))).collect();
+    let members = |kind: SymbolKind| -> HashSet<&str> {
+        let lost = gone.iter().filter(|it| it.1.kind == kind);
+        lost.flat_map(|it| it.1.children.iter().map(|it| it.name.as_str())).collect()
+    };
+    let types = gone.iter().filter(|it| is_type(it.1.kind) || it.1.kind == SymbolKind::Type);
+    let types: HashSet<&str> = types.map(|it| it.1.name.as_str()).collect();
+    // What a trait that is gone would have provided is missed where the trait is.
+    let removed_methods = members(SymbolKind::Trait);
+    new.retain(|it| {
+        let mut words = cascades::text_of(cx, it).into_iter().flat_map(words);
+        !it.is(Code::E0599) || !words.any(|(_, word)| removed_methods.contains(word))
+    });
+    if !gone.is_empty() {
+        new.retain(|it| !cascades::follows_from_unknown(cx, &types, &UnresolvedImports::default(), it));
+    }
+    let removed_variants = members(SymbolKind::Enum);
+    let change = Change { affected, deltas, edit, gone: &gone, removed_variants: &removed_variants };
+    let mut out = Findings::new(new);
+    rules::check_change(cx, &change, &mut out);
+    let Imports { lost, broken } = std::mem::take(&mut out.imports);
+    out.defer(|it| cascades::follows_from(cx, &lost, &broken, it));
+    let Findings { new, mut following, .. } = out;
+    let is_gone = |it: &Finding| {
+        matches!(it.code, Code::E0220 | Code::E0412 | Code::E0432 | Code::E0433 | Code::E0573 | Code::E0603)
+    };
+    if new.iter().any(is_gone) {
+        new.retain(|it| !cascades::follows_from_unknown(cx, &types, &lost, it));
+    }
+    let unresolved_heads: Vec<UnresolvedHead> = new.iter().filter_map(|it| cascades::block_headed_by(cx, it)).collect();
+    new.retain(|it| {
+        !cascades::is_of_a_body(it) && !cascades::is_of_self(cx, it)
+            || !unresolved_heads.iter().any(|of| cascades::is_of_unresolved_head(cx, of, it))
+    });
+    rules::check_late(cx, &change, new);
+    new.sort();
+    // Bodies that a macro makes tell the same of its definition.
+    new.dedup();
+    let mut lines = Findings::new(new);
+    following.sort();
+    following.retain(|it| {
+        let name = cascades::text_of(cx, it).and_then(|it| words(it).next()).map_or("", |it| it.1);
+        !broken.is_alias(name) && lines.claims(it)
+    });
+    following
+}

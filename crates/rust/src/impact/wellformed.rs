@@ -1,0 +1,214 @@
+//! Arguments of types and traits that lack what a parameter asks for: `Wrap<Plain>`, where `Wrap` wants `T: Mark` now
+//! and `Plain` is no `Mark`. Each place that gives such an argument is an error by itself.
+
+use ra_ap_hir::{Adt, GenericDef, HirDisplay as _, ModuleDef, PathResolution, Semantics, Trait, Type};
+use ra_ap_ide::RootDatabase;
+use ra_ap_ide_db::defs::Definition;
+use ra_ap_syntax::ast::{self, HasGenericArgs as _, HasGenericParams as _, HasTypeBounds as _};
+use ra_ap_syntax::{AstNode as _, SyntaxNode};
+
+use super::affected::AffectedSet;
+use super::bounds;
+use super::bounds::bound_path;
+use crate::index::search::Occurrence;
+use crate::index::usages;
+use crate::syntax::positions;
+use crate::view::Context;
+use semdex_model::Role;
+
+/// What a definition asks of one of its parameters.
+struct Asked {
+    of: Trait,
+    /// What the trait is given in turn: `From<B>`.
+    given: Vec<ast::Type>,
+}
+
+/// The parameters of a definition, as they are written, with what is asked of each.
+pub(super) struct Parameters {
+    names: Vec<String>,
+    asked: Vec<Vec<Asked>>,
+    unsized_ones: Vec<bool>,
+}
+
+pub(super) fn parameters_of(sema: &Semantics<'_, RootDatabase>, of: GenericDef) -> Option<Parameters> {
+    let node: ast::AnyHasGenericParams = match of {
+        GenericDef::Adt(it) => ast::AnyHasGenericParams::cast(sema.source(it)?.value.syntax().clone())?,
+        GenericDef::Trait(it) => ast::AnyHasGenericParams::cast(sema.source(it)?.value.syntax().clone())?,
+        _ => return None,
+    };
+    let list = node.generic_param_list().into_iter().flat_map(|it| it.type_or_const_params());
+    let mut found = Parameters { names: Vec::new(), asked: Vec::new(), unsized_ones: Vec::new() };
+    for parameter in list {
+        let name = parameter.name().map(|it| it.text().to_string()).unwrap_or_default();
+        let clauses = node.where_clause().into_iter().flat_map(|it| it.predicates());
+        let clauses = clauses.filter(|it| it.ty().is_some_and(|it| it.syntax().text() == name.as_str()));
+        let own = match &parameter {
+            ast::TypeOrConstParam::Type(it) => it.type_bound_list(),
+            ast::TypeOrConstParam::Const(_) => None,
+        };
+        let lists = own.into_iter().chain(clauses.filter_map(|it| it.type_bound_list()));
+        let bounds: Vec<ast::TypeBound> = lists.flat_map(|it| it.bounds()).collect();
+        let is_sized = !bounds.iter().any(is_relaxed);
+        found.unsized_ones.push(!is_sized || matches!(parameter, ast::TypeOrConstParam::Const(_)));
+        found.asked.push(bounds.into_iter().filter_map(|it| asked_of(sema, it)).collect());
+        found.names.push(name);
+    }
+    Some(found)
+}
+
+fn asked_of(sema: &Semantics<'_, RootDatabase>, bound: ast::TypeBound) -> Option<Asked> {
+    let path = Some(bound).filter(|it| !is_relaxed(it)).and_then(bound_path)?;
+    let PathResolution::Def(ModuleDef::Trait(of)) = sema.resolve_path(&path)? else { return None };
+    let arguments = path.segment()?.generic_arg_list().into_iter().flat_map(|it| it.generic_args());
+    let given = arguments.filter_map(|it| match it {
+        ast::GenericArg::TypeArg(it) => it.ty(),
+        _ => None,
+    });
+    Some(Asked { of, given: given.collect() })
+}
+
+/// The first argument that lacks something, and the trait that it lacks.
+pub(super) fn unmet_bound<'db>(
+    sema: &Semantics<'db, RootDatabase>,
+    parameters: &Parameters,
+    given: &[Option<ast::Type>],
+) -> Option<(String, String)> {
+    let types: Vec<Option<Type<'db>>> =
+        given.iter().map(|it| sema.resolve_type(it.as_ref()?).filter(|it| !it.contains_unknown())).collect();
+    let written = |at: usize| given.get(at)?.as_ref().map(|it| it.syntax().text().to_string());
+    unmet_by(sema, parameters, &types, |at| written(at).unwrap_or_default())
+}
+
+/// The same for a value that is made, of which the compiler works the arguments out.
+pub(super) fn unmet_in_value<'db>(
+    sema: &Semantics<'db, RootDatabase>,
+    of: Adt,
+    parameters: &Parameters,
+    path: &ast::Path,
+) -> Option<(String, String)> {
+    let around = path.syntax().ancestors().skip(1).take(3).filter_map(ast::Expr::cast);
+    let made = around.filter_map(|it| sema.type_of_expr(&it)).map(|it| it.original);
+    let ty = made.filter(|it| it.as_adt() == Some(of)).last()?;
+    unmet_in(sema, parameters, &ty, path.syntax())
+}
+
+/// The same for what a call gives, wherever the type stands in it.
+pub(super) fn unmet_in_result(
+    sema: &Semantics<'_, RootDatabase>,
+    of: Adt,
+    parameters: &Parameters,
+    call: &ast::Expr,
+) -> Option<(String, String)> {
+    let mut found = None;
+    sema.type_of_expr(call)?.original.walk(sema.db, |it| {
+        if found.is_none() && it.as_adt() == Some(of) {
+            found = unmet_in(sema, parameters, &it, call.syntax());
+        }
+    });
+    found
+}
+
+fn unmet_in<'db>(
+    sema: &Semantics<'db, RootDatabase>,
+    parameters: &Parameters,
+    ty: &Type<'db>,
+    place: &SyntaxNode,
+) -> Option<(String, String)> {
+    let types: Vec<Option<Type<'db>>> =
+        ty.type_arguments().map(|it| Some(it).filter(|it| !it.contains_unknown())).collect();
+    // Constants are arguments too, but no types.
+    if types.len() != parameters.names.len() {
+        return None;
+    }
+    let target = sema.scope(place)?.krate().to_display_target(sema.db);
+    let shown = |at: usize| types.get(at)?.as_ref().map(|it| it.display(sema.db, target).to_string());
+    unmet_by(sema, parameters, &types, |at| shown(at).unwrap_or_default())
+}
+
+fn unmet_by<'db>(
+    sema: &Semantics<'db, RootDatabase>,
+    parameters: &Parameters,
+    types: &[Option<Type<'db>>],
+    shown: impl Fn(usize) -> String,
+) -> Option<(String, String)> {
+    for (index, ty) in types.iter().enumerate() {
+        let Some(ty) = ty else { continue };
+        let lacks = |what: &str| (shown(index), what.to_owned());
+        if parameters.unsized_ones.get(index) == Some(&false) && has_no_size(ty) {
+            return Some(lacks("Sized"));
+        }
+        for asked in parameters.asked.get(index).into_iter().flatten() {
+            let name = asked.of.name(sema.db);
+            let arguments: Option<Vec<Type<'db>>> = asked
+                .given
+                .iter()
+                .map(|it| argument(sema, it, parameters, types)?.try_rebase_into(sema.db, ty))
+                .collect();
+            let Some(arguments) = arguments else { continue };
+            let missing = match arguments.is_empty() {
+                true => bounds::lacks_bounds(sema.db, ty, &asked.of.all_supertraits(sema.db)),
+                false => {
+                    let is_whole = arguments.len() == asked.of.type_or_const_param_count(sema.db, false);
+                    Some(asked.of).filter(|of| is_whole && !ty.impls_trait(sema.db, *of, &arguments))
+                }
+            };
+            if missing.is_some() {
+                return Some(lacks(name.as_str()));
+            }
+        }
+    }
+    None
+}
+
+/// What an argument of a bound stands for where the parameters stand for these types.
+fn argument<'db>(
+    sema: &Semantics<'db, RootDatabase>,
+    it: &ast::Type,
+    parameters: &Parameters,
+    types: &[Option<Type<'db>>],
+) -> Option<Type<'db>> {
+    let text = it.syntax().text().to_string();
+    if let Some(at) = parameters.names.iter().position(|it| *it == text) {
+        return types.get(at)?.clone();
+    }
+    let names = it.syntax().descendants().filter_map(ast::NameRef::cast);
+    let is_closed = !names.into_iter().any(|it| parameters.names.iter().any(|name| it.text() == name.as_str()));
+    sema.resolve_type(it).filter(|it| is_closed && !it.contains_unknown())
+}
+
+/// Of a place in an alias, the places that name the alias: the compiler looks at an alias where it is used.
+pub(super) fn through_alias(cx: &Context<'_>, place: &SyntaxNode) -> Option<Vec<Occurrence>> {
+    let alias = place.ancestors().find_map(ast::TypeAlias::cast)?;
+    let is_free = alias.syntax().parent().is_some_and(|it| !ast::AssocItemList::can_cast(it.kind()));
+    let of = cx.sema.to_def(&alias).filter(|_| is_free)?;
+    let found = usages::find(cx, &[Definition::TypeAlias(of)]).into_iter().flat_map(|it| it.items);
+    Some(found.filter(|it| it.role == Role::Type).collect())
+}
+
+/// Blocks within bodies that implement a trait: nobody outside of the body knows of them.
+pub(super) fn note_inner_blocks(cx: &Context<'_>, of: Trait, affected: &mut AffectedSet<'_>) {
+    for it in usages::find(cx, &[Definition::Trait(of)]).into_iter().flat_map(|it| it.items) {
+        let Some(token) = positions::token(&cx.sema, it.id, it.at.start) else { continue };
+        let block = token.parent_ancestors().find_map(ast::Impl::cast);
+        let Some(block) = block.filter(|it| it.syntax().ancestors().any(|it| ast::BlockExpr::can_cast(it.kind())))
+        else {
+            continue;
+        };
+        let header = block.trait_().map(|it| it.syntax().text_range());
+        let own = block.self_ty().map(|it| usize::from(it.syntax().text_range().start()));
+        if header.is_some_and(|it| it.contains_range(token.text_range())) {
+            affected.blocks.extend(own.map(|at| (it.file.path.clone(), at)));
+        }
+    }
+}
+
+/// Whether a bound lets a parameter be without a size: `?Sized`, or what the standard library writes for it.
+fn is_relaxed(bound: &ast::TypeBound) -> bool {
+    let is_weaker = |it: &ast::Type| matches!(it.syntax().text().to_string().as_str(), "PointeeSized" | "MetaSized");
+    bound.question_mark_token().is_some() || bound.ty().as_ref().is_some_and(is_weaker)
+}
+
+/// Texts, slices and objects behind no reference.
+fn has_no_size(ty: &Type<'_>) -> bool {
+    ty.as_builtin().is_some_and(|it| it.is_str()) || ty.as_slice().is_some() || ty.as_dyn_trait().is_some()
+}

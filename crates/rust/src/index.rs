@@ -1,0 +1,408 @@
+//! The index of usages: what each file of the workspace names, resolved once and kept.
+//!
+//! A file's names are one salsa query, so that what they depend on is known precisely: after a change the query of an
+//! untouched file is verified, not computed again, unless something that it rests on differs. Verifying takes time all
+//! the same, and a question may not wait for it. So beside the query stands for each file whether its names are known
+//! to be right *now*: they are until the file itself changes, or until a change of another file could be seen outside
+//! of that file's bodies. A question reads what is right, resolves for itself the few words that it needs in the other
+//! files, and a thread in the background brings these up to date.
+
+pub(crate) mod database;
+pub(crate) mod doc_links;
+pub(crate) mod file_names;
+pub(crate) mod fill;
+pub(crate) mod names;
+pub(crate) mod postings;
+pub(crate) mod query;
+pub(crate) mod references;
+pub(crate) mod search;
+pub(crate) mod usages;
+
+use std::collections::{BTreeSet, HashSet};
+use std::sync::{Arc, OnceLock, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use ra_ap_ide::FileId;
+use rustc_hash::FxHashMap;
+
+use self::file_names::Names;
+use self::names::Key;
+use self::postings::Postings;
+use self::search::Search;
+use super::impact::Finding;
+use super::invalidate::{Edited, Invalidated};
+use super::resolve::paths::CrateNames;
+use crate::impact::unused_imports::UnusedImports;
+use semdex_engine::sound;
+use semdex_model::{OutlineItem, Symbol, SymbolKind, Upstream};
+use semdex_text::diff::OffsetMap;
+use semdex_text::words::occurrences;
+
+/// The symbols of a file as a tree, and each of them as a definition with its path.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct FileSymbols {
+    pub(super) symbols: Vec<Symbol>,
+    pub(super) definitions: Vec<Key>,
+    /// Where their names stand.
+    pub(super) names_at: Vec<usize>,
+    /// For the usages of all of them.
+    pub(super) search: Search,
+    pub(super) package: Option<String>,
+    pub(super) in_a_crate: bool,
+    /// Worked out at the first need.
+    pub(super) upstream: OnceLock<Vec<Upstream>>,
+    /// Other files that the tree speaks of: those of its modules.
+    pub(super) elsewhere: Vec<FileId>,
+}
+
+impl FileSymbols {
+    /// What the name at an offset declares.
+    pub(super) fn declared(&self, name_at: usize) -> Option<Key> {
+        let at = self.names_at.iter().position(|it| *it == name_at)?;
+        self.definitions.get(at).copied()
+    }
+
+    /// The symbol of an item of this file.
+    pub(super) fn symbol_of(&self, item: &OutlineItem) -> Option<&Symbol> {
+        let is_it = |it: &Symbol| {
+            it.name_at.start == item.name_span.start && (it.kind == SymbolKind::Impl) == (item.kind == SymbolKind::Impl)
+        };
+        let mut level = &self.symbols;
+        loop {
+            if let Some(found) = level.iter().find(|it| is_it(it)) {
+                return Some(found);
+            }
+            let around =
+                level.iter().find(|it| it.declared_at.is_none() && it.place.span().contains(item.name_span.start));
+            level = &around?.children;
+        }
+    }
+
+    /// Whether a path in the tree leads through this name.
+    fn says(&self, name: &str) -> bool {
+        fn says(symbol: &Symbol, name: &str) -> bool {
+            leads_through(&symbol.path, name) || symbol.children.iter().any(|it| says(it, name))
+        }
+        self.symbols.iter().any(|it| says(it, name))
+    }
+
+    /// The same symbols in a file that may name other things.
+    fn with_other_names(&self) -> FileSymbols {
+        FileSymbols { upstream: OnceLock::new(), ..self.clone() }
+    }
+
+    /// The path of the innermost symbol around an offset.
+    pub(super) fn enclosing(&self, offset: usize) -> Option<String> {
+        let mut found = None;
+        let mut level = &self.symbols;
+        while let Some(symbol) = level.iter().find(|it| it.declared_at.is_none() && it.place.span().contains(offset)) {
+            if symbol.kind != SymbolKind::Impl {
+                found = Some(symbol);
+            }
+            level = &symbol.children;
+        }
+        found.map(|it| it.path.clone())
+    }
+}
+
+fn leads_through(path: &str, name: &str) -> bool {
+    occurrences(path, name).next().is_some()
+}
+
+/// What is known to be right at the moment. Shared by the engine, which forgets, and by those who hold a view of it,
+/// who learn: as no view outlives a change, nobody learns what was just forgotten.
+#[derive(Debug, Default)]
+pub(super) struct Index {
+    state: RwLock<IndexState>,
+    /// Never wrong: who asks compares with the texts.
+    postings: Arc<RwLock<Postings>>,
+    /// Of the crate graph as it is.
+    crates: RwLock<Option<Arc<CrateNames>>>,
+    borrowed: RwLock<Option<BorrowedPaths>>,
+}
+
+/// The paths that another database knows: right here too, unless they lead through one of these names.
+#[derive(Debug)]
+pub(super) struct BorrowedPaths {
+    pub(super) index: Arc<Index>,
+    /// Of the files that are edited in this one: where what stands in it now stands in the other.
+    pub(super) edited: FxHashMap<FileId, OffsetMap>,
+    pub(super) names: BTreeSet<String>,
+}
+
+impl BorrowedPaths {
+    fn enclosing(&self, file: FileId, offset: usize) -> Option<String> {
+        let offset = self.edited.get(&file).map_or(Some(offset), |it| it.offset(offset))?;
+        let path = self.index.symbols(file)?.enclosing(offset)?;
+        (!self.names.iter().any(|name| leads_through(&path, name))).then_some(path)
+    }
+}
+
+/// What was known, to be taken up again when a change is taken back.
+#[derive(Debug, Default)]
+pub(super) struct IndexState {
+    names: FxHashMap<FileId, Arc<Names>>,
+    symbols: FxHashMap<FileId, Arc<FileSymbols>>,
+    /// With the file of the definition.
+    paths: FxHashMap<Key, (FileId, Arc<str>)>,
+    /// The other way round.
+    keys: FxHashMap<Arc<str>, Key>,
+    /// The plain items of a file by their ids: these stay with a text that is changed.
+    declared: FxHashMap<FileId, FxHashMap<u32, Key>>,
+    errors: FxHashMap<FileId, Arc<FileErrors>>,
+    /// What was learned while a change is only tried.
+    learned: Option<Vec<Learned>>,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Learned {
+    Names(FileId),
+    Symbols(FileId),
+    Path(Key),
+    Declared(FileId),
+    Errors(FileId),
+}
+
+impl IndexState {
+    /// Takes out all that is known of these files, and what is said of them elsewhere.
+    fn take(&mut self, files: &HashSet<FileId>) -> IndexState {
+        let speaks_of =
+            |file: &FileId, it: &FileSymbols| files.contains(file) || it.elsewhere.iter().any(|it| files.contains(it));
+        let mut taken = IndexState::default();
+        taken.names.extend(self.names.extract_if(|file, _| files.contains(file)));
+        taken.symbols.extend(self.symbols.extract_if(|file, it| speaks_of(file, it)));
+        taken.errors.extend(self.errors.extract_if(|file, _| files.contains(file)));
+        taken.declared.extend(self.declared.extract_if(|file, _| files.contains(file)));
+        self.take_paths(&mut taken, |file, _| files.contains(&file));
+        taken
+    }
+
+    fn learn(&mut self, it: Learned) {
+        if let Some(learned) = &mut self.learned {
+            learned.push(it);
+        }
+    }
+
+    fn unlearn(&mut self, it: Learned) {
+        match it {
+            Learned::Names(file) => drop(self.names.remove(&file)),
+            Learned::Symbols(file) => drop(self.symbols.remove(&file)),
+            Learned::Declared(file) => drop(self.declared.remove(&file)),
+            Learned::Errors(file) => drop(self.errors.remove(&file)),
+            Learned::Path(key) => {
+                if let Some((_, path)) = self.paths.remove(&key) {
+                    self.keys.remove(&path);
+                }
+            }
+        }
+    }
+
+    /// Takes out what is written with one of these names.
+    fn take_by_names(&mut self, taken: &mut IndexState, names: &BTreeSet<&str>) {
+        self.take_paths(taken, |_, path| names.iter().any(|it| leads_through(path, it)));
+        taken.symbols.extend(self.symbols.extract_if(|_, it| names.iter().any(|name| it.says(name))));
+    }
+
+    fn take_paths(&mut self, taken: &mut IndexState, is_meant: impl Fn(FileId, &str) -> bool) {
+        for (key, (file, path)) in self.paths.extract_if(|_, it| is_meant(it.0, &it.1)) {
+            taken.keys.extend(self.keys.remove_entry(&path));
+            taken.paths.insert(key, (file, path));
+        }
+    }
+}
+
+/// What is wrong in a file.
+#[derive(Debug)]
+pub(super) struct FileErrors {
+    /// Of each body, by where the name of what it belongs to stands: those that have any.
+    pub(super) bodies: FxHashMap<usize, Vec<Finding>>,
+    /// Where among these stands what derive macros make.
+    pub(super) made: HashSet<usize>,
+    pub(super) imports: UnusedImports,
+}
+
+impl Index {
+    pub(super) fn names(&self, file: FileId) -> Option<Arc<Names>> {
+        self.read().names.get(&file).cloned()
+    }
+
+    pub(super) fn symbols(&self, file: FileId) -> Option<Arc<FileSymbols>> {
+        self.read().symbols.get(&file).cloned()
+    }
+
+    /// The path of the innermost symbol around an offset, where it is known.
+    pub(super) fn enclosing(&self, file: FileId, offset: usize) -> Option<String> {
+        if let Some(known) = self.symbols(file) {
+            return known.enclosing(offset);
+        }
+        sound::read(&self.borrowed).as_ref()?.enclosing(file, offset)
+    }
+
+    pub(super) fn path(&self, key: Key) -> Option<Arc<str>> {
+        self.read().paths.get(&key).map(|it| it.1.clone())
+    }
+
+    pub(super) fn crate_names(&self, work_out: impl FnOnce() -> CrateNames) -> Arc<CrateNames> {
+        if let Some(known) = sound::read(&self.crates).clone() {
+            return known;
+        }
+        let names = Arc::new(work_out());
+        *sound::write(&self.crates) = Some(names.clone());
+        names
+    }
+
+    fn learn_errors(&self, file: FileId, errors: Arc<FileErrors>) {
+        let mut all = self.write();
+        all.learn(Learned::Errors(file));
+        all.errors.insert(file, errors);
+    }
+
+    /// Another crate graph is there.
+    pub(super) fn forget_crates(&self) {
+        *sound::write(&self.crates) = None;
+        drop(self.forget_all());
+    }
+
+    pub(super) fn postings(&self) -> RwLockReadGuard<'_, Postings> {
+        sound::read(&self.postings)
+    }
+
+    /// What exactly this path names.
+    pub(super) fn key(&self, path: &str) -> Option<Key> {
+        self.read().keys.get(path).copied()
+    }
+
+    pub(super) fn errors(&self, file: FileId) -> Option<Arc<FileErrors>> {
+        self.read().errors.get(&file).cloned()
+    }
+
+    /// What a plain item of a file is.
+    pub(super) fn declared(&self, file: FileId, id: u32) -> Option<Key> {
+        self.read().declared.get(&file)?.get(&id).copied()
+    }
+
+    pub(super) fn learn_declared(&self, file: FileId, declared: FxHashMap<u32, Key>) {
+        let mut all = self.write();
+        all.learn(Learned::Declared(file));
+        all.declared.insert(file, declared);
+    }
+
+    fn learn_names(&self, file: FileId, names: Arc<Names>) {
+        let mut all = self.write();
+        all.learn(Learned::Names(file));
+        all.names.insert(file, names);
+    }
+
+    pub(super) fn learn_symbols(&self, file: FileId, known: Arc<FileSymbols>) {
+        let mut all = self.write();
+        all.learn(Learned::Symbols(file));
+        all.symbols.insert(file, known);
+    }
+
+    pub(super) fn learn_path(&self, key: Key, file: FileId, path: Arc<str>) {
+        let mut all = self.write();
+        all.learn(Learned::Path(key));
+        all.keys.insert(path.clone(), key);
+        all.paths.insert(key, (file, path));
+    }
+
+    /// Forgets of the edited files what is not in the stretches that their texts before and after have in common, and of
+    /// all files what a change of declarations touches.
+    pub(super) fn invalidate(&self, edited: &[Edited], stale: &Invalidated) {
+        let mut all = self.write();
+        let mut forgotten = all.take(&edited.iter().map(|it| it.0).collect());
+        for (file, before, after) in edited {
+            let stretches = stale.stretches.get(file).map_or(&[][..], Vec::as_slice);
+            let names = forgotten.names.get(file).map(|it| Arc::new(it.without(stretches).moved(before, after)));
+            all.names.extend(names.map(|it| (*file, it)));
+            let same = before.plain().iter().filter(|it| after.plain_of(it).is_some()).map(|it| it.id);
+            let declared = forgotten.declared.get(file);
+            let kept = declared.map(|known| same.filter_map(|id| Some((id, *known.get(&id)?))).collect());
+            all.declared.extend(kept.map(|it| (*file, it)));
+        }
+        all.take_by_names(&mut forgotten, &stale.names.iter().map(String::as_str).collect());
+        for (file, stretches) in stale.stretches.iter().filter(|it| !edited.iter().any(|edited| edited.0 == *it.0)) {
+            if let Some(names) = all.names.get_mut(file) {
+                *names = Arc::new(names.without(stretches));
+            }
+            if let Some(known) = all.symbols.get_mut(file) {
+                *known = Arc::new(known.with_other_names());
+            }
+            all.errors.remove(file);
+        }
+        for file in &stale.recheck {
+            all.errors.remove(file);
+        }
+    }
+
+    /// Takes out what may be wrong after a change of declarations: all of these files, who names what and what is wrong
+    /// in all files that it reaches, and what is written with these names.
+    pub(super) fn set_aside(
+        &self,
+        files: &HashSet<FileId>,
+        reached: &HashSet<FileId>,
+        names: &BTreeSet<&str>,
+    ) -> IndexState {
+        let mut all = self.write();
+        let mut taken = all.take(files);
+        taken.names.extend(all.names.extract_if(|file, _| reached.contains(file)));
+        taken.errors.extend(all.errors.extract_if(|file, _| reached.contains(file)));
+        all.take_by_names(&mut taken, names);
+        taken
+    }
+
+    /// Forgets all of these files.
+    pub(super) fn forget_files(&self, files: &HashSet<FileId>) -> IndexState {
+        self.write().take(files)
+    }
+
+    pub(super) fn forget_all(&self) -> IndexState {
+        let mut all = self.write();
+        let learned = all.learned.take();
+        std::mem::replace(&mut *all, IndexState { learned, ..IndexState::default() })
+    }
+
+    /// For a shadow database of the same texts, of which nothing is known yet.
+    pub(super) fn for_shadow(&self) -> Index {
+        Index { postings: self.postings.clone(), ..Index::default() }
+    }
+
+    pub(super) fn set_borrowed(&self, borrowed: Option<BorrowedPaths>) {
+        *sound::write(&self.borrowed) = borrowed;
+    }
+
+    /// The change that was just made is only tried: what is learned from here on goes with it.
+    pub(super) fn try_out(&self) {
+        self.write().learned = Some(Vec::new());
+    }
+
+    /// The change is there to stay.
+    pub(super) fn keep(&self) {
+        self.write().learned = None;
+    }
+
+    /// The texts are again what they were when this was forgotten.
+    pub(super) fn restore(&self, state: IndexState) {
+        let mut all = self.write();
+        for it in all.learned.take().unwrap_or_default() {
+            all.unlearn(it);
+        }
+        all.names.extend(state.names);
+        all.symbols.extend(state.symbols);
+        all.paths.extend(state.paths);
+        all.keys.extend(state.keys);
+        all.declared.extend(state.declared);
+        all.errors.extend(state.errors);
+    }
+
+    fn bytes(&self) -> usize {
+        self.read().names.values().map(|it| it.bytes()).sum()
+    }
+
+    fn read(&self) -> RwLockReadGuard<'_, IndexState> {
+        sound::read(&self.state)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, IndexState> {
+        sound::write(&self.state)
+    }
+}

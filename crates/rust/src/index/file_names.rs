@@ -1,0 +1,164 @@
+//! What one file names, occurrence by occurrence.
+
+use ra_ap_ide::RootDatabase;
+use rustc_hash::FxHashMap;
+
+use super::names::{Meaning, Resolution, UnresolvedReason};
+use crate::invalidate::file_interface::FileInterface;
+use semdex_model::{Role, Span};
+
+/// What one occurrence of a name means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum StoredResolution {
+    Means(Meaning),
+    Unresolved(UnresolvedReason),
+}
+
+/// What one file names, in the order of its text.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Names {
+    resolutions: Vec<StoredResolution>,
+    entries: Vec<Entry>,
+    /// Stretches of the text, in order, of which nothing is known.
+    unknown: Vec<Span>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Entry {
+    at: u32,
+    resolution: u32,
+    role: Role,
+}
+
+impl Names {
+    /// What the name at an offset means: nothing where it is no symbol's, several things where it stands in a macro's
+    /// input or is shorthand.
+    pub(crate) fn at(&self, offset: usize) -> impl Iterator<Item = (StoredResolution, Role)> + '_ {
+        let first = self.entries.partition_point(|it| (it.at as usize) < offset);
+        let same = self.entries[first..].iter().take_while(move |it| it.at as usize == offset);
+        same.map(|it| (self.resolutions[it.resolution as usize], it.role))
+    }
+
+    pub(crate) fn is_known_at(&self, offset: usize) -> bool {
+        let after = self.unknown.partition_point(|it| it.end <= offset);
+        self.unknown.get(after).is_none_or(|it| offset < it.start)
+    }
+
+    pub(crate) fn is_complete(&self) -> bool {
+        self.unknown.is_empty()
+    }
+
+    /// The same names in a text that was changed: what stands in a stretch that is the same means the same.
+    pub(crate) fn moved(&self, before: &FileInterface, after: &FileInterface) -> Names {
+        let mut moved = Names { resolutions: self.resolutions.clone(), ..Names::default() };
+        for (old, new) in before.unchanged(after) {
+            let Some(old) = old else {
+                moved.unknown.push(new);
+                continue;
+            };
+            let first = self.entries.partition_point(|it| (it.at as usize) < old.start);
+            let inside = self.entries[first..].iter().take_while(|it| (it.at as usize) < old.end);
+            let shift = |at: usize| at - old.start + new.start;
+            moved.entries.extend(inside.map(|it| Entry { at: shift(it.at as usize) as u32, ..*it }));
+            let overlapping = self.unknown.iter().filter(|it| it.overlaps(old));
+            let cut = |it: &Span| Span::new(shift(it.start.max(old.start)), shift(it.end.min(old.end)));
+            moved.unknown.extend(overlapping.map(cut));
+        }
+        moved
+    }
+
+    /// The same without what these stretches name; they stand in order.
+    pub(crate) fn without(&self, stretches: &[Span]) -> Names {
+        let mut left = Names { resolutions: self.resolutions.clone(), ..Names::default() };
+        let mut all: Vec<Span> = self.unknown.iter().chain(stretches).copied().collect();
+        all.sort_unstable();
+        for it in all {
+            match left.unknown.last_mut() {
+                Some(last) if it.start <= last.end => last.end = last.end.max(it.end),
+                _ => left.unknown.push(it),
+            }
+        }
+        left.entries = self.entries.iter().filter(|it| left.is_known_at(it.at as usize)).copied().collect();
+        left
+    }
+
+    /// All names between two offsets.
+    pub(crate) fn within(
+        &self,
+        start: usize,
+        end: usize,
+    ) -> impl Iterator<Item = (usize, StoredResolution, Role)> + '_ {
+        let first = self.entries.partition_point(|it| (it.at as usize) < start);
+        let inside = self.entries[first..].iter().take_while(move |it| (it.at as usize) < end);
+        inside.map(|it| (it.at as usize, self.resolutions[it.resolution as usize], it.role))
+    }
+
+    /// What the file names or fails to name, each thing once.
+    pub(crate) fn resolutions(&self) -> impl Iterator<Item = StoredResolution> + '_ {
+        self.resolutions.iter().copied()
+    }
+
+    /// What the file names, each thing once.
+    pub(crate) fn meanings(&self) -> impl Iterator<Item = Meaning> + '_ {
+        self.resolutions.iter().filter_map(|it| match it {
+            StoredResolution::Means(meaning) => Some(*meaning),
+            StoredResolution::Unresolved(_) => None,
+        })
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        self.resolutions.capacity() * size_of::<StoredResolution>() + self.entries.capacity() * size_of::<Entry>()
+    }
+}
+
+/// Gathers the names of a file, each meaning kept once.
+pub(crate) struct Collector<'a> {
+    db: &'a RootDatabase,
+    names: Names,
+    known: FxHashMap<StoredResolution, u32>,
+}
+
+impl<'a> Collector<'a> {
+    pub(crate) fn new(db: &'a RootDatabase) -> Collector<'a> {
+        Collector { db, names: Names::default(), known: FxHashMap::default() }
+    }
+
+    /// Names come in the order of the text.
+    pub(crate) fn add(&mut self, at: usize, resolution: Resolution<'_>) {
+        match resolution {
+            Resolution::Other => {}
+            Resolution::Declares(definition) => self.means(at, Meaning::new(definition, true, self.db), Role::Impl),
+            Resolution::Names(named) => {
+                for (definition, role) in named {
+                    self.means(at, Meaning::new(definition, false, self.db), role);
+                }
+            }
+            Resolution::Unresolved(why) => self.push(at, StoredResolution::Unresolved(why), Role::Other),
+        }
+    }
+
+    pub(crate) fn means(&mut self, at: usize, meaning: Option<Meaning>, role: Role) {
+        if let Some(meaning) = meaning {
+            self.push(at, StoredResolution::Means(meaning), role);
+        }
+    }
+
+    pub(crate) fn push(&mut self, at: usize, resolution: StoredResolution, role: Role) {
+        let Ok(at) = u32::try_from(at) else { return };
+        let next = self.names.resolutions.len() as u32;
+        let index = *self.known.entry(resolution).or_insert(next);
+        if index == next {
+            self.names.resolutions.push(resolution);
+        }
+        let is_known = self.names.entries.iter().rev().take_while(|it| it.at == at).any(|it| it.resolution == index);
+        if !is_known {
+            self.names.entries.push(Entry { at, resolution: index, role });
+        }
+    }
+
+    pub(crate) fn finish(mut self) -> Names {
+        self.names.entries.shrink_to_fit();
+        self.names.resolutions.shrink_to_fit();
+        self.names
+    }
+}

@@ -1,0 +1,64 @@
+//! Brings the index up to date, in a thread in the background.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use ra_ap_ide::FileId;
+use ra_ap_ide_db::base_db::SourceDatabase as _;
+use ra_ap_ide_db::base_db::salsa::Database as _;
+
+use super::query;
+use crate::engine::revalidate::revalidate;
+use crate::impact::errors;
+use crate::invalidate::file_interface::file_interface;
+use crate::resolve::symbols;
+use crate::view::View;
+use crate::{LANGUAGE, questions};
+use semdex_engine::files::File;
+use semdex_engine::{Result, sound};
+
+impl View {
+    /// Brings the index up to date; a change stops it, and nothing is lost.
+    /// `progress` is called with how many files are done, of how many; each counts twice.
+    pub(crate) fn fill(self, progress: &dyn Fn(usize, usize)) -> Result<()> {
+        self.ask(|it| {
+            let started = Instant::now();
+            revalidate(it.db, &|| true);
+            let mut read = 0;
+            let files = it.files.of(LANGUAGE).filter_map(|file| Some((file, it.file_id(&file.path)?)));
+            let files: Vec<(&Arc<File>, FileId)> = files.collect();
+            let tell = |done| {
+                it.db.unwind_if_revision_cancelled();
+                progress(done, 2 * files.len());
+            };
+            // Who names what first: questions wait for that, and only changes for what is wrong.
+            for (done, &(file, id)) in files.iter().enumerate() {
+                tell(done);
+                if it.index.names(id).is_none_or(|it| !it.is_complete()) {
+                    it.index.learn_names(id, query::names_of(it.db, it.db.file_text(id)));
+                    read += 1;
+                }
+                // Answers need these too, and the first to ask would wait.
+                if !it.index.postings().knows(id, file) {
+                    sound::write(&it.index.postings).add(id, file);
+                }
+                symbols::file_symbols(it, file, id).upstream.get_or_init(|| questions::upstream_of(it, id));
+                // A change of another file's declarations asks what this one names outside of its bodies.
+                file_interface(it.db, id);
+            }
+            for (done, &(file, id)) in files.iter().enumerate() {
+                tell(files.len() + done);
+                if it.index.errors(id).is_none() {
+                    let before = it.stumbles.count();
+                    let errors = errors::errors_of_file(it, file);
+                    // What was not checked is not known.
+                    if it.stumbles.count() == before {
+                        it.index.learn_errors(id, Arc::new(errors));
+                    }
+                }
+            }
+            tracing::info!(files = read, bytes = it.index.bytes(), elapsed = ?started.elapsed(), "usages indexed");
+            Ok(())
+        })
+    }
+}

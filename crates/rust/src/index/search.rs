@@ -1,0 +1,144 @@
+//! What one pass over the workspace looks for, and the words that may name it.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+
+use ra_ap_ide::{FileId, RootDatabase};
+use ra_ap_ide_db::defs::Definition;
+use rustc_hash::FxHashMap;
+
+use super::names::{Key, Meaning, Target};
+use super::postings::Postings;
+use crate::resolve::paths::text::plain_name;
+use semdex_engine::files::File;
+use semdex_model::{Role, Span};
+use semdex_text::words::word_hash;
+
+/// A place that names a target, or may do so.
+#[derive(Clone)]
+pub(crate) struct Occurrence {
+    pub(crate) file: Arc<File>,
+    pub(crate) id: FileId,
+    pub(crate) at: Span,
+    pub(crate) role: Role,
+}
+
+/// The symbols that one pass looks for, and the words that may name them.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct Search {
+    /// How many were asked for.
+    pub(super) definitions: usize,
+    /// With the position in the question. Nothing can be seen to mean what is not compiled.
+    pub(super) targets: Vec<(usize, Option<Target>)>,
+    /// Positions in `targets`, by what a name of them may mean.
+    by_key: FxHashMap<Key, Vec<usize>>,
+    pub(super) words: Vec<Word>,
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Word {
+    pub(super) text: String,
+    /// Positions in `targets`.
+    pub(super) targets: Vec<usize>,
+}
+
+impl Word {
+    pub(super) fn is_keyword(&self) -> bool {
+        is_keyword(&self.text)
+    }
+}
+
+/// Whether a word stands for a symbol whatever that is called.
+pub(crate) fn is_keyword(word: &str) -> bool {
+    matches!(word, "Self" | "self" | "super" | "crate")
+}
+
+impl Search {
+    pub(crate) fn new(db: &RootDatabase, definitions: &[Definition<'_>]) -> Search {
+        let mut search = Search { definitions: definitions.len(), ..Search::default() };
+        let mut known: HashMap<String, usize> = HashMap::new();
+        for (position, &definition) in definitions.iter().enumerate() {
+            let Some(target) = Target::new(definition, db) else { continue };
+            let index = search.targets.len();
+            for text in target.words(db) {
+                let word = *known.entry(text.clone()).or_insert(search.words.len());
+                if word == search.words.len() {
+                    search.words.push(Word { text, targets: Vec::new() });
+                }
+                search.words[word].targets.push(index);
+            }
+            for key in target.keys() {
+                search.by_key.entry(key).or_default().push(index);
+            }
+            search.targets.push((position, Some(target)));
+        }
+        search
+    }
+
+    /// For what may be meant by a name that means nothing that is known.
+    pub(super) fn written(name: &str) -> Search {
+        let word = Word { text: plain_name(name).to_owned(), targets: vec![0] };
+        Search { definitions: 1, targets: vec![(0, None)], words: vec![word], ..Search::default() }
+    }
+
+    /// For the places where some of these words mean nothing.
+    pub(crate) fn of_words(words: &BTreeSet<&str>) -> Search {
+        let word = |(target, text): (usize, &&str)| Word { text: plain_name(text).to_owned(), targets: vec![target] };
+        Search {
+            definitions: words.len(),
+            targets: (0..words.len()).map(|it| (it, None)).collect(),
+            words: words.iter().enumerate().map(word).collect(),
+            ..Search::default()
+        }
+    }
+
+    /// The same by these words too, each for one of the definitions; `None` where there is nothing new among them.
+    pub(super) fn with_words<'w>(&self, words: impl Iterator<Item = (usize, &'w str)>) -> Option<Search> {
+        let mut widened: Option<Search> = None;
+        for (position, text) in words {
+            let search = widened.as_ref().unwrap_or(self);
+            let Some(target) = search.targets.iter().position(|it| it.0 == position) else { continue };
+            let known = search.words.iter().position(|it| it.text == text);
+            if known.is_some_and(|it| search.words[it].targets.contains(&target)) {
+                continue;
+            }
+            let search = widened.get_or_insert_with(|| self.clone());
+            match known {
+                Some(known) => search.words[known].targets.push(target),
+                None => search.words.push(Word { text: text.to_owned(), targets: vec![target] }),
+            }
+        }
+        widened
+    }
+
+    /// The targets that a name of this meaning is a usage of.
+    pub(super) fn meant_by(&self, meaning: &Meaning) -> impl Iterator<Item = usize> {
+        let original = (meaning.original != meaning.definition).then_some(meaning.original);
+        let keys = std::iter::once(meaning.definition).chain(original);
+        let near = keys.filter_map(|it| self.by_key.get(&it)).flatten();
+        near.copied().filter(|it| self.targets[*it].1.as_ref().is_some_and(|it| it.is_meant_by(meaning)))
+    }
+
+    /// For each file that was seen to hold some of the words, which.
+    pub(super) fn holders(&self, postings: &Postings) -> FxHashMap<FileId, Vec<usize>> {
+        let mut holders: FxHashMap<FileId, Vec<usize>> = FxHashMap::default();
+        for (index, word) in self.words.iter().enumerate() {
+            for file in postings.files(word_hash(&word.text)) {
+                let words = holders.entry(*file).or_default();
+                if words.last() != Some(&index) {
+                    words.push(index);
+                }
+            }
+        }
+        holders
+    }
+
+    /// Where these words stand in a file, in order.
+    pub(super) fn places<'a>(&'a self, file: &'a File, words: &[usize]) -> Vec<(usize, &'a Word)> {
+        let table = file.words();
+        let of = |word: &'a Word| table.offsets(&file.text, &word.text).map(move |at| (at, word));
+        let mut places: Vec<(usize, &Word)> = words.iter().map(|it| &self.words[*it]).flat_map(of).collect();
+        places.sort_unstable_by_key(|it| it.0);
+        places
+    }
+}

@@ -1,0 +1,323 @@
+//! What a change of declarations invalidates in the files that see it, found by words.
+//!
+//! A name means what it does by where it stands and by the types around it, and each type begins at a name that is
+//! written. So where functions, constants and statics get another signature, come, go or get another name, only what
+//! names them is invalidated: of bodies the statements that do, and those that depend on them (`statements`), and what is
+//! declared by naming them, which invalidates what names that in its turn. What cannot be decided so invalidates everything.
+//!
+//! Why this is enough:
+//! - A scope, a block of methods and a chain of receivers are each asked for one name. What has another name than what
+//!   came or went is found as before; what has the same name is found where it is written, or under a name that an
+//!   import or a macro of the workspace gives it, and these are followed.
+//! - What came may hide what was meant before, or be hidden: each place of the name is uncertain. What went was meant
+//!   where it was meant; who meant another thing goes on to do so, since of several that could be meant none is.
+//! - What stays has the key that it had, if rust-analyzer tells it by the same id in its file. `FileInterface` compares these,
+//!   as a name that comes may push another one off its id.
+//! - In an implementation of a trait, types are those that the trait tells, save where the function itself is named. No
+//!   bound and no choice of an implementation looks at its functions.
+//! - Paths of other things may be written in another way where a name comes or goes: these are forgotten by the name.
+//! - Where only the parameters of a function without type parameters differ, a call of it is of the type that it was of,
+//!   whatever its arguments are. What the parameters expect decides the arguments, and from there the variables that
+//!   these name; but not to one whose type is written in full, and so nothing outside of such arguments is invalidated. Nor is
+//!   what they name, as long as they declare nothing: no receiver and no path goes by what is expected of it, but which
+//!   implementation of a trait is meant may. This holds for calls alone: who hands the function on, hands on its parameters.
+//!   Its own body sees of the parameters that differ their names, and no macro can come upon these by itself.
+
+use std::collections::{BTreeSet, HashSet};
+use std::sync::Arc;
+
+use ra_ap_hir::AssocItemContainer;
+use ra_ap_ide::{FileId, RootDatabase};
+use ra_ap_ide_db::base_db::EditionedFileId;
+use ra_ap_syntax::algo::skip_trivia_token;
+use ra_ap_syntax::ast::HasName as _;
+use ra_ap_syntax::{AstNode as _, Direction, Edition, SyntaxKind, SyntaxNode, SyntaxToken, TextRange, ast};
+
+use super::arguments::{arguments, is_body_unconcerned, is_closed, is_declared_by_macro, is_plain, is_plain_call};
+use super::file_interface::{ChangedItem, FileInterface, file_interface, plain_item};
+use super::statements::Statements;
+use super::{Edited, Invalidated};
+use crate::index::Index;
+use crate::index::file_names::{Names, StoredResolution};
+use crate::index::names::Key;
+use crate::resolve::paths::as_assoc_item;
+use crate::syntax::positions::{span, text_size, tokens_at};
+use semdex_model::{Role, Span};
+use semdex_text::words::occurrences;
+
+/// With more words than this, what they invalidate is most of what there is.
+const MAX_WORDS: usize = 64;
+
+/// A name whose meaning, or whose meaning's type, may be another now.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Word {
+    text: String,
+    /// Its declaration, if each place that means something else goes on to do so.
+    only: Option<(FileId, u32)>,
+    change: Change,
+}
+
+/// What is another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Change {
+    Any,
+    /// Of a function the parameters.
+    Parameters,
+    /// Of a macro how it calls such a function.
+    Inside,
+    /// Of a macro what it makes.
+    Output,
+}
+
+/// What is invalidated of `reached`, which is all that may be. `None` where that is everything.
+pub(crate) fn invalidated(
+    db: &RootDatabase,
+    index: &Index,
+    edited: &[Edited],
+    reached: &HashSet<FileId>,
+) -> Option<Invalidated> {
+    let mut pass =
+        Pass { db, index, edited, found: Invalidated::default(), waiting: Vec::new(), seen: BTreeSet::new() };
+    for (file, before, after) in edited {
+        for ChangedItem { item, was_there, is_found_elsewise, others_stay, calls_stay } in before.altered(after)? {
+            if was_there && !(calls_stay && is_body_unconcerned(before, after, item)) {
+                pass.invalidate(*file, item.at);
+            }
+            if is_found_elsewise {
+                pass.found.names.insert(item.name.clone());
+            }
+            let change = if calls_stay { Change::Parameters } else { Change::Any };
+            pass.await_word(&item.name, others_stay.then_some((*file, item.id)), change);
+        }
+    }
+    while let Some(word) = pass.waiting.pop() {
+        if pass.seen.len() > MAX_WORDS {
+            tracing::debug!(word = word.text, change = ?word.change, "the change reaches too many words");
+            return None;
+        }
+        let only = word.only.and_then(|(file, id)| index.declared(file, id));
+        for file in reached {
+            if pass.look(*file, &word, only).is_none() {
+                tracing::debug!(word = word.text, change = ?word.change, ?file, "the change may concern everything");
+                return None;
+            }
+        }
+    }
+    for stretches in pass.found.stretches.values_mut() {
+        stretches.sort_unstable();
+        stretches.dedup();
+    }
+    Some(pass.found)
+}
+
+struct Pass<'a> {
+    db: &'a RootDatabase,
+    index: &'a Index,
+    edited: &'a [Edited],
+    found: Invalidated,
+    waiting: Vec<Word>,
+    seen: BTreeSet<Word>,
+}
+
+impl Pass<'_> {
+    fn await_word(&mut self, text: &str, only: Option<(FileId, u32)>, change: Change) {
+        let word = Word { text: text.to_owned(), only, change };
+        if self.seen.insert(word.clone()) {
+            self.waiting.push(word);
+        }
+    }
+
+    fn before(&self, file: FileId) -> Arc<FileInterface> {
+        let edited = self.edited.iter().find(|it| it.0 == file);
+        edited.map_or_else(|| file_interface(self.db, file), |it| it.1.clone())
+    }
+
+    /// The tree of a file as its text was before.
+    fn tree(&self, file: FileId, text: &str) -> SyntaxNode {
+        if self.edited.iter().any(|it| it.0 == file) {
+            return ast::SourceFile::parse(text, Edition::CURRENT).tree().syntax().clone();
+        }
+        // Whatever edition its crate has: to ask would be to work out the modules of the crate.
+        EditionedFileId::current_edition(self.db, file).parse(self.db).tree().syntax().clone()
+    }
+
+    /// Notes what a word invalidates in a file, as its text was before.
+    fn look(&mut self, file: FileId, word: &Word, only: Option<Key>) -> Option<()> {
+        let before = self.before(file);
+        let text = before.whole().clone();
+        let known = self.index.names(file);
+        let mut tree: Option<SyntaxNode> = None;
+        let mut read = None;
+        for at in occurrences(&text, &word.text) {
+            if let Some((names, key)) = known.as_deref().zip(only)
+                && names.is_known_at(at)
+                && (means_others(names, at, key) || word.change != Change::Any && names.at(at).next().is_none())
+            {
+                continue;
+            }
+            let body = before.body_around(at);
+            if let Some(body) = body.filter(|_| word.change == Change::Any) {
+                self.invalidate_body(file, &before, body, at, &mut read);
+                continue;
+            }
+            let tree = tree.get_or_insert_with(|| self.tree(file, &text));
+            let token = tokens_at(tree, at).right_biased()?;
+            if is_declared_by_macro(&token) {
+                self.found.recheck.insert(file);
+                continue;
+            }
+            if matches!(word.change, Change::Inside | Change::Output) && !may_name_macro(&token) {
+                continue;
+            }
+            match (self.look_at_call(file, word, &token), body) {
+                (Some(()), _) => {}
+                (None, Some(body)) => self.invalidate_body(file, &before, body, at, &mut read),
+                (None, None) => self.look_at(file, &before, &token, word.change)?,
+            }
+        }
+        Some(())
+    }
+
+    /// A place where only the parameters of what is meant differ. `None` where more may differ for it.
+    fn look_at_call(&mut self, file: FileId, word: &Word, token: &SyntaxToken) -> Option<()> {
+        let is_within = |can_cast: fn(SyntaxKind) -> bool| token.parent_ancestors().any(|it| can_cast(it.kind()));
+        if matches!(word.change, Change::Any | Change::Output) {
+            return None;
+        }
+        if matches!(token.kind(), SyntaxKind::COMMENT | SyntaxKind::STRING) {
+            self.invalidate(file, span(token.text_range()));
+        } else if word.change == Change::Inside {
+            if is_within(ast::Use::can_cast) || is_within(ast::MacroRules::can_cast) {
+                return None;
+            }
+        } else if let Some(list) = arguments(token) {
+            if !is_closed(&list) {
+                return None;
+            }
+            let names = self.index.names(file);
+            let concerned = names.filter(|_| is_plain(&list)).map(|it| self.decided_by_types(&list, &it));
+            let concerned = concerned.unwrap_or_else(|| vec![span(list.syntax().text_range())]);
+            concerned.into_iter().for_each(|it| self.invalidate(file, it));
+        } else {
+            let around = token.parent_ancestors().find_map(ast::MacroRules::cast);
+            let name = around.filter(|_| is_plain_call(token))?.name()?;
+            self.await_word(name.text(), None, Change::Inside);
+        }
+        self.found.recheck.insert(file);
+        Some(())
+    }
+
+    /// A place outside of all bodies.
+    fn look_at(&mut self, file: FileId, before: &FileInterface, token: &SyntaxToken, change: Change) -> Option<()> {
+        if matches!(token.kind(), SyntaxKind::COMMENT | SyntaxKind::STRING) {
+            self.invalidate(file, span(token.text_range()));
+            return Some(());
+        }
+        let parent = token.parent()?;
+        // What declares this name is another thing, though it may be one that has to fit, and a pattern may be a constant.
+        if ast::Name::can_cast(parent.kind()) && parent.parent().is_some_and(|it| !ast::IdentPat::can_cast(it.kind())) {
+            self.found.recheck.insert(file);
+            return Some(());
+        }
+        for node in token.parent_ancestors() {
+            if let Some(import) = ast::Use::cast(node.clone()) {
+                self.invalidate(file, span(node.text_range()));
+                let renamed = import.syntax().descendants().filter_map(ast::Rename::cast).filter_map(|it| it.name());
+                for name in renamed.collect::<Vec<_>>() {
+                    self.await_word(name.text(), None, change);
+                }
+                return Some(());
+            }
+            if let Some(name) = ast::MacroRules::cast(node.clone()).map(|it| it.name()) {
+                let change = if change == Change::Inside { change } else { Change::Output };
+                self.await_word(name?.text(), None, change);
+                return Some(());
+            }
+            if let Some(name) = plain_item(&node) {
+                self.invalidate(file, span(node.text_range()));
+                let item = before.plain_at(span(name.syntax().text_range()).start)?;
+                self.await_word(&item.name, Some((file, item.id)), Change::Any);
+                return Some(());
+            }
+            if ast::MacroCall::can_cast(node.kind()) {
+                // Its output may be a constant that types are made of.
+                let is_seen = |it: SyntaxKind| matches!(it, SyntaxKind::CONST_KW | SyntaxKind::IMPL_KW);
+                let mut tokens = node.descendants_with_tokens().filter_map(|it| it.into_token());
+                if tokens.any(|it| is_seen(it.kind())) {
+                    return None;
+                }
+                self.invalidate(file, span(node.text_range()));
+                return Some(());
+            }
+        }
+        None
+    }
+
+    /// The names in plain arguments that mean what they do because of what is expected of their types.
+    fn decided_by_types(&self, list: &ast::ArgList, names: &Names) -> Vec<Span> {
+        let at = span(list.syntax().text_range());
+        let of_a_trait = |key: Key| match as_assoc_item(key.definition(), self.db)?.container(self.db) {
+            AssocItemContainer::Trait(_) => Some(()),
+            AssocItemContainer::Impl(it) => it.trait_(self.db).map(drop),
+        };
+        let is_decided = |resolution: StoredResolution| match resolution {
+            StoredResolution::Means(meaning) => {
+                meaning.definition != meaning.original || of_a_trait(meaning.definition).is_some()
+            }
+            StoredResolution::Unresolved(_) => true,
+        };
+        let concerned = names.within(at.start, at.end).filter(|it| is_decided(it.1));
+        let word = |at: usize| {
+            let token = list.syntax().covering_element(TextRange::at(text_size(at), text_size(1)));
+            span(token.text_range())
+        };
+        concerned.map(|it| word(it.0)).collect()
+    }
+
+    /// A name in a body means something else, and so may what depends on it in the rest of it.
+    /// `read` is the body that was read last.
+    fn invalidate_body(
+        &mut self,
+        file: FileId,
+        before: &FileInterface,
+        body: Span,
+        at: usize,
+        read: &mut Option<(Span, Option<Statements>)>,
+    ) {
+        let text = before.text(body);
+        let (_, statements) = match read.take().filter(|it| it.0 == body) {
+            Some(known) => read.insert(known),
+            None => read.insert((body, Statements::read(text))),
+        };
+        match statements.as_ref().and_then(|it| it.dependents(text, at - body.start)) {
+            Some(parts) => parts.into_iter().for_each(|it| self.invalidate(file, it.moved(|at| at + body.start))),
+            None => self.invalidate(file, body),
+        }
+    }
+
+    fn invalidate(&mut self, file: FileId, stretch: Span) {
+        self.found.stretches.entry(file).or_default().push(stretch);
+    }
+}
+
+/// Whether a word may be a macro's name: where one is called, or imported, or handed to another.
+fn may_name_macro(token: &SyntaxToken) -> bool {
+    let after = token.next_token().and_then(|it| skip_trivia_token(it, Direction::Next));
+    token.kind() == SyntaxKind::IDENT
+        && (after.is_some_and(|it| it.kind() == SyntaxKind::BANG)
+            || token.parent_ancestors().any(|it| ast::Use::can_cast(it.kind()) || ast::TokenTree::can_cast(it.kind())))
+}
+
+/// Whether all that is meant at a place is known, and none of it is this. An import may stand for more than is said of
+/// it, and a call of a field may be one of a method that could not be distinguished from another.
+fn means_others(names: &Names, at: usize, key: Key) -> bool {
+    let mut resolutions = names.at(at).peekable();
+    resolutions.peek().is_some()
+        && resolutions.all(|(resolution, role)| match resolution {
+            StoredResolution::Means(meaning) => {
+                let is_called_field = role == Role::Call && matches!(meaning.definition, Key::Field(_));
+                meaning.definition != key && meaning.original != key && role != Role::Import && !is_called_field
+            }
+            StoredResolution::Unresolved(_) => false,
+        })
+}

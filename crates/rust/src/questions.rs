@@ -1,0 +1,333 @@
+//! The questions that every engine answers, for Rust. Each consumes its view; each runs on a blocking thread.
+
+pub(crate) mod calls;
+pub(crate) mod closed;
+pub(crate) mod coverage;
+pub(crate) mod describe;
+pub(crate) mod diagnostics;
+pub(crate) mod doubt;
+pub(crate) mod fixes;
+pub(crate) mod hover;
+pub(crate) mod imports;
+pub(crate) mod missed;
+pub(crate) mod rename;
+pub(crate) mod search;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+use std::time::Instant;
+
+use ra_ap_hir::Impl;
+use ra_ap_ide::{FileId, FileRange, TryToNav as _};
+use ra_ap_ide_db::defs::Definition;
+use ra_ap_syntax::{AstNode as _, SyntaxKind};
+
+use super::resolve;
+use super::resolve::ResolvedSymbol;
+use super::resolve::paths::{as_assoc_item, assoc_definition, in_trait};
+use super::resolve::symbols::is_test_at;
+use super::view::{Context, View};
+use crate::LANGUAGE;
+use crate::index::query::names_now;
+use crate::index::usages;
+use crate::resolve::origin::origin_of;
+use crate::resolve::paths::{crates, type_paths};
+use crate::resolve::{at, paths, symbols};
+use crate::syntax::positions::{span, tokens_at};
+use semdex_engine::Result;
+use semdex_engine::files::File;
+use semdex_model::{
+    Answer, Calls, Downstream, Missing, MissingCode, Overview, Place, Span, Symbol, SymbolAt, SymbolKind, SymbolQuery,
+    Upstream, UsageCount, UsagePage, Window,
+};
+
+impl View {
+    /// Exactly one symbol, or an error that helps.
+    pub(crate) fn resolve(self, query: &SymbolQuery) -> Result<Symbol> {
+        self.ask(|it| Ok(resolve::resolve(it, query)?.symbol))
+    }
+
+    pub(crate) fn usages(self, query: &SymbolQuery, window: Window) -> Result<Answer<(Symbol, UsagePage)>> {
+        self.ask(|it| {
+            let ResolvedSymbol { symbol, definition } = resolve::resolve(it, query)?;
+            let found = usages::found_for(it, &symbol, definition);
+            Ok(found.map(|found| (symbol, usages::page(it, &found, definition, window))))
+        })
+    }
+
+    pub(crate) fn callers(self, query: &SymbolQuery) -> Result<Answer<(Symbol, Vec<Calls>)>> {
+        self.ask(|it| {
+            let ResolvedSymbol { symbol, definition } = resolve::resolve(it, query)?;
+            Ok(match definition {
+                Some(definition) => calls::callers_of(it, definition),
+                None => usages::nothing_known_of(it, &symbol),
+            }
+            .map(|calls| (symbol, calls)))
+        })
+    }
+
+    pub(crate) fn callees(self, query: &SymbolQuery) -> Result<Answer<(Symbol, Vec<Calls>)>> {
+        self.ask(|it| {
+            let ResolvedSymbol { symbol, definition } = resolve::resolve(it, query)?;
+            Ok(match definition {
+                Some(definition) => calls::callees_of(it, &symbol, definition),
+                None => usages::nothing_known_of(it, &symbol),
+            }
+            .map(|calls| (symbol, calls)))
+        })
+    }
+
+    pub(crate) fn implementations(self, query: &SymbolQuery) -> Result<Answer<(Symbol, Vec<Symbol>)>> {
+        self.ask(|it| {
+            let ResolvedSymbol { symbol, definition } = resolve::resolve(it, query)?;
+            Ok(match definition {
+                Some(definition) => {
+                    Answer { value: implementations_of(it, definition), coverage: coverage::coverage_of_all(it) }
+                }
+                None => usages::nothing_known_of(it, &symbol),
+            }
+            .map(|found| (symbol, found)))
+        })
+    }
+
+    /// The symbols of a file as a tree, each with its path.
+    pub(crate) fn symbols(self, file: &str) -> Result<Answer<Vec<Symbol>>> {
+        self.ask(|it| {
+            let known = it.files.get(file).and_then(|known| Some((known, it.file_id(&known.path)?)));
+            let Some((file, id)) = known else { return Ok(Answer::lacking(Vec::new(), unknown(file))) };
+            Ok(Answer {
+                value: symbols::file_symbols(it, file, id).symbols.clone(),
+                coverage: coverage::file_coverage(it, file),
+            })
+        })
+    }
+
+    /// A file with what it uses and what uses it.
+    /// After `until` usages are counted no more.
+    pub(crate) fn overview(self, file: &str, until: Instant) -> Result<Answer<Overview>> {
+        self.ask(|it| overview(it, file, until))
+    }
+
+    pub(crate) fn symbol_at(self, file: &str, offset: usize) -> Result<Answer<SymbolAt>> {
+        self.ask(|it| symbol_at(it, file, offset))
+    }
+
+    /// Symbols by parts of their name, the best first, with how well each fits.
+    pub(crate) fn search(self, query: &str, limit: usize) -> Result<Answer<Vec<(Symbol, f64)>>> {
+        self.ask(|it| Ok(search::search(it, query, limit)))
+    }
+}
+
+fn overview(cx: &Context<'_>, name: &str, until: Instant) -> Result<Answer<Overview>> {
+    let Some((file, id)) = cx.files.get(name).zip(cx.file_id(name)) else {
+        return Ok(Answer::lacking(Overview::default(), unknown(name)));
+    };
+    let mut coverage = coverage::file_coverage(cx, file);
+    let known = symbols::file_symbols(cx, file, id);
+    let mut symbols = known.symbols.clone();
+    let package = known.package.clone();
+    let docs = file.outline().docs.clone();
+    let Some(found) = usages::search_until(cx, &known.search, until) else {
+        let detail =
+            "the names of the workspace are being read: usages are not counted yet; ask again, or give `wait_ms`";
+        coverage.lacks(Missing::new(MissingCode::Indexing, "rust", detail));
+        let upstream = known.upstream.get().cloned().unwrap_or_default();
+        return Ok(Answer { value: Overview { package, docs, symbols, upstream, ..Overview::default() }, coverage });
+    };
+    let mut counts: HashMap<Arc<str>, UsageCount> = HashMap::new();
+    let mut users: BTreeMap<Arc<str>, (BTreeSet<Arc<str>>, usize)> = BTreeMap::new();
+    for (key, found) in known.definitions.iter().zip(&found) {
+        let Some(path) = paths::shared_path(cx, *key) else { continue };
+        let mut files = 0;
+        // A pass goes through the files one after the other.
+        for group in found.items.chunk_by(|a, b| a.id == b.id) {
+            files += 1;
+            if group[0].id != id {
+                let user = users.entry(group[0].file.path.clone()).or_default();
+                user.0.insert(path.clone());
+                user.1 += group.len();
+            }
+        }
+        counts.insert(path, UsageCount { total: found.items.len(), files });
+    }
+    count(&mut symbols, &counts);
+    let mut downstream: Vec<Downstream> = users
+        .into_iter()
+        .map(|(file, (symbols, count))| Downstream {
+            package: package_of(cx, &file),
+            file: file.to_string(),
+            symbols: symbols.iter().map(|it| it.to_string()).collect(),
+            count,
+        })
+        .collect();
+    downstream.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.file.cmp(&b.file)));
+    let upstream = known.upstream.get_or_init(|| upstream_of(cx, id)).clone();
+    Ok(Answer { value: Overview { package, docs, symbols, upstream, downstream, skeleton: None }, coverage })
+}
+
+fn package_of(cx: &Context<'_>, file: &str) -> String {
+    let package = |id| match cx.index.symbols(id) {
+        Some(known) => known.package.clone(),
+        None => cx.sema.first_crate(id).map(|it| crates::crate_name(cx, it)),
+    };
+    cx.file_id(file).and_then(package).unwrap_or_default()
+}
+
+/// What the file names that is defined elsewhere: items, not members.
+pub(super) fn upstream_of(cx: &Context<'_>, id: FileId) -> Vec<Upstream> {
+    #[derive(Default)]
+    struct Used {
+        files: BTreeSet<String>,
+        symbols: BTreeSet<Arc<str>>,
+    }
+    let mut used: BTreeMap<(String, bool), Used> = BTreeMap::new();
+    for meaning in names_now(cx, id).meanings().filter(|it| !it.declares) {
+        let definition = meaning.definition.definition();
+        let is_item = matches!(
+            definition,
+            Definition::Adt(_)
+                | Definition::Trait(_)
+                | Definition::Function(_)
+                | Definition::Const(_)
+                | Definition::Static(_)
+                | Definition::TypeAlias(_)
+                | Definition::Macro(_)
+        );
+        let Some(krate) = definition.krate(cx.db).filter(|_| is_item) else { continue };
+        let Some(module) = definition.module(cx.db) else { continue };
+        let file = module.definition_source_file_id(cx.db).original_file(cx.db).file_id(cx.db);
+        if file == id {
+            continue;
+        }
+        let Some(path) = paths::shared_path(cx, meaning.definition) else { continue };
+        let external = !krate.origin(cx.db).is_local();
+        let place = if external { None } else { cx.name_of(file) };
+        let entry = used.entry((crates::crate_name(cx, krate), external)).or_default();
+        entry.files.extend(place);
+        entry.symbols.insert(path);
+    }
+    let upstream = |((package, external), used): ((String, bool), Used)| {
+        let symbols = used.symbols.iter().map(|it| it.to_string()).collect();
+        Upstream { package, external, files: used.files.into_iter().collect(), symbols }
+    };
+    used.into_iter().map(upstream).collect()
+}
+
+fn symbol_at(cx: &Context<'_>, name: &str, offset: usize) -> Result<Answer<SymbolAt>> {
+    let nothing = |file: &File, at: Span| SymbolAt::nothing(file.lines().place(&file.path, at));
+    let Some((file, id)) = cx.files.get(name).zip(cx.file_id(name)) else {
+        return Ok(Answer::lacking(SymbolAt::nothing(Place::start_of(name)), unknown(name)));
+    };
+    let coverage = coverage::file_coverage(cx, file);
+    let tree = cx.sema.parse_guess_edition(id);
+    let token = tokens_at(tree.syntax(), offset).max_by_key(|it| match it.kind() {
+        SyntaxKind::IDENT => 3,
+        kind if kind.is_keyword(ra_ap_ide::Edition::LATEST) => 2,
+        kind if kind.is_trivia() => 0,
+        _ => 1,
+    });
+    let Some(token) = token else {
+        return Ok(Answer { value: nothing(file, Span::new(offset, offset)), coverage });
+    };
+    let at = span(token.text_range());
+    let mut answer = nothing(file, at);
+    let definition = at::definition_of_token(&cx.sema, &token);
+    answer.symbol = definition.and_then(|it| symbols::symbol_of(cx, it));
+    answer.definition = match (&answer.symbol, definition) {
+        (Some(symbol), _) => Some(symbol.name_at.clone()),
+        (None, Some(definition)) => definition.try_to_nav(&cx.sema).and_then(|it| {
+            let range = it.call_site.focus_or_full_range();
+            cx.place(FileRange { file_id: it.call_site.file_id, range })
+        }),
+        (None, None) => None,
+    };
+    answer.origin = definition
+        .zip(answer.definition.as_ref())
+        .and_then(|(it, at)| it.krate(cx.db).and_then(|krate| origin_of(cx, krate, &at.file)));
+    answer.ty = hover::type_at(&cx.sema, &token).or_else(|| hover::declared_type(cx.db, definition?));
+    answer.hover = hover::hover_at(cx.db, id, &token, offset)?;
+    Ok(Answer { value: answer, coverage })
+}
+
+/// A trait's or its member's implementations, and those of what a member implements; for a type the traits that it
+/// implements.
+pub(super) fn implementations_of<'db>(cx: &Context<'db>, definition: Definition<'db>) -> Vec<Symbol> {
+    let db = cx.db;
+    let local = |it: &Impl| it.module(db).krate(db).origin(db).is_local();
+    let mut found: Vec<Symbol> = match definition {
+        Definition::Trait(it) => {
+            Impl::all_for_trait(db, it).into_iter().filter(local).filter_map(|it| impl_symbol(cx, it)).collect()
+        }
+        Definition::Adt(it) => Impl::all_for_type(db, it.ty(db))
+            .into_iter()
+            .filter(|it| it.trait_(db).is_some())
+            .filter(local)
+            .filter_map(|it| impl_symbol(cx, it))
+            .collect(),
+        // Of an implementation of a trait's item: all of that item.
+        _ => match as_assoc_item(in_trait(definition, db), db).map(|it| it.container(db)) {
+            Some(ra_ap_hir::AssocItemContainer::Trait(it)) => Impl::all_for_trait(db, it)
+                .into_iter()
+                .filter(local)
+                .flat_map(|block| block.items(db).into_iter().map(move |it| (block, it)))
+                .map(|(block, it)| (block, assoc_definition(it)))
+                .filter(|(_, it)| in_trait(*it, db) == in_trait(definition, db))
+                // What a derive makes has no text of its own but the derive.
+                .filter_map(|(block, it)| symbols::symbol_of(cx, it).or_else(|| impl_symbol(cx, block)))
+                .collect(),
+            _ => Vec::new(),
+        },
+    };
+    found.sort_by(|a, b| a.place.cmp(&b.place));
+    found.dedup_by(|a, b| a.place == b.place && a.path == b.path);
+    found
+}
+
+fn impl_symbol(cx: &Context<'_>, it: Impl) -> Option<Symbol> {
+    let target = it.try_to_nav(&cx.sema)?.call_site;
+    let file = cx.file(target.file_id)?;
+    let whole = span(target.full_range);
+    let path = type_paths::impl_path(cx, it);
+    let outline = file.outline().clone();
+    let mut item = None;
+    outline.walk(&mut |candidate| {
+        if candidate.kind == SymbolKind::Impl && candidate.span.start == whole.start {
+            item = Some(candidate);
+        }
+    });
+    let name_span = item.map_or(span(target.focus_or_full_range()), |it| it.name_span);
+    let krate = it.module(cx.db).krate(cx.db);
+    Some(Symbol {
+        language: LANGUAGE,
+        name: item.map_or_else(|| path.clone(), |it| it.name.clone()),
+        kind: SymbolKind::Impl,
+        signature: item.map_or_else(|| format!("impl {path}"), |it| it.signature.clone()),
+        package: crates::crate_name(cx, krate),
+        place: file.lines().place(&file.path, whole),
+        name_at: file.lines().place(&file.path, name_span),
+        declared_at: None,
+        docs: item.and_then(|it| it.docs.clone()),
+        external: !krate.origin(cx.db).is_local(),
+        origin: origin_of(cx, krate, &file.path),
+        public: true,
+        test: is_test_at(&file, whole.start),
+        usages: None,
+        also: Vec::new(),
+        children: Vec::new(),
+        path,
+    })
+}
+
+fn count(symbols: &mut [Symbol], counts: &HashMap<Arc<str>, UsageCount>) {
+    for symbol in symbols {
+        if symbol.kind != SymbolKind::Impl {
+            symbol.usages = counts.get(symbol.path.as_str()).copied();
+        }
+        count(&mut symbol.children, counts);
+    }
+}
+
+/// rust-analyzer was not given this file.
+fn unknown(file: &str) -> Missing {
+    Missing::new(MissingCode::NotInAPackage, file, "rust-analyzer does not have this file: what it says is not known")
+}

@@ -1,0 +1,36 @@
+//! What an answer may lack.
+
+use crate::LANGUAGE;
+use crate::view::Context;
+use semdex_engine::files::File;
+use semdex_engine::too_deep;
+use semdex_model::{Coverage, Missing, MissingCode};
+
+/// Of what may be declared in any file.
+pub(crate) fn coverage_of_all(cx: &Context<'_>) -> Coverage {
+    let mut coverage = cx.coverage(false);
+    coverage.complete &= !cx.files.of(LANGUAGE).any(|it| it.is_too_deep()) && cx.environment.included.is_empty();
+    coverage
+}
+
+/// Also says whether any crate includes the file.
+pub(crate) fn file_coverage(cx: &Context<'_>, file: &File) -> Coverage {
+    let mut coverage = cx.coverage(false);
+    if file.is_too_deep() {
+        coverage.lacks(too_deep(&file.path));
+        return coverage;
+    }
+    let is_in_a_crate = |id| match cx.index.symbols(id) {
+        Some(known) => known.in_a_crate,
+        None => cx.sema.file_to_module_def(id).is_some(),
+    };
+    let in_a_crate = cx.file_id(&file.path).is_some_and(is_in_a_crate);
+    if cx.is_loaded() && !in_a_crate {
+        coverage.lacks(Missing::new(
+            MissingCode::NotInAPackage,
+            &*file.path,
+            "no crate of the workspace includes this file: a `mod` line is missing, or no package has it as a target",
+        ));
+    }
+    coverage
+}

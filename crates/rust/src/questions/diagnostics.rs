@@ -1,0 +1,133 @@
+//! rust-analyzer's own diagnostics, reported with the compiler's codes where it has other ones.
+
+use std::sync::Arc;
+
+use ra_ap_ide::{
+    AssistResolveStrategy, Diagnostic as RaDiagnostic, DiagnosticCode, DiagnosticsConfig, FileId,
+    Severity as RaSeverity,
+};
+
+use super::doubt::LinesWithErrors;
+use super::{coverage, doubt, missed};
+use crate::resolve::symbols;
+use crate::syntax::nesting;
+use crate::syntax::positions::span;
+use crate::view::{Context, View};
+use crate::{LANGUAGE, view};
+use semdex_engine::files::File;
+use semdex_engine::{Result, Stop};
+use semdex_model::{Answer, Diagnostic, Missing, MissingCode, Severity};
+
+impl View {
+    /// Of the named files, or of all where none is named.
+    pub(crate) fn diagnostics(self, files: &[String]) -> Result<Answer<Vec<Diagnostic>>> {
+        self.ask(|it| {
+            let wanted: Vec<Arc<File>> = if files.is_empty() {
+                it.files.of(LANGUAGE).cloned().collect()
+            } else {
+                files.iter().filter_map(|name| it.files.get(name).cloned()).collect()
+            };
+            let mut found = Vec::new();
+            for file in &wanted {
+                found.extend(diagnostics_of(it, file)?);
+            }
+            // A macro that was asked meanwhile may have failed.
+            let mut coverage = it.coverage(true);
+            for file in wanted.iter().filter(|_| !files.is_empty()) {
+                coverage.absorb(coverage::file_coverage(it, file));
+            }
+            if files.is_empty() {
+                errors_in_generated(it)?.into_iter().for_each(|it| coverage.lacks(it));
+            }
+            Ok(Answer { value: found, coverage })
+        })
+    }
+}
+
+/// What is wrong in what build scripts wrote: no file of the workspace, so that nothing is listed of it.
+fn errors_in_generated(cx: &Context<'_>) -> Result<Vec<Missing>> {
+    let mut lacks = Vec::new();
+    // Only files of the workspace are looked at once more (`doubt`): what comes of an unknown type is left out.
+    let is_error = |it: &RaDiagnostic| {
+        it.severity == RaSeverity::Error && it.code.as_str() != "E0282" && !it.message.contains("{unknown}")
+    };
+    for (file, id) in cx.generated() {
+        let mut errors = full(cx, *id, AssistResolveStrategy::None)?;
+        errors.retain(is_error);
+        if let Some(first) = errors.first() {
+            let line = file.lines().place(&file.path, span(first.range.range)).line;
+            let message = &first.message;
+            let errors = if errors.len() == 1 { "1 error".to_owned() } else { format!("{} errors", errors.len()) };
+            let detail = format!("what a build script wrote has {errors}, the first in line {line} of it: {message}");
+            let name = file.path.rsplit('/').next().unwrap_or_default();
+            lacks.push(Missing::new(MissingCode::MacroOutput, name, detail));
+        }
+    }
+    Ok(lacks)
+}
+
+pub(crate) fn diagnostics_of(cx: &Context<'_>, file: &Arc<File>) -> Result<Vec<Diagnostic>> {
+    let Some(id) = cx.file_id(&file.path) else { return Ok(Vec::new()) };
+    let found = full(cx, id, AssistResolveStrategy::None)?;
+    let mut known = LinesWithErrors::new();
+    let (sure, doubtful): (Vec<_>, Vec<_>) = found
+        .into_iter()
+        .partition(|it| it.severity != RaSeverity::Error || doubt::is_sure(cx, file, id, it, &mut known));
+    let mut diagnostics: Vec<Diagnostic> = sure.into_iter().filter_map(|it| to_model(cx, file, id, it)).collect();
+    diagnostics.extend(doubt::instead_of(cx, file, id, &doubtful));
+    let place = || format!("the paths of {}", file.path);
+    let missed = cx.unless_at_fault(place, || missed::unresolved_paths(cx, file, id));
+    let is_reported = |it: &Diagnostic, known: &[Diagnostic]| known.iter().any(|known| known.place == it.place);
+    for it in missed.into_iter().flatten() {
+        if !is_reported(&it, &diagnostics) {
+            diagnostics.push(it);
+        }
+    }
+    diagnostics.sort();
+    diagnostics.dedup();
+    Ok(diagnostics)
+}
+
+/// All that rust-analyzer says against a file; what it offers against that is worked out as `fixes` says.
+pub(super) fn full(cx: &Context<'_>, id: FileId, fixes: AssistResolveStrategy) -> Result<Vec<RaDiagnostic>> {
+    let config = DiagnosticsConfig {
+        proc_macros_enabled: true,
+        proc_attr_macros_enabled: true,
+        // What an edit breaks is among these.
+        disable_experimental: false,
+        // Texts are written as they are: nobody fills in placeholders.
+        snippet_cap: None,
+        ..DiagnosticsConfig::test_sample()
+    };
+    let mut found = view::analysis(cx.db).full_diagnostics(&config, fixes, id).map_err(|_| Stop::Stale)?;
+    found.retain(|it| it.range.file_id == id && !nesting::is_refusal(&it.message));
+    Ok(found)
+}
+
+/// In the words of the model; none of what is allowed.
+pub(super) fn to_model(cx: &Context<'_>, file: &File, id: FileId, found: RaDiagnostic) -> Option<Diagnostic> {
+    let severity = match found.severity {
+        RaSeverity::Error => Severity::Error,
+        RaSeverity::Warning => Severity::Warning,
+        RaSeverity::WeakWarning => Severity::Hint,
+        RaSeverity::Allow => return None,
+    };
+    let at = span(found.range.range);
+    Some(Diagnostic {
+        place: file.lines().place(&file.path, at),
+        severity,
+        code: Some(code(found.code, &found.message)),
+        symbol: symbols::enclosing_path(cx, file, id, at.start),
+        confirmed: None,
+        message: found.message,
+        source: "rust-analyzer".to_owned(),
+    })
+}
+
+/// rust-analyzer has one code for the number of arguments and of generic arguments; the compiler has two.
+fn code(code: DiagnosticCode, message: &str) -> String {
+    match code.as_str() {
+        "E0107" if message.starts_with("expected ") && message.contains("argument") => "E0061".to_owned(),
+        other => other.to_owned(),
+    }
+}

@@ -1,0 +1,95 @@
+//! Which of rust-analyzer's errors the compiler shares for sure. Its inference gives up where the compiler's does not, now
+//! and then: an error that nobody else has is worse than none.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use ra_ap_hir::Semantics;
+use ra_ap_ide::{Diagnostic, FileId, RootDatabase};
+use ra_ap_syntax::ast::{self, HasName as _};
+use ra_ap_syntax::{AstNode as _, NodeOrToken, SyntaxKind, SyntaxNode};
+
+use crate::ENGINE;
+use crate::impact::{Code, anchors, errors, native, report};
+use crate::syntax::positions;
+use crate::syntax::positions::span;
+use crate::view::Context;
+use semdex_engine::files::File;
+use semdex_model::Span;
+
+/// The lines with errors of the bodies of a file that were asked, by where each body begins.
+pub(crate) type LinesWithErrors = BTreeMap<usize, BTreeSet<usize>>;
+
+pub(crate) fn is_sure(
+    cx: &Context<'_>,
+    file: &File,
+    id: FileId,
+    error: &Diagnostic,
+    known: &mut LinesWithErrors,
+) -> bool {
+    let at = span(error.range.range);
+    match error.code.as_str() {
+        // What the parser says is the compiler's word too.
+        "syntax-error" => true,
+        "E0282" => is_undetermined(&cx.sema, id, at) && is_repeated(cx, file, id, at, known),
+        _ => !error.message.contains("{unknown}") && is_repeated(cx, file, id, at, known),
+    }
+}
+
+/// Whether the body around an error has one on these lines where what follows from a type that is not known is left
+/// out (`impact/native.rs`). Outside of bodies nothing is inferred.
+fn is_repeated(cx: &Context<'_>, file: &File, id: FileId, at: Span, known: &mut LinesWithErrors) -> bool {
+    let Some(anchor) = anchors::anchor(&cx.sema, file, id, at.start) else { return true };
+    let lines = known.entry(anchor).or_insert_with(|| errors::lines_with_errors(cx, file, id, anchor));
+    lines.range(file.lines().line(at.start)..=file.lines().line(at.end)).next().is_some()
+}
+
+/// What stands in the place of errors that are doubtful: the paths around them that lead nowhere, of which rust-analyzer
+/// says nothing itself.
+pub(crate) fn instead_of(
+    cx: &Context<'_>,
+    file: &File,
+    id: FileId,
+    doubtful: &[Diagnostic],
+) -> Vec<semdex_model::Diagnostic> {
+    let anchors = doubtful.iter().filter_map(|it| anchors::anchor(&cx.sema, file, id, span(it.range.range).start));
+    let anchors: BTreeSet<usize> = anchors.collect();
+    let bodies = anchors.into_iter().flat_map(|it| anchors::bodies_at(cx, &file.path, it));
+    let bodies = bodies.filter_map(|it| native::body_syntax(&cx.sema, it)).filter(|it| is_of_file(&cx.sema, it, id));
+    let paths = bodies.flat_map(|it| it.descendants().filter_map(ast::Path::cast).collect::<Vec<_>>());
+    let heads = paths.filter(|it| it.qualifier().is_none() && it.parent_path().is_some());
+    let lost = heads.filter(|it| cx.sema.resolve_path(it).is_none());
+    let error = |it: ast::Path| {
+        let name = it.segment()?.name_ref()?;
+        let place = file.lines().place(&file.path, span(name.syntax().text_range()));
+        let message = format!("cannot find type or module `{}` in this scope", name.text());
+        Some(report::error_of(cx, ENGINE, place, Code::E0433, message).into())
+    };
+    lost.filter_map(error).collect()
+}
+
+/// Whether something stands in the file itself, and not in what a macro makes.
+fn is_of_file(sema: &Semantics<'_, RootDatabase>, node: &SyntaxNode, id: FileId) -> bool {
+    sema.hir_file_for(node).file_id().is_some_and(|it| it.file_id(sema.db) == id)
+}
+
+/// Whether nothing at all says which type it is: the value is thrown away, or kept by a name that nobody uses.
+fn is_undetermined(sema: &Semantics<'_, RootDatabase>, id: FileId, at: Span) -> bool {
+    let Some(token) = positions::token(sema, id, at.start) else { return false };
+    let Some(statement) = token.parent_ancestors().find(|it| ast::Stmt::can_cast(it.kind())) else { return false };
+    let is_plain = |it: &SyntaxNode| {
+        !it.descendants().any(|it| matches!(it.kind(), SyntaxKind::CLOSURE_EXPR | SyntaxKind::MACRO_CALL))
+    };
+    match ast::LetStmt::cast(statement.clone()) {
+        Some(it) => {
+            let Some(ast::Pat::IdentPat(pat)) = it.pat().filter(|_| it.ty().is_none() && is_plain(&statement)) else {
+                return false;
+            };
+            let Some(name) = pat.name() else { return false };
+            let body = statement.ancestors().filter_map(ast::Fn::cast).next();
+            let words = body.into_iter().flat_map(|it| it.syntax().descendants_with_tokens());
+            let named = words.filter_map(NodeOrToken::into_token).filter(|it| it.text() == name.text());
+            named.count() == 1
+        }
+        None => ast::ExprStmt::can_cast(statement.kind()) && is_plain(&statement),
+    }
+}

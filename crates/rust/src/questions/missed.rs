@@ -1,0 +1,94 @@
+//! Paths that lead nowhere, of which rust-analyzer says nothing: it reports single names of values and members of
+//! types. They are reported where the compiler is sure to miss them too.
+
+use std::sync::Arc;
+
+use ra_ap_hir::{ModuleDef, PathResolution};
+use ra_ap_ide::FileId;
+use ra_ap_syntax::{AstNode as _, SyntaxKind, SyntaxToken, ast};
+
+use super::closed::{Closed, module_of};
+use crate::ENGINE;
+use crate::impact::{Code, missed, report, unresolved};
+use crate::index::file_names::StoredResolution;
+use crate::index::names::UnresolvedReason;
+use crate::index::query::names_now;
+use crate::syntax::positions;
+use crate::syntax::positions::span;
+use crate::view::Context;
+use semdex_engine::files::File;
+use semdex_model::Diagnostic;
+
+pub(super) fn unresolved_paths(cx: &Context<'_>, file: &Arc<File>, id: FileId) -> Vec<Diagnostic> {
+    let is_missed = |it| match it {
+        StoredResolution::Unresolved(it) => matches!(it, UnresolvedReason::UnknownType | UnresolvedReason::MacroInput),
+        StoredResolution::Means(_) => false,
+    };
+    let names = names_now(cx, id);
+    let places = names.within(0, file.text.len()).filter(|it| is_missed(it.1)).map(|it| it.0);
+    places.filter_map(|it| error_at(cx, file, id, it)).collect()
+}
+
+fn error_at(cx: &Context<'_>, file: &Arc<File>, id: FileId, at: usize) -> Option<Diagnostic> {
+    let written = positions::token(&cx.sema, id, at).filter(|it| it.kind() == SyntaxKind::IDENT)?;
+    let token = as_code(cx, id, &written)?;
+    let path = missed::path_of(&token)?;
+    let outer = path.parent_path();
+    let around = path.top_path().syntax().parent()?.kind();
+    // rust-analyzer speaks of imports, of macros, and of single names of values.
+    let is_reported = match around {
+        SyntaxKind::USE_TREE | SyntaxKind::MACRO_CALL | SyntaxKind::VISIBILITY => true,
+        SyntaxKind::PATH_EXPR => outer.is_none() && path.qualifier().is_none(),
+        _ => false,
+    };
+    if is_reported {
+        return None;
+    }
+    let name = written.text().trim_start_matches("r#");
+    let within = written.parent()?;
+    let own = module_of(&cx.sema, &within)?;
+    let is_sure = match path.qualifier() {
+        Some(qualifier) => match cx.sema.resolve_path(&qualifier)? {
+            PathResolution::Def(ModuleDef::Module(it)) => Closed::new(cx, name).module(it),
+            _ => false,
+        },
+        // Anything may be imported where not all is known that there is.
+        None => {
+            let mut closed = Closed::new(cx, name);
+            cx.environment.lacks().is_empty() && closed.module(own) && closed.blocks(&within, own)
+        }
+    };
+    let (code, what) = is_sure.then(|| unresolved::unresolved_kind(&token)).flatten()?;
+    let code = match (code, around) {
+        // A module may have the name of a type.
+        (Code::E0599, SyntaxKind::PATH_EXPR) => Code::E0425,
+        (Code::E0599, SyntaxKind::TUPLE_STRUCT_PAT | SyntaxKind::PATH_PAT) => Code::E0531,
+        (Code::E0599, _) => Code::E0422,
+        (Code::E0220, _) => Code::E0412,
+        (code, _) => code,
+    };
+    let code = missed::unless_unseen(&cx.sema, &token, code);
+    let place = file.lines().place(&file.path, span(written.text_range()));
+    let message = missed::message(&token, what);
+    Some(report::error_of(cx, ENGINE, place, code, message).into())
+}
+
+/// A name as the code that it is: itself, or what macros of the standard library make of it, which take code as it is.
+/// `None` where another macro may make something else of it.
+fn as_code(cx: &Context<'_>, id: FileId, written: &SyntaxToken) -> Option<SyntaxToken> {
+    if unresolved::is_as_written(&cx.sema, id, written) {
+        return Some(written.clone());
+    }
+    let token = cx.sema.descend_into_macros_exact(written.clone()).into_iter().next()?;
+    let mut file = cx.sema.hir_file_for(&token.parent_ancestors().last()?);
+    let mut is_made = false;
+    while let Some(made) = file.macro_file() {
+        let call = made.call_node(cx.db);
+        let origin = &made.loc(cx.db).def.krate.data(cx.db).origin;
+        if !origin.is_lang() || !ast::MacroCall::can_cast(call.value.kind()) {
+            return None;
+        }
+        (file, is_made) = (call.file_id, true);
+    }
+    is_made.then_some(token)
+}

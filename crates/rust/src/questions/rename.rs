@@ -1,0 +1,170 @@
+//! A new name for a symbol: rust-analyzer says what changes, and the index of usages whether that is all of it.
+
+use ra_ap_ide::{AnalysisHost, FilePosition, RenameConfig};
+use ra_ap_ide_db::source_change::{FileSystemEdit, SourceChange};
+
+use crate::index::usages;
+use crate::resolve;
+use crate::resolve::ResolvedSymbol;
+use crate::syntax::positions::{span, text_size};
+use crate::view::{Context, View};
+use semdex_engine::{Result, Stop};
+use semdex_model::{Answer, Code, Error, Renaming, Rewrite, Role, Span, Symbol, SymbolQuery, UsagePage, Window};
+
+const CONFIG: RenameConfig =
+    RenameConfig { prefer_no_std: false, prefer_prelude: true, prefer_absolute: false, show_conflicts: true };
+
+impl View {
+    /// What a symbol's new name changes, or why it cannot have it.
+    pub(crate) fn rename(self, query: &SymbolQuery, new_name: &str) -> Result<Answer<Renaming>> {
+        self.ask(|it| rename(it, query, new_name))
+    }
+}
+
+fn rename(cx: &Context<'_>, query: &SymbolQuery, new_name: &str) -> Result<Answer<Renaming>> {
+    let ResolvedSymbol { symbol, definition } = resolve::resolve(cx, query)?;
+    if symbol.external {
+        return Err(refused(format!("`{}` is not part of this workspace", symbol.path)));
+    }
+    let at = symbol.declared_at.as_ref().unwrap_or(&symbol.name_at);
+    let named = if symbol.declared_at.is_some() { declared_name(cx, &symbol) } else { Some(symbol.name_at.start) };
+    let (Some(file_id), Some(offset)) = (cx.file_id(&at.file), named) else {
+        return Err(refused(format!("`{}` has no name of its own in the workspace's text", symbol.path)));
+    };
+    if let Some(other) = taken(cx, &symbol, new_name) {
+        let place = format!("{}:{}", other.name_at.file, other.name_at.line);
+        return Err(refused(format!("`{new_name}` is taken by `{}` ({place})", other.path)));
+    }
+    if definition.is_none() {
+        return Err(refused(format!("`{}` is not compiled, so what names it is not known", symbol.path)));
+    }
+    let usages =
+        usages::found_for(cx, &symbol, definition).map(|found| usages::page(cx, &found, definition, Window::ALL));
+    let position = FilePosition { file_id, offset: text_size(offset) };
+    let analysis = AnalysisHost::with_database(cx.db.clone()).analysis();
+    let change = analysis.rename(position, new_name, &CONFIG).map_err(|_| Stop::Stale)?;
+    let change = change.map_err(|error| refused(format!("rust-analyzer: {error}")))?;
+    let mut renaming = rename_edits(cx, symbol, new_name, &change)?;
+    complete(cx, &mut renaming, &usages.value, new_name);
+    Ok(Answer { value: renaming, coverage: usages.coverage })
+}
+
+/// Where a module's `mod` line names it.
+fn declared_name(cx: &Context<'_>, symbol: &Symbol) -> Option<usize> {
+    let at = symbol.declared_at.as_ref()?;
+    let text = cx.files.get(&at.file)?.text.clone();
+    let line = text.get(at.start..at.end)?;
+    let name = line.rfind(symbol.name.as_str())?;
+    Some(at.start + name)
+}
+
+/// What has the name already where the symbol stands.
+fn taken(cx: &Context<'_>, symbol: &Symbol, new_name: &str) -> Option<Symbol> {
+    let (around, _) = symbol.path.rsplit_once("::")?;
+    let query = SymbolQuery { symbol: format!("{around}::{new_name}"), ..SymbolQuery::default() };
+    let other = match resolve::resolve(cx, &query) {
+        Ok(meant) => meant.symbol,
+        Err(error) if error.code == Code::AmbiguousSymbol => error.help.symbols.into_iter().next()?,
+        Err(_) => return None,
+    };
+    // A shorter path may have led elsewhere, and a value may be named as a type is.
+    let same_place = other.path.rsplit_once("::").is_some_and(|(there, _)| there == around);
+    (same_place && namespace(&other) == namespace(symbol)).then_some(other)
+}
+
+fn rename_edits(cx: &Context<'_>, symbol: Symbol, new_name: &str, change: &SourceChange) -> Result<Renaming> {
+    let mut renaming = Renaming { symbol, rewrites: Vec::new(), moves: Vec::new(), possible: Vec::new() };
+    for (&id, (edit, _)) in &change.source_file_edits {
+        let name = cx.name_of(id).filter(|it| cx.files.get(it).is_some());
+        let file = name.ok_or_else(|| refused("a file outside of the workspace would change".to_owned()))?;
+        let text = cx.files.get(&file).map(|it| it.text.clone()).unwrap_or_default();
+        let names_it = |at: Span| !matches!(text.get(at.start..at.end), Some("super" | "self" | "crate" | "Self"));
+        let parts = edit.iter().map(|it| (span(it.delete), it.insert.clone()));
+        let parts: Vec<(Span, String)> = parts.filter(|it| names_it(it.0)).collect();
+        if parts.iter().any(|it| it.1.contains("r#") && !new_name.contains("r#")) {
+            return Err(refused(format!("`{new_name}` is a keyword: say `r#{new_name}` if it is meant all the same")));
+        }
+        if !parts.is_empty() {
+            renaming.rewrites.push(Rewrite { file, parts });
+        }
+    }
+    for edit in &change.file_system_edits {
+        match edit {
+            FileSystemEdit::MoveFile { src, dst } => {
+                let from = cx.name_of(*src).unwrap_or_default();
+                let to = cx.name_of(dst.anchor).and_then(|anchor| beside(&anchor, &dst.path));
+                renaming.moves.push((from, to.ok_or_else(|| refused("a file would leave the workspace".to_owned()))?));
+            }
+            FileSystemEdit::MoveDir { src, dst, .. } => {
+                let from = cx.name_of(src.anchor).and_then(|anchor| beside(&anchor, &src.path));
+                let to = cx.name_of(dst.anchor).and_then(|anchor| beside(&anchor, &dst.path));
+                let (Some(from), Some(to)) = (from, to) else {
+                    return Err(refused("a directory would leave the workspace".to_owned()));
+                };
+                for file in cx.files.below(&from) {
+                    let rest = file.path.strip_prefix(from.as_str()).unwrap_or_default();
+                    renaming.moves.push((file.path.to_string(), format!("{to}{rest}")));
+                }
+            }
+            FileSystemEdit::CreateFile { .. } => {}
+        }
+    }
+    Ok(renaming)
+}
+
+/// What names the symbol by the index and rust-analyzer leaves out: links in docs above all.
+fn complete(cx: &Context<'_>, renaming: &mut Renaming, usages: &UsagePage, new_name: &str) {
+    let old_name = renaming.symbol.name.clone();
+    for usage in usages.items.iter().filter(|it| it.role != Role::SelfType) {
+        let Some(file) = cx.files.get(&usage.place.file) else { continue };
+        let place = usage.place.span();
+        if file.text.get(place.start..place.end) != Some(old_name.as_str()) {
+            continue;
+        }
+        let rewrite = renaming.rewrites.iter().position(|it| it.file == usage.place.file);
+        let at = rewrite.unwrap_or_else(|| {
+            renaming.rewrites.push(Rewrite { file: usage.place.file.clone(), parts: Vec::new() });
+            renaming.rewrites.len() - 1
+        });
+        let parts = &mut renaming.rewrites[at].parts;
+        if !parts.iter().any(|(known, _)| known.start <= place.end && place.start <= known.end) {
+            parts.push((Span::new(place.start, place.end), new_name.to_owned()));
+        }
+    }
+    let covered = |file: &str, place: Span| {
+        let of_file = renaming.rewrites.iter().filter(|it| it.file == file);
+        of_file.flat_map(|it| &it.parts).any(|(known, _)| known.start <= place.end && place.start <= known.end)
+    };
+    let possible = usages.possible.iter().filter(|it| !covered(&it.place.file, it.place.span()));
+    renaming.possible = possible.cloned().collect();
+}
+
+/// Names of one namespace clash.
+fn namespace(symbol: &Symbol) -> u8 {
+    use semdex_model::SymbolKind::*;
+    match symbol.kind {
+        Module | Package | Struct | Enum | Union | Trait | Interface | Type | Impl => 0,
+        Function | Method | Const | Static | Variable => 1,
+        Variant => 2,
+        Field => 3,
+        Macro => 4,
+    }
+}
+
+/// A path relative to a file's directory, as a file of the workspace.
+fn beside(anchor: &str, path: &str) -> Option<String> {
+    let mut parts: Vec<&str> = anchor.split('/').collect();
+    parts.pop();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => drop(parts.pop()?),
+            part => parts.push(part),
+        }
+    }
+    Some(parts.join("/"))
+}
+
+fn refused(detail: String) -> Stop {
+    Error::new(Code::RenameRefused, detail).into()
+}

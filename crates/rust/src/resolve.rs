@@ -1,0 +1,281 @@
+//! From a name to what it means: a full path is walked from its crate, a shorter one is looked for among everything
+//! that the workspace defines, then in what it depends on; a miss says what was meant.
+
+pub(crate) mod also;
+pub(crate) mod at;
+#[cfg(test)]
+mod fuzz;
+pub(crate) mod miss;
+pub(crate) mod named;
+pub(crate) mod origin;
+pub(crate) mod paths;
+pub(crate) mod requested;
+pub(crate) mod scope;
+pub(crate) mod symbols;
+pub(crate) mod types;
+pub(crate) mod walk;
+
+use std::collections::BTreeMap;
+
+use ra_ap_hir::Crate;
+use ra_ap_ide_db::defs::Definition;
+use requested::{RequestedPath, Segment, bare, fits_end, last_name, segments};
+
+use self::paths::Item;
+use super::view::Context;
+use crate::resolve::paths::{crates, detached, members};
+pub(super) use requested::{is_identifier, is_of_kind, query_of, well_formed};
+use semdex_model::{Code, Error, Help, Symbol, SymbolKind, SymbolQuery};
+
+const MAX_CANDIDATES: usize = 20;
+
+/// What a name stands for.
+#[derive(Clone)]
+pub(super) struct ResolvedSymbol<'db> {
+    pub(super) symbol: Symbol,
+    /// Absent for what is not compiled: only the text shows it.
+    pub(super) definition: Option<Definition<'db>>,
+}
+
+/// Exactly one symbol, or an error that says which others were possible or meant.
+pub(super) fn resolve<'db>(cx: &Context<'db>, query: &SymbolQuery) -> Result<ResolvedSymbol<'db>, Error> {
+    // No two things print one path.
+    if query.package.is_none()
+        && query.file.is_none()
+        && let Some(key) = cx.index.key(&query.symbol)
+        && let Some(mut symbol) = symbols::symbol_of(cx, key.definition())
+    {
+        symbol.also = also::macros_beside(cx, key.definition());
+        return Ok(ResolvedSymbol { symbol, definition: Some(key.definition()) });
+    }
+    let written = RequestedPath::parse(&query.symbol)?;
+    if let Some(package) = &query.package {
+        well_formed(package)?;
+    }
+    let mut found = candidates(cx, &written, query);
+    let macros = also::set_macros_aside(&written, &mut found);
+    if found.len() > 1 && found.iter().any(|it| !it.symbol.external) {
+        found.retain(|it| !it.symbol.external);
+    }
+    if found.len() > 1 {
+        prefer(&written, &mut found);
+    }
+    match found.len() {
+        1 => {
+            let mut one = found.remove(0);
+            one.symbol.also = macros;
+            for path in one.definition.map(|it| also::macros_beside(cx, it)).unwrap_or_default() {
+                if !one.symbol.also.contains(&path) {
+                    one.symbol.also.push(path);
+                }
+            }
+            Ok(one)
+        }
+        0 => match &query.package {
+            Some(package) if !is_package(cx, package) => Err(miss::unknown_package(cx, package)),
+            _ => Err(miss::unknown(cx, &written.path, query)),
+        },
+        n => {
+            let names: Vec<&str> = found.iter().take(3).map(|it| it.symbol.path.as_str()).collect();
+            let detail = format!(
+                "`{}` may be {n} symbols ({}{}): ask with the full path of one of the candidates, and where two \
+                     share a path with `fn@`, `mod@`, `struct@`, `macro@`, `field@` or `method@` before it",
+                query.symbol,
+                names.join(", "),
+                if n > 3 { ", …" } else { "" },
+            );
+            let symbols = found.into_iter().take(MAX_CANDIDATES).map(|it| it.symbol).collect();
+            Err(Error::new(Code::AmbiguousSymbol, detail).with_help(Help { symbols, ..Help::default() }))
+        }
+    }
+}
+
+/// Whether `package` of a request names anything that can hold others.
+fn is_package(cx: &Context<'_>, name: &str) -> bool {
+    let crates = crates::crates_named(cx, &name.replace('-', "_"));
+    !crates.is_empty() || !walk::walk(cx, name).is_empty()
+}
+
+/// Everything that a name may stand for: of the ways to read it the first that leads somewhere.
+fn candidates<'db>(cx: &Context<'db>, written: &RequestedPath<'_>, query: &SymbolQuery) -> Vec<ResolvedSymbol<'db>> {
+    let package = query.package.as_deref().map(|it| it.replace('-', "_"));
+    let mut found = Vec::new();
+    if let Some(file) = &query.file {
+        found = symbols_of(cx, written, scope::seen_from(cx, file, &written.path));
+    }
+    if found.is_empty() {
+        let mut walked = walk::walk_written(cx, written);
+        if walked.is_empty() && query.file.is_none() {
+            walked = in_some_crate(cx, written);
+        }
+        if let Some(package) = &package {
+            walked.extend(walk::walk(cx, &format!("{package}::{}", written.path)));
+        }
+        found = symbols_of(cx, written, walked);
+    }
+    if found.is_empty() {
+        found = detached_by_path(cx, written);
+    }
+    if found.is_empty() {
+        found = by_end(cx, written);
+    }
+    let further = [expanded_by_macros, walk::in_the_prelude, documented_by_std, walk::in_dependencies];
+    for look in further {
+        if found.is_empty() {
+            found = symbols_of(cx, written, look(cx, &written.path));
+        }
+    }
+    within(cx, query, package.as_deref(), written, &mut found);
+    found
+}
+
+/// Definitions as what they stand for, each once.
+fn symbols_of<'db>(
+    cx: &Context<'db>,
+    written: &RequestedPath<'_>,
+    definitions: Vec<Definition<'db>>,
+) -> Vec<ResolvedSymbol<'db>> {
+    let mut found: BTreeMap<(String, usize, String), ResolvedSymbol<'db>> = BTreeMap::new();
+    for definition in definitions {
+        if !written.fits(walk::kind_of(cx, definition)) {
+            continue;
+        }
+        if let Some(symbol) = symbols::symbol_of(cx, definition) {
+            let key = (symbol.name_at.file.clone(), symbol.name_at.start, symbol.path.clone());
+            found.entry(key).or_insert(ResolvedSymbol { symbol, definition: Some(definition) });
+        }
+    }
+    found.into_values().collect()
+}
+
+pub(super) fn resolved_item<'db>(cx: &Context<'db>, item: &Item<'db>) -> ResolvedSymbol<'db> {
+    let definition = detached::definition_of(&cx.sema, item);
+    let symbol = match definition.and_then(|it| symbols::symbol_of(cx, it)) {
+        Some(symbol) => symbol,
+        None => symbols::unresolved(cx, item.file, item.own, detached::path_of_item(cx, item)),
+    };
+    ResolvedSymbol { symbol, definition }
+}
+
+/// Keeps what the package or the file of the request allows.
+fn within<'db>(
+    cx: &Context<'db>,
+    query: &SymbolQuery,
+    package: Option<&str>,
+    written: &RequestedPath<'_>,
+    found: &mut Vec<ResolvedSymbol<'db>>,
+) {
+    if let Some(package) = package {
+        let fits = |symbol: &Symbol| {
+            let path = bare(&symbol.path).trim_start_matches('<');
+            symbol.package == package
+                || symbol.package.ends_with(&format!("@{package}"))
+                || path.strip_prefix(package).is_some_and(|rest| rest.starts_with("::") || rest.is_empty())
+        };
+        if found.iter().any(|it| fits(&it.symbol)) {
+            found.retain(|it| fits(&it.symbol));
+        } else {
+            // What the package re-exports may be defined elsewhere; what its name does not lead to at all may not.
+            let reexported = walk::walk(cx, &format!("{package}::{}", written.path));
+            found.retain(|it| it.definition.is_some_and(|it| reexported.contains(&it)));
+        }
+    } else if let Some(file) = &query.file
+        && found.iter().any(|it| it.symbol.place.file == *file)
+    {
+        found.retain(|it| it.symbol.place.file == *file);
+    }
+}
+
+/// What no walk leads to is found by its name, and is what prints this very path.
+fn detached_by_path<'db>(cx: &Context<'db>, written: &RequestedPath<'_>) -> Vec<ResolvedSymbol<'db>> {
+    let parts = segments(bare(written.asked));
+    let names_a_file = |it: &Segment<'_>| it.name.ends_with(".rs") || it.name.contains('/');
+    let is_whole = parts.first().is_some_and(|first| {
+        first.is_qualified() || names_a_file(first) || !crates::crates_named(cx, first.name).is_empty()
+    });
+    if !is_whole {
+        return Vec::new();
+    }
+    let items = detached::items_named(cx, &last_name(written.asked));
+    let ends = named::endings(cx, &parts);
+    let found = items.iter().filter(|it| ends.may_end(it) && detached::path_of_item(cx, it) == written.asked);
+    found.map(|it| resolved_item(cx, it)).collect()
+}
+
+/// Everything that the workspace writes down under a path that ends like this one.
+fn by_end<'db>(cx: &Context<'db>, written: &RequestedPath<'_>) -> Vec<ResolvedSymbol<'db>> {
+    let name = last_name(&written.path);
+    let items = detached::items_named(cx, &name);
+    let blocks_too = written.kind == Some("impl") || name.contains(" for ");
+    let ends = named::endings(cx, &segments(&written.path));
+    let fits = |item: &&Item<'db>| {
+        (item.own.kind != SymbolKind::Impl || blocks_too)
+            && written.fits(Some(item.own.kind))
+            && ends.may_end(item)
+            && fits_end(&detached::path_of_item(cx, item), &written.path)
+    };
+    let mut found: Vec<ResolvedSymbol<'db>> = items.iter().filter(fits).map(|it| resolved_item(cx, it)).collect();
+    if found.iter().any(|it| it.definition.is_some()) {
+        found.retain(|it| it.definition.is_some());
+    }
+    found
+}
+
+/// `crate::name`, where no file says which crate is meant.
+fn in_some_crate<'db>(cx: &Context<'db>, written: &RequestedPath<'_>) -> Vec<Definition<'db>> {
+    let Some(rest) = written.path.strip_prefix("crate::") else { return Vec::new() };
+    let parts = segments(rest);
+    let local = Crate::all(cx.db).into_iter().filter(|it| it.origin(cx.db).is_local());
+    let roots = local.map(|it| Definition::Module(it.root_module(cx.db)));
+    roots.flat_map(|it| walk::walk_members(cx, it, &parts)).collect()
+}
+
+/// What macros of the workspace make stands in no file.
+fn expanded_by_macros<'db>(cx: &Context<'db>, path: &str) -> Vec<Definition<'db>> {
+    let parts = segments(path);
+    let Some((first, rest)) = parts.split_first() else { return Vec::new() };
+    if first.is_qualified() {
+        return Vec::new();
+    }
+    if rest.is_empty() {
+        return named::declared_as(cx.db, first.name);
+    }
+    let mut found: Vec<Definition<'db>> = Vec::new();
+    for krate in Crate::all(cx.db).into_iter().filter(|krate| krate.origin(cx.db).is_local()) {
+        for module in krate.modules(cx.db) {
+            let declared = members::members_of(cx, Definition::Module(module));
+            let here = declared.named(first.name).iter();
+            found.extend(here.flat_map(|it| walk::walk_members(cx, *it, rest)));
+        }
+    }
+    found
+}
+
+/// Keywords, and the primitive types that are no path: std has documentation for both.
+fn documented_by_std<'db>(cx: &Context<'db>, name: &str) -> Vec<Definition<'db>> {
+    if !is_identifier(name) {
+        return Vec::new();
+    }
+    let keyword = if name == "Self" { "self_upper" } else { name };
+    [format!("std::{keyword}_keyword"), format!("std::prim_{name}")]
+        .iter()
+        .map(|it| walk::walk(cx, it))
+        .find(|it| !it.is_empty())
+        .unwrap_or_default()
+}
+
+/// Where several remain: the path exactly as asked, an inherent member before a trait's, a trait's own member before
+/// those of its implementations.
+fn prefer(written: &RequestedPath<'_>, found: &mut Vec<ResolvedSymbol<'_>>) {
+    let exactly = |it: &ResolvedSymbol<'_>| it.symbol.path == written.asked;
+    let bare_as_asked = |it: &ResolvedSymbol<'_>| bare(&it.symbol.path) == written.path;
+    let plain = |it: &ResolvedSymbol<'_>| !bare(&it.symbol.path).starts_with('<');
+    let is_in_one = written.path.contains("::");
+    let wanted: [&dyn Fn(&ResolvedSymbol<'_>) -> bool; 3] = [&exactly, &bare_as_asked, &|it| is_in_one && plain(it)];
+    for wanted in wanted {
+        if found.iter().any(wanted) {
+            found.retain(wanted);
+            return;
+        }
+    }
+}

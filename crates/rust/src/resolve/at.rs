@@ -1,0 +1,53 @@
+//! What is declared or named at a place of a text.
+
+use ra_ap_hir::Semantics;
+use ra_ap_ide::{FileId, RootDatabase};
+use ra_ap_ide_db::defs::{Definition, IdentClass, NameClass};
+use ra_ap_syntax::{AstNode as _, SyntaxKind, SyntaxToken, ast};
+
+use crate::syntax::positions::tokens_at;
+
+/// What a name in the text defines.
+pub(crate) fn definition_at<'db>(
+    sema: &Semantics<'db, RootDatabase>,
+    file: FileId,
+    offset: usize,
+) -> Option<Definition<'db>> {
+    let tree = sema.parse_guess_edition(file);
+    let token = name_token(&tree, offset)?;
+    if let Some(field) = token.parent_ancestors().find_map(ast::TupleField::cast)
+        && token.parent_ancestors().find_map(ast::Name::cast).is_none()
+    {
+        return sema.to_def(&field).map(Definition::Field);
+    }
+    let define = |token: SyntaxToken| {
+        let name = ast::Name::cast(token.parent()?)?;
+        NameClass::classify(sema, &name)?.defined().filter(|it| is_declared_by(sema.db, *it, &name))
+    };
+    if let Some(definition) = define(token.clone()) {
+        return Some(definition);
+    }
+    sema.descend_into_macros_exact(token).into_iter().find_map(define)
+}
+
+/// rust-analyzer takes the `mod` line that is switched off for its twin that is not.
+pub(super) fn is_declared_by<'db>(db: &'db RootDatabase, definition: Definition<'db>, name: &ast::Name) -> bool {
+    let Definition::Module(module) = definition else { return true };
+    let declared = module.declaration_source(db).and_then(|it| ast::HasName::name(&it.value));
+    declared.is_none_or(|it| it.syntax().text_range() == name.syntax().text_range())
+}
+
+pub(super) fn name_token(tree: &ast::SourceFile, offset: usize) -> Option<SyntaxToken> {
+    let tokens = tokens_at(tree.syntax(), offset);
+    tokens.clone().find(|it| it.kind() == SyntaxKind::IDENT).or_else(|| tokens.last())
+}
+
+/// What a token defines or refers to.
+pub(crate) fn definition_of_token<'db>(
+    sema: &Semantics<'db, RootDatabase>,
+    token: &SyntaxToken,
+) -> Option<Definition<'db>> {
+    let classify =
+        |token: SyntaxToken| IdentClass::classify_token(sema, &token)?.definitions_no_ops().into_iter().next();
+    sema.descend_into_macros_exact(token.clone()).into_iter().find_map(classify)
+}

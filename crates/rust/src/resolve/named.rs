@@ -1,0 +1,113 @@
+//! Which items of a name may have a path that ends as asked: found by their text, so that only those are resolved whose
+//! path matters. And all that is declared under a name, by a text or by a macro.
+
+use std::cell::OnceCell;
+use std::collections::HashSet;
+
+use ra_ap_hir::{Adt, AssocItem, Crate, Impl, ModuleDef};
+use ra_ap_ide::RootDatabase;
+use ra_ap_ide_db::defs::Definition;
+
+use super::paths::{Item, assoc_definition, module_definition};
+use super::requested::{Segment, split_qualified};
+use super::types::{self, Piece};
+use crate::LANGUAGE;
+use crate::resolve::paths::text::plain_name;
+use crate::view::Context;
+use semdex_engine::files::Files;
+use semdex_model::SymbolKind;
+
+/// What stands before the name in a path that was asked for.
+pub(super) struct Endings<'db> {
+    files: &'db Files,
+    /// The segment before the last; of an implementation its trait. `None` where there is none.
+    container: Option<String>,
+    /// Names that may be others in the paths of what they stand for: type aliases, and imports under another name.
+    renamed: OnceCell<HashSet<&'db str>>,
+}
+
+impl Endings<'_> {
+    /// Whether the path of an item may end as asked, as far as the texts tell.
+    pub(super) fn may_end(&self, item: &Item<'_>) -> bool {
+        // An exported macro sits at the root of its crate, a block goes by its type wherever it stands.
+        let is_elsewhere = matches!(item.own.kind, SymbolKind::Macro | SymbolKind::Impl);
+        let Some((container, parent)) = self.container.as_deref().zip(item.parent_item()).filter(|_| !is_elsewhere)
+        else {
+            return true;
+        };
+        if parent.kind != SymbolKind::Impl {
+            return plain_name(&parent.name) == container;
+        }
+        let may_be = |name: &str| name == container || self.renamed().contains(name);
+        types::pieces(&parent.name).iter().any(|it| match it {
+            Piece::Path(path) => path.last().is_some_and(|it| may_be(it)),
+            Piece::Sign(_) | Piece::Other(_) => false,
+        })
+    }
+
+    fn renamed(&self) -> &HashSet<&str> {
+        self.renamed.get_or_init(|| {
+            let mut renamed = HashSet::new();
+            for file in self.files.of(LANGUAGE) {
+                let outline = file.outline();
+                renamed.extend(outline.imports.iter().filter_map(|it| it.alias.as_deref()).map(plain_name));
+                outline.walk(&mut |item| {
+                    if item.kind == SymbolKind::Type {
+                        renamed.insert(plain_name(&item.name));
+                    }
+                });
+            }
+            renamed
+        })
+    }
+}
+
+pub(super) fn endings<'db>(cx: &Context<'db>, parts: &[Segment<'_>]) -> Endings<'db> {
+    let last = |path: &str| match types::pieces(path).first() {
+        Some(Piece::Path(path)) => path.last().cloned(),
+        _ => None,
+    };
+    let container = match parts {
+        [.., container, _] if container.is_qualified() => split_qualified(container.name).and_then(|(_, of)| last(of)),
+        [.., container, _] => Some(container.name.to_owned()),
+        _ => None,
+    };
+    Endings { files: cx.files, container, renamed: OnceCell::new() }
+}
+
+/// All that the workspace's crates declare under a name, members included.
+pub(crate) fn declared_as<'db>(db: &'db RootDatabase, name: &str) -> Vec<Definition<'db>> {
+    let mut found: Vec<Definition<'db>> = Vec::new();
+    let is_it = |it: Definition<'db>| it.name(db).is_some_and(|it| plain_name(it.as_str()) == name);
+    let items = |items: Vec<AssocItem>, found: &mut Vec<Definition<'db>>| {
+        found.extend(items.into_iter().map(assoc_definition).filter(|it| is_it(*it)));
+    };
+    for krate in Crate::all(db).into_iter().filter(|it| it.origin(db).is_local()) {
+        for module in krate.modules(db) {
+            for declared in module.declarations(db) {
+                found.extend(Some(module_definition(declared)).filter(|it| is_it(*it)));
+                match declared {
+                    ModuleDef::Adt(Adt::Enum(it)) => {
+                        for variant in it.variants(db) {
+                            let fields = variant.fields(db).into_iter().map(Definition::Field);
+                            found.extend(fields.chain([Definition::EnumVariant(variant)]).filter(|it| is_it(*it)));
+                        }
+                    }
+                    ModuleDef::Adt(Adt::Struct(it)) => {
+                        found.extend(it.fields(db).into_iter().map(Definition::Field).filter(|it| is_it(*it)));
+                    }
+                    ModuleDef::Adt(Adt::Union(it)) => {
+                        found.extend(it.fields(db).into_iter().map(Definition::Field).filter(|it| is_it(*it)));
+                    }
+                    ModuleDef::Trait(it) => items(it.items(db), &mut found),
+                    _ => {}
+                }
+            }
+            found.extend(module.legacy_macros(db).into_iter().map(Definition::Macro).filter(|it| is_it(*it)));
+        }
+        Impl::all_in_crate(db, krate).into_iter().for_each(|it| items(it.items(db), &mut found));
+    }
+    let mut seen = HashSet::new();
+    found.retain(|it| seen.insert(*it));
+    found
+}

@@ -1,0 +1,208 @@
+//! What each crate is called, so that no two have one name.
+//!
+//! Of the workspace's targets with one name the library has it plainly, others have their kind before it, and where
+//! that is not enough their package too: `bin@rg`, `test@grep-cli/integration`. Of several versions of a dependency
+//! one has the plain name, others are `name@1.2.3`, as in Cargo's package specifications. A plain name is what the
+//! workspace's own members mean by it: a test target `tests/serde.rs` does not take it from the dependency.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use ra_ap_hir::Crate;
+use ra_ap_ide_db::base_db::CrateOrigin;
+
+use super::memo::CrateNames;
+use super::text::{plain_name, with_ordinal};
+use crate::view::Context;
+
+/// The kinds of targets, as they stand before `@`.
+pub(crate) const TARGETS: [&str; 6] = ["lib", "bin", "example", "test", "bench", "build"];
+
+/// What a crate may be called, the shortest first.
+struct Called {
+    krate: Crate,
+    forms: Vec<String>,
+    /// Who of equals has the shorter form: what more members depend on, then by the name of the file.
+    rank: (u8, Reverse<usize>, String),
+}
+
+/// A crate's name, made distinct where several share it.
+pub(crate) fn crate_name(cx: &Context<'_>, krate: Crate) -> String {
+    crate_names(cx).printed.get(&krate).cloned().unwrap_or_else(|| "_".to_owned())
+}
+
+/// The crates that a first segment may mean, in the order in which they are looked into: the one that is printed so,
+/// the workspace's own, what its members depend on by that name. All others count only where there are none of
+/// these.
+pub(crate) fn crates_named(cx: &Context<'_>, name: &str) -> Vec<Vec<Crate>> {
+    let names = crate_names(cx);
+    let printed = names.by_printed.get(name).copied();
+    let same = names.by_name.get(name).map(Vec::as_slice).unwrap_or_default();
+    let forms = names.by_form.get(name).map(Vec::as_slice).unwrap_or_default();
+    let local = same.iter().chain(forms).copied().filter(|it| it.origin(cx.db).is_local()).collect();
+    let dependencies = names.by_dependency.get(name).cloned().unwrap_or_default();
+    let is_near = |it: &Crate| it.origin(cx.db).is_local() || dependencies.contains(it);
+    let mut tiers = if printed.is_some_and(|it| is_near(&it)) || dependencies.is_empty() {
+        vec![printed.into_iter().collect(), local, dependencies.clone()]
+    } else {
+        vec![local, dependencies.clone()]
+    };
+    if !tiers.iter().flatten().any(is_near) {
+        tiers.extend([forms.to_vec(), same.to_vec()]);
+    }
+    let mut seen: HashSet<Crate> = HashSet::new();
+    for tier in &mut tiers {
+        tier.retain(|it| seen.insert(*it));
+    }
+    tiers.retain(|it: &Vec<Crate>| !it.is_empty());
+    tiers
+}
+
+fn crate_names<'c>(cx: &'c Context<'_>) -> &'c CrateNames {
+    cx.names.crates.get_or_init(|| cx.index.crate_names(|| name_crates(cx)))
+}
+
+fn name_crates(cx: &Context<'_>) -> CrateNames {
+    let db = cx.db;
+    let all = Crate::all(db);
+    let local = all.iter().filter(|it| it.origin(db).is_local());
+    let mut names = CrateNames::default();
+    let mut near: HashMap<Crate, usize> = HashMap::new();
+    for dependency in local.flat_map(|it| it.dependencies(db)) {
+        let name = plain_name(dependency.name.as_str()).to_owned();
+        *near.entry(dependency.krate).or_default() += 1;
+        let same = names.by_dependency.entry(name).or_default();
+        if !same.contains(&dependency.krate) {
+            same.push(dependency.krate);
+        }
+    }
+    let mut shared: BTreeMap<String, Vec<Crate>> = BTreeMap::new();
+    for krate in all {
+        let name = krate
+            .display_name(db)
+            .map_or_else(|| "_".to_owned(), |it| plain_name(it.crate_name().symbol().as_str()).to_owned());
+        shared.entry(name).or_default().push(krate);
+    }
+    for (name, crates) in shared {
+        // The kind of a target stands in its name only where that is needed.
+        let is_alone = crates.iter().filter(|it| it.origin(db).is_local()).count() == 1;
+        let foreign = |it: &Crate| !it.origin(db).is_local();
+        let is_dependency = names.by_dependency.get(&name).is_some_and(|it| it.iter().any(foreign));
+        let is_plain = is_alone && !is_dependency && !name.starts_with("build_script_");
+        let mut group: Vec<Called> = Vec::new();
+        for krate in crates {
+            let mut called = crate_called(cx, krate, &name, is_plain, near.get(&krate).copied().unwrap_or_default());
+            // A member may have given the name to another crate.
+            let is_others = names.by_dependency.get(&name).is_some_and(|it| !it.contains(&krate));
+            if is_others && foreign(&krate) && called.forms.len() > 1 {
+                called.forms.remove(0);
+            }
+            group.push(called);
+        }
+        group.sort_by(|a, b| a.rank.cmp(&b.rank));
+        for called in &group {
+            for form in &called.forms {
+                names.by_form.entry(form.clone()).or_default().push(called.krate);
+            }
+        }
+        for called in &group {
+            // Of equal targets each has its package before it; of versions the nearest has the plain name.
+            let is_shared = |form: &str| form.contains('@') && names.by_form.get(form).is_some_and(|it| it.len() > 1);
+            let is_free = |form: &str| !names.by_printed.contains_key(form);
+            let own = called.forms.iter().find(|it| is_free(it) && !is_shared(it)).cloned();
+            let printed = own.unwrap_or_else(|| {
+                let last = called.forms.last().cloned().unwrap_or_default();
+                (1..).map(|nth| with_ordinal(last.clone(), nth)).find(|it| is_free(it)).unwrap_or_default()
+            });
+            names.by_printed.insert(printed.clone(), called.krate);
+            names.printed.insert(called.krate, printed);
+        }
+        names.by_name.insert(name, group.into_iter().map(|it| it.krate).collect());
+    }
+    names
+}
+
+fn crate_called(cx: &Context<'_>, krate: Crate, name: &str, is_plain: bool, dependents: usize) -> Called {
+    let db = cx.db;
+    let root = cx.name_of(krate.root_file(db)).unwrap_or_default();
+    match krate.origin(db) {
+        CrateOrigin::Local { .. } if is_plain => {
+            Called { krate, forms: vec![name.to_owned()], rank: (LIBRARY, Reverse(0), root) }
+        }
+        CrateOrigin::Local { .. } => {
+            let env = krate.base().env(db);
+            let package = env.get("CARGO_PKG_NAME").unwrap_or_else(|| name.to_owned());
+            let kind = target_kind(cx, &root, env.get("CARGO_MANIFEST_DIR"));
+            let forms = match kind {
+                "lib" => vec![name.to_owned(), format!("lib@{package}/{name}")],
+                "build" => vec![format!("build@{}", package.replace('-', "_"))],
+                kind => vec![format!("{kind}@{name}"), format!("{kind}@{package}/{name}")],
+            };
+            let rank = if kind == "lib" { LIBRARY } else { OTHER_TARGET };
+            Called { krate, forms, rank: (rank, Reverse(dependents), root) }
+        }
+        origin => {
+            let version = krate.version(db).map(|it| format!("{name}@{it}"));
+            let rank = match origin {
+                _ if dependents > 0 => OTHER_TARGET + 1,
+                CrateOrigin::Lang(_) => OTHER_TARGET + 2,
+                _ => OTHER_TARGET + 3,
+            };
+            Called {
+                krate,
+                forms: std::iter::once(name.to_owned()).chain(version).collect(),
+                rank: (rank, Reverse(dependents), root),
+            }
+        }
+    }
+}
+
+/// Which target of its package a crate is: by Cargo's conventions, or as its manifest says.
+fn target_kind(cx: &Context<'_>, root: &str, manifest_dir: Option<String>) -> &'static str {
+    let directory = manifest_dir.unwrap_or_default();
+    let directory = match directory.strip_prefix(cx.root.as_str()) {
+        Some(below) => below.trim_start_matches('/'),
+        None => &directory,
+    };
+    let path = root.strip_prefix(directory).unwrap_or(root).trim_start_matches('/');
+    match path {
+        "src/lib.rs" => return "lib",
+        "src/main.rs" => return "bin",
+        _ => {}
+    }
+    let manifest = if directory.is_empty() { "Cargo.toml".to_owned() } else { format!("{directory}/Cargo.toml") };
+    let manifest = cx.files.get(&manifest).and_then(|it| it.text.parse::<toml::Table>().ok());
+    if let Some(kind) = manifest.and_then(|it| declared_kind(&it, path)) {
+        return kind;
+    }
+    match path.split('/').collect::<Vec<_>>()[..] {
+        ["tests", ..] => "test",
+        ["examples", ..] => "example",
+        ["benches", ..] => "bench",
+        ["src", "bin", ..] => "bin",
+        ["build.rs"] => "build",
+        _ => "lib",
+    }
+}
+
+const LIBRARY: u8 = 0;
+const OTHER_TARGET: u8 = 1;
+
+/// The kind of the target whose file a manifest names.
+fn declared_kind(manifest: &toml::Table, path: &str) -> Option<&'static str> {
+    let is_path = |target: &toml::Value| {
+        let named = target.get("path").and_then(toml::Value::as_str);
+        named.is_some_and(|it| it.trim_start_matches("./") == path)
+    };
+    let package = manifest.get("package");
+    if package.and_then(|it| it.get("build")).and_then(toml::Value::as_str) == Some(path) {
+        return Some("build");
+    }
+    if manifest.get("lib").is_some_and(is_path) {
+        return Some("lib");
+    }
+    let listed = |kind: &&str| {
+        manifest.get(*kind).and_then(toml::Value::as_array).is_some_and(|targets| targets.iter().any(is_path))
+    };
+    ["bin", "example", "test", "bench"].into_iter().find(listed)
+}

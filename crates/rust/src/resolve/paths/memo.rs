@@ -1,0 +1,100 @@
+//! What was worked out of names in one view.
+
+use std::cell::{OnceCell, RefCell};
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use ra_ap_hir::{Crate, Impl};
+use ra_ap_ide::FileId;
+use ra_ap_ide_db::defs::Definition;
+
+use semdex_engine::files::File;
+use semdex_model::OutlineItem;
+
+#[derive(Debug, Default)]
+pub(crate) struct CrateNames {
+    pub(super) printed: HashMap<Crate, String>,
+    pub(super) by_printed: HashMap<String, Crate>,
+    /// By everything that a crate may be called, shared or not.
+    pub(super) by_form: HashMap<String, Vec<Crate>>,
+    /// Without what tells it from others of its name; those of the workspace first.
+    pub(super) by_name: HashMap<String, Vec<Crate>>,
+    /// As the workspace's members call what they depend on.
+    pub(super) by_dependency: HashMap<String, Vec<Crate>>,
+}
+
+/// What was worked out of names in one view.
+#[derive(Default)]
+pub(crate) struct Names<'db> {
+    pub(crate) crates: OnceCell<Arc<CrateNames>>,
+    pub(crate) paths: RefCell<HashMap<Definition<'db>, Option<String>>>,
+    pub(crate) members: RefCell<HashMap<Definition<'db>, Rc<Members<'db>>>>,
+    pub(super) impls: RefCell<HashMap<Impl, String>>,
+    /// Implementations that have one path without arguments.
+    pub(crate) alike: RefCell<HashMap<String, Rc<Vec<Impl>>>>,
+    pub(super) items: RefCell<HashMap<String, Rc<Vec<Item<'db>>>>>,
+    pub(super) files: RefCell<HashMap<String, String>>,
+    /// The items whose rank among others is being worked out.
+    pub(super) ranking: RefCell<HashSet<(FileId, usize)>>,
+}
+
+/// An item of a file of the workspace, with the items around it.
+#[derive(Clone)]
+pub(crate) struct Item<'db> {
+    pub(crate) file: &'db Arc<File>,
+    pub(crate) id: FileId,
+    pub(crate) own: &'db OutlineItem,
+    /// The items that it stands in, the outermost first.
+    pub(super) around: Vec<&'db OutlineItem>,
+}
+
+impl<'db> Item<'db> {
+    pub(crate) fn top(file: &'db Arc<File>, id: FileId, own: &'db OutlineItem) -> Item<'db> {
+        Item { file, id, own, around: Vec::new() }
+    }
+
+    /// An item of a file's outline, wherever it stands.
+    pub(crate) fn of(file: &'db Arc<File>, id: FileId, own: &'db OutlineItem) -> Item<'db> {
+        let mut around = file.outline().enclosing(own.name_span.start);
+        let at = around.iter().position(|it| std::ptr::eq(*it, own));
+        around.truncate(at.unwrap_or_default());
+        Item { file, id, own, around }
+    }
+
+    pub(crate) fn child(&self, own: &'db OutlineItem) -> Item<'db> {
+        let mut around = self.around.clone();
+        around.push(self.own);
+        Item { own, around, ..*self }
+    }
+
+    /// What the item stands in, as its file's outline has it.
+    pub(crate) fn parent_item(&self) -> Option<&'db OutlineItem> {
+        self.around.last().copied()
+    }
+
+    pub(super) fn parent(&self) -> Option<Item<'db>> {
+        let (own, around) = self.around.split_last()?;
+        Some(Item { own, around: around.to_vec(), ..*self })
+    }
+
+    /// Where an item of that name can be distinguished from others: file and name.
+    pub(super) fn at(&self) -> (FileId, usize) {
+        (self.id, self.own.name_span.start)
+    }
+}
+
+#[derive(Default)]
+pub(crate) struct Members<'db> {
+    pub(super) by_name: HashMap<String, Vec<Definition<'db>>>,
+}
+
+impl<'db> Members<'db> {
+    pub(crate) fn named(&self, name: &str) -> &[Definition<'db>] {
+        self.by_name.get(name).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    pub(crate) fn all(&self) -> impl Iterator<Item = (&str, Definition<'db>)> {
+        self.by_name.iter().flat_map(|(name, members)| members.iter().map(move |it| (name.as_str(), *it)))
+    }
+}

@@ -1,0 +1,29 @@
+//! Offsets and places of the workspace's texts in rust-analyzer's trees.
+
+use ra_ap_hir::Semantics;
+use ra_ap_ide::{FileId, RootDatabase, TextRange, TextSize};
+use ra_ap_syntax::{AstNode as _, SyntaxNode, SyntaxToken, TokenAtOffset};
+
+use semdex_model::Span;
+
+/// What stands, or begins, at an offset.
+pub(crate) fn token(sema: &Semantics<'_, RootDatabase>, file: FileId, offset: usize) -> Option<SyntaxToken> {
+    let tree = sema.parse_guess_edition(file);
+    tokens_at(tree.syntax(), offset).right_biased()
+}
+
+/// What touches an offset of a file in its tree: nothing where the file is longer than what was analysed of it.
+pub(crate) fn tokens_at(tree: &SyntaxNode, offset: usize) -> TokenAtOffset<SyntaxToken> {
+    match text_size(offset) {
+        at if tree.text_range().contains_inclusive(at) => tree.token_at_offset(at),
+        _ => TokenAtOffset::None,
+    }
+}
+
+pub(crate) fn span(range: TextRange) -> Span {
+    Span::new(range.start().into(), range.end().into())
+}
+
+pub(crate) fn text_size(offset: usize) -> TextSize {
+    TextSize::new(u32::try_from(offset).unwrap_or(u32::MAX))
+}

@@ -1,0 +1,150 @@
+//! Each code that an error can have: one line that is turned into a wrong one. And each code that the rules name has such
+//! a case somewhere, so that no code can be taken for another.
+
+use std::collections::BTreeSet;
+
+use super::truth::{self, Edit, Suite, hold};
+use crate::impact::{Code, RULES};
+
+const FILES: &[(&str, &str)] = &[
+    ("Cargo.toml", "[package]\nname = \"judged\"\nversion = \"0.1.0\"\nedition = \"2021\"\n[workspace]\n"),
+    ("src/lib.rs", "pub mod codes;\n"),
+    ("src/codes.rs", include_str!("fixtures/codes.rs")),
+    (
+        "src/main.rs",
+        "use judged::codes::{Open, open};\n\nfn main() {\n    let Open { a, .. } = open();\n    println!(\"{a}\");\n}\n",
+    ),
+];
+
+const LIB: &str = "src/codes.rs";
+const MAIN: &str = "src/main.rs";
+
+/// Name, file, what stands there and what takes its place.
+const EDITS: &[(&str, &str, &str, &str)] = &[
+    ("E0004", LIB, "        Kind::Small => 1,\n", ""),
+    ("E0005", LIB, "it else { return 0 };", "it;"),
+    ("E0015", LIB, "pub const fn steady()", "pub fn steady()"),
+    ("E0023", LIB, "let Pair(left, _) = it;", "let Pair(left) = it;"),
+    ("E0026", LIB, "let Point { x, y: _ } = it;", "let Point { x, y: _, z: _ } = it;"),
+    ("E0027", LIB, "let Point { x, y: _ } = it;", "let Point { x } = it;"),
+    ("E0046", LIB, "    type Unit = u8;\n", ""),
+    ("E0049", LIB, "    fn made() -> u8 {", "    fn made<T>() -> u8 {"),
+    ("E0050", LIB, "    fn area(&self, by: u8) -> u8 {", "    fn area(&self, by: u8, _: u8) -> u8 {"),
+    ("E0053", LIB, "    fn area(&self, by: u8) -> u8 {", "    fn area(&self, by: u8) -> u16 {"),
+    ("E0057", LIB, "    add(1, 2)", "    add(1)"),
+    ("E0061", LIB, "    sum(1, 2)", "    sum(1)"),
+    ("E0062", LIB, "Point { x: 1, y: 2 }", "Point { x: 1, x: 1, y: 2 }"),
+    ("E0063", LIB, "Point { x: 1, y: 2 }", "Point { x: 1 }"),
+    ("E0067", LIB, "    it += 1;", "    1 += it;"),
+    ("E0080", LIB, "250 + 5", "250 + 6"),
+    ("E0107", LIB, "let all: Vec<u8> =", "let all: Vec<u8, u8, u8> ="),
+    ("E0109", LIB, "let it: u8 = 1;", "let it: u8<u8> = 1;"),
+    ("E0124", LIB, "    pub y: u8,\n", "    pub y: u8,\n    pub y: u8,\n"),
+    ("E0133", LIB, "unsafe { danger() }", "danger()"),
+    ("E0185", LIB, "    fn made() -> u8 {", "    fn made(&self) -> u8 {"),
+    ("E0186", LIB, "    fn area(&self, by: u8) -> u8 {", "    fn area(by: u8) -> u8 {"),
+    ("E0199", LIB, "impl Shape for Square {", "unsafe impl Shape for Square {"),
+    ("E0200", LIB, "pub trait Shape {", "pub unsafe trait Shape {"),
+    ("E0268", LIB, "    while it {\n", "    if it {\n"),
+    ("E0277", LIB, "pub fn mixed(a: u8, b: u8)", "pub fn mixed(a: u8, b: u16)"),
+    ("E0282", LIB, "let all: Vec<u8> = Vec", "let all = Vec"),
+    ("E0308", LIB, "    \"told\"", "    1"),
+    ("E0326", LIB, "const SIDES: u8 = 4;", "const SIDES: u16 = 4;"),
+    ("E0368", LIB, "pub fn more(mut it: u8) -> u8 {", "pub fn more(mut it: Point) -> Point {"),
+    ("E0369", LIB, "    it.x + it.y", "    (*it + *it).x"),
+    ("E0407", LIB, "    type Unit = u8;\n", "    type Unit = u8;\n    fn other() {}\n"),
+    ("E0422", LIB, "    Point { x: 1, y: 2 }", "    Pointed { x: 1, y: 2 }"),
+    ("E0423", LIB, "    Point { x: 1, y: 2 }", "    Point(1, 2)"),
+    ("E0425", LIB, "    sum(1, 2)", "    summing(1, 2)"),
+    ("E0426", LIB, "break 'outer;", "break 'inner;"),
+    ("E0428", LIB, "pub struct Square;\n", "pub struct Square;\npub struct Square;\n"),
+    ("E0433", LIB, "    Kind::Odd { by: 1 }", "    Kinds::Odd { by: 1 }"),
+    ("E0437", LIB, "    type Unit = u8;\n", "    type Unit = u8;\n    type Other = u8;\n"),
+    ("E0438", LIB, "    type Unit = u8;\n", "    type Unit = u8;\n    const OTHER: u8 = 1;\n"),
+    ("E0451", LIB, "hidden::Secret::new()", "hidden::Secret { seen: 1, unseen: 2 }"),
+    ("E0527", LIB, "    let [left, _] = it;", "    let [left, _, _] = it;"),
+    ("E0529", LIB, "    match it {\n        [left", "    match it.len() {\n        [left"),
+    ("E0531", LIB, "    let Pair(left, _) = it;", "    let Pairs(left, _) = it;"),
+    ("E0533", LIB, "    Kind::Odd { by: 1 }", "    Kind::Odd(1)"),
+    ("E0559", LIB, "Kind::Odd { by: 1 }", "Kind::Odd { by: 1, of: 1 }"),
+    ("E0560", LIB, "Point { x: 1, y: 2 }", "Point { x: 1, y: 2, z: 3 }"),
+    (
+        "E0592",
+        LIB,
+        "        fn kept(&self)",
+        "        pub fn shown(&self) -> u8 {\n            1\n        }\n        fn kept(&self)",
+    ),
+    ("E0593", LIB, "    taken_by(|it| it)", "    taken_by(|it, _| it)"),
+    ("E0599", LIB, "    it.0.count_ones()", "    it.0.counted()"),
+    ("E0600", LIB, "pub fn negated(it: i8) -> i8 {\n    -it", "pub fn negated(it: &str) -> &str {\n    -it"),
+    ("E0603", LIB, "    hidden::deep::reached()", "    hidden::deep::unreached()"),
+    ("E0606", LIB, "    *it as u32", "    it as u32"),
+    ("E0608", LIB, "    it[0]", "    it.len()[0]"),
+    ("E0609", LIB, "pub fn read(it: &Point) -> u8 {\n    it.x", "pub fn read(it: &Point) -> u8 {\n    it.z"),
+    ("E0614", LIB, "pub fn referred(it: &u8) -> u8 {\n    *it", "pub fn referred(it: &u8) -> u8 {\n    **it"),
+    ("E0615", LIB, "    it.len()\n", "    it.len\n"),
+    ("E0616", LIB, "    it.seen\n}", "    it.unseen\n}"),
+    ("E0618", LIB, "pub fn given(it: fn() -> u8) -> u8 {", "pub fn given(it: u8) -> u8 {"),
+    ("E0620", LIB, "    it as &[u8]", "    &(*it as [u8])"),
+    ("E0624", LIB, "    it.shown()", "    it.kept()"),
+    ("E0638", MAIN, "let Open { a, .. }", "let Open { a }"),
+    ("E0639", MAIN, "= open();", "= { let _ = open; Open { a: 1 } };"),
+    ("E0728", LIB, "pub async fn waited() -> u8 {", "pub fn waited() -> u8 {"),
+    ("no code: a macro", LIB, "format!(\"{}\", it.x)", "formatted!(\"{}\", it.x)"),
+];
+
+#[test]
+fn each_error_has_its_code() {
+    let edits: Vec<Edit<'_>> = EDITS.iter().map(|&(name, file, from, to)| Edit { name, file, from, to }).collect();
+    hold(&Suite { name: "codes", files: FILES, is_built: false }, &edits);
+}
+
+/// The errors that the rules list, without those that the compiler gives no code.
+fn listed() -> BTreeSet<&'static str> {
+    let codes = RULES.iter().flat_map(|it| it.codes).map(|it| it.name());
+    codes.filter(|it| it.starts_with('E')).collect()
+}
+
+#[test]
+fn each_code_of_the_rules_has_a_case() {
+    let known = truth::codes_alone_in_a_line();
+    let missing: Vec<&str> = listed().into_iter().filter(|it| !known.contains(*it)).collect();
+    assert!(missing.is_empty(), "no edit of a fixture has a line with this error alone: {missing:?}");
+    let all: BTreeSet<&str> = Code::ALL.iter().map(|it| it.name()).collect();
+    assert_eq!(all, listed(), "each code belongs to a rule");
+}
+
+#[test]
+fn two_codes_cannot_be_taken_for_each_other() {
+    let codes: Vec<&str> = listed().into_iter().collect();
+    let mut alike = Vec::new();
+    for (at, one) in codes.iter().enumerate() {
+        for other in &codes[at + 1..] {
+            if !truth::tells_apart(one, other) {
+                alike.push((one, other));
+            }
+        }
+    }
+    assert!(alike.is_empty(), "{alike:?}");
+}
+
+/// What `docs/impact.md` lists.
+#[test]
+fn the_documented_rules_are_those_of_the_table() {
+    let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/impact.md");
+    let text = std::fs::read_to_string(&file).unwrap();
+    let (begin, end) = ("<!-- the table of rules -->\n", "<!-- the end of the table -->");
+    let (head, rest) = text.split_once(begin).unwrap();
+    let (table, tail) = rest.split_once(end).unwrap();
+    let rows = RULES.iter().filter_map(|it| {
+        let codes: BTreeSet<&str> = it.codes.iter().map(|it| it.name()).filter(|it| it.starts_with('E')).collect();
+        let codes: Vec<&str> = codes.into_iter().collect();
+        (!codes.is_empty()).then(|| format!("| {} | {} |\n", it.about, codes.join(", ")))
+    });
+    let generated = format!("| what | errors |\n|---|---|\n{}", rows.collect::<String>());
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        std::fs::write(&file, format!("{head}{begin}{generated}{end}{tail}")).unwrap();
+        return;
+    }
+    assert_eq!(table, generated, "run `cargo xtask docs`");
+}

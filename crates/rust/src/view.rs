@@ -1,0 +1,357 @@
+//! An immutable view of one revision. It is moved into one blocking closure and dropped there: while it lives, no
+//! change can be made.
+
+use std::collections::BTreeSet;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, TryLockError};
+use std::time::Instant;
+
+use ra_ap_hir::{Semantics, attach_db};
+use ra_ap_ide::{Analysis, AnalysisHost, FileId, FileRange, RootDatabase};
+use ra_ap_ide_db::base_db::SourceDatabase;
+use ra_ap_ide_db::base_db::salsa::{CancellationToken, Cancelled, Database as _};
+use ra_ap_paths::AbsPathBuf;
+
+use super::index::Index;
+use crate::LANGUAGE;
+use crate::engine::environment::{Environment, FileIds};
+use crate::resolve::paths::memo::Names;
+use crate::syntax::positions;
+use semdex_engine::files::{File, Files};
+use semdex_engine::{Result, Stop, too_deep};
+use semdex_model::{Coverage, Missing, MissingCode, Place};
+
+/// rust-analyzer keeps the types of all databases of the process in one place, and its garbage collector takes for
+/// garbage what a query holds on its stack. So queries of any workspace share this, and the collector has it alone.
+static TYPES: RwLock<()> = RwLock::new(());
+
+/// Held while types are worked with. Waits for the collector, so nobody may hold a database meanwhile: the collector
+/// waits for those to go.
+pub(super) fn share_types() -> RwLockReadGuard<'static, ()> {
+    TYPES.read().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// As `share_types`, but `None` while the collector is at work.
+pub(super) fn try_share_types() -> Option<RwLockReadGuard<'static, ()>> {
+    match TYPES.try_read() {
+        Ok(shared) => Some(shared),
+        Err(TryLockError::Poisoned(error)) => Some(error.into_inner()),
+        Err(TryLockError::WouldBlock) => None,
+    }
+}
+
+/// Runs a question; a change that comes between stops it. Whoever calls shares the types.
+pub(crate) fn catch<T>(question: impl FnOnce() -> T) -> Result<T> {
+    Cancelled::catch(AssertUnwindSafe(question)).map_err(|_| Stop::Stale)
+}
+
+/// Runs a part of a question. `None` where the analysis is at fault; a change that comes between stops the whole.
+pub(super) fn unless_at_fault<T>(part: impl FnOnce() -> T) -> Option<T> {
+    catch_unwind(AssertUnwindSafe(part)).map_or_else(
+        |panic| match panic.downcast_ref() {
+            None | Some(Cancelled::PropagatedPanic) => None,
+            Some(_) => resume_unwind(panic),
+        },
+        Some,
+    )
+}
+
+/// So many places are named over which the analysis stumbled.
+const MOST_STUMBLES: usize = 16;
+
+/// Over what the analysis stumbled while something was asked: nothing is known of it.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Stumbles(Arc<Mutex<(usize, BTreeSet<String>)>>);
+
+impl Stumbles {
+    fn note(&self, what: String) {
+        let mut noted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        noted.0 += 1;
+        if noted.1.len() < MOST_STUMBLES {
+            noted.1.insert(what);
+        }
+    }
+
+    /// So many until now.
+    pub(super) fn count(&self) -> usize {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).0
+    }
+
+    /// What an answer lacks for them.
+    pub(super) fn missing(&self) -> Vec<Missing> {
+        let noted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let missing = noted.1.iter().map(|what| {
+            let detail = format!(
+                "rust-analyzer panicked over {what}, so that its errors are not known: the log has what it says; \
+                 `cargo check` knows them"
+            );
+            Missing::new(MissingCode::Unsupported, LANGUAGE.name, detail)
+        });
+        missing.collect()
+    }
+}
+
+/// Collects garbage unless a question is being answered anywhere in the process. Answers whether it did.
+pub(super) fn collect_garbage(host: &mut AnalysisHost) -> bool {
+    let Ok(_alone) = TYPES.try_write() else { return false };
+    host.trigger_garbage_collection();
+    true
+}
+
+/// Drops what is kept of texts and bodies beyond the bounds of each kind, as the next change would while somebody waits
+/// for it; unless a question is being answered anywhere in the process, for that would be stopped. Answers whether it did.
+pub(super) fn evict(host: &mut AnalysisHost) -> bool {
+    let Ok(_alone) = TYPES.try_write() else { return false };
+    host.raw_database_mut().trigger_lru_eviction();
+    true
+}
+
+/// Asks the same of each of these, in any order, on as many threads as there are cores. Whoever calls shares the types.
+pub(super) fn on_all_cores<I: Sync, A: Send>(
+    db: &RootDatabase,
+    items: &[I],
+    ask: impl Fn(&Semantics<'_, RootDatabase>, &I, &mut Vec<A>) + Sync,
+) -> Vec<A> {
+    let cores = std::thread::available_parallelism().map_or(1, |it| it.get());
+    let next = AtomicUsize::new(0);
+    // The copies have tokens of their own, which nobody cancels.
+    let asker = db.cancellation_token();
+    let work = |db: &RootDatabase| {
+        let mut answers = Vec::new();
+        let sema = Semantics::new(db);
+        while let Some(item) = items.get(next.fetch_add(1, Ordering::Relaxed)) {
+            db.unwind_if_revision_cancelled();
+            if asker.is_cancelled() {
+                break;
+            }
+            ask(&sema, item, &mut answers);
+        }
+        answers
+    };
+    let helper = || std::thread::Builder::new().name("rust-helper".to_owned()).stack_size(super::STACK_BYTES);
+    std::thread::scope(|scope| {
+        let copies = (1..cores.min(items.len())).map(|_| db.clone());
+        let work = &work;
+        let help = |db: RootDatabase| move || attach_db(&db, || work(&db));
+        let helpers: Vec<_> = copies.map(|db| helper().spawn_scoped(scope, help(db))).collect();
+        let mut answers = work(db);
+        for helper in helpers.into_iter().flatten() {
+            match helper.join() {
+                Ok(more) => answers.extend(more),
+                // A change that stopped it stops the question too.
+                Err(panic) => resume_unwind(panic),
+            }
+        }
+        answers
+    })
+}
+
+/// Held by whoever waits for an answer.
+pub(crate) struct CancelOnDrop(CancellationToken);
+
+impl Drop for CancelOnDrop {
+    fn drop(&mut self) {
+        self.0.cancel();
+    }
+}
+
+#[derive(Clone)]
+pub(crate) struct View {
+    db: RootDatabase,
+    files: Arc<Files>,
+    ids: Arc<FileIds>,
+    root: AbsPathBuf,
+    environment: Arc<Environment>,
+    index: Arc<Index>,
+    until: Option<Instant>,
+    stumbles: Stumbles,
+}
+
+impl View {
+    pub(super) fn new(
+        db: RootDatabase,
+        files: Arc<Files>,
+        ids: Arc<FileIds>,
+        root: AbsPathBuf,
+        environment: Arc<Environment>,
+        index: Arc<Index>,
+    ) -> View {
+        View { db, files, ids, root, environment, index, until: None, stumbles: Stumbles::default() }
+    }
+
+    /// Those of several views are gathered here.
+    pub(super) fn with(self, stumbles: &Stumbles) -> View {
+        View { stumbles: stumbles.clone(), ..self }
+    }
+
+    /// What ends the questions of this view when it is dropped.
+    pub(crate) fn cancel_on_drop(&self) -> CancelOnDrop {
+        CancelOnDrop(self.db.cancellation_token())
+    }
+
+    /// A question answers with what it has by then.
+    pub(crate) fn by(self, until: Instant) -> View {
+        View { until: Some(until), ..self }
+    }
+
+    /// Asks, on a thread that may block and has a deep stack. Ends the view.
+    pub(crate) fn ask<T>(self, question: impl FnOnce(&Context<'_>) -> Result<T>) -> Result<T> {
+        let Some(_shared) = try_share_types() else {
+            drop(self);
+            drop(share_types());
+            return Err(Stop::Stale);
+        };
+        catch(|| {
+            attach_db(&self.db, || {
+                let context = Context {
+                    sema: Semantics::new(&self.db),
+                    db: &self.db,
+                    files: &self.files,
+                    ids: &self.ids,
+                    root: &self.root,
+                    environment: &self.environment,
+                    index: &self.index,
+                    until: self.until,
+                    names: Names::default(),
+                    stumbles: &self.stumbles,
+                };
+                question(&context)
+            })
+        })?
+    }
+}
+
+/// What a question works with.
+pub(crate) struct Context<'db> {
+    pub(super) sema: Semantics<'db, RootDatabase>,
+    pub(super) db: &'db RootDatabase,
+    pub(super) files: &'db Files,
+    pub(super) ids: &'db FileIds,
+    pub(super) root: &'db AbsPathBuf,
+    pub(super) environment: &'db Environment,
+    pub(super) index: &'db Index,
+    /// When nothing more is to be worked out.
+    pub(super) until: Option<Instant>,
+    /// What was worked out of names so far.
+    pub(super) names: Names<'db>,
+    /// Over what the analysis stumbled so far.
+    pub(super) stumbles: &'db Stumbles,
+}
+
+impl<'db> Context<'db> {
+    /// Runs a part of a question. `None` where the analysis is at fault there, which the answer tells with `place`; a
+    /// change that comes between stops the whole.
+    pub(super) fn unless_at_fault<T>(&self, place: impl FnOnce() -> String, part: impl FnOnce() -> T) -> Option<T> {
+        let done = unless_at_fault(part);
+        if done.is_none() {
+            self.note_stumble(place);
+        }
+        done
+    }
+
+    pub(super) fn note_stumble(&self, place: impl FnOnce() -> String) {
+        // What cannot be analysed cannot be named, perhaps.
+        self.stumbles.note(unless_at_fault(place).unwrap_or_else(|| "a part of the code".to_owned()));
+    }
+
+    pub(super) fn file_id(&self, file: &str) -> Option<FileId> {
+        self.ids.get(file).copied()
+    }
+
+    /// A file's name in answers: relative to the root, or absolute outside of it.
+    pub(super) fn name_of(&self, file: FileId) -> Option<String> {
+        let root = self.db.source_root(self.db.file_source_root(file).source_root_id(self.db)).source_root(self.db);
+        let path = root.path_for_file(&file)?.as_path()?;
+        Some(path.strip_prefix(self.root).map_or_else(|| path.to_string(), |it| it.as_str().to_owned()))
+    }
+
+    /// The file's text with its lines and outline: the workspace's own, or one made for an external file.
+    pub(super) fn file(&self, file: FileId) -> Option<Arc<File>> {
+        let name = self.name_of(file)?;
+        if let Some(own) = self.files.get(&name) {
+            return Some(own.clone());
+        }
+        let text: Arc<str> = Arc::from(&**self.db.file_text(file).text(self.db));
+        Some(Arc::new(crate::file(name, text)))
+    }
+
+    pub(super) fn place(&self, range: FileRange) -> Option<Place> {
+        let file = self.file(range.file_id)?;
+        Some(file.lines().place(&file.path, positions::span(range.range)))
+    }
+
+    /// What an answer that rests on the index may lack. `strictly`: also what a lack of the environment can touch,
+    /// as in diagnostics.
+    pub(super) fn coverage(&self, strictly: bool) -> Coverage {
+        let mut coverage = Coverage::default();
+        if !self.environment.settled {
+            coverage.lacks(Missing::new(
+                MissingCode::Indexing,
+                "rust",
+                "the Cargo workspace is being loaded; ask again, or give a longer `wait_ms`",
+            ));
+        }
+        for file in self.files.of(LANGUAGE).filter(|it| it.is_too_deep()) {
+            let missing = too_deep(&file.path);
+            if strictly { coverage.lacks(missing) } else { coverage.note(missing) }
+        }
+        for missing in self.environment.unknown_code() {
+            coverage.lacks(missing.clone());
+        }
+        for name in self.environment.included.iter() {
+            let detail = format!(
+                "`{name}` is taken in by `include!` and is no file of Rust by its name: what it names is told as `possible` \
+                 only; give it a name that ends in `.rs`"
+            );
+            let missing = Missing::new(MissingCode::Unsupported, name.as_str(), detail);
+            let is_analysed = self.file_id(name).is_some();
+            if strictly || !is_analysed { coverage.lacks(missing) } else { coverage.note(missing) }
+        }
+        for missing in self.environment.lacks() {
+            if strictly { coverage.lacks(missing) } else { coverage.note(missing) }
+        }
+        self.stumbles.missing().into_iter().for_each(|it| coverage.lacks(it));
+        coverage
+    }
+
+    /// The texts that `include!` takes in though they are no files of Rust by their names.
+    pub(super) fn included(&self) -> impl Iterator<Item = (&'db Arc<File>, FileId)> {
+        self.environment.included.iter().filter_map(|it| Some((self.files.get(it)?, self.file_id(it)?)))
+    }
+
+    /// What build scripts of the workspace's packages wrote: code that may name all that these declare.
+    pub(super) fn generated(&self) -> &'db [(Arc<File>, FileId)] {
+        &self.environment.generated
+    }
+
+    pub(super) fn is_loaded(&self) -> bool {
+        self.environment.loaded
+    }
+}
+
+/// The ide's own questions on the same revision.
+pub(super) fn analysis(db: &RootDatabase) -> Analysis {
+    AnalysisHost::with_database(db.clone()).analysis()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_question_whose_asker_has_gone_ends() {
+        let db = RootDatabase::new(None);
+        let asker = CancelOnDrop(db.cancellation_token());
+        let work = |db: &RootDatabase| {
+            db.unwind_if_revision_cancelled();
+            1
+        };
+        assert_eq!(catch(|| work(&db)), Ok(1));
+        drop(asker);
+        assert!(matches!(catch(|| work(&db)), Err(Stop::Stale)));
+        let items = [0; 8];
+        let asked = catch(|| on_all_cores(&db, &items, |_, _, answers: &mut Vec<u8>| answers.push(1)));
+        assert!(matches!(asked, Err(Stop::Stale)), "nor do its helpers go on");
+    }
+}

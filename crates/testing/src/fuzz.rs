@@ -1,0 +1,192 @@
+//! Fuzzing without a nightly compiler: what the fuzz targets beside the parsers share.
+//!
+//! A target is a test called `fuzz_…` that hands a strategy and a property to [`fuzz`]. Under `cargo test` each runs a
+//! second from a fixed seed; `make fuzz` runs each for ten minutes from a new one, without changing anything else.
+//! proptest generates and shrinks, and keeps the seeds of what failed in `fuzz/seeds/`, which every later run tries
+//! first.
+
+use std::fmt::Debug;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use proptest::collection::vec;
+use proptest::prelude::any;
+use proptest::sample::{Index, select};
+use proptest::strategy::{BoxedStrategy, Just, Strategy, Union};
+use proptest::test_runner::{Config, FileFailurePersistence, RngAlgorithm, TestError, TestRng, TestRunner};
+
+/// How long each target runs, in seconds.
+const SECONDS: &str = "SEMDEX_FUZZ_SECONDS";
+/// Where the random numbers begin.
+const SEED: &str = "SEMDEX_FUZZ_SEED";
+/// So many inputs come of one seed.
+const BATCH: u32 = 64;
+/// No input is so hard that an answer takes longer, on a loaded machine without optimisation.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Holds a property for as many inputs as the time allows. The property panics where it does not hold.
+pub fn fuzz<T: Debug>(target: &'static str, strategy: impl Strategy<Value = T>, property: impl Fn(T)) {
+    let asked = std::env::var(SECONDS).ok().and_then(|it| it.parse().ok());
+    let until = Instant::now() + Duration::from_secs(asked.unwrap_or(1));
+    let first = std::env::var(SEED).ok().and_then(|it| it.parse().ok()).unwrap_or_else(|| match asked {
+        Some(_) => SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |it| it.as_secs()),
+        None => 0,
+    });
+    let kept = format!("{}/../../fuzz/seeds/{target}.txt", env!("CARGO_MANIFEST_DIR"));
+    let kept: &'static str = kept.leak();
+    let mut executions = 0_u64;
+    let started = Instant::now();
+    for batch in 0.. {
+        let mut config = Config { cases: BATCH, max_shrink_iters: 4096, max_shrink_time: 60_000, ..Config::default() };
+        config.failure_persistence = Some(Box::new(FileFailurePersistence::Direct(kept)));
+        let mut seed = [0; 32];
+        seed[..8].copy_from_slice(&(first.wrapping_add(batch)).to_le_bytes());
+        let mut runner = TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &seed));
+        let outcome = runner.run(&strategy, |input| {
+            let begun = Instant::now();
+            property(input);
+            assert!(begun.elapsed() < PATIENCE, "took {:?}", begun.elapsed());
+            Ok(())
+        });
+        executions += u64::from(BATCH);
+        match outcome {
+            Ok(()) => {}
+            Err(TestError::Fail(reason, input)) => panic!("{target}: {reason}\n{SEED}={first}, input: {input:#?}"),
+            Err(error) => panic!("{target}: {error}"),
+        }
+        if Instant::now() >= until {
+            break;
+        }
+    }
+    eprintln!("fuzz {target}: {executions} executions in {} s, {SEED}={first}", started.elapsed().as_secs());
+}
+
+/// One change of a text by chance.
+#[derive(Debug, Clone)]
+enum Mutation {
+    Insert(Index, String),
+    Remove(Index, usize),
+    /// A stretch is written again elsewhere, so often.
+    Copy(Index, usize, Index, usize),
+    Replace(Index, usize, String),
+    Truncate(Index),
+}
+
+impl Mutation {
+    fn apply(&self, text: &str) -> String {
+        let at = |index: &Index| {
+            let mut at = index.index(text.len() + 1);
+            while !text.is_char_boundary(at) {
+                at -= 1;
+            }
+            at
+        };
+        let stretch = |index: &Index, len: usize| {
+            let start = at(index);
+            let mut end = (start + len).min(text.len());
+            while !text.is_char_boundary(end) {
+                end += 1;
+            }
+            (start, end)
+        };
+        match self {
+            Mutation::Insert(index, piece) => [&text[..at(index)], piece, &text[at(index)..]].concat(),
+            Mutation::Remove(index, len) => {
+                let (start, end) = stretch(index, *len);
+                [&text[..start], &text[end..]].concat()
+            }
+            Mutation::Replace(index, len, piece) => {
+                let (start, end) = stretch(index, *len);
+                [&text[..start], piece, &text[end..]].concat()
+            }
+            Mutation::Copy(index, len, to, often) => {
+                let (start, end) = stretch(index, *len);
+                [&text[..at(to)], &text[start..end].repeat(*often), &text[at(to)..]].concat()
+            }
+            Mutation::Truncate(index) => text[..at(index)].to_owned(),
+        }
+    }
+}
+
+/// A piece of text: a word of the language, or whatever else.
+fn piece(words: &'static [&'static str]) -> BoxedStrategy<String> {
+    Union::new_weighted(vec![
+        (8, select(words).prop_map(str::to_owned).boxed()),
+        (2, vec(select(words), 2..6).prop_map(|it| it.concat()).boxed()),
+        (1, any::<char>().prop_map(String::from).boxed()),
+        (
+            1,
+            select(&["\n", "\r\n", "\r", "\0", "\u{feff}", "\t", " ", "ß", "𝒳", "\u{301}", "\\"][..])
+                .prop_map(str::to_owned)
+                .boxed(),
+        ),
+    ])
+    .boxed()
+}
+
+/// What JSON is made of, and what is almost JSON.
+pub const JSON: &[&str] =
+    &["{", "}", "[", "]", ":", ",", "\"", "null", "true", "1", "-1", "95.5", "1e400", "\\ud800", "\\u0000"];
+
+/// The words of several lists.
+pub fn words_of(lists: &[&[&'static str]]) -> &'static [&'static str] {
+    lists.concat().leak()
+}
+
+/// Texts made of such words alone.
+pub fn soup(words: &'static [&'static str]) -> BoxedStrategy<String> {
+    vec(piece(words), 0..60).prop_map(|it| it.concat()).boxed()
+}
+
+/// Texts as there are, changed in a few places by chance; and now and then words alone.
+pub fn mutated(texts: &'static [&'static str], words: &'static [&'static str]) -> BoxedStrategy<String> {
+    let len = || Union::new_weighted(vec![(6, (0_usize..8).boxed()), (2, (8_usize..200).boxed())]);
+    let index = any::<Index>;
+    let mutation = Union::new_weighted(vec![
+        (5, (index(), piece(words)).prop_map(|(at, piece)| Mutation::Insert(at, piece)).boxed()),
+        (3, (index(), len()).prop_map(|(at, len)| Mutation::Remove(at, len)).boxed()),
+        (3, (index(), len(), piece(words)).prop_map(|(at, len, piece)| Mutation::Replace(at, len, piece)).boxed()),
+        (
+            2,
+            (index(), len(), index(), 1_usize..4)
+                .prop_map(|(at, len, to, often)| Mutation::Copy(at, len, to, often))
+                .boxed(),
+        ),
+        (1, index().prop_map(Mutation::Truncate).boxed()),
+    ]);
+    let changed = (select(texts), part(), vec(mutation, 0..8)).prop_map(|(text, part, mutations)| {
+        mutations.iter().fold(part.of(text), |text, mutation| mutation.apply(&text))
+    });
+    Union::new_weighted(vec![(6, changed.boxed()), (1, soup(words))]).boxed()
+}
+
+/// Two states of one text.
+pub fn two_states(
+    texts: &'static [&'static str],
+    words: &'static [&'static str],
+) -> impl Strategy<Value = (String, String)> {
+    let pieces = vec((any::<Index>(), 0_usize..30, piece(words)), 0..5);
+    (mutated(texts, words), pieces).prop_map(|(old, pieces)| {
+        let change =
+            |text: String, (at, len, piece): (Index, usize, String)| Mutation::Replace(at, len, piece).apply(&text);
+        let new = pieces.into_iter().fold(old.clone(), change);
+        (old, new)
+    })
+}
+
+/// Some lines of a long text, so that an execution is short.
+#[derive(Debug, Clone)]
+struct Part(Option<(Index, usize)>);
+
+fn part() -> impl Strategy<Value = Part> {
+    let some = (any::<Index>(), 1_usize..80).prop_map(|it| Part(Some(it)));
+    Union::new_weighted(vec![(1, Just(Part(None)).boxed()), (5, some.boxed())])
+}
+
+impl Part {
+    fn of(&self, text: &str) -> String {
+        let Some((from, count)) = &self.0 else { return text.to_owned() };
+        let lines: Vec<&str> = text.split_inclusive('\n').collect();
+        let from = from.index(lines.len() + 1);
+        lines[from..(from + count).min(lines.len())].concat()
+    }
+}

@@ -1,0 +1,15 @@
+//! Pure text: lines and columns, matching, diffs. No I/O.
+
+pub mod blocks;
+pub mod diff;
+pub mod endings;
+#[cfg(test)]
+mod fuzz;
+pub mod lines;
+pub mod matching;
+pub mod merge;
+pub mod reply;
+pub mod score;
+pub mod terms;
+pub mod visible;
+pub mod words;

@@ -1,0 +1,197 @@
+//! Where a search text stands in a file, and what a replacement makes of it.
+//!
+//! Three stages, each stricter than the next: exact; equal but for white space; alike by at least `autofix`. A stage
+//! that finds one place decides; one that finds several is asked for the one nearest to `near_line`, and otherwise
+//! the answer is that the request is ambiguous. Nothing is ever taken because it came first.
+//!
+//! All stages are linear in the file, but for the comparison of the few places that the last one looks at closely,
+//! which is bounded by a budget.
+
+mod elision;
+mod exact;
+mod fuzzy;
+mod literals;
+mod miss;
+mod reindent;
+mod search;
+mod whitespace;
+
+use semdex_model::{Code, Error, Result, Span, Strategy};
+
+pub use elision::refuse_in_replacement as refuse_elisions;
+pub use miss::{already_applied, nearest, stands_in};
+pub use reindent::{Patch, Replaced, apply, apply_all, patch, whole};
+pub use search::{Hit, Outcome, Search};
+use search::{decide, is_blank, region, trimmed, without_bom};
+
+/// Finds the one place that a search text means.
+pub fn find(search: &Search) -> Result<Outcome> {
+    let context = without_bom(search.context);
+    if context.trim().is_empty() {
+        return Err(Error::new(
+            Code::InvalidRequest,
+            "`search_context` is empty: give the lines to be replaced, as the file has them",
+        ));
+    }
+    if search.autofix > 100 {
+        return Err(Error::new(Code::InvalidRequest, "`autofix` goes from 0 to 100"));
+    }
+    let region = region(search)?;
+    elision::refuse(context, search.text)?;
+
+    let fits = |span: Span| !search.whole_lines || is_whole_lines(search.text, region.outer(span));
+    // Who sends lines means whole words; who sends several words too, if there is a place of whole words that is alike.
+    let of_lines = context.contains('\n') || context.starts_with(char::is_whitespace);
+    let of_words = of_lines || context.contains(char::is_whitespace);
+    let whole_words =
+        |span: &Span| !of_words || !(cuts_word(region.text, span.start) || cuts_word(region.text, span.end));
+    let exact = exact::find(region.text, context).into_iter().filter(|&span| fits(span));
+    let (exact, cut): (Vec<Span>, Vec<Span>) = exact.partition(whole_words);
+    let exact: Vec<Span> = exact.into_iter().map(|span| region.outer(span)).collect();
+    // Where it begins in the midst of an indentation, the lines stand further right than was said.
+    let (shifted, exact): (Vec<Span>, Vec<Span>) =
+        exact.into_iter().partition(|span| cuts_indentation(search.text, span.start));
+    if !exact.is_empty() {
+        let hit = |span| Hit { span, score: 100.0, strategy: Strategy::Exact };
+        return Ok(decide(search, exact.into_iter().map(hit).collect()));
+    }
+    if !shifted.is_empty() {
+        let hit = |span| Hit { span: trimmed(search.text, span), score: 100.0, strategy: Strategy::Indent };
+        return Ok(decide(search, shifted.into_iter().map(hit).collect()));
+    }
+    let mut loose = whitespace::find(region.text, context);
+    let begins_line = |span: Span| is_blank(line_before(search.text, region.outer(span).start));
+    loose.hits.retain(|hit| fits(hit.span) && (!context.starts_with(char::is_whitespace) || begins_line(hit.span)));
+    if !loose.hits.is_empty() {
+        let hits = loose.hits.into_iter().map(|hit| Hit { span: region.outer(hit.span), ..hit });
+        return Ok(decide(search, hits.collect()));
+    }
+    if let Some(refused) = loose.refused.filter(|it| fits(it.hit.span)) {
+        let nearest = Some(Hit { span: region.outer(refused.hit.span), ..refused.hit });
+        return Ok(Outcome::Missed { nearest, reason: refused.reason.to_owned() });
+    }
+    match fuzzy::find(search, &region, context) {
+        Outcome::Missed { .. } if !of_lines && !cut.is_empty() => {
+            let hit = |span| Hit { span: region.outer(span), score: 100.0, strategy: Strategy::Exact };
+            Ok(decide(search, cut.into_iter().map(hit).collect()))
+        }
+        Outcome::Found(hit) => {
+            elision::refuse_in_search(context, search.text, hit.span)?;
+            match doubt(search, &hit, context) {
+                Some(why) => {
+                    let reason = miss::reason(search, &hit, why);
+                    Ok(Outcome::Missed { nearest: Some(hit), reason })
+                }
+                None => Ok(Outcome::Found(hit)),
+            }
+        }
+        Outcome::Missed { nearest: Some(hit), reason } => {
+            elision::refuse_in_search(context, search.text, hit.span)?;
+            Ok(Outcome::Missed { nearest: Some(hit), reason })
+        }
+        outcome => Ok(outcome),
+    }
+}
+
+fn cuts_word(text: &str, at: usize) -> bool {
+    let is_word = |it: char| it.is_alphanumeric() || it == '_';
+    text[..at].ends_with(is_word) && text[at..].starts_with(is_word)
+}
+
+/// Whether an indentation goes on at an offset that is not where it begins.
+fn cuts_indentation(text: &str, at: usize) -> bool {
+    let before = line_before(text, at);
+    !before.is_empty() && is_blank(before) && text[at..].starts_with([' ', '\t'])
+}
+
+/// What stands before an offset on its line. A byte order mark belongs to no line, elsewhere than at the start of the text it
+/// is a character like any other.
+fn line_before(text: &str, at: usize) -> &str {
+    let before = &text[..at];
+    match before.rsplit_once('\n') {
+        Some((_, line)) => line,
+        None => without_bom(before),
+    }
+}
+
+const ELIDED: &str = "the search text has a line that reads like an elision, and the other lines differ";
+const OTHER_BRACKET: &str = "its first or last line is a bracket, and the search text has it where the file has the bracket beside it, so \
+                             that it is not clear where the place ends";
+const LOST_EDGE: &str = "its first or last line is blank in the search text but not in the file, so that it is not clear where \
+                         the place ends";
+
+/// Why a place that is alike, and the only one, is not taken all the same.
+fn doubt(search: &Search, hit: &Hit, context: &str) -> Option<&'static str> {
+    if !elision::may_be_alike(context, hit) {
+        Some(ELIDED)
+    } else if whitespace::indentation_differs_in_meaning(search.text, hit.span, context) {
+        Some(whitespace::OTHER_INDENTATION)
+    } else if loses_edge(search, hit.span, context) {
+        Some(LOST_EDGE)
+    } else {
+        takes_other_bracket(search.text, hit.span, context).then_some(OTHER_BRACKET)
+    }
+}
+
+/// Whether the search text begins or ends with one bracket alone that stands as far to the right as the file's bracket beside
+/// the place, and not as the place's own, although other lines stand where the file has them.
+fn takes_other_bracket(text: &str, span: Span, context: &str) -> bool {
+    let has_line = |line: &&str| !is_blank(line);
+    let asked: Vec<&str> = context.lines().filter(has_line).collect();
+    let place = reindent::with_indentation(text, span);
+    let is_other = |[asked, inner, there, beside]: [Option<&str>; 4]| {
+        let (Some(asked), Some(there), Some(beside)) = (asked, there, beside) else { return false };
+        let [of_asked, of_there, of_beside] = [asked, there, beside].map(reindent::indent);
+        let is_one = [asked, there, beside].into_iter().all(is_bracket) && !inner.is_some_and(is_bracket);
+        is_one && of_asked != of_there && of_asked == of_beside
+    };
+    let mut lines = asked.iter().copied();
+    let first = [lines.next(), lines.next(), place.lines().find(has_line)];
+    let mut lines = asked.iter().rev().copied();
+    let last = [lines.next(), lines.next(), place.lines().rfind(has_line)];
+    let above = text[..span.start].rsplit('\n').skip(1).find(has_line);
+    let below = text[span.end..].split('\n').skip(1).find(has_line);
+    (is_other([first[0], first[1], first[2], above]) || is_other([last[0], last[1], last[2], below]))
+        && reindent::indentations(text, span, context).iter().any(|it| it.asked == it.there)
+}
+
+/// Whether the search text begins or ends with an indentation that nothing follows where the file has something, or with a blank
+/// line where the file has a bracket alone: one was left out perhaps, and would stand there twice after the edit.
+fn loses_edge(search: &Search, span: Span, context: &str) -> bool {
+    let text = search.text;
+    let is_lost = |line: Option<&str>| line.is_some_and(|it| !it.is_empty() && is_blank(it));
+    let has_more = |line: Option<&str>| line.is_some_and(|it| !is_blank(it));
+    let is_bracket = |line: Option<&str>| line.is_some_and(is_bracket);
+    let brackets = |text: &str| text.lines().filter(|line| is_bracket(Some(line))).count();
+    let above = text[..span.start].rsplit('\n').skip(1);
+    let below = text[span.end..].split('\n').skip(1);
+    let last = context.strip_suffix('\n').unwrap_or(context).rsplit_once('\n').map(|it| it.1);
+    let words = context.trim();
+    let start = words.as_ptr() as usize - context.as_ptr() as usize;
+    let blank_above = context[..start].matches('\n').count();
+    // The end of the last line, unless the replacement has a bracket there without one.
+    let has_bracket = !search.replacement.ends_with('\n') && is_bracket(search.replacement.lines().next_back());
+    let ends = usize::from(!has_bracket);
+    let blank_below = context[start + words.len()..].matches('\n').count().saturating_sub(ends);
+    is_lost(context.split_once('\n').map(|it| it.0)) && has_more(above.clone().next())
+        || is_lost(last) && has_more(below.clone().next())
+        || blank_above + blank_below > 0 && brackets(&text[span.start..span.end]) > brackets(words)
+        || above.take(blank_above).any(|it| is_bracket(Some(it)))
+        || below.take(blank_below).any(|it| is_bracket(Some(it)))
+}
+
+fn is_bracket(line: &str) -> bool {
+    let line = line.trim();
+    !line.is_empty() && line.chars().all(|it| "()[]{};,".contains(it))
+}
+
+/// Whether nothing but white space stands before a place on its first line and after it on its last.
+fn is_whole_lines(text: &str, span: Span) -> bool {
+    let after = text[span.end..].split('\n').next().unwrap_or_default();
+    is_blank(line_before(text, span.start)) && (text[..span.end].ends_with('\n') || is_blank(after))
+}
+
+#[cfg(test)]
+mod properties;
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,91 @@
+//! What an exact match is replaced by: what was sent, but for lines that were sent without the place's indentation.
+
+use super::{Literals, Patch, indent, indentation_before, width};
+use crate::words::words;
+use semdex_model::Span;
+
+/// An exact match is replaced as asked. But where one line was searched with less than its indentation, and the
+/// replacement is written as if the line stood as far left, its lines move to where the line stands.
+pub(super) fn literal(text: &str, span: Span, context: &str, replacement: &str) -> Patch {
+    let shift = indentation_before(text, span.start).unwrap_or_default();
+    let moves = !context.trim_end().contains('\n') && ignores(replacement, context, shift);
+    // Where the first line goes, its indentation is not left behind.
+    let first_goes = replacement.starts_with('\n') && !context.starts_with('\n');
+    let at_the_margin = replacement.lines().find(|it| !it.trim().is_empty()).is_some_and(|it| indent(it).is_empty());
+    let moves = moves || (first_goes && at_the_margin);
+    let line = |(at, line): (usize, &str)| match line.trim().is_empty() || !moves || (at == 0 && !first_goes) {
+        true => line.to_owned(),
+        false => shift.to_owned() + line,
+    };
+    let lines: Vec<String> = replacement.split('\n').enumerate().map(line).collect();
+    let start = if first_goes { span.start - shift.len() } else { span.start };
+    Patch { range: Span::new(start, span.end), text: lines.join("\n") }
+}
+
+/// Whether the replacement of a line that stands this far to the right does not take that into account: it repeats the
+/// line at the left margin, or else its later lines fit the brackets that it opens and closes better if its first line
+/// stands there.
+pub(super) fn ignores(replacement: &str, context: &str, indentation: &str) -> bool {
+    if indentation.is_empty() {
+        return false;
+    }
+    let first = width(indentation);
+    if let Some(repeated) = replacement.lines().skip(1).find(|line| line.trim() == context.trim())
+        && words(context).next().is_some()
+        && [0, first].contains(&width(indent(repeated)))
+    {
+        return indent(repeated).is_empty();
+    }
+    let mut depth = 0i64;
+    let (mut as_it_is, mut at_the_margin) = (0usize, 0usize);
+    let mut before = "";
+    let replacement = without_strings(replacement.trim_start_matches(['\r', '\n']));
+    for (at, line) in replacement.lines().enumerate() {
+        let words = line.trim();
+        // What the first line closes was opened before it.
+        let words = if at == 0 { words.trim_start_matches([')', ']', '}']) } else { words };
+        let continues = continues(before, words);
+        // What goes on after a bracket that closes stands as far to the right as the bracket.
+        let closes = before.starts_with([')', ']', '}']);
+        before = words;
+        if at > 0 && !words.is_empty() {
+            let closed = words.chars().take_while(|it| matches!(it, ')' | ']' | '}')).count();
+            let depth = depth - closed.cast_signed() as i64;
+            let misfits = |first: usize| match depth {
+                1.. => width(indent(line)) <= first,
+                0 if continues && !closes => width(indent(line)) <= first,
+                0 => width(indent(line)) < first,
+                _ => width(indent(line)) >= first,
+            };
+            let stands_deeper = depth == 0 && !continues && !indent(line).is_empty();
+            as_it_is += usize::from(misfits(first));
+            at_the_margin += usize::from(misfits(0) || stands_deeper);
+        }
+        // In a comment brackets say nothing.
+        let words = if words.starts_with("//") { "" } else { words };
+        for character in words.chars() {
+            depth += match character {
+                '(' | '[' | '{' => 1,
+                ')' | ']' | '}' => -1,
+                _ => 0,
+            };
+        }
+    }
+    as_it_is > 0 && at_the_margin <= as_it_is
+}
+
+/// A text with nothing in its string literals, so that a bracket is a bracket.
+fn without_strings(text: &str) -> String {
+    let literals = Literals::scan(text);
+    text.char_indices().filter(|(at, it)| *it == '\n' || !literals.in_string(*at)).map(|(_, it)| it).collect()
+}
+
+/// Whether a line goes on with what the line before it began.
+fn continues(before: &str, line: &str) -> bool {
+    const FIRST: [&str; 7] = [".", "?", "&&", "||", "=", "->", "where "];
+    const LAST: [&str; 5] = ["=", "+", "&&", "||", ":"];
+    if before.starts_with("//") || line.starts_with("//") {
+        return false;
+    }
+    FIRST.iter().any(|it| line.starts_with(it)) || LAST.iter().any(|it| before.ends_with(it))
+}

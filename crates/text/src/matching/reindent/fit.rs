@@ -1,0 +1,178 @@
+//! How the indentation of a request becomes the file's: by the depths that both show, and the file's own unit beyond them.
+
+use super::exactly::ignores;
+use super::{Indentations, indent, indentations, width};
+use semdex_model::Span;
+
+/// How the request's indentation becomes the file's.
+pub(super) struct Fit<'a> {
+    /// For each indentation of the search text the file's, the shallowest first; empty where both agree.
+    table: Vec<Indentations<'a>>,
+    asked_unit: Unit,
+    unit: Unit,
+    /// By how many columns the file's lines stand further right than the request's, where all depths agree on it.
+    shift: Option<isize>,
+}
+
+impl<'a> Fit<'a> {
+    pub(super) fn new(text: &'a str, span: Span, context: &'a str, replacement: &str) -> Fit<'a> {
+        let asked_unit = Unit::of([context, replacement]);
+        let unit = Unit::of([text]).or(asked_unit).unwrap_or(Unit::Spaces(4));
+        let asked_unit = asked_unit.unwrap_or(unit);
+        let fit = |pairs: &[Indentations<'a>]| {
+            let table = table(pairs);
+            let shift = common_shift(&table, asked_unit, unit);
+            Fit { shift, unit: step_there(&table, asked_unit).unwrap_or(unit), table, asked_unit }
+        };
+        let pairs = indentations(text, span, context);
+        match pairs[..] {
+            // One line without its indentation, and a replacement that knows it all the same.
+            [only]
+                if only.asked.is_empty()
+                    && !context.trim().contains('\n')
+                    && !ignores(replacement, context, only.there) =>
+            {
+                fit(&[])
+            }
+            [first, _, ..] if first.first => {
+                // The others then contradict it.
+                let (all, others) = (fit(&pairs), fit(&pairs[1..]));
+                let lost =
+                    all.shift.is_none() && first.asked.is_empty() && others.indentation(first.asked) != first.there;
+                if lost { others } else { all }
+            }
+            _ => fit(&pairs),
+        }
+    }
+
+    pub(super) fn indentation(&self, asked: &str) -> String {
+        let deeper = self.table.partition_point(|pair| width(pair.asked) <= width(asked));
+        let Some(base) = self.table.get(deeper.saturating_sub(1)) else { return asked.to_owned() };
+        let (from, to) = (width(base.asked), width(asked));
+        // The search text had a blank more or less there, and the replacement has it right.
+        if from != to && asked == base.there && from.abs_diff(to) == 1 {
+            return asked.to_owned();
+        }
+        if let (Some(shift), Unit::Spaces(_)) = (self.shift, self.unit) {
+            return " ".repeat(to.saturating_add_signed(shift));
+        }
+        let step = self.asked_unit.width();
+        if to >= from {
+            let (levels, rest) = ((to - from) / step, (to - from) % step);
+            return base.there.to_owned() + &self.unit.text().repeat(levels) + &" ".repeat(rest);
+        }
+        let mut there = base.there;
+        for _ in 0..(from - to).div_ceil(step) {
+            let shorter = there.strip_suffix(self.unit.text().as_str()).or_else(|| there.strip_suffix('\t'));
+            there = shorter.unwrap_or_default();
+        }
+        there.to_owned()
+    }
+}
+
+/// Of two depths or more, or of one that is another step in the file: that is no matter of wider or narrower steps.
+fn common_shift(table: &[Indentations], asked_unit: Unit, unit: Unit) -> Option<isize> {
+    let shift = |pair: &Indentations| width(pair.there).cast_signed() - width(pair.asked).cast_signed();
+    let first = shift(table.first()?);
+    let is_known = match table {
+        [only] => {
+            let step = width(only.asked) * unit.width() == width(only.there) * asked_unit.width();
+            let odd = !width(only.there).is_multiple_of(unit.width());
+            // Several of the file's steps, as far as anybody can tell.
+            let same = matches!((asked_unit, unit), (Unit::Spaces(asked), Unit::Spaces(step)) if asked % step == 0);
+            !only.asked.contains('\t') && (odd || if only.asked.is_empty() { same } else { !step })
+        }
+        _ => true,
+    };
+    let spaces = table.iter().all(|pair| !pair.there.contains('\t'));
+    (spaces && is_known && table.iter().all(|pair| shift(pair) == first)).then_some(first)
+}
+
+/// How many blanks the place has for each step of the request, where that is the same for all depths.
+fn step_there(table: &[Indentations], asked_unit: Unit) -> Option<Unit> {
+    let steps = table.windows(2).map(|two| {
+        let asked = width(two[1].asked) - width(two[0].asked);
+        let there = width(two[1].there).checked_sub(width(two[0].there))?;
+        let spaces = !two[1].there.contains('\t');
+        let whole =
+            asked.is_multiple_of(asked_unit.width()) && there.is_multiple_of((asked / asked_unit.width()).max(1));
+        (spaces && whole && there > 0).then(|| there / (asked / asked_unit.width()).max(1))
+    });
+    let steps: Option<Vec<usize>> = steps.collect();
+    let steps = steps?;
+    let first = *steps.first()?;
+    steps.iter().all(|it| *it == first).then_some(Unit::Spaces(first))
+}
+
+/// One entry for each depth of the search text: the indentation that the file has for it most often.
+fn table<'a>(pairs: &[Indentations<'a>]) -> Vec<Indentations<'a>> {
+    if pairs.iter().all(|pair| pair.asked == pair.there) {
+        return Vec::new();
+    }
+    let mut counted: Vec<(Indentations<'a>, usize)> = Vec::new();
+    let mut sorted = pairs.to_vec();
+    sorted.sort_by_key(|pair| (width(pair.asked), pair.there));
+    for pair in sorted {
+        match counted.last_mut() {
+            Some((last, count)) if width(last.asked) == width(pair.asked) && last.there == pair.there => *count += 1,
+            _ => counted.push((pair, 1)),
+        }
+    }
+    counted.sort_by_key(|(pair, count)| (width(pair.asked), std::cmp::Reverse(*count)));
+    counted.dedup_by_key(|(pair, _)| width(pair.asked));
+    counted.into_iter().map(|(pair, _)| pair).collect()
+}
+
+/// One step of indentation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Unit {
+    Tab,
+    Spaces(usize),
+}
+
+impl Unit {
+    /// As most of the indented lines have it; unknown if none is indented.
+    fn of<const N: usize>(texts: [&str; N]) -> Option<Unit> {
+        /// Enough to know a file's habit.
+        const LINES: usize = 2000;
+        let (mut tabs, mut spaces) = (0, 0);
+        let mut steps = [0usize; 9];
+        let mut before = 0;
+        let lines = texts.iter().flat_map(|text| text.lines());
+        for line in lines.filter(|line| !line.trim().is_empty()).take(LINES) {
+            let indentation = indent(line);
+            if indentation.starts_with('\t') {
+                tabs += 1;
+                continue;
+            }
+            spaces += usize::from(!indentation.is_empty());
+            let step = width(indentation).abs_diff(before);
+            before = width(indentation);
+            if (2..steps.len()).contains(&step) {
+                steps[step] += 1;
+            }
+        }
+        if tabs == 0 && spaces == 0 {
+            return None;
+        }
+        if tabs >= spaces {
+            return Some(Unit::Tab);
+        }
+        let most = steps.iter().max().copied().unwrap_or_default();
+        Some(Unit::Spaces(if most == 0 { 4 } else { steps.iter().position(|&count| count == most).unwrap_or(4) }))
+    }
+
+    fn width(self) -> usize {
+        match self {
+            Unit::Tab => 4,
+            Unit::Spaces(count) => count,
+        }
+    }
+
+    fn text(self) -> String {
+        match self {
+            Unit::Tab => "\t".to_owned(),
+            Unit::Spaces(count) => " ".repeat(count),
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! What an edit leaves alone.
+
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashMap;
+use similar::DiffOp;
+
+use super::{
+    Edges, Literals, indent, indentation_before, lines_correspond, same_starts, tells_which, with_indentation,
+};
+use crate::diff;
+use crate::score::{collapse, score};
+use semdex_model::Span;
+
+/// The lines of a replacement that it takes over from the search text as they are: they stay as the file has them,
+/// with the blank lines between them. Who recalls a line wrongly and leaves it alone does not mean to change it.
+pub(super) struct Kept<'a> {
+    /// By the line of the replacement's core.
+    lines: FxHashMap<usize, &'a str>,
+    /// Before a line of the replacement's core, with the ends of its lines.
+    gaps: FxHashMap<usize, &'a str>,
+    /// The request has the lines of string literals at another indentation than the file, like all others.
+    pub(super) shifts_strings: bool,
+}
+
+/// A line with words: where it stands among all lines, and in its text.
+struct WordLine<'a> {
+    at: usize,
+    span: Span,
+    text: &'a str,
+}
+
+/// The blank lines before a line, with their ends.
+fn gap<'a>(text: &'a str, lines: &[WordLine], at: usize) -> &'a str {
+    let Some(before) = at.checked_sub(1) else { return "" };
+    text[lines[before].span.end..lines[at].span.start].split_once('\n').map_or("", |(_, blank)| blank)
+}
+
+fn word_lines(text: &str) -> Vec<WordLine<'_>> {
+    let mut start = 0;
+    let mut lines = Vec::new();
+    for (at, line) in text.split('\n').enumerate() {
+        let content = line.trim_end_matches('\r');
+        if !content.trim().is_empty() {
+            lines.push(WordLine { at, span: Span::new(start, start + content.len()), text: content });
+        }
+        start += line.len() + 1;
+    }
+    lines
+}
+
+impl<'a> Kept<'a> {
+    pub(super) fn new(text: &'a str, span: Span, asked: &Edges, new: &Edges) -> Kept<'a> {
+        let there_text = with_indentation(text, span);
+        let begins_line = indentation_before(text, span.start).is_some();
+        let (asked_lines, new_lines, there) = (word_lines(asked.core), word_lines(new.core), word_lines(there_text));
+        // The first lines stand without their indentation.
+        let whole = |lines: &[WordLine], edges: &Edges| -> Vec<String> {
+            let line =
+                |it: &WordLine| if it.at == 0 { edges.indent().to_owned() + it.text } else { it.text.to_owned() };
+            lines.iter().map(line).collect()
+        };
+        let squeezed = |lines: &[WordLine]| -> Vec<String> {
+            lines.iter().map(|it| it.text.split_whitespace().collect()).collect()
+        };
+        let (asked_words, there_words) = (squeezed(&asked_lines), squeezed(&there));
+        let collapsed =
+            |lines: &[WordLine]| -> Vec<String> { lines.iter().map(|it| collapse(it.text).into_owned()).collect() };
+        let in_file: BTreeMap<usize, usize> = match same_starts(&asked_words, &there_words) {
+            Some(pairs) => pairs.into_iter().filter(|&(a, b)| asked_words[a] == there_words[b]).collect(),
+            None => corresponding(&collapsed(&asked_lines), &collapsed(&there)),
+        };
+        let (new_whole, asked_whole) = (whole(&new_lines, new), whole(&asked_lines, asked));
+        let mut taken_over = equal_lines(&new_whole, &asked_whole);
+        // What both have once is taken over wherever it stands among other lines.
+        for (new, asked) in only_ones(&new_whole, &asked_whole) {
+            taken_over.entry(new).or_insert(asked);
+        }
+        // A bracket alone may be any other one.
+        let beside = |new: usize, asked: usize| taken_over.get(&new) == Some(&asked);
+        let is_known = |new: usize, asked: usize| {
+            new_lines[new].text.contains(|it: char| it.is_alphanumeric() || !it.is_ascii())
+                || beside(new + 1, asked + 1)
+                || (new > 0 && asked > 0 && beside(new - 1, asked - 1))
+        };
+        let taken_over: BTreeMap<usize, usize> =
+            taken_over.iter().map(|(a, b)| (*a, *b)).filter(|&(new, asked)| is_known(new, asked)).collect();
+        let literals = Literals::scan(&text[..span.end]);
+        let there_start = span.end - there_text.len();
+        let shifts_strings = in_file.iter().any(|(&of_asked, &of_there)| {
+            let (asked_line, there_line) = (&asked_lines[of_asked], &there[of_there]);
+            let asked_indent = if asked_line.at == 0 { asked.indent() } else { indent(asked_line.text) };
+            literals.in_string(there_start + there_line.span.start) && asked_indent != indent(there_line.text)
+        });
+        let mut kept = Kept { lines: FxHashMap::default(), gaps: FxHashMap::default(), shifts_strings };
+        let mut before: Option<(usize, usize, usize)> = None;
+        for (of_new, of_asked) in taken_over {
+            let Some(&of_there) = in_file.get(&of_asked).filter(|&&at| at > 0 || begins_line) else { continue };
+            let at = new_lines[of_new].at;
+            kept.lines.insert(at, there[of_there].text);
+            let (asked_gap, new_gap) = (gap(asked.core, &asked_lines, of_asked), gap(new.core, &new_lines, of_new));
+            if before == Some((of_new.wrapping_sub(1), of_asked.wrapping_sub(1), of_there.wrapping_sub(1)))
+                && new_gap == asked_gap
+            {
+                kept.gaps.insert(at, gap(there_text, &there, of_there));
+            }
+            before = Some((of_new, of_asked, of_there));
+        }
+        kept
+    }
+
+    pub(super) fn line(&self, at: usize) -> Option<&'a str> {
+        self.lines.get(&at).copied()
+    }
+
+    pub(super) fn gap(&self, at: usize) -> Option<&'a str> {
+        self.gaps.get(&at).copied()
+    }
+}
+
+/// Which lines of the search text are which of the place: the same, or as many others between the same.
+fn corresponding(asked: &[String], there: &[String]) -> BTreeMap<usize, usize> {
+    /// Less alike, a line is another one.
+    const ALIKE: f64 = 60.0;
+    let is_same = |&(a, b): &(usize, usize)| asked[a] == there[b] || score(&asked[a], &there[b]) >= ALIKE;
+    // Of lines without words one is like any other.
+    if lines_correspond(asked, there) {
+        return (0..asked.len()).zip(0..there.len()).filter(is_same).collect();
+    }
+    let tells = tells_which(asked, there);
+    let counts = |&(a, b): &(usize, usize)| tells(&asked[a], &there[b]);
+    let mut pairs = BTreeMap::new();
+    for op in diff::of_lines(asked, there) {
+        let (old, new) = (op.old_range(), op.new_range());
+        if old.len() == new.len() {
+            pairs.extend(old.zip(new).filter(is_same).filter(counts));
+        }
+    }
+    pairs
+}
+
+/// Which lines that stand once in each of two texts are the same.
+fn only_ones(a: &[String], b: &[String]) -> Vec<(usize, usize)> {
+    let once = |lines: &[String]| -> FxHashMap<String, Option<usize>> {
+        let mut once = FxHashMap::default();
+        for (at, line) in lines.iter().enumerate() {
+            once.entry(line.clone()).and_modify(|it| *it = None).or_insert(Some(at));
+        }
+        once
+    };
+    let there = once(b);
+    once(a).into_iter().filter_map(|(line, at)| Some((at?, (*there.get(&line)?)?))).collect()
+}
+
+/// Which lines of one text are which of another, in order.
+fn equal_lines(a: &[String], b: &[String]) -> BTreeMap<usize, usize> {
+    let mut pairs = BTreeMap::new();
+    for op in diff::of_lines(a, b) {
+        if let DiffOp::Equal { old_index, new_index, len } = op {
+            pairs.extend((0..len).map(|at| (old_index + at, new_index + at)));
+        }
+    }
+    pairs
+}

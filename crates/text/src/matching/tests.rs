@@ -1,0 +1,801 @@
+//! Matching as a whole: what lands, what is ambiguous, what is missed, and what a replacement makes of it.
+
+use super::*;
+use crate::lines::LineIndex;
+use semdex_testing::dice::Dice;
+
+fn search<'a>(text: &'a str, context: &'a str) -> Search<'a> {
+    Search { text, context, replacement: "", autofix: 95, near_line: None, within: None, whole_lines: false }
+}
+
+/// The strategy and the text of the one place.
+fn found(search: &Search) -> (Strategy, String) {
+    match find(search) {
+        Ok(Outcome::Found(hit)) => (hit.strategy, search.text[hit.span.start..hit.span.end].to_owned()),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn missed(search: &Search) -> (Option<Hit>, String) {
+    match find(search) {
+        Ok(Outcome::Missed { nearest, reason }) => (nearest, reason),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn ambiguous(search: &Search) -> Vec<usize> {
+    match find(search) {
+        Ok(Outcome::Ambiguous(hits)) => {
+            let lines = LineIndex::new(search.text);
+            hits.iter().map(|hit| lines.line(hit.span.start)).collect()
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+fn edit(text: &str, context: &str, replacement: &str) -> (Strategy, String) {
+    match find(&Search { replacement, ..search(text, context) }) {
+        Ok(Outcome::Found(hit)) => {
+            let replaced = apply(text, &hit, context, replacement);
+            let Replaced { text: new, span, range } = &replaced;
+            assert_eq!(new[..span.start], text[..range.start]);
+            assert_eq!(new[span.end..], text[range.end..]);
+            (hit.strategy, replaced.text)
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+use Strategy::{Exact, Fuzzy, Indent, Whitespace};
+
+#[test]
+fn exact_wins_over_what_only_white_space_makes_equal() {
+    let text = "f(a,b);\nf(a, b);\n  f(a, b);x\n";
+    assert_eq!(found(&search(text, "f(a,b);")), (Exact, "f(a,b);".into()));
+    assert_eq!(ambiguous(&search(text, "f( a,b);")), [1, 2, 3]);
+    assert_eq!(ambiguous(&search(text, "f(a, b);")), [2, 3]);
+    assert_eq!(ambiguous(&search("aaa", "aa")), [1, 1], "overlapping");
+}
+
+#[test]
+fn near_line_decides_unless_it_is_a_tie() {
+    let text = "x\ny\nx\ny\nx\n";
+    let near = |line| find(&Search { near_line: Some(line), ..search(text, "x") }).unwrap();
+    assert!(matches!(near(1), Outcome::Found(hit) if hit.span.start == 0));
+    assert!(matches!(near(9), Outcome::Found(hit) if hit.span.start == 8));
+    assert!(matches!(near(2), Outcome::Ambiguous(hits) if hits.len() == 3));
+    let within = Search { within: Some(Span::new(3, 6)), ..search(text, "x") };
+    assert!(matches!(find(&within).unwrap(), Outcome::Found(hit) if hit.span == Span::new(4, 5)));
+}
+
+#[test]
+fn near_line_decides_only_where_every_measure_agrees() {
+    let near =
+        |text: &str, context: &str, line| find(&Search { near_line: Some(line), ..search(text, context) }).unwrap();
+    let starts = |outcome: Outcome| match outcome {
+        Outcome::Found(hit) => vec![hit.span.start],
+        Outcome::Ambiguous(hits) => hits.iter().map(|hit| hit.span.start).collect(),
+        other => panic!("{other:?}"),
+    };
+    // Lines 1 to 3 and 9 to 11.
+    let text = format!("a1\nb1\nc1\n{}a1\nb1\nc1\n", "-\n".repeat(5));
+    let second = text.rfind("a1").unwrap();
+    for context in ["a1\nb1\nc1\n", "\ta1\n\tb1\n\tc1", "a1\nb1\nc1\n\n"] {
+        assert_eq!(starts(near(&text, context, 5)).len(), 2, "as far from where both begin, {context:?}");
+        assert_eq!(starts(near(&text, context, 6)).len(), 2, "as far from both, {context:?}");
+        assert_eq!(starts(near(&text, context, 3)), [0], "in the first, {context:?}");
+        assert_eq!(starts(near(&text, context, 7)), [second], "{context:?}");
+    }
+    // A place that is long holds lines that are nearer to where the next one begins.
+    let long = "x\ny\n".repeat(4) + "z\n";
+    let text = format!("{long}-\n{long}");
+    assert_eq!(starts(near(&text, &long, 8)), [0]);
+    assert_eq!(starts(near(&text, &long, 10)).len(), 2);
+}
+
+#[test]
+fn a_block_takes_whole_lines() {
+    let text = "old_value = 1;\nlet a = f(x);\n  value = 1;  \n";
+    let whole = |context| Search { whole_lines: true, ..search(text, context) };
+    assert_eq!(found(&whole("value = 1;\n")), (Indent, "value = 1;".into()));
+    assert!(missed(&whole("f(x);\n")).0.is_some());
+    assert!(missed(&whole("f( x );\n")).0.is_some());
+    assert_eq!(found(&whole("let a = f(x);\n")), (Exact, "let a = f(x);\n".into()));
+}
+
+#[test]
+fn line_endings_and_byte_order_marks() {
+    let text = "\u{feff}one\r\ntwo\r\nthree\r\n";
+    assert_eq!(found(&search(text, "one\ntwo")), (Exact, "one\r\ntwo".into()));
+    assert_eq!(found(&search(text, "\u{feff}one\r\ntwo\r\n")), (Exact, "one\r\ntwo\r\n".into()));
+    assert_eq!(edit(text, "two\n", "2\nzwei\n").1, "\u{feff}one\r\n2\r\nzwei\r\nthree\r\n");
+    assert_eq!(edit(text, "one", "\u{feff}1").1, "\u{feff}1\r\ntwo\r\nthree\r\n");
+    assert_eq!(edit(text, "three\n", "3").1, "\u{feff}one\r\ntwo\r\n3\r\n", "the final newline stays");
+    assert_eq!(edit("a\nb\n", "b\r\n", "b\r\nc\r\n").1, "a\nb\nc\n");
+    assert_eq!(edit("a\nb", "b\n", "c\n"), (Indent, "a\nc".into()));
+    assert_eq!(edit("a\n", "a\n", "").1, "");
+}
+
+#[test]
+fn white_space_may_differ() {
+    let text = "impl A {\n\tfn f(&self, a: u8) -> u8 {\n\t\tif a > 1 {   \n\n\t\t\ta\n\t\t}\n\t}\n}\n";
+    let place = "if a > 1 {   \n\n\t\t\ta\n\t\t}";
+    assert_eq!(found(&search(text, "    if a > 1 {\n\n        a\n    }\n")), (Indent, place.into()));
+    assert_eq!(found(&search(text, "    if a > 1 {\n        a\n    }\n")), (Whitespace, place.into()), "blank lines");
+    assert_eq!(found(&search(text, "if a > 1 { a }")), (Whitespace, place.into()), "wrapped");
+    let call = "fn f (\n  &self,\n  a : u8\n) -> u8 {";
+    assert_eq!(found(&search(text, call)), (Whitespace, "fn f(&self, a: u8) -> u8 {".into()));
+}
+
+#[test]
+fn white_space_that_means_something_may_not_differ() {
+    let strict = |text: &str, context: &str| {
+        let outcome = find(&Search { autofix: 0, ..search(text, context) }).unwrap();
+        assert!(matches!(outcome, Outcome::Missed { .. }), "{context:?} in {text:?}: {outcome:?}");
+    };
+    strict("x = ab;", "x = a b;");
+    strict("x = a b;", "x = ab;");
+    strict("print(\"a  b\" );", "print(\"a b\");");
+    strict("print(\"a b\" );", "print(\"ab\");");
+    strict("print( 'a\tb');", "print('a b');");
+    strict("q( `select\n  a`);", "q(`select\na`);");
+    strict("a = b && c ;", "a = b & & c;");
+    strict("a - -b ;", "a --b;");
+    strict("f(b \"x\" );", "f(b\"x\");");
+    strict("// see\nf( );", "// see f();");
+    strict("f( ); // see\ng();", "f(); // see g();");
+    strict("fab( c )", "b(c)");
+    strict("/// a  b", "// a b");
+    // A raw string of many lines: the search text alone cannot know that it begins inside one.
+    strict("let s = r#\"\n  a  b\n\"#;", "a b");
+    assert_eq!(found(&search("f( \"a  b\");", "f(\"a  b\");")).0, Whitespace);
+    assert_eq!(found(&search("x=-1;", "x = -1;")).0, Whitespace);
+    assert_eq!(found(&search("f(&'a  str, &'b str)", "f(&'a str, &'b str)")).0, Whitespace);
+}
+
+#[test]
+fn indentation_that_is_structure_stays() {
+    let text = "def f():\n    if x:\n        a()\n    b()\n";
+    assert_eq!(found(&search(text, "  if x:\n    a()\n  b()\n")).0, Indent);
+    assert_eq!(found(&search(text, "if x:\n    a()\nb()")).0, Indent);
+    let (nearest, reason) = missed(&search(text, "    if x:\n        a()\n        b()\n"));
+    assert!(nearest.is_some() && reason.contains("indentation has a meaning"), "{reason}");
+}
+
+#[test]
+fn a_replacement_is_brought_to_the_place() {
+    let text = "impl A {\n\tfn f() {\n\t\tone();\n\t}\n}\n";
+    let (strategy, new) = edit(text, "    one();\n", "    if x {\n        two();\n    }\n");
+    assert_eq!((strategy, new.as_str()), (Indent, "impl A {\n\tfn f() {\n\t\tif x {\n\t\t\ttwo();\n\t\t}\n\t}\n}\n"));
+    let (_, new) = edit(text, "fn f() {\n  one();\n}", "fn f() {\n  one();\n\n  loop {\n    two();\n  }\n}");
+    assert_eq!(new, "impl A {\n\tfn f() {\n\t\tone();\n\n\t\tloop {\n\t\t\ttwo();\n\t\t}\n\t}\n}\n");
+    // Deeper and shallower than anything in the search text.
+    let text4 = "mod m {\n    x {\n        a();\n        b();\n    }\n}\n";
+    let (_, new) = edit(text4, "    a();\n    b();", "c();\n        d();");
+    assert_eq!(new, "mod m {\n    x {\n    c();\n            d();\n    }\n}\n");
+    // The first line lost its indentation on the way, the others have it.
+    let (_, new) = edit("m {\n\ta( );\n\tb();\n}\n", "a();\n\tb();", "a();\n\tc();\n\td();");
+    assert_eq!(new, "m {\n\ta( );\n\tc();\n\td();\n}\n", "and what the edit leaves alone stays as it is");
+    // A literal of many lines keeps its own.
+    let (_, new) = edit(text, "    one();\n", "    q(`\n  a\n`);\n    two();\n");
+    assert_eq!(new, "impl A {\n\tfn f() {\n\t\tq(`\n  a\n`);\n\t\ttwo();\n\t}\n}\n");
+    // An exact line that stands further right than it was asked for.
+    assert_eq!(edit("{\n    a();\n}\n", "a();", "if x {\n    b();\n}").1, "{\n    if x {\n        b();\n    }\n}\n");
+    assert_eq!(edit("{\n    a();\n}\n", "a();", "b();\n    c();").1, "{\n    b();\n    c();\n}\n");
+    assert_eq!(edit("{\n    a();\n}\n", "a();", "b();\n}\n\nfn f() {").1, "{\n    b();\n}\n\nfn f() {\n}\n");
+}
+
+#[test]
+fn whole_lines_go_whole_and_blank_lines_come() {
+    let text = "{\r\n\tone();\r\n\ttwo();\r\n}\r\n";
+    assert_eq!(edit(text, "  two();\n", "").1, "{\r\n\tone();\r\n}\r\n");
+    assert_eq!(edit(text, "  two();\n", "\n  three();\n\n").1, "{\r\n\tone();\r\n\r\n\tthree();\r\n\r\n}\r\n");
+    assert_eq!(edit("f( a, b)", "f(a,", "").1, " b)");
+}
+
+#[test]
+fn elisions_are_refused() {
+    let text = "fn f() {\n    a();\n    b();\n}\n";
+    for context in ["fn f() {\n    // ...\n}", "fn f() { ... }", "fn f() {\n    // existing code\n    b();"] {
+        let error = find(&search(text, context)).unwrap_err();
+        assert_eq!(error.code, Code::InvalidRequest);
+        assert!(error.detail.contains("elision"), "{}", error.detail);
+    }
+    assert_eq!(found(&search("a\n// ...\nb\n", "a\n// ...")).0, Exact);
+    for context in ["", " \n\t", "\u{feff}"] {
+        assert_eq!(find(&search(text, context)).unwrap_err().code, Code::InvalidRequest);
+    }
+}
+
+#[test]
+fn an_elision_is_no_line_of_a_place_that_is_merely_alike() {
+    let lines = "    let first = prepare(input, options);\n    let second = compute(first, limit);\n    check(first, second);\n    finish(second, \"a long text\");\n";
+    for elision in ["...", "// ...", "// existing code", "// … rest …", "[...]", "# ..."] {
+        let elided = lines.replace("check(first, second);", elision);
+        let text = format!("fn f() {{\n{lines}}}\n\nfn g() {{\n    {elision}\n}}\n");
+        for autofix in [60, 80, 95] {
+            let error = find(&Search { autofix, ..search(&text, &elided) }).unwrap_err();
+            assert!(error.code == Code::InvalidRequest && error.detail.contains("line 3"), "{}", error.detail);
+        }
+        // Where the place itself says it, it is a line like any other.
+        let text = text.replace("check(first, second);", elision);
+        let (strategy, place) = found(&Search { autofix: 80, ..search(&text, &elided.replace("prepare", "prepar")) });
+        assert_eq!((strategy, place.lines().count()), (Fuzzy, 4));
+        let hit = Span::new(0, 3);
+        assert!(refuse_elisions(&elided, &text, hit).is_err(), "{elision}");
+        refuse_elisions(&elided, &text, Span::new(0, text.len())).unwrap();
+    }
+}
+
+#[test]
+fn a_brace_that_was_left_out_at_an_edge_is_not_written_twice() {
+    let text =
+        "fn f() {\n    if ready {\n        compute(first, second, third);\n    }\n}\n\nfn g() {\n    other();\n}\n";
+    for lost in [
+        "    if ready {\n        compute(frst, second, third);\n    \n",
+        "    if ready {\n        compute(frst, second, third);\n    ",
+        "    \n}\n\nfn g() {\n    othr();\n}\n",
+    ] {
+        let outcome = find(&Search { autofix: 80, ..search(text, lost) }).unwrap();
+        assert!(matches!(outcome, Outcome::Missed { nearest: Some(_), .. }), "{lost:?}: {outcome:?}");
+    }
+    // A blank line that is one in the file too, with other blanks on it.
+    let (strategy, _) = found(&Search { autofix: 80, ..search(text, "    \nfn g() {\n    othr();\n}\n") });
+    assert_eq!(strategy, Fuzzy);
+}
+
+const RUST: &str = "\
+impl Store {
+    pub fn open(path: &Path, options: &Options) -> Result<Store> {
+        let file = File::open(path)?;
+        let mut store = Store::with_capacity(options.capacity);
+        store.load(&file)?;
+        Ok(store)
+    }
+
+    pub fn insert(&mut self, key: Key, value: Value) -> Option<Value> {
+        self.dirty = true;
+        self.entries.insert(key, value)
+    }
+}
+";
+
+#[test]
+fn what_is_alike_is_found() {
+    let context = "    pub fn insert(&mut self, key: Key, val: Value) -> Option<Value> {\n        self.dirty = true;\n";
+    let (strategy, place) = found(&search(RUST, context));
+    assert_eq!((strategy, place.lines().count()), (Fuzzy, 2));
+    assert!(place.starts_with("pub fn insert") && place.ends_with("true;"));
+    let (nearest, reason) = missed(&Search { autofix: 99, ..search(RUST, context) });
+    assert!(nearest.unwrap().score > 95.0);
+    assert!(reason.contains("line 1 says `pub fn insert(&mut self, key: Key, val: Value)"), "{reason}");
+    assert!(reason.contains("the file has `pub fn insert(&mut self, key: Key, value: Value)"), "{reason}");
+    assert!(reason.contains("(line 9)") && reason.contains("`autofix` asks for 99"), "{reason}");
+    let (_, reason) = missed(&Search { autofix: 0, ..search(RUST, context) });
+    assert!(reason.contains("`autofix` is 0"), "{reason}");
+    // What is shown is what a lower threshold takes.
+    let text = "fn twice(a: i32) -> i32 {\n    add(a, a)\n}\n";
+    let (nearest, reason) = missed(&Search { autofix: 90, ..search(text, "ad(a, a)") });
+    assert_eq!(&text[nearest.unwrap().span.start..nearest.unwrap().span.end], "add(a, a)", "{reason}");
+    assert_eq!(found(&Search { autofix: 88, ..search(text, "ad(a, a)") }).1, "add(a, a)");
+}
+
+#[test]
+fn the_extent_of_what_is_alike_is_never_guessed() {
+    let spans = |text: &str, context: &str, autofix: u8| found(&Search { autofix, ..search(text, context) }).1;
+    // The file has a line more before the closing bracket, or one pair of brackets less.
+    let long = "let first_value = compute_the_first_value(input, options);";
+    let text = format!("fn f() {{\n  {long}\n  g();\n  h();\n}}\n}}\n");
+    let context = format!("fn f() {{\n  {long}\n  g();\n}}");
+    assert_eq!(spans(&text, &context, 80), text[..text.len() - 3]);
+    let text = format!("fn f() {{\n  if a {{\n    {long}\n  }}\n}}\n}}\n");
+    let context = format!("if a {{\nif b {{\n    {long}\n  }}\n}}");
+    assert_eq!(spans(&text, &context, 80), format!("if a {{\n    {long}\n  }}"));
+    // A part of a line, and the semicolon after it.
+    let text = format!("    {long} // why\n");
+    assert_eq!(spans(&text, &long.replace("first_v", "frst_v"), 90), long);
+    assert_eq!(spans(&text, &long.trim_end_matches(';').replace("first_v", "frst_v"), 90), long.trim_end_matches(';'));
+    // The last word is misspelt and the line goes on: the place ends with it. Where it is another word, nobody knows.
+    let line = "let total_of_all = base + offset;\n";
+    assert_eq!(spans(line, "let total_of_all = base + ofset", 80), line.trim_end_matches([';', '\n']));
+    let (nearest, reason) = missed(&Search { autofix: 80, ..search(line, "let total_of_all = base + other") });
+    assert!(nearest.is_some() && reason.contains("extent is doubtful"), "{reason}");
+}
+
+/// A search text that is off in words, signs and white space at once: what it is made of is found all the same.
+#[test]
+fn slips_and_white_space_at_once() {
+    let block = "        self.dirty = true;\n        self.entries.insert(key, value)\n    }\n";
+    let slips: [(&str, &str); 12] = [
+        ("entries", "entires"),
+        ("insert(key", "insret(key"),
+        ("value)", "value"),
+        (", value", ". value"),
+        (", value", " value"),
+        ("true;", "true:"),
+        ("true;", "true"),
+        ("self.dirty", "self,dirty"),
+        ("self.dirty", "selfdirty"),
+        ("dirty", "dir ty"),
+        ("(key", "((key"),
+        ("key, value", "kay, valeu"),
+    ];
+    let layouts: [fn(&str) -> String; 6] = [
+        str::to_owned,
+        |it| it.replace("    ", "\t"),
+        |it| it.replace("        ", "  ").replace("    ", ""),
+        |it| it.replace(" = ", "  =  "),
+        |it| it.replace('\n', "  \n"),
+        |it| it.trim_start().to_owned(),
+    ];
+    for (word, slip) in slips {
+        for layout in layouts {
+            let context = layout(&block.replacen(word, slip, 1));
+            let (_, place) = found(&Search { autofix: 90, ..search(RUST, &context) });
+            assert_eq!(place, block.trim(), "{context:?}");
+        }
+    }
+    // A lowered threshold reaches what has drifted further.
+    let drifted = block.replace("dirty", "dirtyy").replace("entries", "entrys").replace("insert", "inserts");
+    assert_eq!(found(&Search { autofix: 85, ..search(RUST, &drifted) }).1, block.trim());
+    assert!(missed(&search(RUST, &drifted)).1.contains("`autofix` asks for 95"));
+}
+
+#[test]
+fn what_declares_another_name_or_has_another_number_is_a_neighbour() {
+    let text = RUST.to_owned() + "const LIMIT_OF_ENTRIES: usize = 4096;\n";
+    let context = RUST.lines().skip(8).take(3).collect::<Vec<_>>().join("\n").replace("fn insert", "fn remove");
+    assert!(missed(&Search { autofix: 80, ..search(&text, &context) }).1.contains("says another thing"));
+    let context = "const LIMIT_OF_ENTRIES: usize = 1234;\n";
+    assert!(missed(&Search { autofix: 80, ..search(&text, context) }).1.contains("says another thing"));
+}
+
+/// A sign at the edge that is another or is missing does not cut a line: what an edit makes of it would have the rest of
+/// the line twice, or not the brackets that it had.
+#[test]
+fn a_sign_that_is_lost_at_an_edge_does_not_cut_the_line() {
+    let text = "fn f() {\n    let first_value = prepare(input);\n    list.push((first_value, compute(input)));\n}\n";
+    let made = |context: &str, replacement: &str| {
+        let search = Search { replacement, ..search(text, context) };
+        match find(&search) {
+            Ok(Outcome::Found(hit)) => apply(text, &hit, context, replacement).text,
+            other => panic!("{context:?} {other:?}"),
+        }
+    };
+    let new = "    let first_value = prepare(input);\n    list.extend(more);";
+    let expected = "fn f() {\n    let first_value = prepare(input);\n    list.extend(more);\n}\n";
+    let search = "    let first_valu = prepare(input);\n    list.push((first_value, compute(input))";
+    for end in [")", ");", "):", ")", "));"] {
+        assert_eq!(made(&format!("{search}{end}"), new), expected, "{end:?}");
+    }
+}
+
+/// Who recalls a line wrongly and leaves it alone does not mean to change it.
+#[test]
+fn a_slip_in_a_line_that_the_edit_leaves_alone_is_not_written() {
+    let context = "        self.dirti = true;\n        self.entries.insert(key, value)\n";
+    let replacement = "        self.dirti = true;\n        self.entries.replace(key, value)\n";
+    let replaced = edit(RUST, context, replacement);
+    assert_eq!(replaced, (Fuzzy, RUST.replace("entries.insert(", "entries.replace(")));
+}
+
+#[test]
+fn indentation_that_is_structure_stays_where_words_are_misspelt_too() {
+    let text = "def compute(values):\n    if len(values) > 1:\n        check(values)\n    finish(values)\n";
+    let shifted = "  if len(valeus) > 1:\n    check(values)\n  finish(values)\n";
+    assert_eq!(found(&search(text, shifted)).0, Fuzzy);
+    let other = "    if len(valeus) > 1:\n        check(values)\n        finish(values)\n";
+    assert!(missed(&search(text, other)).1.contains("indentation has a meaning"));
+}
+
+#[test]
+fn several_slips_in_a_long_file() {
+    let line = |at: usize| format!("    let value_{at} = compute_{}(input_{}, {});\n", at % 97, at % 31, at % 7);
+    let text: String = (0..10_000).map(line).collect();
+    let block: String = (5_000..5_006).map(line).collect();
+    let context =
+        block.replacen("value_5001", "valeu_5001", 1).replacen("compute", "comptue", 1).replacen("(input", "input", 1);
+    let (strategy, place) = found(&search(&text, &context));
+    assert_eq!((strategy, place.as_str()), (Fuzzy, block.trim()));
+}
+
+#[test]
+fn a_bracket_that_was_mistyped_inside_is_no_doubt() {
+    let context = RUST.lines().skip(1).take(6).collect::<Vec<&str>>().join("\n").replace("(path)?", "(path?");
+    assert_eq!(found(&search(RUST, &context)).0, Fuzzy);
+}
+
+#[test]
+fn a_near_copy_of_what_is_meant_is_not_taken() {
+    let block = |name: &str, line: &str| {
+        format!(
+            "fn {name}() {{\n    let value = compute(1, 2, 3);\n{line}    check(value, 17, \"a long text\");\n    again(value, 18, \"a long text\");\n}}\n"
+        )
+    };
+    let text = block("with_git", "") + &block("with_jj", "    let second_value = compute(1, 2, 4);\n");
+    let (_, reason) = missed(&search(&text, &block("with_jj", "")));
+    assert!(reason.contains("it lacks `with_jj`, which the file has elsewhere"), "{reason}");
+}
+
+#[test]
+fn near_duplicates_are_ambiguous() {
+    let block = |name: &str| {
+        format!("on(|it| {{\n    prepare(1, 2, 3);\n    let value = compute(\"{name}\");\n    check(value, 17);\n}})\n")
+    };
+    let text = [block("one"), block("two"), block("six")].concat();
+    let context = block("two").replace("prepare", "prepar");
+    assert_eq!(found(&search(&text, &context)).1, block("two").trim_end(), "it is clearly nearer");
+    let context = block("ten").replace("prepare", "prepar");
+    let lines = ambiguous(&Search { replacement: "x", autofix: 80, ..search(&text, &context) });
+    assert_eq!(lines.len(), 3);
+    let near = Search { replacement: "x", autofix: 80, near_line: Some(12), ..search(&text, &context) };
+    assert_eq!(found(&near).1, block("six").trim_end());
+}
+
+#[test]
+fn a_change_that_was_made_before_is_recognised() {
+    let text = "fn f() {\n    g(a, b);\n}\n";
+    assert_eq!(already_applied(text, "g( a, b );"), Some(Span::new(13, 21)));
+    assert_eq!(already_applied(text, "}"), None);
+    assert_eq!(already_applied(text, "g(a, c);"), None);
+}
+
+#[test]
+fn the_nearest_text_comes_with_a_diff() {
+    let (nearest_hit, _) = missed(&Search { autofix: 99, ..search(RUST, "        let file = File::create(path)?;\n") });
+    let nearest = nearest(RUST, "a.rs", "        let file = File::create(path)?;\n", &nearest_hit.unwrap());
+    assert_eq!((nearest.place.line, nearest.text.as_str()), (3, "let file = File::open(path)?;"));
+    assert!(nearest.diff.contains("\n-        let file = File::create(path)?;"), "{}", nearest.diff);
+    assert!(nearest.diff.contains("\n+        let file = File::open(path)?;"), "{}", nearest.diff);
+}
+
+#[test]
+fn several_patches_at_once() {
+    let patch = |start, end, text: &str| Patch { range: Span::new(start, end), text: text.into() };
+    let (new, spans) = apply_all("abcdef", &[patch(4, 5, "EE"), patch(0, 1, ""), patch(2, 2, "x")]).unwrap();
+    assert_eq!((new.as_str(), spans), ("bxcdEEf", vec![Span::new(4, 6), Span::new(0, 0), Span::new(1, 2)]));
+    let error = apply_all("abcdef", &[patch(2, 4, ""), patch(0, 3, "")]).unwrap_err();
+    assert_eq!((error.code, error.help.edit), (Code::InvalidRequest, Some(1)));
+}
+
+/// Whatever the texts are: no panic, exactly the reported range is replaced, and a place is never found that does not
+/// exist.
+#[test]
+fn any_text_at_all() {
+    let mut dice = Dice::new(1);
+    let alphabet = "ab(){}\"'`/*#.;:=-+ß𝒳…\u{feff}\t\r\n   \n\\";
+    for round in 0..6000 {
+        let text = dice.text(alphabet, 80);
+        let context = match round % 3 {
+            0 => dice.text(alphabet, 20),
+            1 => {
+                let cuts: Vec<usize> = text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
+                let (a, b) = (*dice.pick(&cuts), *dice.pick(&cuts));
+                dice.perturb(&text[a.min(b)..a.max(b)], 2)
+            }
+            _ => dice.perturb(&text, 3).replace(' ', "\n "),
+        };
+        let autofix = dice.below(101) as u8;
+        let near_line = (dice.below(3) == 0).then(|| dice.below(9));
+        let search = Search {
+            text: &text,
+            context: &context,
+            replacement: "",
+            autofix,
+            near_line,
+            within: None,
+            whole_lines: dice.below(3) == 0,
+        };
+        let Ok(outcome) = find(&search) else { continue };
+        let hits = match outcome {
+            Outcome::Found(hit) => {
+                let least = if hit.strategy == Fuzzy { f64::from(autofix) } else { 0.0 };
+                assert!(hit.score >= least, "{search:?} {hit:?}");
+                let replacement = dice.text(alphabet, 20);
+                let Replaced { text: new, span, range } = apply(&text, &hit, &context, &replacement);
+                assert_eq!(new[..span.start], text[..range.start]);
+                assert_eq!(new[span.end..], text[range.end..]);
+                assert!(range.start <= hit.span.start && hit.span.end <= range.end, "{search:?}");
+                vec![hit]
+            }
+            Outcome::Ambiguous(hits) => hits,
+            Outcome::Missed { nearest, .. } => nearest.into_iter().collect(),
+        };
+        for hit in hits {
+            let place = &text[hit.span.start..hit.span.end];
+            let score = crate::score::score(&context.replace('\u{feff}', ""), &place.replace('\u{feff}', ""));
+            if !context.contains('\u{feff}') && !place.contains('\u{feff}') {
+                assert!((score - hit.score).abs() < 1e-9, "{search:?} {hit:?} {score}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_was_lost_at_the_beginning_of_a_line_is_no_indentation() {
+    let text = "impl A {\n    fn a(\n        matches: &mut Vec<usize>,\n    ) {\n        let input = input(candidate);\n        for i in patset.iter() {\n";
+    let asked = "        matches: &mut Vec<usize>,\n     {\n        let input = input(candidate);\n        for i in patset.iter() {\n";
+    let new = "        matches: &mut Vec<usize>,\n    ) {\n        let patset = self.find_matches(candidate);\n        for i in patset.iter() {\n";
+    let wanted = "impl A {\n    fn a(\n        matches: &mut Vec<usize>,\n    ) {\n        let patset = self.find_matches(candidate);\n        for i in patset.iter() {\n";
+    assert_eq!(edit(text, asked, new), (Fuzzy, wanted.into()));
+}
+
+#[test]
+fn a_line_is_taken_whole_where_a_part_of_it_is_no_nearer() {
+    let text = "# Log\n\n## [0.1.14](https://example.com/compare/a...b) - 2026-09-25\n\n### Other\n";
+    let (strategy, place) = found(&search(text, "#_ [0.1.14](https://example.com/compare/a...b) - 2026-09-25\n\n"));
+    assert_eq!(
+        (strategy, place.lines().next()),
+        (Fuzzy, Some("## [0.1.14](https://example.com/compare/a...b) - 2026-09-25"))
+    );
+}
+
+#[test]
+fn a_bracket_that_the_search_text_has_lost_does_not_move_where_the_place_ends() {
+    let text = "    fn a() {\n        let val = tri!(seed.deserialize(&mut *self.de));\n        Ok(val)\n    }\n";
+    let new = "        match tri!(self.de.parse()) {\n            None => return Err(a),\n        }\n\n        let val = match seed.deserialize(MapKey { de: &mut *self.de }) {\n            Ok(value) => value,\n        };";
+    let wanted = format!("    fn a() {{\n{new}\n        Ok(val)\n    }}\n");
+    assert_eq!(edit(text, "        let val = tri!(seed.deserialize&mut *self.de))", new), (Fuzzy, wanted));
+}
+
+#[test]
+fn a_line_with_a_bracket_alone_that_the_search_text_has_blank_is_not_left_behind() {
+    let text = "var (\n\texporter unsafe.Pointer\n)\n\n// Sets.\n";
+    let (_, reason) = missed(&search(text, "var (\n\texporeter unsafe.Pointer\n\n\n"));
+    assert!(reason.contains("blank in the search text"), "{reason}");
+    // Its last line is empty, and the replacement's has a bracket.
+    let text = "fn f() {\n    g(|error| Finding {\n        message: error.message.clone(),\n    })\n}\n\nfn h() {}\n";
+    let asked = "fn f() {\n    g(|error| Fin ding {\n        message: error.mesage.clone(),\n    })\n";
+    let search = Search { replacement: "fn f() {}\n\nfn i() {\n}", autofix: 90, ..search(text, asked) };
+    assert!(matches!(find(&search), Ok(Outcome::Missed { .. })), "{:?}", find(&search));
+}
+
+#[test]
+fn a_bracket_above_is_no_part_of_a_place_that_begins_with_one() {
+    let text = "fn f() {\n    match g() {\n        Some(a) => {\n            if a {\n                return Err(b);\n            }\n        }\n        Ok(None) => Ok(None),\n        Err(e) => {\n            stderr_forwarder.forward_all();\n            Err(Error::new(\n                ErrorKind::ToolExecError,\n                format!(\"failed to wait on spawned child process `{cmd:?}`: {e}\"),\n            ))\n        }\n    }\n}\n";
+    let asked = "        }\n        OOk(None) => Ok(None),\n        Err(e) => {\n            stderr_forwarder..forward_all();\n            Err(Error::new(\n                ErroeerKind::ToolExecError,\n                format!(\"failed to wait on spawned child process `{cmd:?}`: {e}}\"),\n            ))\n";
+    let new = "        }\n        Ok(None) => Ok(None),\n        Err(e) => {\n            stderr_forwarder.forward_all(cmd);\n            Err(Error::new(\n                ErrorKind::ToolExecError,\n                format!(\n                    \"failed to wait on spawned child process `{}`: {e}\",\n                    CommandLine(cmd)\n                ),\n            ))\n";
+    let search = Search { replacement: new, ..search(text, asked) };
+    match find(&search).unwrap() {
+        Outcome::Found(hit) => assert!(text[hit.span.start..].starts_with("}\n        Ok(None)"), "{hit:?}"),
+        Outcome::Missed { .. } => {}
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_copy_is_not_taken_where_the_place_itself_is_nearer() {
+    let text = "//! Shows whether it is a nightly.\n//!\n//! * Check that the running compiler was released on or after some date:\n//!\n//!   ```rust\n//!   match is_min_date(\"2018-12-18\") {\n//!       None => \"couldn't query compiler information!\",\n//!   };\n//!   ```\n//!\n//!   See [`is_max_date`] or [`is_exact_date`] to check if the compiler was\n//!   released _prior to_ or _exactly on_ a certain date.\n//!\n//! * Check that the running compiler supports feature flags:\n//!\n\nfn f() {}\n//!\n//!   See [`is_max_date`] or [`is_exact_date`] to check if the compiler was\n//!   released _prior to_ or _exactly on_ a certainZz date.\n\n/// Checks that.\n";
+    let asked = "//!\n//!   See [`is_max_date`] or [`is_exact_date`] to check if the compiler was\n//!   released _prior to_ or _exactly on_ a certain thedate.\n";
+    let new = "//!\n//!   See [`is_max_date`] or [`is_exact_date`] to check if the compiler was\n//!   released _prior to_ or _exactly on_ a certain date.\n//!   <br /><br />\n";
+    match find(&Search { replacement: new, ..search(text, asked) }).unwrap() {
+        Outcome::Found(hit) => assert!(text[..hit.span.end].ends_with("a certain date."), "{hit:?}"),
+        Outcome::Ambiguous(_) => {}
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_misspelt_line_that_moves_among_others_stays_as_the_file_has_it() {
+    let text = "f() {\n\tif err != nil {\n\t\tt.Fatal(err)\n\t}\n\tconf.Create(f)\n\n\tversion := gcimporter.IExportVersion\n\tif err != nil {\n\t\tt.Error(err)\n\t}\n\tnumPkgs := len(sorted)\n}\n";
+    let asked = "\tif err != nil {\n\t\tt.Fatal(err)\n\t}\n\tconf.Create(f)\n\n\tversion := gcimporter.IExpotVersion\n\tif err != nil {\n\t\tt.Error(err)\n\t}\n\tnumPkgs := len(sorted)\n";
+    let new = "\tversion := gcimporter.IExpotVersion\n\tif err != nil {\n\t\tt.Fatal(err)\n\t}\n\tconf.Create(f)\n\n\tif err != nil {\n\t\tt.Error(err)\n\t}\n\tnumPkgs := len(sorted)\n";
+    let (_, edited) = edit(text, asked, new);
+    assert!(edited.contains("\tversion := gcimporter.IExportVersion\n\tif err != nil {\n\t\tt.Fatal"), "{edited}");
+}
+
+#[test]
+fn what_only_looks_like_a_lost_bracket_is_no_reason_to_refuse() {
+    let text = "fn f() {\n    let value = compute(first_argument, second_argument);\n}\n";
+    let asked = "    let vale = compute(first_argument, second_argument);\n";
+    let wanted = "fn f() {\n    let value = compute(other);\n}\n";
+    assert_eq!(edit(text, asked, "    let value = compute(other);"), (Fuzzy, wanted.into()));
+    let text = "    let value = compute(first_argument);\n    \n    let other = compute(second_argument);\n    }\n";
+    let asked = text.replace("value", "vale").replace("    }\n", "");
+    let (strategy, edited) = edit(text, &asked, "    if ready {\n");
+    assert_eq!((strategy, edited.as_str()), (Fuzzy, "    if ready {\n    }\n"));
+}
+
+#[test]
+fn indentation_with_a_meaning_is_compared_below_a_first_line_that_begins_otherwise() {
+    let text = "class A:\n    @cache\n    def f(self):\n        return 1\n";
+    let (_, reason) = missed(&search(text, "    cache\n    def f(self):\n    return 1\n"));
+    assert!(reason.contains("indentation has a meaning"), "{reason}");
+}
+
+#[test]
+fn a_miss_with_an_elision_of_the_file_tells_the_nearest() {
+    let text = "class A:\n    def f(self):\n        ...\n";
+    let (nearest, reason) = missed(&search(text, "class A:\n    def funct(self):\n        ...\n"));
+    assert!(nearest.is_some() && !reason.contains("elision"), "{reason}");
+}
+
+/// Whether anything is taken at all, and if so the text after it.
+fn made(search: &Search) -> Option<String> {
+    match find(search) {
+        Ok(Outcome::Found(hit)) => Some(apply(search.text, &hit, search.context, search.replacement).text),
+        _ => None,
+    }
+}
+
+#[test]
+fn a_bracket_that_both_texts_have_wrong_moves_no_edge() {
+    let text = "match event {\n    Event::Stop => {\n        if last {\n            return;\n        }\n    }\n    Event::Change { change, reply } => {\n        reply.send(self.propose(*change));\n    }\n    Event::Fix { edits, reply } => {\n        fix(edits);\n    }\n}\n";
+    let asked = "        }\n    }\n    Event::Change { change, reply } => {\n        reply.send(self.propose(*change));\n    }\n    Event::Fix { edits, reply : => {\n";
+    let new = asked.replace("    Event::Change", "    Event::None => {}\n    Event::Change");
+    let wanted = text.replace("    Event::Change", "    Event::None => {}\n    Event::Change");
+    assert_eq!(edit(text, asked, &new), (Fuzzy, wanted));
+    let text = "impl Trouble {\n    pub fn unreachable(detail: impl Into<String>) -> Trouble {\n        Trouble { detail: detail.into(), lasts: Lasts::Unreachable }\n    }\n}\n";
+    let asked = "    pub fn unreachable(detail: impl Into<String>) -> Trouble ;\n        Trouble { detail: detail.into(), lasts: Lasts::Unreachable }\n";
+    let new = format!("    /// It could not be reached.\n{asked}");
+    let wanted = text.replace("    pub fn", "    /// It could not be reached.\n    pub fn");
+    assert_eq!(edit(text, asked, &new), (Fuzzy, wanted));
+}
+
+/// The edit itself leaves other brackets than it found: a line that was searched is not left out for that, nor another one taken.
+#[test]
+fn an_edit_that_closes_more_or_less_does_not_move_where_its_place_begins_and_ends() {
+    let text = "    quote! {\n        if skip {\n            call(first_argument, second_argument, third_argument);\n        }\n    }\n}\n";
+    let asked =
+        "        if skp {\n            call(first_argument, second_argument, third_argument);\n        }\n    }\n";
+    let new = "    if skip {\n        call(first_argument, second_argument, third_argument);\n    }\n";
+    let outcome = made(&Search { replacement: new, ..search(text, asked) });
+    assert!(outcome.as_ref().is_none_or(|it| !it.contains("    }\n    }")), "{outcome:?}");
+    let text = "fn f() {\n    {\n        all.map(|it| {\n            {\n            }\n        })\n        .collect()\n}\n\nfn wrap_the_field_with(\n    params: &Parameters,\n";
+    let asked = "            }\n        })\n        .collect_new()\n}\n\nfn wrap_the_field_with(\n";
+    let new = "            }\n        });\n    }\n    all_fields\n}\n}\n\nfn wrap_the_field_with(\n";
+    let outcome = made(&Search { replacement: new, autofix: 85, ..search(text, asked) });
+    assert!(outcome.as_ref().is_none_or(|it| it.contains("            {\n            }\n        });")), "{outcome:?}");
+}
+
+#[test]
+fn a_sign_that_stands_too_late_does_not_cut_the_line() {
+    let text = ")]\n\n#[rustfmt::skip]\nmod tables;\n\nuse crate::tables::{ASCII_CONTINUE, ASCII_START, CHUNK};\n";
+    let asked = "[#rustfmt::skip]\nmod tables;\n\nuse crate::tables::{ASCII_CONTINUE, ASCII_START, CHUNK};\n";
+    let new = asked.replace("use", "pub use crate::tables::VERSION;\nuse");
+    let wanted = text.replace("use", "pub use crate::tables::VERSION;\nuse");
+    assert_eq!(edit(text, asked, &new), (Fuzzy, wanted));
+}
+
+#[test]
+fn a_bracket_alone_is_not_taken_for_the_one_beside_it() {
+    let text = "macro_rules! a {\n    () => {\n    };\n}\n\nmacro_rules! bench_insert {\n    x\n}\n";
+    let (_, reason) = missed(&Search { autofix: 80, ..search(text, "    }\n\n\nmacra_rules! bench_inser {\n") });
+    assert!(reason.contains("bracket beside it"), "{reason}");
+    // All of it stands further left.
+    let text = "impl A {\n    fn f() {\n        compute(first_argument, second_argument);\n    }\n}\n";
+    let asked = "fn f() {\n    compute(first_argumen, second_argument);\n}\n";
+    assert_eq!(found(&search(text, asked)).0, Fuzzy);
+    // The bracket itself stands before the place.
+    let text = "        match next {\n            _ => None,\n        } {\n            input = input.advance(1);\n            let frame = (open_delimiter, trees);\n";
+    let asked = "         { input = input.advance(1);\n            let frame = (open_delimter, trees);\n";
+    let (_, reason) = missed(&Search { autofix: 90, ..search(text, asked) });
+    assert!(reason.contains("begin and end"), "{reason}");
+}
+
+#[test]
+fn a_first_line_that_the_place_does_not_have_is_not_passed_over() {
+    let line = |name: &str, value: usize| format!("pub const {name}: ::c_int = {value};\n");
+    let names =
+        ["O_DIRECT", "O_DIRECTORY", "O_NOFOLLOW", "MAP_HUGETLB", "MAP_LOCKED", "MAP_ANON", "MAP_STACK", "EUCLEAN"];
+    let rest: String = (0..5).flat_map(|round| names.map(|it| line(&format!("{it}{round}"), 1000 + round))).collect();
+    let text = format!("pub const __SIZEOF_PTHREAD_BARRIERATTR_T: usize = 4;\n{rest}");
+    let asked = format!("pub const Quux: usize = 4;\n{rest}");
+    let (_, reason) = missed(&search(&text, &asked));
+    assert!(reason.contains("another thing"), "{reason}");
+}
+
+#[test]
+fn nothing_is_deleted_that_was_called_otherwise() {
+    let text = "impl ToTokens for AttrValue {\n    fn to_tokens(&self, tokens: &mut TokenStream) {\n        match self {\n            Self::Expr(t) => t.to_tokens(tokens),\n        }\n    }\n}\n";
+    let asked = "    fn to_tokens(&self, tokens: &mut TokenStream) {\n        match self {\n            Self::LitStr(t) => t.to_tokens(tokens),\n";
+    let new = "    fn to_tokens(&self, tokens: &mut TokenStream) {\n        match self {\n";
+    let (_, reason) = missed(&Search { replacement: new, autofix: 90, ..search(text, asked) });
+    assert!(reason.contains("another thing"), "{reason}");
+    let misspelt = asked.replace("LitStr", "Exper");
+    let left = text.replace("            Self::Expr(t) => t.to_tokens(tokens),\n", "");
+    assert_eq!(edit(text, &misspelt, new), (Fuzzy, left));
+}
+
+#[test]
+fn a_search_text_that_is_shorter_than_its_place_does_not_end_a_line_early() {
+    let text = "            _ => {\n                let Reply { value, meta } = reply;\n                let meta = Meta::new(meta, self.elapsed());\n                serde_json::to_vec(&wire(value, meta)).unwrap_or_default()\n            }\n        }\n    }\n";
+    let asked = "            _ => {\n                let Reply { value,meta } = reply;\n                let meta = Meta::en(wmeta,self.elapsed());\n                serde_json::t_vec(&wie(value,mttea)).unwrap_or_default()\n            ;\n        }\n";
+    let new = "            _ => {\n                let Reply { value, meta } = reply;\n                serde_json::to_vec(&wire(value, meta))\n            }\n        }\n";
+    assert_eq!(made(&Search { replacement: new, autofix: 89, ..search(text, asked) }), Some(format!("{new}    }}\n")));
+}
+
+#[test]
+fn a_place_that_is_not_good_enough_hides_none_that_is() {
+    const BLOCK: &str = r#"    #[cfg(web_sys_unstable_apis)]
+    #[wasm_bindgen(method, {access}, js_class = "USB", js_name = "{name}")]
+    #[doc = "{access} for the `{name}` field of this object."]
+    #[doc = ""]
+    #[doc = "[MDN Documentation](https://developer.mozilla.org/en-US/docs/Web/API/USB/{name})"]
+    #[doc = ""]
+    #[doc = "*This API requires the following crate features to be activated: `Usb`*"]
+    #[doc = ""]
+    #[doc = "*This API is unstable and requires `--cfg=web_sys_unstable_apis` to be activated, as"]
+    #[doc = "[described in the `wasm-bindgen` guide](https://wasm-bindgen.github.io/wasm-bindgen/web-sys/unstable-apis.html)*"]
+"#;
+    const GETTER: &str = "    pub fn {name}(this: &Usb) -> Option<::js_sys::Function>;\n";
+    const SETTER: &str = "    pub fn set_{name}(this: &Usb, value: Option<&::js_sys::Function>);\n";
+    let of = |name: &str| {
+        let block = |access: &str, function: &str| BLOCK.replace("{access}", access) + function;
+        (block("getter", GETTER) + &block("setter", SETTER)).replace("{name}", name)
+    };
+    let text = of("onconnect") + &of("ondisconnect");
+    let asked = r#"    #[mydoc = ""]
+    #[doc = "*This API is unstable and requires `--cfg=web_sys_unstable_apis` to be activated, as"]
+    #[doc = "[thedescribed in the `wasm-bindgen` guide](https://wasm-bindgen.github.io/wasm-bindgen/web-sys/unstab-apis.html)*"]
+    pub fn onconnect(this: &Usb) -> Optio<::js_sys::Function>;
+    #[cfg(web_sys_unstable_apis)]
+    #[wasm_bindgen(method, setter, js_class = "USB", js_name = "onconnect")]
+    #[doc = "setter for the `onconnect` field of this object."]
+    #[doc = ""]
+"#;
+    let (_, place) = found(&Search { replacement: "x", ..search(&text, asked) });
+    assert!(place.contains("pub fn onconnect"), "{place}");
+}
+
+#[test]
+fn a_line_beside_a_worse_place_does_not_choose_it() {
+    let block = |name: &str| {
+        format!(
+            "#[wasm_bindgen(method, js_class = \"DOMMatrixReadOnly\", js_name = \"{name}\")]\n#[doc = \"The `{name}()` method.\"]\n"
+        )
+    };
+    let text = [block("flipX"), block("flipY"), block("flipX")].join("fn f() {}\n");
+    let asked = block("flipX").replacen("flipX", "fliXp", 1);
+    let near = |line| find(&Search { replacement: "x", near_line: Some(line), ..search(&text, &asked) }).unwrap();
+    assert!(matches!(near(4), Outcome::Ambiguous(hits) if hits.len() == 3));
+    let first = near(1);
+    assert!(matches!(&first, Outcome::Found(hit) if hit.span.start == 0), "{first:?}");
+}
+
+#[test]
+fn a_blank_that_was_lost_or_added_moves_no_line() {
+    let text = "steps:\n  - name: first\n  - uses: actions/upload-artifact@v4\n";
+    let asked = "   uses: actions/upload-artifct@v4\n";
+    let wanted = text.replace("v4", "v7");
+    let new = "  - uses: actions/upload-artifact@v7\n";
+    assert_eq!(made(&Search { replacement: new, autofix: 85, ..search(text, asked) }), Some(wanted));
+    let text = "    (\n        /// Not a part of the body: the path of the call names it.\n        pub file: String,\n    } }\n";
+    let asked =
+        "        /// Not a part of the body: the path of the call thenames it.\n        pub file: String,\n   } }\n";
+    let new =
+        "        /// Not a part of the body: the path of the call names it.\n        pub $field: String,\n    } }\n";
+    assert_eq!(edit(text, asked, new), (Fuzzy, text.replace(" file", " $field")));
+}
+
+#[test]
+fn what_has_lost_its_indentation_does_not_move_the_lines_below_it() {
+    let text = "    fn size_hint(&self) -> (usize, Option<usize>) {\n        let (low, hi) = self.iter.size_hint();\n        ((low > 0 && self.used.is_empty()) as usize, hi)\n    }\n";
+    let asked = "let (low, hi) , self.iter.size_hint();\n        ;(low > 0 && self.used.is_empy()) as usize, hi)";
+    let new = "let (low, hi) = self.iter.size_hint();\n        (usize::from(low > 0 && self.used.is_empty()), hi)";
+    let wanted = text.replace("((low > 0 && self.used.is_empty()) as usize, hi)", new.lines().last().unwrap().trim());
+    assert_eq!(edit(text, asked, new), (Fuzzy, wanted));
+    let text =
+        "        assert_eq!(\n            guess_target(\"x86_64\", \"unknown\", \"linux\", \"gnu\", \"eabi\"),\n";
+    let asked = "guess_target(\"x86_64\", \"unknown\", \"linux\", \"gnu\", \"myeabi\"),";
+    let new = "TargetInfo {\n                arch: \"x86_64\",\n            }\n            .target(\"invalid\", None),";
+    assert_eq!(edit(text, asked, new), (Fuzzy, format!("        assert_eq!(\n            {new}\n")));
+}
+
+#[test]
+fn a_bracket_alone_tells_no_indentation_where_lines_are_wrapped() {
+    let text = "fn f() {\n    if start == bytes.len() {\n        return Ok(());\n    }\n\n    formatter.write_string_fragment(writer, &value[start..])\n}\n";
+    let asked = "        return Ok(());\n    :\n\n    formatter.write_straing_fragment(writer,\n&value[start..])\n}\n";
+    let new = "        return Ok(());\n    }\n\n    formatter.write_string_fragment(writer, string_run)\n}\n";
+    assert_eq!(edit(text, asked, new), (Fuzzy, text.replace("&value[start..]", "string_run")));
+}
+
+#[test]
+fn what_is_left_of_a_line_does_not_stand_there_twice() {
+    let text =
+        "use std::path::{Path, PathBuf};\n\nuse super::names::{GitPath, Naming, text};\nuse super::program::Run;\n";
+    let asked = "use std::path::{Path,\nPathBuf};\n\nuse super::names::{GitPath,\nNaming, text;}";
+    let new = "use std::path::{Path, PathBuf};\n\nuse super::end::End;\nuse super::names::{GitPath, Naming, text};";
+    let outcome = made(&Search { replacement: new, ..search(text, asked) });
+    assert!(outcome.as_ref().is_none_or(|it| !it.contains(";;")), "{outcome:?}");
+}

@@ -1,0 +1,63 @@
+//! Answers that were given already: asked again at the same revision, a question is answered from here.
+
+use std::any::Any;
+use std::sync::Arc;
+
+use quick_cache::sync::Cache;
+
+use semdex_model::{Answer, MissingCode, Revision};
+
+/// So many answers are kept.
+const ANSWERS: usize = 256;
+
+/// The answers of one workspace by their questions. An answer of another revision is none.
+pub struct AnswerCache {
+    answers: Cache<String, (Revision, Arc<dyn Any + Send + Sync>)>,
+}
+
+impl AnswerCache {
+    pub(super) fn new() -> AnswerCache {
+        AnswerCache { answers: Cache::new(ANSWERS) }
+    }
+
+    pub fn answer<T: Clone + Send + Sync + 'static>(&self, question: &str, revision: Revision) -> Option<Answer<T>> {
+        let (given_at, answer) = self.answers.get(question)?;
+        let answer: &Answer<T> = answer.downcast_ref()?;
+        (given_at == revision).then(|| answer.clone())
+    }
+
+    /// Keeps an answer unless it lacks what may be there a moment later, though nothing changes on the disk.
+    pub fn keep<T: Clone + Send + Sync + 'static>(&self, question: String, revision: Revision, answer: &Answer<T>) {
+        let passing = [
+            MissingCode::Indexing,
+            MissingCode::EngineDown,
+            MissingCode::EngineMissing,
+            MissingCode::EngineRestarting,
+            MissingCode::Timeout,
+            MissingCode::TooMany,
+            MissingCode::WorkspaceBroken,
+        ];
+        if !answer.coverage.missing.iter().any(|it| passing.contains(&it.code)) {
+            self.answers.insert(question, (revision, Arc::new(answer.clone())));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::AnswerCache;
+    use semdex_model::{Answer, Missing, MissingCode, Revision};
+
+    #[test]
+    fn an_answer_holds_for_its_revision() {
+        let cache = AnswerCache::new();
+        cache.keep("a".to_owned(), Revision(1), &Answer::whole(7));
+        assert_eq!(cache.answer("a", Revision(1)), Some(Answer::whole(7)));
+        assert_eq!(cache.answer::<i32>("a", Revision(2)), None);
+        assert_eq!(cache.answer::<i32>("b", Revision(1)), None);
+        assert_eq!(cache.answer::<String>("a", Revision(1)), None);
+        let early = Answer::lacking(8, Missing::new(MissingCode::Indexing, "rust", "later"));
+        cache.keep("a".to_owned(), Revision(2), &early);
+        assert_eq!(cache.answer::<i32>("a", Revision(2)), None);
+    }
+}

@@ -1,0 +1,268 @@
+//! The files of a workspace: names confined to its root, reads, and the only writes that ever happen to them.
+//!
+//! A name is resolved once, following links by hand, to a place below the root ([`Disk::locate`]). Whatever is done
+//! there afterwards walks down from the root again by directory handles that follow no link, so that nobody who
+//! swaps a directory for a link in between leads it elsewhere (`beneath`).
+
+mod fault;
+mod names;
+mod temporary;
+mod write;
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rustix::fs::{FileType, Mode, OFlags, Stat, openat};
+use rustix::io::Errno;
+
+use semdex_fs::{Content, Tree, Unreadable, Unresolved, read_at};
+use semdex_model::{Code, Error, Help, Result};
+
+pub(crate) use names::absolute_path_of;
+pub use names::path_of_uri;
+pub use write::Notes;
+pub(crate) use write::Write;
+
+/// Larger files are neither read nor written.
+pub(crate) const MOST_BYTES: usize = 10 << 20;
+/// Files are not made deeper than that: each name would cost as much as a small workspace.
+const MOST_PARTS: usize = 256;
+const TOO_DEEP: &str = "lies deeper than 255 directories, the most that semdex makes a file in";
+/// What semdex calls a file of its own for the moment of a write.
+pub(crate) const TEMPORARY_PREFIX: &str = ".semdex-";
+
+#[derive(Debug, Clone)]
+pub(crate) struct Disk {
+    tree: Tree,
+}
+
+/// A file's place below the root. The file need not exist yet, nor the directories above it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Located {
+    /// Relative to the root, with `/`, all links followed: what replies call the file.
+    pub rel: String,
+    pub abs: PathBuf,
+    /// The name asked for is a link, or leads through one.
+    pub via_link: bool,
+}
+
+/// A file's content as text: UTF-8 without NUL. Anything else is not text.
+pub(crate) fn text_of(bytes: &[u8]) -> Option<&str> {
+    if memchr::memchr(0, bytes).is_some() {
+        return None;
+    }
+    std::str::from_utf8(bytes).ok()
+}
+
+impl Disk {
+    /// What is forbidden is no part of the workspace, wherever it lies and by whatever name it is reached.
+    pub(crate) fn new(root: &Path, forbidden: Arc<[PathBuf]>) -> io::Result<Disk> {
+        let root = root.canonicalize()?;
+        if !root.is_dir() {
+            return Err(io::Error::from(io::ErrorKind::NotADirectory));
+        }
+        let tree = Tree::new(root, forbidden);
+        if tree.is_forbidden() {
+            return Err(io::Error::new(io::ErrorKind::PermissionDenied, "semdex keeps its own files there"));
+        }
+        Ok(Disk { tree })
+    }
+
+    /// Without links.
+    pub(crate) fn root(&self) -> &Path {
+        self.tree.root()
+    }
+
+    pub(crate) fn tree(&self) -> &Tree {
+        &self.tree
+    }
+
+    /// The place of a name as a request gives it.
+    pub(crate) fn locate(&self, name: &str) -> Result<Located> {
+        let path = names::path_of(name)?;
+        let reader = self.tree.reader().map_err(|errno| failed(name, Doing::Read, errno))?;
+        let resolved = reader.resolve(&path).map_err(|unresolved| self.unresolved(name, unresolved))?;
+        let outside = || outside(name, "leads out of the workspace");
+        let below = resolved.path.strip_prefix(self.root()).map_err(|_| outside())?;
+        let mut rel = String::new();
+        for part in below {
+            let part = part.to_str().ok_or_else(|| invalid(name, "leads to a file whose name is not UTF-8"))?;
+            names::check_part(name, part)?;
+            if !rel.is_empty() {
+                rel.push('/');
+            }
+            rel.push_str(part);
+        }
+        match resolved.kind {
+            None if rel.split('/').count() > MOST_PARTS => return Err(invalid(name, TOO_DEEP)),
+            Some(FileType::RegularFile) | None => {}
+            Some(FileType::Directory) => return Err(invalid(name, "is a directory: name a file")),
+            Some(kind) => return Err(not_a_file(name, kind)),
+        }
+        if rel.is_empty() {
+            return Err(invalid(name, "is the workspace itself: name a file"));
+        }
+        Ok(Located { rel, abs: resolved.path, via_link: resolved.via_link })
+    }
+
+    /// What a name is below the root if it is that of a link, whose directory may be reached through others. What it leads
+    /// to does not matter.
+    pub(crate) fn link(&self, name: &str) -> Result<Option<String>> {
+        let path = names::path_of(name)?;
+        let reader = self.tree.reader().map_err(|errno| failed(name, Doing::Read, errno))?;
+        let (Some(parent), Some(last)) = (path.parent(), path.file_name()) else { return Ok(None) };
+        let Ok(parent) = reader.resolve(parent) else { return Ok(None) };
+        let Ok(below) = parent.path.strip_prefix(self.root()).map(|it| it.join(last)) else { return Ok(None) };
+        let is_link = |it: &Stat| FileType::from_raw_mode(it.st_mode) == FileType::Symlink;
+        if !reader.stat(&below).is_ok_and(|it| is_link(&it)) {
+            return Ok(None);
+        }
+        let rel = below.to_str().ok_or_else(|| invalid(name, "leads to a file whose name is not UTF-8"))?;
+        rel.split('/').try_for_each(|part| names::check_part(name, part))?;
+        Ok(Some(rel.to_owned()))
+    }
+
+    /// Of what lies outside no answer tells more than that.
+    fn unresolved(&self, name: &str, unresolved: Unresolved) -> Error {
+        match unresolved {
+            Unresolved::TooManyLinks => invalid(name, "leads through too many links, perhaps in a circle"),
+            Unresolved::BelowFile(path) | Unresolved::Failed(path, _) if !path.starts_with(self.root()) => {
+                outside(name, "leads out of the workspace")
+            }
+            Unresolved::BelowFile(path) => {
+                unknown(name, &format!("`{}` is a file, so that nothing can be below it", self.shown(&path)))
+            }
+            Unresolved::Failed(_, errno) => failed(name, Doing::Read, errno),
+        }
+    }
+
+    fn shown(&self, path: &Path) -> String {
+        path.strip_prefix(self.root()).unwrap_or(path).to_string_lossy().into_owned()
+    }
+
+    pub(crate) fn read(&self, located: &Located) -> Result<Vec<u8>> {
+        let (parents, name) = split(&located.rel);
+        let dir = self.directory(parents).map_err(|error| failed(&located.rel, Doing::Read, error))?;
+        let found = read_in(&dir, name, &located.rel)?;
+        found.map(|found| found.bytes).ok_or_else(|| unknown(&located.rel, "there is no such file"))
+    }
+
+    pub(crate) fn read_text(&self, located: &Located) -> Result<String> {
+        let bytes = self.read(located)?;
+        match text_of(&bytes) {
+            Some(_) => String::from_utf8(bytes).map_err(|_| not_text(&located.rel)),
+            None => Err(not_text(&located.rel)),
+        }
+    }
+
+    /// A directory below the root, reached without following a link.
+    fn directory(&self, parents: &str) -> rustix::io::Result<OwnedFd> {
+        let directory = self.tree.reader()?.directory(Path::new(parents))?;
+        // To be listed and synced, for which a mere handle is not enough.
+        open_directory(&directory, ".")
+    }
+}
+
+fn open_directory<P: rustix::path::Arg>(at: impl std::os::fd::AsFd, name: P) -> rustix::io::Result<OwnedFd> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    openat(at, name, flags, Mode::empty())
+}
+
+/// The file of this name in a directory; nothing if there is none.
+fn read_in(dir: &OwnedFd, name: &str, file: &str) -> Result<Option<Content>> {
+    match read_at(dir, name, MOST_BYTES) {
+        Ok(content) => Ok(Some(content)),
+        Err(Unreadable::Failed(Errno::NOENT)) => Ok(None),
+        Err(Unreadable::Failed(errno)) => Err(failed(file, Doing::Read, errno)),
+        Err(Unreadable::Kind(FileType::Directory)) => Err(invalid(file, "is a directory: name a file")),
+        // The place was resolved before: whatever this is came later.
+        Err(Unreadable::Kind(FileType::Symlink)) => {
+            Err(error(Code::Conflict, file, "was replaced by a link just now: ask again"))
+        }
+        Err(Unreadable::Kind(kind)) => Err(not_a_file(file, kind)),
+        Err(Unreadable::TooLarge) => check_size(file, usize::MAX).map(|()| None),
+    }
+}
+
+fn check_size(file: &str, size: usize) -> Result<()> {
+    if size <= MOST_BYTES {
+        return Ok(());
+    }
+    Err(error(Code::TooLarge, file, "is larger than 10 MiB, the most that semdex reads or writes"))
+}
+
+fn split(rel: &str) -> (&str, &str) {
+    rel.rsplit_once('/').unwrap_or(("", rel))
+}
+
+fn error(code: Code, file: &str, what: &str) -> Error {
+    let help = Help { file: Some(file.to_owned()), ..Help::default() };
+    Error::new(code, format!("`{file}` {what}")).with_help(help)
+}
+
+fn invalid(file: &str, what: &str) -> Error {
+    error(Code::InvalidRequest, file, what)
+}
+
+fn outside(file: &str, what: &str) -> Error {
+    error(Code::OutsideWorkspace, file, what)
+}
+
+fn unknown(file: &str, why: &str) -> Error {
+    error(Code::UnknownFile, file, &format!("is not a file of the workspace: {why}"))
+}
+
+fn not_text(file: &str) -> Error {
+    error(Code::NotText, file, "is not text: it is not UTF-8, or holds NUL bytes")
+}
+
+fn not_a_file(file: &str, kind: FileType) -> Error {
+    let kind = match kind {
+        FileType::Fifo => "a named pipe",
+        FileType::Socket => "a socket",
+        FileType::CharacterDevice | FileType::BlockDevice => "a device",
+        _ => "no regular file",
+    };
+    error(Code::NotText, file, &format!("is {kind}, not a text file"))
+}
+
+/// What the system says, in words of ours.
+fn failed(file: &str, doing: Doing, errno: Errno) -> Error {
+    match errno {
+        Errno::NOENT => unknown(file, "there is no such file"),
+        Errno::NOTDIR => unknown(file, "something above it is no directory"),
+        Errno::ACCESS | Errno::PERM => {
+            error(Code::PermissionDenied, file, &format!("could not be {}: permission denied", doing.done()))
+        }
+        Errno::ROFS => error(Code::PermissionDenied, file, "lies on a read-only file system"),
+        Errno::NOSPC | Errno::DQUOT => error(Code::DiskFull, file, "could not be written: no space is left"),
+        Errno::FBIG => error(Code::TooLarge, file, "could not be written: the file system takes no file that large"),
+        Errno::XDEV => outside(file, "is semdex's own, and no part of the workspace"),
+        Errno::AGAIN => error(Code::Busy, file, "is held by another program at the moment: try again"),
+        Errno::LOOP => error(Code::Conflict, file, "leads through a link that came just now: ask again"),
+        Errno::NAMETOOLONG => invalid(file, "is too long a name for the file system"),
+        Errno::ISDIR => invalid(file, "is a directory: name a file"),
+        Errno::MFILE | Errno::NFILE => error(Code::Busy, file, "could not be opened: too many files are open"),
+        _ => error(Code::Internal, file, &format!("could not be {}: {}", doing.done(), io::Error::from(errno))),
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Doing {
+    Read,
+    Write,
+}
+
+impl Doing {
+    fn done(self) -> &'static str {
+        match self {
+            Doing::Read => "read",
+            Doing::Write => "written",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,162 @@
+//! The database that the journal is kept in: opening it, its tables, and what its failures mean.
+
+use std::path::Path;
+use std::time::Duration;
+
+use sqlx::Connection;
+use sqlx::sqlite::{SqliteAutoVacuum, SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqliteSynchronous};
+
+use semdex_config::create_private_dir;
+use semdex_model::{Code, Error};
+
+pub(super) const FILE: &str = "journal.db";
+/// Another process may be writing for so long.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+pub(super) type Failure = sqlx::Error;
+
+/// Each raises the version by one. What was released is never altered, only added to.
+const MIGRATIONS: &[&[&str]] = &[CHANGES, BASELINES, REACHED];
+
+const CHANGES: &[&str] = &[
+    "CREATE TABLE changes (
+        id TEXT NOT NULL PRIMARY KEY,
+        workspace TEXT NOT NULL,
+        made_at BIGINT NOT NULL,
+        revision BIGINT NOT NULL,
+        cause TEXT NOT NULL,
+        client TEXT,
+        undoes TEXT,
+        undone_by TEXT,
+        state TEXT NOT NULL,
+        bytes BIGINT NOT NULL
+    )",
+    "CREATE INDEX changes_of_workspace ON changes (workspace, state, id)",
+    "CREATE TABLE change_files (
+        change_id TEXT NOT NULL,
+        file TEXT NOT NULL,
+        old_hash TEXT,
+        new_hash TEXT,
+        mode INTEGER,
+        made_directories INTEGER NOT NULL,
+        old_content BYTEA,
+        new_content BYTEA,
+        PRIMARY KEY (change_id, file)
+    )",
+    "CREATE INDEX change_files_of_file ON change_files (file, change_id)",
+];
+
+const BASELINES: &[&str] = &[
+    "CREATE TABLE baselines (
+        workspace TEXT NOT NULL PRIMARY KEY,
+        id TEXT NOT NULL,
+        made_at BIGINT NOT NULL,
+        revision BIGINT NOT NULL,
+        is_whole INTEGER NOT NULL,
+        lacking TEXT NOT NULL
+    )",
+    "CREATE TABLE baseline_files (
+        workspace TEXT NOT NULL,
+        file TEXT NOT NULL,
+        diagnostics BYTEA NOT NULL,
+        PRIMARY KEY (workspace, file)
+    )",
+];
+
+/// How much each change reached.
+const REACHED: &[&str] = &[
+    "ALTER TABLE changes ADD COLUMN changed_symbols BIGINT",
+    "ALTER TABLE changes ADD COLUMN broken_places BIGINT",
+    "ALTER TABLE changes ADD COLUMN affected_places BIGINT",
+    "ALTER TABLE changes ADD COLUMN reached_tests BIGINT",
+    "ALTER TABLE changes ADD COLUMN is_judged BOOLEAN",
+];
+
+/// WAL, so that readers and other processes go on meanwhile; synced with each commit, since a change of several files
+/// rests on its record (see the head of `journal.rs`).
+pub(super) async fn open(directory: &Path, create: bool) -> Result<SqliteConnection, Failure> {
+    if create {
+        create_private_dir(directory)?;
+    }
+    let options = SqliteConnectOptions::new()
+        .filename(directory.join(FILE))
+        .create_if_missing(create)
+        .auto_vacuum(SqliteAutoVacuum::Incremental)
+        .journal_mode(SqliteJournalMode::Wal)
+        .synchronous(SqliteSynchronous::Full)
+        .busy_timeout(PATIENCE)
+        .thread_name(|id| format!("journal-db-{id}"));
+    let mut connection = SqliteConnection::connect_with(&options).await?;
+    migrate(&mut connection).await?;
+    Ok(connection)
+}
+
+async fn migrate(connection: &mut SqliteConnection) -> Result<(), Failure> {
+    let version = |row: Option<i64>| usize::try_from(row.unwrap_or_default()).unwrap_or_default();
+    let known = "SELECT MAX(version) FROM schema_version";
+    if let Ok(row) = sqlx::query_scalar(known).fetch_one(&mut *connection).await
+        && version(row) >= MIGRATIONS.len()
+    {
+        return Ok(());
+    }
+    let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
+    sqlx::query("CREATE TABLE IF NOT EXISTS schema_version (version BIGINT NOT NULL PRIMARY KEY)")
+        .execute(&mut *transaction)
+        .await?;
+    let done = version(sqlx::query_scalar(known).fetch_one(&mut *transaction).await?);
+    for (index, statements) in MIGRATIONS.iter().enumerate().skip(done) {
+        for statement in *statements {
+            sqlx::query(*statement).execute(&mut *transaction).await?;
+        }
+        let next = i64::try_from(index + 1).unwrap_or(i64::MAX);
+        sqlx::query("INSERT INTO schema_version (version) VALUES ($1)").bind(next).execute(&mut *transaction).await?;
+    }
+    transaction.commit().await
+}
+
+/// SQLite's own number for what went wrong.
+fn number(failure: &Failure) -> Option<u32> {
+    let code = failure.as_database_error()?.code()?;
+    code.parse::<u32>().ok().map(|extended| extended & 0xff)
+}
+
+pub(super) fn is_corrupt(failure: &Failure) -> bool {
+    const CORRUPT: u32 = 11;
+    const NO_DATABASE: u32 = 26;
+    match failure {
+        // The tables are there but not what they must be, or the contents are not what was packed.
+        Failure::ColumnNotFound(_) | Failure::ColumnDecode { .. } | Failure::Decode(_) => true,
+        _ => matches!(number(failure), Some(CORRUPT | NO_DATABASE)),
+    }
+}
+
+pub(super) fn error_of(directory: &Path, failure: &Failure) -> Error {
+    const BUSY: u32 = 5;
+    const READ_ONLY: u32 = 8;
+    const FULL: u32 = 13;
+    const CANNOT_OPEN: u32 = 14;
+    let os = match failure {
+        Failure::Io(error) => Some(error.kind()),
+        _ => None,
+    };
+    let mut error = unusable(directory, &failure.to_string());
+    error.code = match (number(failure), os) {
+        (Some(BUSY), _) => Code::Busy,
+        (Some(FULL), _) | (_, Some(std::io::ErrorKind::StorageFull)) => Code::DiskFull,
+        (Some(READ_ONLY | CANNOT_OPEN), _)
+        | (_, Some(std::io::ErrorKind::PermissionDenied | std::io::ErrorKind::ReadOnlyFilesystem)) => {
+            Code::PermissionDenied
+        }
+        _ => Code::Internal,
+    };
+    error
+}
+
+pub(super) fn unusable(directory: &Path, why: &str) -> Error {
+    let detail = format!(
+        "the journal in {}, without which no change could be taken back, cannot be used: {why}; make room or make it \
+         writable, or set XDG_STATE_HOME to another place",
+        directory.display()
+    );
+    Error::new(Code::Internal, detail)
+}

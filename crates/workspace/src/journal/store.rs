@@ -1,0 +1,464 @@
+//! The journal's tables, in SQLite. Types and statements are plain, so that another database can hold the same tables.
+
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use sqlx::sqlite::{SqliteConnection, SqliteRow};
+use sqlx::{Connection, Row};
+
+use super::content::{pack, unpack};
+use super::database::{FILE, Failure, error_of, is_corrupt, open, unusable};
+use super::{Entries, Entry, EntryFile, Query, Reached, RecordOutcome};
+use crate::change::Cause;
+use semdex_config::JournalBounds;
+use semdex_model::{Error, Result};
+
+/// So much may be recorded before what is too old or too much is looked for again.
+const PRUNE_AFTER_BYTES: u64 = 16 << 20;
+const PRUNE_AFTER_CHANGES: usize = 256;
+const CHECK_POINT_AFTER: usize = 32;
+
+pub(super) struct Store {
+    directory: PathBuf,
+    bounds: JournalBounds,
+    connection: Option<SqliteConnection>,
+    /// Verdicts that are not written yet; they go with the next record.
+    settled: Vec<(String, RecordOutcome)>,
+    /// Recorded since what is too old or too much was looked for.
+    recorded_bytes: u64,
+    recorded: usize,
+    /// Recorded since SQLite's log was moved into the database.
+    unchecked: usize,
+    /// What became of a journal that could not be read.
+    lost: Option<String>,
+}
+
+/// Runs statements on the connection, and once more where the failure was one that could be mended.
+macro_rules! retried {
+    ($store:ident, $create:expr, $connection:ident => $statements:expr) => {{
+        let mut mended = false;
+        loop {
+            let result: std::result::Result<_, Failure> = match $store.connection($create || mended).await {
+                Ok($connection) => async { $statements }.await,
+                Err(failure) => Err(failure),
+            };
+            match result {
+                Ok(value) => break Ok(value),
+                Err(failure) => match $store.failed(failure).await {
+                    Retry::Yes if !mended => mended = true,
+                    Retry::Yes => break Err(unusable(&$store.directory, "it stays unreadable")),
+                    Retry::No(error) => break Err(error),
+                },
+            }
+        }
+    }};
+}
+
+mod baselines;
+
+impl Store {
+    pub(super) fn new(directory: &Path, bounds: JournalBounds) -> Store {
+        Store {
+            directory: directory.to_path_buf(),
+            bounds,
+            connection: None,
+            settled: Vec::new(),
+            // So that what is too old is looked for once after the start.
+            recorded_bytes: PRUNE_AFTER_BYTES,
+            recorded: 0,
+            unchecked: 0,
+            lost: None,
+        }
+    }
+
+    pub(super) async fn begin(&mut self, entry: Entry) -> Result<()> {
+        let packed = entry.files.iter().map(Packed::new).collect::<std::io::Result<Vec<_>>>();
+        let packed = packed.map_err(|error| unusable(&self.directory, &format!("compressing failed: {error}")))?;
+        let bytes: usize = packed.iter().map(Packed::bytes).sum();
+        let settled = self.settled.clone();
+        retried!(self, true, connection => record(connection, &settled, &entry, &packed, bytes).await)?;
+        self.settled.drain(..settled.len());
+        self.recorded += 1;
+        self.unchecked += 1;
+        self.recorded_bytes += bytes as u64;
+        Ok(())
+    }
+
+    pub(super) fn settle(&mut self, id: String, outcome: RecordOutcome) {
+        self.settled.push((id, outcome));
+    }
+
+    /// Writes what is outstanding, and drops what is too old or too much.
+    pub(super) async fn rest(&mut self) {
+        if let Err(error) = self.write_settled().await {
+            tracing::warn!(%error, "the journal could not be written: the next start will see how changes came out");
+        }
+        if self.unchecked >= CHECK_POINT_AFTER {
+            self.unchecked = 0;
+            // Else the commit of an edit would have to do it.
+            let moved: Result<()> = retried!(self, false, connection => {
+                sqlx::query("PRAGMA wal_checkpoint(PASSIVE)").execute(connection).await.map(drop)
+            });
+            if let Err(error) = moved {
+                tracing::warn!(%error, "the journal's log could not be moved into it");
+            }
+        }
+        if (self.recorded_bytes < PRUNE_AFTER_BYTES && self.recorded < PRUNE_AFTER_CHANGES) || !self.exists() {
+            return;
+        }
+        let bounds = self.bounds;
+        let pruned: Result<usize> = retried!(self, false, connection => prune(connection, bounds).await);
+        match pruned {
+            Ok(count) if count > 0 => tracing::info!(count, "old changes left the journal"),
+            Ok(_) => {}
+            Err(error) => tracing::warn!(%error, "old changes could not be taken out of the journal"),
+        }
+        (self.recorded, self.recorded_bytes) = (0, 0);
+    }
+
+    /// After a panic: the database is opened anew with the next job. What came of changes is still to be written.
+    pub(super) fn reopen(&mut self) {
+        self.connection = None;
+    }
+
+    pub(super) async fn close(&mut self) {
+        if let Some(connection) = self.connection.take() {
+            let _ = connection.close().await;
+        }
+    }
+
+    async fn write_settled(&mut self) -> Result<()> {
+        if self.settled.is_empty() || !self.exists() {
+            self.settled.clear();
+            return Ok(());
+        }
+        let settled = self.settled.clone();
+        retried!(self, false, connection => {
+            let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
+            write_verdicts(&mut transaction, &settled).await?;
+            transaction.commit().await
+        })?;
+        self.settled.drain(..settled.len());
+        Ok(())
+    }
+
+    pub(super) async fn unfinished(&mut self, workspace: &str) -> Result<Vec<Entry>> {
+        if !self.exists() {
+            return Ok(Vec::new());
+        }
+        self.write_settled().await?;
+        retried!(self, false, connection => {
+            let rows = sqlx::query("SELECT * FROM changes WHERE workspace = $1 AND state = 'begun' ORDER BY id")
+                .bind(workspace)
+                .fetch_all(&mut *connection)
+                .await?;
+            entries(connection, rows, true).await
+        })
+    }
+
+    pub(super) async fn get(&mut self, workspace: &str, id: &str) -> Result<Option<Entry>> {
+        if !self.exists() {
+            return Ok(None);
+        }
+        self.write_settled().await?;
+        retried!(self, false, connection => {
+            let rows = sqlx::query("SELECT * FROM changes WHERE workspace = $1 AND id = $2 AND state = 'done'")
+                .bind(workspace)
+                .bind(id)
+                .fetch_all(&mut *connection)
+                .await?;
+            entries(connection, rows, true).await.map(|mut it| it.pop())
+        })
+    }
+
+    pub(super) async fn find(&mut self, query: Query) -> Result<Entries> {
+        if !self.exists() {
+            return Ok(Entries { lost: self.lost.clone(), ..Entries::default() });
+        }
+        self.write_settled().await?;
+        let (file, before) = (query.file.as_deref(), query.before.as_deref());
+        let limit = i64::try_from(query.limit).unwrap_or(i64::MAX);
+        let (entries, total) = retried!(self, false, connection => {
+            let rows = sqlx::query(
+                "SELECT * FROM changes WHERE workspace = $1 AND state = 'done' AND ($2 IS NULL OR id < $2) \
+                 AND ($3 IS NULL OR id IN (SELECT change_id FROM change_files WHERE file = $3)) \
+                 ORDER BY id DESC LIMIT $4",
+            )
+            .bind(&query.workspace)
+            .bind(before)
+            .bind(file)
+            .bind(limit)
+            .fetch_all(&mut *connection)
+            .await?;
+            let entries = entries(connection, rows, query.contents).await?;
+            let total: i64 = sqlx::query_scalar(
+                "SELECT COUNT(*) FROM changes WHERE workspace = $1 AND state = 'done' \
+                 AND ($2 IS NULL OR id IN (SELECT change_id FROM change_files WHERE file = $2))",
+            )
+            .bind(&query.workspace)
+            .bind(file)
+            .fetch_one(connection)
+            .await?;
+            Ok((entries, usize::try_from(total).unwrap_or_default()))
+        })?;
+        Ok(Entries { entries, total, lost: self.lost.clone() })
+    }
+
+    fn exists(&self) -> bool {
+        self.connection.is_some() || self.directory.join(FILE).exists()
+    }
+
+    async fn connection(&mut self, create: bool) -> std::result::Result<&mut SqliteConnection, Failure> {
+        let connection = match self.connection.take() {
+            Some(connection) => connection,
+            None => open(&self.directory, create).await?,
+        };
+        Ok(self.connection.insert(connection))
+    }
+
+    /// What a failure means for whoever waits. A journal that nobody can read any more is put aside, so that there can
+    /// be a new one.
+    async fn failed(&mut self, failure: Failure) -> Retry {
+        // The next job begins with a connection of its own.
+        drop(self.connection.take());
+        if !is_corrupt(&failure) {
+            return Retry::No(error_of(&self.directory, &failure));
+        }
+        // Perhaps only this connection has gone astray, or somebody else has put the file aside already.
+        if let Ok(connection) = open(&self.directory, false).await {
+            self.connection = Some(connection);
+            return Retry::Yes;
+        }
+        let aside = format!("{FILE}.unreadable-{}", milliseconds());
+        let moved = std::fs::rename(self.directory.join(FILE), self.directory.join(&aside));
+        for rest in ["-wal", "-shm"] {
+            let _ = std::fs::rename(
+                self.directory.join(format!("{FILE}{rest}")),
+                self.directory.join(format!("{aside}{rest}")),
+            );
+        }
+        if moved.is_err() {
+            return Retry::No(error_of(&self.directory, &failure));
+        }
+        tracing::error!(%failure, aside, "the journal cannot be read and was put aside; a new one is begun");
+        self.lost = Some(format!("an older journal could not be read and was put aside as `{aside}`"));
+        Retry::Yes
+    }
+}
+
+enum Retry {
+    Yes,
+    No(Error),
+}
+
+/// A file's contents, ready to be kept.
+struct Packed {
+    old: Option<Vec<u8>>,
+    new: Option<Vec<u8>>,
+}
+
+impl Packed {
+    fn new(file: &EntryFile) -> std::io::Result<Packed> {
+        let old = file.old.as_deref().map(|old| pack(old, None)).transpose()?;
+        let new = file.new.as_deref().map(|new| pack(new, file.old.as_deref())).transpose()?;
+        Ok(Packed { old, new })
+    }
+
+    fn bytes(&self) -> usize {
+        self.old.as_ref().map_or(0, Vec::len) + self.new.as_ref().map_or(0, Vec::len)
+    }
+}
+
+async fn record(
+    connection: &mut SqliteConnection,
+    settled: &[(String, RecordOutcome)],
+    entry: &Entry,
+    packed: &[Packed],
+    bytes: usize,
+) -> std::result::Result<(), Failure> {
+    let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
+    write_verdicts(&mut transaction, settled).await?;
+    sqlx::query(
+        "INSERT INTO changes (id, workspace, made_at, revision, cause, client, undoes, state, bytes, \
+         changed_symbols, broken_places, affected_places, reached_tests, is_judged) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, 'begun', $8, $9, $10, $11, $12, $13)",
+    )
+    .bind(&entry.id)
+    .bind(&entry.workspace)
+    .bind(entry.made_at)
+    .bind(i64::try_from(entry.revision).unwrap_or(i64::MAX))
+    .bind(entry.cause.name())
+    .bind(entry.client.as_deref())
+    .bind(entry.undoes.as_deref())
+    .bind(number(bytes))
+    .bind(entry.reached.map(|it| number(it.changed)))
+    .bind(entry.reached.map(|it| number(it.broken)))
+    .bind(entry.reached.map(|it| number(it.affected)))
+    .bind(entry.reached.map(|it| number(it.tests)))
+    .bind(entry.reached.map(|it| it.is_complete))
+    .execute(&mut *transaction)
+    .await?;
+    for (file, packed) in entry.files.iter().zip(packed) {
+        sqlx::query(
+            "INSERT INTO change_files \
+             (change_id, file, old_hash, new_hash, mode, made_directories, old_content, new_content) \
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+        )
+        .bind(&entry.id)
+        .bind(&file.file)
+        .bind(file.old_hash.as_deref())
+        .bind(file.new_hash.as_deref())
+        .bind(file.mode.map(i64::from))
+        .bind(i64::try_from(file.made_directories).unwrap_or_default())
+        .bind(packed.old.as_deref())
+        .bind(packed.new.as_deref())
+        .execute(&mut *transaction)
+        .await?;
+    }
+    transaction.commit().await
+}
+
+async fn write_verdicts(
+    connection: &mut SqliteConnection,
+    settled: &[(String, RecordOutcome)],
+) -> std::result::Result<(), Failure> {
+    for (id, outcome) in settled {
+        match outcome {
+            RecordOutcome::Done => {
+                sqlx::query("UPDATE changes SET state = 'done' WHERE id = $1")
+                    .bind(id)
+                    .execute(&mut *connection)
+                    .await?;
+                note_undone(connection, id).await?;
+            }
+            RecordOutcome::Dropped => {
+                for statement in ["DELETE FROM change_files WHERE change_id = $1", "DELETE FROM changes WHERE id = $1"]
+                {
+                    sqlx::query(statement).bind(id).execute(&mut *connection).await?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What a change takes back is undone by it; what that one had taken back holds again, and so on.
+async fn note_undone(connection: &mut SqliteConnection, id: &str) -> std::result::Result<(), Failure> {
+    let (mut by, mut holds) = (id.to_owned(), true);
+    loop {
+        let undoes: Option<Option<String>> = sqlx::query_scalar("SELECT undoes FROM changes WHERE id = $1")
+            .bind(&by)
+            .fetch_optional(&mut *connection)
+            .await?;
+        // A change is younger than what it takes back, so this ends.
+        let Some(target) = undoes.flatten().filter(|it| *it < by) else { return Ok(()) };
+        sqlx::query("UPDATE changes SET undone_by = $1 WHERE id = $2")
+            .bind(holds.then_some(by.as_str()))
+            .bind(&target)
+            .execute(&mut *connection)
+            .await?;
+        (by, holds) = (target, !holds);
+    }
+}
+
+async fn entries(
+    connection: &mut SqliteConnection,
+    rows: Vec<SqliteRow>,
+    contents: bool,
+) -> std::result::Result<Vec<Entry>, Failure> {
+    let mut entries = Vec::with_capacity(rows.len());
+    for row in rows {
+        let id: String = row.try_get("id")?;
+        let columns = if contents {
+            "SELECT * FROM change_files WHERE change_id = $1 ORDER BY file"
+        } else {
+            "SELECT file, old_hash, new_hash, mode, made_directories FROM change_files WHERE change_id = $1 ORDER BY file"
+        };
+        let files = sqlx::query(columns).bind(&id).fetch_all(&mut *connection).await?;
+        let cause: String = row.try_get("cause")?;
+        entries.push(Entry {
+            workspace: row.try_get("workspace")?,
+            made_at: row.try_get("made_at")?,
+            revision: u64::try_from(row.try_get::<i64, _>("revision")?).unwrap_or_default(),
+            cause: Cause::of(&cause),
+            client: row.try_get("client")?,
+            undoes: row.try_get("undoes")?,
+            undone_by: row.try_get("undone_by")?,
+            files: files.iter().map(|it| entry_file(it, contents)).collect::<std::result::Result<_, _>>()?,
+            reached: reached(&row)?,
+            id,
+        });
+    }
+    Ok(entries)
+}
+
+fn reached(row: &SqliteRow) -> std::result::Result<Option<Reached>, Failure> {
+    let Some(is_complete) = row.try_get::<Option<bool>, _>("is_judged")? else { return Ok(None) };
+    let count = |column: &str| -> std::result::Result<usize, Failure> {
+        Ok(usize::try_from(row.try_get::<Option<i64>, _>(column)?.unwrap_or_default()).unwrap_or_default())
+    };
+    Ok(Some(Reached {
+        changed: count("changed_symbols")?,
+        broken: count("broken_places")?,
+        affected: count("affected_places")?,
+        tests: count("reached_tests")?,
+        is_complete,
+    }))
+}
+
+/// As columns have it.
+fn number(count: usize) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}
+
+fn entry_file(row: &SqliteRow, contents: bool) -> std::result::Result<EntryFile, Failure> {
+    let (mut old, mut new) = (None, None);
+    if contents {
+        let packed: Option<&[u8]> = row.try_get("old_content")?;
+        old = packed.map(|it| unpack(it, None)).transpose()?;
+        let packed: Option<&[u8]> = row.try_get("new_content")?;
+        new = packed.map(|it| unpack(it, old.as_deref())).transpose()?;
+    }
+    Ok(EntryFile {
+        file: row.try_get("file")?,
+        old,
+        new,
+        old_hash: row.try_get("old_hash")?,
+        new_hash: row.try_get("new_hash")?,
+        mode: row.try_get::<Option<i64>, _>("mode")?.and_then(|it| u32::try_from(it).ok()),
+        made_directories: usize::try_from(row.try_get::<i64, _>("made_directories")?).unwrap_or_default(),
+    })
+}
+
+/// Takes out what is older than the bounds allow, then the oldest until the rest is small enough. The youngest change
+/// stays, however large. Answers with how many went.
+async fn prune(connection: &mut SqliteConnection, bounds: JournalBounds) -> std::result::Result<usize, Failure> {
+    let oldest = milliseconds().saturating_sub(i64::try_from(bounds.keep.as_millis()).unwrap_or(i64::MAX));
+    let rows = sqlx::query("SELECT id, made_at, bytes FROM changes WHERE state = 'done' ORDER BY id DESC")
+        .fetch_all(&mut *connection)
+        .await?;
+    let (mut kept, mut first_out) = (0u64, None);
+    for (position, row) in rows.iter().enumerate() {
+        kept += u64::try_from(row.try_get::<i64, _>("bytes")?).unwrap_or_default();
+        if position > 0 && (kept > bounds.max_bytes || row.try_get::<i64, _>("made_at")? < oldest) {
+            first_out = Some((row.try_get::<String, _>("id")?, rows.len() - position));
+            break;
+        }
+    }
+    let Some((id, count)) = first_out else { return Ok(0) };
+    let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
+    for statement in [
+        "DELETE FROM change_files WHERE change_id IN (SELECT id FROM changes WHERE state = 'done' AND id <= $1)",
+        "DELETE FROM changes WHERE state = 'done' AND id <= $1",
+    ] {
+        sqlx::query(statement).bind(&id).execute(&mut *transaction).await?;
+    }
+    transaction.commit().await?;
+    sqlx::query("PRAGMA incremental_vacuum").execute(connection).await?;
+    Ok(count)
+}
+
+pub(super) fn milliseconds() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}

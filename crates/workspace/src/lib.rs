@@ -1,0 +1,47 @@
+//! A workspace: one writer that owns all mutable state, and immutable snapshots for readers.
+
+mod answer_cache;
+mod busy;
+pub(crate) mod change;
+pub(crate) mod confirm;
+pub mod disk;
+mod engines;
+pub mod events;
+mod freshness;
+pub mod git;
+mod handle;
+mod inputs;
+pub mod journal;
+mod left_out;
+mod linked;
+mod lock;
+mod named;
+mod nameless;
+mod open_trees;
+mod outside;
+pub mod overlays;
+mod propose;
+mod published;
+pub(crate) mod recent;
+pub(crate) mod registry;
+mod repair;
+pub mod requirements;
+mod settings;
+mod settings_files;
+mod slots;
+mod snapshot;
+mod sources_outside;
+mod states;
+pub mod statistics;
+mod supervise;
+pub mod telemetry;
+pub mod timing;
+pub mod verify;
+pub(crate) mod watch;
+mod watched;
+mod writer;
+
+pub use change::{Cause, Change, Hashes, Outcome, Undone};
+pub use handle::{Workspace, WorkspaceStatus};
+pub use registry::Workspaces;
+pub use snapshot::{Needs, Snapshot};

@@ -1,0 +1,256 @@
+//! All open workspaces of the process.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::confirm::confirm_when_idle;
+use super::disk::absolute_path_of;
+use super::handle::Workspace;
+use super::journal::Journal;
+use super::states::tell_states;
+use super::telemetry::Telemetry;
+use super::writer::Shared;
+use semdex_config::Config;
+use semdex_config::trust::TrustStore;
+use semdex_engine::registry::Registry;
+use semdex_engine::root::repository_around;
+use semdex_model::{Code, Error, Result};
+use semdex_text::visible;
+
+/// The open workspaces of the process; cheap to clone.
+#[derive(Clone)]
+pub struct Workspaces {
+    config: Arc<Config>,
+    engines: Registry,
+    shared: Shared,
+    open: Arc<Mutex<Vec<Workspace>>>,
+    /// The directories for which, and for what is below them, `--trust` counts.
+    named: Arc<Mutex<Vec<PathBuf>>>,
+}
+
+impl Workspaces {
+    /// None is open yet.
+    pub fn new(config: Config, runtime: tokio::runtime::Handle, engines: Registry) -> Workspaces {
+        let journal = Journal::new(&config.state_dir, config.journal);
+        let telemetry = Arc::new(Telemetry::new(config.slow));
+        let shared = Shared { journal, runtime, telemetry };
+        Workspaces { config: Arc::new(config), engines, shared, open: Arc::default(), named: Arc::default() }
+    }
+
+    /// The engines that there can be.
+    pub fn engines(&self) -> &Registry {
+        &self.engines
+    }
+
+    /// Opens the workspace around a directory that was named at the start, or answers with the one that is open there
+    /// already. Returns at once; loading goes on in the background.
+    pub fn open(&self, directory: &Path) -> Result<Workspace> {
+        let root = self.find_root(directory)?;
+        // What has no canonical form any more lies around nothing.
+        let directory = directory.canonicalize().unwrap_or_else(|_| directory.to_path_buf());
+        let is_reached = trust_reaches(&directory, &root);
+        let trusted = if is_reached { &root } else { &directory };
+        self.named.lock().unwrap_or_else(PoisonError::into_inner).push(trusted.clone());
+        let workspace = self.open_root(root)?;
+        let root = workspace.root();
+        if !is_reached && self.config.trust == Some(true) && !self.is_trusted(root).unwrap_or(false) {
+            let warning = format!(
+                "{root} is served without trust: a manifest makes it the workspace of {directory}, and `--trust` counts \
+                 for the repository of what is named and for nothing around it. `semdex trust {root}` trusts it",
+                root = root.display(),
+                directory = directory.display()
+            );
+            tracing::warn!("{}", visible::lines(&warning));
+        }
+        Ok(workspace)
+    }
+
+    /// The same for a directory that a request names. Manifests may say that their workspace is elsewhere, so what
+    /// is found around it is looked at as well: it must lie in or below one of the roots that are permitted.
+    pub fn open_below(&self, directory: &Path, permitted: &[PathBuf]) -> Result<Workspace> {
+        let root = self.find_root(directory)?;
+        if !permitted.iter().any(|it| root.starts_with(it)) {
+            let detail = format!(
+                "the workspace that `{}` belongs to lies outside of what may be opened: name it when starting \
+                 `semdex serve`",
+                directory.display()
+            );
+            return Err(Error::new(Code::ForbiddenRoot, detail));
+        }
+        self.open_root(root)
+    }
+
+    fn open_root(&self, root: PathBuf) -> Result<Workspace> {
+        // No name leads there from a workspace around it either.
+        if root.components().any(|it| it.as_os_str().eq_ignore_ascii_case(".git")) {
+            let detail = format!("{}: what lies in `.git` belongs to git, and is never a workspace", root.display());
+            return Err(Error::new(Code::ForbiddenRoot, detail));
+        }
+        let mut open = self.lock();
+        if let Some(same) = open.iter().find(|it| it.root() == root) {
+            return Ok(same.clone());
+        }
+        let name = root.file_name().map_or_else(|| "root".to_owned(), |it| it.to_string_lossy().into_owned());
+        let is_taken = |id: &str| open.iter().any(|it| it.id() == id);
+        let id = std::iter::once(name.clone())
+            .chain((2..).map(|n| format!("{name}-{n}")))
+            .find(|id| !is_taken(id))
+            .unwrap_or(name);
+        let trusted = self.is_trusted(&root).unwrap_or_else(|error| {
+            tracing::warn!(%error, "the list of trusted workspaces cannot be read: nothing is trusted");
+            false
+        });
+        let workspace = Workspace::start(id, root, trusted, &self.config, self.engines.clone(), &self.shared)?;
+        self.shared.runtime.spawn(tell_states(workspace.clone(), self.shared.telemetry.events.clone()));
+        self.shared.runtime.spawn(confirm_when_idle(workspace.clone()));
+        open.push(workspace.clone());
+        Ok(workspace)
+    }
+
+    /// What the flags say, where they bear on this root; else what its owner said.
+    fn is_trusted(&self, root: &Path) -> io::Result<bool> {
+        let named = self.named.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_named = named.iter().any(|it| root.starts_with(it));
+        match self.config.trust {
+            Some(false) => Ok(false),
+            Some(true) if is_named => Ok(true),
+            _ => TrustStore::new(&self.config.state_dir).is_trusted(root),
+        }
+    }
+
+    /// Lets the open workspaces know what their owner has said of them meanwhile.
+    pub fn heed_trust(&self) {
+        for workspace in self.list() {
+            // What cannot be read trusts nothing.
+            workspace.set_trust(self.is_trusted(workspace.root()).unwrap_or(false));
+        }
+    }
+
+    /// The workspace of a request: by id or root, else the only one. `unknown_workspace` lists those that are open.
+    pub fn pick(&self, workspace: Option<&str>) -> Result<Workspace> {
+        let open = self.lock();
+        let names = || open.iter().map(|it| it.id().to_owned()).collect::<Vec<_>>();
+        match workspace {
+            Some(wanted) => {
+                open.iter().find(|it| it.id() == wanted || it.root() == Path::new(wanted)).cloned().ok_or_else(|| {
+                    let detail = format!("no workspace `{wanted}` is open; open are: {}", names().join(", "));
+                    Error::new(Code::UnknownWorkspace, detail).suggesting(names())
+                })
+            }
+            None => match open.as_slice() {
+                [only] => Ok(only.clone()),
+                [] => Err(Error::new(Code::UnknownWorkspace, "no workspace is open: `open_workspace` opens one")),
+                _ => {
+                    let detail =
+                        format!("several workspaces are open, so `workspace` must name one of: {}", names().join(", "));
+                    Err(Error::new(Code::UnknownWorkspace, detail).suggesting(names()))
+                }
+            },
+        }
+    }
+
+    /// The same, where the request names these files: while several are open, the innermost around the first of them that
+    /// is named by an absolute path or a URI is the one that is meant.
+    pub fn pick_for(&self, workspace: Option<&str>, files: &[String]) -> Result<Workspace> {
+        let open = if workspace.is_none() { self.list() } else { Vec::new() };
+        let around = if open.len() > 1 { files.iter().find_map(|it| innermost(&open, it)) } else { None };
+        around.map_or_else(|| self.pick(workspace), Ok)
+    }
+
+    /// What the process notes of itself.
+    pub fn telemetry(&self) -> &Arc<Telemetry> {
+        &self.shared.telemetry
+    }
+
+    /// How many jobs wait for the journal.
+    pub fn journal_queue_length(&self) -> usize {
+        self.shared.journal.queue_length()
+    }
+
+    /// All that are open, in the order in which they were opened.
+    pub fn list(&self) -> Vec<Workspace> {
+        self.lock().clone()
+    }
+
+    /// Ends a workspace's engines and its journal. An `unknown_workspace` where there is none of this name.
+    pub async fn close(&self, workspace: &str) -> Result<()> {
+        let workspace = self.pick(Some(workspace))?;
+        self.lock().retain(|it| it.id() != workspace.id());
+        workspace.close().await;
+        Ok(())
+    }
+
+    /// Ends the runs of the tools: the server is asked to stop, and what is in flight is to be answered soon.
+    pub fn stop_runs(&self) {
+        self.list().iter().for_each(Workspace::stop_runs);
+    }
+
+    /// Finishes the change in hand and ends every child. Bounded in time.
+    pub async fn shutdown(&self) {
+        let all = std::mem::take(&mut *self.lock());
+        futures::future::join_all(all.iter().map(Workspace::close)).await;
+        self.shared.journal.flush().await;
+    }
+
+    fn find_root(&self, directory: &Path) -> Result<PathBuf> {
+        self.engines.find_root(directory).map_err(|error| {
+            Error::new(Code::UnknownWorkspace, format!("{} is no directory to open: {error}", directory.display()))
+        })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Workspace>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The innermost workspace that takes a file, by whatever links its path leads there; else the innermost around the path,
+/// which says why it does not take it. Nothing for a relative name, which means another file in each.
+fn innermost(open: &[Workspace], file: &str) -> Option<Workspace> {
+    let path = absolute_path_of(file)?;
+    let depth = |it: &&Workspace| it.root().as_os_str().len();
+    let taking = open.iter().filter(|it| it.locate(file).is_ok()).max_by_key(depth);
+    let around = || open.iter().filter(|it| path.starts_with(it.root())).max_by_key(depth);
+    taking.or_else(around).cloned()
+}
+
+/// Whether who trusts a directory by naming it trusts the root that was found for it too. A manifest may say that its
+/// workspace is anywhere, so that this is so only within the repository of the directory.
+fn trust_reaches(named: &Path, root: &Path) -> bool {
+    let in_repository = || repository_around(named).is_some_and(|it| root.starts_with(it));
+    root.starts_with(named) || named.starts_with(root) && in_repository()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn trust_reaches_as_far_as_the_repository_of_what_is_named() {
+        let home = tempfile::tempdir().unwrap();
+        let at = |name: &str| home.path().join(name);
+        for directory in ["repo/crates/a", "repo/vendor/other/b", "private", "plain/a"] {
+            fs::create_dir_all(at(directory)).unwrap();
+        }
+        fs::create_dir(at("repo/.git")).unwrap();
+        // As a submodule has it.
+        fs::write(at("repo/vendor/other/.git"), "gitdir: ../../.git/modules/other\n").unwrap();
+        for (named, root, expected) in [
+            ("repo", "repo", true),
+            ("repo", "repo/crates/a", true),
+            ("repo/crates/a", "repo", true),
+            ("repo/crates/a", "repo/crates", true),
+            ("repo/crates/a", "", false),
+            ("repo/crates/a", "private", false),
+            ("repo/crates/a", "repo/vendor", false),
+            ("repo/vendor/other/b", "repo/vendor/other", true),
+            ("repo/vendor/other/b", "repo", false),
+            ("plain/a", "plain/a", true),
+            ("plain/a", "plain", false),
+        ] {
+            assert_eq!(trust_reaches(&at(named), &at(root)), expected, "{named}: {root}");
+        }
+    }
+}

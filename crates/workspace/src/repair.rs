@@ -1,0 +1,253 @@
+//! What a kill or a power cut left of a change is put right before anything is answered. The journal says what was to
+//! be done, and the lock file which changes were made: those are done, whatever has become of their files since. Of any
+//! other the files tell how far it came. If all are new it is done, else it is taken back, since whoever asked for it
+//! never got the answer that it was made. What somebody else has written since is left alone.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::disk::{Disk, Located, Write};
+use super::journal::{self, Entry, EntryFile, Journal, RecordOutcome};
+use super::lock::{LockFile, WorkspaceLock};
+use semdex_model::Result;
+
+const DEADLINE: Duration = Duration::from_secs(20);
+
+/// Puts right what is unfinished in a workspace, and notes of changes how they came out where that was not written.
+pub(crate) fn repair(disk: &Disk, journal: &Journal, lock_file: &mut LockFile) -> Result<()> {
+    let key = journal::key(disk.root());
+    if journal.unfinished(key.clone(), DEADLINE)?.is_empty() {
+        return Ok(());
+    }
+    // Only the holder of the lock knows that nobody is at it right now.
+    let lock = lock_file.acquire()?;
+    mend(disk, journal, &lock).inspect_err(|_| lock.leave_unfinished())
+}
+
+/// The same for the holder of the lock.
+pub(crate) fn mend(disk: &Disk, journal: &Journal, lock: &WorkspaceLock) -> Result<()> {
+    let key = journal::key(disk.root());
+    // The youngest first: an older one may have left what the younger began with.
+    for entry in journal.unfinished(key, DEADLINE)?.into_iter().rev() {
+        let settled = if lock.was_made(&entry.id) { Ok(finish(disk, &entry)) } else { settle(disk, &entry) };
+        match settled {
+            Ok(outcome) => {
+                tracing::warn!(change = entry.id, ?outcome, "a change was interrupted; it was put right");
+                journal.settle(entry.id, outcome);
+            }
+            Err(error) => {
+                let mut error = error;
+                error.detail =
+                    format!("the change {} was interrupted and could not be put right: {}", entry.id, error.detail);
+                return Err(error);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What stands on the disk of a file that was to be changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stands {
+    Old,
+    New,
+    /// Somebody else has written it since, or it cannot be read.
+    Other,
+}
+
+/// A change that was made stays. Nothing of it is looked at but what was to be thrown away.
+fn finish(disk: &Disk, entry: &Entry) -> RecordOutcome {
+    for located in entry.files.iter().filter_map(|it| disk.locate(&it.file).ok()) {
+        disk.sweep(&located, &entry.id);
+    }
+    RecordOutcome::Done
+}
+
+fn settle(disk: &Disk, entry: &Entry) -> Result<RecordOutcome> {
+    let mut files: Vec<(&EntryFile, Located, Stands)> = Vec::new();
+    for file in &entry.files {
+        match disk.locate(&file.file) {
+            Ok(located) => {
+                let stands = stands(disk, &located, file);
+                files.push((file, located, stands));
+            }
+            // What is no file any more is somebody else's work.
+            Err(error) => tracing::warn!(change = entry.id, %error, "left alone"),
+        }
+    }
+    for (file, ..) in files.iter().filter(|it| it.2 == Stands::Other) {
+        tracing::warn!(change = entry.id, file = file.file, "was written by someone else since: left alone");
+    }
+    let is_new = |it: &(&EntryFile, Located, Stands)| it.2 == Stands::New;
+    let outcome = match files.iter().any(is_new) && !files.iter().any(|it| it.2 == Stands::Old) {
+        true => RecordOutcome::Done,
+        false => RecordOutcome::Dropped,
+    };
+    if outcome == RecordOutcome::Dropped {
+        let writes: Vec<Write> = files.iter().filter(|it| is_new(it)).map(|it| back(it.0, &it.1)).collect();
+        disk.write(&entry.id, &writes).map_err(|failure| failure.error)?;
+    }
+    for (file, located, stands) in &files {
+        disk.sweep(located, &entry.id);
+        if outcome == RecordOutcome::Dropped && file.old.is_none() && *stands != Stands::Other {
+            disk.remove_directories(located, file.made_directories);
+        }
+    }
+    Ok(outcome)
+}
+
+/// The write that takes one file back.
+fn back<'a>(file: &'a EntryFile, located: &'a Located) -> Write<'a> {
+    let new = file.new.as_deref().map(|it| blake3::hash(it.as_bytes()));
+    Write { mode: file.mode, ..Write::new(located, new, file.old.as_deref().map(str::as_bytes)) }
+}
+
+fn stands(disk: &Disk, located: &Located, file: &EntryFile) -> Stands {
+    let now: Option<Arc<[u8]>> = match disk.read(located) {
+        Ok(bytes) => Some(bytes.into()),
+        Err(error) if error.code == semdex_model::Code::UnknownFile => None,
+        Err(_) => return Stands::Other,
+    };
+    let is = |text: &Option<Arc<str>>| now.as_deref() == text.as_deref().map(str::as_bytes);
+    if is(&file.new) {
+        Stands::New
+    } else if is(&file.old) {
+        Stands::Old
+    } else {
+        Stands::Other
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    use super::*;
+    use crate::change::Cause;
+    use semdex_config::JournalBounds;
+
+    const TOKEN: &str = "01HZY8Q3T4V5W6X7Y8Z9A0BCDE";
+    const BOUNDS: JournalBounds = JournalBounds { keep: Duration::from_secs(3600), max_bytes: 1 << 30 };
+
+    fn file(name: &str, old: Option<&str>, new: Option<&str>) -> EntryFile {
+        EntryFile {
+            file: name.to_owned(),
+            old: old.map(Arc::from),
+            new: new.map(Arc::from),
+            old_hash: None,
+            new_hash: None,
+            mode: Some(0o600),
+            made_directories: if name.contains('/') { 2 } else { 0 },
+        }
+    }
+
+    /// A change of four files, of which so many were made, and what is there afterwards. `theirs` is written before.
+    fn check(made: usize, theirs: Option<(&str, &str)>, expected: [Option<&str>; 4], outcome: RecordOutcome) {
+        check_confirmed(false, made, theirs.as_slice(), expected, outcome);
+    }
+
+    /// `confirmed`: whoever asked for the change got the answer that it was made.
+    fn check_confirmed(
+        confirmed: bool,
+        made: usize,
+        theirs: &[(&str, &str)],
+        expected: [Option<&str>; 4],
+        outcome: RecordOutcome,
+    ) {
+        let home = tempfile::tempdir().unwrap();
+        let root = home.path().join("w");
+        fs::create_dir(&root).unwrap();
+        let (disk, state) = (Disk::new(&root, Arc::default()).unwrap(), home.path().join("state"));
+        let (journal, mut lock_file) = (Journal::new(&state, BOUNDS), LockFile::new(&state, &root));
+        let files = [
+            file("a", Some("1"), Some("one")),
+            file("gone", Some("2"), None),
+            file("x/y/new", None, Some("three")),
+            file("b", Some("4"), Some("four")),
+        ];
+        let put = |name: &str, text: Option<&str>| {
+            let path = root.join(name);
+            match text {
+                Some(text) => {
+                    fs::create_dir_all(path.parent().unwrap()).unwrap();
+                    fs::write(path, text).unwrap();
+                }
+                None => drop(fs::remove_file(path)),
+            }
+        };
+        for (number, file) in files.iter().enumerate() {
+            put(&file.file, if number < made { file.new.as_deref() } else { file.old.as_deref() });
+        }
+        for (name, text) in theirs {
+            put(name, Some(text));
+        }
+        fs::write(root.join(format!(".semdex-{TOKEN}-left")), "").unwrap();
+        fs::write(root.join(".semdex-01OTHER-left"), "").unwrap();
+        let entry = Entry {
+            id: TOKEN.to_owned(),
+            workspace: journal::key(disk.root()),
+            made_at: i64::MAX / 2,
+            revision: 1,
+            cause: Cause::Edit,
+            client: None,
+            undoes: None,
+            undone_by: None,
+            files: files.to_vec(),
+            reached: None,
+        };
+        journal.begin(entry, DEADLINE).unwrap();
+        if confirmed {
+            lock_file.acquire().unwrap().enter(TOKEN).unwrap();
+        }
+
+        repair(&disk, &journal, &mut lock_file).unwrap();
+        let read = |name: &str| fs::read_to_string(root.join(name)).ok();
+        let now = files.each_ref().map(|it| read(&it.file));
+        assert_eq!(now.each_ref().map(|it| it.as_deref()), expected, "{made} made, {theirs:?}");
+        assert_eq!(root.join("x").exists(), expected[2].is_some(), "directories that were made for a file go with it");
+        assert!(!root.join(format!(".semdex-{TOKEN}-left")).exists() && root.join(".semdex-01OTHER-left").exists());
+        let key = journal::key(Path::new(disk.root()));
+        assert!(journal.unfinished(key.clone(), DEADLINE).unwrap().is_empty());
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        let known = runtime.block_on(journal.get(key, TOKEN.to_owned())).unwrap();
+        assert_eq!(known.is_some(), outcome == RecordOutcome::Done);
+    }
+
+    #[test]
+    fn a_change_is_done_or_taken_back() {
+        let old = [Some("1"), Some("2"), None, Some("4")];
+        for made in 0..4 {
+            check(made, None, old, RecordOutcome::Dropped);
+        }
+        check(4, None, [Some("one"), None, Some("three"), Some("four")], RecordOutcome::Done);
+    }
+
+    #[test]
+    fn a_change_that_was_confirmed_stays_whatever_somebody_did_since() {
+        let new = [Some("one"), None, Some("three"), Some("four")];
+        check_confirmed(true, 4, &[], new, RecordOutcome::Done);
+        check_confirmed(true, 4, &[("a", "1")], [Some("1"), None, Some("three"), Some("four")], RecordOutcome::Done);
+        check_confirmed(
+            true,
+            4,
+            &[("gone", "2")],
+            [Some("one"), Some("2"), Some("three"), Some("four")],
+            RecordOutcome::Done,
+        );
+        let all = [("a", "mine"), ("gone", "mine"), ("x/y/new", "mine"), ("b", "mine")];
+        check_confirmed(true, 4, &all, [Some("mine"); 4], RecordOutcome::Done);
+    }
+
+    #[test]
+    fn what_somebody_wrote_since_is_left_alone() {
+        check(2, Some(("a", "theirs")), [Some("theirs"), Some("2"), None, Some("4")], RecordOutcome::Dropped);
+        check(
+            2,
+            Some(("x/y/new", "theirs")),
+            [Some("1"), Some("2"), Some("theirs"), Some("4")],
+            RecordOutcome::Dropped,
+        );
+        check(4, Some(("b", "theirs")), [Some("one"), None, Some("three"), Some("theirs")], RecordOutcome::Done);
+    }
+}

@@ -1,0 +1,65 @@
+//! What has to be installed for the languages of a directory.
+
+use std::path::Path;
+
+use ignore::WalkBuilder;
+
+use semdex_config::Config;
+use semdex_engine::engine::{EngineKind, Requirement, Site};
+use semdex_engine::registry::Registry;
+use semdex_process::search_path;
+
+/// What one engine works with.
+pub struct EngineRequirements {
+    pub engine: String,
+    /// Whether the directory has anything for it to do.
+    pub is_concerned: bool,
+    pub requirements: Vec<Requirement>,
+    /// What is not run, and what is unknown by that, without trust.
+    pub lost_without_trust: Option<String>,
+}
+
+/// Of all engines that there can be by the settings that count in the directory. Without trust, programs of the directory
+/// itself do not count.
+pub fn requirements(root: &Path, trusted: bool, config: &Config, engines: &Registry) -> Vec<EngineRequirements> {
+    let _barred = (!trusted).then(|| search_path::bar(root));
+    // As where it is served: a file that is wrong says nothing.
+    let settings = config.settings(root, trusted).unwrap_or_else(|_| config.user_settings(trusted));
+    let registry = engines.configured(&settings.languages);
+    let kinds: Vec<&dyn EngineKind> = registry.kinds().iter().map(|it| &**it).collect();
+    let counts = count_files(&kinds, root);
+    let main = main_engine(&kinds, &counts);
+    let of_each = kinds.iter().enumerate().map(|(at, kind)| {
+        let site = Site { root, trusted, cache_dir: &config.cache_dir, is_main: main == Some(at) };
+        EngineRequirements {
+            engine: kind.name().to_owned(),
+            is_concerned: counts[at] > 0 || kind.root_of(&[root]).is_some(),
+            requirements: kind.requirements(&site),
+            lost_without_trust: kind.lost_without_trust(),
+        }
+    });
+    of_each.collect()
+}
+
+/// How many files each engine has.
+fn count_files(kinds: &[&dyn EngineKind], root: &Path) -> Vec<usize> {
+    let mut counts = vec![0; kinds.len()];
+    let walk = WalkBuilder::new(root).filter_entry(|it| it.depth() == 0 || it.file_name() != "node_modules").build();
+    for file in walk.flatten().filter(|it| it.file_type().is_some_and(|it| it.is_file())) {
+        let name = file.path().to_string_lossy();
+        for (kind, count) in kinds.iter().zip(&mut counts) {
+            *count += usize::from(kind.languages().iter().any(|it| it.takes(&name)));
+        }
+    }
+    counts
+}
+
+/// The engine that has most files, of equals the first. Those that are asked only about files that are named, data and
+/// pages mostly, count where there is no other.
+fn main_engine(kinds: &[&dyn EngineKind], counts: &[usize]) -> Option<usize> {
+    let most = |is_on_request: bool| {
+        let kinds = (0..kinds.len()).filter(|&it| counts[it] > 0 && kinds[it].is_on_request() == is_on_request);
+        kinds.rev().max_by_key(|&it| counts[it])
+    };
+    most(false).or_else(|| most(true))
+}

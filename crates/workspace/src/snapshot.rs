@@ -1,0 +1,45 @@
+//! One revision of a workspace, as a question is given it.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use semdex_engine::files::Files;
+use semdex_engine::links::Link;
+use semdex_engine::view::View;
+use semdex_model::{LanguageId, Missing, Revision};
+
+/// What an answer needs.
+#[derive(Debug, Clone, Copy)]
+pub struct Needs {
+    /// The language whose view is wanted. None: the texts are enough.
+    pub language: Option<LanguageId>,
+    /// The index of that language, not only its text.
+    pub index: bool,
+    /// Whether it may lack code for links that the engine does not follow: else whoever asks looks at them.
+    pub links: bool,
+    /// The least revision that will do.
+    pub min_revision: Option<u64>,
+    /// What is not there by then is given up.
+    pub deadline: Instant,
+}
+
+/// One revision, immutable. It holds an engine's view only where one was asked for; that may hold up the next change
+/// until it is moved into its question.
+pub struct Snapshot {
+    /// The state of the texts that all of it describes.
+    pub revision: Revision,
+    /// All texts.
+    pub files: Arc<Files>,
+    /// The view of the language that was asked for. None where none was, or its engine has none.
+    pub view: Option<Box<dyn View>>,
+    /// Whether code of the workspace may run.
+    pub trusted: bool,
+    /// Whether the language that was asked for has all that it can have.
+    pub settled: bool,
+    /// Why there is no view of the language though there is code of it: its engine panicked.
+    pub lacks: Option<Missing>,
+    /// What no answer about the language can hold, since its files cannot be named.
+    pub nameless: Option<Missing>,
+    /// The links to code of the language that its engine does not follow.
+    pub links: Vec<Link>,
+}

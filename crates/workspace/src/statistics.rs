@@ -1,0 +1,260 @@
+//! What was seen of files since the start: how many errors and warnings each had at which revision, for all and for
+//! each session of an agent. In memory, and bounded: the oldest goes first.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::journal;
+use semdex_model::{Diagnostic, Revision, Severity};
+
+const SESSIONS: usize = 128;
+const FILES: usize = 2000;
+const HISTORY: usize = 100;
+/// Uses of tools that were counted, by their names.
+const COUNTED: usize = 256;
+
+#[derive(Debug)]
+pub struct Statistics(Mutex<All>);
+
+#[derive(Debug)]
+struct All {
+    together: Session,
+    /// The one that was heard of last comes last.
+    sessions: VecDeque<(String, Session)>,
+}
+
+/// What was seen in a session, or by all together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Session {
+    /// Milliseconds since 1970.
+    pub since: i64,
+    /// Edits of files that hooks reported.
+    pub edits: u64,
+    pub files: BTreeMap<String, History>,
+    /// Files that its edits broke.
+    pub broken: BTreeSet<String>,
+    counted: VecDeque<String>,
+}
+
+/// What was seen of a file, the oldest first.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct History(VecDeque<(u64, Seen)>);
+
+/// How many diagnostics of each severity a file had: errors, warnings, infos, hints.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Seen {
+    pub errors: usize,
+    pub warnings: usize,
+    pub infos: usize,
+    pub hints: usize,
+}
+
+impl Seen {
+    pub fn of<'a>(diagnostics: impl Iterator<Item = &'a Diagnostic>) -> Seen {
+        let mut seen = Seen::default();
+        for diagnostic in diagnostics {
+            match diagnostic.severity {
+                Severity::Error => seen.errors += 1,
+                Severity::Warning => seen.warnings += 1,
+                Severity::Info => seen.infos += 1,
+                Severity::Hint => seen.hints += 1,
+            }
+        }
+        seen
+    }
+}
+
+impl History {
+    pub fn last(&self) -> Seen {
+        self.0.back().map(|it| it.1).unwrap_or_default()
+    }
+
+    /// With the revision of each.
+    pub fn iter(&self) -> impl Iterator<Item = (u64, Seen)> + '_ {
+        self.0.iter().copied()
+    }
+
+    fn newest(&self) -> u64 {
+        self.0.back().map_or(0, |it| it.0)
+    }
+
+    /// What was seen at one revision counts once; the last word holds.
+    fn note(&mut self, revision: u64, seen: Seen) {
+        self.0.retain(|it| it.0 < revision);
+        if self.0.len() == HISTORY {
+            self.0.pop_front();
+        }
+        self.0.push_back((revision, seen));
+    }
+}
+
+impl Session {
+    fn new() -> Session {
+        Session {
+            since: journal::now(),
+            edits: 0,
+            files: BTreeMap::new(),
+            broken: BTreeSet::new(),
+            counted: VecDeque::new(),
+        }
+    }
+
+    fn note(&mut self, revision: Revision, file: &str, seen: Seen) {
+        if !self.files.contains_key(file)
+            && self.files.len() >= FILES
+            && let Some(oldest) = self.files.iter().min_by_key(|it| it.1.newest()).map(|it| it.0.clone())
+        {
+            self.files.remove(&oldest);
+        }
+        self.files.entry(file.to_owned()).or_default().note(revision.0, seen);
+    }
+}
+
+impl Default for Statistics {
+    fn default() -> Statistics {
+        Statistics(Mutex::new(All { together: Session::new(), sessions: VecDeque::new() }))
+    }
+}
+
+impl Statistics {
+    /// Somebody asked about a file.
+    pub fn note(&self, revision: Revision, file: &str, seen: Seen) {
+        self.lock().together.note(revision, file, seen);
+    }
+
+    /// All files were asked about: those that are not among these have no diagnostics.
+    pub fn note_all(&self, revision: Revision, found: &BTreeMap<&str, Seen>) {
+        let mut all = self.lock();
+        let gone: Vec<String> =
+            all.together.files.keys().filter(|it| !found.contains_key(it.as_str())).cloned().collect();
+        for file in gone {
+            all.together.note(revision, &file, Seen::default());
+        }
+        for (file, seen) in found {
+            all.together.note(revision, file, *seen);
+        }
+    }
+
+    /// A session's hook looked at a file.
+    pub fn note_in(&self, session: Option<&str>, revision: Revision, file: &str, seen: Seen) {
+        let mut all = self.lock();
+        all.together.note(revision, file, seen);
+        if let Some(session) = session {
+            all.session(session).note(revision, file, seen);
+        }
+    }
+
+    /// An edit of a session broke these files.
+    pub fn note_broken<'a>(&self, session: &str, files: impl Iterator<Item = &'a str>) {
+        let mut all = self.lock();
+        let session = all.session(session);
+        for file in files {
+            if session.broken.len() < FILES {
+                session.broken.insert(file.to_owned());
+            }
+        }
+    }
+
+    /// A session's hook reported an edit, by the use of a tool where that has a name. In a
+    /// batch only those count that were not reported by themselves.
+    pub fn count_edit(&self, session: Option<&str>, tool_use: Option<&str>, in_batch: bool) {
+        let mut all = self.lock();
+        if let Some(session) = session {
+            let session = all.session(session);
+            if let Some(tool_use) = tool_use {
+                if in_batch && session.counted.iter().any(|it| it == tool_use) {
+                    return;
+                }
+                if session.counted.len() == COUNTED {
+                    session.counted.pop_front();
+                }
+                session.counted.push_back(tool_use.to_owned());
+            } else if in_batch {
+                return;
+            }
+            session.edits += 1;
+        }
+        all.together.edits += 1;
+    }
+
+    /// Of a session, or of all together. Nothing of a session that nobody has heard of.
+    pub fn of(&self, session: Option<&str>) -> Option<Session> {
+        let all = self.lock();
+        match session {
+            Some(session) => all.sessions.iter().find(|it| it.0 == session).map(|it| it.1.clone()),
+            None => Some(all.together.clone()),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, All> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl All {
+    fn session(&mut self, name: &str) -> &mut Session {
+        let known = self.sessions.iter().position(|it| it.0 == name).and_then(|at| self.sessions.remove(at));
+        if self.sessions.len() == SESSIONS {
+            self.sessions.pop_front();
+        }
+        let at = self.sessions.len();
+        self.sessions.push_back(known.unwrap_or_else(|| (name.to_owned(), Session::new())));
+        &mut self.sessions[at].1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn errors(errors: usize) -> Seen {
+        Seen { errors, ..Seen::default() }
+    }
+
+    #[test]
+    fn each_session_has_its_files_and_all_are_bounded() {
+        let statistics = Statistics::default();
+        for revision in 0..250 {
+            statistics.note_in(Some("a"), Revision(revision), "x", errors(1));
+            statistics.count_edit(Some("a"), None, false);
+        }
+        statistics.note(Revision(250), "y", errors(2));
+        // The same revision counts once.
+        statistics.note_in(Some("b"), Revision(250), "x", errors(3));
+        statistics.note_in(Some("b"), Revision(250), "x", errors(4));
+        let of_a = statistics.of(Some("a")).unwrap();
+        assert_eq!((of_a.edits, of_a.files.len(), of_a.files["x"].iter().count()), (250, 1, HISTORY));
+        assert_eq!(statistics.of(Some("b")).unwrap().files["x"].iter().collect::<Vec<_>>(), [(250, errors(4))]);
+        assert_eq!(statistics.of(Some("c")), None);
+        let all = statistics.of(None).unwrap();
+        assert_eq!((all.edits, all.files["x"].last(), all.files["y"].last()), (250, errors(4), errors(2)));
+
+        for file in 0..FILES + 10 {
+            statistics.note_in(Some("c"), Revision(file as u64), &file.to_string(), errors(0));
+        }
+        let of_c = statistics.of(Some("c")).unwrap();
+        assert!(of_c.files.len() == FILES && !of_c.files.contains_key("0"), "the oldest went");
+        for session in 0..SESSIONS {
+            statistics.count_edit(Some(&format!("s{session}")), None, false);
+        }
+        assert_eq!(statistics.of(Some("a")), None, "the oldest session went");
+    }
+
+    #[test]
+    fn the_use_of_a_tool_in_a_batch_counts_once() {
+        let statistics = Statistics::default();
+        statistics.count_edit(Some("a"), Some("1"), false);
+        statistics.count_edit(Some("a"), Some("1"), true);
+        statistics.count_edit(Some("a"), Some("2"), true);
+        assert_eq!(statistics.of(Some("a")).unwrap().edits, 2);
+    }
+
+    #[test]
+    fn a_file_that_is_clean_again_says_so() {
+        let statistics = Statistics::default();
+        statistics.note(Revision(1), "x", errors(1));
+        statistics.note_all(Revision(2), &BTreeMap::from([("y", errors(1))]));
+        let all = statistics.of(None).unwrap();
+        assert_eq!((all.files["x"].last(), all.files["y"].last()), (errors(0), errors(1)));
+    }
+}

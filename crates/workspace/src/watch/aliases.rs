@@ -1,0 +1,75 @@
+//! Files whose content can change under another name, of which inotify says nothing: symbolic links, and files with
+//! more than one hard link. They are few, so all are looked at each time.
+
+use std::collections::BTreeMap;
+use std::ops::Bound;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{FileType, Stat};
+
+use semdex_fs::Look;
+
+#[derive(Debug, Default)]
+pub(super) struct Aliases {
+    known: BTreeMap<PathBuf, Alias>,
+}
+
+#[derive(Debug)]
+struct Alias {
+    symbolic: bool,
+    look: Look,
+}
+
+impl Aliases {
+    /// Keeps an eye on a path if it is an alias, and no longer if it is none. True for one more hard link that was not
+    /// known here: its other names may be anywhere in the tree.
+    pub(crate) fn note(&mut self, path: &Path, found: Option<&Stat>) -> bool {
+        let kind = |it: &Stat| FileType::from_raw_mode(it.st_mode);
+        match found {
+            Some(found) if kind(found) == FileType::Symlink => {
+                self.known.insert(path.to_path_buf(), Alias::of(path, true));
+                false
+            }
+            Some(found) if kind(found) == FileType::RegularFile && found.st_nlink > 1 => {
+                self.known.insert(path.to_path_buf(), Alias::of(path, false)).is_none_or(|before| before.symbolic)
+            }
+            _ => {
+                self.known.remove(path);
+                false
+            }
+        }
+    }
+
+    pub(crate) fn forget_below(&mut self, directory: &Path) {
+        let below = self.known.range::<Path, _>((Bound::Included(directory), Bound::Unbounded));
+        let gone: Vec<_> = below.map(|(path, _)| path.clone()).take_while(|path| path.starts_with(directory)).collect();
+        for path in gone {
+            self.known.remove(&path);
+        }
+    }
+
+    /// Those that may have changed since this was last asked.
+    pub(crate) fn changed(&mut self) -> Vec<PathBuf> {
+        let mut changed = Vec::new();
+        for (path, alias) in &mut self.known {
+            let now = Alias::of(path, alias.symbolic);
+            if alias.look.may_differ(&now.look) {
+                changed.push(path.clone());
+            }
+            *alias = now;
+        }
+        changed
+    }
+
+    /// The symbolic links, whose targets may have left the tree or come into it.
+    pub(crate) fn links(&self) -> impl Iterator<Item = &Path> {
+        self.known.iter().filter(|(_, alias)| alias.symbolic).map(|(path, _)| path.as_path())
+    }
+}
+
+impl Alias {
+    /// What the path leads to may lie outside of the tree. Nothing of it is opened, or reported but that it changed.
+    fn of(path: &Path, symbolic: bool) -> Alias {
+        Alias { symbolic, look: Look::at(path) }
+    }
+}

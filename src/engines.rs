@@ -1,0 +1,10 @@
+//! The engines that semdex is built with: the one place that names them.
+
+use std::sync::Arc;
+
+use semdex_engine::registry::Registry;
+
+/// The built-in engines, followed by the language servers of the table.
+pub fn engines() -> Registry {
+    Registry::new(vec![Arc::new(semdex_rust::RustKind), Arc::new(semdex_go::GoKind)], semdex_lsp::kinds)
+}
