@@ -1,14 +1,14 @@
-//! How deep a syntax tree can be, counted by its tokens before there is a tree. A tree is as deep as the brackets that
-//! are open and as the chains around them: `!!!!x`, `a.b().c()`, `a + b + c` add a level with each link. Which tokens
-//! open, close, link and separate is up to each language.
+//! Computes the depth of a syntax tree from its tokens, before the tree exists. A tree is as deep as the open brackets
+//! and the chains around them: `!!!!x`, `a.b().c()` and `a + b + c` add a level with each link. Each language decides
+//! which tokens open, close, link and separate.
 
-/// What is open at a token. `B` tells brackets apart.
+/// The brackets and chains that are open at a token. `B` distinguishes kinds of brackets.
 #[derive(Debug)]
 pub struct Nesting<B> {
-    /// Each with the chain around it.
+    /// Each bracket with the chain around it.
     open: Vec<Open<B>>,
     chain: Chain,
-    /// Of all that is open.
+    /// The depth of everything that is open.
     depth: usize,
 }
 
@@ -19,11 +19,11 @@ struct Open<B> {
     around: Chain,
 }
 
-/// What may nest without a bracket, since the last separator.
+/// The levels that were nested without a bracket since the last separator.
 #[derive(Debug, Default, Clone, Copy)]
 struct Chain {
     links: usize,
-    /// So many of these a separator does not end.
+    /// The number of levels that a separator does not end.
     kept: usize,
 }
 
@@ -38,18 +38,18 @@ impl<B> Nesting<B> {
         self.depth
     }
 
-    /// What comes next is so many levels below what came before.
+    /// The next token is `levels` below the previous one.
     pub fn link(&mut self, levels: usize) {
         self.chain.links += levels;
         self.depth += levels;
     }
 
-    /// What comes next stands beside what came before, but for the links that were kept.
+    /// The next token is on the same level as the previous one, except for the links that were kept.
     pub fn separate(&mut self) {
         self.restart(self.chain.kept);
     }
 
-    /// What comes next stands beside all of the chain.
+    /// The next token is on the level at which the chain began.
     pub fn end(&mut self) {
         self.restart(0);
     }
@@ -59,12 +59,12 @@ impl<B> Nesting<B> {
         self.chain = Chain { links: kept, kept };
     }
 
-    /// No separator ends the links so far.
+    /// No separator ends the current links.
     pub fn keep(&mut self) {
         self.chain.kept = self.chain.links;
     }
 
-    /// Opens a bracket that counts so many levels by itself.
+    /// Opens a bracket that counts as `weight` levels.
     pub fn open(&mut self, bracket: B, weight: usize) {
         self.open.push(Open { bracket, weight, around: std::mem::take(&mut self.chain) });
         self.depth += weight;
@@ -74,13 +74,13 @@ impl<B> Nesting<B> {
         self.open.last().map(|it| &it.bracket)
     }
 
-    /// The innermost bracket of those asked for, and how many are open around it.
+    /// The innermost bracket that matches, and the number of brackets that are open around it.
     pub fn find(&self, is_asked: impl Fn(&B) -> bool) -> Option<(usize, &B)> {
         let at = self.open.iter().rposition(|it| is_asked(&it.bracket))?;
         Some((at, &self.open.get(at)?.bracket))
     }
 
-    /// Closes brackets until so many are open.
+    /// Closes brackets until `count` are open.
     pub fn close_to(&mut self, count: usize) {
         while self.open.len() > count
             && let Some(open) = self.open.pop()

@@ -2,7 +2,7 @@ use real::{Edition, SyntaxKind};
 
 use crate::nesting::{DEEPEST, deepest};
 
-/// As the real one, which keeps its tokens to itself.
+/// Replaces the real `Input`, whose tokens are private.
 pub struct Input {
     pub(crate) real: real::Input,
     pub(crate) tokens: Vec<Token>,
@@ -10,7 +10,7 @@ pub struct Input {
 
 pub(crate) struct Token {
     pub(crate) kind: SyntaxKind,
-    /// As the parser may take an identifier.
+    /// The keyword that the parser may take an identifier for.
     contextual: SyntaxKind,
     is_joint: bool,
 }
@@ -52,7 +52,7 @@ impl Input {
     pub(crate) fn is_too_deep(&self) -> bool {
         let mut is_joint = false;
         let tokens = self.tokens.iter().map(|it| (it.contextual, std::mem::replace(&mut is_joint, it.is_joint)));
-        // Each token counts something, but few count much.
+        // Each token counts for something, but few count for much.
         self.tokens.len() > DEEPEST / 16 && deepest(tokens) > DEEPEST
     }
 }

@@ -5,7 +5,7 @@ use real::{Edition, StrStep, SyntaxKind};
 use crate::output::TOO_DEEP;
 use crate::{Input, Output};
 
-/// As the real one, for our `Input` and `Output`.
+/// The real `LexedStr`, for our `Input` and `Output`.
 pub struct LexedStr<'a>(real::LexedStr<'a>);
 
 impl<'a> Deref for LexedStr<'a> {
@@ -40,7 +40,7 @@ impl<'a> LexedStr<'a> {
                     input.was_joint();
                 }
                 input.push(kind, edition);
-                // With a number it says whether something stands behind the point.
+                // For a float, this is whether something follows the point.
                 was_joint = kind != SyntaxKind::FLOAT_NUMBER || !self.text(token).ends_with('.');
                 if kind == SyntaxKind::FLOAT_NUMBER && was_joint {
                     input.was_joint();

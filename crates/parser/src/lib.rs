@@ -1,9 +1,9 @@
-//! rust-analyzer's parser behind a bound on the depth of what it parses.
+//! rust-analyzer's parser, with a bound on the depth of its input.
 //!
-//! A stack that overflows ends the process, and the parser descends by recursion, as does all that looks at a tree. Texts
-//! are measured before rust-analyzer has them. What macros make of them is parsed inside of rust-analyzer, so the bound
-//! stands here, in the place of its parser: what is nested too deeply becomes an error without structure, which ends an
-//! expansion. All else is the real parser's.
+//! A stack overflow ends the process. The parser descends by recursion, and so does all code that walks a tree. Files
+//! are measured before rust-analyzer receives them. The output of macros is parsed inside rust-analyzer, so this crate
+//! replaces its parser. Input that is nested too deeply becomes an error without structure, which ends the expansion.
+//! Everything else is re-exported from the real parser.
 
 mod input;
 mod lexed_str;
@@ -11,14 +11,14 @@ pub mod nesting;
 mod output;
 mod stack;
 
-// What is defined here stands before what the glob brings.
+// Definitions in this file take precedence over those of the glob.
 pub use real::*;
 
 pub use crate::input::Input;
 pub use crate::lexed_str::LexedStr;
 pub use crate::output::{Output, TOO_DEEP, refused};
 
-/// As the real one.
+/// Like the real type.
 #[derive(Debug)]
 pub enum TopEntryPoint {
     SourceFile,
@@ -49,7 +49,7 @@ impl TopEntryPoint {
     }
 }
 
-/// As the real one.
+/// Like the real type.
 #[derive(Debug)]
 pub enum PrefixEntryPoint {
     Vis,
@@ -65,7 +65,7 @@ pub enum PrefixEntryPoint {
 }
 
 impl PrefixEntryPoint {
-    /// What is refused is consumed whole, so that whoever takes one after another comes to an end.
+    /// Refused input is consumed as a whole, so that a caller that parses item after item reaches the end.
     pub fn parse(&self, input: &Input) -> Output {
         if input.is_too_deep() {
             return Output::refused(None, input);
@@ -86,7 +86,7 @@ impl PrefixEntryPoint {
     }
 }
 
-/// As the real one.
+/// Like the real type.
 pub struct Reparser {
     real: real::Reparser,
     node: SyntaxKind,

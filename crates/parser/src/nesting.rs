@@ -1,24 +1,24 @@
-//! How deep the syntax tree of Rust can be. The measure is never below the tree's depth and seldom far above it.
+//! Measures the depth of Rust's syntax tree. The measure is never below the tree's depth and seldom far above it.
 
 use real::{Edition, LexedStr, SyntaxKind, SyntaxKind::*};
 use semdex_nesting::Nesting;
 
-/// Far above what people and generators write, and below what analysis bears on a thread with a deep stack.
+/// Far above what people and generators write, and below what the analysis can process on a thread with a deep stack.
 pub const DEEPEST: usize = 2048;
 
-/// What one pair of brackets counts: a block in a block takes as much stack as so many operators.
+/// The weight of a pair of brackets: a block within a block takes as much stack as this many operators.
 const BRACKET: usize = 7;
 
-/// What a closure counts: the time that inference takes grows with the square of closures in closures.
+/// The weight of a closure: the time of inference grows with the square of the nesting of closures.
 const CLOSURE: usize = 16;
 
-/// The bytes of the token behind which the depth of a text passes [`DEEPEST`]. In broken code a bracket counts as open
-/// until its own kind closes it, since the parser may see it so.
+/// The range of the token at which the depth of a text exceeds [`DEEPEST`]. In broken code a bracket counts as open
+/// until a bracket of its own kind closes it, since the parser may read it so.
 pub fn too_deep(text: &str) -> Option<std::ops::Range<usize>> {
     depths(text).find(|it| it.0 > DEEPEST).map(|it| it.1)
 }
 
-/// The depth behind each token of a text.
+/// The depth after each token of a text.
 pub fn depths(text: &str) -> impl Iterator<Item = (usize, std::ops::Range<usize>)> {
     let tokens = LexedStr::new(Edition::LATEST, text);
     let mut depth = Depth::default();
@@ -36,7 +36,7 @@ pub fn depths(text: &str) -> impl Iterator<Item = (usize, std::ops::Range<usize>
     })
 }
 
-/// The greatest depth behind any of these tokens. Each says whether it stands right behind the one before.
+/// The greatest depth after any of these tokens. Each has a flag: whether it directly follows the previous token.
 pub(crate) fn deepest(tokens: impl Iterator<Item = (SyntaxKind, bool)>) -> usize {
     let mut depth = Depth::default();
     let depths = tokens.map(|(kind, is_joint)| {
@@ -54,31 +54,31 @@ struct Depth {
 
 #[derive(Clone, Copy, PartialEq)]
 enum Opened {
-    /// By the kind that opens it.
+    /// A bracket, by the kind of its opening token.
     Bracket(SyntaxKind),
-    /// The brackets of attributes stand side by side.
+    /// Consecutive attributes do not nest.
     Attribute,
-    /// Of generic arguments, or a comparison.
+    /// The `<` of generic arguments or of a comparison.
     Angle,
 }
 
-/// What stands before a token, white space and comments aside.
+/// What precedes a token, apart from white space and comments.
 #[derive(Default, Clone, Copy, PartialEq)]
 enum Before {
     #[default]
     Other,
-    /// What ends an operand for certain: behind it `|` begins no closure.
+    /// The certain end of an operand: a `|` after it does not begin a closure.
     Operand,
-    /// The first half of `||` behind an operand. It counts only where nothing stands between.
+    /// The first half of `||` after an operand. It counts only if the second half follows directly.
     Or,
-    /// What begins a closure's parameters. It counts only where nothing stands between.
+    /// The beginning of a closure's parameters. It counts only if the second half follows directly.
     Parameters,
-    /// The sign of an attribute.
+    /// The `#` of an attribute.
     Pound,
-    /// The end of a block, which ends a statement, an arm or an item unless an operator goes on.
+    /// The end of a block. It ends a statement, an arm or an item unless an operator follows.
     Block,
     Colon,
-    /// The first half of `->` or `=>`. It counts only where nothing stands between.
+    /// The first half of `->` or `=>`. It counts only if the second half follows directly.
     Arrow(SyntaxKind),
     Dot,
     /// `..`
@@ -96,7 +96,7 @@ impl Depth {
         }
         match kind {
             L_BRACK if before == Before::Pound => self.nesting.open(Opened::Attribute, BRACKET),
-            // What stands in braces is no operand of what stands before.
+            // The contents of braces are not an operand of what precedes the braces.
             L_CURLY => self.nesting.open(Opened::Bracket(kind), BRACKET),
             L_PAREN | L_BRACK => {
                 self.nesting.link(1);
@@ -120,7 +120,7 @@ impl Depth {
                 self.nesting.open(Opened::Angle, 0);
             }
             R_ANGLE if before == Before::Arrow(MINUS) => {}
-            // An arm begins another tree than its pattern's.
+            // The body of an arm is not in the tree of its pattern.
             R_ANGLE if before == Before::Arrow(EQ) && !self.is_in_angles() => self.nesting.end(),
             R_ANGLE if self.is_in_angles() => self.nesting.close(),
             PIPE => match before {
@@ -130,7 +130,7 @@ impl Depth {
                 }
                 Before::Or => self.nesting.link(1),
                 Before::Parameters => {}
-                // The commas that follow may stand among the parameters of a closure.
+                // The commas that follow may separate the parameters of a closure.
                 _ => {
                     self.nesting.link(CLOSURE);
                     self.nesting.keep();
@@ -156,7 +156,7 @@ impl Depth {
                 self.before = Before::Operand;
             }
             BANG | STAR | AMP | R_ANGLE | PLUS | SLASH | CARET | PERCENT | AT | TILDE => self.nesting.link(1),
-            // `x.0.0`: the lexer sees a number with a point.
+            // `x.0.0`: the lexer reads a float.
             FLOAT_NUMBER if before == Before::Dot => {
                 self.nesting.link(1);
                 self.before = Before::Operand;
@@ -171,8 +171,7 @@ impl Depth {
         self.nesting.innermost() == Some(&Opened::Angle)
     }
 
-    /// Closes the innermost bracket if it is of this kind, with the angles in it, and answers what then stands before
-    /// the next token.
+    /// Closes the innermost bracket of this kind with the angles in it, and returns what precedes the next token.
     fn close(&mut self, kind: SyntaxKind) -> Before {
         match self.nesting.find(|it| *it != Opened::Angle) {
             Some((around, Opened::Attribute)) if kind == L_BRACK => {
@@ -192,7 +191,7 @@ fn is_word(kind: SyntaxKind) -> bool {
     matches!(kind, IDENT | UNDERSCORE) || kind.is_keyword(Edition::LATEST)
 }
 
-/// Whether an expression may go on with this after a block, or nest what follows in it.
+/// Whether an expression can continue with this token after a block, or nest what follows it.
 fn goes_on(kind: SyntaxKind) -> bool {
     match kind {
         ELSE_KW | AS_KW => true,
@@ -201,7 +200,7 @@ fn goes_on(kind: SyntaxKind) -> bool {
     }
 }
 
-/// Keywords that something of their own kind may follow at once.
+/// Keywords that another one of the same kind may follow directly.
 fn nests(kind: SyntaxKind) -> bool {
     matches!(
         kind,

@@ -4,17 +4,17 @@ use real::{Step, SyntaxKind};
 
 use crate::Input;
 
-/// What the error of a refused expansion says.
+/// The message of a refused expansion.
 pub const TOO_DEEP: &str = "nested too deeply to be analysed";
 
 static REFUSED: AtomicUsize = AtomicUsize::new(0);
 
-/// How often something was refused since the process began.
+/// The number of refusals since the process started.
 pub fn refused() -> usize {
     REFUSED.load(Ordering::Relaxed)
 }
 
-/// As the real one, or what was not parsed.
+/// The real output, or the input that was not parsed.
 pub struct Output(Parsed);
 
 enum Parsed {
@@ -23,7 +23,7 @@ enum Parsed {
 }
 
 pub(crate) struct Refused {
-    /// What stands around the error.
+    /// The node around the error.
     pub(crate) root: Option<SyntaxKind>,
     tokens: Vec<SyntaxKind>,
 }
@@ -35,7 +35,7 @@ impl From<real::Output> for Output {
 }
 
 impl Output {
-    /// All tokens in one error.
+    /// Wraps all tokens into one error.
     pub(crate) fn refused(root: Option<SyntaxKind>, input: &Input) -> Output {
         REFUSED.fetch_add(1, Ordering::Relaxed);
         Output(Parsed::Refused(Refused { root, tokens: input.tokens.iter().map(|it| it.kind).collect() }))

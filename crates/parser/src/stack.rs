@@ -1,24 +1,24 @@
-//! How deeply expansions stand in each other. Macros expand to calls of macros, and each expansion is worked out inside of
-//! the one around it: the bound on one does not bound them all.
+//! Bounds the nesting of macro expansions. Macros expand to calls of macros, and each expansion is computed inside the
+//! one around it. A bound on a single expansion does not bound them all.
 
 use std::cell::RefCell;
 
-/// rust-analyzer has threads of 16 MiB for everything. Where more is in use when a macro is expanded, only macros that
-/// expand to themselves without end got there.
+/// rust-analyzer's own threads have 16 MiB for everything. If more is in use when a macro is expanded, only macros that
+/// expand to themselves without end can be the reason.
 const MOST_IN_USE: usize = 16 << 20;
 
-/// On a small stack so much stays free.
+/// This part of a small stack stays free.
 const LEAST_PART: usize = 4;
 
-/// So many expansions in each other are no matter, however long they are. rust-analyzer bounds their number by the
-/// crate's `recursion_limit` itself, but not in what `concat!` and the like take.
+/// This many nested expansions are harmless, however long they are. rust-analyzer itself bounds their number by the
+/// crate's `recursion_limit`, except in the arguments of `concat!` and similar macros.
 const FEW: usize = 256;
 
-/// More of them may have so many tokens together: one expansion may have half as many.
+/// More nested expansions may have this many tokens together; a single expansion may have half as many.
 const MOST_TOKENS: usize = 4 << 20;
 
-/// Whether another expansion of so many tokens can be worked out here. Inference takes several times the stack of
-/// lowering, and nothing asks it to stop: so the bound is far from the end.
+/// Whether another expansion of `tokens` tokens can be computed here. Inference needs several times the stack of
+/// lowering, and does not check this bound. The bound is therefore far from the end of the stack.
 pub(crate) fn has_room_for(tokens: usize) -> bool {
     thread_local! {
         static EXPANSIONS: RefCell<Expansions> = const { RefCell::new(Expansions { size: 0, around: Vec::new() }) };
@@ -29,16 +29,16 @@ pub(crate) fn has_room_for(tokens: usize) -> bool {
 
 #[derive(Default)]
 struct Expansions {
-    /// Of the stack: what was left when most of it was.
+    /// The size of the stack: the most that was ever left.
     size: usize,
-    /// What was left of the stack for each, and the tokens of all up to it.
+    /// For each open expansion: the stack that was left, and the tokens of all expansions up to it.
     around: Vec<(usize, usize)>,
 }
 
 impl Expansions {
     fn have_room(&mut self, left: usize, tokens: usize) -> bool {
         self.size = self.size.max(left);
-        // Whoever worked one of these out has returned if less was left for it.
+        // Expansions that began with less stack left have returned.
         while self.around.pop_if(|it| it.0 <= left).is_some() {}
         let tokens = self.around.last().map_or(0, |it| it.1) + tokens;
         let least = self.size.saturating_sub(MOST_IN_USE).max(self.size / LEAST_PART);

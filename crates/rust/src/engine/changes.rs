@@ -1,4 +1,4 @@
-//! New contents: what they make uncertain of what is known, and how a change is only tried.
+//! Changes of texts: what they invalidate, and how a change is only tried.
 
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
@@ -17,26 +17,26 @@ use crate::syntax::analysed::as_analysed;
 use crate::view::View;
 use semdex_engine::files::Files;
 
-/// Of so many edited files it is kept what others see of them.
+/// The interfaces of this many edited files are kept.
 const MOST_SEEN: usize = 64;
 
-/// A change that is only tried.
+/// A change that is only tried, not kept.
 pub(crate) enum Tried {
-    /// In the database that is read.
+    /// Tried in the database that answers queries.
     Here(Box<SetAside>),
-    /// In the shadow database, where nothing is known and nobody reads.
+    /// Tried in the shadow database, which has no index and no readers.
     InShadow,
 }
 
 pub(crate) struct SetAside {
-    /// What the index knew, and does not know for the time being.
+    /// The part of the index that is set aside for the duration of the trial.
     state: IndexState,
-    /// What others saw of the edited files.
+    /// The interfaces of the edited files before the change.
     before: Option<Vec<(FileId, Arc<FileInterface>)>>,
 }
 
 impl Tried {
-    /// What was known is not so when the change is taken back.
+    /// Discards the saved state, so that it is not restored when the change is reverted.
     pub(crate) fn drop_saved_state(&mut self) {
         if let Tried::Here(it) = self {
             it.state = IndexState::default();
@@ -45,8 +45,8 @@ impl Tried {
 }
 
 impl Rust {
-    /// Brings new contents in; `None` is a file that is gone. Names are relative to the root, or absolute for the
-    /// sources of path dependencies.
+    /// Applies new contents; `None` deletes a file. Names are relative to the root, or absolute for sources of path
+    /// dependencies.
     pub(crate) fn apply(&mut self, changes: &[(Arc<str>, Option<Arc<str>>)]) {
         let before = self.interfaces_before(changes);
         self.put(changes);
@@ -56,12 +56,12 @@ impl Rust {
         }
     }
 
-    /// Sets the texts of files, and no more.
+    /// Sets the texts of files and nothing else.
     pub(super) fn put(&mut self, changes: &[(Arc<str>, Option<Arc<str>>)]) {
         for (name, text) in changes.iter().filter(|it| is_taken(&it.0, it.1.as_deref())) {
             let path = VfsPath::from(self.absolute(name));
             self.vfs.set_file_contents(path.clone(), text.as_deref().map(as_analysed));
-            // A load may have brought it, or taken it away.
+            // A load may have created or deleted the file.
             let id = self.vfs.file_id(&path).map(|it| it.0);
             if self.ids.get(name).copied() != id {
                 let ids = Arc::make_mut(&mut self.ids);
@@ -79,9 +79,9 @@ impl Rust {
         }
     }
 
-    /// As `apply`, until `keep` or `take_back` says which it is. What may be uncertain is set aside meanwhile, which
-    /// takes less time than to tell how narrow that is; `elsewise` names what comes, goes or is reached in another way,
-    /// if that is all that others can see.
+    /// Like `apply`, until `keep` or `take_back` decides about the change. Everything that may be affected is set aside
+    /// during the trial, which is faster than computing a narrow set. `elsewise` has the names that are created,
+    /// deleted or reached by another path, if other files see no other change.
     pub(crate) fn try_out(
         &mut self,
         changes: &[(Arc<str>, Option<Arc<str>>)],
@@ -97,7 +97,7 @@ impl Rust {
         Tried::Here(Box::new(SetAside { state, before }))
     }
 
-    /// Another text in a change that is only tried.
+    /// Sets another text in a change that is being tried.
     pub(crate) fn retry(&mut self, changes: &[(Arc<str>, Option<Arc<str>>)], tried: &Tried) {
         match tried {
             Tried::Here(_) => self.apply(changes),
@@ -105,7 +105,7 @@ impl Rust {
         }
     }
 
-    /// A view of what is tried, these being all texts.
+    /// A view of the tried state; `files` are all its texts.
     pub(crate) fn view_of(&self, files: &Arc<Files>, tried: &Tried) -> View {
         let beside = match tried {
             Tried::Here(_) => None,
@@ -126,7 +126,7 @@ impl Rust {
         }
     }
 
-    /// Brings the contents back that were there before a change that was only tried, and what was known of them.
+    /// Restores the contents from before a tried change, and the part of the index that was set aside.
     pub(crate) fn take_back(&mut self, before: &[(Arc<str>, Option<Arc<str>>)], tried: Tried) {
         match tried {
             Tried::Here(aside) => {
@@ -145,7 +145,7 @@ impl Rust {
         }
     }
 
-    /// Forgets what these changes make uncertain, as narrowly as can be decided.
+    /// Invalidates what these changes affect, as narrowly as can be decided.
     fn forget(&self, edited: &[Edited]) {
         if edited.iter().all(|(_, before, after)| before.is_same(after)) {
             return self.index.invalidate(edited, &Invalidated::default());
@@ -166,7 +166,8 @@ impl Rust {
         }
     }
 
-    /// What other files can see of these; `None` where that cannot be decided, or nobody has looked yet.
+    /// The interfaces of these files before the change; `None` if that cannot be decided, or if they were never
+    /// computed.
     fn interfaces_before(
         &mut self,
         changes: &[(Arc<str>, Option<Arc<str>>)],
@@ -186,7 +187,7 @@ impl Rust {
         before.into_iter().map(|(file, before)| (file, before, self.interface(file))).collect()
     }
 
-    /// After a change that was only tried the text is the same again, and rust-analyzer would parse it anew.
+    /// After a tried change the text is the same as before, but rust-analyzer would parse it again.
     fn interface(&mut self, file: FileId) -> Arc<FileInterface> {
         let db = self.host.raw_database();
         let text = db.file_text(file).text(db);
@@ -201,7 +202,7 @@ impl Rust {
         seen
     }
 
-    /// Whether some Rust file may take the text of this one in, by `include!` say: it has its name.
+    /// Whether some Rust file may include this one, for example by `include!`: a file contains its name.
     fn is_included(&self, name: &str) -> bool {
         let db = self.host.raw_database();
         let name = name.rsplit('/').next().unwrap_or(name);

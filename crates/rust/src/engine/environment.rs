@@ -1,4 +1,4 @@
-//! What holds for all answers until the next load.
+//! The environment of all answers until the next load.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -9,39 +9,39 @@ use super::load::Faults;
 use semdex_engine::files::File;
 use semdex_model::{Missing, MissingCode};
 
-/// What holds for all answers until the next load.
+/// The environment of all answers until the next load.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Environment {
-    /// Some crate graph is there.
+    /// A crate graph is loaded.
     pub loaded: bool,
-    /// No load is under way.
+    /// No load is running.
     pub settled: bool,
     pub missing: Vec<Missing>,
-    /// Files that code names and that are not read: no answer that could depend on them is complete.
+    /// Files that code names and that are not read: no answer that may depend on them is complete.
     pub unread: Vec<Missing>,
-    /// The same outside of the root.
+    /// The same for files outside the root.
     pub unread_outside: Vec<Missing>,
-    /// What build scripts make may be something else: no answer is complete before that is known.
+    /// The output of build scripts may have changed: no answer is complete until that is known.
     pub doubt: Option<Missing>,
-    /// Texts that `include!` takes in though they are no files of Rust by their names.
+    /// Texts that `include!` takes in although their names are not those of Rust files.
     pub included: Arc<BTreeSet<String>>,
-    /// What build scripts of the workspace's packages wrote and code takes in, by absolute names.
+    /// Files that build scripts of the workspace's packages wrote and code includes, by absolute names.
     pub generated: Arc<Vec<(Arc<File>, FileId)>>,
-    /// Texts that are compiled under another name, behind a link.
+    /// Texts that are compiled under another name, through a link.
     pub compiled_elsewhere: Arc<BTreeSet<String>>,
-    /// What has failed since.
+    /// What has failed since the load.
     pub faults: Faults,
-    /// So many expansions had been refused when the database was made.
+    /// The number of refused expansions when the database was created.
     pub(crate) refused_before: usize,
 }
 
 impl Environment {
-    /// Code that is there and is not known.
+    /// Code that exists and is not analysed.
     pub(crate) fn unknown_code(&self) -> impl Iterator<Item = &Missing> {
         self.unread.iter().chain(&self.unread_outside).chain(&self.doubt)
     }
 
-    /// All that answers may lack.
+    /// Everything that may be missing from answers.
     pub(crate) fn lacks(&self) -> Vec<Missing> {
         let mut lacks = self.missing.clone();
         lacks.extend(self.unknown_code().cloned());
@@ -57,11 +57,11 @@ impl Environment {
 /// The ids of the workspace's files by their names.
 pub(crate) type FileIds = HashMap<Arc<str>, FileId>;
 
-/// What files outside of the root have become.
+/// How files outside the root have changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct OutsideChange {
-    /// The database holds other texts.
+    /// The database holds different texts.
     pub is_changed: bool,
-    /// What Cargo would say may be different.
+    /// The output of Cargo may be different.
     pub needs_reload: bool,
 }

@@ -1,4 +1,4 @@
-//! The texts of a change with their imports put right, in the state after, which is then taken back.
+//! The texts of a change with corrected imports, computed in the state after the change, which is then reverted.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use semdex_engine::{Result, Stop, Tidied};
 use semdex_model::FileEdit;
 
 impl Rust {
-    /// The texts of a change with their imports put right, where that changes them. Nothing of it stays.
+    /// The texts of a change with corrected imports, where that changes them. The change itself is reverted.
     pub(crate) fn fix_imports(&mut self, after: &Arc<Files>, edits: &[FileEdit]) -> Vec<Tidied> {
         let rust = |it: &&FileEdit| LANGUAGE.takes(&it.file) && it.new.is_some();
         let edits: Vec<&FileEdit> = edits.iter().filter(rust).collect();
@@ -24,7 +24,7 @@ impl Rust {
         let old: Vec<_> = edits.iter().map(|it| (Arc::from(it.file.as_str()), it.old.clone())).collect();
         let new: Vec<_> = edits.iter().map(|it| (Arc::from(it.file.as_str()), it.new.clone())).collect();
         let tried = self.try_in_shadow(&new).unwrap_or_else(|| self.try_out(&new, None));
-        // A fault of the analysis must not end the one thread that owns the workspace.
+        // A panic of the analysis must not end the one thread that owns the workspace.
         let fixed = catch_unwind(AssertUnwindSafe(|| self.with_imports(after.clone(), &edits, &tried)));
         let fixed = fixed.unwrap_or_else(|panic| {
             if self.is_torn() {

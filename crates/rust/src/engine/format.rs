@@ -1,4 +1,4 @@
-//! What rustfmt makes of one text: the toolchain's own program, which reads the text and runs nothing of the workspace.
+//! Formats a text with rustfmt: the toolchain's own program, which reads the text and runs nothing of the workspace.
 
 use std::io::{Read as _, Write as _};
 use std::path::Path;
@@ -9,22 +9,22 @@ use std::time::Instant;
 use semdex_process::process_group::{self, Group, Pipes};
 use semdex_process::search_path;
 
-/// Where a text would stand, as far as rustfmt must know.
+/// The location of a text, as far as rustfmt has to know it.
 #[derive(Debug, Clone)]
 pub(crate) struct Form<'a> {
     pub root: &'a Path,
-    /// Its `rustfmt.toml` counts, or that of a directory above.
+    /// Its `rustfmt.toml` applies, or the one of a directory above.
     pub directory: &'a Path,
     pub edition: &'a str,
-    /// Without trust the workspace does not say which toolchain is taken.
+    /// Without trust the workspace does not choose the toolchain.
     pub trusted: bool,
 }
 
-/// The text in rustfmt's form, or why not. Blocks until the deadline at most.
+/// The formatted text, or the reason for a failure. Blocks until the deadline at most.
 pub(crate) fn format(text: &str, form: &Form, deadline: Instant) -> Result<String, String> {
     let mut command = Command::new(search_path::find_or_name("rustfmt"));
     command.args(["--quiet", "--emit", "stdout", "--edition", form.edition]);
-    // It refuses to look where there is none.
+    // rustfmt refuses a configuration directory that does not exist.
     let configured =
         |it: &Path| [it.join("rustfmt.toml"), it.join(".rustfmt.toml")].into_iter().find(|it| it.is_file());
     if let Some(config) = form.directory.ancestors().find_map(configured) {
@@ -34,7 +34,7 @@ pub(crate) fn format(text: &str, form: &Form, deadline: Instant) -> Result<Strin
     if form.trusted {
         command.current_dir(form.root);
     } else {
-        // rustup looks for a `rust-toolchain.toml` in the directory that it is started in, and above.
+        // rustup looks for a `rust-toolchain.toml` in the working directory and above.
         command.current_dir("/");
     }
     let (group, pipes) = process_group::spawn(command).map_err(|error| {
@@ -48,7 +48,7 @@ fn talk(group: &Group, pipes: Pipes, text: String, deadline: Instant) -> Result<
         return Err("rustfmt has no standard input and output".to_owned());
     };
     let (sender, receiver) = mpsc::channel();
-    // Both ends may fill up: what is written and what is read must not wait for each other.
+    // Both pipes may fill up: writing and reading must not wait for each other.
     std::thread::spawn(move || drop(input.write_all(text.as_bytes())));
     std::thread::spawn(move || {
         let (mut formatted, mut said) = (String::new(), String::new());
@@ -56,7 +56,7 @@ fn talk(group: &Group, pipes: Pipes, text: String, deadline: Instant) -> Result<
         drop(sender.send(read.map(|_| (formatted, said))));
     });
     let answer = receiver.recv_timeout(deadline.saturating_duration_since(Instant::now()));
-    // It may have closed its output, and go on.
+    // The process may continue after it has closed its output.
     let status = group.wait_until(deadline, &|| answer.is_ok()).map_err(|error| format!("rustfmt: {error}"))?;
     let Some(status) = status else {
         group.kill();
@@ -73,7 +73,7 @@ fn talk(group: &Group, pipes: Pipes, text: String, deadline: Instant) -> Result<
     }
 }
 
-/// The edition of the package that a file belongs to, by the manifests around it.
+/// The edition of the package that a file belongs to, read from the manifests around it.
 pub(crate) fn edition<'a>(file: &str, manifest: impl Fn(&str) -> Option<&'a str>) -> String {
     const FIRST: &str = "2015";
     let directories = || {

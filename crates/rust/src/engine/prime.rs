@@ -1,5 +1,5 @@
-//! What most answers need, worked out before anybody asks. rust-analyzer has a command for that, whose threads have stacks
-//! of 16 MiB: what a workspace's macros make of themselves may take more.
+//! Computes what most answers need before a client asks. rust-analyzer has a command for that, but its threads have
+//! stacks of 16 MiB, which the macros of a workspace may exceed.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -17,10 +17,10 @@ enum Part {
     Symbols(Module),
 }
 
-/// The progress is that of crates, of all that there are.
+/// `progress` receives the number of finished crates, and the number of all crates.
 pub(crate) fn prime(db: &RootDatabase, progress: &(dyn Fn(usize, usize) + Sync)) {
     attach_db(db, || {
-        // Those that a crate depends on stand before it.
+        // Dependencies of a crate precede it.
         let crates = all_crates(db);
         let done = AtomicUsize::new(0);
         on_all_cores(db, &crates, |sema, it, _: &mut Vec<()>| {

@@ -1,9 +1,9 @@
-//! Which files tell Cargo what there is.
+//! Which files determine Cargo's output.
 
 use std::path::Path;
 
-/// Whether a change of this file changes what Cargo would say: manifests, configuration, and files that Cargo finds
-/// by their place.
+/// Whether a change of this file changes Cargo's output: manifests, configuration, and files that Cargo finds by their
+/// location.
 pub(crate) fn is_reload(name: &str, created_or_deleted: bool) -> bool {
     let path = Path::new(name);
     let file_name = path.file_name().and_then(|it| it.to_str()).unwrap_or_default();

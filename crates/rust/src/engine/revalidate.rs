@@ -1,4 +1,4 @@
-//! What any question needs after a change, worked out before anybody asks.
+//! What every query needs after a change, computed before a client asks.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -10,8 +10,8 @@ use ra_ap_ide_db::base_db::salsa::Database as _;
 
 use crate::view::{catch, try_share_types};
 
-/// After any change rust-analyzer verifies the modules and the implementations of all crates before it says anything,
-/// also where nothing came of the change. The first to ask would wait.
+/// After any change rust-analyzer verifies the modules and implementations of all crates before the first answer, even
+/// if the change had no effect. The first query would wait for that.
 pub(crate) fn revalidate(db: &RootDatabase, is_wanted: &dyn Fn() -> bool) {
     let mut traits: HashSet<Trait> = HashSet::new();
     for krate in Crate::all(db).into_iter().filter(|it| it.origin(db).is_local()) {
@@ -30,7 +30,8 @@ pub(crate) fn revalidate(db: &RootDatabase, is_wanted: &dyn Fn() -> bool) {
     }
 }
 
-/// Does so in a thread of its own, beside whoever asks first. The next change ends it, or who sets what this answers.
+/// Does so in a thread of its own, concurrently with the first query. The next change ends it, or the caller by setting
+/// the returned flag.
 pub(crate) fn revalidate_in_background(db: &RootDatabase) -> Arc<AtomicBool> {
     let is_over = Arc::new(AtomicBool::new(false));
     let (db, over) = (db.clone(), is_over.clone());

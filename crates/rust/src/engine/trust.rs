@@ -1,4 +1,4 @@
-//! What of the engine is gone when its workspace is trusted no more.
+//! What the engine discards when its workspace is no longer trusted.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -6,8 +6,8 @@ use std::sync::atomic::Ordering;
 use super::{MacroTable, Rust};
 
 impl Rust {
-    /// To be followed by a reload. What code of the workspace made is gone at once where it is trusted no more, and so
-    /// are the programs that run it.
+    /// A reload has to follow. If trust is withdrawn, the output of workspace code is discarded immediately, and the
+    /// programs that run it are ended.
     pub(crate) fn set_trust(&mut self, trusted: bool, build_scripts: bool, proc_macros: bool) {
         self.superseded.0.store(true, Ordering::Relaxed);
         (self.config.trusted, self.config.build_scripts, self.config.proc_macros) =

@@ -1,5 +1,5 @@
-//! Cargo's configuration, as far as it decides what code means: the target and `[env]`. And which of its files are
-//! left unread without trust.
+//! Cargo's configuration, as far as it changes the meaning of code: the target and `[env]`. Also reports which of its
+//! files are not read without trust.
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
@@ -11,14 +11,14 @@ use toml::{Table, Value};
 use super::tools::Tools;
 use semdex_model::{Missing, MissingCode};
 
-/// What is shown of files that are not read.
+/// The most unread files that are listed.
 const SHOWN: usize = 5;
 
 /// The configuration that Cargo finds from a directory.
 #[derive(Default)]
 pub(super) struct CargoConfiguration {
     values: Table,
-    /// Where a value comes from, by its dotted key.
+    /// The file that each value comes from, by dotted key.
     origins: HashMap<String, PathBuf>,
 }
 
@@ -40,12 +40,12 @@ impl CargoConfiguration {
         }
     }
 
-    /// Lines of `key = value # file`.
+    /// Parses lines of `key = value # file`.
     fn parse(text: &str) -> CargoConfiguration {
         let origin = |line: &str| {
             let (key, rest) = line.split_once(" = ")?;
             let (_, file) = rest.rsplit_once("# ")?;
-            // Relative paths are relative to the directory that `.cargo` lies in.
+            // Relative paths are relative to the directory that contains `.cargo`.
             let directory = Path::new(file.trim()).parent()?.parent()?;
             directory.is_absolute().then(|| (key.trim().to_owned(), directory.to_owned()))
         };
@@ -55,7 +55,7 @@ impl CargoConfiguration {
         }
     }
 
-    /// The first target that is built for, if one is named.
+    /// The first configured build target.
     pub(crate) fn target(&self) -> Option<String> {
         let named = match self.values.get("build")?.get("target")? {
             Value::Array(several) => several.first()?.as_str()?,
@@ -65,8 +65,8 @@ impl CargoConfiguration {
         Some(origin.map_or_else(|| named.to_owned(), |it| it.join(named).display().to_string()))
     }
 
-    /// What `env!` and its like see, besides what Cargo says of each package. A variable of the process comes before
-    /// one that is not forced.
+    /// The variables that `env!` and similar macros see, apart from Cargo's own variables for each package. A variable
+    /// of the process takes precedence over one that is not forced.
     pub(crate) fn variables(&self, set: impl Fn(&str) -> Option<String>) -> Env {
         let mut variables = Env::default();
         for (name, entry) in self.values.get("env").and_then(Value::as_table).into_iter().flatten() {
@@ -80,8 +80,8 @@ impl CargoConfiguration {
     }
 }
 
-/// Says which files would say how the workspace is built, and were not read. The disk is asked, not the indexed
-/// texts: what they leave out (links, large files, marked directories) is read by Cargo all the same.
+/// Reports the files that would configure the build and were not read. It looks at the disk, not at the indexed texts:
+/// Cargo also reads what these leave out (links, large files, marked directories).
 pub(super) fn unread(root: &AbsPath, manifests: &[AbsPathBuf]) -> Option<Missing> {
     let own = std::env::var_os("CARGO_HOME").map(PathBuf::from);
     let own = own.or_else(|| std::env::home_dir().map(|it| it.join(".cargo")));
@@ -94,7 +94,7 @@ pub(super) fn unread(root: &AbsPath, manifests: &[AbsPathBuf]) -> Option<Missing
             }
             let files = [".cargo/config", ".cargo/config.toml", "rust-toolchain", "rust-toolchain.toml"];
             let there = files.iter().map(|it| directory.join(it)).filter(|it| {
-                // Dangling or not, a link is there.
+                // A dangling link counts as present.
                 std::fs::symlink_metadata(it).is_ok() && own.as_deref().is_none_or(|own| it.parent() != Some(own))
             });
             let shown = |it: PathBuf| it.strip_prefix(root).map_or_else(|_| it.clone(), Path::to_path_buf);

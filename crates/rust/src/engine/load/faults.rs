@@ -1,4 +1,4 @@
-//! What of a load's results failed after it was over: macros that hung. Answers are incomplete from then on.
+//! Failures of a load's results after the load has ended: macros that hung. Answers are incomplete from then on.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -7,10 +7,10 @@ use tokio::sync::watch;
 use semdex_engine::EngineStatus;
 use semdex_model::{Missing, MissingCode};
 
-/// As many as this are listed one by one.
+/// The most failures that are listed one by one.
 const MOST: usize = 16;
 
-/// Shared by the macros of one load and by all views of it.
+/// Shared by the macros of one load and all views of it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Faults {
     noted: Arc<Mutex<Vec<Missing>>>,
@@ -22,7 +22,7 @@ impl Faults {
         Faults { noted: Arc::default(), status: Some(status) }
     }
 
-    /// Once for each thing that is wrong.
+    /// Each failure is recorded once.
     pub(super) fn note(&self, detail: &str) {
         let missing = Missing::new(MissingCode::ProcMacros, "rust", detail);
         let mut noted = self.noted.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,7 +1,7 @@
-//! The process that runs proc macros. rust-analyzer waits for its answers without a deadline, and with it every
-//! change: so the lines between them pass through here. An answer that does not come in time is given up, its
-//! process group is killed, and the next request has a new process, a bounded number of times. A macro that hung
-//! once is not asked again until the next load.
+//! The process that runs proc macros. rust-analyzer waits for its answers without a deadline and blocks every change
+//! during that time. The messages between them therefore pass through this module. If an answer does not arrive in
+//! time, its process group is killed and the next request gets a new process, a bounded number of times. A macro that
+//! hung is not called again until the next load.
 
 use std::collections::HashSet;
 use std::io::{self, BufRead, Read, Write};
@@ -22,10 +22,10 @@ use serde::Deserialize;
 use super::faults::Faults;
 use semdex_process::process_group::{self, Group};
 
-/// Processes for one load.
+/// The most processes of one load.
 const MOST_STARTS: usize = 8;
 
-/// How a process is started, and how long an answer may take.
+/// How a process is started, and the time limit of an answer.
 #[derive(Clone)]
 pub(super) struct Plan {
     pub program: PathBuf,
@@ -34,7 +34,7 @@ pub(super) struct Plan {
     pub faults: Faults,
 }
 
-/// A client whose requests end in time.
+/// A client whose requests have a time limit.
 pub(super) fn start(plan: &Plan, program: &AbsPath) -> io::Result<ProcMacroClient> {
     let spawn = |_: Option<_>| {
         let session = Shared(Arc::new(Mutex::new(Session::new(plan.clone())?)));
@@ -43,7 +43,7 @@ pub(super) fn start(plan: &Plan, program: &AbsPath) -> io::Result<ProcMacroClien
         let answers: Box<dyn BufRead + Send + Sync> = Box::new(Answers { session, line: Vec::new(), taken: 0 });
         Ok((exit, requests, answers))
     };
-    // No version: only the protocol of lines is understood here.
+    // No version: only the line protocol is understood here.
     ProcMacroClient::with_io_channels(program, spawn, None, 1)
 }
 
@@ -60,10 +60,10 @@ struct Session {
     plan: Plan,
     server: Option<Server>,
     starts: usize,
-    /// What is being written.
+    /// The request that is being written.
     request: Vec<u8>,
     sent: Instant,
-    /// The request that says which kind of positions is wanted; each process has to be sent it.
+    /// The request that selects the kind of positions; each new process has to receive it.
     settings: Option<Vec<u8>>,
     /// Macros that did not answer, by library and name.
     hung: HashSet<Called>,
@@ -73,11 +73,11 @@ struct Server {
     group: Group,
     stdin: ChildStdin,
     stdout: ChildStdout,
-    /// What was read and not handed on.
+    /// What was read and not forwarded.
     read: Vec<u8>,
 }
 
-/// Of a request, what tells which macro is called.
+/// The part of a request that identifies the called macro.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Deserialize)]
 struct Called {
     lib: PathBuf,
@@ -119,13 +119,13 @@ impl Session {
         Ok(())
     }
 
-    /// A whole request has been written.
+    /// Sends a complete request.
     fn send(&mut self) -> io::Result<()> {
         let request = std::mem::take(&mut self.request);
         if request.starts_with(b"{\"SetConfig\"") {
             self.settings = Some(request.clone());
         }
-        // Most macros never hang, and then requests need not be read.
+        // If no macro has hung, requests need not be parsed.
         if let Some(called) = if self.hung.is_empty() { None } else { called(&request) }
             && self.hung.contains(&called)
         {
@@ -139,7 +139,7 @@ impl Session {
             Some(server) => server.write(&request, self.sent + self.plan.limit),
             None => Ok(()),
         };
-        // Kept, to know which macro it is that does not answer.
+        // Kept to identify the macro that does not answer.
         self.request = request;
         written.map_err(|error| self.fail(&error))
     }
@@ -155,9 +155,9 @@ impl Session {
         Ok(line)
     }
 
-    /// The process is of no use any more.
+    /// The process is no longer usable.
     fn fail(&mut self, error: &io::Error) -> io::Error {
-        // Dropped, it is killed with all that it started.
+        // Dropping it kills it with all processes that it started.
         self.server = None;
         let called = called(&std::mem::take(&mut self.request));
         let whose = called.as_ref().map_or_else(
@@ -222,7 +222,7 @@ impl Server {
         Ok(())
     }
 
-    /// The next line, with its end.
+    /// The next line, with its line break.
     fn line(&mut self, deadline: Instant) -> io::Result<Vec<u8>> {
         let mut searched = 0;
         loop {
@@ -233,7 +233,7 @@ impl Server {
                 return Ok(line);
             }
             searched = self.read.len();
-            // Also where it never stops to print.
+            // The deadline also applies if it never stops printing.
             wait(&PollFd::new(&self.stdout, PollFlags::IN), deadline)?;
             let mut piece = [0; 64 << 10];
             match self.stdout.read(&mut piece) {
@@ -256,7 +256,7 @@ fn wait(event: &PollFd<'_>, deadline: Instant) -> io::Result<()> {
     match poll(&mut [event.clone()], limit.as_ref()) {
         Err(rustix::io::Errno::INTR) => Ok(()),
         Ok(0) => Err(io::ErrorKind::TimedOut.into()),
-        // Ready all the time, it must not go on for ever.
+        // A pipe that is always ready must not keep this loop running for ever.
         Ok(_) if left.is_zero() => Err(io::ErrorKind::TimedOut.into()),
         Ok(_) => Ok(()),
         Err(error) => Err(error.into()),
@@ -275,7 +275,7 @@ impl Write for Shared {
 }
 
 impl ProcessExit for Shared {
-    /// There is always another process to be had, or an error for each request.
+    /// There is always another process, or an error for each request.
     fn exit_err(&mut self) -> Option<ServerError> {
         None
     }

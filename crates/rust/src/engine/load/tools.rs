@@ -1,10 +1,9 @@
-//! The toolchain as a load uses it: which programs are started, where, and with which environment.
+//! The toolchain, as a load uses it: which programs are started, where, and with which environment.
 //!
-//! Cargo and rustup read configuration from the directory that they are started in and from all above it: wrappers,
-//! other compilers, `[env]` with another PATH, other toolchains. For a workspace that is not trusted they are
-//! started in `/`, with `--manifest-path`, so that nothing of the workspace is among what they read, whatever lies
-//! there and by whatever links; and the toolchain's own programs are taken, not rustup's, which look for a
-//! `rust-toolchain.toml`.
+//! Cargo and rustup read configuration from their working directory and all directories above it: wrappers, other
+//! compilers, `[env]` with another PATH, other toolchains. For an untrusted workspace they start in `/` with
+//! `--manifest-path`, so that they read no configuration of the workspace. For the same reason the toolchain's own
+//! programs are used, not rustup's, which look for a `rust-toolchain.toml`.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -20,11 +19,11 @@ use serde::Deserialize;
 use semdex_process::process_group::{self, Failure};
 use semdex_process::search_path;
 
-/// Has Cargo download nothing.
+/// Prevents downloads by Cargo.
 pub(super) const OFFLINE: &str = "CARGO_NET_OFFLINE";
 /// A directory with nothing above it.
 const NOWHERE: &str = "/";
-/// What rust-analyzer takes for granted though `rustc --print cfg` does not say it on stable.
+/// Set by rust-analyzer although `rustc --print cfg` does not print them on stable.
 const UNSTABLE_CFGS: [&str; 15] = [
     "target_has_atomic_equal_alignment=\"8\"",
     "target_has_atomic_equal_alignment=\"16\"",
@@ -43,7 +42,7 @@ const UNSTABLE_CFGS: [&str; 15] = [
     "target_has_atomic",
 ];
 
-/// What a load may take, and whether it is still wanted.
+/// The time limit of a load, and whether its result is still wanted.
 #[derive(Clone, Copy)]
 pub(crate) struct Patience<'a> {
     pub deadline: Instant,
@@ -55,7 +54,7 @@ pub(crate) struct Tools<'a> {
     pub sysroot: AbsPathBuf,
     pub trusted: bool,
     pub patience: Patience<'a>,
-    /// Variables that all programs get; `None` takes one away.
+    /// Variables of all programs; `None` removes one.
     pub environment: FxHashMap<String, Option<String>>,
     pub version: Version,
     pub host: Option<String>,
@@ -63,12 +62,12 @@ pub(crate) struct Tools<'a> {
     rustc: PathBuf,
 }
 
-/// Cargo's, as far as it decides which options there are.
+/// Cargo's version, as far as it decides which options exist.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Version(pub u32, pub u32);
 
 impl<'a> Tools<'a> {
-    /// Asks `rustc`, as it is found from the root of the workspace or, without trust, from nowhere.
+    /// Runs `rustc` from the root of the workspace or, without trust, from `/`.
     pub(crate) fn find(root: &AbsPath, trusted: bool, patience: Patience<'a>) -> Result<Tools<'a>, String> {
         let mut environment = FxHashMap::default();
         let mut set = |name: &str, value: &str| environment.insert(name.to_owned(), Some(value.to_owned()));
@@ -94,7 +93,7 @@ impl<'a> Tools<'a> {
         let sysroot = tools.ask(command.args(["--print", "sysroot"]))?;
         tools.sysroot = AbsPathBuf::try_from(Utf8PathBuf::from(sysroot.trim()))
             .map_err(|path| format!("`rustc --print sysroot` said `{path}`"))?;
-        // From here on, what is missing is said, not downloaded.
+        // From here on, missing components are reported, not downloaded.
         tools.environment.insert("RUSTUP_AUTO_INSTALL".to_owned(), Some("0".to_owned()));
         tools.choose_programs();
         let version = tools.ask(tools.cargo(root).arg("--version"))?;
@@ -114,13 +113,13 @@ impl<'a> Tools<'a> {
             if self.trusted { users_cargo() } else { cargo }.unwrap_or_else(|| search_path::find_or_name("cargo"));
         self.rustc = rustc.unwrap_or_else(|| search_path::find_or_name("rustc"));
         if !self.trusted {
-            // Before what the user's own configuration says.
+            // These take precedence over the user's own configuration.
             let rustc = self.rustc.to_string_lossy().into_owned();
             self.environment.insert("RUSTC".to_owned(), Some(rustc));
         }
     }
 
-    /// Cargo, to be asked about the package or workspace in a directory.
+    /// Cargo, for queries about the package or workspace in a directory.
     pub(crate) fn cargo(&self, directory: &AbsPath) -> Command {
         self.command(&self.cargo, directory)
     }
@@ -141,7 +140,7 @@ impl<'a> Tools<'a> {
         command
     }
 
-    /// What a program prints, or why it prints nothing of use.
+    /// The output of a program, or why there is none.
     pub(crate) fn ask(&self, command: &mut Command) -> Result<String, String> {
         let command = std::mem::replace(command, Command::new(""));
         let shown = shown(&command);
@@ -156,7 +155,7 @@ impl<'a> Tools<'a> {
         String::from_utf8(output.stdout).map_err(|_| format!("`{shown}` printed what is no UTF-8"))
     }
 
-    /// The `cfg`s that hold for a target, as the workspace builds for it.
+    /// The `cfg`s of a target, as the workspace is built for it.
     pub(crate) fn cfgs(&self, directory: &AbsPath, target: Option<&str>) -> Vec<CfgAtom> {
         let target = || target.into_iter().flat_map(|it| ["--target", it]);
         let ask_cargo = || {
@@ -165,7 +164,7 @@ impl<'a> Tools<'a> {
             cargo.args(["rustc", "-Z", "unstable-options", "--print", "cfg"]).args(target()).args(["--", "-O"]);
             self.ask(&mut cargo)
         };
-        // Cargo would take the configuration into account, which without trust it is not to.
+        // Cargo would read the configuration, which is not allowed without trust.
         let said = if self.trusted { ask_cargo() } else { Err("not asked".to_owned()) };
         let said = said.or_else(|_| {
             let mut rustc = self.rustc(directory);
@@ -194,7 +193,7 @@ impl<'a> Tools<'a> {
         Ok(TargetData { arch, data_layout: specification.data_layout.into_boxed_str() })
     }
 
-    /// The program that runs proc macros comes with the toolchain.
+    /// The toolchain contains the program that runs proc macros.
     pub(crate) fn proc_macro_server(&self) -> Option<AbsPathBuf> {
         let places = ["libexec", "lib"].map(|it| self.sysroot.join(it).join("rust-analyzer-proc-macro-srv"));
         places.into_iter().find(|it| AsRef::<Path>::as_ref(it).is_file())
@@ -209,14 +208,14 @@ struct TargetSpecification {
 }
 
 impl Version {
-    /// Of `cargo 1.95.0 (f2d3ce0bd 2026-03-21)`.
+    /// Parses `cargo 1.95.0 (f2d3ce0bd 2026-03-21)`.
     fn parse(text: &str) -> Option<Version> {
         let mut numbers = text.strip_prefix("cargo ")?.split('.');
         Some(Version(numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
     }
 }
 
-/// rustup's where there is one, as rust-analyzer prefers it.
+/// rustup's proxy if it exists, as rust-analyzer prefers it.
 fn users_cargo() -> Option<PathBuf> {
     let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
     let home = home.or_else(|| std::env::home_dir().map(|it| it.join(".cargo")));

@@ -1,6 +1,6 @@
-//! One Cargo workspace, from what Cargo and rustc say of it. rust-analyzer's own loading is not used: it starts its
-//! programs itself, in the workspace, without deadlines, and they live on when semdex ends. Only what Cargo says of the
-//! standard library it takes from nobody else: that is waited for in a thread of its own (`library_of`).
+//! Loads one Cargo workspace from the output of Cargo and rustc. rust-analyzer's own loading is not used: it starts
+//! programs in the workspace, without deadlines, and they outlive semdex. Only rust-analyzer can load the packages of
+//! the standard library; a thread of its own waits for that (`library_of`).
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -22,12 +22,12 @@ use super::tools::{OFFLINE, Tools, Version};
 use semdex_fs::Look;
 use semdex_process::search_path;
 
-/// So long rust-analyzer may take to list the packages of the standard library, for which nothing is downloaded.
+/// The time limit for listing the packages of the standard library, for which nothing is downloaded.
 const LIBRARY_LIMIT: Duration = Duration::from_secs(300);
-/// How often it is looked whether that is still wanted.
+/// The interval at which it is checked whether that is still wanted.
 const PACE: Duration = Duration::from_millis(100);
 
-/// A workspace, and why its dependencies are unknown, if they are.
+/// A workspace, and the reason if its dependencies are unknown.
 pub(super) struct LoadedWorkspace {
     pub workspace: ProjectWorkspace,
     pub error: Option<String>,
@@ -87,14 +87,14 @@ fn locate(tools: &Tools<'_>, manifest: &AbsPath) -> Result<ManifestPath, String>
     let directory = manifest.parent().unwrap_or(manifest);
     let mut cargo = tools.cargo(directory);
     cargo.args(["locate-project", "--workspace", "--manifest-path", manifest.as_str()]);
-    // Where this fails, reading the metadata will say why.
+    // If this fails, reading the metadata will report the reason.
     let located = tools.ask(&mut cargo).ok().and_then(|it| serde_json::from_str::<Located>(&it).ok());
     let root = located.and_then(|it| AbsPathBuf::try_from(it.root).ok());
     ManifestPath::try_from(root.unwrap_or_else(|| manifest.to_path_buf()))
         .map_err(|path| format!("{path} is no manifest"))
 }
 
-/// With all dependencies, else without any and the reason.
+/// The metadata with all dependencies; without any, and the reason, if that fails.
 fn ask_metadata(
     tools: &Tools<'_>,
     manifest: &ManifestPath,
@@ -129,7 +129,7 @@ fn ask_metadata(
     ask(false).map(|it| (it, None)).or_else(|error| Ok((ask(true)?, Some(explained(error)))))
 }
 
-/// Those that are wanted and that the workspace has, as options.
+/// Adds options for the wanted features that the workspace has.
 pub(super) fn add_features(cargo: &mut Command, features: &CargoFeatures, is_there: impl Fn(&str) -> bool) {
     match features {
         CargoFeatures::All => drop(cargo.arg("--all-features")),
@@ -145,13 +145,13 @@ pub(super) fn add_features(cargo: &mut Command, features: &CargoFeatures, is_the
     }
 }
 
-/// A copy of the lock file for Cargo to write to, so that the workspace's own stays as it is.
+/// A copy of the lock file for Cargo to write to, so that the workspace's own stays unchanged.
 pub(super) struct LockFile {
     _directory: TempDir,
 }
 
 impl LockFile {
-    /// `None` where this Cargo cannot be given one, or none can be made.
+    /// `None` if this Cargo does not support another lock file, or the copy fails.
     pub(crate) fn copy(version: Version, manifest: &ManifestPath, cargo: &mut Command) -> Option<LockFile> {
         if version < LOCK_FILE_ELSEWHERE {
             return None;
@@ -159,7 +159,7 @@ impl LockFile {
         let directory = tempfile::tempdir().ok()?;
         let copy = directory.path().join("Cargo.lock");
         let own = manifest.parent().join("Cargo.lock");
-        // Without one, Cargo chooses the versions anew.
+        // Without one, Cargo chooses the versions again.
         if let Ok(text) = semdex_fs::read_file(own.as_ref(), super::sources::LARGEST_SOURCE) {
             std::fs::write(&copy, text).ok()?;
         }
@@ -168,10 +168,10 @@ impl LockFile {
     }
 }
 
-/// The first Cargo that can be given another lock file.
+/// The first Cargo version that accepts another lock file.
 pub(crate) const LOCK_FILE_ELSEWHERE: Version = Version(1, 82);
 
-/// Tells Cargo which lock file to read and write.
+/// Sets the lock file that Cargo reads and writes.
 pub(crate) fn lock_at(version: Version, file: &Path, cargo: &mut Command) {
     cargo.env("__CARGO_TEST_CHANNEL_OVERRIDE_DO_NOT_USE_THIS", "nightly").args(["-Z", "unstable-options"]);
     if version < Version(1, 95) {
@@ -189,22 +189,22 @@ fn sysroot(tools: &Tools<'_>, sources: Option<&AbsPath>, target: Option<&str>) -
     type Key = (AbsPathBuf, AbsPathBuf, Option<String>, Option<SystemTime>);
     static LOADED: LazyLock<Mutex<HashMap<Key, Sysroot>>> = LazyLock::new(Mutex::default);
     let Some(sources) = sources else { return Sysroot::empty() };
-    // An update of the toolchain puts others in their place.
+    // An update of the toolchain replaces the sources.
     let installed = Look::at(sources.join("core/src/lib.rs").as_ref()).changed();
     let key = (tools.sysroot.clone(), sources.to_path_buf(), target.map(str::to_owned), installed);
     let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(loaded) = loaded.get(&key) {
         return loaded.clone();
     }
-    // It looks for Cargo by the search path of the process, and for nothing else there where that is confined.
+    // rust-analyzer looks for Cargo on the process's search path; a confined path may contain no other program.
     if search_path::is_barred("cargo".as_ref(), &std::env::var_os("PATH").unwrap_or_default()) {
         tracing::error!("the Cargo that rust-analyzer would run lies in a workspace that is not trusted");
         return Sysroot::empty();
     }
-    // Without its own directory rust-analyzer would ask rustup for Cargo's path, in the workspace.
+    // Without a directory rust-analyzer would ask rustup for Cargo's path, in the workspace.
     let sysroot = Sysroot::new(None, Some(sources.to_path_buf()));
-    // rust-analyzer asks Cargo itself here, away from every workspace. What may take long, downloads, is done before: they
-    // are the toolchain's, and no workspace decides about them.
+    // Here rust-analyzer runs Cargo itself, outside every workspace. Downloads, which may take long, are done before.
+    // They belong to the toolchain, and no workspace influences them.
     let mut cargo = tools.cargo(sources);
     cargo.env_remove(OFFLINE);
     cargo.current_dir(AsRef::<Path>::as_ref(sources)).env("__CARGO_TEST_CHANNEL_OVERRIDE_DO_NOT_USE_THIS", "nightly");
@@ -236,8 +236,8 @@ fn sysroot(tools: &Tools<'_>, sources: Option<&AbsPath>, target: Option<&str>) -
     sysroot
 }
 
-/// The same with its packages; `None` where Cargo does not tell them in time. What rust-analyzer starts for it cannot be
-/// ended from here: it is Cargo, which reads, or waits for another Cargo.
+/// The same with its packages; `None` if Cargo does not list them in time. The process that rust-analyzer starts for it
+/// cannot be ended from here: it is Cargo, which reads, or waits for another Cargo.
 fn library_of(mut sysroot: Sysroot, config: CargoMetadataConfig, tools: &Tools<'_>) -> Option<Sysroot> {
     let (sender, receiver) = mpsc::channel();
     let work = move || {
@@ -245,7 +245,7 @@ fn library_of(mut sysroot: Sysroot, config: CargoMetadataConfig, tools: &Tools<'
         if let Some(workspace) = sysroot.load_workspace(&config, false, &|_| ()) {
             sysroot.set_workspace(workspace);
         }
-        // Nobody may be waiting any more.
+        // The receiver may be gone.
         drop(sender.send(sysroot));
     };
     std::thread::Builder::new().name("rust-library".to_owned()).spawn(work).ok()?;
