@@ -373,7 +373,7 @@ fn show(hunk: &Hunk, edit: &Edit, verdict: Verdict) {
             }
         }
         Ok(Outcome::Ambiguous(hits)) => println!("--- ambiguous: {hits:?}"),
-        Ok(Outcome::Missed { reason, nearest }) => println!("--- missed: {reason} {nearest:?}"),
+        Ok(Outcome::NotFound { reason, nearest }) => println!("--- missed: {reason} {nearest:?}"),
         Err(error) => println!("--- {error}"),
     }
 }

@@ -117,7 +117,7 @@ fn misses(sight: &Sight, blocks: &[Block], error: &Error) -> Vec<Miss> {
                     let why = format!("the text stands at {} places: add lines around it", hits.len());
                     misses.push(Miss { why, places, ..of(block) });
                 }
-                Ok(Outcome::Missed { nearest, reason }) => {
+                Ok(Outcome::NotFound { nearest, reason }) => {
                     let places = nearest.iter().map(|it| lines(it.span.start, it.span.end)).collect();
                     misses.push(Miss { why: reason, places, ..of(block) });
                 }

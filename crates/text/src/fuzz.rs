@@ -281,7 +281,7 @@ fn fuzz_matching() {
                 assert!(hits.len() > 1);
                 return;
             }
-            Outcome::Missed { nearest, .. } => {
+            Outcome::NotFound { nearest, .. } => {
                 assert!(nearest.is_none_or(|it| text.get(it.span.start..it.span.end).is_some()));
                 return;
             }

@@ -14,7 +14,7 @@ pub(super) fn search(files: &Files, file: &File, search: &Search) -> Result<(Pat
     let hit = match matching::find(search)? {
         Outcome::Found(hit) => hit,
         Outcome::Ambiguous(hits) => return Err(ambiguous(file, search, &hits)),
-        Outcome::Missed { nearest, reason } => {
+        Outcome::NotFound { nearest, reason } => {
             return Err(missed(files, file, search, nearest, &reason));
         }
     };

@@ -13,8 +13,8 @@ mod sweep;
 
 use rustc_hash::FxHashSet;
 
-use super::miss;
-use super::reindent::patch;
+use super::not_found;
+use super::patch::patch;
 use super::search::{Hit, Outcome, Region, Search, nearest_to_line};
 use crate::score::{self, NearestPart, Pattern};
 use extent::{Doubt, Extents, Place};
@@ -43,12 +43,12 @@ pub(super) fn find(search: &Search, region: &Region, context: &str) -> Outcome {
             "the text is not in the file as it stands, and it is longer than the {LONGEST} characters up to which a \
              similar place is looked for: search for fewer lines"
         );
-        return Outcome::Missed { nearest: None, reason };
+        return Outcome::NotFound { nearest: None, reason };
     }
     if !asked.text.chars().any(|it| is_word(it) || !it.is_ascii()) {
         let reason = "these brackets and signs are not in the file as they stand, and without a word in them no place \
                       is like them: take more lines around";
-        return Outcome::Missed { nearest: None, reason: reason.to_owned() };
+        return Outcome::NotFound { nearest: None, reason: reason.to_owned() };
     }
     let flat = Flat::new(region.text);
     let replacement = score::collapse(search.replacement);
@@ -64,11 +64,11 @@ pub(super) fn find(search: &Search, region: &Region, context: &str) -> Outcome {
         } else {
             "nothing in the file is like the search text"
         };
-        return Outcome::Missed { nearest: None, reason: reason.to_owned() };
+        return Outcome::NotFound { nearest: None, reason: reason.to_owned() };
     };
     let missed = |why: String| {
         let nearest = finder.as_if_taken(nearest).map_or_else(|| hit(nearest), |it| hit(&it));
-        Outcome::Missed { nearest: Some(nearest), reason: miss::reason(search, &nearest, &why) }
+        Outcome::NotFound { nearest: Some(nearest), reason: not_found::reason(search, &nearest, &why) }
     };
     let least = f64::from(search.autofix);
     if search.autofix == 0 {

@@ -10,17 +10,22 @@
 mod elision;
 mod exact;
 mod fuzzy;
+mod indentation;
+mod indentation_map;
+mod kept_lines;
+mod line_pairs;
 mod literals;
-mod miss;
-mod reindent;
+mod not_found;
+mod patch;
 mod search;
 mod whitespace;
+mod written_at_margin;
 
 use semdex_model::{Code, Error, Result, Span, Strategy};
 
 pub use elision::refuse_in_replacement as refuse_elisions;
-pub use miss::{already_applied, nearest, stands_in};
-pub use reindent::{Patch, Replaced, apply, apply_all, patch, whole};
+pub use not_found::{already_applied, nearest, stands_in};
+pub use patch::{Patch, Replaced, apply, apply_all, patch, whole};
 pub use search::{Hit, Outcome, Search};
 use search::{decide, is_blank, region, trimmed, without_bom};
 
@@ -68,10 +73,10 @@ pub fn find(search: &Search) -> Result<Outcome> {
     }
     if let Some(refused) = loose.refused.filter(|it| fits(it.hit.span)) {
         let nearest = Some(Hit { span: region.outer(refused.hit.span), ..refused.hit });
-        return Ok(Outcome::Missed { nearest, reason: refused.reason.to_owned() });
+        return Ok(Outcome::NotFound { nearest, reason: refused.reason.to_owned() });
     }
     match fuzzy::find(search, &region, context) {
-        Outcome::Missed { .. } if !of_lines && !cut.is_empty() => {
+        Outcome::NotFound { .. } if !of_lines && !cut.is_empty() => {
             let hit = |span| Hit { span: region.outer(span), score: 100.0, strategy: Strategy::Exact };
             Ok(decide(search, cut.into_iter().map(hit).collect()))
         }
@@ -79,15 +84,15 @@ pub fn find(search: &Search) -> Result<Outcome> {
             elision::refuse_in_search(context, search.text, hit.span)?;
             match doubt(search, &hit, context) {
                 Some(why) => {
-                    let reason = miss::reason(search, &hit, why);
-                    Ok(Outcome::Missed { nearest: Some(hit), reason })
+                    let reason = not_found::reason(search, &hit, why);
+                    Ok(Outcome::NotFound { nearest: Some(hit), reason })
                 }
                 None => Ok(Outcome::Found(hit)),
             }
         }
-        Outcome::Missed { nearest: Some(hit), reason } => {
+        Outcome::NotFound { nearest: Some(hit), reason } => {
             elision::refuse_in_search(context, search.text, hit.span)?;
-            Ok(Outcome::Missed { nearest: Some(hit), reason })
+            Ok(Outcome::NotFound { nearest: Some(hit), reason })
         }
         outcome => Ok(outcome),
     }
@@ -138,10 +143,10 @@ fn doubt(search: &Search, hit: &Hit, context: &str) -> Option<&'static str> {
 fn takes_other_bracket(text: &str, span: Span, context: &str) -> bool {
     let has_line = |line: &&str| !is_blank(line);
     let asked: Vec<&str> = context.lines().filter(has_line).collect();
-    let place = reindent::with_indentation(text, span);
+    let place = indentation::with_indentation(text, span);
     let is_other = |[asked, inner, there, beside]: [Option<&str>; 4]| {
         let (Some(asked), Some(there), Some(beside)) = (asked, there, beside) else { return false };
-        let [of_asked, of_there, of_beside] = [asked, there, beside].map(reindent::indent);
+        let [of_asked, of_there, of_beside] = [asked, there, beside].map(indentation::indent);
         let is_one = [asked, there, beside].into_iter().all(is_bracket) && !inner.is_some_and(is_bracket);
         is_one && of_asked != of_there && of_asked == of_beside
     };
@@ -152,7 +157,7 @@ fn takes_other_bracket(text: &str, span: Span, context: &str) -> bool {
     let above = text[..span.start].rsplit('\n').skip(1).find(has_line);
     let below = text[span.end..].split('\n').skip(1).find(has_line);
     (is_other([first[0], first[1], first[2], above]) || is_other([last[0], last[1], last[2], below]))
-        && reindent::indentations(text, span, context).iter().any(|it| it.asked == it.there)
+        && line_pairs::indentation_pairs(text, span, context).iter().any(|it| it.asked == it.there)
 }
 
 /// Whether the search text begins or ends with an indentation that nothing follows where the file has something, or with a blank

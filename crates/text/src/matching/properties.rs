@@ -73,7 +73,7 @@ proptest! {
                 prop_assert!(hits.len() > 1, "{:?}", hits);
                 hits.clone()
             }
-            Outcome::Missed { nearest, .. } => nearest.iter().copied().collect(),
+            Outcome::NotFound { nearest, .. } => nearest.iter().copied().collect(),
         };
         for hit in hits {
             let place = &text[hit.span.start..hit.span.end];
@@ -182,7 +182,7 @@ proptest! {
     fn the_ends_of_what_can_be_asked(text in file(), more in lines_of(3), blank in select(vec!["", " ", "\n\t", "\u{feff}\n"]), replacement in lines_of(4)) {
         prop_assert!(find(&plain(&text, blank, "x")).is_err());
         let in_nothing = find(&plain("", "some words\n", "x"));
-        let is_missed = matches!(in_nothing, Ok(Outcome::Missed { .. }));
+        let is_missed = matches!(in_nothing, Ok(Outcome::NotFound { .. }));
         prop_assert!(is_missed);
         let own = without_bom(&text);
         prop_assume!(!own.trim().is_empty());

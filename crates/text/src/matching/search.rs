@@ -33,7 +33,7 @@ pub enum Outcome {
     /// In the order of the text, or the best first where they are merely alike. At most [`MOST_PLACES`].
     Ambiguous(Vec<Hit>),
     /// `reason` says in words what differs from the nearest place, or why that was not good enough.
-    Missed {
+    NotFound {
         /// The place that is most alike. None where nothing is alike at all.
         nearest: Option<Hit>,
         /// For the error's detail.

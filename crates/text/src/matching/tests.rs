@@ -18,7 +18,7 @@ fn found(search: &Search) -> (Strategy, String) {
 
 fn missed(search: &Search) -> (Option<Hit>, String) {
     match find(search) {
-        Ok(Outcome::Missed { nearest, reason }) => (nearest, reason),
+        Ok(Outcome::NotFound { nearest, reason }) => (nearest, reason),
         other => panic!("{other:?}"),
     }
 }
@@ -131,7 +131,7 @@ fn white_space_may_differ() {
 fn white_space_that_means_something_may_not_differ() {
     let strict = |text: &str, context: &str| {
         let outcome = find(&Search { autofix: 0, ..search(text, context) }).unwrap();
-        assert!(matches!(outcome, Outcome::Missed { .. }), "{context:?} in {text:?}: {outcome:?}");
+        assert!(matches!(outcome, Outcome::NotFound { .. }), "{context:?} in {text:?}: {outcome:?}");
     };
     strict("x = ab;", "x = a b;");
     strict("x = a b;", "x = ab;");
@@ -237,7 +237,7 @@ fn a_brace_that_was_left_out_at_an_edge_is_not_written_twice() {
         "    \n}\n\nfn g() {\n    othr();\n}\n",
     ] {
         let outcome = find(&Search { autofix: 80, ..search(text, lost) }).unwrap();
-        assert!(matches!(outcome, Outcome::Missed { nearest: Some(_), .. }), "{lost:?}: {outcome:?}");
+        assert!(matches!(outcome, Outcome::NotFound { nearest: Some(_), .. }), "{lost:?}: {outcome:?}");
     }
     // A blank line that is one in the file too, with other blanks on it.
     let (strategy, _) = found(&Search { autofix: 80, ..search(text, "    \nfn g() {\n    othr();\n}\n") });
@@ -499,7 +499,7 @@ fn any_text_at_all() {
                 vec![hit]
             }
             Outcome::Ambiguous(hits) => hits,
-            Outcome::Missed { nearest, .. } => nearest.into_iter().collect(),
+            Outcome::NotFound { nearest, .. } => nearest.into_iter().collect(),
         };
         for hit in hits {
             let place = &text[hit.span.start..hit.span.end];
@@ -547,7 +547,7 @@ fn a_line_with_a_bracket_alone_that_the_search_text_has_blank_is_not_left_behind
     let text = "fn f() {\n    g(|error| Finding {\n        message: error.message.clone(),\n    })\n}\n\nfn h() {}\n";
     let asked = "fn f() {\n    g(|error| Fin ding {\n        message: error.mesage.clone(),\n    })\n";
     let search = Search { replacement: "fn f() {}\n\nfn i() {\n}", autofix: 90, ..search(text, asked) };
-    assert!(matches!(find(&search), Ok(Outcome::Missed { .. })), "{:?}", find(&search));
+    assert!(matches!(find(&search), Ok(Outcome::NotFound { .. })), "{:?}", find(&search));
 }
 
 #[test]
@@ -558,7 +558,7 @@ fn a_bracket_above_is_no_part_of_a_place_that_begins_with_one() {
     let search = Search { replacement: new, ..search(text, asked) };
     match find(&search).unwrap() {
         Outcome::Found(hit) => assert!(text[hit.span.start..].starts_with("}\n        Ok(None)"), "{hit:?}"),
-        Outcome::Missed { .. } => {}
+        Outcome::NotFound { .. } => {}
         other => panic!("{other:?}"),
     }
 }

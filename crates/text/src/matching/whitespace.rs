@@ -6,8 +6,8 @@
 
 use super::exact::occurrences;
 use super::literals::Literals;
-use super::reindent;
 use super::search::{Hit, MOST_PLACES};
+use super::{indentation, line_pairs};
 use crate::score::{self, collapse};
 use semdex_model::{Span, Strategy};
 
@@ -267,14 +267,14 @@ fn same_lines(asked: &str, place: &str) -> bool {
 /// Where a line that ends with a colon opens a deeper block (Python, YAML), indentation is structure: it may differ as
 /// a whole, but what is deeper must stay deeper.
 pub(super) fn indentation_differs_in_meaning(text: &str, span: Span, context: &str) -> bool {
-    if !opens_by_indentation(reindent::with_indentation(text, span)) {
+    if !opens_by_indentation(indentation::with_indentation(text, span)) {
         return false;
     }
-    let pairs = reindent::indentations(text, span, context);
+    let pairs = line_pairs::indentation_pairs(text, span, context);
     let is_only = pairs.len() == 1;
     let telling = pairs.iter().filter(|pair| is_only || !pair.first);
     let mut widths: Vec<(usize, usize)> =
-        telling.map(|pair| (reindent::width(pair.asked), reindent::width(pair.there))).collect();
+        telling.map(|pair| (indentation::width(pair.asked), indentation::width(pair.there))).collect();
     widths.sort_unstable();
     widths.dedup();
     widths.windows(2).any(|two| two[0].0 == two[1].0 || two[0].1 >= two[1].1)
@@ -284,7 +284,7 @@ fn opens_by_indentation(lines: &str) -> bool {
     let mut lines = lines.lines().filter(|line| !line.trim().is_empty()).peekable();
     while let Some(line) = lines.next() {
         let opener = line.trim();
-        let indent = |line: &str| reindent::width(reindent::indent(line));
+        let indent = |line: &str| indentation::width(indentation::indent(line));
         // Go's and C's labels in a switch end with a colon too, and braces are around them.
         let is_case = opener.starts_with("case ") || opener.starts_with("default");
         if opener.ends_with(':') && !is_case && lines.peek().is_some_and(|next| indent(next) > indent(line)) {

@@ -1,31 +1,13 @@
 //! What an exact match is replaced by: what was sent, but for lines that were sent without the place's indentation.
 
-use super::{Literals, Patch, indent, indentation_before, width};
+use super::indentation::{indent, width};
+use super::literals::Literals;
 use crate::words::words;
-use semdex_model::Span;
-
-/// An exact match is replaced as asked. But where one line was searched with less than its indentation, and the
-/// replacement is written as if the line stood as far left, its lines move to where the line stands.
-pub(super) fn literal(text: &str, span: Span, context: &str, replacement: &str) -> Patch {
-    let shift = indentation_before(text, span.start).unwrap_or_default();
-    let moves = !context.trim_end().contains('\n') && ignores(replacement, context, shift);
-    // Where the first line goes, its indentation is not left behind.
-    let first_goes = replacement.starts_with('\n') && !context.starts_with('\n');
-    let at_the_margin = replacement.lines().find(|it| !it.trim().is_empty()).is_some_and(|it| indent(it).is_empty());
-    let moves = moves || (first_goes && at_the_margin);
-    let line = |(at, line): (usize, &str)| match line.trim().is_empty() || !moves || (at == 0 && !first_goes) {
-        true => line.to_owned(),
-        false => shift.to_owned() + line,
-    };
-    let lines: Vec<String> = replacement.split('\n').enumerate().map(line).collect();
-    let start = if first_goes { span.start - shift.len() } else { span.start };
-    Patch { range: Span::new(start, span.end), text: lines.join("\n") }
-}
 
 /// Whether the replacement of a line that stands this far to the right does not take that into account: it repeats the
 /// line at the left margin, or else its later lines fit the brackets that it opens and closes better if its first line
 /// stands there.
-pub(super) fn ignores(replacement: &str, context: &str, indentation: &str) -> bool {
+pub(super) fn is_written_at_margin(replacement: &str, context: &str, indentation: &str) -> bool {
     if indentation.is_empty() {
         return false;
     }

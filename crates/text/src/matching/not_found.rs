@@ -3,7 +3,7 @@
 use similar::DiffOp;
 
 use super::search::{Hit, Search, without_bom};
-use super::{exact, reindent, whitespace};
+use super::{exact, indentation, whitespace};
 use crate::diff;
 use crate::lines::LineIndex;
 use crate::score::collapse;
@@ -17,7 +17,7 @@ const LONGEST_QUOTE: usize = 160;
 /// The nearest text with its place and a diff from the search text to it.
 pub fn nearest(text: &str, file: &str, context: &str, hit: &Hit) -> Nearest {
     let place = LineIndex::new(text).place(file, hit.span);
-    let there = reindent::with_indentation(text, hit.span).replace("\r\n", "\n");
+    let there = indentation::with_indentation(text, hit.span).replace("\r\n", "\n");
     let asked = without_bom(context).replace("\r\n", "\n");
     let diff = diff::between("search_context", asked.trim_end(), file, &there);
     Nearest { place, score: hit.score, text: text[hit.span.start..hit.span.end].to_owned(), diff }

@@ -1,36 +1,37 @@
 //! How the indentation of a request becomes the file's: by the depths that both show, and the file's own unit beyond them.
 
-use super::exactly::ignores;
-use super::{Indentations, indent, indentations, width};
+use super::indentation::{indent, width};
+use super::line_pairs::{IndentationPair, indentation_pairs};
+use super::written_at_margin::is_written_at_margin;
 use semdex_model::Span;
 
 /// How the request's indentation becomes the file's.
-pub(super) struct Fit<'a> {
+pub(super) struct IndentationMap<'a> {
     /// For each indentation of the search text the file's, the shallowest first; empty where both agree.
-    table: Vec<Indentations<'a>>,
+    table: Vec<IndentationPair<'a>>,
     asked_unit: Unit,
     unit: Unit,
     /// By how many columns the file's lines stand further right than the request's, where all depths agree on it.
     shift: Option<isize>,
 }
 
-impl<'a> Fit<'a> {
-    pub(super) fn new(text: &'a str, span: Span, context: &'a str, replacement: &str) -> Fit<'a> {
+impl<'a> IndentationMap<'a> {
+    pub(super) fn new(text: &'a str, span: Span, context: &'a str, replacement: &str) -> IndentationMap<'a> {
         let asked_unit = Unit::of([context, replacement]);
         let unit = Unit::of([text]).or(asked_unit).unwrap_or(Unit::Spaces(4));
         let asked_unit = asked_unit.unwrap_or(unit);
-        let fit = |pairs: &[Indentations<'a>]| {
+        let fit = |pairs: &[IndentationPair<'a>]| {
             let table = table(pairs);
             let shift = common_shift(&table, asked_unit, unit);
-            Fit { shift, unit: step_there(&table, asked_unit).unwrap_or(unit), table, asked_unit }
+            IndentationMap { shift, unit: step_there(&table, asked_unit).unwrap_or(unit), table, asked_unit }
         };
-        let pairs = indentations(text, span, context);
+        let pairs = indentation_pairs(text, span, context);
         match pairs[..] {
             // One line without its indentation, and a replacement that knows it all the same.
             [only]
                 if only.asked.is_empty()
                     && !context.trim().contains('\n')
-                    && !ignores(replacement, context, only.there) =>
+                    && !is_written_at_margin(replacement, context, only.there) =>
             {
                 fit(&[])
             }
@@ -71,8 +72,8 @@ impl<'a> Fit<'a> {
 }
 
 /// Of two depths or more, or of one that is another step in the file: that is no matter of wider or narrower steps.
-fn common_shift(table: &[Indentations], asked_unit: Unit, unit: Unit) -> Option<isize> {
-    let shift = |pair: &Indentations| width(pair.there).cast_signed() - width(pair.asked).cast_signed();
+fn common_shift(table: &[IndentationPair], asked_unit: Unit, unit: Unit) -> Option<isize> {
+    let shift = |pair: &IndentationPair| width(pair.there).cast_signed() - width(pair.asked).cast_signed();
     let first = shift(table.first()?);
     let is_known = match table {
         [only] => {
@@ -89,7 +90,7 @@ fn common_shift(table: &[Indentations], asked_unit: Unit, unit: Unit) -> Option<
 }
 
 /// How many blanks the place has for each step of the request, where that is the same for all depths.
-fn step_there(table: &[Indentations], asked_unit: Unit) -> Option<Unit> {
+fn step_there(table: &[IndentationPair], asked_unit: Unit) -> Option<Unit> {
     let steps = table.windows(2).map(|two| {
         let asked = width(two[1].asked) - width(two[0].asked);
         let there = width(two[1].there).checked_sub(width(two[0].there))?;
@@ -105,11 +106,11 @@ fn step_there(table: &[Indentations], asked_unit: Unit) -> Option<Unit> {
 }
 
 /// One entry for each depth of the search text: the indentation that the file has for it most often.
-fn table<'a>(pairs: &[Indentations<'a>]) -> Vec<Indentations<'a>> {
+fn table<'a>(pairs: &[IndentationPair<'a>]) -> Vec<IndentationPair<'a>> {
     if pairs.iter().all(|pair| pair.asked == pair.there) {
         return Vec::new();
     }
-    let mut counted: Vec<(Indentations<'a>, usize)> = Vec::new();
+    let mut counted: Vec<(IndentationPair<'a>, usize)> = Vec::new();
     let mut sorted = pairs.to_vec();
     sorted.sort_by_key(|pair| (width(pair.asked), pair.there));
     for pair in sorted {

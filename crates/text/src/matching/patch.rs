@@ -4,18 +4,13 @@
 //! indentation the file has for it; depths that only the replacement has are counted on from the nearest one, in the
 //! file's own unit. Where both agree, and for an exact match, the replacement is taken as it is.
 
-mod exactly;
-mod fit;
-mod kept;
-
-use similar::DiffOp;
-
+use super::indentation::{Edges, indent, indentation_before, line_start};
+use super::indentation_map::IndentationMap;
+use super::kept_lines::KeptLines;
 use super::literals::Literals;
 use super::search::{Hit, without_bom};
-use crate::{diff, endings, score};
-use exactly::literal;
-use fit::Fit;
-use kept::Kept;
+use super::written_at_margin::is_written_at_margin;
+use crate::endings;
 use semdex_model::{Code, Error, Help, Result, Span, Strategy};
 
 /// One replacement: exactly this range of the old text becomes this text.
@@ -91,6 +86,24 @@ pub fn patch(text: &str, hit: &Hit, context: &str, replacement: &str) -> Patch {
     patch
 }
 
+/// An exact match is replaced as asked. But where one line was searched with less than its indentation, and the
+/// replacement is written as if the line stood as far left, its lines move to where the line stands.
+fn literal(text: &str, span: Span, context: &str, replacement: &str) -> Patch {
+    let shift = indentation_before(text, span.start).unwrap_or_default();
+    let moves = !context.trim_end().contains('\n') && is_written_at_margin(replacement, context, shift);
+    // Where the first line goes, its indentation is not left behind.
+    let first_goes = replacement.starts_with('\n') && !context.starts_with('\n');
+    let at_the_margin = replacement.lines().find(|it| !it.trim().is_empty()).is_some_and(|it| indent(it).is_empty());
+    let moves = moves || (first_goes && at_the_margin);
+    let line = |(at, line): (usize, &str)| match line.trim().is_empty() || !moves || (at == 0 && !first_goes) {
+        true => line.to_owned(),
+        false => shift.to_owned() + line,
+    };
+    let lines: Vec<String> = replacement.split('\n').enumerate().map(line).collect();
+    let start = if first_goes { span.start - shift.len() } else { span.start };
+    Patch { range: Span::new(start, span.end), text: lines.join("\n") }
+}
+
 /// All of a text as another one: in its line endings, with its byte order mark.
 pub fn whole(text: &str, content: &str) -> Patch {
     let bom = text.len() - without_bom(text).len();
@@ -144,12 +157,12 @@ fn fitted(text: &str, span: Span, context: &str, replacement: &str) -> Patch {
         };
     }
 
-    let fit = Fit::new(text, span, context, replacement);
+    let fit = IndentationMap::new(text, span, context, replacement);
     // What opens before the place may close in it. What closes after it is all around it, and moves as it does.
     let before = &text[..span.start];
     let literals = Literals::scan(&[before, new.core, &text[span.end..]].concat());
     let literals = literals.closed_by(before.len() + new.core.len());
-    let kept = Kept::new(text, span, &asked, &new);
+    let kept = KeptLines::new(text, span, &asked, &new);
     let mut out = String::new();
     let mut offset = before.len();
     let mut gap = String::new();
@@ -285,150 +298,4 @@ fn line_end_before(text: &str, offset: usize) -> usize {
 
 fn newlines(text: &str) -> usize {
     memchr::memchr_iter(b'\n', text.as_bytes()).count()
-}
-
-/// A text, and the white space around it.
-struct Edges<'a> {
-    head: &'a str,
-    core: &'a str,
-    tail: &'a str,
-}
-
-impl<'a> Edges<'a> {
-    fn of(text: &'a str) -> Edges<'a> {
-        let core_and_tail = text.trim_start();
-        let core = core_and_tail.trim_end();
-        let head = &text[..text.len() - core_and_tail.len()];
-        Edges { head, core, tail: &core_and_tail[core.len()..] }
-    }
-
-    /// Of its first line.
-    fn indent(&self) -> &'a str {
-        self.head.rsplit('\n').next().unwrap_or_default()
-    }
-}
-
-pub(super) fn indent(line: &str) -> &str {
-    &line[..line.len() - line.trim_start().len()]
-}
-
-/// In columns, a tab counting four: only to compare depths.
-pub(super) fn width(indentation: &str) -> usize {
-    indentation.chars().map(|character| if character == '\t' { 4 } else { 1 }).sum()
-}
-
-fn line_start(text: &str, offset: usize) -> usize {
-    let start = memchr::memrchr(b'\n', &text.as_bytes()[..offset]).map_or(0, |newline| newline + 1);
-    // A byte order mark belongs to no line.
-    if start == 0 { text.len() - without_bom(text).len() } else { start }
-}
-
-/// What stands before the offset on its line, if that is nothing but indentation.
-fn indentation_before(text: &str, offset: usize) -> Option<&str> {
-    let before = text.get(line_start(text, offset)..offset)?;
-    before.trim().is_empty().then_some(before)
-}
-
-/// A place with the indentation of its first line, where it begins one.
-pub(super) fn with_indentation(text: &str, span: Span) -> &str {
-    let start = indentation_before(text, span.start).map_or(span.start, |head| span.start - head.len());
-    &text[start..span.end]
-}
-
-/// The indentation of a line of the search text, and of the line that corresponds to it in the file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Indentations<'a> {
-    pub asked: &'a str,
-    pub there: &'a str,
-    /// Of the first line of the search text, which may have lost its indentation on the way.
-    pub first: bool,
-}
-
-/// Line for line, the first one first if it begins a line of the file. A line that begins with another sign than the file's
-/// does not tell how far to the right it stands: a sign that was lost or added there leaves its blanks. Where all do, or all but
-/// the first one, which may have lost its indentation, all count.
-pub(super) fn indentations<'a>(text: &'a str, span: Span, context: &'a str) -> Vec<Indentations<'a>> {
-    let pairs = line_pairs(text, span, context);
-    let begins_alike = |(asked, there): &&(&str, &str)| {
-        let [asked, there] = [asked, there].map(|it| it.trim().chars().next());
-        asked == there || [asked, there].iter().all(|it| it.is_some_and(char::is_alphanumeric))
-    };
-    let alike: Vec<&(&str, &str)> = pairs.iter().filter(begins_alike).collect();
-    let first_line = context.lines().find(|line| !line.trim().is_empty()).map(str::as_ptr);
-    let is_first = |asked: &str| Some(asked.as_ptr()) == first_line;
-    let tells = alike.iter().any(|(asked, _)| !is_first(asked) || !indent(asked).is_empty());
-    let counting = if tells { alike } else { pairs.iter().collect() };
-    let indentations = |(asked, there): &(&'a str, &'a str)| Indentations {
-        asked: indent(asked),
-        there: indent(there),
-        first: is_first(asked),
-    };
-    counting.into_iter().map(indentations).collect()
-}
-
-/// Which line of a search text is which of the place.
-fn line_pairs<'a>(text: &'a str, span: Span, context: &'a str) -> Vec<(&'a str, &'a str)> {
-    let asked: Vec<&str> = context.lines().filter(|line| !line.trim().is_empty()).collect();
-    let there: Vec<&str> = with_indentation(text, span).lines().filter(|line| !line.trim().is_empty()).collect();
-    let squeezed =
-        |lines: &[&str]| -> Vec<String> { lines.iter().map(|line| line.split_whitespace().collect()).collect() };
-    let begins_line = indentation_before(text, span.start).is_some();
-    if let Some(same) = same_starts(&squeezed(&asked), &squeezed(&there)) {
-        let same = same.into_iter().filter(|(_, of_there)| *of_there > 0 || begins_line);
-        return same.map(|(a, b)| (asked[a], there[b])).collect();
-    }
-    // Line by line, where a misspelt line would have a bracket alone taken for any other one.
-    if lines_correspond(&squeezed(&asked), &squeezed(&there)) {
-        return asked.into_iter().zip(there).skip(usize::from(!begins_line)).collect();
-    }
-    let tells = tells_which(&asked, &there);
-    let mut pairs = Vec::new();
-    for op in diff::of_lines(&squeezed(&asked), &squeezed(&there)) {
-        let (old_index, new_index, len) = match op {
-            DiffOp::Equal { old_index, new_index, len } => (old_index, new_index, len),
-            DiffOp::Replace { old_index, old_len, new_index, new_len } if old_len == new_len => {
-                (old_index, new_index, old_len)
-            }
-            _ => continue,
-        };
-        let lines = asked[old_index..].iter().copied().zip(there[new_index..].iter().copied()).take(len);
-        pairs.extend(lines.skip(usize::from(new_index == 0 && !begins_line)).filter(|(a, b)| tells(a, b)));
-    }
-    pairs
-}
-
-/// Whether two lines that a comparison has paired are the same one. Of brackets alone, only where both texts have as many of them,
-/// and as many lines, or there is but one such line: else it may be any other one.
-pub(super) fn tells_which<T: AsRef<str>>(asked: &[T], there: &[T]) -> impl Fn(&str, &str) -> bool {
-    let is_bracket = |line: &str| !line.contains(|it: char| it.is_alphanumeric() || !it.is_ascii());
-    let [of_asked, of_there] = [asked, there].map(|it| it.iter().filter(|it| is_bracket(it.as_ref())).count());
-    let as_many_lines = asked.len() == there.len();
-    let is_only = move |line: &str| there.iter().filter(|it| it.as_ref().trim() == line.trim()).count() == 1;
-    move |a, b| !(is_bracket(a) && is_bracket(b)) || (of_asked == of_there && (as_many_lines || is_only(b)))
-}
-
-/// Whether two texts have as many lines, each with words as alike as a misspelt one.
-pub(super) fn lines_correspond(asked: &[String], there: &[String]) -> bool {
-    /// Less alike, a line is another one.
-    const ALIKE: f64 = 60.0;
-    let has_words = |line: &str| line.chars().filter(|it| it.is_alphanumeric()).nth(1).is_some();
-    let is_same = |(a, b): (&String, &String)| a == b || !has_words(a) || score::score(a, b) >= ALIKE;
-    asked.len() == there.len() && asked.iter().zip(there).all(is_same)
-}
-
-/// Which lines of two texts begin with the same character of them, if they are the same but for white space.
-fn same_starts(a: &[String], b: &[String]) -> Option<Vec<(usize, usize)>> {
-    let starts = |lines: &[String]| -> Vec<usize> {
-        let mut end = 0;
-        let start = |line: &String| {
-            end += line.len();
-            end - line.len()
-        };
-        lines.iter().map(start).collect()
-    };
-    if a.concat() != b.concat() {
-        return None;
-    }
-    let (a, b) = (starts(a), starts(b));
-    Some(a.iter().enumerate().filter_map(|(at, start)| Some((at, b.binary_search(start).ok()?))).collect())
 }

@@ -5,16 +5,16 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashMap;
 use similar::DiffOp;
 
-use super::{
-    Edges, Literals, indent, indentation_before, lines_correspond, same_starts, tells_which, with_indentation,
-};
+use super::indentation::{Edges, indent, indentation_before, with_indentation};
+use super::line_pairs::{are_alike_line_by_line, is_reliable_pair, same_starts};
+use super::literals::Literals;
 use crate::diff;
 use crate::score::{collapse, score};
 use semdex_model::Span;
 
 /// The lines of a replacement that it takes over from the search text as they are: they stay as the file has them,
 /// with the blank lines between them. Who recalls a line wrongly and leaves it alone does not mean to change it.
-pub(super) struct Kept<'a> {
+pub(super) struct KeptLines<'a> {
     /// By the line of the replacement's core.
     lines: FxHashMap<usize, &'a str>,
     /// Before a line of the replacement's core, with the ends of its lines.
@@ -49,8 +49,8 @@ fn word_lines(text: &str) -> Vec<WordLine<'_>> {
     lines
 }
 
-impl<'a> Kept<'a> {
-    pub(super) fn new(text: &'a str, span: Span, asked: &Edges, new: &Edges) -> Kept<'a> {
+impl<'a> KeptLines<'a> {
+    pub(super) fn new(text: &'a str, span: Span, asked: &Edges, new: &Edges) -> KeptLines<'a> {
         let there_text = with_indentation(text, span);
         let begins_line = indentation_before(text, span.start).is_some();
         let (asked_lines, new_lines, there) = (word_lines(asked.core), word_lines(new.core), word_lines(there_text));
@@ -92,7 +92,7 @@ impl<'a> Kept<'a> {
             let asked_indent = if asked_line.at == 0 { asked.indent() } else { indent(asked_line.text) };
             literals.in_string(there_start + there_line.span.start) && asked_indent != indent(there_line.text)
         });
-        let mut kept = Kept { lines: FxHashMap::default(), gaps: FxHashMap::default(), shifts_strings };
+        let mut kept = KeptLines { lines: FxHashMap::default(), gaps: FxHashMap::default(), shifts_strings };
         let mut before: Option<(usize, usize, usize)> = None;
         for (of_new, of_asked) in taken_over {
             let Some(&of_there) = in_file.get(&of_asked).filter(|&&at| at > 0 || begins_line) else { continue };
@@ -124,11 +124,11 @@ fn corresponding(asked: &[String], there: &[String]) -> BTreeMap<usize, usize> {
     const ALIKE: f64 = 60.0;
     let is_same = |&(a, b): &(usize, usize)| asked[a] == there[b] || score(&asked[a], &there[b]) >= ALIKE;
     // Of lines without words one is like any other.
-    if lines_correspond(asked, there) {
+    if are_alike_line_by_line(asked, there) {
         return (0..asked.len()).zip(0..there.len()).filter(is_same).collect();
     }
-    let tells = tells_which(asked, there);
-    let counts = |&(a, b): &(usize, usize)| tells(&asked[a], &there[b]);
+    let is_reliable = is_reliable_pair(asked, there);
+    let counts = |&(a, b): &(usize, usize)| is_reliable(&asked[a], &there[b]);
     let mut pairs = BTreeMap::new();
     for op in diff::of_lines(asked, there) {
         let (old, new) = (op.old_range(), op.new_range());
