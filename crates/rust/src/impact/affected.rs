@@ -1,4 +1,4 @@
-//! What a change may affect: its symbols with the places that name them, and the bodies around these.
+//! What a change may affect: its symbols with the places that name them, and the bodies around these places.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
@@ -8,55 +8,55 @@ use crate::index::search::Occurrence;
 use semdex_engine::files::File;
 use semdex_model::{ChangeKind, OutlineItem, Span, SymbolKind};
 
-/// One changed declaration as it was before.
+/// A changed declaration in the state before.
 pub(super) struct ChangedSymbol<'a> {
-    /// With the edited file among those of the edit. Absent for what an edit stops to re-export, and for what it
-    /// reaches by way of something else.
+    /// With the index of the edited file. `None` for what an edit no longer re-exports, and for what it affects
+    /// indirectly.
     pub(super) delta: Option<(usize, Delta<'a>)>,
     pub(super) path: String,
-    /// As the places name it.
+    /// The name by which the places refer to it.
     pub(super) name: String,
     pub(super) occurrences: Vec<Occurrence>,
-    /// Places in macros that may name it: what these make is looked at too.
+    /// Places in macros that may name it: their expansions are checked too.
     pub(super) in_macros: Vec<Occurrence>,
-    /// Places in what build scripts wrote, which is not checked again.
+    /// Places in the output of build scripts, which is not checked again.
     pub(super) in_generated: Vec<Occurrence>,
-    /// Of what goes away: the calls of each macro in whose definition such a place is.
+    /// For removed symbols: the calls of each macro whose definition contains such a place.
     pub(super) calls: Vec<Vec<Occurrence>>,
-    /// Whether it is named by its own name, not by that of what it belongs to.
+    /// Whether the places use its own name, not the name of its parent.
     pub(super) is_itself: bool,
-    /// The traits that it has no more.
+    /// The traits that it no longer implements.
     pub(super) lost: Vec<String>,
 }
 
 impl ChangedSymbol<'_> {
-    /// Whether it is reached through what the edit changes, and is itself what it was.
+    /// Whether it is found through something that the edit changes, and is itself unchanged.
     pub(super) fn is_found_through(&self) -> bool {
         self.is_itself && self.delta.as_ref().and_then(|it| it.1.before).is_some_and(|it| it.name != self.name)
     }
 
-    /// Whether nothing is called so any more.
+    /// Whether nothing has this name any longer.
     pub(super) fn goes(&self) -> bool {
         let kind = self.delta.as_ref().map(|it| it.1.kind);
         let is_gone = matches!(kind, None | Some(ChangeKind::Removed | ChangeKind::Renamed));
         self.is_itself && (is_gone || self.is_switched())
     }
 
-    /// Whether it is declared as it was, and an attribute decides anew where it is found at all.
+    /// Whether its declaration is unchanged, and a changed attribute decides whether it exists.
     pub(super) fn is_switched(&self) -> bool {
         let delta = self.delta.as_ref().map(|it| &it.1).filter(|it| it.kind == ChangeKind::Visibility);
         let both = delta.and_then(|it| it.before.zip(it.after));
         both.is_some_and(|(before, after)| before.signature == after.signature)
     }
 
-    /// Whether it is compiled for tests alone now, which rust-analyzer always does.
+    /// Whether it is compiled only for tests now; rust-analyzer always compiles it.
     pub(super) fn is_left_to_tests(&self) -> bool {
         let both = self.delta.as_ref().and_then(|it| it.1.before.zip(it.1.after));
         self.is_switched() && both.is_some_and(|(before, after)| !before.test && after.test)
     }
 }
 
-/// A function, constant or static with its body, by where its name stands.
+/// A function, constant or static with its body, identified by the position of its name.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct BodyRef {
     pub(super) file: Arc<str>,
@@ -66,28 +66,29 @@ pub(super) struct BodyRef {
     pub(super) edited: bool,
 }
 
-/// All that has to be looked at.
+/// Everything that has to be checked.
 #[derive(Default)]
 pub(super) struct AffectedSet<'a> {
     pub(super) changed_symbols: Vec<ChangedSymbol<'a>>,
     pub(super) bodies_by_ref: Vec<BodyRef>,
-    /// Where the names of `impl` blocks of traits stand that have to fit them again.
+    /// The positions of `impl` blocks whose items have to fit their trait again.
     pub(super) blocks: BTreeSet<(Arc<str>, usize)>,
-    /// The functions of traits and their implementations that change, as they were, by where their names stand now.
+    /// The changed functions of traits and implementations in their previous form, by the current positions of their
+    /// names.
     pub(super) shapes: Shapes,
-    /// Names of an edited file that meant nothing before, by their places.
+    /// Names of an edited file that were unresolved before, by position.
     pub(super) unresolved: BTreeSet<(Arc<str>, usize)>,
-    /// Traits that can be objects, by where their names stand.
+    /// Traits that are dyn compatible, by the positions of their names.
     pub(super) objects: BTreeMap<(Arc<str>, usize), Objects>,
     pub(super) unused_candidates: UnusedCandidates,
     pub(super) helpers: Vec<Derived<'a>>,
-    /// Of bodies that are not asked for their errors.
+    /// Wrong calls in bodies that are not checked for errors.
     pub(super) miscalls: Miscalls,
-    /// Whether an expression may have another type than before, or its type other traits.
+    /// Whether an expression may have a different type than before, or its type different traits.
     pub(super) retyped: bool,
 }
 
-/// What holds a body of its own.
+/// Whether a symbol of this kind has a body of its own.
 pub(super) fn has_body(kind: SymbolKind) -> bool {
     matches!(
         kind,
@@ -100,32 +101,32 @@ pub(super) fn body_item_around(file: &File, offset: usize) -> Option<&OutlineIte
     file.outline().enclosing(offset).into_iter().find(|it| has_body(it.kind))
 }
 
-/// Whether a place within an item stands in its head.
+/// Whether a place within an item is in its head.
 pub(super) fn is_outside_body(item: &OutlineItem, place: &Occurrence) -> bool {
     item.body.is_none_or(|body| place.at.start < body.start)
 }
 
-/// A call that gives the wrong number of arguments now.
+/// A call that has the wrong number of arguments after the change.
 #[derive(Debug)]
 pub(super) struct Miscall {
     pub(super) file: Arc<str>,
-    /// What is called, in the text before.
+    /// The name of the called function, in the text before.
     pub(super) at: Span,
     pub(super) expected: usize,
     pub(super) found: usize,
 }
 
-/// Such calls by the bodies that they stand in.
+/// Such calls by the bodies that contain them.
 pub(super) type Miscalls = BTreeMap<(Arc<str>, usize), Vec<Miscall>>;
 
-/// A type that derives something else, or may lose the macro that a derive names.
+/// A type whose derives change, or may lose a derive macro.
 pub(super) struct Derived<'a> {
-    /// Among those of the edit.
+    /// The index of the edited file.
     pub(super) file: usize,
     pub(super) item: &'a OutlineItem,
     /// The attributes that its derives read before.
     pub(super) helpers: BTreeSet<String>,
-    /// The derives that named no macro before either.
+    /// The derives that were unresolved before.
     pub(super) unknown: BTreeSet<String>,
 }
 
@@ -135,33 +136,33 @@ pub(super) struct Shape {
     pub(super) receiver: Option<String>,
     pub(super) params: Vec<String>,
     pub(super) result: String,
-    /// Of types and constants, as written; `impl Trait` in a parameter is one too.
+    /// The number of type and constant parameters, as written, including each `impl Trait` in a parameter.
     pub(super) generics: usize,
     pub(super) is_async: bool,
     pub(super) is_unsafe: bool,
 }
 
-/// What functions were, by the places of their names now.
+/// The previous form of functions, by the current positions of their names.
 pub(super) type Shapes = BTreeMap<(Arc<str>, usize), Shape>;
 
-/// Where a trait is an object, in the state before.
+/// Where a trait is used as `dyn`, in the state before.
 #[derive(Default)]
 pub(super) struct Objects {
-    /// The places that name it as one.
+    /// The places that name it as a type.
     pub(super) places: Vec<Occurrence>,
-    /// The bodies that may hold such an object, by their anchors.
+    /// The bodies that may contain such a value, by their anchors.
     pub(super) bodies: BTreeSet<(Arc<str>, usize)>,
 }
 
-/// Types of which a parameter was used by nothing but what changes, in the state before.
+/// Types with a parameter that only changed fields used, in the state before.
 #[derive(Default)]
 pub(super) struct UnusedCandidates {
-    /// Where their names stand.
+    /// The positions of their names.
     pub(super) types: BTreeSet<(Arc<str>, usize)>,
-    /// The bodies that name them or what has them in its signature, by their anchors.
+    /// The bodies that name these types, or items with these types in their signature, by their anchors.
     pub(super) bodies: BTreeSet<(Arc<str>, usize)>,
-    /// By which they are named there: the types, their variants, and what has them in its signature.
+    /// The names that are used there: of the types, of their variants, and of items with them in their signature.
     pub(super) names: HashSet<String>,
-    /// And where.
+    /// The positions of these names.
     pub(super) places: BTreeSet<(Arc<str>, usize)>,
 }

@@ -1,4 +1,5 @@
-//! What a change may reach: the places that name what it changes, in the state before, and the bodies around them.
+//! Collects what a change may affect: the places that name what it changes, in the state before, and the bodies around
+//! them.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -32,7 +33,7 @@ use semdex_engine::files::File;
 use semdex_model::{ChangeKind, OutlineItem, Role, SymbolKind};
 use semdex_text::words::words;
 
-/// Of a module that is hidden or gone so many members are looked for.
+/// The most members of a hidden or removed module that are searched for.
 const MAX_FOUND_THROUGH: usize = 512;
 
 pub(super) fn affected_set<'a>(
@@ -45,7 +46,7 @@ pub(super) fn affected_set<'a>(
     let mut bodies_by_ref: BTreeSet<(Arc<str>, usize)> = BTreeSet::new();
     let mut miscalls = arity::bodies_around(cx, &affected.changed_symbols, edit, &mut bodies_by_ref);
     bodies_by_ref.extend(missed.iter().filter_map(|it| anchors::anchor_of(&cx.sema, &it.occurrence)));
-    // What a literal or a pattern of a type lacks or has too much is wrong in macros too.
+    // Missing or surplus parts of a type's literal or pattern are errors in macros too.
     for changed_symbol in affected.changed_symbols.iter().filter(|it| it.is_itself || it.delta.is_some()) {
         macros::follow_macros(cx, changed_symbol, &changed_symbol.in_macros, MAX_MACROS, &mut bodies_by_ref);
     }
@@ -80,7 +81,7 @@ pub(super) fn affected_set<'a>(
         if !scope_changes.is_empty() || !bodies_with_other_imports(old, new).is_empty() {
             note_unresolved(cx, old, &mut affected.unresolved);
         }
-        // What is left of the old file is gone, but for calls of macros.
+        // The rest of the old file is removed, except calls of macros.
         let left: Vec<usize> = bodies_by_ref.extract_if(.., |it| it.0 == old.path).map(|it| it.1).collect();
         for before in left {
             if let Some(after) = edit.moved(&old.path, before) {
@@ -132,7 +133,7 @@ fn changed_symbols<'db, 'a>(
         let file = &edit.olds[*index];
         let Some(id) = cx.file_id(&file.path) else { continue };
         let Some(item) = delta.before else {
-            // A new member may break who names its parent: a literal, a pattern, an implementation.
+            // A new member may break code that names its parent: a literal, a pattern, an implementation.
             for parent in delta.after.into_iter().flat_map(|it| with_siblings(&cx.sema, file, id, it)) {
                 add(Some(edited), parent, false, Vec::new());
             }
@@ -156,7 +157,7 @@ fn changed_symbols<'db, 'a>(
             };
             let is_gone = deltas.iter().any(goes);
             for made in derive_expansion::expanded_from(&cx.sema, id, of) {
-                // What belongs to a type that is gone is missed there.
+                // Members of a removed type are unresolved where they are named.
                 let is_member = as_assoc_item(made, cx.db).is_some() || matches!(made, Definition::EnumVariant(_));
                 if !is_gone || !is_member {
                     add(None, made, true, Vec::new());
@@ -190,8 +191,8 @@ fn changed_symbols<'db, 'a>(
     changed_symbols
 }
 
-/// What globs and imports find through an enum or a module, where nobody finds that any more. Of what is written in the
-/// edited text itself the outline knows what goes.
+/// What globs and imports find through an enum or a module that is no longer found there. For the edited text itself
+/// the outline shows what is removed.
 fn found_through<'db>(db: &'db RootDatabase, definition: Definition<'db>, delta: &Delta<'_>) -> Vec<Definition<'db>> {
     let is_hidden = delta.kind == ChangeKind::Visibility;
     let goes = matches!(delta.kind, ChangeKind::Removed | ChangeKind::Renamed);
@@ -207,8 +208,7 @@ fn found_through<'db>(db: &'db RootDatabase, definition: Definition<'db>, delta:
     }
 }
 
-/// The type that an item is a member of, as it is in the old text; of a variant its siblings too, since a pattern
-/// names these.
+/// The type that contains an item, in the old text. For a variant its siblings too, since a pattern names these.
 fn with_siblings<'db>(
     sema: &Semantics<'db, RootDatabase>,
     file: &File,
@@ -276,7 +276,7 @@ fn follow_traits(
     }
 }
 
-/// The trait that an item of a new text is a member of, as it is in the old text.
+/// The trait that contains an item of a new text, in the old text.
 fn trait_around(sema: &Semantics<'_, RootDatabase>, file: &File, id: FileId, item: &OutlineItem) -> Option<Trait> {
     let around = parents(file, item, &[SymbolKind::Trait]).into_iter().next()?;
     match at::definition_at(sema, id, around.name_span.start)? {
@@ -294,7 +294,7 @@ fn note_unresolved(cx: &Context<'_>, file: &Arc<File>, unresolved: &mut BTreeSet
     }
 }
 
-/// What an item of a new text is a member of, as it is in the old text.
+/// The items that contain an item of a new text, in the old text.
 fn parents<'f>(old: &'f File, item: &OutlineItem, kinds: &[SymbolKind]) -> Vec<&'f OutlineItem> {
     let Some((name, around)) = item.container.split_last() else { return Vec::new() };
     let mut found = Vec::new();
@@ -322,7 +322,7 @@ fn lost_traits(delta: &Delta<'_>, old: &File, new: Option<&File>) -> Vec<String>
     }
 }
 
-/// Whether something of another kind has the name of what goes: a function that of a constant.
+/// Whether an item of another kind takes the name of a removed one, for example a function that of a constant.
 fn is_replaced(delta: &Delta<'_>, deltas: &[(usize, Delta<'_>)]) -> bool {
     let Some(before) = delta.before.filter(|_| delta.kind == ChangeKind::Removed) else { return false };
     let is_new = |it: &Delta<'_>| it.kind == ChangeKind::Added;
@@ -330,7 +330,7 @@ fn is_replaced(delta: &Delta<'_>, deltas: &[(usize, Delta<'_>)]) -> bool {
     new.any(|it| it.name == before.name && it.container == before.container)
 }
 
-/// Whether what names a declaration may have another type now.
+/// Whether expressions that name a declaration may have a different type now.
 fn retypes(delta: &Delta<'_>) -> bool {
     let result = |item: &OutlineItem| {
         let (head, result) = item.signature.split_once("->").unwrap_or((&item.signature, ""));
@@ -341,7 +341,7 @@ fn retypes(delta: &Delta<'_>) -> bool {
             delta.before.is_some_and(|it| it.kind == SymbolKind::Impl)
         }
         (_, Some((before, after))) if matches!(before.kind, SymbolKind::Function | SymbolKind::Method) => {
-            // What is called takes and gives something of its own.
+            // A callable has parameters and a result of its own.
             let takes_called = |it: &OutlineItem| words(&it.signature).any(|it| it.1.starts_with("Fn"));
             result(before) != result(after) || takes_called(before) || takes_called(after)
         }
@@ -349,7 +349,8 @@ fn retypes(delta: &Delta<'_>) -> bool {
     }
 }
 
-/// The anchors of what derive macros make of types that change, that hold what changes, or whose attributes name it.
+/// The anchors of derive expansions for types that change, that contain something that changes, or whose attributes
+/// name it.
 pub(super) fn changed_expansions(
     cx: &Context<'_>,
     edit: &EditContext,
@@ -380,7 +381,7 @@ pub(super) fn changed_expansions(
         let token = positions::token(&cx.sema, id, at);
         let Some(adt) = token.and_then(|it| it.parent_ancestors().find_map(ast::Adt::cast)) else { continue };
         let Some(anchor) = derive_expansion::derive_anchor(&adt) else { continue };
-        // Of what was not understood before nothing can be said.
+        // Nothing can be said about an expansion that had errors before.
         let is_understood = match cx.index.errors(id).filter(|it| it.made.contains(&anchor)) {
             Some(known) => !known.bodies.contains_key(&anchor),
             None => derive_expansion::derived_bodies(&cx.sema, &adt)

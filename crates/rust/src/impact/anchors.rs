@@ -1,4 +1,4 @@
-//! What holds a body, by the place of its name: the anchor by which a body is known in both states.
+//! Anchors: the position of an item's name, which identifies a body in both states.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ pub(super) fn is_among_items(call: &ast::MacroCall) -> bool {
     })
 }
 
-/// The body of what is named at an offset; where a macro is called among items, the bodies that it makes.
+/// The body of the item named at an offset; for a macro call among items, the bodies of its expansion.
 pub(crate) fn bodies_at(cx: &Context<'_>, file: &str, offset: usize) -> Vec<DefWithBody> {
     let Some(id) = cx.file_id(file) else { return Vec::new() };
     let body = match at::definition_at(&cx.sema, id, offset) {
@@ -47,8 +47,8 @@ pub(crate) fn bodies_at(cx: &Context<'_>, file: &str, offset: usize) -> Vec<DefW
     functions.into_iter().filter_map(|it| cx.sema.to_def(&it)).map(DefWithBody::from).collect()
 }
 
-/// What holds the bodies around an offset: the outermost item with one, an attribute of a type, or a call of a
-/// macro among items.
+/// The anchor of the bodies around an offset: the outermost item with a body, an attribute of a type, or a macro call
+/// among items.
 pub(crate) fn anchor(sema: &Semantics<'_, RootDatabase>, file: &File, id: FileId, offset: usize) -> Option<usize> {
     if let Some((attribute, _)) = derive_expansion::attribute_at(sema, id, offset) {
         return Some(attribute.syntax().text_range().start().into());

@@ -1,6 +1,5 @@
-//! Calls of a function that takes another number of arguments than before. Where nothing else of it changes, each call
-//! is wrong and nothing else in the body around it is: what the call gives is what it gave. So the types of these
-//! bodies need not be worked out again.
+//! Calls of a function whose number of parameters changes. If nothing else of the function changes, each call is wrong,
+//! but its result has the same type as before. The bodies around the calls need not be inferred again.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -27,7 +26,7 @@ use crate::syntax::positions::span;
 use crate::view::Context;
 use semdex_model::{ChangeKind, OutlineItem, Span, SymbolKind};
 
-/// How many arguments a function takes besides its receiver.
+/// The number of parameters besides the receiver.
 #[derive(Clone, Copy)]
 struct Arity {
     before: usize,
@@ -35,7 +34,7 @@ struct Arity {
     has_receiver: bool,
 }
 
-/// The bodies around all that names what changes: into `bodies_by_ref`, but for those of which it is known what comes of it.
+/// Adds the bodies around all places that name a changed symbol to `bodies_by_ref`, except those whose result is known.
 pub(super) fn bodies_around(
     cx: &Context<'_>,
     changed_symbols: &[ChangedSymbol<'_>],
@@ -47,7 +46,7 @@ pub(super) fn bodies_around(
         let arity = arity_of(changed_symbol, edit);
         for it in &changed_symbol.occurrences {
             let Some(anchor) = anchors::anchor_of(&cx.sema, it) else { continue };
-            // Who has errors already may have others for them.
+            // A body that already has errors may have different ones.
             let has_errors = || cx.index.errors(it.id).is_some_and(|known| known.bodies.contains_key(&anchor.1));
             match arity.and_then(|arity| miscall(&cx.sema, it, arity)).filter(|_| !has_errors()) {
                 Some(call) => miscalls.entry(anchor).or_default().push(call),
@@ -73,7 +72,7 @@ fn miscall(sema: &Semantics<'_, RootDatabase>, place: &Occurrence, arity: Arity)
     is_whole.then(|| Miscall { file, at: span(callee.text_range()), expected: arity.after + receivers, found })
 }
 
-/// What `cfg` switches off is named all the same.
+/// Code that `cfg` switches off contains names too.
 fn is_compiled(sema: &Semantics<'_, RootDatabase>, place: &Occurrence, name: &SyntaxNode) -> bool {
     let Some(body_ref) = body_item_around(&place.file, place.at.start) else { return false };
     let within = |it: &SyntaxNode| body_ref.body.is_some_and(|body| body.encloses(span(it.text_range())));
@@ -98,8 +97,8 @@ fn is_function(item: &OutlineItem) -> bool {
     matches!(item.kind, SymbolKind::Function | SymbolKind::Method)
 }
 
-/// Of a function of which the number of parameters alone is another. What implements a trait's is called as the trait
-/// says.
+/// The arity of a function of which only the number of parameters changes. An implementation of a trait's function is
+/// called as the trait declares it.
 fn arity_of(changed_symbol: &ChangedSymbol<'_>, edit: &EditContext) -> Option<Arity> {
     let (index, delta) =
         changed_symbol.delta.as_ref().filter(|it| changed_symbol.is_itself && it.1.kind == ChangeKind::Signature)?;
@@ -116,7 +115,7 @@ fn arity_of(changed_symbol: &ChangedSymbol<'_>, edit: &EditContext) -> Option<Ar
 struct Head {
     parameters: usize,
     has_receiver: bool,
-    /// All but the parameters.
+    /// Everything except the parameters.
     rest: String,
 }
 
@@ -130,7 +129,7 @@ impl Head {
         let tree = SourceFile::parse(&head, Edition::CURRENT).tree();
         let function = tree.syntax().descendants().find_map(ast::Fn::cast).filter(|it| it.name().is_some())?;
         let list = function.param_list()?;
-        // Which of them there are is another question, and of some functions there is no end.
+        // Variadic parameters, and parameters with attributes, which may be switched off.
         let is_odd = |it: ast::Param| it.dotdotdot_token().is_some() || ast::HasAttrs::attrs(&it).next().is_some();
         if list.params().any(is_odd) {
             return None;

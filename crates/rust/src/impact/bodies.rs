@@ -1,4 +1,4 @@
-//! The errors in the bodies that a change concerns, before it and after it.
+//! The errors in the bodies that a change affects, before it and after it.
 
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,13 +12,13 @@ use crate::STACK_BYTES;
 use crate::view::{Context, View};
 use semdex_engine::Result;
 
-/// So long bodies are checked before a change, and so long after it: everybody else waits meanwhile.
+/// The time limit for checking bodies before a change, and again after it; all other queries wait during that time.
 const MOST_TIME: Duration = Duration::from_secs(6);
 
-/// The errors in the first of the bodies.
+/// The errors in the bodies that were checked: the first ones.
 pub(super) struct ErrorsOfBodies {
     pub(super) checked: usize,
-    /// By the body's place among all.
+    /// Each error with the index of its body.
     found: Vec<(usize, Finding)>,
 }
 
@@ -28,7 +28,7 @@ impl ErrorsOfBodies {
     }
 }
 
-/// The errors in each of these bodies, on all cores, as far as there is time.
+/// The errors in each of these bodies, computed on all cores within the time limit.
 pub(super) fn errors_of(affected: &AffectedSet<'_>, side: Side, view: impl Fn() -> View) -> Result<ErrorsOfBodies> {
     let bodies_by_ref = &affected.bodies_by_ref;
     let cores = std::thread::available_parallelism().map_or(1, |it| it.get());
@@ -72,13 +72,14 @@ fn errors_of_body(
     side: Side,
 ) -> Vec<Finding> {
     let with_operators = body_ref.edited || affected.retyped;
-    // What was not changed yet may be known already.
+    // The errors in the unchanged state may be known already.
     let known = cx.file_id(&body_ref.file).filter(|_| side == Side::Before).and_then(|id| cx.index.errors(id));
     let known = known
         .filter(|known| !derive_expansion::is_derive_anchor(cx, &body_ref.file, at) || known.made.contains(&at))
         .map(|known| known.bodies.get(&at).cloned().unwrap_or_default());
     match known {
-        // All was looked for in what is known: what was wrong is asked for again as it is after.
+        // The known errors include those of all checks; existing errors have to be compared with the same checks as
+        // after the change.
         Some(errors) if with_operators || errors.is_empty() => errors.into_iter().collect(),
         _ => {
             let bodies = anchors::bodies_at(cx, &body_ref.file, at).into_iter();

@@ -1,5 +1,5 @@
-//! What implementations give for the types of their traits, where it does not implement any more what the trait asks of
-//! it: `type Error = Failure;` of a `Failure` that is no error now.
+//! Types that implementations give for associated types and that no longer meet the trait's bounds: `type Error =
+//! Failure;` for a `Failure` that is no longer an error.
 
 use ra_ap_hir::{AssocItem, HirDisplay as _, Impl, ModuleDef, PathResolution, Semantics, Trait, Type};
 use ra_ap_ide::RootDatabase;
@@ -36,15 +36,14 @@ pub(super) fn unfit_types(cx: &Context<'_>, affected: &AffectedSet<'_>, edit: &E
             token.into_iter().for_each(|it| unfit_type(cx, &it, &[], out, &mut blocks));
         }
     }
-    // The compiler knows nothing of such a type then, and says nothing more of what is made of it.
+    // The compiler does not know such a type, and reports nothing else about its uses.
     out.forget(|it| {
         let is_there = |of: &(String, Span)| of.0 == it.place.file && of.1.contains(it.place.start);
         it.is(Code::E0277) && it.rule.is_of_bodies() && blocks.iter().any(is_there)
     });
 }
 
-/// A name that is the whole of what an implementation gives for a type of its trait. What is lost is any trait where
-/// it is not stated.
+/// A name that is the complete value of an associated type. If the lost trait is not given, any trait counts.
 fn unfit_type(
     cx: &Context<'_>,
     token: &SyntaxToken,
@@ -72,7 +71,7 @@ fn unfit_type(
     out.add(report::unmet(cx, place, lacks));
 }
 
-/// The traits that a trait asks of one of its types.
+/// The bounds of one of a trait's associated types.
 fn bounds_of(sema: &Semantics<'_, RootDatabase>, block: Impl, name: &str) -> Vec<Trait> {
     let items = block.trait_(sema.db).into_iter().flat_map(|it| it.items(sema.db));
     let declared = items.into_iter().find_map(|it| match it {
@@ -83,7 +82,7 @@ fn bounds_of(sema: &Semantics<'_, RootDatabase>, block: Impl, name: &str) -> Vec
     traits_in(sema, source.and_then(|it| it.value.type_bound_list()))
 }
 
-/// With those that they are built on.
+/// With their supertraits.
 pub(super) fn traits_in(sema: &Semantics<'_, RootDatabase>, bounds: Option<ast::TypeBoundList>) -> Vec<Trait> {
     let bounds = bounds.into_iter().flat_map(|it| it.bounds());
     let traits = bounds.filter_map(bound_path).filter_map(|it| match sema.resolve_path(&it)? {
@@ -93,14 +92,14 @@ pub(super) fn traits_in(sema: &Semantics<'_, RootDatabase>, bounds: Option<ast::
     traits.flat_map(|it| it.all_supertraits(sema.db)).collect()
 }
 
-/// The first of these that a type does not implement. What has a size is left to the compiler.
+/// The first of these traits that a type does not implement. `Sized` is left to the compiler.
 pub(super) fn lacks_bounds<'db>(db: &'db RootDatabase, ty: &Type<'db>, wanted: &[Trait]) -> Option<Trait> {
     let is_plain =
         |it: &&Trait| it.type_or_const_param_count(db, false) == 0 && !it.name(db).as_str().ends_with("Sized");
     wanted.iter().filter(is_plain).find(|it| !ty.impls_trait(db, **it, &[])).copied()
 }
 
-/// What a bound names.
+/// The trait that a bound names.
 pub(super) fn bound_path(bound: ast::TypeBound) -> Option<ast::Path> {
     match bound.ty()? {
         ast::Type::PathType(it) => it.path(),

@@ -1,5 +1,5 @@
-//! The arms of a `match` that have another type than is wanted. The compiler reports the first of them, and then
-//! knows no type of the whole any more; only what stands in a block of its own is still reported.
+//! Arms of a `match` that have a different type than the expected one. The compiler reports the first one and then has
+//! no type for the match; it still reports errors within an arm's own block.
 
 use ra_ap_hir::Semantics;
 use ra_ap_ide::{FileId, RootDatabase, TextRange};
@@ -10,7 +10,7 @@ use super::finding::RawDiagnostic;
 use super::origins::{Origin, origins};
 use super::places::salient;
 
-/// Takes away what is reported of arms behind one that is wrong.
+/// Removes errors about arms after a wrong one.
 pub(super) fn without_later_arms(sema: &Semantics<'_, RootDatabase>, body: &SyntaxNode, out: &mut Vec<RawDiagnostic>) {
     let Some(file) = sema.hir_file_for(body).file_id().map(|it| it.file_id(sema.db)) else { return };
     let wrong: Vec<TextRange> = mismatches(file, out).collect();
@@ -35,7 +35,7 @@ fn error_range(of: &ast::Expr) -> TextRange {
     salient(of).unwrap_or_else(|| of.syntax().text_range())
 }
 
-/// Whether the value of an expression, or of a branch of it, has another type than is wanted.
+/// Whether the value of an expression, or of one of its branches, has a wrong type.
 fn is_wrong(of: &ast::Expr, wrong: &[TextRange]) -> bool {
     let branches = || origins(of).into_iter().filter(|it| it.0 == Origin::Value);
     wrong.contains(&error_range(of)) || branches().any(|it| is_wrong(&it.1, wrong))

@@ -1,4 +1,4 @@
-//! The imports that a change breaks, and the names that they would have brought in.
+//! The imports that a change breaks, and the names that they would have brought into scope.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -8,15 +8,15 @@ use ra_ap_hir::Module;
 
 use semdex_model::Span;
 
-/// The names that broken imports would have brought in, and where.
+/// The names that broken imports would have brought into scope, and where.
 pub(super) type UnresolvedImports = HashMap<Arc<str>, Vec<(String, Span)>>;
 
-/// An import that means nothing any more, or may not name what it names.
+/// An import that is unresolved or not allowed to name its target.
 pub(super) struct BrokenImport {
     pub(super) within: Module,
-    /// What it would bring into scope; `None` is a glob.
+    /// The names that it would bring into scope; `None` for a glob.
     pub(super) names: Option<Vec<String>>,
-    /// Those among them that it gives to something which has a new name itself: the import alone has to be edited.
+    /// The aliases among them that it gives to a renamed symbol: only the import has to be edited.
     pub(super) aliases: Vec<String>,
 }
 
@@ -36,6 +36,6 @@ impl BrokenImports {
 #[derive(Default)]
 pub(super) struct BrokenImports {
     pub(super) all: Vec<BrokenImport>,
-    /// The modules of which a module imports all, worked out once.
+    /// The modules whose glob a module imports, computed once.
     pub(super) globs: RefCell<HashMap<Module, Vec<Module>>>,
 }

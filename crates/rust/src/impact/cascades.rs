@@ -1,5 +1,5 @@
-//! What a name that means nothing any more takes with it. What goes away by itself once the name is mended is no place of
-//! its own; what has to be edited too is (`follows`).
+//! Errors that follow from an unresolved name. Errors that disappear when the name is fixed are not reported; errors
+//! that have to be edited as well are reported (`follows`).
 
 use std::collections::HashSet;
 
@@ -26,7 +26,7 @@ use semdex_engine::files::Files;
 use semdex_model::{ChangeKind, Span, SymbolKind};
 use semdex_text::words::words;
 
-/// A block of which the trait, or the type, means nothing.
+/// A block whose trait or type is unresolved.
 pub(super) struct UnresolvedHead {
     file: String,
     span: Span,
@@ -43,8 +43,8 @@ pub(super) fn is_of_a_body(error: &Finding) -> bool {
 }
 
 impl EditContext {
-    /// Whether an error of the state before was there because of a name that the change brings: then the compiler said so
-    /// where the name was missing.
+    /// Whether an error of the state before followed from a missing name that the change adds: then the compiler
+    /// reported the missing name.
     pub(super) fn follows_from_absence(&self, deltas: &[(usize, Delta<'_>)], before: &Files, error: &Finding) -> bool {
         if !is_of_a_body(error) {
             return false;
@@ -62,13 +62,13 @@ impl EditContext {
     }
 }
 
-/// Whether a member of `Self` is missed, that a trait would have.
+/// Whether the unresolved name is a member of `Self` that a trait would provide.
 pub(super) fn is_of_self(cx: &Context<'_>, error: &Finding) -> bool {
     let before = || cx.files.get(&error.place.file)?.text.get(..error.place.start);
     error.code == Code::E0220 && before().is_some_and(|it| it.ends_with("Self::"))
 }
 
-/// What a broken import would have brought in: the name itself, or members of what it names.
+/// Records what a broken import would have brought into scope: the name itself, or members of its target.
 pub(super) fn note_unresolved<'a>(
     cx: &Context<'_>,
     import: &Finding,
@@ -88,7 +88,7 @@ pub(super) fn note_unresolved<'a>(
     lost.entry(file.path.clone()).or_default().extend(names.into_iter().map(|it| (it, within)));
 }
 
-/// The block of which the trait, or the type, means nothing: of its bodies the compiler says nothing more.
+/// The block whose trait or type is unresolved: the compiler reports nothing in its bodies.
 pub(super) fn block_headed_by(cx: &Context<'_>, error: &Finding) -> Option<UnresolvedHead> {
     let file = cx.files.get(&error.place.file)?;
     let of_trait = match error.code {
@@ -101,8 +101,8 @@ pub(super) fn block_headed_by(cx: &Context<'_>, error: &Finding) -> Option<Unres
     Some(UnresolvedHead { file: error.place.file.clone(), span: block.span, of_trait })
 }
 
-/// Whether an error is within such a block, or misses what the block would give its type: where a trait means nothing
-/// the compiler comes to its end before it asks for that.
+/// Whether an error is within such a block, or is about a member that the block would give its type. If a trait is
+/// unresolved, the compiler stops before it reports that.
 pub(super) fn is_of_unresolved_head(cx: &Context<'_>, of: &UnresolvedHead, error: &Finding) -> bool {
     if of.file == error.place.file && of.span.contains(error.place.start) {
         return true;
@@ -124,7 +124,7 @@ pub(super) fn is_of_unresolved_head(cx: &Context<'_>, of: &UnresolvedHead, error
     }
 }
 
-/// Whether what is missed is the type that a block is of.
+/// Whether the unresolved name is the self type of a block.
 fn is_headed(cx: &Context<'_>, error: &Finding) -> bool {
     let token = cx.file_id(&error.place.file).and_then(|id| positions::token(&cx.sema, id, error.place.start));
     let block = token.as_ref().and_then(|it| it.parent_ancestors().find_map(ast::Impl::cast));
@@ -132,7 +132,7 @@ fn is_headed(cx: &Context<'_>, error: &Finding) -> bool {
     of.path().and_then(|it| it.segment()?.name_ref()?.ident_token()) == token
 }
 
-/// Whether what is missed is a module on the way to the trait that a block implements.
+/// Whether the unresolved name is a module in the path to the trait that a block implements.
 fn leads_to_header(cx: &Context<'_>, error: &Finding) -> bool {
     let token = cx.file_id(&error.place.file).and_then(|id| positions::token(&cx.sema, id, error.place.start));
     let block = token.as_ref().and_then(|it| it.parent_ancestors().find_map(ast::Impl::cast));
@@ -141,7 +141,7 @@ fn leads_to_header(cx: &Context<'_>, error: &Finding) -> bool {
     way.any(|it| it.segment().and_then(|it| it.name_ref()?.ident_token()) == token)
 }
 
-/// Whether a variant of that name is brought in by a glob beside an import: then it is what the name means.
+/// Whether a glob next to an import brings in a variant of that name, which is then the name's meaning.
 fn is_globbed_variant(cx: &Context<'_>, import: &Finding, name: &str) -> bool {
     let Some(module) = follows::module_around(cx, import) else { return false };
     let trees = follows::nodes_in(&cx.sema, module).filter_map(ast::Use::cast).filter_map(|it| it.use_tree());
@@ -154,7 +154,7 @@ fn is_globbed_variant(cx: &Context<'_>, import: &Finding, name: &str) -> bool {
     })
 }
 
-/// Whether a name of a body is missed for an import that is broken.
+/// Whether a name in a body is unresolved because of a broken import.
 pub(super) fn follows_from(
     cx: &Context<'_>,
     lost: &UnresolvedImports,
@@ -182,7 +182,7 @@ pub(super) fn follows_from(
         || is_bare(cx, error) && is_unresolved_in_definition(cx, lost, error, first)
 }
 
-/// Whether a name stands in the definition of a macro, and would have been imported wherever that is called.
+/// Whether a name is in the definition of a macro, and would have been imported at each of its calls.
 fn is_unresolved_in_definition(cx: &Context<'_>, lost: &UnresolvedImports, error: &Finding, name: &str) -> bool {
     let names = || lost.values().flatten().any(|it| it.0 == name);
     let id = cx.file_id(&error.place.file).filter(|_| names());
@@ -198,8 +198,7 @@ fn is_unresolved_in_definition(cx: &Context<'_>, lost: &UnresolvedImports, error
         .all(|it| !it.items.is_empty() && it.items.iter().all(is_unresolved_there))
 }
 
-/// Whether an error is there because a type is not known any more: that is reported where the type is named, or was
-/// imported.
+/// Whether an error follows from an unknown type: that is reported where the type is named or imported.
 pub(super) fn follows_from_unknown(
     cx: &Context<'_>,
     gone: &HashSet<&str>,
@@ -210,7 +209,7 @@ pub(super) fn follows_from_unknown(
     match error.code {
         Code::E0282 => true,
         Code::E0277 | Code::E0599 if is_of_nothing() || is_of_unbound(cx, error) => true,
-        // Where an import is lost, the name does not mean another one from a prelude.
+        // If an import is lost, the name does not mean another item from a prelude.
         Code::E0107 => names_unresolved(cx, &HashSet::new(), lost, error),
         Code::E0277 | Code::E0308 | Code::E0369 => names_unresolved(cx, gone, lost, error),
         Code::E0599 => {
@@ -221,7 +220,7 @@ pub(super) fn follows_from_unknown(
     }
 }
 
-/// Whether what is missed is a variant, or the like, of a type that there is.
+/// Whether the unresolved name is a variant or other member of a known type.
 fn is_of_known_type(cx: &Context<'_>, error: &Finding) -> bool {
     let token = cx.file_id(&error.place.file).and_then(|id| positions::token(&cx.sema, id, error.place.start));
     let paths = token.into_iter().flat_map(|it| it.parent_ancestors()).map_while(|it| match it.kind() {
@@ -233,7 +232,7 @@ fn is_of_known_type(cx: &Context<'_>, error: &Finding) -> bool {
     matches!(meant, Some(PathResolution::Def(ModuleDef::Adt(_))))
 }
 
-/// Whether an error speaks of a type parameter that is bound by something that means nothing: it may have any method.
+/// Whether an error is about a type parameter with an unresolved bound: it may have any method.
 fn is_of_unbound(cx: &Context<'_>, error: &Finding) -> bool {
     let name = error.subject.ty().unwrap_or_default().trim_start_matches(['&', ' ']).trim_start_matches("mut ");
     if !name.chars().all(char::is_alphanumeric) {
@@ -243,7 +242,7 @@ fn is_of_unbound(cx: &Context<'_>, error: &Finding) -> bool {
     token.is_some_and(|it| is_unbound(&cx.sema, &it, name))
 }
 
-/// Whether a name is that of a type parameter that is bound so.
+/// Whether a name is a type parameter with such a bound.
 pub(super) fn is_unbound(sema: &Semantics<'_, RootDatabase>, token: &SyntaxToken, name: &str) -> bool {
     let around = token.parent_ancestors().filter_map(ast::AnyHasGenericParams::cast);
     around.into_iter().any(|it| {
@@ -260,7 +259,7 @@ pub(super) fn is_unbound(sema: &Semantics<'_, RootDatabase>, token: &SyntaxToken
     })
 }
 
-/// Whether a line of an error names what is gone.
+/// Whether the line of an error names a removed item.
 pub(super) fn names_unresolved(
     cx: &Context<'_>,
     gone: &HashSet<&str>,
@@ -276,13 +275,13 @@ pub(super) fn text_of<'db>(cx: &Context<'db>, error: &Finding) -> Option<&'db st
     cx.files.get(&error.place.file)?.text.get(error.place.start..error.place.end)
 }
 
-/// Whether a name stands there without what contains it.
+/// Whether a name is written there without its container.
 pub(super) fn is_bare(cx: &Context<'_>, error: &Finding) -> bool {
     let Some(token) = cx.file_id(&error.place.file).and_then(|id| positions::token(&cx.sema, id, error.place.start))
     else {
         return false;
     };
-    // The input of a macro is no more than tokens.
+    // The input of a macro is only tokens.
     if token.parent().is_some_and(|it| ast::TokenTree::can_cast(it.kind())) {
         let before = token.prev_token().and_then(|it| skip_trivia_token(it, Direction::Prev));
         return before.is_none_or(|it| it.text() != ":");

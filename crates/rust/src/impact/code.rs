@@ -1,18 +1,18 @@
-//! The compiler's error codes, as rustc 1.95 gives them, with the phase in which it reports each.
+//! The compiler's error codes, as in rustc 1.95, with the phase in which it reports each.
 
-/// The phases of the compiler. Of those behind the first that fails it says nothing, or little.
+/// The phases of the compiler. After the first failing phase it reports little or nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Phase {
     Syntax,
-    /// Macros are expanded, and names resolved.
+    /// Macro expansion and name resolution.
     Names,
-    /// Heads of items are checked: their types, and implementations against their traits.
+    /// Checks of item heads: their types, and implementations against their traits.
     Items,
-    /// Bodies are inferred.
+    /// Type inference of bodies.
     Bodies,
-    /// What is asked of bodies whose types are known: patterns, `unsafe`, private fields.
+    /// Checks of bodies whose types are known: patterns, `unsafe`, private fields.
     Patterns,
-    /// Constants are evaluated.
+    /// Evaluation of constants.
     Constants,
     Lints,
 }
@@ -29,12 +29,12 @@ macro_rules! codes {
         }
 
         impl Code {
-            /// All that a table of codes lists.
+            /// All codes of the table.
             #[cfg(test)]
             pub(crate) const ALL: &[Code] = &[$(Code::$code),*];
 
             pub(crate) fn name(self) -> &'static str {
-                // A type that is missing had a code of its own until 1.92.
+                // A missing type had a code of its own until 1.92.
                 if self == Code::E0412 {
                     return Code::E0425.name();
                 }

@@ -1,4 +1,4 @@
-//! Constants that cannot be evaluated, or not be the length that they are used for.
+//! Constants that cannot be evaluated, or are not the length that they are used for.
 
 use std::ops::RangeInclusive;
 
@@ -12,10 +12,10 @@ use super::finding::RawDiagnostic;
 use super::report;
 use crate::view::Context;
 
-/// Constants that name constants are followed so deep.
+/// The most levels of constants that name constants.
 const MAX_CONSTANTS: usize = 8;
 
-/// An integer that does not hold what is computed for it.
+/// An integer type that cannot hold the computed value.
 pub(super) fn overflow(cx: &Context<'_>, of: Const) -> Option<RawDiagnostic> {
     let range = range_of(&shown_type(cx.db, of)?)?;
     let body = cx.sema.source(of)?.value.body()?;
@@ -30,8 +30,8 @@ pub(super) fn overflow(cx: &Context<'_>, of: Const) -> Option<RawDiagnostic> {
     }
 }
 
-/// What an expression of numbers, constants and operators is; else what overflows, or nothing where that cannot be
-/// decided.
+/// The value of an expression of numbers, constants and operators; otherwise the error if it overflows, or nothing if
+/// that cannot be decided.
 fn evaluate(
     sema: &Semantics<'_, RootDatabase>,
     of: &ast::Expr,
@@ -52,7 +52,7 @@ fn evaluate(
             let Some(PathResolution::Def(ModuleDef::Const(named))) = named else { return Err(None) };
             let range = shown_type(sema.db, named).and_then(|it| range_of(&it)).ok_or(None)?;
             let body = sema.source(named).and_then(|it| it.value.body()).ok_or(None)?;
-            // If that one overflows, it is reported there.
+            // An overflow of that constant is reported there.
             evaluate(sema, &body, &range, depth - 1).map_err(|_| None)
         }
         ast::Expr::BinExpr(it) => {
@@ -69,14 +69,14 @@ fn evaluate(
                 BitOr => (Some(left | right), ""),
                 BitXor => (Some(left ^ right), ""),
                 ast::ArithOp::Shl | ast::ArithOp::Shr => {
-                    // By as many bits as there are, or more.
+                    // A shift by as many bits as the type has, or more.
                     let bits = (range.end() - range.start() + 1).ilog2();
                     let by = u32::try_from(right).ok().filter(|it| *it < bits).ok_or(Some("shift"))?;
                     (Some(if operator == ast::ArithOp::Shl { left << by } else { left >> by }), "shift")
                 }
             };
             match value.filter(|it| range.contains(it)) {
-                // What is shifted out is lost.
+                // Bits that are shifted out are lost.
                 None if name == "shift" => Err(None),
                 value => value.ok_or(Some(name)),
             }
@@ -91,14 +91,14 @@ fn shown_type(db: &RootDatabase, of: Const) -> Option<String> {
     Some(ty.display(db, of.module(db).krate(db).to_display_target(db)).to_string())
 }
 
-/// What is wrong with a name that stands for the length of an array.
+/// The error of a name that is used as the length of an array.
 pub(super) fn length<'db>(
     sema: &Semantics<'db, RootDatabase>,
     token: &SyntaxToken,
     meant: Definition<'db>,
 ) -> Option<(Code, String)> {
     let path = token.parent_ancestors().find_map(ast::PathExpr::cast)?;
-    // Or for a part of it: `N + 1`.
+    // The name may be a part of the length: `N + 1`.
     let is_part = |it: &SyntaxNode| ast::BinExpr::can_cast(it.kind()) || ast::ParenExpr::can_cast(it.kind());
     let around = path.syntax().ancestors().skip(1).take_while(is_part).last();
     let whole = around.unwrap_or_else(|| path.syntax().clone());
@@ -132,7 +132,7 @@ pub(super) fn length<'db>(
     })
 }
 
-/// What an integer of this type holds; `usize` as on the 64-bit machine that we are.
+/// The range of an integer type; `usize` as on a 64-bit machine.
 fn range_of(ty: &str) -> Option<RangeInclusive<i128>> {
     let bits = match ty.get(1..)? {
         "size" => 64,

@@ -1,4 +1,4 @@
-//! Functions that are `const` no more, where a constant calls them (E0015).
+//! Functions that are no longer `const` and are called by a constant (E0015).
 
 use ra_ap_syntax::{AstNode as _, SyntaxNode, ast};
 
@@ -35,7 +35,7 @@ fn is_constant(item: &OutlineItem) -> bool {
     words(&item.signature).map(|it| it.1).take_while(|it| *it != "fn").any(|it| it == "const")
 }
 
-/// What is evaluated by the compiler, if a node stands in that.
+/// The kind of constant that contains a node.
 fn constant_around(node: &SyntaxNode) -> Option<&'static str> {
     let mut inner = node.clone();
     for outer in node.ancestors().skip(1) {

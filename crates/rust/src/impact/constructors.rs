@@ -1,6 +1,6 @@
-//! Tuple structs with a field that may not be seen: there they can neither be made nor matched, like tuple structs, unit
-//! structs and variants that are `#[non_exhaustive]` in another crate. And structs and variants with named fields, where
-//! they are made or matched as if these had no names. rust-analyzer tells neither.
+//! Tuple structs with a field that is not visible: they can neither be constructed nor matched there. The same holds in
+//! another crate for `#[non_exhaustive]` tuple structs, unit structs and variants. Also structs and variants with named
+//! fields that are constructed or matched as if they were tuples. rust-analyzer reports none of these.
 
 use ra_ap_hir::{Adt, HasAttrs as _, HasCrate as _, HasVisibility as _, ModuleDef, PathResolution, Struct, StructKind};
 use ra_ap_syntax::{AstNode as _, SyntaxNode, ast};
@@ -20,7 +20,7 @@ pub(super) fn hidden_constructors(cx: &Context<'_>, node: &SyntaxNode, out: &mut
 
 fn hidden_constructor(cx: &Context<'_>, path: &ast::Path, code: Code, what: &str) -> Option<RawDiagnostic> {
     let name = path.segment()?.name_ref()?;
-    // What begins with a small letter is a variable or a function.
+    // A name in lower case is a variable or a function.
     if !name.text().starts_with(char::is_uppercase) {
         return None;
     }

@@ -1,4 +1,4 @@
-//! What an edit declares and may not: modules without a file, and things that are declared already.
+//! Wrong declarations of an edit: modules without a file, and duplicates.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -16,14 +16,14 @@ use crate::view::Context;
 use semdex_engine::files::File;
 use semdex_model::{ChangeKind, OutlineItem, SymbolKind};
 
-/// `mod` lines of the edit that no file answers.
+/// `mod` lines of the edit that have no file.
 pub(super) fn without_files(cx: &Context<'_>, file: &Arc<File>, deltas: &[&Delta<'_>], out: &mut Findings<'_>) {
     let Some(id) = cx.file_id(&file.path) else { return };
     for item in deltas.iter().filter_map(|it| it.after).filter(|it| it.kind == SymbolKind::Module) {
         let Some(Definition::Module(module)) = at::definition_at(&cx.sema, id, item.name_span.start) else {
             continue;
         };
-        // For want of a file rust-analyzer takes it for a module without items.
+        // Without a file rust-analyzer takes it for a module without items.
         if item.body.is_none() && module.as_source_file_id(cx.db).is_none() {
             let place = file.lines().place(&file.path, item.name_span);
             out.add(report::error(cx, place, Code::E0583, format!("file not found for module `{}`", item.name)));
@@ -31,7 +31,7 @@ pub(super) fn without_files(cx: &Context<'_>, file: &Arc<File>, deltas: &[&Delta
     }
 }
 
-/// What the edit declares a second time.
+/// Duplicate declarations of the edit.
 pub(super) fn duplicates(cx: &Context<'_>, file: &Arc<File>, deltas: &[&Delta<'_>], out: &mut Findings<'_>) {
     let is_new = |kind: ChangeKind| matches!(kind, ChangeKind::Added | ChangeKind::Renamed);
     let added: BTreeSet<usize> =
@@ -48,14 +48,14 @@ pub(super) fn duplicates(cx: &Context<'_>, file: &Arc<File>, deltas: &[&Delta<'_
     });
     for (item, first) in found {
         let compiled = |it: &OutlineItem| at::definition_at(&cx.sema, id, it.name_span.start).is_some();
-        // Blocks of one type with other arguments may have what goes by the same name.
+        // Blocks of one type with different arguments may have members of the same name.
         let block = |it: &OutlineItem| {
             let around =
                 positions::token(&cx.sema, id, it.name_span.start)?.parent_ancestors().find_map(ast::Impl::cast);
             let around = around?;
             Some((around.self_ty()?.syntax().text().to_string(), around.trait_().is_some()))
         };
-        // That a trait is implemented twice is reported of the blocks.
+        // A duplicate implementation of a trait is reported for the blocks.
         let is_of_trait = block(item).is_some_and(|it| it.1);
         if is_of_trait || !compiled(item) || !compiled(first) || block(item) != block(first) {
             continue;
@@ -71,7 +71,7 @@ pub(super) fn duplicates(cx: &Context<'_>, file: &Arc<File>, deltas: &[&Delta<'_
     }
 }
 
-/// Types and values are named apart.
+/// Types and values have separate namespaces.
 fn namespace(kind: SymbolKind) -> Option<u8> {
     match kind {
         SymbolKind::Struct

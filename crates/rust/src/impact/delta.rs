@@ -1,5 +1,5 @@
-//! What an edit changes in the declarations of a file, found by their outlines before and after. Go compares whole
-//! packages instead, in a module of its own, since a declaration may move between the files of one.
+//! What an edit changes in the declarations of a file, computed from the outlines before and after. Go has its own
+//! module that compares whole packages, since a declaration may move between the files of a package.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,10 +10,10 @@ use semdex_text::words::words;
 
 /// Attributes that decide how an item may be used.
 const OF_USE: [&str; 2] = ["non_exhaustive", "target_feature"];
-/// Those that decide whether it is there.
+/// Attributes that decide whether an item exists.
 const OF_PRESENCE: [&str; 1] = ["cfg"];
 
-/// One declaration that is not what it was.
+/// A changed declaration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Delta<'a> {
     pub kind: ChangeKind,
@@ -23,8 +23,8 @@ pub(crate) struct Delta<'a> {
 
 type Key<'a> = (&'a [String], &'a str, SymbolKind);
 
-/// Compares two outlines. A removed and an added declaration of one container, kind and shape read as one renamed.
-/// `body` changes are listed only for what has no changed signature; texts are those of the two files.
+/// Compares two outlines. A removed and an added declaration with the same container, kind and shape count as renamed.
+/// `body` changes are listed only if the signature is unchanged. `old` and `new` are the texts of the two files.
 pub(crate) fn deltas<'a>(before: &'a Outline, old: &str, after: &'a Outline, new: &str) -> Vec<Delta<'a>> {
     let mut found = Vec::new();
     let mut removed = Vec::new();
@@ -52,7 +52,7 @@ pub(crate) fn deltas<'a>(before: &'a Outline, old: &str, after: &'a Outline, new
     found
 }
 
-/// The declarations of two texts that answer each other, by the places of their names; of the new ones all.
+/// The declarations of two texts that correspond to each other, by the positions of their names; includes all new ones.
 pub(crate) fn pairs(
     before: (&Outline, &str),
     after: (&Outline, &str),
@@ -69,7 +69,7 @@ pub(crate) fn pairs(
 
 type Pair<'a> = (Option<&'a OutlineItem>, Option<&'a OutlineItem>);
 
-/// Of several declarations of one name those that are the same go together, and the rest in their order.
+/// Of several declarations with one name, identical ones are paired first, and the rest in order.
 fn partners<'a>(before: (&'a Outline, &str), after: (&'a Outline, &str)) -> Vec<Pair<'a>> {
     let (mut olds, news) = (index(before.0), index(after.0));
     let text = |item: &OutlineItem, text: &str| text.get(item.span.start..item.span.end).map(str::to_owned);
@@ -91,8 +91,8 @@ fn partners<'a>(before: (&'a Outline, &str), after: (&'a Outline, &str)) -> Vec<
     found
 }
 
-/// Declarations by what tells them apart, those that nothing else does in their order. An inherent block is nothing by
-/// itself.
+/// Declarations by their distinguishing properties; declarations that nothing else distinguishes, in order. An inherent
+/// block is not a declaration.
 fn index(outline: &Outline) -> BTreeMap<Key<'_>, Vec<&OutlineItem>> {
     let mut index: BTreeMap<Key<'_>, Vec<&OutlineItem>> = BTreeMap::new();
     outline.walk(&mut |item| {
@@ -123,12 +123,12 @@ fn compare<'a>(before: &'a OutlineItem, old: &str, after: &'a OutlineItem, new: 
         };
         return delta(kind);
     }
-    // `#[macro_export]` is no part of a signature.
+    // `#[macro_export]` is not a part of a signature.
     if differ(&OF_PRESENCE) || before.kind == SymbolKind::Macro && before.public != after.public {
         return delta(ChangeKind::Visibility);
     }
     let text = |item: &OutlineItem, text: &str| item.body.and_then(|it| text.get(it.start..it.end).map(str::to_owned));
-    // What changed in the items of a body is listed of them too.
+    // Changes of items in a body are also listed for these items.
     let has_body = matches!(before.kind, SymbolKind::Function | SymbolKind::Method);
     let is_container =
         before.kind == SymbolKind::Impl || !has_body && (!before.children.is_empty() || !after.children.is_empty());
@@ -138,7 +138,7 @@ fn compare<'a>(before: &'a OutlineItem, old: &str, after: &'a OutlineItem, new: 
     None
 }
 
-/// `pub(crate)` as it is written, say.
+/// The visibility as it is written, for example `pub(crate)`.
 fn visibility(item: &OutlineItem) -> &str {
     let Some(rest) = item.signature.strip_prefix("pub") else { return "" };
     let restriction = rest.strip_prefix('(').and_then(|it| it.find(')')).map_or(0, |at| at + 2);
@@ -146,12 +146,12 @@ fn visibility(item: &OutlineItem) -> &str {
     if is_name { "" } else { &item.signature[..3 + restriction] }
 }
 
-/// What stands before the name of an item.
+/// The text before the name of an item.
 fn head<'t>(item: &OutlineItem, text: &'t str) -> &'t str {
     text.get(item.span.start..item.name_span.start).unwrap_or_default()
 }
 
-/// The attributes of an item that have one of these names, or give it one of these by a condition, as they are written.
+/// The attributes of an item that have one of these names, directly or within `cfg_attr`, as they are written.
 fn attributes(item: &OutlineItem, text: &str, names: &[&str]) -> BTreeSet<String> {
     let tree = SourceFile::parse(head(item, text), Edition::CURRENT).tree();
     let written = |it: ast::Attr| -> String {
@@ -171,7 +171,7 @@ fn shape(item: &OutlineItem) -> String {
     item.signature.replacen(&item.name, "_", 1)
 }
 
-/// The traits that a type derives, by the last parts of their paths.
+/// The traits that a type derives, by the last segments of their paths.
 pub(crate) fn derives<'t>(item: &OutlineItem, text: &'t str) -> BTreeSet<&'t str> {
     if !matches!(item.kind, SymbolKind::Struct | SymbolKind::Enum | SymbolKind::Union) {
         return BTreeSet::new();

@@ -1,5 +1,5 @@
-//! What derive and attribute macros make of a type: it goes where what it was made of goes. And what stands in the
-//! attributes that such macros read: it is code, in the functions that they make.
+//! The expansions of derive and attribute macros for a type, which disappear with their input. Also the contents of
+//! attributes that such macros read: they become code in the generated functions.
 
 use std::collections::BTreeSet;
 
@@ -19,17 +19,17 @@ use semdex_text::words::occurrences;
 pub(crate) const OF_THE_COMPILER: [&str; 9] =
     ["Clone", "Copy", "Debug", "Default", "Eq", "Hash", "Ord", "PartialEq", "PartialOrd"];
 
-/// What is made of one type that is more than this is not followed.
+/// The most items of one type's expansion that are followed.
 const MAX_EXPANDED: usize = 300;
 
-/// What macros make of a type, but for what they implement of traits.
+/// What macros generate for a type, except implementations of traits.
 pub(super) fn expanded_from<'db>(
     sema: &Semantics<'db, RootDatabase>,
     file: FileId,
     item: &OutlineItem,
 ) -> Vec<Definition<'db>> {
     let token = positions::token(sema, file, item.name_span.start);
-    // The type itself may be what an attribute makes of it: the one that is written is asked for.
+    // The type itself may be the output of an attribute macro: the written one is used.
     let Some(adt) = token.and_then(|it| it.parent_ancestors().find_map(ast::Adt::cast)) else { return Vec::new() };
     let by_attributes = sema.expand_attr_macro(&adt.clone().into()).map(|it| it.value.value);
     let mut found = Vec::new();
@@ -39,7 +39,7 @@ pub(super) fn expanded_from<'db>(
     if found.len() > MAX_EXPANDED { Vec::new() } else { found }
 }
 
-/// What derive macros make, but for those of the compiler.
+/// The expansions of derive macros, except the compiler's own.
 pub(super) fn derive_expansions(sema: &Semantics<'_, RootDatabase>, adt: &ast::Adt) -> Vec<SyntaxNode> {
     let metas = adt.attrs().filter_map(|it| it.meta());
     let made = metas.filter_map(|it| sema.expand_derive_macro(&it)).flatten().flatten();
@@ -69,7 +69,7 @@ fn named_in<'db>(sema: &Semantics<'db, RootDatabase>, node: &SyntaxNode, found: 
     }
 }
 
-/// The attribute of a type, or of a part of it, that an offset stands in, with the type.
+/// The attribute of a type, or of a part of it, that contains an offset, with the type.
 pub(super) fn attribute_at(
     sema: &Semantics<'_, RootDatabase>,
     file: FileId,
@@ -78,16 +78,16 @@ pub(super) fn attribute_at(
     let token = positions::token(sema, file, offset)?;
     let attribute = token.parent_ancestors().find_map(ast::Attr::cast)?;
     let adt = attribute.syntax().ancestors().find_map(ast::Adt::cast)?;
-    // The first one stands for all.
+    // The first attribute represents all of them.
     Some((adt.attrs().next().unwrap_or(attribute), adt))
 }
 
-/// Whether what is anchored there is what derive macros make.
+/// Whether the anchor at this offset represents the expansions of derive macros.
 pub(super) fn is_derive_anchor(cx: &Context<'_>, file: &str, offset: usize) -> bool {
     cx.files.get(file).is_some_and(|it| it.text.as_bytes().get(offset) == Some(&b'#'))
 }
 
-/// The types in whose attributes a text ends with this name: `default = "path::name"`.
+/// The types with an attribute that contains a string ending with this name: `default = "path::name"`.
 pub(super) fn named_in_attributes(cx: &Context<'_>, name: &str, places: &mut BTreeSet<(FileId, usize)>) {
     for (file, id) in files_with(cx, name) {
         let ends = |at: &usize| file.text.get(at + name.len()..).is_some_and(|it| it.starts_with('"'));
@@ -98,7 +98,7 @@ pub(super) fn named_in_attributes(cx: &Context<'_>, name: &str, places: &mut BTr
     }
 }
 
-/// Whether all that is known of a place is which derive macro made it.
+/// Whether the derive macro is all that is known about the place of an error.
 pub(super) fn is_at_derive(sema: &Semantics<'_, RootDatabase>, raw: &RawDiagnostic) -> bool {
     let attribute = positions::token(sema, raw.file, raw.range.start().into());
     let attribute = attribute.and_then(|it| it.parent_ancestors().find_map(ast::Attr::cast));
@@ -109,7 +109,7 @@ pub(super) fn has_custom_derives(sema: &Semantics<'_, RootDatabase>, adt: Adt) -
     sema.source(adt).is_some_and(|it| derives_more(&it.value))
 }
 
-/// The bodies that derive macros make of a type.
+/// The bodies that derive macros generate for a type.
 pub(super) fn derived_bodies(sema: &Semantics<'_, RootDatabase>, adt: &ast::Adt) -> Vec<DefWithBody> {
     let made = derive_expansions(sema, adt).into_iter();
     let functions = made.flat_map(|it| it.descendants().collect::<Vec<_>>()).filter_map(ast::Fn::cast);
@@ -117,7 +117,7 @@ pub(super) fn derived_bodies(sema: &Semantics<'_, RootDatabase>, adt: &ast::Adt)
     functions.into_iter().map(DefWithBody::from).collect()
 }
 
-/// What stands for what derive macros make of a type, if others than the compiler's do.
+/// The anchor for the expansions of a type's derive macros, if it has macros other than the compiler's.
 pub(super) fn derive_anchor(adt: &ast::Adt) -> Option<usize> {
     let first = adt.attrs().next().filter(|_| derives_more(adt))?;
     Some(first.syntax().text_range().start().into())

@@ -1,4 +1,4 @@
-//! What derive macros themselves refuse: they say so by a `compile_error!` in what they make.
+//! Errors of derive macros themselves: a `compile_error!` in their expansion.
 
 use ra_ap_ide::FileRange;
 use ra_ap_syntax::ast::{self, HasAttrs as _};
@@ -17,7 +17,7 @@ use crate::view::Context;
 use semdex_engine::files::File;
 use semdex_model::{ChangeKind, Outline, OutlineItem, SymbolKind};
 
-/// What the derives of all types that change say.
+/// The errors from derives of all changed types.
 pub(super) fn refused_derives(
     cx: &Context<'_>,
     deltas: &[(usize, Delta<'_>)],
@@ -86,7 +86,7 @@ pub(super) fn type_of<'f>(outline: &'f Outline, item: &OutlineItem) -> Option<&'
     found
 }
 
-/// What a call of `compile_error!` says.
+/// The message of a `compile_error!` call.
 fn refusal(call: &ast::MacroCall) -> Option<String> {
     let name = call.path()?.segment()?.name_ref()?;
     if name.text() != "compile_error" {

@@ -1,4 +1,4 @@
-//! The errors after a change beside those before it.
+//! Compares the errors before and after a change.
 
 use std::collections::BTreeMap;
 
@@ -6,8 +6,7 @@ use super::finding::Finding;
 use semdex_engine::files::Files;
 use semdex_text::diff::OffsetMap;
 
-/// What is new and what is fixed, counted by what each says and by the line it stands on, since an edit moves what
-/// is below it.
+/// New and fixed errors, compared by message and by the text of their line, since an edit moves the lines below it.
 pub(super) fn differ(
     earlier: &[Finding],
     later: &[Finding],
@@ -28,7 +27,7 @@ pub(super) fn differ(
     for diagnostic in later {
         match counts.get_mut(&key(diagnostic, after)).filter(|it| !it.is_empty()) {
             Some(same) => {
-                // The one at the same place, if it is there.
+                // The error at the same position, if there is one.
                 let at = same.iter().position(|it| {
                     let moved =
                         maps.get(it.place.file.as_str()).map_or(Some(it.place.start), |map| map.offset(it.place.start));

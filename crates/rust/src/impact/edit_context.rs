@@ -1,4 +1,4 @@
-//! What is edited: the texts before and after, and how places move between them.
+//! The edit: the texts before and after, and the mapping of positions between them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,12 +10,12 @@ use semdex_engine::files::{File, Files};
 use semdex_model::FileEdit;
 use semdex_text::diff::OffsetMap;
 
-/// What is edited, in both states.
+/// The edited files in both states.
 pub(super) struct EditContext {
     pub(super) olds: Vec<Arc<File>>,
     pub(super) news: Vec<Arc<File>>,
     pub(super) maps: BTreeMap<String, OffsetMap>,
-    /// The other way round.
+    /// The mapping from the state after to the state before.
     pub(super) backs: BTreeMap<String, OffsetMap>,
     pub(super) scope_changes: Vec<ScopeChanges>,
 }
@@ -37,7 +37,7 @@ impl EditContext {
         EditContext { maps, backs, scope_changes, olds, news }
     }
 
-    /// Where a place of the state before is now; `None` where the edit took it away.
+    /// The current position of a place from the state before; `None` if the edit removed it.
     pub(super) fn moved(&self, file: &str, offset: usize) -> Option<usize> {
         match self.maps.get(file) {
             Some(map) => map.offset(offset),
@@ -58,7 +58,7 @@ impl EditContext {
 fn file_of(files: &Files, edit: &FileEdit) -> Arc<File> {
     match files.get(&edit.file) {
         Some(file) if LANGUAGE.takes(&edit.file) => file.clone(),
-        // What `include!` takes in is code whatever its name.
+        // A file that `include!` takes in is code whatever its name.
         file => Arc::new(File::new(
             Some(LANGUAGE),
             edit.file.as_str(),

@@ -1,4 +1,4 @@
-//! Programs that lose their beginning.
+//! Programs that lose their `main`.
 
 use super::code::Code;
 use super::delta::Delta;
@@ -8,7 +8,7 @@ use crate::view::Context;
 use semdex_engine::files::File;
 use semdex_model::{ChangeKind, Span, SymbolKind};
 
-/// The root of a program without its `main`.
+/// The crate root of a program without `main`.
 pub(super) fn without_main(cx: &Context<'_>, file: &File, deltas: &[&Delta<'_>]) -> Option<Finding> {
     let is_main = |delta: &&&Delta<'_>| {
         let item = delta.before.filter(|it| it.container.is_empty() && it.name == "main");

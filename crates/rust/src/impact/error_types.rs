@@ -1,5 +1,5 @@
-//! What has no type because of an error. The compiler is silent about whatever is done with it; rust-analyzer goes on
-//! with a guess.
+//! Expressions that have no type because of an error. The compiler reports nothing about their uses; rust-analyzer
+//! continues with a guess.
 
 use ra_ap_hir::{Adt, Function, ModuleDef, PathResolution, Semantics, Type};
 use ra_ap_ide::{FileId, RootDatabase, TextRange, TextSize};
@@ -11,10 +11,10 @@ use super::finding::RawDiagnostic;
 use super::origins::{Origin, origins};
 use semdex_text::words::words;
 
-/// After these an expression has no type.
+/// After these errors an expression has no type.
 const ENDING: [Code; 8] =
     [Code::E0369, Code::E0425, Code::E0433, Code::E0599, Code::E0600, Code::E0609, Code::E0614, Code::E0615];
-/// These are not reported of an expression that has none.
+/// These errors are not reported for an expression without a type.
 const FOLLOWING: [Code; 16] = [
     Code::E0061,
     Code::E0277,
@@ -34,16 +34,16 @@ const FOLLOWING: [Code; 16] = [
     Code::E0624,
 ];
 
-/// Bindings in the order of the text: where each is in scope, and whether it has no type.
+/// Bindings in the order of the text: the scope of each, and whether it has no type.
 type Bindings = Vec<(String, TextRange, bool)>;
 
 enum Typed {
     Type,
-    /// It means nothing any more.
+    /// The name is unresolved.
     Nothing,
 }
 
-/// Takes away what is reported of locals that have no type.
+/// Removes errors about locals that have no type.
 pub(super) fn without_error_types(sema: &Semantics<'_, RootDatabase>, body: &SyntaxNode, raw: &mut Vec<RawDiagnostic>) {
     let Some(file) = sema.hir_file_for(body).file_id().map(|it| it.file_id(sema.db)) else { return };
     if raw.is_empty() {
@@ -59,7 +59,7 @@ pub(super) fn without_error_types(sema: &Semantics<'_, RootDatabase>, body: &Syn
     if is_of_unknown() {
         error_typed.push(("self".to_owned(), body.text_range(), true));
     }
-    // What is made of the unknown, or of such a `self`, still has a type, that may be another one than is wanted.
+    // A value computed from an unknown one, or from such a `self`, still has a type, which may be a wrong one.
     let mut doubtful = error_typed.clone();
     mark_bindings(sema, body, &mut error_typed, |it, so_far| is_untyped(sema, it, &ends, so_far));
     mark_bindings(sema, body, &mut doubtful, |it, so_far| {
@@ -110,7 +110,7 @@ fn speaks_of(
         return false;
     }
     let first = body.token_at_offset(raw.range.start()).right_biased().filter(|_| raw.code == Code::E0606);
-    // The input of a macro is no more than tokens, and a cast begins with its operand.
+    // The input of a macro is only tokens, and a cast begins with its operand.
     let of_macro = first.filter(|it| it.parent().is_some_and(|it| ast::TokenTree::can_cast(it.kind())));
     if of_macro.is_some_and(|it| names_none(it.text(), it.text_range().start(), error_typed)) {
         return true;
@@ -123,9 +123,9 @@ fn speaks_of(
     if raw.code == Code::E0308 && node.clone().is_some_and(|it| is_next_to_untyped(sema, &it, ends, error_typed)) {
         return true;
     }
-    // The token of a method or a field stands for what it is asked of, and arguments depend on that too.
+    // The token of a method or field represents its receiver, and arguments depend on that too.
     let around = node.into_iter().flat_map(|it| it.ancestors()).take_while(|it| !ast::Stmt::can_cast(it.kind()));
-    // A member is looked for in what it is asked of, whatever stands around.
+    // A member is looked up in its receiver, whatever the context is.
     let is_of_member = matches!(
         raw.code,
         Code::E0061 | Code::E0599 | Code::E0609 | Code::E0614 | Code::E0615 | Code::E0616 | Code::E0624
@@ -139,7 +139,7 @@ fn speaks_of(
     })
 }
 
-/// Whether it is the value of a branch beside one that has no type.
+/// Whether it is the value of a branch next to one that has no type.
 fn is_next_to_untyped(
     sema: &Semantics<'_, RootDatabase>,
     node: &SyntaxNode,
@@ -168,7 +168,7 @@ fn is_next_to_untyped(
     })
 }
 
-/// What the innermost path of a pattern tells of the type of what stands in it; one of generics does not tell it.
+/// Whether the innermost path of a pattern determines the types of its parts; the path of a generic type does not.
 fn typed_by_pattern(sema: &Semantics<'_, RootDatabase>, name: &ast::Name, pattern: &ast::Pat) -> Option<Typed> {
     let within =
         name.syntax().ancestors().take_while(|it| pattern.syntax().text_range().contains_range(it.text_range()));
@@ -188,7 +188,7 @@ fn typed_by_pattern(sema: &Semantics<'_, RootDatabase>, name: &ast::Name, patter
     })
 }
 
-/// Whether the value of an expression comes from one of those that end so.
+/// Whether the value of an expression comes from one that lost its type in this way.
 fn is_untyped(sema: &Semantics<'_, RootDatabase>, of: &ast::Expr, ends: &[TextRange], error_typed: &Bindings) -> bool {
     let member = match of {
         ast::Expr::FieldExpr(it) => it.name_ref(),
@@ -210,7 +210,7 @@ fn is_untyped(sema: &Semantics<'_, RootDatabase>, of: &ast::Expr, ends: &[TextRa
     }
 }
 
-/// Whether the type of a call's result may be that of an argument.
+/// Whether the type of a call's result may depend on the type of an argument.
 fn depends_on_arguments(sema: &Semantics<'_, RootDatabase>, call: &ast::Expr) -> bool {
     match call {
         ast::Expr::MethodCallExpr(it) => sema.resolve_method_call(it).is_some_and(|it| is_result_typed(sema, it)),
@@ -225,14 +225,14 @@ fn depends_on_arguments(sema: &Semantics<'_, RootDatabase>, call: &ast::Expr) ->
     }
 }
 
-/// Whether a value is made of one of no type, though rust-analyzer finds a type for it that would do.
+/// Whether a value is computed from one without a type, though rust-analyzer finds a type for it that would fit.
 fn comes_of_unknown(sema: &Semantics<'_, RootDatabase>, of: &ast::Expr) -> bool {
     let made_of = |it: &ast::Expr| origins(it).into_iter().find(|it| it.0 == Origin::Receiver).map(|it| it.1);
     let ty = |it: ast::Expr| sema.type_of_expr(&it).map(|it| it.original);
     std::iter::successors(Some(of.clone()), made_of).filter_map(ty).any(|it| it.strip_references().is_unknown())
 }
 
-/// Whether the arguments of a call tell the type of its result.
+/// Whether the arguments of a call determine the type of its result.
 fn is_result_typed(sema: &Semantics<'_, RootDatabase>, of: Function) -> bool {
     let Some(source) = sema.source(of) else { return false };
     let generics = source.value.generic_param_list().into_iter().flat_map(|it| it.type_or_const_params());
@@ -241,13 +241,13 @@ fn is_result_typed(sema: &Semantics<'_, RootDatabase>, of: Function) -> bool {
     words(&result).any(|it| names.iter().any(|name| name == it.1))
 }
 
-/// Whether a type is, holds or leads to one that is not known.
+/// Whether a type is unknown, contains an unknown type or dereferences to one.
 pub(super) fn leads_to_unknown<'db>(db: &'db RootDatabase, ty: &Type<'db>) -> bool {
     let inner = ty.strip_references();
     ty.autoderef(db).any(|it| it.contains_unknown()) || inner.fields(db).iter().any(|it| it.1.contains_unknown())
 }
 
-/// What a statement, an arm, a loop or a closure binds, what to, and where it is in scope.
+/// The pattern that a statement, an arm, a loop or a closure binds, its value, and its scope.
 fn bound_by(node: &SyntaxNode) -> Option<(ast::Pat, Option<ast::Expr>, TextRange)> {
     let within = |from: TextSize, scope: Option<SyntaxNode>| {
         scope.map(|it| TextRange::new(from, it.text_range().end().max(from)))
@@ -275,7 +275,7 @@ fn bound_by(node: &SyntaxNode) -> Option<(ast::Pat, Option<ast::Expr>, TextRange
     }
     let parameter = ast::Param::cast(node.clone())?;
     let closure = node.ancestors().nth(2).and_then(ast::ClosureExpr::cast)?;
-    // What is done for each of those that are not known.
+    // The closure is called for each element of an unknown type.
     let call = closure.syntax().ancestors().nth(2).and_then(ast::MethodCallExpr::cast);
     let from = call.and_then(|it| it.receiver()).filter(|_| parameter.ty().is_none());
     Some((parameter.pat()?, from, closure.syntax().text_range()))

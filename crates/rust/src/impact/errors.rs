@@ -1,4 +1,4 @@
-//! The errors of a body, of a file and of an implementation: all rules that are asked of these.
+//! The errors of a body, of a file and of an implementation: all rules that apply to these.
 
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
@@ -21,8 +21,8 @@ use crate::view::Context;
 use semdex_engine::files::File;
 use semdex_process::fault;
 
-/// The errors in a body and in the generics of what it belongs to. A body that rust-analyzer stumbles over tells
-/// none, which the answer says, and the others still do.
+/// The errors in a body and in the generics of its item. If rust-analyzer panics for a body, it has no errors, which
+/// the answer reports, and the other bodies still have theirs.
 pub(super) fn errors_in(cx: &Context<'_>, body: DefWithBody, with_operators: bool) -> Vec<Finding> {
     let errors = || {
         fault::point("rust.body");
@@ -40,13 +40,13 @@ pub(super) fn errors_of_body(cx: &Context<'_>, body: DefWithBody, types_differ: 
         branches::without_later_arms(&cx.sema, &source, &mut found);
         found.retain(|it| it.code != Code::E0599 || !derive_expansion::is_at_derive(&cx.sema, it));
     }
-    // Of patterns the compiler speaks when there is nothing else.
+    // The compiler reports errors of patterns only if there are no others.
     let is_late = |it: &RawDiagnostic| it.code.phase() == Phase::Patterns;
     if found.iter().any(|it| !is_late(it) && it.code != Code::E0282) {
         found.retain(|it| !is_late(it));
     }
     rules::check_body(cx, body, true, &mut found);
-    // That a type is not known follows from whatever else is wrong.
+    // An unknown type follows from any other error.
     let is_alone = found.iter().all(|it| it.code == Code::E0282);
     let found = found.into_iter().filter(|it| is_alone || it.code != Code::E0282);
     let mut errors: Vec<Finding> = found.filter_map(|it| report::placed(cx, it)).collect();
@@ -55,7 +55,7 @@ pub(super) fn errors_of_body(cx: &Context<'_>, body: DefWithBody, types_differ: 
     errors
 }
 
-/// The errors of all bodies of a file, of those that have any.
+/// The errors of all bodies of a file.
 pub(crate) fn errors_of_file(cx: &Context<'_>, file: &File) -> FileErrors {
     let (mut bodies, mut made) = (BTreeSet::new(), HashSet::new());
     file.outline().walk(&mut |item| {
@@ -86,8 +86,8 @@ pub(crate) fn lines_with_errors(cx: &Context<'_>, file: &File, id: FileId, ancho
     errors.iter().flat_map(|it| it.place.line..=it.place.end_line).collect()
 }
 
-/// What does not fit between the implementation whose name stands there and its trait. `shapes` are what the
-/// functions that the edit changed were before, by the places of their names now.
+/// The mismatches between the implementation with the name at this offset and its trait. `shapes` has the previous form
+/// of the functions that the edit changed, by the current positions of their names.
 pub(super) fn misfits(cx: &Context<'_>, file: &Arc<File>, offset: usize, shapes: &Shapes) -> Vec<Finding> {
     let Some(id) = cx.file_id(&file.path) else { return Vec::new() };
     match detached::impl_at(&cx.sema, id, offset) {
@@ -97,14 +97,14 @@ pub(super) fn misfits(cx: &Context<'_>, file: &Arc<File>, offset: usize, shapes:
                 .into_iter()
                 .flat_map(|it| misfits_in(cx, file, it, shapes))
                 .collect();
-            // The calls of a macro are alike.
+            // All calls of a macro have the same errors.
             found.dedup_by(|a, b| a.place == b.place);
             found
         }
     }
 }
 
-/// The implementations that a call of a macro makes.
+/// The implementations that a macro call generates.
 pub(super) fn expanded_impls(sema: &Semantics<'_, RootDatabase>, file: FileId, offset: usize) -> Vec<Impl> {
     let call = anchors::macro_call_at(sema, file, offset).and_then(|it| sema.expand_macro_call(&it));
     let mut blocks = Vec::new();

@@ -1,5 +1,5 @@
-//! Names in the definitions of macros. They are no more than tokens there, and mean something in what calls make: the
-//! compiler tells them where they are written.
+//! Names in the definitions of macros. They are only tokens there and get a meaning in the expansions; the compiler
+//! reports errors at the definition.
 
 use std::collections::BTreeSet;
 
@@ -18,7 +18,7 @@ use crate::syntax::positions;
 use crate::view::Context;
 use semdex_text::words::words;
 
-/// Where the definition of a macro names what is gone.
+/// Where the definition of a macro names a removed item.
 pub(super) fn gone_in_definitions(
     cx: &Context<'_>,
     changed_symbol: &ChangedSymbol<'_>,
@@ -28,7 +28,7 @@ pub(super) fn gone_in_definitions(
         return Vec::new();
     }
     let mut found = Vec::new();
-    // The calls of one file are alike.
+    // The calls within one file are equivalent.
     for calls in changed_symbol.calls.iter().flat_map(|of| of.chunk_by(|a, b| a.id == b.id)) {
         let mut now = calls.iter().filter_map(|it| Some((it.id, edit.moved(&it.file.path, it.at.start)?)));
         let call = now.next().and_then(|(file, at)| macros::call_at(&cx.sema, file, at));
@@ -70,7 +70,7 @@ fn gone_at(
     }
     let (code, what) = unresolved_kind(&name.ident_token()?)?;
     let place = cx.place(at)?;
-    // Whether it is written there, as code or in a text.
+    // Whether it is written there, as code or in a string.
     let text = cx.files.get(&place.file)?.text.get(place.start..place.end)?;
     words(text).last().is_some_and(|it| it.1 == changed_symbol.name).then(|| {
         let message =

@@ -1,5 +1,5 @@
-//! What the rules find: an error with its code, the rule that found it, and what it is about. What follows from what is
-//! decided by these, and never by the words of a message.
+//! The findings of the rules: an error with its code, the rule that found it, and its subject. Whether an error follows
+//! from another is decided by these, never by the text of a message.
 
 use std::collections::HashSet;
 
@@ -10,21 +10,21 @@ use super::code::Code;
 use super::rule_id::RuleId;
 use semdex_model::{Diagnostic, Place, Severity};
 
-/// What an error is about.
+/// The subject of an error.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Subject {
     #[default]
     None,
-    /// A macro that there is not.
+    /// An unresolved macro.
     Macro,
-    /// A member that the type of its receiver has not.
+    /// A member that the type of its receiver does not have.
     Member { receiver: String },
     /// A trait that a type does not implement.
     Bound { ty: String, of: String },
 }
 
 impl Subject {
-    /// As rust-analyzer shows a predicate: `Type: Trait`.
+    /// Parses a predicate as rust-analyzer shows it: `Type: Trait`.
     pub(super) fn of_predicate(shown: &str) -> Subject {
         match shown.split_once(": ") {
             Some((ty, of)) => Subject::Bound { ty: ty.to_owned(), of: of.to_owned() },
@@ -36,7 +36,7 @@ impl Subject {
         Subject::Bound { ty: ty.into(), of: of.into() }
     }
 
-    /// The type that lacks something.
+    /// The type without the member or trait.
     pub(super) fn ty(&self) -> Option<&str> {
         match self {
             Subject::Member { receiver } => Some(receiver),
@@ -46,7 +46,7 @@ impl Subject {
     }
 }
 
-/// An error before it has a place in words.
+/// An error before its position is converted.
 pub(super) struct RawDiagnostic {
     pub(super) file: FileId,
     pub(super) range: TextRange,
@@ -92,7 +92,7 @@ impl Finding {
         self.severity == Severity::Error
     }
 
-    /// An import that nothing names.
+    /// An unused import.
     pub(super) fn of_unused_import(it: &Diagnostic) -> Finding {
         Finding {
             place: it.place.clone(),
@@ -121,18 +121,18 @@ impl From<Finding> for Diagnostic {
     }
 }
 
-/// The errors found so far, one for each line: what is found first stays.
+/// The errors found so far, one for each line: the first one is kept.
 pub(super) struct Findings<'a> {
     lines: HashSet<(String, usize)>,
     pub(super) new: &'a mut Vec<Finding>,
-    /// What fails only through another place (`follows`).
+    /// Errors that follow from another place (`follows`).
     pub(super) following: Vec<Finding>,
     pub(super) imports: Imports,
-    /// The rule that is being asked.
+    /// The rule that is being applied.
     pub(super) rule: RuleId,
 }
 
-/// What broken imports would have brought in.
+/// What broken imports would have brought into scope.
 #[derive(Default)]
 pub(super) struct Imports {
     pub(super) lost: UnresolvedImports,
@@ -141,7 +141,7 @@ pub(super) struct Imports {
 
 impl<'a> Findings<'a> {
     pub(super) fn new(new: &'a mut Vec<Finding>) -> Findings<'a> {
-        // That a type is not known gives way to whatever it follows from.
+        // An unknown type is dropped in favour of the error that it follows from.
         let is_of_itself = |it: &&Finding| it.is_error() && !it.is(Code::E0282);
         let lines = new.iter().filter(is_of_itself).flat_map(|it| {
             (it.place.line..=it.place.end_line).map(|line| (it.place.file.clone(), line)).collect::<Vec<_>>()
@@ -162,12 +162,12 @@ impl<'a> Findings<'a> {
         }
     }
 
-    /// What has to be edited too, once another place is mended.
+    /// Adds a place that has to be edited too, once another place is fixed.
     pub(super) fn add_following(&mut self, found: Finding) {
         self.following.push(Finding { rule: self.rule, ..found });
     }
 
-    /// Those of one code.
+    /// The errors with one code.
     pub(super) fn of(&self, code: Code) -> Vec<Finding> {
         self.new.iter().filter(|it| it.code == code).cloned().collect()
     }
@@ -182,14 +182,14 @@ impl<'a> Findings<'a> {
         self.lines = Findings::new(self.new).lines;
     }
 
-    /// Takes a line for what follows, if nothing is found there.
+    /// Reserves a line for a following error, if it has no other one.
     pub(super) fn claims(&mut self, found: &Finding) -> bool {
         self.lines.insert((found.place.file.clone(), found.place.line))
     }
 }
 
 impl Finding {
-    /// The table lists what its rules find.
+    /// Checks that the table lists the code for this rule.
     pub(super) fn check(&self) {
         debug_assert!(self.rule.lists(self.code), "{:?} finds {:?}, and does not list it", self.rule, self.code);
     }

@@ -1,5 +1,5 @@
-//! Places that fail only through another one: names by an import, or by a glob, that is broken itself. They have to be
-//! edited as well, so all of them are reported, with a mark.
+//! Places that fail only because of another place: names from a broken import or glob. They have to be edited as well,
+//! so all of them are reported, with a mark.
 
 use ra_ap_hir::{HasVisibility as _, Module, ModuleDef, PathResolution, ScopeDef, Semantics};
 use ra_ap_ide::RootDatabase;
@@ -13,7 +13,7 @@ use super::finding::Finding;
 use crate::syntax::positions;
 use crate::view::Context;
 
-/// `keeps_aliases`: what the import gives another name is still there, by a new one.
+/// `keeps_aliases`: the symbol that the import gives an alias still exists, under a new name.
 pub(super) fn note_broken_import(cx: &Context<'_>, error: &Finding, keeps_aliases: bool, imports: &mut BrokenImports) {
     let Some(within) = module_around(cx, error) else { return };
     let Some(tree) = use_tree_of(cx, error) else { return };
@@ -23,13 +23,13 @@ pub(super) fn note_broken_import(cx: &Context<'_>, error: &Finding, keeps_aliase
     imports.all.push(BrokenImport { within, names: brought_by(&tree), aliases });
 }
 
-/// The part of an import in which an error stands.
+/// The part of an import that contains an error.
 pub(super) fn use_tree_of(cx: &Context<'_>, error: &Finding) -> Option<ast::UseTree> {
     let token = cx.file_id(&error.place.file).and_then(|id| positions::token(&cx.sema, id, error.place.start))?;
     token.parent_ancestors().find_map(ast::UseTree::cast)
 }
 
-/// Whether a name would be there if no import was broken.
+/// Whether a name would be resolved if no import was broken.
 pub(super) fn follows(
     cx: &Context<'_>,
     error: &Finding,
@@ -45,7 +45,7 @@ pub(super) fn follows(
         || leads_through_broken(cx, error, own, imports)
 }
 
-/// Whether the path to what is missed leads through a module that is to import it, and does not.
+/// Whether the path to the unresolved name contains a module whose import of it is broken.
 pub(super) fn is_handed_on(cx: &Context<'_>, error: &Finding, imports: &BrokenImports) -> bool {
     let own = module_around(cx, error).filter(|_| !imports.all.is_empty());
     own.is_some_and(|own| leads_through_broken(cx, error, own, imports))
@@ -57,8 +57,8 @@ fn leads_through_broken(cx: &Context<'_>, error: &Finding, own: Module, imports:
     comes_to(&cx.sema, way, own, name, imports)
 }
 
-/// Whether a broken import of this module, or of one that it imports by a glob, would bring the name. What the
-/// module around the error imports by name is known more exactly, by the scopes of its imports.
+/// Whether a broken import of this module, or of one that it imports by a glob, would bring in the name. For the module
+/// around the error, the scopes of its imports are more precise.
 fn comes_to(
     sema: &Semantics<'_, RootDatabase>,
     module: Module,
@@ -95,7 +95,7 @@ fn globbed(sema: &Semantics<'_, RootDatabase>, module: Module, imports: &BrokenI
     modules
 }
 
-/// The module that the path to what is missed leads through.
+/// The module that precedes the unresolved name in its path.
 fn way_to(cx: &Context<'_>, error: &Finding) -> Option<Module> {
     module_before(
         &cx.sema,
@@ -105,7 +105,7 @@ fn way_to(cx: &Context<'_>, error: &Finding) -> Option<Module> {
 
 /// The module in which a path, or an import, looks for a name.
 pub(super) fn module_before(sema: &Semantics<'_, RootDatabase>, written: SyntaxToken) -> Option<Module> {
-    // The input of a macro is a path only where it is put.
+    // The input of a macro is a path only in the expansion.
     let token = sema.descend_into_macros_exact(written).into_iter().next()?;
     let path = token.parent_ancestors().take(3).find_map(ast::PathSegment::cast)?.parent_path();
     let tree = || path.syntax().parent().and_then(ast::UseTree::cast)?.parent_use_tree_list()?.parent_use_tree().path();
@@ -115,19 +115,19 @@ pub(super) fn module_before(sema: &Semantics<'_, RootDatabase>, written: SyntaxT
     }
 }
 
-/// Whether something of this name is where its path looks for it, and may not be seen.
+/// Whether its path leads to an item of this name that is not visible.
 pub(super) fn is_there_unseen(sema: &Semantics<'_, RootDatabase>, name: &SyntaxToken) -> bool {
     let Some(module) = module_before(sema, name.clone()) else { return false };
-    // What an import may not see it does not bring either.
+    // An import does not bring in an item that is not visible to it.
     let is_own = |it: &ScopeDef| match it {
         ScopeDef::ModuleDef(it) => it.module(sema.db) == Some(module) || it.is_visible_from(sema.db, module),
         _ => false,
     };
-    // With no place to look from, what is private counts too.
+    // Without a module to look from, private items count too.
     module.scope(sema.db, None).iter().any(|it| it.0.as_str() == name.text() && is_own(&it.1))
 }
 
-/// Whether something of this name is where its path looks for it, and may not be seen from where the path stands.
+/// Whether its path leads to an item of this name that is not visible from the path's own module.
 pub(super) fn is_hidden_here(sema: &Semantics<'_, RootDatabase>, name: &SyntaxToken) -> bool {
     let Some(module) = module_before(sema, name.clone()) else { return false };
     let Some(from) = name.parent().and_then(|it| sema.scope(&it)).map(|it| it.module()) else { return false };
@@ -135,7 +135,7 @@ pub(super) fn is_hidden_here(sema: &Semantics<'_, RootDatabase>, name: &SyntaxTo
     is_there(None) && !is_there(Some(from))
 }
 
-/// The module in whose text an error stands, whatever macros make of it.
+/// The module whose text contains an error, regardless of macros.
 pub(super) fn module_around(cx: &Context<'_>, error: &Finding) -> Option<Module> {
     let id = cx.file_id(&error.place.file)?;
     let inline = positions::token(&cx.sema, id, error.place.start)?.parent_ancestors().find_map(ast::Module::cast);
@@ -151,7 +151,7 @@ pub(crate) fn nodes_in(sema: &Semantics<'_, RootDatabase>, module: Module) -> im
     list.unwrap_or(source).children()
 }
 
-/// The names that a part of an import brings in; `None` where a glob does.
+/// The names that a part of an import brings in; `None` for a glob.
 pub(crate) fn brought_by(tree: &ast::UseTree) -> Option<Vec<String>> {
     if let Some(list) = tree.use_tree_list() {
         let parts: Option<Vec<Vec<String>>> = list.use_trees().map(|it| brought_by(&it)).collect();

@@ -1,5 +1,5 @@
-//! Types and traits that take other generics than before, where they are named with theirs: there may be too few or too
-//! many, or one that does not implement what is asked of it now. Of types in bodies rust-analyzer counts them itself.
+//! Types and traits whose generics change, where they are named with arguments: there may be too few or too many, or
+//! one that does not meet its bounds now. In bodies rust-analyzer counts the arguments of types itself.
 
 use either::Either;
 use ra_ap_hir::{GenericDef, TypeOrConstParam};
@@ -19,7 +19,7 @@ use crate::syntax::positions;
 use crate::view::Context;
 use semdex_model::{ChangeKind, Place, SymbolKind};
 
-/// What a name is given between its angle brackets.
+/// The generic arguments of a name.
 pub(super) struct Given {
     pub(super) lifetimes: usize,
     /// `None` is a constant.
@@ -40,7 +40,7 @@ pub(super) fn given(segment: &ast::PathSegment) -> Given {
 }
 
 impl ChangedSymbol<'_> {
-    /// Whether its generics, or what it asks of them, may be others than before.
+    /// Whether its generics, or their bounds, may differ from before.
     pub(super) fn has_other_generics(&self) -> bool {
         let delta = self.delta.as_ref().map(|it| &it.1).filter(|it| it.kind == ChangeKind::Signature);
         delta.and_then(|it| it.before.zip(it.after)).is_some_and(|(before, after)| {
@@ -69,8 +69,8 @@ pub(super) fn unfit_generics(cx: &Context<'_>, at: &NamedPlace<'_, '_>, out: &mu
     }
 }
 
-/// Of a function that gives such a type of its own parameters, the calls: a parameter is bounded there in turn, and what
-/// it stands for at a call lacks that or not.
+/// The wrong calls of a function that returns such a type with its own parameters. The parameter has a bound there, and
+/// the argument at a call meets it or not.
 fn unfit_results(cx: &Context<'_>, token: &SyntaxToken) -> Vec<Finding> {
     let result = token.parent_ancestors().find_map(ast::RetType::cast);
     let function = result.and_then(|it| ast::Fn::cast(it.syntax().parent()?)).and_then(|it| cx.sema.to_def(&it));
@@ -87,7 +87,7 @@ fn unfit_results(cx: &Context<'_>, token: &SyntaxToken) -> Vec<Finding> {
     found.collect()
 }
 
-/// The call that a name, or the path that it stands in, is what is called of.
+/// The call whose callee is a name or the path around it.
 fn call_of(node: SyntaxNode) -> Option<ast::Expr> {
     match ast::Expr::cast(node)? {
         ast::Expr::PathExpr(it) => {
@@ -151,7 +151,7 @@ pub(super) fn unfit_generic(cx: &Context<'_>, token: &SyntaxToken, is_head: bool
             return Some(report::error(cx, place()?, Code::E0107, message));
         }
         let mut around = ty.syntax().ancestors();
-        // Functions, constants and statics need not tell them.
+        // Functions, constants and statics may omit them.
         let code = around.find_map(|it| match it.kind() {
             SyntaxKind::RECORD_FIELD | SyntaxKind::TUPLE_FIELD | SyntaxKind::TYPE_ALIAS => Some(Some(Code::E0106)),
             SyntaxKind::IMPL => Some(Some(Code::E0726)),
@@ -162,7 +162,7 @@ pub(super) fn unfit_generic(cx: &Context<'_>, token: &SyntaxToken, is_head: bool
             return Some(report::error(cx, place()?, code, format!("missing lifetime specifier of `{name}`")));
         }
     }
-    // What an object is given is looked at where it is used.
+    // The arguments of a `dyn` type are checked where it is used.
     if ty.syntax().ancestors().skip(1).take(3).any(|it| ast::DynTraitType::can_cast(it.kind())) {
         return None;
     }

@@ -1,4 +1,4 @@
-//! The places that name what is gone, or what may not be seen any more.
+//! The places that name a removed item, or one that is no longer visible.
 
 use std::collections::HashSet;
 
@@ -27,10 +27,11 @@ use semdex_engine::files::File;
 use semdex_model::{ChangeKind, Role, Span, SymbolKind};
 use semdex_text::words::words;
 
-/// The places that named what is gone or hidden. Imports first: what comes by a broken one follows from it.
+/// The places that named a removed or hidden item. Imports come first: errors of names that a broken import brings in
+/// follow from it.
 pub(super) fn gone_names(cx: &Context<'_>, change: &Change<'_, '_>, out: &mut Findings<'_>) {
     let Change { affected, gone, edit, .. } = *change;
-    // What belongs to something that is gone is missed there.
+    // Members of a removed item are unresolved where they are named.
     let is_member = |changed_symbol: &&ChangedSymbol<'_>| {
         let Some((index, item)) = changed_symbol.delta.as_ref().and_then(|it| Some((it.0, it.1.before?))) else {
             return false;
@@ -69,18 +70,18 @@ pub(super) fn gone_names(cx: &Context<'_>, change: &Change<'_, '_>, out: &mut Fi
             false => out.add(error),
         }
     }
-    // Of an import in a body rust-analyzer tells as a whole.
+    // rust-analyzer reports an import in a body as a whole.
     let deferred: HashSet<(String, usize)> =
         out.following.iter().map(|it| (it.place.file.clone(), it.place.line)).collect();
     let is_whole = |it: &Finding| it.is(Code::E0432) && it.rule == RuleId::RustAnalyzer;
     out.forget(|it| is_whole(it) && deferred.contains(&(it.place.file.clone(), it.place.line)));
-    // They give way to those that are reported here, perhaps in the same line.
+    // They give way to the errors that are reported here, perhaps on the same line.
     out.defer(|it| cascades::follows_from(cx, &lost, &imports, it));
     for changed_symbol in changed_symbols {
         expanded::gone_in_definitions(cx, changed_symbol, edit).into_iter().for_each(|it| out.add(it));
         for it in changed_symbol.occurrences.iter().filter(|it| it.role != Role::Import) {
             let Some(error) = check_occurrence(cx, changed_symbol, it, edit) else { continue };
-            // By its own name, or by the one that an import gives it.
+            // By its own name, or by the alias that an import gives it.
             let name = cascades::text_of(cx, &error).unwrap_or(&changed_symbol.name);
             match follows::follows(cx, &error, name, &imports, &lost) {
                 true => out.add_following(error),
@@ -92,7 +93,7 @@ pub(super) fn gone_names(cx: &Context<'_>, change: &Change<'_, '_>, out: &mut Fi
         it.delta.as_ref().and_then(|it| it.1.before).is_some_and(|it| it.kind == SymbolKind::Variant)
     };
     for changed_symbol in members.into_iter().filter(|it| is_variant(it)) {
-        // Only what an import brings is named without what it belongs to.
+        // Only an imported item is named without its container.
         for it in changed_symbol.occurrences.iter().filter(|it| it.role != Role::Import) {
             let error = check_occurrence(cx, changed_symbol, it, edit).filter(|it| cascades::is_bare(cx, it));
             let follows = |it: &Finding| follows::follows(cx, it, &changed_symbol.name, &imports, &lost);
@@ -102,7 +103,7 @@ pub(super) fn gone_names(cx: &Context<'_>, change: &Change<'_, '_>, out: &mut Fi
     out.imports = Imports { lost, broken: imports };
 }
 
-/// Whether the names that imports give it stay when they name it anew: nothing but the imports has to be edited.
+/// Whether the aliases in imports remain valid when only the imports are changed to the new name.
 fn keeps_aliases(changed_symbol: &ChangedSymbol<'_>) -> bool {
     changed_symbol.delta.as_ref().is_some_and(|it| it.1.kind == ChangeKind::Renamed)
 }
@@ -117,14 +118,14 @@ fn check_occurrence(
     cx.unless_at_fault(place, || fault_of(cx, changed_symbol, occurrence, edit)).flatten()
 }
 
-/// A place that named what changed: broken where it names nothing now, or may not name it any more.
+/// The error at a place that named a changed symbol: it is unresolved now, or not allowed to name it.
 fn fault_of(
     cx: &Context<'_>,
     changed_symbol: &ChangedSymbol<'_>,
     occurrence: &Occurrence,
     edit: &EditContext,
 ) -> Option<Finding> {
-    // The compiler reads no links.
+    // The compiler does not read links in docs.
     if occurrence.role == Role::Doc || !changed_symbol.is_itself {
         return None;
     }
@@ -146,7 +147,7 @@ fn fault_of(
         return None;
     }
     let token = positions::token(&cx.sema, id, at.start)?;
-    // With a path it is missed where the path leads through what changed.
+    // A qualified name is unresolved where its path leads through the changed symbol.
     let is_named_by_path = occurrence.role == Role::Import || is_qualified(&token);
     if unresolved::is_left_out(&cx.sema, id, &token) {
         return None;
@@ -176,7 +177,7 @@ fn fault_of(
         None if !is_gone && !is_hiding => None,
         None => {
             let (code, message) = gone(&cx.sema, &token, occurrence.role, changed_symbol, written, is_hiding);
-            // An import may still bring it, for fewer.
+            // An import may still bring it in, with less visibility.
             let (code, message) = match changed_symbol.delta {
                 None if missed::unless_unseen(&cx.sema, &token, code) == Code::E0603 => {
                     (Code::E0603, format!("`{}` is not visible here any more", changed_symbol.path))
@@ -184,16 +185,16 @@ fn fault_of(
                 _ => (code, message),
             };
             let subject = if code == Code::Uncoded { Subject::Macro } else { Subject::None };
-            // There is something else by that name.
+            // Another item has that name.
             let code = if code == Code::E0412 && named.is_some() { Code::E0573 } else { code };
             Some(report::error(cx, place, code, message).about(subject))
         }
-        // It is where it was, and an import hands it on to fewer.
+        // The symbol itself is unchanged, and a re-export has less visibility.
         Some(_) if changed_symbol.delta.is_none() && follows::is_hidden_here(&cx.sema, &token) => {
             let message = format!("`{}` is not visible here any more", changed_symbol.path);
             Some(report::error(cx, place, Code::E0603, message))
         }
-        // Of a field that is given or matched by its name more is known in the body.
+        // For a field in a literal or pattern the check of the body is more precise.
         Some(Definition::Field(_)) if is_hiding && is_given_by_name(&token) => None,
         Some(Definition::EnumVariant(_)) if is_hiding => None,
         Some(definition) if is_hiding => {
@@ -210,13 +211,13 @@ fn fault_of(
     }
 }
 
-/// Whether the path to what is named goes through the module that declares it, not through one that hands it on.
+/// Whether the path to an item leads through the module that declares it, not through a re-export.
 fn leads_through_its_module(cx: &Context<'_>, token: &SyntaxToken) -> bool {
     let own = at::definition_of_token(&cx.sema, token).and_then(|it| it.module(cx.db));
     follows::module_before(&cx.sema, token.clone()).is_none_or(|it| Some(it) == own)
 }
 
-/// Whether what stands there is compiled for tests alone.
+/// Whether the code at this offset is compiled only for tests.
 fn is_for_tests(cx: &Context<'_>, file: &File, id: FileId, at: usize) -> bool {
     let modules = cx.sema.file_to_module_def(id).into_iter().flat_map(|it| it.path_to_root(cx.db));
     let is_marked = |it: ast::Module| {
@@ -226,7 +227,7 @@ fn is_for_tests(cx: &Context<'_>, file: &File, id: FileId, at: usize) -> bool {
     is_test_at(file, at) || declared.any(|it| is_marked(it.value))
 }
 
-/// The code of the error where a definition may not be named.
+/// The code of the error if a definition is not visible.
 fn hidden<'db>(sema: &Semantics<'db, RootDatabase>, token: &SyntaxToken, definition: Definition<'db>) -> Option<Code> {
     let from = sema.scope(&token.parent()?)?.module();
     let db = sema.db;
@@ -260,7 +261,7 @@ fn hidden<'db>(sema: &Semantics<'db, RootDatabase>, token: &SyntaxToken, definit
     is_public.then_some(if is_type { Code::E0365 } else { Code::E0364 })
 }
 
-/// The compiler's words for a name that means nothing any more.
+/// The compiler's message for an unresolved name.
 fn gone(
     sema: &Semantics<'_, RootDatabase>,
     token: &SyntaxToken,
@@ -271,7 +272,7 @@ fn gone(
 ) -> (Code, String) {
     let kind = unresolved_kind_as_made(sema, token);
     if hidden {
-        // A glob brings what may be seen, and a name is missed where nothing brings it.
+        // A glob imports what is visible, and a name that nothing imports is unresolved.
         let is_missed = !(role == Role::Import || is_qualified(token)) || !follows::is_there_unseen(sema, token);
         return match (role, kind.filter(|_| is_missed)) {
             (Role::Import, _) if is_missed => {
@@ -290,19 +291,19 @@ fn gone(
     }
 }
 
-/// Whether what stands there is one of several patterns.
+/// Whether the token is one alternative of a pattern.
 fn is_alternative(token: &SyntaxToken) -> bool {
     let pattern = token.parent().and_then(|it| it.parent()).and_then(ast::IdentPat::cast);
     pattern.and_then(|it| it.syntax().parent()).is_some_and(|it| ast::OrPat::can_cast(it.kind()))
 }
 
-/// Whether what stands there is the name of a field in a literal or in a pattern.
+/// Whether the token is the name of a field in a literal or pattern.
 fn is_given_by_name(token: &SyntaxToken) -> bool {
     let mut around = token.parent_ancestors().take(2);
     around.any(|it| ast::RecordExprField::can_cast(it.kind()) || ast::RecordPatField::can_cast(it.kind()))
 }
 
-/// Whether a name is not the first of a path. In the input of a macro a path's colons are two tokens.
+/// Whether a name is not the first segment of a path. In the input of a macro a path's colons are two tokens.
 fn is_qualified(token: &SyntaxToken) -> bool {
     let before = token.prev_token().and_then(|it| skip_trivia_token(it, Direction::Prev));
     before.is_some_and(|it| match it.kind() {
@@ -312,7 +313,7 @@ fn is_qualified(token: &SyntaxToken) -> bool {
     })
 }
 
-/// Whether a type or a module is looked for where there is something else by that name.
+/// Whether a type or module is required where another item has that name.
 fn is_needed_as_type(token: &SyntaxToken, meaning: Definition<'_>) -> bool {
     let is_value = matches!(
         meaning,

@@ -1,5 +1,5 @@
-//! What a type derives by macros, and the attributes that these read: both mean nothing where the macro is not derived or
-//! not imported any more.
+//! Derives of types, and the attributes that derive macros read: both are unresolved if the macro is no longer derived
+//! or imported.
 
 use std::collections::BTreeSet;
 
@@ -53,7 +53,7 @@ pub(super) fn helpers_at_stake<'a>(
     found
 }
 
-/// The derives that name no macro now, and the attributes that no derive reads any more.
+/// The derives that are unresolved now, and the attributes that no derive reads any longer.
 pub(super) fn unread_helpers(cx: &Context<'_>, before: &[Derived<'_>], edit: &EditContext) -> Vec<Finding> {
     let mut found = Vec::new();
     for Derived { file, item, helpers, unknown } in before {
@@ -77,7 +77,7 @@ pub(super) fn unread_helpers(cx: &Context<'_>, before: &[Derived<'_>], edit: &Ed
     found
 }
 
-/// What a type derives, and whether there are such macros.
+/// The derives of a type, and whether their macros exist.
 pub(super) fn derives_of(sema: &Semantics<'_, RootDatabase>, adt: &ast::Adt) -> Vec<(String, bool)> {
     let mut found = Vec::new();
     for meta in adt.attrs().filter_map(|it| it.meta()) {
@@ -96,7 +96,7 @@ fn adt_of(cx: &Context<'_>, file: &File, item: &OutlineItem) -> Option<ast::Adt>
     token.parent_ancestors().find_map(ast::Adt::cast)
 }
 
-/// What the macros that a type derives say that they read.
+/// The attributes that a type's derive macros declare as helpers.
 fn helpers_in(sema: &Semantics<'_, RootDatabase>, adt: &ast::Adt) -> BTreeSet<String> {
     let metas = adt.attrs().filter_map(|it| it.meta());
     let macros = metas.filter_map(|it| sema.resolve_derive_macro(&it)).flatten().flatten();

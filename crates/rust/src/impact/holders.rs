@@ -1,5 +1,5 @@
-//! What a change reaches without being named there: what has a changed type as a part, stands for it, or makes it, and
-//! what speaks of it as `Self`.
+//! What a change affects without naming it: types with a changed type as a part, aliases and constructors of it, and
+//! uses of it as `Self`.
 
 use std::collections::BTreeSet;
 
@@ -19,8 +19,8 @@ use crate::syntax::positions::span;
 use crate::view::Context;
 use semdex_model::{ChangeKind, Role, SymbolKind};
 
-/// What is concerned without naming what changed: a type in which a changed constant or alias stands is another
-/// one, and who calls what makes a type uses its traits.
+/// Adds what is affected without naming the changed symbol. A type that contains a changed constant or alias is a
+/// different type, and the caller of a constructor uses the type's traits.
 pub(super) fn follow_types<'db>(
     cx: &Context<'db>,
     edit: &EditContext,
@@ -46,7 +46,7 @@ pub(super) fn follow_types<'db>(
         }
         unresolved_heads.extend(members_of_unresolved_heads(&cx.sema, edit, changed_symbol, definition));
         let Definition::Adt(adt) = definition else { continue };
-        // What others derive for it may go with a part of it.
+        // An implementation by another derive may disappear with a part of the type.
         let may_lose = !changed_symbol.lost.is_empty() || derive_expansion::has_custom_derives(&cx.sema, *adt);
         if may_lose {
             lost.push(*adt);
@@ -76,7 +76,7 @@ pub(super) fn follow_types<'db>(
         now.retain(|it| !seen.contains(it));
         for (definition, mut found) in now.iter().zip(usages::find(cx, &now)) {
             let Some(path) = paths::path_of(cx, *definition) else { continue };
-            // What stands for the type is held and made as it is.
+            // The alias of a type is contained and constructed like the type.
             let stands_for_it = match definition {
                 Definition::TypeAlias(_) => true,
                 Definition::Adt(it) => !GenericDef::Adt(*it).type_or_const_params(cx.db).is_empty(),
@@ -106,7 +106,7 @@ pub(super) fn follow_types<'db>(
     }));
 }
 
-/// Of the blocks that cannot name any more what they are headed by, the items: their types lose these.
+/// The items of blocks whose self type is unresolved: their types lose these items.
 fn members_of_unresolved_heads<'db>(
     sema: &Semantics<'db, RootDatabase>,
     edit: &EditContext,
@@ -115,7 +115,7 @@ fn members_of_unresolved_heads<'db>(
 ) -> Vec<Definition<'db>> {
     let is_heading = matches!(definition, Definition::Adt(_));
     let is_narrowed = changed_symbol.delta.as_ref().is_some_and(|it| it.1.kind == ChangeKind::Visibility);
-    // What is imported no more is named where it was.
+    // Places with a lost import are in the edited file, in which the item was named.
     let is_edited = |it: &&Occurrence| edit.olds.iter().any(|old| old.path == it.file.path);
     let is_unnamed = |it: &&Occurrence| is_narrowed || changed_symbol.delta.is_none() && is_edited(it);
     let places =
@@ -129,8 +129,8 @@ fn members_of_unresolved_heads<'db>(
     found
 }
 
-/// Of a block that names a type in its head: what may speak of the type without naming it, that is what macros make
-/// there and, if so wanted, all bodies.
+/// For a block that names a type in its head: what may use the type without naming it, which is macro expansions and,
+/// on request, all bodies.
 fn members_around(sema: &Semantics<'_, RootDatabase>, place: &Occurrence, with_bodies: bool) -> Vec<Occurrence> {
     let chain = place.file.outline().enclosing(place.at.start);
     let Some(block) = chain.last().filter(|it| it.kind == SymbolKind::Impl) else { return Vec::new() };
@@ -142,7 +142,8 @@ fn members_around(sema: &Semantics<'_, RootDatabase>, place: &Occurrence, with_b
     bodies.chain(calls).map(|at| Occurrence { at, ..place.clone() }).collect()
 }
 
-/// Where a place names a type, what stands for it or has it as a part, and the functions in whose head it stands.
+/// For a place that names a type: the aliases of it, the types that contain it, and the functions with this place in
+/// their head.
 fn note_holder(place: &Occurrence, holders: &mut BTreeSet<(FileId, usize)>, makers: &mut BTreeSet<(FileId, usize)>) {
     if !matches!(place.role, Role::Type | Role::SelfType) {
         return;

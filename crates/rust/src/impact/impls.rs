@@ -1,7 +1,7 @@
-//! An implementation against its trait: what rust-analyzer leaves to the compiler.
+//! Compares an implementation with its trait, as far as rust-analyzer leaves that to the compiler.
 //!
-//! Both fitted before the change. So a part of a signature that is written differently on the two sides is an error
-//! only if the change touched it on one of them.
+//! Both fitted before the change. A part of a signature that is written differently on the two sides is therefore an
+//! error only if the change touched it on one side.
 
 use std::sync::Arc;
 
@@ -41,7 +41,7 @@ fn shape(function: &ast::Fn) -> Shape {
     }
 }
 
-/// `mut` binds, and is no part of the type.
+/// `mut` is part of the binding, not of the type.
 fn receiver(it: &ast::SelfParam) -> String {
     match it.ty() {
         Some(ty) => written(ty.syntax()),
@@ -194,7 +194,7 @@ fn misfit(cx: &Context<'_>, own: Function, declared: Function, shapes: &Shapes) 
                 0 => shape.receiver.clone().unwrap_or_default(),
                 _ => shape.params.get(index - 1).unwrap_or(&shape.result).clone(),
             };
-            // Of a trait's `impl Trait` an implementation may tell the type.
+            // An implementation may name the type of a trait's `impl Trait`.
             let is_open = |index: usize| index > here.params.len() && there.result.starts_with("impl ");
             let touched = |index: usize| {
                 !is_open(index)
@@ -212,7 +212,7 @@ fn misfit(cx: &Context<'_>, own: Function, declared: Function, shapes: &Shapes) 
     Some(report::error(cx, at(node.as_ref())?, code, message))
 }
 
-/// What a trait asks of all that implement it.
+/// An implementation that does not meet the requirements of its trait.
 fn unfit_header(cx: &Context<'_>, place: Place, block: Impl, of: Trait) -> Option<Finding> {
     let name = of.name(cx.db);
     let name = name.as_str();

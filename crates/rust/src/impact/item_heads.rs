@@ -1,5 +1,5 @@
-//! What an edit writes into the heads of items, and rust-analyzer does not judge there: generics that do not fit, derives
-//! of what fields do not implement, lifetimes that nobody declares, and blocks that may not be.
+//! Errors that an edit writes into the heads of items and rust-analyzer does not report there: generics that do not
+//! fit, derives that fields do not support, undeclared lifetimes, and blocks that are not allowed.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -32,7 +32,7 @@ pub(super) fn unfit_heads(
     out: &mut Findings<'_>,
 ) {
     let Some(id) = cx.file_id(&file.path) else { return };
-    // A block without a trait is no declaration.
+    // A block without a trait is not a declaration.
     for at in scope_changes.heads() {
         let block = positions::token(&cx.sema, id, at).and_then(|it| it.parent_ancestors().find_map(ast::Impl::cast));
         let Some(block) = block.filter(|it| it.trait_().is_none()) else { continue };
@@ -52,7 +52,7 @@ pub(super) fn unfit_heads(
             }
         }
         let Some(node) = token.parent_ancestors().find(is_whole) else { continue };
-        // What `cfg` switches off is no definition.
+        // Items that `cfg` switches off have no definition.
         if item.kind != SymbolKind::Impl && at::definition_at(&cx.sema, id, item.name_span.start).is_none() {
             continue;
         }
@@ -97,7 +97,8 @@ fn unfit_head(cx: &Context<'_>, node: &SyntaxNode, out: &mut Findings<'_>) {
     }
 }
 
-/// Derives of which the type of a field has not what they need. Parameters are bound by the derive itself.
+/// Derives for which the type of a field does not implement the required trait. The derive itself adds bounds to the
+/// parameters.
 fn unfit_derives<'db>(cx: &Context<'db>, file: &Arc<File>, adt: &ast::Adt, out: &mut Findings<'_>) {
     let name = adt.name().map(|it| span(it.syntax().text_range()).start);
     let chain = name.map(|it| file.outline().enclosing(it)).unwrap_or_default();
@@ -161,7 +162,7 @@ fn unfit_derives<'db>(cx: &Context<'db>, file: &Arc<File>, adt: &ast::Adt, out: 
     }
 }
 
-/// The trait of the standard library that a derive goes by.
+/// The standard library's trait with the name of a derive.
 fn derived_trait(sema: &Semantics<'_, RootDatabase>, name: &str, adt: &ast::Adt) -> Option<Trait> {
     let path = match name {
         "Clone" => "core::clone::Clone",
@@ -184,7 +185,7 @@ fn derived_trait(sema: &Semantics<'_, RootDatabase>, name: &str, adt: &ast::Adt)
     }
 }
 
-/// A block that is written anew.
+/// The errors of a new block.
 fn unfit_block(
     cx: &Context<'_>,
     file: &Arc<File>,
@@ -226,7 +227,7 @@ fn unfit_block(
     }
     let mut named = own.syntax().text().to_string();
     named.extend(header.iter().map(|it| format!(" {}", it.syntax().text())));
-    // What is bound to a type of a trait is recognized by that.
+    // A projection in the where clause is recognized by its text.
     named.extend(block.where_clause().map(|it| format!(" {}", it.syntax().text())));
     let parameters = block.generic_param_list().into_iter().flat_map(|it| it.type_or_const_params());
     for parameter in parameters.filter_map(|it| match it {
@@ -283,7 +284,7 @@ fn is_whole(node: &SyntaxNode) -> bool {
         || ast::Variant::can_cast(node.kind())
 }
 
-/// What stands in the head of an item, or in the whole of what has no body.
+/// The nodes of an item's head, or the whole item if it has no body.
 fn head_of(node: &SyntaxNode) -> Vec<SyntaxNode> {
     let mut found = Vec::new();
     let mut next: Vec<SyntaxNode> = node.children().collect();

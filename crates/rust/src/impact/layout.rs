@@ -1,5 +1,5 @@
-//! Whether an edit changes no more than white space, comments, docs and attributes that only warnings and the optimiser
-//! look at: then nothing can come of it.
+//! Whether an edit changes only white space, comments, docs, and attributes that affect only warnings and the
+//! optimiser: then it has no impact.
 
 use ra_ap_syntax::{AstNode as _, Edition, NodeOrToken, SourceFile, SyntaxKind, SyntaxToken};
 
@@ -10,16 +10,16 @@ use crate::syntax::{Rest, is_builtin};
 use semdex_engine::files::File;
 use semdex_model::{OutlineItem, Span, SymbolKind};
 
-/// Longer stretches are compared as any other change.
+/// Longer ranges are compared like any other change.
 const MAX_BYTES: usize = 64 * 1024;
 
-/// Attributes that no error depends on.
+/// Attributes that cannot cause or prevent an error.
 const INERT: [&str; 7] = ["allow", "deny", "deprecated", "doc", "expect", "must_use", "warn"];
-/// The same, of functions.
+/// The same for functions.
 const INERT_OF_FUNCTIONS: [&str; 2] = ["cold", "inline"];
 
 impl EditContext {
-    /// Whether each text says what it said.
+    /// Whether each text has the same meaning as before.
     pub(super) fn is_layout(&self) -> bool {
         let mut both = self.olds.iter().zip(&self.news);
         both.all(|(old, new)| old.text == new.text || self.says_the_same(old, new).unwrap_or(false))
@@ -33,7 +33,7 @@ impl EditContext {
         let before = around(self.maps.get(&*old.path)?.gaps())?;
         let after = around(self.backs.get(&*new.path)?.gaps())?;
         let (before, after) = (lines_around(&old.text, before), lines_around(&new.text, after));
-        // What stands before and behind has to be read as it was.
+        // The text before and after the change has to be tokenized as before.
         if !is_between(old, before.start) || !is_between(old, before.end) {
             return Some(false);
         }
@@ -46,7 +46,7 @@ impl EditContext {
     }
 }
 
-/// Whether a token ends at an offset, or white space stands there.
+/// Whether an offset is at the end of a token or in white space.
 fn is_between(file: &File, at: usize) -> bool {
     let nodes = &Rest::of(file.outline()).nodes;
     let node = nodes.partition_point(|it| it.end < at);
@@ -63,12 +63,12 @@ fn lines_around(text: &str, at: Span) -> Span {
     Span::new(start, end)
 }
 
-/// What is neither white space nor a comment.
+/// A token that is neither white space nor a comment.
 struct Word {
     kind: SyntaxKind,
     text: String,
     at: usize,
-    /// Whether it stands apart from the one before, where that matters.
+    /// Whether white space precedes it, if that matters.
     is_apart: bool,
 }
 
@@ -77,7 +77,7 @@ fn same(old: &[Word], new: &[Word]) -> bool {
     old.iter().map(says).eq(new.iter().map(says))
 }
 
-/// The words of some lines. `None` where the last one does not end there.
+/// The tokens of some lines; `None` if the last one does not end there.
 fn read(text: &str, lines: Span) -> Option<Vec<Word>> {
     let written = &text[lines.start..lines.end];
     if written.len() > MAX_BYTES || !written.is_empty() && !written.ends_with('\n') {
@@ -104,12 +104,12 @@ fn tokens(text: &str) -> impl Iterator<Item = SyntaxToken> {
     tree.syntax().descendants_with_tokens().filter_map(NodeOrToken::into_token)
 }
 
-/// What documents an item is part of it.
+/// Documentation is part of an item.
 fn is_doc(comment: &str) -> bool {
     ["///", "//!", "/**", "/*!"].iter().any(|it| comment.starts_with(it))
 }
 
-/// Leaves out the docs and attributes of items that nobody reads who could tell of an error.
+/// Removes the docs and attributes of items that no macro reads and that cannot affect errors.
 fn without_inert(file: &File, words: Vec<Word>) -> Vec<Word> {
     let mut left = Vec::new();
     let mut words = words.into_iter().peekable();
@@ -153,7 +153,7 @@ fn is_inner(comment: &str) -> bool {
     comment.starts_with("//!") || comment.starts_with("/*!")
 }
 
-/// The item before whose name a place stands, if no macro reads it or what it is in.
+/// The item with this offset before its name, if no macro reads it or its containers.
 fn owner(file: &File, at: usize) -> Option<&OutlineItem> {
     let chain = file.outline().enclosing(at);
     let owner = *chain.last()?;
@@ -162,7 +162,7 @@ fn owner(file: &File, at: usize) -> Option<&OutlineItem> {
     (is_before && chain.iter().all(is_plain)).then_some(owner)
 }
 
-/// Whether each attribute of an item, of which this is what stands before its name, is one that the compiler reads alone.
+/// Whether only the compiler reads the attributes of an item; `head` is the text before its name.
 pub(super) fn has_plain_attributes(head: &str) -> bool {
     let words: Vec<SyntaxToken> = tokens(head).filter(|it| !it.kind().is_trivia()).collect();
     let mut from = 0;

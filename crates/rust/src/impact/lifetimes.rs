@@ -1,5 +1,5 @@
-//! Lifetimes that are left out where nothing tells them (E0106): in what a function returns, unless its receiver is a
-//! reference or its parameters have exactly one, and in the types of fields and aliases.
+//! Omitted lifetimes that cannot be inferred (E0106): in the result of a function, unless its receiver is a reference
+//! or its parameters have exactly one lifetime, and in the types of fields and aliases.
 
 use ra_ap_hir::{GenericDef, ModuleDef, PathResolution, Semantics};
 use ra_ap_ide::RootDatabase;
@@ -24,7 +24,7 @@ pub(super) fn elided_lifetimes(cx: &Context<'_>, file: &File, deltas: &[&Delta<'
     let written = deltas.iter().filter(|it| is_written(it.kind));
     let mut found = Vec::new();
     for item in written.filter_map(|it| it.after) {
-        // What `cfg` switches off is no definition.
+        // Items that `cfg` switches off have no definition.
         let is_compiled = at::definition_at(&cx.sema, id, item.name_span.start).is_some();
         let token = positions::token(&cx.sema, id, item.name_span.start).filter(|_| is_compiled);
         let Some(node) = token.and_then(|it| it.parent_ancestors().nth(1)) else { continue };
@@ -57,7 +57,7 @@ fn elided_in(sema: &Semantics<'_, RootDatabase>, node: &SyntaxNode) -> Vec<TextR
     ty.into_iter().flat_map(|it| left_out(it.syntax())).collect()
 }
 
-/// Whether a function's parameters tell the lifetimes that its result leaves out, or cannot be read.
+/// Whether a function's parameters determine the lifetimes that its result omits, or cannot be analysed.
 fn determines_lifetimes(sema: &Semantics<'_, RootDatabase>, function: &ast::Fn) -> bool {
     let Some(list) = function.param_list() else { return true };
     if let Some(receiver) = list.self_param() {
@@ -82,7 +82,7 @@ fn determines_lifetimes(sema: &Semantics<'_, RootDatabase>, function: &ast::Fn) 
     lifetimes == 1
 }
 
-/// The lifetime parameters of a type that is named without any; `None` where it is not known.
+/// The lifetime parameters of a type that is named without lifetimes; `None` if the type is unknown.
 fn hidden_lifetimes(sema: &Semantics<'_, RootDatabase>, ty: &ast::PathType) -> Option<usize> {
     let path = ty.path()?;
     let list = path.segment().and_then(|it| it.generic_arg_list());
@@ -97,7 +97,7 @@ fn hidden_lifetimes(sema: &Semantics<'_, RootDatabase>, ty: &ast::PathType) -> O
     Some(of.lifetime_params(sema.db).len())
 }
 
-/// The nodes of a type but for those of functions in it, whose lifetimes are their own.
+/// The nodes of a type, except function types in it, which have lifetimes of their own.
 fn outside_functions(ty: &SyntaxNode) -> Vec<SyntaxNode> {
     let mut found = vec![ty.clone()];
     let mut next = 0;

@@ -1,5 +1,5 @@
-//! What a change reaches by way of macros of the workspace: their definitions are no more than tokens, so it is looked
-//! at what their calls make.
+//! What a change affects through macros of the workspace. Their definitions are only tokens, so the expansions of their
+//! calls are checked.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -19,15 +19,15 @@ use crate::syntax::positions;
 use crate::view::Context;
 use semdex_text::words::words;
 
-/// Macros in macros are followed so deep.
+/// The most levels of macros in macros that are followed.
 pub(super) const MAX_MACROS: usize = 3;
 
-/// Each node of a body, and of what macros make in it.
+/// Each node of a body, and of the macro expansions in it.
 pub(super) fn in_expansions(sema: &Semantics<'_, RootDatabase>, body: &SyntaxNode, visit: &mut dyn FnMut(&SyntaxNode)) {
     in_expansions_to(sema, body, MAX_MACROS, visit);
 }
 
-/// Each node of a body, and where it is wanted of what macros make in it, with a mark on these.
+/// Each node of a body and, on request, of the macro expansions in it, which have a mark.
 pub(super) fn in_body(
     sema: &Semantics<'_, RootDatabase>,
     body: &SyntaxNode,
@@ -65,8 +65,8 @@ fn in_expansions_to(
     }
 }
 
-/// The bodies that macros may lead to these places: that around them, or those around the calls of the macro in
-/// whose definition they stand.
+/// The bodies that these places may affect through macros: the body around each place, or the bodies around the calls
+/// of the macro whose definition contains the place.
 pub(super) fn follow_macros<'db>(
     cx: &Context<'db>,
     changed_symbol: &ChangedSymbol<'_>,
@@ -86,7 +86,7 @@ pub(super) fn follow_macros<'db>(
         return;
     }
     for found in usages::find(cx, &macros) {
-        // The calls of one file are alike: the first tells whether the name in the macro is this one.
+        // The calls within one file are equivalent: the first one shows whether the name in the macro is this symbol.
         for calls in found.items.chunk_by(|a, b| a.id == b.id).filter(|it| makes(cx, &it[0], changed_symbol)) {
             for it in calls {
                 units.extend(anchors::anchor_of(&cx.sema, it));
@@ -97,7 +97,7 @@ pub(super) fn follow_macros<'db>(
     }
 }
 
-/// The calls of each macro in whose definition one of these places is.
+/// The calls of each macro whose definition contains one of these places.
 pub(super) fn calls_around<'db>(cx: &Context<'db>, places: &[Occurrence]) -> Vec<Vec<Occurrence>> {
     let mut macros: Vec<Definition<'db>> = Vec::new();
     for it in places {
@@ -106,7 +106,7 @@ pub(super) fn calls_around<'db>(cx: &Context<'db>, places: &[Occurrence]) -> Vec
     usages::find(cx, &macros).into_iter().map(|it| it.items).collect()
 }
 
-/// The macro in whose definition an offset stands.
+/// The macro whose definition contains an offset.
 pub(super) fn macro_around<'db>(
     sema: &Semantics<'db, RootDatabase>,
     file: FileId,
@@ -121,7 +121,7 @@ pub(super) fn call_at(sema: &Semantics<'_, RootDatabase>, file: FileId, offset: 
     positions::token(sema, file, offset)?.parent_ancestors().find_map(ast::MacroCall::cast)
 }
 
-/// Whether a call of a macro makes something that names what changes, or may.
+/// Whether the expansion of a macro call names a changed symbol, or may.
 fn makes(cx: &Context<'_>, call: &Occurrence, changed_symbol: &ChangedSymbol<'_>) -> bool {
     match call_at(&cx.sema, call.id, call.at.start) {
         Some(call) => expansion_names(cx, &call, changed_symbol, MAX_MACROS),
@@ -133,14 +133,14 @@ fn expansion_names(cx: &Context<'_>, call: &ast::MacroCall, changed_symbol: &Cha
     let Some(expansion) = cx.sema.expand_macro_call(call).filter(|_| depth > 0) else { return true };
     expansion.value.descendants().any(|node| {
         if let Some(inner) = ast::MacroCall::cast(node.clone()) {
-            // What stands in the definition of another one is followed from there.
+            // A name in the definition of another macro is followed from there.
             let is_same = called(&inner).is_some_and(|it| Some(it) == called(call));
             let holds_it = || words(&inner.syntax().text().to_string()).any(|it| it.1 == changed_symbol.name);
             return (is_same || holds_it()) && expansion_names(cx, &inner, changed_symbol, depth - 1);
         }
         let Some(name) = ast::NameRef::cast(node).filter(|it| it.text() == changed_symbol.name) else { return false };
         match NameRefClass::classify(&cx.sema, &name) {
-            // What implements a trait's member is meant where that is.
+            // An implementation of a trait's member is meant where that member is.
             Some(NameRefClass::Definition(it, _)) if implements(cx.db, it) => true,
             Some(NameRefClass::Definition(it, _)) => paths::path_of(cx, it).is_none_or(|it| it == changed_symbol.path),
             _ => true,

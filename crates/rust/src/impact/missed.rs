@@ -1,5 +1,5 @@
-//! Names that nothing bears before a change, and something after it: what the change mends where nothing is edited. The
-//! other way round what goes is found by who names it; what comes is named by nobody yet.
+//! Names that are unresolved before a change and resolve after it. They are errors that the change fixes outside the
+//! edited files. A removed item is found by the places that name it; no resolved name refers to an added item yet.
 
 use std::collections::BTreeSet;
 
@@ -21,17 +21,17 @@ use crate::syntax::positions::span;
 use crate::view::Context;
 use semdex_model::ChangeKind;
 
-/// A place where a name is missed before a change, and the error that is reported for it.
+/// An unresolved name before a change, and the error that is reported for it.
 pub(super) struct Missed {
     pub(super) occurrence: Occurrence,
     error: Option<Finding>,
 }
 
-/// The places that write a name which the change may bring, and mean nothing by it.
+/// The unresolved places whose names the change may add.
 pub(super) fn missed_before(cx: &Context<'_>, edit: &EditContext, deltas: &[(usize, Delta<'_>)]) -> Vec<Missed> {
     let search = Search::of_words(&names_brought(edit, deltas));
     let mut places: Vec<Occurrence> = usages::search_for(cx, &search).into_iter().flat_map(|it| it.missed()).collect();
-    // A glob, or a macro, may bring any.
+    // A glob or a macro may add any name.
     if edit.scope_changes.iter().any(|it| it.all) {
         places.extend(usages::known_as_missed(cx));
     }
@@ -40,7 +40,7 @@ pub(super) fn missed_before(cx: &Context<'_>, edit: &EditContext, deltas: &[(usi
     places.into_iter().map(|occurrence| Missed { error: error_at(cx, &occurrence), occurrence }).collect()
 }
 
-/// The errors of those that mean something now, but for what is reported already.
+/// Adds the errors of the places that resolve now, unless they are already reported.
 pub(super) fn add_mended(cx: &Context<'_>, missed: Vec<Missed>, edit: &EditContext, fixed: &mut Vec<Finding>) {
     for Missed { occurrence, error } in missed {
         let Some(error) = error.filter(|_| means_something(cx, &occurrence, edit)) else { continue };
@@ -54,7 +54,7 @@ pub(super) fn add_mended(cx: &Context<'_>, missed: Vec<Missed>, edit: &EditConte
     }
 }
 
-/// What a change declares, or lets others see, by its name; an import declares too.
+/// The names that a change declares or makes visible; an import declares too.
 fn names_brought<'n>(edit: &'n EditContext, deltas: &[(usize, Delta<'n>)]) -> BTreeSet<&'n str> {
     let is_brought = |it: &&(usize, Delta<'_>)| {
         matches!(it.1.kind, ChangeKind::Added | ChangeKind::Renamed | ChangeKind::Visibility)
@@ -62,7 +62,7 @@ fn names_brought<'n>(edit: &'n EditContext, deltas: &[(usize, Delta<'n>)]) -> BT
     let items = deltas.iter().filter(is_brought).filter_map(|it| it.1.after);
     let mut names: BTreeSet<&str> = items.map(|it| it.name.as_str()).collect();
     names.extend(edit.scope_changes.iter().flat_map(|it| &it.names).map(String::as_str));
-    // A file that comes is a module, if it is declared.
+    // An added file is a module, if it is declared.
     let came = edit.olds.iter().zip(&edit.news).filter(|(old, new)| old.text.is_empty() && !new.text.is_empty());
     names.extend(came.filter_map(|(_, new)| module_of(&new.path)));
     names
@@ -82,19 +82,19 @@ fn means_something(cx: &Context<'_>, occurrence: &Occurrence, edit: &EditContext
     matches!(cx.unless_at_fault(place, meaning).flatten(), Some(Resolution::Names(it)) if !it.is_empty())
 }
 
-/// The compiler's word for a name that nothing bears; where a part of the path before it is missed already, for that.
+/// The compiler's error for an unresolved name, or for the first unresolved segment of its path.
 fn error_at(cx: &Context<'_>, occurrence: &Occurrence) -> Option<Finding> {
     let token = positions::token(&cx.sema, occurrence.id, occurrence.at.start)?;
     if token.kind() != SyntaxKind::IDENT || is_left_out(&cx.sema, occurrence.id, &token) {
         return None;
     }
-    // In the input of a macro the part of the path that is missed is reported where it is named itself.
+    // In the input of a macro an unresolved segment of the path is reported where it is named itself.
     if made_of_input(&cx.sema, &token).is_some_and(|it| first_missed(&cx.sema, &it).is_some()) {
         return None;
     }
     let token = first_missed(&cx.sema, &token).unwrap_or(token);
     let (code, what) = unresolved_kind_as_made(&cx.sema, &token)?;
-    // What a trait that is missed itself brings its implementations, the compiler does not look for.
+    // The compiler does not look for items that an unresolved trait would give its implementations.
     if code == Code::E0220 && implements_nothing(&cx.sema, &token) {
         return None;
     }
@@ -108,7 +108,7 @@ fn error_at(cx: &Context<'_>, occurrence: &Occurrence) -> Option<Finding> {
     Some(report::error(cx, place, code, message(&token, what)).about(subject))
 }
 
-/// What is there and may not be seen has a code of its own.
+/// An item that exists and is not visible has a code of its own.
 pub(crate) fn unless_unseen(sema: &Semantics<'_, RootDatabase>, token: &SyntaxToken, code: Code) -> Code {
     let is_hidden =
         matches!(code, Code::E0405 | Code::E0412 | Code::E0422 | Code::E0425 | Code::E0432 | Code::E0433 | Code::E0531)
@@ -124,22 +124,22 @@ pub(crate) fn message(token: &SyntaxToken, what: &str) -> String {
     }
 }
 
-/// The path whose last part a token is.
+/// The path whose last segment a token is.
 pub(crate) fn path_of(token: &SyntaxToken) -> Option<ast::Path> {
     Some(token.parent_ancestors().take(2).find_map(ast::PathSegment::cast)?.parent_path())
 }
 
-/// The first part of a path that means nothing, before the one that is given.
+/// The first unresolved segment of a path, before the given one.
 fn first_missed(sema: &Semantics<'_, RootDatabase>, token: &SyntaxToken) -> Option<SyntaxToken> {
     let before = std::iter::successors(path_of(token)?.qualifier(), ast::Path::qualifier);
-    // A variant has nothing below it: a type of its name is missed.
+    // A variant has no members: the unresolved name is a type of its name.
     let leads_on =
         |it: &ast::Path| !matches!(sema.resolve_path(it), None | Some(PathResolution::Def(ModuleDef::EnumVariant(_))));
     let missed = before.filter(|it| !leads_on(it)).last()?;
     missed.segment()?.name_ref()?.ident_token()
 }
 
-/// Whether the block around a token implements a trait that means nothing.
+/// Whether the block around a token implements an unresolved trait.
 fn implements_nothing(sema: &Semantics<'_, RootDatabase>, token: &SyntaxToken) -> bool {
     let block = token.parent_ancestors().find_map(ast::Impl::cast);
     let Some(ast::Type::PathType(of)) = block.and_then(|it| it.trait_()) else { return false };

@@ -1,5 +1,5 @@
-//! Whether modules go away. What the index knows is taken up again when a change is taken back, but a module that is
-//! there again is another one to rust-analyzer, and so is all that it holds.
+//! Whether modules are removed. The index is restored when a change is reverted, but to rust-analyzer a restored module
+//! is a new one, and so are all its items.
 
 use std::collections::HashSet;
 
@@ -13,7 +13,7 @@ use semdex_model::ChangeKind;
 
 pub(super) type Modules = Vec<(Crate, Vec<Module>)>;
 
-/// The modules that a change may take away, by itself or by what macros make of it, by their crates.
+/// The modules that a change may remove, directly or through macros, by their crates.
 pub(super) fn modules_at_stake(cx: &Context<'_>, deltas: &[(usize, Delta<'_>)], edit: &EditContext) -> Modules {
     let is_seen = |index: usize| {
         !edit.scope_changes[index].is_empty() || deltas.iter().any(|it| it.0 == index && it.1.kind != ChangeKind::Body)
@@ -24,7 +24,7 @@ pub(super) fn modules_at_stake(cx: &Context<'_>, deltas: &[(usize, Delta<'_>)], 
     crates.into_iter().map(|it| (it, it.modules(cx.db))).collect()
 }
 
-/// Whether all of them are still there.
+/// Whether all of them still exist.
 pub(super) fn are_there(db: &RootDatabase, modules: &Modules) -> bool {
     modules.iter().all(|(krate, known)| {
         let now: HashSet<Module> = krate.modules(db).into_iter().collect();

@@ -1,5 +1,5 @@
-//! What rust-analyzer says of one body, in the compiler's terms. The language server asks for whole files; an edit
-//! concerns single bodies, and these are asked here.
+//! rust-analyzer's errors for one body, with the compiler's codes. The language server checks whole files; an edit
+//! affects single bodies, which are checked here.
 
 use ra_ap_hir::{
     Adt, AnyDiagnostic, AsAssocItem as _, AssocItemContainer, Const, DefWithBody, Function, GenericDef,
@@ -17,18 +17,19 @@ use crate::syntax::nesting;
 use crate::syntax::positions::span;
 use crate::view::{Context, unless_at_fault};
 
-/// What rust-analyzer itself says of a body.
+/// rust-analyzer's own errors for a body.
 pub(super) fn native_errors(cx: &Context<'_>, body: DefWithBody, out: &mut Vec<RawDiagnostic>) {
     let mut found = Vec::new();
     if let DefWithBody::Function(function) = body {
         GenericDef::Function(function).diagnostics(cx.db, &mut found);
     }
-    // It stumbles over patterns after it has reported types; the compiler reports patterns where nothing else is wrong.
+    // rust-analyzer may panic on patterns after it has reported type errors; the compiler reports patterns only if
+    // there are no other errors.
     let place = || described(cx, body);
     if unless_at_fault(|| body.diagnostics(cx.db, &mut found, false)).is_none() && found.is_empty() {
         cx.note_stumble(place);
     }
-    // The compiler does not miss fields where it does not know those that are there.
+    // The compiler does not report missing fields if it does not know some of the given ones.
     let strange: Vec<_> = found
         .iter()
         .filter_map(|it| match it {
@@ -66,7 +67,7 @@ pub(crate) fn body_syntax(sema: &Semantics<'_, RootDatabase>, body: DefWithBody)
     })
 }
 
-/// A body by the name of what it belongs to, and its file.
+/// A description of a body: the name of its item, and its file.
 pub(super) fn described(cx: &Context<'_>, body: DefWithBody) -> String {
     let name = match body {
         DefWithBody::Function(it) => Some(it.name(cx.db)),
@@ -82,7 +83,7 @@ pub(super) fn described(cx: &Context<'_>, body: DefWithBody) -> String {
     }
 }
 
-/// `None` for what is no error of the compiler's, or says nothing.
+/// `None` if the compiler does not report it, or if it has no content.
 fn translate<'db>(cx: &Context<'db>, body: DefWithBody, diagnostic: AnyDiagnostic<'db>) -> Option<RawDiagnostic> {
     let krate = body.module(cx.db).krate(cx.db);
     let target = krate.to_display_target(cx.db);
@@ -94,7 +95,7 @@ fn translate<'db>(cx: &Context<'db>, body: DefWithBody, diagnostic: AnyDiagnosti
                 return None;
             }
             let (expected, actual) = (ty(&it.expected), ty(&it.actual));
-            // Nothing can be said of what belongs to a type that is not known, nor of lengths that are not given.
+            // Nothing can be said about members of an unknown type, nor about unknown lengths.
             let is_unclear = |it: &String| it.contains("<{unknown} as");
             if expected == actual || is_unclear(&expected) || is_unclear(&actual) {
                 return None;
@@ -120,7 +121,7 @@ fn translate<'db>(cx: &Context<'db>, body: DefWithBody, diagnostic: AnyDiagnosti
             let code = if is_pattern_of_unit(&cx.sema, &node) { Code::E0532 } else { Code::E0023 };
             diagnostic_at(cx, node, code, message)
         }
-        // A type that is gone is not missed in what its values would have done.
+        // A member of a removed type's value is not reported.
         AnyDiagnostic::UnresolvedMethodCall(it) if it.receiver.strip_references().is_never() => return None,
         AnyDiagnostic::UnresolvedField(it) if it.receiver.strip_references().is_never() => return None,
         AnyDiagnostic::UnresolvedMethodCall(it) if error_types::leads_to_unknown(cx.db, &it.receiver) => return None,
@@ -316,7 +317,7 @@ fn translate<'db>(cx: &Context<'db>, body: DefWithBody, diagnostic: AnyDiagnosti
             )
         }
         AnyDiagnostic::InvalidLhsOfAssignment(it) => {
-            // rust-analyzer looks at the left side of compound assignments alone.
+            // rust-analyzer checks only the left side of compound assignments.
             diagnostic_at(
                 cx,
                 it.lhs.map(|it| it.syntax_node_ptr()),
@@ -346,8 +347,8 @@ fn translate<'db>(cx: &Context<'db>, body: DefWithBody, diagnostic: AnyDiagnosti
     })
 }
 
-/// What the compiler says of a path that names no value: there may be a type by that name, or a value that is private.
-/// `None` where a member of a type is looked for, of which more is said elsewhere.
+/// The compiler's code for a path that is not a value: a type may have that name, or the value is private. `None` for a
+/// member of a type, which another rule reports.
 fn code_of_unresolved(sema: &Semantics<'_, RootDatabase>, node: &SyntaxNode) -> Option<Code> {
     let Some(path) = node.children().find_map(ast::Path::cast) else { return Some(Code::E0425) };
     let first = std::iter::successors(Some(path.clone()), ast::Path::qualifier).last();
@@ -363,7 +364,7 @@ fn code_of_unresolved(sema: &Semantics<'_, RootDatabase>, node: &SyntaxNode) -> 
     Some(if name.is_some_and(|it| follows::is_there_unseen(sema, &it)) { Code::E0603 } else { Code::E0425 })
 }
 
-/// The code of a function or closure that takes other arguments than are asked for.
+/// The code for a function or closure with different parameters than required.
 fn code_of_callable<'db>(db: &'db RootDatabase, wanted: &TraitRef<'db>) -> Option<Code> {
     let name = wanted.trait_().name(db);
     let is_call = matches!(name.as_str(), "Fn" | "FnMut" | "FnOnce");
@@ -373,7 +374,7 @@ fn code_of_callable<'db>(db: &'db RootDatabase, wanted: &TraitRef<'db>) -> Optio
     Some(if takes == arguments.tuple_fields(db).len() { Code::E0631 } else { Code::E0593 })
 }
 
-/// Whether a tuple pattern is that of a struct or a variant without fields.
+/// Whether a tuple pattern names a struct or variant without fields.
 fn is_pattern_of_unit(sema: &Semantics<'_, RootDatabase>, node: &InFile<SyntaxNodePtr>) -> bool {
     let node = node.value.to_node(&sema.parse_or_expand(node.file_id));
     let path = ast::TupleStructPat::cast(node).and_then(|it| it.path());
@@ -384,8 +385,8 @@ fn is_pattern_of_unit(sema: &Semantics<'_, RootDatabase>, node: &InFile<SyntaxNo
     }
 }
 
-/// Whether a field stands in a pattern with names of a variant whose fields have none. Where the pattern leaves fields
-/// out, the compiler misses the names alone.
+/// Whether a field is in a record pattern for a tuple variant. If the pattern omits fields, the compiler reports only
+/// the names.
 fn is_record_of_tuple(sema: &Semantics<'_, RootDatabase>, field: &SyntaxNode) -> bool {
     let Some(pattern) = field.ancestors().find_map(ast::RecordPat::cast) else { return false };
     let is_whole = pattern.record_pat_field_list().is_some_and(|it| it.rest_pat().is_none());
@@ -395,7 +396,7 @@ fn is_record_of_tuple(sema: &Semantics<'_, RootDatabase>, field: &SyntaxNode) ->
     }
 }
 
-/// Whether a body ends in the call of a macro that does not exist: nobody knows what it would have given.
+/// Whether a body ends with the call of an unresolved macro: its type is unknown.
 fn ends_in_unknown_macro(sema: &Semantics<'_, RootDatabase>, node: &InFile<SyntaxNodePtr>) -> bool {
     let node = node.value.to_node(&sema.parse_or_expand(node.file_id));
     let last = ast::BlockExpr::cast(node).and_then(|it| it.stmt_list()).and_then(|it| it.syntax().last_child());
@@ -405,14 +406,14 @@ fn ends_in_unknown_macro(sema: &Semantics<'_, RootDatabase>, node: &InFile<Synta
     call.is_some_and(|it| sema.resolve_macro_call(&it).is_none())
 }
 
-/// Whether the type has the method all the same: it was not known yet where the method was looked for, for want of
+/// Whether the type has the method all the same: it was not known yet when the method was looked up, because of
 /// something else.
 fn has_method<'db>(sema: &Semantics<'db, RootDatabase>, call: &UnresolvedMethodCall<'db>) -> bool {
     let node = call.expr.value.to_node(&sema.parse_or_expand(call.expr.file_id));
     let Some(scope) = sema.scope(node.syntax()) else { return false };
     let receiver = call.receiver.strip_references();
     let object = receiver.as_dyn_trait();
-    // All that such a type has is what its bounds say.
+    // Such a type has only what its bounds provide.
     let is_parameter = receiver.as_type_param(sema.db).is_some() || receiver.as_impl_traits(sema.db).is_some();
     let has_it = |it: Function| match it.self_param(sema.db).and(it.as_assoc_item(sema.db))?.container(sema.db) {
         AssocItemContainer::Impl(of) if of.trait_(sema.db).is_none() => Some(()),
@@ -425,7 +426,7 @@ fn has_method<'db>(sema: &Semantics<'db, RootDatabase>, call: &UnresolvedMethodC
     call.receiver.iterate_method_candidates(sema.db, &scope, Some(&call.name), has_it).is_some()
 }
 
-/// Of the body of a function that ends in no expression, the result that the function promises.
+/// The result type of a function whose body has no final expression.
 fn result_of_unending(sema: &Semantics<'_, RootDatabase>, node: &InFile<SyntaxNodePtr>) -> Option<FileRange> {
     let root = sema.parse_or_expand(node.file_id);
     let block = ast::BlockExpr::cast(node.value.to_node(&root)).filter(|it| it.tail_expr().is_none())?;
@@ -439,14 +440,15 @@ fn diagnostic_at(cx: &Context<'_>, node: InFile<SyntaxNodePtr>, code: Code, mess
     RawDiagnostic::new(range, code, message)
 }
 
-/// Where an expression is long, at the token that matters.
+/// The diagnostic of a long expression, at its significant token.
 fn diagnostic_at_salient(cx: &Context<'_>, node: InFile<SyntaxNodePtr>, code: Code, message: String) -> RawDiagnostic {
     let expression = ast::Expr::cast(node.value.to_node(&cx.sema.parse_or_expand(node.file_id)));
     let Some((expression, salient)) = expression.and_then(|it| Some((it.clone(), salient(&it)?))) else {
         return diagnostic_at(cx, node, code, message);
     };
     let at = InFile::new(node.file_id, salient);
-    // Of a member that is missed its name is reported, else the whole, of which a macro may be given that token alone.
+    // For an unresolved member its name is reported; otherwise the whole expression, of which a macro may have received
+    // only that token.
     let is_member = matches!(expression, ast::Expr::MethodCallExpr(_) | ast::Expr::FieldExpr(_));
     let whole = node.map(|it| it.text_range());
     let written = places::where_written(cx, at).or_else(|| match is_member && code != Code::E0308 {
@@ -462,7 +464,7 @@ fn text_at(cx: &Context<'_>, file: FileId, range: TextRange) -> String {
     cx.file(file).and_then(|it| it.text.get(at.start..at.end).map(str::to_owned)).unwrap_or_default()
 }
 
-/// Of a call with the wrong number of arguments.
+/// The message for a call with the wrong number of arguments.
 pub(super) fn takes(expected: usize, found: usize) -> String {
     let given = if found == 1 { "1 was".to_owned() } else { format!("{found} were") };
     format!("this takes {}, but {given} given", counted(expected, "argument"))

@@ -1,5 +1,5 @@
-//! What needs a trait that a type does not implement any more: what holds the type and derives the trait, other derives
-//! of the type itself, and traits that are built on the lost one.
+//! What requires a trait that a type no longer implements: types that contain the type and derive the trait, other
+//! derives of the type itself, and subtraits of the lost trait.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -25,11 +25,11 @@ use crate::view::Context;
 use semdex_engine::files::File;
 use semdex_model::{OutlineItem, Role, Span};
 
-/// Of a trait that is lost, the derived ones that need it.
+/// Derivable traits, with the other derivable traits that require them.
 const BUILT_ON: [(&str, &[&str]); 4] =
     [("Clone", &["Copy"]), ("Eq", &["Ord"]), ("PartialEq", &["Eq", "PartialOrd", "Ord"]), ("PartialOrd", &["Ord"])];
 
-/// What needs a trait that a type does not implement any more.
+/// What requires a trait that a type no longer implements.
 pub(super) fn unmet_by_removed_traits(
     cx: &Context<'_>,
     changed_symbol: &ChangedSymbol<'_>,
@@ -50,7 +50,7 @@ pub(super) fn unmet_by_removed_traits(
             if token.is_none_or(|it| needs_no(lost, &it)) {
                 continue;
             }
-            // What is printed is an object of one trait in all fields, and the compiler reports that once.
+            // `Debug` uses each field as a `dyn` value, and the compiler reports that once.
             let is_reported = lost == "Debug" && !printed.insert((name, holder.name_span.start));
             if !is_reported && derives(holder, &file.text).contains(lost.as_str()) {
                 let at = Span::new(start, start + (occurrence.at.end - occurrence.at.start));
@@ -82,7 +82,7 @@ fn blocks_of(cx: &Context<'_>, own: &OutlineItem, file: &File) -> Vec<Impl> {
     }
 }
 
-/// The type that loses a trait, as it is now: that which is edited, or that of which an implementation goes.
+/// The type that loses a trait, in its current form: the edited type, or the self type of a removed implementation.
 fn type_of_cause(
     cx: &Context<'_>,
     changed_symbol: &ChangedSymbol<'_>,
@@ -105,7 +105,7 @@ fn type_of_cause(
     Some((file, own))
 }
 
-/// Other traits of a type that are built on a lost one.
+/// Other traits of a type that have a lost one as supertrait.
 fn supertraits(cx: &Context<'_>, own: &OutlineItem, file: &Arc<File>, lost: &str, out: &mut Findings<'_>) {
     for block in blocks_of(cx, own, file) {
         let Some(of) = block.trait_(cx.db) else { continue };
@@ -120,7 +120,7 @@ fn supertraits(cx: &Context<'_>, own: &OutlineItem, file: &Arc<File>, lost: &str
     }
 }
 
-/// Whether what stands around a type has a trait though the type has it not.
+/// Whether the type around another type implements a trait regardless of the inner type.
 fn needs_no(lost: &str, ty: &SyntaxToken) -> bool {
     let around = ty.parent_ancestors().take_while(|it| !ast::Item::can_cast(it.kind()));
     around.into_iter().any(|it| match (lost, ast::PathSegment::cast(it.clone())) {

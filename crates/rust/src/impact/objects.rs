@@ -1,5 +1,5 @@
-//! Traits that can be objects no more: the compiler tells so wherever one is named as a type, and in bodies wherever
-//! such a type is an argument, a result, a field's value, or what something generic is made for.
+//! Traits that are no longer dyn compatible. The compiler reports each place that names one as a type. In bodies it
+//! reports each place where such a type is an argument, a result, a field's value, or an argument of a generic.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ use crate::syntax::positions::span;
 use crate::view::Context;
 use semdex_model::Span;
 
-/// Where a trait is used as an object, if it can be.
+/// Where a trait is used as `dyn`, if it is dyn compatible.
 pub(super) fn note_objects<'db>(cx: &Context<'db>, of: Trait, affected: &mut AffectedSet<'_>) {
     let Some(target) = of.try_to_nav(&cx.sema).map(|it| it.call_site) else { return };
     let Some(name) = cx.name_of(target.file_id).filter(|it| cx.files.get(it).is_some()) else { return };
@@ -57,7 +57,7 @@ fn is_object(sema: &Semantics<'_, RootDatabase>, place: &Occurrence) -> bool {
 pub(super) fn dyn_incompatible(cx: &Context<'_>, change: &Change<'_, '_>, out: &mut Findings<'_>) {
     let found = uses_as_objects(cx, change.affected, change.edit);
     if !found.is_empty() {
-        // What is made of such objects is not known.
+        // The types of values computed from such objects are unknown.
         out.forget(|it| it.is(Code::E0282));
     }
     found.into_iter().for_each(|it| out.add(it));
@@ -66,7 +66,7 @@ pub(super) fn dyn_incompatible(cx: &Context<'_>, change: &Change<'_, '_>, out: &
 fn uses_as_objects(cx: &Context<'_>, affected: &AffectedSet<'_>, edit: &EditContext) -> Vec<Finding> {
     let mut found = Vec::new();
     for ((file, at), objects) in affected.objects.iter().filter(|it| !it.1.places.is_empty()) {
-        // The state before knew it by another name for itself: it is looked up again.
+        // In the state before it had another id: it is looked up again.
         let at = edit.moved(file, *at).zip(cx.file_id(file));
         let Some(Definition::Trait(of)) = at.and_then(|(at, id)| at::definition_at(&cx.sema, id, at)) else {
             continue;
@@ -96,7 +96,7 @@ fn uses_as_objects(cx: &Context<'_>, affected: &AffectedSet<'_>, edit: &EditCont
     found
 }
 
-/// The expressions of this one that the compiler refuses. What is asked of an object itself it does not refuse.
+/// The expressions with this trait object that the compiler rejects. It does not reject uses of the object itself.
 fn object_uses(sema: &Semantics<'_, RootDatabase>, of: Trait, node: &SyntaxNode) -> Vec<SyntaxNode> {
     let holds = |it: &ast::Expr| {
         let types = sema.type_of_expr(it);
@@ -136,7 +136,7 @@ fn holds_object<'db>(db: &'db RootDatabase, of: Trait, ty: &Type<'db>) -> bool {
     holds
 }
 
-/// The type of such a static is not known to the compiler any more.
+/// The compiler no longer knows the type of such a static.
 fn names_static(sema: &Semantics<'_, RootDatabase>, expression: &ast::Expr) -> bool {
     expression
         .syntax()

@@ -1,5 +1,5 @@
-//! Patterns against what an `async fn` or another `impl Trait` gives, and conditions that are one. rust-analyzer takes
-//! such a type for one that may still turn out to be what is wanted, and says nothing when it does not.
+//! Patterns against the result of an `async fn` or another `impl Trait`, and conditions of such a type. rust-analyzer
+//! assumes that the type may still turn out to be the expected one, and does not report a mismatch.
 
 use ra_ap_hir::{HirDisplay as _, Semantics, Type};
 use ra_ap_ide::RootDatabase;
@@ -64,7 +64,7 @@ fn refused_by<'db>(cx: &Context<'db>, pattern: &ast::Pat, ty: &Type<'db>, out: &
         ast::Pat::PathPat(it) => it.path(),
         _ => None,
     };
-    // A name that means nothing is reported itself.
+    // An unresolved name is reported itself.
     let is_known = path.is_none_or(|it| cx.sema.resolve_path(&it).is_some());
     let target = cx.sema.scope(pattern.syntax()).map(|it| it.krate().to_display_target(cx.db));
     if let Some(target) = target.filter(|_| is_known && may_refuse(pattern)) {
@@ -74,7 +74,7 @@ fn refused_by<'db>(cx: &Context<'db>, pattern: &ast::Pat, ty: &Type<'db>, out: &
     }
 }
 
-/// Whether a pattern does not fit all types. What begins with a small letter is taken for a variable.
+/// Whether a pattern does not fit all types. A name in lower case is taken for a variable.
 fn may_refuse(pattern: &ast::Pat) -> bool {
     let is_variable = |it: &ast::IdentPat| {
         it.pat().is_none() && it.name().is_some_and(|it| !it.text().starts_with(char::is_uppercase))

@@ -1,5 +1,5 @@
-//! Operators of types that do not have them, and arrays of one value of a type that cannot be copied: rust-analyzer says
-//! nothing of these.
+//! Operators of types that do not have them, and arrays that repeat a value of a type that is not `Copy`: rust-analyzer
+//! reports neither.
 
 use ra_ap_hir::{
     AsAssocItem as _, AssocItemContainer, Function, HirDisplay as _, Impl, ModuleDef, PathResolution, Semantics, Trait,
@@ -34,10 +34,10 @@ fn check_binary<'db>(cx: &Context<'db>, expression: &ast::BinExpr) -> Option<Raw
     let is_arithmetic = matches!(kind, ast::BinaryOp::ArithOp(_));
     let is_function = is_arithmetic && left.strip_references().is_fn();
     let has_it = if is_function {
-        // It is not called, and there is no operator to look up.
+        // Nothing is called, and there is no operator to look up.
         false
     } else if right.contains_unknown() {
-        // Whatever stands on the right.
+        // Regardless of the right operand.
         !(is_arithmetic && has_no_arithmetic(&left))
     } else {
         let of = trait_with(cx.db, cx.sema.resolve_bin_expr(expression)?)?;
@@ -52,9 +52,9 @@ fn check_binary<'db>(cx: &Context<'db>, expression: &ast::BinExpr) -> Option<Raw
     let message = format!("`{}` cannot be applied to `{}` and `{}`", operator.text(), shown(&left), shown(&right));
     let code = match kind {
         ast::BinaryOp::Assignment { .. } => Code::E0368,
-        // What comes of it is of the type on the left.
+        // The result has the type of the left operand.
         ast::BinaryOp::ArithOp(_) if is_number(&left) => Code::E0277,
-        // Where there is one way to compare a type, the other side has to be what that takes.
+        // If a type has only one implementation for comparison, the right operand has to be of its parameter's type.
         ast::BinaryOp::CmpOp(_) => match ways_of(&cx.sema, expression, &left) {
             1 if left.as_adt() != right.as_adt() => {
                 let message = format!("mismatched types: expected `{}`, found `{}`", shown(&left), shown(&right));
@@ -68,7 +68,7 @@ fn check_binary<'db>(cx: &Context<'db>, expression: &ast::BinExpr) -> Option<Raw
     Some(report::raw_diagnostic(cx, expression.syntax(), code, message))
 }
 
-/// How many implementations a type has of the trait of an operator.
+/// The number of implementations that a type has of an operator's trait.
 fn ways_of<'db>(sema: &Semantics<'db, RootDatabase>, expression: &ast::BinExpr, left: &Type<'db>) -> usize {
     let of = sema.resolve_bin_expr(expression).and_then(|it| trait_with(sema.db, it));
     let Some((of, adt)) = of.zip(left.as_adt()) else { return 0 };
@@ -100,7 +100,7 @@ fn check_unary(cx: &Context<'_>, expression: &ast::PrefixExpr) -> Option<RawDiag
     Some(report::raw_diagnostic(cx, expression.syntax(), Code::E0600, message))
 }
 
-/// What is repeated is copied, unless it is a constant.
+/// A repeated value is copied, unless it is a constant.
 fn check_repeated(cx: &Context<'_>, array: &ast::ArrayExpr) -> Option<RawDiagnostic> {
     let ast::ArrayExprKind::Repeat { initializer: Some(of), repeat: Some(times) } = array.kind() else {
         return None;
@@ -139,7 +139,7 @@ fn is_number(ty: &Type<'_>) -> bool {
     ty.as_builtin().is_some_and(|it| it.is_int() || it.is_uint()) || ty.is_float()
 }
 
-/// Texts, slices, tuples and the like, behind however many references.
+/// Strings, slices, tuples and similar types, behind any number of references.
 fn has_no_arithmetic(ty: &Type<'_>) -> bool {
     let ty = ty.strip_references();
     let is_text = ty.as_builtin().is_some_and(|it| it.is_str() || it.is_char());

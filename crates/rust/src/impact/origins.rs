@@ -1,4 +1,4 @@
-//! What the value of an expression comes from: one walk for all that follow an error through a body.
+//! What the value of an expression comes from: one walk for all rules that follow an error through a body.
 
 use ra_ap_syntax::ast::{self, HasArgList as _, RangeItem as _};
 
@@ -7,15 +7,15 @@ use ra_ap_syntax::ast::{self, HasArgList as _, RangeItem as _};
 pub(super) enum Origin {
     /// It is that value: of a branch, of a block, or in parentheses.
     Value,
-    /// It is asked of that value: a member, a call, a reference.
+    /// It is computed from that value: a member, a call, a reference.
     Receiver,
     /// That value is a part of it, or an operand.
     Operand,
-    /// Only if the type of an argument decides that of the result.
+    /// Only if the type of an argument determines the type of the result.
     Argument,
 }
 
-/// The expressions that the value of another one comes from, in the order of the text.
+/// The expressions from which the value of another one comes, in the order of the text.
 pub(super) fn origins(of: &ast::Expr) -> Vec<(Origin, ast::Expr)> {
     use Origin::{Argument, Operand, Receiver, Value};
     let one = |origin: Origin, it: Option<ast::Expr>| it.map(|it| (origin, it)).into_iter().collect::<Vec<_>>();
@@ -43,7 +43,7 @@ pub(super) fn origins(of: &ast::Expr) -> Vec<(Origin, ast::Expr)> {
         ast::Expr::CallExpr(it) => one(Receiver, it.expr()).into_iter().chain(arguments(it.arg_list())).collect(),
         ast::Expr::AwaitExpr(it) => one(Operand, it.expr()),
         ast::Expr::PrefixExpr(it) => one(Operand, it.expr()),
-        // A comparison is a `bool`, whatever is compared.
+        // A comparison is a `bool`, whatever its operands are.
         ast::Expr::BinExpr(it) => match it.op_kind() {
             Some(ast::BinaryOp::LogicOp(_) | ast::BinaryOp::CmpOp(_)) => Vec::new(),
             _ => it.lhs().into_iter().chain(it.rhs()).map(|it| (Operand, it)).collect(),

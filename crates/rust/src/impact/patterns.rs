@@ -1,4 +1,4 @@
-//! Matches that leave out a variant. rust-analyzer does not judge a match in which a number or a text is a pattern.
+//! Matches with a missing variant. rust-analyzer does not check a match that has a number or a string as a pattern.
 
 use std::collections::HashSet;
 
@@ -25,7 +25,7 @@ fn missed_in(cx: &Context<'_>, of: &ast::MatchExpr) -> Option<RawDiagnostic> {
     let scrutinee = of.expr()?;
     let ty = cx.sema.type_of_expr(&scrutinee)?.original.strip_references();
     let Some(Adt::Enum(of_enum)) = ty.as_adt() else { return None };
-    // The others do not change.
+    // Other enums do not change.
     let (own, its) = (cx.sema.scope(scrutinee.syntax())?.krate(), of_enum.krate(cx.db));
     if !its.origin(cx.db).is_local() || its != own && of_enum.attrs(cx.db).is_non_exhaustive() {
         return None;
@@ -49,7 +49,7 @@ fn missed_in(cx: &Context<'_>, of: &ast::MatchExpr) -> Option<RawDiagnostic> {
     Some(report::raw_diagnostic(cx, scrutinee.syntax(), Code::E0004, message))
 }
 
-/// At the scrutinee, or at the `match` itself where a macro puts that together of its own and what it was given.
+/// At the scrutinee, or at the `match` itself if a macro combines it from its own tokens and its input.
 pub(super) fn unmatched(cx: &Context<'_>, scrutinee: InFile<AstPtr<ast::Expr>>, message: String) -> RawDiagnostic {
     let node = scrutinee.value.to_node(&cx.sema.parse_or_expand(scrutinee.file_id));
     let whole = scrutinee.with_value(node.syntax().text_range());
@@ -60,7 +60,7 @@ pub(super) fn unmatched(cx: &Context<'_>, scrutinee: InFile<AstPtr<ast::Expr>>, 
     RawDiagnostic::new(places::reported_at(cx, keyword.unwrap_or(whole)), Code::E0004, message)
 }
 
-/// A path that stands for a constant in a pattern, and names a function now.
+/// The path of a constant in a pattern that names a function now.
 pub(super) fn function_as_pattern<'db>(
     db: &'db RootDatabase,
     token: &SyntaxToken,
@@ -83,7 +83,7 @@ fn is_catch_all(pattern: &ast::Pat) -> bool {
     }
 }
 
-/// The variants that a pattern speaks of; `None` where it may be any.
+/// The variants that a pattern names; `None` if it may match any.
 fn name_variants(
     sema: &Semantics<'_, RootDatabase>,
     pattern: &ast::Pat,

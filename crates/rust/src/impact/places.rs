@@ -1,5 +1,5 @@
-//! Where the compiler reports something: at the token that matters of a long expression, and where what a macro makes is
-//! written.
+//! Where the compiler reports an error: at the significant token of a long expression; for an expansion, where its
+//! token is written.
 
 use ra_ap_hir::{InFile, MacroKind};
 use ra_ap_ide::{FileRange, TextRange};
@@ -7,8 +7,8 @@ use ra_ap_syntax::{AstNode as _, SyntaxKind, SyntaxToken, ast};
 
 use crate::view::Context;
 
-/// Where the compiler tells of something, that a macro may have made: where that is written, or at the innermost
-/// call that is.
+/// Where the compiler reports an error in a possible expansion: where the code is written, or at the innermost call
+/// that is written.
 pub(super) fn reported_at(cx: &Context<'_>, at: InFile<TextRange>) -> FileRange {
     let mut inner = at;
     loop {
@@ -24,14 +24,14 @@ pub(super) fn reported_at(cx: &Context<'_>, at: InFile<TextRange>) -> FileRange 
     cx.sema.diagnostics_display_range_for_range(if in_calls { inner } else { at })
 }
 
-/// Of what a macro of the workspace makes out of its own definition, the place there: so tells it the compiler. It
-/// is enough for one end to stand there, if the other is what the macro was given, and at first hand.
+/// For code that a macro of the workspace generates from its own definition, the place in the definition, as in the
+/// compiler's messages. One end in the definition is enough, if the other one is direct input of the macro.
 pub(super) fn where_written(cx: &Context<'_>, at: InFile<TextRange>) -> Option<FileRange> {
     let expanded_by = at.file_id.macro_file()?;
     let made = cx.sema.parse_or_expand(at.file_id);
     let mut from = made.token_at_offset(at.value.start()).right_biased()?;
     let mut to = made.token_at_offset(at.value.end()).left_biased()?;
-    // An expression that a macro is given gets parentheses, that nobody wrote.
+    // An expression in the input of a macro is expanded with parentheses that are not in the text.
     let is_expanded = |it: &SyntaxToken| {
         let stands = at.with_value(it.text_range()).original_node_file_range_opt(cx.db);
         stands.is_some_and(|(stands, _)| stands.range.len() != it.text_range().len())

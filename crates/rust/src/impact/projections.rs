@@ -1,5 +1,5 @@
-//! What functions ask of the types of a trait: an iterator of just these items (E0271). rust-analyzer says nothing of an
-//! argument, or of a result, that has others.
+//! Bounds on associated types: an iterator of certain items (E0271). rust-analyzer does not report an argument or
+//! result with other items.
 
 use either::Either;
 use ra_ap_hir::{
@@ -19,10 +19,10 @@ use super::{bounds, report};
 use crate::view::Context;
 use semdex_text::words::words;
 
-/// What the generics of a call stand for, by their names.
+/// The arguments for the generics of a call, by their names.
 type Generics<'db> = Vec<(String, Type<'db>)>;
 
-/// Of a type of a trait it is asked that it is this one.
+/// A bound that requires an associated type to be a certain type.
 struct Asked {
     alias: TypeAlias,
     ty: ast::Type,
@@ -46,7 +46,7 @@ pub(super) fn unfit_projections(cx: &Context<'_>, node: &SyntaxNode, out: &mut V
     }
 }
 
-/// The body of a function that promises `impl Trait`.
+/// The body of a function that returns `impl Trait`.
 pub(super) fn unfit_result(cx: &Context<'_>, body: &SyntaxNode, out: &mut Vec<RawDiagnostic>) {
     let function = body.parent().and_then(ast::Fn::cast);
     let result = function.and_then(|it| it.ret_type()?.ty());
@@ -69,7 +69,7 @@ pub(super) fn unfit_result(cx: &Context<'_>, body: &SyntaxNode, out: &mut Vec<Ra
     }
 }
 
-/// Of a method of a trait, what the types of the trait are for its receiver, as they are written there.
+/// For a method of a trait: the associated types of its receiver, as they are written there.
 fn types_of_self<'db>(
     sema: &Semantics<'db, RootDatabase>,
     method: Function,
@@ -86,13 +86,13 @@ fn types_of_self<'db>(
     types.map(|(it, ty)| (format!("Self::{}", it.name(sema.db).as_str()), ty)).collect()
 }
 
-/// Whether the items of what is iterated are given by arguments too.
+/// Whether arguments determine the items of an iterator too.
 fn is_of_iterators(db: &RootDatabase, of: Function) -> bool {
     let container = of.as_assoc_item(db).and_then(|it| it.container_trait(db));
     container.is_some_and(|it| it.name(db).as_str() == "Iterator")
 }
 
-/// The arguments of a call of a function of the workspace, or of a method of iterators.
+/// The arguments of a call of a workspace function, or of an iterator's method.
 fn unfit_arguments<'db>(
     cx: &Context<'db>,
     of: Function,
@@ -108,7 +108,7 @@ fn unfit_arguments<'db>(
     let own = source.generic_param_list().into_iter().flat_map(|it| it.type_or_const_params());
     let own: Vec<String> = own.filter_map(|it| Some(it.name()?.text().to_string())).collect();
     let parameters = source.param_list().into_iter().flat_map(|it| it.params());
-    // A path leads to methods too, and their receiver is an argument then.
+    // A path may lead to a method, whose receiver is then the first argument.
     let arguments: Vec<ast::Expr> = arguments.into_iter().flat_map(|it| it.args()).collect();
     let parameters: Vec<ast::Param> = parameters.collect();
     if parameters.len() != arguments.len() {
@@ -131,7 +131,7 @@ fn unfit_arguments<'db>(
     }
 }
 
-/// Of an argument that is called: a closure of other parameters, or a function with another result.
+/// Checks an argument that is callable: a closure with other parameters, or a function with another result.
 fn unfit_call(
     cx: &Context<'_>,
     asked: &ast::PathSegment,
@@ -182,7 +182,7 @@ fn asked_by(sema: &Semantics<'_, RootDatabase>, bounds: Option<ast::TypeBoundLis
     asked
 }
 
-/// A type of a trait, or of one that it is built on.
+/// An associated type of a trait or of its supertraits.
 fn type_in(db: &RootDatabase, of: Trait, name: &str) -> Option<TypeAlias> {
     let is_plain = |it: &Trait| it.type_or_const_param_count(db, false) == 0;
     let items = of.all_supertraits(db).into_iter().filter(is_plain).flat_map(|it| it.items(db));
@@ -192,14 +192,14 @@ fn type_in(db: &RootDatabase, of: Trait, name: &str) -> Option<TypeAlias> {
     })
 }
 
-/// How a type is written, where that tells it from others.
+/// The text of a type, if that distinguishes it from others.
 fn plain_type<'db>(db: &'db RootDatabase, ty: &Type<'db>, target: DisplayTarget) -> Option<String> {
     let shown = without_lifetimes(&ty.display(db, target).to_string());
     let is_unclear = [" as ", "impl ", "dyn ", "fn(", "Fn", "{"].iter().any(|it| shown.contains(it));
     (!ty.contains_unknown() && !is_unclear).then_some(shown)
 }
 
-/// What is wrong with a value, if it is plain what it has and what is asked.
+/// The mismatch of a value, if both its type and the required type are plain.
 fn unfit<'db>(
     sema: &Semantics<'db, RootDatabase>,
     value: &ast::Expr,
@@ -236,7 +236,7 @@ fn named<'db>(generics: Vec<(ra_ap_hir::Symbol, Type<'db>)>) -> Generics<'db> {
     generics.into_iter().map(|(name, ty)| (name.as_str().to_owned(), ty)).collect()
 }
 
-/// The bounds of a type parameter, where it is declared and in the `where` clause.
+/// The bounds of a type parameter, from its declaration and the `where` clause.
 fn bounds_of(function: &ast::Fn, name: &str) -> Vec<ast::TypeBoundList> {
     let declared = function.generic_param_list().into_iter().flat_map(|it| it.type_or_const_params());
     let declared = declared.filter_map(|it| match it {

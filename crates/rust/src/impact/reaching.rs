@@ -1,5 +1,5 @@
-//! The tests that reach what changes: who names it, who names that one, and so on. Every step is a look-up in the
-//! index, in the state before the change.
+//! The tests that reach a changed item: a breadth-first search over the items that name it, the items that name those,
+//! and so on. Each step is a look-up in the index, in the state before the change.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -21,11 +21,11 @@ use semdex_engine::files::File;
 use semdex_model::{Affected, OutlineItem, Reaching, Role, Span};
 use semdex_text::words::words;
 
-/// The steps from a test to what changes that are followed.
+/// The most steps from a test to a change.
 const MAX_STEPS: u32 = 8;
-/// Tests that are reported; more say no more.
+/// The most tests that are reported; more are not useful.
 const MAX_TESTS: usize = 100;
-/// Functions that are followed: what nearly everything reaches is reported by its nearest tests.
+/// The most functions that are followed: for an item that nearly everything reaches, the nearest tests are reported.
 const MAX_REACHED: usize = 4000;
 
 /// The nearest tests, and why there may be more.
@@ -38,13 +38,13 @@ pub(super) struct Tests {
 pub(super) struct ReachedTest {
     file: Arc<File>,
     id: FileId,
-    /// What leads there.
+    /// The item that leads there.
     at: Span,
     changed_symbol: Arc<str>,
     distance: u32,
 }
 
-/// A file with what is known of it.
+/// A file with its known names.
 struct Source<'c> {
     file: &'c Arc<File>,
     id: FileId,
@@ -106,7 +106,7 @@ pub(super) fn tests_reaching(cx: &Context<'_>, deltas: &[(usize, Delta<'_>)], ed
     tests
 }
 
-/// Who of a file names one of these: its tests are reported, its other functions are next.
+/// The items of a file that name one of these: its tests are reported, its other functions are the next step.
 fn step_back(
     source: &Source<'_>,
     level: &HashMap<Key, Arc<str>>,
@@ -135,7 +135,7 @@ fn step_back(
         let outer = body_item_around(source.file, at);
         let inner = source.file.outline().enclosing(at).into_iter().rfind(|it| has_body(it.kind));
         let test = [inner, outer].into_iter().flatten().find(|it| is_test(it, source.file));
-        // A macro among items that stands in a file of tests makes some.
+        // A macro call among items in a test file generates some tests.
         let anchor = match (test, inner) {
             (Some(test), _) => Some(test.name_span.start),
             (None, None) if is_test_at(source.file, at) => Some(at),
@@ -154,14 +154,14 @@ fn step_back(
     }
 }
 
-/// With the item of the trait that it implements: by that it is called too.
+/// With the trait's item that it implements, through which it is called too.
 fn and_original<'db>(db: &'db RootDatabase, key: Key) -> impl Iterator<Item = Key> + use<> {
     let definition: Definition<'db> = key.definition();
     let original = Meaning::new(definition, false, db).map(|it| it.original).filter(|it| *it != key);
     std::iter::once(key).chain(original)
 }
 
-/// As they stand after the change.
+/// The tests at their positions after the change.
 pub(super) fn reported_tests(cx: &Context<'_>, tests: &Tests, edit: &EditContext, now: Side) -> Vec<Reaching> {
     let reported = tests.found.iter().filter_map(|it| {
         let start = edit.moved(&it.file.path, it.at.start)?;
@@ -185,7 +185,7 @@ pub(super) fn reported_tests(cx: &Context<'_>, tests: &Tests, edit: &EditContext
     reported.collect()
 }
 
-/// Whether the item itself is what a test runner runs, or measures.
+/// Whether a test runner runs or measures the item itself.
 fn is_test(item: &OutlineItem, file: &File) -> bool {
     let head = file.text.get(item.span.start..item.name_span.start).unwrap_or_default();
     let mut attributes = head.split("#[").skip(1).filter_map(|it| it.split([']', '(']).next());

@@ -1,4 +1,5 @@
-//! What the imports of an edited file bring before a change, and not after it by the same name and for as many.
+//! The names that the imports of an edited file bring in before a change, and not after it, by the same name and with
+//! the same visibility.
 
 use ra_ap_hir::{Adt, Module, ModuleDef, PathResolution, ScopeDef};
 use ra_ap_ide_db::defs::Definition;
@@ -7,10 +8,10 @@ use ra_ap_syntax::{AstNode as _, Edition, NodeOrToken, SourceFile, SyntaxNode, a
 use super::edit_context::EditContext;
 use crate::view::Context;
 
-/// Of what a glob brings so many names are looked for.
+/// The most names from a glob that are searched for.
 const MAX_BROUGHT: usize = 512;
 
-/// One part of an import, by what it says.
+/// One leaf of an import, by its properties.
 #[derive(Debug, Clone, Default)]
 struct Import {
     /// The inline modules around it.
@@ -18,7 +19,7 @@ struct Import {
     condition: String,
     visibility: String,
     path: String,
-    /// By which name; a glob has none.
+    /// The imported name or alias; `None` for a glob.
     name: Option<String>,
 }
 
@@ -28,7 +29,7 @@ enum Written {
 }
 
 impl Import {
-    /// Whether who finds something by the other one finds it by this one too.
+    /// Whether code that finds an item through `other` finds it through this import too.
     fn covers(&self, other: &Import) -> bool {
         self.within == other.within
             && self.path == other.path
@@ -38,7 +39,7 @@ impl Import {
     }
 }
 
-/// What the old text's imports bring that no import of the new text brings in the same way.
+/// What the old text's imports bring in and no import of the new text brings in in the same way.
 pub(super) fn no_more_imported<'db>(cx: &Context<'db>, edit: &EditContext) -> Vec<Definition<'db>> {
     let mut gone: Vec<Definition<'db>> = Vec::new();
     for (index, (old, new)) in edit.olds.iter().zip(&edit.news).enumerate() {
@@ -66,7 +67,7 @@ fn imports_of(file: &SyntaxNode) -> Vec<(Import, Written)> {
     found
 }
 
-/// The imports of a module and of those in it, not those of bodies.
+/// The imports of a module and of its inline modules, not those of bodies.
 fn collect(items: &SyntaxNode, within: &[String], found: &mut Vec<(Import, Written)>) {
     for node in items.children() {
         if let Some(module) = ast::Module::cast(node.clone()) {
@@ -90,7 +91,7 @@ fn collect(items: &SyntaxNode, within: &[String], found: &mut Vec<(Import, Writt
     }
 }
 
-/// What an import says besides what it brings.
+/// The properties of an import apart from its target.
 fn head(import: &(impl ast::HasAttrs + ast::HasVisibility), within: &[String]) -> Import {
     let attributes = import.attrs().map(|it| written(it.syntax()));
     let condition: Vec<String> = attributes.filter(|it| it.starts_with("#[cfg")).collect();
@@ -114,14 +115,14 @@ fn of_tree(tree: &ast::UseTree, head: &Import) -> Import {
     Import { path, name, ..head.clone() }
 }
 
-/// The text of a node, but for white space and comments.
+/// The text of a node without white space and comments.
 fn written(node: &SyntaxNode) -> String {
     let tokens = node.descendants_with_tokens().filter_map(NodeOrToken::into_token);
     tokens.filter(|it| !it.kind().is_trivia()).map(|it| it.text().to_owned()).collect()
 }
 
-/// What a part of an import brings. Modules and what a glob brings are named too often to be looked for where the import
-/// is private.
+/// The targets of a part of an import. Modules, and what a glob brings in, are named too often to be searched for if
+/// the import is private.
 fn brought<'db>(cx: &Context<'db>, import: &Import, written: &Written) -> Vec<Definition<'db>> {
     let is_handed_on = !import.visibility.is_empty();
     let tree = match written {

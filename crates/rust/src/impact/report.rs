@@ -1,4 +1,4 @@
-//! Findings as they are reported: the compiler's place of a node, with a code, a message and a symbol.
+//! Findings as they are reported: a node at the compiler's position, with a code, a message and a symbol.
 
 use ra_ap_hir::InFile;
 use ra_ap_ide::FileRange;
@@ -48,12 +48,12 @@ pub(super) fn raw_diagnostic(cx: &Context<'_>, node: &SyntaxNode, code: Code, me
     RawDiagnostic::new(reported_range(cx, node), code, message)
 }
 
-/// Where the compiler tells of a node, that a macro may have made.
+/// Where the compiler reports a node that may be in an expansion.
 pub(super) fn reported_range(cx: &Context<'_>, node: &SyntaxNode) -> FileRange {
     places::reported_at(cx, InFile::new(cx.sema.hir_file_for(node), node.text_range()))
 }
 
-/// What of a text is no Rust.
+/// The syntax errors of a text.
 pub(super) fn syntax_errors(file: &File) -> impl Iterator<Item = Finding> + '_ {
     file.outline().errors.iter().map(|error| Finding {
         place: file.lines().place(&file.path, error.span),

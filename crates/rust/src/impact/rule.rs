@@ -1,4 +1,4 @@
-//! What a rule is given: an implementation, a place, an edited file, a change.
+//! The input of rules: an implementation, a place, an edited file, a change.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ pub(super) struct TraitImpl<'c> {
     pub(super) file: &'c Arc<File>,
     pub(super) block: Impl,
     pub(super) of: Trait,
-    /// What the functions that the edit changed were before.
+    /// The previous form of the functions that the edit changed.
     pub(super) shapes: &'c Shapes,
 }
 
@@ -29,21 +29,21 @@ pub(super) struct NamedPlace<'c, 'a> {
     pub(super) token: SyntaxToken,
 }
 
-/// An edited file with what changed in it.
+/// An edited file with its changes.
 pub(super) struct EditedFile<'c, 'a> {
-    /// Among those of the edit.
+    /// The index of the file among the edited ones.
     pub(super) index: usize,
     pub(super) file: &'c Arc<File>,
     pub(super) deltas: Vec<&'c Delta<'a>>,
 }
 
-/// All that a change touches.
+/// Everything that a change touches.
 pub(super) struct Change<'c, 'a> {
     pub(super) affected: &'c AffectedSet<'a>,
     pub(super) deltas: &'c [(usize, Delta<'a>)],
     pub(super) edit: &'c EditContext,
-    /// The items that are gone, with their files.
+    /// The removed items, with the indices of their files.
     pub(super) gone: &'c [(usize, &'a OutlineItem)],
-    /// The variants of enums that are gone.
+    /// The removed variants of enums.
     pub(super) removed_variants: &'c HashSet<&'a str>,
 }

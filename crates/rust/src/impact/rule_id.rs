@@ -1,6 +1,6 @@
 //! The names of the rules.
 
-/// Which rule found something.
+/// The rule that found an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum RuleId {
     Syntax,

@@ -1,5 +1,5 @@
-//! What the compiler refuses, as a table: each rule with the codes that it finds, what it is asked of, and when. The
-//! drivers walk bodies, places and edited files and hand what stands there to the rules, in the order of the table.
+//! The table of what the compiler rejects: each rule with the codes that it finds, what it is applied to, and when. The
+//! drivers walk bodies, places and edited files and apply the rules in the order of the table.
 
 use ra_ap_hir::{DefWithBody, Semantics};
 use ra_ap_ide::RootDatabase;
@@ -24,7 +24,7 @@ impl RuleId {
         RULES.iter().any(|it| it.id == self && it.codes.contains(&code))
     }
 
-    /// Whether it is asked of bodies, in the state before as well as after.
+    /// Whether it is applied to bodies, in the state before as well as after.
     pub(super) fn is_of_bodies(self) -> bool {
         RULES.iter().any(|it| it.id == self && matches!(it.check, Check::Body(_) | Check::Node { .. }))
     }
@@ -33,7 +33,7 @@ impl RuleId {
 /// A rule of the compiler.
 pub(crate) struct Rule {
     pub(crate) id: RuleId,
-    /// What it finds, in a few words.
+    /// A short description of what it finds.
     #[cfg_attr(not(test), expect(dead_code, reason = "a test makes the documentation of it"))]
     pub(crate) about: &'static str,
     pub(crate) codes: &'static [Code],
@@ -41,17 +41,18 @@ pub(crate) struct Rule {
     check: Check,
 }
 
-/// When a rule is asked.
+/// When a rule is applied.
 enum When {
     Always,
-    /// Of a body in which an expression may have another type than before, or its type other traits.
+    /// To bodies in which an expression may have a different type than before, or its type different traits.
     TypesDiffer,
-    /// Of changed symbols like this.
+    /// To changed symbols that match.
     Symbol(fn(&ChangedSymbol<'_>) -> bool),
 }
 
-/// What a rule is asked of: a body, a node of a body, an implementation, a place that names a changed symbol, a changed
-/// symbol, an edited file, or the whole change, before (`Change`) or after (`Late`) it is settled what follows from what.
+/// What a rule is applied to: a body, a node of a body, an implementation, a place that names a changed symbol, a
+/// changed symbol, an edited file, or the whole change, before (`Change`) or after (`Late`) following errors are
+/// settled.
 #[derive(Clone, Copy)]
 enum Check {
     Body(fn(&Context<'_>, DefWithBody, &mut Vec<RawDiagnostic>)),
@@ -65,11 +66,11 @@ enum Check {
     Item(fn(&Context<'_>, &EditedFile<'_, '_>, &Change<'_, '_>, &mut Findings<'_>)),
     Change(fn(&Context<'_>, &Change<'_, '_>, &mut Findings<'_>)),
     Late(fn(&Context<'_>, &Change<'_, '_>, &[Finding]) -> Vec<Finding>),
-    /// By what the errors before and after are gathered with (`impact.rs`).
+    /// Applied separately, where the errors before and after are collected (`impact.rs`).
     Apart,
 }
 
-/// In the order in which those of one kind of check are asked: of two errors in one line the first stays.
+/// Rules with the same kind of check are applied in this order: of two errors on a line the first one is kept.
 pub(crate) const RULES: &[Rule] = &[
     Rule { id: RuleId::Syntax, about: "what is no Rust", codes: &[Syntax], when: When::Always, check: Check::Apart },
     Rule {
@@ -293,7 +294,7 @@ pub(crate) const RULES: &[Rule] = &[
     },
 ];
 
-/// Hands each node of a body, and of what macros make in it, to the rules of nodes.
+/// Applies the rules for nodes to each node of a body, and of the macro expansions in it.
 pub(super) fn check_nodes(cx: &Context<'_>, body: &SyntaxNode, types_differ: bool, out: &mut Vec<RawDiagnostic>) {
     let is_asked = |it: &&Rule| types_differ || !matches!(it.when, When::TypesDiffer);
     let rules: Vec<_> = RULES
@@ -314,7 +315,7 @@ pub(super) fn check_nodes(cx: &Context<'_>, body: &SyntaxNode, types_differ: boo
     });
 }
 
-/// The rules of whole bodies: those of constants are asked whatever else is wrong there.
+/// The rules for whole bodies. Rules for constants are applied even if there are other errors.
 pub(super) fn check_body(cx: &Context<'_>, body: DefWithBody, of_constants: bool, out: &mut Vec<RawDiagnostic>) {
     for rule in RULES {
         let Check::Body(check) = rule.check else { continue };
@@ -337,7 +338,8 @@ pub(super) fn check_impl(cx: &Context<'_>, of: &TraitImpl<'_>) -> Vec<Finding> {
     out
 }
 
-/// The rules of the change in the state after: of its symbols, the places that name them, its files, and all of it.
+/// The rules for the change in the state after: for its symbols, the places that name them, its files, and the change
+/// as a whole.
 pub(super) fn check_change(cx: &Context<'_>, change: &Change<'_, '_>, out: &mut Findings<'_>) {
     let files = change.edit.news.iter().enumerate();
     let files = files.map(|(index, file)| {
@@ -369,7 +371,7 @@ pub(super) fn check_change(cx: &Context<'_>, change: &Change<'_, '_>, out: &mut 
     }
 }
 
-/// What is asked when it is settled what follows from what.
+/// The rules that are applied after following errors are settled.
 pub(super) fn check_late(cx: &Context<'_>, change: &Change<'_, '_>, new: &mut Vec<Finding>) {
     let mut late: Vec<Finding> = Vec::new();
     for rule in RULES {
@@ -383,7 +385,7 @@ pub(super) fn check_late(cx: &Context<'_>, change: &Change<'_, '_>, new: &mut Ve
     }
 }
 
-/// The places in code that name a symbol, as they are now.
+/// The places in code that name a symbol, at their current positions.
 fn places_of<'c, 'a>(
     sema: &Semantics<'_, RootDatabase>,
     changed_symbol: &'c ChangedSymbol<'a>,

@@ -1,5 +1,5 @@
-//! What an edit changes between the items of a file, and whom that may concern: all bodies of the file, or those that
-//! write certain names.
+//! What an edit changes between the items of a file, and which bodies that may affect: all bodies of the file, or those
+//! with certain names.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -17,10 +17,10 @@ use semdex_engine::files::File;
 use semdex_model::{ChangeKind, Span, SymbolKind};
 use semdex_text::words::{occurrences, words, words_at};
 
-/// Where more names change, all bodies are looked at.
+/// If more names change, all bodies are checked.
 const MAX_NAMES: usize = 64;
 
-/// Macros of the standard library that call methods of no trait that has to be imported.
+/// Macros of the standard library that call no method of a trait that has to be imported.
 const PLAIN_MACROS: [&str; 22] = [
     "assert",
     "assert_eq",
@@ -48,14 +48,14 @@ const PLAIN_MACROS: [&str; 22] = [
 
 #[derive(Default)]
 pub(super) struct ScopeChanges {
-    /// Any name may mean something else.
+    /// Any name may have a different meaning.
     pub(super) all: bool,
-    /// What may mean something else are methods alone, whatever their names.
+    /// Only methods may have a different meaning, whatever their names are.
     pub(super) only_methods: bool,
     pub(super) names: BTreeSet<String>,
-    /// Blocks of the new text whose heads are not what they were.
+    /// Blocks of the new text whose heads have changed.
     blocks: Vec<Span>,
-    /// What imports that came or went import.
+    /// The paths of added and removed imports.
     imports: BTreeSet<String>,
 }
 
@@ -85,12 +85,12 @@ impl ScopeChanges {
         self.all || self.names.iter().any(|name| occurrences(text, name).next().is_some())
     }
 
-    /// Where the names stand in a text, in order.
+    /// The positions of the names in a text, in order.
     pub(super) fn places<'t>(&'t self, text: &'t str) -> impl Iterator<Item = (usize, &'t str)> {
         self.names.iter().flat_map(move |name| occurrences(text, name).map(move |at| (at, name.as_str())))
     }
 
-    /// The same, with what paths name behind them.
+    /// The same, with the rest of the paths that begin with them.
     pub(super) fn paths<'t>(&'t self, text: &'t str) -> impl Iterator<Item = (usize, &'t str)> {
         self.places(text).flat_map(move |(at, name)| {
             let behind = Span::new(at, end_of_path(text, at + name.len()));
@@ -98,17 +98,17 @@ impl ScopeChanges {
         })
     }
 
-    /// The words of the blocks whose heads are not what they were.
+    /// The words of the blocks whose heads have changed.
     pub(super) fn in_blocks<'t>(&'t self, text: &'t str) -> impl Iterator<Item = (usize, &'t str)> {
         self.blocks.iter().flat_map(move |it| words_at(text, *it))
     }
 
-    /// Where these begin.
+    /// The beginnings of these blocks.
     pub(super) fn heads(&self) -> impl Iterator<Item = usize> {
         self.blocks.iter().map(|it| it.start)
     }
 
-    /// The bodies of the new text that may mean something else now, by where their names stand.
+    /// The bodies of the new text that may have a different meaning now, by the positions of their names.
     pub(super) fn bodies(&self, new: &File) -> BTreeSet<usize> {
         let mut bodies = BTreeSet::new();
         if self.all || !self.blocks.is_empty() {
@@ -126,13 +126,13 @@ impl ScopeChanges {
 }
 
 impl EditContext {
-    /// The names that come, go or are reached in another way, if nothing else is to be seen outside of the files.
+    /// The names that are added, removed or reached by another path, if nothing else is visible outside the files.
     pub(super) fn names_found_elsewhere<'a>(&self, deltas: &[(usize, Delta<'a>)]) -> Option<BTreeSet<&'a str>> {
         self.names_of_changed(deltas, is_plain)
     }
 
-    /// The names that the paths of other items may lead through no more, or in another way; `None` where that cannot be
-    /// decided.
+    /// The names that the paths of other items may no longer contain, or contain in a different form; `None` if that
+    /// cannot be decided.
     pub(super) fn names_printed_elsewhere<'a>(&self, deltas: &[(usize, Delta<'a>)]) -> Option<BTreeSet<&'a str>> {
         let is_meant = |kind| {
             let is_of_type = matches!(kind, SymbolKind::Field | SymbolKind::Variant | SymbolKind::Trait);
@@ -160,7 +160,7 @@ fn is_plain(kind: SymbolKind) -> bool {
     matches!(kind, SymbolKind::Function | SymbolKind::Method | SymbolKind::Const | SymbolKind::Static)
 }
 
-/// Where a path ends of which a segment ends at an offset; a list of imports belongs to it.
+/// The end of the path with a segment that ends at an offset; a list of imports is included.
 fn end_of_path(text: &str, segment_end: usize) -> usize {
     let mut end = segment_end;
     while let Some(behind) = text[end..].strip_prefix("::") {
@@ -176,7 +176,7 @@ fn end_of_path(text: &str, segment_end: usize) -> usize {
     end
 }
 
-/// How many say the same.
+/// The number of parts with each fingerprint.
 fn counted<'a>(parts: impl Iterator<Item = &'a RestPart>) -> BTreeMap<Fingerprint, usize> {
     let mut counted = BTreeMap::new();
     for part in parts {
@@ -185,7 +185,7 @@ fn counted<'a>(parts: impl Iterator<Item = &'a RestPart>) -> BTreeMap<Fingerprin
     counted
 }
 
-/// An import of a trait concerns who calls its methods.
+/// The import of a trait affects the callers of its methods.
 pub(super) fn widen_by_imports(cx: &Context<'_>, edit: &mut EditContext) {
     let EditContext { olds, news, scope_changes, .. } = edit;
     for ((old, new), scope_changes) in olds.iter().zip(news).zip(scope_changes).filter(|it| !it.1.all) {
@@ -220,7 +220,7 @@ fn imported<'c>(cx: &'c Context<'_>, file: &Arc<File>, import: &str) -> Option<P
     cx.sema.scope(tree.syntax())?.speculative_resolve(&path)
 }
 
-/// The macros that a text calls, of which nobody knows here what methods they call in turn.
+/// The macros that a text calls and whose method calls are unknown here.
 fn called_macros(text: &str) -> BTreeSet<String> {
     let calls = words(text).filter(|(at, word)| text[at + word.len()..].starts_with('!'));
     let calls = calls.filter(|(at, word)| !text[at + word.len()..].starts_with("!="));

@@ -1,4 +1,4 @@
-//! Asks the rules of a change, and settles which of their findings follow from others.
+//! Applies the rules to a change, and settles which of their findings follow from others.
 
 use std::collections::HashSet;
 
@@ -16,8 +16,8 @@ use crate::view::Context;
 use semdex_model::{ChangeKind, OutlineItem, SymbolKind};
 use semdex_text::words::words;
 
-/// Adds what the rules find to the new errors, takes off what follows from others, and answers what follows but has to
-/// be edited too.
+/// Adds the findings of the rules to the new errors, removes those that follow from others, and returns the following
+/// errors that have to be edited too.
 pub(super) fn apply_rules(
     cx: &Context<'_>,
     affected: &AffectedSet<'_>,
@@ -33,7 +33,7 @@ pub(super) fn apply_rules(
     };
     let types = gone.iter().filter(|it| is_type(it.1.kind) || it.1.kind == SymbolKind::Type);
     let types: HashSet<&str> = types.map(|it| it.1.name.as_str()).collect();
-    // What a trait that is gone would have provided is missed where the trait is.
+    // An item that a removed trait would have provided is unresolved where the trait is.
     let removed_methods = members(SymbolKind::Trait);
     new.retain(|it| {
         let mut words = cascades::text_of(cx, it).into_iter().flat_map(words);
@@ -62,7 +62,7 @@ pub(super) fn apply_rules(
     });
     rules::check_late(cx, &change, new);
     new.sort();
-    // Bodies that a macro makes tell the same of its definition.
+    // Bodies from different calls of a macro report the same error in its definition.
     new.dedup();
     let mut lines = Findings::new(new);
     following.sort();

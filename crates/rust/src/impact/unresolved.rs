@@ -1,4 +1,4 @@
-//! Names of an edited file that mean nothing, and what the compiler misses where a name stands.
+//! Unresolved names of an edited file, and the compiler's code for the kind of name that is expected at a position.
 
 use std::collections::BTreeSet;
 
@@ -20,7 +20,7 @@ use semdex_engine::files::File;
 use semdex_model::{OutlineItem, Role, Span, SymbolKind};
 use semdex_text::words::{words, words_at};
 
-/// Whether no macro puts something else in the place of what stands there.
+/// Whether no macro replaces the token.
 pub(crate) fn is_as_written(sema: &Semantics<'_, RootDatabase>, id: FileId, token: &SyntaxToken) -> bool {
     let root = sema.hir_file_for(sema.parse_guess_edition(id).syntax());
     token.parent_ancestors().all(|it| {
@@ -30,7 +30,7 @@ pub(crate) fn is_as_written(sema: &Semantics<'_, RootDatabase>, id: FileId, toke
     })
 }
 
-/// Whether the compiler does not read what stands there, for a `cfg` around it.
+/// Whether a `cfg` switches off the code around a token.
 pub(super) fn is_left_out(sema: &Semantics<'_, RootDatabase>, id: FileId, token: &SyntaxToken) -> bool {
     let attributes = token.parent_ancestors().flat_map(|it| it.children()).filter_map(ast::Attr::cast);
     let conditions = attributes.filter_map(|it| match it.meta()? {
@@ -43,7 +43,7 @@ pub(super) fn is_left_out(sema: &Semantics<'_, RootDatabase>, id: FileId, token:
     !conditions.is_empty() && sema.file_to_module_defs(id).map(options).all(is_off)
 }
 
-/// Names of an edited file that mean nothing, where the edit wrote them or changed what the file sees.
+/// Unresolved names of an edited file, if the edit wrote them or changed what the file sees.
 pub(super) fn unresolved_names<'db>(
     cx: &Context<'db>,
     &EditedFile { index, file, .. }: &EditedFile<'_, '_>,
@@ -74,18 +74,18 @@ pub(super) fn unresolved_names<'db>(
         if before.is_some_and(|it| affected.unresolved.contains(&(file.path.clone(), it))) {
             continue;
         }
-        // The links of a comment are no names to the compiler, and all of a file's would be read.
+        // Links in comments are not names for the compiler, and all links of the file would have to be resolved.
         let Some(token) = positions::token(&cx.sema, id, at).filter(|it| it.kind() == SyntaxKind::IDENT) else {
             continue;
         };
-        // What a name means takes time to tell, and most are members.
+        // Resolving a name takes time, and most names are members.
         let Some((code, what)) = unresolved_kind(&token) else { continue };
         let is_macro = |it: &(Definition<'db>, Role)| matches!(it.0, Definition::Macro(_));
         let is_no_trait = match reader.read(at, word) {
             Some(Resolution::Unresolved(UnresolvedReason::UnknownType | UnresolvedReason::Inactive)) => false,
-            // Derives read a type, that is one all the same.
+            // A derive only reads a type, which exists all the same.
             Some(Resolution::Unresolved(UnresolvedReason::MacroInput)) if is_as_written(&cx.sema, id, &token) => false,
-            // A derive macro goes by the name of its trait.
+            // A derive macro is named after its trait.
             Some(Resolution::Names(it)) if !it.is_empty() && it.iter().all(is_macro) => true,
             _ => continue,
         };
@@ -108,7 +108,7 @@ pub(super) fn unresolved_names<'db>(
     }
 }
 
-/// The bodies of a new text that do not import what they did: what they name may mean nothing now.
+/// The bodies of a new text with different imports: their names may be unresolved now.
 pub(super) fn bodies_with_other_imports(old: &File, new: &File) -> Vec<Span> {
     let bodies = |file: &File| -> Vec<(String, Span, Vec<String>)> {
         let mut found = Vec::new();
@@ -141,7 +141,7 @@ pub(super) fn derived(item: &OutlineItem, file: &File, name: &str) -> Option<Spa
     Some(Span::new(start, start + word.len()))
 }
 
-/// The code and the kind of thing that is looked for where a path stands; `None` for members.
+/// The code and the kind of item that is expected at a path; `None` for members.
 pub(crate) fn unresolved_kind(token: &SyntaxToken) -> Option<(Code, &'static str)> {
     if token.parent().is_some_and(|it| ast::TokenTree::can_cast(it.kind())) {
         let attribute = token.parent_ancestors().find_map(ast::Attr::cast).and_then(|it| it.simple_name());
@@ -158,7 +158,7 @@ pub(crate) fn unresolved_kind(token: &SyntaxToken) -> Option<(Code, &'static str
     if path.parent_path().is_some() {
         return Some((Code::E0433, "type or module"));
     }
-    // What belongs to a type, not to a module.
+    // A member of a type, not of a module.
     let is_member = path
         .qualifier()
         .and_then(|it| it.segment()?.name_ref())
@@ -191,7 +191,7 @@ pub(crate) fn unresolved_kind(token: &SyntaxToken) -> Option<(Code, &'static str
     })
 }
 
-/// The same, where what is tokens alone in the input of a macro is more in what it makes.
+/// The same for a token in the input of a macro, by its use in the expansion.
 pub(crate) fn unresolved_kind_as_made(
     sema: &Semantics<'_, RootDatabase>,
     token: &SyntaxToken,
@@ -199,13 +199,13 @@ pub(crate) fn unresolved_kind_as_made(
     made_of_input(sema, token).and_then(|it| unresolved_kind(&it)).or_else(|| unresolved_kind(token))
 }
 
-/// What a macro makes of a token of its input.
+/// The expansion of a token from a macro's input.
 pub(super) fn made_of_input(sema: &Semantics<'_, RootDatabase>, token: &SyntaxToken) -> Option<SyntaxToken> {
     let is_input = token.parent().is_some_and(|it| ast::TokenTree::can_cast(it.kind()));
     is_input.then(|| sema.descend_into_macros_exact(token.clone()).into_iter().next()).flatten()
 }
 
-/// The same in the input of a macro, which is no more than tokens.
+/// The same in the input of a macro, which is only tokens.
 fn unresolved_in_macro(token: &SyntaxToken) -> Option<(Code, &'static str)> {
     let step = |it: &SyntaxToken, forth: bool| match forth {
         true => it.next_token().and_then(|it| skip_trivia_token(it, Direction::Next)),

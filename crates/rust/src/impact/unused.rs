@@ -1,6 +1,6 @@
-//! Type parameters that no field uses any more (E0392). Any type would do for such a parameter, so the compiler cannot
-//! tell which is meant where nothing but the type itself says it (E0282, E0283): in a literal, and in calls of
-//! functions that have the parameter nowhere else.
+//! Type parameters that no field uses any longer (E0392). Any type fits such a parameter, so the compiler cannot infer
+//! it if only the type itself mentions it (E0282, E0283): in a literal, and in calls of functions that mention the
+//! parameter nowhere else.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
@@ -24,7 +24,7 @@ use crate::syntax::positions::span;
 use crate::view::Context;
 use semdex_model::{ChangeKind, Role, SymbolKind};
 
-/// What is changed through a shared reference.
+/// Types that are mutable through a shared reference.
 const INVARIANT: [&str; 8] = ["Cell", "RefCell", "UnsafeCell", "OnceCell", "OnceLock", "Mutex", "RwLock", "AtomicPtr"];
 
 pub(super) fn note_unused_candidates<'db>(
@@ -33,7 +33,7 @@ pub(super) fn note_unused_candidates<'db>(
     deltas: &[(usize, Delta<'_>)],
     affected: &mut AffectedSet<'_>,
 ) {
-    // The fields that change, or name a type that is gone.
+    // The fields that change, or name a removed type.
     let mut fields: Vec<(FileId, usize)> = Vec::new();
     for (index, delta) in deltas {
         let is_other = matches!(delta.kind, ChangeKind::Removed | ChangeKind::Signature | ChangeKind::Type);
@@ -70,7 +70,7 @@ pub(super) fn note_unused_candidates<'db>(
         let definitions: Vec<Definition<'db>> = more.into_iter().map(Definition::Adt).collect();
         let named = usages::find(cx, &definitions).into_iter().flat_map(|it| it.items);
         let mut named: Vec<_> = named.map(|it| (it.file, it.id, it.at.start)).collect();
-        // By another name a type is the same.
+        // An alias is the same type.
         let aliases = named.iter().filter_map(|(_, id, at)| {
             let alias = positions::token(&cx.sema, *id, *at)?.parent_ancestors().find_map(ast::TypeAlias::cast)?;
             cx.sema.to_def(&alias).map(Definition::TypeAlias)
@@ -171,10 +171,10 @@ pub(super) fn unused_parameters(
         for (file, at) in affected.unused_candidates.bodies.iter().filter_map(now) {
             let bodies =
                 anchors::bodies_at(cx, &file, at).into_iter().filter_map(|it| native::body_syntax(&cx.sema, it));
-            // What cannot be decided in a body with other errors may follow from these.
+            // In a body with other errors an undecidable type may follow from these.
             for body in bodies.filter(|it| !has_errors(cx, it, new) && !names_gone(&cx.sema, it, &gone)) {
                 let root = body.ancestors().last();
-                // What was written before is known to name them or not; what macros make is not.
+                // For code written before the change it is known whether it names them; for expansions it is not.
                 let is_meant = |name: &ast::NameRef| {
                     let at = span(name.syntax().text_range()).start;
                     let before = edit.backs.get(&*file).map_or(Some(at), |it| it.offset(at));
@@ -202,7 +202,7 @@ fn has_errors(cx: &Context<'_>, body: &SyntaxNode, new: &[Finding]) -> bool {
     new.iter().any(|it| it.place.file == file && (at.start..at.end).contains(&it.place.start))
 }
 
-/// Whether a body names what is gone: that is wrong too, and may be reported elsewhere.
+/// Whether a body names a removed item: that is an error too, which may be reported elsewhere.
 fn names_gone(sema: &Semantics<'_, RootDatabase>, body: &SyntaxNode, gone: &HashSet<&str>) -> bool {
     let mut found = false;
     macros::in_expansions(sema, body, &mut |node| {
@@ -215,11 +215,11 @@ fn is_function(kind: SymbolKind) -> bool {
     matches!(kind, SymbolKind::Function | SymbolKind::Method)
 }
 
-/// Whether a parameter of a type stands in fields at these places and in no other.
+/// Whether the fields at these positions are the only ones that use a parameter of a type.
 fn loses_use(sema: &Semantics<'_, RootDatabase>, source: &ast::Adt, places: &[usize]) -> bool {
     let parameters = source.generic_param_list().into_iter().flat_map(|it| it.generic_params());
     let fields = fields(sema, source);
-    // A variant goes with its fields.
+    // A variant is removed with its fields.
     let is_shaken = |field: &SyntaxNode| {
         let variant = field.ancestors().find_map(ast::Variant::cast).and_then(|it| it.name());
         let nodes = std::iter::once(field.clone()).chain(variant.map(|it| it.syntax().clone()));
@@ -232,7 +232,7 @@ fn loses_use(sema: &Semantics<'_, RootDatabase>, source: &ast::Adt, places: &[us
     })
 }
 
-/// Those that no `cfg` takes away.
+/// The fields that no `cfg` removes.
 fn fields(sema: &Semantics<'_, RootDatabase>, source: &ast::Adt) -> Vec<SyntaxNode> {
     let is_there = |it: &SyntaxNode| {
         let variant = it.ancestors().find_map(ast::Variant::cast);
@@ -245,7 +245,7 @@ fn fields(sema: &Semantics<'_, RootDatabase>, source: &ast::Adt) -> Vec<SyntaxNo
     source.syntax().descendants().filter(is_there).collect()
 }
 
-/// Of a lifetime with its mark; of a constant nothing, as it may be unused.
+/// The name of a parameter, with the apostrophe of a lifetime; `None` for a constant, which may be unused.
 fn name_of(parameter: &ast::GenericParam) -> Option<String> {
     match parameter {
         ast::GenericParam::TypeParam(it) => Some(it.name()?.text().to_string()),
@@ -261,7 +261,7 @@ fn mentions(node: &SyntaxNode, name: &str) -> impl Iterator<Item = SyntaxNode> {
     })
 }
 
-/// Whether what stands in this has to be the same type, not one that would do.
+/// Whether the types inside a node have to be equal, not only compatible.
 fn is_invariant(node: &SyntaxNode) -> bool {
     match ast::Type::cast(node.clone()) {
         Some(ast::Type::RefType(it)) => it.mut_token().is_some(),
@@ -275,11 +275,11 @@ fn is_invariant(node: &SyntaxNode) -> bool {
     }
 }
 
-/// A type with its parameters that nothing uses.
+/// A type with its unused parameters.
 struct Generic {
     source: InFile<ast::Adt>,
     names: BTreeSet<String>,
-    /// Whether all fields have types that are known, and theirs.
+    /// Whether the types of all fields are known and use only known parameters.
     is_clear: bool,
 }
 
@@ -313,8 +313,8 @@ impl Unused<'_, '_> {
         }
     }
 
-    /// Takes away what a field uses, until nothing more is used: a parameter that stands only where another type does
-    /// not use it is not used.
+    /// Removes used parameters until nothing changes. A parameter that is only given to types that do not use it is
+    /// unused.
     fn narrow(&mut self) {
         loop {
             let used = self.types.iter().flat_map(|(adt, it)| {
@@ -334,8 +334,8 @@ impl Unused<'_, '_> {
         }
     }
 
-    /// How often a parameter stands in a type where it tells something, and where it does not. In what is invariant it
-    /// always tells something.
+    /// How often a type mentions a parameter where that determines it, and where it does not. In an invariant type each
+    /// mention determines it.
     fn firm_and_idle(&self, ty: &SyntaxNode, name: &str) -> (usize, usize) {
         let mut count = (0, 0);
         for mention in mentions(ty, name) {
@@ -376,7 +376,7 @@ impl Unused<'_, '_> {
         }
     }
 
-    /// Where the compiler cannot tell a type any more, with its code.
+    /// Where the compiler can no longer infer a type, with its code.
     fn needed(&self, node: &SyntaxNode, is_meant: &dyn Fn(&ast::NameRef) -> bool) -> Option<(SyntaxNode, Code)> {
         if let Some(call) = ast::MethodCallExpr::cast(node.clone()) {
             call.name_ref().filter(|it| is_meant(it))?;
@@ -414,7 +414,7 @@ impl Unused<'_, '_> {
         Some((path.syntax().clone(), code_of(name, &[of.source.value.syntax().clone()])))
     }
 
-    /// What the compiler says of a call that leaves a parameter to what does not tell it.
+    /// The compiler's code for a call whose arguments do not determine a parameter.
     fn undetermined(&self, function: Function) -> Option<Code> {
         let InFile { value: source, .. }: InFile<ast::Fn> = self.sema.source(function)?;
         let block = source.syntax().ancestors().find_map(ast::Impl::cast);
@@ -450,7 +450,7 @@ impl Unused<'_, '_> {
     }
 }
 
-/// By whether these items ask anything of a parameter.
+/// The code, by whether these items have bounds on a parameter.
 fn code_of(name: &str, items: &[SyntaxNode]) -> Code {
     let is_bound = |item: &SyntaxNode| {
         let parameters =

@@ -1,22 +1,22 @@
-//! Imports of a file that nothing names, and what decides it.
+//! The unused imports of a file, and what determines them.
 
 use std::collections::HashSet;
 
 use semdex_model::{Diagnostic, Span};
 use semdex_text::words::words_at;
 
-/// Imports of a file that nothing names, and what decides it.
+/// The unused imports of a file, and what determines them.
 #[derive(Debug, Default)]
 pub(crate) struct UnusedImports {
     pub(crate) found: Vec<Diagnostic>,
     /// Words of the file.
     pub(crate) names: HashSet<String>,
-    /// Whether what macros make is looked at.
+    /// Whether macro expansions are checked.
     pub(crate) by_macros: bool,
 }
 
 impl UnusedImports {
-    /// Whether they may be others when these stretches of text come or go. What the imports are does not change.
+    /// Whether the unused imports may differ when these ranges of text are added or removed, for unchanged imports.
     pub(crate) fn rest_on<'t>(&self, texts: impl Iterator<Item = (&'t str, Span)>) -> bool {
         texts.into_iter().any(|(text, at)| {
             let is_called = || self.by_macros && text[at.start..at.end].contains(['!', '#']);

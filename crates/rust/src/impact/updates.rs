@@ -1,5 +1,5 @@
-//! Literals that take what they do not give from another value: they name all fields of the struct, so all have to be
-//! visible. rust-analyzer does not ask.
+//! Struct update syntax: such a literal names all fields of the struct, so all have to be visible. rust-analyzer does
+//! not check that.
 
 use ra_ap_hir::HasVisibility as _;
 use ra_ap_syntax::{AstNode as _, SyntaxNode, ast};

@@ -1,5 +1,5 @@
-//! Arguments of types and traits that lack what a parameter asks for: `Wrap<Plain>`, where `Wrap` wants `T: Mark` now
-//! and `Plain` is no `Mark`. Each place that gives such an argument is an error by itself.
+//! Arguments of types and traits that do not meet a parameter's bound: `Wrap<Plain>`, if `Wrap` now requires `T: Mark`
+//! and `Plain` does not implement `Mark`. Each place with such an argument is an error of its own.
 
 use ra_ap_hir::{Adt, GenericDef, HirDisplay as _, ModuleDef, PathResolution, Semantics, Trait, Type};
 use ra_ap_ide::RootDatabase;
@@ -16,14 +16,14 @@ use crate::syntax::positions;
 use crate::view::Context;
 use semdex_model::Role;
 
-/// What a definition asks of one of its parameters.
+/// A bound that a definition has on one of its parameters.
 struct Asked {
     of: Trait,
-    /// What the trait is given in turn: `From<B>`.
+    /// The arguments of the trait itself: `From<B>`.
     given: Vec<ast::Type>,
 }
 
-/// The parameters of a definition, as they are written, with what is asked of each.
+/// The parameters of a definition as written, with their bounds.
 pub(super) struct Parameters {
     names: Vec<String>,
     asked: Vec<Vec<Asked>>,
@@ -67,7 +67,7 @@ fn asked_of(sema: &Semantics<'_, RootDatabase>, bound: ast::TypeBound) -> Option
     Some(Asked { of, given: given.collect() })
 }
 
-/// The first argument that lacks something, and the trait that it lacks.
+/// The first argument that does not meet a bound, and the trait of the bound.
 pub(super) fn unmet_bound<'db>(
     sema: &Semantics<'db, RootDatabase>,
     parameters: &Parameters,
@@ -79,7 +79,7 @@ pub(super) fn unmet_bound<'db>(
     unmet_by(sema, parameters, &types, |at| written(at).unwrap_or_default())
 }
 
-/// The same for a value that is made, of which the compiler works the arguments out.
+/// The same for a constructed value, for which the compiler infers the arguments.
 pub(super) fn unmet_in_value<'db>(
     sema: &Semantics<'db, RootDatabase>,
     of: Adt,
@@ -92,7 +92,7 @@ pub(super) fn unmet_in_value<'db>(
     unmet_in(sema, parameters, &ty, path.syntax())
 }
 
-/// The same for what a call gives, wherever the type stands in it.
+/// The same for the result of a call, anywhere in its type.
 pub(super) fn unmet_in_result(
     sema: &Semantics<'_, RootDatabase>,
     of: Adt,
@@ -116,7 +116,7 @@ fn unmet_in<'db>(
 ) -> Option<(String, String)> {
     let types: Vec<Option<Type<'db>>> =
         ty.type_arguments().map(|it| Some(it).filter(|it| !it.contains_unknown())).collect();
-    // Constants are arguments too, but no types.
+    // Constants are arguments too, but not types.
     if types.len() != parameters.names.len() {
         return None;
     }
@@ -160,7 +160,7 @@ fn unmet_by<'db>(
     None
 }
 
-/// What an argument of a bound stands for where the parameters stand for these types.
+/// The type of a bound's argument, with these types in place of the parameters.
 fn argument<'db>(
     sema: &Semantics<'db, RootDatabase>,
     it: &ast::Type,
@@ -176,7 +176,7 @@ fn argument<'db>(
     sema.resolve_type(it).filter(|it| is_closed && !it.contains_unknown())
 }
 
-/// Of a place in an alias, the places that name the alias: the compiler looks at an alias where it is used.
+/// For a place in an alias, the places that name the alias: the compiler checks an alias where it is used.
 pub(super) fn through_alias(cx: &Context<'_>, place: &SyntaxNode) -> Option<Vec<Occurrence>> {
     let alias = place.ancestors().find_map(ast::TypeAlias::cast)?;
     let is_free = alias.syntax().parent().is_some_and(|it| !ast::AssocItemList::can_cast(it.kind()));
@@ -185,7 +185,7 @@ pub(super) fn through_alias(cx: &Context<'_>, place: &SyntaxNode) -> Option<Vec<
     Some(found.filter(|it| it.role == Role::Type).collect())
 }
 
-/// Blocks within bodies that implement a trait: nobody outside of the body knows of them.
+/// Blocks within bodies that implement a trait: nothing outside the body knows them.
 pub(super) fn note_inner_blocks(cx: &Context<'_>, of: Trait, affected: &mut AffectedSet<'_>) {
     for it in usages::find(cx, &[Definition::Trait(of)]).into_iter().flat_map(|it| it.items) {
         let Some(token) = positions::token(&cx.sema, it.id, it.at.start) else { continue };
@@ -202,13 +202,13 @@ pub(super) fn note_inner_blocks(cx: &Context<'_>, of: Trait, affected: &mut Affe
     }
 }
 
-/// Whether a bound lets a parameter be without a size: `?Sized`, or what the standard library writes for it.
+/// Whether a bound makes a parameter `?Sized`, including the standard library's own notation.
 fn is_relaxed(bound: &ast::TypeBound) -> bool {
     let is_weaker = |it: &ast::Type| matches!(it.syntax().text().to_string().as_str(), "PointeeSized" | "MetaSized");
     bound.question_mark_token().is_some() || bound.ty().as_ref().is_some_and(is_weaker)
 }
 
-/// Texts, slices and objects behind no reference.
+/// Strings, slices and trait objects without a reference.
 fn has_no_size(ty: &Type<'_>) -> bool {
     ty.as_builtin().is_some_and(|it| it.is_str()) || ty.as_slice().is_some() || ty.as_dyn_trait().is_some()
 }
