@@ -15,7 +15,7 @@ use semdex_engine::Result;
 /// The time limit for checking bodies before a change, and again after it; all other queries wait during that time.
 const MOST_TIME: Duration = Duration::from_secs(6);
 
-/// The errors in the bodies that were checked: the first ones.
+/// The errors in the bodies that were checked, which are the first `checked` ones.
 pub(super) struct ErrorsOfBodies {
     pub(super) checked: usize,
     /// Each error with the index of its body.
@@ -78,8 +78,8 @@ fn errors_of_body(
         .filter(|known| !derive_expansion::is_derive_anchor(cx, &body_ref.file, at) || known.made.contains(&at))
         .map(|known| known.bodies.get(&at).cloned().unwrap_or_default());
     match known {
-        // The known errors include those of all checks; existing errors have to be compared with the same checks as
-        // after the change.
+        // The known errors come from all checks: a body with errors is checked again, with the same checks as after
+        // the change.
         Some(errors) if with_operators || errors.is_empty() => errors.into_iter().collect(),
         _ => {
             let bodies = anchors::bodies_at(cx, &body_ref.file, at).into_iter();

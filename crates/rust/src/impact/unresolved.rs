@@ -83,7 +83,7 @@ pub(super) fn unresolved_names<'db>(
         let is_macro = |it: &(Definition<'db>, Role)| matches!(it.0, Definition::Macro(_));
         let is_no_trait = match reader.read(at, word) {
             Some(Resolution::Unresolved(UnresolvedReason::UnknownType | UnresolvedReason::Inactive)) => false,
-            // A derive only reads a type, which exists all the same.
+            // Code that a derive macro reads is compiled as written all the same.
             Some(Resolution::Unresolved(UnresolvedReason::MacroInput)) if is_as_written(&cx.sema, id, &token) => false,
             // A derive macro is named after its trait.
             Some(Resolution::Names(it)) if !it.is_empty() && it.iter().all(is_macro) => true,
