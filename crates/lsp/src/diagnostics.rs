@@ -11,11 +11,10 @@ use serde_json::{Value, json};
 use super::document_sync::are_of_same_names;
 use super::queries::{AT_ONCE, Asked, ServerQueries};
 use super::session::{Failure, Session};
-use super::{fallback, names, proof, wire};
+use super::{fallback, index_probe, names, wire};
 use semdex_config::DiagnosticsFrom;
-use semdex_engine::Result;
 use semdex_engine::files::File;
-use semdex_engine::view::blocking;
+use semdex_engine::{Result, blocking};
 use semdex_model::{Answer, Coverage, Diagnostic, MissingCode, Span};
 
 /// Files that are checked for one question about everything.
@@ -73,7 +72,7 @@ pub(crate) async fn by_file(
         }
         return Ok(found);
     }
-    match proof::is_proved(queries, files).await? {
+    match index_probe::is_proved(queries, files).await? {
         Ok(true) => {}
         Ok(false) => {
             let detail = format!("{} does not know yet what these files declare: ask again", session.row.server());

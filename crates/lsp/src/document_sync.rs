@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 
 use super::table::Service;
 use super::wire::Root;
-use semdex_engine::engine::{FileChange, FileChangeKind};
 use semdex_engine::files::{File, Files};
+use semdex_engine::{FileChange, FileChangeKind};
 use semdex_lsp_client::Message;
 
 /// Documents that are open at once; those that were used longest ago are closed.

@@ -9,7 +9,7 @@ use super::queries::ServerQueries;
 use super::relations::symbol_of;
 use super::session::Failure;
 use super::wire::{self, Range};
-use super::{actions, left_out, usages};
+use super::{code_actions, unindexed, usages};
 use semdex_engine::files::File;
 use semdex_engine::{Result, Tidied, Wanted};
 use semdex_model::{Answer, Code, Coverage, Error, FileEdit, Renaming, Rewrite, Span, SymbolQuery};
@@ -29,7 +29,7 @@ pub(crate) async fn rename(queries: &ServerQueries, query: &SymbolQuery, new_nam
     if !session.has("textDocument/rename") {
         return Err(refused(format!("{} renames nothing: edit the places", session.row.server())).into());
     }
-    let unread = left_out::naming(queries, &found.item.name).await?;
+    let unread = unindexed::naming(queries, &found.item.name).await?;
     if let Some(missing) = unread.first() {
         return Err(refused(format!("`{}` would be renamed in part: {}", symbol.path, missing.detail)).into());
     }
@@ -88,9 +88,9 @@ pub(crate) async fn rename(queries: &ServerQueries, query: &SymbolQuery, new_nam
             return Err(refused(detail).into());
         }
     }
-    let included = left_out::included(queries, &found).await?;
+    let included = unindexed::included(queries, &found).await?;
     if let Some(file) = included.iter().find(|it| !parts.contains_key(&*it.path)) {
-        let missing = left_out::of_no_language(&file.path, &found.item.name);
+        let missing = unindexed::of_no_language(&file.path, &found.item.name);
         return Err(refused(format!("`{}` would be renamed in part: {}", symbol.path, missing.detail)).into());
     }
     let mut rewrites = Vec::new();
@@ -136,7 +136,7 @@ pub(crate) async fn tidy(queries: &ServerQueries, edits: &[FileEdit], wanted: Wa
         let mut text = planned.clone();
         let mut notes = Vec::new();
         if wanted.imports {
-            match actions::with_imports(queries, &edit.file, &text).await? {
+            match code_actions::with_imports(queries, &edit.file, &text).await? {
                 Ok(better) => text = better,
                 Err(failure) => notes.push(failure.missing(session).detail),
             }

@@ -153,7 +153,7 @@ mod tests {
 
     use super::*;
     use semdex_config::LanguageKeys;
-    use semdex_engine::registry::Registry;
+    use semdex_engine::Registry;
 
     #[test]
     fn what_is_installed_is_seen_once() {

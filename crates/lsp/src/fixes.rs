@@ -5,13 +5,13 @@ use std::sync::Arc;
 use futures::StreamExt as _;
 use serde_json::{Value, json};
 
-use super::actions::title;
+use super::code_actions::title;
 use super::queries::{AT_ONCE, Asked, ServerQueries};
 use super::session::Failure;
 use super::{diagnostics, wire};
 use semdex_engine::Result;
 use semdex_engine::files::File;
-use semdex_engine::fixes::{Fix, Parts, files_of};
+use semdex_engine::fix::{Fix, Parts, files_of};
 use semdex_model::{Answer, Coverage, Diagnostic, MissingCode, Place};
 
 /// Actions that are looked at for one diagnostic.

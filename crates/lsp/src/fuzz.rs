@@ -6,10 +6,9 @@ use serde_json::Value;
 
 use super::capabilities::Capabilities;
 use super::import_graph::ImportGraph;
-use super::queries::outlined;
 use super::wire::{self, Root};
+use semdex_engine::Registry;
 use semdex_engine::files::{File, Files};
-use semdex_engine::registry::Registry;
 use semdex_model::OutlineItem;
 use semdex_testing::fuzz::{JSON, fuzz, mutated, words_of};
 
@@ -64,7 +63,7 @@ fn fuzz_answers_of_language_servers() {
                 check(&item.children, is_inside);
             }
         }
-        check(&outlined(&file, &answer, &[]), &is_inside);
+        check(&wire::document_symbols(&file, &answer, &[]), &is_inside);
         let mut capabilities = Capabilities::new(answer.clone());
         capabilities.take("client/registerCapability", &answer);
         capabilities.take("client/unregisterCapability", &answer);

@@ -6,38 +6,23 @@ use std::sync::Arc;
 
 use futures::StreamExt as _;
 
-use super::affected::{self, imports_new_file};
-use super::grammar::Code;
+use super::affected_files::{self, imports_new_file};
+use super::changed_declarations::{ChangedDeclaration, changed_declarations, is_sealed};
 use super::queries::{ResolvedItem, ServerQueries};
-use super::reaching::{self, Tests};
-use super::{diagnostics, fallback, names, unread_users, usages};
-use semdex_engine::Result;
+use super::reaching_tests::{self, Tests};
+use super::{diagnostics, fallback, names, unindexed_impact, usages};
 use semdex_engine::files::{File, Files};
-use semdex_engine::view::{Extent, blocking};
+use semdex_engine::{Extent, Result};
 use semdex_model::{
-    Affected, Broken, ChangeImpact, ChangeKind, Changed, Coverage, Diagnostic, FileEdit, MissingCode, OutlineItem,
-    Severity, Span, Unchecked,
+    Affected, Broken, ChangeImpact, ChangeKind, Coverage, Diagnostic, FileEdit, MissingCode, Severity, Span, Unchecked,
 };
 use semdex_text::diff::OffsetMap;
 use semdex_text::words::words;
 
 /// Changed declarations whose users are listed.
 const MOST_ALTERED: usize = 40;
-/// Characters of a declaration's head that are shown.
-const MOST_OF_A_HEAD: usize = 400;
 /// Declarations whose users are asked for at once.
 const USERS_AT_ONCE: usize = 4;
-
-/// A declaration that a change alters.
-pub(crate) struct Altered {
-    pub file: Arc<File>,
-    pub item: OutlineItem,
-    pub changed: Changed,
-    /// Its text before and after; empty where it is not there.
-    pub texts: [String; 2],
-    /// The name that it gets: who names that already means it from then on.
-    pub new_name: Option<String>,
-}
 
 pub(crate) async fn run(queries: &ServerQueries, edits: Vec<FileEdit>, extent: Extent) -> Result<ChangeImpact> {
     let session = &queries.session;
@@ -58,11 +43,11 @@ pub(crate) async fn run(queries: &ServerQueries, edits: Vec<FileEdit>, extent: E
     // What is asked of the state before is asked in turn with the others.
     let turn = tokio::time::timeout_at(queries.deadlines.answer.into(), session.gate.clone().read_owned()).await;
     let Ok(reading) = turn else { return Ok(ChangeImpact::unanswered(session.out_of_time().missing(session))) };
-    let altered = altered(queries, &after, &own).await?;
+    let altered = changed_declarations(queries, &after, &own).await?;
     let mut change_impact = ChangeImpact::nothing();
     change_impact.impact.changed = altered.iter().map(|it| it.changed.clone()).collect();
     note_undeclared(queries, &own, &mut change_impact);
-    unread_users::of_change(queries, &altered, &mut change_impact).await?;
+    unindexed_impact::of_change(queries, &altered, &mut change_impact).await?;
     if let Err(failure) = session.ready(queries.deadlines.ready).await {
         let missing = failure.missing(session);
         change_impact.lacks(missing.clone());
@@ -80,11 +65,10 @@ pub(crate) async fn run(queries: &ServerQueries, edits: Vec<FileEdit>, extent: E
         return Ok(change_impact);
     }
     let users = users(queries, &altered, &mut change_impact).await?;
-    let sealed: BTreeSet<&str> =
-        altered.iter().filter(|it| affected::is_sealed(it)).map(|it| &*it.changed.symbol).collect();
+    let sealed: BTreeSet<&str> = altered.iter().filter(|it| is_sealed(it)).map(|it| &*it.changed.symbol).collect();
     let reached = users.iter().filter(|it| !it.cause.as_deref().is_some_and(|it| sealed.contains(it)));
     let used = reached.map(|it| (it.place.file.clone(), it.place.start)).collect();
-    let affected_set = affected::of(queries, &after, &own, &altered, used).await?;
+    let affected_set = affected_files::of(queries, &after, &own, &altered, used).await?;
     drop(reading);
     let turn = session.gate.clone().write_owned();
     let Ok(alone) = tokio::time::timeout_at(queries.deadlines.answer.into(), turn).await else {
@@ -130,7 +114,7 @@ pub(crate) async fn run(queries: &ServerQueries, edits: Vec<FileEdit>, extent: E
     compare(queries, &after, &altered, [&old, &new], &mut change_impact);
     broken(&after, &own, &altered, &mut change_impact);
     let tests = match extent {
-        Extent::Whole => reaching::of(queries, &altered, &users).await?,
+        Extent::Whole => reaching_tests::of(queries, &altered, &users).await?,
         Extent::FixedElsewhere => Tests::unsought(),
     };
     affected(users, tests, &mut change_impact);
@@ -160,145 +144,14 @@ fn of(files: &Files, names: &BTreeSet<String>) -> Vec<Arc<File>> {
     names.iter().filter_map(|it| files.get(it).cloned()).collect()
 }
 
-/// What the declarations of the edited files are before and after.
-async fn altered(queries: &ServerQueries, after: &Arc<Files>, edits: &[FileEdit]) -> Result<Vec<Altered>> {
-    let mut all = Vec::new();
-    for edit in edits {
-        let (before, now) = (queries.files.get(&edit.file).cloned(), after.get(&edit.file).cloned());
-        let (old, old_code) = declarations(queries, before.clone()).await?;
-        let (new, new_code) = declarations(queries, now.clone()).await?;
-        let text = |file: &Option<Arc<File>>, it: &OutlineItem| {
-            file.as_ref().and_then(|file| file.text.get(it.span.start..it.span.end)).unwrap_or_default().to_owned()
-        };
-        let mut gone: Vec<&OutlineItem> = Vec::new();
-        let mut paired: BTreeSet<usize> = BTreeSet::new();
-        for item in &old {
-            let same =
-                new.iter().enumerate().find(|(at, it)| !paired.contains(at) && names::chain(it) == names::chain(item));
-            let Some((at, other)) = same else {
-                gone.push(item);
-                continue;
-            };
-            paired.insert(at);
-            let texts = [text(&before, item), text(&now, other)];
-            let mut signatures = [item.signature.clone(), other.signature.clone()];
-            let kind = if item.signature != other.signature || item.kind != other.kind {
-                ChangeKind::Signature
-            } else if texts[0] == texts[1] || meant(old_code.as_ref(), item) == meant(new_code.as_ref(), other) {
-                continue;
-            } else if let Some((kind, heads)) =
-                of_heads([head(old_code.as_ref(), item), head(new_code.as_ref(), other)])
-            {
-                signatures = heads;
-                kind
-            } else {
-                // What encloses a change is not changed itself.
-                let encloses = item.children.iter().any(|it| it.span != item.span) && item.body.is_some();
-                if encloses
-                    && !matches!(item.kind, semdex_model::SymbolKind::Function | semdex_model::SymbolKind::Method)
-                {
-                    continue;
-                }
-                ChangeKind::Body
-            };
-            let [was, is] = signatures.map(Some);
-            all.extend(before.clone().map(|file| Altered { texts, ..entry(file, item, kind, was, is) }));
-        }
-        let fresh: Vec<&OutlineItem> =
-            new.iter().enumerate().filter(|(at, _)| !paired.contains(at)).map(|it| it.1).collect();
-        let mut renamed: BTreeSet<usize> = BTreeSet::new();
-        for item in gone {
-            let alike = fresh.iter().find(|it| {
-                !renamed.contains(&it.name_span.start)
-                    && it.kind == item.kind
-                    && it.container == item.container
-                    && it.signature.replace(&it.name, &item.name) == item.signature
-            });
-            let was = Some(item.signature.clone());
-            let (kind, is) = match alike {
-                Some(alike) => {
-                    renamed.insert(alike.name_span.start);
-                    (ChangeKind::Renamed, Some(alike.signature.clone()))
-                }
-                None => (ChangeKind::Removed, None),
-            };
-            let new_name = alike.map(|it| it.name.clone());
-            all.extend(before.clone().map(|file| Altered { new_name, ..entry(file, item, kind, was, is) }));
-        }
-        for item in fresh.into_iter().filter(|it| !renamed.contains(&it.name_span.start)) {
-            all.extend(
-                now.clone().map(|file| entry(file, item, ChangeKind::Added, None, Some(item.signature.clone()))),
-            );
-        }
-    }
-    Ok(all)
-}
-
-/// A file and its code.
-type Coded = (Arc<File>, Code);
-
-/// The declarations of a file, and its code.
-async fn declarations(queries: &ServerQueries, file: Option<Arc<File>>) -> Result<(Vec<OutlineItem>, Option<Coded>)> {
-    let Some(file) = file else { return Ok((Vec::new(), None)) };
-    let grammar = queries.grammar_of(&file.path);
-    blocking(move || {
-        let mut items: Vec<OutlineItem> = Vec::new();
-        file.outline().walk(&mut |it| items.push(it.clone()));
-        let code = Code::new(grammar, &file.text);
-        Ok((items, Some((file, code))))
-    })
-    .await
-}
-
-/// How a declaration begins, with what is no part of its signature, as `export` and decorators are.
-#[derive(Default)]
-struct Head {
-    before_name: String,
-    /// As it is shown.
-    whole: String,
-}
-
-fn head(code: Option<&Coded>, item: &OutlineItem) -> Head {
-    let Some((file, code)) = code else { return Head::default() };
-    let until = |end| code.without_comments(&file.text, Span::new(item.span.start, end));
-    let whole = until(item.body.map_or(item.span.end, |body| body.start));
-    let whole = whole.trim_end_matches([' ', '{', ':', ';']).chars().take(MOST_OF_A_HEAD).collect();
-    Head { before_name: until(item.name_span.start), whole }
-}
-
-/// A declaration without what changes nothing.
-fn meant(code: Option<&Coded>, item: &OutlineItem) -> Option<String> {
-    code.map(|(file, code)| code.meant(&file.text, item.span))
-}
-
-/// What it is where two heads of a declaration differ before its name.
-fn of_heads([was, is]: [Head; 2]) -> Option<(ChangeKind, [String; 2])> {
-    let words = |it: &Head| {
-        let words = it.before_name.split(' ').filter(|it| !matches!(*it, "export" | "default"));
-        words.map(str::to_owned).collect::<Vec<_>>()
-    };
-    let kind = if words(&was) == words(&is) { ChangeKind::Visibility } else { ChangeKind::Signature };
-    (was.before_name != is.before_name).then_some((kind, [was.whole, is.whole]))
-}
-
-fn entry(
-    file: Arc<File>,
-    item: &OutlineItem,
-    kind: ChangeKind,
-    before: Option<String>,
-    after: Option<String>,
-) -> Altered {
-    let changed = Changed { symbol: names::path(&file.path, item), kind, before, after };
-    Altered { file, item: item.clone(), changed, texts: Default::default(), new_name: None }
-}
-
 /// Who uses what changes, before the change.
 async fn users(
     queries: &ServerQueries,
-    altered: &[Altered],
+    altered: &[ChangedDeclaration],
     change_impact: &mut ChangeImpact,
 ) -> Result<Vec<Affected>> {
-    let followed: Vec<&Altered> = altered.iter().filter(|it| !matches!(it.changed.kind, ChangeKind::Added)).collect();
+    let followed: Vec<&ChangedDeclaration> =
+        altered.iter().filter(|it| !matches!(it.changed.kind, ChangeKind::Added)).collect();
     if followed.len() > MOST_ALTERED {
         let detail = format!("{} declarations change: the users of {MOST_ALTERED} were looked for", followed.len());
         change_impact.lacks(queries.session.missing(MissingCode::TooMany, detail));
@@ -338,7 +191,7 @@ type ByFile = BTreeMap<String, Vec<Diagnostic>>;
 fn compare(
     queries: &ServerQueries,
     after: &Files,
-    altered: &[Altered],
+    altered: &[ChangedDeclaration],
     [old, new]: [&ByFile; 2],
     change_impact: &mut ChangeImpact,
 ) {
@@ -427,13 +280,13 @@ fn base_of(path: &str) -> &str {
 }
 
 /// New errors, each with the change that it comes from.
-fn broken(after: &Files, edits: &[FileEdit], altered: &[Altered], change_impact: &mut ChangeImpact) {
+fn broken(after: &Files, edits: &[FileEdit], altered: &[ChangedDeclaration], change_impact: &mut ChangeImpact) {
     for it in change_impact.new.iter().filter(|it| it.severity == Severity::Error) {
         let Some(file) = after.get(&it.place.file) else { continue };
         let text = file.lines().line_text(&file.text, it.place.line).to_owned();
         let is_edited = edits.iter().any(|edit| edit.file == it.place.file);
         let holds = |text: &str, name: &str| words(text).any(|it| it.1 == name);
-        let names_it = |one: &&Altered| holds(&text, &one.item.name) || holds(&it.message, &one.item.name);
+        let names_it = |one: &&ChangedDeclaration| holds(&text, &one.item.name) || holds(&it.message, &one.item.name);
         let cause = altered.iter().find(names_it).or_else(|| altered.first().filter(|_| !is_edited));
         // An error in the written text itself, which has nothing to do with a declaration, is no place that it breaks.
         if is_edited && cause.is_none() {

@@ -5,11 +5,12 @@
 //! every change in the order of the revisions ([`document_sync`]), and believed only where what it says fits the texts of the
 //! revision that is asked about ([`queries`], [`usages`]). What it cannot say is named in the answer's coverage.
 
-mod actions;
-mod affected;
+mod affected_files;
 mod capabilities;
-mod checked;
+mod changed_declarations;
+mod code_actions;
 mod diagnostics;
+mod diagnostics_cache;
 mod document_sync;
 mod edits;
 mod environment;
@@ -20,26 +21,27 @@ mod fuzz;
 mod grammar;
 mod impact;
 mod import_graph;
-mod imports;
-mod introduction;
-mod left_out;
+mod index_probe;
+mod initialize;
+mod internal_errors;
 mod names;
 mod origin;
 mod overview;
 mod program;
-mod proof;
-mod pushed;
+mod pushed_diagnostics;
 mod queries;
-mod reaching;
+mod reaching_tests;
 mod readiness;
-mod references;
-mod refusals;
+mod reference_counts;
 mod relations;
 mod session;
 mod supervisor;
+mod symbol_lookup;
 mod table;
+mod tags;
 mod test_lines;
-mod unread_users;
+mod unindexed;
+mod unindexed_impact;
 mod usages;
 mod verify;
 mod view;
@@ -60,15 +62,13 @@ use self::table::{Row, Service};
 use self::view::LspView;
 use self::wire::Root;
 use semdex_config::{LanguageKeys, Settings};
-use semdex_engine::engine::{
-    Applied, Engine, EngineKind, FileChange, Handle, NamedTexts, Requirement, Setup, Site, Trial, unknown_until_loaded,
-};
 use semdex_engine::files::Files;
 use semdex_engine::links::{self, Link};
-use semdex_engine::panic_message;
-use semdex_engine::retries::Retries;
 use semdex_engine::verify::{Job, Planned};
-use semdex_engine::view::View;
+use semdex_engine::{
+    Applied, Backoff, Engine, EngineKind, FileChange, Handle, ReferencedFiles, Requirement, Setup, Site, Trial, View,
+    panic_message, unknown_until_loaded,
+};
 use semdex_model::{LanguageId, Missing, MissingCode};
 
 /// Shutdown takes no longer than this, whatever the server does.
@@ -173,7 +173,7 @@ fn is_for_code(link: &Link, files: &Files) -> bool {
 
 /// Supervises, and again where that panics, after a pause that grows.
 async fn persist(session: Arc<Session>, stop: CancellationToken) {
-    let mut retries = Retries::default();
+    let mut retries = Backoff::default();
     while let Err(panic) = AssertUnwindSafe(supervisor::run(session.clone(), stop.clone())).catch_unwind().await {
         let pause = retries.failed();
         let server = session.row.server();
@@ -268,7 +268,7 @@ impl Engine for LspEngine {
     }
 
     /// Where links come or go, what the server has read by them is another: it begins anew.
-    fn set_named(&mut self, named: &NamedTexts) {
+    fn set_referenced_files(&mut self, named: &ReferencedFiles) {
         let files = self.session.documents().files().clone();
         let before = self.links.replace(named.links.clone());
         if before.is_some_and(|it| self.read_by(&it, &files) != self.read_by(&named.links, &files)) {
@@ -276,8 +276,8 @@ impl Engine for LspEngine {
         }
     }
 
-    fn follow_environment(&mut self, files: &Arc<Files>) -> bool {
-        self.session.follow_environment(files)
+    fn check_environment(&mut self, files: &Arc<Files>) -> bool {
+        self.session.check_environment(files)
     }
 
     fn close(self: Box<Self>) -> BoxFuture<'static, ()> {

@@ -133,7 +133,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use semdex_engine::registry::Registry;
+    use semdex_engine::Registry;
 
     #[test]
     fn a_module_begins_at_the_topmost_package() {

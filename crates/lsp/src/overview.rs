@@ -6,12 +6,11 @@ use std::time::Instant;
 
 use futures::StreamExt as _;
 
-use super::imports::imported;
+use super::import_graph::imported;
 use super::queries::{AT_ONCE, ResolvedItem, ServerQueries};
 use super::{names, usages};
 use semdex_engine::files::{File, Files};
-use semdex_engine::view::blocking;
-use semdex_engine::{Result, rank};
+use semdex_engine::{Result, blocking, ranking};
 use semdex_model::{
     Answer, Code, Coverage, Downstream, Error, Missing, MissingCode, OutlineItem, Overview, Package, Symbol,
     SymbolKind, Upstream, UsageCount,
@@ -55,7 +54,7 @@ pub(crate) async fn of(queries: &ServerQueries, file: &Arc<File>, until: Instant
         futures::stream::iter(counted.collect::<Vec<_>>()).buffered(AT_ONCE).collect().await;
     let mut counts: BTreeMap<usize, UsageCount> = BTreeMap::new();
     let mut users: BTreeMap<String, (BTreeSet<String>, usize)> = BTreeMap::new();
-    let left_out = queries.files.all_left_out();
+    let left_out = queries.files.unindexed_files();
     let is_left_out = |it: &Missing| it.scope.as_deref().is_some_and(|it| left_out.contains_key(it));
     for one in counted {
         let Some((at, usages, mut lacks)) = one? else {
@@ -177,7 +176,7 @@ pub(crate) async fn search(queries: &ServerQueries, query: String, limit: usize)
         let mut found = Vec::new();
         for file in by_text {
             file.outline().walk(&mut |it| {
-                let fit = rank::fit(&wanted, &it.name, it.public, it.test || names::is_test_file(&file.path));
+                let fit = ranking::fit(&wanted, &it.name, it.public, it.test || names::is_test_file(&file.path));
                 if let Some((fit, symbol)) = fit.zip(names::symbol(&files, &file, it)) {
                     found.push((Symbol { children: Vec::new(), ..symbol }, fit));
                 }
@@ -191,7 +190,7 @@ pub(crate) async fn search(queries: &ServerQueries, query: String, limit: usize)
         for file in others.iter().filter(|it| it.words().offsets(&it.text, &query).next().is_some()).take(AT_ONCE) {
             for item in queries.items(file, &mut coverage).await? {
                 item.walk(&mut |it| {
-                    let fit = rank::fit(&query, &it.name, true, false);
+                    let fit = ranking::fit(&query, &it.name, true, false);
                     if let Some((fit, symbol)) = fit.zip(names::symbol(&queries.files, file, it)) {
                         found.push((Symbol { children: Vec::new(), ..symbol }, fit));
                     }

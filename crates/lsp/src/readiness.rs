@@ -8,7 +8,7 @@ use serde_json::Value;
 use tokio::sync::Notify;
 
 use semdex_config::Readiness;
-use semdex_engine::sound;
+use semdex_engine::unpoisoned;
 
 /// After this a server is taken for ready, whatever it reports.
 const READY_LIMIT: Duration = Duration::from_secs(300);
@@ -31,7 +31,7 @@ impl Work {
     pub(crate) fn progress(&self, params: &Value) -> Option<String> {
         let token = params.get("token")?.to_string();
         let kind = params.pointer("/value/kind")?.as_str()?;
-        let mut state = sound::lock(&self.state);
+        let mut state = unpoisoned::lock(&self.state);
         match kind {
             "begin" => {
                 state.has_begun = true;
@@ -49,7 +49,7 @@ impl Work {
 
     pub(crate) fn log(&self, line: &str) {
         const MOST_LINES: usize = 1000;
-        let mut state = sound::lock(&self.state);
+        let mut state = unpoisoned::lock(&self.state);
         if state.lines.len() < MOST_LINES {
             state.lines.push(line.to_owned());
         }
@@ -65,7 +65,7 @@ impl Work {
             let news = self.news.notified();
             let now = Instant::now();
             let until = {
-                let state = sound::lock(&self.state);
+                let state = unpoisoned::lock(&self.state);
                 let is_logged = readiness.log.iter().any(|it| state.lines.iter().any(|line| line.contains(it)));
                 let is_idle = state.active.is_empty();
                 let has_reported = readiness.progress && state.has_begun && is_idle;

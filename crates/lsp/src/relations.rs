@@ -6,8 +6,7 @@ use std::sync::Arc;
 use super::queries::{ResolvedItem, ServerQueries};
 use super::{names, origin, usages, wire};
 use semdex_engine::files::File;
-use semdex_engine::view::blocking;
-use semdex_engine::{Result, Stop};
+use semdex_engine::{Result, Stop, blocking};
 use semdex_model::{
     Answer, CallSite, Calls, Code, Coverage, Description, Error, Example, ExampleOrigin, MissingCode, Role, Span,
     Symbol, SymbolAt, SymbolKind, SymbolQuery, Usage, UsagePage, Window,

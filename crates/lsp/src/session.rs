@@ -9,18 +9,17 @@ use serde_json::{Value, json};
 use tokio::sync::{Notify, RwLock, watch};
 
 use super::capabilities::Capabilities;
-use super::checked::{Checked, Inputs};
+use super::diagnostics_cache::{Checked, Inputs};
 use super::document_sync::DocumentSync;
 use super::environment::{self, Environment};
 use super::import_graph::ImportGraph;
-use super::pushed::Pushed;
-use super::references::Tags;
-use super::refusals::{INTERNAL, Refusals};
+use super::internal_errors::{INTERNAL, Refusals};
+use super::pushed_diagnostics::Pushed;
 use super::table::{Row, Service};
+use super::tags::Tags;
 use super::wire::Root;
-use semdex_engine::engine::FileChange;
 use semdex_engine::files::{File, Files};
-use semdex_engine::{Condition, Deadlines, EngineStatus, Progress, sound};
+use semdex_engine::{Condition, Deadlines, EngineStatus, FileChange, Progress, unpoisoned};
 use semdex_lsp_client::{Client, RequestError};
 use semdex_model::{Coverage, LanguageId, Missing, MissingCode, State};
 
@@ -205,7 +204,7 @@ impl Session {
     }
 
     pub(crate) fn has(&self, method: &str) -> bool {
-        sound::lock(&self.capabilities).has(method)
+        unpoisoned::lock(&self.capabilities).has(method)
     }
 
     /// What decides all that the server says of these texts.
@@ -215,13 +214,13 @@ impl Session {
 
     /// Somebody asks: the server is started where it is not up, and stays.
     pub(crate) fn want(&self) {
-        *sound::lock(&self.asked) = Some(Instant::now());
+        *unpoisoned::lock(&self.asked) = Some(Instant::now());
         self.wanted.notify_one();
     }
 
     /// How long nobody has asked.
     pub(crate) fn idle(&self) -> Duration {
-        sound::lock(&self.asked).map_or(Duration::MAX, |it| it.elapsed())
+        unpoisoned::lock(&self.asked).map_or(Duration::MAX, |it| it.elapsed())
     }
 
     pub(crate) fn feed(&self, files: Arc<Files>, changes: &[FileChange], is_on_disk: bool) {
@@ -245,7 +244,7 @@ impl Session {
     }
 
     /// Whether what the server read when it was started is another than when this was last asked; then it begins anew.
-    pub(crate) fn follow_environment(&self, files: &Arc<Files>) -> bool {
+    pub(crate) fn check_environment(&self, files: &Arc<Files>) -> bool {
         let mut environment = self.environment.lock().unwrap_or_else(|poisoned| {
             let mut content = poisoned.into_inner();
             *content = Environment::new(&self.row, self.root.directory(), files);
@@ -287,19 +286,19 @@ impl Session {
         self.answers.store(0, Ordering::Relaxed);
         self.is_proved.store(false, Ordering::Relaxed);
         self.refusals.forget();
-        *sound::lock(&self.unanswered) = None;
+        *unpoisoned::lock(&self.unanswered) = None;
         self.lives.fetch_add(1, Ordering::Relaxed) + 1
     }
 
     /// The server is up and may be asked from now on. Whether it can be believed shows once it has answered.
     pub(crate) fn hand_out(&self, client: Client, life: u32) {
-        *sound::lock(&self.up_since) = Some(Instant::now());
+        *unpoisoned::lock(&self.up_since) = Some(Instant::now());
         self.link.send_replace(Link::Up { client, life });
     }
 
     /// Whether the server has come up just now, so that it may still be learning.
     pub(crate) fn is_young(&self) -> bool {
-        sound::lock(&self.up_since).is_none_or(|it| it.elapsed() < LEARNING)
+        unpoisoned::lock(&self.up_since).is_none_or(|it| it.elapsed() < LEARNING)
     }
 
     /// So many questions the server that is or was up last has answered.
@@ -314,7 +313,7 @@ impl Session {
 
     /// It has answered: it is as ready as it can be.
     fn note_answer(&self, life: u32) {
-        *sound::lock(&self.unanswered) = None;
+        *unpoisoned::lock(&self.unanswered) = None;
         self.answers.fetch_add(1, Ordering::Relaxed);
         self.is_suspect.store(false, Ordering::Relaxed);
         self.note_ready(life);
@@ -334,7 +333,7 @@ impl Session {
 
     /// A question came to its deadline unanswered: until one is answered nobody can say that the server is ready.
     fn note_silence(&self, begun: Instant) {
-        sound::lock(&self.unanswered).get_or_insert(begun);
+        unpoisoned::lock(&self.unanswered).get_or_insert(begun);
         let stage = format!("{} does not answer", self.row.server());
         self.status.send_if_modified(|status| {
             let is_news = (status.state, status.condition) == (State::Ready, Condition::Normal);
@@ -406,7 +405,7 @@ impl Session {
                 Err(RequestError::Refused { code, .. })
                     if PUT_OFF.contains(&code) && Instant::now() + AGAIN < deadlines.answer =>
                 {
-                    *sound::lock(&self.unanswered) = None;
+                    *unpoisoned::lock(&self.unanswered) = None;
                     tokio::time::sleep(AGAIN).await;
                     continue;
                 }
@@ -441,7 +440,7 @@ impl Session {
 
     /// How long the server has left a question unanswered.
     pub(crate) fn silence(&self) -> Duration {
-        sound::lock(&self.unanswered).map_or(Duration::ZERO, |it| it.elapsed())
+        unpoisoned::lock(&self.unanswered).map_or(Duration::ZERO, |it| it.elapsed())
     }
 
     /// Tells the server which files are open from now on. Answers with its number.

@@ -12,12 +12,12 @@ use tokio_util::sync::CancellationToken;
 
 use super::capabilities::Capabilities;
 use super::diagnostics;
-use super::introduction::{hooks, introduction};
+use super::initialize::{hooks, introduction};
 use super::program::{self, Program};
 use super::readiness::Work;
 use super::session::{Link, Session};
 use semdex_config::DiagnosticsFrom;
-use semdex_engine::{Condition, Progress, sound};
+use semdex_engine::{Condition, Progress, unpoisoned};
 use semdex_lsp_client::{Client, Message};
 use semdex_model::{Missing, MissingCode, State};
 use semdex_process::child::{Child, Pipes};
@@ -294,7 +294,7 @@ async fn serve(session: &Arc<Session>, client: &Client, process: &Child, work: &
     let version = introduced.pointer("/serverInfo/version").and_then(Value::as_str).map(str::to_owned);
     let capabilities = Capabilities::new(introduced.get("capabilities").cloned().unwrap_or_default());
     let saves = capabilities.wants_saves() && session.row.keys.saves != Some(false);
-    *sound::lock(&session.capabilities) = capabilities;
+    *unpoisoned::lock(&session.capabilities) = capabilities;
     let repeats = diagnostics::source(session) == DiagnosticsFrom::Push;
     session.status.send_modify(|status| {
         status.state = State::Indexing;

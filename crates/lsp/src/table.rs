@@ -5,7 +5,7 @@ use std::sync::{LazyLock, Mutex};
 
 use super::grammar::{Grammar, LspSyntax};
 use semdex_config::LanguageKeys;
-use semdex_engine::sound;
+use semdex_engine::unpoisoned;
 use semdex_model::{Language, LanguageId};
 
 /// Checked by a test; a row that does not parse would leave only the configured languages.
@@ -71,7 +71,7 @@ impl Row {
         let (extensions, file_names) = (list(&self.keys.extensions), list(&self.keys.file_names));
         let indent = self.keys.indent.as_deref().unwrap_or("    ");
         let key = format!("{} {} {extensions:?} {file_names:?} {indent:?}", self.name, self.title());
-        let mut known = sound::lock(&KNOWN);
+        let mut known = unpoisoned::lock(&KNOWN);
         *known.get_or_insert_default().entry(key).or_insert_with(|| {
             // Kept as long as the process lives: once for each different row.
             let text = |it: &str| -> &'static str { Box::leak(it.to_owned().into_boxed_str()) };

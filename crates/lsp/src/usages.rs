@@ -7,11 +7,10 @@ use std::sync::Arc;
 use super::grammar::Code;
 use super::queries::{Asked, ResolvedItem, ServerQueries};
 use super::session::Failure;
-use super::{left_out, names, wire};
+use super::{names, unindexed, wire};
 use semdex_engine::files::File;
-use semdex_engine::rank::{self, UsageRank};
-use semdex_engine::view::blocking;
-use semdex_engine::{Condition, Result};
+use semdex_engine::ranking::{self, UsageRank};
+use semdex_engine::{Condition, Result, blocking};
 use semdex_model::{Coverage, MissingCode, OutlineItem, Role, Span, SymbolKind, Usage, UsagePage, Usages, Window};
 
 /// Files with the name that are opened before the question.
@@ -55,7 +54,7 @@ async fn counted(
     let mut is_first = true;
     let mut has_touched = false;
     let own = declarations(queries, found);
-    left_out::naming(queries, name).await?.into_iter().for_each(|it| coverage.lacks(it));
+    unindexed::naming(queries, name).await?.into_iter().for_each(|it| coverage.lacks(it));
     loop {
         let Listed { places: references, no_texts } = match references_of(queries, found, &own, &open).await? {
             Ok(listed) => listed,
@@ -181,7 +180,7 @@ async fn look_up(queries: &ServerQueries, found: &ResolvedItem, own: &[usize], w
                     accounted.more.push(at);
                 } else if targets.iter().flatten().all(is_either) {
                     accounted.apart.push(at);
-                } else if has_headers(found) && targets.iter().flatten().any(|it| !is_named(it, &found.item.name)) {
+                } else if found.has_headers() && targets.iter().flatten().any(|it| !is_named(it, &found.item.name)) {
                     accounted.stale.push(at);
                 }
             }
@@ -233,7 +232,7 @@ async fn references_of(
                 None => {
                     // A server may list places in a file that is gone.
                     let root = &queries.session.root;
-                    let is_there = |it: &String| left_out::is_of_workspace(it) && root.directory().join(it).exists();
+                    let is_there = |it: &String| unindexed::is_of_workspace(it) && root.directory().join(it).exists();
                     listed.no_texts.extend(root.file(&location.uri).filter(is_there));
                 }
             }
@@ -252,12 +251,12 @@ async fn note_unread(
     let name = &found.item.name;
     let is_told = |coverage: &Coverage, file: &str| coverage.missing.iter().any(|it| it.scope.as_deref() == Some(file));
     for file in no_texts.iter().filter(|it| !is_told(coverage, it)).collect::<Vec<_>>() {
-        coverage.lacks(left_out::of_no_text(file, name));
+        coverage.lacks(unindexed::of_no_text(file, name));
     }
-    for file in left_out::included(queries, found).await? {
+    for file in unindexed::included(queries, found).await? {
         // Of a file of which it tells one place the server knows all.
         if !places.iter().any(|it| it.0 == file.path) {
-            coverage.lacks(left_out::of_no_language(&file.path, name));
+            coverage.lacks(unindexed::of_no_language(&file.path, name));
         }
     }
     Ok(())
@@ -267,21 +266,16 @@ fn is_listed(references: &PlaceSet, file: &Arc<str>, at: usize) -> bool {
     references.range((file.clone(), Span::new(at, 0))..).next().is_some_and(|it| it.0 == *file && it.1.start == at)
 }
 
-/// Whether several files may declare one symbol in its language: a header and what it is for.
-pub(crate) fn has_headers(found: &ResolvedItem) -> bool {
-    matches!(found.file.language.map(|it| it.name), Some("c" | "cpp"))
-}
-
 /// The path of a symbol that several files may declare.
 fn declared_apart(found: &ResolvedItem) -> Option<Vec<String>> {
-    has_headers(found).then(|| names::chain(&found.item).into_iter().map(str::to_owned).collect())
+    found.has_headers().then(|| names::chain(&found.item).into_iter().map(str::to_owned).collect())
 }
 
 /// Whether another file declares the same function at this place: a prototype and what it is for. clangd takes them for
 /// two things where it knows a header as one of another language, or a file as it was.
 pub(crate) fn is_counterpart(found: &ResolvedItem, file: &File, at: usize) -> bool {
     let own = &found.item;
-    if !has_headers(found) || file.path == found.file.path || !is_shared_function(own) {
+    if !found.has_headers() || file.path == found.file.path || !is_shared_function(own) {
         return false;
     }
     let mut is_it = false;
@@ -404,7 +398,7 @@ pub(crate) fn page(usages: Usages, own: &str, window: Window) -> UsagePage {
     let (count, possible_count) = (usages.count(), usages.possible.len());
     let items = ordered(usages.items, own);
     let possible = ordered(usages.possible, own);
-    let rest = rank::rest(window, items.len());
+    let rest = ranking::rest(window, items.len());
     UsagePage { count, possible_count, items: window.of(&items).to_vec(), possible: rest.of(&possible).to_vec() }
 }
 
@@ -418,7 +412,7 @@ fn ordered(usages: Vec<Usage>, own: &str) -> Vec<Usage> {
             UsageRank { file, at: it.place.start, test: it.test, own: it.place.file == own }
         })
         .collect();
-    rank::usage_order(&ranks).into_iter().filter_map(|at| usages.get(at).cloned()).collect()
+    ranking::usage_order(&ranks).into_iter().filter_map(|at| usages.get(at).cloned()).collect()
 }
 
 /// Whether the server is there to be asked.

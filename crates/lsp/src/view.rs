@@ -8,11 +8,10 @@ use futures::future::BoxFuture;
 
 use super::queries::ServerQueries;
 use super::session::Session;
-use super::{diagnostics, edits, fixes, impact, overview, references, relations, usages};
+use super::{diagnostics, edits, fixes, impact, overview, reference_counts, relations, usages};
 use semdex_engine::files::Files;
-use semdex_engine::fixes::Fix;
-use semdex_engine::view::{Answering, Extent, View, blocking};
-use semdex_engine::{Deadlines, Result, Tidied, Wanted};
+use semdex_engine::fix::Fix;
+use semdex_engine::{Answering, Deadlines, Extent, Result, Tidied, View, Wanted, blocking};
 use semdex_model::{
     Answer, Calls, ChangeImpact, Coverage, Description, Diagnostic, Error, FileEdit, LanguageId, Overview, Package,
     Place, References, Renaming, Symbol, SymbolAt, SymbolQuery, UsagePage, Window,
@@ -153,7 +152,7 @@ impl View for LspView {
     /// By the texts alone: no server is asked.
     fn references(self: Box<Self>, deadlines: Deadlines) -> Answering<Arc<References>> {
         let queries = self.queries(deadlines);
-        blocking(move || Ok(references::of(&queries)))
+        blocking(move || Ok(reference_counts::of(&queries)))
     }
 
     fn rename(self: Box<Self>, query: SymbolQuery, new_name: String, deadlines: Deadlines) -> Answering<Renaming> {

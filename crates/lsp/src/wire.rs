@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use semdex_engine::files::File;
 use semdex_lsp_client::file_uri;
-use semdex_model::{Severity, Span};
+use semdex_model::{OutlineItem, Severity, Span, SymbolKind};
 
 /// A range of the protocol: lines from 0, columns in UTF-16 units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -180,6 +180,58 @@ pub(crate) fn workspace_edit(value: &Value) -> WorkspaceEdit {
         others += 1;
     }
     WorkspaceEdit { files, moves, is_texts_alone: is_texts_alone && others == 0 }
+}
+
+/// `DocumentSymbol[]` or `SymbolInformation[]` as declarations.
+pub(crate) fn document_symbols(file: &File, answer: &Value, container: &[String]) -> Vec<OutlineItem> {
+    let one = |it: &Value| {
+        let name = it.get("name")?.as_str()?.split(['(', ' ']).next().unwrap_or_default().to_owned();
+        let whole = range(it.get("range").or_else(|| it.pointer("/location/range"))?)?;
+        let selected = it.get("selectionRange").and_then(range);
+        let full = span(file, whole);
+        let selected = selected.map_or(full, |it| span(file, it));
+        let written = file.text.get(selected.start..selected.end)?;
+        let found = written.find(&name).map(|it| selected.start + it);
+        let at = found.unwrap_or(selected.start);
+        let mut own = container.to_vec();
+        if let Some(outer) = it.get("containerName").and_then(Value::as_str).filter(|it| !it.is_empty()) {
+            own = vec![outer.to_owned()];
+        }
+        let inner: Vec<String> = own.iter().cloned().chain([name.clone()]).collect();
+        let children = it.get("children").map(|it| document_symbols(file, it, &inner)).unwrap_or_default();
+        let signature = file.lines().line_text(&file.text, file.lines().line(at)).trim().trim_end_matches('{').trim();
+        Some(OutlineItem {
+            kind: symbol_kind(it.get("kind").and_then(Value::as_u64).unwrap_or_default()),
+            container: own,
+            signature: signature.to_owned(),
+            docs: None,
+            span: full,
+            name_span: found.map_or(selected, |it| Span::new(it, it + name.len())),
+            body: None,
+            public: true,
+            test: false,
+            children,
+            name,
+        })
+    };
+    answer.as_array().map(|it| it.iter().filter_map(one).collect()).unwrap_or_default()
+}
+
+fn symbol_kind(number: u64) -> SymbolKind {
+    match number {
+        2 | 3 => SymbolKind::Module,
+        4 => SymbolKind::Package,
+        5 | 23 => SymbolKind::Struct,
+        6 | 9 => SymbolKind::Method,
+        7 | 8 | 20 => SymbolKind::Field,
+        10 => SymbolKind::Enum,
+        11 => SymbolKind::Interface,
+        12 => SymbolKind::Function,
+        14 => SymbolKind::Const,
+        22 => SymbolKind::Variant,
+        26 => SymbolKind::Type,
+        _ => SymbolKind::Variable,
+    }
 }
 
 #[cfg(test)]

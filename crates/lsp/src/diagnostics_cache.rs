@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use semdex_engine::files::Files;
-use semdex_engine::sound;
+use semdex_engine::unpoisoned;
 use semdex_model::Diagnostic;
 
 /// States that are kept.
@@ -44,7 +44,7 @@ pub(crate) struct Checked(Mutex<VecDeque<(Inputs, ByFile)>>);
 
 impl Checked {
     pub(crate) fn of(&self, state: Inputs, file: &str) -> Option<Arc<[Diagnostic]>> {
-        let mut states = sound::lock(&self.0);
+        let mut states = unpoisoned::lock(&self.0);
         let at = states.iter().position(|it| it.0 == state)?;
         let (_, found) = states.get(at)?.1.get(file).filter(|it| it.0.elapsed() < KEPT).cloned()?;
         if let Some(used) = states.remove(at) {
@@ -54,7 +54,7 @@ impl Checked {
     }
 
     pub(crate) fn keep(&self, state: Inputs, file: Arc<str>, found: &[Diagnostic]) {
-        let mut states = sound::lock(&self.0);
+        let mut states = unpoisoned::lock(&self.0);
         if !states.iter().any(|it| it.0 == state) {
             states.truncate(MOST_STATES - 1);
             states.push_front((state, ByFile::new()));
@@ -68,7 +68,7 @@ impl Checked {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use semdex_engine::registry::Registry;
+    use semdex_engine::Registry;
 
     #[test]
     fn states_are_distinguished_and_the_oldest_goes() {

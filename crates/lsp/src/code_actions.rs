@@ -10,7 +10,7 @@ use super::queries::{Asked, ServerQueries};
 use super::session::Failure;
 use super::{diagnostics, wire};
 use semdex_engine::files::{File, Files};
-use semdex_engine::{Result, sound};
+use semdex_engine::{Result, unpoisoned};
 use semdex_model::{FindingKind, MissingCode, Span};
 
 /// Names whose import is looked for.
@@ -135,9 +135,9 @@ pub(crate) async fn edits_of(queries: &ServerQueries, file: &File, action: &Valu
     let command = if is_command { Some(&whole) } else { whole.get("command") };
     let Some(command) = command.filter(|_| session.has("workspace/executeCommand")) else { return Ok(Vec::new()) };
     let params = json!({"command": command.get("command"), "arguments": command.get("arguments")});
-    *sound::lock(&session.commanded) = Some(Vec::new());
+    *unpoisoned::lock(&session.commanded) = Some(Vec::new());
     let answer = tried(queries, name, text, "workspace/executeCommand", &params).await;
-    let made = sound::lock(&session.commanded).take().unwrap_or_default();
+    let made = unpoisoned::lock(&session.commanded).take().unwrap_or_default();
     // That it was refused to make them itself is no failure of its.
     let _ = answer?;
     Ok(made.iter().flat_map(|it| wire::workspace_edit(it).files).collect())

@@ -4,16 +4,14 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use super::changed_declarations::{ChangedDeclaration, declares_result, is_callable, is_sealed};
 use super::grammar::{Code, Grammar};
-use super::impact::Altered;
-use super::import_graph::ImportGraph;
-use super::imports::imported;
+use super::import_graph::{ImportGraph, imported};
 use super::names;
 use super::queries::ServerQueries;
-use semdex_engine::Result;
 use semdex_engine::files::{File, Files};
-use semdex_engine::view::blocking;
-use semdex_model::{ChangeKind, FileEdit, OutlineItem, Span, SymbolKind};
+use semdex_engine::{Result, blocking};
+use semdex_model::{ChangeKind, FileEdit, Span};
 use semdex_text::words::words;
 
 /// Files that are checked before and after; where there are more, not all is checked.
@@ -32,7 +30,7 @@ pub(crate) async fn of(
     queries: &ServerQueries,
     after: &Arc<Files>,
     edits: &[FileEdit],
-    altered: &[Altered],
+    altered: &[ChangedDeclaration],
     used: Vec<(String, usize)>,
 ) -> Result<AffectedSet> {
     let edited: BTreeSet<String> = edits.iter().map(|it| it.file.clone()).collect();
@@ -41,7 +39,7 @@ pub(crate) async fn of(
     let all = queries.own_files();
     let own: Vec<Arc<File>> = all.iter().filter(may_see).cloned().collect();
     let mut first: BTreeSet<String> = altered.iter().flat_map(seen_outside).collect();
-    let is_offered = |it: &&Altered| it.item.container.is_empty() && it.changed.kind != ChangeKind::Body;
+    let is_offered = |it: &&ChangedDeclaration| it.item.container.is_empty() && it.changed.kind != ChangeKind::Body;
     let mut offering: BTreeSet<String> = altered.iter().filter(is_offered).map(|it| it.file.path.to_string()).collect();
     let (before, edits, after) = (queries.files.clone(), edits.to_vec(), after.clone());
     let session = queries.session.clone();
@@ -111,14 +109,8 @@ async fn seeing(
     .await
 }
 
-/// Whether nothing outside of a declaration can see that it changes, but for the fields that it sets.
-pub(crate) fn is_sealed(altered: &Altered) -> bool {
-    let item = &altered.item;
-    altered.changed.kind == ChangeKind::Body && is_callable(item) && declares_result(&altered.file, item)
-}
-
 /// The names by which others can see that a declaration changes.
-fn seen_outside(altered: &Altered) -> Vec<String> {
+fn seen_outside(altered: &ChangedDeclaration) -> Vec<String> {
     let item = &altered.item;
     if is_sealed(altered) {
         // What its result is stands in its head; but it may set fields.
@@ -127,23 +119,6 @@ fn seen_outside(altered: &Altered) -> Vec<String> {
     }
     // A new member can be wanted wherever its container is named.
     item.container.iter().cloned().chain([item.name.clone()]).chain(altered.new_name.clone()).collect()
-}
-
-fn is_callable(item: &OutlineItem) -> bool {
-    matches!(item.kind, SymbolKind::Function | SymbolKind::Method)
-}
-
-/// Whether the head of a function says what it answers with, so that its body cannot change that.
-fn declares_result(file: &File, item: &OutlineItem) -> bool {
-    let head = item.signature.as_str();
-    let tail = head.rsplit_once(')').map_or("", |it| it.1);
-    match file.language.map(|it| it.name) {
-        Some("python") => head.contains("->"),
-        Some("typescript") => tail.trim_start().starts_with(':'),
-        Some("c" | "java") => true,
-        Some("cpp" | "csharp") => !words(head).any(|it| matches!(it.1, "auto" | "constexpr" | "template")),
-        _ => false,
-    }
 }
 
 /// The fields of its own object that a text sets, each with the line that does it.

@@ -8,9 +8,8 @@ use super::grammar::Code;
 use super::queries::{Asked, ServerQueries};
 use super::session::Failure;
 use super::wire;
-use semdex_engine::Result;
 use semdex_engine::files::File;
-use semdex_engine::view::blocking;
+use semdex_engine::{Result, blocking};
 use semdex_model::{OutlineItem, Span};
 
 /// Files by whose declarations a server shows that it knows the workspace, and declarations of each.

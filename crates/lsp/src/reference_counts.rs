@@ -2,30 +2,15 @@
 //! known, so that several declarations of one name share what refers to it.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Instant;
 
-use super::grammar::Code;
-use super::imports::imported;
+use super::import_graph::imported;
 use super::names::{is_test_file, package, path};
 use super::queries::ServerQueries;
+use super::tags::{FileTags, file_tags, walk};
 use semdex_engine::files::File;
-use semdex_engine::sound;
-use semdex_model::{
-    Answer, Coverage, Declared, FileReferences, MissingCode, OutlineItem, Reference, References, Span, SymbolKind,
-};
-
-/// The text that the names are of, and the names.
-type Known = (blake3::Hash, Arc<FileTags>);
-
-/// The names in the texts of a service, by file.
-#[derive(Default)]
-pub(crate) struct Tags {
-    known: Mutex<HashMap<Arc<str>, Known>>,
-}
-
-/// How often each name stands in a text, and how often of that in test code.
-type FileTags = Vec<(Box<str>, u32, u32)>;
+use semdex_model::{Answer, Coverage, Declared, FileReferences, MissingCode, Reference, References, SymbolKind};
 
 /// A declaration, as far as names go: the file's position in the list, and where the name begins.
 type At = (u32, u32);
@@ -39,7 +24,7 @@ pub(crate) fn of(queries: &ServerQueries) -> Answer<Arc<References>> {
     for file in &files {
         let known = session.tags.get(file);
         let is_late = Instant::now() > queries.deadlines.answer;
-        let read = || session.tags.learn(file, file_tags(queries, file));
+        let read = || session.tags.learn(file, file_tags(queries.grammar_of(&file.path), file));
         let it = known.or_else(|| (!is_late).then(read));
         unread += usize::from(it.is_none());
         tags.push(it.unwrap_or_default());
@@ -112,60 +97,4 @@ fn candidates(all: &[At], own: u32, near: &HashSet<u32>) -> Vec<At> {
     }
     let imported = among(&|it| near.contains(&it));
     if imported.is_empty() { all.to_vec() } else { imported }
-}
-
-/// What the names in a text are, its declarations' own left out.
-fn file_tags(queries: &ServerQueries, file: &File) -> FileTags {
-    let mut declared: HashSet<usize> = HashSet::new();
-    let mut tests: Vec<Span> = Vec::new();
-    walk(file, &mut |item| {
-        declared.insert(item.name_span.start);
-        if item.test && tests.last().is_none_or(|last| !last.encloses(item.span)) {
-            tests.push(item.span);
-        }
-    });
-    let is_test_file = is_test_file(&file.path);
-    let code = Code::new(queries.grammar_of(&file.path), &file.text);
-    let mut counts: BTreeMap<&str, (u32, u32)> = BTreeMap::new();
-    for (at, name) in code.names(&file.text) {
-        if !declared.contains(&at) {
-            let (count, in_tests) = counts.entry(name).or_default();
-            *count += 1;
-            *in_tests += u32::from(is_test_file || tests.iter().any(|it| it.contains(at)));
-        }
-    }
-    counts.into_iter().map(|(name, (count, tests))| (name.into(), count, tests)).collect()
-}
-
-/// The declarations that others can name: not what stands inside of functions.
-fn walk<'f>(file: &'f File, visit: &mut dyn FnMut(&'f OutlineItem)) {
-    let mut pending: Vec<&OutlineItem> = file.outline().items.iter().rev().collect();
-    while let Some(item) = pending.pop() {
-        visit(item);
-        if !matches!(item.kind, SymbolKind::Function | SymbolKind::Method) {
-            pending.extend(item.children.iter().rev());
-        }
-    }
-}
-
-impl Tags {
-    fn get(&self, file: &File) -> Option<Arc<FileTags>> {
-        let known = sound::lock(&self.known);
-        known.get(&file.path).filter(|it| it.0 == file.hash).map(|it| it.1.clone())
-    }
-
-    fn learn(&self, file: &File, tags: FileTags) -> Arc<FileTags> {
-        let tags = Arc::new(tags);
-        sound::lock(&self.known).insert(file.path.clone(), (file.hash, tags.clone()));
-        tags
-    }
-
-    /// What is gone is forgotten.
-    fn keep_only(&self, files: &[Arc<File>]) {
-        let mut known = sound::lock(&self.known);
-        if known.len() > files.len() {
-            let there: HashSet<&str> = files.iter().map(|it| &*it.path).collect();
-            known.retain(|file, _| there.contains(&**file));
-        }
-    }
 }

@@ -7,13 +7,12 @@ use std::time::{Duration, Instant};
 
 use futures::StreamExt as _;
 
-use super::impact::Altered;
+use super::changed_declarations::ChangedDeclaration;
 use super::names;
 use super::queries::{Asked, ResolvedItem, ServerQueries};
 use super::usages::{self, At};
-use semdex_engine::Result;
 use semdex_engine::files::File;
-use semdex_engine::view::blocking;
+use semdex_engine::{Result, blocking};
 use semdex_model::{Affected, ChangeKind, OutlineItem, Reaching, Role};
 
 /// The steps from a test to what changes that are followed.
@@ -84,7 +83,7 @@ struct Search {
 }
 
 /// `users`: who names what changes, as was found already.
-pub(crate) async fn of(queries: &ServerQueries, altered: &[Altered], users: &[Affected]) -> Result<Tests> {
+pub(crate) async fn of(queries: &ServerQueries, altered: &[ChangedDeclaration], users: &[Affected]) -> Result<Tests> {
     let mut search = Search::default();
     search.begin(altered);
     let named = users.iter().filter_map(|it| {
@@ -102,8 +101,8 @@ pub(crate) async fn of(queries: &ServerQueries, altered: &[Altered], users: &[Af
 }
 
 impl Search {
-    fn begin(&mut self, altered: &[Altered]) {
-        for Altered { file, item, changed, .. } in altered {
+    fn begin(&mut self, altered: &[ChangedDeclaration]) {
+        for ChangedDeclaration { file, item, changed, .. } in altered {
             let cause: Arc<str> = changed.symbol.as_str().into();
             self.seen.insert((file.path.clone(), item.name_span.start));
             if item.test && changed.kind != ChangeKind::Removed {

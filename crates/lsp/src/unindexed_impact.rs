@@ -2,22 +2,21 @@
 
 use std::collections::BTreeSet;
 
-use super::affected;
-use super::impact::Altered;
-use super::left_out::{included, naming, of_no_language};
+use super::changed_declarations::{ChangedDeclaration, is_sealed};
 use super::queries::{ResolvedItem, ServerQueries};
+use super::unindexed::{included, naming, of_no_language};
 use semdex_engine::Result;
 use semdex_model::{ChangeImpact, ChangeKind, Unchecked};
 
 /// Adds what is not known of a change since such files may use what it alters.
 pub(crate) async fn of_change(
     queries: &ServerQueries,
-    altered: &[Altered],
+    altered: &[ChangedDeclaration],
     change_impact: &mut ChangeImpact,
 ) -> Result<()> {
     let mut seen: BTreeSet<(&str, bool)> = BTreeSet::new();
     for one in altered.iter().filter(|it| it.changed.kind != ChangeKind::Added) {
-        let (name, is_sealed) = (one.item.name.as_str(), affected::is_sealed(one));
+        let (name, is_sealed) = (one.item.name.as_str(), is_sealed(one));
         if !seen.insert((name, is_sealed)) {
             continue;
         }

@@ -6,7 +6,7 @@ use std::sync::Mutex;
 
 use serde_json::Value;
 
-use semdex_engine::sound;
+use semdex_engine::unpoisoned;
 
 /// `InternalError`.
 pub(crate) const INTERNAL: i64 = -32603;
@@ -19,7 +19,7 @@ pub(crate) struct Refusals(Mutex<BTreeMap<String, Vec<Value>>>);
 
 impl Refusals {
     pub(crate) fn note_answer(&self, method: &str) {
-        let mut all = sound::lock(&self.0);
+        let mut all = unpoisoned::lock(&self.0);
         match all.get_mut(method) {
             Some(refused) => refused.clear(),
             None => drop(all.insert(method.to_owned(), Vec::new())),
@@ -28,7 +28,7 @@ impl Refusals {
 
     /// Whether that shows the server to be stuck. What it never answered it may not be able to.
     pub(crate) fn note_refusal(&self, method: &str, params: &Value) -> bool {
-        let mut all = sound::lock(&self.0);
+        let mut all = unpoisoned::lock(&self.0);
         let Some(refused) = all.get_mut(method) else { return false };
         if !refused.contains(params) {
             refused.push(params.clone());
@@ -38,6 +38,6 @@ impl Refusals {
 
     /// Another server is started.
     pub(crate) fn forget(&self) {
-        sound::lock(&self.0).clear();
+        unpoisoned::lock(&self.0).clear();
     }
 }

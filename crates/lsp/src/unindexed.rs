@@ -5,31 +5,30 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use super::names;
 use super::queries::{ResolvedItem, ServerQueries};
 use super::table::base_name;
-use super::{names, usages};
-use semdex_engine::Result;
 use semdex_engine::files::File;
-use semdex_engine::left_out::{self, is_installed};
-use semdex_engine::view::blocking;
+use semdex_engine::unindexed::{self, is_installed};
+use semdex_engine::{Result, blocking};
 use semdex_model::{Missing, MissingCode};
 
 /// What an answer about a name lacks, since files of the server's languages that may hold it are no texts.
 pub(crate) async fn naming(queries: &ServerQueries, name: &str) -> Result<Vec<Missing>> {
-    if queries.files.all_left_out().is_empty() {
+    if queries.files.unindexed_files().is_empty() {
         return Ok(Vec::new());
     }
     let (queries, name) = (queries.clone(), name.to_owned());
     blocking(move || {
         let is_code = |it: &str| queries.session.service.row_of(it).is_some();
-        Ok(left_out::lacks(&queries.files, is_code, &name))
+        Ok(unindexed::missing(&queries.files, is_code, &name))
     })
     .await
 }
 
 /// Texts of no language that the code includes and that hold a symbol's name: the server may know nothing of them.
 pub(crate) async fn included(queries: &ServerQueries, found: &ResolvedItem) -> Result<Vec<Arc<File>>> {
-    if !usages::has_headers(found) {
+    if !found.has_headers() {
         return Ok(Vec::new());
     }
     let (queries, name) = (queries.clone(), found.item.name.clone());

@@ -5,10 +5,10 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 
-use super::pushed::Push;
+use super::pushed_diagnostics::Push;
 use super::readiness::Work;
 use super::session::Session;
-use semdex_engine::{Progress, sound};
+use semdex_engine::{Progress, unpoisoned};
 use semdex_lsp_client::Hooks;
 use semdex_model::State;
 
@@ -38,10 +38,11 @@ pub(crate) fn hooks(session: &Arc<Session>, work: &Arc<Work>) -> Hooks {
                     }
                 }
                 "client/registerCapability" | "client/unregisterCapability" => {
-                    sound::lock(&session.capabilities).take(method, &params);
+                    unpoisoned::lock(&session.capabilities).take(method, &params);
                 }
                 "workspace/applyEdit" => {
-                    if let (Some(edits), Some(edit)) = (&mut *sound::lock(&session.commanded), params.get("edit")) {
+                    if let (Some(edits), Some(edit)) = (&mut *unpoisoned::lock(&session.commanded), params.get("edit"))
+                    {
                         edits.push(edit.clone());
                     }
                 }

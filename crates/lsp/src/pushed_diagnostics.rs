@@ -8,7 +8,7 @@ use std::time::Instant;
 use serde_json::Value;
 use tokio::sync::Notify;
 
-use semdex_engine::sound;
+use semdex_engine::unpoisoned;
 
 /// The diagnostics that a server tells unasked.
 #[derive(Default)]
@@ -32,12 +32,12 @@ pub(crate) struct Push {
 impl Pushed {
     pub(crate) fn take(&self, file: String, push: Push) {
         self.has_versions.fetch_or(push.version.is_some(), Ordering::Relaxed);
-        sound::lock(&self.by_file).insert(file, push);
+        unpoisoned::lock(&self.by_file).insert(file, push);
         self.news.notify_waiters();
     }
 
     pub(crate) fn of(&self, file: &str) -> Option<Push> {
-        sound::lock(&self.by_file).get(file).cloned()
+        unpoisoned::lock(&self.by_file).get(file).cloned()
     }
 
     pub(crate) fn has_versions(&self) -> bool {
@@ -45,7 +45,7 @@ impl Pushed {
     }
 
     pub(crate) fn note_busy(&self, file: String, is_busy: bool) {
-        let mut busy = sound::lock(&self.busy);
+        let mut busy = unpoisoned::lock(&self.busy);
         busy.0.insert(file, is_busy);
         busy.1 = Some(Instant::now());
         drop(busy);
@@ -54,17 +54,17 @@ impl Pushed {
 
     /// Whether it is at work on any open file, and since when not. The last word of one that was closed may be "queued".
     pub(crate) fn is_busy(&self, is_open: impl Fn(&str) -> bool) -> Option<(bool, Instant)> {
-        let busy = sound::lock(&self.busy);
+        let busy = unpoisoned::lock(&self.busy);
         busy.1.map(|at| (busy.0.iter().any(|(file, is_busy)| *is_busy && is_open(file)), at))
     }
 
     /// What was said of any file is not to be believed any more.
     pub(crate) fn forget_files(&self) {
-        sound::lock(&self.by_file).clear();
+        unpoisoned::lock(&self.by_file).clear();
     }
 
     pub(crate) fn clear(&self) {
-        *sound::lock(&self.busy) = (HashMap::new(), None);
-        sound::lock(&self.by_file).clear();
+        *unpoisoned::lock(&self.busy) = (HashMap::new(), None);
+        unpoisoned::lock(&self.by_file).clear();
     }
 }

@@ -1,0 +1,78 @@
+//! The names that each text uses, and how often, as tree-sitter's tags report them; kept by file.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::{Arc, Mutex};
+
+use super::grammar::{Code, Grammar};
+use super::names::is_test_file;
+use semdex_engine::files::File;
+use semdex_engine::unpoisoned;
+use semdex_model::{OutlineItem, Span, SymbolKind};
+
+/// The text that the names are of, and the names.
+type Known = (blake3::Hash, Arc<FileTags>);
+
+/// The names in the texts of a service, by file.
+#[derive(Default)]
+pub(crate) struct Tags {
+    known: Mutex<HashMap<Arc<str>, Known>>,
+}
+
+/// How often each name stands in a text, and how often of that in test code.
+pub(crate) type FileTags = Vec<(Box<str>, u32, u32)>;
+
+impl Tags {
+    pub(crate) fn get(&self, file: &File) -> Option<Arc<FileTags>> {
+        let known = unpoisoned::lock(&self.known);
+        known.get(&file.path).filter(|it| it.0 == file.hash).map(|it| it.1.clone())
+    }
+
+    pub(crate) fn learn(&self, file: &File, tags: FileTags) -> Arc<FileTags> {
+        let tags = Arc::new(tags);
+        unpoisoned::lock(&self.known).insert(file.path.clone(), (file.hash, tags.clone()));
+        tags
+    }
+
+    /// What is gone is forgotten.
+    pub(crate) fn keep_only(&self, files: &[Arc<File>]) {
+        let mut known = unpoisoned::lock(&self.known);
+        if known.len() > files.len() {
+            let there: HashSet<&str> = files.iter().map(|it| &*it.path).collect();
+            known.retain(|file, _| there.contains(&**file));
+        }
+    }
+}
+
+/// What the names in a text are, its declarations' own left out.
+pub(crate) fn file_tags(grammar: Option<&'static Grammar>, file: &File) -> FileTags {
+    let mut declared: HashSet<usize> = HashSet::new();
+    let mut tests: Vec<Span> = Vec::new();
+    walk(file, &mut |item| {
+        declared.insert(item.name_span.start);
+        if item.test && tests.last().is_none_or(|last| !last.encloses(item.span)) {
+            tests.push(item.span);
+        }
+    });
+    let is_test_file = is_test_file(&file.path);
+    let code = Code::new(grammar, &file.text);
+    let mut counts: BTreeMap<&str, (u32, u32)> = BTreeMap::new();
+    for (at, name) in code.names(&file.text) {
+        if !declared.contains(&at) {
+            let (count, in_tests) = counts.entry(name).or_default();
+            *count += 1;
+            *in_tests += u32::from(is_test_file || tests.iter().any(|it| it.contains(at)));
+        }
+    }
+    counts.into_iter().map(|(name, (count, tests))| (name.into(), count, tests)).collect()
+}
+
+/// The declarations that others can name: not what stands inside of functions.
+pub(crate) fn walk<'f>(file: &'f File, visit: &mut dyn FnMut(&'f OutlineItem)) {
+    let mut pending: Vec<&OutlineItem> = file.outline().items.iter().rev().collect();
+    while let Some(item) = pending.pop() {
+        visit(item);
+        if !matches!(item.kind, SymbolKind::Function | SymbolKind::Method) {
+            pending.extend(item.children.iter().rev());
+        }
+    }
+}
