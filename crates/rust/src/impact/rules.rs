@@ -72,7 +72,7 @@ enum Check {
 
 /// Rules with the same kind of check are applied in this order: of two errors on a line the first one is kept.
 pub(crate) const RULES: &[Rule] = &[
-    Rule { id: RuleId::Syntax, about: "what is no Rust", codes: &[Syntax], when: When::Always, check: Check::Apart },
+    Rule { id: RuleId::Syntax, about: "syntax errors", codes: &[Syntax], when: When::Always, check: Check::Apart },
     Rule {
         id: RuleId::RustAnalyzer,
         about: "names, members, arguments, types, patterns and fields in bodies",
@@ -87,21 +87,21 @@ pub(crate) const RULES: &[Rule] = &[
     },
     Rule {
         id: RuleId::Operators,
-        about: "operators and repeated values of types that lack their traits",
+        about: "operators and repeated values of types without the required traits",
         codes: &[E0277, E0308, E0368, E0369, E0600],
         when: When::TypesDiffer,
         check: Check::Node { in_expansions: true, check: operators::operators },
     },
     Rule {
         id: RuleId::Projections,
-        about: "arguments whose associated types or callbacks are others than asked for",
+        about: "arguments whose associated types or callbacks differ from the required ones",
         codes: &[E0271, E0277, E0593],
         when: When::TypesDiffer,
         check: Check::Node { in_expansions: true, check: projections::unfit_projections },
     },
     Rule {
         id: RuleId::Results,
-        about: "results that do not implement what `impl Trait` promises",
+        about: "results that do not meet the bounds of `impl Trait`",
         codes: &[E0271, E0277],
         when: When::TypesDiffer,
         check: Check::Node { in_expansions: false, check: projections::unfit_result },
@@ -115,14 +115,14 @@ pub(crate) const RULES: &[Rule] = &[
     },
     Rule {
         id: RuleId::Variants,
-        about: "matches that leave out a variant",
+        about: "matches with a missing variant",
         codes: &[E0004],
         when: When::Always,
         check: Check::Node { in_expansions: false, check: patterns::missed_variants },
     },
     Rule {
         id: RuleId::OpaqueTypes,
-        about: "patterns and conditions of what an `async fn` or another `impl Trait` gives",
+        about: "patterns and conditions against the result of an `async fn` or another `impl Trait`",
         codes: &[E0308],
         when: When::Always,
         check: Check::Node { in_expansions: false, check: opaque::patterns_of_opaque },
@@ -143,14 +143,14 @@ pub(crate) const RULES: &[Rule] = &[
     },
     Rule {
         id: RuleId::Arity,
-        about: "calls of a function that takes another number of arguments",
+        about: "calls of a function with another number of parameters",
         codes: &[E0061],
         when: When::Always,
         check: Check::Apart,
     },
     Rule {
         id: RuleId::MissingItems,
-        about: "implementations that lack items of their trait",
+        about: "implementations with missing items of their trait",
         codes: &[E0046],
         when: When::Always,
         check: Check::Impl(impls::missing_items),
@@ -164,28 +164,28 @@ pub(crate) const RULES: &[Rule] = &[
     },
     Rule {
         id: RuleId::ImplItems,
-        about: "items of implementations that do not fit those of their trait",
+        about: "items of implementations that do not fit the trait's items",
         codes: &[E0049, E0050, E0053, E0185, E0186, E0277, E0326, E0407, E0437, E0438],
         when: When::Always,
         check: Check::Impl(impls::unfit_impl_items),
     },
     Rule {
         id: RuleId::DeriveErrors,
-        about: "what derive macros refuse",
+        about: "errors of derive macros",
         codes: &[Uncoded, E0665],
         when: When::Always,
         check: Check::Apart,
     },
     Rule {
         id: RuleId::DynTraits,
-        about: "traits that can be objects no more",
+        about: "traits that are no longer dyn compatible",
         codes: &[E0038],
         when: When::Always,
         check: Check::Change(objects::dyn_incompatible),
     },
     Rule {
         id: RuleId::Names,
-        about: "names of what is gone, hidden, or something else now",
+        about: "names of items that are removed, hidden or replaced",
         codes: &[
             Uncoded, E0220, E0308, E0364, E0365, E0369, E0404, E0405, E0408, E0412, E0422, E0425, E0432, E0433, E0531,
             E0532, E0533, E0573, E0599, E0603, E0616, E0624, E0658,
@@ -195,21 +195,21 @@ pub(crate) const RULES: &[Rule] = &[
     },
     Rule {
         id: RuleId::RemovedTraits,
-        about: "derives and traits that need one that a type has no more",
+        about: "derives and traits that need a trait that a type no longer implements",
         codes: &[E0204, E0277, E0369],
         when: When::Symbol(|it| !it.lost.is_empty()),
         check: Check::Symbol(needs::unmet_by_removed_traits),
     },
     Rule {
         id: RuleId::Generics,
-        about: "arguments of types and traits that take others, or ask more of them",
+        about: "arguments of types and traits with other parameters or bounds",
         codes: &[E0106, E0107, E0277, E0726],
         when: When::Symbol(|it| it.is_itself && it.has_other_generics()),
         check: Check::Place(generics::unfit_generics),
     },
     Rule {
         id: RuleId::ConstCalls,
-        about: "constants that call what is not `const` any more",
+        about: "constants that call what is no longer `const`",
         codes: &[E0015],
         when: When::Symbol(|it| it.is_itself && it.is_const_no_more()),
         check: Check::Place(constness::call_in_constant),
@@ -225,14 +225,14 @@ pub(crate) const RULES: &[Rule] = &[
     },
     Rule {
         id: RuleId::UnresolvedNames,
-        about: "names that an edit writes and nobody knows",
+        about: "unresolved names that an edit writes",
         codes: &[Uncoded, E0220, E0404, E0405, E0412, E0422, E0425, E0432, E0433, E0531, E0599, E0603],
         when: When::Always,
         check: Check::Item(unresolved::unresolved_names),
     },
     Rule {
         id: RuleId::Duplicates,
-        about: "things declared twice",
+        about: "duplicate declarations",
         codes: &[E0124, E0428, E0592],
         when: When::Always,
         check: Check::Item(|cx, file, _, out| declared::duplicates(cx, file.file, &file.deltas, out)),
@@ -248,7 +248,7 @@ pub(crate) const RULES: &[Rule] = &[
     },
     Rule {
         id: RuleId::Lifetimes,
-        about: "lifetimes that are left out where nothing tells them",
+        about: "omitted lifetimes that cannot be inferred",
         codes: &[E0106],
         when: When::Always,
         check: Check::Item(|cx, file, _, out| {
@@ -273,21 +273,21 @@ pub(crate) const RULES: &[Rule] = &[
     },
     Rule {
         id: RuleId::GivenTypes,
-        about: "types given for those of a trait that lack what it asks",
+        about: "types given for associated types that do not meet their bounds",
         codes: &[E0277],
         when: When::Always,
         check: Check::Change(|cx, change, out| bounds::unfit_types(cx, change.affected, change.edit, out)),
     },
     Rule {
         id: RuleId::UnusedParameters,
-        about: "parameters of types that no field uses",
+        about: "type parameters that no field uses",
         codes: &[E0282, E0283, E0392],
         when: When::Always,
         check: Check::Late(|cx, change, new| unused::unused_parameters(cx, change.affected, change.edit, new)),
     },
     Rule {
         id: RuleId::UnusedImports,
-        about: "imports that nothing names",
+        about: "unused imports",
         codes: &[UnusedImports],
         when: When::Always,
         check: Check::Apart,
