@@ -1,8 +1,8 @@
-//! What a change leaves known of what files name, and what it does not.
+//! What a change leaves valid in the index, and what it invalidates.
 //!
-//! `file_interface` tells what other files can see of a file; where a change is seen, `words` finds what it may concern: what
-//! names the changed items, and what follows from that, within bodies by `statements`, and by `arguments` where only
-//! parameters differ. `Index::invalidate` forgets what is found here.
+//! `file_interface` computes what other files can see of a file. If a change is visible, `words` finds what it may
+//! affect: everything that names the changed items, and what depends on that, within bodies by `statements`, and by
+//! `arguments` if only parameters differ. `Index::invalidate` applies the result.
 
 mod arguments;
 pub(super) mod file_interface;
@@ -19,13 +19,13 @@ use semdex_model::Span;
 
 #[derive(Debug, Default)]
 pub(super) struct Invalidated {
-    /// Files with the stretches of which it is not known any more what they name.
+    /// Files with the ranges whose names are no longer known.
     pub(super) stretches: BTreeMap<FileId, Vec<Span>>,
-    /// Names in paths that may be written in another way now.
+    /// Names that may be written differently in paths now.
     pub(super) names: BTreeSet<String>,
-    /// Files that may have other errors, though they name what they did.
+    /// Files that may have different errors although their names mean the same.
     pub(super) recheck: BTreeSet<FileId>,
 }
 
-/// A file before and after its change.
+/// A file's interface before and after a change.
 pub(super) type Edited = (FileId, Arc<FileInterface>, Arc<FileInterface>);

@@ -1,4 +1,4 @@
-//! Rust, analysed in the process: the only place that names rust-analyzer's crates.
+//! Rust analysis in the process: the only crate that uses rust-analyzer's crates.
 
 pub(crate) mod engine;
 pub(crate) mod impact;
@@ -15,13 +15,13 @@ pub(crate) mod view;
 pub use engine::seam::RustKind;
 pub(crate) use syntax::language::{LANGUAGE, file};
 
-/// As the status names it.
+/// The engine's name in the status.
 pub(crate) const ENGINE: &str = "rust-analyzer";
 
-/// What reads manifests.
+/// The program that reads manifests.
 pub(crate) const BUILD_TOOL: &str = "Cargo";
 
-/// The version of rust-analyzer's crates that is built in.
+/// The version of the rust-analyzer crates that are linked.
 pub(crate) const VERSION: &str = "0.0.348";
 
 pub(crate) use semdex_engine::STACK_BYTES;

@@ -1,4 +1,4 @@
-//! The questions that every engine answers, for Rust. Each consumes its view; each runs on a blocking thread.
+//! The queries of the engine interface, for Rust. Each consumes its view and runs on a blocking thread.
 
 pub(crate) mod calls;
 pub(crate) mod closed;
@@ -42,7 +42,7 @@ use semdex_model::{
 };
 
 impl View {
-    /// Exactly one symbol, or an error that helps.
+    /// Exactly one symbol, or an error with suggestions.
     pub(crate) fn resolve(self, query: &SymbolQuery) -> Result<Symbol> {
         self.ask(|it| Ok(resolve::resolve(it, query)?.symbol))
     }
@@ -102,8 +102,7 @@ impl View {
         })
     }
 
-    /// A file with what it uses and what uses it.
-    /// After `until` usages are counted no more.
+    /// A file with what it uses and what uses it. After `until` usages are no longer counted.
     pub(crate) fn overview(self, file: &str, until: Instant) -> Result<Answer<Overview>> {
         self.ask(|it| overview(it, file, until))
     }
@@ -112,7 +111,7 @@ impl View {
         self.ask(|it| symbol_at(it, file, offset))
     }
 
-    /// Symbols by parts of their name, the best first, with how well each fits.
+    /// Symbols by parts of their names, the best match first, with the score of each.
     pub(crate) fn search(self, query: &str, limit: usize) -> Result<Answer<Vec<(Symbol, f64)>>> {
         self.ask(|it| Ok(search::search(it, query, limit)))
     }
@@ -139,7 +138,7 @@ fn overview(cx: &Context<'_>, name: &str, until: Instant) -> Result<Answer<Overv
     for (key, found) in known.definitions.iter().zip(&found) {
         let Some(path) = paths::shared_path(cx, *key) else { continue };
         let mut files = 0;
-        // A pass goes through the files one after the other.
+        // A pass visits one file after another.
         for group in found.items.chunk_by(|a, b| a.id == b.id) {
             files += 1;
             if group[0].id != id {
@@ -249,8 +248,8 @@ fn symbol_at(cx: &Context<'_>, name: &str, offset: usize) -> Result<Answer<Symbo
     Ok(Answer { value: answer, coverage })
 }
 
-/// A trait's or its member's implementations, and those of what a member implements; for a type the traits that it
-/// implements.
+/// The implementations of a trait or its member, and of the trait's member that a member implements; for a type the
+/// traits that it implements.
 pub(super) fn implementations_of<'db>(cx: &Context<'db>, definition: Definition<'db>) -> Vec<Symbol> {
     let db = cx.db;
     let local = |it: &Impl| it.module(db).krate(db).origin(db).is_local();
@@ -264,7 +263,7 @@ pub(super) fn implementations_of<'db>(cx: &Context<'db>, definition: Definition<
             .filter(local)
             .filter_map(|it| impl_symbol(cx, it))
             .collect(),
-        // Of an implementation of a trait's item: all of that item.
+        // For an implementation of a trait's item: all implementations of that item.
         _ => match as_assoc_item(in_trait(definition, db), db).map(|it| it.container(db)) {
             Some(ra_ap_hir::AssocItemContainer::Trait(it)) => Impl::all_for_trait(db, it)
                 .into_iter()
@@ -272,7 +271,7 @@ pub(super) fn implementations_of<'db>(cx: &Context<'db>, definition: Definition<
                 .flat_map(|block| block.items(db).into_iter().map(move |it| (block, it)))
                 .map(|(block, it)| (block, assoc_definition(it)))
                 .filter(|(_, it)| in_trait(*it, db) == in_trait(definition, db))
-                // What a derive makes has no text of its own but the derive.
+                // A derived implementation has no text except the derive.
                 .filter_map(|(block, it)| symbols::symbol_of(cx, it).or_else(|| impl_symbol(cx, block)))
                 .collect(),
             _ => Vec::new(),
@@ -327,7 +326,7 @@ fn count(symbols: &mut [Symbol], counts: &HashMap<Arc<str>, UsageCount>) {
     }
 }
 
-/// rust-analyzer was not given this file.
+/// rust-analyzer did not receive this file.
 fn unknown(file: &str) -> Missing {
     Missing::new(MissingCode::NotInAPackage, file, "rust-analyzer does not have this file: what it says is not known")
 }

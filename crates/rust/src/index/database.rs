@@ -3,7 +3,7 @@
 use ra_ap_hir::db::HirDatabase;
 use ra_ap_ide::RootDatabase;
 
-/// rust-analyzer's database as the queries below need it: they ask its `Semantics`, which wants the database itself.
+/// rust-analyzer's database as the queries below need it: they use its `Semantics`, which requires the database itself.
 #[salsa::db]
 pub(crate) trait IndexDatabase: HirDatabase {
     fn root(&self) -> &RootDatabase;

@@ -11,7 +11,7 @@ use ra_ap_syntax::{AstNode as _, AstToken as _, SyntaxNode, ast};
 
 use crate::syntax::positions::text_size;
 
-/// What stands before a link's path or behind it, and where it then looks.
+/// Prefixes and suffixes of a link's path, and the namespace that they select.
 const MARKS: &[(Namespace, &[&str], &str)] = &[
     (Namespace::Types, &["type", "struct", "enum", "mod", "trait", "union", "module", "prim", "primitive"], ""),
     (Namespace::Values, &["value", "function", "fn", "method", "const", "static", "field", "variant"], "()"),
@@ -78,7 +78,7 @@ fn add<'db>(
     let Some(docs) = attributes.hir_docs(db) else { return };
     for (range, target) in links(docs.docs()) {
         let (path, namespace) = without_marks(&target);
-        // Where the path stands: behind the text that is shown, if both do.
+        // The position of the path: after the displayed text, if both contain it.
         let Some(at) = docs.docs()[range.clone()].rfind(path).map(|it| range.start + it) else { continue };
         let mut end = 0;
         for segment in path.split("::") {
@@ -101,8 +101,8 @@ fn add<'db>(
     }
 }
 
-/// The links of a Markdown text: where each stands, and what it leads to. A target that is defined elsewhere in the
-/// text is a link where it is defined.
+/// The links of a Markdown text: the range and the target of each. A reference definition counts as a link at its own
+/// position.
 fn links(docs: &str) -> Vec<(Range<usize>, String)> {
     let mut keep = |link: BrokenLink<'_>| Some((CowStr::from(link.reference.to_string()), CowStr::from("")));
     let parser = Parser::new_with_broken_link_callback(docs, Options::ENABLE_TABLES, Some(&mut keep));
@@ -115,7 +115,7 @@ fn links(docs: &str) -> Vec<(Range<usize>, String)> {
     written.chain(defined).filter(|(_, target)| !target.contains('/')).collect()
 }
 
-/// `fn@a::b()#c` is `a::b`, looked for among the values.
+/// `fn@a::b()#c` is `a::b`, looked up among the values.
 fn without_marks(target: &str) -> (&str, Option<Namespace>) {
     let target = target.split('#').next().unwrap_or(target).trim_matches('`').trim();
     for (namespace, kinds, suffix) in MARKS {

@@ -7,7 +7,7 @@ use super::names::{Meaning, Resolution, UnresolvedReason};
 use crate::invalidate::file_interface::FileInterface;
 use semdex_model::{Role, Span};
 
-/// What one occurrence of a name means.
+/// The meaning of one occurrence of a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum StoredResolution {
     Means(Meaning),
@@ -19,7 +19,7 @@ pub(crate) enum StoredResolution {
 pub(crate) struct Names {
     resolutions: Vec<StoredResolution>,
     entries: Vec<Entry>,
-    /// Stretches of the text, in order, of which nothing is known.
+    /// Ranges of the text, in order, for which nothing is known.
     unknown: Vec<Span>,
 }
 
@@ -31,8 +31,8 @@ struct Entry {
 }
 
 impl Names {
-    /// What the name at an offset means: nothing where it is no symbol's, several things where it stands in a macro's
-    /// input or is shorthand.
+    /// The meanings of the name at an offset: none if it is not a symbol's name, several if it is in a macro's input or
+    /// is a shorthand.
     pub(crate) fn at(&self, offset: usize) -> impl Iterator<Item = (StoredResolution, Role)> + '_ {
         let first = self.entries.partition_point(|it| (it.at as usize) < offset);
         let same = self.entries[first..].iter().take_while(move |it| it.at as usize == offset);
@@ -48,7 +48,7 @@ impl Names {
         self.unknown.is_empty()
     }
 
-    /// The same names in a text that was changed: what stands in a stretch that is the same means the same.
+    /// The same names in a changed text: names in an unchanged range keep their meaning.
     pub(crate) fn moved(&self, before: &FileInterface, after: &FileInterface) -> Names {
         let mut moved = Names { resolutions: self.resolutions.clone(), ..Names::default() };
         for (old, new) in before.unchanged(after) {
@@ -67,7 +67,7 @@ impl Names {
         moved
     }
 
-    /// The same without what these stretches name; they stand in order.
+    /// The same without the names in these ranges, which are in order.
     pub(crate) fn without(&self, stretches: &[Span]) -> Names {
         let mut left = Names { resolutions: self.resolutions.clone(), ..Names::default() };
         let mut all: Vec<Span> = self.unknown.iter().chain(stretches).copied().collect();
@@ -93,12 +93,12 @@ impl Names {
         inside.map(|it| (it.at as usize, self.resolutions[it.resolution as usize], it.role))
     }
 
-    /// What the file names or fails to name, each thing once.
+    /// What the file names or fails to name, without duplicates.
     pub(crate) fn resolutions(&self) -> impl Iterator<Item = StoredResolution> + '_ {
         self.resolutions.iter().copied()
     }
 
-    /// What the file names, each thing once.
+    /// What the file names, without duplicates.
     pub(crate) fn meanings(&self) -> impl Iterator<Item = Meaning> + '_ {
         self.resolutions.iter().filter_map(|it| match it {
             StoredResolution::Means(meaning) => Some(*meaning),
@@ -111,7 +111,7 @@ impl Names {
     }
 }
 
-/// Gathers the names of a file, each meaning kept once.
+/// Collects the names of a file and stores each meaning once.
 pub(crate) struct Collector<'a> {
     db: &'a RootDatabase,
     names: Names,
@@ -123,7 +123,7 @@ impl<'a> Collector<'a> {
         Collector { db, names: Names::default(), known: FxHashMap::default() }
     }
 
-    /// Names come in the order of the text.
+    /// Names have to be added in the order of the text.
     pub(crate) fn add(&mut self, at: usize, resolution: Resolution<'_>) {
         match resolution {
             Resolution::Other => {}

@@ -1,5 +1,5 @@
-//! What each name in a text means. Every occurrence is accounted for: it names something, it declares something, it is
-//! no symbol's, or nobody can say.
+//! The meaning of each name in a text. Every occurrence is classified: it names something, it declares something, it is
+//! not a symbol's name, or it cannot be resolved.
 
 use std::cell::OnceCell;
 
@@ -18,13 +18,13 @@ use crate::syntax::positions::{text_size, tokens_at};
 use semdex_model::Role;
 use semdex_text::words::words;
 
-/// What one occurrence of a name turned out to be.
+/// The meaning of one occurrence of a name.
 pub(crate) enum Resolution<'db> {
-    /// It names these: several where it stands in a macro's input, or is shorthand for a field and a local.
+    /// It names these: several if it is in a macro's input, or is a shorthand for a field and a local.
     Names(Vec<(Definition<'db>, Role)>),
-    /// It declares this, and so may implement a trait's item.
+    /// It declares this, and may therefore implement a trait's item.
     Declares(Definition<'db>),
-    /// It names something that is no symbol.
+    /// It names something that is not a symbol.
     Other,
     Unresolved(UnresolvedReason),
 }
@@ -35,15 +35,15 @@ pub(crate) enum UnresolvedReason {
     MacroInput,
     Inactive,
     UnknownType,
-    /// There was no time to ask.
+    /// The time limit was reached before it was resolved.
     OutOfTime,
     /// Its file is not analysed.
     TooDeep,
-    /// It stands in a file of another kind that `include!` takes in.
+    /// It is in a file of another kind that `include!` takes in.
     Included,
 }
 
-/// A definition without the lifetime of a question: what an index can keep.
+/// A definition without the lifetime of a query, which an index can store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Key {
     Adt(Adt),
@@ -62,7 +62,7 @@ pub(crate) enum Key {
 }
 
 impl Key {
-    /// `None` for what has no path: locals, generic parameters, labels.
+    /// `None` for definitions without a path: locals, generic parameters, labels.
     pub(crate) fn of(definition: Definition<'_>) -> Option<Key> {
         Some(match definition {
             Definition::Adt(it) => Key::Adt(it),
@@ -101,11 +101,11 @@ impl Key {
     }
 }
 
-/// What a name means: a definition, or the declaration of one.
+/// The meaning of a name: a definition, or the declaration of one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Meaning {
     pub(crate) definition: Key,
-    /// The item of the trait, where the definition stands in an implementation of it; else the definition.
+    /// The trait's item, if the definition is in an implementation of it; otherwise the definition.
     pub(crate) original: Key,
     pub(crate) declares: bool,
 }
@@ -118,22 +118,22 @@ impl Meaning {
         };
         let original = Key::of(in_trait(meant, db))?;
         let definition = Key::of(meant)?;
-        // A declaration is a usage of nothing but the item of the trait that it implements, and of the associated
-        // types that implement it.
+        // A declaration is a usage only of the trait's item that it implements, and of the associated types that
+        // implement it.
         let is_type = matches!(definition, Key::TypeAlias(_)) && as_assoc_item(meant, db).is_some();
         (!declares || definition != original || is_type).then_some(Meaning { definition, original, declares })
     }
 }
 
-/// What a search looks for, with what counts as a usage of it.
+/// The target of a search, with what counts as a usage of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Target {
     pub(crate) key: Key,
-    /// Also named by this: a crate, where the target is its root module.
+    /// A crate whose root module is the target: its name is a usage too.
     krate: Option<Crate>,
-    /// Of a trait's item: also named where its implementations are.
+    /// For a trait's item: usages of its implementations count too.
     is_trait_item: bool,
-    /// Of an associated type, the trait's own: nobody can say that a use means one implementation's.
+    /// For an associated type, the trait's own: no usage can be attributed to a single implementation.
     associated_type: Option<Key>,
 }
 
@@ -155,7 +155,7 @@ impl Target {
         Some(target)
     }
 
-    /// What a name that is a usage of it may mean.
+    /// The meanings that count as a usage of it.
     pub(crate) fn keys(&self) -> impl Iterator<Item = Key> {
         let other = self.associated_type.filter(|it| *it != self.key);
         [Some(self.key), self.krate.map(Key::Crate), other].into_iter().flatten()
@@ -191,13 +191,13 @@ impl Target {
     }
 }
 
-/// Reads the names of one file.
+/// Resolves the names of one file.
 pub(crate) struct Reader<'a, 'db> {
     sema: &'a Semantics<'db, RootDatabase>,
     file: FileId,
     tree: SyntaxNode,
     in_a_crate: bool,
-    /// Asked for at the first need.
+    /// Computed on first use.
     doc_links: OnceCell<Vec<(usize, Definition<'db>)>>,
 }
 
@@ -212,7 +212,7 @@ impl<'a, 'db> Reader<'a, 'db> {
         self.doc_links.get_or_init(|| doc_links(self.sema, self.file, &self.tree))
     }
 
-    /// What a doc comment links to by the word at an offset.
+    /// The target of a doc link at the word at an offset.
     fn linked(&self, comment: &SyntaxToken, at: usize) -> Option<Resolution<'db>> {
         if !self.in_a_crate || !comment.text().contains('[') {
             return None;
@@ -223,7 +223,8 @@ impl<'a, 'db> Reader<'a, 'db> {
         (!named.is_empty()).then_some(Resolution::Names(named))
     }
 
-    /// What the word at an offset means. `None` where it is no name: in a comment, in a string, another word's part.
+    /// The meaning of the word at an offset. `None` if it is not a name: in a comment, in a string, or a part of
+    /// another word.
     pub(crate) fn read(&self, at: usize, word: &str) -> Option<Resolution<'db>> {
         let token = tokens_at(&self.tree, at).right_biased()?;
         if token.kind() == SyntaxKind::COMMENT {
@@ -322,7 +323,7 @@ impl<'a, 'db> Reader<'a, 'db> {
                 Some(NameClass::PatFieldShorthand { field_ref, .. }) => {
                     Some(Resolution::Names(vec![(Definition::Field(field_ref), Role::Read)]))
                 }
-                // A pattern that nobody could resolve may be a constant's name; anything else declares.
+                // An unresolved pattern may be a constant's name; anything else is a declaration.
                 None => {
                     let is_pattern = name.syntax().parent().is_some_and(|it| it.kind() == SyntaxKind::IDENT_PAT);
                     let is_constant = name.text().starts_with(char::is_uppercase);
@@ -334,7 +335,7 @@ impl<'a, 'db> Reader<'a, 'db> {
     }
 }
 
-/// The token of a word, if it is one that can name something: an identifier, or a string with format arguments.
+/// The token of a word, if it can name something: an identifier, or a string with format arguments.
 fn nameable(token: SyntaxToken, word: &str) -> Option<SyntaxToken> {
     match token.kind() {
         SyntaxKind::STRING => ast::String::cast(token.clone()).map(|_| token),
@@ -342,7 +343,7 @@ fn nameable(token: SyntaxToken, word: &str) -> Option<SyntaxToken> {
     }
 }
 
-/// Whether a token can name something: an identifier, a keyword that stands for one, a tuple's index.
+/// Whether a token can name something: an identifier, a keyword in place of a name, a tuple's index.
 fn is_name(token: &SyntaxToken) -> bool {
     match token.kind() {
         SyntaxKind::IDENT | SyntaxKind::SELF_TYPE_KW | SyntaxKind::CRATE_KW | SyntaxKind::SUPER_KW => true,
@@ -385,7 +386,7 @@ fn role_of(name: &ast::NameRef, definition: Definition<'_>) -> Role {
     if path.syntax().ancestors().any(|it| ast::UseTree::can_cast(it.kind())) {
         return Role::Import;
     }
-    // A segment before the last leads to something else.
+    // A segment before the last one leads to another item.
     if path.parent_path().is_some() {
         return if matches!(definition, Definition::Module(_) | Definition::Crate(_)) {
             Role::Other

@@ -1,4 +1,4 @@
-//! Which files hold a word, so that a search for many names need not look into each file for each of them.
+//! The files that contain a word, so that a search for many names need not check each file for each of them.
 
 use std::sync::Arc;
 
@@ -8,8 +8,8 @@ use rustc_hash::FxHashMap;
 use semdex_engine::files::File;
 use semdex_text::words::WordHash;
 
-/// The files of each word, as of the texts that it was made of. A word that has left a file stays: whoever asks looks
-/// into the file's own words anyway.
+/// The files of each word, for the texts that were added. A word that has left a file stays: callers check the file's
+/// own words anyway.
 #[derive(Debug, Default)]
 pub(crate) struct Postings {
     files: FxHashMap<WordHash, Vec<FileId>>,
@@ -17,12 +17,12 @@ pub(crate) struct Postings {
 }
 
 impl Postings {
-    /// Whether the words of this file are those that it was made of.
+    /// Whether the file's words are the ones that were added.
     pub(crate) fn knows(&self, id: FileId, file: &File) -> bool {
         self.made_of.get(&id).is_some_and(|it| it.hash == file.hash)
     }
 
-    /// The files that may hold a word, some of them perhaps twice.
+    /// The files that may contain a word, some of them perhaps twice.
     pub(crate) fn files(&self, word: WordHash) -> &[FileId] {
         self.files.get(&word).map_or(&[], Vec::as_slice)
     }

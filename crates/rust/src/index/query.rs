@@ -23,7 +23,7 @@ pub(crate) fn names_of(db: &dyn IndexDatabase, text: FileText) -> Arc<Names> {
     })
 }
 
-/// All names of a file, brought up to date if need be.
+/// All names of a file, updated if necessary.
 pub(crate) fn names_now(context: &Context<'_>, file: FileId) -> Arc<Names> {
     let known = context.index.names(file).filter(|it| it.is_complete());
     known.unwrap_or_else(|| names_of(context.db, context.db.file_text(file)))

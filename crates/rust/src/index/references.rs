@@ -1,4 +1,4 @@
-//! Which declarations each file refers to, and how often: the index of usages read the other way round.
+//! Which declarations each file refers to, and how often: the index of usages, grouped by file.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -21,7 +21,7 @@ use semdex_model::{
     Answer, Declared, FileReferences, Missing, MissingCode, Reference, References, Span, Symbol, SymbolKind,
 };
 
-/// The file of a declaration, as a position in the list, and where its name begins.
+/// A declaration: the index of its file in the list, and the offset of its name.
 type At = (u32, u32);
 
 impl View {
@@ -66,13 +66,13 @@ fn is_late(until: Option<Instant>) -> bool {
     until.is_some_and(|until| Instant::now() > until)
 }
 
-/// What each file names: known, or read now as far as there is time.
+/// What each file names: known, or computed now within the time limit.
 fn names_by(cx: &Context<'_>, files: &[(&Arc<File>, FileId)]) -> Vec<Option<Arc<Names>>> {
     let until = cx.until;
     let known = |id| cx.index.names(id).filter(|it| it.is_complete());
     let mut unread: Vec<(FileId, usize)> =
         files.iter().filter(|it| known(it.1).is_none()).map(|it| (it.1, it.0.text.len())).collect();
-    // The longest first, so that all threads end together.
+    // The longest files first, so that all threads finish together.
     unread.sort_by_key(|it| std::cmp::Reverse(it.1));
     let read = on_all_cores(cx.db, &unread, |sema, (id, _), read: &mut Vec<(FileId, Arc<Names>)>| {
         if !is_late(until) {
@@ -85,7 +85,7 @@ fn names_by(cx: &Context<'_>, files: &[(&Arc<File>, FileId)]) -> Vec<Option<Arc<
     files.iter().map(|it| known(it.1)).collect()
 }
 
-/// What other replies name by a path, but for members that are a part of their type's declaration.
+/// The symbols that other replies name by a path, except members that are a part of their type's declaration.
 fn declared(symbols: &[Symbol], file: &str) -> Vec<Declared> {
     let mut found = Vec::new();
     let mut pending: Vec<&Symbol> = symbols.iter().rev().collect();
@@ -121,15 +121,15 @@ fn uses(file: &File, names: &Names, places: &FxHashMap<Key, At>) -> Vec<Referenc
     uses
 }
 
-/// What may be the declaration that is meant. The implementation of a trait's item refers to that item; a path leads
-/// through modules, and means what stands at its end.
+/// The declarations that may be meant. The implementation of a trait's item refers to that item; a path means its last
+/// segment.
 fn meant(meaning: &Meaning) -> impl Iterator<Item = Key> {
     let own = (!meaning.declares).then_some(meaning.definition);
     let original = (meaning.original != meaning.definition).then_some(meaning.original);
     own.into_iter().chain(original).filter(|it| !matches!(it, Key::Module(_) | Key::Crate(_)))
 }
 
-/// The stretches of a file that only tests need, in order.
+/// The ranges of a file that only tests need, in order.
 fn test_code(file: &File) -> Vec<Span> {
     let mut found: Vec<Span> = Vec::new();
     file.outline().walk(&mut |item| {

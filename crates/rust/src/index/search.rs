@@ -1,4 +1,4 @@
-//! What one pass over the workspace looks for, and the words that may name it.
+//! The targets of one pass over the workspace, and the words that may name them.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -23,14 +23,14 @@ pub(crate) struct Occurrence {
     pub(crate) role: Role,
 }
 
-/// The symbols that one pass looks for, and the words that may name them.
+/// The symbols that one pass searches for, and the words that may name them.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Search {
-    /// How many were asked for.
+    /// The number of symbols in the query.
     pub(super) definitions: usize,
-    /// With the position in the question. Nothing can be seen to mean what is not compiled.
+    /// With the index in the query. Nothing can be resolved to a symbol that is not compiled.
     pub(super) targets: Vec<(usize, Option<Target>)>,
-    /// Positions in `targets`, by what a name of them may mean.
+    /// Indices in `targets`, by the meanings that count as usages.
     by_key: FxHashMap<Key, Vec<usize>>,
     pub(super) words: Vec<Word>,
 }
@@ -38,7 +38,7 @@ pub(crate) struct Search {
 #[derive(Debug, Clone)]
 pub(super) struct Word {
     pub(super) text: String,
-    /// Positions in `targets`.
+    /// Indices in `targets`.
     pub(super) targets: Vec<usize>,
 }
 
@@ -48,7 +48,7 @@ impl Word {
     }
 }
 
-/// Whether a word stands for a symbol whatever that is called.
+/// Whether a word can refer to a symbol of any name.
 pub(crate) fn is_keyword(word: &str) -> bool {
     matches!(word, "Self" | "self" | "super" | "crate")
 }
@@ -75,13 +75,13 @@ impl Search {
         search
     }
 
-    /// For what may be meant by a name that means nothing that is known.
+    /// A search for unresolved places with this name.
     pub(super) fn written(name: &str) -> Search {
         let word = Word { text: plain_name(name).to_owned(), targets: vec![0] };
         Search { definitions: 1, targets: vec![(0, None)], words: vec![word], ..Search::default() }
     }
 
-    /// For the places where some of these words mean nothing.
+    /// A search for unresolved places with one of these words.
     pub(crate) fn of_words(words: &BTreeSet<&str>) -> Search {
         let word = |(target, text): (usize, &&str)| Word { text: plain_name(text).to_owned(), targets: vec![target] };
         Search {
@@ -92,7 +92,7 @@ impl Search {
         }
     }
 
-    /// The same by these words too, each for one of the definitions; `None` where there is nothing new among them.
+    /// The same with these additional words, each for one of the definitions; `None` if there are no new ones.
     pub(super) fn with_words<'w>(&self, words: impl Iterator<Item = (usize, &'w str)>) -> Option<Search> {
         let mut widened: Option<Search> = None;
         for (position, text) in words {
@@ -111,7 +111,7 @@ impl Search {
         widened
     }
 
-    /// The targets that a name of this meaning is a usage of.
+    /// The targets of which a name with this meaning is a usage.
     pub(super) fn meant_by(&self, meaning: &Meaning) -> impl Iterator<Item = usize> {
         let original = (meaning.original != meaning.definition).then_some(meaning.original);
         let keys = std::iter::once(meaning.definition).chain(original);
@@ -119,7 +119,7 @@ impl Search {
         near.copied().filter(|it| self.targets[*it].1.as_ref().is_some_and(|it| it.is_meant_by(meaning)))
     }
 
-    /// For each file that was seen to hold some of the words, which.
+    /// The files that contain some of the words, each with these words.
     pub(super) fn holders(&self, postings: &Postings) -> FxHashMap<FileId, Vec<usize>> {
         let mut holders: FxHashMap<FileId, Vec<usize>> = FxHashMap::default();
         for (index, word) in self.words.iter().enumerate() {
@@ -133,7 +133,7 @@ impl Search {
         holders
     }
 
-    /// Where these words stand in a file, in order.
+    /// The positions of these words in a file, in order.
     pub(super) fn places<'a>(&'a self, file: &'a File, words: &[usize]) -> Vec<(usize, &'a Word)> {
         let table = file.words();
         let of = |word: &'a Word| table.offsets(&file.text, &word.text).map(move |at| (at, word));

@@ -1,4 +1,4 @@
-//! What the parameters of a function decide: names of its body, and of the arguments of its calls.
+//! What the parameters of a function determine: names in its body, and in the arguments of its calls.
 
 use ra_ap_syntax::algo::skip_trivia_token;
 use ra_ap_syntax::ast::HasName as _;
@@ -10,7 +10,7 @@ use crate::syntax::positions::span;
 use semdex_model::Span;
 use semdex_text::words::occurrences;
 
-/// Whether the body of a function, if it has one, names none of the parameters that came, went or are of another type.
+/// Whether the body of a function, if it has one, names no parameter that was added, removed or has a different type.
 pub(super) fn is_body_unconcerned(before: &FileInterface, after: &FileInterface, item: &PlainItem) -> bool {
     let read = |of: &FileInterface, item: &PlainItem| {
         let (function, parameters) = parameters(of.text(item.at))?;
@@ -26,7 +26,7 @@ pub(super) fn is_body_unconcerned(before: &FileInterface, after: &FileInterface,
     names.all(|it| occurrences(&body, it.text().trim_start_matches("r#")).next().is_none())
 }
 
-/// The stretches of a function's text before a change and after it in which its parameters differ.
+/// The ranges of a function's text, before a change and after it, in which its parameters differ.
 pub(crate) fn parameters_apart(before: &str, after: &str) -> Option<(Span, Span)> {
     let (old, new) = (parameters(before)?, parameters(after)?);
     let first = old.1.iter().zip(&new.1).take_while(|(a, b)| is_same(a, b)).count();
@@ -46,7 +46,7 @@ fn is_same(a: &ast::Param, b: &ast::Param) -> bool {
     a.syntax().text() == b.syntax().text()
 }
 
-/// A function alone in a text, with its parameters but the receiver.
+/// Parses a text with a single function; returns it with its parameters except the receiver.
 fn parameters(text: &str) -> Option<(ast::Fn, Vec<ast::Param>)> {
     let file = ast::SourceFile::parse(text, Edition::CURRENT).tree();
     let function = file.syntax().descendants().find_map(ast::Fn::cast)?;
@@ -54,8 +54,8 @@ fn parameters(text: &str) -> Option<(ast::Fn, Vec<ast::Param>)> {
     Some((function, parameters))
 }
 
-/// Whether nothing is declared in arguments and no macro is at work, so that what is expected of their types decides no
-/// other names within than those of the functions of traits.
+/// Whether arguments declare nothing and call no macro, so that their expected types determine no names in them except
+/// trait functions.
 pub(super) fn is_plain(arguments: &ast::ArgList) -> bool {
     use ast::Expr::{
         ArrayExpr, AwaitExpr, BinExpr, CallExpr, CastExpr, FieldExpr, IndexExpr, Literal, MethodCallExpr, ParenExpr,
@@ -87,13 +87,12 @@ pub(super) fn is_plain(arguments: &ast::ArgList) -> bool {
     below.all(|it| !ast::InferType::can_cast(it.kind()) && ast::Expr::cast(it).is_none_or(is_known))
 }
 
-/// With what a name is called, if it is.
+/// The arguments of the call whose callee is this name.
 pub(super) fn arguments(token: &SyntaxToken) -> Option<ast::ArgList> {
     Some(call_by(&ast::NameRef::cast(token.parent()?)?)?.1)
 }
 
-/// Whether the type of no variable that these arguments name, and that lives outside of them, is found out by looking at
-/// how it is used.
+/// Whether these arguments name no outer variable whose type is inferred from its uses.
 pub(super) fn is_closed(arguments: &ast::ArgList) -> bool {
     let mut named = arguments.syntax().descendants_with_tokens().filter_map(|it| it.into_token()).filter(may_be_local);
     let Some(item) =
@@ -108,7 +107,7 @@ pub(super) fn is_closed(arguments: &ast::ArgList) -> bool {
         })
 }
 
-/// Whether a token may name a local variable, or hold names that do.
+/// Whether a token may name a local variable, or contain such names.
 pub(super) fn may_be_local(token: &SyntaxToken) -> bool {
     let is_in_macro = || token.parent_ancestors().any(|it| ast::TokenTree::can_cast(it.kind()));
     match token.kind() {
@@ -130,7 +129,7 @@ pub(super) fn may_be_local(token: &SyntaxToken) -> bool {
     }
 }
 
-/// Whether a name means variables in an item, each of which has a type that is written in full, or a constant.
+/// Whether a name refers to variables of an item that all have an explicit full type, or to a constant.
 fn is_typed(name: &str, item: &SyntaxNode) -> bool {
     let is_it = |it: &SyntaxToken| it.kind() == SyntaxKind::IDENT && it.text().trim_start_matches("r#") == name;
     let mut is_known = name.starts_with(char::is_uppercase);
@@ -149,7 +148,7 @@ fn is_typed(name: &str, item: &SyntaxNode) -> bool {
     is_known
 }
 
-/// Whether the type of a variable is written in full where it is declared.
+/// Whether the declaration of a variable has an explicit full type.
 pub(super) fn is_declared_in_full(pattern: &ast::IdentPat) -> bool {
     let is_full = |ty: Option<ast::Type>| {
         let is_open = |it: &SyntaxNode| ast::InferType::can_cast(it.kind()) || ast::MacroType::can_cast(it.kind());
@@ -167,14 +166,14 @@ fn is_in_pattern(node: &SyntaxNode) -> bool {
     matches!(node.kind(), RECORD_PAT_FIELD | RECORD_PAT_FIELD_LIST)
 }
 
-/// Whether what a macro makes calls this without arguments, and it is not handed to another macro before.
+/// Whether a macro's expansion calls this without arguments, and does not pass it to another macro before.
 pub(super) fn is_plain_call(token: &SyntaxToken) -> bool {
     let opens = after(token).filter(|it| it.kind() == SyntaxKind::L_PAREN);
     let is_called = opens.and_then(|it| after(&it)).is_some_and(|it| it.kind() == SyntaxKind::R_PAREN);
     is_called && !is_declared(token) && !is_handed_on(token)
 }
 
-/// Whether what a macro makes declares another function of this name.
+/// Whether a macro's expansion declares another function of this name.
 pub(super) fn is_declared_by_macro(token: &SyntaxToken) -> bool {
     let is_in_macro = || token.parent_ancestors().any(|it| ast::MacroRules::can_cast(it.kind()));
     is_declared(token) && is_in_macro() && !is_handed_on(token)
@@ -184,7 +183,7 @@ fn is_declared(token: &SyntaxToken) -> bool {
     before(token).is_some_and(|it| it.kind() == SyntaxKind::FN_KW)
 }
 
-/// Whether a name in what a macro makes is given to another macro.
+/// Whether a name in an expansion is passed to another macro.
 fn is_handed_on(token: &SyntaxToken) -> bool {
     let trees = token.parent_ancestors().filter_map(ast::TokenTree::cast);
     let mut opening = trees.filter_map(|it| it.left_delimiter_token());

@@ -1,5 +1,5 @@
-//! What other files can see of a file: what tells a change that only its own file must be read again for from one that
-//! may reach any.
+//! The interface of a file: what other files can see of it. It decides whether a change affects only its own file or
+//! may affect any.
 
 pub(crate) mod unchanged;
 
@@ -21,64 +21,64 @@ use crate::syntax::positions::span;
 use crate::syntax::{is_builtin, leaves_access};
 use semdex_model::Span;
 
-/// What other files can see of a file.
+/// The interface of a file.
 pub(crate) fn file_interface(db: &RootDatabase, file: FileId) -> Arc<FileInterface> {
     interface_of(db, db.file_text(file))
 }
 
-/// What other files can see of a file: all but the bodies of its functions, white space and comments. The body of a
-/// function belongs to it where something of it can be seen outside: it is evaluated (`const`), its type is what the
-/// function returns (`impl`), or it holds an `impl` block or declares a macro.
+/// What other files can see of a file: everything except the bodies of its functions, white space and comments. The
+/// body of a function is included if a part of it is visible outside: it is evaluated (`const`), its type is the result
+/// of the function (`impl`), or it contains an `impl` block or declares a macro.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct FileInterface {
     hash: Fingerprint,
-    /// The same without the plain items.
+    /// The hash of everything except plain items.
     rest: Fingerprint,
     text: Arc<str>,
-    /// What cannot be seen, in order.
+    /// The invisible ranges, in order.
     bodies: Vec<Span>,
-    /// What rust-analyzer tells the items in each of these by.
+    /// For each of these, a hash of the ids by which rust-analyzer identifies the items in it.
     within: Vec<Fingerprint>,
     plain: Vec<PlainItem>,
 }
 
-/// A function, constant or static that is reached by its name alone: no macro makes something else of it, and what it
-/// implements of a trait is declared by the trait for all who do not name just this.
+/// A function, constant or static that is reached only by its name: no macro transforms it. If it implements a trait's
+/// item, the trait declares it for all code that does not name this implementation.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct PlainItem {
     pub(crate) name: String,
     pub(crate) name_at: usize,
     pub(crate) at: Span,
-    /// What rust-analyzer tells it by in its file.
+    /// The id by which rust-analyzer identifies it within its file.
     pub(crate) id: u32,
-    /// What stands before it of all that is not plain.
+    /// The hash of everything before it that is not plain.
     behind: Fingerprint,
-    /// What decides whether a name means it.
+    /// What decides whether a name refers to it.
     access: Fingerprint,
-    /// What decides the type of a call of it, where its arguments do not.
+    /// What decides the type of a call of it, unless its arguments do.
     call: Option<Fingerprint>,
-    /// All of it that can be seen.
+    /// Everything of it that is visible.
     hash: Fingerprint,
-    /// It is a trait's own, and so may be meant without being named as soon as more of it differs than its parameters.
+    /// It is declared in a trait. It may be used without being named if more than its parameters differ.
     is_of_trait: bool,
 }
 
 impl PlainItem {
-    /// Whether both are one thing, before a change and after it.
+    /// Whether both are the same item, before a change and after it.
     fn is_same(&self, other: &PlainItem) -> bool {
         (self.id, self.behind, &self.name) == (other.id, other.behind, &other.name)
     }
 }
 
-/// A plain item that is not what it was.
+/// A changed plain item.
 pub(crate) struct ChangedItem<'a> {
     pub(crate) item: &'a PlainItem,
     pub(crate) was_there: bool,
-    /// It came, went, or is led to in another way.
+    /// It was added, removed, or is reached by another path.
     pub(crate) is_found_elsewise: bool,
-    /// What its name means elsewhere it goes on to mean there.
+    /// Other items that its name refers to elsewhere stay the same.
     pub(crate) others_stay: bool,
-    /// A call of it is of the type that it was of.
+    /// The type of a call of it stays the same.
     pub(crate) calls_stay: bool,
 }
 
@@ -101,7 +101,7 @@ impl FileInterface {
         self.bodies.get(after).copied().filter(|it| it.contains(at))
     }
 
-    /// The plain items that are not what they were. `None` where more has changed than these.
+    /// The changed plain items; `None` if more has changed.
     pub(crate) fn altered<'a>(&'a self, after: &'a FileInterface) -> Option<Vec<ChangedItem<'a>>> {
         if self.rest != after.rest {
             return None;
@@ -110,7 +110,7 @@ impl FileInterface {
         for item in &self.plain {
             let new = after.plain_of(item);
             let is_found_elsewise = new.is_none_or(|it| it.access != item.access);
-            // Where something is gone, what another was found by is still there.
+            // After a removal other items are found as before.
             let others_stay = new.is_none() || !is_found_elsewise;
             let calls_stay = !is_found_elsewise && item.call.is_some() && new.is_some_and(|it| it.call == item.call);
             if new.is_none_or(|it| it.hash != item.hash) {
@@ -134,12 +134,12 @@ impl FileInterface {
         Some(altered)
     }
 
-    /// What a plain item of another state of the text is in this one.
+    /// The corresponding plain item of this state for one of another state of the text.
     pub(crate) fn plain_of(&self, item: &PlainItem) -> Option<&PlainItem> {
         self.plain.iter().find(|it| it.is_same(item))
     }
 
-    /// The plain item of which this is the name.
+    /// The plain item with its name at this offset.
     pub(crate) fn plain_at(&self, name_at: usize) -> Option<&PlainItem> {
         let at = self.plain.partition_point(|it| it.name_at < name_at);
         self.plain.get(at).filter(|it| it.name_at == name_at)
@@ -153,7 +153,7 @@ impl FileInterface {
 #[salsa::tracked(returns(clone), no_eq)]
 fn interface_of(db: &dyn IndexDatabase, text: FileText) -> Arc<FileInterface> {
     let root = db.root();
-    // Whatever edition its crate has: to ask would be to work out the modules of the crate.
+    // The edition does not matter here: looking it up would compute the modules of the crate.
     let file = EditionedFileId::current_edition(root, *text.file_id(root));
     let tree = EditionedFileId::parse(file, root).tree();
     let ids = HirFileId::from(file).ast_id_map(root);
@@ -213,7 +213,7 @@ impl Walk<'_> {
                         is_of_trait: is_of_trait(&node),
                     });
                     walk.skip_subtree();
-                    // That it is left counts no more than that it was entered.
+                    // Leaving a node is hashed like entering it.
                     walk.next();
                 }
                 None => {
@@ -226,7 +226,7 @@ impl Walk<'_> {
         }
     }
 
-    /// The hash of what can be seen of a node.
+    /// The hash of the visible part of a node.
     fn visible(&mut self, node: &SyntaxNode) -> Fingerprint {
         let mut hasher = Fingerprinter::default();
         let mut walk = node.preorder_with_tokens();
@@ -238,7 +238,7 @@ impl Walk<'_> {
         hasher.fingerprint()
     }
 
-    /// What decides whether a name means an item: all of its head but parameters after the receiver, types and values.
+    /// What decides whether a name refers to an item: its head without parameters after the receiver, types and values.
     fn access(&mut self, node: &SyntaxNode) -> Fingerprint {
         let mut parts: Vec<Option<SyntaxNode>> = Vec::new();
         if let Some(item) = ast::Item::cast(node.clone()) {
@@ -261,8 +261,8 @@ impl Walk<'_> {
         hasher.fingerprint()
     }
 
-    /// What decides the type of a call of a function: all of its head but the parameters after the receiver. `None` where
-    /// arguments may decide it too, or where it is evaluated.
+    /// What decides the type of a function's call: its head without the parameters after the receiver. `None` if
+    /// arguments may decide it too, or if the function is evaluated.
     fn call(&mut self, function: &ast::Fn) -> Option<Fingerprint> {
         let mut around = function.syntax().ancestors().skip(1);
         let lists = [
@@ -275,7 +275,7 @@ impl Walk<'_> {
         let result = function.ret_type().map(|it| it.syntax().clone());
         let mut types = parameters.chain(below(result.clone()));
         let is_of_trait = is_of_trait(function.syntax());
-        // Of a trait an argument may decide who implements it.
+        // For a trait's function an argument may decide which implementation is meant.
         let is_open = |it: SyntaxNode| {
             let names_self = || ast::NameRef::cast(it.clone()).is_some_and(|it| it.Self_token().is_some());
             ast::ImplTraitType::can_cast(it.kind()) || is_of_trait && names_self()
@@ -293,7 +293,7 @@ impl Walk<'_> {
     }
 }
 
-/// Takes one step of a walk in; answers whether what is below is hidden.
+/// Hashes one step of a walk; returns whether the nodes below are invisible.
 fn step(
     id_of: &dyn Fn(&SyntaxNode) -> Option<u32>,
     hidden: &mut Vec<(Span, Fingerprint)>,
@@ -349,7 +349,7 @@ fn is_of_trait(item: &SyntaxNode) -> bool {
     item.ancestors().nth(2).is_some_and(|it| ast::Trait::can_cast(it.kind()))
 }
 
-/// Whether each attribute that this one may come to has a name that fits.
+/// Whether each attribute that this one may become has an accepted name.
 fn all_named(attribute: &ast::Attr, fits: fn(&str) -> bool) -> bool {
     let is_one = |meta: &ast::Meta| match meta {
         ast::Meta::CfgMeta(_) => fits("cfg"),
@@ -358,14 +358,14 @@ fn all_named(attribute: &ast::Attr, fits: fn(&str) -> bool) -> bool {
     attribute.meta().is_some() && attribute.skip_cfg_attrs().iter().all(is_one)
 }
 
-/// Whether no attribute may make something else of what stands in this.
+/// Whether no attribute may transform an item or something in it.
 pub(crate) fn has_plain_attributes(node: &SyntaxNode) -> bool {
     let mut attributes = node.children().filter_map(ast::Attr::cast);
     attributes.all(|it| all_named(&it, is_builtin))
 }
 
-/// Whether an item of a block is reached by its name alone. Who works with a trait goes by what the trait says of its
-/// functions, save for types that an implementation alone knows.
+/// Whether an item of a block is reached only by its name. Code that uses a trait depends on the trait's declaration of
+/// its functions, except for types that only an implementation knows.
 fn is_named_there(block: &ast::Impl, item: &ast::Item) -> bool {
     if block.trait_().is_none() {
         return true;
@@ -394,9 +394,9 @@ fn is_hidden_body(node: &SyntaxNode) -> bool {
     function.const_token().is_none() && returns_impl().is_none() && !node.descendants().any(is_seen)
 }
 
-/// The files of all crates that a change of these may reach: of those that they are in, and of those that depend on
-/// these. Whatever a module or a macro says of where its file is, rust-analyzer looks for it in the source root that it
-/// stands in itself, and so a crate's files are all in the root of its first one. `None` where no crate is known.
+/// The files of all crates that a change of these files may affect: their own crates, and the crates that depend on
+/// those. Whatever a module or macro says about the location of its file, rust-analyzer looks for it in its own source
+/// root. A crate's files are therefore all in the source root of its root file. `None` if no crate is known.
 pub(crate) fn reached_from(
     db: &RootDatabase,
     ids: &FileIds,

@@ -1,14 +1,14 @@
-//! The parts of a function's body whose types depend on each other by the names of variables alone.
+//! The parts of a function's body whose types depend on each other only through the names of variables.
 //!
-//! A statement sees of others what they declare, and types flow between them through the variables that both name: not
-//! through a variable whose type is written in full where it is declared, nor through a parameter, an item or `self`. What a
-//! statement returns goes by the function's head. So where some statements are others, or mean other things, the rest means
-//! what it did but for what names their variables, and so on. A statement within a block of another stands for itself, as
-//! long as it neither decides the block's type nor stands in a closure.
+//! A statement uses what other statements declare, and types flow between them through the variables that both name.
+//! They do not flow through a variable that is declared with an explicit full type, nor through a parameter, an item or
+//! `self`. What a statement returns depends on the function's head. If some statements change, or their names change
+//! their meaning, only statements with the same variables may be affected, transitively. A statement in a block of
+//! another statement is separate, as long as it neither decides the block's type nor is in a closure.
 //!
-//! A macro names what it is given, in texts as well, and declares nothing; that is assumed of the standard library's
-//! alone, or what has their names. Where another stands in what differs or in what depends on that, all of the body is
-//! stale; and where items within it differ, or it cannot be read.
+//! A macro is assumed to name only its input, including names in strings, and to declare nothing. This is assumed only
+//! for macros with the names of the standard library's. If a changed or dependent statement contains another macro, the
+//! whole body is invalidated; likewise if items within the body differ, or it cannot be parsed.
 
 use std::collections::BTreeSet;
 
@@ -21,7 +21,7 @@ use crate::syntax::positions::span;
 use semdex_model::Span;
 use semdex_text::words::words;
 
-/// Macros that name variables only where they are given their names, and declare nothing.
+/// Macros that name variables only in their input, and declare nothing.
 const PLAIN_MACROS: &[&str] = &[
     "assert",
     "assert_eq",
@@ -57,35 +57,35 @@ const PLAIN_MACROS: &[&str] = &[
     "writeln",
 ];
 
-/// What is put before a body to read it.
+/// Prefix with which a body is parsed.
 const HEAD: &str = "fn f() ";
 
-/// Stands for what a `loop` comes to, among the names of variables.
+/// Represents the value of a `loop` among the names of variables.
 const BROKEN_OFF: &str = "break";
 
-/// Parts of a body, each after the one that it stands in.
+/// Parts of a body, each after the part that contains it.
 pub(super) struct Statements(Vec<Statement>);
 
 #[derive(Default)]
 struct Statement {
-    /// The part that it stands in, and in which block of it.
+    /// The part that contains it, and the index of the block in that part.
     within: Option<(usize, usize)>,
     blocks: usize,
-    /// What it is written with, without what stands in its blocks.
+    /// Its tokens, without those in its blocks.
     tokens: Vec<(Span, String)>,
-    /// What may be variables of others.
+    /// Names that may be variables of other parts.
     named: BTreeSet<String>,
     /// Variables that are declared here.
     declared: BTreeSet<String>,
-    /// Those of them whose types are not written in full.
+    /// The declared variables without an explicit full type.
     inferred: BTreeSet<String>,
     holds_items: bool,
     /// A macro in it may do anything.
     is_opaque: bool,
 }
 
-/// For each stretch of a body after a change the one that it was before, if it means what it did; `None` where all may mean
-/// something else. What stands in no stretch names nothing.
+/// For each range of a body after a change the corresponding range before it, if it keeps its meaning; `None` if
+/// everything may have changed. Text outside all ranges names nothing.
 pub(crate) fn unchanged(before: &str, after: &str) -> Option<Vec<(Option<Span>, Span)>> {
     let (old, new) = (Statements::read(before)?, Statements::read(after)?);
     let partners = partners(&old.0, &new.0);
@@ -104,7 +104,7 @@ pub(crate) fn unchanged(before: &str, after: &str) -> Option<Vec<(Option<Span>, 
     Some(stretches)
 }
 
-/// The statements before a change that those after it are.
+/// The statements before a change that correspond to those after it.
 fn partners(old: &[Statement], new: &[Statement]) -> Vec<Option<usize>> {
     let is_same_text = |a: &Statement, b: &Statement| {
         a.tokens.len() == b.tokens.len() && a.tokens.iter().zip(&b.tokens).all(|(a, b)| a.1 == b.1)
@@ -113,7 +113,7 @@ fn partners(old: &[Statement], new: &[Statement]) -> Vec<Option<usize>> {
     let first =
         (0..both).take_while(|&it| is_same_text(&old[it], &new[it]) && old[it].within == new[it].within).count();
     let last = (1..=both - first).take_while(|&it| is_same_text(&old[old.len() - it], &new[new.len() - it])).count();
-    // One that is another still holds what it did.
+    // A single changed statement still has the same blocks.
     let is_one = old.len() == new.len() && first + last + 1 == old.len();
     let place = |it: usize| match it {
         _ if it < first || is_one && it == first => Some(it),
@@ -134,7 +134,7 @@ fn partners(old: &[Statement], new: &[Statement]) -> Vec<Option<usize>> {
     partners
 }
 
-/// Stretches of two texts that are the same, token by token.
+/// Ranges of two texts that are identical token by token.
 fn join(stretches: &mut Vec<(Option<Span>, Span)>, old: &[(Span, String)], new: &[(Span, String)]) {
     let mut open: Option<(Span, Span)> = None;
     for ((old, _), (new, _)) in old.iter().zip(new) {
@@ -152,7 +152,7 @@ fn join(stretches: &mut Vec<(Option<Span>, Span)>, old: &[(Span, String)], new: 
 }
 
 impl Statements {
-    /// `None` where the body cannot be read.
+    /// `None` if the body cannot be parsed.
     pub(super) fn read(body: &str) -> Option<Statements> {
         let parsed = ast::SourceFile::parse(&format!("{HEAD}{body}"), Edition::CURRENT);
         if !parsed.errors().is_empty() {
@@ -164,9 +164,9 @@ impl Statements {
         Some(statements)
     }
 
-    /// What may mean something else where the name at an offset of the body does; `None` for all of it.
+    /// What may change its meaning together with the name at an offset of the body; `None` for the whole body.
     pub(super) fn dependents(&self, body: &str, at: usize) -> Option<Vec<Span>> {
-        // In a comment it is none.
+        // In a comment it is not a name.
         let holds = |it: &Statement| it.tokens.iter().any(|it| it.0.contains(at));
         let mut is_stale: Vec<bool> = self.0.iter().map(holds).collect();
         self.spread(&mut is_stale, [].iter(), &BTreeSet::new())?;
@@ -178,7 +178,7 @@ impl Statements {
         self.0.iter().flat_map(|it| it.inferred.iter().cloned()).collect()
     }
 
-    /// Marks what depends on what is stale, as `came` does, of which the body has none now.
+    /// Marks what depends on invalidated statements, which include `came`: statements that the body no longer has.
     fn spread<'a>(
         &'a self,
         is_stale: &mut [bool],
@@ -225,7 +225,8 @@ impl Statements {
         }
     }
 
-    /// What a block comes to belongs to whoever it stands in, but for what the function does, and all else to itself.
+    /// The value of a block belongs to the statement that contains it, except in the function's own block; its other
+    /// statements are separate.
     fn take_block(&mut self, list: &ast::StmtList, statement: usize) {
         let number = self.0[statement].blocks;
         self.0[statement].blocks += 1;
@@ -247,7 +248,7 @@ impl Statements {
 }
 
 impl Statement {
-    /// Where it stands in the text of the body.
+    /// Its ranges in the text of the body.
     fn runs(&self, body: &str) -> impl Iterator<Item = Span> {
         let is_next = |a: &(Span, String), b: &(Span, String)| body[a.0.end..b.0.start].trim().is_empty();
         self.tokens.chunk_by(is_next).filter_map(|it| Some(Span::new(it.first()?.0.start, it.last()?.0.end)))
@@ -272,7 +273,7 @@ impl Statement {
         let name = token.parent().filter(|it| ast::Name::can_cast(it.kind())).and_then(|it| it.parent());
         let Some(pattern) = name.and_then(ast::IdentPat::cast) else { return };
         let text = token.text().trim_start_matches("r#");
-        // The one constant that is written like a variable wherever a match is.
+        // The only constant that is written like a variable in many patterns.
         if text == "None" {
             return;
         }
@@ -288,14 +289,14 @@ fn is_plain_macro(call: &ast::MacroCall) -> bool {
     name.is_some_and(|it| PLAIN_MACROS.contains(&it.text()))
 }
 
-/// Whether the type of what this comes to is decided elsewhere in it, or this decides it.
+/// Whether the type of this node's value is decided by a `break` or `return` in it, or this node decides one.
 fn is_broken_off(node: &SyntaxNode) -> bool {
     let is_labelled = || ast::BlockExpr::cast(node.clone()).is_some_and(|it| it.label().is_some());
     let has_value = || ast::BreakExpr::cast(node.clone()).is_some_and(|it| it.expr().is_some());
     ast::LoopExpr::can_cast(node.kind()) || is_labelled() || has_value()
 }
 
-/// Whether other code depends on the statements of a block by their variables alone.
+/// Whether other code depends on the statements of a block only through their variables.
 fn is_open(list: &ast::StmtList) -> bool {
     use SyntaxKind::{
         BLOCK_EXPR, CLOSURE_EXPR, EXPR_STMT, FN, FOR_EXPR, IF_EXPR, LET_ELSE, LOOP_EXPR, MATCH_ARM, MATCH_ARM_LIST,
@@ -304,7 +305,7 @@ fn is_open(list: &ast::StmtList) -> bool {
     if list.syntax().children().any(|it| ast::Attr::can_cast(it.kind())) {
         return false;
     }
-    // What returns from these decides their type.
+    // A `return` in these decides their type.
     let is_closed = |it: &SyntaxNode| match ast::BlockExpr::cast(it.clone()) {
         Some(block) => block
             .modifier()
@@ -318,7 +319,7 @@ fn is_open(list: &ast::StmtList) -> bool {
     if list.tail_expr().is_some() {
         return true;
     }
-    // A block that comes to nothing is of another type if it does not come to its end.
+    // A block without a value has another type if its end is not reached.
     let mut node = list.syntax().clone();
     while let Some(parent) = node.parent() {
         match parent.kind() {

@@ -1,27 +1,30 @@
-//! What a change of declarations invalidates in the files that see it, found by words.
+//! Finds by words what a change of declarations invalidates in the files that see it.
 //!
-//! A name means what it does by where it stands and by the types around it, and each type begins at a name that is
-//! written. So where functions, constants and statics get another signature, come, go or get another name, only what
-//! names them is invalidated: of bodies the statements that do, and those that depend on them (`statements`), and what is
-//! declared by naming them, which invalidates what names that in its turn. What cannot be decided so invalidates everything.
+//! The meaning of a name depends on its scope and on the types around it, and each type begins at a written name. If
+//! functions, constants and statics get another signature, are added, removed or renamed, only code that names them is
+//! invalidated. In bodies these are the statements with the name, and those that depend on them (`statements`). A
+//! declaration that contains the name is changed in turn, and invalidates what names it. If something cannot be decided
+//! in this way, everything is invalidated.
 //!
 //! Why this is enough:
-//! - A scope, a block of methods and a chain of receivers are each asked for one name. What has another name than what
-//!   came or went is found as before; what has the same name is found where it is written, or under a name that an
-//!   import or a macro of the workspace gives it, and these are followed.
-//! - What came may hide what was meant before, or be hidden: each place of the name is uncertain. What went was meant
-//!   where it was meant; who meant another thing goes on to do so, since of several that could be meant none is.
-//! - What stays has the key that it had, if rust-analyzer tells it by the same id in its file. `FileInterface` compares these,
-//!   as a name that comes may push another one off its id.
-//! - In an implementation of a trait, types are those that the trait tells, save where the function itself is named. No
-//!   bound and no choice of an implementation looks at its functions.
-//! - Paths of other things may be written in another way where a name comes or goes: these are forgotten by the name.
-//! - Where only the parameters of a function without type parameters differ, a call of it is of the type that it was of,
-//!   whatever its arguments are. What the parameters expect decides the arguments, and from there the variables that
-//!   these name; but not to one whose type is written in full, and so nothing outside of such arguments is invalidated. Nor is
-//!   what they name, as long as they declare nothing: no receiver and no path goes by what is expected of it, but which
-//!   implementation of a trait is meant may. This holds for calls alone: who hands the function on, hands on its parameters.
-//!   Its own body sees of the parameters that differ their names, and no macro can come upon these by itself.
+//! - A scope, a block of methods and a chain of receivers are each searched for one name. Items with another name than
+//!   the added or removed one are found as before. Items with the same name are found where it is written, or under a
+//!   name that an import or a macro of the workspace gives it, and these are followed.
+//! - An added item may hide the previous meaning, or be hidden: each place of its name is uncertain. A removed item was
+//!   meant where the index says so. Places with another meaning keep it, because of several possible meanings none is
+//!   chosen.
+//! - An unchanged item keeps its key if rust-analyzer gives it the same id in its file. `FileInterface` compares the
+//!   ids, because an added item may take the id of another one.
+//! - In an implementation of a trait, the trait's declaration decides the types, unless the function itself is named.
+//!   No bound and no choice of an implementation depends on its functions.
+//! - Paths of other items may be written differently after a name is added or removed: these are invalidated by name.
+//! - If only the parameters of a function without type parameters differ, a call of it keeps its type, whatever its
+//!   arguments are. The parameters determine the expected types of the arguments, and through these the types of
+//!   variables in the arguments. They do not affect variables with an explicit full type, and so nothing outside such
+//!   arguments is invalidated. Names in the arguments are not invalidated either, as long as these declare nothing. No
+//!   receiver and no path depends on the expected type, but the chosen implementation of a trait may. This holds only
+//!   for calls: a function that is passed as a value passes its parameters on. Its own body depends on the names of the
+//!   changed parameters, and no macro can use these by itself.
 
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
@@ -45,31 +48,31 @@ use crate::syntax::positions::{span, text_size, tokens_at};
 use semdex_model::{Role, Span};
 use semdex_text::words::occurrences;
 
-/// With more words than this, what they invalidate is most of what there is.
+/// With more words than this, they invalidate most of the index.
 const MAX_WORDS: usize = 64;
 
-/// A name whose meaning, or whose meaning's type, may be another now.
+/// A name that may have a different meaning, or whose meaning may have a different type.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Word {
     text: String,
-    /// Its declaration, if each place that means something else goes on to do so.
+    /// Its declaration, if each place with another meaning keeps it.
     only: Option<(FileId, u32)>,
     change: Change,
 }
 
-/// What is another.
+/// The kind of change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Change {
     Any,
-    /// Of a function the parameters.
+    /// The parameters of a function.
     Parameters,
-    /// Of a macro how it calls such a function.
+    /// How a macro calls such a function.
     Inside,
-    /// Of a macro what it makes.
+    /// The expansion of a macro.
     Output,
 }
 
-/// What is invalidated of `reached`, which is all that may be. `None` where that is everything.
+/// What is invalidated in `reached`, which are all files that may be affected. `None` if everything is.
 pub(crate) fn invalidated(
     db: &RootDatabase,
     index: &Index,
@@ -132,16 +135,16 @@ impl Pass<'_> {
         edited.map_or_else(|| file_interface(self.db, file), |it| it.1.clone())
     }
 
-    /// The tree of a file as its text was before.
+    /// The syntax tree of a file before the change.
     fn tree(&self, file: FileId, text: &str) -> SyntaxNode {
         if self.edited.iter().any(|it| it.0 == file) {
             return ast::SourceFile::parse(text, Edition::CURRENT).tree().syntax().clone();
         }
-        // Whatever edition its crate has: to ask would be to work out the modules of the crate.
+        // The edition does not matter here: looking it up would compute the modules of the crate.
         EditionedFileId::current_edition(self.db, file).parse(self.db).tree().syntax().clone()
     }
 
-    /// Notes what a word invalidates in a file, as its text was before.
+    /// Records what a word invalidates in a file, in its text before the change.
     fn look(&mut self, file: FileId, word: &Word, only: Option<Key>) -> Option<()> {
         let before = self.before(file);
         let text = before.whole().clone();
@@ -178,7 +181,7 @@ impl Pass<'_> {
         Some(())
     }
 
-    /// A place where only the parameters of what is meant differ. `None` where more may differ for it.
+    /// A place where only the parameters of the named function differ. `None` if more may differ.
     fn look_at_call(&mut self, file: FileId, word: &Word, token: &SyntaxToken) -> Option<()> {
         let is_within = |can_cast: fn(SyntaxKind) -> bool| token.parent_ancestors().any(|it| can_cast(it.kind()));
         if matches!(word.change, Change::Any | Change::Output) {
@@ -207,14 +210,15 @@ impl Pass<'_> {
         Some(())
     }
 
-    /// A place outside of all bodies.
+    /// A place outside all bodies.
     fn look_at(&mut self, file: FileId, before: &FileInterface, token: &SyntaxToken, change: Change) -> Option<()> {
         if matches!(token.kind(), SyntaxKind::COMMENT | SyntaxKind::STRING) {
             self.invalidate(file, span(token.text_range()));
             return Some(());
         }
         let parent = token.parent()?;
-        // What declares this name is another thing, though it may be one that has to fit, and a pattern may be a constant.
+        // A declaration with this name is another item, but it may have to fit a trait, and a pattern may be a
+        // constant.
         if ast::Name::can_cast(parent.kind()) && parent.parent().is_some_and(|it| !ast::IdentPat::can_cast(it.kind())) {
             self.found.recheck.insert(file);
             return Some(());
@@ -240,7 +244,7 @@ impl Pass<'_> {
                 return Some(());
             }
             if ast::MacroCall::can_cast(node.kind()) {
-                // Its output may be a constant that types are made of.
+                // Its result may be a constant that is part of a type.
                 let is_seen = |it: SyntaxKind| matches!(it, SyntaxKind::CONST_KW | SyntaxKind::IMPL_KW);
                 let mut tokens = node.descendants_with_tokens().filter_map(|it| it.into_token());
                 if tokens.any(|it| is_seen(it.kind())) {
@@ -253,7 +257,7 @@ impl Pass<'_> {
         None
     }
 
-    /// The names in plain arguments that mean what they do because of what is expected of their types.
+    /// The names in plain arguments whose meaning depends on their expected types.
     fn decided_by_types(&self, list: &ast::ArgList, names: &Names) -> Vec<Span> {
         let at = span(list.syntax().text_range());
         let of_a_trait = |key: Key| match as_assoc_item(key.definition(), self.db)?.container(self.db) {
@@ -274,8 +278,8 @@ impl Pass<'_> {
         concerned.map(|it| word(it.0)).collect()
     }
 
-    /// A name in a body means something else, and so may what depends on it in the rest of it.
-    /// `read` is the body that was read last.
+    /// A name in a body has a different meaning, which may affect dependent statements. `read` is the body that was
+    /// parsed last.
     fn invalidate_body(
         &mut self,
         file: FileId,
@@ -300,7 +304,7 @@ impl Pass<'_> {
     }
 }
 
-/// Whether a word may be a macro's name: where one is called, or imported, or handed to another.
+/// Whether a word may be a macro's name: in a call, in an import, or in the input of another macro.
 fn may_name_macro(token: &SyntaxToken) -> bool {
     let after = token.next_token().and_then(|it| skip_trivia_token(it, Direction::Next));
     token.kind() == SyntaxKind::IDENT
@@ -308,8 +312,8 @@ fn may_name_macro(token: &SyntaxToken) -> bool {
             || token.parent_ancestors().any(|it| ast::Use::can_cast(it.kind()) || ast::TokenTree::can_cast(it.kind())))
 }
 
-/// Whether all that is meant at a place is known, and none of it is this. An import may stand for more than is said of
-/// it, and a call of a field may be one of a method that could not be distinguished from another.
+/// Whether all meanings at a place are known, and none of them is this item. An import may have more meanings than are
+/// known, and a field that is called cannot be distinguished from a method.
 fn means_others(names: &Names, at: usize, key: Key) -> bool {
     let mut resolutions = names.at(at).peekable();
     resolutions.peek().is_some()

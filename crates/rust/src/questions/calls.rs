@@ -1,4 +1,4 @@
-//! Who calls a symbol, and what it calls.
+//! The callers and callees of a symbol.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,10 +17,10 @@ use crate::view::Context;
 use semdex_engine::files::File;
 use semdex_model::{Answer, CallSite, Calls, OutlineItem, Role, Span, Symbol, SymbolKind};
 
-/// The symbols whose code calls this one, or takes it as a value that may be called: other code before tests.
+/// The symbols whose code calls this one, or uses it as a value that may be called: other code before tests.
 pub(crate) fn callers_of<'db>(cx: &Context<'db>, definition: Definition<'db>) -> Answer<Vec<Calls>> {
     let answer = usages::found_of(cx, definition);
-    /// By what they are sorted: tests last, then file and place.
+    /// The sort key: tests last, then file and position.
     type Callers = BTreeMap<(bool, Arc<str>, usize), (FileId, Arc<File>, Vec<Span>)>;
     let mut callers = Callers::new();
     for it in answer.value.items.iter().filter(|it| matches!(it.role, Role::Call | Role::Read)) {
@@ -30,7 +30,7 @@ pub(crate) fn callers_of<'db>(cx: &Context<'db>, definition: Definition<'db>) ->
     }
     let calls = callers.into_iter().filter_map(|((_, _, around), (id, file, places))| {
         let caller = match around {
-            // In no function's body: the module's own code.
+            // Outside all function bodies: the module's own code.
             usize::MAX => Definition::Module(cx.sema.file_to_module_def(id)?),
             offset => at::definition_at(&cx.sema, id, offset)?,
         };
@@ -91,7 +91,7 @@ fn call_sites(file: &File, places: &[Span]) -> Vec<CallSite> {
     places.iter().map(site).collect()
 }
 
-/// The function, or the constant whose value it is, around an offset.
+/// The function around an offset, or the constant with this value.
 fn caller_at(file: &File, offset: usize) -> Option<&OutlineItem> {
     let is_code = |it: &&OutlineItem| {
         matches!(it.kind, SymbolKind::Function | SymbolKind::Method | SymbolKind::Const | SymbolKind::Static)

@@ -1,4 +1,5 @@
-//! Whether all is known that a module may declare: only then is a name that is not among it missed by the compiler too.
+//! Whether all possible declarations of a module are known: only then is a name that is not among them unresolved for
+//! the compiler too.
 
 use ra_ap_hir::{Adt, InFile, Module, ModuleDef, PathResolution, Semantics};
 use ra_ap_ide::RootDatabase;
@@ -11,10 +12,10 @@ use crate::syntax::is_read_by_tools;
 use crate::view::Context;
 use semdex_text::words::occurrences;
 
-/// Macros in macros are followed so deep.
+/// The most levels of macros in macros that are followed.
 const MAX_MACROS: usize = 3;
 
-/// What may declare a name, as far as it was looked at.
+/// What may declare a name, as far as it was checked.
 pub(crate) struct Closed<'c, 'db> {
     cx: &'c Context<'db>,
     name: &'c str,
@@ -26,7 +27,7 @@ impl<'c, 'db> Closed<'c, 'db> {
         Closed { cx, name, seen: Vec::new() }
     }
 
-    /// Whether nothing in a module, or in one that it imports by a glob, may declare the name unseen.
+    /// Whether no unknown declaration of the name can exist in a module, or in one that it imports by a glob.
     pub(crate) fn module(&mut self, module: Module) -> bool {
         if self.seen.contains(&module) {
             return true;
@@ -35,7 +36,7 @@ impl<'c, 'db> Closed<'c, 'db> {
         let file = module.definition_source_file_id(self.cx.db).file_id();
         let file = file.map(|it| it.file_id(self.cx.db)).and_then(|it| self.cx.name_of(it));
         if file.is_none_or(|it| self.cx.files.get(&it).is_none()) {
-            // What others wrote may be built with other settings; the standard library is what it is.
+            // Dependencies may be built with other settings; the standard library is fixed.
             return module.krate(self.cx.db).is_builtin(self.cx.db);
         }
         nodes_in(&self.cx.sema, module).all(|it| self.node(&it, module, MAX_MACROS))
@@ -65,7 +66,7 @@ impl<'c, 'db> Closed<'c, 'db> {
         }
     }
 
-    /// Whether an item may bring the name, where `cfg` switches it on.
+    /// Whether an item may bring in the name when `cfg` enables it.
     fn may_bring(&self, item: &ast::Item) -> bool {
         let is_it = |it: Option<ast::Name>| it.is_some_and(|it| it.text().trim_start_matches("r#") == self.name);
         match item {
@@ -87,8 +88,7 @@ impl<'c, 'db> Closed<'c, 'db> {
         }
     }
 
-    /// Whether no attribute is a macro that makes something else of its item, nor a derive of which is not known what it
-    /// makes.
+    /// Whether no attribute is a macro that transforms its item, and the expansion of each derive is known.
     fn has_known_attributes(&self, item: &ast::Item) -> bool {
         let sema = &self.cx.sema;
         let is_derived = |it: &ast::Attr| it.simple_name().is_some_and(|it| it == "derive");
@@ -96,7 +96,7 @@ impl<'c, 'db> Closed<'c, 'db> {
             let text = attribute.syntax().text().to_string();
             let written = text.trim_start_matches(['#', '!', '[', ' ']);
             if !is_derived(&attribute) {
-                // What derives read is no macro.
+                // The helper attributes of derives are not macros.
                 let is_helper = matches!(item, ast::Item::Enum(_) | ast::Item::Struct(_) | ast::Item::Union(_))
                     && item.attrs().any(|it| is_derived(&it));
                 let is_macro = || sema.is_attr_macro_call(InFile::new(sema.hir_file_for(item.syntax()), item));
@@ -120,7 +120,7 @@ impl<'c, 'db> Closed<'c, 'db> {
                 return !is_it;
             }
             let parent = || leaf.parent_use_tree_list().and_then(|it| it.parent_use_tree().path());
-            // `{*}` is all of what stands before it.
+            // `{*}` imports everything from the path before it.
             let meant = match leaf.path() {
                 Some(_) => meant(),
                 None => parent().and_then(|it| self.cx.sema.resolve_path(&it)),
@@ -156,7 +156,7 @@ fn called(statement: &SyntaxNode) -> Option<ast::MacroCall> {
     ast::MacroExpr::cast(expression)?.macro_call()
 }
 
-/// The module in whose text a node stands, where it is of one crate alone.
+/// The module whose text contains a node, if it belongs to exactly one crate.
 pub(crate) fn module_of(sema: &Semantics<'_, RootDatabase>, node: &SyntaxNode) -> Option<Module> {
     match node.ancestors().find_map(ast::Module::cast) {
         Some(it) => sema.to_def(&it),

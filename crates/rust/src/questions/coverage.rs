@@ -1,4 +1,4 @@
-//! What an answer may lack.
+//! What may be missing from an answer.
 
 use crate::LANGUAGE;
 use crate::view::Context;
@@ -6,14 +6,14 @@ use semdex_engine::files::File;
 use semdex_engine::too_deep;
 use semdex_model::{Coverage, Missing, MissingCode};
 
-/// Of what may be declared in any file.
+/// For declarations that may be in any file.
 pub(crate) fn coverage_of_all(cx: &Context<'_>) -> Coverage {
     let mut coverage = cx.coverage(false);
     coverage.complete &= !cx.files.of(LANGUAGE).any(|it| it.is_too_deep()) && cx.environment.included.is_empty();
     coverage
 }
 
-/// Also says whether any crate includes the file.
+/// Also reports if no crate includes the file.
 pub(crate) fn file_coverage(cx: &Context<'_>, file: &File) -> Coverage {
     let mut coverage = cx.coverage(false);
     if file.is_too_deep() {

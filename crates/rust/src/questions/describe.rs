@@ -54,7 +54,7 @@ fn describe<'db>(cx: &Context<'db>, symbol: Symbol, definition: Definition<'db>,
     }
 }
 
-/// What the text says of an item that is not compiled.
+/// The description of an item that is not compiled, from its text.
 fn written_description(cx: &Context<'_>, symbol: Symbol) -> Description {
     let docs = symbol.docs.clone();
     Description {
@@ -68,7 +68,7 @@ fn written_description(cx: &Context<'_>, symbol: Symbol) -> Description {
     }
 }
 
-/// In full; of a module in a file of its own the skeleton.
+/// The full source; for a module with a file of its own the skeleton.
 fn source_of(cx: &Context<'_>, symbol: &Symbol) -> Option<String> {
     let file = cx.file(symbols::find_file(cx, &symbol.place.file)?)?;
     let is_whole_file = symbol.place.start == 0 && symbol.place.end == file.text.len();
@@ -78,7 +78,7 @@ fn source_of(cx: &Context<'_>, symbol: &Symbol) -> Option<String> {
     file.text.get(symbol.place.start..symbol.place.end).map(str::to_owned)
 }
 
-/// The block, trait, type or variant that a member stands in.
+/// The block, trait, type or variant that contains a member.
 fn container_symbol<'db>(cx: &Context<'db>, definition: Definition<'db>) -> Option<Symbol> {
     let container = match definition {
         Definition::Field(it) => match it.parent_def(cx.db) {

@@ -1,4 +1,4 @@
-//! rust-analyzer's own diagnostics, reported with the compiler's codes where it has other ones.
+//! rust-analyzer's own diagnostics, with the compiler's codes where its own differ.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use semdex_engine::{Result, Stop};
 use semdex_model::{Answer, Diagnostic, Missing, MissingCode, Severity};
 
 impl View {
-    /// Of the named files, or of all where none is named.
+    /// For the given files, or for all files if none is given.
     pub(crate) fn diagnostics(self, files: &[String]) -> Result<Answer<Vec<Diagnostic>>> {
         self.ask(|it| {
             let wanted: Vec<Arc<File>> = if files.is_empty() {
@@ -31,7 +31,7 @@ impl View {
             for file in &wanted {
                 found.extend(diagnostics_of(it, file)?);
             }
-            // A macro that was asked meanwhile may have failed.
+            // A macro that was called during the query may have failed.
             let mut coverage = it.coverage(true);
             for file in wanted.iter().filter(|_| !files.is_empty()) {
                 coverage.absorb(coverage::file_coverage(it, file));
@@ -44,10 +44,10 @@ impl View {
     }
 }
 
-/// What is wrong in what build scripts wrote: no file of the workspace, so that nothing is listed of it.
+/// The errors in the output of build scripts: these files are not in the workspace, so the errors are not listed.
 fn errors_in_generated(cx: &Context<'_>) -> Result<Vec<Missing>> {
     let mut lacks = Vec::new();
-    // Only files of the workspace are looked at once more (`doubt`): what comes of an unknown type is left out.
+    // Only files of the workspace are checked again (`doubt`): errors that follow from an unknown type are left out.
     let is_error = |it: &RaDiagnostic| {
         it.severity == RaSeverity::Error && it.code.as_str() != "E0282" && !it.message.contains("{unknown}")
     };
@@ -88,14 +88,14 @@ pub(crate) fn diagnostics_of(cx: &Context<'_>, file: &Arc<File>) -> Result<Vec<D
     Ok(diagnostics)
 }
 
-/// All that rust-analyzer says against a file; what it offers against that is worked out as `fixes` says.
+/// All diagnostics of rust-analyzer for a file, with its fixes as far as `fixes` requests them.
 pub(super) fn full(cx: &Context<'_>, id: FileId, fixes: AssistResolveStrategy) -> Result<Vec<RaDiagnostic>> {
     let config = DiagnosticsConfig {
         proc_macros_enabled: true,
         proc_attr_macros_enabled: true,
-        // What an edit breaks is among these.
+        // Errors that an edit causes are among these.
         disable_experimental: false,
-        // Texts are written as they are: nobody fills in placeholders.
+        // Texts are inserted as they are: nobody fills in placeholders.
         snippet_cap: None,
         ..DiagnosticsConfig::test_sample()
     };
@@ -104,7 +104,7 @@ pub(super) fn full(cx: &Context<'_>, id: FileId, fixes: AssistResolveStrategy) -
     Ok(found)
 }
 
-/// In the words of the model; none of what is allowed.
+/// Converts to the model's type; allowed lints are left out.
 pub(super) fn to_model(cx: &Context<'_>, file: &File, id: FileId, found: RaDiagnostic) -> Option<Diagnostic> {
     let severity = match found.severity {
         RaSeverity::Error => Severity::Error,

@@ -1,5 +1,5 @@
-//! Which of rust-analyzer's errors the compiler shares for sure. Its inference gives up where the compiler's does not, now
-//! and then: an error that nobody else has is worse than none.
+//! Which of rust-analyzer's errors the compiler reports for certain. Its inference sometimes fails where the compiler's
+//! does not, and a false error is worse than a missing one.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,7 +16,7 @@ use crate::view::Context;
 use semdex_engine::files::File;
 use semdex_model::Span;
 
-/// The lines with errors of the bodies of a file that were asked, by where each body begins.
+/// The lines with errors of those bodies of a file that were checked, by the position of each body.
 pub(crate) type LinesWithErrors = BTreeMap<usize, BTreeSet<usize>>;
 
 pub(crate) fn is_sure(
@@ -28,23 +28,23 @@ pub(crate) fn is_sure(
 ) -> bool {
     let at = span(error.range.range);
     match error.code.as_str() {
-        // What the parser says is the compiler's word too.
+        // The compiler reports the errors of the parser too.
         "syntax-error" => true,
         "E0282" => is_undetermined(&cx.sema, id, at) && is_repeated(cx, file, id, at, known),
         _ => !error.message.contains("{unknown}") && is_repeated(cx, file, id, at, known),
     }
 }
 
-/// Whether the body around an error has one on these lines where what follows from a type that is not known is left
-/// out (`impact/native.rs`). Outside of bodies nothing is inferred.
+/// Whether the body around an error still has one on these lines after errors that follow from an unknown type are left
+/// out (`impact/native.rs`). Outside bodies nothing is inferred.
 fn is_repeated(cx: &Context<'_>, file: &File, id: FileId, at: Span, known: &mut LinesWithErrors) -> bool {
     let Some(anchor) = anchors::anchor(&cx.sema, file, id, at.start) else { return true };
     let lines = known.entry(anchor).or_insert_with(|| errors::lines_with_errors(cx, file, id, anchor));
     lines.range(file.lines().line(at.start)..=file.lines().line(at.end)).next().is_some()
 }
 
-/// What stands in the place of errors that are doubtful: the paths around them that lead nowhere, of which rust-analyzer
-/// says nothing itself.
+/// What is reported in place of doubtful errors: the unresolved paths around them, which rust-analyzer does not report
+/// itself.
 pub(crate) fn instead_of(
     cx: &Context<'_>,
     file: &File,
@@ -67,12 +67,12 @@ pub(crate) fn instead_of(
     lost.filter_map(error).collect()
 }
 
-/// Whether something stands in the file itself, and not in what a macro makes.
+/// Whether a node is in the file itself, not in a macro expansion.
 fn is_of_file(sema: &Semantics<'_, RootDatabase>, node: &SyntaxNode, id: FileId) -> bool {
     sema.hir_file_for(node).file_id().is_some_and(|it| it.file_id(sema.db) == id)
 }
 
-/// Whether nothing at all says which type it is: the value is thrown away, or kept by a name that nobody uses.
+/// Whether nothing determines the type: the value is dropped, or bound to an unused name.
 fn is_undetermined(sema: &Semantics<'_, RootDatabase>, id: FileId, at: Span) -> bool {
     let Some(token) = positions::token(sema, id, at.start) else { return false };
     let Some(statement) = token.parent_ancestors().find(|it| ast::Stmt::can_cast(it.kind())) else { return false };

@@ -1,4 +1,4 @@
-//! What an editor shows of the word at a place: its type, and the text of rust-analyzer's hover.
+//! What an editor shows for the word at a position: its type, and the text of rust-analyzer's hover.
 
 use ra_ap_hir::{HirDisplay as _, Semantics, Type};
 use ra_ap_ide::{
@@ -15,7 +15,7 @@ use semdex_engine::{Result, Stop};
 
 const MOST_MEMBERS: usize = 10;
 
-/// Markdown: the signature, the docs, or what a keyword means.
+/// Markdown: the signature, the docs, or the meaning of a keyword.
 pub(crate) fn hover_at(
     db: &RootDatabase,
     file_id: FileId,
@@ -35,14 +35,14 @@ pub(crate) fn hover_at(
         show_drop_glue: false,
         ra_fixture: RaFixtureConfig::default(),
     };
-    // Of a range rust-analyzer tells the type of an expression alone; of a place also what is named there.
+    // For a range rust-analyzer returns only the type of an expression; for an offset also the named item.
     let range = TextRange::empty(asked_at(token, offset));
     let hover = view::analysis(db).hover(&config, FileRange { file_id, range }).map_err(|_| Stop::Stale)?;
     Ok(hover.map(|it| it.info.markup.to_string()).filter(|it| !it.is_empty()))
 }
 
-/// Where rust-analyzer is asked of a token: at its start, but for a text with links, where the place in it decides. It counts
-/// from behind the signs that such a text begins with, and cannot count back.
+/// The offset at which rust-analyzer is asked about a token: its start, or for a comment with links the given offset.
+/// rust-analyzer counts from after the comment's markers, and cannot map offsets before that.
 fn asked_at(token: &SyntaxToken, offset: usize) -> TextSize {
     let start = token.text_range().start();
     let signs = if let Some(comment) = ast::Comment::cast(token.clone()) {
@@ -57,7 +57,7 @@ fn asked_at(token: &SyntaxToken, offset: usize) -> TextSize {
     (start + signs).max(text_size(offset)).min(token.text_range().end())
 }
 
-/// The type of the innermost expression, pattern or type that a token is the name or the sign of.
+/// The type of the innermost expression, pattern or type that has this token as its name or operator.
 pub(crate) fn type_at(sema: &Semantics<'_, RootDatabase>, token: &SyntaxToken) -> Option<String> {
     let token = sema.descend_into_macros_single_exact(token.clone());
     for node in token.parent_ancestors() {
@@ -74,7 +74,7 @@ pub(crate) fn type_at(sema: &Semantics<'_, RootDatabase>, token: &SyntaxToken) -
         } else if is_part_of_what_has_a_type(&node) && !is_qualifier(&node) {
             continue;
         } else {
-            // What stands around a statement, an item or a field is no type of this word.
+            // A statement, item or field around it does not give this word a type.
             return None;
         };
         if let Some(ty) = ty {
@@ -85,7 +85,7 @@ pub(crate) fn type_at(sema: &Semantics<'_, RootDatabase>, token: &SyntaxToken) -
     None
 }
 
-/// The type of a field, constant or local, where the word itself is no expression.
+/// The type of a field, constant or local, if the word itself is not an expression.
 pub(crate) fn declared_type<'db>(db: &'db RootDatabase, definition: Definition<'db>) -> Option<String> {
     let ty: Type<'db> = match definition {
         Definition::Field(it) => it.ty(db),

@@ -1,5 +1,5 @@
-//! Which imports of a text nothing names, and which names exactly one import would explain. In doubt an import is left
-//! alone, and so is a name: nothing here may be wrong.
+//! Which imports of a text are unused, and which unresolved names exactly one import would fix. In case of doubt an
+//! import or a name is left alone: nothing here may be wrong.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashSet};
@@ -26,7 +26,7 @@ use semdex_engine::files::File;
 use semdex_model::{Diagnostic, Severity};
 use semdex_text::words::WordTable;
 
-/// More expansions than this are not looked into: then nothing is said to be unused.
+/// The most macro expansions that are checked; with more, no import is reported as unused.
 const MOST_EXPANSIONS: usize = 4000;
 
 const PATHS: ImportPathConfig =
@@ -40,7 +40,7 @@ const INSERT: InsertUseConfig = InsertUseConfig {
     skip_glob_imports: true,
 };
 
-/// Imports of a file that nothing names.
+/// The unused imports of a file.
 pub(crate) fn unused_imports(cx: &Context<'_>, file: &File) -> UnusedImports {
     let Some(id) = cx.file_id(&file.path) else { return UnusedImports::default() };
     let mut unused = UnusedImports::default();
@@ -86,7 +86,7 @@ pub(crate) fn with_missing(cx: &Context<'_>, name: &str) -> Option<Arc<str>> {
     if wanted.is_empty() {
         return None;
     }
-    // The editor takes one import at a time. From the end, so that the scopes before it stay where they are.
+    // The assist adds one import at a time. It starts at the end, so that earlier scopes keep their positions.
     let mut text = tree.syntax().text().to_string();
     for (Reverse(at), path) in wanted {
         text = inserted(&text, at, &path)?;
@@ -94,7 +94,7 @@ pub(crate) fn with_missing(cx: &Context<'_>, name: &str) -> Option<Arc<str>> {
     Some(as_written(file, &text))
 }
 
-/// The one import that would explain a name or a method that is not known.
+/// The only import that would resolve a name or method.
 fn missing_import(sema: &Semantics<'_, RootDatabase>, node: &SyntaxNode) -> Option<ModPath> {
     let assets = if let Some(path) = ast::Path::cast(node.clone()) {
         let is_import = path.syntax().ancestors().any(|it| ast::Use::can_cast(it.kind()));
@@ -118,7 +118,7 @@ fn missing_import(sema: &Semantics<'_, RootDatabase>, node: &SyntaxNode) -> Opti
 }
 
 fn unused_leaves(cx: &Context<'_>, file: &File, id: FileId, decided: &mut UnusedImports) -> Vec<ast::UseTree> {
-    // Who allows them knows of them.
+    // An author who allows unused imports knows of them.
     if ["allow(unused", "expect(unused"].iter().any(|it| file.text.contains(it)) || !file.outline().errors.is_empty() {
         return Vec::new();
     }
@@ -143,11 +143,11 @@ fn unused_leaves(cx: &Context<'_>, file: &File, id: FileId, decided: &mut Unused
     candidates.into_iter().map(|it| it.tree).collect()
 }
 
-/// What of an import could be named; nothing where it is not known what it imports.
+/// The names that an import may bring in; `None` if its target is unknown.
 fn names_of(sema: &Semantics<'_, RootDatabase>, mut leaf: Leaf) -> Option<Leaf> {
     let path = path_of(&leaf.tree);
     let path = path_from_text(path.strip_suffix("::self").unwrap_or(&path));
-    // To ask what it means where it stands would infer all of a body around it.
+    // Resolving it at its position would infer the whole body around it.
     match sema.scope(leaf.tree.syntax())?.speculative_resolve(&path)? {
         PathResolution::Def(ModuleDef::Trait(it)) => {
             let items = it.items(sema.db).into_iter();
@@ -175,7 +175,7 @@ fn is_named_below(cx: &Context<'_>, leaf: &Leaf, own: FileId) -> bool {
     false
 }
 
-/// All words that macros write; `None` where one of them cannot be expanded.
+/// All words in macro expansions; `None` if a macro cannot be expanded.
 fn words_of_expansions(sema: &Semantics<'_, RootDatabase>, root: &SyntaxNode) -> Option<HashSet<String>> {
     let mut words = HashSet::new();
     let mut waiting = vec![root.clone()];
@@ -196,7 +196,7 @@ fn words_of_expansions(sema: &Semantics<'_, RootDatabase>, root: &SyntaxNode) ->
     Some(words)
 }
 
-/// A text with one import more, in the scope that begins at an offset.
+/// A text with an additional import, in the scope that begins at an offset.
 fn inserted(text: &str, at: usize, path: &ModPath) -> Option<String> {
     if too_deep(text).is_some() {
         return None;
@@ -213,7 +213,7 @@ fn inserted(text: &str, at: usize, path: &ModPath) -> Option<String> {
     Some(editor.finish().new_root().to_string())
 }
 
-/// What a call, an attribute or a derive expands to; `None` where that is not known.
+/// The expansions of a call, an attribute or a derive; `None` if unknown.
 fn expansions_of(sema: &Semantics<'_, RootDatabase>, node: SyntaxNode) -> Option<Vec<SyntaxNode>> {
     if let Some(call) = ast::MacroCall::cast(node.clone()) {
         let expanded = sema.expand(sema.to_def(&call)?);
@@ -242,12 +242,12 @@ fn expansions_of(sema: &Semantics<'_, RootDatabase>, node: SyntaxNode) -> Option
     Some(found)
 }
 
-/// One import: what stands at an end of a `use`.
+/// One import: a leaf of a `use` tree.
 struct Leaf {
     tree: ast::UseTree,
-    /// As the file names it; `_` if it does not.
+    /// Its name in the file; `_` if it has none.
     name: String,
-    /// Of a trait: what it brings into scope.
+    /// For a trait: the methods that it brings into scope.
     methods: Vec<String>,
     /// Where it can be named.
     scope: TextRange,
@@ -258,7 +258,7 @@ impl Leaf {
         std::iter::once(self.name.as_str()).filter(|it| *it != "_").chain(self.methods.iter().map(String::as_str))
     }
 
-    /// Whether its name stands anywhere in its scope but in itself and after a dot.
+    /// Whether its name occurs in its scope, except in itself and after a dot.
     fn is_named_in(&self, text: &str, words: &WordTable) -> bool {
         self.name != "_" && self.places(text, words, &self.name).any(|at| !follows_dot(text, at))
     }
@@ -280,7 +280,7 @@ fn follows_dot(text: &str, at: usize) -> bool {
     before.ends_with('.') && !before.ends_with("..")
 }
 
-/// The imports of a file that are its own affair: private, of one name each, and without attributes.
+/// The imports of a file that concern nobody else: private, of one name each, and without attributes.
 fn leaves(root: &SyntaxNode) -> Vec<Leaf> {
     let uses = root.descendants().filter_map(ast::Use::cast);
     let private = uses.filter(|it| it.visibility().is_none() && it.attrs().next().is_none());
@@ -310,7 +310,7 @@ fn leaf(tree: ast::UseTree, scope: TextRange) -> Option<Leaf> {
     (!name.starts_with("r#")).then(|| Leaf { tree, name, methods: Vec::new(), scope })
 }
 
-/// An import as one path, and as what it is named.
+/// An import as one path, with its alias.
 fn written(tree: &ast::UseTree) -> String {
     path_of(tree) + &tree.rename().map(|it| format!(" {}", it.syntax().text())).unwrap_or_default()
 }
@@ -327,7 +327,7 @@ fn path_of(tree: &ast::UseTree) -> String {
     parts.join("::")
 }
 
-/// A type, a module before `::`, a macro, or a function that is called: what is no misspelt variable.
+/// A type, a module before `::`, a macro, or a called function: not a misspelt variable.
 fn may_be_imported(path: &ast::Path) -> bool {
     let Some(name) = path.segment().and_then(|it| it.name_ref()) else { return false };
     let Some(parent) = path.syntax().parent() else { return false };

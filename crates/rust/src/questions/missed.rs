@@ -1,5 +1,5 @@
-//! Paths that lead nowhere, of which rust-analyzer says nothing: it reports single names of values and members of
-//! types. They are reported where the compiler is sure to miss them too.
+//! Unresolved paths that rust-analyzer does not report: it reports only single names of values and members of types.
+//! They are reported where the compiler certainly reports them too.
 
 use std::sync::Arc;
 
@@ -35,7 +35,7 @@ fn error_at(cx: &Context<'_>, file: &Arc<File>, id: FileId, at: usize) -> Option
     let path = missed::path_of(&token)?;
     let outer = path.parent_path();
     let around = path.top_path().syntax().parent()?.kind();
-    // rust-analyzer speaks of imports, of macros, and of single names of values.
+    // rust-analyzer reports imports, macros, and single names of values.
     let is_reported = match around {
         SyntaxKind::USE_TREE | SyntaxKind::MACRO_CALL | SyntaxKind::VISIBILITY => true,
         SyntaxKind::PATH_EXPR => outer.is_none() && path.qualifier().is_none(),
@@ -52,7 +52,7 @@ fn error_at(cx: &Context<'_>, file: &Arc<File>, id: FileId, at: usize) -> Option
             PathResolution::Def(ModuleDef::Module(it)) => Closed::new(cx, name).module(it),
             _ => false,
         },
-        // Anything may be imported where not all is known that there is.
+        // Anything may be imported if not all declarations are known.
         None => {
             let mut closed = Closed::new(cx, name);
             cx.environment.lacks().is_empty() && closed.module(own) && closed.blocks(&within, own)
@@ -73,8 +73,8 @@ fn error_at(cx: &Context<'_>, file: &Arc<File>, id: FileId, at: usize) -> Option
     Some(report::error_of(cx, ENGINE, place, code, message).into())
 }
 
-/// A name as the code that it is: itself, or what macros of the standard library make of it, which take code as it is.
-/// `None` where another macro may make something else of it.
+/// The code of a written name: the name itself, or its copy in the expansion of a standard library macro, which keeps
+/// code as it is. `None` if another macro may change it.
 fn as_code(cx: &Context<'_>, id: FileId, written: &SyntaxToken) -> Option<SyntaxToken> {
     if unresolved::is_as_written(&cx.sema, id, written) {
         return Some(written.clone());

@@ -1,4 +1,4 @@
-//! A new name for a symbol: rust-analyzer says what changes, and the index of usages whether that is all of it.
+//! Renames a symbol: rust-analyzer computes the edits, and the index of usages shows whether they are complete.
 
 use ra_ap_ide::{AnalysisHost, FilePosition, RenameConfig};
 use ra_ap_ide_db::source_change::{FileSystemEdit, SourceChange};
@@ -15,7 +15,7 @@ const CONFIG: RenameConfig =
     RenameConfig { prefer_no_std: false, prefer_prelude: true, prefer_absolute: false, show_conflicts: true };
 
 impl View {
-    /// What a symbol's new name changes, or why it cannot have it.
+    /// The edits of a rename, or the reason why the new name is not possible.
     pub(crate) fn rename(self, query: &SymbolQuery, new_name: &str) -> Result<Answer<Renaming>> {
         self.ask(|it| rename(it, query, new_name))
     }
@@ -49,7 +49,7 @@ fn rename(cx: &Context<'_>, query: &SymbolQuery, new_name: &str) -> Result<Answe
     Ok(Answer { value: renaming, coverage: usages.coverage })
 }
 
-/// Where a module's `mod` line names it.
+/// The position of a module's name in its `mod` line.
 fn declared_name(cx: &Context<'_>, symbol: &Symbol) -> Option<usize> {
     let at = symbol.declared_at.as_ref()?;
     let text = cx.files.get(&at.file)?.text.clone();
@@ -58,7 +58,7 @@ fn declared_name(cx: &Context<'_>, symbol: &Symbol) -> Option<usize> {
     Some(at.start + name)
 }
 
-/// What has the name already where the symbol stands.
+/// The symbol that has the new name in the same container.
 fn taken(cx: &Context<'_>, symbol: &Symbol, new_name: &str) -> Option<Symbol> {
     let (around, _) = symbol.path.rsplit_once("::")?;
     let query = SymbolQuery { symbol: format!("{around}::{new_name}"), ..SymbolQuery::default() };
@@ -67,7 +67,7 @@ fn taken(cx: &Context<'_>, symbol: &Symbol, new_name: &str) -> Option<Symbol> {
         Err(error) if error.code == Code::AmbiguousSymbol => error.help.symbols.into_iter().next()?,
         Err(_) => return None,
     };
-    // A shorter path may have led elsewhere, and a value may be named as a type is.
+    // A shorter path may have led elsewhere, and a value may have the name of a type.
     let same_place = other.path.rsplit_once("::").is_some_and(|(there, _)| there == around);
     (same_place && namespace(&other) == namespace(symbol)).then_some(other)
 }
@@ -112,7 +112,7 @@ fn rename_edits(cx: &Context<'_>, symbol: Symbol, new_name: &str, change: &Sourc
     Ok(renaming)
 }
 
-/// What names the symbol by the index and rust-analyzer leaves out: links in docs above all.
+/// Adds usages in the index that rust-analyzer leaves out: mainly links in docs.
 fn complete(cx: &Context<'_>, renaming: &mut Renaming, usages: &UsagePage, new_name: &str) {
     let old_name = renaming.symbol.name.clone();
     for usage in usages.items.iter().filter(|it| it.role != Role::SelfType) {
@@ -139,7 +139,7 @@ fn complete(cx: &Context<'_>, renaming: &mut Renaming, usages: &UsagePage, new_n
     renaming.possible = possible.cloned().collect();
 }
 
-/// Names of one namespace clash.
+/// Names in the same namespace clash.
 fn namespace(symbol: &Symbol) -> u8 {
     use semdex_model::SymbolKind::*;
     match symbol.kind {

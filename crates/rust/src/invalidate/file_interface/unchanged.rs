@@ -1,19 +1,20 @@
-//! What of a file's text goes on to name what it did after a change, as far as the file itself decides.
+//! Which names of a file keep their meaning after a change, as far as the file itself decides.
 //!
-//! A text is cut where bodies begin and end, and where plain items do. What is the same in both texts and stands in a
-//! row that is the same names what it did; of bodies and heads that differ, parts may.
+//! A text is cut where bodies and plain items begin and end. Parts that are identical in both texts, within a sequence
+//! of identical parts, keep the meaning of their names. Of bodies and heads that differ, parts may keep it.
 
 use super::{FileInterface, PlainItem};
 use crate::invalidate::{arguments, statements};
 use crate::syntax::fingerprint::Fingerprint;
 use semdex_model::Span;
 
-/// Stretches of a text after a change, each with the one that it was before, if it names what it did.
+/// Ranges of a text after a change. If a range keeps the meaning of its names, it has the corresponding range before
+/// the change.
 type Stretches = Vec<(Option<Span>, Span)>;
 
 impl FileInterface {
-    /// For each of the stretches after a change the one that it was before it, if what is named in it means what it did.
-    /// What stands in no stretch names nothing.
+    /// For each range after a change the corresponding range before it, if its names keep their meaning. Text outside
+    /// all ranges names nothing.
     pub(crate) fn unchanged(&self, after: &FileInterface) -> Stretches {
         let (old, new) = (self.stretches(), after.stretches());
         let is_same = |(a, b): (usize, usize)| {
@@ -34,7 +35,7 @@ impl FileInterface {
             };
             return (0..both).flat_map(parts).collect();
         }
-        // What surrounds one that is the same may be another, except where all up to an end of the text is the same.
+        // The context of an identical part may differ, unless everything up to one end of the text is identical.
         let first = (0..both).take_while(|it| is_same((*it, *it))).count();
         let last = (1..=both - first).take_while(|it| is_same((old.len() - it, new.len() - it))).count();
         let partner = |at: usize| match at {
@@ -45,7 +46,7 @@ impl FileInterface {
         (0..new.len()).map(|it| (partner(it), new[it])).collect()
     }
 
-    /// The text cut where bodies begin and end: every second one is a body.
+    /// The text cut where bodies begin and end: every second range is a body.
     fn stretches(&self) -> Vec<Span> {
         let mut from = 0;
         let mut stretches = Vec::with_capacity(2 * self.bodies.len() + 1);
@@ -57,12 +58,12 @@ impl FileInterface {
         stretches
     }
 
-    /// What identifies the items in a stretch, if it is a body.
+    /// The identity of the items in a range, if it is a body.
     fn within_body(&self, at: usize) -> Option<Fingerprint> {
         (at % 2 == 1).then(|| self.within[at / 2])
     }
 
-    /// What lies between two bodies, cut where plain items begin and end. Both texts have the same ones.
+    /// The text between two bodies, cut where plain items begin and end. Both texts have the same items.
     fn heads(&self, old: Span, after: &FileInterface, new: Span) -> Stretches {
         let mut stretches = Vec::new();
         let same = |a: Span, b: Span| (self.text(a) == after.text(b)).then_some(a);
@@ -85,7 +86,8 @@ impl FileInterface {
         stretches
     }
 
-    /// The head of a function. Where only parameters differ, each of the others, and all around them, is what it was.
+    /// The head of a function. If only parameters differ, the other parameters and the text around them keep their
+    /// meaning.
     fn head(&self, old: &PlainItem, head: Span, after: &FileInterface, new: &PlainItem, new_head: Span) -> Stretches {
         let apart = || {
             let calls_stay = old.access == new.access && old.call.is_some() && old.call == new.call;

@@ -12,10 +12,10 @@ use crate::resolve::paths::{module_definition, type_paths};
 use crate::view::Context;
 use semdex_model::Symbol;
 
-/// What the text says; where attributes bring in more (a file, a macro's output), what the compiler reads.
+/// The docs of the text; if attributes add more (a file, a macro's output), the docs that the compiler reads.
 pub(super) fn docs_in_full<'db>(db: &'db RootDatabase, symbol: &Symbol, definition: Definition<'db>) -> Option<String> {
     let krate = definition.krate(db);
-    // A block has none of its own, and rust-analyzer would give those of its type.
+    // A block has no docs, and rust-analyzer would return those of its type.
     let is_block = matches!(definition, Definition::SelfType(_));
     let read = krate.filter(|_| !is_block).and_then(|it| definition.docs(db, None, type_paths::display(db, it)));
     let length = |text: &str| text.chars().filter(|it| !it.is_whitespace()).count();
@@ -26,7 +26,7 @@ pub(super) fn docs_in_full<'db>(db: &'db RootDatabase, symbol: &Symbol, definiti
     }
 }
 
-/// Docs with each link to an item leading to its path.
+/// Docs in which each link to an item has the item's path as target.
 pub(super) fn with_paths<'db>(cx: &Context<'db>, definition: Definition<'db>, docs: &str) -> String {
     let labels: HashSet<&str> =
         docs.lines().filter_map(|line| Some(line.trim_start().strip_prefix('[')?.split_once("]:")?.0)).collect();
@@ -71,7 +71,7 @@ fn link_line<'db>(
     out.push_str(rest);
 }
 
-/// Writes what a link's text leads to, and gives back what follows it.
+/// Writes the target of a link's text, and returns the text after it.
 fn link<'db, 't>(
     cx: &Context<'db>,
     definition: Definition<'db>,
@@ -143,7 +143,7 @@ fn linked_from<'db>(
     link: &str,
     ns: Option<Namespace>,
 ) -> Option<Definition<'db>> {
-    // A module is documented inside and outside.
+    // A module has inner and outer docs.
     let found =
         [IsInnerDoc::Yes, IsInnerDoc::No].into_iter().find_map(|inner| resolve_doc_path_on(db, it, link, ns, inner));
     Some(match found? {
@@ -153,7 +153,7 @@ fn linked_from<'db>(
     })
 }
 
-/// What stands between two brackets that a text begins with.
+/// The content of the brackets that a text begins with.
 fn bracketed(text: &str, open: char, close: char) -> Option<&str> {
     let inside = text.strip_prefix(open)?;
     let mut depth = 0_usize;
@@ -167,7 +167,7 @@ fn bracketed(text: &str, open: char, close: char) -> Option<&str> {
     None
 }
 
-/// The length of the code between backticks that a text begins with; of the backticks alone where nothing closes them.
+/// The length of the code span that a text begins with; of the backticks alone if it is not closed.
 fn code_span(text: &str) -> usize {
     let marks = text.len() - text.trim_start_matches('`').len();
     let mark = "`".repeat(marks);
@@ -175,7 +175,7 @@ fn code_span(text: &str) -> usize {
     inside.find(&mark).map_or(marks, |at| at + 2 * marks)
 }
 
-/// A link's path, and where to look for it. `None` for what is no path: an address, a sentence.
+/// A link's path, and its namespace. `None` if it is not a path: an address, a sentence.
 fn link_of(target: &str) -> Option<(String, Option<Namespace>)> {
     let (namespace, rest) = match target.split_once('@') {
         Some((

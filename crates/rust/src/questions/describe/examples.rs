@@ -9,11 +9,11 @@ use crate::resolve::symbols::is_test_at;
 use crate::view::Context;
 use semdex_model::{Example, ExampleOrigin, OutlineItem, Symbol, SymbolKind};
 
-/// Of the functions that use a symbol the shortest are shown, so many of each origin.
+/// The shortest functions that use a symbol are shown, at most this many of each origin.
 const MAX_OF_AN_ORIGIN: usize = 3;
 const MAX_LINES: usize = 60;
 
-/// The Rust code of a documentation, without what rustdoc hides.
+/// The Rust code in docs, without the lines that rustdoc hides.
 pub(super) fn doctests(cx: &Context<'_>, symbol: &Symbol, docs: &str) -> Vec<Example> {
     let lines = fence_lines(cx, symbol);
     let rust_blocks = blocks(docs).into_iter().enumerate().filter(|(_, it)| it.is_rust);
@@ -28,7 +28,7 @@ pub(super) fn doctests(cx: &Context<'_>, symbol: &Symbol, docs: &str) -> Vec<Exa
         .collect()
 }
 
-/// The lines of the file on which the code blocks of a symbol's documentation begin.
+/// The lines of the file on which the code blocks of a symbol's docs begin.
 fn fence_lines(cx: &Context<'_>, symbol: &Symbol) -> Vec<usize> {
     let file = symbols::find_file(cx, &symbol.place.file).and_then(|id| cx.file(id));
     let text =
@@ -70,7 +70,7 @@ pub(super) fn uses(cx: &Context<'_>, symbol: &Symbol, found: &TargetUsages) -> V
     uses.sort_by_key(|(_, it, ..)| it.span.end - it.span.start);
     let mut examples: Vec<Example> = Vec::new();
     for origin in [ExampleOrigin::Test, ExampleOrigin::Example, ExampleOrigin::Use] {
-        // Real uses stand in where nobody wrote an example.
+        // Real uses replace missing examples.
         let most = if origin == ExampleOrigin::Use {
             MAX_OF_AN_ORIGIN.saturating_sub(examples.len())
         } else {
@@ -102,7 +102,7 @@ impl Fences {
         self.open.is_some()
     }
 
-    /// Whether the next line is one of a code block, its fences included.
+    /// Whether the next line belongs to a code block, its fences included.
     pub(super) fn is_code(&mut self, line: &str) -> bool {
         let trimmed = line.trim();
         let mark = trimmed.chars().next().filter(|it| matches!(it, '`' | '~')).unwrap_or(' ');
@@ -115,7 +115,7 @@ impl Fences {
                 true
             }
             None => {
-                // What has backticks behind it is code in a sentence.
+                // A line with more backticks after the first ones is inline code.
                 let is_fence =
                     length >= 3 && mark != ' ' && !(mark == '`' && trimmed.trim_start_matches('`').contains('`'));
                 if is_fence {
@@ -135,7 +135,7 @@ struct Block<'t> {
     indentation: usize,
 }
 
-/// The fenced blocks of a documentation, each under its heading.
+/// The fenced blocks of docs, each under its heading.
 fn blocks(docs: &str) -> Vec<Block<'_>> {
     let mut fences = Fences::default();
     let mut found: Vec<Block<'_>> = Vec::new();
@@ -166,7 +166,7 @@ fn blocks(docs: &str) -> Vec<Block<'_>> {
     found
 }
 
-/// Whether what stands behind a fence says Rust, as rustdoc reads it.
+/// Whether the info string of a fence means Rust, as in rustdoc.
 fn is_rust(info: &str) -> bool {
     const WORDS: [&str; 7] = ["rust", "should_panic", "no_run", "ignore", "compile_fail", "test_harness", "standalone"];
     let is_error_code =
@@ -177,7 +177,7 @@ fn is_rust(info: &str) -> bool {
         .all(|it| it.starts_with("edition") || is_error_code(it) || WORDS.iter().any(|word| it.starts_with(word)))
 }
 
-/// A line as rustdoc shows it: `# ` hides it, `##` stands for `#`.
+/// A line as rustdoc shows it: `# ` hides it, `##` is an escaped `#`.
 fn shown(line: &str) -> Option<&str> {
     let trimmed = line.trim_start();
     match trimmed {

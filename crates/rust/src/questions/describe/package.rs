@@ -62,7 +62,7 @@ fn is_within(db: &RootDatabase, module: Module, ancestor: Module) -> bool {
     module.path_to_root(db).contains(&ancestor)
 }
 
-/// What the module offers to others, re-exports included, each by the path that they write.
+/// What the module exports, re-exports included, each with the path that users write.
 fn exported(cx: &Context<'_>, module: Module, path: &str) -> Vec<Symbol> {
     let db = cx.db;
     let Some(outside) = Crate::all(db).into_iter().find(|it| *it != module.krate(db)) else { return Vec::new() };
@@ -93,11 +93,11 @@ fn exported(cx: &Context<'_>, module: Module, path: &str) -> Vec<Symbol> {
     symbols
 }
 
-/// Of a type its variants and what its own blocks offer; of a trait its items; of a module what it offers in turn.
+/// For a type its variants and what its own blocks export; for a trait its items; for a module what it exports in turn.
 fn offered_by<'db>(cx: &Context<'db>, definition: Definition<'db>, path: &str, is_at_home: bool) -> Vec<Symbol> {
     let db = cx.db;
     let mut members: Vec<Definition<'db>> = match definition {
-        // The language's own crates are asked module by module.
+        // The language's own crates are described module by module.
         Definition::Module(it) if is_at_home && !it.krate(db).origin(db).is_lang() => {
             return exported(cx, it, path);
         }
@@ -116,7 +116,7 @@ fn offered_by<'db>(cx: &Context<'db>, definition: Definition<'db>, path: &str, i
     symbols
 }
 
-/// With the first line of its documentation.
+/// With the first line of its docs.
 fn in_short(symbol: Symbol) -> Symbol {
     let docs = symbol.docs.as_deref().and_then(|it| it.lines().next()).map(str::to_owned);
     Symbol { docs, ..symbol }
