@@ -1,5 +1,5 @@
-//! From a name to what it means: a full path is walked from its crate, a shorter one is looked for among everything
-//! that the workspace defines, then in what it depends on; a miss says what was meant.
+//! Resolves names. A full path is followed from its crate. A shorter one is searched for in everything that the
+//! workspace defines, then in its dependencies. An unresolved name produces suggestions.
 
 pub(crate) mod also;
 pub(crate) mod at;
@@ -29,17 +29,17 @@ use semdex_model::{Code, Error, Help, Symbol, SymbolKind, SymbolQuery};
 
 const MAX_CANDIDATES: usize = 20;
 
-/// What a name stands for.
+/// The symbol that a name resolves to.
 #[derive(Clone)]
 pub(super) struct ResolvedSymbol<'db> {
     pub(super) symbol: Symbol,
-    /// Absent for what is not compiled: only the text shows it.
+    /// Absent for an item that is not compiled: it is known only from its text.
     pub(super) definition: Option<Definition<'db>>,
 }
 
-/// Exactly one symbol, or an error that says which others were possible or meant.
+/// Exactly one symbol, or an error with the other possible or similar ones.
 pub(super) fn resolve<'db>(cx: &Context<'db>, query: &SymbolQuery) -> Result<ResolvedSymbol<'db>, Error> {
-    // No two things print one path.
+    // No two items have the same printed path.
     if query.package.is_none()
         && query.file.is_none()
         && let Some(key) = cx.index.key(&query.symbol)
@@ -90,13 +90,13 @@ pub(super) fn resolve<'db>(cx: &Context<'db>, query: &SymbolQuery) -> Result<Res
     }
 }
 
-/// Whether `package` of a request names anything that can hold others.
+/// Whether `package` of a request names an item that can contain others.
 fn is_package(cx: &Context<'_>, name: &str) -> bool {
     let crates = crates::crates_named(cx, &name.replace('-', "_"));
     !crates.is_empty() || !walk::walk(cx, name).is_empty()
 }
 
-/// Everything that a name may stand for: of the ways to read it the first that leads somewhere.
+/// Everything that a name may resolve to, by the first interpretation that has a result.
 fn candidates<'db>(cx: &Context<'db>, written: &RequestedPath<'_>, query: &SymbolQuery) -> Vec<ResolvedSymbol<'db>> {
     let package = query.package.as_deref().map(|it| it.replace('-', "_"));
     let mut found = Vec::new();
@@ -129,7 +129,7 @@ fn candidates<'db>(cx: &Context<'db>, written: &RequestedPath<'_>, query: &Symbo
     found
 }
 
-/// Definitions as what they stand for, each once.
+/// Definitions as resolved symbols, without duplicates.
 fn symbols_of<'db>(
     cx: &Context<'db>,
     written: &RequestedPath<'_>,
@@ -157,7 +157,7 @@ pub(super) fn resolved_item<'db>(cx: &Context<'db>, item: &Item<'db>) -> Resolve
     ResolvedSymbol { symbol, definition }
 }
 
-/// Keeps what the package or the file of the request allows.
+/// Keeps the symbols in the package or file of the request.
 fn within<'db>(
     cx: &Context<'db>,
     query: &SymbolQuery,
@@ -175,7 +175,8 @@ fn within<'db>(
         if found.iter().any(|it| fits(&it.symbol)) {
             found.retain(|it| fits(&it.symbol));
         } else {
-            // What the package re-exports may be defined elsewhere; what its name does not lead to at all may not.
+            // An item that the package re-exports may be defined elsewhere; an item that its name does not lead to is
+            // excluded.
             let reexported = walk::walk(cx, &format!("{package}::{}", written.path));
             found.retain(|it| it.definition.is_some_and(|it| reexported.contains(&it)));
         }
@@ -186,7 +187,7 @@ fn within<'db>(
     }
 }
 
-/// What no walk leads to is found by its name, and is what prints this very path.
+/// An item that no path leads to is found by its name, if its printed path is this one.
 fn detached_by_path<'db>(cx: &Context<'db>, written: &RequestedPath<'_>) -> Vec<ResolvedSymbol<'db>> {
     let parts = segments(bare(written.asked));
     let names_a_file = |it: &Segment<'_>| it.name.ends_with(".rs") || it.name.contains('/');
@@ -202,7 +203,7 @@ fn detached_by_path<'db>(cx: &Context<'db>, written: &RequestedPath<'_>) -> Vec<
     found.map(|it| resolved_item(cx, it)).collect()
 }
 
-/// Everything that the workspace writes down under a path that ends like this one.
+/// Everything in the workspace whose path ends like this one.
 fn by_end<'db>(cx: &Context<'db>, written: &RequestedPath<'_>) -> Vec<ResolvedSymbol<'db>> {
     let name = last_name(&written.path);
     let items = detached::items_named(cx, &name);
@@ -221,7 +222,7 @@ fn by_end<'db>(cx: &Context<'db>, written: &RequestedPath<'_>) -> Vec<ResolvedSy
     found
 }
 
-/// `crate::name`, where no file says which crate is meant.
+/// `crate::name`, if no file determines the crate.
 fn in_some_crate<'db>(cx: &Context<'db>, written: &RequestedPath<'_>) -> Vec<Definition<'db>> {
     let Some(rest) = written.path.strip_prefix("crate::") else { return Vec::new() };
     let parts = segments(rest);
@@ -230,7 +231,7 @@ fn in_some_crate<'db>(cx: &Context<'db>, written: &RequestedPath<'_>) -> Vec<Def
     roots.flat_map(|it| walk::walk_members(cx, it, &parts)).collect()
 }
 
-/// What macros of the workspace make stands in no file.
+/// The expansions of the workspace's macros are in no file.
 fn expanded_by_macros<'db>(cx: &Context<'db>, path: &str) -> Vec<Definition<'db>> {
     let parts = segments(path);
     let Some((first, rest)) = parts.split_first() else { return Vec::new() };
@@ -251,7 +252,7 @@ fn expanded_by_macros<'db>(cx: &Context<'db>, path: &str) -> Vec<Definition<'db>
     found
 }
 
-/// Keywords, and the primitive types that are no path: std has documentation for both.
+/// Keywords, and primitive types that are not paths: std documents both.
 fn documented_by_std<'db>(cx: &Context<'db>, name: &str) -> Vec<Definition<'db>> {
     if !is_identifier(name) {
         return Vec::new();
@@ -264,8 +265,8 @@ fn documented_by_std<'db>(cx: &Context<'db>, name: &str) -> Vec<Definition<'db>>
         .unwrap_or_default()
 }
 
-/// Where several remain: the path exactly as asked, an inherent member before a trait's, a trait's own member before
-/// those of its implementations.
+/// If several symbols remain: the exact path is preferred, then an inherent member before a trait's, then a trait's own
+/// member before those of its implementations.
 fn prefer(written: &RequestedPath<'_>, found: &mut Vec<ResolvedSymbol<'_>>) {
     let exactly = |it: &ResolvedSymbol<'_>| it.symbol.path == written.asked;
     let bare_as_asked = |it: &ResolvedSymbol<'_>| bare(&it.symbol.path) == written.path;

@@ -1,5 +1,5 @@
-//! The engine on real code: a workspace is loaded, asked, changed and asked again, and compared with what
-//! rust-analyzer's own commands say.
+//! The engine on real code: a workspace is loaded, queried, changed and queried again, and compared with the results of
+//! rust-analyzer's own commands.
 
 use crate::resolve::{at, symbols};
 use std::collections::BTreeSet;
@@ -67,7 +67,7 @@ fn load(root: &Path, trusted: bool) -> Loaded {
 
 fn load_within(root: &Path, trusted: bool, limits: Limits) -> Loaded {
     let files = Arc::new(read(root));
-    // Beside the test binary, so that macros are built once for all runs.
+    // Next to the test binary, so that macros are built once for all runs.
     let exe = std::env::current_exe().unwrap();
     let target_dir = exe.parent().unwrap().join("semdex-analysed");
     let config = RustConfig {
@@ -97,7 +97,7 @@ fn fixture(files: &[(&str, &str)]) -> (tempfile::TempDir, Loaded) {
     fixture_of(files, false)
 }
 
-/// With its build scripts and macros, where it says so.
+/// With its build scripts and macros, if `is_built`.
 fn fixture_of(files: &[(&str, &str)], is_built: bool) -> (tempfile::TempDir, Loaded) {
     let directory = tempfile::tempdir().unwrap();
     for (name, text) in files {
@@ -117,8 +117,8 @@ fn query(symbol: &str) -> SymbolQuery {
 }
 
 impl Loaded {
-    /// Asks as the service does: again where something stopped the question, be it the collector for another test of
-    /// this process.
+    /// Queries as the service does: again if something interrupted the query, for example garbage collection for
+    /// another test of this process.
     fn asked<T>(&self, question: impl Fn(View) -> Result<T>) -> Result<T> {
         let started = Instant::now();
         loop {
@@ -129,7 +129,7 @@ impl Loaded {
         }
     }
 
-    /// As after a while without changes: the index is there.
+    /// The state after a while without changes: the index is complete.
     fn fill(&mut self) {
         self.rust.set_primed(Ended::Finished);
         self.asked(|view| view.fill(&|_, _| {})).unwrap();
@@ -221,7 +221,7 @@ fn small() -> (tempfile::TempDir, Loaded) {
 #[test]
 fn names_usages_and_impact_of_a_small_crate() {
     let (_directory, mut it) = small();
-    // Any way to a definition leads to its own path, and that path leads back.
+    // Any name of a definition leads to its printed path, and that path leads back.
     for (asked, path) in [
         ("fix_ture::Thing", "fix_ture::inner::Thing"),
         ("Thing", "fix_ture::inner::Thing"),
@@ -255,7 +255,7 @@ fn names_usages_and_impact_of_a_small_crate() {
         "{thing:?}"
     );
 
-    // A dry run names what breaks, and leaves nothing behind.
+    // A dry run reports what breaks, and changes nothing.
     let (after, edits) = it.change("src/inner.rs", "pub fn double(&self)", "pub fn double(&self, by: u8)");
     let before = it.files.clone();
     let impact = it.rust.impact(&before, &after, &edits, None);
@@ -283,7 +283,7 @@ fn all_refs(it: &Loaded, file: &str, offset: usize, kind: SymbolKind) -> BTreeSe
     let id = it.rust.ids()[file];
     let name = |id| it.rust.ids().iter().find(|(_, other)| **other == id).map(|(name, _)| name.to_string());
     if kind == SymbolKind::Type {
-        // The command takes every name of the aliased type for a reference to the alias. Its search does not.
+        // The command counts every name of the aliased type as a reference to the alias. Its search does not.
         let found = it.asked(|view| {
             view.ask(|context| {
                 let definition = at::definition_at(&context.sema, id, offset).expect("an alias is a definition");
@@ -311,7 +311,7 @@ fn all_refs(it: &Loaded, file: &str, offset: usize, kind: SymbolKind) -> BTreeSe
         .collect()
 }
 
-/// Code of real style that changes only when a test wants more of it.
+/// Code in a realistic style that changes only when a test needs more of it.
 fn corpus() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/corpus").canonicalize().unwrap()
 }
@@ -360,7 +360,7 @@ fn usages_equal_those_of_rust_analyzer_on_a_real_workspace() {
     let mut all = Vec::new();
     for file in it.files.of(LANGUAGE) {
         file.outline().walk(&mut |item| {
-            // Where the field of a tuple has no name, its type stands.
+            // The name span of an unnamed tuple field is that of its type.
             let is_named = file.text.get(item.name_span.start..item.name_span.end) == Some(&item.name);
             if is_named && !matches!(item.kind, SymbolKind::Impl | SymbolKind::Module) {
                 all.push((file.path.to_string(), item.name_span.start, item.name.clone(), item.kind));
@@ -412,7 +412,7 @@ fn apply(it: &mut Loaded, file: &str, from: &str, to: &str) {
     it.files = after;
 }
 
-/// All that is found of all symbols of some files, the places in order.
+/// All usages of all symbols of some files, the places in order.
 fn found_of(it: &Loaded, files: &[&str]) -> Vec<String> {
     let found = it.asked(|view| {
         view.ask(|context| {
@@ -436,7 +436,7 @@ fn the_index_never_differs_from_what_is_asked_anew() {
     let mut it = load(&corpus(), false);
     it.fill();
     let files = ["src/model.rs", "src/model/error.rs", "src/store/series.rs", "src/text/lines.rs"];
-    // Each in its turn: a body, a signature, a name, a field's place, a trait's implementation, and all of it back.
+    // Each in turn: a body, a signature, a name, a field's position, a trait's implementation, and all of it reverted.
     let changes = [
         ("src/text/lines.rs", "pub fn line_count(&self) -> usize {", "pub fn line_count(&self) -> usize { let _ = 1;"),
         ("src/text/lines.rs", "pub fn line_count(&self) -> usize {", "pub fn line_count(&self) -> u64 {"),
@@ -450,7 +450,8 @@ fn the_index_never_differs_from_what_is_asked_anew() {
         files.iter().map(|file| (Arc::from(*file), Some(it.files.get(file).unwrap().text.clone()))).collect();
     let original_files = it.files.clone();
     let check = |it: &mut Loaded, after: &str| {
-        // Right after the change some of it is known and the rest asked; then all is known; then nothing is.
+        // Directly after the change some of it is known and the rest is computed; then everything is known; then
+        // nothing is.
         let mixed = found_of(it, &files);
         it.asked(|view| view.fill(&|_, _| {})).unwrap();
         let known = found_of(it, &files);
@@ -466,7 +467,7 @@ fn the_index_never_differs_from_what_is_asked_anew() {
         apply(&mut it, file, from, to);
         check(&mut it, to);
     }
-    // A change that was only asked about leaves nothing, and takes nothing along.
+    // A dry run leaves nothing behind, and removes nothing.
     for (file, from, to) in [
         ("src/text/lines.rs", "pub fn line_count(&self) -> u64 {", "pub fn line_count(&self) -> u64 { let _ = 2;"),
         ("src/model.rs", "pub fn holds(self", "pub fn covers(self"),
@@ -527,7 +528,7 @@ fn a_change_is_forgotten_only_where_it_reaches() {
         ("user/src/lib.rs", "pub fn make() -> base::Thing", "pub fn make() -> u8", "base other"),
         ("other/src/lib.rs", "pub fn get(&self) -> Thing", "pub fn gets(&self) -> Thing", "base user"),
         ("top/src/lib.rs", "fn g() {", "fn g(other: u8) {", "base user other"),
-        // Nobody finds what such a path leads to.
+        // No query finds the target of such a path.
         (
             "top/src/lib.rs",
             "fn g(other: u8) {",

@@ -1,4 +1,4 @@
-//! What Cargo, clippy and the tests say of the workspaces of a root as they lie on the disk.
+//! What Cargo, clippy and the tests report for the workspaces of a root, in their state on disk.
 
 mod cargo;
 mod doctest;
@@ -21,7 +21,7 @@ use semdex_engine::verify::{Ended, Job, Planned, Report, line_of};
 use semdex_model::{Diagnostic, Missing, MissingCode, Place, Severity, SymbolKind, TestFailure, VerifyKind};
 use semdex_process::process_group::lines::{Stream, Streams};
 
-/// What is found out before anything is built.
+/// What is known before anything is built.
 pub(crate) fn plan<'j>(job: &'j Job) -> Box<dyn Planned + 'j> {
     match cargo::tools(job) {
         Ok(tools) => {
@@ -32,7 +32,7 @@ pub(crate) fn plan<'j>(job: &'j Job) -> Box<dyn Planned + 'j> {
     }
 }
 
-/// There is no Cargo.
+/// Cargo is not installed.
 struct NoToolchain(String);
 
 impl Planned for NoToolchain {
@@ -57,14 +57,14 @@ struct Plan<'j> {
     workspaces: Workspaces,
 }
 
-/// What a build of tests brought.
+/// The result of a build of tests.
 #[derive(Default)]
 struct Build {
     /// The test programs.
     programs: Vec<Artifact>,
-    /// What was made of the members.
+    /// The artifacts of the members.
     made: Vec<Artifact>,
-    /// Packages of which something did not compile, as positions; whether it was their library.
+    /// Packages of which something did not compile, as indices, and whether it was their library.
     broken: Vec<(usize, bool)>,
 }
 
@@ -110,7 +110,7 @@ impl Planned for Plan<'_> {
     }
 }
 
-/// A manifest that Cargo refuses: what it says, with the place where it tells one.
+/// A manifest that Cargo rejects: the message, with its position if there is one.
 fn refuse(job: &Job, manifest: &str, said: &str, report: &mut Report) {
     report.has_failed = true;
     said.lines().for_each(|it| report.line(it));
@@ -133,7 +133,7 @@ fn refuse(job: &Job, manifest: &str, said: &str, report: &mut Report) {
     });
 }
 
-/// One Cargo workspace at work.
+/// One Cargo workspace during verification.
 struct Run<'a> {
     job: &'a Job,
     tools: &'a Tools<'a>,
@@ -146,7 +146,7 @@ impl Run<'_> {
             VerifyKind::Check => {
                 let mut command = self.command("check")?;
                 command.args(["--keep-going", "--message-format=json"]);
-                // Without a library, asking for one is an error.
+                // If there is no library, requesting one is an error.
                 if self.workspace.chosen_packages().any(|it| it.library().is_some()) {
                     command.arg("--lib");
                 }
@@ -169,8 +169,8 @@ impl Run<'_> {
         self.workspace.command(self.job, self.tools, subcommand, self.workspace.selected.as_ref())
     }
 
-    /// Builds, and notes what the compiler says. `is_listed`: the command is a part of the answer in any case, not only
-    /// where it fails.
+    /// Builds, and records the compiler's diagnostics. `is_listed`: the command is part of the answer in any case, not
+    /// only if it fails.
     fn build(&self, command: Command, report: &mut Report, is_listed: bool) -> (Build, Ended) {
         let mut build = Build::default();
         let mut made = 0;
@@ -208,7 +208,7 @@ impl Run<'_> {
         (build, ended)
     }
 
-    /// Notes the files of which all is said: those of packages that compile, and whose dependencies do.
+    /// Records the files whose diagnostics are complete: those of packages that compile and whose dependencies do.
     fn vouch(&self, build: &Build, ended: Ended, report: &mut Report) {
         let sound = match ended {
             Ended::Well => self.workspace.chosen().into_iter().collect(),
@@ -259,7 +259,7 @@ impl Run<'_> {
                     command.args(target.selector()).args(["--", "--exact"]).args(&selection.names);
                 }
                 None => {
-                    // rustdoc splits what it is given at blanks, so that a doctest cannot be named in full.
+                    // rustdoc splits its arguments at blanks, so a doctest cannot be named in full.
                     command.args(["--doc", "--"]).args(selection.names.iter().map(|it| doctest::filter(it)));
                 }
             }
@@ -268,7 +268,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// The packages that were asked about and that compile, as far as the messages tell.
+    /// The requested packages that compile, according to the messages.
     fn sound(&self, build: &Build) -> BTreeSet<usize> {
         let chosen: BTreeSet<usize> = self.workspace.chosen().into_iter().collect();
         let packages = &self.workspace.metadata.packages;
@@ -306,7 +306,7 @@ impl Run<'_> {
         }
     }
 
-    /// Notes what a test program reported.
+    /// Records the results of a test program.
     fn take(&self, program: Program, build: &Build, only: Option<&Selection>, report: &mut Report) {
         let artifact = match &program.what {
             What::Executable(path) => {
@@ -332,7 +332,7 @@ impl Run<'_> {
         }
         report.count(passed, failed, skipped);
         if program.has_failed && failures.is_empty() && doctests.is_none() {
-            // It did not come to tell which test it was.
+            // It ended before it reported the name of the test.
             let panic = program.panics.iter().rev().find(|it| it.thread != "main").or(program.panics.last());
             let name = panic.map(|it| it.thread.clone()).filter(|it| it != "main" && it != "<unnamed>");
             let name = name.filter(|it| self.find_test(it, package).is_some());
@@ -358,7 +358,7 @@ impl Run<'_> {
         }
     }
 
-    /// The test in which a program dies: one after the other, each is named before it begins.
+    /// The test in which a program crashes: run one after the other, each test is named before it begins.
     fn culprit(&self, package: &Package, target: &Target, announced: usize, report: &mut Report) -> Option<String> {
         if announced == 0 || self.job.is_over() {
             return None;
@@ -400,7 +400,7 @@ impl Run<'_> {
         }
     }
 
-    /// A place of the program, if it is one of the workspace.
+    /// A position in the program, if it is in the workspace.
     fn place_of(&self, at: &At, package: Option<&Package>) -> Option<(String, usize)> {
         let root = &*self.workspace.metadata.workspace_root;
         let base = package.map_or(root, |it| self.workspace.base_of(&it.id));
@@ -409,7 +409,7 @@ impl Run<'_> {
         line_of(&file.text, at.line).map(|_| (name, at.line))
     }
 
-    /// Where a doctest panicked, if it is one and itself did; else where it begins.
+    /// Where a doctest panicked, if the panic is in its own code; otherwise where it begins.
     fn place_of_doctest(&self, failure: &Failure, package: Option<&Package>) -> Option<(String, usize)> {
         let (name, begins) = self.place_of(&doctest::place(&failure.name)?, package)?;
         let Some(panic) = failure.panic() else {
@@ -421,13 +421,13 @@ impl Run<'_> {
         Some((name, line))
     }
 
-    /// Where a test is declared, by its name.
+    /// The declaration of a test with this name.
     fn find_test(&self, name: &str, package: Option<&Package>) -> Option<(String, usize)> {
         let directory = self.job.name_of(package?.directory());
         let last = name.rsplit("::").next()?;
         let mut best: Option<(usize, String, usize)> = None;
         for file in self.job.files.below(&directory).filter(|it| it.language == Some(LANGUAGE)) {
-            // Of several with one name, the one whose file or modules have most of the path.
+            // Of several tests with one name, the one whose file or modules have most segments of the path.
             let mut containers: Vec<&str> = file.path.trim_end_matches(".rs").split('/').collect();
             file.outline().walk(&mut |item| {
                 if item.name == last && item.kind == SymbolKind::Function && item.test {

@@ -1,4 +1,4 @@
-//! An immutable view of one revision. It is moved into one blocking closure and dropped there: while it lives, no
+//! An immutable view of one revision. It is moved into one blocking closure and dropped there: while it exists, no
 //! change can be made.
 
 use std::collections::BTreeSet;
@@ -22,17 +22,18 @@ use semdex_engine::files::{File, Files};
 use semdex_engine::{Result, Stop, too_deep};
 use semdex_model::{Coverage, Missing, MissingCode, Place};
 
-/// rust-analyzer keeps the types of all databases of the process in one place, and its garbage collector takes for
-/// garbage what a query holds on its stack. So queries of any workspace share this, and the collector has it alone.
+/// rust-analyzer stores the types of all databases of the process in one place, and its garbage collector also frees
+/// types that a query holds on its stack. Queries of all workspaces therefore share this lock, and the collector takes
+/// it exclusively.
 static TYPES: RwLock<()> = RwLock::new(());
 
-/// Held while types are worked with. Waits for the collector, so nobody may hold a database meanwhile: the collector
-/// waits for those to go.
+/// Held while types are used. It waits for the collector, so the caller must not hold a database: the collector waits
+/// for those to be released.
 pub(super) fn share_types() -> RwLockReadGuard<'static, ()> {
     TYPES.read().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// As `share_types`, but `None` while the collector is at work.
+/// Like `share_types`, but `None` while the collector runs.
 pub(super) fn try_share_types() -> Option<RwLockReadGuard<'static, ()>> {
     match TYPES.try_read() {
         Ok(shared) => Some(shared),
@@ -41,12 +42,12 @@ pub(super) fn try_share_types() -> Option<RwLockReadGuard<'static, ()>> {
     }
 }
 
-/// Runs a question; a change that comes between stops it. Whoever calls shares the types.
+/// Runs a query; a change cancels it. The caller holds the lock on types.
 pub(crate) fn catch<T>(question: impl FnOnce() -> T) -> Result<T> {
     Cancelled::catch(AssertUnwindSafe(question)).map_err(|_| Stop::Stale)
 }
 
-/// Runs a part of a question. `None` where the analysis is at fault; a change that comes between stops the whole.
+/// Runs a part of a query. `None` if the analysis panics; a change cancels the whole query.
 pub(super) fn unless_at_fault<T>(part: impl FnOnce() -> T) -> Option<T> {
     catch_unwind(AssertUnwindSafe(part)).map_or_else(
         |panic| match panic.downcast_ref() {
@@ -57,10 +58,10 @@ pub(super) fn unless_at_fault<T>(part: impl FnOnce() -> T) -> Option<T> {
     )
 }
 
-/// So many places are named over which the analysis stumbled.
+/// The most places that are named at which the analysis panicked.
 const MOST_STUMBLES: usize = 16;
 
-/// Over what the analysis stumbled while something was asked: nothing is known of it.
+/// The places at which the analysis panicked during a query: nothing is known about them.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Stumbles(Arc<Mutex<(usize, BTreeSet<String>)>>);
 
@@ -73,12 +74,12 @@ impl Stumbles {
         }
     }
 
-    /// So many until now.
+    /// The number of places so far.
     pub(super) fn count(&self) -> usize {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).0
     }
 
-    /// What an answer lacks for them.
+    /// What is missing from an answer because of them.
     pub(super) fn missing(&self) -> Vec<Missing> {
         let noted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let missing = noted.1.iter().map(|what| {
@@ -92,22 +93,24 @@ impl Stumbles {
     }
 }
 
-/// Collects garbage unless a question is being answered anywhere in the process. Answers whether it did.
+/// Collects garbage unless a query is running anywhere in the process. Returns whether it did.
 pub(super) fn collect_garbage(host: &mut AnalysisHost) -> bool {
     let Ok(_alone) = TYPES.try_write() else { return false };
     host.trigger_garbage_collection();
     true
 }
 
-/// Drops what is kept of texts and bodies beyond the bounds of each kind, as the next change would while somebody waits
-/// for it; unless a question is being answered anywhere in the process, for that would be stopped. Answers whether it did.
+/// Evicts cached texts and bodies beyond the capacity of each kind, which the next change would do while a client waits
+/// for it. It does nothing if a query is running anywhere in the process, because that would be cancelled. Returns
+/// whether it did.
 pub(super) fn evict(host: &mut AnalysisHost) -> bool {
     let Ok(_alone) = TYPES.try_write() else { return false };
     host.raw_database_mut().trigger_lru_eviction();
     true
 }
 
-/// Asks the same of each of these, in any order, on as many threads as there are cores. Whoever calls shares the types.
+/// Computes an answer for each item, in any order, on as many threads as there are cores. The caller holds the lock on
+/// types.
 pub(super) fn on_all_cores<I: Sync, A: Send>(
     db: &RootDatabase,
     items: &[I],
@@ -115,7 +118,7 @@ pub(super) fn on_all_cores<I: Sync, A: Send>(
 ) -> Vec<A> {
     let cores = std::thread::available_parallelism().map_or(1, |it| it.get());
     let next = AtomicUsize::new(0);
-    // The copies have tokens of their own, which nobody cancels.
+    // The copies have cancellation tokens of their own, which nothing cancels.
     let asker = db.cancellation_token();
     let work = |db: &RootDatabase| {
         let mut answers = Vec::new();
@@ -139,7 +142,7 @@ pub(super) fn on_all_cores<I: Sync, A: Send>(
         for helper in helpers.into_iter().flatten() {
             match helper.join() {
                 Ok(more) => answers.extend(more),
-                // A change that stopped it stops the question too.
+                // A change that cancelled a part cancels the whole query.
                 Err(panic) => resume_unwind(panic),
             }
         }
@@ -147,7 +150,7 @@ pub(super) fn on_all_cores<I: Sync, A: Send>(
     })
 }
 
-/// Held by whoever waits for an answer.
+/// Held by the task that waits for an answer.
 pub(crate) struct CancelOnDrop(CancellationToken);
 
 impl Drop for CancelOnDrop {
@@ -180,22 +183,22 @@ impl View {
         View { db, files, ids, root, environment, index, until: None, stumbles: Stumbles::default() }
     }
 
-    /// Those of several views are gathered here.
+    /// Collects the panics of several views.
     pub(super) fn with(self, stumbles: &Stumbles) -> View {
         View { stumbles: stumbles.clone(), ..self }
     }
 
-    /// What ends the questions of this view when it is dropped.
+    /// Cancels the queries of this view when it is dropped.
     pub(crate) fn cancel_on_drop(&self) -> CancelOnDrop {
         CancelOnDrop(self.db.cancellation_token())
     }
 
-    /// A question answers with what it has by then.
+    /// A query returns what it has by then.
     pub(crate) fn by(self, until: Instant) -> View {
         View { until: Some(until), ..self }
     }
 
-    /// Asks, on a thread that may block and has a deep stack. Ends the view.
+    /// Runs a query on a thread that may block and has a deep stack. Consumes the view.
     pub(crate) fn ask<T>(self, question: impl FnOnce(&Context<'_>) -> Result<T>) -> Result<T> {
         let Some(_shared) = try_share_types() else {
             drop(self);
@@ -222,7 +225,7 @@ impl View {
     }
 }
 
-/// What a question works with.
+/// The context of a query.
 pub(crate) struct Context<'db> {
     pub(super) sema: Semantics<'db, RootDatabase>,
     pub(super) db: &'db RootDatabase,
@@ -231,17 +234,17 @@ pub(crate) struct Context<'db> {
     pub(super) root: &'db AbsPathBuf,
     pub(super) environment: &'db Environment,
     pub(super) index: &'db Index,
-    /// When nothing more is to be worked out.
+    /// The deadline, after which nothing more is computed.
     pub(super) until: Option<Instant>,
-    /// What was worked out of names so far.
+    /// The names that were computed so far.
     pub(super) names: Names<'db>,
-    /// Over what the analysis stumbled so far.
+    /// The places at which the analysis panicked so far.
     pub(super) stumbles: &'db Stumbles,
 }
 
 impl<'db> Context<'db> {
-    /// Runs a part of a question. `None` where the analysis is at fault there, which the answer tells with `place`; a
-    /// change that comes between stops the whole.
+    /// Runs a part of a query. `None` if the analysis panics there, which the answer reports with `place`; a change
+    /// cancels the whole query.
     pub(super) fn unless_at_fault<T>(&self, place: impl FnOnce() -> String, part: impl FnOnce() -> T) -> Option<T> {
         let done = unless_at_fault(part);
         if done.is_none() {
@@ -251,7 +254,7 @@ impl<'db> Context<'db> {
     }
 
     pub(super) fn note_stumble(&self, place: impl FnOnce() -> String) {
-        // What cannot be analysed cannot be named, perhaps.
+        // What cannot be analysed perhaps cannot be named either.
         self.stumbles.note(unless_at_fault(place).unwrap_or_else(|| "a part of the code".to_owned()));
     }
 
@@ -266,7 +269,7 @@ impl<'db> Context<'db> {
         Some(path.strip_prefix(self.root).map_or_else(|| path.to_string(), |it| it.as_str().to_owned()))
     }
 
-    /// The file's text with its lines and outline: the workspace's own, or one made for an external file.
+    /// The file's text with its lines and outline: the workspace's own, or one created for an external file.
     pub(super) fn file(&self, file: FileId) -> Option<Arc<File>> {
         let name = self.name_of(file)?;
         if let Some(own) = self.files.get(&name) {
@@ -281,8 +284,8 @@ impl<'db> Context<'db> {
         Some(file.lines().place(&file.path, positions::span(range.range)))
     }
 
-    /// What an answer that rests on the index may lack. `strictly`: also what a lack of the environment can touch,
-    /// as in diagnostics.
+    /// What may be missing from an answer that uses the index. `strictly`: also what gaps in the environment can
+    /// affect, as in diagnostics.
     pub(super) fn coverage(&self, strictly: bool) -> Coverage {
         let mut coverage = Coverage::default();
         if !self.environment.settled {
@@ -315,12 +318,12 @@ impl<'db> Context<'db> {
         coverage
     }
 
-    /// The texts that `include!` takes in though they are no files of Rust by their names.
+    /// The texts that `include!` takes in although their names are not those of Rust files.
     pub(super) fn included(&self) -> impl Iterator<Item = (&'db Arc<File>, FileId)> {
         self.environment.included.iter().filter_map(|it| Some((self.files.get(it)?, self.file_id(it)?)))
     }
 
-    /// What build scripts of the workspace's packages wrote: code that may name all that these declare.
+    /// The output of build scripts of the workspace's packages: code that may name all their declarations.
     pub(super) fn generated(&self) -> &'db [(Arc<File>, FileId)] {
         &self.environment.generated
     }
@@ -330,7 +333,7 @@ impl<'db> Context<'db> {
     }
 }
 
-/// The ide's own questions on the same revision.
+/// The ide's own queries on the same revision.
 pub(super) fn analysis(db: &RootDatabase) -> Analysis {
     AnalysisHost::with_database(db.clone()).analysis()
 }

@@ -1,4 +1,4 @@
-//! A macro or derive that has the name of a type, trait or module: it is named beside that one.
+//! Macros and derives with the name of a type, trait or module, which are reported with it.
 
 use ra_ap_ide_db::defs::Definition;
 
@@ -9,7 +9,7 @@ use crate::resolve::paths::{definitions, members};
 use crate::view::Context;
 use semdex_model::SymbolKind;
 
-/// Where a type, trait or module is among what was found, macros are left out. Answers their paths.
+/// If a type, trait or module was found, macros are removed. Returns their paths.
 pub(super) fn set_macros_aside<'db>(written: &RequestedPath<'_>, found: &mut Vec<ResolvedSymbol<'db>>) -> Vec<String> {
     let comes_first = |it: &ResolvedSymbol<'db>| it.definition.is_some_and(is_named_first);
     if written.kind.is_some() || !found.iter().any(comes_first) {
@@ -19,7 +19,7 @@ pub(super) fn set_macros_aside<'db>(written: &RequestedPath<'_>, found: &mut Vec
     found.extract_if(.., is_macro).map(|it| it.symbol.path).collect()
 }
 
-/// The macros that stand beside a definition under its own name.
+/// The macros with the name of a definition in the same scope.
 pub(super) fn macros_beside<'db>(cx: &Context<'db>, definition: Definition<'db>) -> Vec<String> {
     if !is_named_first(definition) {
         return Vec::new();

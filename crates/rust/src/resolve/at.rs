@@ -1,4 +1,4 @@
-//! What is declared or named at a place of a text.
+//! The definition that is declared or named at an offset of a text.
 
 use ra_ap_hir::Semantics;
 use ra_ap_ide::{FileId, RootDatabase};
@@ -7,7 +7,7 @@ use ra_ap_syntax::{AstNode as _, SyntaxKind, SyntaxToken, ast};
 
 use crate::syntax::positions::tokens_at;
 
-/// What a name in the text defines.
+/// The definition with its name at an offset.
 pub(crate) fn definition_at<'db>(
     sema: &Semantics<'db, RootDatabase>,
     file: FileId,
@@ -30,7 +30,7 @@ pub(crate) fn definition_at<'db>(
     sema.descend_into_macros_exact(token).into_iter().find_map(define)
 }
 
-/// rust-analyzer takes the `mod` line that is switched off for its twin that is not.
+/// rust-analyzer confuses a `mod` line that is switched off with one of the same name that is not.
 pub(super) fn is_declared_by<'db>(db: &'db RootDatabase, definition: Definition<'db>, name: &ast::Name) -> bool {
     let Definition::Module(module) = definition else { return true };
     let declared = module.declaration_source(db).and_then(|it| ast::HasName::name(&it.value));
@@ -42,7 +42,7 @@ pub(super) fn name_token(tree: &ast::SourceFile, offset: usize) -> Option<Syntax
     tokens.clone().find(|it| it.kind() == SyntaxKind::IDENT).or_else(|| tokens.last())
 }
 
-/// What a token defines or refers to.
+/// The definition that a token declares or refers to.
 pub(crate) fn definition_of_token<'db>(
     sema: &Semantics<'db, RootDatabase>,
     token: &SyntaxToken,

@@ -1,4 +1,4 @@
-//! What was meant by a name that nothing has.
+//! Suggestions for an unresolved name.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -18,20 +18,21 @@ use semdex_engine::files::File;
 use semdex_model::{Code, Error, OutlineItem, SymbolKind, SymbolQuery};
 
 const MAX_SUGGESTIONS: usize = 5;
-/// Of many items that are alike, so many are compared by their whole path.
+/// The most similar items whose whole path is compared.
 const MAX_COMPARED: usize = 40;
-/// So many crates whose names are alike are looked into.
+/// The most crates with similar names that are searched.
 const MAX_CRATES: usize = 3;
-/// Names less alike than this are other names.
+/// Names with a lower similarity are different names.
 const LEAST_LIKENESS: f64 = 0.6;
 
-/// The same name elsewhere, another case, or a few letters off; of equals the one whose whole path is closest.
+/// The same name elsewhere, another case, or a small edit distance; of equal candidates the one with the most similar
+/// path.
 pub(super) fn unknown(cx: &Context<'_>, path: &str, query: &SymbolQuery) -> Error {
     let asked = query.package.as_deref().map_or_else(|| path.to_owned(), |it| format!("{it}::{path}"));
     let mut scored: BTreeMap<String, f64> = BTreeMap::new();
     let near = alike_in_the_workspace(cx, &asked).into_iter().chain(in_crates_alike(cx, &asked));
     let near = near.map(|(score, full)| (score + tail_likeness(bare(&full), &asked), full));
-    // What the path leads to but for its end has the rest of the path, wherever it is defined.
+    // An item in the container that the path leads to has the rest of the path, wherever it is defined.
     let on_the_way = alike_on_the_way(cx, &asked).into_iter().map(|(score, full, _)| (score + 1.0, full));
     for (score, full) in near.chain(on_the_way) {
         let best = scored.entry(full).or_insert(0.0);
@@ -52,7 +53,7 @@ pub(super) fn unknown(cx: &Context<'_>, path: &str, query: &SymbolQuery) -> Erro
     Error::new(Code::UnknownSymbol, detail).suggesting(suggestions)
 }
 
-/// A crate of the workspace or of what it depends on, or a module of the workspace.
+/// A crate of the workspace or of its dependencies, or a module of the workspace.
 pub(crate) fn unknown_package(cx: &Context<'_>, name: &str) -> Error {
     let wanted = name.replace('-', "_").to_lowercase();
     let last = segments(&wanted).last().map(|it| it.name.to_owned()).unwrap_or_default();
@@ -94,7 +95,7 @@ fn alike_in_the_workspace<'db>(cx: &Context<'db>, path: &str) -> Vec<(f64, Strin
         file.outline().walk(&mut |item| {
             let score = *scores.entry(&item.name).or_insert_with(|| likeness(&item.name, &name));
             if score >= LEAST_LIKENESS && item.kind != SymbolKind::Impl {
-                // As far as the text tells it; enough to say whose path is worth to be worked out.
+                // The container as the text shows it: enough to decide whose path is worth computing.
                 let around = item.container.join("::");
                 let whole = tail_likeness(&format!("{file_as_path}::{around}::{}", item.name), path);
                 near.push((score + whole, score, file, id, item));
@@ -110,7 +111,8 @@ fn alike_in_the_workspace<'db>(cx: &Context<'db>, path: &str) -> Vec<(f64, Strin
     near.into_iter().take(MAX_COMPARED).filter_map(compiled).collect()
 }
 
-/// What stands where the path could be followed to, in the workspace or outside, and whether it is a module.
+/// Items in the container up to which the path can be followed, in the workspace or outside, and whether each is a
+/// module.
 fn alike_on_the_way<'db>(cx: &Context<'db>, path: &str) -> Vec<(f64, String, bool)> {
     let parts = segments(path);
     for known in (1..parts.len()).rev() {
@@ -133,7 +135,7 @@ fn alike_on_the_way<'db>(cx: &Context<'db>, path: &str) -> Vec<(f64, String, boo
     Vec::new()
 }
 
-/// The same path in crates whose names are alike, and in other versions of the crate that is named.
+/// The same path in crates with similar names, and in other versions of the named crate.
 fn in_crates_alike(cx: &Context<'_>, path: &str) -> Vec<(f64, String)> {
     let Some((first, rest)) = path.split_once("::") else { return Vec::new() };
     let wanted = first.replace('-', "_").to_lowercase();
@@ -167,7 +169,7 @@ fn best(scored: impl Iterator<Item = (String, f64)>) -> Vec<String> {
     scored.into_iter().take(MAX_SUGGESTIONS).map(|it| it.0).collect()
 }
 
-/// As much of a name as an error repeats.
+/// The part of a name that an error repeats.
 fn shortened(name: &str) -> String {
     const LONGEST: usize = 200;
     match name.char_indices().nth(LONGEST) {
@@ -176,7 +178,7 @@ fn shortened(name: &str) -> String {
     }
 }
 
-/// From 0 to 1. Names that cannot be alike enough, as their lengths differ too much, are not compared.
+/// From 0 to 1. Names whose lengths differ too much are not compared.
 fn likeness(name: &str, wanted: &str) -> f64 {
     let name = plain_name(name);
     let (short, long) = (name.len().min(wanted.len()), name.len().max(wanted.len()));
@@ -186,7 +188,7 @@ fn likeness(name: &str, wanted: &str) -> f64 {
     strsim::normalized_damerau_levenshtein(&name.to_lowercase(), wanted)
 }
 
-/// How much the segments before the name are alike, from 0 to 1: the nearest where it stands, all of them anywhere.
+/// The similarity of the segments before the name, from 0 to 1: of the nearest at its position, of the others at any.
 fn tail_likeness(full: &str, asked: &str) -> f64 {
     let segments = |path: &str| -> Vec<String> {
         path.split(|it: char| !(it.is_alphanumeric() || it == '_'))

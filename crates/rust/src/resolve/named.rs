@@ -1,5 +1,5 @@
-//! Which items of a name may have a path that ends as asked: found by their text, so that only those are resolved whose
-//! path matters. And all that is declared under a name, by a text or by a macro.
+//! Which items with a name may have a path that ends as requested: decided by their text, so that only items are
+//! resolved whose path matters. And everything that is declared with a name, in a text or by a macro.
 
 use std::cell::OnceCell;
 use std::collections::HashSet;
@@ -17,19 +17,20 @@ use crate::view::Context;
 use semdex_engine::files::Files;
 use semdex_model::SymbolKind;
 
-/// What stands before the name in a path that was asked for.
+/// The segments before the name in a requested path.
 pub(super) struct Endings<'db> {
     files: &'db Files,
-    /// The segment before the last; of an implementation its trait. `None` where there is none.
+    /// The segment before the last; for an implementation its trait. `None` if there is none.
     container: Option<String>,
-    /// Names that may be others in the paths of what they stand for: type aliases, and imports under another name.
+    /// Names that may differ in the paths of their targets: type aliases and renaming imports.
     renamed: OnceCell<HashSet<&'db str>>,
 }
 
 impl Endings<'_> {
-    /// Whether the path of an item may end as asked, as far as the texts tell.
+    /// Whether the path of an item may end as requested, judged by the texts.
     pub(super) fn may_end(&self, item: &Item<'_>) -> bool {
-        // An exported macro sits at the root of its crate, a block goes by its type wherever it stands.
+        // The path of an exported macro is below its crate, and the path of a block is that of its type, wherever they
+        // are.
         let is_elsewhere = matches!(item.own.kind, SymbolKind::Macro | SymbolKind::Impl);
         let Some((container, parent)) = self.container.as_deref().zip(item.parent_item()).filter(|_| !is_elsewhere)
         else {
@@ -75,7 +76,7 @@ pub(super) fn endings<'db>(cx: &Context<'db>, parts: &[Segment<'_>]) -> Endings<
     Endings { files: cx.files, container, renamed: OnceCell::new() }
 }
 
-/// All that the workspace's crates declare under a name, members included.
+/// Everything that the workspace's crates declare with a name, members included.
 pub(crate) fn declared_as<'db>(db: &'db RootDatabase, name: &str) -> Vec<Definition<'db>> {
     let mut found: Vec<Definition<'db>> = Vec::new();
     let is_it = |it: Definition<'db>| it.name(db).is_some_and(|it| plain_name(it.as_str()) == name);

@@ -1,4 +1,4 @@
-//! Where what lies outside of the root comes from: the package that a crate is built of, as Cargo knows it.
+//! The origin of items outside the root: the package of their crate, as Cargo knows it.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use super::paths::crates;
 use crate::view::Context;
 use semdex_model::Origin;
 
-/// Of a file that answers name by its absolute path.
+/// The origin of a file that answers name by its absolute path.
 pub(crate) fn origin_of(cx: &Context<'_>, krate: Crate, file: &str) -> Option<Arc<Origin>> {
     if !file.starts_with('/') {
         return None;
@@ -20,7 +20,7 @@ pub(crate) fn origin_of(cx: &Context<'_>, krate: Crate, file: &str) -> Option<Ar
     Some(Arc::new(Origin { package, version: version_of(cx, krate), root }))
 }
 
-/// As Cargo tells it; of the standard library, whose packages have none, that of the toolchain.
+/// The version in Cargo's metadata. The packages of the standard library have none; for them it is the toolchain's.
 pub(crate) fn version_of(cx: &Context<'_>, krate: Crate) -> Option<String> {
     match krate.origin(cx.db) {
         CrateOrigin::Lang(_) => krate.base().workspace_data(cx.db).toolchain.as_ref().map(ToString::to_string),
@@ -28,7 +28,8 @@ pub(crate) fn version_of(cx: &Context<'_>, krate: Crate) -> Option<String> {
     }
 }
 
-/// The directory of a package that Cargo says nothing of: the one that holds `src`, else that of the crate's root.
+/// The directory of a package that is missing from Cargo's metadata: the parent of `src`, else that of the crate's root
+/// file.
 fn directory(cx: &Context<'_>, krate: Crate) -> String {
     let file = cx.name_of(krate.root_file(cx.db)).unwrap_or_default();
     let directory = file.rsplit_once('/').map_or("", |it| it.0);

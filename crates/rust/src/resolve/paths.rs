@@ -1,17 +1,16 @@
-//! The path that names a definition, as the contract has it: crate, modules, and for members the type or trait.
+//! The path that names a definition, as in the contract: crate, modules, and for members the type or trait.
 //!
-//! A path is asked again as it was printed, so no two things may print the same one. Where they would, these tell
-//! them apart, in this order:
+//! A printed path can be requested again, so no two items may have the same one. Clashes are resolved in this order:
 //!
-//! 1. `fn@krate::name`: what kind it is, before the path, as in rustdoc's links; before the one segment where what
-//!    follows lies in the body of a function that shares its name with a type or module (`krate::fn@name::Inner`).
-//!    A type, trait or module has the plain path where only a macro shares it: that one is `macro@krate::name`.
-//! 2. `krate::Type<u8>::f`, `<krate::Type as From<A>>::from`: the arguments, where blocks of one type clash.
-//! 3. `krate::name~2`: the second of that path, counted in the order of the code; what `cfg` switches off comes after
-//!    what is compiled.
+//! 1. `fn@krate::name`: the kind precedes the path, as in rustdoc's links. It precedes a single segment if the rest is
+//!    in the body of a function that shares its name with a type or module (`krate::fn@name::Inner`). A type, trait or
+//!    module has the plain path if only a macro shares it: the macro is `macro@krate::name`.
+//! 2. `krate::Type<u8>::f`, `<krate::Type as From<A>>::from`: the arguments, if blocks of one type clash.
+//! 3. `krate::name~2`: the second item with that path, in the order of the code; items that `cfg` switches off come
+//!    after compiled ones.
 //!
-//! An `impl` block is `impl@krate::Type` or `<krate::Type as krate::Trait>`. What no crate includes has its file in
-//! the crate's place: `src/orphan.rs::name`.
+//! An `impl` block is `impl@krate::Type` or `<krate::Type as krate::Trait>`. For an item in no crate its file takes the
+//! place of the crate: `src/orphan.rs::name`.
 
 pub(crate) mod crates;
 pub(crate) mod definitions;
@@ -32,17 +31,17 @@ use crate::view::Context;
 pub(crate) use crates::TARGETS;
 pub(crate) use definitions::{as_assoc_item, assoc_definition, in_trait, module_definition};
 
-/// A definition among those that have its container and name.
+/// The position of a definition among those with the same container and name.
 struct Standing {
     container: String,
     name: String,
-    /// Something of another kind has the same path.
+    /// An item of another kind has the same path.
     is_shared: bool,
-    /// From 1.
+    /// Counted from 1.
     ordinal: usize,
 }
 
-/// `None` for what has no path: locals, generic parameters, labels.
+/// `None` for definitions without a path: locals, generic parameters, labels.
 pub(crate) fn path_of<'db>(cx: &Context<'db>, definition: Definition<'db>) -> Option<String> {
     if let Some(known) = cx.names.paths.borrow().get(&definition) {
         return known.clone();
@@ -66,7 +65,7 @@ fn work_out_path_of<'db>(cx: &Context<'db>, definition: Definition<'db>) -> Opti
     Some(text::with_ordinal(format!("{kind}{container}::{name}"), ordinal))
 }
 
-/// What stands before `::` in the paths of its members.
+/// The prefix of the paths of its members, before `::`.
 pub(crate) fn path_as_container<'db>(cx: &Context<'db>, definition: Definition<'db>) -> Option<String> {
     match definition {
         Definition::Crate(krate) => Some(crates::crate_name(cx, krate)),
@@ -75,7 +74,7 @@ pub(crate) fn path_as_container<'db>(cx: &Context<'db>, definition: Definition<'
         Definition::SelfType(it) => Some(type_paths::impl_path(cx, it)),
         _ => {
             let Standing { container, name, is_shared, ordinal } = standing_of(cx, definition)?;
-            // A type or a module has the plain name.
+            // A type or module with the same name has the plain path.
             let has_body = matches!(definition, Definition::Function(_) | Definition::Const(_) | Definition::Static(_));
             let kind = if is_shared && has_body {
                 format!("{}@", definitions::kind_word(cx.db, definition))
@@ -119,7 +118,7 @@ fn standing_of<'db>(cx: &Context<'db>, definition: Definition<'db>) -> Option<St
     Some(Standing { container, name, is_shared, ordinal })
 }
 
-/// The path of a definition: known, or worked out now.
+/// The path of a definition: known, or computed now.
 pub(crate) fn cached_path(cx: &Context<'_>, key: Key, work_out: impl FnOnce() -> Option<String>) -> Option<Arc<str>> {
     if let Some(path) = cx.index.path(key) {
         return Some(path);
@@ -132,7 +131,7 @@ pub(crate) fn cached_path(cx: &Context<'_>, key: Key, work_out: impl FnOnce() ->
     Some(path)
 }
 
-/// As `path_of`, without a copy of what is known.
+/// Like `path_of`, without copying a known path.
 pub(crate) fn shared_path(cx: &Context<'_>, key: Key) -> Option<Arc<str>> {
     cx.index.path(key).or_else(|| path_of(cx, key.definition()).map(Arc::from))
 }

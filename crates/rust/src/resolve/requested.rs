@@ -1,28 +1,28 @@
-//! A symbol as a request writes it, taken apart.
+//! Parses a symbol as a request writes it.
 
 use super::paths::TARGETS;
 use super::types;
 use crate::resolve::paths::text::{ORDINAL, plain_name};
 use semdex_model::{Code, Error, SymbolKind};
 
-/// No path that is printed has more segments, or brackets nested deeper.
+/// The most segments, and the deepest brackets, of a path; no printed path has more.
 const MOST_SEGMENTS: usize = 64;
 const DEEPEST: usize = 32;
 
 pub(super) struct RequestedPath<'a> {
-    /// As it came.
+    /// The text of the request.
     pub(super) asked: &'a str,
-    /// As in rustdoc's links: `fn@`, `struct@`, `f()`, `name!`.
+    /// The kind, in the forms of rustdoc's links: `fn@`, `struct@`, `f()`, `name!`.
     pub(super) kind: Option<&'a str>,
     pub(super) path: String,
 }
 
 impl RequestedPath<'_> {
-    /// `invalid_request` for what can be no path at all.
+    /// `invalid_request` for a text that cannot be a path.
     pub(super) fn parse(symbol: &str) -> Result<RequestedPath<'_>, Error> {
         let asked = symbol.trim();
         let (kind, path) = split_mark(asked);
-        // `::std::vec` is how macros write it.
+        // Macros write `::std::vec`.
         let path = path.strip_prefix("::").unwrap_or(path);
         well_formed(path)?;
         Ok(RequestedPath { asked, kind, path: path.to_owned() })
@@ -33,14 +33,14 @@ impl RequestedPath<'_> {
     }
 }
 
-/// What a search is for: a kind, if it names one, the segments before the name, and the name or a part of it.
+/// The parts of a search query: a kind, if there is one, the segments before the name, and the name or a part of it.
 pub(crate) fn query_of(query: &str) -> (Option<&str>, Vec<&str>, &str) {
     let (kind, path) = split_mark(query.trim());
     let (around, name) = path.rsplit_once("::").unwrap_or(("", path));
     (kind, around.split("::").filter(|it| !it.is_empty()).collect(), plain_name(name))
 }
 
-/// One part of a path between `::`.
+/// The part of a path between two `::`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Segment<'a> {
     pub(super) kind: Option<&'a str>,
@@ -48,12 +48,12 @@ pub(super) struct Segment<'a> {
     pub(super) name: &'a str,
     /// `<A, B>`, if given.
     pub(super) arguments: &'a str,
-    /// Which of several with this path.
+    /// The number of an item among those with this path.
     pub(super) ordinal: Option<usize>,
 }
 
 impl Segment<'_> {
-    /// Whether what was asked may mean this: it need not tell everything, nor by whole paths.
+    /// Whether the requested segment may mean this one: it may be incomplete and use shortened paths.
     fn may_be(&self, asked: &Segment<'_>) -> bool {
         let is_like = || self.is_qualified() && asked.is_qualified() && types::is_like(self.name, asked.name);
         (self.name == asked.name || is_like())
@@ -69,13 +69,13 @@ impl Segment<'_> {
     }
 }
 
-/// A path's parts. What stands in brackets is in one part; a turbofish is none.
+/// The segments of a path. Bracketed text belongs to one segment; a turbofish is not a segment.
 pub(super) fn segments(path: &str) -> Vec<Segment<'_>> {
     let is_turbofish = |(at, it): &(usize, &str)| *at > 0 && it.starts_with('<');
     parts(path).enumerate().filter(|it| !is_turbofish(it)).map(|it| segment(it.1)).collect()
 }
 
-/// What stands between `::` outside of brackets.
+/// The parts between `::` outside brackets.
 fn parts(path: &str) -> impl Iterator<Item = &str> {
     let mut rest = Some(path);
     std::iter::from_fn(move || {
@@ -86,7 +86,7 @@ fn parts(path: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The offsets of the characters that stand in no brackets, brackets left out.
+/// The offsets of the characters outside brackets, without the brackets.
 fn outside_brackets(text: &str) -> impl Iterator<Item = usize> {
     let mut depth = 0_usize;
     let mut before = ' ';
@@ -104,7 +104,7 @@ fn outside_brackets(text: &str) -> impl Iterator<Item = usize> {
     })
 }
 
-/// Refuses what no path looks like, so that it is neither searched for nor taken for something else.
+/// Rejects a text that cannot be a path, so that it is neither searched for nor misinterpreted.
 pub(crate) fn well_formed(path: &str) -> Result<(), Error> {
     let refused = |why: &str| {
         let shown: String = path.chars().take(100).collect();
@@ -160,7 +160,7 @@ fn segment(text: &str) -> Segment<'_> {
     Segment { kind, name: plain_name(name.trim()), arguments, ordinal }
 }
 
-/// Whether it may be one segment, without anything that tells it apart.
+/// Whether it may be one segment, without additions that make it unique.
 pub(crate) fn is_identifier(name: &str) -> bool {
     !name.is_empty() && name.chars().all(|it| it == '_' || it.is_alphanumeric())
 }
@@ -179,7 +179,7 @@ fn split_kind(path: &str) -> (Option<&str>, &str) {
     }
 }
 
-/// The kind that a path is marked with, before it or by `()` or `!` after it.
+/// The kind of a path, from its prefix or from `()` or `!` after it.
 fn split_mark(path: &str) -> (Option<&str>, &str) {
     let (kind, path) = split_kind(path);
     match (kind, path.strip_suffix("()"), path.strip_suffix('!')) {
@@ -194,7 +194,7 @@ pub(super) fn bare(path: &str) -> &str {
     split_kind(path).1
 }
 
-/// A path's last part, as files declare it: for `impl` blocks what the outline calls them.
+/// A path's last segment as in outlines, which includes the names of `impl` blocks.
 pub(super) fn last_name(path: &str) -> String {
     let (kind, path) = split_kind(path);
     let parts = segments(path);
@@ -205,15 +205,15 @@ pub(super) fn last_name(path: &str) -> String {
     if kind == Some("impl") { split_ordinal(last.name).0.to_owned() } else { last.name.to_owned() }
 }
 
-/// `<ty as trait>`, taken apart.
+/// Splits `<ty as trait>`.
 pub(super) fn split_qualified(head: &str) -> Option<(&str, &str)> {
     let inner = head.strip_prefix('<')?.strip_suffix('>')?;
     let at = outside_brackets(inner).find(|&at| inner[at..].starts_with(" as "))?;
     Some((inner[..at].trim(), inner[at + " as ".len()..].trim()))
 }
 
-/// Whether `full` may be written as `short`: by its last segments, or for a trait's implementation by those of its
-/// type or of its trait. Numbers and generics need not be given.
+/// Whether `full` may be written as `short`: by its last segments, or for a trait's implementation by those of its type
+/// or of its trait. Numbers and generics may be omitted.
 pub(super) fn fits_end(full: &str, short: &str) -> bool {
     let (full, short) = (segments(bare(full)), segments(short));
     let names = |path: &[Segment<'_>], end: &[Segment<'_>]| {
@@ -243,7 +243,7 @@ pub(super) fn fits_end(full: &str, short: &str) -> bool {
     }
 }
 
-/// Arguments with each path by its last segment.
+/// Arguments with each path reduced to its last segment.
 fn short_arguments(arguments: &str) -> String {
     let mut short = String::new();
     for part in arguments.split_inclusive("::") {
@@ -258,7 +258,7 @@ fn short_arguments(arguments: &str) -> String {
 }
 
 fn is_kind(word: &str) -> bool {
-    // Those of rustdoc's links too.
+    // The additional kinds of rustdoc's links.
     const ALIASES: [&str; 5] = ["module", "function", "constant", "derive", "typealias"];
     const WORDS: [&str; 14] = [
         "mod", "struct", "enum", "union", "trait", "type", "fn", "method", "field", "variant", "const", "static",

@@ -1,4 +1,4 @@
-//! A name as the code of a file sees it: with its imports, its own items, the prelude, `crate::` and `super::`.
+//! Resolves a name in the scope of a file: with its imports, its own items, the prelude, `crate::` and `super::`.
 
 use ra_ap_ide_db::defs::Definition;
 use ra_ap_syntax::{AstNode as _, Edition, SourceFile, SyntaxNode, ast};
@@ -9,7 +9,7 @@ use crate::resolve::paths::detached;
 use crate::syntax::nesting::too_deep;
 use crate::view::Context;
 
-/// Seen from the file's own level, else from its inline modules.
+/// Resolved at the file's own level, else in its inline modules.
 pub(super) fn seen_from<'db>(cx: &Context<'db>, file: &str, path: &str) -> Vec<Definition<'db>> {
     let Some(id) = cx.file_id(file).filter(|it| cx.sema.file_to_module_def(*it).is_some()) else {
         return Vec::new();
@@ -21,7 +21,7 @@ pub(super) fn seen_from<'db>(cx: &Context<'db>, file: &str, path: &str) -> Vec<D
     scopes.map(|scope| seen_at(cx, &scope, &parts)).find(|it| !it.is_empty()).unwrap_or_default()
 }
 
-/// The longest beginning that the scope knows is followed by the rest.
+/// The longest prefix that resolves in the scope is followed by the rest.
 fn seen_at<'db>(cx: &Context<'db>, scope: &SyntaxNode, parts: &[Segment<'_>]) -> Vec<Definition<'db>> {
     for known in (1..=parts.len()).rev() {
         let Some((head, rest)) = parts.split_at_checked(known) else { continue };
@@ -40,7 +40,7 @@ fn seen_at<'db>(cx: &Context<'db>, scope: &SyntaxNode, parts: &[Segment<'_>]) ->
 }
 
 fn parsed(path: &str) -> Option<ast::Path> {
-    // It comes from a request, and may be anything.
+    // It comes from a request and may have any content.
     if too_deep(path).is_some() {
         return None;
     }

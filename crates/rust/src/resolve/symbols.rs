@@ -1,4 +1,4 @@
-//! Symbols: a definition of rust-analyzer's, and the item of a file's outline, in our words.
+//! Converts rust-analyzer's definitions and outline items to symbols of the model.
 
 use std::sync::{Arc, OnceLock};
 
@@ -24,7 +24,7 @@ use crate::view::Context;
 use semdex_engine::files::File;
 use semdex_model::{Outline, OutlineItem, Place, Span, Symbol, SymbolKind};
 
-/// A file of the workspace by its name, or one outside of it by its absolute path.
+/// A file of the workspace by its name, or another file by its absolute path.
 pub(crate) fn find_file(cx: &Context<'_>, name: &str) -> Option<FileId> {
     if let Some(id) = cx.file_id(name) {
         return Some(id);
@@ -36,7 +36,7 @@ pub(crate) fn find_file(cx: &Context<'_>, name: &str) -> Option<FileId> {
     })
 }
 
-/// A definition as a symbol; `None` for what has no path or no place.
+/// A definition as a symbol; `None` if it has no path or no position.
 pub(crate) fn symbol_of<'db>(cx: &Context<'db>, definition: Definition<'db>) -> Option<Symbol> {
     let path = paths::path_of(cx, definition)?;
     if let Definition::Module(module) = definition {
@@ -54,7 +54,7 @@ pub(crate) fn symbol_of<'db>(cx: &Context<'db>, definition: Definition<'db>) -> 
     let outline = file.outline().clone();
     let written = match definition {
         Definition::SelfType(_) => first_within(&outline, span(target.full_range), SymbolKind::Impl),
-        // The name of a field without one is its type.
+        // The range of an unnamed field is that of its type.
         Definition::Field(_) if target.focus_range.is_none() => {
             first_within(&outline, span(target.full_range), SymbolKind::Field)
         }
@@ -63,7 +63,7 @@ pub(crate) fn symbol_of<'db>(cx: &Context<'db>, definition: Definition<'db>) -> 
     if let Some(item) = written {
         return Some(symbol_from(cx, &file, item, path, definition));
     }
-    // Nothing is written there: the work of a macro.
+    // It has no written name: a macro generated it.
     let krate = definition.krate(cx.db)?;
     let name = definition.name(cx.db)?.as_str().to_owned();
     Some(Symbol {
@@ -87,7 +87,7 @@ pub(crate) fn symbol_of<'db>(cx: &Context<'db>, definition: Definition<'db>) -> 
     })
 }
 
-/// A primitive type has its documentation in a module of std.
+/// The docs of a primitive type are in a module of std.
 fn builtin_symbol(cx: &Context<'_>, builtin: BuiltinType, path: String) -> Option<Symbol> {
     let documented = walk::walk(cx, &format!("std::prim_{path}")).into_iter().chain(walk::walk(cx, "core"));
     let module = documented.into_iter().find_map(|it| match it {
@@ -184,7 +184,7 @@ fn module_symbol(cx: &Context<'_>, module: Module, path: String) -> Option<Symbo
     })
 }
 
-/// The symbols of one file as a tree, with their definitions in the order of the tree, by where their names stand.
+/// The symbols of one file as a tree, with their definitions in the order of the tree, by the positions of their names.
 pub(crate) fn symbols_in<'db>(cx: &Context<'db>, file: &Arc<File>) -> (Vec<Symbol>, Vec<(usize, Definition<'db>)>) {
     let mut definitions = Vec::new();
     let own = cx.file_id(&file.path).zip(cx.files.get(&file.path));
@@ -213,7 +213,7 @@ fn tree<'db>(cx: &Context<'db>, item: &Item<'db>, definitions: &mut Vec<(usize, 
     symbol
 }
 
-/// An item that only the text shows.
+/// An item that is known only from its text.
 pub(crate) fn unresolved(cx: &Context<'_>, file: &Arc<File>, item: &OutlineItem, path: String) -> Symbol {
     let package = cx
         .file_id(&file.path)
@@ -266,7 +266,7 @@ pub(crate) fn line(file: &File, place: &Place) -> String {
     file.lines().line_text(&file.text, place.line).to_owned()
 }
 
-/// Whether an offset lies in test code.
+/// Whether an offset is in test code.
 pub(crate) fn is_test_at(file: &File, offset: usize) -> bool {
     is_test_file_path(&file.path) || file.outline().enclosing(offset).iter().any(|it| it.test)
 }
@@ -281,7 +281,7 @@ pub(crate) fn item_named_at(outline: &Outline, offset: usize) -> Option<&Outline
     found
 }
 
-/// The outermost of a kind whose name stands in a range.
+/// The outermost item of a kind whose name is in a range.
 fn first_within(outline: &Outline, range: Span, kind: SymbolKind) -> Option<&OutlineItem> {
     let mut found = None;
     outline.walk(&mut |item| {
@@ -292,7 +292,7 @@ fn first_within(outline: &Outline, range: Span, kind: SymbolKind) -> Option<&Out
     found
 }
 
-/// The other files that a file's symbols stand in.
+/// The other files in which a file's symbols are.
 pub(crate) fn files_elsewhere<'a>(symbols: &'a [Symbol], file: &str) -> Vec<&'a str> {
     fn walk<'a>(symbol: &'a Symbol, file: &str, found: &mut Vec<&'a str>) {
         if symbol.place.file != file {
@@ -305,7 +305,7 @@ pub(crate) fn files_elsewhere<'a>(symbols: &'a [Symbol], file: &str) -> Vec<&'a 
     found
 }
 
-/// The symbols of a file of the workspace: known, or worked out now.
+/// The symbols of a workspace file: known, or computed now.
 pub(crate) fn file_symbols<'db>(cx: &Context<'db>, file: &Arc<File>, id: FileId) -> Arc<FileSymbols> {
     if let Some(known) = cx.index.symbols(id) {
         return known;

@@ -1,13 +1,13 @@
-//! Types and traits as paths write them, compared piece by piece: each path may be given by its last segments,
-//! arguments, lifetimes and further bounds may be left out, and white space does not matter.
+//! Types and traits as paths write them, compared piece by piece: each path may be shortened to its last segments,
+//! arguments, lifetimes and further bounds may be omitted, and white space does not matter.
 
-/// A part of a type: `&mut [krate::Pair]` is `&`, `mut`, `[`, `krate::Pair`, `]`.
+/// A piece of a type: `&mut [krate::Pair]` has `&`, `mut`, `[`, `krate::Pair`, `]`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Piece {
     /// The segments of a path, or a keyword.
     Path(Vec<String>),
     Sign(&'static str),
-    /// What occurs in no type.
+    /// A character that occurs in no type.
     Other(char),
 }
 
@@ -21,7 +21,7 @@ pub(super) fn pieces(ty: &str) -> Vec<Piece> {
         let (text, after) = rest.split_at(length_of_piece(rest, first));
         rest = after.trim_start();
         if first == '\'' {
-            // A lifetime goes with the comma after it, or with the plus before it.
+            // A lifetime is removed with the comma after it, or with the plus before it.
             match rest.strip_prefix(',') {
                 Some(after) => rest = after.trim_start(),
                 None => drop(found.pop_if(|it| *it == Piece::Sign("+"))),
@@ -45,8 +45,8 @@ pub(super) fn pieces(ty: &str) -> Vec<Piece> {
     found
 }
 
-/// Crates may have a version or a target before their names, and files stand in a crate's place: `syn@1.0.109::Item`,
-/// `src/orphan.rs::Item`.
+/// Crates may have a version or a target before their names, and a file may be in place of a crate:
+/// `syn@1.0.109::Item`, `src/orphan.rs::Item`.
 fn length_of_piece(rest: &str, first: char) -> usize {
     let word = |from: usize| {
         let tail = rest.get(from..).unwrap_or_default();
@@ -59,7 +59,7 @@ fn length_of_piece(rest: &str, first: char) -> usize {
         '\'' => word(1),
         'r' if rest.starts_with("r#") => word(2),
         _ if is_word(first) => word(0),
-        // Which of several of one path: the path as a whole tells.
+        // The number of an item with this path: the path as a whole decides.
         '~' => 1 + rest[1..].find(|it: char| !it.is_ascii_digit()).unwrap_or(rest.len() - 1),
         _ if rest.starts_with("::") || rest.starts_with("->") => 2,
         _ => first.len_utf8(),
@@ -74,7 +74,7 @@ fn push_sign(found: &mut Vec<Piece>, text: &str, first: char) {
     if matches!(sign, ">" | ")" | "]") {
         found.pop_if(|it| *it == Piece::Sign(","));
     }
-    // What is left of `Cow<'a>` and `for<'a>`.
+    // The rest of `Cow<'a>` and `for<'a>`.
     if sign == ">" && found.pop_if(|it| *it == Piece::Sign("<")).is_some() {
         found.pop_if(|it| matches!(it, Piece::Path(path) if path == &["for"]));
         return;
@@ -82,7 +82,7 @@ fn push_sign(found: &mut Vec<Piece>, text: &str, first: char) {
     found.push(Piece::Sign(sign));
 }
 
-/// By the last segments of its paths, without arguments: as outlines name it.
+/// Each path reduced to its last segment, without arguments, as outlines name it.
 pub(super) fn short(ty: &str) -> String {
     let mut kept: Vec<Piece> = Vec::new();
     let whole = pieces(ty);
@@ -97,7 +97,7 @@ pub(super) fn short(ty: &str) -> String {
                     rest = after_arguments(rest);
                 }
             }
-            // `<Type as Trait>::f::Inner`, as its last segment.
+            // `<Type as Trait>::f::Inner` counts as its last segment.
             Piece::Sign("<") => rest = after_group(from),
             other => kept.push(other.clone()),
         }
@@ -109,7 +109,7 @@ fn is_word(character: char) -> bool {
     character == '_' || character.is_alphanumeric()
 }
 
-/// As text that has these pieces, with white space as rustfmt has it.
+/// The text of these pieces, with white space as in rustfmt.
 pub(super) fn written(pieces: &[Piece]) -> String {
     let mut text = String::new();
     let mut follows_word = false;
@@ -136,7 +136,7 @@ pub(super) fn written(pieces: &[Piece]) -> String {
     text
 }
 
-/// Whether a type may be written so.
+/// Whether a type may be written as `short`.
 pub(super) fn is_like(full: &str, short: &str) -> bool {
     are_alike(&pieces(full), &pieces(short))
 }
@@ -164,7 +164,7 @@ pub(super) fn are_alike(mut full: &[Piece], mut short: &[Piece]) -> bool {
                     (full, short) = (after_arguments(full), after_arguments(short));
                 }
             }
-            // The last arguments may be left out: they may be defaults.
+            // The last arguments may be omitted: they may be defaults.
             (Some((Piece::Sign(","), _)), Some((Piece::Sign(">"), _))) => full = at_end_of_group(full),
             (Some((a, after_a)), Some((b, after_b))) if a == b => (full, short) = (after_a, after_b),
             _ => return false,
@@ -176,7 +176,7 @@ fn is_opening(piece: &Piece) -> bool {
     matches!(piece, Piece::Sign("<" | "("))
 }
 
-/// Behind the `<…>` or `(…) -> …` of a path, if it has them.
+/// The pieces after the `<…>` or `(…) -> …` of a path, if it has them.
 fn after_arguments(pieces: &[Piece]) -> &[Piece] {
     let is_call = pieces.first() == Some(&Piece::Sign("("));
     if !pieces.first().is_some_and(is_opening) {
@@ -214,7 +214,7 @@ fn after_group(pieces: &[Piece]) -> &[Piece] {
     &[]
 }
 
-/// The bracket that ends the group which these pieces stand in, and what follows it.
+/// The bracket that ends the group around these pieces, and the pieces after it.
 fn at_end_of_group(pieces: &[Piece]) -> &[Piece] {
     let mut rest = pieces;
     while let Some(first) = rest.first() {
@@ -227,7 +227,7 @@ fn at_end_of_group(pieces: &[Piece]) -> &[Piece] {
     rest
 }
 
-/// Behind `+ Send` or `+ ?Sized`.
+/// The pieces after `+ Send` or `+ ?Sized`.
 fn after_bound(pieces: &[Piece]) -> &[Piece] {
     let mut rest = pieces.get(1..).unwrap_or_default();
     while let Some((Piece::Sign("?") | Piece::Path(_), after)) = rest.split_first() {

@@ -1,4 +1,4 @@
-//! A full path, followed from its crate, its type or its implementation, segment by segment.
+//! Follows a full path from its crate, type or implementation, segment by segment.
 
 use either::Either;
 use ra_ap_hir::{Adt, Crate, Impl, Trait, Type, import_map};
@@ -27,8 +27,8 @@ pub(super) fn walk_written<'db>(cx: &Context<'db>, written: &RequestedPath<'_>) 
     blocks.skip(nth).take(1).map(Definition::SelfType).collect()
 }
 
-/// Follows a path from a crate, from a built-in type, or from what stands in angle brackets: of several crates that
-/// share a name from the first that has it.
+/// Follows a path from a crate, from a built-in type, or from angle brackets. If several crates share a name, the first
+/// one that has the path is used.
 pub(crate) fn walk<'db>(cx: &Context<'db>, path: &str) -> Vec<Definition<'db>> {
     let segments = segments(path);
     let Some((first, rest)) = segments.split_first() else { return Vec::new() };
@@ -43,7 +43,7 @@ pub(crate) fn walk<'db>(cx: &Context<'db>, path: &str) -> Vec<Definition<'db>> {
             break;
         }
     }
-    // Arguments are written where two blocks would clash, and are no matter elsewhere.
+    // Arguments are written only if two blocks would clash, and are ignored otherwise.
     let is_exact = |it: &Definition<'db>| paths::path_of(cx, *it).is_some_and(|it| it == path);
     if found.len() > 1 && found.iter().any(is_exact) {
         found.retain(is_exact);
@@ -51,12 +51,12 @@ pub(crate) fn walk<'db>(cx: &Context<'db>, path: &str) -> Vec<Definition<'db>> {
     found
 }
 
-/// What a first segment may mean, the likeliest first; those of one list are equally likely.
+/// The possible meanings of a first segment, the most likely first; those in one list are equally likely.
 fn heads_of<'db>(cx: &Context<'db>, first: &Segment<'_>, is_all: bool) -> Vec<Vec<Definition<'db>>> {
     if first.is_qualified() {
         return vec![blocks(cx, first)];
     }
-    // Dashes are those of a package's name.
+    // Dashes occur in package names.
     let names = [name_with_ordinal(first), first.name.to_owned(), first.name.replace('-', "_")];
     let mut crates = names.iter().map(|it| crates::crates_named(cx, it)).find(|it| !it.is_empty()).unwrap_or_default();
     if !crates.is_empty() {
@@ -69,7 +69,7 @@ fn heads_of<'db>(cx: &Context<'db>, first: &Segment<'_>, is_all: bool) -> Vec<Ve
     if !first.name.starts_with(char::is_lowercase) {
         return Vec::new();
     }
-    // A primitive type is in scope everywhere; this is where it has a place.
+    // A primitive type is in scope everywhere; this crate contains its docs.
     let primitive = crates::crates_named(cx, "core").into_iter().flatten().next();
     let primitive = primitive.map(|it| Definition::Module(it.root_module(cx.db)));
     let primitive = primitive.into_iter().flat_map(|core| members::reachable(cx, core, "primitive"));
@@ -102,7 +102,7 @@ fn step<'db>(cx: &Context<'db>, from: Definition<'db>, segment: &Segment<'_>) ->
         segment.kind.is_none_or(|word| kind_of(cx, *it).is_some_and(|kind| is_of_kind(word, kind)))
     };
     if segment.ordinal.is_some() {
-        // A number counts what is declared there.
+        // A number counts the declared members.
         let members = members::members_of(cx, from);
         let marked = name_with_ordinal(segment);
         let is_it = |it: &Definition<'db>| paths::path_of(cx, *it).is_some_and(|it| it.ends_with(&marked));
@@ -155,7 +155,7 @@ fn blocks<'db>(cx: &Context<'db>, head: &Segment<'_>) -> Vec<Definition<'db>> {
 fn implementations_written(cx: &Context<'_>, of: Trait, ty: &str) -> Vec<Impl> {
     let all = || type_paths::implementations(cx.db, of, None);
     if is_plain_path(ty) {
-        // A path that leads to the type leads to its implementations without a look at all others.
+        // If the path of a type resolves, its implementations are found without checking all others.
         let meant = walk(cx, ty).into_iter().next().or_else(|| in_the_prelude(cx, ty).into_iter().next());
         let found =
             meant.and_then(|it| type_by_path(cx.db, it)).map(|it| type_paths::implementations(cx.db, of, Some(it)));
@@ -179,7 +179,7 @@ fn implementations_written(cx: &Context<'_>, of: Trait, ty: &str) -> Vec<Impl> {
 }
 
 fn implementations_for(cx: &Context<'_>, all: Vec<Impl>, ty: &[Piece]) -> Vec<Impl> {
-    // Most are for types that have a path; that of one in the body of a member begins with a bracket.
+    // Most are for types with a path; the path of a type in a member's body begins with a bracket.
     let is_member = ty.first() == Some(&Piece::Sign("<"));
     let others = all.into_iter().filter(|it| is_member || it.self_ty(cx.db).as_adt().is_none());
     others.filter(|it| types::are_alike(&types::pieces(&type_paths::type_of(cx, *it)), ty)).collect()
@@ -194,7 +194,7 @@ fn type_by_path<'db>(db: &'db RootDatabase, definition: Definition<'db>) -> Opti
     }
 }
 
-/// A type with each of its paths as it is printed, where it was asked for by another one.
+/// A type with each of its paths as printed, if the request used other ones.
 fn full_path(cx: &Context<'_>, ty: &str) -> Vec<Piece> {
     let mut pieces = types::pieces(ty);
     for piece in &mut pieces {
@@ -212,14 +212,14 @@ fn full_path(cx: &Context<'_>, ty: &str) -> Vec<Piece> {
     pieces
 }
 
-/// A path, or a short one into what the workspace depends on.
+/// A path, or a short one into a dependency.
 fn outside_too<'db>(cx: &Context<'db>, path: &str) -> Vec<Definition<'db>> {
     let found = walk(cx, path);
     let found = if found.is_empty() { in_the_prelude(cx, path) } else { found };
     if found.is_empty() { in_dependencies(cx, path) } else { found }
 }
 
-/// The inherent blocks of a type that is no path; one stands for all of them.
+/// The inherent blocks of a type that is not a path; one block represents all of them.
 fn blocks_of_type<'db>(cx: &Context<'db>, ty: &str) -> Vec<Definition<'db>> {
     let all = match ty.strip_prefix("dyn ") {
         Some(of) => {
@@ -238,13 +238,13 @@ fn blocks_of_type<'db>(cx: &Context<'db>, ty: &str) -> Vec<Definition<'db>> {
     block.copied().map(Definition::SelfType).into_iter().collect()
 }
 
-/// Whether what stands in angle brackets is a path, not another form of type.
+/// Whether the text in angle brackets is a path, not another form of type.
 fn is_plain_path(ty: &str) -> bool {
     matches!(types::pieces(ty).as_slice(), [Piece::Path(_)] | [Piece::Path(_), Piece::Sign("<"), ..])
         && !ty.starts_with("for<")
 }
 
-/// A definition's kind, named as in the document symbols of language servers.
+/// A definition's kind, named as in the document symbols of LSP.
 pub(crate) fn kind_of<'db>(context: &Context<'db>, definition: Definition<'db>) -> Option<SymbolKind> {
     Some(match definition {
         Definition::Module(_) | Definition::Crate(_) => SymbolKind::Module,
@@ -269,7 +269,7 @@ pub(crate) fn kind_of<'db>(context: &Context<'db>, definition: Definition<'db>) 
     })
 }
 
-/// What every file sees without an import.
+/// What every file can name without an import.
 pub(crate) fn in_the_prelude<'db>(cx: &Context<'db>, path: &str) -> Vec<Definition<'db>> {
     if path.starts_with('<') {
         return Vec::new();
@@ -281,7 +281,7 @@ pub(crate) fn in_the_prelude<'db>(cx: &Context<'db>, path: &str) -> Vec<Definiti
         .unwrap_or_default()
 }
 
-/// A short path into a dependency: its first segment is something that the workspace could import.
+/// A short path into a dependency: the workspace could import its first segment.
 pub(crate) fn in_dependencies<'db>(cx: &Context<'db>, path: &str) -> Vec<Definition<'db>> {
     let parts = segments(path);
     let Some((first, rest)) = parts.split_first().filter(|it| !it.0.name.is_empty() && !it.0.is_qualified()) else {

@@ -1,4 +1,4 @@
-//! A declaration as it would be after a change that nobody wrote: to ask what would break.
+//! Generates an altered declaration, to find out what the change would break.
 
 use ra_ap_syntax::ast::{self, HasName as _, HasVisibility as _};
 use ra_ap_syntax::{AstNode as _, Edition, SourceFile, SyntaxNode, TextRange, TextSize};
@@ -6,7 +6,7 @@ use ra_ap_syntax::{AstNode as _, Edition, SourceFile, SyntaxNode, TextRange, Tex
 use super::nesting;
 use semdex_model::{Alteration, Span};
 
-/// What takes the place of which part of the text. `None`: the declaration has no such thing to change.
+/// The replacement, and the range that it replaces. `None` if the declaration has nothing of this kind to change.
 pub(crate) fn alter(text: &str, item: Span, name: Span, change: Alteration) -> Option<(Span, String)> {
     if nesting::too_deep(text).is_some() {
         return None;
@@ -40,7 +40,7 @@ fn visibility(node: &SyntaxNode) -> Option<ast::Visibility> {
     ast::AnyHasVisibility::cast(node.clone())?.visibility()
 }
 
-/// One parameter more, or another type.
+/// An additional parameter, or another type.
 fn signature(node: &SyntaxNode, text: &str) -> Option<(Span, String)> {
     if let Some(function) = ast::Fn::cast(node.clone()) {
         let list = function.param_list()?;

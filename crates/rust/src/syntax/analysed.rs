@@ -1,16 +1,16 @@
-//! Texts as rust-analyzer takes them.
+//! Texts in the form in which rust-analyzer receives them.
 
 use ra_ap_rustc_lexer::{FrontmatterAllowed, LiteralKind, TokenKind, tokenize};
 
 use super::nesting;
 use semdex_model::Span;
 
-/// So deep macros may expand to calls of macros, whatever a crate's `recursion_limit` says. Of 696 crates the greatest
-/// limit is 2563. The work grows with the square of it where a macro takes one token after another.
+/// The bound on nested macro expansions, whatever a crate's `recursion_limit` is. The greatest limit in 696 crates is
+/// 2563. The work grows with the square of it if a macro consumes one token after another.
 const MOST_RECURSION: u32 = 4096;
 
-/// A text as rust-analyzer takes it: the same offsets, but no byte order mark. Nothing at all where it is nested too
-/// deeply: whoever parses it would overflow the stack and end the process. That goes for files of any kind, since
+/// A text as rust-analyzer receives it: the same offsets, but no byte order mark. It is empty if the text is nested too
+/// deeply, because parsing it would overflow the stack and end the process. This applies to files of any kind, since
 /// `include!` takes all.
 pub(crate) fn as_analysed(text: &str) -> Vec<u8> {
     if nesting::too_deep(text).is_some() {
@@ -25,12 +25,12 @@ pub(crate) fn as_analysed(text: &str) -> Vec<u8> {
 
 /// The same for the source of a library, and whether it is nested too deeply.
 pub(crate) fn of_library(bytes: Vec<u8>) -> (Vec<u8>, bool) {
-    // What is not UTF-8 is no source either way.
+    // A file that is not UTF-8 is not a source in any case.
     let is_too_deep = str::from_utf8(&bytes).is_ok_and(|it| nesting::too_deep(it).is_some());
     (if is_too_deep { Vec::new() } else { without_returns(with_bounded_recursion(bytes)) }, is_too_deep)
 }
 
-/// The same offsets, with a smaller `recursion_limit` where the text gives one beyond [`MOST_RECURSION`].
+/// The same offsets, with a smaller `recursion_limit` if the text has one above [`MOST_RECURSION`].
 fn with_bounded_recursion(mut bytes: Vec<u8>) -> Vec<u8> {
     if memchr::memmem::find(&bytes, b"recursion_limit").is_none() {
         return bytes;
@@ -45,7 +45,7 @@ fn with_bounded_recursion(mut bytes: Vec<u8>) -> Vec<u8> {
     bytes
 }
 
-/// What stands in the quotes of each limit that may be too great.
+/// The range in the quotes of each limit that may be too great.
 fn recursion_limits(text: &str) -> Vec<Span> {
     let mut end = 0;
     let tokens = tokenize(text, FrontmatterAllowed::Yes).map(|token| {
@@ -71,8 +71,8 @@ fn recursion_limits(text: &str) -> Vec<Span> {
     tokens.windows(3).filter_map(limit).collect()
 }
 
-/// The same offsets, with `\n` at the end of lines that end in `\r\n`: the parser refuses a `\r` in a string. After a
-/// backslash the blank goes to the next line, which begins with what is passed over.
+/// The same offsets, with `\n` for `\r\n` at line ends: the parser rejects a `\r` in a string. After a backslash the
+/// blank moves to the next line, whose leading white space is skipped.
 fn without_returns(mut bytes: Vec<u8>) -> Vec<u8> {
     for end in memchr::memmem::find_iter(&bytes, b"\r\n").collect::<Vec<_>>() {
         let is_continued = end > 0 && bytes[end - 1] == b'\\';

@@ -1,4 +1,4 @@
-//! What the attributes and doc comments around an item say of it.
+//! The attributes and doc comments of an item.
 
 use ra_ap_syntax::ast::{self, AnyString, AstToken, HasAttrs};
 use ra_ap_syntax::{AstNode, NodeOrToken, SyntaxElement, SyntaxKind};
@@ -13,7 +13,7 @@ pub(super) struct Attributes {
     pub(super) docs: Option<String>,
     /// The function is a test.
     pub(super) test: bool,
-    /// `#[cfg(test)]`: it, and all in it, exists in tests only.
+    /// `#[cfg(test)]`: the item and its contents exist only in tests.
     pub(super) test_only: bool,
     /// `#[macro_export]`: a macro is visible outside its crate.
     pub(super) macro_export: bool,
@@ -23,7 +23,7 @@ impl Attributes {
     pub(super) fn of(owner: &dyn HasAttrs) -> Attributes {
         let mut attributes = Attributes::default();
         let mut fragments = Vec::new();
-        // A file has none of the outer kind: those that no item follows belong to nothing.
+        // A file has no outer attributes: those that no item follows belong to nothing.
         let is_file = ast::SourceFile::can_cast(owner.syntax().kind());
         for element in owner.syntax().children_with_tokens() {
             if is_file || !attributes.read(&element, false, &mut fragments) {
@@ -41,7 +41,7 @@ impl Attributes {
         attributes
     }
 
-    /// `false` where the attributes are over.
+    /// `false` after the last attribute.
     fn read(&mut self, element: &SyntaxElement, inner: bool, fragments: &mut Vec<DocFragment>) -> bool {
         match element {
             NodeOrToken::Node(node) => {
@@ -58,7 +58,7 @@ impl Attributes {
                     }
                     return true;
                 }
-                // What may stand before the inner attributes of a block and of a file.
+                // Nodes that may precede the inner attributes of a block and of a file.
                 matches!(
                     token.kind(),
                     SyntaxKind::WHITESPACE | SyntaxKind::L_CURLY | SyntaxKind::SHEBANG | SyntaxKind::FRONTMATTER
@@ -91,7 +91,7 @@ impl Attributes {
     }
 }
 
-/// Whether a predicate can hold only where `test` does.
+/// Whether a predicate can hold only if `test` does.
 fn wants_test(predicate: &ast::CfgPredicate) -> bool {
     match predicate {
         ast::CfgPredicate::CfgAtom(atom) => {

@@ -1,35 +1,35 @@
-//! The attributes that the compiler reads itself, as rust-analyzer lists them: no macro makes something else of what they
-//! stand at, and what they are given names no symbol.
+//! The attributes that the compiler reads itself, according to rust-analyzer's list: their items are not transformed by
+//! a macro, and their arguments name no symbol.
 
 use std::sync::OnceLock;
 
 use ra_ap_hir_expand::inert_attr_macro::INERT_ATTRIBUTES;
 use rustc_hash::FxHashSet;
 
-/// Macros of the compiler that leave a function what it is, and so are not in rust-analyzer's list.
+/// Macros of the compiler that do not change their function, and are therefore not in rust-analyzer's list.
 const MACROS: [&str; 2] = ["bench", "test"];
 
 /// The first segments of attributes that other tools read, as in `#[rustfmt::skip]`.
 const TOOLS: [&str; 5] = ["clippy", "diagnostic", "miri", "rust_analyzer", "rustfmt"];
 
-/// Attributes by which a function is there for some configurations only, or reached without its name being written.
+/// Attributes with which a function exists only in some configurations, or is reached without being named.
 const REACHED_OTHERWISE: [&str; 7] =
     ["cfg", "lang", "panic_handler", "proc_macro", "proc_macro_attribute", "proc_macro_derive", "start"];
 
-/// Whether an attribute of this single name is one that the compiler reads.
+/// Whether the compiler reads attributes with this single name.
 pub(crate) fn is_builtin(name: &str) -> bool {
     static NAMES: OnceLock<FxHashSet<&str>> = OnceLock::new();
     NAMES.get_or_init(|| INERT_ATTRIBUTES.iter().map(|it| it.name).chain(MACROS).collect()).contains(name)
 }
 
-/// Whether an attribute, as written between its brackets, is read by the compiler or by another tool.
+/// Whether the compiler or another tool reads an attribute, given as the text between its brackets.
 pub(crate) fn is_read_by_tools(attribute: &str) -> bool {
     let end = attribute.find(|it: char| it != '_' && !it.is_alphanumeric()).unwrap_or(attribute.len());
     let (name, rest) = attribute.split_at(end);
     if rest.trim_start().starts_with("::") { TOOLS.contains(&name) } else { is_builtin(name) }
 }
 
-/// Whether an item with this attribute is reached by its name alone.
+/// Whether an item with this attribute is reached only by its name.
 pub(crate) fn leaves_access(name: &str) -> bool {
     is_builtin(name) && !name.starts_with("rustc_") && !REACHED_OTHERWISE.contains(&name)
 }

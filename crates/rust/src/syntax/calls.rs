@@ -3,7 +3,7 @@
 use ra_ap_syntax::ast::HasArgList as _;
 use ra_ap_syntax::{AstNode as _, SyntaxNode, ast};
 
-/// The call of what a name means: what is called, which is a method's name or a path, and what with.
+/// The call with this name as callee: the callee, which is a method's name or a path, and the arguments.
 pub(crate) fn call_by(name: &ast::NameRef) -> Option<(SyntaxNode, ast::ArgList)> {
     let around = name.syntax().parent()?;
     if let Some(call) = ast::MethodCallExpr::cast(around.clone()) {
@@ -12,7 +12,7 @@ pub(crate) fn call_by(name: &ast::NameRef) -> Option<(SyntaxNode, ast::ArgList)>
     let path = ast::PathSegment::cast(around)?.parent_path();
     let callee = ast::PathExpr::cast(path.syntax().parent()?)?;
     let call = ast::CallExpr::cast(callee.syntax().parent()?)?;
-    // It may as well be an argument.
+    // The name may also be an argument.
     call.expr().filter(|it| it.syntax() == callee.syntax())?;
     Some((callee.syntax().clone(), call.arg_list()?))
 }

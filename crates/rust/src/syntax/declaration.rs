@@ -5,7 +5,7 @@ use ra_ap_syntax::{AstNode, NodeOrToken, SyntaxElement, SyntaxKind, SyntaxNode, 
 /// A longer value is not part of a signature.
 const LONGEST_VALUE: usize = 60;
 
-/// The declaration without docs, attributes, comments and body. The braces of a type stay, as `{ … }`.
+/// The declaration without docs, attributes, comments and body. The braces of a type are kept as `{ … }`.
 pub(super) fn signature(item: &SyntaxNode) -> String {
     let mut line = OneLine::default();
     let mut elements = item.children_with_tokens();
@@ -37,11 +37,11 @@ enum Gap {
     #[default]
     None,
     Blank,
-    /// A line break or a comment: nothing to keep beside a bracket.
+    /// A line break or a comment, which is dropped next to a bracket.
     Break,
 }
 
-/// Tokens with one blank wherever there was white space, laid out as rustfmt lays out what fits on a line.
+/// Tokens with one blank for any white space, in the layout that rustfmt gives to what fits on a line.
 #[derive(Default)]
 struct OneLine {
     text: String,
@@ -112,7 +112,7 @@ impl OneLine {
     fn value(&mut self, rest: &mut impl Iterator<Item = SyntaxElement>) {
         let mut value = OneLine::default();
         for element in rest.take_while(|element| element.kind() != T![;]) {
-            // Building a long table on one line only to drop it would be slow.
+            // Building a long table on one line and dropping it would be slow.
             let long = usize::from(element.text_range().len()) > 8 * LONGEST_VALUE;
             if !long {
                 value.element(&element);
@@ -137,11 +137,11 @@ impl OneLine {
     }
 }
 
-/// A bracket that stands right behind what it closes.
+/// A bracket that directly follows its contents.
 fn closes(token: &SyntaxToken) -> bool {
     match token.kind() {
         T![')'] | T![']'] => true,
-        // Else it is the operator.
+        // Otherwise it is the operator.
         T![>] => token.parent().is_some_and(|parent| {
             matches!(parent.kind(), SyntaxKind::GENERIC_PARAM_LIST | SyntaxKind::GENERIC_ARG_LIST)
         }),
@@ -149,7 +149,7 @@ fn closes(token: &SyntaxToken) -> bool {
     }
 }
 
-/// It closes a list in which a last comma means nothing; in a tuple of one it would.
+/// It closes a list in which a trailing comma has no meaning; in a tuple of one element it has.
 fn makes_comma_redundant(token: &SyntaxToken) -> bool {
     let Some(list) = token.parent() else { return false };
     let listed = matches!(
@@ -165,11 +165,11 @@ fn makes_comma_redundant(token: &SyntaxToken) -> bool {
     listed && list.last_token().is_some_and(|last| last == *token)
 }
 
-/// What an `impl` block is called.
+/// The name of an `impl` block.
 pub(super) struct ImplName {
     /// `Type` or `Trait for Type`.
     pub(super) name: String,
-    /// What the paths of its members have: `Type` or `<Type as Trait>`.
+    /// The container in the paths of its members: `Type` or `<Type as Trait>`.
     pub(super) container: String,
     pub(super) of_trait: bool,
 }
@@ -186,7 +186,7 @@ pub(super) fn impl_name(item: &ast::Impl) -> ImplName {
     }
 }
 
-/// A type as paths name it: the last segment of each path, without generics, lifetimes and bounds.
+/// A type as in paths: the last segment of each path, without generics, lifetimes and bounds.
 pub(super) fn type_name(ty: &SyntaxNode) -> String {
     let mut line = OneLine::default();
     let mut walk = ty.preorder_with_tokens();
@@ -200,7 +200,7 @@ pub(super) fn type_name(ty: &SyntaxNode) -> String {
             | SyntaxKind::ATTR => {
                 walk.skip_subtree();
             }
-            // The result of `Fn(A) -> B`; that of a `fn(A) -> B` is part of the type.
+            // The result of `Fn(A) -> B`; the result of `fn(A) -> B` is part of the type.
             SyntaxKind::RET_TYPE
                 if element.parent().is_some_and(|parent| parent.kind() == SyntaxKind::PATH_SEGMENT) =>
             {
@@ -217,6 +217,6 @@ pub(super) fn type_name(ty: &SyntaxNode) -> String {
             },
         }
     }
-    // What the lifetimes leave behind in `&'a T` and `dyn Trait + 'a + Send`.
+    // What removed lifetimes leave in `&'a T` and `dyn Trait + 'a + Send`.
     line.finish().replace("& ", "&").replace("+ +", "+").trim_end_matches([' ', '+']).to_owned()
 }

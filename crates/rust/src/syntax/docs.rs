@@ -1,12 +1,11 @@
-//! Doc comments as the text that their author meant: markers and the indentation after them taken off, as rustdoc
-//! does it.
+//! Doc comments as text: markers and the indentation after them are removed, as in rustdoc.
 
 use ra_ap_syntax::ast;
 
 /// One doc comment or `#[doc = "…"]`.
 pub(super) struct DocFragment {
     text: String,
-    /// Written as a comment, so that one blank usually stands between the marker and the text.
+    /// Written as a comment, in which a blank usually follows the marker.
     comment: bool,
 }
 
@@ -22,9 +21,9 @@ impl DocFragment {
     }
 }
 
-/// `None` where nothing is said.
+/// `None` if there is no text.
 pub(super) fn render(fragments: &[DocFragment]) -> Option<String> {
-    // Attributes beside comments are taken to lack the blank that the comments have.
+    // Attributes next to comments are taken to have no leading blank, unlike the comments.
     let any_comment = fragments.iter().any(|fragment| fragment.comment);
     let blank = |fragment: &DocFragment| usize::from(any_comment && !fragment.comment);
     let common = fragments
@@ -48,7 +47,7 @@ pub(super) fn render(fragments: &[DocFragment]) -> Option<String> {
     let said = |line: &&str| !line.trim().is_empty();
     let first = lines.iter().position(&said)?;
     let last = lines.iter().rposition(said)?;
-    // Blanks at the end of a line inside are Markdown's line break.
+    // Trailing blanks of an inner line are Markdown's line break.
     Some(lines[first..=last].join("\n").trim_end().to_owned())
 }
 
@@ -56,14 +55,14 @@ fn indentation(line: &str) -> usize {
     line.len() - line.trim_start_matches([' ', '\t']).len()
 }
 
-/// A block comment's text without the column of stars that many put before its lines.
+/// A block comment's text without a column of stars before its lines.
 fn without_stars(text: &str) -> String {
     let mut lines: Vec<&str> = text.lines().collect();
     if lines.len() < 2 {
         return text.to_owned();
     }
     let starred = |line: &str| line.trim_start().starts_with('*');
-    // The first line stands after the opening marker, and the last may hold nothing but the closing one.
+    // The first line follows the opening marker, and the last line may contain only the closing one.
     let inside =
         if lines.last().is_some_and(|line| line.trim().is_empty()) { 1..lines.len() - 1 } else { 1..lines.len() };
     if !inside.is_empty() && lines[inside.clone()].iter().all(|line| starred(line)) {

@@ -1,8 +1,8 @@
-//! Fingerprints of what a text says: 128 bits, so that equal ones stand for equal contents without comparing these.
+//! Fingerprints of contents: 128-bit hashes, so that equal fingerprints mean equal contents without a comparison.
 
 use std::hash::{Hash, Hasher};
 
-/// Equal for equal contents; of others equal by chance alone, once in 2^128.
+/// Equal for equal contents; for other contents equal only by chance, with a probability of 2^-128.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Fingerprint([u8; 16]);
 
@@ -14,19 +14,19 @@ impl Fingerprint {
     }
 }
 
-/// Takes in contents by their `Hash`.
+/// Computes the fingerprint of contents that implement `Hash`.
 #[derive(Debug, Default)]
 pub(crate) struct Fingerprinter(blake3::Hasher);
 
 impl Fingerprinter {
-    /// Of all that was taken in so far.
+    /// The fingerprint of everything that was hashed so far.
     pub(crate) fn fingerprint(&self) -> Fingerprint {
         let mut bytes = [0; 16];
         self.0.finalize_xof().fill(&mut bytes);
         Fingerprint(bytes)
     }
 
-    /// Whether nothing was taken in.
+    /// Whether nothing was hashed.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.count() == 0
     }
@@ -37,7 +37,7 @@ impl Hasher for Fingerprinter {
         self.0.update(bytes);
     }
 
-    /// The half of the fingerprint, as the trait has it.
+    /// Half of the fingerprint, as the trait requires.
     fn finish(&self) -> u64 {
         let Fingerprint(bytes) = self.fingerprint();
         u64::from_le_bytes(std::array::from_fn(|at| bytes[at]))

@@ -9,7 +9,7 @@ use semdex_text::lines::LineIndex;
 use super::broken::children;
 use super::source::Source;
 
-/// In every module of the file, not in function bodies.
+/// The imports of all modules of the file, without those in function bodies.
 pub(super) fn imports(source: &Source) -> Vec<Import> {
     let mut leaves = Leaves { source, lines: LineIndex::new(source.text), imports: Vec::new() };
     leaves.items(children(source.tree.syntax()));
@@ -51,7 +51,7 @@ impl Leaves<'_, '_> {
 
     fn tree(&mut self, tree: &ast::UseTree, prefix: &str) {
         let written = tree.path().map(|path| path.syntax().text().to_string());
-        // White space and comments inside a path are no part of it.
+        // White space and comments inside a path are not a part of it.
         let written = written.map(|path| if path.contains([' ', '\n', '\t']) { without_trivia(tree) } else { path });
         // `use ::{a, b}` has a `::` and no path.
         let path = match written {

@@ -24,7 +24,7 @@ pub(super) fn items(source: &Source) -> Vec<OutlineItem> {
     items
 }
 
-/// What an item is declared in.
+/// The container of an item.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Parent {
     Module,
@@ -37,7 +37,7 @@ enum Parent {
     TraitImpl,
 }
 
-/// What an item has of its parents.
+/// The properties that an item inherits.
 struct Scope {
     container: Vec<String>,
     parent: Parent,
@@ -61,7 +61,7 @@ impl Scope {
     }
 }
 
-/// `pub` exactly: `pub(crate)` is not seen outside.
+/// Exactly `pub`: `pub(crate)` is not visible outside.
 fn is_pub(item: &impl HasVisibility) -> bool {
     item.visibility().is_some_and(|visibility| visibility.visibility_inner().is_none())
 }
@@ -125,7 +125,7 @@ impl Collector<'_, '_> {
         if let Some(mut function) = self.named(item, kind, scope.is_public(item), scope) {
             let body = item.body().and_then(|body| body.stmt_list());
             let braces = body.and_then(|body| between(body.l_curly_token(), body.r_curly_token()));
-            // The brace that closes a function with strays is another item's.
+            // The closing brace of a function with strays belongs to another item.
             function.body = braces.filter(|_| strays.is_empty()).map(|range| self.source.span(range));
             function.span.end = self.source.offset(end_before(item.syntax(), &strays));
             if let Some(body) = item.body().filter(|_| strays.is_empty()) {
@@ -145,7 +145,7 @@ impl Collector<'_, '_> {
         declared
     }
 
-    /// The items of a body, which nothing outside of it sees.
+    /// The items of a body, which are not visible outside.
     fn inside_body(&self, body: &SyntaxNode, owner: &OutlineItem, scope: &Scope) -> Vec<OutlineItem> {
         let inside = Scope { public: false, ..scope.inside(&owner.name, Parent::Module, owner) };
         let mut found = Vec::new();
@@ -230,7 +230,7 @@ impl Collector<'_, '_> {
 
     fn impl_(&self, item: &ast::Impl, scope: &Scope, out: &mut Vec<OutlineItem>) {
         let names = impl_name(item);
-        // Where the type is lost, the keyword stands for it: what the block swallowed may not be its own.
+        // Without a type the keyword takes its place: the contents of the block may not be its own.
         let range = item.self_ty().map(|it| it.syntax().text_range()).or(item.impl_token().map(|it| it.text_range()));
         let range = range.unwrap_or(item.syntax().text_range());
         let declared = self.declare(item, SymbolKind::Impl, names.name, range, true, scope);
@@ -239,7 +239,7 @@ impl Collector<'_, '_> {
         self.members(declared, item.syntax(), item.assoc_item_list(), &inside, scope, out);
     }
 
-    /// Completes an `impl` or a trait with its members; what cannot be one is put behind it.
+    /// Adds the members of an `impl` or trait; items that cannot be members are put after it.
     fn members(
         &self,
         mut owner: OutlineItem,
@@ -298,7 +298,7 @@ impl Collector<'_, '_> {
         Some(declared)
     }
 
-    /// `None` for what has no name, which only broken code has.
+    /// `None` if it has no name, which happens only in broken code.
     fn named<N: HasName + HasAttrs>(
         &self,
         item: &N,
@@ -323,7 +323,7 @@ impl Collector<'_, '_> {
         let node = item.syntax();
         let start = start_of(node);
         let range = TextRange::new(start, end_of(node).max(start));
-        // A type may end with the same white space in broken code.
+        // In broken code a type may end with the same white space.
         let name_end = name_range.end().min(range.end()).max(name_range.start());
         let name_range = TextRange::new(name_range.start(), name_end);
         OutlineItem {
@@ -347,7 +347,7 @@ fn hide(item: &mut OutlineItem) {
     item.children.iter_mut().for_each(hide);
 }
 
-/// Where an item begins: the parser counts plain comments before it as its own, and we do not.
+/// Where an item begins: the parser includes plain comments before it, and we do not.
 fn start_of(node: &SyntaxNode) -> TextSize {
     node.children_with_tokens()
         .find(|element| match element {
@@ -359,8 +359,8 @@ fn start_of(node: &SyntaxNode) -> TextSize {
         .map_or(node.text_range().start(), |element| element.text_range().start())
 }
 
-/// An `impl` has no visibility of its own: it is seen where its type and its trait are. The text can tell so of those
-/// that are declared beside it.
+/// An `impl` has no visibility of its own: it is visible where its type and its trait are. The text shows that only for
+/// types and traits next to it.
 pub(super) fn hide_impls_of_private_types(siblings: &mut [OutlineItem]) {
     let private: HashSet<String> =
         siblings.iter().filter(|item| is_private_type(item)).map(|item| item.name.clone()).collect();

@@ -1,20 +1,20 @@
-//! The guard before the parser: how deep the syntax tree of a text can be.
+//! The guard before the parser: the depth of a text's syntax tree.
 //!
-//! The parser descends by recursion, and so does everything behind it: lowering, inference, our own walks, the release
-//! of a tree. A deep tree overflows the stack, and no panic handler helps against that: the process ends. So a text is
-//! measured by its tokens, without a tree, before anything else looks at it; `crates/parser` does the same with what
-//! macros make.
+//! The parser descends by recursion, and so does everything after it: lowering, inference, our own walks, the release
+//! of a tree. A deep tree overflows the stack, which no panic handler can catch: the process ends. The depth of a text
+//! is therefore computed from its tokens, without a tree, before anything else uses it; `crates/parser` does the same
+//! for the expansions of macros.
 
 use ra_ap_parser::{TOO_DEEP, nesting};
 
 use semdex_model::Span;
 
-/// Where the depth of a text passes the bound: such a text must be given to no parser.
+/// Where the depth of a text exceeds the bound: such a text must not be parsed.
 pub(crate) fn too_deep(text: &str) -> Option<Span> {
     nesting::too_deep(text).map(|it| Span::new(it.start, it.end))
 }
 
-/// Whether this is an error because of a macro that makes what is nested too deeply: of such the compiler says nothing.
+/// Whether this error is about a macro expansion that is nested too deeply: the compiler does not report it.
 pub(crate) fn is_refusal(message: &str) -> bool {
     message.contains(TOO_DEEP)
 }
@@ -27,7 +27,7 @@ mod tests {
         depths(text).map(|it| it.0).max().unwrap_or_default()
     }
 
-    /// What adds a level with each repetition is measured by its repetitions.
+    /// A construct that adds a level with each repetition has a depth of its repetitions.
     #[test]
     fn chains_add_up() {
         let chains: [(&str, &str, &str); 40] = [
@@ -82,7 +82,7 @@ mod tests {
         }
     }
 
-    /// What stands side by side does not.
+    /// Constructs next to each other do not.
     #[test]
     fn siblings_do_not() {
         let siblings: [(&str, &str, &str); 22] = [
@@ -111,7 +111,7 @@ mod tests {
         ];
         for (before, one, behind) in siblings {
             let whole = |count: usize| measure(&format!("{before}{}{behind}", one.repeat(count)));
-            // The first in a row may stand after something.
+            // The first in a row may follow something else.
             assert!(whole(1000) <= whole(2) + 2, "{one}: {} for 2, {} for 1000", whole(2), whole(1000));
         }
     }

@@ -1,4 +1,4 @@
-//! Offsets and places of the workspace's texts in rust-analyzer's trees.
+//! Converts offsets and positions of the workspace's texts to rust-analyzer's trees.
 
 use ra_ap_hir::Semantics;
 use ra_ap_ide::{FileId, RootDatabase, TextRange, TextSize};
@@ -6,13 +6,13 @@ use ra_ap_syntax::{AstNode as _, SyntaxNode, SyntaxToken, TokenAtOffset};
 
 use semdex_model::Span;
 
-/// What stands, or begins, at an offset.
+/// The token that contains an offset, or begins there.
 pub(crate) fn token(sema: &Semantics<'_, RootDatabase>, file: FileId, offset: usize) -> Option<SyntaxToken> {
     let tree = sema.parse_guess_edition(file);
     tokens_at(tree.syntax(), offset).right_biased()
 }
 
-/// What touches an offset of a file in its tree: nothing where the file is longer than what was analysed of it.
+/// The tokens at an offset of a file: none if the file is longer than its analysed text.
 pub(crate) fn tokens_at(tree: &SyntaxNode, offset: usize) -> TokenAtOffset<SyntaxToken> {
     match text_size(offset) {
         at if tree.text_range().contains_inclusive(at) => tree.token_at_offset(at),

@@ -1,5 +1,5 @@
-//! What stands between the items of a file: imports, modules, the heads of blocks, macros. White space and comments do
-//! not count.
+//! The code between the items of a file: imports, modules, the heads of blocks, macros. White space and comments do not
+//! count.
 
 use std::hash::Hash as _;
 
@@ -10,12 +10,12 @@ use super::source::Source;
 use crate::syntax::fingerprint::{Fingerprint, Fingerprinter};
 use semdex_model::{Outline, Span};
 
-/// What an outline of Rust keeps besides what every outline has.
+/// What a Rust outline contains in addition to the outline of any language.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Rest {
-    /// For each of the nodes that the file is made of what it says besides its items.
+    /// The code besides its items, for each top-level node of the file.
     pub nodes: Vec<RestOf>,
-    /// Whether the latest edition reads it so.
+    /// Whether the latest edition accepts it.
     pub is_current: bool,
 }
 
@@ -25,39 +25,39 @@ impl Rest {
         outline.detail.get().unwrap_or(&NONE)
     }
 
-    /// What concerns certain names only, of all that is no item.
+    /// The code that affects only certain names, without items.
     pub(crate) fn parts(&self) -> impl Iterator<Item = &RestPart> {
         self.nodes.iter().flat_map(|it| &it.parts)
     }
 
-    /// What may concern anybody, of all that is no item.
+    /// The code that may affect any name, without items.
     pub(crate) fn others(&self) -> impl Iterator<Item = Fingerprint> {
         self.nodes.iter().filter_map(|it| it.others)
     }
 }
 
-/// What one of the outermost nodes of a file says besides its items, without white space and comments.
+/// The code of a top-level node besides its items, without white space and comments.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct RestOf {
     /// Where the node ends.
     pub end: usize,
-    /// The same in the skeleton.
+    /// The end of the node in the skeleton.
     pub skeleton_end: usize,
-    /// What concerns certain names only: imports, inline modules, inherent blocks.
+    /// The parts that affect only certain names: imports, inline modules, inherent blocks.
     pub parts: Vec<RestPart>,
-    /// Of all else, if there is anything.
+    /// The hash of everything else, if there is anything.
     pub others: Option<Fingerprint>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct RestPart {
-    /// Of all that it says, and of where it stands.
+    /// The hash of its code and its position.
     pub hash: Fingerprint,
     /// The names whose meaning may depend on it.
     pub names: Vec<String>,
-    /// What an import imports, as the file's module sees it; empty where another module imports it.
+    /// The path of an import, relative to the file's module; empty if another module imports it.
     pub import: Option<String>,
-    /// Of a block, with what it holds.
+    /// The range of a block with its contents.
     pub block: Option<Span>,
 }
 
@@ -117,7 +117,7 @@ fn is_list(kind: SyntaxKind) -> bool {
     matches!(kind, SyntaxKind::ITEM_LIST | SyntaxKind::ASSOC_ITEM_LIST)
 }
 
-/// Whether what stands before the list of a node concerns certain names only: an inline module, an inherent block.
+/// Whether the code before the item list of a node affects only certain names: an inline module, an inherent block.
 fn has_head(node: &SyntaxNode) -> bool {
     if let Some(module) = ast::Module::cast(node.clone()) {
         let is_plain = |it: ast::Attr| !it.syntax().text().to_string().contains("macro_use");
@@ -155,7 +155,7 @@ fn head(source: &Source<'_>, node: &SyntaxNode) -> Option<RestPart> {
     Some(part)
 }
 
-/// Each name that a `use` brings in; `None` where it may be any.
+/// Each name that a `use` brings in; `None` if it may be any.
 fn imports(import: &ast::Use) -> Option<Vec<RestPart>> {
     let tree = import.use_tree()?;
     let of_module = import.syntax().ancestors().skip(1).all(|it| !ast::Module::can_cast(it.kind()));
@@ -195,7 +195,7 @@ fn imports(import: &ast::Use) -> Option<Vec<RestPart>> {
     Some(parts)
 }
 
-/// Begun with the names of the modules around a node.
+/// A hasher that already contains the names of the modules around a node.
 fn hasher_within(node: &SyntaxNode) -> Fingerprinter {
     let mut hasher = Fingerprinter::default();
     for module in node.ancestors().skip(1).filter_map(ast::Module::cast) {
@@ -208,7 +208,7 @@ fn hash_tokens(node: &SyntaxNode, hasher: &mut Fingerprinter) {
     tokens(node).hash(hasher);
 }
 
-/// The text of a node, but for white space and comments.
+/// The text of a node without white space and comments.
 fn tokens(node: &SyntaxNode) -> String {
     let tokens = node.descendants_with_tokens().filter_map(NodeOrToken::into_token);
     tokens.filter(|it| !it.kind().is_trivia()).map(|it| it.text().to_owned()).collect()

@@ -1,5 +1,5 @@
-//! The skeleton of a file: its text with what stands inside bodies replaced by how much it was. Every replacement is
-//! on one line and parses where the original did, so the skeleton is Rust again.
+//! The skeleton of a file: its text in which the contents of bodies are replaced by their size. Every replacement is on
+//! one line and parses where the original did, so the skeleton is still Rust.
 
 use ra_ap_syntax::ast::{self, HasArgList, HasAttrs};
 use ra_ap_syntax::{AstNode, SyntaxKind, SyntaxNode, TextRange};
@@ -11,14 +11,14 @@ use super::attributes::Attributes;
 use super::broken::{children, end_before, strays_of_function};
 use super::source::Source;
 
-/// A value up to this size stays.
+/// Values up to this size are kept.
 const LONGEST_VALUE: usize = 160;
 const MOST_VALUE_LINES: usize = 5;
-/// So does the invocation of a macro among the items.
+/// Macro calls among the items up to this number of lines are kept.
 const MOST_MACRO_LINES: usize = 3;
 
-/// The skeleton, and for each of its lines the line of the file that it came from. The nodes of the file learn where
-/// they end in it.
+/// The skeleton, and for each of its lines the corresponding line of the file. Also sets the ends of the nodes in the
+/// skeleton.
 pub(super) fn skeleton(source: &Source, nodes: &mut [RestOf]) -> (String, Vec<usize>) {
     let mut cutter = Cutter { source, cuts: Vec::new() };
     cutter.items(source.tree.syntax());
@@ -119,7 +119,7 @@ impl Cutter<'_, '_> {
         }
     }
 
-    /// What stands in brackets becomes the number of its lines, unless it is shorter itself.
+    /// The contents of brackets are replaced by their number of lines, unless they are shorter.
     fn body(&mut self, range: TextRange) {
         let text = self.text(range);
         let lines = inner_lines(text);
@@ -129,7 +129,7 @@ impl Cutter<'_, '_> {
         }
         let close = closing(open);
         let replacement = format!("{open} /* {} */ {close}", plural(lines, "line"));
-        // Closures and comments inside a body go with it, however short.
+        // Closures and comments inside a body are removed with it, however short.
         let plain = lines == 1 && !text.contains('\n') && !["//", "/*", "|"].iter().any(|it| text.contains(it));
         if plain && text.len() <= replacement.len() {
             return;
@@ -143,7 +143,7 @@ impl Cutter<'_, '_> {
         if self.is_short(self.text(range)) {
             return;
         }
-        // What the innermost brackets leave may still be long, as a chain of calls is.
+        // The rest around the innermost brackets may still be long, for example a chain of calls.
         match inside(&value) {
             Some((cut, replacement))
                 if self.text(TextRange::new(range.start(), cut.start())).len()
@@ -169,7 +169,7 @@ impl Cutter<'_, '_> {
     }
 }
 
-/// Which part of a long value can go so that its form stays, and what takes its place.
+/// The part of a long value that can be removed while its form stays, and its replacement.
 fn inside(value: &ast::Expr) -> Option<(TextRange, String)> {
     let bracketed = |node: &SyntaxNode| {
         let open = node.first_token()?;
@@ -192,7 +192,7 @@ fn inside(value: &ast::Expr) -> Option<(TextRange, String)> {
             let token = it.token();
             let shortened = match token.kind() {
                 SyntaxKind::STRING => "\"/* … */\"",
-                // Bytes are ASCII.
+                // Byte strings are ASCII.
                 SyntaxKind::BYTE_STRING => "b\"/* ... */\"",
                 SyntaxKind::C_STRING => "c\"/* … */\"",
                 _ => return None,
@@ -215,7 +215,7 @@ fn plural(count: usize, what: &str) -> String {
     if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 
-/// How many lines stand between two brackets, white space around them not counted.
+/// The number of lines between two brackets, without white space around them.
 fn inner_lines(bracketed: &str) -> usize {
     let mut characters = bracketed.chars();
     let close = characters.next().map(closing);
@@ -239,7 +239,7 @@ fn assemble(source: &Source, cuts: Vec<Cut>, nodes: &mut [RestOf]) -> (String, V
     let mut skeleton = Skeleton { text: String::with_capacity(source.text.len() / 2), lines: Vec::new(), line: 1 };
     let mut at = source.start();
     for cut in cuts {
-        // Broken code may nest what should follow: the outer one has gone already.
+        // Broken code may nest parts that should follow each other: the outer one is already removed.
         if cut.span.start < at {
             continue;
         }
@@ -260,7 +260,7 @@ fn assemble(source: &Source, cuts: Vec<Cut>, nodes: &mut [RestOf]) -> (String, V
 struct Skeleton {
     text: String,
     lines: Vec<usize>,
-    /// Of the file, from 1.
+    /// The line of the file, counted from 1.
     line: usize,
 }
 

@@ -1,4 +1,4 @@
-//! One text, parsed: which edition reads it, and how the parser's offsets become offsets in the file.
+//! A parsed text: the edition that accepts it, and the mapping of the parser's offsets to offsets in the file.
 
 use std::borrow::Cow;
 
@@ -8,12 +8,12 @@ use semdex_model::{Span, SyntaxError};
 
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
-/// A file's own edition stands in a manifest, which the text does not show. What is new code to the latest edition
-/// and old code to an earlier one (`gen` as a name, `async` as a name) is taken in the first that accepts it.
+/// A file's edition is in a manifest, not in the text. Some code is valid in only one edition (`gen` as a name, `async`
+/// as a name): the first edition that accepts the text is used.
 const EDITIONS: [Edition; 3] = [Edition::CURRENT, Edition::Edition2021, Edition::Edition2015];
 
 pub(super) struct Source<'a> {
-    /// As it is in the file.
+    /// The text as it is in the file.
     pub(super) text: &'a str,
     pub(super) tree: SourceFile,
     pub(super) errors: Vec<SyntaxError>,
@@ -31,7 +31,7 @@ impl<'a> Source<'a> {
             let parse = SourceFile::parse(&parsed, edition);
             let errors = parse.errors();
             let accepted = errors.is_empty();
-            // A file that no edition accepts is broken code, which today is written in the latest.
+            // A file that no edition accepts is broken code, which today is written in the latest edition.
             if accepted || best.is_none() {
                 best = Some((parse, errors));
             }
@@ -47,7 +47,7 @@ impl<'a> Source<'a> {
         let mut errors: Vec<SyntaxError> = errors
             .into_iter()
             .map(|error| {
-                // That of a literal may begin or end within a character.
+                // The error range of a literal may begin or end within a character.
                 let Span { start, end } = offsets.span(error.range());
                 let span = Span::new(text.floor_char_boundary(start), text.ceil_char_boundary(end));
                 SyntaxError { message: error.to_string(), span }
@@ -65,12 +65,12 @@ impl<'a> Source<'a> {
         self.offsets.file_offset(offset)
     }
 
-    /// Where the first character stands that is not a byte order mark.
+    /// The offset of the first character that is not a byte order mark.
     pub(super) fn start(&self) -> usize {
         self.offsets.skipped
     }
 
-    /// Empty where the span is not one of this text.
+    /// Empty if the span is not one of this text.
     pub(super) fn slice(&self, span: Span) -> &'a str {
         self.text.get(span.start..span.end).unwrap_or_default()
     }
@@ -80,8 +80,8 @@ impl<'a> Source<'a> {
     }
 }
 
-/// The text as rustc's lexer gets it: without a byte order mark, and with `\n` for `\r\n`. Left in, a `\r` would be
-/// an error inside a string, and a part of a doc comment.
+/// The text as rustc's lexer receives it: without a byte order mark, and with `\n` for `\r\n`. A `\r` would be an error
+/// inside a string, and a part of a doc comment.
 fn normalize(text: &str) -> (Cow<'_, str>, Offsets) {
     let content = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
     let skipped = text.len() - content.len();
@@ -101,14 +101,14 @@ fn normalize(text: &str) -> (Cow<'_, str>, Offsets) {
 }
 
 struct Offsets {
-    /// Bytes left out before the first character.
+    /// The number of bytes omitted before the first character.
     skipped: usize,
-    /// The newlines, by their offsets in the parsed text, that have a `\r` before them in the file. Ascending.
+    /// The newlines, by their offsets in the parsed text, that follow a `\r` in the file. Ascending.
     returns: Vec<usize>,
 }
 
 impl Offsets {
-    /// What ends at a line's end ends before the `\r`.
+    /// A range that ends at a line's end ends before the `\r`.
     fn file_offset(&self, offset: TextSize) -> usize {
         let offset = usize::from(offset);
         offset + self.skipped + self.returns.partition_point(|&newline| newline < offset)

@@ -1,4 +1,4 @@
-//! What holds for every text, tried on this project's own sources; then the tree, docs and imports.
+//! Properties of every text, checked on this project's own sources; then the tree, docs and imports.
 
 mod fuzz;
 mod skeleton;
@@ -10,7 +10,8 @@ use semdex_model::{OutlineItem, Span, SymbolKind};
 
 use super::*;
 
-/// Spans lie in the text, at characters; children in their parents, in order; every skeleton line has its line.
+/// Spans are within the text, at character boundaries; children are within their parents, in order; every skeleton line
+/// has its line.
 fn check_spans(text: &str, outline: &Outline) {
     fn check(text: &str, items: &[OutlineItem], within: Span) {
         let mut at = within.start;
@@ -30,8 +31,8 @@ fn check_spans(text: &str, outline: &Outline) {
     assert!(outline.skeleton_lines.is_sorted() && outline.skeleton_lines.iter().all(|&line| line <= line_count));
 }
 
-/// Why a skeleton does not say the same as the text it was made of. What is left out on purpose is not compared:
-/// the content of test modules, bodies and the values of constants.
+/// The difference between a skeleton and its text. Contents that are left out on purpose are not compared: test
+/// modules, bodies and the values of constants.
 fn disagreement(text: &str, outline: &Outline) -> Option<String> {
     fn list(items: &[OutlineItem], out: &mut Vec<String>) {
         for item in items {

@@ -1,9 +1,10 @@
-//! The outline of a text of which an earlier state is known. The nodes between which the texts differ are parsed, and
-//! all else is taken over: most edits are small, and files are not.
+//! The outline of a text of which an earlier state is known. Only the nodes around the difference are parsed, and
+//! everything else is copied: most edits are small, and files are not.
 //!
-//! Why that is enough: a node that ended without an error ended by itself, with a brace or a semicolon, whatever comes
-//! behind it; what is parsed on its own without an error is therefore parsed the same between nodes that are. What
-//! looks at the whole file, its inner attributes and docs and which types are private, makes the whole be parsed.
+//! Why this is enough: a node that ends without an error ends with its own brace or semicolon, whatever follows it.
+//! Text that is parsed by itself without an error is therefore parsed in the same way between such nodes. If an edit
+//! affects a property of the whole file (its inner attributes and docs, which types are private), the whole file is
+//! parsed.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +14,7 @@ use super::source::Source;
 use super::{Rest, RestOf, imports, items, rest, skeleton};
 use semdex_model::{Detail, Outline, OutlineItem, Span};
 
-/// `None` where the whole has to be parsed.
+/// `None` if the whole file has to be parsed.
 pub(super) fn outline_after(old: &Outline, old_text: &str, text: &str) -> Option<Outline> {
     let old_rest = Rest::of(old);
     if !old_rest.is_current || !old.errors.is_empty() || memchr::memchr(b'\r', text.as_bytes()).is_some() {
@@ -34,7 +35,7 @@ pub(super) fn outline_after(old: &Outline, old_text: &str, text: &str) -> Option
         return None;
     }
     let mut own_rest = rest::rest(&source);
-    // What stands behind the last node would belong to the next.
+    // Text after the last node would belong to the next one.
     let left = &written[own_rest.last().map_or(0, |it| it.end)..];
     if window.behind < old_rest.nodes.len() && !left.trim().is_empty() {
         return None;
@@ -85,7 +86,7 @@ pub(super) fn outline_after(old: &Outline, old_text: &str, text: &str) -> Option
     let skeleton_end = if window.old_end == old_text.len() { old.skeleton.len() } else { skeleton_end };
     let head = &old.skeleton[..skeleton_start];
     found.skeleton = [head, &text_of_own, &old.skeleton[skeleton_end..]].concat();
-    // A line that begins before a part belongs to the part before.
+    // A line that begins before a part belongs to the previous part.
     let (before, until) = (&found.skeleton[..skeleton_start + text_of_own.len()], &old.skeleton[..skeleton_end]);
     let ends_amid = |skeleton: &str| !skeleton.is_empty() && !skeleton.ends_with('\n');
     let begun = |skeleton: &str| newlines(skeleton) + usize::from(ends_amid(skeleton));
@@ -107,12 +108,12 @@ pub(super) fn outline_after(old: &Outline, old_text: &str, text: &str) -> Option
     Some(found)
 }
 
-/// What is parsed: from the end of a node to the end of a node, in both texts.
+/// The text that is parsed: from the end of a node to the end of a node, in both texts.
 struct Window {
     start: usize,
     old_end: usize,
     new_end: usize,
-    /// The first node of the old text in it, and the first behind it.
+    /// The index of the old text's first node in it, and of the first node after it.
     first: usize,
     behind: usize,
 }
@@ -125,7 +126,7 @@ impl Window {
         let tail = old.as_bytes().iter().rev().zip(new.as_bytes().iter().rev()).take(most).take_while(same).count();
         let first = nodes.partition_point(|it| it.end <= head);
         let start = first.checked_sub(1).map_or(0, |it| nodes[it].end);
-        // What ends a line comment has to stand behind it.
+        // A line break has to follow a line comment.
         let ends_well = |it: &RestOf| old[it.end..].starts_with('\n');
         let end = nodes.iter().position(|it| it.end >= old.len() - tail && ends_well(it));
         let (behind, old_end) = match end {

@@ -1,4 +1,4 @@
-//! What stays known of a body where some of its statements are others.
+//! What stays known about a body when some of its statements change.
 
 use ra_ap_syntax::{AstNode as _, Edition, SyntaxNode, ast};
 
@@ -12,7 +12,7 @@ const BASE: &str = "#[derive(Default, Clone)]\npub struct A;\nimpl A { pub fn m(
                     pub fn a(it: A) {}\npub fn b(it: B) {}\npub fn both() -> (A, B) { todo!() }\n\
                     macro_rules! sets { ($it:ident) => { let $it = crate::base::A; } }\n";
 
-/// Of the calls of `m` in a file those of which it is not known what they mean, by the names of what they are called on.
+/// The calls of `m` in a file whose meaning is unknown, by the names of their receivers.
 fn unknown(it: &Loaded, file: &str) -> String {
     let text = it.files.get(file).unwrap().text.clone();
     let known = it.asked(|view| view.ask(|it| Ok(it.index.names(it.file_id(file).unwrap()))));
@@ -33,7 +33,7 @@ fn a_statement_touches_what_its_variables_tell() {
     let (_directory, mut it) =
         fixture(&[("Cargo.toml", MANIFEST), ("src/lib.rs", &body("    given")), ("src/base.rs", BASE)]);
     for (statements, from, to, expected) in [
-        // Nothing is told by what declares and names nothing.
+        // A statement that declares and names nothing determines nothing.
         ("let one = A; one.m(); given", "let one", "let _ = 0; let one", ""),
         ("let one = A; let two = A; one.m(); two.m(); given", "let two = A", "let two = B", "two"),
         // A variable's type may come from where it is used, and from there to another.
@@ -45,10 +45,10 @@ fn a_statement_touches_what_its_variables_tell() {
         ),
         ("let one: A = Default::default(); one.m(); a(one); given", "a(one)", "b(one)", ""),
         ("let (one, two) = both(); one.m(); two.m(); given", "both()", "(B, A)", "one two"),
-        // What is given is of the type that the head tells, unless something hides it.
+        // A parameter has the type in the head, unless something shadows it.
         ("given.m(); a(given.clone()); given", "a(given.clone());", "", ""),
         ("given.m(); given", "given.m()", "let given = B; given.m()", "given"),
-        // Statements within another stand for themselves, where they do not tell its type.
+        // Statements within another one are independent unless they determine its type.
         ("if choice { let one = A; one.m(); } given.m(); given", "let one = A;", "let one = B;", "one"),
         ("if choice { let one = A; one.m(); given.m(); } given", "if choice", "if !choice", ""),
         ("if let Some(one) = Some(A) { one.m(); given.m(); } given", "Some(A)", "Some(B)", "one"),
@@ -61,21 +61,21 @@ fn a_statement_touches_what_its_variables_tell() {
         ("let one = loop { given.m(); if choice { break A; } }; one.m(); given", "break A", "break B", "one"),
         ("let one = || { if choice { return A; } given.m(); A }; one().m(); given", "return A", "return B", "given "),
         ("while choice { let one = A; one.m(); } { let two = A; two.m(); } given", "let two = A", "let two = B", "two"),
-        // What is moved into another block sees other variables.
+        // A statement that is moved into another block sees other variables.
         (
             "if let Some(one) = Some(A) { one.m(); } else { given.m(); } given",
             "one.m(); } else { given.m();",
             "} else { one.m(); given.m();",
             "one",
         ),
-        // A name in a text, and what no one knows the workings of.
+        // A name in a string, and a macro with unknown behaviour.
         ("let one = Default::default(); a(one); println!(\"{one}\"); given.m(); given", "a(one)", "b(one)", ""),
         ("let one = A; sets!(two); two.m(); one.m(); given", "let one = A", "let _ = 0; let one = A", ""),
         ("let one = A; sets!(two); two.m(); one.m(); given", "let one = A", "let one = B", "two one"),
         ("let one = A; one.m(); given", "one.m();", "one.m(); sets!(one);", "one"),
         ("fn m() {} let one = A; one.m(); given", "let one = A", "let one = B", "one"),
         ("let one = A; one.m(); given", "let one = A", "let one = = A", "one"),
-        // The rest of what was unknown stays unknown.
+        // The rest of the unknown part stays unknown.
         ("let one = A; one.m(); let None = Some(A) else { return given }; given.m(); given", "Some(A)", "Some(B)", ""),
     ] {
         let (text, statement) = (body(&format!("    {statements}")), format!("{from} to {to} in {statements}"));
@@ -105,7 +105,7 @@ fn another_signature_touches_of_a_body_what_its_variables_tell() {
     assert_eq!(faults_of(&it, "src/user.rs"), [] as [String; 0]);
 }
 
-/// What a statement may become; nothing where this does not fit.
+/// A changed statement; `None` if the change is not possible.
 fn altered(node: &SyntaxNode, text: &str, other: &str, how: usize) -> Option<String> {
     let replaced = |part: &SyntaxNode, by: &str| {
         let (own, at) = (node.text_range().start(), part.text_range());
@@ -143,7 +143,7 @@ fn nothing_known_is_wrong_after_statements_by_chance() {
     let step = (statements.len() / count).max(1);
     let (mut made, mut stays, mut number) = (0, 0, 0);
     for at in (0..statements.len()).skip(step / 2).step_by(step) {
-        // The next of the statements to which this can be done.
+        // The next statement that can be changed in this way.
         number += 1;
         let other = statements[(at * 7 + number) % statements.len()].1.text().to_string();
         let found = statements[at..].iter().find_map(|(file, it)| {
@@ -181,7 +181,7 @@ fn another_parameter_leaves_the_rest_of_a_head_known() {
         ("extra: Vec<A>, ", "", ""),
         ("(&self, b: B)", "(&self, a: A)", "self a A"),
         ("size(&self, a: A)", "size(&self, a: A, b: B)", "b B"),
-        // Of what it returns more is told than to who calls it.
+        // The body depends on more of its result than callers do.
         ("size(&self, a: A, b: B) -> B", "size(&self, a: A, b: B) -> A", "all"),
     ] {
         apply(&mut it, "src/lib.rs", from, to);

@@ -1,5 +1,5 @@
-//! Each code that an error can have: one line that is turned into a wrong one. And each code that the rules name has such
-//! a case somewhere, so that no code can be taken for another.
+//! Each code that an error can have: one line that is made wrong. Each code of the rules has such a case somewhere, so
+//! that no code can be confused with another.
 
 use std::collections::BTreeSet;
 
@@ -19,7 +19,7 @@ const FILES: &[(&str, &str)] = &[
 const LIB: &str = "src/codes.rs";
 const MAIN: &str = "src/main.rs";
 
-/// Name, file, what stands there and what takes its place.
+/// Name, file, the text that is replaced, and its replacement.
 const EDITS: &[(&str, &str, &str, &str)] = &[
     ("E0004", LIB, "        Kind::Small => 1,\n", ""),
     ("E0005", LIB, "it else { return 0 };", "it;"),
@@ -99,7 +99,7 @@ fn each_error_has_its_code() {
     hold(&Suite { name: "codes", files: FILES, is_built: false }, &edits);
 }
 
-/// The errors that the rules list, without those that the compiler gives no code.
+/// The codes of the rules, without errors that have no code.
 fn listed() -> BTreeSet<&'static str> {
     let codes = RULES.iter().flat_map(|it| it.codes).map(|it| it.name());
     codes.filter(|it| it.starts_with('E')).collect()
@@ -128,7 +128,7 @@ fn two_codes_cannot_be_taken_for_each_other() {
     assert!(alike.is_empty(), "{alike:?}");
 }
 
-/// What `docs/impact.md` lists.
+/// The table in `docs/impact.md`.
 #[test]
 fn the_documented_rules_are_those_of_the_table() {
     let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/impact.md");

@@ -1,4 +1,4 @@
-//! What is described of a symbol, and that nothing of its documentation is lost.
+//! Descriptions of symbols, and that nothing of their docs is lost.
 
 use std::sync::PoisonError;
 
@@ -23,7 +23,7 @@ fn documented_dependencies(cx: &Context<'_>, count: usize) -> Vec<String> {
             _ => None,
         });
         let own = items.filter(|it| it.krate(cx.db) == Some(krate)).filter_map(|it| symbols::symbol_of(cx, it));
-        // Docs that the text does not show by itself are not compared here.
+        // Docs that are not in the text itself are not compared here.
         let plain = own.filter(|it| it.docs.is_some() && !comments(it).is_empty());
         let mut paths: Vec<String> = plain.map(|it| it.path).collect();
         paths.sort();
@@ -209,17 +209,17 @@ fn a_package_is_described_as_its_users_write_it() {
     }
 }
 
-/// The doc comments before a symbol in the text of its file, read here and by nobody else.
+/// The doc comments before a symbol in the text of its file, parsed independently.
 fn comments(symbol: &Symbol) -> Vec<String> {
     let text = std::fs::read_to_string(&symbol.place.file).unwrap();
     let head = &text[symbol.place.start..symbol.name_at.start];
-    // What a macro makes has the whole call before it.
+    // For a macro's output the whole call precedes it.
     let is_made = head.lines().map(str::trim_start).any(|it| !it.starts_with("//") && it.ends_with('{'));
     let lines = head.lines().filter(|_| !is_made).map(str::trim_start).filter_map(|line| line.strip_prefix("///"));
     lines.map(|it| it.trim().to_owned()).collect()
 }
 
-/// Without what its links lead to, and any white space: `[a](b)`, `[a][b]`, and the lines `[a]: b`.
+/// Without link targets and white space: `[a](b)`, `[a][b]`, and the lines `[a]: b`.
 fn unlinked(text: &str) -> String {
     let mut plain = String::new();
     for line in text.lines().map(str::trim) {
@@ -239,7 +239,7 @@ fn unlinked(text: &str) -> String {
     plain
 }
 
-/// What the workspace's dependencies and std say of themselves is given whole, with every example.
+/// The docs of the workspace's dependencies and std are complete, with every example.
 #[test]
 fn the_docs_of_what_is_outside_are_whole() {
     let it = REAL.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,5 +1,5 @@
-//! Names by globs, by re-exports and by imports of these: all that has to be edited is reported, with a mark on what
-//! fails only through a broken import. The compiler is asked again with these imports taken away.
+//! Names from globs, re-exports and imports of these: all places that have to be edited are reported, with a mark on
+//! those that fail only because of a broken import. The compiler checks the code again without these imports.
 
 use super::impact::hold_in;
 use super::*;
@@ -40,7 +40,7 @@ fn names_by_globs_and_imports_of_imports_are_all_reported() {
     hold_in("base", &FILES, "src/base.rs", CASES.iter());
 }
 
-/// A mark stands where the name would be found if no import was broken, and nowhere else.
+/// A place has a mark if the name would be resolved without broken imports, and only then.
 #[test]
 fn what_fails_only_through_a_broken_import_is_marked() {
     let lib = "pub mod base {\n    pub fn helper() -> u8 {\n        1\n    }\n    pub fn own() -> u8 {\n        helper()\n    }\n}\n\
@@ -73,7 +73,7 @@ fn what_fails_only_through_a_broken_import_is_marked() {
     );
 }
 
-/// The import alone has to be edited.
+/// Only the import has to be edited.
 #[test]
 fn what_an_import_gives_another_name_does_not_follow() {
     let lib = "pub mod base {\n    pub struct Thing;\n}\npub mod user {\n    use crate::base::Thing as Other;\n\
@@ -87,7 +87,7 @@ fn what_an_import_gives_another_name_does_not_follow() {
     assert_eq!(lines, [5], "{:?}", change_impact.impact.broken);
 }
 
-/// What is asked of a body for its own sake, and what only where types change, is asked the same before and after.
+/// The checks of edited bodies, and the checks for changed types, are the same before and after.
 #[test]
 fn an_error_that_stays_is_not_reported_as_fixed() {
     let lib = "pub mod base {\n    pub struct Plain;\n    pub trait Asked {}\n    pub fn helper() -> u8 {\n        1\n    }\n}\n\

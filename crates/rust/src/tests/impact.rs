@@ -1,4 +1,5 @@
-//! Each rule with its case, and the compiler as the judge: the places that an edit breaks are those that it reports.
+//! Each rule with its case, compared with the compiler: the places that an edit breaks are those that the compiler
+//! reports.
 
 use super::truth::{Edit, Suite, hold};
 use super::*;
@@ -21,7 +22,7 @@ pub(super) const FILES: [(&str, &str); 6] = [
     ("tests/it.rs", TEST),
 ];
 
-/// What is edited in `src/shapes.rs`: its name, what stands there, and what takes its place.
+/// The edits of `src/shapes.rs`: name, the text that is replaced, and its replacement.
 pub(super) const BREAKING: &[(&str, &str, &str)] = &[
     ("a function renamed", "pub fn helper() -> u8", "pub fn helped() -> u8"),
     ("a function removed", "pub fn helper() -> u8 {\n    1\n}\n", ""),
@@ -312,7 +313,7 @@ fn what_breaks_is_what_the_compiler_reports() {
     hold_in("shapes", &FILES, "src/shapes.rs", BREAKING.iter().chain(HARMLESS));
 }
 
-/// Holds edits of one file of a fixture against the compiler.
+/// Compares the edits of one file of a fixture with the compiler.
 pub(super) fn hold_in<'c>(
     name: &str,
     files: &[(&str, &str)],
@@ -356,7 +357,7 @@ fn what_macros_make_goes_with_its_type() {
     hold(&Suite { name: "maker", files: MAKER, is_built: true }, &edits);
 }
 
-/// A module that is there again is another one to rust-analyzer.
+/// To rust-analyzer a restored module is a new one.
 #[test]
 fn what_is_known_outlives_a_dry_run_that_takes_modules_away() {
     let (_directory, mut it) = fixture(&FILES);

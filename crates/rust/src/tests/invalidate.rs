@@ -1,4 +1,4 @@
-//! A changed declaration touches what names it, and nothing that is known is wrong afterwards.
+//! A changed declaration affects what names it, and nothing that stays known is wrong afterwards.
 
 use crate::impact::errors;
 use ra_ap_ide::FileId;
@@ -14,7 +14,7 @@ use crate::resolve::symbols;
 use crate::view::Context;
 use semdex_model::Diagnostic;
 
-/// What is known of a file and is not so.
+/// What is known about a file and wrong.
 fn faults(context: &Context<'_>, file: &Arc<File>, id: FileId) -> Vec<String> {
     let mut faults = Vec::new();
     if let Some(known) = context.index.names(id) {
@@ -44,7 +44,7 @@ fn faults(context: &Context<'_>, file: &Arc<File>, id: FileId) -> Vec<String> {
     faults
 }
 
-/// What the index knows and is not so.
+/// What the index knows and is wrong.
 pub(super) fn all_faults(it: &Loaded) -> Vec<String> {
     let found = it.asked(|view| {
         view.ask(|context| {
@@ -55,13 +55,13 @@ pub(super) fn all_faults(it: &Loaded) -> Vec<String> {
     found.unwrap()
 }
 
-/// Those of one file.
+/// The wrong entries for one file.
 pub(super) fn faults_of(it: &Loaded, file: &str) -> Vec<String> {
     let found = |it: &Context<'_>| Ok(faults(it, it.files.get(file).unwrap(), it.file_id(file).unwrap()));
     it.asked(|view| view.ask(found)).unwrap()
 }
 
-/// Those of these modules of which all names are known.
+/// The modules among these whose names are all known.
 fn known(it: &Loaded, modules: &[&str]) -> String {
     let is_known = |module: &&&str| it.rust.knows_names_of(&format!("src/{module}.rs"));
     modules.iter().filter(is_known).copied().collect::<Vec<_>>().join(" ")
@@ -100,19 +100,19 @@ fn a_signature_touches_what_names_it() {
     it.fill();
     let modules = ["alias", "base", "caller", "constant", "linked", "made", "makers", "opaque", "other", "user"];
     for (from, to, left) in [
-        // What means another thing stays known, though it has the same name.
+        // A place with another meaning stays known, though it has the same name.
         (
             "pub fn size(&self) -> u8 { 1 }",
             "pub fn size(&self) -> u16 { 1 }",
             "alias caller constant linked made makers opaque other",
         ),
-        // A call without arguments is what it was.
+        // A call without arguments keeps its meaning.
         (
             "pub fn size(&self) -> u16 { 1 }",
             "pub fn size(&self, by: u8) -> u16 { by.into() }",
             "alias caller constant linked made makers opaque other user",
         ),
-        // Who may name it has changed, so each place of the name is uncertain.
+        // Its visibility has changed, so each place of the name is uncertain.
         (
             "    pub fn new() -> Thing { Thing }",
             "    fn new() -> Thing { Thing }",
@@ -123,7 +123,7 @@ fn a_signature_touches_what_names_it() {
             "pub fn free(a: u8) -> u16 { a.into() }",
             "caller constant makers other user",
         ),
-        // Evaluated, and so in a type, and so in that of a function.
+        // It is evaluated, and thus part of a type, and thus of a function's type.
         (
             "pub const fn width() -> usize { 2 }",
             "pub const fn width() -> usize { 3 }",
@@ -141,7 +141,7 @@ fn a_signature_touches_what_names_it() {
     }
 }
 
-/// A module, and one that uses all of it.
+/// A module, and another one that uses all of it.
 fn base_and_user(base: &str, user: &str) -> (tempfile::TempDir, Loaded) {
     let modules = "pub mod base;\npub mod user;\n";
     fixture(&[("Cargo.toml", MANIFEST), ("src/lib.rs", modules), ("src/base.rs", base), ("src/user.rs", user)])
@@ -201,9 +201,9 @@ fn parameters_touch_what_their_names_and_types_tell() {
     let (_directory, mut it) = base_and_user(base, user);
     it.fill();
     for (from, to, own_touched) in [
-        // What comes is not named in the body.
+        // The body does not name the added parameter.
         ("takes(a: u8, b: u8)", "takes(a: u8, extra: u8, b: u8)", false),
-        // Nor is what is of another type, or goes.
+        // Nor the parameter that has a different type or is removed.
         ("extra: u8, b: u8", "extra: u8, b: u16", false),
         ("a: u8, extra: u8, b: u16", "b: u16, a: u8", false),
         ("b: u16, a: u8", "b: u16, a: u16", true),
@@ -265,7 +265,7 @@ fn what_stands_in_a_trait_or_a_module_and_what_a_macro_names_is_distinguished() 
             "base lib made makers other",
         ),
         ("src/base.rs", "fn twice(&self, by: u8)", "fn twice(&self)", "caller implementor lib made makers other"),
-        // Who implements it has to have it, and its arguments may tell who does.
+        // Implementations need it, and its arguments may decide the implementation.
         ("src/base.rs", "fn twice(&self) -> u8 { by }", "fn twice(&self) -> u8;", ""),
         ("src/base.rs", "fn sum(of: u8)", "fn sum(of: Self)", ""),
         ("src/base.rs", "fn helps(a: u8)", "fn helps(extra: u8, a: u8)", "caller implementor lib made makers other"),
@@ -306,8 +306,8 @@ fn nothing_known_is_wrong_after_signatures_by_chance() {
         let whole = text[span.start..span.end].to_owned();
         let head = format!("fn {name}(");
         let other = &names[number * 31 % names.len()];
-        // A parameter more, another visibility or result, another name, none of it any more, other parameters, or
-        // something before it that has the name of another thing.
+        // An additional parameter, another visibility or result, another name, its removal, other parameters, or an
+        // item before it with the name of another one.
         let (from, to) = match number % 8 {
             0 => (head, format!("fn {name}(extra: u8, ")),
             1 => (head, format!("pub(crate) fn {name}(")),
@@ -367,18 +367,18 @@ fn what_comes_and_goes_touches_what_writes_its_name() {
     it.fill();
     let modules = ["base", "chained", "glob", "local", "other", "shape", "user"];
     for (from, to, left) in [
-        // Of a trait's implementation: what works with the trait goes by the trait.
+        // For a trait's implementation: code that uses the trait depends on the trait.
         ("    fn size(&self) -> u8 { 1 }", "    fn size(&self) -> u16 { 1 }", "chained glob local other shape"),
         ("fn default() -> Thing", "fn default() -> u8", "chained glob local other shape"),
         ("pub fn depth(&self) -> u8 { 3 }", "pub fn deep(&self) -> u8 { 3 }", "chained glob local other user"),
-        // It hides what the trait has of this name.
+        // It hides the trait's item with this name.
         ("pub fn deep(", "pub fn twice(&self) -> u16 { 4 }\n    pub fn deep(", "chained local other shape user"),
         ("pub fn twice(&self) -> u16 { 4 }\n    ", "", "base chained local other shape user"),
-        // Implemented where it was the trait's own.
+        // An implementation of an item that had the trait's default.
         ("    fn size(", "    fn twice(&self) -> u8 { 8 }\n    fn size(", "chained local other shape user"),
         ("pub fn free(a: u8) -> u8 { a }\n", "", "local other shape user"),
         ("pub fn other()", "pub fn free(a: u8) -> u16 { a.into() }\npub fn other()", "local other shape user"),
-        // Two of one name in two blocks: both are written in another way.
+        // Two items with one name in two blocks: the paths of both change.
         ("    pub fn deep(", "    pub fn area(&self) -> u8 { 3 }\n    pub fn deep(", "chained glob local other user"),
         ("pub fn area(&self) -> u8 { 3 }\n    ", "", "base chained glob local other user"),
         // A trait's own item may be used without being named.

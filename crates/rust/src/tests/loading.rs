@@ -1,8 +1,8 @@
-//! What loading may take, and what it leaves behind.
+//! Limits of loading, and what a load leaves behind.
 
 use super::*;
 
-/// A build script that never ends is ended, and what else is known answers.
+/// A build script that never ends is ended, and everything else is available.
 #[test]
 fn a_load_ends_at_its_deadline() {
     let directory = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Any path that a reply prints can be asked again.
+//! Any path that a reply prints can be requested again.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -10,7 +10,7 @@ use crate::resolve::symbols;
 use semdex_engine::Stop;
 use semdex_model::{Symbol, SymbolQuery};
 
-/// Every symbol of every file, by the path that it is printed with, asked again. `Err`: what did not lead back.
+/// Requests every symbol of every file by its printed path. `Err`: the paths that did not lead back.
 pub(super) fn round_trip(it: &Loaded) -> Result<usize, Vec<String>> {
     let found = it.asked(|view| {
         view.ask(|context| {
@@ -392,7 +392,7 @@ fn every_odd_name_makes_the_round_trip() {
         Ok(count) => assert!(count > 150, "only {count} symbols"),
         Err(failures) => panic!("{} do not lead back:\n{}", failures.len(), failures.join("\n")),
     }
-    // What they print, and what else leads there.
+    // The printed paths, and other names for the same items.
     it.leads(&[
         ("inline::deeper::reached", "odd_names::inline::deeper::reached"),
         ("odd_names::renamed", "odd_names::inline::deeper::reached"),
@@ -524,7 +524,7 @@ fn a_name_is_what_the_file_sees() {
 }
 
 impl Loaded {
-    /// What was asked leads to a path, and that path to itself.
+    /// The request leads to a path, and that path to itself.
     pub(super) fn leads(&self, expected: &[(&str, &str)]) {
         let wrong = |asked: &str, path: &str| {
             let found = self.meant(asked);

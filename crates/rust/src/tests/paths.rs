@@ -1,4 +1,4 @@
-//! The forms that paths have: types of every form, names that macros share, crates of one name, what is no path.
+//! The forms of paths: all forms of types, names that macros share, crates with one name, and texts that are not paths.
 
 use std::collections::BTreeSet;
 
@@ -202,7 +202,7 @@ fn a_type_trait_or_module_comes_before_a_macro_of_its_name() {
         ("fix_ture::both", "fix_ture::both"),
         ("fn@both_of", "fn@fix_ture::both_of"),
     ]);
-    // Neither comes first.
+    // Neither takes precedence.
     let both = it.meant("fix_ture::both_of");
     assert!(both.starts_with("ambiguous_symbol"), "{both}");
 }
@@ -283,7 +283,7 @@ fn what_is_no_path_is_refused() {
     assert!(format!("{package:?}").contains("InvalidRequest"), "{package:?}");
 }
 
-/// Everything that is printed of the standard library, a part of it asked again.
+/// Every printed path of the standard library; a part of them is requested again.
 #[test]
 fn what_is_outside_of_the_workspace_makes_the_round_trip() {
     let it = REAL.lock().unwrap_or_else(std::sync::PoisonError::into_inner);

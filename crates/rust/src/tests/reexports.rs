@@ -1,5 +1,5 @@
-//! What a crate hands on and how it may be used from outside: imports that bring the same by another name or for fewer,
-//! and attributes that close a type, hide an item or keep a macro at home. `tests/user.rs` is another crate.
+//! What a crate re-exports and how other crates may use it: imports with another name or visibility, and attributes
+//! that seal a type, hide an item or keep a macro private. `tests/user.rs` is another crate.
 
 use super::truth::{Edit, Suite, hold};
 use super::*;
@@ -40,7 +40,7 @@ const FILES: &[(&str, &str)] = &[
 const LIB: &str = "src/lib.rs";
 const CLOSED: &str = "src/closed.rs";
 
-/// Name, file, what stands there and what takes its place.
+/// Name, file, the text that is replaced, and its replacement.
 const BREAKING: &[(&str, &str, &str, &str)] = &[
     ("another alias", LIB, "f as ff", "f as fg"),
     ("an alias that was none", LIB, "pub use m::Cc;", "pub use m::Cc as Cd;"),
@@ -92,7 +92,7 @@ fn broken(it: &mut Loaded, file: &str, from: &str, to: &str) -> Vec<String> {
     places
 }
 
-/// The same without what the compiler said, and for what it does not say of a crate that depends on one that fails.
+/// The same without the compiler, and for crates that depend on a failing one, which the compiler does not check.
 #[test]
 fn both_crates_are_told_of_what_is_handed_on_no_more() {
     let (_directory, mut it) = fixture(FILES);
@@ -110,7 +110,7 @@ fn both_crates_are_told_of_what_is_handed_on_no_more() {
     }
 }
 
-/// What an edit that stays leaves known does not hide what the next one breaks.
+/// What an edit leaves known does not hide errors of the next edit.
 #[test]
 fn a_macro_at_home_is_missed_after_other_edits_too() {
     let (_directory, mut it) = fixture(FILES);

@@ -1,5 +1,5 @@
-//! What is only asked about is judged in a shadow database as it would be in the first, whatever came between, and the
-//! first does not notice.
+//! Dry runs have the same result in a shadow database as in the first one, whatever happens in between, and do not
+//! affect the first one.
 
 use super::impact::{BREAKING, FILES, HARMLESS};
 use super::*;
@@ -14,7 +14,7 @@ impl Loaded {
         assert!(self.rust.has_shadow());
     }
 
-    /// As judged in the first database, and in the second.
+    /// The result in the first database, and in the second.
     fn impact_in_both(&mut self, file: &str, from: &str, to: &str) -> [ChangeImpact; 2] {
         let (after, edits) = self.change(file, from, to);
         let before = self.files.clone();
@@ -77,7 +77,7 @@ fn the_second_database_follows_the_first() {
     it.becomes("src/later.rs", Some("pub fn later() -> u8 {\n    crate::shapes::helper()\n}\n"));
     it.becomes("src/lib.rs", Some(&format!("{lib}\nmod later;\n")));
     check(&mut it, "a file more");
-    // Files that come or go are tried in the first.
+    // Changes that create or delete files are tried in the first.
     let (before, edits) = (
         it.files.clone(),
         vec![FileEdit {
@@ -95,7 +95,7 @@ fn the_second_database_follows_the_first() {
     it.becomes("src/later.rs", None);
     it.becomes("src/user.rs", Some(&user));
     it.rust.catch_shadow_up();
-    // The types of both are kept in one place. Others that run beside may keep the collector from it.
+    // The types of both are stored in one place. Other tests of this process may prevent garbage collection.
     it.rust.collect_garbage();
     check(&mut it, "all taken back");
     let first = broken[0];
@@ -112,14 +112,14 @@ fn files_that_came_and_went_before_the_second_database_heard_of_them() {
         it.becomes(name, Some("pub fn one() { two(); }\n"));
         it.becomes(name, None);
     };
-    // While it is being made.
+    // While it is being created.
     let (sender, receiver) = mpsc::channel();
     it.rust.make_shadow(it.files.clone(), move |made| drop(sender.send(made)));
     come_and_go(&mut it, "loose/early.rs");
     it.rust.adopt_shadow(receiver.recv_timeout(DEADLINE).expect("a second database in time"));
     come_and_go(&mut it, "loose/a.rs");
     it.rust.catch_shadow_up();
-    // One that it knew, gone and back and gone.
+    // A known file, deleted, restored and deleted.
     it.becomes("loose/known.rs", Some("pub fn known() {}\n"));
     it.rust.catch_shadow_up();
     it.becomes("loose/known.rs", None);
@@ -131,7 +131,7 @@ fn files_that_came_and_went_before_the_second_database_heard_of_them() {
     assert!(it.rust.has_shadow() && !beside.impact.broken.is_empty(), "{beside:?}");
 }
 
-/// Which words it held is not forgotten with it.
+/// Its words are not removed from the postings.
 #[test]
 fn a_file_that_went_before_the_second_database_was_made_is_not_looked_into() {
     let (_directory, mut it) = fixture(&FILES);
@@ -169,9 +169,9 @@ fn the_second_database_learns_of_another_manifest() {
         assert!(matches!(it.rust.adopt(step), Adopted::Step { .. }));
     }
     it.rust.set_primed(Ended::Finished);
-    // Until the first knows them, the second is not sent other crates.
+    // The second database receives a new crate graph only when the first one has completed it.
     assert!(!it.rust.is_shadow_behind());
-    // As the writer does: again where it was stopped.
+    // As the writer does: again if it was interrupted.
     while !it.rust.is_complete() {
         let (sender, receiver) = mpsc::channel();
         it.rust.index(it.files.clone(), move |finished| sender.send(finished).unwrap());

@@ -1,4 +1,4 @@
-//! What types implement, with the compiler as the judge.
+//! What types implement, compared with the compiler.
 
 use super::impact::hold_in;
 

@@ -1,6 +1,6 @@
-//! What the compiler says of edits of the fixtures, kept in the tree: `fixtures/truth/NAME.json` has, by edit, each place
-//! that rustc reports with its code, and the version of rustc. A test compares with what is kept and starts no compiler.
-//! Where a fixture or an edit changed, the test fails and names the command that asks the compiler again.
+//! The compiler's errors for edits of the fixtures, checked in: `fixtures/truth/NAME.json` has, by edit, each place
+//! that rustc reports with its code, and the version of rustc. A test compares with these files and starts no compiler.
+//! If a fixture or an edit has changed, the test fails and names the command that runs the compiler again.
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,8 +14,8 @@ use super::*;
 use semdex_model::{ChangeImpact, Diagnostic, Severity};
 use semdex_text::words::words;
 
-/// Asks the compiler and writes down what it says; with `check` in the place of `record` what it says is compared with
-/// what is written.
+/// Runs the compiler and records its errors; with `check` in place of `record` they are compared with the recorded
+/// ones.
 const RECORD: &str = "cargo xtask truth record";
 
 /// A crate that compiles, and is edited.
@@ -33,17 +33,17 @@ pub(super) struct Edit<'s> {
     pub(super) to: &'s str,
 }
 
-/// What an edit breaks: `file:line code`, or `file:line` where the error has no code.
+/// The errors of an edit: `file:line code`, or `file:line` for an error without a code.
 #[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Broken {
     /// A hash of the edit.
     edit: String,
-    /// Where code has to be changed.
+    /// The places that have to be edited.
     errors: BTreeSet<String>,
-    /// Errors that go away by themselves once the others are mended. Nobody has to name these.
+    /// Errors that disappear when the others are fixed. They need not be reported.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     consequences: BTreeSet<String>,
-    /// The names that are missed as well once each broken import is taken away: an import that is broken hides these.
+    /// Unresolved names that appear when each broken import is removed: a broken import hides them.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     behind_imports: BTreeSet<String>,
 }
@@ -65,7 +65,7 @@ impl Truth {
         Truth::directory().join(format!("{}.json", suite.name))
     }
 
-    /// What is kept of a suite and fits it; what it says is first made or checked where that is asked for.
+    /// The recorded errors of a suite, if they match; on request they are first recorded or checked.
     fn of(suite: &Suite<'_>, edits: &[Edit<'_>]) -> Truth {
         let names: BTreeSet<&str> = edits.iter().map(|it| it.name).collect();
         assert_eq!(names.len(), edits.len(), "each edit of {} has a name of its own", suite.name);
@@ -140,11 +140,11 @@ impl Edit<'_> {
         hash_of(&[self.file, self.from, self.to])
     }
 
-    /// What is missed after the edit and what can be written in its place, where the edit does no more than give something
-    /// another name, move it into a module, or take an import away.
+    /// The name that is unresolved after the edit, and its replacement, if the edit only renames an item, moves it into
+    /// a module, or removes an import.
     fn renamed(&self, text: &str) -> Option<(&str, String)> {
         let first = |it: &str| words(it).next().map_or("", |it| it.1).to_owned();
-        // An import that is taken away: each name can be written with its path.
+        // A removed import: each name can be written with its path.
         let path = self.from.trim().strip_prefix("use ").and_then(|it| it.strip_suffix(';'));
         if let Some(path) = path.filter(|it| self.to.trim().is_empty() && !it.contains('{')) {
             return Some((path.rsplit("::").next()?, path.to_owned()));
@@ -184,7 +184,7 @@ fn version() -> String {
     String::from_utf8(said.stdout).unwrap().split(' ').take(2).collect::<Vec<_>>().join(" ")
 }
 
-/// An error of the compiler's, at its primary span.
+/// An error of the compiler, at its primary span.
 struct Reported {
     file: String,
     line: usize,
@@ -194,7 +194,7 @@ struct Reported {
 }
 
 impl Reported {
-    /// Whether a name is missed.
+    /// Whether it is about an unresolved name.
     fn is_of_name(&self) -> bool {
         matches!(
             self.code.as_str(),
@@ -232,7 +232,7 @@ impl Compiler {
             let message = &said["message"];
             let spans = message["spans"].as_array().filter(|_| message["level"] == "error");
             for mut span in spans.into_iter().flatten().filter(|it| it["is_primary"] == true) {
-                // What a macro of elsewhere makes stands at its call.
+                // For the expansion of an external macro the place is that of its call.
                 while span["file_name"].as_str().is_some_and(|it| Path::new(it).is_absolute()) {
                     span = &span["expansion"]["span"];
                 }
@@ -250,8 +250,8 @@ impl Compiler {
         found
     }
 
-    /// What of these errors is gone once the new name is written wherever the old one is missed, and in no other line. The
-    /// files are as they were afterwards.
+    /// Which of these errors disappear when the new name replaces the old one on each line where it is unresolved. The
+    /// files are restored afterwards.
     fn mended_by_renaming(&self, errors: &[Reported], old: &str, new: &str) -> BTreeSet<String> {
         let mut originals: BTreeMap<String, String> = BTreeMap::new();
         let mut edited: BTreeSet<(String, usize)> = BTreeSet::new();
@@ -282,7 +282,7 @@ impl Compiler {
         errors.iter().filter(is_gone).map(|it| place_of(&it.file, it.line, &it.code)).collect()
     }
 
-    /// The names that are missed once each import that is an error has been taken away. The files are as they were
+    /// The names that are unresolved after each import with an error has been removed. The files are restored
     /// afterwards.
     fn missed_without_imports(&self, mut errors: Vec<Reported>) -> BTreeSet<String> {
         let mut originals: BTreeMap<String, String> = BTreeMap::new();
@@ -290,7 +290,7 @@ impl Compiler {
         for _ in 0..6 {
             missed.extend(errors.iter().filter(|it| it.is_of_name()).map(|it| place_of(&it.file, it.line, &it.code)));
             let mut texts: BTreeMap<String, String> = BTreeMap::new();
-            // From the end, so that what is before keeps its place.
+            // From the end, so that earlier positions stay valid.
             let mut imports: Vec<&Reported> =
                 errors.iter().filter(|it| matches!(it.code.as_str(), "E0432" | "E0433" | "E0603")).collect();
             imports.sort_by_key(|it| std::cmp::Reverse((&it.file, it.line, it.column)));
@@ -317,7 +317,7 @@ impl Compiler {
     }
 }
 
-/// A text without the part of an import that stands there; its lines stay.
+/// A text without the part of an import at this position; the number of lines stays the same.
 fn without_import(text: &str, line: usize, column: usize) -> Option<String> {
     let before: usize = text.split_inclusive('\n').take(line - 1).map(str::len).sum();
     let at = u32::try_from(before + column - 1).unwrap().into();
@@ -339,7 +339,7 @@ fn without_import(text: &str, line: usize, column: usize) -> Option<String> {
     Some(text)
 }
 
-/// A text with another name in one line.
+/// A text with another name on one line.
 fn with_name_in_line(text: &str, line: usize, old: &str, new: &str) -> String {
     let lines = text.split_inclusive('\n').enumerate().map(|(at, it)| {
         if at + 1 != line {
@@ -370,8 +370,8 @@ impl Broken {
         self.errors.iter().chain(&self.behind_imports)
     }
 
-    /// What is wrong with what is said of an edit: a line that the compiler reports and semdex does not name, or an error
-    /// that the compiler does not report there, or with another code. Of several errors in a line one is enough.
+    /// The differences for an edit: a line that the compiler reports and semdex does not, or an error that the compiler
+    /// does not report there, or reports with another code. Of several errors on a line one is enough.
     fn against(&self, named: &BTreeSet<String>) -> Vec<String> {
         let lines: BTreeSet<&str> = named.iter().map(|it| line_of(it)).collect();
         let missing = self.to_edit().filter(|it| !lines.contains(line_of(it))).map(|it| format!("missing {it}"));
@@ -385,7 +385,7 @@ impl Broken {
     }
 }
 
-/// Cargo does not check what depends on a library that fails.
+/// Cargo does not check dependents of a library that fails.
 fn is_reached(broken: &Broken, file: &str) -> bool {
     let is_of_dependent = |at: &str| at.starts_with("tests/") || at.starts_with("src/main.rs");
     !is_of_dependent(file) || broken.all().all(|it| is_of_dependent(it))
@@ -397,12 +397,12 @@ fn errors_in<'d>(found: impl IntoIterator<Item = &'d Diagnostic>, broken: &Broke
     errors.map(|it| place_of(&it.place.file, it.place.line, of_the_compiler(it.code.as_deref()))).collect()
 }
 
-/// What is no Rust has no code.
+/// Syntax errors have no code.
 fn of_the_compiler(code: Option<&str>) -> &str {
     code.filter(|it| *it != "syntax-error").unwrap_or_default()
 }
 
-/// Holds edits of a fixture against the compiler: what each breaks, and what taking it back mends, with the codes.
+/// Compares edits of a fixture with the compiler: what each edit breaks, and what its reversal fixes, with the codes.
 pub(super) fn hold(suite: &Suite<'_>, edits: &[Edit<'_>]) {
     let truth = Truth::of(suite, edits);
     let (_directory, mut it) = fixture_of(suite.files, suite.is_built);
@@ -460,7 +460,7 @@ impl Loaded {
         self.rust.impact(&before, &after, &edits, None)
     }
 
-    /// Makes an edit and takes it back: what is said of the second change.
+    /// Makes an edit and reverts it: the impact of the second change.
     fn impact_back(&mut self, edit: &Edit<'_>) -> ChangeImpact {
         let (after, edits) = self.change(edit.file, edit.from, edit.to);
         let before = self.files.clone();
@@ -479,7 +479,7 @@ fn all_kept() -> Vec<Broken> {
     kept.flat_map(|it| it.edits.into_values()).collect()
 }
 
-/// The codes of errors that stand alone in a line of some edit: there no other code would do.
+/// The codes of errors that are alone on a line of some edit: there no other code would be accepted.
 pub(super) fn codes_alone_in_a_line() -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for broken in all_kept() {
@@ -494,7 +494,7 @@ pub(super) fn codes_alone_in_a_line() -> BTreeSet<String> {
 
 static KEPT: LazyLock<Vec<Broken>> = LazyLock::new(all_kept);
 
-/// Whether some edit is wrong if each of two codes is taken for the other.
+/// Whether some edit fails if each of two codes is replaced by the other.
 pub(super) fn tells_apart(one: &str, other: &str) -> bool {
     let swapped = |it: &String| match it.split_once(' ') {
         Some((line, code)) if code == one => format!("{line} {other}"),

@@ -1,5 +1,5 @@
-//! What many ways to use a thing make of a change of it, with the compiler as the judge: traits, generics, functions and
-//! constants (`fixtures/parts.rs`), what values can do (`fixtures/values.rs`), and what is written anew (`fixtures/written.rs`).
+//! The impact of changes on many kinds of uses, compared with the compiler: traits, generics, functions and constants
+//! (`fixtures/parts.rs`), properties of values (`fixtures/values.rs`), and newly written code (`fixtures/written.rs`).
 
 use super::impact::hold_in;
 

@@ -1,4 +1,5 @@
-//! Bounds that a change adds to the parameters of types and traits: each place that gives an argument which lacks them.
+//! Bounds that a change adds to the parameters of types and traits: each place with an argument that does not meet
+//! them.
 
 use super::impact::hold_in;
 

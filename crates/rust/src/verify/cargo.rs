@@ -1,5 +1,5 @@
-//! The Cargo workspaces below a root as their manifests say them, and how Cargo is called on them: it builds in a target
-//! directory of semdex's own, and leaves the user's lock file as it is.
+//! The Cargo workspaces below a root, from their manifests, and how Cargo is called for them: it builds in a target
+//! directory of semdex's own, and does not change the user's lock file.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use crate::engine::load::workspace::{LOCK_FILE_ELSEWHERE, lock_at};
 use semdex_config::Features;
 use semdex_engine::verify::{Job, normal};
 
-/// What `cargo metadata` says, as far as it is needed.
+/// The required part of the output of `cargo metadata`.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Metadata {
     pub packages: Vec<Package>,
@@ -69,7 +69,7 @@ pub(crate) struct DependencyKind {
 }
 
 impl Package {
-    /// Where it lies.
+    /// The directory of the package.
     pub(crate) fn directory(&self) -> &Path {
         self.manifest_path.parent().unwrap_or(&self.manifest_path)
     }
@@ -78,14 +78,14 @@ impl Package {
         self.targets.iter().find(|it| it.is_library())
     }
 
-    /// As replies name it: by its library, else by its first program.
+    /// The name in replies: that of its library, else that of its first program.
     pub(crate) fn crate_name(&self) -> String {
         let program = || self.targets.iter().find(|it| it.kind.iter().any(|kind| kind == "bin"));
         let name = self.library().or_else(program).map_or(self.name.as_str(), |it| &it.name);
         name.replace('-', "_")
     }
 
-    /// How well a name fits: 0 is best.
+    /// How well a name matches: 0 is best.
     fn fits(&self, name: &str) -> Option<usize> {
         let name = name.rsplit_once('@').map_or(name, |(before, after)| {
             // `bin@name` of a reply, or `name@1.0.0` of Cargo.
@@ -110,7 +110,7 @@ impl Target {
         self.kind.iter().any(|it| it.ends_with("lib") || it == "proc-macro")
     }
 
-    /// What has Cargo take this target alone.
+    /// The arguments that restrict Cargo to this target.
     pub(crate) fn selector(&self) -> Vec<String> {
         let kind = self.kind.first().map(String::as_str).unwrap_or_default();
         match kind {
@@ -123,34 +123,34 @@ impl Target {
 /// One Cargo workspace.
 pub(crate) struct Workspace {
     pub metadata: Metadata,
-    /// Packages by their ids.
+    /// Indices of packages by their ids.
     by_id: HashMap<String, usize>,
-    /// Its members that are asked about, as positions in the packages; none where all are.
+    /// The requested members, as indices of packages; `None` means all.
     pub selected: Option<BTreeSet<usize>>,
     lock: Lock,
 }
 
-/// Which lock file Cargo has.
+/// The lock file that Cargo uses.
 #[derive(Debug, Clone)]
 enum Lock {
     /// The workspace's own, which needs no change.
     Own,
-    /// One of semdex's.
+    /// A copy of semdex's own.
     Elsewhere(PathBuf),
 }
 
-/// A manifest that Cargo cannot read, and what it says.
+/// A manifest that Cargo cannot read, and the message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Refused {
     pub manifest: String,
     pub said: String,
 }
 
-/// The workspaces of a root, with the toolchain that serves them.
+/// The workspaces of a root, with the toolchain for them.
 pub(crate) struct Workspaces {
     pub found: Vec<Workspace>,
     pub refused: Vec<Refused>,
-    /// Manifests that belong to no workspace though they lie in one: tests' own, mostly.
+    /// Manifests that belong to no workspace though they are inside one: mostly of test data.
     pub strays: Vec<Refused>,
 }
 
@@ -162,7 +162,7 @@ pub(crate) fn tools<'a>(job: &'a Job) -> Result<Tools<'a>, String> {
     Tools::find(&root, true, Patience { deadline: job.deadline, is_wanted })
 }
 
-/// Reads the manifests, the outermost first, then those that no workspace before has as a member.
+/// Reads the manifests: the outermost first, then those that are not members of a previous workspace.
 pub(crate) fn workspaces(job: &Job, tools: &Tools<'_>) -> Workspaces {
     let is_manifest = |it: &str| it == "Cargo.toml" || it.ends_with("/Cargo.toml");
     let mut manifests: Vec<String> =
@@ -186,7 +186,7 @@ pub(crate) fn workspaces(job: &Job, tools: &Tools<'_>) -> Workspaces {
             Err(said) if said.contains("believes it's in a workspace when it's not") => {
                 all.strays.push(Refused { manifest: name, said });
             }
-            // The members of a workspace that cannot be read are refused for the same reason.
+            // The members of a workspace that cannot be read are rejected for the same reason.
             Err(said) if all.refused.iter().any(|it| it.said == said) => {}
             Err(said) => all.refused.push(Refused { manifest: name, said }),
         }
@@ -213,7 +213,7 @@ fn read(job: &Job, tools: &Tools<'_>, manifest: &Path) -> Result<Workspace, Stri
             let directory = job.build_dir().join("locks").join(key.as_str().get(..16).unwrap_or_default());
             let file = directory.join("Cargo.lock");
             std::fs::create_dir_all(&directory).map_err(|error| error.to_string())?;
-            // Without one of the user's, the versions that were chosen before are kept.
+            // Without a lock file of the user, the previously chosen versions are kept.
             let users = manifest.with_file_name("Cargo.lock");
             if users.is_file() {
                 std::fs::copy(users, &file).map_err(|error| error.to_string())?;
@@ -234,7 +234,7 @@ fn cargo(tools: &Tools<'_>, directory: &Path) -> Result<Command, String> {
 }
 
 impl Workspace {
-    /// The positions of its members.
+    /// The indices of its members.
     pub(crate) fn members(&self) -> impl Iterator<Item = usize> + '_ {
         self.metadata.workspace_members.iter().filter_map(|it| self.by_id.get(it).copied())
     }
@@ -251,7 +251,7 @@ impl Workspace {
         self.metadata.workspace_members.iter().any(|it| it == id)
     }
 
-    /// The members that a name means, the best that fit.
+    /// The members that match a name best.
     pub(crate) fn named(&self, name: &str) -> BTreeSet<usize> {
         let fits = |it: usize| Some((self.metadata.packages.get(it)?.fits(name)?, it));
         let found: Vec<(usize, usize)> = self.members().filter_map(fits).collect();
@@ -259,7 +259,7 @@ impl Workspace {
         found.into_iter().filter(|it| Some(it.0) == best).map(|it| it.1).collect()
     }
 
-    /// The members that are asked about.
+    /// The requested members.
     pub(crate) fn chosen(&self) -> Vec<usize> {
         match &self.selected {
             Some(selected) => selected.iter().copied().collect(),
@@ -271,7 +271,7 @@ impl Workspace {
         self.chosen().into_iter().filter_map(|it| self.metadata.packages.get(it))
     }
 
-    /// Where its compiler names files from.
+    /// The directory to which its compiler's file names are relative.
     pub(crate) fn base_of(&self, id: &str) -> &Path {
         match self.package(id) {
             Some(package) if !self.is_member(id) => package.directory(),
@@ -279,13 +279,13 @@ impl Workspace {
         }
     }
 
-    /// Nobody else builds here.
+    /// Nothing else builds in this directory.
     pub(crate) fn target_dir(&self, job: &Job) -> PathBuf {
         let key = blake3::hash(self.metadata.workspace_root.as_os_str().as_encoded_bytes()).to_hex();
         job.build_dir().join(key.as_str().get(..8).unwrap_or_default())
     }
 
-    /// Cargo with a subcommand for these packages; for all members where none is given.
+    /// Cargo with a subcommand for these packages; for all members if none is given.
     pub(crate) fn command(
         &self,
         job: &Job,
@@ -313,7 +313,7 @@ impl Workspace {
         Ok(cargo)
     }
 
-    /// A package as Cargo takes it: by its name, unless a dependency has the same.
+    /// A package as an argument of Cargo: by its name, unless a dependency has the same.
     fn specification(&self, at: usize) -> String {
         let Some(package) = self.metadata.packages.get(at) else { return String::new() };
         let namesakes = self.metadata.packages.iter().filter(|it| it.name == package.name).count();

@@ -1,10 +1,10 @@
-//! Where a doctest failed. rustdoc names it by the line that it begins in, but what panics in it says a line of the program
-//! that rustdoc made of it: the column is right, and so is what stands there.
+//! Where a doctest failed. rustdoc names it by its first line, but a panic in it has a line of the program that rustdoc
+//! generated: the column is correct, and so is the code at it.
 
 use super::libtest::At;
 use semdex_engine::verify::line_of;
 
-/// What panics, as it stands at the column of a panic.
+/// Code that panics, as it appears at the column of a panic.
 const PANICKING: &[&str] = &[
     "assert",
     "assert_eq",
@@ -29,19 +29,19 @@ pub(crate) fn place(name: &str) -> Option<At> {
     Some(At { file: file.to_owned(), line, column: 1 })
 }
 
-/// The path of what it documents; empty for the module of a file.
+/// The path of the documented item; empty for the module of a file.
 pub(crate) fn path(name: &str) -> &str {
     name.split_once(" - ").and_then(|it| it.1.split_once(" (")).map_or("", |it| it.0.trim())
 }
 
-/// The narrowest word of its name that rustdoc can choose it by.
+/// The most specific word of its name by which rustdoc can select it.
 pub(crate) fn filter(name: &str) -> &str {
     let path = path(name);
     let whole = if path.is_empty() || path.starts_with("(line") { name } else { path };
     whole.split(' ').next().unwrap_or(whole)
 }
 
-/// The line of its file that a panic means, by the text of that file; `None` where it is one of code elsewhere.
+/// The line of the file that a panic refers to, found by the text of that file; `None` if the code is elsewhere.
 pub(crate) fn line_of_panic(text: &str, begins: usize, panic: &At, message: &str) -> Option<usize> {
     let is_real = line_of(text, panic.line)
         .is_some_and(|(_, code)| !code.trim_start().starts_with("//") && panics_at(code, panic.column));
@@ -64,7 +64,7 @@ pub(crate) fn line_of_panic(text: &str, begins: usize, panic: &At, message: &str
     Some(fallback.unwrap_or(begins))
 }
 
-/// Without the sign of a comment of documentation, and what hides a line from readers.
+/// Without the marker of a doc comment, and without the prefix that hides a line.
 fn uncommented(line: &str) -> &str {
     let line = line.trim_start();
     let inner = ["///", "//!", "*"].iter().find_map(|it| line.strip_prefix(it)).unwrap_or(line);
@@ -83,7 +83,7 @@ fn panics_at(code: &str, column: usize) -> bool {
     word_at(code, column).is_some_and(|it| PANICKING.contains(&it))
 }
 
-/// Whether this is what says such a message.
+/// Whether this code produces such a message.
 fn fits(word: &str, message: &str) -> bool {
     match word.trim_start_matches("debug_") {
         "assert_eq" => message.starts_with("assertion `left == right`"),

@@ -1,11 +1,12 @@
-//! What test programs print, and Cargo between them. The text of libtest is stable; its JSON is not. What a test printed
-//! stands between, so that only what is reported at the end counts: the list of failures and the line of the result.
+//! Parses the output of test programs, and Cargo's messages in between. The text format of libtest is stable; its JSON
+//! format is not. Output of the tests is mixed in, so only the final part counts: the list of failures and the result
+//! line.
 
 use std::collections::BTreeMap;
 
 use semdex_engine::verify::report::Excerpt;
 
-/// Blocks of failures of one program that are kept, and panics of one block.
+/// The most failure blocks of one program, and the most panics of one block, that are kept.
 const MOST_BLOCKS: usize = 2000;
 const MOST_PANICS: usize = 8;
 const MOST_MESSAGE_LINES: usize = 40;
@@ -19,29 +20,29 @@ pub(crate) struct Program {
     pub ignored: usize,
     /// It reported its result.
     pub has_result: bool,
-    /// Cargo says that it failed.
+    /// Cargo reported that it failed.
     pub has_failed: bool,
-    /// How it ended, where Cargo says that.
+    /// How it ended, if Cargo reported that.
     pub how: Option<String>,
     pub failures: Vec<Failure>,
-    /// What was printed beside the tests.
+    /// Output that does not belong to a test.
     pub printed: Excerpt,
-    /// Panics that no test's output holds.
+    /// Panics outside the output of tests.
     pub panics: Vec<Panic>,
-    /// The tests that have ended.
+    /// The number of finished tests.
     pub done: usize,
-    /// How many it said that it runs.
+    /// The number of tests that it announced.
     pub announced: usize,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) enum What {
-    /// Before the first one.
+    /// Before the first program.
     #[default]
     Nothing,
     /// By the path of the program.
     Executable(String),
-    /// Of the library of this name.
+    /// For the library of this name.
     Doctests(String),
 }
 
@@ -50,15 +51,15 @@ pub(crate) struct Failure {
     pub name: String,
     pub output: Excerpt,
     pub panics: Vec<Panic>,
-    /// Where it says that it should have panicked.
+    /// The position in the message that it should have panicked.
     pub should_panic_at: Option<At>,
-    /// Of a doctest that did not compile.
+    /// For a doctest that did not compile.
     pub compile_error: Option<(String, Option<At>)>,
-    /// What a test returned.
+    /// The error that a test returned.
     pub error: Option<String>,
 }
 
-/// A place as the program knows it.
+/// A position as the program reports it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct At {
     pub file: String,
@@ -69,21 +70,21 @@ pub(crate) struct At {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Panic {
     pub thread: String,
-    /// None where the stack overflowed.
+    /// `None` if the stack overflowed.
     pub at: Option<At>,
     pub message: String,
 }
 
-/// Reads the output of `cargo test`, line by line.
+/// Parses the output of `cargo test`, line by line.
 pub(crate) struct Reader {
-    /// What Cargo runs lies below it.
+    /// The programs that Cargo runs are below it.
     target_dir: String,
     current: Program,
     state: State,
     names: Vec<String>,
     blocks: BTreeMap<String, Failure>,
     block: Option<Failure>,
-    /// A panic whose message goes on.
+    /// A panic whose message continues.
     panic: Option<OpenPanic>,
 }
 
@@ -95,7 +96,7 @@ struct OpenPanic {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     Running,
-    /// What the failed tests printed, each in its block.
+    /// The output of the failed tests, each in its block.
     Blocks,
     /// The list of the failed tests.
     Names,
@@ -118,7 +119,7 @@ impl Reader {
         &self.current
     }
 
-    /// Takes a line; answers with the program that ended before it.
+    /// Takes a line; returns the program that ended before it.
     pub(crate) fn line(&mut self, line: &str) -> Option<Program> {
         let Some(what) = self.begun(line) else {
             self.within(line);
@@ -144,7 +145,7 @@ impl Reader {
             if let Some(result) = result(line) {
                 return self.take_result(result);
             }
-            // It was a line of what a test printed.
+            // The line belonged to the output of a test.
             self.state = State::Blocks;
             let names = std::mem::take(&mut self.names);
             self.in_block("failures:");
@@ -170,7 +171,7 @@ impl Reader {
         self.close_panic();
         self.close_block();
         if self.state != State::Running {
-            // It ended while it reported what had failed.
+            // It ended while it was reporting the failures.
             self.names.extend(self.blocks.keys().filter(|it| !self.names.contains(it)).cloned().collect::<Vec<_>>());
             self.take_result((0, self.names.len(), 0));
             (self.current.has_result, self.current.has_failed) = (false, true);
@@ -182,7 +183,7 @@ impl Reader {
         (program.what != What::Nothing).then_some(program)
     }
 
-    /// What Cargo says that it runs now.
+    /// The program that Cargo says it runs now.
     fn begun(&self, line: &str) -> Option<What> {
         if let Some(at) = line.rfind("   Doc-tests ") {
             let name = line.get(at + "   Doc-tests ".len()..)?;
@@ -268,7 +269,7 @@ impl Reader {
         }
     }
 
-    /// Whether a line is a part of the message of the panic before.
+    /// Whether a line continues the message of the last panic.
     fn panic_goes_on(&mut self, line: &str) -> bool {
         let Some(open) = &mut self.panic else { return false };
         let is_end = line == "stack backtrace:"
@@ -315,7 +316,7 @@ impl Failure {
         }
     }
 
-    /// The panic that failed it: its own thread's, else the first.
+    /// The panic that failed it: that of its own thread, else the first one.
     pub(crate) fn panic(&self) -> Option<&Panic> {
         let own = |it: &&Panic| it.thread == self.name || it.thread == "main";
         self.panics.iter().rev().find(own).or(self.panics.first())
@@ -327,13 +328,13 @@ fn head_of_block(line: &str) -> Option<&str> {
     line.strip_prefix("---- ")?.strip_suffix(" stdout ----")
 }
 
-/// `test NAME ... ok`, perhaps after something that a program printed without the end of a line.
+/// `test NAME ... ok`, perhaps after program output without a line break.
 fn is_result_of_test(line: &str) -> bool {
     let ends = [" ... ok", " ... FAILED", " ... ignored"];
     line.contains("test ") && (ends.iter().any(|it| line.ends_with(it)) || line.contains(" ... ignored, "))
 }
 
-/// Passed, failed and ignored.
+/// The numbers of passed, failed and ignored tests.
 fn result(line: &str) -> Option<(usize, usize, usize)> {
     let rest = line.split_once("test result: ")?.1;
     let number = |word: &str| {
@@ -343,7 +344,7 @@ fn result(line: &str) -> Option<(usize, usize, usize)> {
     Some((number(" passed;")?, number(" failed;")?, number(" ignored;")?))
 }
 
-/// `thread 'NAME' (ID) panicked at FILE:LINE:COLUMN:`, in older ones `panicked at 'MESSAGE', FILE:LINE:COLUMN`.
+/// `thread 'NAME' (ID) panicked at FILE:LINE:COLUMN:`, in older versions `panicked at 'MESSAGE', FILE:LINE:COLUMN`.
 fn panic_in(line: &str) -> Option<Panic> {
     let (thread, rest) = line.get(line.find("thread '")? + "thread '".len()..)?.split_once('\'')?;
     if rest.ends_with("has overflowed its stack") {

@@ -1,4 +1,4 @@
-//! What Cargo says as JSON while it builds: the compiler's diagnostics, and what was made.
+//! Cargo's JSON messages during a build: the compiler's diagnostics, and the artifacts.
 
 use std::path::{Path, PathBuf};
 
@@ -24,7 +24,7 @@ pub(crate) struct CompilerMessage {
     pub message: Rustc,
 }
 
-/// Something that was made.
+/// An artifact of the build.
 #[derive(Debug, Clone, Deserialize)]
 pub(crate) struct Artifact {
     pub package_id: String,
@@ -36,7 +36,7 @@ pub(crate) struct Artifact {
 }
 
 impl Artifact {
-    /// The files that it was made of, by the note that the compiler leaves beside it, as that names them.
+    /// The source files of this artifact, as the dep-info file next to it names them.
     pub(crate) fn sources(&self) -> Vec<String> {
         let note = |it: &PathBuf| {
             let stem = it.file_stem()?.to_str()?;
@@ -44,7 +44,7 @@ impl Artifact {
             std::fs::read_to_string(it.with_file_name(format!("{stem}.d"))).ok()
         };
         let notes: Vec<String> = self.filenames.iter().filter_map(note).collect();
-        // Each stands on a line of its own too, as a target without anything that it depends on.
+        // Each source also has a line of its own, as a target without dependencies.
         let alone = |line: &str| Some(line.strip_suffix(':')?.replace("\\ ", " "));
         notes.iter().flat_map(|it| it.lines()).filter_map(alone).collect()
     }
@@ -55,7 +55,7 @@ pub(crate) struct Profile {
     pub test: bool,
 }
 
-/// A diagnostic as rustc says it.
+/// A diagnostic in rustc's JSON format.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Rustc {
     pub message: String,
@@ -106,7 +106,7 @@ impl CompilerMessage {
         self.message.level.starts_with("error")
     }
 
-    /// What it says of a place. `None` for what only sums others up.
+    /// The diagnostic with its place. `None` for a summary of others.
     pub(crate) fn diagnostic(&self, job: &Job, workspace: &Workspace) -> Option<Diagnostic> {
         let Rustc { message, code, level, spans, .. } = &self.message;
         let severity = match level.as_str() {
@@ -136,7 +136,7 @@ fn sums_up(message: &str) -> bool {
 }
 
 impl RustcSpan {
-    /// Where it stands in code of the workspace, if a macro of elsewhere was expanded there.
+    /// Its place in code of the workspace, if an external macro was expanded there.
     fn place(&self, job: &Job, base: &Path) -> Place {
         let mut span = self;
         while !span.is_inside(job, base) {

@@ -1,9 +1,10 @@
-//! What each crate is called, so that no two have one name.
+//! The names of crates, which are unique.
 //!
-//! Of the workspace's targets with one name the library has it plainly, others have their kind before it, and where
-//! that is not enough their package too: `bin@rg`, `test@grep-cli/integration`. Of several versions of a dependency
-//! one has the plain name, others are `name@1.2.3`, as in Cargo's package specifications. A plain name is what the
-//! workspace's own members mean by it: a test target `tests/serde.rs` does not take it from the dependency.
+//! If several targets of the workspace have the same name, the library has the plain name, and others have their kind
+//! before it, and also their package if necessary: `bin@rg`, `test@grep-cli/integration`. Of several versions of a
+//! dependency one has the plain name, and others are `name@1.2.3`, as in Cargo's package specifications. A plain name
+//! has the meaning that the workspace's own members give it: a test target `tests/serde.rs` does not take it from the
+//! dependency.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -15,25 +16,24 @@ use super::memo::CrateNames;
 use super::text::{plain_name, with_ordinal};
 use crate::view::Context;
 
-/// The kinds of targets, as they stand before `@`.
+/// The kinds of targets, as they are written before `@`.
 pub(crate) const TARGETS: [&str; 6] = ["lib", "bin", "example", "test", "bench", "build"];
 
-/// What a crate may be called, the shortest first.
+/// The possible names of a crate, the shortest first.
 struct Called {
     krate: Crate,
     forms: Vec<String>,
-    /// Who of equals has the shorter form: what more members depend on, then by the name of the file.
+    /// Decides which of several crates gets the shorter name: the dependency of more members, then by file name.
     rank: (u8, Reverse<usize>, String),
 }
 
-/// A crate's name, made distinct where several share it.
+/// A crate's name, made unique if several crates share it.
 pub(crate) fn crate_name(cx: &Context<'_>, krate: Crate) -> String {
     crate_names(cx).printed.get(&krate).cloned().unwrap_or_else(|| "_".to_owned())
 }
 
-/// The crates that a first segment may mean, in the order in which they are looked into: the one that is printed so,
-/// the workspace's own, what its members depend on by that name. All others count only where there are none of
-/// these.
+/// The crates that a first segment may mean, in the order in which they are searched: the crate with this printed name,
+/// the workspace's own, the members' dependencies with that name. Other crates count only if there are none of these.
 pub(crate) fn crates_named(cx: &Context<'_>, name: &str) -> Vec<Vec<Crate>> {
     let names = crate_names(cx);
     let printed = names.by_printed.get(name).copied();
@@ -84,7 +84,7 @@ fn name_crates(cx: &Context<'_>) -> CrateNames {
         shared.entry(name).or_default().push(krate);
     }
     for (name, crates) in shared {
-        // The kind of a target stands in its name only where that is needed.
+        // The kind of a target is part of its name only if that is necessary.
         let is_alone = crates.iter().filter(|it| it.origin(db).is_local()).count() == 1;
         let foreign = |it: &Crate| !it.origin(db).is_local();
         let is_dependency = names.by_dependency.get(&name).is_some_and(|it| it.iter().any(foreign));
@@ -106,7 +106,7 @@ fn name_crates(cx: &Context<'_>) -> CrateNames {
             }
         }
         for called in &group {
-            // Of equal targets each has its package before it; of versions the nearest has the plain name.
+            // Of targets with the same name each gets its package; of versions the nearest one gets the plain name.
             let is_shared = |form: &str| form.contains('@') && names.by_form.get(form).is_some_and(|it| it.len() > 1);
             let is_free = |form: &str| !names.by_printed.contains_key(form);
             let own = called.forms.iter().find(|it| is_free(it) && !is_shared(it)).cloned();
@@ -157,7 +157,7 @@ fn crate_called(cx: &Context<'_>, krate: Crate, name: &str, is_plain: bool, depe
     }
 }
 
-/// Which target of its package a crate is: by Cargo's conventions, or as its manifest says.
+/// The kind of a crate's target: by Cargo's conventions, or from its manifest.
 fn target_kind(cx: &Context<'_>, root: &str, manifest_dir: Option<String>) -> &'static str {
     let directory = manifest_dir.unwrap_or_default();
     let directory = match directory.strip_prefix(cx.root.as_str()) {

@@ -1,4 +1,4 @@
-//! What a definition is: its name and kind in a path, and what it is declared in.
+//! Properties of a definition in paths: its name, kind and container.
 
 use ra_ap_hir::{
     Adt, AsAssocItem, AssocItem, AssocItemContainer, FieldSource, HasCrate, HasSource, HasVisibility as _, Impl,
@@ -38,8 +38,8 @@ pub(crate) fn kind_word<'db>(db: &'db RootDatabase, definition: Definition<'db>)
     }
 }
 
-/// What a definition's path leads through: a crate's root has nothing above it, an implementation of a trait is
-/// named by its type and trait alone.
+/// The container of a definition in its path: a crate's root has none, and an implementation of a trait is named only
+/// by its type and trait.
 pub(crate) fn container_of<'db>(
     sema: &Semantics<'db, RootDatabase>,
     definition: Definition<'db>,
@@ -71,7 +71,7 @@ pub(crate) fn container_of<'db>(
     }
 }
 
-/// The members of all inherent blocks of one type stand below it.
+/// The container of the members of all inherent blocks of one type.
 fn inherent_container<'db>(db: &'db RootDatabase, it: Impl) -> Definition<'db> {
     let ty = it.self_ty(db);
     match (ty.as_adt(), ty.as_builtin()) {
@@ -81,7 +81,7 @@ fn inherent_container<'db>(db: &'db RootDatabase, it: Impl) -> Definition<'db> {
     }
 }
 
-/// The inherent block that a member stands in.
+/// The inherent block that contains a member.
 pub(super) fn inherent_impl_of<'db>(sema: &Semantics<'db, RootDatabase>, definition: Definition<'db>) -> Option<Impl> {
     match as_assoc_item(definition, sema.db)?.container(sema.db) {
         AssocItemContainer::Impl(it) if trait_of(sema, it).is_none() => Some(it),
@@ -93,7 +93,7 @@ pub(super) fn is_exported(db: &RootDatabase, it: Macro) -> bool {
     it.kind(db) == MacroKind::Declarative && it.visibility(db) == Visibility::Public
 }
 
-/// A module, or for an item in a body the function, constant or static whose body it is.
+/// A module, or for an item in a body the function, constant or static with that body.
 fn module_or_body<'db>(
     sema: &Semantics<'db, RootDatabase>,
     definition: Definition<'db>,
@@ -105,7 +105,7 @@ fn module_or_body<'db>(
     let node = syntax_of(sema, definition)?;
     let around = sema.ancestors_with_macros_file(node).skip(1).filter(|it| ast::Item::can_cast(it.value.kind()));
     let body = around.into_iter().find_map(|it| {
-        // Above a macro's output stands a tree that was not asked for yet.
+        // The tree that contains a macro's output may not have been requested yet.
         let node = sema.to_node_syntax(it.map(|it| SyntaxNodePtr::new(&it)));
         body_owner(sema, &ast::Item::cast(node)?)
     });
@@ -196,7 +196,7 @@ pub(crate) fn module_definition<'db>(item: ModuleDef) -> Definition<'db> {
     }
 }
 
-/// The item of the trait that an implementation's item stands for; anything else itself.
+/// The trait's item that an implementation's item implements; any other definition itself.
 pub(crate) fn in_trait<'db>(definition: Definition<'db>, db: &'db RootDatabase) -> Definition<'db> {
     let found = || {
         let item = as_assoc_item(definition, db)?;
@@ -213,7 +213,7 @@ pub(crate) fn in_trait<'db>(definition: Definition<'db>, db: &'db RootDatabase) 
 /// What an `impl` block implements.
 pub(super) enum ImplementedTrait {
     FileSymbols(Trait),
-    /// As written: nobody knows it, or it is switched off.
+    /// As written: the trait is unresolved or switched off.
     Written(String),
 }
 
@@ -222,7 +222,7 @@ pub(super) fn trait_of(sema: &Semantics<'_, RootDatabase>, it: Impl) -> Option<I
     if let Some(known) = it.trait_(sema.db) {
         return Some(ImplementedTrait::FileSymbols(known));
     }
-    // Blocks of the language's own crates and of dependencies are whole.
+    // Blocks of the language's own crates and of dependencies are complete.
     if !it.module(sema.db).krate(sema.db).origin(sema.db).is_local() {
         return None;
     }

@@ -1,6 +1,6 @@
-//! The items of files by name, and the paths of those that only the text shows: what `cfg` switches off, what stands
-//! in a file of no crate, what is declared twice. They are called detached: no member of anything, so that a path leads
-//! to them only by their name.
+//! The items of files by name, and the paths of detached items, which are known only from the text: code that `cfg`
+//! switches off, files in no crate, duplicate declarations. Detached items are members of nothing, so a path leads to
+//! them only by their name.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -24,10 +24,10 @@ use semdex_engine::files::File;
 use semdex_model::{OutlineItem, SymbolKind};
 use semdex_text::words::{word_hash, words};
 
-/// Stands before the path of an inherent block.
+/// The prefix of an inherent block's path.
 const INHERENT: &str = "impl@";
 
-/// What the workspace's files declare under a name, in the order of the files. For `impl` blocks: `Type`, or
+/// The declarations with a name in the workspace's files, in the order of the files. For `impl` blocks: `Type`, or
 /// `Trait for Type`.
 pub(crate) fn items_named<'db>(cx: &Context<'db>, name: &str) -> Rc<Vec<Item<'db>>> {
     if let Some(known) = cx.names.items.borrow().get(name) {
@@ -42,8 +42,9 @@ pub(crate) fn items_named<'db>(cx: &Context<'db>, name: &str) -> Rc<Vec<Item<'db
     found
 }
 
-/// The files that hold an item's name; all of them where the name is no word of the text, as that of a tuple's field. Never
-/// one that is gone, though the postings still have it: a shadow database that was made since has no source root for it.
+/// The files that contain an item's name; all files if the name is not a word, like that of a tuple's field. Deleted
+/// files are excluded although the postings still have them: a shadow database that was created since has no source
+/// root for them.
 pub(crate) fn files_with<'db>(cx: &Context<'db>, name: &str) -> Vec<(&'db Arc<File>, FileId)> {
     let postings = cx.index.postings();
     let mut words_of_name = words(name).map(|it| it.1).filter(|it| !it.starts_with(|it: char| it.is_ascii_digit()));
@@ -59,8 +60,8 @@ pub(crate) fn files_with<'db>(cx: &Context<'db>, name: &str) -> Vec<(&'db Arc<Fi
     files.filter(|(file, id)| may_hold(file, *id)).collect()
 }
 
-/// Whether no crate is known yet, or there is none. Then a path starts with its file's name, and no other file
-/// is read for it: the first answer after the start is not to wait for the text of all.
+/// Whether no crate is known yet, or none exists. Then a path starts with its file's name, and no other file is read
+/// for it: the first answer after the start must not wait for all texts.
 fn is_unloaded(db: &RootDatabase) -> bool {
     all_crates(db).is_empty()
 }
@@ -92,7 +93,7 @@ fn impl_syntax_at(sema: &Semantics<'_, RootDatabase>, file: FileId, offset: usiz
     token.parent_ancestors().filter_map(ast::Impl::cast).find(is_named_here)
 }
 
-/// Any item's path; of a detached one by what stands around it.
+/// The path of any item; of a detached one by the items around it.
 pub(crate) fn path_of_item<'db>(cx: &Context<'db>, item: &Item<'db>) -> String {
     if let Some(known) = cx.index.symbols(item.id)
         && let Some(symbol) = known.symbol_of(item.own)
@@ -105,7 +106,7 @@ pub(crate) fn path_of_item<'db>(cx: &Context<'db>, item: &Item<'db>) -> String {
     }
 }
 
-/// What stands before `::` in the paths of its members.
+/// The prefix of the paths of its members, before `::`.
 fn item_as_container<'db>(cx: &Context<'db>, item: &Item<'db>) -> String {
     match definition_of(&cx.sema, item) {
         Some(Definition::SelfType(it)) => type_paths::impl_path(cx, it),
@@ -131,7 +132,7 @@ fn detached_path<'db>(cx: &Context<'db>, item: &Item<'db>, as_symbol: bool) -> S
     with_ordinal(format!("{container}::{name}"), ordinal)
 }
 
-/// How many things the path of a member leads to: what a module imports takes its own name's place there.
+/// The number of items that a member's path leads to: in a module an import may hide an item of the same name.
 fn reached<'db>(cx: &Context<'db>, container: Definition<'db>, name: &str) -> usize {
     let members = members::members_of(cx, container).named(name).len();
     match container {
@@ -142,7 +143,7 @@ fn reached<'db>(cx: &Context<'db>, container: Definition<'db>, name: &str) -> us
     }
 }
 
-/// What an item's path has before its name; of a block its path but for the number.
+/// The path before an item's name; for a block its path without the number.
 fn container_path<'db>(cx: &Context<'db>, item: &Item<'db>) -> String {
     if item.own.kind == SymbolKind::Impl {
         return block_path(cx, item);
@@ -154,7 +155,7 @@ fn container_path<'db>(cx: &Context<'db>, item: &Item<'db>) -> String {
     }
 }
 
-/// The definition that a detached item would be a member of, if that one is none itself.
+/// The definition that would contain a detached item, if it is not detached itself.
 fn container_definition<'db>(sema: &Semantics<'db, RootDatabase>, item: &Item<'db>) -> Option<Definition<'db>> {
     let Some(parent) = item.parent() else {
         return sema.file_to_module_def(item.id).map(Definition::Module);
@@ -170,15 +171,15 @@ fn container_definition<'db>(sema: &Semantics<'db, RootDatabase>, item: &Item<'d
     }
 }
 
-/// How many detached ones of this path come before an item.
+/// The number of detached items with this path that precede an item.
 fn rank<'db>(cx: &Context<'db>, item: &Item<'db>, name: &str, container: &str) -> usize {
-    // To know one item's path the paths of others are asked for, and these may stand in each other.
+    // The rank of an item needs the paths of others, which may contain each other.
     if !cx.names.ranking.borrow_mut().insert(item.at()) {
         return 0;
     }
     let before = |other: &&Item<'db>| {
         let is_block = |it: &Item<'db>| it.own.kind == SymbolKind::Impl;
-        // Blocks of one type may stand anywhere.
+        // The blocks of a type may be anywhere.
         is_block(other) == is_block(item)
             && (other.own.container == item.own.container || is_block(item))
             && is_detached(cx, other)
@@ -196,7 +197,7 @@ fn rank<'db>(cx: &Context<'db>, item: &Item<'db>, name: &str, container: &str) -
     rank
 }
 
-/// The same for a definition that is no member of what it stands in.
+/// The same for a definition that is not a member of its container.
 pub(super) fn rank_among_detached<'db>(
     cx: &Context<'db>,
     definition: Definition<'db>,
@@ -233,7 +234,7 @@ fn is_detached<'db>(cx: &Context<'db>, item: &Item<'db>) -> bool {
     }
 }
 
-/// How many blocks that are compiled have a path but for its number.
+/// The number of compiled blocks with this path, ignoring numbers.
 fn listed_blocks(cx: &Context<'_>, path: &str) -> usize {
     match path.strip_prefix(INHERENT) {
         Some(ty) => {
@@ -243,7 +244,7 @@ fn listed_blocks(cx: &Context<'_>, path: &str) -> usize {
     }
 }
 
-/// A block's path but for its number; of one that is not compiled, as far as its names can be followed.
+/// A block's path without the number; for a block that is not compiled, as far as its names can be followed.
 fn block_path<'db>(cx: &Context<'db>, item: &Item<'db>) -> String {
     if let Some(Definition::SelfType(it)) = definition_of(&cx.sema, item) {
         return match definitions::trait_of(&cx.sema, it) {
@@ -259,7 +260,7 @@ fn block_path<'db>(cx: &Context<'db>, item: &Item<'db>) -> String {
     }
 }
 
-/// A type or trait as a block names it: one that is not compiled either stands beside it.
+/// A type or trait as a block names it: a detached one is next to the block.
 fn written_type<'db>(cx: &Context<'db>, ty: &ast::Type, block: &Item<'db>) -> String {
     let name = syntax::type_name(ty);
     let beside = match block.around.last() {
@@ -298,7 +299,7 @@ pub(crate) fn definition_of_path<'db>(
     }
 }
 
-/// A file's module; for one of no crate the `mod` line that would include it, or its own name.
+/// A file's module; for a file in no crate the `mod` line that would include it, or its own name.
 pub(crate) fn file_as_container<'db>(cx: &Context<'db>, file: &'db Arc<File>, id: FileId) -> String {
     if let Some(module) = cx.sema.file_to_module_def(id) {
         return paths::module_path(cx, module);
@@ -310,7 +311,7 @@ pub(crate) fn file_as_container<'db>(cx: &Context<'db>, file: &'db Arc<File>, id
     if let Some(known) = cx.names.files.borrow().get(name) {
         return known.clone();
     }
-    // Two files may declare each other: then it is its name.
+    // Two files may declare each other: then the file's name is used.
     cx.names.files.borrow_mut().insert(name.to_owned(), name.to_owned());
     let declared = declaration_of(cx, name).map(|it| detached_path(cx, &it, false));
     let path = declared.unwrap_or_else(|| name.to_owned());
@@ -318,7 +319,7 @@ pub(crate) fn file_as_container<'db>(cx: &Context<'db>, file: &'db Arc<File>, id
     path
 }
 
-/// The `mod` line of a file, if nothing compiles it.
+/// The `mod` line of a file, if it is not compiled.
 fn declaration_of<'db>(cx: &Context<'db>, file: &str) -> Option<Item<'db>> {
     let (directory, name) = file.rsplit_once('/').unwrap_or(("", file));
     let stem = name.strip_suffix(".rs")?;

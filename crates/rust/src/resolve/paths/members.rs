@@ -1,4 +1,4 @@
-//! What stands below a definition in paths, by name, in the order of the code.
+//! The members of a definition in paths, by name, in the order of the code.
 
 use std::rc::Rc;
 
@@ -13,7 +13,7 @@ use super::memo::Members;
 use super::{definitions, type_paths};
 use crate::view::Context;
 
-/// What a definition itself declares: nothing that it re-exports, and of a type nothing that a trait gives it.
+/// The members that a definition itself declares: no re-exports, and for a type none of a trait's.
 pub(crate) fn members_of<'db>(cx: &Context<'db>, container: Definition<'db>) -> Rc<Members<'db>> {
     if let Some(known) = cx.names.members.borrow().get(&container) {
         return known.clone();
@@ -68,7 +68,7 @@ fn declared_in_module<'db>(db: &'db RootDatabase, module: Module) -> Vec<Definit
     found
 }
 
-/// All inherent blocks of a type, by the definition that its members stand below.
+/// All inherent blocks of a type, by the definition that contains its members.
 pub(crate) fn inherent_impls<'db>(cx: &Context<'db>, container: Definition<'db>) -> Vec<Impl> {
     let db = cx.db;
     let inherent = |it: &Impl| definitions::trait_of(&cx.sema, *it).is_none();
@@ -93,7 +93,7 @@ pub(crate) fn inherent_impls<'db>(cx: &Context<'db>, container: Definition<'db>)
     }
 }
 
-/// The inherent blocks of types that are no crate's own.
+/// The inherent blocks of types that belong to no crate.
 pub(crate) fn impls_of_the_language(db: &RootDatabase) -> Vec<Impl> {
     let crates = Crate::all(db).into_iter().filter(|it| it.origin(db).is_lang());
     let inherent = |it: &Impl| it.trait_(db).is_none() && it.self_ty(db).as_adt().is_none();
@@ -107,7 +107,7 @@ fn declared_in_body<'db>(sema: &Semantics<'db, RootDatabase>, owner: Definition<
     found
 }
 
-/// The items of a body, those of the items themselves left out; those too that a macro call makes.
+/// The items of a body, including those of macro calls, without the items inside them.
 fn items_below<'db>(sema: &Semantics<'db, RootDatabase>, body: &SyntaxNode, found: &mut Vec<Definition<'db>>) {
     let mut walk = body.preorder();
     while let Some(event) = walk.next() {
@@ -152,7 +152,7 @@ fn declared_by<'db>(sema: &Semantics<'db, RootDatabase>, item: &ast::Item) -> Op
     NameClass::classify(sema, &name?)?.defined()
 }
 
-/// What can be named below a definition, re-exports and the members of traits' implementations included.
+/// Everything with this name below a definition, including re-exports and the members of trait implementations.
 pub(crate) fn reachable<'db>(cx: &Context<'db>, from: Definition<'db>, name: &str) -> Vec<Definition<'db>> {
     let mut found = members_of(cx, from).named(name).to_vec();
     match from {
@@ -187,7 +187,7 @@ fn given_by_traits<'db>(db: &'db RootDatabase, ty: Type<'db>, name: &str) -> Vec
     let items = impls.iter().flat_map(|it| it.items(db)).map(assoc_definition);
     let mut found: Vec<Definition<'db>> = items.filter(is_it).collect();
     if found.is_empty() {
-        // What an implementation leaves to the trait.
+        // The items that an implementation inherits from the trait.
         let traits = impls.iter().filter_map(|it| it.trait_(db));
         for item in traits.flat_map(|it| it.items(db)).map(assoc_definition).filter(is_it) {
             if !found.contains(&item) {
@@ -198,7 +198,7 @@ fn given_by_traits<'db>(db: &'db RootDatabase, ty: Type<'db>, name: &str) -> Vec
     found
 }
 
-/// Only a call that stands as a statement can declare what is seen outside of it.
+/// Only a macro call in statement position can declare items.
 fn makes_items(call: &ast::MacroCall) -> bool {
     let Some(parent) = call.syntax().parent() else { return true };
     match ast::MacroExpr::cast(parent.clone()) {

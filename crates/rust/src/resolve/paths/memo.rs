@@ -1,4 +1,4 @@
-//! What was worked out of names in one view.
+//! Names that were computed for one view.
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::{HashMap, HashSet};
@@ -16,36 +16,36 @@ use semdex_model::OutlineItem;
 pub(crate) struct CrateNames {
     pub(super) printed: HashMap<Crate, String>,
     pub(super) by_printed: HashMap<String, Crate>,
-    /// By everything that a crate may be called, shared or not.
+    /// By every possible name of a crate, shared or not.
     pub(super) by_form: HashMap<String, Vec<Crate>>,
-    /// Without what tells it from others of its name; those of the workspace first.
+    /// By the name without additions; crates of the workspace first.
     pub(super) by_name: HashMap<String, Vec<Crate>>,
-    /// As the workspace's members call what they depend on.
+    /// By the names that the workspace's members give their dependencies.
     pub(super) by_dependency: HashMap<String, Vec<Crate>>,
 }
 
-/// What was worked out of names in one view.
+/// Names that were computed for one view.
 #[derive(Default)]
 pub(crate) struct Names<'db> {
     pub(crate) crates: OnceCell<Arc<CrateNames>>,
     pub(crate) paths: RefCell<HashMap<Definition<'db>, Option<String>>>,
     pub(crate) members: RefCell<HashMap<Definition<'db>, Rc<Members<'db>>>>,
     pub(super) impls: RefCell<HashMap<Impl, String>>,
-    /// Implementations that have one path without arguments.
+    /// Implementations that share a path without arguments.
     pub(crate) alike: RefCell<HashMap<String, Rc<Vec<Impl>>>>,
     pub(super) items: RefCell<HashMap<String, Rc<Vec<Item<'db>>>>>,
     pub(super) files: RefCell<HashMap<String, String>>,
-    /// The items whose rank among others is being worked out.
+    /// The items whose rank is being computed.
     pub(super) ranking: RefCell<HashSet<(FileId, usize)>>,
 }
 
-/// An item of a file of the workspace, with the items around it.
+/// An item of a workspace file, with the items around it.
 #[derive(Clone)]
 pub(crate) struct Item<'db> {
     pub(crate) file: &'db Arc<File>,
     pub(crate) id: FileId,
     pub(crate) own: &'db OutlineItem,
-    /// The items that it stands in, the outermost first.
+    /// The items that contain it, the outermost first.
     pub(super) around: Vec<&'db OutlineItem>,
 }
 
@@ -54,7 +54,7 @@ impl<'db> Item<'db> {
         Item { file, id, own, around: Vec::new() }
     }
 
-    /// An item of a file's outline, wherever it stands.
+    /// Finds an item of a file's outline with the items around it.
     pub(crate) fn of(file: &'db Arc<File>, id: FileId, own: &'db OutlineItem) -> Item<'db> {
         let mut around = file.outline().enclosing(own.name_span.start);
         let at = around.iter().position(|it| std::ptr::eq(*it, own));
@@ -68,7 +68,7 @@ impl<'db> Item<'db> {
         Item { own, around, ..*self }
     }
 
-    /// What the item stands in, as its file's outline has it.
+    /// The innermost item that contains it in the outline.
     pub(crate) fn parent_item(&self) -> Option<&'db OutlineItem> {
         self.around.last().copied()
     }
@@ -78,7 +78,7 @@ impl<'db> Item<'db> {
         Some(Item { own, around: around.to_vec(), ..*self })
     }
 
-    /// Where an item of that name can be distinguished from others: file and name.
+    /// What identifies an item: its file, and the offset of its name.
     pub(super) fn at(&self) -> (FileId, usize) {
         (self.id, self.own.name_span.start)
     }

@@ -21,7 +21,7 @@ enum Arguments {
     All,
 }
 
-/// What stands before the members of a block: `krate::m::Type`, or `<krate::m::Type as krate::m::Trait>`.
+/// The prefix of a block's members: `krate::m::Type`, or `<krate::m::Type as krate::m::Trait>`.
 pub(crate) fn impl_path(cx: &Context<'_>, it: Impl) -> String {
     if let Some(known) = cx.names.impls.borrow().get(&it) {
         return known.clone();
@@ -84,7 +84,7 @@ pub(super) fn is_listed_impl(cx: &Context<'_>, it: Impl) -> bool {
     impls_alike(cx, it, &of, &plain).contains(&it)
 }
 
-/// The implementations that have one path without arguments.
+/// The implementations that share a path without arguments.
 fn impls_alike(cx: &Context<'_>, it: Impl, of: &ImplementedTrait, plain: &str) -> Rc<Vec<Impl>> {
     if let Some(known) = cx.names.alike.borrow().get(plain) {
         return known.clone();
@@ -135,7 +135,7 @@ fn impl_with(cx: &Context<'_>, it: Impl, of: &ImplementedTrait, arguments: Argum
             if arguments != Arguments::None
                 && let Some(reference) = it.trait_ref(cx.db)
             {
-                // The first is `Self`.
+                // The first argument is `Self`.
                 let listed: Vec<String> = (1..)
                     .map_while(|at| reference.get_type_argument(at))
                     .map(|it| type_path(cx, &it, krate, true))
@@ -150,7 +150,7 @@ fn impl_with(cx: &Context<'_>, it: Impl, of: &ImplementedTrait, arguments: Argum
     format!("<{ty} as {of}>")
 }
 
-/// The type of a block. What stands for itself before `::` is a path; other types are in angle brackets there.
+/// The type of a block. Before `::` a path is written as it is; other types are in angle brackets.
 pub(crate) fn type_of(cx: &Context<'_>, it: Impl) -> String {
     type_of_block(cx, it, false)
 }
@@ -173,7 +173,7 @@ fn type_of_block(cx: &Context<'_>, it: Impl, in_full: bool) -> String {
     if stands_alone { path } else { format!("<{path}>") }
 }
 
-/// A type without lifetimes, and without generics where it is not wanted in full.
+/// A type without lifetimes, and without generics unless it is wanted in full.
 fn type_path<'db>(cx: &Context<'db>, ty: &Type<'db>, krate: Crate, in_full: bool) -> String {
     let part = |ty: &Type<'db>| type_path(cx, ty, krate, in_full);
     if let Some((adt, arguments)) = ty.as_adt_with_args() {

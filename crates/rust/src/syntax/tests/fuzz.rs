@@ -1,4 +1,4 @@
-//! Fuzz targets of Rust's syntax: outlines, skeletons, and what an edit makes of an outline.
+//! Fuzz targets of Rust's syntax: outlines, skeletons, and the outline after an edit.
 
 use super::*;
 use semdex_model::Alteration;

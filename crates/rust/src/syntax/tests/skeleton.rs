@@ -1,4 +1,4 @@
-//! The skeleton: what goes, what stays, and that it is Rust again.
+//! The skeleton: what is removed, what is kept, and that it is still Rust.
 
 use super::{disagreement, outline};
 
@@ -108,7 +108,7 @@ mod inner {
     check(text, skeleton);
     check(&text.replace('\n', "\r\n"), &skeleton.replace('\n', "\r\n"));
 
-    // Each line came from the line it is a copy of, or where its body began.
+    // Each line corresponds to the line that it copies, or to the beginning of its body.
     let outline = outline(text);
     let lines: Vec<&str> = text.lines().collect();
     for (line, &from) in skeleton.lines().zip(&outline.skeleton_lines) {

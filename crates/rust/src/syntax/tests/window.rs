@@ -1,4 +1,4 @@
-//! An outline out of an earlier one is the outline.
+//! An outline that is updated from an earlier one equals the complete outline.
 
 use super::*;
 use crate::syntax::window;
