@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use semdex_engine::registry::Registry;
+use semdex_engine::Registry;
 
 /// The built-in engines, followed by the language servers of the table.
 pub fn engines() -> Registry {

@@ -6,7 +6,7 @@ use std::path::Path;
 use super::print::output;
 use semdex_config::Config;
 use semdex_config::trust::TrustStore;
-use semdex_engine::registry::Registry;
+use semdex_engine::Registry;
 use semdex_workspace::requirements::{EngineRequirements, requirements};
 
 /// Whether all is there that the workspace around a directory needs.

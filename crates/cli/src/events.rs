@@ -15,7 +15,7 @@ use super::here::Here;
 use super::print::{self, Color};
 use super::servers::{self, Running};
 use semdex_config::Config;
-use semdex_engine::registry::Registry;
+use semdex_engine::Registry;
 use semdex_text::visible;
 
 /// How often it is looked for a server after the last one, and for whoever reads.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::servers::{self, Running};
 use semdex_config::Config;
-use semdex_engine::registry::Registry;
+use semdex_engine::Registry;
 use semdex_workspace::disk::path_of_uri;
 
 pub(crate) struct Here {

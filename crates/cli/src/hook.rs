@@ -15,7 +15,7 @@ use tokio::io::AsyncReadExt;
 use super::client;
 use super::servers::{self, Running};
 use semdex_config::{Config, Flags};
-use semdex_engine::registry::Registry;
+use semdex_engine::Registry;
 
 /// An agent waits for its hooks.
 const PATIENCE: Duration = Duration::from_secs(3);

@@ -13,7 +13,7 @@ use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 
 use super::print::{errors, output};
-use semdex_engine::registry::Registry;
+use semdex_engine::Registry;
 
 #[derive(Debug, Args)]
 pub struct Init {

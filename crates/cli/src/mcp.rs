@@ -13,7 +13,7 @@ use super::client::{self, Call, Said};
 use super::servers::{self, Running};
 use semdex_config::Config;
 use semdex_contract::{Name, Problem, render};
-use semdex_engine::registry::Registry;
+use semdex_engine::Registry;
 use semdex_mcp::{Asker, Backend};
 use semdex_model::{Code, Error};
 use semdex_text::visible::one_line;

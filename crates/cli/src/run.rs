@@ -15,7 +15,7 @@ use super::servers::Announcement;
 use super::verify::Kind;
 use semdex_config::Config;
 use semdex_contract::Name;
-use semdex_engine::registry::Registry;
+use semdex_engine::Registry;
 use semdex_text::visible::one_line;
 
 const INTERRUPTED: u8 = 130;

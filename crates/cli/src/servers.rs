@@ -13,8 +13,7 @@ use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncBufReadExt, BufReader};
 
 use semdex_config::create_private_dir;
-use semdex_engine::registry::Registry;
-use semdex_engine::root::repository_around;
+use semdex_engine::{Registry, repository_around};
 
 const START_DEADLINE: Duration = Duration::from_secs(30);
 /// A server that the command line started goes when nobody asked it for so long.

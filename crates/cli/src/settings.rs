@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::print::output;
 use semdex_config::{Config, Effective, Flags, Listen, Origin, effective};
-use semdex_engine::registry::Registry;
+use semdex_engine::Registry;
 
 #[derive(Debug, Args)]
 pub struct ShowSettings {

@@ -20,7 +20,7 @@ use super::workspaces::Workspaces;
 use super::{progress, servers};
 use semdex_config::Config;
 use semdex_contract::{Name, Problem};
-use semdex_engine::registry::Registry;
+use semdex_engine::Registry;
 use semdex_model::{Code, Error};
 
 /// The verbs of the command line; each but `run` is one call to the server.

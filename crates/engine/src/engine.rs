@@ -18,9 +18,9 @@ use semdex_config::Settings;
 use semdex_model::{ChangeImpact, FileEdit, LanguageId, Missing, MissingCode, VerifyKind};
 
 /// So long the texts must be unchanged before what was known of them is brought up to date in the background.
-pub const SOON: Duration = Duration::from_millis(30);
+pub const BACKGROUND_DELAY: Duration = Duration::from_millis(30);
 /// So long nobody must have asked anything before work begins that would hold a question up.
-pub const IDLE: Duration = Duration::from_millis(300);
+pub const QUIET_BEFORE_IDLE_WORK: Duration = Duration::from_millis(300);
 
 /// An engine before it is started, and what can be said of its languages without it. But for `root_of` it is asked on
 /// threads that serve requests: nothing blocks.
@@ -173,7 +173,7 @@ pub struct Setup {
     pub files: Arc<Files>,
     /// So many of its kind have failed before it.
     pub restarts: u32,
-    /// Has the writer call [`Engine::hear`]. May block: never to be called in one of the writer's calls.
+    /// Has the writer call [`Engine::take_results`]. May block: never to be called in one of the writer's calls.
     pub wake: Arc<dyn Fn() + Send + Sync>,
 }
 
@@ -224,7 +224,7 @@ pub trait Engine: Send {
     }
 
     /// Takes in what its threads have found out, after they called [`Setup::wake`].
-    fn hear(&mut self) {}
+    fn take_results(&mut self) {}
 
     /// Whether it waits for a moment in which nobody asks anything.
     fn is_due(&self) -> bool {
@@ -249,54 +249,54 @@ pub trait Engine: Send {
     }
 
     /// What it has read of sources outside of the root since it was asked last: they are watched from then on, and it is
-    /// given what they hold (`set_sources`).
-    fn take_sources_outside(&mut self) -> Option<SourcesOutside> {
+    /// given what they hold (`set_external_sources`).
+    fn take_external_sources(&mut self) -> Option<ExternalSources> {
         None
     }
 
     /// The sources outside of the root that it holds.
-    fn known_sources(&self) -> Box<dyn Iterator<Item = &Path> + '_> {
+    fn known_external_sources(&self) -> Box<dyn Iterator<Item = &Path> + '_> {
         Box::new(std::iter::empty())
     }
 
     /// Whether a file there is a source.
-    fn is_source(&self, file: &Path) -> bool {
+    fn is_external_source(&self, file: &Path) -> bool {
         let _ = file;
         false
     }
 
     /// What sources outside of the root hold now. Answers whether that is something else than before.
-    fn set_sources(&mut self, contents: Vec<OutsideText>, files: &Arc<Files>) -> bool {
+    fn set_external_sources(&mut self, contents: Vec<ExternalText>, files: &Arc<Files>) -> bool {
         let _ = (contents, files);
         false
     }
 
     /// Directories outside of the root that its build reads. Their files have no texts here; of those that it `reads` it
     /// is given what has changed.
-    fn modules_outside(&self, files: &Files) -> BTreeSet<PathBuf> {
+    fn external_modules(&self, files: &Files) -> BTreeSet<PathBuf> {
         let _ = files;
         BTreeSet::new()
     }
 
     /// Whether a change of this file may change which directories these are.
-    fn names_modules(&self, file: &str) -> bool {
+    fn declares_external_modules(&self, file: &str) -> bool {
         let _ = file;
         false
     }
 
     /// Whether something is built of such a directory: one that is not there yet is looked for.
-    fn is_module(&self, directory: &Path) -> bool {
+    fn is_external_module(&self, directory: &Path) -> bool {
         directory.is_dir()
     }
 
     /// Whether it reads a file of such a directory.
-    fn reads(&self, file: &Path) -> bool {
+    fn reads_external(&self, file: &Path) -> bool {
         let _ = file;
         false
     }
 
     /// Files of such directories have changed. Their names are absolute.
-    fn apply_outside(&mut self, changes: &[FileChange]) {
+    fn apply_external_changes(&mut self, changes: &[FileChange]) {
         let _ = changes;
     }
 
@@ -306,20 +306,20 @@ pub trait Engine: Send {
     }
 
     /// How code names files, where that is more than their names tell.
-    fn set_named(&mut self, named: &NamedTexts) {
+    fn set_referenced_files(&mut self, named: &ReferencedFiles) {
         let _ = named;
     }
 
     /// Looks, before an answer, at what decides it and is watched by nobody: the environment, the toolchain. Answers
     /// whether that has changed.
-    fn follow_environment(&mut self, files: &Arc<Files>) -> bool {
+    fn check_environment(&mut self, files: &Arc<Files>) -> bool {
         let _ = files;
         false
     }
 
     /// Something that is no text of the workspace was touched, in it or among the sources outside. Answers whether that
     /// changes what was loaded.
-    fn look_at_touched(&mut self, path: &Path, files: &Arc<Files>) -> bool {
+    fn check_touched_file(&mut self, path: &Path, files: &Arc<Files>) -> bool {
         let _ = (path, files);
         false
     }
@@ -341,7 +341,7 @@ pub struct Applied<'a> {
 
 /// What an engine has read outside of the root.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct SourcesOutside {
+pub struct ExternalSources {
     /// The directories.
     pub roots: Vec<PathBuf>,
     /// The files.
@@ -350,7 +350,7 @@ pub struct SourcesOutside {
 
 /// How the code of a workspace names files.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct NamedTexts {
+pub struct ReferencedFiles {
     /// Files that code names and that are not read: no answer that could depend on them is complete.
     pub unread: Vec<Missing>,
     /// Texts that name another by its path, with that.
@@ -362,7 +362,7 @@ pub struct NamedTexts {
 }
 
 /// A file outside of the root and what it holds now; nothing where no file stands any more.
-pub type OutsideText = (PathBuf, Option<Vec<u8>>);
+pub type ExternalText = (PathBuf, Option<Vec<u8>>);
 
 /// A change that is tried: the texts before and after it.
 #[derive(Debug, Clone, Copy)]

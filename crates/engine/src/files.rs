@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, VecDeque};
 use std::ops::Bound;
 use std::sync::{Arc, Mutex, OnceLock};
 
-use crate::left_out::{AllLeftOut, LeftOut};
-use crate::sound;
-use semdex_model::{LanguageId, Languages, NamedFile, Outline};
+use crate::unindexed::{UnindexedFile, UnindexedFiles};
+use crate::unpoisoned;
+use semdex_model::{LanguageId, Languages, Outline, ReferencedFile};
 use semdex_text::lines::LineIndex;
 use semdex_text::terms::Terms;
 use semdex_text::words::WordTable;
@@ -32,7 +32,7 @@ pub struct File {
     words: OnceLock<WordTable>,
     terms: OnceLock<Terms>,
     is_too_deep: OnceLock<bool>,
-    named_files: OnceLock<Vec<NamedFile>>,
+    referenced_files: OnceLock<Vec<ReferencedFile>>,
 }
 
 impl File {
@@ -51,7 +51,7 @@ impl File {
             words: OnceLock::new(),
             terms: OnceLock::new(),
             is_too_deep: OnceLock::new(),
-            named_files: OnceLock::new(),
+            referenced_files: OnceLock::new(),
         }
     }
 
@@ -81,9 +81,9 @@ impl File {
     }
 
     /// The files that it names as parts of the code.
-    pub fn named_files(&self) -> &[NamedFile] {
-        let named = || self.language.map(|it| it.syntax.named_files(&self.path, &self.text)).unwrap_or_default();
-        self.named_files.get_or_init(named)
+    pub fn referenced_files(&self) -> &[ReferencedFile] {
+        let named = || self.language.map(|it| it.syntax.referenced_files(&self.path, &self.text)).unwrap_or_default();
+        self.referenced_files.get_or_init(named)
     }
 
     /// What the parser of its language says; empty for a file of no known language.
@@ -107,7 +107,7 @@ impl File {
 /// A text that is planned, analysed and reported is parsed once, though each makes a file of it.
 fn recent_outline(language: LanguageId, hash: blake3::Hash, parse: impl FnOnce() -> Outline) -> Arc<Outline> {
     static RECENT: Mutex<VecDeque<(LanguageId, blake3::Hash, Arc<Outline>)>> = Mutex::new(VecDeque::new());
-    let recent = || sound::lock(&RECENT);
+    let recent = || unpoisoned::lock(&RECENT);
     if let Some((.., outline)) = recent().iter().find(|it| (it.0, it.1) == (language, hash)) {
         return outline.clone();
     }
@@ -124,18 +124,18 @@ fn recent_outline(language: LanguageId, hash: blake3::Hash, parse: impl FnOnce()
 pub struct Files {
     languages: Languages,
     files: BTreeMap<Arc<str>, Arc<File>>,
-    left_out: Arc<AllLeftOut>,
+    unindexed: Arc<UnindexedFiles>,
 }
 
 impl Files {
     /// None yet, in a workspace of these languages.
     pub fn new(languages: Languages) -> Files {
-        Files { languages, files: BTreeMap::new(), left_out: Arc::default() }
+        Files { languages, files: BTreeMap::new(), unindexed: Arc::default() }
     }
 
     /// The same texts, assigned to other languages.
     pub fn in_languages(&self, languages: Languages) -> Files {
-        let mut files = Files::new(languages).with_left_out(self.left_out.clone());
+        let mut files = Files::new(languages).with_unindexed_files(self.unindexed.clone());
         for file in self.iter() {
             let language = files.languages.of(&file.path);
             let is_same = match (language, file.language) {
@@ -162,18 +162,18 @@ impl Files {
     }
 
     /// The same texts, beside these files that are none.
-    pub fn with_left_out(self, left_out: Arc<AllLeftOut>) -> Files {
-        Files { left_out, ..self }
+    pub fn with_unindexed_files(self, unindexed: Arc<UnindexedFiles>) -> Files {
+        Files { unindexed, ..self }
     }
 
     /// The files that are no texts, as they stand on the disk.
-    pub fn all_left_out(&self) -> &AllLeftOut {
-        &self.left_out
+    pub fn unindexed_files(&self) -> &UnindexedFiles {
+        &self.unindexed
     }
 
     /// The same without those that have a text all the same: that of an overlay.
-    pub(crate) fn left_out(&self) -> impl Iterator<Item = &Arc<LeftOut>> {
-        self.left_out.values().filter(|it| self.get(&it.path).is_none())
+    pub(crate) fn unindexed_without_overlay(&self) -> impl Iterator<Item = &Arc<UnindexedFile>> {
+        self.unindexed.values().filter(|it| self.get(&it.path).is_none())
     }
 
     /// A file by its name relative to the root.
@@ -202,9 +202,9 @@ impl Files {
     }
 
     /// Whether a text of this language gives the path of that file, as a part of the code.
-    pub fn names(&self, language: LanguageId, file: &str) -> bool {
-        let is_it = |it: &NamedFile| it.has_path && it.candidates.iter().any(|name| name == file);
-        self.of(language).any(|it| it.named_files().iter().any(is_it))
+    pub fn references(&self, language: LanguageId, file: &str) -> bool {
+        let is_it = |it: &ReferencedFile| it.has_path && it.candidates.iter().any(|name| name == file);
+        self.of(language).any(|it| it.referenced_files().iter().any(is_it))
     }
 
     /// The files in and below a directory (`""` is the root).

@@ -4,19 +4,28 @@
 //! change stops with [`Stop::Stale`], and whoever asked takes a fresh view; an engine that is down or still
 //! loading answers as far as it can and says in the answer's coverage what is lacking.
 
-pub mod engine;
+mod backoff;
+mod engine;
 pub mod files;
-pub mod fixes;
-pub mod left_out;
+pub mod fix;
 pub mod links;
-pub mod manifest;
-pub mod rank;
-pub mod registry;
-pub mod retries;
-pub mod root;
-pub mod sound;
+pub mod ranking;
+mod registry;
+pub mod unindexed;
+pub mod unpoisoned;
 pub mod verify;
-pub mod view;
+mod view;
+mod workspace_root;
+
+pub use backoff::Backoff;
+pub use engine::{
+    Applied, BACKGROUND_DELAY, Declaration, Engine, EngineKind, ExternalSources, ExternalText, FileChange,
+    FileChangeKind, Formatting, Handle, Mention, Pause, QUIET_BEFORE_IDLE_WORK, ReferencedFiles, Requirement, Route,
+    Setup, Site, Trial, Unformatted, impact_unknown, not_started, unknown_until_loaded,
+};
+pub use registry::Registry;
+pub use view::{Answering, Extent, Suggested, Unknown, View, blocking};
+pub use workspace_root::{read_manifest, repository_around};
 
 use std::sync::Arc;
 use std::time::Instant;

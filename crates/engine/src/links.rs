@@ -72,7 +72,7 @@ fn other_names(links: &[Link], file: &str) -> Vec<String> {
 }
 
 /// What answers lack for code that names what these lead to by the links; none where there are none.
-pub fn lack<'a>(links: impl IntoIterator<Item = &'a Link>) -> Option<Missing> {
+pub fn missing<'a>(links: impl IntoIterator<Item = &'a Link>) -> Option<Missing> {
     let links: Vec<&Link> = links.into_iter().collect();
     let target = |it: &Link| if it.target.is_empty() { ".".to_owned() } else { it.target.clone() };
     let one = |it: &&Link| format!("`{}` is a link to `{}`", it.name, target(it));
@@ -89,7 +89,7 @@ pub fn lack<'a>(links: impl IntoIterator<Item = &'a Link>) -> Option<Missing> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Link, by_other_names, lack, other_names};
+    use super::{Link, by_other_names, missing, other_names};
     use crate::engine::{FileChange, FileChangeKind};
     use crate::files::{File, Files};
 
@@ -117,11 +117,11 @@ mod tests {
 
     #[test]
     fn the_lack_names_the_links() {
-        assert_eq!(lack(&[]), None);
-        let detail = lack(&[link("lib", "lib2")]).unwrap().detail;
+        assert_eq!(missing(&[]), None);
+        let detail = missing(&[link("lib", "lib2")]).unwrap().detail;
         assert_eq!(detail, "`lib` is a link to `lib2`: code that names it by the link is not followed");
         let many: Vec<Link> = (0..7).map(|it| link(&format!("l{it}"), "")).collect();
-        let detail = lack(&many).unwrap().detail;
+        let detail = missing(&many).unwrap().detail;
         assert!(detail.contains("`l4` is a link to `.`, …: code") && !detail.contains("l5"), "{detail}");
     }
 }

@@ -8,7 +8,7 @@ use futures::future::BoxFuture;
 
 use super::engine::impact_unknown;
 use super::files::File;
-use super::fixes::Fix;
+use super::fix::Fix;
 use super::{Deadlines, Result, Stop, Tidied, Wanted};
 use semdex_model::{
     Answer, Calls, ChangeImpact, Code, Description, Diagnostic, Error, FileEdit, LanguageId, Missing, MissingCode,
@@ -104,7 +104,7 @@ pub trait View: Send {
     /// A package by its name, of the workspace or of its dependencies.
     fn package(self: Box<Self>, name: String, deadlines: Deadlines) -> Answering<Package>;
 
-    /// Symbols by parts of their name, with how well each fits, on one scale for all languages (`rank::fit`).
+    /// Symbols by parts of their name, with how well each fits, on one scale for all languages (`ranking::fit`).
     fn search(self: Box<Self>, query: String, limit: usize, deadlines: Deadlines) -> Answering<Vec<(Symbol, f64)>>;
 
     /// Who calls a symbol, and where.

@@ -11,9 +11,8 @@ use std::sync::{Arc, Mutex};
 use super::modules::{base_name, modules};
 use super::syntax::{self, DeclarationSpan, SpanKind};
 use crate::LANGUAGE;
-use semdex_engine::engine::{FileChange, FileChangeKind};
 use semdex_engine::files::{File, Files};
-use semdex_engine::sound;
+use semdex_engine::{FileChange, FileChangeKind, unpoisoned};
 use semdex_model::Span;
 use semdex_text::diff::OffsetMap;
 use semdex_text::words::WordHash;
@@ -42,7 +41,7 @@ pub(crate) struct UnitStore {
 
 impl UnitStore {
     pub(crate) fn of(&self, file: &File) -> Option<Arc<[DeclarationSpan]>> {
-        let known = || sound::lock(&self.known);
+        let known = || unpoisoned::lock(&self.known);
         if let Some(units) = known().get(&file.hash) {
             return units.clone();
         }
@@ -53,7 +52,7 @@ impl UnitStore {
 
     /// Forgets contents that no file has any more, when there are many.
     pub(crate) fn prune(&self, current: &Files) {
-        let mut known = sound::lock(&self.known);
+        let mut known = unpoisoned::lock(&self.known);
         let go = || current.of(LANGUAGE);
         if known.len() > 2 * go().count() + 64 {
             let current: HashSet<blake3::Hash> = go().map(|file| file.hash).collect();

@@ -32,7 +32,7 @@ pub struct LanguageId(pub &'static Language);
 
 /// A file that a text names as a part of the code: a module, or what is taken in.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NamedFile {
+pub struct ReferencedFile {
     /// Where it may lie, relative to the root or absolute, the likeliest place first.
     pub candidates: Vec<String>,
     /// The code gives its path, which may lead into another package.
@@ -57,7 +57,7 @@ pub trait Syntax: fmt::Debug + Sync {
     }
 
     /// The files that a text of this name names as parts of the code.
-    fn named_files(&self, name: &str, text: &str) -> Vec<NamedFile> {
+    fn referenced_files(&self, name: &str, text: &str) -> Vec<ReferencedFile> {
         let _ = (name, text);
         Vec::new()
     }

@@ -25,7 +25,7 @@ pub use detail::Detail;
 pub use diagnostic::{Diagnostic, FindingKind, Severity};
 pub use error::{Candidate, Code, Error, Help, Nearest, Result};
 pub use impact::{Affected, Alteration, Broken, ChangeImpact, ChangeKind, Changed, Impact, Reaching, Unchecked};
-pub use language::{Language, LanguageId, Languages, NamedFile, Syntax};
+pub use language::{Language, LanguageId, Languages, ReferencedFile, Syntax};
 pub use origin::Origin;
 pub use outline::{Import, Outline, OutlineItem, SyntaxError};
 pub use overview::{Description, Downstream, Example, ExampleOrigin, Overview, Package, Upstream};

@@ -4,10 +4,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use semdex_contract::{ChangeReport, ChangedFile, DiagnosticsDelta, Finding, Meta, OnBreak, list};
-use semdex_engine::Stop;
-use semdex_engine::engine::{EngineKind, Route, not_started};
 use semdex_engine::links::{self, Link};
-use semdex_engine::view::Extent;
+use semdex_engine::{EngineKind, Extent, Route, Stop, not_started};
 use semdex_model::{
     Affected, Broken, ChangeImpact, Code, Coverage, Diagnostic, Error, FileEdit, Help, Landed, MissingCode, Result,
     Revision, Severity,
@@ -189,7 +187,7 @@ async fn impact_of(
             None => not_started(language),
         };
         let leads_here = |it: &&Link| edits.iter().any(|edit| it.other_name(&edit.file).is_some());
-        links::lack(snapshot.links.iter().filter(leads_here)).into_iter().for_each(|it| own.lacks(it));
+        links::missing(snapshot.links.iter().filter(leads_here)).into_iter().for_each(|it| own.lacks(it));
         change_impact.join(own);
     }
     Ok(change_impact)

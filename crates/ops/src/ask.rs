@@ -8,8 +8,7 @@ use super::unanalysed::{lack_of_workspace, no_symbols};
 use semdex_contract::budget::{Listing, positions};
 use semdex_contract::{Common, check_query};
 use semdex_engine::files::Files;
-use semdex_engine::view::{View, blocking};
-use semdex_engine::{Condition, Deadlines, Stop, links};
+use semdex_engine::{Condition, Deadlines, Stop, View, blocking, links};
 use semdex_model::{
     Answer, Code, Coverage, Error, LanguageId, Meta, Missing, MissingCode, Result, SymbolQuery, Window,
 };
@@ -117,7 +116,7 @@ where
                 return Err(Error::new(Code::NotReady, lack.detail).in_workspace(meta));
             }
         }
-        let by_links = links::lack(&snapshot.links).filter(|_| needs.links);
+        let by_links = links::missing(&snapshot.links).filter(|_| needs.links);
         let unseen = snapshot.nameless.into_iter().chain(by_links);
         let unseen: Vec<Missing> = unseen.filter(|_| needs.index).collect();
         unseen.iter().for_each(|it| coverage.lacks(it.clone()));

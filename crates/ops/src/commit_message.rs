@@ -373,7 +373,7 @@ fn list(mut lines: Vec<String>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use semdex_engine::registry::Registry;
+    use semdex_engine::Registry;
 
     fn altered(file: &str, old: Option<&str>, new: Option<&str>) -> Altered {
         Altered {

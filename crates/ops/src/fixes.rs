@@ -8,7 +8,7 @@ use super::edit::check_hash;
 use super::open::text_of;
 
 use semdex_engine::files::{File, Files};
-use semdex_engine::fixes::Fix;
+use semdex_engine::fix::Fix;
 use semdex_model::{
     Answer, Code, Coverage, Diagnostic, Error, Help, LanguageId, Missing, MissingCode, Place, Result, Span,
 };

@@ -98,7 +98,7 @@ async fn part_of(workspace: &Workspace, language: LanguageId, asked: &Ask) -> Re
         let Some(view) = it.view else { return Ok(Answer::lacking(Arc::default(), not_indexed(workspace, language))) };
         let files = it.files;
         let Answer { value, coverage } = view.references(it.deadlines).await?;
-        let value = semdex_engine::view::blocking(move || Ok(Arc::new(Part::new(&value, &files)))).await?;
+        let value = semdex_engine::blocking(move || Ok(Arc::new(Part::new(&value, &files)))).await?;
         Ok(Answer { value, coverage })
     });
     match reply.await {

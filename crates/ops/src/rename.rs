@@ -54,7 +54,7 @@ async fn plan(workspace: &Workspace, request: &RenameRequest, asked: &Ask) -> Re
     let renaming = found.value;
     let links = workspace.snapshot(asked.needs(Some(renaming.symbol.language), true)).await?.links;
     let leads_there = links.iter().filter(|it| it.other_name(&renaming.symbol.place.file).is_some());
-    links::lack(leads_there).into_iter().for_each(|it| found.meta.coverage.lacks(it));
+    links::missing(leads_there).into_iter().for_each(|it| found.meta.coverage.lacks(it));
     if renaming.symbol.name == request.new_name {
         return Ok(Plan::new(Vec::new(), Vec::new()));
     }

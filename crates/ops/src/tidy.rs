@@ -6,9 +6,8 @@ use std::time::{Duration, Instant};
 
 use super::apply_change::Plan;
 use super::ask::{Ask, deadlines};
-use semdex_engine::engine::{EngineKind, Route, Unformatted};
 use semdex_engine::files::{File, Files};
-use semdex_engine::{Stop, Tidied, Wanted};
+use semdex_engine::{EngineKind, Route, Stop, Tidied, Unformatted, Wanted};
 use semdex_model::{FileEdit, Landed, Span};
 use semdex_text::diff::OffsetMap;
 use semdex_text::endings;

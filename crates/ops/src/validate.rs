@@ -8,7 +8,7 @@ use super::apply_change::Plan;
 use super::ask::{Ask, WithMeta, ask, not_indexed};
 use semdex_contract::{Finding, FindingKind};
 use semdex_engine::files::File;
-use semdex_engine::view::{Suggested, Unknown};
+use semdex_engine::{Suggested, Unknown};
 use semdex_model::{Answer, Diagnostic, FileEdit, LanguageId};
 use semdex_text::diff::OffsetMap;
 use semdex_workspace::Workspace;

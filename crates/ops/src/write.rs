@@ -7,7 +7,7 @@ use super::ask::Ask;
 use super::edit::check_hash;
 use super::tidy::Tidy;
 use semdex_contract::{ChangeReport, Finding, FindingKind, OnBreak, WriteMode, WriteRequest};
-use semdex_engine::engine::Declaration;
+use semdex_engine::Declaration;
 use semdex_model::{Code, Error, FileEdit, Landed, Result, Span, Strategy};
 use semdex_text::endings;
 use semdex_text::matching::{self, Patch};

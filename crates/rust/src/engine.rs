@@ -1,14 +1,14 @@
-//! The engine as its owner, the workspace's writer, sees it: the analysis host, the virtual files and what was
-//! loaded. One thread owns it; readers get a [`View`].
+//! The engine, as the workspace's writer uses it: the analysis host, the virtual files and the loaded projects. One
+//! thread owns it; readers get a [`View`].
 
 pub(crate) mod background;
 pub(crate) mod changes;
 pub(crate) mod crossings;
 pub(crate) mod environment;
+pub(crate) mod external_inputs;
 pub(crate) mod fix_imports;
 pub(crate) mod format;
 pub(crate) mod freshness;
-pub(crate) mod inputs;
 pub(crate) mod load;
 pub(crate) mod path_dependencies;
 pub(crate) mod prime;
@@ -42,7 +42,7 @@ use self::background::Background;
 use self::crossings::{Crossing, partition};
 pub(crate) use self::environment::OutsideChange;
 use self::environment::{Environment, FileIds};
-use self::inputs::Freshness;
+use self::external_inputs::Freshness;
 use self::load::{Faults, Limits, LoadRequest, Loaded, MacroTable, crate_graph};
 pub(crate) use self::reload::is_reload;
 use self::shadow::{ShadowDatabase, Texts};
@@ -56,42 +56,42 @@ use semdex_engine::{EngineStatus, Progress};
 use semdex_model::State;
 use semdex_process::fault;
 
-/// Larger files that are not Rust are not offered to `include_str!`.
+/// Larger files that are not Rust are not available to `include_str!`.
 const MAX_INCLUDED_BYTES: usize = 256 * 1024;
 
 #[derive(Debug, Clone)]
 pub(crate) struct RustConfig {
     pub root: PathBuf,
     pub trusted: bool,
-    /// What is never read, wherever it lies.
+    /// Paths that are never read.
     pub forbidden: Arc<[PathBuf]>,
-    /// For build scripts and proc macros; not the workspace's own.
+    /// The target directory for build scripts and proc macros; never the workspace's own.
     pub target_dir: PathBuf,
     pub features: Vec<String>,
     pub all_features: bool,
     pub build_scripts: bool,
     pub proc_macros: bool,
-    /// Whether what is only asked about is tried in a database of its own; else it depends on how much memory there is.
+    /// Whether dry runs use a second database. `None`: decided by the available memory.
     pub second_database: Option<bool>,
-    /// How long loading may take.
+    /// The time limits of a load.
     pub limits: Limits,
 }
 
-/// A step of a load on its way to the writer; `None` where the load panicked.
+/// A step of a load on its way to the writer; `None` if the load panicked.
 pub(crate) struct Step {
     ticket: u64,
     loaded: Option<Loaded>,
 }
 
-/// What came of a step.
+/// The result of a step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Adopted {
-    /// Directories of path dependencies, outside of the root, that are to be watched; and what was read of all sources
-    /// outside, which may have changed since.
+    /// `roots`: directories of path dependencies outside the root, which have to be watched. `sources`: all sources
+    /// outside the root that were read and may have changed since.
     Step { roots: Vec<PathBuf>, sources: Vec<PathBuf> },
-    /// A newer load has superseded this one.
+    /// A newer load supersedes this one.
     Superseded,
-    /// There is nothing to take over; after a pause the load is to be tried again.
+    /// The load produced nothing and is to be retried after a pause.
     Failed,
 }
 
@@ -104,39 +104,40 @@ pub(crate) struct Rust {
     pub(super) vfs: Vfs,
     source_roots: SourceRootConfig,
     crossings: Vec<Crossing>,
-    /// As they are in the database, so that only what differs is set.
+    /// The source roots as the database has them, so that only differences are set.
     pub(super) roots: Vec<SourceRoot>,
     pub(super) ids: Arc<FileIds>,
     workspaces: Arc<Vec<ProjectWorkspace>>,
     macros: MacroTable,
     known: Arc<HashSet<AbsPathBuf>>,
-    /// What build scripts made, and what is read only because code outside names it: all of it is read by each load.
+    /// Files that each load reads: output of build scripts, and files that are read only because code outside the root
+    /// names them.
     made: BTreeSet<AbsPathBuf>,
     /// Sources of libraries that are nested too deeply to be analysed.
     deep: Arc<BTreeSet<AbsPathBuf>>,
     freshness: Freshness,
     pub(super) environment: Arc<Environment>,
     pub(super) index: Arc<Index>,
-    /// What others see of the files that were edited last.
+    /// The interfaces of the files that were edited last, as other files see them.
     pub(super) seen: HashMap<FileId, Arc<FileInterface>>,
     ticket: u64,
     superseded: Superseded,
     pub(super) primed: bool,
     pub(super) is_indexed: bool,
-    /// The index came to its end since the last change.
+    /// The index is complete for the current texts.
     pub(super) is_complete: bool,
-    /// The index came to its end since the last load.
+    /// The index has been complete since the last load.
     pub(super) was_complete: bool,
     pub(super) retries: Background,
-    /// A write to the database did not come to its end: nothing that it says can be believed.
+    /// A write to the database was interrupted: its contents cannot be trusted.
     is_torn: bool,
     started: Instant,
     pub(super) status: watch::Sender<EngineStatus>,
 }
 
 impl Rust {
-    /// An engine that knows the texts of the workspace but no crate graph yet.
-    /// `restarts` of its kind failed before it.
+    /// An engine that has the texts of the workspace but no crate graph yet. `restarts`: the number of Rust engines
+    /// that failed before it.
     pub(crate) fn new(config: RustConfig, files: &Files, restarts: u32) -> Option<Rust> {
         let absolute = |path: &PathBuf| AbsPathBuf::try_from(Utf8PathBuf::from_path_buf(path.clone()).ok()?).ok();
         let root = absolute(&config.root)?;
@@ -186,12 +187,12 @@ impl Rust {
         self.status.subscribe()
     }
 
-    /// Some graph is there and no load is under way: answers are as good as they get.
+    /// A crate graph is loaded and no load is running: answers do not get better by waiting.
     pub(crate) fn is_settled(&self) -> bool {
         self.environment.settled
     }
 
-    /// An immutable view of this revision. It stops the next change until it is dropped or cancelled.
+    /// An immutable view of this revision. It blocks the next change until it is dropped or cancelled.
     pub(crate) fn view(&self, files: Arc<Files>) -> View {
         View::new(
             self.host.raw_database().clone(),
@@ -203,7 +204,7 @@ impl Rust {
         )
     }
 
-    /// The texts as a database has them; `None` where files come or go.
+    /// The texts in the form that a database takes; `None` if files are created or deleted.
     pub(super) fn texts_of(&self, changes: &[(Arc<str>, Option<Arc<str>>)]) -> Option<Texts> {
         let taken = changes.iter().filter(|it| is_taken(&it.0, it.1.as_deref()));
         taken
@@ -214,8 +215,8 @@ impl Rust {
             .collect()
     }
 
-    /// Starts reading manifests anew, in a thread of its own. Old answers go on, marked as incomplete, until the
-    /// steps that `deliver` hands to the writer are adopted.
+    /// Starts to read the manifests again, in a thread of its own. Answers come from the previous state and are marked
+    /// as incomplete until the writer has adopted the steps that `deliver` sends.
     pub(crate) fn reload(&mut self, files: &Arc<Files>, deliver: impl Fn(Step) + Send + 'static) {
         self.superseded = Superseded::default();
         self.retries.is_load_failed = false;
@@ -228,7 +229,7 @@ impl Rust {
             .map(|file| self.absolute(&file.path))
             .collect();
         if manifests.is_empty() {
-            // Nothing can be loaded; the text alone answers.
+            // Nothing can be loaded; answers come from the texts alone.
             self.set_environment(|it| it.settled = true);
             self.primed = true;
             self.publish();
@@ -282,7 +283,7 @@ impl Rust {
         }
     }
 
-    /// Takes a finished step over.
+    /// Adopts a finished step.
     pub(crate) fn adopt(&mut self, step: Step) -> Adopted {
         if step.ticket != self.ticket {
             return Adopted::Superseded;
@@ -338,8 +339,8 @@ impl Rust {
         Adopted::Step { roots: local_roots, sources: read }
     }
 
-    /// What a load read outside of the root. What build scripts made and what code names was read anew, and what is no
-    /// more of it is gone.
+    /// Adopts the sources that a load read outside the root. Output of build scripts and files that code names were
+    /// read again; files that are no longer among them are deleted.
     fn take_sources(&mut self, sources: Vec<(AbsPathBuf, Vec<u8>)>, named: Vec<(AbsPathBuf, Vec<u8>)>) {
         let mut made = std::mem::take(&mut self.made);
         let known = Arc::make_mut(&mut self.known);
@@ -364,7 +365,7 @@ impl Rust {
         }
     }
 
-    /// What build scripts of the workspace's own packages wrote.
+    /// The files that build scripts of the workspace's own packages wrote.
     fn generated(&self) -> Vec<(Arc<File>, FileId)> {
         let db = self.host.raw_database();
         let one = |path: &AbsPathBuf| {
@@ -386,7 +387,7 @@ impl Rust {
         change
     }
 
-    /// All is known, of the texts as they are.
+    /// Whether everything is known for the current texts.
     pub(super) fn is_complete(&self) -> bool {
         self.is_complete
     }
@@ -401,12 +402,13 @@ impl Rust {
         drop(self.index.forget_all());
     }
 
-    /// Frees what no answer needs any more, if nobody in the process is being answered. Answers whether it did.
+    /// Frees what no answer needs any longer, unless an answer is being computed in this process. Returns whether it
+    /// did.
     pub(crate) fn collect_garbage(&mut self) -> bool {
         super::view::collect_garbage(&mut self.host)
     }
 
-    /// Drops what the next change would drop while somebody waits for it. Answers whether it did.
+    /// Drops now what the next change would drop while a client waits for it. Returns whether it did.
     pub(crate) fn evict(&mut self) -> bool {
         super::view::evict(&mut self.host)
     }
@@ -443,10 +445,10 @@ impl Rust {
         });
     }
 
-    /// Moves what the virtual files have gathered into the database: source roots first, and of these only those
-    /// that differ, since setting one makes every answer about it be checked again.
+    /// Moves the changes of the virtual files into the database. Source roots come first, and only those that differ:
+    /// setting a root makes salsa verify every answer that depends on it.
     fn flush(&mut self, change: Option<ChangeWithProcMacros>) {
-        // Whoever catches a panic from here on must not go on with this database.
+        // Code that catches a panic after this point must discard this database.
         self.is_torn = true;
         let adopting = change.is_some();
         let mut change = change.unwrap_or_default();
@@ -457,7 +459,7 @@ impl Rust {
                 VfsChange::Create(bytes, _) | VfsChange::Modify(bytes, _) => String::from_utf8(bytes).ok(),
                 VfsChange::Delete => None,
             };
-            // What came and went in one change the database never heard of.
+            // The database never received a file that was created and deleted within one change.
             if text.is_none() && !is_in(&self.roots, id) {
                 continue;
             }
@@ -473,13 +475,13 @@ impl Rust {
         self.is_torn = false;
     }
 
-    /// A write was begun and not ended: the engine is to be thrown away.
+    /// A write was begun and not finished: the engine has to be discarded.
     pub(crate) fn is_torn(&self) -> bool {
         self.is_torn
     }
 }
 
-/// Has a load that nobody waits for any more come to its end, and the programs that it has started.
+/// Stops a load whose result nobody waits for, and the programs that it has started.
 #[derive(Debug, Default)]
 struct Superseded(Arc<AtomicBool>);
 
@@ -505,14 +507,14 @@ fn is_taken(name: &str, text: Option<&str>) -> bool {
     LANGUAGE.takes(name) || text.is_none_or(|it| it.len() <= MAX_INCLUDED_BYTES)
 }
 
-/// Sets the source roots that a database is to have, `known` being those that it has.
+/// Sets the source roots of a database; `known` are the roots that it has.
 pub(super) fn set_roots(host: &mut AnalysisHost, known: &mut Vec<SourceRoot>, roots: Vec<SourceRoot>) {
     if roots.len() != known.len() {
         let mut change = ChangeWithProcMacros::default();
         change.set_roots(roots.clone());
         host.apply_change(change);
     } else if roots != *known {
-        // Setting a root locks the table of roots, and then waits for readers, who may be waiting for that lock.
+        // Setting a root locks the table of roots and then waits for readers, which may wait for that lock.
         host.trigger_cancellation();
         let db = host.raw_database_mut();
         for (index, (new, old)) in roots.iter().zip(&*known).enumerate().filter(|(_, (new, old))| new != old) {

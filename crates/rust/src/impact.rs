@@ -1,8 +1,9 @@
-//! What a change would break, asked of the engine itself: the state before, the state after, and what differs. It
-//! runs on the writer's thread, and no reader ever sees the state in between.
+//! Computes what a change would break, with the engine itself: the state before, the state after, and the difference.
+//! It runs on the writer's thread, and no reader ever sees the intermediate state.
 //!
-//! Only what the change may reach is looked at (`affected_set`): the bodies that name what it changes, each asked for its own
-//! errors (`native`), and what the compiler checks and rust-analyzer does not: `rules` has the table of all.
+//! Only what the change may affect is checked (`affected_set`). The bodies that name what it changes are each checked
+//! for their own errors (`native`), and `rules` has a table of all errors that the compiler reports and rust-analyzer
+//! does not.
 
 pub(crate) mod affected;
 pub(crate) mod affected_set;
@@ -87,9 +88,8 @@ use crate::questions::imports;
 use crate::resolve::{at, paths, symbols};
 pub(super) use code::Code;
 pub(super) use finding::Finding;
-use semdex_engine::engine::impact_unknown;
 use semdex_engine::files::{File, Files};
-use semdex_engine::{Result, Stop};
+use semdex_engine::{Result, Stop, impact_unknown};
 use semdex_model::{
     Affected, Broken, ChangeImpact, ChangeKind, Changed, Diagnostic, FileEdit, Impact, Missing, MissingCode,
     OutlineItem, Span, SymbolKind, Unchecked,
@@ -99,7 +99,7 @@ use semdex_text::diff::OffsetMap;
 #[cfg(test)]
 pub(super) use rules::RULES;
 
-/// More bodies than this are not checked again for one edit; the answer says so.
+/// The most bodies that are checked again for one edit; the answer reports that there are more.
 const MAX_BODIES: usize = 4000;
 impl BodyRef {
     fn at(&self, side: Side) -> Option<usize> {
@@ -111,8 +111,8 @@ impl BodyRef {
 }
 
 impl Rust {
-    /// Tries the change, computes its impact, and takes it back unless `keep` says otherwise; without that it is only asked about.
-    /// `before` and `after` are the workspace's texts.
+    /// Tries the change, computes its impact, and reverts it unless `keep` decides otherwise. Without `keep` this is a
+    /// dry run. `before` and `after` are the workspace's texts.
     pub(crate) fn impact(
         &mut self,
         before: &Arc<Files>,
@@ -122,12 +122,12 @@ impl Rust {
     ) -> ChangeImpact {
         let _shared = super::view::share_types();
         let mut tried = None;
-        // A fault of the analysis must not end the one thread that owns the workspace.
+        // A panic of the analysis must not end the one thread that owns the workspace.
         let impact =
             catch_unwind(AssertUnwindSafe(|| self.try_impact(before, after, edits, keep.is_some(), &mut tried)));
         let impact = impact.unwrap_or_else(|panic| {
             if self.is_torn() {
-                // The database is not to be believed any more: it costs the engine.
+                // The database cannot be trusted any longer: the engine has to be discarded.
                 resume_unwind(panic);
             }
             tracing::error!("computing the impact of a change panicked");
@@ -135,13 +135,13 @@ impl Rust {
             Err(Stop::Stale)
         });
         let failed = impact.is_err();
-        // On this thread nothing can come between; a question that stops all the same was not answered.
+        // No change can interrupt this thread; a query that stops all the same has no answer.
         let change_impact = impact.unwrap_or_else(|_| impact_unknown(LANGUAGE));
         match (keep.is_some_and(|it| it(&change_impact)), tried) {
             (true, Some(tried)) => self.keep(&texts(edits, |it| it.new.clone()), tried),
             (true, None) => self.apply(&texts(edits, |it| it.new.clone())),
             (false, Some(tried)) => self.take_back(&texts(edits, |it| it.old.clone()), tried),
-            // What it came to is not known.
+            // Its result is unknown.
             (false, None) if failed => self.apply(&texts(edits, |it| it.old.clone())),
             (false, None) => {}
         }
@@ -171,7 +171,7 @@ impl Rust {
         }
         let news = texts(edits, |it| it.new.clone());
         if !may_stay {
-            // What the state after needs is worked out while the state before is asked.
+            // What the state after needs is computed while the state before is checked.
             *tried = self.try_in_shadow(&news);
         }
         let view_before = || self.view(before.clone()).with(&stumbles);
@@ -196,7 +196,7 @@ impl Rust {
         affected.bodies_by_ref.sort_by_key(|it| !it.edited);
         affected.bodies_by_ref.truncate(MAX_BODIES);
         let errors_before = errors_of(&affected, Side::Before, view_before)?;
-        // What was not checked before says nothing after.
+        // Bodies that were not checked before are not compared.
         affected.bodies_by_ref.truncate(errors_before.checked);
         let compared = started.elapsed();
         let here = match tried {
@@ -279,7 +279,7 @@ fn texts(edits: &[FileEdit], text: impl Fn(&FileEdit) -> Option<Arc<str>>) -> Ve
     edits.iter().map(|it| (Arc::from(it.file.as_str()), text(it))).collect()
 }
 
-/// The unused imports of the old texts, where the new ones may have others.
+/// The unused imports of the old texts, if the new texts may have different ones.
 fn imports_at_stake(cx: &Context<'_>, edit: &EditContext) -> BTreeMap<usize, Vec<Finding>> {
     let mut at_stake = BTreeMap::new();
     for (index, (old, new)) in edit.olds.iter().zip(&edit.news).enumerate() {
@@ -304,7 +304,7 @@ fn imports_at_stake(cx: &Context<'_>, edit: &EditContext) -> BTreeMap<usize, Vec
     at_stake
 }
 
-/// What of the implementations does not fit their traits.
+/// The items of implementations that do not fit their traits.
 fn misfits_of(cx: &Context<'_>, affected: &AffectedSet<'_>, edit: &EditContext, side: Side) -> Vec<Finding> {
     let nothing = Shapes::new();
     let shapes = match side {
@@ -327,7 +327,7 @@ fn misfits_of(cx: &Context<'_>, affected: &AffectedSet<'_>, edit: &EditContext, 
             Side::After => (&new.path, &edit.backs),
         };
         let Some((file, map)) = cx.files.get(name).zip(maps.get(&**name)) else { continue };
-        // What is written in a block decides, and what its names mean.
+        // The contents of the block and the meaning of its names decide.
         let scope_changes = &edit.scope_changes[index];
         let is_looked_at = |at: Span| !map.is_untouched(at) || scope_changes.concerns(&file.text[at.start..at.end]);
         file.outline().walk(&mut |item| {
@@ -341,7 +341,7 @@ fn misfits_of(cx: &Context<'_>, affected: &AffectedSet<'_>, edit: &EditContext, 
     found
 }
 
-/// Where the code is the same nothing is asked of the state after.
+/// If the code is the same, the state after is not checked.
 fn of_layout(cx: &Context<'_>, deltas: &[(usize, Delta<'_>)], edit: &EditContext) -> Option<ChangeImpact> {
     if !edit.is_layout() {
         return None;
@@ -431,7 +431,7 @@ fn impact_of(
     impact
 }
 
-/// Each changed declaration by the path it has where it exists.
+/// Each changed declaration, by its path in the state in which it exists.
 fn changed_items(cx: &Context<'_>, deltas: &[(usize, Delta<'_>)], edit: &EditContext, side: Side) -> Vec<Changed> {
     let EditContext { olds, news, .. } = edit;
     let now = |index: usize, delta: &Delta<'_>| {

@@ -1,11 +1,11 @@
 //! The index of usages: what each file of the workspace names, resolved once and kept.
 //!
-//! A file's names are one salsa query, so that what they depend on is known precisely: after a change the query of an
-//! untouched file is verified, not computed again, unless something that it rests on differs. Verifying takes time all
-//! the same, and a question may not wait for it. So beside the query stands for each file whether its names are known
-//! to be right *now*: they are until the file itself changes, or until a change of another file could be seen outside
-//! of that file's bodies. A question reads what is right, resolves for itself the few words that it needs in the other
-//! files, and a thread in the background brings these up to date.
+//! A file's names are one salsa query, so that their dependencies are known precisely. After a change the query of an
+//! untouched file is verified, not computed again, unless something differs that it depends on. Verifying takes time
+//! all the same, and a user's query must not wait for it. The index therefore records for each file whether its names
+//! are known to be correct *now*. They are correct until the file itself changes, or until another file changes outside
+//! its function bodies. A user's query reads what is correct and resolves by itself the few words that it needs in the
+//! other files. A background thread updates these.
 
 pub(crate) mod database;
 pub(crate) mod doc_links;
@@ -32,7 +32,7 @@ use super::impact::Finding;
 use super::invalidate::{Edited, Invalidated};
 use super::resolve::paths::CrateNames;
 use crate::impact::unused_imports::UnusedImports;
-use semdex_engine::sound;
+use semdex_engine::unpoisoned;
 use semdex_model::{OutlineItem, Symbol, SymbolKind, Upstream};
 use semdex_text::diff::OffsetMap;
 use semdex_text::words::occurrences;
@@ -42,20 +42,20 @@ use semdex_text::words::occurrences;
 pub(crate) struct FileSymbols {
     pub(super) symbols: Vec<Symbol>,
     pub(super) definitions: Vec<Key>,
-    /// Where their names stand.
+    /// The positions of their names.
     pub(super) names_at: Vec<usize>,
-    /// For the usages of all of them.
+    /// The search for usages of all of them.
     pub(super) search: Search,
     pub(super) package: Option<String>,
     pub(super) in_a_crate: bool,
-    /// Worked out at the first need.
+    /// Computed on first use.
     pub(super) upstream: OnceLock<Vec<Upstream>>,
-    /// Other files that the tree speaks of: those of its modules.
+    /// Other files that the tree mentions: those of its modules.
     pub(super) elsewhere: Vec<FileId>,
 }
 
 impl FileSymbols {
-    /// What the name at an offset declares.
+    /// The definition that the name at an offset declares.
     pub(super) fn declared(&self, name_at: usize) -> Option<Key> {
         let at = self.names_at.iter().position(|it| *it == name_at)?;
         self.definitions.get(at).copied()
@@ -77,7 +77,7 @@ impl FileSymbols {
         }
     }
 
-    /// Whether a path in the tree leads through this name.
+    /// Whether a path in the tree contains this name.
     fn says(&self, name: &str) -> bool {
         fn says(symbol: &Symbol, name: &str) -> bool {
             leads_through(&symbol.path, name) || symbol.children.iter().any(|it| says(it, name))
@@ -85,7 +85,7 @@ impl FileSymbols {
         self.symbols.iter().any(|it| says(it, name))
     }
 
-    /// The same symbols in a file that may name other things.
+    /// The same symbols without what the file names, which may have changed.
     fn with_other_names(&self) -> FileSymbols {
         FileSymbols { upstream: OnceLock::new(), ..self.clone() }
     }
@@ -108,23 +108,23 @@ fn leads_through(path: &str, name: &str) -> bool {
     occurrences(path, name).next().is_some()
 }
 
-/// What is known to be right at the moment. Shared by the engine, which forgets, and by those who hold a view of it,
-/// who learn: as no view outlives a change, nobody learns what was just forgotten.
+/// What is known to be correct now. It is shared by the engine, which invalidates, and by the holders of a view, which
+/// add. No view outlives a change, so nobody adds what was just invalidated.
 #[derive(Debug, Default)]
 pub(super) struct Index {
     state: RwLock<IndexState>,
-    /// Never wrong: who asks compares with the texts.
+    /// Never wrong: callers compare the result with the texts.
     postings: Arc<RwLock<Postings>>,
-    /// Of the crate graph as it is.
+    /// For the current crate graph.
     crates: RwLock<Option<Arc<CrateNames>>>,
     borrowed: RwLock<Option<BorrowedPaths>>,
 }
 
-/// The paths that another database knows: right here too, unless they lead through one of these names.
+/// The paths that another database knows. They are correct here too, unless they contain one of these names.
 #[derive(Debug)]
 pub(super) struct BorrowedPaths {
     pub(super) index: Arc<Index>,
-    /// Of the files that are edited in this one: where what stands in it now stands in the other.
+    /// For files that are edited in this database: maps positions in it to positions in the other one.
     pub(super) edited: FxHashMap<FileId, OffsetMap>,
     pub(super) names: BTreeSet<String>,
 }
@@ -137,19 +137,19 @@ impl BorrowedPaths {
     }
 }
 
-/// What was known, to be taken up again when a change is taken back.
+/// The invalidated part of the index, which is restored when the change is reverted.
 #[derive(Debug, Default)]
 pub(super) struct IndexState {
     names: FxHashMap<FileId, Arc<Names>>,
     symbols: FxHashMap<FileId, Arc<FileSymbols>>,
     /// With the file of the definition.
     paths: FxHashMap<Key, (FileId, Arc<str>)>,
-    /// The other way round.
+    /// The reverse map.
     keys: FxHashMap<Arc<str>, Key>,
-    /// The plain items of a file by their ids: these stay with a text that is changed.
+    /// The plain items of a file by their ids, which stay the same when the text changes.
     declared: FxHashMap<FileId, FxHashMap<u32, Key>>,
     errors: FxHashMap<FileId, Arc<FileErrors>>,
-    /// What was learned while a change is only tried.
+    /// What was added while a change is being tried.
     learned: Option<Vec<Learned>>,
 }
 
@@ -163,7 +163,7 @@ enum Learned {
 }
 
 impl IndexState {
-    /// Takes out all that is known of these files, and what is said of them elsewhere.
+    /// Removes and returns everything about these files, including references from elsewhere.
     fn take(&mut self, files: &HashSet<FileId>) -> IndexState {
         let speaks_of =
             |file: &FileId, it: &FileSymbols| files.contains(file) || it.elsewhere.iter().any(|it| files.contains(it));
@@ -196,7 +196,7 @@ impl IndexState {
         }
     }
 
-    /// Takes out what is written with one of these names.
+    /// Removes paths that contain one of these names.
     fn take_by_names(&mut self, taken: &mut IndexState, names: &BTreeSet<&str>) {
         self.take_paths(taken, |_, path| names.iter().any(|it| leads_through(path, it)));
         taken.symbols.extend(self.symbols.extract_if(|_, it| names.iter().any(|name| it.says(name))));
@@ -210,12 +210,12 @@ impl IndexState {
     }
 }
 
-/// What is wrong in a file.
+/// The errors of a file.
 #[derive(Debug)]
 pub(super) struct FileErrors {
-    /// Of each body, by where the name of what it belongs to stands: those that have any.
+    /// The errors of each body that has any, by the position of its item's name.
     pub(super) bodies: FxHashMap<usize, Vec<Finding>>,
-    /// Where among these stands what derive macros make.
+    /// The positions among these that represent derive expansions.
     pub(super) made: HashSet<usize>,
     pub(super) imports: UnusedImports,
 }
@@ -229,12 +229,12 @@ impl Index {
         self.read().symbols.get(&file).cloned()
     }
 
-    /// The path of the innermost symbol around an offset, where it is known.
+    /// The path of the innermost symbol around an offset, if known.
     pub(super) fn enclosing(&self, file: FileId, offset: usize) -> Option<String> {
         if let Some(known) = self.symbols(file) {
             return known.enclosing(offset);
         }
-        sound::read(&self.borrowed).as_ref()?.enclosing(file, offset)
+        unpoisoned::read(&self.borrowed).as_ref()?.enclosing(file, offset)
     }
 
     pub(super) fn path(&self, key: Key) -> Option<Arc<str>> {
@@ -242,11 +242,11 @@ impl Index {
     }
 
     pub(super) fn crate_names(&self, work_out: impl FnOnce() -> CrateNames) -> Arc<CrateNames> {
-        if let Some(known) = sound::read(&self.crates).clone() {
+        if let Some(known) = unpoisoned::read(&self.crates).clone() {
             return known;
         }
         let names = Arc::new(work_out());
-        *sound::write(&self.crates) = Some(names.clone());
+        *unpoisoned::write(&self.crates) = Some(names.clone());
         names
     }
 
@@ -256,17 +256,17 @@ impl Index {
         all.errors.insert(file, errors);
     }
 
-    /// Another crate graph is there.
+    /// The crate graph has changed.
     pub(super) fn forget_crates(&self) {
-        *sound::write(&self.crates) = None;
+        *unpoisoned::write(&self.crates) = None;
         drop(self.forget_all());
     }
 
     pub(super) fn postings(&self) -> RwLockReadGuard<'_, Postings> {
-        sound::read(&self.postings)
+        unpoisoned::read(&self.postings)
     }
 
-    /// What exactly this path names.
+    /// The definition with exactly this path.
     pub(super) fn key(&self, path: &str) -> Option<Key> {
         self.read().keys.get(path).copied()
     }
@@ -275,7 +275,7 @@ impl Index {
         self.read().errors.get(&file).cloned()
     }
 
-    /// What a plain item of a file is.
+    /// The definition of a plain item of a file.
     pub(super) fn declared(&self, file: FileId, id: u32) -> Option<Key> {
         self.read().declared.get(&file)?.get(&id).copied()
     }
@@ -305,8 +305,8 @@ impl Index {
         all.paths.insert(key, (file, path));
     }
 
-    /// Forgets of the edited files what is not in the stretches that their texts before and after have in common, and of
-    /// all files what a change of declarations touches.
+    /// Invalidates the edited files, except the ranges that their texts have in common before and after, and in all
+    /// files what a change of declarations affects.
     pub(super) fn invalidate(&self, edited: &[Edited], stale: &Invalidated) {
         let mut all = self.write();
         let mut forgotten = all.take(&edited.iter().map(|it| it.0).collect());
@@ -334,8 +334,8 @@ impl Index {
         }
     }
 
-    /// Takes out what may be wrong after a change of declarations: all of these files, who names what and what is wrong
-    /// in all files that it reaches, and what is written with these names.
+    /// Removes and returns what may be wrong after a change of declarations: everything about these files, the names
+    /// and errors of all affected files, and the paths with these names.
     pub(super) fn set_aside(
         &self,
         files: &HashSet<FileId>,
@@ -350,7 +350,7 @@ impl Index {
         taken
     }
 
-    /// Forgets all of these files.
+    /// Invalidates everything about these files.
     pub(super) fn forget_files(&self, files: &HashSet<FileId>) -> IndexState {
         self.write().take(files)
     }
@@ -361,26 +361,26 @@ impl Index {
         std::mem::replace(&mut *all, IndexState { learned, ..IndexState::default() })
     }
 
-    /// For a shadow database of the same texts, of which nothing is known yet.
+    /// For a shadow database with the same texts, for which nothing is known yet.
     pub(super) fn for_shadow(&self) -> Index {
         Index { postings: self.postings.clone(), ..Index::default() }
     }
 
     pub(super) fn set_borrowed(&self, borrowed: Option<BorrowedPaths>) {
-        *sound::write(&self.borrowed) = borrowed;
+        *unpoisoned::write(&self.borrowed) = borrowed;
     }
 
-    /// The change that was just made is only tried: what is learned from here on goes with it.
+    /// The last change is only tried: what is added from here on is removed when it is reverted.
     pub(super) fn try_out(&self) {
         self.write().learned = Some(Vec::new());
     }
 
-    /// The change is there to stay.
+    /// The tried change is kept.
     pub(super) fn keep(&self) {
         self.write().learned = None;
     }
 
-    /// The texts are again what they were when this was forgotten.
+    /// The texts are again the ones for which this state was removed.
     pub(super) fn restore(&self, state: IndexState) {
         let mut all = self.write();
         for it in all.learned.take().unwrap_or_default() {
@@ -399,10 +399,10 @@ impl Index {
     }
 
     fn read(&self) -> RwLockReadGuard<'_, IndexState> {
-        sound::read(&self.state)
+        unpoisoned::read(&self.state)
     }
 
     fn write(&self) -> RwLockWriteGuard<'_, IndexState> {
-        sound::write(&self.state)
+        unpoisoned::write(&self.state)
     }
 }

@@ -1,7 +1,7 @@
-//! What the text of one Rust file says by itself: its items, imports, docs, errors, and its skeleton. No index, no
-//! types, no other file; one parse, so it answers while everything else is still loading.
+//! What the text of one Rust file shows by itself: its items, imports, docs, errors, and its skeleton. It needs no
+//! index, no types and no other file, and only one parse, so it is available while everything else is still loading.
 //!
-//! The text may be anything: broken code gives the items that the parser could make out.
+//! The text may have any content: broken code gives the items that the parser recognizes.
 
 pub(crate) mod alter;
 pub(crate) mod analysed;
@@ -16,9 +16,9 @@ pub(crate) mod fingerprint;
 pub(crate) mod imports;
 pub(crate) mod items;
 pub(crate) mod language;
-pub(crate) mod named_files;
 pub(crate) mod nesting;
 pub(crate) mod positions;
+pub(crate) mod referenced_files;
 pub(crate) mod rest;
 pub(crate) mod skeleton;
 pub(crate) mod source;
@@ -32,12 +32,12 @@ use source::Source;
 
 pub(crate) use alter::alter;
 pub(crate) use builtin_attributes::{is_builtin, is_read_by_tools, leaves_access};
-pub(crate) use named_files::named_files;
+pub(crate) use referenced_files::referenced_files;
 pub(crate) use rest::{Rest, RestOf, RestPart};
 use semdex_model::{Detail, Outline, SyntaxError};
 use semdex_text::lines::LineIndex;
 
-/// Everything that the text of one file says.
+/// The outline of a file, from its text.
 pub(crate) fn outline(text: &str) -> Outline {
     if let Some(span) = nesting::too_deep(text) {
         let message = "nested too deeply: the file is not analysed".to_owned();
@@ -64,17 +64,17 @@ pub(crate) fn outline(text: &str) -> Outline {
     }
 }
 
-/// The same, where the outline of an earlier state of the text is known.
+/// The same, if the outline of an earlier state of the text is known.
 pub(crate) fn outline_after(old: &Outline, old_text: &str, text: &str) -> Outline {
     window::outline_after(old, old_text, text).unwrap_or_else(|| outline(text))
 }
 
-/// What an `impl` block is called among the items of its file.
+/// The name of an `impl` block among the items of its file.
 pub(crate) fn written_block(item: &ast::Impl) -> String {
     declaration::impl_name(item).name
 }
 
-/// The trait that a block implements, by its last segment; `None` for an inherent one.
+/// The trait that a block implements, by its last segment; `None` for an inherent block.
 pub(crate) fn written_trait(item: &ast::Impl) -> Option<String> {
     item.trait_().map(|it| type_name(&it))
 }
@@ -84,13 +84,13 @@ pub(crate) fn written_type(item: &ast::Impl) -> Option<String> {
     item.self_ty().map(|it| type_name(&it))
 }
 
-/// A type as paths name it: the last segment of each path, without generics, lifetimes and bounds.
+/// A type as in paths: the last segment of each path, without generics, lifetimes and bounds.
 pub(crate) fn type_name(ty: &ast::Type) -> String {
     declaration::type_name(ty.syntax())
 }
 
-/// Whether Cargo's conventions make a file test code as a whole: it lies below a `tests` directory, or is the file
-/// of a test module by its name. A `#[cfg(test)]` on its `mod` line stands in another file and is not seen here.
+/// Whether a whole file is test code by Cargo's conventions: it is below a `tests` directory, or its name is that of a
+/// test module. A `#[cfg(test)]` on its `mod` line is in another file and is not considered here.
 pub(crate) fn is_test_file_path(path: &str) -> bool {
     let (directories, file) = path.rsplit_once('/').unwrap_or(("", path));
     let Some(stem) = file.strip_suffix(".rs") else { return false };

@@ -7,9 +7,8 @@ use std::time::Duration;
 
 use super::slots::Slot;
 use super::writer::{Event, Writer};
-use semdex_engine::engine::{Applied, Engine, Pause, Setup};
 use semdex_engine::files::Files;
-use semdex_engine::panic_message;
+use semdex_engine::{Applied, Engine, Pause, Setup, panic_message};
 use semdex_model::{FileEdit, LanguageId};
 
 impl Writer {
@@ -100,7 +99,7 @@ impl Writer {
 
     /// What an engine's threads have found out.
     pub(super) fn hear_engine(&mut self, at: usize) {
-        self.with_engine(at, |it| it.hear());
+        self.with_engine(at, |it| it.take_results());
         self.watch_sources_outside(at);
         self.follow_roots(at);
     }

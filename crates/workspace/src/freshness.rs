@@ -30,7 +30,7 @@ impl Writer {
         self.take(seen)?;
         self.follow_links();
         self.follow_named();
-        self.follow_environment();
+        self.check_environment();
         Ok(())
     }
 
@@ -55,10 +55,10 @@ impl Writer {
                     self.unread.append(&mut paths);
                     return Err(error);
                 }
-                self.look_at_touched(&sources);
+                self.check_touched_file(&sources);
                 let outside = self.split_outside(&mut paths, false);
                 self.take_outside(outside);
-                self.look_at_touched(&paths);
+                self.check_touched_file(&paths);
                 if let Err(error) = self.follow_nameless(&mut paths, false) {
                     self.unread.append(&mut paths);
                     return Err(error);
@@ -94,7 +94,7 @@ impl Writer {
         let left_out = self.left_out_after(&after, looked_at, is_all);
         let is_news = left_out.is_some();
         let after = match left_out {
-            Some(now) => Arc::new(Files::clone(&after).with_left_out(now)),
+            Some(now) => Arc::new(Files::clone(&after).with_unindexed_files(now)),
             None => after,
         };
         if !edits.is_empty() {

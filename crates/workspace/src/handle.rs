@@ -26,8 +26,7 @@ use super::timing::{self, Part, Ticket};
 use super::verify::Runs;
 use super::writer::{self, Event, Inbox, Shared};
 use semdex_config::Config;
-use semdex_engine::registry::Registry;
-use semdex_engine::{Condition, EngineStatus, Progress, Tidied};
+use semdex_engine::{Condition, EngineStatus, Progress, Registry, Tidied};
 use semdex_model::{Code, Coverage, Error, FileEdit, LanguageId, Meta, Missing, MissingCode, Result, Revision, State};
 
 /// A question waits so long for its turn where it does not say that it waits longer.

@@ -8,10 +8,10 @@ use super::writer::Writer;
 
 impl Writer {
     /// Before an answer: what decides it, is no file of the workspace, and is watched by nobody.
-    pub(super) fn follow_environment(&mut self) {
+    pub(super) fn check_environment(&mut self) {
         for at in 0..self.slots.len() {
             let files = self.files.clone();
-            if self.with_engine(at, |it| it.follow_environment(&files)) == Some(true) {
+            if self.with_engine(at, |it| it.check_environment(&files)) == Some(true) {
                 self.note_change_outside();
                 self.publish();
             }
@@ -20,14 +20,14 @@ impl Writer {
     }
 
     /// Of these paths, which were touched, those that are no texts of the workspace: a build may read them.
-    pub(super) fn look_at_touched(&mut self, paths: &BTreeSet<PathBuf>) {
+    pub(super) fn check_touched_file(&mut self, paths: &BTreeSet<PathBuf>) {
         for path in paths.iter().filter(|it| !it.file_name().is_some_and(is_hidden_name)) {
             if self.files.get(&self.name_of(path)).is_some() {
                 continue;
             }
             for at in 0..self.slots.len() {
                 let files = self.files.clone();
-                if self.with_engine(at, |it| it.look_at_touched(path, &files)) == Some(true) {
+                if self.with_engine(at, |it| it.check_touched_file(path, &files)) == Some(true) {
                     self.note_change_outside();
                     self.publish();
                 }

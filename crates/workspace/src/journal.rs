@@ -27,7 +27,7 @@ use tokio::sync::{mpsc, oneshot};
 use super::change::Cause;
 pub use baseline::{Baseline, Kept};
 use semdex_config::JournalBounds;
-use semdex_engine::retries::Retries;
+use semdex_engine::Backoff;
 use semdex_model::{ChangeImpact, Code, Error, Impact, Result};
 use semdex_process::fault;
 use store::{Store, milliseconds};
@@ -251,7 +251,7 @@ fn late(deadline: Duration) -> Error {
 
 /// Serves the handles until the last is gone. A panic costs the job at hand: the database is opened anew.
 fn run(directory: &Path, bounds: JournalBounds, mut inbox: mpsc::Receiver<Job>) {
-    let mut retries = Retries::default();
+    let mut retries = Backoff::default();
     let mut store = Store::new(directory, bounds);
     while !matches!(catch_unwind(AssertUnwindSafe(|| serve_all(&mut store, &mut inbox))), Ok(Ok(()))) {
         store.reopen();

@@ -9,14 +9,14 @@ use std::sync::Arc;
 use super::open_trees::OpenTrees;
 use super::writer::Writer;
 use semdex_engine::files::Files;
-use semdex_engine::left_out::{AllLeftOut, LeftOut, WhyLeftOut};
-use semdex_fs::Look;
+use semdex_engine::unindexed::{UnindexedFile, UnindexedFiles, UnindexedReason};
+use semdex_fs::FileStamp;
 
 impl Writer {
     /// Before there are engines: notes which of all these files have no text.
     pub(super) fn begin_left_out(&mut self, listed: &BTreeSet<PathBuf>) {
         if let Some(left_out) = self.left_out_after(&self.files, listed, true) {
-            self.files = Arc::new(Files::clone(&self.files).with_left_out(left_out));
+            self.files = Arc::new(Files::clone(&self.files).with_unindexed_files(left_out));
         }
     }
 
@@ -27,8 +27,8 @@ impl Writer {
         after: &Files,
         paths: &BTreeSet<PathBuf>,
         is_all: bool,
-    ) -> Option<Arc<AllLeftOut>> {
-        let known = self.files.all_left_out();
+    ) -> Option<Arc<UnindexedFiles>> {
+        let known = self.files.unindexed_files();
         let mut names: BTreeSet<Arc<str>> = paths.iter().map(|it| Arc::from(self.name_of(it))).collect();
         let others: Vec<Arc<str>> = match is_all {
             true => known.keys().cloned().collect(),
@@ -36,7 +36,7 @@ impl Writer {
         };
         names.extend(others);
         let mut trees = OpenTrees::default();
-        let mut now: Option<AllLeftOut> = None;
+        let mut now: Option<UnindexedFiles> = None;
         for name in names {
             let before = known.get(&name);
             match (before, self.left_out_at(&mut trees, after, &name)) {
@@ -50,7 +50,7 @@ impl Writer {
     }
 
     /// The file of this name, if it is there, is of a language by its name, and is no text.
-    fn left_out_at(&self, trees: &mut OpenTrees, after: &Files, name: &Arc<str>) -> Option<Arc<LeftOut>> {
+    fn left_out_at(&self, trees: &mut OpenTrees, after: &Files, name: &Arc<str>) -> Option<Arc<UnindexedFile>> {
         self.registry.languages().of(name)?;
         let path = self.root.join(&**name);
         let is_text = match self.overlays.contains_key(&**name) {
@@ -61,22 +61,22 @@ impl Writer {
         if is_text {
             return None;
         }
-        let before = self.files.all_left_out().get(name);
-        let look = Look::at(&path);
+        let before = self.files.unindexed_files().get(name);
+        let stamp = FileStamp::at(&path);
         let tree = self.disk.tree();
         // What cannot be asked just now is as it was.
         let Ok(size) = trees.of(tree).and_then(|it| it.size(&path)) else { return before.cloned() };
         let why = match size? > self.settings.max_file_bytes {
-            true => WhyLeftOut::TooLarge,
-            false => WhyLeftOut::NotText,
+            true => UnindexedReason::TooLarge,
+            false => UnindexedReason::NotText,
         };
-        let same = before.filter(|it| !it.may_differ(why, &look)).cloned();
-        Some(same.unwrap_or_else(|| Arc::new(LeftOut::new(name.clone(), why, tree.clone(), look))))
+        let same = before.filter(|it| !it.may_differ(why, &stamp)).cloned();
+        Some(same.unwrap_or_else(|| Arc::new(UnindexedFile::new(name.clone(), why, tree.clone(), stamp))))
     }
 }
 
 /// The names in a directory.
-fn below(known: &AllLeftOut, directory: &str) -> Vec<Arc<str>> {
+fn below(known: &UnindexedFiles, directory: &str) -> Vec<Arc<str>> {
     let prefix = format!("{directory}/");
     let from = (Bound::Included(prefix.as_str()), Bound::Unbounded);
     let all = known.range::<str, _>(from).map(|(name, _)| name.clone());

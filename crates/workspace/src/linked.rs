@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::watch::is_ignored_dir_name;
 use super::writer::Writer;
-use semdex_engine::engine::EngineKind;
+use semdex_engine::EngineKind;
 use semdex_engine::links::Link;
 use semdex_fs::Reader;
 

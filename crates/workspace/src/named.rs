@@ -10,9 +10,9 @@ use super::change::{Cause, with_edits};
 use super::disk;
 use super::watch::is_hidden_name;
 use super::writer::Writer;
-use semdex_engine::engine::NamedTexts;
+use semdex_engine::ReferencedFiles;
 use semdex_engine::files::Files;
-use semdex_fs::Look;
+use semdex_fs::FileStamp;
 use semdex_model::{FileEdit, Missing, MissingCode};
 
 /// More files than this are not read because they are named.
@@ -35,7 +35,7 @@ pub(super) struct NamedFiles {
 }
 
 struct CheckedName {
-    look: Look,
+    stamp: FileStamp,
     found: Lookup,
 }
 
@@ -73,14 +73,14 @@ impl Writer {
         loop {
             let edits = self.named_edits();
             if std::mem::take(&mut self.named.is_news) {
-                let named = NamedTexts {
+                let named = ReferencedFiles {
                     unread: self.named.lacks(),
                     by_path: self.by_path(),
                     compiled_elsewhere: self.real_names().into_values().collect(),
                     links: self.links.clone(),
                 };
                 for at in 0..self.slots.len() {
-                    self.with_engine(at, |it| it.set_named(&named));
+                    self.with_engine(at, |it| it.set_referenced_files(&named));
                 }
                 if self.named.unread != named.unread {
                     // No text has changed, and answers are complete no more, or again.
@@ -141,17 +141,17 @@ impl Writer {
             self.named.known.remove(&name);
         }
         for (name, by) in &wanted {
-            let look = Look::at(&self.root.join(name));
-            if self.named.known.get(name).is_some_and(|it| !it.look.may_differ(&look)) {
+            let stamp = FileStamp::at(&self.root.join(name));
+            if self.named.known.get(name).is_some_and(|it| !it.stamp.may_differ(&stamp)) {
                 continue;
             }
             let was_text = self.named.holds(name);
-            let (found, text) = self.find_named(name, by, &look);
+            let (found, text) = self.find_named(name, by, &stamp);
             if was_text || text.is_some() {
                 edits.extend(self.edit_of(name, text));
             }
             self.named.is_news = true;
-            self.named.known.insert(name.clone(), CheckedName { look, found });
+            self.named.known.insert(name.clone(), CheckedName { stamp, found });
         }
         self.named.wanted = Some(wanted);
         edits
@@ -167,7 +167,7 @@ impl Writer {
         let is_listed = |it: &String| self.files.get(it).is_some() && !self.named.holds(it);
         let mut wanted = BTreeMap::new();
         for file in self.files.iter() {
-            for named in file.named_files().iter().filter(|it| !it.candidates.iter().any(is_listed)) {
+            for named in file.referenced_files().iter().filter(|it| !it.candidates.iter().any(is_listed)) {
                 let by = format!("`{}` names it", file.path);
                 wanted.extend(named.candidates.iter().map(|it| (it.clone(), by.clone())));
             }
@@ -181,7 +181,7 @@ impl Writer {
     fn by_path(&self) -> Vec<(String, String)> {
         let mut by_path = Vec::new();
         for file in self.files.iter() {
-            let paths = file.named_files().iter().filter(|it| it.has_path).flat_map(|it| &it.candidates);
+            let paths = file.referenced_files().iter().filter(|it| it.has_path).flat_map(|it| &it.candidates);
             let there = paths.filter(|it| self.files.get(it).is_some());
             by_path.extend(there.map(|it| (file.path.to_string(), it.clone())));
         }
@@ -190,14 +190,14 @@ impl Writer {
 
     /// Texts change: where other files are named, or listed, than before, the engines are notified anew which.
     pub(super) fn note_names(&mut self, edits: &[FileEdit], after: &Files) {
-        let named = |files: &Files, name: &str| files.get(name).map(|it| it.named_files().to_vec());
+        let named = |files: &Files, name: &str| files.get(name).map(|it| it.referenced_files().to_vec());
         if edits.iter().any(|it| named(&self.files, &it.file) != named(after, &it.file)) {
             self.named.wanted = None;
         }
     }
 
-    fn find_named(&self, name: &str, by: &str, look: &Look) -> (Lookup, Option<Arc<str>>) {
-        if look.changed().is_none() {
+    fn find_named(&self, name: &str, by: &str, stamp: &FileStamp) -> (Lookup, Option<Arc<str>>) {
+        if stamp.changed().is_none() {
             return (Lookup::Absent, None);
         }
         let refused = |why: &str| (Lookup::Refused(format!("`{name}` is not read, though {by}: {why}")), None);

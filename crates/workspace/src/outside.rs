@@ -8,7 +8,7 @@ use super::open_trees::OpenTrees;
 use super::slots::{Content, Slot};
 use super::watch::walk;
 use super::writer::Writer;
-use semdex_engine::engine::{FileChange, FileChangeKind};
+use semdex_engine::{FileChange, FileChangeKind};
 use semdex_fs::Tree;
 
 /// What one engine is to look at outside: these paths, or all that it knows of too.
@@ -32,14 +32,14 @@ impl Writer {
             let paths = self.follow_modules(at);
             let changes = self.compare_outside(at, LookedAt { paths, is_all: false });
             if !changes.is_empty() {
-                self.with_engine(at, |it| it.apply_outside(&changes));
+                self.with_engine(at, |it| it.apply_external_changes(&changes));
             }
         }
     }
 
     /// Whether a change of this file may change which modules there are.
-    pub(super) fn names_modules(&self, file: &str) -> bool {
-        self.slots.iter().filter_map(|it| it.engine.as_ref()).any(|it| it.names_modules(file))
+    pub(super) fn declares_external_modules(&self, file: &str) -> bool {
+        self.slots.iter().filter_map(|it| it.engine.as_ref()).any(|it| it.declares_external_modules(file))
     }
 
     /// Takes what is of modules outside from these paths, for each engine. `is_all`: these are all that there are.
@@ -59,7 +59,7 @@ impl Writer {
     /// Watches the modules that the manifests name now, and forgets others. Answers with the files that came and went.
     fn follow_modules(&mut self, at: usize) -> BTreeSet<PathBuf> {
         let Some(engine) = &self.slots[at].engine else { return BTreeSet::new() };
-        let wanted = engine.modules_outside(&self.files);
+        let wanted = engine.external_modules(&self.files);
         let mut touched = BTreeSet::new();
         let outside = &mut self.slots[at].outside;
         if !wanted.iter().eq(outside.roots.keys()) {
@@ -74,7 +74,7 @@ impl Writer {
         }
         let unwatched: Vec<PathBuf> = outside.roots.iter().filter(|it| !it.1).map(|it| it.0.clone()).collect();
         for root in unwatched {
-            if !self.slots[at].engine.as_ref().is_some_and(|it| it.is_module(&root)) {
+            if !self.slots[at].engine.as_ref().is_some_and(|it| it.is_external_module(&root)) {
                 continue;
             }
             let tree = self.outside_tree(&root);
@@ -112,7 +112,7 @@ impl Writer {
         let known = &self.slots[at].outside.known;
         let below = |it: &&PathBuf| is_all || paths.iter().any(|path| it.starts_with(path));
         let mut looked_at: BTreeSet<PathBuf> = known.keys().filter(below).cloned().collect();
-        looked_at.extend(paths.into_iter().filter(|it| engine.reads(it)));
+        looked_at.extend(paths.into_iter().filter(|it| engine.reads_external(it)));
         let mut changes = Vec::new();
         let mut trees = OpenTrees::default();
         for path in looked_at {
@@ -143,7 +143,7 @@ impl Writer {
 
     /// That is a revision of its own: what was answered may be answered otherwise.
     fn feed_outside(&mut self, at: usize, changes: &[FileChange]) {
-        if changes.is_empty() || self.with_engine(at, |it| it.apply_outside(changes)).is_none() {
+        if changes.is_empty() || self.with_engine(at, |it| it.apply_external_changes(changes)).is_none() {
             return;
         }
         self.note_change_outside();

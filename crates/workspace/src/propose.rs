@@ -11,9 +11,8 @@ use super::journal::{self, Entry, EntryFile, Reached, RecordOutcome};
 use super::overlays;
 use super::repair::mend;
 use super::writer::Writer;
-use semdex_engine::Tidied;
-use semdex_engine::engine::{Route, Trial, impact_unknown, not_started};
 use semdex_engine::files::Files;
+use semdex_engine::{Route, Tidied, Trial, impact_unknown, not_started};
 use semdex_model::{ChangeImpact, Code, Error, FileEdit, Help, LanguageId, Result};
 use semdex_process::fault;
 
@@ -44,8 +43,9 @@ impl Writer {
         let mut ahead: Vec<usize> = Vec::new();
         for at in 0..self.slots.len() {
             let kind = &self.slots[at].kind;
-            let is_named =
-                |file: &str| kind.languages().iter().any(|it| self.files.names(*it, file) || after.names(*it, file));
+            let is_named = |file: &str| {
+                kind.languages().iter().any(|it| self.files.references(*it, file) || after.references(*it, file))
+            };
             let concerns = |it: &FileEdit| kind.computes_impact(&it.file) || is_named(&it.file);
             if kind.route() != Route::Writer || !everywhere.iter().any(concerns) {
                 continue;

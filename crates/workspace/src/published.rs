@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::overlays::Overlays;
 use super::settings_files::SettingsFiles;
 use super::slots::Seen;
-use semdex_engine::registry::Registry;
+use semdex_engine::Registry;
 use semdex_model::{LanguageId, Missing, Revision};
 
 /// How the writer is doing.

@@ -13,8 +13,7 @@ use super::telemetry::Telemetry;
 use super::writer::Shared;
 use semdex_config::Config;
 use semdex_config::trust::TrustStore;
-use semdex_engine::registry::Registry;
-use semdex_engine::root::repository_around;
+use semdex_engine::{Registry, repository_around};
 use semdex_model::{Code, Error, Result};
 use semdex_text::visible;
 

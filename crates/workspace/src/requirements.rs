@@ -5,8 +5,7 @@ use std::path::Path;
 use ignore::WalkBuilder;
 
 use semdex_config::Config;
-use semdex_engine::engine::{EngineKind, Requirement, Site};
-use semdex_engine::registry::Registry;
+use semdex_engine::{EngineKind, Registry, Requirement, Site};
 use semdex_process::search_path;
 
 /// What one engine works with.

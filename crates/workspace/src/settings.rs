@@ -6,9 +6,8 @@ use std::time::Instant;
 use super::handle::Workspace;
 use super::snapshot::Needs;
 use semdex_config::Settings;
-use semdex_engine::EngineStatus;
 use semdex_engine::files::File;
-use semdex_engine::registry::Registry;
+use semdex_engine::{EngineStatus, Registry};
 use semdex_model::{LanguageId, Languages};
 
 impl Workspace {

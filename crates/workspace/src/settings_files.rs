@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use semdex_fs::Look;
+use semdex_fs::FileStamp;
 
 /// The workspace's own file.
 pub(super) const NAME: &str = "semdex.toml";
@@ -11,20 +11,20 @@ pub(super) const NAME_OF_USERS: &str = "config.toml";
 
 /// The files as they were when they were read last.
 #[derive(Clone)]
-pub(super) struct SettingsFiles(Vec<(PathBuf, Look)>);
+pub(super) struct SettingsFiles(Vec<(PathBuf, FileStamp)>);
 
 impl SettingsFiles {
     /// The workspace's own and the user's. To be made before they are read.
     pub(super) fn new(root: &Path, of_user: Option<&Path>) -> SettingsFiles {
         let paths = [Some(root.join(NAME)), of_user.map(Path::to_path_buf)];
-        SettingsFiles(paths.into_iter().flatten().map(|path| (path.clone(), Look::at(&path))).collect())
+        SettingsFiles(paths.into_iter().flatten().map(|path| (path.clone(), FileStamp::at(&path))).collect())
     }
 
     /// Whether one may say something else than it did when this was asked last. To be asked before they are read.
     pub(super) fn may_have_changed(&mut self) -> bool {
         let mut may_differ = false;
         for (path, seen) in &mut self.0 {
-            let now = Look::at(path);
+            let now = FileStamp::at(path);
             may_differ |= seen.may_differ(&now);
             *seen = now;
         }
@@ -33,6 +33,6 @@ impl SettingsFiles {
 
     /// Whether one may say something else than it did when it was read.
     pub(super) fn is_out_of_date(&self) -> bool {
-        self.0.iter().any(|(path, seen)| seen.may_differ(&Look::at(path)))
+        self.0.iter().any(|(path, seen)| seen.may_differ(&FileStamp::at(path)))
     }
 }

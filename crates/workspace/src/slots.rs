@@ -6,10 +6,8 @@ use std::sync::Arc;
 
 use tokio::sync::watch as channel;
 
-use semdex_engine::engine::{Engine, EngineKind, Handle};
 use semdex_engine::files::Files;
-use semdex_engine::retries::Retries;
-use semdex_engine::{Condition, EngineStatus, panic_message};
+use semdex_engine::{Backoff, Condition, Engine, EngineKind, EngineStatus, Handle, panic_message};
 use semdex_model::{LanguageId, Missing, MissingCode, State};
 
 /// One engine of the registry, with all that the writer has of it.
@@ -23,7 +21,7 @@ pub(super) struct Slot {
 /// The lives of one engine, one after the other.
 #[derive(Default)]
 pub(super) struct Lives {
-    pub(super) retries: Retries,
+    pub(super) retries: Backoff,
     pub(super) failed: u32,
     /// The texts that the engine has.
     pub(super) fed: Arc<Files>,

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use semdex_engine::View;
 use semdex_engine::files::Files;
 use semdex_engine::links::Link;
-use semdex_engine::view::View;
 use semdex_model::{LanguageId, Missing, Revision};
 
 /// What an answer needs.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::open_trees::OpenTrees;
 use super::watch::walk;
 use super::writer::Writer;
-use semdex_engine::engine::OutsideText;
+use semdex_engine::ExternalText;
 use semdex_model::Result;
 
 impl Writer {
@@ -30,7 +30,7 @@ impl Writer {
     /// Watches the directories that an engine reads now. What has become of the files since it read them, and of what was
     /// there before a directory was watched, nobody has reported.
     pub(super) fn watch_sources_outside(&mut self, at: usize) {
-        let Some(Some(sources)) = self.with_engine(at, |it| it.take_sources_outside()) else { return };
+        let Some(Some(sources)) = self.with_engine(at, |it| it.take_external_sources()) else { return };
         let mut found = BTreeSet::new();
         for root in sources.roots.into_iter().filter(|it| !self.outside_roots.contains(it)).collect::<Vec<_>>() {
             let tree = self.outside_tree(&root);
@@ -73,16 +73,16 @@ impl Writer {
         let is_concerned = |it: &Path| {
             self.source_outside(it).is_some() && (is_all || it.ancestors().any(|above| paths.contains(above)))
         };
-        let known = engine.known_sources().filter(|it| is_concerned(it)).map(Path::to_path_buf);
-        let named = paths.iter().filter(|it| engine.is_source(it)).cloned();
+        let known = engine.known_external_sources().filter(|it| is_concerned(it)).map(Path::to_path_buf);
+        let named = paths.iter().filter(|it| engine.is_external_source(it)).cloned();
         let looked_at: BTreeSet<PathBuf> = known.chain(named).collect();
         let mut trees = OpenTrees::default();
         let read = |path: &PathBuf| Ok((path.clone(), self.read_bytes(&mut trees, path)?));
-        let contents: Result<Vec<OutsideText>> = looked_at.iter().map(read).collect();
+        let contents: Result<Vec<ExternalText>> = looked_at.iter().map(read).collect();
         // What cannot be read now is looked at again before the next answer.
         let contents = contents.inspect_err(|_| self.unread.extend(looked_at.iter().cloned()))?;
         let files = self.files.clone();
-        if self.with_engine(at, |it| it.set_sources(contents, &files)) == Some(true) {
+        if self.with_engine(at, |it| it.set_external_sources(contents, &files)) == Some(true) {
             self.note_change_outside();
             tracing::debug!(revision = self.revision.0, "sources outside changed");
             self.publish();

@@ -11,8 +11,7 @@ use crossbeam_channel::{Receiver, RecvTimeoutError};
 use super::lock::LockFile;
 use super::published::Phase;
 use super::writer::{Event, Writer};
-use semdex_engine::panic_message;
-use semdex_engine::retries::Retries;
+use semdex_engine::{Backoff, panic_message};
 use semdex_model::{Code, Error};
 
 /// Who comes in a pause no longer than this waits; in a longer one it is asked to come back.
@@ -20,7 +19,7 @@ const UNNOTICED: Duration = Duration::from_secs(1);
 
 /// Runs the writer until the workspace is closed.
 pub(super) fn supervise(mut writer: Writer, events: &Receiver<Event>) {
-    let mut retries = Retries::default();
+    let mut retries = Backoff::default();
     let mut has_begun = false;
     let mut held: Vec<Event> = Vec::new();
     loop {

@@ -37,11 +37,9 @@ use super::timing::{Part, Ticket};
 use super::watch::{Watcher, walk};
 use revisions::Revisions;
 use semdex_config::{Config, Settings};
-use semdex_engine::engine::{IDLE, SOON};
 use semdex_engine::files::Files;
 use semdex_engine::links::Link;
-use semdex_engine::registry::Registry;
-use semdex_engine::{STACK_BYTES, Tidied};
+use semdex_engine::{BACKGROUND_DELAY, QUIET_BEFORE_IDLE_WORK, Registry, STACK_BYTES, Tidied};
 use semdex_fs::Tree;
 use semdex_model::{Code, Error, FileEdit, LanguageId, Missing, MissingCode, Result, Revision};
 use semdex_process::fault;
@@ -348,7 +346,11 @@ impl Writer {
             if self.is_closing() {
                 return;
             }
-            let wait = if self.news_since.is_some() || self.is_engine_due() { SOON } else { IDLE };
+            let wait = if self.news_since.is_some() || self.is_engine_due() {
+                BACKGROUND_DELAY
+            } else {
+                QUIET_BEFORE_IDLE_WORK
+            };
             let mut quiet = None;
             let event = events.recv_timeout(wait);
             self.busy.begin();
@@ -473,7 +475,7 @@ impl Writer {
         // An overlay is not on the disk.
         self.feed_engines(edits, cause != Cause::Overlay);
         self.start_engines();
-        if edits.iter().any(|it| self.names_modules(&it.file)) {
+        if edits.iter().any(|it| self.declares_external_modules(&it.file)) {
             self.begin_outside();
         }
         tracing::debug!(revision = self.revision.0, ?cause, files = edits.len(), "changed");

@@ -7,15 +7,15 @@ use std::time::Instant;
 
 use futures::FutureExt as _;
 use futures::future::{BoxFuture, ready};
-use semdex::engine::engine::{Applied, Engine, EngineKind, Handle, Setup};
-use semdex::engine::files::{File, Files};
-use semdex::engine::view::{Answering, Extent, View};
-use semdex::engine::{Condition, Deadlines, EngineStatus, Result, rank};
+use semdex::engine::{Applied, Engine, EngineKind, Handle, Setup};
+use semdex::files::{File, Files};
 use semdex::model::{
     Affected, Answer, Broken, ChangeImpact, ChangeKind, Changed, Code, Description, Diagnostic, Error, FileEdit,
     FindingKind, Language, LanguageId, Missing, MissingCode, Outline, OutlineItem, Overview, Package, Role, Severity,
     Span, State, Symbol, SymbolAt, SymbolKind, SymbolQuery, Syntax, SyntaxError, Usage, UsageCount, UsagePage, Window,
 };
+use semdex::view::{Answering, Extent, View};
+use semdex::{Condition, Deadlines, EngineStatus, Result, ranking};
 use tokio::sync::watch;
 
 pub const LANGUAGE: LanguageId = LanguageId(&TOY);
@@ -417,7 +417,7 @@ impl View for ToyView {
     }
 
     fn search(self: Box<Self>, query: String, limit: usize, _: Deadlines) -> Answering<Vec<(Symbol, f64)>> {
-        let fits = self.all().filter_map(|it| rank::fit(&query, &it.name, true, false).map(|fit| (it, fit)));
+        let fits = self.all().filter_map(|it| ranking::fit(&query, &it.name, true, false).map(|fit| (it, fit)));
         now(Ok(Answer::whole(fits.take(limit).collect())))
     }
 

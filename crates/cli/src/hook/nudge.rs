@@ -10,7 +10,7 @@ use crate::client::{self, Call, Said};
 use crate::servers;
 use semdex_config::{Config, create_private_dir};
 use semdex_contract::Name;
-use semdex_engine::registry::Registry;
+use semdex_engine::Registry;
 
 /// A file that is no longer than this is read as quickly as its outline.
 const LONG_FILE: u64 = 16 << 10;

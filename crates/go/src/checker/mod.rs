@@ -5,12 +5,13 @@
 //! constraints or modules change. Then gopls is asked, as if there were no checker.
 
 mod build;
-mod life;
+pub(crate) mod impact;
+mod supervisor;
 #[cfg(test)]
 mod tests;
 mod uses;
 
-pub(crate) use self::life::{fell, run};
+pub(crate) use self::supervisor::{fell, run};
 #[cfg(test)]
 pub(crate) use self::uses::Uses;
 pub(crate) use self::uses::{Wanted, uses};
@@ -24,15 +25,14 @@ use gen_lsp_types::{LspNotificationMethod, LspRequestMethod, MessageDirection, N
 use serde::{Deserialize, Serialize};
 use tokio::sync::{Notify, watch};
 
-use super::constraints::BuildContext;
+use super::build_constraints::BuildContext;
 use super::document_sync::is_left_out;
+use super::lsp_conversion::is_hidden;
 use super::modules::{base_name, parent};
 use super::session::Session;
-use super::wire::is_hidden;
 use crate::LANGUAGE;
-use semdex_engine::engine::FileChange;
 use semdex_engine::files::Files;
-use semdex_engine::sound;
+use semdex_engine::{FileChange, unpoisoned};
 use semdex_lsp_client::{Client, Message, RequestError};
 use semdex_model::FileEdit;
 
@@ -147,7 +147,7 @@ struct Fed {
 
 impl Checker {
     fn link(&self) -> MutexGuard<'_, Option<Link>> {
-        sound::lock(&self.link)
+        unpoisoned::lock(&self.link)
     }
 
     /// Tells of a change, under the lock of the documents, so that changes arrive in its order.

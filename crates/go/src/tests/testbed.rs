@@ -8,9 +8,8 @@ use tempfile::TempDir;
 
 use crate::layout::Layout;
 use crate::{Go, GoConfig, impact};
-use semdex_engine::Deadlines;
-use semdex_engine::engine::{FileChange, FileChangeKind};
 use semdex_engine::files::Files;
+use semdex_engine::{Deadlines, FileChange, FileChangeKind};
 use semdex_model::{ChangeImpact, FileEdit, State};
 
 /// Where gopls is installed once for all tests.

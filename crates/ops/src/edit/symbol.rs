@@ -174,8 +174,8 @@ fn to_delete(text: &str, span: Span, line_start: usize, outer: &str) -> Span {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use semdex_engine::Registry;
     use semdex_engine::files::Files;
-    use semdex_engine::registry::Registry;
 
     fn patched(text: &str, name: &str, at: At, replacement: &str) -> String {
         let file = {

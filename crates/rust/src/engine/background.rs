@@ -1,5 +1,5 @@
-//! What the engine works out in threads of its own before anybody asks. A thread that panics says so like one that has
-//! ended, and is tried again a few times.
+//! Computations that the engine does in threads of its own, before a client asks. A thread that panics is reported like
+//! one that has ended, and the work is retried a few times.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -10,21 +10,20 @@ use super::Rust;
 use super::prime::prime;
 use crate::view::{catch, try_share_types};
 use semdex_engine::files::Files;
-use semdex_engine::retries::Retries;
-use semdex_engine::{Ended, Progress, Result};
+use semdex_engine::{Backoff, Ended, Progress, Result};
 use semdex_model::{Missing, MissingCode};
 use semdex_process::fault;
 
-/// After so many failures in a row answers are worked out when they are asked for.
+/// After this many consecutive failures answers are computed on demand.
 const MOST_FAILURES: u32 = 3;
 
-/// When what failed is tried again.
+/// When failed work is retried.
 #[derive(Debug, Default)]
 pub(crate) struct Background {
-    pub(crate) load: Retries,
+    pub(crate) load: Backoff,
     pub(crate) is_load_failed: bool,
-    prime: Retries,
-    index: Retries,
+    prime: Backoff,
+    index: Backoff,
 }
 
 impl Background {
@@ -34,7 +33,7 @@ impl Background {
 }
 
 impl Rust {
-    /// What was loaded before goes on answering, and says what it may lack.
+    /// The previous load continues to answer, and its answers report what may be missing.
     pub(crate) fn note_failed_load(&mut self) {
         self.retries.load.failed();
         self.retries.is_load_failed = true;
@@ -56,8 +55,8 @@ impl Rust {
         self.environment.settled && self.retries.is_load_due()
     }
 
-    /// Computes in the background what most answers need. `done` is called with how it ended; a change stops it.
-    /// Answers whether it was begun.
+    /// Computes in the background what most answers need. `done` receives the outcome; a change stops the work. Returns
+    /// whether it was started.
     pub(crate) fn prime(&self, done: impl FnOnce(Ended) + Send + 'static) -> bool {
         let db = self.host.raw_database().clone();
         let status = self.status.clone();
@@ -80,7 +79,7 @@ impl Rust {
         self.environment.settled && !self.primed && self.retries.prime.is_due()
     }
 
-    /// Priming came to its end: from now on answers are warm. Where it fails again and again, they are not.
+    /// Priming has ended: from now on answers are warm, unless it failed too often.
     pub(crate) fn set_primed(&mut self, ended: Ended) {
         let is_given_up = ended == Ended::Failed && {
             self.retries.prime.failed();
@@ -95,8 +94,8 @@ impl Rust {
         }
     }
 
-    /// Runs build scripts again that may have read what was edited. `done` gets what they make. Answers whether it was
-    /// begun.
+    /// Runs those build scripts again that may have read edited files. `done` receives their output. Returns whether it
+    /// was started.
     pub(crate) fn rebuild(&mut self, done: impl FnOnce(Option<Vec<Hash>>) + Send + 'static) -> bool {
         let rebuild = self.begin_rebuild();
         let run = move || {
@@ -119,8 +118,8 @@ impl Rust {
         self.environment.settled && self.primed && !self.is_indexed && self.retries.index.is_due()
     }
 
-    /// Brings the index of usages up to date in the background. `done` is called with how it ended; a change stops it.
-    /// Answers whether it was begun.
+    /// Updates the index of usages in the background. `done` receives the outcome; a change stops the work. Returns
+    /// whether it was started.
     pub(crate) fn index(&mut self, files: Arc<Files>, done: impl FnOnce(Ended) + Send + 'static) -> bool {
         self.is_indexed = true;
         let view = self.view(files);
@@ -145,7 +144,7 @@ impl Rust {
         has_begun
     }
 
-    /// Indexing came to its end, or was stopped by a change. Where it fails again and again, it waits for the next one.
+    /// Indexing has ended, or a change stopped it. After repeated failures it waits for the next change.
     pub(crate) fn set_indexed(&mut self, ended: Ended) {
         self.is_complete = ended == Ended::Finished && self.is_indexed;
         if ended == Ended::Failed {
@@ -167,10 +166,10 @@ fn ended<T>(outcome: &Result<T>) -> Ended {
     if outcome.is_ok() { Ended::Finished } else { Ended::Stopped }
 }
 
-/// Does work in a thread with a deep stack. `done` is called with how it ended, whatever happens; unless there is no
-/// thread, which the answer says.
+/// Runs work in a thread with a deep stack. `done` is called with the outcome in any case, unless no thread could be
+/// started, which the return value says.
 fn start(name: &str, work: impl FnOnce() -> Ended + Send + 'static, done: impl FnOnce(Ended) + Send + 'static) -> bool {
-    // What the work holds goes before anybody is notified that it has ended.
+    // The work's resources are released before its end is reported.
     let run = move || done(catch_unwind(AssertUnwindSafe(work)).unwrap_or(Ended::Failed));
     let thread = std::thread::Builder::new().name(name.to_owned()).stack_size(crate::STACK_BYTES);
     let started = thread.spawn(run);

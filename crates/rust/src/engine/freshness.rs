@@ -1,4 +1,4 @@
-//! Whether what was loaded is out of date.
+//! Whether the loaded state is out of date.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -8,19 +8,19 @@ use std::time::SystemTime;
 use blake3::Hash;
 use ra_ap_project_model::ProjectWorkspaceKind;
 
-use super::inputs::Inputs;
+use super::external_inputs::Inputs;
 use super::load::Rebuild;
 use super::{Rust, is_reload};
 use crate::LANGUAGE;
-use crate::syntax::named_files::takes_data;
-use semdex_engine::engine::{Trial, unknown_until_loaded};
+use crate::syntax::referenced_files::takes_data;
 use semdex_engine::files::Files;
-use semdex_fs::Look;
+use semdex_engine::{Trial, unknown_until_loaded};
+use semdex_fs::FileStamp;
 use semdex_model::{FileEdit, Missing, MissingCode};
 
 impl Rust {
-    /// Takes the inputs of a finished step over. Answers whether this is what there is to know: no step follows, and
-    /// nothing was changed meanwhile.
+    /// Adopts the inputs of a finished step. Returns whether the load is final: no step follows, and no input changed
+    /// during the load.
     pub(super) fn note_inputs(&mut self, inputs: Inputs, outdated: Option<SystemTime>, is_last: bool) -> bool {
         let freshness = &mut self.freshness;
         freshness.inputs = inputs;
@@ -38,25 +38,25 @@ impl Rust {
         }
         let edited =
             edited.iter().find(|it| freshness.inputs.is_text(it) || freshness.inputs.is_in_package(&root.join(it)));
-        let changed = outdated.or(freshness.changed).or_else(|| Look::at(&root.join(edited?)).changed());
+        let changed = outdated.or(freshness.changed).or_else(|| FileStamp::at(&root.join(edited?)).changed());
         if outdated.is_some() || edited.is_some() || freshness.is_outdated {
             freshness.is_outdated = freshness.may_load_again(changed);
         }
         !freshness.is_outdated
     }
 
-    /// Whether an edit of this text makes out of date what was loaded.
+    /// Whether an edit of this text makes the loaded state out of date.
     pub(crate) fn is_input(&self, name: &str) -> bool {
         let path: PathBuf = self.root.join(name).into();
         self.freshness.inputs.is_text(name) || self.freshness.inputs.is_in_package(&path)
     }
 
-    /// Whether Cargo or a program that runs at compile time reads this text from the disk.
+    /// Whether Cargo or a program that runs at compile time reads this file from disk.
     pub(crate) fn is_read_from_disk(&self, name: &str) -> bool {
         is_reload(name, false) || self.freshness.inputs.is_text(name)
     }
 
-    /// What cannot be known of a change before it is made and all is loaded anew.
+    /// What cannot be known about a change before it is made and everything is loaded again.
     pub(crate) fn unknown_before_load(&self, trial: &Trial<'_>) -> Option<Missing> {
         let edits = || trial.edits.iter().filter(|it| it.old != it.new);
         if let Some(edit) = edits().find(|it| self.is_read_from_disk(&it.file)) {
@@ -74,7 +74,7 @@ impl Rust {
         Some(unknown_until_loaded(MissingCode::Unsupported, &edit.file, why))
     }
 
-    /// Texts were edited. Answers whether all is to be loaded anew for it, now.
+    /// Records edits of texts. Returns whether everything has to be loaded again now.
     pub(crate) fn note_edits<'a>(&mut self, names: impl Iterator<Item = &'a str> + Clone) -> bool {
         if !self.environment.settled {
             self.freshness.edited.extend(names.clone().map(str::to_owned));
@@ -87,19 +87,19 @@ impl Rust {
         input.is_some_and(|it| self.is_to_be_loaded(&[it]))
     }
 
-    /// Looks at what is no text of the workspace. Answers whether something was changed, and whether all is to be loaded
-    /// anew for it, now.
+    /// Checks inputs that are not texts of the workspace. Returns whether one has changed, and whether everything has
+    /// to be loaded again now.
     pub(crate) fn look_at_inputs(&mut self) -> (bool, bool) {
         let changed = self.freshness.inputs.changed();
         if changed.iter().any(|it| self.freshness.inputs.is_toolchain(it)) {
-            // With another toolchain comes another standard library, in the same place perhaps.
+            // Another toolchain has another standard library, perhaps at the same path.
             self.known = Arc::default();
         }
         (!changed.is_empty(), !changed.is_empty() && self.is_to_be_loaded(&changed))
     }
 
-    /// As `look_at_inputs`, for a path that was touched and is no text.
-    pub(crate) fn look_at_touched(&mut self, path: &Path) -> bool {
+    /// Like `look_at_inputs`, for a touched path that is not a text.
+    pub(crate) fn check_touched_file(&mut self, path: &Path) -> bool {
         if !self.environment.settled {
             self.freshness.touched.insert(path.to_path_buf());
         }
@@ -112,10 +112,10 @@ impl Rust {
             && self.is_to_be_loaded(&[path.to_path_buf()])
     }
 
-    /// A load under way is left to end, or one that changes what it reads would never end.
+    /// A running load is not interrupted: otherwise a load that changes its own inputs would never end.
     fn is_to_be_loaded(&mut self, changed: &[PathBuf]) -> bool {
         tracing::info!(?changed, "what the workspace was loaded from has changed");
-        let last = changed.iter().filter_map(|it| Look::at(it).changed()).max();
+        let last = changed.iter().filter_map(|it| FileStamp::at(it).changed()).max();
         if !self.environment.settled {
             self.freshness.is_outdated = true;
             self.freshness.changed = last;
@@ -132,13 +132,13 @@ impl Rust {
         is_to_be
     }
 
-    /// Whether it is time to run build scripts again that may have read what was edited.
+    /// Whether it is time to run those build scripts again that may have read edited files.
     pub(crate) fn needs_rebuild(&self) -> bool {
         let runs_code = self.config.trusted && self.config.build_scripts;
         runs_code && self.environment.settled && self.freshness.is_rebuild_due()
     }
 
-    /// What they are run again for.
+    /// What the build scripts are run for.
     pub(crate) fn begin_rebuild(&mut self) -> Rebuild {
         self.freshness.begin_rebuild();
         Rebuild {
@@ -151,13 +151,13 @@ impl Rust {
         }
     }
 
-    /// Takes what they make now; nothing where they were not run to their end.
+    /// Takes the new output of the build scripts; `None` if they did not finish.
     pub(crate) fn end_rebuild(&mut self, output: Option<Vec<Hash>>) {
         self.freshness.end_rebuild(output);
         self.tell_doubt();
     }
 
-    /// What build scripts make is doubtful, or is not any more.
+    /// Updates the environment: whether the output of build scripts is doubtful.
     fn tell_doubt(&mut self) {
         if self.environment.doubt.as_ref() != self.freshness.doubt() {
             let doubt = self.freshness.doubt().cloned();
@@ -166,12 +166,12 @@ impl Rust {
         }
     }
 
-    /// The load that has ended read something that was changed meanwhile.
+    /// The finished load read an input that changed during the load.
     pub(crate) fn is_outdated(&self) -> bool {
         self.freshness.is_outdated && self.freshness.has_ended()
     }
 
-    /// The roots of the crates of the workspace's own packages, by their names.
+    /// The names of the root files of the workspace's own crates.
     pub(crate) fn crate_roots(&self) -> BTreeSet<String> {
         let mut roots = BTreeSet::new();
         for workspace in self.workspaces.iter() {

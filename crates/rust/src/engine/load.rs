@@ -1,13 +1,13 @@
-//! Loading Cargo workspaces: everything slow or failing that must not happen on the writer's thread. A load reads
-//! manifests with `cargo metadata`, the sources of libraries, and later the output of build scripts and proc
-//! macros; the writer adopts each finished step.
+//! Loads Cargo workspaces: everything slow or failing that must not happen on the writer's thread. A load reads
+//! manifests with `cargo metadata`, the sources of libraries, and later the output of build scripts and proc macros.
+//! The writer adopts each finished step.
 
 pub(crate) mod build;
 pub(crate) mod cargo_config;
+pub(crate) mod external_inputs;
 pub(crate) mod faults;
-pub(crate) mod inputs;
 pub(crate) mod macro_server;
-pub(crate) mod named;
+pub(crate) mod referenced_files;
 pub(crate) mod script;
 pub(crate) mod sources;
 pub(crate) mod tools;
@@ -29,20 +29,20 @@ use ra_ap_project_model::{CargoFeatures, ProjectWorkspace, ProjectWorkspaceKind}
 use ra_ap_vfs::FileId;
 use tools::{Patience, Tools};
 
-use super::inputs::Inputs;
+use super::external_inputs::Inputs;
 use crate::syntax::analysed::of_library;
 pub(crate) use faults::Faults;
-use named::{NamedFiles, Packages};
+use referenced_files::{Packages, ReferencedFiles};
 use semdex_engine::files::Files;
 use semdex_engine::too_deep;
 use semdex_model::{Missing, MissingCode};
 use semdex_process::fault;
 use sources::{local_roots, read_sources};
 
-/// More Cargo workspaces below one root than this are not loaded, and the status says so.
+/// The most Cargo workspaces below one root that are loaded; the status reports the rest.
 const MAX_WORKSPACES: usize = 32;
 
-/// What one load starts from.
+/// The parameters of a load.
 #[derive(Debug, Clone)]
 pub(crate) struct LoadRequest {
     pub root: AbsPathBuf,
@@ -50,13 +50,13 @@ pub(crate) struct LoadRequest {
     pub manifests: Vec<AbsPathBuf>,
     /// When the load began, by the clock that stamps files.
     pub begun: SystemTime,
-    /// The texts of the workspace then: edits tell of their changes.
+    /// The texts of the workspace when the load began; changes of them arrive as edits.
     pub texts: Arc<Files>,
     /// Whether code of the workspace may run: build scripts, proc macros, wrappers, toolchain overrides.
     pub trusted: bool,
-    /// What is never read, wherever it lies.
+    /// Paths that are never read.
     pub forbidden: Arc<[PathBuf]>,
-    /// Our own; the workspace's own `target` is left to its user.
+    /// A target directory of semdex's own; the workspace's `target` is never used.
     pub target_dir: AbsPathBuf,
     pub features: CargoFeatures,
     pub build_scripts: bool,
@@ -65,23 +65,23 @@ pub(crate) struct LoadRequest {
     pub known: Arc<HashSet<AbsPathBuf>>,
     /// Those of them that are nested too deeply to be analysed.
     pub deep: Arc<BTreeSet<AbsPathBuf>>,
-    /// What the load before had found, for the manifests that do not load now.
+    /// The result of the previous load, for manifests that fail to load now.
     pub before: Arc<Vec<ProjectWorkspace>>,
     /// Set when a newer load supersedes this one.
     pub superseded: Arc<AtomicBool>,
     pub limits: Limits,
-    /// What of the macros fails once the load is over.
+    /// Failures of macros after the load has ended.
     pub faults: Faults,
 }
 
-/// How long the steps of a load may take. What is late is ended, with all that it has started.
+/// Time limits of the steps of a load. A late step is ended, with all processes that it has started.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Limits {
-    /// Reading all manifests, which may download dependencies where the workspace is trusted.
+    /// For reading all manifests, which may download dependencies if the workspace is trusted.
     pub manifests: Duration,
-    /// Building and running build scripts, and building proc macros.
+    /// For building and running build scripts, and building proc macros.
     pub build: Duration,
-    /// One call of a proc macro.
+    /// For one call of a proc macro.
     pub expansion: Duration,
 }
 
@@ -97,27 +97,27 @@ pub(crate) struct Loaded {
     pub workspaces: Arc<Vec<ProjectWorkspace>>,
     /// Sources outside the root: the standard library, dependencies, generated files.
     pub sources: Vec<(AbsPathBuf, Vec<u8>)>,
-    /// What else the code of path dependencies names there, which nobody lists.
+    /// Other files outside the root that the code of path dependencies names and no directory listing has.
     pub named: Vec<(AbsPathBuf, Vec<u8>)>,
-    /// And what of it may not be read: no answer that could depend on it is complete.
+    /// Those of them that may not be read: no answer that may depend on them is complete.
     pub unread: Vec<Missing>,
     pub source_roots: SourceRootConfig,
-    /// Directories outside the root whose sources change like the workspace's own (path dependencies).
+    /// Directories outside the root whose sources change like the workspace's own: path dependencies.
     pub local_roots: Vec<PathBuf>,
     pub macros: MacroTable,
     pub faults: Faults,
     pub missing: Vec<Missing>,
     /// The sources outside the root that are nested too deeply to be analysed; `missing` names them.
     pub deep: Arc<BTreeSet<AbsPathBuf>>,
-    /// What all of this was made of, as it was then.
+    /// The inputs of the load, as they were when it read them.
     pub inputs: Inputs,
-    /// One of them was changed after the load began, perhaps after it was read: when.
+    /// When an input changed after the load began, perhaps after it was read.
     pub outdated: Option<SystemTime>,
     /// No further step follows.
     pub last: bool,
 }
 
-/// Loaded proc macros, by the path of their library. Each keeps the server that runs it alive.
+/// Loaded proc macros, by the path of their library. Each keeps its server alive.
 #[derive(Clone, Default)]
 pub(crate) struct MacroTable {
     libraries: HashMap<AbsPathBuf, ProcMacroLoadResult>,
@@ -125,7 +125,7 @@ pub(crate) struct MacroTable {
 }
 
 impl MacroTable {
-    /// The macros of a crate graph that was just built.
+    /// The macros of a newly built crate graph.
     pub(crate) fn resolve(&self, paths: &ProcMacroPaths) -> ProcMacrosBuilder {
         let look_up = |path: &Result<(String, AbsPathBuf), ProcMacroLoadingError>| match path {
             _ if !self.enabled => Err(ProcMacroLoadingError::Disabled),
@@ -136,7 +136,7 @@ impl MacroTable {
     }
 }
 
-/// The crates of several Cargo workspaces as one graph. `file_id` answers for sources that are there.
+/// The crates of several Cargo workspaces as one graph. `file_id` returns the ids of existing sources.
 pub(crate) fn crate_graph(
     workspaces: &[ProjectWorkspace],
     file_id: &mut dyn FnMut(&AbsPath) -> Option<FileId>,
@@ -151,8 +151,8 @@ pub(crate) fn crate_graph(
     (graph, all)
 }
 
-/// Runs a load to its end, handing over each step as it is finished. The first step answers questions already;
-/// build scripts and proc macros come after it.
+/// Runs a load to its end and hands over each step when it is finished. The first step can already answer queries;
+/// build scripts and proc macros follow.
 pub(crate) fn load(
     request: &LoadRequest,
     progress: &(dyn Fn(&str, usize, usize) + Sync),
@@ -163,7 +163,7 @@ pub(crate) fn load(
     let patience = |limit: Duration| Patience { deadline: Instant::now() + limit, is_wanted: &is_wanted };
     let mut missing = Vec::new();
     let mut inputs = Inputs::default();
-    inputs::of_place(request.root.as_ref(), &mut inputs);
+    external_inputs::of_place(request.root.as_ref(), &mut inputs);
     let mut tools = Tools::find(&request.root, request.trusted, patience(request.limits.manifests));
     let mut workspaces = match &tools {
         Ok(tools) => load_workspaces(request, tools, progress, &mut missing),
@@ -175,8 +175,8 @@ pub(crate) fn load(
     if superseded() {
         return;
     }
-    tools.iter().for_each(|it| inputs::of_tools(it, &mut inputs));
-    workspaces.iter().for_each(|it| inputs::of_workspace(it, &request.root, &mut inputs));
+    tools.iter().for_each(|it| external_inputs::of_tools(it, &mut inputs));
+    workspaces.iter().for_each(|it| external_inputs::of_workspace(it, &request.root, &mut inputs));
     let has_code = workspaces.iter().any(build::runs_code);
     let runs_code = request.trusted && has_code && tools.is_ok();
     if !request.trusted {
@@ -190,12 +190,12 @@ pub(crate) fn load(
             let folders = ProjectFolders::new(workspaces, &[], None);
             let local_roots = local_roots(&request.root, &request.target_dir, workspaces);
             let packages = Packages { roots: &local_roots, forbidden: &request.forbidden };
-            // What build scripts generated, and what is only named, is read anew each time.
+            // Output of build scripts, and files that are only named, are read again each time.
             read.retain(|path| !path.starts_with(&request.target_dir));
             deep.retain(|path| read.contains(path) || !packages.holds(path.as_ref()));
             deep.retain(|path| !path.starts_with(&request.target_dir));
             let sources = read_sources(&folders, &request.root, &packages, &mut read, &mut deep);
-            let NamedFiles { sources: named, unread } = packages.follow(read.iter(), &mut inputs);
+            let ReferencedFiles { sources: named, unread } = packages.follow(read.iter(), &mut inputs);
             let named = named.into_iter().map(|(path, bytes)| {
                 let (bytes, is_too_deep) = of_library(bytes);
                 is_too_deep.then(|| deep.insert(path.clone()));
@@ -246,19 +246,19 @@ pub(crate) fn load(
     deliver(step(&workspaces, macros, &missing, inputs, true));
 }
 
-/// What build scripts are run again for: see [`script`].
+/// What is needed to run build scripts again: see [`script`].
 pub(crate) struct Rebuild {
     pub root: AbsPathBuf,
     pub target_dir: AbsPathBuf,
     pub features: CargoFeatures,
     pub workspaces: Arc<Vec<ProjectWorkspace>>,
-    /// Set when a load supersedes this.
+    /// Set when a load supersedes this run.
     pub superseded: Arc<AtomicBool>,
     pub limits: Limits,
 }
 
 impl Rebuild {
-    /// What they make now, workspace by workspace; nothing where that is not wanted any more.
+    /// Their new output, one hash per workspace; `None` if it is no longer wanted.
     pub(crate) fn run(&self) -> Option<Vec<Hash>> {
         let is_wanted = || !self.superseded.load(Ordering::Relaxed);
         let patience = Patience { deadline: Instant::now() + self.limits.build, is_wanted: &is_wanted };
@@ -292,7 +292,8 @@ fn untrusted() -> Missing {
     )
 }
 
-/// The sysroot's own, else `RUST_SRC_PATH`, else what Debian installs. Sources of another version serve too.
+/// The sysroot's own sources, else `RUST_SRC_PATH`, else the ones that Debian installs. Sources of another version are
+/// acceptable.
 pub(super) fn find_std_sources(sysroot: &AbsPath) -> Option<AbsPathBuf> {
     let has_core = |path: &AbsPathBuf| Path::new(path.join("core/src/lib.rs").as_str()).is_file();
     let from_env = std::env::var("RUST_SRC_PATH").ok().and_then(|it| AbsPathBuf::try_from(Utf8PathBuf::from(it)).ok());
@@ -310,7 +311,7 @@ pub(super) fn find_std_sources(sysroot: &AbsPath) -> Option<AbsPathBuf> {
         .find(has_core)
 }
 
-/// Loads the workspaces of all manifests: the outermost first, then those that no loaded one has as a member.
+/// Loads the workspaces of all manifests: the outermost first, then those that are not members of a loaded one.
 fn load_workspaces(
     request: &LoadRequest,
     tools: &Tools<'_>,
@@ -418,7 +419,7 @@ fn load_macros(
     missing: &mut Vec<Missing>,
 ) -> MacroTable {
     let mut table = MacroTable { enabled: true, ..MacroTable::default() };
-    // One id serves all files here: only the macros' paths are of interest.
+    // One id is enough for all files here: only the macros' paths matter.
     let mut any_file = |_: &AbsPath| Some(FileId::from_raw(0));
     for workspace in workspaces {
         let paths: Vec<AbsPathBuf> = workspace

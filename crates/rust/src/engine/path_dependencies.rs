@@ -1,5 +1,5 @@
-//! Sources of path dependencies outside of the root. They change as the workspace's own files do, but have no names in
-//! the workspace: all that is kept of them is what the database holds.
+//! Sources of path dependencies outside the root. They change like the workspace's own files, but have no names in the
+//! workspace: only the database holds them.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,10 +10,9 @@ use ra_ap_vfs::VfsPath;
 use super::environment::OutsideChange;
 use super::{Rust, is_reload};
 use crate::syntax::analysed::of_library;
-use crate::syntax::named_files::named_files;
-use semdex_engine::engine::OutsideText;
-use semdex_engine::too_deep;
-use semdex_model::{Missing, NamedFile};
+use crate::syntax::referenced_files::referenced_files;
+use semdex_engine::{ExternalText, too_deep};
+use semdex_model::{Missing, ReferencedFile};
 
 impl Rust {
     /// The sources outside of the root that the database holds.
@@ -21,8 +20,8 @@ impl Rust {
         self.known.iter().map(|it| -> &Path { it.as_ref() })
     }
 
-    /// Brings the database to these contents.
-    pub(crate) fn set_outside(&mut self, contents: Vec<OutsideText>) -> OutsideChange {
+    /// Sets these contents in the database.
+    pub(crate) fn set_outside(&mut self, contents: Vec<ExternalText>) -> OutsideChange {
         let mut change = OutsideChange::default();
         let mut named = Vec::new();
         for (path, bytes) in contents {
@@ -32,10 +31,10 @@ impl Rust {
             let path = AbsPathBuf::assert(path);
             let was_there = self.vfs.file_id(&VfsPath::from(path.clone())).is_some();
             let is_there = bytes.is_some();
-            // A file that was refused is there now, with the same text perhaps.
+            // A file that was refused exists now, perhaps with the same text.
             let is_refused = |it: &Missing| it.scope.as_deref() == Some(path.as_str());
             change.needs_reload |= is_there && self.environment.unread_outside.iter().any(is_refused);
-            named.extend(bytes.as_ref().and_then(|it| Some(named_files(path.as_str(), str::from_utf8(it).ok()?))));
+            named.extend(bytes.as_ref().and_then(|it| Some(referenced_files(path.as_str(), str::from_utf8(it).ok()?))));
             let (bytes, is_too_deep) = bytes.map(of_library).unzip();
             let known = Arc::make_mut(&mut self.known);
             if is_there {
@@ -52,9 +51,9 @@ impl Rust {
                 }
             }
         }
-        // What is there and is listed nowhere, a load finds.
+        // A load finds files that exist and are listed nowhere.
         let is_known = |it: &String| self.vfs.file_id(&VfsPath::new_real_path(it.clone())).is_some();
-        let lacks = |it: &NamedFile| {
+        let lacks = |it: &ReferencedFile| {
             !it.candidates.iter().any(is_known) && it.candidates.iter().any(|it| Path::new(it).is_file())
         };
         change.needs_reload |= change.is_changed && named.iter().flatten().any(lacks);
@@ -67,7 +66,7 @@ impl Rust {
         change
     }
 
-    /// A module that is listed no more may lie behind a link next.
+    /// A module that is no longer listed may be found behind a link.
     fn look_at_other_places(&mut self, gone: &AbsPathBuf) {
         let path: &Path = gone.as_ref();
         let module =
@@ -76,7 +75,7 @@ impl Rust {
         self.freshness.inputs.add(module.join("mod.rs"));
     }
 
-    /// Keeps the list of sources that are too deep to be analysed, which answers name.
+    /// Updates the list of sources that are too deep to be analysed, which answers report.
     fn note_depth(&mut self, path: &AbsPathBuf, is_too_deep: bool) {
         if self.deep.contains(path) == is_too_deep {
             return;

@@ -1,4 +1,4 @@
-//! What has to be installed for Rust.
+//! The programs that have to be installed for Rust.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 use ra_ap_paths::{AbsPathBuf, Utf8PathBuf};
 
 use super::load::find_std_sources;
-use semdex_engine::engine::Requirement;
+use semdex_engine::Requirement;
 use semdex_process::{process_group, search_path};
 
-/// A proxy may have to look for its toolchain.
+/// A rustup proxy may have to look for its toolchain.
 const LIMIT: Duration = Duration::from_secs(60);
 
 pub(crate) fn requirements() -> Vec<Requirement> {
@@ -49,7 +49,7 @@ pub(crate) fn requirements() -> Vec<Requirement> {
     ]
 }
 
-/// Asked outside of any workspace, so that none has a say in which toolchain it is.
+/// Asked outside any workspace, so that none influences the choice of the toolchain.
 fn sysroot(rustc: &Path) -> Option<AbsPathBuf> {
     let mut command = Command::new(rustc);
     command.args(["--print", "sysroot"]).current_dir("/");

@@ -1,13 +1,13 @@
-//! The root of a Cargo workspace, as Cargo itself would find it.
+//! Finds the root of a Cargo workspace as Cargo does.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use toml::Table;
 
-use semdex_engine::manifest::read_text;
+use semdex_engine::read_manifest;
 
-/// Of these directories, the innermost first.
+/// The root among these directories, which are ordered from the innermost.
 pub(crate) fn cargo_root(around: &[&Path]) -> Option<PathBuf> {
     let manifests = || around.iter().filter_map(|directory| Some((*directory, manifest(directory)?)));
     let (package, own) = manifests().next()?;
@@ -26,7 +26,7 @@ pub(crate) fn cargo_root(around: &[&Path]) -> Option<PathBuf> {
     Some(taken.next().map_or(package, |(root, _)| root).to_path_buf())
 }
 
-/// Whether a workspace leaves a package out: an `exclude` covers it, and no `members` entry names it again.
+/// Whether a workspace excludes a package: an `exclude` covers it, and no `members` entry includes it again.
 fn excludes(root: &Path, workspace: &toml::Value, package: &Path) -> bool {
     let covered = |key: &str| {
         let entries = workspace.get(key).and_then(|entries| entries.as_array());
@@ -38,8 +38,8 @@ fn excludes(root: &Path, workspace: &toml::Value, package: &Path) -> bool {
     covered("exclude") && !covered("members")
 }
 
-/// A directory's `Cargo.toml`; an empty one where it is broken, since the directory is a package all the same.
+/// A directory's `Cargo.toml`; empty if it is broken, since the directory is a package all the same.
 fn manifest(directory: &Path) -> Option<Table> {
-    let text = read_text(&directory.join("Cargo.toml"))?;
+    let text = read_manifest(&directory.join("Cargo.toml"))?;
     Some(text.parse().unwrap_or_default())
 }

@@ -1,4 +1,5 @@
-//! Rust as the workspace has it: when it starts, what it does in the background, and what its threads tell it.
+//! Rust as an engine of the workspace: when it starts, what it does in the background, and which events its threads
+//! send.
 
 pub(crate) mod questions;
 
@@ -19,20 +20,19 @@ use super::{Adopted, OutsideChange, Rust, RustConfig, Step, is_reload, requireme
 use crate::syntax::declare;
 use crate::{LANGUAGE, verify};
 use semdex_config::{Features, Settings};
-use semdex_engine::engine::{
-    Applied, Declaration, Engine, EngineKind, Formatting, Handle, IDLE, NamedTexts, OutsideText, Pause, Requirement,
-    Route, SOON, Setup, Site, SourcesOutside, Trial, Unformatted,
-};
 use semdex_engine::files::Files;
 use semdex_engine::links::Link;
 use semdex_engine::verify::{Job, Planned};
-use semdex_engine::view::View;
-use semdex_engine::{Ended, Tidied};
+use semdex_engine::{
+    Applied, BACKGROUND_DELAY, Declaration, Ended, Engine, EngineKind, ExternalSources, ExternalText, Formatting,
+    Handle, Pause, QUIET_BEFORE_IDLE_WORK, ReferencedFiles, Requirement, Route, Setup, Site, Tidied, Trial,
+    Unformatted, View,
+};
 use semdex_model::{ChangeImpact, FileEdit, LanguageId, Missing, MissingCode, VerifyKind};
 
-/// After so long without an event what no answer needs any more is freed.
+/// After this time without an event, memory that no answer needs any longer is freed.
 const GARBAGE_AFTER: Duration = Duration::from_secs(30);
-/// What its threads have to tell at once; who finds no room waits.
+/// The capacity of the event channel; a sender waits if it is full.
 const NEWS: usize = 64;
 
 /// rust-analyzer, before it is started.
@@ -61,7 +61,7 @@ impl EngineKind for RustKind {
         Route::Writer
     }
 
-    /// It is given the texts by all their names.
+    /// The engine receives the texts under all their names.
     fn misses_link(&self, _: &Link, _: &Files) -> bool {
         false
     }
@@ -148,23 +148,23 @@ impl EngineKind for RustKind {
     }
 }
 
-/// Where a workspace keeps what it builds.
+/// The target directory of a workspace.
 fn target_dir(cache_dir: &Path, root: &Path) -> PathBuf {
     let key = blake3::hash(root.as_os_str().as_encoded_bytes()).to_hex();
     cache_dir.join("target").join(&key[..16])
 }
 
-/// What its threads tell it.
+/// Events from its threads.
 enum News {
     Loaded(Box<Step>),
     Primed(Ended),
     Indexed(Ended),
     ShadowDatabase(Box<NewShadow>),
-    /// What build scripts make now.
+    /// The new output of build scripts.
     Rebuilt(Option<Vec<Hash>>),
 }
 
-/// How its threads reach it.
+/// How the threads send events.
 #[derive(Clone)]
 struct Tell {
     news: Sender<News>,
@@ -172,7 +172,7 @@ struct Tell {
 }
 
 impl Tell {
-    /// Nobody listens where the engine is gone.
+    /// If the engine is gone, there is no receiver.
     fn tell(&self, news: News) {
         if self.news.send(news).is_ok() {
             (self.wake)();
@@ -185,14 +185,14 @@ struct RustEngine {
     settled: watch::Sender<bool>,
     tell: Tell,
     news: Receiver<News>,
-    /// What was read of path dependencies, and nobody has asked about.
-    sources_outside: Option<SourcesOutside>,
+    /// What was read of path dependencies and not yet collected.
+    sources_outside: Option<ExternalSources>,
     is_priming: bool,
     is_indexing: bool,
     is_rebuilding: bool,
-    /// Something is kept that no answer needs any more.
+    /// Memory is held that no answer needs any longer.
     has_garbage: bool,
-    /// More is kept than the next change will leave.
+    /// More is cached than the next change will leave.
     is_full: bool,
 }
 
@@ -205,7 +205,7 @@ impl Engine for RustEngine {
                 let mut settled = settled.clone();
                 async move { drop(settled.wait_for(|it| *it).await) }.boxed()
             }),
-            // What it has started ends with it.
+            // Its child processes end with it.
             close: Arc::new(|| std::future::ready(()).boxed()),
         }
     }
@@ -222,7 +222,7 @@ impl Engine for RustEngine {
         let Applied { files, edits, is_on_disk } = change;
         let texts: Vec<_> = edits.iter().map(|it| (Arc::from(it.file.as_str()), it.new.clone())).collect();
         let names = edits.iter().map(|it| it.file.as_str());
-        // A crate whose root was no text is none in the graph.
+        // A crate whose root was not a text is missing from the graph.
         let is_root = |it: &FileEdit| it.old.is_none() && self.rust.crate_roots().contains(&it.file);
         let is_reload = edits.iter().any(|it| is_reload(&it.file, it.old.is_some() != it.new.is_some()) || is_root(it));
         let is_to_be_loaded = is_reload || is_on_disk && self.rust.note_edits(names);
@@ -242,14 +242,14 @@ impl Engine for RustEngine {
         self.rust.fix_imports(trial.after, trial.edits)
     }
 
-    /// Where the trust is gone, what runs is ended first.
+    /// If trust is withdrawn, running processes are ended first.
     fn set_trust(&mut self, trusted: bool, settings: &Settings, files: &Arc<Files>) -> bool {
         self.rust.set_trust(trusted, settings.rust.build_scripts, settings.rust.proc_macros);
         self.reload(files);
         true
     }
 
-    fn hear(&mut self) {
+    fn take_results(&mut self) {
         while let Ok(news) = self.news.try_recv() {
             match news {
                 News::Loaded(step) => self.adopt(*step),
@@ -285,15 +285,15 @@ impl Engine for RustEngine {
         }
         match pause.quiet {
             Some(_) if self.rust.is_shadow_behind() => self.rust.catch_shadow_up(),
-            Some(quiet) if quiet >= IDLE => self.idle(files, quiet),
+            Some(quiet) if quiet >= QUIET_BEFORE_IDLE_WORK => self.idle(files, quiet),
             _ => {}
         }
-        // Also under a steady stream of questions.
+        // This also happens during a steady stream of queries.
         if !self.is_rebuilding && self.rust.needs_rebuild() {
             let tell = self.tell.clone();
             self.is_rebuilding = self.rust.rebuild(move |output| tell.tell(News::Rebuilt(output)));
         }
-        if self.needs_indexing() && pause.unchanged >= SOON {
+        if self.needs_indexing() && pause.unchanged >= BACKGROUND_DELAY {
             self.has_garbage = true;
             let tell = self.tell.clone();
             self.is_indexing = self.rust.index(files.clone(), move |ended| tell.tell(News::Indexed(ended)));
@@ -308,19 +308,19 @@ impl Engine for RustEngine {
         self.rust.unknown_before_load(trial)
     }
 
-    fn take_sources_outside(&mut self) -> Option<SourcesOutside> {
+    fn take_external_sources(&mut self) -> Option<ExternalSources> {
         self.sources_outside.take()
     }
 
-    fn known_sources(&self) -> Box<dyn Iterator<Item = &Path> + '_> {
+    fn known_external_sources(&self) -> Box<dyn Iterator<Item = &Path> + '_> {
         Box::new(self.rust.known_outside())
     }
 
-    fn is_source(&self, file: &Path) -> bool {
+    fn is_external_source(&self, file: &Path) -> bool {
         file.extension().is_some_and(|it| it == "rs")
     }
 
-    fn set_sources(&mut self, contents: Vec<OutsideText>, files: &Arc<Files>) -> bool {
+    fn set_external_sources(&mut self, contents: Vec<ExternalText>, files: &Arc<Files>) -> bool {
         let OutsideChange { is_changed, needs_reload } = self.rust.set_outside(contents);
         self.has_garbage |= is_changed;
         if needs_reload {
@@ -329,7 +329,7 @@ impl Engine for RustEngine {
         is_changed || needs_reload
     }
 
-    fn follow_environment(&mut self, files: &Arc<Files>) -> bool {
+    fn check_environment(&mut self, files: &Arc<Files>) -> bool {
         let (is_changed, is_to_be_loaded) = self.rust.look_at_inputs();
         if is_to_be_loaded {
             self.reload(files);
@@ -341,12 +341,12 @@ impl Engine for RustEngine {
         self.rust.crate_roots().into_iter().collect()
     }
 
-    fn set_named(&mut self, named: &NamedTexts) {
-        self.rust.set_named(named);
+    fn set_referenced_files(&mut self, named: &ReferencedFiles) {
+        self.rust.set_referenced_files(named);
     }
 
-    fn look_at_touched(&mut self, path: &Path, files: &Arc<Files>) -> bool {
-        let is_to_be_loaded = self.rust.look_at_touched(path);
+    fn check_touched_file(&mut self, path: &Path, files: &Arc<Files>) -> bool {
+        let is_to_be_loaded = self.rust.check_touched_file(path);
         if is_to_be_loaded {
             self.reload(files);
         }
@@ -354,7 +354,7 @@ impl Engine for RustEngine {
     }
 
     fn close(self: Box<Self>) -> BoxFuture<'static, ()> {
-        // Its database may take a while to go.
+        // Dropping its database may take a while.
         let thread = std::thread::Builder::new().name("rust-discard".to_owned());
         let gone = thread.spawn(move || {
             drop(std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop(self))));
@@ -390,7 +390,7 @@ impl RustEngine {
         !self.is_indexing && !self.is_priming && self.rust.needs_indexing()
     }
 
-    /// What is done while nobody waits, one thing at a time.
+    /// Work for idle time, one task per call.
     fn idle(&mut self, files: &Arc<Files>, quiet: Duration) {
         let tell = self.tell.clone();
         if self.rust.needs_priming() && !self.is_priming {

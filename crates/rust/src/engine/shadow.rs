@@ -1,6 +1,6 @@
-//! A shadow database of the same workspace. What is only asked about is tried in it, so that whoever reads finds the
-//! first as it was: rust-analyzer keeps one answer to each question, and what it knew of the state before cannot outlive
-//! what it learns of the state after.
+//! A shadow database of the same workspace. Dry runs use it, so that the first database keeps its answers for readers.
+//! rust-analyzer keeps one answer for each query: answers about the state before a change are lost when it computes
+//! those about the state after.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -20,32 +20,31 @@ use crate::impact::errors;
 use crate::index::{BorrowedPaths, Index};
 use crate::view::{View, evict, share_types};
 use semdex_engine::files::Files;
-use semdex_engine::retries::Retries;
-use semdex_engine::{Progress, Result};
-use semdex_process::{fault, memory};
+use semdex_engine::{Backoff, Progress, Result};
+use semdex_process::{fault, resource_usage};
 use semdex_text::diff::OffsetMap;
 
-/// Of both databases together memory should hold no more than this part.
+/// Both databases together should use at most this part of the memory.
 const PART_OF_MEMORY: u64 = 4;
 
-/// After so many panics in a row there is none, and the first database tries what is asked about.
+/// After this many consecutive panics there is no shadow database, and dry runs use the first database.
 const MOST_FAILURES: u32 = 3;
 
-/// With less source code than this (in bytes) a single database is nearly as quick after a dry run, and another one costs
-/// what the standard library takes in it.
+/// With less source code than this (in bytes) a single database is nearly as fast after a dry run, and a second one
+/// costs the memory of another standard library.
 const WORTH_A_SHADOW: usize = 512 * 1024;
 
-/// The texts of files, as they are set in a database; `None` is a file that is gone.
+/// Texts of files as they are set in a database; `None` deletes a file.
 pub(crate) type Texts = BTreeMap<FileId, Option<String>>;
 
-/// With the changes that it was not sent yet.
+/// The state with the changes that the shadow database has not received yet.
 #[derive(Default)]
 pub(crate) struct ShadowDatabase {
     stage: Stage,
     behind: Texts,
     lacks_roots: bool,
     lacks_graph: bool,
-    retries: Retries,
+    retries: Backoff,
 }
 
 #[derive(Default)]
@@ -54,7 +53,7 @@ enum Stage {
     Absent,
     Underway,
     There(Shadow),
-    /// There is no memory for one, or it could not be made, and the next would not be either.
+    /// There is not enough memory, or creating it failed and would fail again.
     GivenUp,
 }
 
@@ -62,7 +61,7 @@ struct Shadow {
     host: AnalysisHost,
     roots: Vec<SourceRoot>,
     index: Arc<Index>,
-    /// That what is verified beside the last question is of no use any more.
+    /// Set when the background verification for the last dry run is no longer needed.
     is_over: Arc<AtomicBool>,
 }
 
@@ -71,7 +70,7 @@ pub(crate) struct NewShadow(NewShadowState);
 
 enum NewShadowState {
     Done(Box<Shadow>),
-    /// It could not be made, and the next would not be either.
+    /// Creating it failed and would fail again.
     Impossible,
     Panicked,
 }
@@ -84,19 +83,19 @@ impl ShadowDatabase {
         }
     }
 
-    /// A text that the first database has from now on.
+    /// The first database has a new text for this file.
     pub(crate) fn note(&mut self, file: FileId, text: Option<String>) {
         if matches!(self.stage, Stage::Underway | Stage::There(_)) {
             self.behind.insert(file, text);
         }
     }
 
-    /// Files came or went.
+    /// Files were created or deleted.
     pub(crate) fn note_roots(&mut self) {
         self.lacks_roots = true;
     }
 
-    /// There are other crates, or other macros.
+    /// The crates or the macros have changed.
     pub(crate) fn note_graph(&mut self) {
         self.lacks_graph = true;
         if matches!(self.stage, Stage::GivenUp) && self.retries.failures() < MOST_FAILURES {
@@ -104,7 +103,7 @@ impl ShadowDatabase {
         }
     }
 
-    /// It panicked: it is thrown away, and made anew later, unless that comes to nothing again and again.
+    /// It panicked: it is discarded and created again later, unless that fails repeatedly.
     pub(crate) fn give_up(&mut self) {
         self.retries.failed();
         let is_hopeless = self.retries.failures() >= MOST_FAILURES;
@@ -122,7 +121,7 @@ impl Shadow {
 }
 
 impl Rust {
-    /// Whether a shadow database is to be made: the first knows all that it can, and there is memory for another.
+    /// Whether a shadow database has to be created: the first database is complete, and there is enough memory.
     pub(crate) fn needs_shadow(&mut self) -> bool {
         if !self.is_complete()
             || !matches!(self.shadow_database.stage, Stage::Absent)
@@ -145,7 +144,7 @@ impl Rust {
         sources.map(|(_, id)| db.file_text(*id).text(db).len()).sum::<usize>() >= WORTH_A_SHADOW
     }
 
-    /// Makes the shadow database in the background.
+    /// Creates the shadow database in the background.
     pub(crate) fn make_shadow(&mut self, files: Arc<Files>, deliver: impl FnOnce(NewShadow) + Send + 'static) {
         let retries = std::mem::take(&mut self.shadow_database.retries);
         self.shadow_database = ShadowDatabase { stage: Stage::Underway, retries, ..ShadowDatabase::default() };
@@ -166,7 +165,7 @@ impl Rust {
                 host.apply_change(change);
                 let db = host.raw_database();
                 let _shared = share_types();
-                // It is asked for errors only: the tables that symbols are searched in would take as much again.
+                // Only errors are computed in it: the tables for symbol search would need as much memory again.
                 let view = View::new(db.clone(), files.clone(), ids, root, environment, index.clone());
                 view.ask(|it| {
                     for (done, file) in files.of(LANGUAGE).enumerate() {
@@ -192,7 +191,8 @@ impl Rust {
         }
     }
 
-    /// After a panic while the impact of a change was computed: where the shadow database was in change, it is gone.
+    /// Handles a panic during the computation of a change's impact: the shadow database is discarded if it was being
+    /// changed.
     pub(crate) fn note_shadow_panic(&mut self) {
         if matches!(self.shadow_database.stage, Stage::Absent) {
             self.shadow_database.give_up();
@@ -215,27 +215,28 @@ impl Rust {
         }
     }
 
-    /// Whether there is something to send to the shadow database. Other crates it is sent when the first knows them.
+    /// Whether the shadow database has changes to receive. It receives a new crate graph only when the first database
+    /// has completed it.
     pub(crate) fn is_shadow_behind(&self) -> bool {
         let ShadowDatabase { behind, lacks_graph, .. } = &self.shadow_database;
         self.has_shadow() && if *lacks_graph { self.is_complete() } else { !behind.is_empty() }
     }
 
-    /// Tells it, once nobody waits for anything else.
+    /// Sends it the changes when no client waits for anything else.
     pub(crate) fn catch_shadow_up(&mut self) {
         if self.is_shadow_behind() && catch_unwind(AssertUnwindSafe(|| self.update_shadow(&[]))).is_err() {
             self.shadow_database.give_up();
         }
     }
 
-    /// Tries a change in the shadow database, where there is one. Files that come or go are not tried there.
+    /// Tries a change in the shadow database if it exists. Changes that create or delete files are not tried there.
     pub(crate) fn try_in_shadow(&mut self, changes: &[(Arc<str>, Option<Arc<str>>)]) -> Option<Tried> {
         self.texts_of(changes).filter(|_| self.has_shadow() && !self.shadow_database.lacks_graph)?;
         self.update_shadow(changes);
         Some(Tried::InShadow)
     }
 
-    /// Takes back what was tried, when the shadow database is sent something next.
+    /// Reverts a tried change, when the shadow database receives its next change.
     pub(crate) fn take_back_in_shadow(&mut self, before: &[(Arc<str>, Option<Arc<str>>)]) {
         self.shadow_database.behind.extend(self.texts_of(before).unwrap_or_default());
         if let Some(shadow) = self.shadow_database.shadow() {
@@ -246,7 +247,7 @@ impl Rust {
     pub(crate) fn update_shadow(&mut self, changes: &[(Arc<str>, Option<Arc<str>>)]) {
         self.take_back_in_shadow(changes);
         let graph = std::mem::take(&mut self.shadow_database.lacks_graph).then(|| self.graph());
-        // Where a panic comes between it is gone, as what it came to is not known.
+        // A panic in between discards it, because its state is then unknown.
         let mut shadow = match std::mem::take(&mut self.shadow_database.stage) {
             Stage::There(shadow) => shadow,
             other => return self.shadow_database.stage = other,
@@ -258,8 +259,8 @@ impl Rust {
         drop(shadow.index.forget_all());
         shadow.index.set_borrowed(None);
         let mut texts = std::mem::take(&mut self.shadow_database.behind);
-        // What came and went since its last change it never heard of, and rust-analyzer sets no text of a file without
-        // a source root.
+        // It never received files that were created and deleted since its last change, and rust-analyzer sets no text
+        // of a file without a source root.
         texts.retain(|file, text| text.is_some() || is_in(&shadow.roots, *file));
         if std::mem::take(&mut self.shadow_database.lacks_roots) {
             set_roots(&mut shadow.host, &mut shadow.roots, self.roots.clone());
@@ -268,8 +269,8 @@ impl Rust {
         self.shadow_database.stage = Stage::There(shadow);
     }
 
-    /// The paths that the first database knows are taken for what is tried, but for those that lead through one of these
-    /// names. `edited` leads back to the texts before.
+    /// Reuses the paths that the first database knows for the tried state, except those that contain one of these
+    /// names. `edited` maps back to the texts before.
     pub(crate) fn lend_paths_to_shadow(&self, edited: &BTreeMap<String, OffsetMap>, names: BTreeSet<String>) {
         let Some(shadow) = self.shadow_database.shadow() else { return };
         let edited = edited.iter().filter_map(|(name, map)| Some((*self.ids.get(&**name)?, map.clone()))).collect();
@@ -284,7 +285,7 @@ impl Rust {
         Some(View::new(db, files, ids, root, environment, shadow.index.clone()))
     }
 
-    /// All inputs that the first database was given.
+    /// All inputs of the first database.
     fn whole(&self) -> (ChangeWithProcMacros, Vec<SourceRoot>) {
         let db = self.host.raw_database();
         let mut change = self.graph();
@@ -296,7 +297,7 @@ impl Rust {
     }
 }
 
-/// Whether there is memory for as much again.
+/// Whether there is enough memory for a second database.
 fn has_room() -> Option<bool> {
-    Some(memory::resident(std::process::id())? * 2 < memory::total()? / PART_OF_MEMORY)
+    Some(resource_usage::resident_memory(std::process::id())? * 2 < resource_usage::total_memory()? / PART_OF_MEMORY)
 }

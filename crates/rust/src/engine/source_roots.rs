@@ -1,5 +1,5 @@
-//! The source roots of the files. rust-analyzer makes one of each package, and follows paths within one only: where code
-//! names a file of another by `#[path]` or `include!`, the two are made one.
+//! The source roots of the files. rust-analyzer creates one for each package, and follows paths only within one. If
+//! code names a file of another root by `#[path]` or `include!`, the two are merged.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -9,12 +9,12 @@ use ra_ap_vfs::VfsPath;
 use super::crossings::Crossing;
 use super::{Rust, crossings, set_roots};
 use crate::LANGUAGE;
-use semdex_engine::engine::NamedTexts;
+use semdex_engine::ReferencedFiles;
 
 impl Rust {
-    /// By the names of the files.
-    pub(crate) fn set_named(&mut self, named: &NamedTexts) {
-        let NamedTexts { unread, by_path, compiled_elsewhere, .. } = named;
+    /// Sets the crossings by the names of the files.
+    pub(crate) fn set_referenced_files(&mut self, named: &ReferencedFiles) {
+        let ReferencedFiles { unread, by_path, compiled_elsewhere, .. } = named;
         let included: BTreeSet<String> =
             by_path.iter().filter(|it| !LANGUAGE.takes(&it.1)).map(|it| it.1.clone()).collect();
         let environment = &self.environment;

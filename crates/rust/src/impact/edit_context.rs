@@ -22,7 +22,8 @@ pub(super) struct EditContext {
 
 impl EditContext {
     pub(super) fn new(before: &Files, after: &Files, edits: &[FileEdit]) -> EditContext {
-        let is_code = |it: &str| LANGUAGE.takes(it) || before.names(LANGUAGE, it) || after.names(LANGUAGE, it);
+        let is_code =
+            |it: &str| LANGUAGE.takes(it) || before.references(LANGUAGE, it) || after.references(LANGUAGE, it);
         let rust: Vec<&FileEdit> = edits.iter().filter(|it| is_code(&it.file)).collect();
         let olds: Vec<Arc<File>> = rust.iter().map(|it| file_of(before, it)).collect();
         let news: Vec<Arc<File>> = rust.iter().map(|it| file_of(after, it)).collect();

@@ -1,4 +1,4 @@
-//! Brings the index up to date, in a thread in the background.
+//! Updates the index in a background thread.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -15,11 +15,11 @@ use crate::resolve::symbols;
 use crate::view::View;
 use crate::{LANGUAGE, questions};
 use semdex_engine::files::File;
-use semdex_engine::{Result, sound};
+use semdex_engine::{Result, unpoisoned};
 
 impl View {
-    /// Brings the index up to date; a change stops it, and nothing is lost.
-    /// `progress` is called with how many files are done, of how many; each counts twice.
+    /// Updates the index; a change stops it without losing results. `progress` receives the number of finished files,
+    /// and the total; each file counts twice.
     pub(crate) fn fill(self, progress: &dyn Fn(usize, usize)) -> Result<()> {
         self.ask(|it| {
             let started = Instant::now();
@@ -31,19 +31,19 @@ impl View {
                 it.db.unwind_if_revision_cancelled();
                 progress(done, 2 * files.len());
             };
-            // Who names what first: questions wait for that, and only changes for what is wrong.
+            // Usages come first: queries wait for them, but only changes wait for errors.
             for (done, &(file, id)) in files.iter().enumerate() {
                 tell(done);
                 if it.index.names(id).is_none_or(|it| !it.is_complete()) {
                     it.index.learn_names(id, query::names_of(it.db, it.db.file_text(id)));
                     read += 1;
                 }
-                // Answers need these too, and the first to ask would wait.
+                // Answers need these too, and the first query would wait for them.
                 if !it.index.postings().knows(id, file) {
-                    sound::write(&it.index.postings).add(id, file);
+                    unpoisoned::write(&it.index.postings).add(id, file);
                 }
                 symbols::file_symbols(it, file, id).upstream.get_or_init(|| questions::upstream_of(it, id));
-                // A change of another file's declarations asks what this one names outside of its bodies.
+                // A change of another file's declarations needs to know what this file names outside its bodies.
                 file_interface(it.db, id);
             }
             for (done, &(file, id)) in files.iter().enumerate() {
@@ -51,7 +51,7 @@ impl View {
                 if it.index.errors(id).is_none() {
                     let before = it.stumbles.count();
                     let errors = errors::errors_of_file(it, file);
-                    // What was not checked is not known.
+                    // A file with an unchecked body is not known.
                     if it.stumbles.count() == before {
                         it.index.learn_errors(id, Arc::new(errors));
                     }

@@ -1,5 +1,5 @@
-//! Where symbols are named. Every occurrence of a name in the workspace's own text is accounted for: it resolves to the
-//! symbol, to another thing, or nobody can say. So a count is not only found but proved.
+//! Usages of symbols. Every occurrence of a name in the workspace's own text is classified: it resolves to the symbol,
+//! to another one, or it cannot be resolved. The count is therefore complete, not only a lower bound.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -20,26 +20,27 @@ use crate::resolve::symbols;
 use crate::resolve::symbols::is_test_at;
 use crate::view::{Context, on_all_cores};
 use semdex_engine::files::File;
-use semdex_engine::rank::{UsageRank, rest, usage_order};
+use semdex_engine::ranking::{UsageRank, rest, usage_order};
 use semdex_model::{Answer, Coverage, Missing, MissingCode, Role, Span, Symbol, Usage, UsageCount, UsagePage, Window};
 use semdex_text::words::words;
 
-/// So many places are reported that mean nothing.
+/// The most unresolved places that are reported.
 const MAX_MISSED: usize = 4096;
 
-/// An alias is imported by another one, so many times.
+/// The most levels of aliases of aliases.
 const MAX_ALIASES_OF_ALIASES: usize = 4;
 
-/// What a pass found for one target.
+/// The result of a pass for one target.
 #[derive(Default)]
 pub(crate) struct TargetUsages {
     pub(crate) items: Vec<Occurrence>,
     possible: Vec<(Occurrence, UnresolvedReason)>,
-    /// Places that name it, or may, in what build scripts wrote: no text of the workspace, so they are only counted.
+    /// Places in the output of build scripts that name it, or may. They are not in the workspace's text, so they are
+    /// only counted.
     pub(crate) in_generated: Vec<Occurrence>,
 }
 
-/// Of places in what build scripts wrote, which are none of an answer.
+/// The gap for places in the output of build scripts, which are not listed in an answer.
 pub(crate) fn in_generated(places: &[Occurrence]) -> Option<Missing> {
     let first = places.first()?;
     let line = first.file.lines().place(&first.file.path, first.at).line;
@@ -50,8 +51,8 @@ pub(crate) fn in_generated(places: &[Occurrence]) -> Option<Missing> {
     Some(Missing::new(MissingCode::MacroOutput, "rust", detail))
 }
 
-/// Of calls that macros of the standard library make by the name alone: `write!` and `writeln!` call `write_fmt` on whatever
-/// they are given, and are not looked into.
+/// The gap for calls that macros of the standard library make by name: `write!` and `writeln!` call `write_fmt` on
+/// their argument, and their expansions are not searched.
 pub(crate) fn by_write(name: &str, is_method: bool) -> Option<Missing> {
     let detail = "calls that `write!` and `writeln!` make are not told: look for these";
     (is_method && name == "write_fmt").then(|| Missing::new(MissingCode::MacroOutput, "rust", detail))
@@ -63,7 +64,7 @@ impl TargetUsages {
         self.possible.into_iter().filter(|it| it.1 == UnresolvedReason::MacroInput).map(|it| it.0)
     }
 
-    /// The other names that imports give to it.
+    /// The aliases that imports give it.
     fn aliases(&self) -> impl Iterator<Item = &str> {
         let imports = self.items.iter().filter(|it| it.role == Role::Import);
         imports.filter_map(|it| {
@@ -74,7 +75,7 @@ impl TargetUsages {
         })
     }
 
-    /// Places in code that is compiled, as far as can be seen, where the word means nothing.
+    /// Places in code that is compiled, as far as known, where the word is unresolved.
     pub(crate) fn missed(self) -> impl Iterator<Item = Occurrence> {
         let is_missed = |it: UnresolvedReason| {
             matches!(it, UnresolvedReason::UnknownType | UnresolvedReason::MacroInput | UnresolvedReason::Inactive)
@@ -100,12 +101,12 @@ impl TargetUsages {
         in_generated(&self.in_generated).into_iter().for_each(|it| coverage.lacks(it));
     }
 
-    /// The positions of the usages in the order in which they are reported.
+    /// The indices of the usages in the order in which they are reported.
     fn order(&self, own: Option<FileId>) -> Vec<usize> {
         let mut file = 0;
         let mut ranks: Vec<UsageRank> = Vec::with_capacity(self.items.len());
         for (position, it) in self.items.iter().enumerate() {
-            // A pass goes through the files by their names.
+            // A pass visits the files in the order of their names.
             file += usize::from(position > 0 && self.items[position - 1].id != it.id);
             let test = is_test_at(&it.file, it.at.start);
             ranks.push(UsageRank { file, at: it.at.start, test, own: own == Some(it.id) });
@@ -114,8 +115,8 @@ impl TargetUsages {
     }
 }
 
-/// The usages of one symbol, with the proof that there are no others. Of what is not compiled only the places that
-/// may name it.
+/// The usages of one symbol, with the proof that there are no others. For a symbol that is not compiled, only the
+/// places that may name it.
 pub(crate) fn found_for<'db>(
     cx: &Context<'db>,
     symbol: &Symbol,
@@ -142,7 +143,7 @@ pub(crate) fn found_of<'db>(cx: &Context<'db>, definition: Definition<'db>) -> A
     Answer { value: found, coverage }
 }
 
-/// What can only be asked of compiled code, of something that is not.
+/// The answer to a query that needs a compiled symbol, for one that is not compiled.
 pub(crate) fn nothing_known_of<T>(cx: &Context<'_>, symbol: &Symbol) -> Answer<Vec<T>> {
     Answer { value: Vec::new(), coverage: not_compiled(cx, symbol) }
 }
@@ -194,12 +195,12 @@ fn usage_at(cx: &Context<'_>, it: &Occurrence, enclosing: &mut HashMap<(FileId, 
     }
 }
 
-/// One pass for any number of symbols; the results stand in their order.
+/// One pass for any number of symbols; the results have the same order.
 pub(crate) fn find<'db>(cx: &Context<'db>, definitions: &[Definition<'db>]) -> Vec<TargetUsages> {
     search_for(cx, &Search::new(cx.db, definitions))
 }
 
-/// The places of code, up to a bound, that write a name and mean nothing by it, where the index knows that.
+/// The unresolved places in code that the index knows, up to a bound.
 pub(crate) fn known_as_missed(cx: &Context<'_>) -> Vec<Occurrence> {
     let mut found = Vec::new();
     for file in cx.files.of(LANGUAGE) {
@@ -214,18 +215,18 @@ pub(crate) fn known_as_missed(cx: &Context<'_>) -> Vec<Occurrence> {
     found
 }
 
-/// What there is no time to look at is possible.
+/// Places that are not checked within the time limit are possible usages.
 pub(crate) fn search_for(cx: &Context<'_>, search: &Search) -> Vec<TargetUsages> {
     search_within(cx, search, cx.until).0
 }
 
-/// `None` if it is not done by then.
+/// `None` if it is not finished by then.
 pub(crate) fn search_until(cx: &Context<'_>, search: &Search, until: Instant) -> Option<Vec<TargetUsages>> {
     let (found, is_whole) = search_within(cx, search, Some(until));
     is_whole.then_some(found)
 }
 
-/// And whether everything was looked at. What an import gives another name is looked for by that too.
+/// And whether everything was checked. Aliases of a target are searched for too.
 fn search_within(cx: &Context<'_>, search: &Search, until: Option<Instant>) -> (Vec<TargetUsages>, bool) {
     let (mut found, mut is_whole) = search_once(cx, search, until);
     let mut widened: Option<Search> = None;
@@ -253,7 +254,7 @@ fn search_once(cx: &Context<'_>, search: &Search, until: Option<Instant>) -> (Ve
         };
         let places = search.places(file, words);
         if file.is_too_deep() {
-            // Of what the parser never saw nothing is known, not even what is a comment.
+            // For a file that was never parsed nothing is known, not even what is a comment.
             for (at, word) in places {
                 let at = Span::new(at, at + word.text.len());
                 let it = Occurrence { file: file.clone(), id, at, role: Role::Other };
@@ -292,7 +293,7 @@ fn search_once(cx: &Context<'_>, search: &Search, until: Option<Instant>) -> (Ve
         let possible = generated.possible.into_iter().filter(|it| it.1 != UnresolvedReason::NoCrate).map(|it| it.0);
         found.in_generated = generated.items.into_iter().chain(possible).collect();
     }
-    // What is compiled under another name was looked at there.
+    // What is compiled under another name was checked there.
     let is_known = |it: &Occurrence| cx.environment.compiled_elsewhere.contains(&*it.file.path);
     for found in &mut found {
         found.possible.retain(|(it, why)| *why != UnresolvedReason::NoCrate || !is_known(it));
@@ -300,14 +301,14 @@ fn search_once(cx: &Context<'_>, search: &Search, until: Option<Instant>) -> (Ve
     (found, unasked.is_empty())
 }
 
-/// What the names mean of which it is not known, and the places that there was no time for.
+/// Resolves the places whose meaning is not known, and returns those that the time limit left out.
 fn resolve_now(
     db: &RootDatabase,
     held: &[Held<'_>],
     until: Option<Instant>,
 ) -> (FxHashMap<FileId, Vec<Names>>, Unasked) {
     let mut unread: Vec<Unread<'_>> = held.iter().flat_map(|it| it.unread(db)).collect();
-    // The longest first, so that all threads end together.
+    // The longest files first, so that all threads finish together.
     unread.sort_by_key(|it| std::cmp::Reverse(it.length));
     let is_late = || until.is_some_and(|until| Instant::now() > until);
     let read = on_all_cores(db, &unread, |sema, unread, read: &mut Vec<_>| {
@@ -327,10 +328,10 @@ fn resolve_now(
     (asked, unasked)
 }
 
-/// Places that there was no time to look at.
+/// Places that the time limit left out.
 type Unasked = HashSet<(FileId, usize)>;
 
-/// A file with the places where it holds the words of a search.
+/// A file with the places that contain the words of a search.
 struct Held<'a> {
     file: &'a Arc<File>,
     id: FileId,
@@ -338,7 +339,7 @@ struct Held<'a> {
     known: Option<Arc<Names>>,
 }
 
-/// Places of which it must be asked what they mean: those in one body, or outside of all.
+/// Places that have to be resolved: in one body, or outside all bodies.
 struct Unread<'a> {
     id: FileId,
     places: Vec<(usize, &'a Word)>,
@@ -383,7 +384,7 @@ impl Unread<'_> {
     }
 }
 
-/// Adds what is meant in a file, as it is known or was asked.
+/// Adds the usages in a file, from the index and from the resolved places.
 fn add_usages(search: &Search, held: &Held<'_>, asked: &[Names], unasked: &Unasked, found: &mut [TargetUsages]) {
     for &(at, word) in &held.places {
         let occurrence = |role| {
@@ -409,7 +410,7 @@ fn add_usages(search: &Search, held: &Held<'_>, asked: &[Names], unasked: &Unask
                         }
                     }
                 }
-                // A keyword in code that cannot be resolved says nothing of this symbol.
+                // A keyword in code that cannot be resolved says nothing about this symbol.
                 StoredResolution::Unresolved(_) if word.is_keyword() => {}
                 StoredResolution::Unresolved(why) => {
                     for &target in &word.targets {

@@ -1,4 +1,4 @@
-//! What rust-analyzer offers against its own diagnostics.
+//! rust-analyzer's fixes for its own diagnostics.
 
 use ra_ap_ide::AssistResolveStrategy;
 use ra_ap_ide_db::source_change::SourceChange;
@@ -8,11 +8,11 @@ use crate::syntax::positions::span;
 use crate::view::{Context, View};
 use semdex_engine::Result;
 use semdex_engine::files::File;
-use semdex_engine::fixes::{Fix, Parts, files_of};
+use semdex_engine::fix::{Fix, Parts, files_of};
 use semdex_model::{Answer, Place};
 
 impl View {
-    /// Against the diagnostics that stand just at these places.
+    /// Fixes for the diagnostics at exactly these places.
     pub(crate) fn fixes(self, places: &[Place]) -> Result<Answer<Vec<Fix>>> {
         self.ask(|it| {
             let mut fixes = Vec::new();
@@ -42,7 +42,7 @@ fn of_file(cx: &Context<'_>, file: &File, places: &[Place]) -> Result<Vec<Fix>> 
     Ok(fixes)
 }
 
-/// What it changes in texts; none where it has placeholders that somebody has to fill in, or makes or moves files.
+/// The text edits of a fix; `None` if it has placeholders that somebody has to fill in, or creates or moves files.
 fn changed(cx: &Context<'_>, change: &SourceChange) -> Option<Vec<Parts>> {
     if change.is_snippet || !change.file_system_edits.is_empty() {
         return None;

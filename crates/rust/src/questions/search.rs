@@ -14,11 +14,11 @@ use crate::syntax::is_test_file_path;
 use crate::view::Context;
 use crate::{LANGUAGE, resolve};
 use semdex_engine::files::File;
-use semdex_engine::rank::fit;
+use semdex_engine::ranking::fit;
 use semdex_model::{Answer, Missing, MissingCode, OutlineItem, Symbol, SymbolKind};
 
-/// All that is called exactly so, members and what macros make included, then the best of what fits less well, each
-/// with how well it fits.
+/// All symbols with exactly this name, including members and macro expansions, then the best of the other matches, each
+/// with its score.
 pub(crate) fn search<'db>(cx: &Context<'db>, query: &str, limit: usize) -> Answer<Vec<(Symbol, f64)>> {
     let (kind, around, name) = query_of(query);
     let fits_kind = |it: SymbolKind| kind.is_none_or(|word| is_of_kind(word, it));
@@ -66,7 +66,7 @@ pub(crate) fn search<'db>(cx: &Context<'db>, query: &str, limit: usize) -> Answe
     Answer { value: symbols, coverage }
 }
 
-/// Whether a path has these segments in this order before its last one, in any case.
+/// Whether a path has these segments in this order before its last one, ignoring case.
 fn leads_through(path: &str, around: &[&str]) -> bool {
     let path = path.to_lowercase();
     let mut words = path.split(|it: char| !(it == '_' || it.is_alphanumeric())).filter(|it| !it.is_empty());

@@ -1,11 +1,11 @@
-//! What makes a new file of Rust a part of its crate: the `mod` line of another.
+//! Makes a new Rust file a part of its crate: the `mod` line in another file.
 
-use semdex_engine::engine::Mention;
+use semdex_engine::Mention;
 use semdex_engine::files::{File, Files};
 use semdex_model::{FileEdit, OutlineItem, SymbolKind};
 use semdex_text::endings;
 
-/// The `mod` line that a new file needs, and the file that lacks it.
+/// The `mod` line that a new file needs, and the file in which it is missing.
 pub(crate) fn mod_line(files: &Files, name: &str) -> Option<Mention> {
     let (directory, file) = name.rsplit_once('/').unwrap_or(("", name));
     let (around, module) = match file.strip_suffix(".rs")? {
@@ -25,7 +25,7 @@ pub(crate) fn mod_line(files: &Files, name: &str) -> Option<Mention> {
     Some(Mention { edit: with_line(parent, &line), line, whole: "crate" })
 }
 
-/// Beside its like, else behind the imports, else behind what speaks of the whole file.
+/// Next to similar lines, else after the imports, else after the attributes and docs of the file.
 fn with_line(parent: &File, line: &str) -> FileEdit {
     let text = &*parent.text;
     let outline = parent.outline();
@@ -47,7 +47,7 @@ fn with_line(parent: &File, line: &str) -> FileEdit {
     FileEdit { file: parent.path.to_string(), old: Some(parent.text.clone()), new: Some(new.into()) }
 }
 
-/// Where the first item may stand: behind the documentation and the attributes of the file.
+/// The first possible position of an item: after the docs and the attributes of the file.
 fn head(text: &str) -> usize {
     let mut end = text.len() - text.trim_start_matches('\u{feff}').len();
     let mut at = 0;
@@ -92,7 +92,7 @@ mod tests {
         );
         assert_eq!(declared("use a::B;\nfn f() {}\n", "src/x/b.rs", "src/x.rs"), "use a::B;\n\nmod b;\nfn f() {}\n");
         assert_eq!(declared("", "src/x/mod.rs", "src/lib.rs"), "mod x;\n\n");
-        // In the endings of the lines around it, behind a byte order mark.
+        // With the line ends of the lines around it, and after a byte order mark.
         assert_eq!(declared("mod a;\r\n\nfn f() {}\n", "src/b.rs", "src/lib.rs"), "mod a;\r\nmod b;\r\n\nfn f() {}\n");
         assert_eq!(declared("mod a;\n\nfn f() {}\r\n", "src/b.rs", "src/lib.rs"), "mod a;\nmod b;\n\nfn f() {}\r\n");
         assert_eq!(

@@ -1,9 +1,9 @@
-//! What is known of Rust by a text and a name alone.
+//! What is known about Rust from a text and a name alone.
 
 use super as syntax;
 use super::nesting;
 use semdex_engine::files::File;
-use semdex_model::{Alteration, FindingKind, Language, LanguageId, NamedFile, Outline, Span, Syntax};
+use semdex_model::{Alteration, FindingKind, Language, LanguageId, Outline, ReferencedFile, Span, Syntax};
 
 pub(crate) const LANGUAGE: LanguageId = LanguageId(&RUST);
 
@@ -33,8 +33,8 @@ impl Syntax for RustSyntax {
         nesting::too_deep(text).is_some()
     }
 
-    fn named_files(&self, name: &str, text: &str) -> Vec<NamedFile> {
-        syntax::named_files(name, text)
+    fn referenced_files(&self, name: &str, text: &str) -> Vec<ReferencedFile> {
+        syntax::referenced_files(name, text)
     }
 
     fn alter(&self, text: &str, item: Span, name: Span, change: Alteration) -> Option<(Span, String)> {
@@ -42,7 +42,7 @@ impl Syntax for RustSyntax {
     }
 
     fn is_path(&self, name: &str) -> bool {
-        // What stands behind `syn@1.0.109` is a version; what stands before `fn@krate::f` tells things apart.
+        // The part after `@` in `syn@1.0.109` is a version; the part before it in `fn@krate::f` is a kind.
         let (is_versioned, path) = match name.split_once('@') {
             Some((_, rest)) => (rest.starts_with(|it: char| it.is_ascii_digit()), rest),
             None => (false, name),
@@ -74,7 +74,7 @@ impl Syntax for RustSyntax {
     }
 }
 
-/// A text as a file, of Rust where its name says so.
+/// A text as a file; it is Rust if its name says so.
 pub(crate) fn file(path: impl AsRef<str>, text: impl Into<std::sync::Arc<str>>) -> File {
     File::new(LANGUAGE.of(path.as_ref()), path.as_ref(), text)
 }

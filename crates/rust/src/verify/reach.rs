@@ -1,5 +1,5 @@
-//! Which packages a change can reach: those of its files, and those that depend on these. What is not certain counts as
-//! reached; a test that is left out cannot see the change.
+//! Which packages a change can affect: those of its files, and their dependents. Uncertain packages count as affected;
+//! a test that is left out cannot see the change.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::PathBuf;
@@ -9,25 +9,25 @@ use crate::LANGUAGE;
 use semdex_engine::verify::reach::{owner_of, who_names};
 use semdex_engine::verify::{Job, normal};
 
-/// A member of a workspace: which workspace, and which package of it.
+/// A member of a workspace: the indices of the workspace and of the package.
 type Member = (usize, usize);
 
-/// The members of all workspaces, with where they lie.
+/// The members of all workspaces, with their directories.
 struct Members {
     all: Vec<Member>,
     directories: Vec<String>,
 }
 
-/// What a changed file changes.
+/// What a changed file affects.
 #[derive(Debug, Default)]
 struct Seeds {
-    /// Packages whose library, programs or build script may be others.
+    /// Packages whose library, programs or build script may change.
     whole: BTreeSet<usize>,
-    /// Packages of which only tests, examples or benches may be others.
+    /// Packages of which only tests, examples or benches may change.
     own: BTreeSet<usize>,
 }
 
-/// Leaves only those packages selected that the changed files can reach.
+/// Restricts the selection to packages that the changed files can affect.
 pub(crate) fn narrow(job: &Job, workspaces: &mut Workspaces, changed: &[String]) {
     let members = Members::of(job, &workspaces.found);
     let mut seeds = Seeds::default();
@@ -79,7 +79,7 @@ impl Members {
         }
     }
 
-    /// The package of a file, and those whose code takes it in or names it.
+    /// The package of a file, and packages whose code includes or names it.
     fn seed_by_text(&self, job: &Job, file: &str, seeds: &mut Seeds) {
         let mut pending = vec![file.to_owned()];
         let mut seen: BTreeSet<String> = pending.iter().cloned().collect();
@@ -89,7 +89,7 @@ impl Members {
             }
             for other in job.files.of(LANGUAGE) {
                 let names = || {
-                    let named = other.named_files().iter().flat_map(|it| &it.candidates);
+                    let named = other.referenced_files().iter().flat_map(|it| &it.candidates);
                     named.into_iter().any(|it| *it == file) || takes_in(&other.text, &file)
                 };
                 if !seen.contains(&*other.path) && names() {
@@ -105,7 +105,7 @@ impl Members {
         }
     }
 
-    /// Whether a file is of the tests, the examples or the benches of its package alone.
+    /// Whether a file belongs only to the tests, the examples or the benches of its package.
     fn is_apart(&self, owner: usize, file: &str) -> bool {
         let directory = self.directories.get(owner).map_or("", String::as_str);
         let inner = file.strip_prefix(directory).unwrap_or(file).trim_start_matches('/');
@@ -115,7 +115,7 @@ impl Members {
     /// The members that can see one of the seeds.
     fn reached(&self, workspaces: &[Workspace], seeds: &Seeds) -> BTreeSet<usize> {
         if workspaces.iter().any(|it| it.metadata.resolve.is_none()) {
-            // Without the graph nobody can be left out.
+            // Without the graph no package can be left out.
             return (0..self.all.len()).collect();
         }
         let graph = Graph::of(workspaces);
@@ -133,7 +133,7 @@ impl Members {
                 }
             }
         }
-        // Who only tests with a package does not hand it on.
+        // A dev-dependency does not extend to the dependents of the package.
         let testers = libraries.iter().filter_map(|it| graph.testers.get(it)).flatten();
         let reached: BTreeSet<PathBuf> = libraries.iter().chain(testers).cloned().collect();
         let is_reached = |it: &usize| seeds.own.contains(it) || manifest(it).is_some_and(|it| reached.contains(&it));
@@ -141,11 +141,11 @@ impl Members {
     }
 }
 
-/// Who depends on whom, by their manifests: workspaces below one root may depend on each other.
+/// The dependents of packages, from their manifests: workspaces below one root may depend on each other.
 #[derive(Default)]
 struct Graph {
     users: BTreeMap<PathBuf, BTreeSet<PathBuf>>,
-    /// Those that depend on it for their tests and examples alone.
+    /// Packages that depend on it only for their tests and examples.
     testers: BTreeMap<PathBuf, BTreeSet<PathBuf>>,
 }
 
@@ -171,7 +171,7 @@ impl Graph {
     }
 }
 
-/// Whether a text takes a file in as a string or as bytes: by the end of its path.
+/// Whether a text includes a file as a string or as bytes, by the end of its path.
 fn takes_in(text: &str, file: &str) -> bool {
     let name = file.rsplit('/').next().unwrap_or(file);
     text.contains("include_") && (text.contains(&format!("/{name}\"")) || text.contains(&format!("\"{name}\"")))

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{FileType, Stat};
 
-use semdex_fs::Look;
+use semdex_fs::FileStamp;
 
 #[derive(Debug, Default)]
 pub(super) struct Aliases {
@@ -17,7 +17,7 @@ pub(super) struct Aliases {
 #[derive(Debug)]
 struct Alias {
     symbolic: bool,
-    look: Look,
+    stamp: FileStamp,
 }
 
 impl Aliases {
@@ -53,7 +53,7 @@ impl Aliases {
         let mut changed = Vec::new();
         for (path, alias) in &mut self.known {
             let now = Alias::of(path, alias.symbolic);
-            if alias.look.may_differ(&now.look) {
+            if alias.stamp.may_differ(&now.stamp) {
                 changed.push(path.clone());
             }
             *alias = now;
@@ -70,6 +70,6 @@ impl Aliases {
 impl Alias {
     /// What the path leads to may lie outside of the tree. Nothing of it is opened, or reported but that it changed.
     fn of(path: &Path, symbolic: bool) -> Alias {
-        Alias { symbolic, look: Look::at(path) }
+        Alias { symbolic, stamp: FileStamp::at(path) }
     }
 }

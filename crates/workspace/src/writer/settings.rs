@@ -7,7 +7,7 @@ use super::Writer;
 use crate::settings_files::{NAME, NAME_OF_USERS};
 use crate::slots::{Lives, Slot};
 use semdex_config::{ConfigError, Settings};
-use semdex_engine::registry::Registry;
+use semdex_engine::Registry;
 use semdex_model::{Missing, MissingCode};
 
 impl Writer {

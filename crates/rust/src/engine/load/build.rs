@@ -1,5 +1,5 @@
-//! What has to be built before it is known: the output of build scripts, and the libraries of proc macros. Only for
-//! workspaces that are trusted.
+//! Builds what must be built before it is known: the output of build scripts and the libraries of proc macros. Only for
+//! trusted workspaces.
 
 use std::io::Write as _;
 use std::process::Output;
@@ -9,16 +9,16 @@ use ra_ap_paths::AbsPath;
 use ra_ap_project_model::{CargoConfig, CargoFeatures, ProjectWorkspace, ProjectWorkspaceKind, TargetKind};
 use serde_json::Value;
 
-use super::super::inputs::Inputs;
+use super::super::external_inputs::Inputs;
 use super::tools::{Tools, Version};
 use super::workspace::{LockFile, add_features};
 use super::{inputs, script};
 use semdex_process::process_group;
 
-/// The first Cargo that can build only what runs at compile time.
+/// The first Cargo version that can build only what runs at compile time.
 const COMPILE_TIME_DEPS: Version = Version(1, 89);
 
-/// Whether anything of the workspace or its dependencies runs when it is built.
+/// Whether a build runs code of the workspace or its dependencies.
 pub(super) fn runs_code(workspace: &ProjectWorkspace) -> bool {
     let ProjectWorkspaceKind::Cargo { cargo, .. } = &workspace.kind else { return false };
     cargo.packages().any(|package| {
@@ -28,7 +28,7 @@ pub(super) fn runs_code(workspace: &ProjectWorkspace) -> bool {
     })
 }
 
-/// Builds what a workspace runs when it is built, and notes in it what came of it. An error says what did not.
+/// Builds what a workspace runs at compile time, and stores the result in it. The error says what failed.
 pub(super) fn run(
     workspace: &mut ProjectWorkspace,
     tools: &Tools<'_>,
@@ -38,14 +38,14 @@ pub(super) fn run(
 ) -> Result<(), String> {
     let output = check(workspace, tools, features, target_dir);
     let said = output.as_ref().map(|it| it.stdout.as_slice()).unwrap_or_default();
-    inputs::of_build(workspace, said, tools.version >= COMPILE_TIME_DEPS, inputs);
+    external_inputs::of_build(workspace, said, tools.version >= COMPILE_TIME_DEPS, inputs);
     inputs.output.extend(made(workspace, said));
     let output = output?;
     note(workspace, tools, &output.stdout)?;
     if output.status.success() { Ok(()) } else { Err(errors(&output)) }
 }
 
-/// Runs again what Cargo takes for out of date. Answers with what build scripts make now.
+/// Runs again what Cargo considers out of date. Returns the new output of build scripts.
 pub(super) fn rebuild(
     workspace: &ProjectWorkspace,
     tools: &Tools<'_>,
@@ -85,7 +85,8 @@ fn check(
         .map_err(|error| format!("`cargo check`: {error}"))
 }
 
-/// Only rust-analyzer can make its own form of what Cargo said, and only by running a command that says it.
+/// Only rust-analyzer can construct its own representation of Cargo's messages, and only by running a command that
+/// prints them.
 fn note(workspace: &mut ProjectWorkspace, tools: &Tools<'_>, said: &[u8]) -> Result<(), String> {
     let mut file = tempfile::NamedTempFile::new().map_err(|error| error.to_string())?;
     file.write_all(said).map_err(|error| error.to_string())?;
@@ -99,7 +100,7 @@ fn note(workspace: &mut ProjectWorkspace, tools: &Tools<'_>, said: &[u8]) -> Res
     Ok(())
 }
 
-/// What the compiler and Cargo say of a build that failed.
+/// The messages of the compiler and Cargo about a failed build.
 fn errors(output: &Output) -> String {
     let rendered = |line: &str| {
         let message: Value = serde_json::from_str(line).ok()?;

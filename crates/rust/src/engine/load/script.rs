@@ -1,8 +1,8 @@
-//! Build scripts that say nothing of what they read. Cargo runs them after any change of their package, which takes seconds
-//! and hardly ever changes what they make. So what their text names counts as read; for all other files of the package
-//! they are run again in the background, and only where they make something else all is loaded anew. Until that is known
-//! answers are not complete; except after an edit of a source of Rust, which a script does not read unless its text
-//! looks for such files.
+//! Build scripts that do not declare their inputs. Cargo runs them after any change of their package, which takes
+//! seconds and hardly ever changes their output. The files that the script's text names count as inputs. After edits of
+//! other files of the package the script runs again in the background, and only different output causes a load. Until
+//! then answers are incomplete. Edits of Rust sources are an exception, because a script does not read them unless its
+//! text looks for such files.
 
 use std::path::{Path, PathBuf};
 
@@ -11,27 +11,27 @@ use ra_ap_project_model::CargoWorkspace;
 use ra_ap_rustc_lexer::{LiteralKind, TokenKind};
 use serde_json::Value;
 
-use super::super::inputs::{Counted, Inputs, SilentScript};
-use crate::syntax::named_files::tokens;
+use super::super::external_inputs::{Counted, Inputs, SilentScript};
+use crate::syntax::referenced_files::tokens;
 use semdex_fs::read_file;
 
-/// A longer text names no more.
+/// Longer texts are not searched for names.
 const LONGEST: usize = 4 << 20;
-/// Of what was made no more files are compared.
+/// The most output files that are compared.
 const MOST_FILES: usize = 4096;
 
-/// One of them.
+/// A package with such a script.
 pub(super) struct Silent<'a> {
     pub package: &'a str,
-    /// The directory of the package, in which it is run.
+    /// The directory of the package, which is the script's working directory.
     pub home: &'a Path,
     pub sources: &'a [PathBuf],
-    /// A package of the workspace helps it.
+    /// Another package of the workspace is a build dependency.
     pub has_helper: bool,
 }
 
 impl Silent<'_> {
-    /// Notes what it reads as far as its text names it, and what it may read.
+    /// Adds the inputs that its text names, and what it may read.
     pub(super) fn note(&self, inputs: &mut Inputs) {
         let Silent { package, home, sources, has_helper } = *self;
         inputs.add_package(home, if sources.is_empty() { Counted::All } else { Counted::Perhaps });
@@ -51,13 +51,13 @@ impl Silent<'_> {
     }
 }
 
-/// What lists the files of a directory.
+/// Names of functions and crates that list directories.
 const WALKS: &[&str] = &["read_dir", "WalkDir", "walkdir", "WalkBuilder", "jwalk", "glob", "Command"];
-/// Programs that read no sources, or say nothing of them that decides how code is read.
+/// Programs that read no sources, or report nothing about them that changes the meaning of code.
 const HARMLESS: &[&str] = &["git", "rustc", "date", "hostname", "uname", "whoami", "id", "pkg-config"];
 
-/// Whether a script may read sources of Rust that its text does not name: it lists directories, knows the extension of
-/// such files, or starts a program that may do so.
+/// Whether a script may read Rust sources that its text does not name: it lists directories, knows the extension of
+/// such files, or starts a program that may read them.
 fn looks_for_sources(text: &str) -> bool {
     let is_space = |it: &TokenKind| {
         matches!(it, TokenKind::Whitespace | TokenKind::LineComment { .. } | TokenKind::BlockComment { .. })
@@ -68,7 +68,7 @@ fn looks_for_sources(text: &str) -> bool {
         let started: Vec<&str> = started.iter().map(|it| it.1).collect();
         match started[..] {
             [":", ":", "new", "(", program] => HARMLESS.contains(&program.trim_matches('"')),
-            // Where it is brought in, and what is done with it.
+            // The import of the name, and its use.
             [next, ..] => next != ":",
             [] => true,
         }
@@ -79,7 +79,7 @@ fn looks_for_sources(text: &str) -> bool {
     })
 }
 
-/// The string literals of a text that may be paths: where they are patterns of `format!`, what stands between the braces.
+/// The string literals of a text that may be paths; of patterns for `format!` the parts between the braces.
 fn paths_in(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     for (kind, literal) in tokens(text) {
@@ -88,26 +88,26 @@ fn paths_in(text: &str) -> Vec<String> {
     found
 }
 
-/// What a string literal holds, as it is written.
+/// The content of a string literal, as it is written.
 fn string(kind: TokenKind, literal: &str) -> Option<&str> {
     matches!(kind, TokenKind::Literal { kind: LiteralKind::Str { .. } | LiteralKind::RawStr { .. }, .. })
         .then(|| literal.trim_start_matches(['r', '#']).trim_end_matches('#').trim_matches('"'))
 }
 
-/// A path by its looks. Many words look like paths: what is not there and is none costs one look at each answer.
+/// A text that looks like a path. Many words do: a path that does not exist costs one check per answer.
 fn path(part: &str) -> Option<String> {
     let is_plain =
         !part.contains(char::is_whitespace) && !part.contains(['\\', '=', '"', '<', '>', '(', ')', ',', ';']);
     let is_path = is_plain && !part.contains("::") && !part.contains("//") && part.len() < 1024;
-    // Separators, which other texts are split at too.
+    // Separators, at which other texts are split too.
     let is_path = is_path && part.contains(char::is_alphanumeric);
-    // After a directory that is computed.
+    // The part after a computed directory.
     let part = if part.starts_with("/") && !Path::new(part).exists() { part.trim_start_matches('/') } else { part };
     (is_path && !part.is_empty()).then(|| part.to_owned())
 }
 
-/// What the build scripts of the workspace's own packages made, by Cargo's messages: what decides how code is read. The
-/// values of variables do not, unless they are paths.
+/// The output of the build scripts of the workspace's own packages, from Cargo's messages, as far as it changes the
+/// meaning of code. Values of variables do not, unless they are paths.
 pub(super) fn output(cargo: &CargoWorkspace, said: &[u8]) -> Hash {
     let local: Vec<&str> =
         cargo.packages().filter(|&it| cargo[it].is_local).map(|it| cargo[it].id.repr.as_str()).collect();

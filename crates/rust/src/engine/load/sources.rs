@@ -1,4 +1,4 @@
-//! The sources outside of the root: of the standard library, of dependencies, and what build scripts generated.
+//! The sources outside the root: the standard library, dependencies, and output of build scripts.
 
 use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
@@ -8,10 +8,10 @@ use ra_ap_paths::{AbsPath, AbsPathBuf, Utf8PathBuf};
 use ra_ap_project_model::ProjectWorkspace;
 use ra_ap_vfs::loader::Entry;
 
-use super::named::{Packages, is_passed_over};
+use super::referenced_files::{Packages, is_passed_over};
 use crate::syntax::analysed::of_library;
 
-/// Of a library.
+/// The largest source of a library.
 pub(super) const LARGEST_SOURCE: usize = 64 << 20;
 
 /// The files of all source roots outside the workspace's root that no earlier step read.
@@ -29,7 +29,7 @@ pub(super) fn read_sources(
             Entry::Directories(directories) => {
                 for include in directories.include.iter().filter(|it| !it.starts_with(root)) {
                     let exclude = directories.exclude.clone();
-                    // What somebody edits is read as the watcher lists it. Of the others links are followed.
+                    // Local sources are read as the watcher lists them. In other packages links are followed.
                     let is_local = packages.holds(include.as_ref());
                     let is_listed = move |entry: &ignore::DirEntry| {
                         !is_local || entry.depth() == 0 || !entry.path().is_dir() || !is_passed_over(entry.path())
@@ -58,7 +58,7 @@ pub(super) fn read_sources(
     sources
 }
 
-/// What the links of a dependency may lead to: itself, and all of the repository where it comes from one.
+/// Where the links of a dependency may lead: to itself, or to its whole repository if it comes from one.
 fn checkout_of(package: &Path) -> PathBuf {
     let is_checkouts = |it: &Path| it.ends_with("git/checkouts");
     let checkout = package.ancestors().find(|it| it.ancestors().nth(2).is_some_and(is_checkouts));
@@ -66,7 +66,7 @@ fn checkout_of(package: &Path) -> PathBuf {
     directory.canonicalize().unwrap_or_else(|_| directory.to_path_buf())
 }
 
-/// Directories outside the root whose files change as the workspace's own do: path dependencies.
+/// Directories outside the root whose files change like the workspace's own: path dependencies.
 pub(super) fn local_roots(root: &AbsPath, target_dir: &AbsPath, workspaces: &[ProjectWorkspace]) -> Vec<PathBuf> {
     let outside = |path: &AbsPathBuf| !path.starts_with(root) && !path.starts_with(target_dir);
     let roots: BTreeSet<PathBuf> = workspaces
@@ -90,7 +90,7 @@ fn read_file(
     if path.starts_with(root) || read.contains(path) {
         return;
     }
-    // A pipe that came in its place is not waited for.
+    // `read_file` does not block if a pipe has replaced the file.
     if let Ok(bytes) = semdex_fs::read_file(path.as_ref(), LARGEST_SOURCE) {
         read.insert(path.to_path_buf());
         let (bytes, is_too_deep) = of_library(bytes);

@@ -1,4 +1,4 @@
-//! The questions of the seam. Each is answered on a blocking thread, with what is there by its deadline.
+//! The queries of the engine interface. Each runs on a blocking thread and returns what is known by its deadline.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -8,16 +8,15 @@ use futures::future::BoxFuture;
 
 use crate::LANGUAGE;
 use crate::view::View;
-use semdex_engine::fixes::Fix;
-use semdex_engine::view::{self, Answering, Suggested, Unknown};
-use semdex_engine::{Deadlines, Result, Stop};
+use semdex_engine::fix::Fix;
+use semdex_engine::{Answering, Deadlines, Result, Stop, Suggested, Unknown};
 use semdex_model::{
     Answer, Calls, Description, Diagnostic, LanguageId, Overview, Package, Place, References, Renaming, Symbol,
     SymbolAt, SymbolQuery, UsagePage, Window,
 };
 use semdex_process::fault;
 
-impl view::View for View {
+impl semdex_engine::View for View {
     fn language(&self) -> LanguageId {
         LANGUAGE
     }
@@ -118,7 +117,7 @@ impl view::View for View {
         let query = SymbolQuery { symbol: name.to_owned(), package: None, file: None };
         blocking(*self, move |view| {
             let suggestions = match view.resolve(&query) {
-                // It is there by another path than was written.
+                // The symbol exists under another path than the written one.
                 Ok(symbol) => vec![symbol.path],
                 Err(Stop::Failed(error)) => error.help.suggestions,
                 Err(Stop::Stale) => return Err(Stop::Stale),
@@ -132,7 +131,7 @@ fn blocking<T: Send + 'static>(
     view: View,
     question: impl FnOnce(View) -> Result<T> + Send + 'static,
 ) -> BoxFuture<'static, Result<T>> {
-    // A question whose asker has gone is not worked on any more.
+    // A query whose client has disconnected is cancelled.
     let asker = view.cancel_on_drop();
     let answer = view::blocking(move || {
         fault::point("rust.question");

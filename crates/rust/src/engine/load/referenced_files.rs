@@ -1,6 +1,6 @@
-//! Files of path dependencies outside of the root that code names and the watcher passes over: behind links, in
-//! directories that are marked as caches, in `node_modules`. They are read, and looked at before each answer, as those of
-//! the workspace are (`workspace/named.rs`); what may not be read is reported.
+//! Files of path dependencies outside the root that code names and the watcher skips: behind links, in directories that
+//! are marked as caches, in `node_modules`. They are read, and checked before each answer, like those of the workspace
+//! (`workspace/named.rs`). Files that may not be read are reported.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -9,25 +9,25 @@ use std::sync::Arc;
 
 use ra_ap_paths::{AbsPathBuf, Utf8PathBuf};
 
-use super::super::inputs::Inputs;
+use super::super::external_inputs::Inputs;
 use super::sources::LARGEST_SOURCE;
-use crate::syntax::named_files::named_files;
-use semdex_fs::{Look, Tree, read_file};
-use semdex_model::{Missing, MissingCode, NamedFile};
+use crate::syntax::referenced_files::referenced_files;
+use semdex_fs::{FileStamp, Tree, read_file};
+use semdex_model::{Missing, MissingCode, ReferencedFile};
 
-/// More files than this are not read because they are named.
+/// The most files that are read because they are named.
 const MOST_FILES: usize = 4096;
-/// Or such as lie below more directories.
+/// The most directories above such a file.
 const DEEPEST: usize = 64;
 
-/// What code names of files that are listed nowhere.
+/// The files that code names and no directory listing has.
 #[derive(Default)]
-pub(super) struct NamedFiles {
+pub(super) struct ReferencedFiles {
     pub sources: Vec<(AbsPathBuf, Vec<u8>)>,
     pub unread: Vec<Missing>,
 }
 
-/// Directories of path dependencies, and what is part of none.
+/// Directories of path dependencies, and paths that are never read.
 pub(super) struct Packages<'a> {
     pub roots: &'a [PathBuf],
     pub forbidden: &'a Arc<[PathBuf]>,
@@ -41,14 +41,18 @@ enum Lookup {
 }
 
 impl Packages<'_> {
-    /// Whether a path lies in one of them.
+    /// Whether a path is in one of them.
     pub(super) fn holds(&self, path: &Path) -> bool {
         self.root_of(path).is_some()
     }
 
-    /// Follows the names in these files, which are listed, and in those that are named.
-    pub(super) fn follow<'a>(&self, listed: impl Iterator<Item = &'a AbsPathBuf>, inputs: &mut Inputs) -> NamedFiles {
-        let mut named = NamedFiles::default();
+    /// Follows the names in these listed files, and in the files that they name.
+    pub(super) fn follow<'a>(
+        &self,
+        listed: impl Iterator<Item = &'a AbsPathBuf>,
+        inputs: &mut Inputs,
+    ) -> ReferencedFiles {
+        let mut named = ReferencedFiles::default();
         let mut seen: BTreeSet<PathBuf> = BTreeSet::new();
         let mut pending: Vec<(PathBuf, Option<Vec<u8>>)> = listed
             .filter(|it| it.extension() == Some("rs"))
@@ -59,7 +63,7 @@ impl Packages<'_> {
         while let Some((path, text)) = pending.pop() {
             let text = text.or_else(|| read_file(&path, LARGEST_SOURCE).ok()).unwrap_or_default();
             let (Some(name), Ok(text)) = (path.to_str(), str::from_utf8(&text)) else { continue };
-            for file in named_files(name, text).into_iter().filter(|it| !self.has_listed(it)) {
+            for file in referenced_files(name, text).into_iter().filter(|it| !self.has_listed(it)) {
                 for candidate in file.candidates.into_iter().map(PathBuf::from) {
                     if !candidate.is_absolute() || !seen.insert(candidate.clone()) {
                         continue;
@@ -88,7 +92,7 @@ impl Packages<'_> {
         named
     }
 
-    fn has_listed(&self, file: &NamedFile) -> bool {
+    fn has_listed(&self, file: &ReferencedFile) -> bool {
         file.candidates.iter().map(Path::new).any(|it| it.extension().is_some_and(|it| it == "rs") && self.lists(it))
     }
 
@@ -112,7 +116,7 @@ impl Packages<'_> {
     }
 
     fn find(&self, path: &Path) -> Lookup {
-        if Look::at(path).changed().is_none() || path.is_dir() {
+        if FileStamp::at(path).changed().is_none() || path.is_dir() {
             return Lookup::Absent;
         }
         let Some(root) = self.root_of(path) else { return Lookup::Refused("it lies outside of its package") };
@@ -133,14 +137,14 @@ impl Packages<'_> {
         }
     }
 
-    /// The innermost.
+    /// The innermost root.
     fn root_of(&self, path: &Path) -> Option<&Path> {
         let around = self.roots.iter().filter(|it| path.starts_with(it));
         around.max_by_key(|it| it.as_os_str().len()).map(PathBuf::as_path)
     }
 }
 
-/// Whether the watcher enters no directory like this (`workspace/watch/walk.rs`).
+/// Whether the watcher skips directories like this (`workspace/watch/walk.rs`).
 pub(super) fn is_passed_over(directory: &Path) -> bool {
     let name = directory.file_name().unwrap_or_default();
     name == "node_modules"

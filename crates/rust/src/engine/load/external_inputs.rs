@@ -1,5 +1,5 @@
-//! Which files a load reads: configuration, the toolchain, what build scripts say that they read, and the sources of all
-//! that is compiled to run at compile time.
+//! Determines which files a load reads: configuration, the toolchain, the declared inputs of build scripts, and the
+//! sources of everything that runs at compile time.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -11,18 +11,18 @@ use ra_ap_project_model::{
 use serde::Deserialize;
 use toml::{Table, Value};
 
-use super::super::inputs::{Counted, Inputs};
+use super::super::external_inputs::{Counted, Inputs};
 use super::script;
 use super::tools::Tools;
 use semdex_fs::read_file;
 use semdex_process::search_path;
 
-/// What is longer is no configuration, and nothing that a build script has printed.
+/// Longer files are neither configuration nor the output of a build script.
 const LONGEST: usize = 8 << 20;
-/// Configuration that includes configuration, and so on.
+/// The most files of configuration that include each other.
 const MOST_INCLUDES: usize = 64;
 
-/// What decides how a workspace in this directory is read, as far as it is known before anything is asked.
+/// Adds what decides how a workspace in this directory is read, as far as it is known before any program runs.
 pub(super) fn of_place(directory: &Path, inputs: &mut Inputs) {
     for above in directory.ancestors() {
         for name in ["rust-toolchain", "rust-toolchain.toml"] {
@@ -30,7 +30,7 @@ pub(super) fn of_place(directory: &Path, inputs: &mut Inputs) {
         }
         of_configuration(&above.join(".cargo"), inputs);
         if above != directory {
-            // It may be the manifest of a workspace around it.
+            // It may be the manifest of an enclosing workspace.
             inputs.add(above.join("Cargo.toml"));
         }
     }
@@ -56,7 +56,8 @@ pub(super) fn of_place(directory: &Path, inputs: &mut Inputs) {
     }
 }
 
-/// The files of configuration in a directory, those that they include, and the targets that they describe.
+/// Adds the configuration files of a directory, the files that they include, and the target descriptions that they
+/// name.
 fn of_configuration(directory: &Path, inputs: &mut Inputs) {
     let mut pending: Vec<PathBuf> = ["config", "config.toml"].map(|it| directory.join(it)).into();
     let mut seen = BTreeSet::new();
@@ -66,7 +67,7 @@ fn of_configuration(directory: &Path, inputs: &mut Inputs) {
         }
         inputs.add(file.clone());
         let Some(table) = text(&file).and_then(|it| it.parse::<Table>().ok()) else { continue };
-        // Paths are relative to the file, but those of targets to the directory that holds `.cargo`.
+        // Paths are relative to the file; paths of targets are relative to the directory that contains `.cargo`.
         let beside = |it: &str| file.parent().unwrap_or(directory).join(it);
         let included = match table.get("include") {
             Some(Value::Array(several)) => several.iter().collect(),
@@ -85,7 +86,7 @@ fn of_configuration(directory: &Path, inputs: &mut Inputs) {
     }
 }
 
-/// The toolchain that was found.
+/// Adds the toolchain that was found.
 pub(super) fn of_tools(tools: &Tools<'_>, inputs: &mut Inputs) {
     let sysroot: &Path = tools.sysroot.as_ref();
     let parts = ["bin/rustc", "bin/cargo", "lib/rustlib/components", "lib/rustlib/multirust-channel-manifest.toml"];
@@ -93,8 +94,8 @@ pub(super) fn of_tools(tools: &Tools<'_>, inputs: &mut Inputs) {
     inputs.add_toolchain(sysroot.join("lib/rustlib/src/rust/library/core/src/lib.rs"));
 }
 
-/// The place of a workspace, and the manifests of its packages: those outside of the root nobody watches before they are
-/// known, and they inherit from others above them.
+/// Adds the location of a workspace and the manifests of its packages. Manifests outside the root are not watched
+/// before they are known, and inherit from others above them.
 pub(super) fn of_workspace(workspace: &ProjectWorkspace, root: &AbsPath, inputs: &mut Inputs) {
     let ProjectWorkspaceKind::Cargo { cargo, .. } = &workspace.kind else { return };
     of_place(cargo.workspace_root().as_ref(), inputs);
@@ -102,7 +103,7 @@ pub(super) fn of_workspace(workspace: &ProjectWorkspace, root: &AbsPath, inputs:
         let directory: &Path = cargo[package].manifest.parent().as_ref();
         inputs.add_package(directory, Counted::Named);
         inputs.add(directory.join("Cargo.toml"));
-        // Cargo finds it by its place.
+        // Cargo finds it by its path.
         inputs.add(directory.join("build.rs"));
         if !directory.starts_with(root) {
             directory.ancestors().skip(1).for_each(|it| inputs.add(it.join("Cargo.toml")));
@@ -110,7 +111,7 @@ pub(super) fn of_workspace(workspace: &ProjectWorkspace, root: &AbsPath, inputs:
     }
 }
 
-/// A message of Cargo's, as far as it is of interest.
+/// The relevant part of a Cargo message.
 #[derive(Deserialize)]
 struct Message {
     reason: String,
@@ -126,11 +127,11 @@ struct Built {
     kind: Vec<String>,
 }
 
-/// What was read to build what a workspace runs when it is built. `said` are Cargo's messages; `is_exact`: they speak of
-/// nothing else.
+/// Adds what was read to build what a workspace runs at compile time. `said` are Cargo's messages; `is_exact`: they are
+/// about nothing else.
 pub(super) fn of_build(workspace: &ProjectWorkspace, said: &[u8], is_exact: bool, inputs: &mut Inputs) {
     let ProjectWorkspaceKind::Cargo { cargo, .. } = &workspace.kind else { return };
-    // What must have been built to be known.
+    // Parts that must have been built to be known.
     let mut lacking: HashSet<(Package, Part)> = HashSet::new();
     for package in cargo.packages().filter(|&it| cargo[it].is_local) {
         for &target in &cargo[package].targets {
@@ -142,7 +143,7 @@ pub(super) fn of_build(workspace: &ProjectWorkspace, said: &[u8], is_exact: bool
         }
     }
     let run = with_dependencies(cargo, lacking.iter().map(|it| it.0).collect());
-    // Those whose build script says nothing of what it reads, and the sources of the scripts.
+    // Packages whose build scripts do not declare their inputs, and the sources of the scripts.
     let mut silent: HashSet<Package> = HashSet::new();
     let mut scripts: HashMap<Package, Vec<PathBuf>> = HashMap::new();
     let messages = said.split(|it| *it == b'\n').filter_map(|it| serde_json::from_slice::<Message>(it).ok());
@@ -156,7 +157,7 @@ pub(super) fn of_build(workspace: &ProjectWorkspace, said: &[u8], is_exact: bool
             let Some(said) = said else { continue };
             lacking.remove(&(package, Part::Output));
             match named_by_script(&said) {
-                // Nobody edits what lies in a package that was downloaded.
+                // Nobody edits the files of a downloaded package.
                 Some(named) => named
                     .iter()
                     .map(|it| home.join(it))
@@ -167,7 +168,7 @@ pub(super) fn of_build(workspace: &ProjectWorkspace, said: &[u8], is_exact: bool
             }
         } else if message.reason == "compiler-artifact" && is_local && (is_exact || run.contains(&package)) {
             let is_script = message.target.is_some_and(|it| it.kind.iter().any(|it| it == "custom-build"));
-            // Cargo compiles what lies below the root of the workspace from there.
+            // Cargo compiles files below the workspace root with paths relative to it.
             let root: &Path = cargo.workspace_root().as_ref();
             let base = if home.starts_with(root) { root } else { home };
             let sources: BTreeSet<PathBuf> = message.filenames.iter().flat_map(|it| sources_of(it, base)).collect();
@@ -182,7 +183,7 @@ pub(super) fn of_build(workspace: &ProjectWorkspace, said: &[u8], is_exact: bool
     }
     for package in silent {
         let package_data = &cargo[package];
-        // What a helper beside the script does, its text does not tell. The type of the kind has no name here.
+        // The script's text does not show what a helper crate does. The type of the kind is not nameable here.
         let is_helper = |it: &PackageDependency| format!("{:?}", it.kind) == "Build" && cargo[it.pkg].is_local;
         let has_helper = package_data.dependencies.iter().any(is_helper);
         let script = script::Silent {
@@ -193,7 +194,7 @@ pub(super) fn of_build(workspace: &ProjectWorkspace, said: &[u8], is_exact: bool
         };
         script.note(inputs);
     }
-    // Where something could not be built, any change may mend it.
+    // If something could not be built, any change may fix it.
     for package in with_dependencies(cargo, lacking.into_iter().map(|it| it.0).collect()) {
         if cargo[package].is_local {
             inputs.add_package(cargo[package].manifest.parent().as_ref(), Counted::All);
@@ -201,16 +202,16 @@ pub(super) fn of_build(workspace: &ProjectWorkspace, said: &[u8], is_exact: bool
     }
 }
 
-/// What is built of a package to be run when others are built.
+/// A part of a package that is built to run at compile time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Part {
     Library,
     Script,
-    /// What the script has printed.
+    /// The output of the script.
     Output,
 }
 
-/// These packages and all that they depend on, in whatever way.
+/// These packages and all their dependencies of any kind.
 fn with_dependencies(cargo: &CargoWorkspace, mut packages: HashSet<Package>) -> HashSet<Package> {
     let mut pending: Vec<Package> = packages.iter().copied().collect();
     while let Some(package) = pending.pop() {
@@ -219,7 +220,7 @@ fn with_dependencies(cargo: &CargoWorkspace, mut packages: HashSet<Package>) -> 
     packages
 }
 
-/// The paths that a build script says it reads; nothing where it says nothing of the kind, so that Cargo runs it after any
+/// The paths that a build script declares as its inputs; `None` if it declares none, so that Cargo runs it after any
 /// change of the package.
 fn named_by_script(said: &str) -> Option<Vec<&str>> {
     let directives = || said.lines().filter_map(|it| it.strip_prefix("cargo::").or_else(|| it.strip_prefix("cargo:")));
@@ -229,12 +230,13 @@ fn named_by_script(said: &str) -> Option<Vec<&str>> {
     Some(directives().filter_map(|it| it.strip_prefix("rerun-if-changed=")).map(str::trim).collect())
 }
 
-/// The sources of what was compiled to this file, as the compiler has noted them beside it.
+/// The sources of this compiled file, as the compiler's dep-info file next to it lists them.
 fn sources_of(compiled: &Path, base: &Path) -> Vec<PathBuf> {
     let (Some(directory), Some(stem)) = (compiled.parent(), compiled.file_stem().and_then(|it| it.to_str())) else {
         return Vec::new();
     };
-    // `deps/libNAME-HASH.so` beside `deps/NAME-HASH.d`; `build/NAME-HASH/build-script-build` has a directory of its own.
+    // `deps/libNAME-HASH.so` is next to `deps/NAME-HASH.d`; `build/NAME-HASH/build-script-build` has a directory of its
+    // own.
     let noted = match stem.strip_prefix("lib").filter(|_| compiled.extension().is_some()) {
         Some(name) => text(&directory.join(format!("{name}.d"))),
         None => std::fs::read_dir(directory)

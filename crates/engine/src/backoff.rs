@@ -8,14 +8,14 @@ const LONGEST: Duration = Duration::from_secs(30);
 const HEALTHY: Duration = Duration::from_secs(60);
 
 #[derive(Debug, Default)]
-pub struct Retries {
+pub struct Backoff {
     /// In a row.
     failures: u32,
     last: Option<Instant>,
     until: Option<Instant>,
 }
 
-impl Retries {
+impl Backoff {
     /// Notes a failure. Answers with the pause before the next try.
     pub fn failed(&mut self) -> Duration {
         let now = Instant::now();
@@ -49,7 +49,7 @@ mod tests {
 
     #[test]
     fn the_first_retry_is_at_once_and_the_others_wait_ever_longer() {
-        let mut retries = Retries::default();
+        let mut retries = Backoff::default();
         assert!(retries.is_due());
         assert_eq!(retries.failed(), Duration::ZERO);
         assert!(retries.is_due());

@@ -1,17 +1,17 @@
-//! Which files a text names: those of its modules, and those that `include!` takes in. Found by tokens, so that what
-//! stands in the input of a macro counts as well.
+//! Which files a text names: its modules, and the files that `include!` takes in. They are found by tokens, so that
+//! names in the input of a macro count as well.
 
 use std::collections::VecDeque;
 
 use ra_ap_rustc_lexer::{FrontmatterAllowed, LiteralKind, TokenKind, strip_shebang, tokenize};
 
-use semdex_model::NamedFile;
+use semdex_model::ReferencedFile;
 
-/// The files that a text of this name names.
-pub(crate) fn named_files(name: &str, text: &str) -> Vec<NamedFile> {
+/// The files that a text with this name refers to.
+pub(crate) fn referenced_files(name: &str, text: &str) -> Vec<ReferencedFile> {
     let (directory, file) = name.rsplit_once('/').unwrap_or(("", name));
     let stem = file.strip_suffix(".rs").unwrap_or(file);
-    // Where the modules of this file lie, unless it is the root of a crate.
+    // The directory of this file's modules, unless it is the root of a crate.
     let own = join(directory, stem);
     let bases = match stem {
         "mod" | "lib" | "main" => vec![directory.to_owned()],
@@ -24,8 +24,8 @@ pub(crate) fn named_files(name: &str, text: &str) -> Vec<NamedFile> {
     scan.found
 }
 
-/// Whether a text takes a file of this name in as data, by `include_str!` or `include_bytes!`. What docs take in says
-/// nothing to the compiler but whether it is there (`in_docs`).
+/// Whether a text includes a file of this name as data, by `include_str!` or `include_bytes!`. For a file that is
+/// included in docs, only its existence matters to the compiler (`in_docs`).
 pub(crate) fn takes_data(text: &str, name: &str, in_docs: bool) -> bool {
     ["include_str!", "include_bytes!"].iter().any(|call| {
         text.match_indices(call).any(|(at, _)| {
@@ -38,7 +38,7 @@ pub(crate) fn takes_data(text: &str, name: &str, in_docs: bool) -> bool {
     })
 }
 
-/// The tokens of a file of Rust after its shebang, each with its text.
+/// The tokens of a Rust file after its shebang, each with its text.
 pub(crate) fn tokens(text: &str) -> impl Iterator<Item = (TokenKind, &str)> {
     let mut start = strip_shebang(text).unwrap_or(0);
     tokenize(text.get(start..).unwrap_or_default(), FrontmatterAllowed::Yes).map(move |token| {
@@ -49,22 +49,22 @@ pub(crate) fn tokens(text: &str) -> impl Iterator<Item = (TokenKind, &str)> {
     })
 }
 
-/// What was seen of a text so far.
+/// The state of the scan.
 #[derive(Default)]
 struct Scan<'a> {
     directory: &'a str,
     bases: Vec<String>,
-    /// Braces that are open, with the directory of the inline module that each one holds.
+    /// Open braces, each with the directory of its inline module.
     open: Vec<Option<String>>,
-    /// Paths that attributes give to the next module, and whether it has no other.
+    /// Paths in attributes of the next module, and whether it has no other.
     paths: Vec<String>,
     is_sure: bool,
-    /// The last tokens that are no white space, the newest first.
+    /// The last tokens without white space, the newest first.
     last: VecDeque<(TokenKind, &'a str)>,
-    found: Vec<NamedFile>,
+    found: Vec<ReferencedFile>,
 }
 
-/// As many tokens as `concat!(env!("CARGO_MANIFEST_DIR"), "/` has, with what stands before.
+/// The number of tokens in `concat!(env!("CARGO_MANIFEST_DIR"), "/` and before it.
 const LOOKED_BACK: usize = 16;
 
 impl<'a> Scan<'a> {
@@ -126,17 +126,17 @@ impl<'a> Scan<'a> {
         let opens = |it: &str| matches!(it, "(" | "[" | "{");
         if opens(self.word(0)) && self.word(1) == "!" && self.word(2) == "include" {
             let candidates = vec![join(self.directory, value)];
-            return self.found.push(NamedFile { candidates, has_path: true });
+            return self.found.push(ReferencedFile { candidates, has_path: true });
         }
         let of_manifest =
             [",", ")", "\"CARGO_MANIFEST_DIR\"", "(", "!", "env", "(", "!", "concat", "(", "!", "include"];
         if of_manifest.iter().enumerate().all(|(back, it)| self.word(back) == *it) {
-            // Whichever directory above has the manifest.
+            // Any directory above may contain the manifest.
             let above = std::iter::successors(Some(self.directory), |it| {
                 (!it.is_empty()).then(|| it.rsplit_once('/').map_or("", |it| it.0))
             });
             let candidates = above.map(|it| join(it, value.trim_start_matches('/'))).collect();
-            self.found.push(NamedFile { candidates, has_path: true });
+            self.found.push(ReferencedFile { candidates, has_path: true });
         }
     }
 
@@ -148,7 +148,7 @@ impl<'a> Scan<'a> {
                 true => vec![join(self.directory, path)],
                 false => self.bases.iter().map(|it| join(&below(it), path)).collect(),
             };
-            self.found.push(NamedFile { candidates, has_path: true });
+            self.found.push(ReferencedFile { candidates, has_path: true });
         }
         if !self.is_sure {
             let places = |base: &String| {
@@ -156,19 +156,19 @@ impl<'a> Scan<'a> {
                 [format!("{place}.rs"), format!("{place}/mod.rs")]
             };
             let candidates = self.bases.iter().flat_map(places).collect();
-            self.found.push(NamedFile { candidates, has_path: false });
+            self.found.push(ReferencedFile { candidates, has_path: false });
         }
     }
 }
 
-/// What a string literal without escapes says.
+/// The value of a string literal without escapes.
 fn value(literal: &str) -> Option<&str> {
     let inner = literal.strip_prefix('r').unwrap_or(literal).trim_matches('#');
     let value = inner.strip_prefix('"')?.strip_suffix('"')?;
     (literal.starts_with('r') || !value.contains('\\')).then_some(value)
 }
 
-/// A path below a directory, without `.` and with as few `..` as there can be. What is absolute stays so.
+/// A path below a directory, without `.` and with as few `..` as possible. Absolute paths are not changed.
 fn join(directory: &str, path: &str) -> String {
     if path.starts_with('/') {
         return path.to_owned();
@@ -190,7 +190,7 @@ mod tests {
     use super::*;
 
     fn check(name: &str, text: &str, expected: &[&str]) {
-        let found: Vec<String> = named_files(name, text).into_iter().map(|it| it.candidates.join(" ")).collect();
+        let found: Vec<String> = referenced_files(name, text).into_iter().map(|it| it.candidates.join(" ")).collect();
         assert_eq!(found, expected, "{text}");
     }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use crate::files::Files;
-use semdex_fs::{Look, Tree};
+use semdex_fs::{FileStamp, Tree};
 use semdex_model::{Missing, MissingCode};
 use semdex_text::words::{WordHash, word_hash, words};
 
@@ -17,11 +17,11 @@ const MOST_SEARCHED: usize = 16 << 20;
 const MOST_NAMED: usize = 10;
 
 /// All of a workspace, by their names.
-pub type AllLeftOut = BTreeMap<Arc<str>, Arc<LeftOut>>;
+pub type UnindexedFiles = BTreeMap<Arc<str>, Arc<UnindexedFile>>;
 
 /// Why a file is no text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum WhyLeftOut {
+pub enum UnindexedReason {
     /// It is not UTF-8, holds NUL bytes, or cannot be read.
     NotText,
     /// It is larger than files are read.
@@ -30,25 +30,25 @@ pub enum WhyLeftOut {
 
 /// One such file.
 #[derive(Debug)]
-pub struct LeftOut {
+pub struct UnindexedFile {
     /// Relative to the root, with `/`.
     pub path: Arc<str>,
-    why: WhyLeftOut,
+    why: UnindexedReason,
     tree: Tree,
-    look: Look,
+    stamp: FileStamp,
     /// Sorted; none where the file could not be searched.
     words: OnceLock<Option<Box<[WordHash]>>>,
 }
 
-impl LeftOut {
+impl UnindexedFile {
     /// A file of a tree. `look`: taken before it was known to be no text.
-    pub fn new(path: Arc<str>, why: WhyLeftOut, tree: Tree, look: Look) -> LeftOut {
-        LeftOut { path, why, tree, look, words: OnceLock::new() }
+    pub fn new(path: Arc<str>, why: UnindexedReason, tree: Tree, stamp: FileStamp) -> UnindexedFile {
+        UnindexedFile { path, why, tree, stamp, words: OnceLock::new() }
     }
 
     /// Whether it may be another file, or hold something else, by now.
-    pub fn may_differ(&self, why: WhyLeftOut, now: &Look) -> bool {
-        self.why != why || self.look.may_differ(now)
+    pub fn may_differ(&self, why: UnindexedReason, now: &FileStamp) -> bool {
+        self.why != why || self.stamp.may_differ(now)
     }
 
     /// Whether this name may stand in it: only a file that can be searched in full surely does not hold a name. Reads
@@ -66,8 +66,8 @@ impl LeftOut {
     /// What an answer about a name lacks for it.
     pub(crate) fn missing(&self, name: &str) -> Missing {
         let why = match self.why {
-            WhyLeftOut::NotText => "it is not UTF-8, or holds NUL bytes: save it as UTF-8",
-            WhyLeftOut::TooLarge => "it is larger than files are read: raise `max_file_bytes`",
+            UnindexedReason::NotText => "it is not UTF-8, or holds NUL bytes: save it as UTF-8",
+            UnindexedReason::TooLarge => "it is larger than files are read: raise `max_file_bytes`",
         };
         let detail = format!("`{}` may name `{name}` and is no text that is analysed: {why}", self.path);
         Missing::new(MissingCode::Unsupported, &*self.path, detail)
@@ -80,8 +80,8 @@ impl LeftOut {
 }
 
 /// What answers about a name lack, since files of the code that may hold it are no texts. Reads files: may block.
-pub fn lacks(files: &Files, is_code: impl Fn(&str) -> bool, name: &str) -> Vec<Missing> {
-    let code = files.left_out().filter(|it| is_code(&it.path) && !is_installed(&it.path));
+pub fn missing(files: &Files, is_code: impl Fn(&str) -> bool, name: &str) -> Vec<Missing> {
+    let code = files.unindexed_without_overlay().filter(|it| is_code(&it.path) && !is_installed(&it.path));
     code.filter(|it| it.may_hold(name)).take(MOST_NAMED).map(|it| it.missing(name)).collect()
 }
 

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use super::registry::Registry;
+use semdex_fs::read_file;
 
 impl Registry {
     /// The root of the workspace that contains this directory, in canonical form.
@@ -63,6 +64,15 @@ pub fn repository_around(path: &Path) -> Option<PathBuf> {
 fn repository_below(path: &Path, home: Option<&Path>) -> Option<PathBuf> {
     // A worktree and a submodule have a file of this name.
     around(path, home).into_iter().find(|it| it.join(".git").symlink_metadata().is_ok()).map(Path::to_owned)
+}
+
+/// Bytes of a manifest; a longer file is not a manifest.
+const LONGEST_MANIFEST: usize = 10 << 20;
+
+/// The text of a manifest that is a regular file. Anything else with its name is ignored: reading a FIFO would block.
+pub fn read_manifest(path: &Path) -> Option<String> {
+    let bytes = read_file(path, LONGEST_MANIFEST).ok()?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// In canonical form.
