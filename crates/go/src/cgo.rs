@@ -4,8 +4,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::external_symbols;
 use super::modules::base_name;
-use super::outside;
 use super::queries::GoplsQueries;
 use semdex_engine::files::File;
 use semdex_model::{Coverage, Diagnostic, Missing, MissingCode, Severity};
@@ -52,7 +52,9 @@ impl Doubts {
             let others: Vec<&str> = others.map(|it| it.path.as_str()).filter(|it| !layout.is_local(it)).collect();
             let context = queries.session.context();
             for path in others {
-                if outside::has_file(queries.session, queries.files, path, |name, text| context.lacks_cgo(name, text)) {
+                if external_symbols::has_file(queries.session, queries.files, path, |name, text| {
+                    context.lacks_cgo(name, text)
+                }) {
                     suspects.insert(path);
                     self.add(path, &file.path);
                 }

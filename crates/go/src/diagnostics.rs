@@ -4,10 +4,10 @@ use std::collections::HashMap;
 
 use gen_lsp_types::{Code, DiagnosticSeverity};
 
-use super::cache::Checked;
+use super::answer_cache::Checked;
 use super::cgo::{self, Doubts};
 use super::queries::GoplsQueries;
-use super::{proof, wire};
+use super::{lsp_conversion, unlisted_occurrences};
 use semdex_engine::files::File;
 use semdex_model::{Answer, Coverage, Diagnostic, Missing, MissingCode, Severity};
 
@@ -46,7 +46,7 @@ pub(crate) fn outside_the_build(queries: &GoplsQueries<'_>, file: &str, message:
         return Missing::new(MissingCode::Untrusted, file, detail);
     }
     if !queries.layout.is_active(file) {
-        return proof::left_out(file);
+        return unlisted_occurrences::left_out(file);
     }
     if let Some((manifest, error)) = queries.session.manifest_errors().into_iter().next() {
         return Missing::new(MissingCode::WorkspaceBroken, manifest, error);
@@ -55,7 +55,7 @@ pub(crate) fn outside_the_build(queries: &GoplsQueries<'_>, file: &str, message:
 }
 
 pub(super) fn translate(queries: &GoplsQueries<'_>, file: &File, found: &gen_lsp_types::Diagnostic) -> Diagnostic {
-    let place = wire::place(file, found.range);
+    let place = lsp_conversion::place(file, found.range);
     Diagnostic {
         severity: match found.severity {
             Some(DiagnosticSeverity::Error) => Severity::Error,
@@ -69,7 +69,7 @@ pub(super) fn translate(queries: &GoplsQueries<'_>, file: &File, found: &gen_lsp
             Code::Int(number) => number.to_string(),
             Code::String(text) => text.clone(),
         }),
-        message: wire::message(found).to_owned(),
+        message: lsp_conversion::message(found).to_owned(),
         source: found.source.clone().unwrap_or_else(|| "gopls".to_owned()),
         symbol: queries.layout.symbol_around(&file.path, place.start),
         confirmed: None,

@@ -18,11 +18,11 @@ use gen_lsp_types::{
     WorkspaceFoldersChangeEvent,
 };
 
+use super::lsp_conversion::{Root, is_hidden};
 use super::modules::base_name;
-use super::wire::{Root, is_hidden};
 use crate::LANGUAGE;
-use semdex_engine::engine::{FileChange, FileChangeKind};
 use semdex_engine::files::Files;
+use semdex_engine::{FileChange, FileChangeKind};
 use semdex_lsp_client::Message;
 
 /// Files held open. Each costs the memory of its type-checked package.

@@ -1,7 +1,7 @@
 //! `Example` functions: which symbol each is for, and its code as documentation shows it.
 
 use super::modules::parent;
-use super::names::{inner_path, is_test_file};
+use super::symbol_paths::{inner_path, is_test_file};
 use crate::LANGUAGE;
 use semdex_engine::files::{File, Files};
 use semdex_model::{Example, ExampleOrigin, OutlineItem, Symbol, SymbolKind};
@@ -75,7 +75,7 @@ fn dedented(body: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::constraints::BuildContext;
+    use crate::build_constraints::BuildContext;
     use crate::layout::Layout;
     use crate::tests::fixture::files;
 

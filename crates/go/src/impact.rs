@@ -1,17 +1,16 @@
 //! A dry run: what the compiler would say if an edit were made, by the checker (`quick.rs`); where that cannot tell, by
 //! gopls.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-use super::delta::{self, Altered};
+use super::declaration_changes::{self, Altered};
 use super::layout::Layout;
-use super::names::is_test_file;
 use super::queries::GoplsQueries;
 use super::session::{SCOPE, Session};
-use super::silence::{self, State};
+use super::symbol_paths::is_test_file;
 use super::usages::{self, Effort};
-use super::{diagnostics, meaning, outside, proof, quick, unread};
+use super::{checker, definition, diagnostics, external_symbols, unindexed, unlisted_occurrences};
 use crate::LANGUAGE;
 use semdex_engine::files::Files;
 use semdex_engine::{Deadlines, Result, Stop};
@@ -76,7 +75,7 @@ pub(crate) async fn run(
     let is_partial = |it: &FileEdit| layout.cgo_behind(&it.file).or_else(|| after.cgo_behind(&it.file)).is_some();
     let quick = match !session.trusted && edits.iter().any(is_partial) {
         true => None,
-        false => quick::run(&session, [&layout, &after], &context, &edits, generation, deadlines).await,
+        false => checker::impact::run(&session, [&layout, &after], &context, &edits, generation, deadlines).await,
     };
     let mut change_impact = match quick {
         Some(change_impact) => change_impact,
@@ -86,10 +85,10 @@ pub(crate) async fn run(
     // No build takes them, so nobody has looked at them.
     let of_go = edits.iter().filter(|it| LANGUAGE.takes(&it.file));
     for edit in of_go.filter(|it| !layout.is_active(&it.file) && !after.is_active(&it.file)) {
-        change_impact.coverage.lacks(proof::left_out(&edit.file));
+        change_impact.coverage.lacks(unlisted_occurrences::left_out(&edit.file));
     }
     tell_unanswered(&mut change_impact);
-    unread::of_change(&context.before, &mut change_impact).await?;
+    unindexed::of_change(&context.before, &mut change_impact).await?;
     Ok(change_impact)
 }
 
@@ -159,7 +158,7 @@ pub(super) async fn by_gopls(
         }
     }
     let states = [State { layout, found: &old }, State { layout: after, found: &new }];
-    silence::discount(states, &mut change_impact, |it| context.writes(it));
+    discount(states, &mut change_impact, |it| context.writes(it));
     change_impact.new.sort();
     change_impact.fixed.sort();
     context.impact([layout, after], &reach.symbols, reach.named, &mut change_impact);
@@ -245,7 +244,7 @@ impl AffectedSet {
         let Some(owner) = owner else { return Ok(()) };
         let mut types = Vec::new();
         if owner.kind == SymbolKind::Interface {
-            let implementations = meaning::implementations(queries, &owner).await;
+            let implementations = definition::implementations(queries, &owner).await;
             change_impact.coverage.absorb(implementations.coverage);
             types.extend(implementations.value.into_iter().filter(|it| !it.external));
         }
@@ -298,10 +297,10 @@ fn is_type(kind: SymbolKind) -> bool {
     matches!(kind, SymbolKind::Struct | SymbolKind::Interface | SymbolKind::Type)
 }
 
-fn declared_symbol(layout: &Layout, declared: &delta::Declared) -> Option<Symbol> {
+fn declared_symbol(layout: &Layout, declared: &declaration_changes::Declared) -> Option<Symbol> {
     let file = layout.files.get(&declared.file)?;
     let place = file.lines().place(&file.path, declared.name);
-    let found = outside::declared_at(file, layout.package_of(&file.path)?, &place, false)?;
+    let found = external_symbols::declared_at(file, layout.package_of(&file.path)?, &place, false)?;
     Some(layout.distinct(found))
 }
 
@@ -324,7 +323,7 @@ impl EditContext {
             Some((edit.file.clone(), [map, back]))
         });
         let shifts = shifts.collect();
-        let altered = delta::of(&before, &after, edits);
+        let altered = declaration_changes::of(&before, &after, edits);
         EditContext { shifts, altered, after: Arc::new(after), before }
     }
 
@@ -492,7 +491,8 @@ fn tests(references: impl Iterator<Item = Affected>) -> Vec<Affected> {
 /// What this impact cannot know, where it matters for this edit.
 fn unchecked(session: &Session, context: &EditContext, layout: &Layout, edits: &[FileEdit], impact: &mut Impact) {
     let outward = context.altered.iter().filter(|it| it.is_seen_from_outside() && it.kind != ChangeKind::Added);
-    let names: BTreeSet<&str> = outward.filter_map(|it| it.before.as_ref()).map(delta::Declared::name).collect();
+    let names: BTreeSet<&str> =
+        outward.filter_map(|it| it.before.as_ref()).map(declaration_changes::Declared::name).collect();
     let hidden: Vec<&str> = context
         .after
         .of(LANGUAGE)
@@ -508,4 +508,50 @@ fn unchecked(session: &Session, context: &EditContext, layout: &Layout, edits: &
         let detail = "what the change of go.mod or go.work means for the choice of versions was not resolved";
         impact.unchecked.push(Unchecked { code: "module_versions".to_owned(), detail: detail.to_owned() });
     }
+}
+
+/// How gopls signs what its parser finds.
+const PARSER: &str = "syntax";
+
+/// One state of the files, and what was found there.
+#[derive(Clone, Copy)]
+pub(crate) struct State<'a> {
+    pub layout: &'a Layout,
+    pub found: &'a HashMap<String, Vec<Diagnostic>>,
+}
+
+impl State<'_> {
+    fn has(&self, file: &str, what: impl Fn(&Diagnostic) -> bool) -> bool {
+        self.found.get(file).is_some_and(|found| found.iter().any(what))
+    }
+
+    /// Whether a file's package, or one that it imports, has errors. Those of its tests do not touch the rest.
+    fn is_broken(&self, file: &str) -> bool {
+        let is_error = |it: &Diagnostic| it.severity == Severity::Error;
+        let meaning = self.layout.meaning_of(file);
+        meaning.iter().filter(|it| is_test_file(file) || !is_test_file(it)).any(|it| self.has(it, is_error))
+    }
+
+    /// Whether something of this kind would not be found in this file, were it there.
+    fn is_silent(&self, diagnostic: &Diagnostic) -> bool {
+        let file = &diagnostic.place.file;
+        match diagnostic.severity {
+            Severity::Error => diagnostic.source != PARSER && self.has(file, |it| it.source == PARSER),
+            _ => self.is_broken(file),
+        }
+    }
+}
+
+/// Takes from what is fixed that which is merely not looked for any more, and from what is new that which was not
+/// looked for before, unless it stands on a line that the edit wrote.
+pub(crate) fn discount(
+    [before, after]: [State; 2],
+    change_impact: &mut ChangeImpact,
+    is_written: impl Fn(&Diagnostic) -> bool,
+) {
+    // What was found in spite of errors can be found in spite of errors.
+    let is_silenced = |it: &Diagnostic| after.is_silent(it) && !before.is_silent(it);
+    let is_heard = |it: &Diagnostic| before.is_silent(it) && !after.is_silent(it);
+    change_impact.fixed.retain(|it| !is_silenced(it));
+    change_impact.new.retain(|it| it.severity == Severity::Error || !is_heard(it) || is_written(it));
 }

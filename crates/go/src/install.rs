@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use rustix::fs::{FlockOperation, flock};
 
+use semdex_engine::Requirement;
 use semdex_process::process_group::{self, Failure};
 use semdex_process::search_path;
 
@@ -179,6 +180,29 @@ fn at_least(version: &str, pin: &str) -> bool {
 fn is_executable(path: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt as _;
     path.metadata().is_ok_and(|it| it.is_file() && it.permissions().mode() & 0o111 != 0)
+}
+
+/// The programs that the Go engine needs, for `doctor`.
+pub(crate) fn requirements(cache_dir: &Path) -> Vec<Requirement> {
+    let shown = |it: PathBuf| it.display().to_string();
+    let go = search_path::find("go").map(shown);
+    vec![
+        Requirement {
+            name: "go".to_owned(),
+            found: go,
+            is_needed: true,
+            install: "install Go 1.26 or later: https://go.dev/doc/install".to_owned(),
+            without: "no answer about Go code but its outline",
+        },
+        Requirement {
+            name: "gopls".to_owned(),
+            found: known(cache_dir).map(shown),
+            // The first start installs it, where Go is.
+            is_needed: false,
+            install: format!("go install {}@{}", MODULE, VERSION),
+            without: "the first start takes a minute more, and needs a network, to install it",
+        },
+    ]
 }
 
 #[cfg(test)]

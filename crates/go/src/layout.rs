@@ -4,16 +4,16 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, Mutex, OnceLock};
 
-use super::constraints::BuildContext;
+use super::build_constraints::BuildContext;
 use super::document_sync::{folders, is_left_out};
-use super::lookup::World;
+use super::lsp_conversion::is_hidden;
 use super::modules::{GoPackage, Standing, base_name, module_of, packages, parent, works};
-use super::names::{inner_path, is_ignored, is_test_file, package_symbol, symbol};
+use super::package_set::World;
 use super::same_paths::SamePaths;
-use super::wire::is_hidden;
+use super::symbol_paths::{inner_path, is_ignored, is_test_file, package_symbol, symbol};
 use crate::LANGUAGE;
 use semdex_engine::files::Files;
-use semdex_engine::sound;
+use semdex_engine::unpoisoned;
 use semdex_model::{Symbol, SymbolKind};
 
 pub(crate) struct Layout {
@@ -153,7 +153,7 @@ impl Layout {
     }
 
     fn twins(&self, import_path: &str) -> Arc<SamePaths> {
-        let twins = || sound::lock(&self.twins);
+        let twins = || unpoisoned::lock(&self.twins);
         if let Some(known) = twins().get(import_path) {
             return known.clone();
         }
@@ -250,7 +250,7 @@ impl Layout {
     /// The files whose errors could hide what a name in `file` means: those of its package, and those of every
     /// package of the workspace that this one imports, near or far. What the build leaves out has no say.
     pub(crate) fn meaning_of(&self, file: &str) -> Arc<BTreeSet<String>> {
-        let meanings = || sound::lock(&self.meanings);
+        let meanings = || unpoisoned::lock(&self.meanings);
         if let Some(meaning) = meanings().get(parent(file)) {
             return meaning.clone();
         }

@@ -5,72 +5,68 @@
 //! the text of that revision and said in the words of `model`; what it cannot say is named in the answer's
 //! coverage, and never looks like an empty answer.
 
-mod beside;
-mod cache;
-mod calls;
+mod answer_cache;
+pub(crate) mod build_constraints;
+mod build_inputs;
+mod call_hierarchy;
 mod cgo;
 mod checker;
-pub(crate) mod constraints;
-mod declare;
-mod delta;
-pub(crate) mod dependencies;
+mod code_actions;
+mod declaration_changes;
+mod definition;
+pub(crate) mod dependency_sources;
 mod diagnostics;
+mod doc_links;
 mod document_sync;
+mod engine;
 pub(crate) mod examples;
-pub(crate) mod external;
-mod filler;
-mod fixes;
+mod external_symbols;
+mod file_overview;
+mod file_scope;
+mod formatting;
+mod go_tools;
 pub(crate) mod gomod;
-mod identifiers;
+mod identifier_index;
 mod impact;
 mod import_paths;
-mod index;
+mod index_filler;
 mod install;
 mod invalidate;
 mod language;
 mod layout;
-mod links;
+mod load_timeout;
 pub(crate) mod local_modules;
-pub(crate) mod lookup;
-mod meaning;
+mod lsp_conversion;
 pub(crate) mod modules;
-pub(crate) mod names;
-mod outside;
-pub(crate) mod overview;
-mod patience;
+mod package_clause;
+pub(crate) mod package_overview;
+pub(crate) mod package_set;
 mod predeclared;
 mod process;
-mod proof;
 mod queries;
-mod quick;
-mod references;
-mod relations;
+mod reference_graph;
 mod rename;
-mod requirements;
 pub(crate) mod resolve;
-mod root;
 mod same_paths;
-mod seam;
 pub(crate) mod search;
 mod session;
-mod silence;
 pub(crate) mod suggest;
 mod supervisor;
+pub(crate) mod symbol_paths;
 pub(crate) mod syntax;
 #[cfg(test)]
 mod tests;
-mod tidy;
 mod toolchain;
-mod unknown;
-mod unread;
+mod unindexed;
+mod unlisted_occurrences;
+mod unresolved_names;
+mod usage_index;
 mod usages;
-mod verify;
 mod view;
-mod viewpoint;
-mod wire;
+mod workspace_root;
 
+pub use self::engine::GoKind;
 pub(crate) use self::language::{LANGUAGE, file};
-pub use self::seam::GoKind;
 pub(crate) use self::view::View;
 
 use std::panic::AssertUnwindSafe;
@@ -83,12 +79,10 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
+use self::lsp_conversion::Root;
 use self::session::Session;
-use self::wire::Root;
-use semdex_engine::engine::FileChange;
 use semdex_engine::files::Files;
-use semdex_engine::retries::Retries;
-use semdex_engine::{Deadlines, EngineStatus, Result, Stop, Tidied, Wanted, panic_message};
+use semdex_engine::{Backoff, Deadlines, EngineStatus, FileChange, Result, Stop, Tidied, Wanted, panic_message};
 use semdex_model::{ChangeImpact, Code, Error, FileEdit};
 
 /// As the status names it.
@@ -133,7 +127,7 @@ async fn persist<F: Future<Output = ()>>(
     fell: impl Fn(),
     run: impl Fn() -> F,
 ) {
-    let mut retries = Retries::default();
+    let mut retries = Backoff::default();
     while let Err(panic) = AssertUnwindSafe(run()).catch_unwind().await {
         let pause = retries.failed();
         tracing::error!(task, panic = panic_message(&*panic), ?pause, "a task of Go's engine panicked and begins anew");
@@ -154,7 +148,7 @@ impl Go {
         let stop = CancellationToken::new();
         runtime.spawn(persist("filler", stop.clone(), || (), {
             let (session, stop) = (session.clone(), stop.clone());
-            move || filler::run(session.clone(), stop.clone())
+            move || index_filler::run(session.clone(), stop.clone())
         }));
         let shared = session.clone();
         runtime.spawn(persist("checker", stop.clone(), move || checker::fell(&shared), {
@@ -211,8 +205,8 @@ impl Go {
 
     /// Whether Go's environment is another than when it was asked for: `go env -w`, another toolchain, another `go.work`.
     /// Then all that was said of the workspace is forgotten, and what runs is started anew.
-    pub(crate) fn follow_environment(&self) -> bool {
-        self.session.follow_environment()
+    pub(crate) fn check_environment(&self) -> bool {
+        self.session.check_environment()
     }
 
     /// One revision. The files have to be those that were fed last; of others every answer is stale.
@@ -242,7 +236,7 @@ impl Go {
     ) -> Result<Vec<Tidied>> {
         let Some(generation) = view.generation else { return Err(Stop::Stale) };
         let (session, files) = (view.session.clone(), view.files.clone());
-        let run = self.runtime.spawn(tidy::run(session, files, generation, edits.to_vec(), wanted, deadlines));
+        let run = self.runtime.spawn(formatting::run(session, files, generation, edits.to_vec(), wanted, deadlines));
         match run.await {
             Ok(tidied) => tidied,
             Err(error) => Err(Error::new(Code::Internal, format!("a dry run failed: {error}")).into()),

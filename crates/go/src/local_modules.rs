@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use super::dependencies::cleaned;
+use super::dependency_sources::cleaned;
 use super::gomod::{Replace, parse_module};
 use super::modules::{base_name, modules, works};
 use semdex_engine::files::Files;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use super::constraints::BuildContext;
+use super::build_constraints::BuildContext;
 use super::gomod::{Module, Work, parse_module, parse_work};
 use super::syntax::package_clause;
 use crate::LANGUAGE;

@@ -13,11 +13,11 @@ use gen_lsp_types::{
     WorkDoneProgressParams,
 };
 
-use super::cache::Checked;
+use super::answer_cache::Checked;
 use super::layout::Layout;
+use super::lsp_conversion::{self, PullDiagnostics};
 use super::modules::parent;
 use super::session::{Failure, Session};
-use super::wire::{self, PullDiagnostics};
 use crate::LANGUAGE;
 use semdex_engine::Deadlines;
 use semdex_engine::files::{File, Files};
@@ -52,7 +52,7 @@ impl<'a> GoplsQueries<'a> {
     }
 
     pub(crate) fn load(&self, file: &str) -> Option<Arc<File>> {
-        wire::load(self.files, file)
+        lsp_conversion::load(self.files, file)
     }
 
     /// Opening makes the answers for the file's package quick, but only files of the workspace are opened: one
@@ -64,7 +64,7 @@ impl<'a> GoplsQueries<'a> {
 
     pub(super) fn at(&self, file: &File, offset: usize) -> TextDocumentPositionParams {
         let uri = self.session.root.uri(&file.path);
-        let position = wire::position(file, offset);
+        let position = lsp_conversion::position(file, offset);
         TextDocumentPositionParams { text_document: TextDocumentIdentifier { uri }, position }
     }
 
@@ -242,7 +242,7 @@ impl<'a> GoplsQueries<'a> {
     /// A location in the words of the model; none where the file cannot be read.
     pub(crate) fn place(&self, location: &Location) -> Option<Place> {
         let file = self.load(&self.session.root.file(&location.uri)?)?;
-        Some(wire::place(&file, location.range))
+        Some(lsp_conversion::place(&file, location.range))
     }
 }
 

@@ -7,9 +7,9 @@ use gen_lsp_types::{
     WorkDoneProgressParams, WorkspaceEdit,
 };
 
+use super::lsp_conversion;
 use super::queries::GoplsQueries;
 use super::session::Failure;
-use super::wire;
 use semdex_engine::Result;
 use semdex_model::{Answer, Code, Error, Renaming, Rewrite, Symbol, SymbolKind};
 
@@ -46,7 +46,7 @@ pub(crate) async fn of(queries: &GoplsQueries<'_>, symbol: Symbol, new_name: &st
         let Some(file) = queries.files.get(&name) else {
             return Err(refused(format!("`{name}`, outside of the workspace, would change")).into());
         };
-        let parts = edits.into_iter().map(|it| (wire::span(file, it.range), it.new_text)).collect();
+        let parts = edits.into_iter().map(|it| (lsp_conversion::span(file, it.range), it.new_text)).collect();
         rewrites.push(Rewrite { file: name, parts });
     }
     rewrites.sort_by(|a, b| a.file.cmp(&b.file));

@@ -1,10 +1,10 @@
 //! Which symbol a name means: full paths, shorter ones where they are unique, as a file or a package sees them.
 
-use super::lookup::{World, rest_of_path};
+use super::file_scope::FileScope;
 use super::modules::GoPackage;
-use super::names::Declaration;
+use super::package_set::{World, rest_of_path};
 use super::same_paths::{Mark, favoured};
-use super::viewpoint::Viewpoint;
+use super::symbol_paths::Declaration;
 use super::{predeclared, suggest};
 use semdex_engine::files::Files;
 use semdex_model::{Code, Error, Help, Symbol, SymbolKind, SymbolQuery};
@@ -40,7 +40,7 @@ pub(crate) fn resolve_in(
     wanted.check(&query.symbol)?;
     let viewpoint = match &query.file {
         None => None,
-        Some(file) => Some(Viewpoint::of(world, files, file)?),
+        Some(file) => Some(FileScope::of(world, files, file)?),
     };
     let meant = match (&query.package, &viewpoint) {
         (Some(package), Some(viewpoint)) => viewpoint.within(package, &wanted, outside)?,
@@ -72,7 +72,7 @@ pub(crate) fn unknown_package(world: &World, package: &str) -> Error {
 
 /// The path that a link in a symbol's docs means, as its file sees it.
 pub(crate) fn linked(world: &World, files: &Files, symbol: &Symbol, link: &str) -> Option<String> {
-    Viewpoint::of(world, files, &symbol.name_at.file).ok()?.linked(&Wanted::parse(link))
+    FileScope::of(world, files, &symbol.name_at.file).ok()?.linked(&Wanted::parse(link))
 }
 
 /// A name as it was asked for, taken apart.

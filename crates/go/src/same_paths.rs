@@ -8,9 +8,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::constraints::BuildContext;
+use super::build_constraints::BuildContext;
 use super::modules::{GoPackage, Standing, base_name, parent};
-use super::names::{Declaration, path_of};
+use super::symbol_paths::{Declaration, path_of};
 use semdex_engine::files::File;
 use semdex_model::{OutlineItem, Symbol};
 

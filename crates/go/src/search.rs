@@ -1,8 +1,8 @@
 //! Fuzzy search over the names of all symbols, ranked.
 
-use super::lookup::World;
 use super::modules::Standing;
-use super::names::Declaration;
+use super::package_set::World;
+use super::symbol_paths::Declaration;
 use semdex_model::Symbol;
 
 /// The best of what was found, with their scores, and how many there are in all.

@@ -8,21 +8,20 @@ use std::time::Instant;
 use gen_lsp_types::Request;
 use tokio::sync::{Notify, RwLock, watch};
 
-use super::beside::Beside;
-use super::cache::Cache;
+use super::answer_cache::Cache;
+use super::build_constraints::BuildContext;
+use super::build_inputs::BuildInputs;
 use super::checker::Checker;
-use super::constraints::BuildContext;
 use super::document_sync::{self, DocumentSync};
-use super::identifiers::Identifiers;
-use super::index::Index;
+use super::identifier_index::Identifiers;
 use super::invalidate::{self, Invalidation, UnitStore};
 use super::layout::Layout;
+use super::lsp_conversion::Root;
 use super::process::MemoryLimit;
 use super::toolchain::Toolchain;
-use super::wire::Root;
-use semdex_engine::engine::FileChange;
+use super::usage_index::Index;
 use semdex_engine::files::Files;
-use semdex_engine::{Deadlines, EngineStatus, sound};
+use semdex_engine::{Deadlines, EngineStatus, FileChange, unpoisoned};
 use semdex_lsp_client::{Client, RequestError};
 use semdex_model::{Coverage, Missing, MissingCode, State};
 use semdex_process::fault;
@@ -181,7 +180,7 @@ impl Session {
     /// How the go command sees these files: worked out once for the newest.
     pub(crate) fn layout(&self, files: &Arc<Files>) -> Arc<Layout> {
         let known = self.toolchain().is_some();
-        let mut kept = sound::lock(&self.layout);
+        let mut kept = unpoisoned::lock(&self.layout);
         match &mut *kept {
             // What was worked out before Go said what it builds for may be wrong.
             Some(kept) if kept.known == known && document_sync::are_same(&kept.files, files) => {
@@ -216,7 +215,7 @@ impl Session {
     /// Notes a change and tells gopls at once if that needs no waiting; else it is sent with the next question.
     pub(crate) fn feed(&self, files: Arc<Files>, changes: &[FileChange]) {
         let before = self.documents().files().clone();
-        let beside = Beside::new(files.clone());
+        let beside = BuildInputs::new(files.clone());
         let beside: Vec<FileChange> = changes.iter().filter(|it| beside.concerns(it)).cloned().collect();
         let of_go: Vec<&FileChange> = changes.iter().filter(|it| document_sync::matters(&it.path)).collect();
         if of_go.is_empty() {
@@ -262,7 +261,7 @@ impl Session {
     }
 
     /// Whether Go's environment has changed since it was last looked at; then gopls and the checker begin anew with it.
-    pub(crate) fn follow_environment(&self) -> bool {
+    pub(crate) fn check_environment(&self) -> bool {
         let has_changed = self.toolchain().is_some_and(|it| it.has_changed());
         if has_changed {
             let detail = "Go's environment has changed: gopls is started with the new one";

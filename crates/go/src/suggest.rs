@@ -2,10 +2,10 @@
 
 use std::collections::HashSet;
 
-use super::lookup::World;
-use super::names::Declaration;
+use super::package_set::World;
 use super::predeclared;
 use super::resolve::Wanted;
+use super::symbol_paths::Declaration;
 
 const MAX_SUGGESTIONS: usize = 5;
 const MAX_LOOKED_AT: usize = 50;

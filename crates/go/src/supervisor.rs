@@ -18,16 +18,16 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::install::{self, Installed};
+use super::load_timeout::LoadTimeout;
 use super::modules::base_name;
-use super::patience::Patience;
 use super::session::{Link, SCOPE, Session};
-use super::{document_sync, process, toolchain, wire};
+use super::{document_sync, lsp_conversion, process, toolchain};
 use crate::LANGUAGE;
 use semdex_engine::{Condition, EngineStatus, Progress};
 use semdex_lsp_client::{Client, Hooks};
 use semdex_model::{Missing, MissingCode, State};
 use semdex_process::child::{Child as Process, Pipes};
-use semdex_process::{fault, memory, pipes};
+use semdex_process::{fault, named_pipes, resource_usage};
 
 const FIRST_PAUSE: Duration = Duration::from_millis(200);
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
@@ -62,7 +62,7 @@ pub(crate) async fn run(session: Arc<Session>, cache_dir: PathBuf, stop: Cancell
 async fn supervise(session: &Arc<Session>, cache_dir: &Path, stop: &CancellationToken) {
     let mut pause = FIRST_PAUSE;
     let mut life = session.lives.load(Ordering::Relaxed);
-    let mut patience = Patience::default();
+    let mut patience = LoadTimeout::default();
     loop {
         tokio::select! {
             () = needed(session) => {}
@@ -135,7 +135,7 @@ fn stage(session: &Session, state: State, stage: &str) {
 async fn live(
     session: &Arc<Session>,
     cache_dir: &Path,
-    (life, patience): (&mut u32, &mut Patience),
+    (life, patience): (&mut u32, &mut LoadTimeout),
     stop: &CancellationToken,
 ) -> Ended {
     let report_progress = |what: &str| {
@@ -186,7 +186,7 @@ async fn live(
     fault::point("go.supervisor");
     let died = tokio::select! {
         reason = serve(session, &client, &process, (&installed, *life), patience) => reason,
-        reason = pipes::release(session.root.alias(), document_sync::is_read, process.pid, || client.is_waited_for()) => reason,
+        reason = named_pipes::release(session.root.alias(), document_sync::is_read, process.pid, || client.is_waited_for()) => reason,
         status = process.exited() => status,
         _ = environment.changed() => {
             goodbye(&client, &process).await;
@@ -209,7 +209,7 @@ async fn serve(
     client: &Client,
     process: &Process,
     (installed, life): (&Installed, u32),
-    patience: &mut Patience,
+    patience: &mut LoadTimeout,
 ) -> String {
     session.status.send_modify(|status| {
         status.version = Some(installed.version.clone());
@@ -252,8 +252,8 @@ async fn serve(
     let closed = client.closed();
     tokio::pin!(closed);
     loop {
-        let checker = session.checker.pid().and_then(memory::resident).unwrap_or_default();
-        let memory = memory::resident(process.pid).map(|it| it + checker);
+        let checker = session.checker.pid().and_then(resource_usage::resident_memory).unwrap_or_default();
+        let memory = resource_usage::resident_memory(process.pid).map(|it| it + checker);
         session.status.send_if_modified(|status| std::mem::replace(&mut status.memory_bytes, memory) != memory);
         tokio::select! {
             reason = &mut closed => return reason.to_string(),
@@ -371,7 +371,8 @@ fn published(session: &Session, params: PublishDiagnosticsParams) {
     let file = session.root.file(&params.uri).filter(|file| matches!(base_name(file), "go.mod" | "go.work"));
     if let Some(file) = file {
         let errors = params.diagnostics.into_iter().filter(|it| it.severity == Some(DiagnosticSeverity::Error));
-        let first = errors.map(|it| format!("{file}:{}: {}", it.range.start.line + 1, wire::message(&it))).next();
+        let first =
+            errors.map(|it| format!("{file}:{}: {}", it.range.start.line + 1, lsp_conversion::message(&it))).next();
         session.note_manifest(file, first);
     }
 }

@@ -13,8 +13,8 @@ use semdex_model::{
     Answer, Calls, ChangeKind, FileEdit, MissingCode, Role, Severity, State, Symbol, SymbolKind, SymbolQuery, Usage,
     Usages,
 };
-use semdex_process::memory;
-use semdex_process::process_group::waits::{Waits, for_a_pipe};
+use semdex_process::named_pipes::{Waits, waits_for_pipe};
+use semdex_process::resource_usage;
 
 const SHOP: &str = "\
 -- go.mod
@@ -246,7 +246,7 @@ async fn a_load_that_waits_for_a_pipe_that_is_gone_is_begun_anew() {
     let another = status.wait_for(|it| it.pid.is_some_and(|it| it != pid));
     let another = tokio::time::timeout_at(deadline().into(), another).await.expect("another gopls").unwrap().pid;
     let limit = deadline();
-    while for_a_pipe(another.unwrap()) != Waits::Yes {
+    while waits_for_pipe(another.unwrap()) != Waits::Yes {
         assert!(std::time::Instant::now() < limit, "the go command opens it");
         tokio::task::yield_now().await;
     }
@@ -637,11 +637,11 @@ async fn nothing_is_left_running() {
     fixture.ready().await;
     let status = fixture.go.status();
     let pid = status.borrow().pid.unwrap();
-    assert!(memory::resident(pid).is_some());
+    assert!(resource_usage::resident_memory(pid).is_some());
     assert_eq!(status.borrow().missing[0].code, MissingCode::Untrusted);
     assert_eq!(status.borrow().version.as_deref(), Some(super::install::VERSION));
     fixture.go.shutdown().await;
-    assert_eq!(memory::resident(pid), None);
+    assert_eq!(resource_usage::resident_memory(pid), None);
     assert_eq!(status.borrow().state, State::Degraded);
     assert_eq!(fixture.usages("Cart.Add").await.value.items.len(), 3, "what is known stays known");
     fixture.change("later.go", Some("package shop\n"));

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
-use super::constraints::BuildContext;
+use super::build_constraints::BuildContext;
 use super::process;
 use semdex_process::{process_group, search_path};
 

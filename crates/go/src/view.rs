@@ -9,11 +9,12 @@ use super::queries::GoplsQueries;
 use super::search::{self, Hits};
 use super::session::{SCOPE, Session};
 use super::{
-    calls, diagnostics, fixes, meaning, outside, overview, references, relations, rename, resolve, unread, usages,
+    call_hierarchy, code_actions, definition, diagnostics, external_symbols, file_overview, package_overview,
+    reference_graph, rename, resolve, unindexed, usages,
 };
 use crate::LANGUAGE;
 use semdex_engine::files::{File, Files};
-use semdex_engine::fixes::Fix;
+use semdex_engine::fix::Fix;
 use semdex_engine::{Deadlines, Result, Stop, too_deep};
 use semdex_model::{
     Answer, Calls, Code, Coverage, Description, Diagnostic, Error, Missing, MissingCode, Overview, Package, Place,
@@ -54,7 +55,7 @@ impl View {
 
     /// The symbols that a request means: of the workspace, else of the standard library and the dependencies.
     pub(crate) fn resolve(&self, query: &SymbolQuery) -> Result<Vec<Symbol>> {
-        let outside = |path: &str, bits: &[String]| outside::find(&self.session, &self.files, path, bits);
+        let outside = |path: &str, bits: &[String]| external_symbols::find(&self.session, &self.files, path, bits);
         let world = self.session.layout(&self.files).world(query.file.as_deref());
         let refused = match resolve::resolve_in(&world, &self.files, query, &outside) {
             Ok(found) if !found.is_empty() => return Ok(found),
@@ -62,9 +63,9 @@ impl View {
             Err(error) if error.code == Code::UnknownSymbol || error.code == Code::UnknownPackage => Some(error),
             Err(error) => return Err(error.into()),
         };
-        let found = outside::resolve(&self.session, &self.files, query);
+        let found = external_symbols::resolve(&self.session, &self.files, query);
         match (found, refused) {
-            (None, Some(error)) => Err(outside::suggesting(&self.session, &self.files, query, error).into()),
+            (None, Some(error)) => Err(external_symbols::suggesting(&self.session, &self.files, query, error).into()),
             (found, _) => Ok(found.into_iter().collect()),
         }
     }
@@ -76,29 +77,31 @@ impl View {
 
     /// A package of the workspace, else of the standard library or a dependency.
     pub(crate) fn package(&self, name: &str) -> Result<Answer<Package>> {
-        let unknown = match overview::package(&self.session.layout(&self.files).world(None), name) {
+        let unknown = match package_overview::package(&self.session.layout(&self.files).world(None), name) {
             Ok(package) => return Ok(Answer::whole(package)),
             Err(error) if error.code == Code::UnknownPackage => error,
             Err(error) => return Err(error.into()),
         };
-        let outside = outside::package(&self.session, &self.files, name);
-        outside.map(Answer::whole).ok_or_else(|| outside::suggesting_packages(&self.files, name, unknown).into())
+        let outside = external_symbols::package(&self.session, &self.files, name);
+        outside
+            .map(Answer::whole)
+            .ok_or_else(|| external_symbols::suggesting_packages(&self.files, name, unknown).into())
     }
 
     /// What the text of a file says by itself: no usages are counted.
     pub(crate) fn outline(&self, file: &str) -> Result<Overview> {
         let file = self.file(file)?;
-        Ok(relations::of_text(&self.session.layout(&self.files), &file))
+        Ok(file_overview::of_text(&self.session.layout(&self.files), &file))
     }
 
     /// What is named at an offset, wherever it is defined.
     pub(crate) async fn symbol_at(&self, file: &str, offset: usize, deadlines: Deadlines) -> Result<Answer<SymbolAt>> {
         let file = self.file(file)?;
         let Some(turn) = self.turn(deadlines).await? else {
-            let at = file.lines().place(&file.path, meaning::word_at(&file.text, offset));
+            let at = file.lines().place(&file.path, definition::word_at(&file.text, offset));
             return Ok(Answer::lacking(SymbolAt::nothing(at), busy()));
         };
-        let answer = meaning::symbol_at(&turn.queries(deadlines), &file, offset).await;
+        let answer = definition::symbol_at(&turn.queries(deadlines), &file, offset).await;
         turn.end(answer)
     }
 
@@ -124,7 +127,7 @@ impl View {
         let queries = turn.queries(deadlines);
         let answer = usages::places(&queries, symbol, usages::Effort::Thorough).await?;
         let mut page = answer.map(|places| usages::page(&queries, symbol, &places, window));
-        unread::naming(&self.files, &symbol.name).await?.into_iter().for_each(|it| page.coverage.lacks(it));
+        unindexed::naming(&self.files, &symbol.name).await?.into_iter().for_each(|it| page.coverage.lacks(it));
         turn.end(page)
     }
 
@@ -142,36 +145,36 @@ impl View {
 
     pub(crate) async fn implementations(&self, symbol: &Symbol, deadlines: Deadlines) -> Result<Answer<Vec<Symbol>>> {
         let Some(turn) = self.turn(deadlines).await? else { return Ok(Answer::lacking(Vec::new(), busy())) };
-        let answer = meaning::implementations(&turn.queries(deadlines), symbol).await;
+        let answer = definition::implementations(&turn.queries(deadlines), symbol).await;
         turn.end(answer)
     }
 
     /// Who calls a function, and where.
     pub(crate) async fn callers(&self, symbol: &Symbol, deadlines: Deadlines) -> Result<Answer<Vec<Calls>>> {
         let Some(turn) = self.turn(deadlines).await? else { return Ok(Answer::lacking(Vec::new(), busy())) };
-        let mut answer = calls::callers(&turn.queries(deadlines), symbol).await?;
-        unread::naming(&self.files, &symbol.name).await?.into_iter().for_each(|it| answer.coverage.lacks(it));
+        let mut answer = call_hierarchy::callers(&turn.queries(deadlines), symbol).await?;
+        unindexed::naming(&self.files, &symbol.name).await?.into_iter().for_each(|it| answer.coverage.lacks(it));
         turn.end(answer)
     }
 
     /// What a function, or the initialiser of a variable, calls, and where.
     pub(crate) async fn callees(&self, symbol: &Symbol, deadlines: Deadlines) -> Result<Answer<Vec<Calls>>> {
         let Some(turn) = self.turn(deadlines).await? else { return Ok(Answer::lacking(Vec::new(), busy())) };
-        let answer = calls::callees(&turn.queries(deadlines), symbol).await;
+        let answer = call_hierarchy::callees(&turn.queries(deadlines), symbol).await;
         turn.end(answer)
     }
 
     /// What each file declares, and which declarations it refers to how often.
     pub(crate) async fn references(&self, deadlines: Deadlines) -> Result<Answer<Arc<References>>> {
         let Some(turn) = self.turn(deadlines).await? else { return Ok(Answer::lacking(Arc::default(), busy())) };
-        let answer = references::of(&turn.queries(deadlines), &turn.layout).await?;
+        let answer = reference_graph::of(&turn.queries(deadlines), &turn.layout).await?;
         turn.end(answer)
     }
 
     /// All of a symbol but its usages.
     pub(crate) async fn describe(&self, symbol: &Symbol, deadlines: Deadlines) -> Result<Answer<Description>> {
         let Some(turn) = self.turn(deadlines).await? else { return Err(Stop::Failed(timeout())) };
-        let answer = meaning::describe(&turn.queries(deadlines), symbol).await;
+        let answer = definition::describe(&turn.queries(deadlines), symbol).await;
         turn.end(answer)
     }
 
@@ -179,10 +182,10 @@ impl View {
     pub(crate) async fn overview(&self, file: &str, deadlines: Deadlines) -> Result<Answer<Overview>> {
         let file = self.file(file)?;
         let Some(turn) = self.turn(deadlines).await? else {
-            let overview = relations::of_text(&self.session.layout(&self.files), &file);
+            let overview = file_overview::of_text(&self.session.layout(&self.files), &file);
             return Ok(Answer::lacking(overview, busy()));
         };
-        let answer = relations::of(&turn.queries(deadlines), &file).await?;
+        let answer = file_overview::of(&turn.queries(deadlines), &file).await?;
         turn.end(answer)
     }
 
@@ -207,7 +210,7 @@ impl View {
     /// What gopls offers against the diagnostics that stand just at these places.
     pub(crate) async fn fixes(&self, places: &[Place], deadlines: Deadlines) -> Result<Answer<Vec<Fix>>> {
         let Some(turn) = self.turn(deadlines).await? else { return Ok(Answer::lacking(Vec::new(), busy())) };
-        let answer = fixes::of(&turn.queries(deadlines), places).await;
+        let answer = code_actions::of(&turn.queries(deadlines), places).await;
         turn.end(answer)
     }
 

@@ -5,11 +5,12 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::checker::impact;
 use crate::tests::testbed::{Fixture, deadline, deadlines};
-use crate::{LANGUAGE, quick, syntax};
+use crate::{LANGUAGE, syntax};
 use semdex_engine::files::File;
 use semdex_model::{ChangeImpact, Diagnostic, FileEdit, Severity};
-use semdex_testing::dice::Dice;
+use semdex_testing::rng::Rng;
 
 const FLEET: &str = "\
 -- go.mod
@@ -193,7 +194,7 @@ impl Fixture {
     /// By the checker alone.
     async fn impact_by_checker(&self, edits: &[FileEdit]) -> Option<ChangeImpact> {
         let view = self.go.view(self.files.clone());
-        quick::alone(&view.session, self.files.clone(), edits, view.generation.unwrap(), deadlines()).await
+        impact::alone(&view.session, self.files.clone(), edits, view.generation.unwrap(), deadlines()).await
     }
 
     async fn all_errors(&self) -> BTreeSet<Reported> {
@@ -220,7 +221,7 @@ fn reported(found: &[Diagnostic]) -> BTreeSet<Reported> {
 
 /// One word for another; a name that others may see for another such, since gopls says of names that it may not use now
 /// this and now that.
-fn another_word(file: &File, words: &[String], chance: &mut Dice) -> Option<String> {
+fn another_word(file: &File, words: &[String], chance: &mut Rng) -> Option<String> {
     let body = file.text.find("\n\n")?;
     let places = syntax::all_identifiers(&file.text);
     let places: Vec<_> = places.into_iter().map(|it| it.span).filter(|it| it.start > body).collect();
@@ -245,7 +246,7 @@ async fn what_is_foretold_is_what_gopls_finds_once_it_is_done() {
     let number = |name: &str| std::env::var(name).ok().and_then(|it| it.parse().ok());
     let mut fixture = root.as_deref().map_or_else(|| Fixture::new(FLEET), Fixture::copy_of);
     let count = number("SEMDEX_COMPARE_COUNT").unwrap_or(if root.is_some() { 60 } else { 150 });
-    let mut chance = Dice::new(number("SEMDEX_COMPARE_SEED").unwrap_or(7) as u64);
+    let mut chance = Rng::new(number("SEMDEX_COMPARE_SEED").unwrap_or(7) as u64);
     fixture.checked().await;
     let healthy = fixture.files.clone();
     let files: Vec<_> = healthy.of(LANGUAGE).cloned().collect();

@@ -3,6 +3,7 @@
 use tree_sitter::Node;
 
 use super::lexer::ELIDED;
+use super::parse::{Syntax, slice, span};
 use semdex_model::Span;
 use semdex_text::lines::LineIndex;
 
@@ -69,8 +70,8 @@ fn collect(text: &str, root: Node, spans: &mut Vec<Span>) {
     let mut cursor = root.walk();
     loop {
         let node = cursor.node();
-        if node.kind() == "comment" && super::slice(text, node) != ELIDED {
-            spans.push(super::span(node));
+        if node.kind() == "comment" && slice(text, node) != ELIDED {
+            spans.push(span(node));
         }
         if node.kind() != "block" && cursor.goto_first_child() {
             continue;
@@ -121,4 +122,24 @@ fn is_directive(line: &str) -> bool {
     let Some((tool, rest)) = line.split_once(':') else { return false };
     let named = |it: char| it.is_ascii_lowercase() || it.is_ascii_digit();
     !tool.is_empty() && tool.chars().all(named) && rest.starts_with(named)
+}
+
+/// What stands above the group that a member at this offset belongs to.
+pub(crate) fn group_docs(text: &str, offset: usize) -> Option<String> {
+    let syntax = Syntax::parse(text);
+    let node = syntax.roots().find_map(|root| declaration_around(root, offset))?;
+    let comments = Comments::of(text, syntax.roots());
+    comments.docs(comments.above(node.start_byte())?)
+}
+
+fn declaration_around(root: Node, offset: usize) -> Option<Node> {
+    let mut cursor = root.walk();
+    let mut children = root.named_children(&mut cursor);
+    let found = children.find(|it| span(*it).contains(offset))?;
+    let is_group = || {
+        let mut cursor = found.walk();
+        found.children(&mut cursor).any(|it| it.kind() == "(" || it.kind() == "var_spec_list")
+    };
+    let grouped = matches!(found.kind(), "type_declaration" | "const_declaration" | "var_declaration") && is_group();
+    grouped.then_some(found)
 }

@@ -4,8 +4,7 @@
 use tree_sitter::Node;
 
 use super::lexer::{Kind, is_keyword, tokens};
-use super::parse::Syntax;
-use super::{slice, span};
+use super::parse::{Syntax, slice, span};
 use semdex_model::Span;
 use semdex_text::words::{WordHash, word_hash};
 

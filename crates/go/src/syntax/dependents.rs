@@ -8,8 +8,7 @@ use std::collections::HashSet;
 use tree_sitter::Node;
 
 use super::lexer::{Kind, tokens};
-use super::parse::Syntax;
-use super::slice;
+use super::parse::{Syntax, slice};
 use semdex_text::words::{WordHash, word_hash};
 
 /// The words of a declaration's code that may mean another thing where one of `changed` does; `None` where the parser

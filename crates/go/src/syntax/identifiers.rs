@@ -6,9 +6,9 @@ use std::sync::Arc;
 use tree_sitter::Node;
 
 use super::comments::Comments;
-use super::declarations::Reader;
 use super::lexer::{Kind, is_keyword, tokens};
-use super::parse::Syntax;
+use super::outline::Reader;
+use super::parse::{Syntax, span};
 use super::roles::{Step, role};
 use semdex_model::{Outline, Role, Span};
 
@@ -75,7 +75,7 @@ fn leaves(root: Node, wanted: &dyn Fn(Span) -> bool) -> Vec<(Span, Role, bool)> 
         let node = cursor.node();
         let leaf = node.is_named() && node.child_count() == 0;
         if leaf && matches!(node.kind(), "identifier" | "type_identifier" | "field_identifier" | "package_identifier") {
-            let span = super::span(node);
+            let span = span(node);
             if span.start < span.end && wanted(span) {
                 let (role, declares) = role(&path);
                 found.push((span, role, declares));

@@ -8,7 +8,6 @@ use tree_sitter::{Node, ParseOptions, ParseState, Parser, Point, Range, Tree};
 
 use super::depth::too_deep;
 use super::lexer::{Kind, tokens};
-use super::{slice, span};
 use semdex_model::{Span, SyntaxError};
 
 /// As many syntax errors as help; the rest are mostly echoes of the first.
@@ -81,6 +80,16 @@ fn trees(text: &str, deadline: Instant) -> Option<Vec<Tree>> {
     }
     let worth = |it: &Syntax| (it.roots().map(|it| count(it)).sum::<usize>(), usize::MAX - it.errors(text).len());
     Some(if worth(&pieces) >= worth(&whole) { pieces.trees } else { whole.trees })
+}
+
+/// The range of a node.
+pub(crate) fn span(node: Node) -> Span {
+    Span::new(node.start_byte(), node.end_byte())
+}
+
+/// The text of a node.
+pub(crate) fn slice<'t>(text: &'t str, node: Node) -> &'t str {
+    text.get(node.byte_range()).unwrap_or_default()
 }
 
 fn parse_until(parser: &mut Parser, text: &str, deadline: Instant) -> Option<Tree> {

@@ -3,7 +3,7 @@
 use tree_sitter::Node;
 
 use super::lexer::{ELIDED, closing_brace};
-use super::{slice, span};
+use super::parse::{slice, span};
 use semdex_model::Span;
 
 /// A stretch of the text that a shorter one stands for. The replacement holds no line break.

@@ -1,7 +1,7 @@
 //! Outlines, skeletons and identifiers of Go, on small files and on a real module.
 
 use super::*;
-use semdex_model::{OutlineItem, SymbolKind};
+use semdex_model::{OutlineItem, Span, SymbolKind};
 
 /// Everything in an outline, one line each: kind, path, signature, docs.
 fn listed(text: &str) -> Vec<String> {

@@ -10,7 +10,7 @@ use proptest::sample::select;
 use proptest::strategy::Strategy;
 use serde_json::{Value, json};
 
-use crate::constraints::BuildContext;
+use crate::build_constraints::BuildContext;
 use crate::gomod::{Replace, parse_module, parse_work};
 use semdex_testing::fuzz::fuzz;
 

@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use super::testbed::{Fixture, deadline, deadlines};
+use crate::file_overview::flatten;
 use crate::queries::GoplsQueries;
-use crate::relations::flatten;
 use crate::syntax::{DeclarationSpan, SpanKind, units};
 use crate::usages::Effort;
-use crate::{LANGUAGE, usages, wire};
+use crate::{LANGUAGE, lsp_conversion, usages};
 use semdex_model::{Span, Symbol};
-use semdex_testing::dice::Dice;
+use semdex_testing::rng::Rng;
 
 const SHOP: &str = "\
 -- go.mod
@@ -208,7 +208,7 @@ impl Drift {
                 let Some(file) = session.root.file(&location.uri).and_then(|it| queries.files.get(&it).cloned()) else {
                     continue;
                 };
-                theirs.insert((file.path.to_string(), wire::span(&file, location.range)));
+                theirs.insert((file.path.to_string(), lsp_conversion::span(&file, location.range)));
             }
             let ours: BTreeSet<(String, Span)> =
                 answer.value.items.iter().map(|it| (it.file.to_string(), it.span)).collect();
@@ -263,7 +263,7 @@ async fn the_index_holds_over_edits_by_chance() {
     fixture.ready().await;
     let mut drift = Drift { fixture, differ: Vec::new(), compared: 0, asked: 0, answered: 0 };
     drift.compare("the start", 7).await;
-    let mut chance = Dice::new(std::env::var("SEMDEX_COMPARE_SEED").ok().and_then(|it| it.parse().ok()).unwrap_or(7));
+    let mut chance = Rng::new(std::env::var("SEMDEX_COMPARE_SEED").ok().and_then(|it| it.parse().ok()).unwrap_or(7));
     let mut parts = Vec::new();
     for number in 0..count {
         let files: Vec<_> = drift.fixture.files.of(LANGUAGE).cloned().collect();
@@ -285,11 +285,11 @@ async fn the_index_holds_over_edits_by_chance() {
 }
 
 /// Some edit of a text, and what it is.
-fn edit(text: &str, chance: &mut Dice) -> Option<(&'static str, String)> {
+fn edit(text: &str, chance: &mut Rng) -> Option<(&'static str, String)> {
     let all = units(text)?;
     let bodies: Vec<&DeclarationSpan> = all.iter().filter(|it| it.body.is_some()).collect();
     let types: Vec<&DeclarationSpan> = all.iter().filter(|it| it.kind == SpanKind::Type).collect();
-    fn pick<'a>(of: &[&'a DeclarationSpan], chance: &mut Dice) -> Option<&'a DeclarationSpan> {
+    fn pick<'a>(of: &[&'a DeclarationSpan], chance: &mut Rng) -> Option<&'a DeclarationSpan> {
         of.get(chance.below(of.len())).copied()
     }
     let put = |span: Span, with: &str| format!("{}{with}{}", &text[..span.start], &text[span.end..]);

@@ -4,16 +4,16 @@ use std::path::PathBuf;
 
 use proptest::prelude::any;
 
+use crate::build_constraints::BuildContext;
 use crate::checker::{Answered, Uses};
-use crate::constraints::BuildContext;
+use crate::doc_links::resolved;
 use crate::gomod::{compare_versions, parse_module, parse_work};
-use crate::links::resolved;
+use crate::lsp_conversion;
 use crate::resolve::{Wanted, splits};
 use crate::syntax::{
     all_identifiers, alter, changed_statements, group_docs, occurrences, outline, package_clause, tokens, units,
     words_touching,
 };
-use crate::wire;
 use semdex_model::{Alteration, OutlineItem, Span};
 use semdex_testing::fuzz::{fuzz, mutated, two_states};
 
@@ -261,9 +261,9 @@ fn fuzz_file_uris() {
     const SIGNS: &[&str] = &["file://", "%", "%2", "%2F", "%00", "%+1", "/", "..", "?", "#", "é", ":"];
     fuzz("file_uris", mutated(TEXTS, SIGNS), |text| {
         let path = PathBuf::from(format!("/{text}"));
-        let made = wire::uri(&path);
-        assert_eq!(wire::path(&made), Some(path), "{}", made.0);
-        let _ = wire::path(&text.into());
+        let made = lsp_conversion::uri(&path);
+        assert_eq!(lsp_conversion::path(&made), Some(path), "{}", made.0);
+        let _ = lsp_conversion::path(&text.into());
     });
 }
 

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use super::fixture::files;
 use crate::LANGUAGE;
-use crate::constraints::BuildContext;
+use crate::build_constraints::BuildContext;
 use crate::layout::Layout;
-use crate::lookup::World;
-use crate::names::inner_path;
+use crate::package_set::World;
 use crate::resolve::resolve_in;
+use crate::symbol_paths::inner_path;
 use semdex_engine::files::Files;
 use semdex_model::{Code, Symbol, SymbolQuery};
 

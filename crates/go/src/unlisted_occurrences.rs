@@ -9,13 +9,13 @@ use std::sync::Arc;
 
 use futures::stream::{self, StreamExt as _};
 
-use super::cache::Checked;
+use super::answer_cache::Checked;
 use super::diagnostics::outside_the_build;
-use super::index::{Places, Spot};
 use super::modules::parent;
 use super::predeclared;
 use super::queries::{AT_ONCE, GoplsQueries};
 use super::session::Failure;
+use super::usage_index::{Places, Spot};
 use super::usages::Effort;
 use semdex_engine::files::File;
 use semdex_model::{Coverage, Missing, MissingCode, Role, Span, Symbol, SymbolKind};

@@ -4,10 +4,10 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex};
 
 use super::modules::{GoPackage, Standing, base_name, package_of, packages};
-use super::names::Declaration;
 use super::same_paths::{SamePaths, preferring};
+use super::symbol_paths::Declaration;
 use semdex_engine::files::Files;
-use semdex_engine::sound;
+use semdex_engine::unpoisoned;
 use semdex_model::{OutlineItem, Symbol, SymbolKind};
 
 /// How many structs deep a promoted member is looked for.
@@ -82,7 +82,7 @@ impl World {
     }
 
     fn twins(&self, import_path: &str) -> Arc<SamePaths> {
-        let mut twins = sound::lock(&self.twins);
+        let mut twins = unpoisoned::lock(&self.twins);
         let all = || self.packages.iter().chain(&self.ignored).filter(|it| it.import_path == import_path);
         twins.entry(import_path.to_owned()).or_insert_with(|| Arc::new(SamePaths::of(all()))).clone()
     }

@@ -3,12 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 
-use super::checker::{self, Answered, Fault, Spot};
-use super::impact::{EditContext, Named};
-use super::layout::Layout;
-use super::names::is_test_file;
-use super::session::Session;
-use super::silence::{self, State};
+use super::{Answered, Fault, Spot};
+use crate::impact::{EditContext, Named, State, discount};
+use crate::layout::Layout;
+use crate::session::Session;
+use crate::symbol_paths::is_test_file;
 use semdex_engine::Deadlines;
 use semdex_engine::files::Files;
 use semdex_model::{Affected, ChangeImpact, Changed, Diagnostic, FileEdit, Reaching, Severity, Span, Unchecked};
@@ -23,14 +22,14 @@ pub(crate) async fn run(
     deadlines: Deadlines,
 ) -> Option<ChangeImpact> {
     let begun = Instant::now();
-    let key = |it: &super::delta::Declared| {
+    let key = |it: &crate::declaration_changes::Declared| {
         let package = before.package_of(&it.file)?;
         Some(format!("{package}.{}", it.path.join(".")))
     };
     // Of what is added, nothing is named before.
     let symbols = context.altered.iter().map(|it| it.before.as_ref().and_then(key).unwrap_or_default()).collect();
     let states = [&*context.before, &*context.after];
-    let answered = checker::ask(session, states, edits, symbols, generation, deadlines.answer).await?;
+    let answered = super::ask(session, states, edits, symbols, generation, deadlines.answer).await?;
     let asked = begun.elapsed();
     let mut change_impact = impact_of(context, [before, after], &answered);
     let detail = "what the analyzers of `go vet` find, like a wrong format of Printf, was not looked for";
@@ -69,7 +68,7 @@ fn impact_of(context: &EditContext, layouts: [&Layout; 2], answered: &Answered) 
         context.difference(file, old, new, &mut change_impact);
     }
     let states = [State { layout: before, found: &old }, State { layout: after, found: &new }];
-    silence::discount(states, &mut change_impact, |it| context.writes(it));
+    discount(states, &mut change_impact, |it| context.writes(it));
     change_impact.new.sort();
     change_impact.fixed.sort();
     let uses = answered.uses.iter().flatten().enumerate();

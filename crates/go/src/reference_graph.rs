@@ -4,16 +4,15 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::index::Places;
+use super::file_overview::flatten;
 use super::layout::Layout;
-use super::names::is_test_file;
 use super::queries::GoplsQueries;
-use super::relations::flatten;
 use super::session::SCOPE;
+use super::symbol_paths::is_test_file;
+use super::usage_index::Places;
 use super::usages::{self, Effort};
 use crate::LANGUAGE;
-use semdex_engine::Result;
-use semdex_engine::view::blocking;
+use semdex_engine::{Result, blocking};
 use semdex_model::{
     Answer, Coverage, Declared, FileReferences, Missing, MissingCode, Reference, References, Symbol, SymbolKind,
 };

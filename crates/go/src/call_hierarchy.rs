@@ -7,11 +7,11 @@
 use std::collections::BTreeMap;
 
 use super::diagnostics::outside_the_build;
-use super::names::is_test_file;
 use super::queries::GoplsQueries;
 use super::session::Failure;
+use super::symbol_paths::is_test_file;
 use super::usages::{self, Effort};
-use super::{meaning, predeclared, proof, syntax, wire};
+use super::{definition, lsp_conversion, predeclared, syntax, unlisted_occurrences};
 use crate::LANGUAGE;
 use semdex_engine::Result;
 use semdex_engine::files::File;
@@ -53,7 +53,7 @@ pub(crate) async fn callees(queries: &GoplsQueries<'_>, symbol: &Symbol) -> Answ
     }
     // What could not be resolved is not listed; nothing of the kind is known of code outside.
     if !symbol.external && coverage.complete {
-        match proof::is_clean(queries, &file.path).await {
+        match unlisted_occurrences::is_clean(queries, &file.path).await {
             Ok(true) => {}
             Ok(false) => {
                 let detail = format!("code in or around {} has errors: calls in it may be missing", file.path);
@@ -81,13 +81,13 @@ async fn of_function(
     };
     for call in calls {
         let location = gen_lsp_types::Location { uri: call.to.uri, range: call.to.selection_range };
-        let Some(callee) = meaning::symbol_of(queries, &location) else {
+        let Some(callee) = definition::symbol_of(queries, &location) else {
             let detail = format!("where `{}` is declared cannot be read", call.to.name);
             coverage.lacks(Missing::new(MissingCode::Unsupported, file.path.to_string(), detail));
             continue;
         };
         for range in call.from_ranges {
-            note(found, callee.clone(), site(file, wire::span(file, range)));
+            note(found, callee.clone(), site(file, lsp_conversion::span(file, range)));
         }
     }
 }
@@ -113,7 +113,7 @@ async fn of_initialiser(
             }
             Err(failure) => return failure.note(coverage),
         };
-        let callee = locations.first().and_then(|it| meaning::symbol_of(queries, it));
+        let callee = locations.first().and_then(|it| definition::symbol_of(queries, it));
         let is_function = |it: &Symbol| matches!(it.kind, SymbolKind::Function | SymbolKind::Method);
         if let Some(callee) = callee.filter(is_function) {
             note(found, callee, site(file, name.span));

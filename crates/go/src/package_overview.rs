@@ -1,10 +1,10 @@
 //! A package as its documentation shows it: docs, files and the exported API.
 
-use super::constraints::BuildContext;
-use super::lookup::World;
+use super::build_constraints::BuildContext;
 use super::modules::GoPackage;
-use super::names::{Declaration, is_test_file};
+use super::package_set::World;
 use super::resolve::unknown_package;
+use super::symbol_paths::{Declaration, is_test_file};
 use super::syntax::{group_docs, package_clause};
 use semdex_engine::files::File;
 use semdex_model::{Code, Error, Help, OutlineItem, Package, Symbol, SymbolKind};

@@ -1,17 +1,21 @@
-//! What a workspace names but does not hold: finds the sources of the standard library and of dependencies by
-//! import path, and by its directory the import path of a source and the module that it is part of.
+//! Symbols and packages outside the workspace, read from their sources: the standard library, the module cache and
+//! modules that replace others. An import path leads to its directory, a directory to its import path and module.
 
 use std::collections::BTreeSet;
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::dependencies::{Source, dependency, goroot_dir};
-use super::external::{external_package, external_suggestions, external_symbol};
+use super::build_constraints::BuildContext;
+use super::dependency_sources::{Source, dependency, goroot_dir};
+use super::examples::examples_in;
 use super::gomod::parse_module;
-use super::lookup::{import_name, may_be_called};
-use super::modules::below;
+use super::modules::{GoPackage, Standing, below};
+use super::package_overview::{Documentation, documented, overview};
+use super::package_set::{World, import_name, may_be_called};
 use super::session::Session;
-use super::{names, predeclared, resolve, suggest};
+use super::symbol_paths::{self, Declaration, is_test_file};
+use super::{doc_links, predeclared, resolve, suggest};
 use crate::LANGUAGE;
 use semdex_engine::files::{File, Files};
 use semdex_fs::read_file;
@@ -52,7 +56,7 @@ fn wanted(files: &Files, query: &SymbolQuery) -> Vec<(String, Vec<String>)> {
 
 /// The symbol of a package outside the workspace.
 pub(crate) fn find(session: &Session, files: &Files, import_path: &str, bits: &[String]) -> Option<Symbol> {
-    Some(read(session, files, import_path, bits)?.symbol)
+    Some(description(session, files, import_path, bits)?.symbol)
 }
 
 /// With what may have been meant in the packages that a query names.
@@ -97,11 +101,11 @@ fn imports_like(files: &Files, name: &str) -> Vec<String> {
 
 /// All that the sources say of a symbol outside the workspace.
 pub(crate) fn describe(session: &Session, files: &Files, symbol: &Symbol) -> Option<Description> {
-    let bits: Vec<String> = names::inner_path(symbol).split('.').map(str::to_owned).collect();
-    read(session, files, &symbol.package, &bits)
+    let bits: Vec<String> = symbol_paths::inner_path(symbol).split('.').map(str::to_owned).collect();
+    description(session, files, &symbol.package, &bits)
 }
 
-fn read(session: &Session, files: &Files, import_path: &str, bits: &[String]) -> Option<Description> {
+fn description(session: &Session, files: &Files, import_path: &str, bits: &[String]) -> Option<Description> {
     let home = home(session, files, import_path)?;
     let bits: Vec<&str> = bits.iter().map(String::as_str).collect();
     let mut found = external_symbol(&home.source, import_path, &bits).ok().flatten()?;
@@ -149,8 +153,8 @@ pub(crate) fn declared_at(file: &File, package: &str, place: &Place, external: b
         }
     });
     match found {
-        Some(item) => Some(names::symbol(file, package, item, external)),
-        None => names::package_symbol(file, package, external).filter(|it| it.name_at == *place),
+        Some(item) => Some(symbol_paths::symbol(file, package, item, external)),
+        None => symbol_paths::package_symbol(file, package, external).filter(|it| it.name_at == *place),
     }
 }
 
@@ -168,7 +172,7 @@ pub(crate) fn has_file(
     }
     let Some(Home { source, .. }) = home(session, files, import_path) else { return false };
     let names = source.go_files().unwrap_or_default();
-    names.iter().filter(|it| !names::is_test_file(it)).any(|it| source.read(it).is_ok_and(|text| holds(it, &text)))
+    names.iter().filter(|it| !is_test_file(it)).any(|it| source.read(it).is_ok_and(|text| holds(it, &text)))
 }
 
 fn home(session: &Session, files: &Files, import_path: &str) -> Option<Home> {
@@ -231,12 +235,164 @@ fn unescaped(path: &str) -> String {
     plain
 }
 
+/// The overview of a package in a directory; its files have absolute names.
+fn external_package(source: &Source, import_path: &str, version: Option<&str>) -> io::Result<Package> {
+    let (package, _) = read_package(source, import_path, &BuildContext::host())?;
+    let package = package.named();
+    let mut shown = overview(&package, version);
+    shown.docs = shown.docs.map(|docs| doc_links::resolved(&docs, |link| linked(&package.files, &package, link)));
+    Ok(shown)
+}
+
+/// All that a directory says of one symbol, given by what its path has behind the package: its source, docs and
+/// examples. `None`: the package has no such symbol.
+fn external_symbol(source: &Source, import_path: &str, bits: &[&str]) -> io::Result<Option<Description>> {
+    let (mut package, tests) = read_package(source, import_path, &BuildContext::host())?;
+    let bits: Vec<String> = bits.iter().map(|it| (*it).to_owned()).collect();
+    let all = package.files.clone();
+    // Most packages have many files that never name the symbol; those need not be parsed.
+    package.files.retain(|file| bits.iter().all(|bit| file.text.contains(bit.as_str())));
+    let mut world = World::new(vec![package]);
+    if declaration_in(&world, &bits).is_none() {
+        for package in &mut world.packages {
+            package.files.clone_from(&all);
+        }
+    }
+    let Some(found) = declaration_in(&world, &bits) else { return Ok(None) };
+    let methods = methods_of(&all, found);
+    let symbol = documented(found.symbol(), &methods, false);
+    let names: Vec<&str> = found.bits().collect();
+    let Documentation { source, docs } = Documentation::of(found.file, found.item);
+    Ok(Some(Description {
+        source,
+        docs: docs.map(|docs| doc_links::resolved(&docs, |link| linked(&all, found.package, link))),
+        examples: examples_in(tests.iter().map(|it| &**it), &names),
+        symbol,
+        implementations: Vec::new(),
+        container: None,
+        version: None,
+    }))
+}
+
+/// The path that a doc link means: of the package itself, else of what any of its files imports.
+fn linked(files: &[Arc<File>], package: &GoPackage, link: &str) -> Option<String> {
+    let bits: Vec<String> = link.split('.').map(str::to_owned).collect();
+    let (first, rest) = bits.split_first()?;
+    // Most files do not declare it; those need not be parsed.
+    let declares = ["type ", "func ", "var ", "const ", "\t"].map(|it| format!("{it}{first}"));
+    let likely = files.iter().filter(|file| declares.iter().any(|it| file.text.contains(it.as_str())));
+    let package = GoPackage { files: likely.cloned().collect(), ..package.clone() };
+    let world = World::new(vec![package]);
+    if let Some(found) = declaration_in(&world, &bits) {
+        return Some(found.path());
+    }
+    let imports = files.iter().filter(|file| file.text.contains(first.as_str())).flat_map(|it| &it.outline().imports);
+    let mut named = imports.filter(|it| match &it.alias {
+        Some(alias) => alias == first,
+        None => may_be_called(&it.path, first),
+    });
+    let import = named.next()?;
+    Some([std::slice::from_ref(&import.path), rest].concat().join("."))
+}
+
+/// What may have been meant by a symbol that a package does not have.
+fn external_suggestions(source: &Source, import_path: &str, bits: &[String]) -> io::Result<Vec<String>> {
+    let (mut package, _) = read_package(source, import_path, &BuildContext::host())?;
+    package.files.retain(|file| !is_test_file(&file.path));
+    let world = World::new(vec![package.named()]);
+    let exported = |path: &String| suggest::is_exported(path, import_path);
+    Ok(suggest::alike(&world, bits, None).into_iter().filter(exported).collect())
+}
+
+fn declaration_in<'w>(world: &'w World, bits: &[String]) -> Option<Declaration<'w>> {
+    world.packages.iter().flat_map(|it| world.lookup(it, bits)).next()
+}
+
+/// The methods of a type that was found, from all files of its package.
+fn methods_of<'p>(files: &'p [Arc<File>], found: Declaration<'p>) -> Vec<Declaration<'p>> {
+    let name = &found.item.name;
+    let naming = files.iter().filter(|it| found.item.container.is_empty() && it.text.contains(name.as_str()));
+    let methods =
+        naming.flat_map(|file| file.outline().items.iter().map(move |item| Declaration { file, item, ..found }));
+    methods.filter(|it| it.item.container.first() == Some(name)).collect()
+}
+
+/// The files of a package that a build takes, and apart from them its tests.
+fn read_package(source: &Source, import_path: &str, context: &BuildContext) -> io::Result<(GoPackage, Vec<Arc<File>>)> {
+    let directory = source.directory();
+    let (mut files, mut tests) = (Vec::new(), Vec::new());
+    for name in source.go_files()? {
+        let path = directory.join(&name);
+        let (Some(path), Ok(text)) = (path.to_str(), source.read(&name)) else { continue };
+        if context.takes(path, &text) {
+            let file = Arc::new(crate::file(path, text));
+            if is_test_file(path) { tests.push(file) } else { files.push(file) }
+        }
+    }
+    if files.is_empty() && tests.is_empty() {
+        return Err(io::Error::new(io::ErrorKind::NotFound, format!("no Go files in {}", directory.display())));
+    }
+    let package = GoPackage {
+        import_path: import_path.to_owned(),
+        name: String::new(),
+        directory: directory.to_string_lossy().into_owned(),
+        files,
+        standing: Standing::Member,
+        external: true,
+    };
+    Ok((package, tests))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::unescaped;
+    use super::*;
+    use semdex_model::SymbolKind;
+    use std::process::Command;
 
     #[test]
     fn module_cache_names() {
         assert_eq!(unescaped("github.com/!burnt!sushi/toml"), "github.com/BurntSushi/toml");
+    }
+
+    fn goroot_package(import_path: &str) -> Source {
+        let output = Command::new("go").args(["env", "GOROOT"]).output().expect("go is needed for these tests");
+        let goroot = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+        goroot_dir(Path::new(&goroot), import_path).expect("a package of the standard library")
+    }
+
+    #[test]
+    fn a_package_of_the_standard_library() {
+        let dir = goroot_package("encoding/json");
+        let package = external_package(&dir, "encoding/json", Some("go1")).unwrap();
+        assert!(package.docs.is_some_and(|it| it.starts_with("Package json implements encoding")));
+        assert!(package.external && package.version.as_deref() == Some("go1"));
+        let decoder = package.symbols.iter().find(|it| it.path == "encoding/json.Decoder").unwrap();
+        assert!(decoder.external && decoder.kind == SymbolKind::Struct && decoder.place.file.starts_with('/'));
+        let members: Vec<&str> = decoder.children.iter().map(|it| it.name.as_str()).collect();
+        assert!(members.contains(&"Decode") && !members.contains(&"refill"), "{members:?}");
+        assert!(package.symbols.iter().all(|it| it.public && !it.test));
+    }
+
+    #[test]
+    fn a_symbol_of_the_standard_library() {
+        let dir = goroot_package("bufio");
+        let method = external_symbol(&dir, "bufio", &["Scanner", "Scan"]).unwrap().unwrap();
+        assert_eq!(method.symbol.signature, "func (s *Scanner) Scan() bool");
+        assert!(method.source.is_some_and(|it| it.starts_with("// Scan advances") && it.ends_with('}')));
+        assert!(method.docs.is_some_and(|it| it.starts_with("Scan advances")));
+        let ty = external_symbol(&dir, "bufio", &["Scanner"]).unwrap().unwrap();
+        assert!(ty.examples.iter().any(|it| it.title == "ExampleScanner_lines" && it.code.contains("scanner.Scan()")));
+        assert!(ty.symbol.children.iter().any(|it| it.path == "bufio.Scanner.Buffer"));
+        let links = external_symbol(&dir, "bufio", &["NewReadWriter"]).unwrap().unwrap();
+        assert!(links.docs.is_some_and(|it| it.contains("[bufio.ReadWriter]")));
+        let constant = external_symbol(&goroot_package("os"), "os", &["O_SYNC"]).unwrap().unwrap();
+        assert!(constant.docs.is_some_and(|it| it.contains("synchronous I/O")));
+        let month = external_symbol(&goroot_package("time"), "time", &["Second"]).unwrap().unwrap();
+        assert!(month.docs.is_some_and(|it| it.starts_with("Common durations.")));
+        let sorted = external_symbol(&goroot_package("sort"), "sort", &["Interface"]).unwrap().unwrap();
+        assert_eq!(sorted.source.map(|it| it.contains("Less(i, j int) bool")), Some(true));
+        let promoted = external_symbol(&dir, "bufio", &["ReadWriter", "ReadRune"]).unwrap().unwrap();
+        assert_eq!(promoted.symbol.path, "bufio.Reader.ReadRune");
+        assert_eq!(external_symbol(&dir, "bufio", &["Nothing"]).unwrap(), None);
     }
 }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use super::syntax;
 use crate::LANGUAGE;
 use semdex_engine::files::{File, Files};
-use semdex_engine::sound;
+use semdex_engine::unpoisoned;
 use semdex_model::{Role, Span};
 
 /// One place where a name stands.
@@ -46,7 +46,7 @@ impl Identifiers {
     }
 
     fn index(&self, file: &File) -> Arc<Index> {
-        let files = || sound::lock(&self.files);
+        let files = || unpoisoned::lock(&self.files);
         if let Some(index) = files().get(&file.hash) {
             return index.clone();
         }
@@ -58,7 +58,7 @@ impl Identifiers {
 
     /// Forgets contents that no file has any more, when there are many.
     pub(crate) fn prune(&self, current: &Files) {
-        let mut files = sound::lock(&self.files);
+        let mut files = unpoisoned::lock(&self.files);
         let go = || current.of(LANGUAGE);
         if files.len() > 2 * go().count() + 64 {
             let current: HashSet<blake3::Hash> = go().map(|file| file.hash).collect();

@@ -1,16 +1,16 @@
 //! What a name means in one file: its own package, its imports by the names they have there, what Go declares for
 //! all, and only then everything else.
 
-use super::lookup::{World, may_be_called};
 use super::modules::{GoPackage, module_of, package_of};
-use super::names::Declaration;
+use super::package_set::{World, may_be_called};
 use super::predeclared;
 use super::resolve::{ExternalLookup, Meant, Wanted, anywhere, exactly, unknown_package, within};
 use super::same_paths::preferring;
+use super::symbol_paths::Declaration;
 use semdex_engine::files::Files;
 use semdex_model::{Code, Error, Import};
 
-pub(crate) struct Viewpoint<'w> {
+pub(crate) struct FileScope<'w> {
     world: &'w World,
     files: &'w Files,
     file: &'w str,
@@ -18,12 +18,12 @@ pub(crate) struct Viewpoint<'w> {
     imports: &'w [Import],
 }
 
-impl<'w> Viewpoint<'w> {
-    pub(crate) fn of(world: &'w World, files: &'w Files, file: &'w str) -> Result<Viewpoint<'w>, Error> {
+impl<'w> FileScope<'w> {
+    pub(crate) fn of(world: &'w World, files: &'w Files, file: &'w str) -> Result<FileScope<'w>, Error> {
         let unknown = || Error::new(Code::UnknownFile, format!("there is no file `{file}` in the workspace"));
         let imports = &files.get(file).ok_or_else(unknown)?.outline().imports;
         let own = package_of(files, file).and_then(|(path, _)| world.package(&path));
-        Ok(Viewpoint { world, files, file, own, imports })
+        Ok(FileScope { world, files, file, own, imports })
     }
 
     pub(crate) fn sees(&self, wanted: &Wanted, outside: ExternalLookup) -> Meant<'w> {

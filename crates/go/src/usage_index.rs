@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use super::invalidate::{Invalidated, Invalidation};
 use semdex_engine::files::Files;
-use semdex_engine::sound;
+use semdex_engine::unpoisoned;
 use semdex_model::{Answer, Coverage, MissingCode, Role, Span, Symbol, SymbolKind, UsageCount};
 use semdex_text::words::{WordHash, word_hash};
 
@@ -65,7 +65,7 @@ struct CachedUsages {
 
 impl Index {
     fn held(&self) -> MutexGuard<'_, Held> {
-        sound::lock(&self.held)
+        unpoisoned::lock(&self.held)
     }
 
     pub(crate) fn places(&self, generation: u64, symbol: &Symbol) -> Option<Answer<Arc<Places>>> {

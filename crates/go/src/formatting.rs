@@ -11,10 +11,10 @@ use gen_lsp_types::{
 
 use super::impact::{Overlaid, planned};
 use super::layout::Layout;
+use super::lsp_conversion;
 use super::queries::GoplsQueries;
 use super::rename::by_file;
 use super::session::{Failure, Session};
-use super::wire;
 use crate::LANGUAGE;
 use semdex_engine::files::Files;
 use semdex_engine::{Deadlines, Result, Stop, Tidied, Wanted};
@@ -133,7 +133,7 @@ async fn asked(queries: &GoplsQueries<'_>, name: &str, step: Step) -> std::resul
             queries.ask::<DocumentFormattingRequest>(name, &open, &params).await?.unwrap_or_default()
         }
     };
-    let patch = |it: TextEdit| Patch { range: wire::span(&file, it.range), text: it.new_text };
+    let patch = |it: TextEdit| Patch { range: lsp_conversion::span(&file, it.range), text: it.new_text };
     let patches: Vec<Patch> = edits.into_iter().map(patch).collect();
     if patches.is_empty() {
         return Ok(None);

@@ -1,14 +1,14 @@
 //! What `go build`, `go vet` and `go test` say of the modules of a root as they lie on the disk.
 
-mod events;
-mod reach;
+mod affected_packages;
+mod test_events;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 
 use serde_json::Value;
 
-use self::events::Tests;
+use self::test_events::Tests;
 use super::gomod::Module;
 use super::modules::{self, GoPackage, Standing, base_name, below, rest_of};
 use super::{LANGUAGE, process};
@@ -116,7 +116,7 @@ impl Planned for Plan {
                 module.chosen = Some(job.packages.iter().flat_map(|it| module.named(it)).collect());
             }
             if let Some(changed) = &job.changed
-                && let Some(reached) = reach::reached(job, module, changed, report)
+                && let Some(reached) = affected_packages::reached(job, module, changed, report)
             {
                 module.chosen = Some(match module.chosen.take() {
                     Some(chosen) => &chosen & &reached,
@@ -301,13 +301,13 @@ impl Run<'_> {
         let mut tests = Tests::default();
         report.run(self.job, LANGUAGE, command, Streams::Apart, &mut |report, _, line| {
             match tests.event(line) {
-                events::Said::Line(text) => report.line(text.trim_end_matches('\n')),
-                events::Said::Build(text) => {
+                test_events::Said::Line(text) => report.line(text.trim_end_matches('\n')),
+                test_events::Said::Build(text) => {
                     report.line(text.trim_end_matches('\n'));
                     self.text(text.trim_end_matches('\n'), "compile", report);
                 }
-                events::Said::Nothing => {}
-                events::Said::Other => {
+                test_events::Said::Nothing => {}
+                test_events::Said::Other => {
                     report.line(line);
                     self.text(line, "compile", report);
                 }
@@ -360,7 +360,7 @@ impl Run<'_> {
         (patterns.into_iter().collect(), names.into_iter().collect::<Vec<_>>().join("|"))
     }
 
-    fn take(&self, failed: events::Failed, report: &mut Report) {
+    fn take(&self, failed: test_events::Failed, report: &mut Report) {
         let package = self.module.packages.iter().find(|it| it.import_path == failed.package);
         let directory = package.map_or_else(
             || below(&self.module.module.directory, rest_of(&failed.package, &self.module.module.path).unwrap_or("")),

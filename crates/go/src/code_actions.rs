@@ -7,14 +7,14 @@ use gen_lsp_types::{
     WorkDoneProgressParams, WorkspaceEdit,
 };
 
-use super::cache::Checked;
+use super::answer_cache::Checked;
 use super::diagnostics::translate;
+use super::lsp_conversion;
 use super::queries::{AT_ONCE, GoplsQueries};
 use super::rename::by_file;
 use super::session::Failure;
-use super::wire;
 use semdex_engine::files::File;
-use semdex_engine::fixes::{Fix, Parts, files_of};
+use semdex_engine::fix::{Fix, Parts, files_of};
 use semdex_model::{Answer, Coverage, Diagnostic, Place};
 
 /// Against the diagnostics that stand just at these places.
@@ -105,7 +105,7 @@ fn changed(queries: &GoplsQueries<'_>, edit: WorkspaceEdit) -> Option<Vec<Parts>
     let of_file = |(uri, edits): (_, Vec<TextEdit>)| {
         let name = queries.session.root.file(&uri)?;
         let file = queries.files.get(&name)?;
-        let parts = edits.into_iter().map(|it| (wire::span(file, it.range), it.new_text)).collect();
+        let parts = edits.into_iter().map(|it| (lsp_conversion::span(file, it.range), it.new_text)).collect();
         Some((name, parts))
     };
     by_file(edit).ok()?.into_iter().map(of_file).collect()

@@ -3,12 +3,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use semdex_engine::manifest::read_text;
+use semdex_engine::read_manifest;
 
 /// Of these directories, the innermost first.
 pub(super) fn go_root(around: &[&Path]) -> Option<PathBuf> {
     let module = around.iter().find(|directory| directory.join("go.mod").is_file());
-    let workspace = around.iter().find_map(|directory| Some((*directory, read_text(&directory.join("go.work"))?)));
+    let workspace = around.iter().find_map(|directory| Some((*directory, read_manifest(&directory.join("go.work"))?)));
     let root = match (module, workspace) {
         // A module inside that the workspace does not use stands by itself.
         (Some(module), Some((root, text))) if module.starts_with(root) && !uses(root, &text, module) => module,

@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use futures::stream::{self, StreamExt as _};
 
-use super::index::Places;
 use super::layout::Layout;
-use super::lookup::import_name;
-use super::names::is_test_file;
+use super::package_set::import_name;
 use super::queries::GoplsQueries;
+use super::symbol_paths::is_test_file;
 use super::syntax::{self, Kind};
+use super::usage_index::Places;
 use super::usages::{self, Effort};
 use semdex_engine::Result;
 use semdex_engine::files::File;

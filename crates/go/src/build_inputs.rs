@@ -9,13 +9,13 @@ use super::document_sync::{is_read, matters};
 use super::modules::{base_name, parent};
 use super::syntax::imports_c;
 use crate::LANGUAGE;
-use semdex_engine::engine::{FileChange, FileChangeKind};
 use semdex_engine::files::Files;
+use semdex_engine::{FileChange, FileChangeKind};
 
 const EMBED: &str = "//go:embed";
 
 /// Which files are read beside these texts, worked out when it is first asked.
-pub(crate) struct Beside {
+pub(crate) struct BuildInputs {
     files: Arc<Files>,
     uses_c: OnceCell<bool>,
     embeds: OnceCell<BTreeSet<Embed>>,
@@ -30,9 +30,9 @@ struct Embed {
     first: Option<String>,
 }
 
-impl Beside {
-    pub(crate) fn new(files: Arc<Files>) -> Beside {
-        Beside { files, uses_c: OnceCell::new(), embeds: OnceCell::new() }
+impl BuildInputs {
+    pub(crate) fn new(files: Arc<Files>) -> BuildInputs {
+        BuildInputs { files, uses_c: OnceCell::new(), embeds: OnceCell::new() }
     }
 
     /// Whether a change of what is no text of Go may change what the go command says of a package. What an embedded file

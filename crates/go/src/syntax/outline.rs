@@ -4,12 +4,24 @@ use tree_sitter::Node;
 
 use super::comments::Comments;
 use super::lexer::{ELIDED, one_line};
-use super::skeleton::{Elision, splice};
-use super::{slice, span};
+use super::parse::{Syntax, slice, span};
+use super::skeleton::{self, Elision, splice};
 use semdex_model::{Import, Outline, OutlineItem, Span, SymbolKind};
 
 /// How deep types nest before the rest is taken as it stands.
 const MAX_DEPTH: usize = 60;
+
+pub(crate) fn outline(text: &str) -> Outline {
+    let syntax = Syntax::parse(text);
+    let elisions: Vec<Elision> = syntax.roots().flat_map(|root| skeleton::elisions(text, root)).collect();
+    let (skeleton, skeleton_lines) = skeleton::apply(text, &elisions);
+    let reader = Reader { text, comments: Comments::of(text, syntax.roots()), elisions };
+    let mut outline = Outline { skeleton, skeleton_lines, errors: syntax.errors(text), ..Outline::default() };
+    for root in syntax.roots() {
+        reader.read(root, &mut outline);
+    }
+    outline
+}
 
 pub(crate) struct Reader<'t> {
     pub text: &'t str,

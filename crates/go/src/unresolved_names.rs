@@ -1,8 +1,7 @@
 //! What was meant by a name of a written text that nothing is known by: `auth.SignIn`, where the file imports `…/auth`.
 
 use super::View;
-use semdex_engine::view::{Suggested, Unknown};
-use semdex_engine::{Result, Stop};
+use semdex_engine::{Result, Stop, Suggested, Unknown};
 use semdex_model::{Code, Import, Symbol};
 
 const MOST_SUGGESTED: usize = 5;

@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 
 use tokio_util::sync::CancellationToken;
 
+use super::file_overview::flatten;
 use super::layout::Layout;
 use super::queries::GoplsQueries;
-use super::relations::flatten;
 use super::session::{Link, Session};
 use super::usages::{self, Effort};
 use semdex_engine::files::Files;

@@ -1,6 +1,6 @@
 //! Answers of gopls that are asked for again and again within one generation of the content.
 
-use semdex_engine::sound;
+use semdex_engine::unpoisoned;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -29,7 +29,7 @@ struct Held {
 
 impl Cache {
     fn held(&self) -> MutexGuard<'_, Held> {
-        sound::lock(&self.held)
+        unpoisoned::lock(&self.held)
     }
 
     /// The content has changed: nothing holds any more.

@@ -10,13 +10,13 @@ use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
 use super::{Link, build};
-use crate::patience::Patience;
+use crate::load_timeout::LoadTimeout;
 use crate::session::{self, Session};
 use crate::toolchain::Toolchain;
 use crate::{LANGUAGE, document_sync, process};
 use semdex_lsp_client::{Client, Hooks, RequestError};
 use semdex_process::child::{Child as Process, Pipes};
-use semdex_process::{fault, pipes};
+use semdex_process::{fault, named_pipes};
 
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 /// After so many lives in a row that end early it rests, and gopls answers alone.
@@ -88,7 +88,7 @@ pub(crate) async fn run(session: Arc<Session>, cache_dir: PathBuf, stop: Cancell
 
 async fn keep(session: &Arc<Session>, cache_dir: &Path) {
     let mut deaths = 0;
-    let mut patience = Patience::default();
+    let mut patience = LoadTimeout::default();
     loop {
         if deaths >= DEATHS {
             // gopls answers for it until what it died of may have changed.
@@ -108,7 +108,7 @@ async fn keep(session: &Arc<Session>, cache_dir: &Path) {
         let reason = live(session, &program, &toolchain, &mut patience).await;
         session.checker.enter(None, None);
         tracing::warn!(reason, "the checker of Go has ended");
-        if reason == ANOTHER_ENVIRONMENT || reason == OUTLIVED || reason == pipes::GONE {
+        if reason == ANOTHER_ENVIRONMENT || reason == OUTLIVED || reason == named_pipes::GONE {
             continue;
         }
         deaths = if born.elapsed() > HEALTHY { 1 } else { (deaths + 1).min(DEATHS) };
@@ -129,7 +129,7 @@ async fn up(session: &Session) -> Option<Arc<Toolchain>> {
 }
 
 /// From its start to its end, and why.
-async fn live(session: &Arc<Session>, program: &Path, toolchain: &Toolchain, patience: &mut Patience) -> String {
+async fn live(session: &Arc<Session>, program: &Path, toolchain: &Toolchain, patience: &mut LoadTimeout) -> String {
     let memory = session.memory_limit();
     let started = process::start(program, session.root.alias(), session.trusted, memory).await;
     let (process, Pipes { stdin, stdout }) = match started {
@@ -145,7 +145,7 @@ async fn live(session: &Arc<Session>, program: &Path, toolchain: &Toolchain, pat
     fault::point("go.checker");
     tokio::select! {
         reason = serve(session, &client, &process, toolchain, patience) => reason,
-        reason = pipes::release(session.root.alias(), document_sync::is_read, process.pid, || client.is_waited_for()) => reason,
+        reason = named_pipes::release(session.root.alias(), document_sync::is_read, process.pid, || client.is_waited_for()) => reason,
         _ = environment.changed() => ANOTHER_ENVIRONMENT.to_owned(),
         status = process.exited() => format!("{status}: {}", process.last_words()),
     }
@@ -156,7 +156,7 @@ async fn serve(
     client: &Client,
     process: &Process,
     toolchain: &Toolchain,
-    patience: &mut Patience,
+    patience: &mut LoadTimeout,
 ) -> String {
     loop {
         let begun = Instant::now();

@@ -141,7 +141,7 @@ fn is_clause(text: &str, name: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::constraints::BuildContext;
+    use crate::build_constraints::BuildContext;
     use crate::layout::Layout;
     use crate::tests::fixture::files;
 

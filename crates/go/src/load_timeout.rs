@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use super::session::Session;
-use semdex_process::memory;
+use semdex_process::resource_usage;
 
 /// A load of texts that are not the newest any more may do nothing for so long, and twice as long each time after one that did
 /// not come to an end.
@@ -16,15 +16,15 @@ const LOOK: Duration = Duration::from_secs(1);
 const TICKS: u64 = 3;
 
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Patience(Duration);
+pub(crate) struct LoadTimeout(Duration);
 
-impl Default for Patience {
-    fn default() -> Patience {
-        Patience(FIRST)
+impl Default for LoadTimeout {
+    fn default() -> LoadTimeout {
+        LoadTimeout(FIRST)
     }
 }
 
-impl Patience {
+impl LoadTimeout {
     /// What a load by this process comes to. `None` where neither it nor what it has started does anything any more, and what
     /// it loads has changed meanwhile.
     pub(crate) async fn with<T>(&mut self, session: &Session, pid: u32, load: impl Future<Output = T>) -> Option<T> {
@@ -36,7 +36,7 @@ impl Patience {
                 if session.documents().generation() == generation {
                     continue;
                 }
-                let taken = memory::processor_time(pid);
+                let taken = resource_usage::processor_time(pid);
                 if taken.abs_diff(before) > TICKS {
                     since = None;
                 }

@@ -2,10 +2,10 @@
 
 use gen_lsp_types::Location;
 
-use super::overview::Documentation;
+use super::package_overview::Documentation;
 use super::queries::GoplsQueries;
 use super::session::Failure;
-use super::{examples, links, names, outside, resolve, usages, wire};
+use super::{doc_links, examples, external_symbols, lsp_conversion, resolve, symbol_paths, usages};
 use crate::LANGUAGE;
 use semdex_engine::files::File;
 use semdex_model::{Answer, Coverage, Description, Span, Symbol, SymbolAt, SymbolKind};
@@ -50,11 +50,11 @@ pub(crate) async fn symbol_at(queries: &GoplsQueries<'_>, file: &File, offset: u
 /// The symbol that is declared at a location, in the workspace or outside.
 pub(crate) fn symbol_of(queries: &GoplsQueries<'_>, location: &Location) -> Option<Symbol> {
     let file = queries.load(&queries.session.root.file(&location.uri)?)?;
-    let place = wire::place(&file, location.range);
+    let place = lsp_conversion::place(&file, location.range);
     if file.path.starts_with('/') {
-        return outside::symbol_at(queries.session, &file, &place);
+        return external_symbols::symbol_at(queries.session, &file, &place);
     }
-    let found = outside::declared_at(&file, queries.layout.package_of(&file.path)?, &place, false)?;
+    let found = external_symbols::declared_at(&file, queries.layout.package_of(&file.path)?, &place, false)?;
     Some(queries.layout.distinct(found))
 }
 
@@ -84,7 +84,7 @@ fn local(queries: &GoplsQueries<'_>, location: &Location, declaration: &str) -> 
         external: false,
         origin: None,
         public: false,
-        test: names::is_test_file(&place.file),
+        test: symbol_paths::is_test_file(&place.file),
         usages: None,
         also: Vec::new(),
         children: Vec::new(),
@@ -135,7 +135,8 @@ pub(crate) async fn describe(queries: &GoplsQueries<'_>, symbol: &Symbol) -> Ans
     } else {
         Answer::whole(Vec::new())
     };
-    let sources = if symbol.external { outside::describe(queries.session, queries.files, symbol) } else { None };
+    let sources =
+        if symbol.external { external_symbols::describe(queries.session, queries.files, symbol) } else { None };
     implementations.map(|implementations| match sources {
         Some(description) => Description { implementations, ..description },
         None => {
@@ -143,8 +144,9 @@ pub(crate) async fn describe(queries: &GoplsQueries<'_>, symbol: &Symbol) -> Ans
             let world = queries.layout.world(Some(&symbol.name_at.file));
             Description {
                 source,
-                docs: docs
-                    .map(|docs| links::resolved(&docs, |link| resolve::linked(&world, queries.files, symbol, link))),
+                docs: docs.map(|docs| {
+                    doc_links::resolved(&docs, |link| resolve::linked(&world, queries.files, symbol, link))
+                }),
                 examples: examples::examples(queries.files, symbol),
                 implementations,
                 container: None,
