@@ -8,12 +8,12 @@
 //! device and inode.
 
 mod descent;
-mod look;
+mod file_stamp;
 #[cfg(test)]
 mod tests;
 
 pub use descent::Descent;
-pub use look::Look;
+pub use file_stamp::FileStamp;
 
 use std::cell::OnceCell;
 use std::collections::VecDeque;

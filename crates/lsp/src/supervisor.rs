@@ -21,7 +21,7 @@ use semdex_engine::{Condition, Progress, unpoisoned};
 use semdex_lsp_client::{Client, Message};
 use semdex_model::{Missing, MissingCode, State};
 use semdex_process::child::{Child, Pipes};
-use semdex_process::{fault, memory, pipes};
+use semdex_process::{fault, named_pipes, resource_usage};
 
 const FIRST_PAUSE: Duration = Duration::from_millis(200);
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
@@ -235,7 +235,7 @@ async fn live(session: &Arc<Session>, stop: &CancellationToken) -> Ended {
     let ended = tokio::select! {
         ended = serve(session, &client, &process, &work, life) => ended,
         status = process.exited() => Ended::Died { reason: status, was_well: false },
-        reason = pipes::release(session.root.directory(), is_read, process.pid, || client.is_waited_for() || is_starting()) =>
+        reason = named_pipes::release(session.root.directory(), is_read, process.pid, || client.is_waited_for() || is_starting()) =>
             Ended::Died { reason, was_well: false },
         Ok(()) = renewals.changed() => Ended::Renewed,
         () = stop.cancelled() => Ended::Stopped,
@@ -331,7 +331,7 @@ async fn serve(session: &Arc<Session>, client: &Client, process: &Child, work: &
     loop {
         fault::point("lsp.life");
         if looks.is_multiple_of(COUNTED_EVERY) {
-            let memory = memory::of_group(process.pid);
+            let memory = resource_usage::group_memory(process.pid);
             session.status.send_if_modified(|status| std::mem::replace(&mut status.memory_bytes, memory) != memory);
             if let Some(memory) = memory.filter(|it| *it > most) {
                 return died(format!("it took {} MiB, more than {} MiB", memory >> 20, most >> 20));

@@ -9,7 +9,7 @@ use semdex_contract::{
 };
 use semdex_engine::EngineStatus;
 use semdex_model::{Code, Error, Result, State};
-use semdex_process::memory;
+use semdex_process::resource_usage;
 use semdex_workspace::{Workspace, telemetry};
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -27,7 +27,7 @@ pub(crate) fn status(service: &Service, request: &StatusQuery) -> Result<StatusR
     Ok(StatusReply {
         version: VERSION,
         pid: std::process::id(),
-        memory_bytes: memory::resident(std::process::id()),
+        memory_bytes: resource_usage::resident_memory(std::process::id()),
         meta: meta_of(&statuses),
         workspaces: statuses.into_iter().map(workspace_status).collect(),
         slow_questions: service.workspaces.telemetry().slow_questions().into_iter().map(slow_question).collect(),

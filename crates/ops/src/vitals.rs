@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::Service;
-use semdex_process::memory;
+use semdex_process::resource_usage;
 use semdex_workspace::Workspace;
 
 /// What the process itself is called among the engines.
@@ -30,7 +30,7 @@ pub fn vitals(service: &Service) -> Vitals {
     let writers = open.iter().map(|it| count(it.queue_length())).sum();
     let mut vitals = Vitals {
         revision: 0,
-        memory_bytes: memory::resident(std::process::id()).map(|it| (OWN.to_owned(), it)).into_iter().collect(),
+        memory_bytes: resource_usage::resident_memory(std::process::id()).map(|it| (OWN.to_owned(), it)).into_iter().collect(),
         restarts: BTreeMap::new(),
         queues: BTreeMap::from([("journal".to_owned(), journal), ("writer".to_owned(), writers)]),
         rescans: telemetry.rescans.get(),

@@ -2,7 +2,7 @@
 
 pub mod child;
 pub mod fault;
-pub mod memory;
-pub mod pipes;
+pub mod named_pipes;
 pub mod process_group;
+pub mod resource_usage;
 pub mod search_path;

@@ -3,7 +3,6 @@
 
 pub mod lines;
 mod reaper;
-pub mod waits;
 
 use std::io::{self, Read, Seek as _, Write as _};
 use std::os::unix::ffi::OsStrExt as _;

@@ -286,7 +286,7 @@ fn line_prefix(a: &str, b: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use semdex_testing::dice::Dice;
+    use semdex_testing::rng::Rng;
 
     #[test]
     fn gaps_are_what_is_not_kept() {
@@ -346,10 +346,10 @@ mod tests {
 
     #[test]
     fn the_map_only_joins_equal_characters() {
-        let mut dice = Dice::new(5);
+        let mut rng = Rng::new(5);
         for _ in 0..500 {
-            let old = dice.text("ab\n\nß{}", 60);
-            let new = if dice.below(4) == 0 { dice.text("ab\n\nß{}", 60) } else { dice.perturb(&old, 4) };
+            let old = rng.text("ab\n\nß{}", 60);
+            let new = if rng.below(4) == 0 { rng.text("ab\n\nß{}", 60) } else { rng.perturb(&old, 4) };
             let map = OffsetMap::new(&old, &new);
             let mut last = None;
             for (at, character) in old.char_indices() {

@@ -1,4 +1,4 @@
-//! Builds the checker with the user's own Go, once for each version of both, into semdex's cache.
+//! Builds the checker with the user's own Go into semdex's cache, once for each version of both.
 
 use std::path::{Path, PathBuf};
 
@@ -26,7 +26,7 @@ const SOURCES: &[(&str, &str)] = &[
     ("world.go", include_str!("program/world.go")),
 ];
 
-/// The type checker is that of the Go which builds it, so it is built anew for another.
+/// The type checker is part of the Go toolchain that builds it, so another toolchain needs another build.
 pub(crate) async fn ensure(cache_dir: &Path, toolchain: &Toolchain) -> Result<PathBuf, Lack> {
     let mut hash = blake3::Hasher::new();
     for text in SOURCES.iter().flat_map(|(name, text)| [*name, *text]).chain([&*toolchain.version]) {

@@ -1,4 +1,4 @@
-//! The impact of a change, computed by the checker: nothing is sent to gopls, and nobody waits for it.
+//! The impact of a change, computed by the checker: it sends nothing to gopls and does not wait for it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
@@ -12,7 +12,7 @@ use semdex_engine::Deadlines;
 use semdex_engine::files::Files;
 use semdex_model::{Affected, ChangeImpact, Changed, Diagnostic, FileEdit, Reaching, Severity, Span, Unchecked};
 
-/// None where the checker cannot tell.
+/// `None` if the checker cannot compute it.
 pub(crate) async fn run(
     session: &Session,
     [before, after]: [&Layout; 2],
@@ -26,7 +26,7 @@ pub(crate) async fn run(
         let package = before.package_of(&it.file)?;
         Some(format!("{package}.{}", it.path.join(".")))
     };
-    // Of what is added, nothing is named before.
+    // An added declaration has no uses before the change.
     let symbols = context.altered.iter().map(|it| it.before.as_ref().and_then(key).unwrap_or_default()).collect();
     let states = [&*context.before, &*context.after];
     let answered = super::ask(session, states, edits, symbols, generation, deadlines.answer).await?;
@@ -43,7 +43,7 @@ pub(crate) async fn run(
     Some(change_impact)
 }
 
-/// Without gopls, whatever comes.
+/// Without gopls in any case.
 #[cfg(test)]
 pub(crate) async fn alone(
     session: &Session,
@@ -108,7 +108,7 @@ impl Spot {
     }
 }
 
-/// The tests that reach the change, the nearest first, where they stand in the text after it.
+/// The tests that reach the change, nearest first, at their places in the text after it.
 fn tests(context: &EditContext, after: &Layout, changed: &[Changed], answered: &Answered) -> Vec<Reaching> {
     let files: &Files = &context.after;
     let reaching = answered.tests.iter().flatten().filter_map(|it| {

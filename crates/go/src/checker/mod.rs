@@ -1,8 +1,9 @@
-//! The checker: a program of ours, beside gopls, that keeps the workspace's Go packages type-checked and says at once
-//! what an edit would break. It is Go's own type checker, sent what gopls is sent, in the same order.
+//! The checker: our own program next to gopls that keeps the workspace's Go packages type-checked and immediately
+//! computes what an edit would break. It uses Go's own type checker and receives the same changes as gopls, in the same
+//! order.
 //!
-//! It says nothing where it is not certain: while it loads, for cgo, for an import that is not loaded, where build
-//! constraints or modules change. Then gopls is asked, as if there were no checker.
+//! It does not answer where it is not certain: while it loads, for cgo, for an import that is not loaded, and where
+//! build constraints or modules change. gopls is asked instead.
 
 mod build;
 pub(crate) mod impact;
@@ -36,25 +37,25 @@ use semdex_engine::{FileChange, unpoisoned};
 use semdex_lsp_client::{Client, Message, RequestError};
 use semdex_model::FileEdit;
 
-/// The way to the checker.
+/// The connection to the checker.
 #[derive(Default)]
 pub(crate) struct Checker {
     link: Mutex<Option<Link>>,
-    /// Notified when it was fed.
+    /// Notified after each change that the checker was sent.
     pub fed: Notify,
-    /// Whether it knows all there is.
+    /// Whether it has all files and has loaded them.
     pub ready: watch::Sender<bool>,
-    /// Whether it will not come before something changes: gopls answers for it.
+    /// Whether it will not start before something changes. gopls answers in its place.
     given_up: watch::Sender<bool>,
-    /// 0 where it does not run.
+    /// 0 if it is not running.
     pid: AtomicU32,
 }
 
 struct Link {
     client: Client,
-    /// It was sent every change since it was sent all files.
+    /// It was sent every change since the full set of files.
     in_sync: bool,
-    /// It has loaded these.
+    /// It has loaded these files.
     loaded: bool,
 }
 
@@ -64,7 +65,7 @@ impl Link {
     }
 }
 
-/// A file's new text; none deletes it.
+/// A file's new text; `None` deletes the file.
 #[derive(Debug, Clone, Deserialize, Serialize)]
 pub(crate) struct Edit {
     file: String,
@@ -76,22 +77,22 @@ pub(crate) struct Edit {
 #[derive(Debug, Deserialize, Serialize)]
 pub(crate) struct Question {
     pub edits: Vec<Edit>,
-    /// Those whose uses before the edits are asked for: `import/path.Type.Member`.
+    /// The symbols whose uses before the edits are needed: `import/path.Type.Member`.
     pub symbols: Vec<String>,
 }
 
 #[derive(Debug, Default, Deserialize, Serialize)]
 #[serde(default)]
 pub(crate) struct Answered {
-    /// Why it cannot tell.
+    /// Why the checker cannot answer.
     unfit: Option<String>,
     pub before: Option<Vec<Fault>>,
     pub after: Option<Vec<Fault>>,
     pub uses: Option<Vec<Option<Vec<Spot>>>>,
     pub tests: Option<Vec<Test>>,
-    /// Dependencies that import the workspace back, and would be broken.
+    /// Dependencies that import the workspace and would be broken.
     pub elsewhere: Option<Vec<String>>,
-    /// Milliseconds of the type checker, and of all.
+    /// Milliseconds in the type checker, and in total.
     pub checked: f64,
     pub answered: f64,
 }
@@ -113,12 +114,12 @@ pub(crate) struct Spot {
     pub end: usize,
 }
 
-/// A test that reaches a change, by the place in it that leads there.
+/// A test that reaches a change, with the place in the test that leads there.
 #[derive(Debug, Clone, Deserialize, Serialize)]
 pub(crate) struct Test {
     #[serde(flatten)]
     pub place: Spot,
-    /// Which of the question's symbols.
+    /// Index of the reached symbol in the question.
     pub of: usize,
     pub distance: u32,
 }
@@ -150,7 +151,7 @@ impl Checker {
         unpoisoned::lock(&self.link)
     }
 
-    /// Tells of a change, under the lock of the documents, so that changes arrive in its order.
+    /// Sends a change while the lock of the documents is held, so that changes arrive in order.
     pub(crate) fn feed(&self, context: &BuildContext, files: &Files, changes: &[&FileChange]) {
         let manifests = changes.iter().any(|it| !LANGUAGE.takes(&it.path));
         self.alter(|held| {
@@ -162,7 +163,7 @@ impl Checker {
                 (change.path.clone(), Edit { file: change.path.clone(), text, active })
             };
             let edits: BTreeMap<String, Edit> = changes.iter().map(edit).collect();
-            // A manifest, or assembly: what is built, and by what, may be another.
+            // A manifest or an assembly file may change which packages are built, and how.
             let slot = if manifests { None } else { link.client.try_slot() };
             match slot {
                 Some(slot) => {
@@ -178,7 +179,7 @@ impl Checker {
         self.fed.notify_one();
     }
 
-    /// What it was sent is not all that there is to know.
+    /// Its data is no longer complete; it loads everything again.
     pub(crate) fn load_anew(&self) {
         self.alter(|held| held.iter_mut().for_each(|it| it.in_sync = false));
         if self.link().is_some() {
@@ -207,13 +208,13 @@ impl Checker {
         self.ready.send_replace(link.as_ref().is_some_and(Link::is_ready));
     }
 
-    /// As if there were none.
+    /// Disables the checker.
     #[cfg(test)]
     pub(crate) fn enter_nothing(&self) {
         self.enter(None, None);
     }
 
-    /// Whether it can be asked.
+    /// Whether it can answer queries.
     pub(crate) fn is_ready(&self) -> bool {
         self.link().as_ref().is_some_and(Link::is_ready)
     }
@@ -222,7 +223,7 @@ impl Checker {
         self.given_up.send_replace(is_hopeless);
     }
 
-    /// Resolves when it can be asked, or will not come.
+    /// Resolves when it can answer queries, or will not start.
     pub(crate) async fn settled(&self) {
         let (mut ready, mut given_up) = (self.ready.subscribe(), self.given_up.subscribe());
         tokio::select! {
@@ -231,19 +232,19 @@ impl Checker {
         }
     }
 
-    /// Its process, where it runs.
+    /// Its process id, if it is running.
     pub(crate) fn pid(&self) -> Option<u32> {
         Some(self.pid.load(Ordering::Relaxed)).filter(|it| *it != 0)
     }
 }
 
-/// Whether the go command would look at a file when it builds all of a module.
+/// Whether the go command reads this file when it builds all packages of a module.
 fn is_built(context: &BuildContext, file: &str, text: &str) -> bool {
     let is_passed_over = is_hidden(base_name(file)) || parent(file).split('/').any(is_left_out);
     !is_passed_over && context.takes(file, text)
 }
 
-/// What edits would bring in this generation; none where the checker cannot tell.
+/// The effect of edits on this generation; `None` if the checker cannot compute it.
 pub(crate) async fn ask(
     session: &Session,
     files: [&Files; 2],
@@ -270,7 +271,7 @@ pub(crate) async fn ask(
     Some(answered)
 }
 
-/// Puts a question about this generation.
+/// Sends a query about this generation.
 async fn put<R: Request>(
     session: &Session,
     question: &R::Params,
@@ -280,7 +281,7 @@ async fn put<R: Request>(
     let client = session.checker.link().as_ref().filter(|it| it.is_ready())?.client.clone();
     let slot = client.slot(deadline).await.ok()?;
     let answer = {
-        // Under the lock of the documents: what it is asked about is what it was sent last.
+        // While the lock of the documents is held, so that the query refers to the last state that was sent.
         let documents = session.documents();
         if !session.checker.is_ready() || documents.generation() != generation {
             return None;

@@ -1,4 +1,5 @@
-//! Brings the checker up once gopls is, has it load the workspace, and starts it again when it dies; not for ever.
+//! Starts the checker once gopls has loaded, lets it load the workspace, and restarts it a limited number of times when
+//! it exits.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -19,7 +20,7 @@ use semdex_process::child::{Child as Process, Pipes};
 use semdex_process::{fault, named_pipes};
 
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
-/// After so many lives in a row that end early it rests, and gopls answers alone.
+/// After this many early exits in a row the checker is not restarted, and only gopls answers.
 const DEATHS: u32 = 6;
 const REST: Duration = Duration::from_secs(60);
 const HEALTHY: Duration = Duration::from_secs(60);
@@ -27,7 +28,7 @@ const LOAD_LIMIT: Duration = Duration::from_secs(15 * 60);
 const SETTLE_LIMIT: Duration = Duration::from_secs(120);
 const ANOTHER_ENVIRONMENT: &str = "Go's environment has changed";
 const OUTLIVED: &str = "the load did not end, and what it loads has changed meanwhile";
-/// Changes come in flocks.
+/// Changes come in bursts.
 const FLOCK: Duration = Duration::from_millis(300);
 
 #[derive(Debug, Deserialize, Serialize)]
@@ -91,7 +92,7 @@ async fn keep(session: &Arc<Session>, cache_dir: &Path) {
     let mut patience = LoadTimeout::default();
     loop {
         if deaths >= DEATHS {
-            // gopls answers for it until what it died of may have changed.
+            // gopls answers in its place until the cause of the exits may have changed.
             session.checker.give_up(true);
             tokio::time::sleep(REST).await;
             session.checker.fed.notified().await;
@@ -116,19 +117,19 @@ async fn keep(session: &Arc<Session>, cache_dir: &Path) {
     }
 }
 
-/// The task that does this panicked, and the checker is gone with it.
+/// Called after this task has panicked, which also ended the checker.
 pub(crate) fn fell(session: &Session) {
     session.checker.enter(None, None);
 }
 
-/// Waits until gopls has loaded: it comes first.
+/// Waits until gopls has loaded, which has priority.
 async fn up(session: &Session) -> Option<Arc<Toolchain>> {
     let mut link = session.link.subscribe();
     link.wait_for(|link| matches!(link, session::Link::Up { .. })).await.ok()?;
     session.toolchain()
 }
 
-/// From its start to its end, and why.
+/// Runs one checker process from start to end; returns the reason for the end.
 async fn live(session: &Arc<Session>, program: &Path, toolchain: &Toolchain, patience: &mut LoadTimeout) -> String {
     let memory = session.memory_limit();
     let started = process::start(program, session.root.alias(), session.trusted, memory).await;
@@ -163,7 +164,7 @@ async fn serve(
         let Some(loaded) = patience.with(session, process.pid, load(session, client, process, toolchain)).await else {
             return OUTLIVED.to_owned();
         };
-        // Not what a workspace that cannot be loaded is waited for.
+        // A failed load does not count.
         let took = begun.elapsed();
         match loaded {
             Ok(()) => {}
@@ -181,12 +182,12 @@ async fn serve(
                 Err(error) => return error.to_string(),
             }
         }
-        // What takes long is not done for each of many changes.
+        // A long load is not repeated for each of many changes.
         tokio::time::sleep(FLOCK.max(took * 2)).await;
     }
 }
 
-/// Whether it still knows all.
+/// Whether the checker has processed all changes and its data is complete.
 async fn settled(session: &Session, client: &Client) -> Result<bool, RequestError> {
     if !session.checker.is_ready() {
         return Ok(false);
@@ -210,7 +211,7 @@ async fn load(
     let text = |path: &Path| path.to_str().unwrap_or_default().to_owned();
     session.checker.give_up(false);
     let answer = {
-        // Every change after these texts is sent after them.
+        // Every later change is sent after these texts.
         let documents = session.documents();
         let files = documents.files();
         let workspace = Workspace {

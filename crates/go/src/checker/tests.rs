@@ -1,5 +1,5 @@
-//! The checker beside gopls, over edits by chance: each is judged before it is made, then made, and what gopls finds
-//! then has to be what was said.
+//! The checker compared with gopls over random edits: the checker predicts the effect of each edit, the edit is made,
+//! and gopls has to report the same.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -183,7 +183,7 @@ func main() {
 ";
 
 impl Fixture {
-    /// Until the checker knows all there is.
+    /// Waits until the checker has loaded everything.
     async fn checked(&self) {
         let view = self.go.view(self.files.clone());
         let mut ready = view.session.checker.ready.subscribe();
@@ -191,7 +191,7 @@ impl Fixture {
         tokio::time::timeout_at(deadline().into(), ready).await.expect("the checker comes up").unwrap();
     }
 
-    /// By the checker alone.
+    /// The impact as computed by the checker only.
     async fn impact_by_checker(&self, edits: &[FileEdit]) -> Option<ChangeImpact> {
         let view = self.go.view(self.files.clone());
         impact::alone(&view.session, self.files.clone(), edits, view.generation.unwrap(), deadlines()).await
@@ -219,8 +219,8 @@ fn reported(found: &[Diagnostic]) -> BTreeSet<Reported> {
         .collect()
 }
 
-/// One word for another; a name that others may see for another such, since gopls says of names that it may not use now
-/// this and now that.
+/// Replaces a word by another word. An exported name is only replaced by an exported name, because gopls's reports on
+/// inaccessible names vary.
 fn another_word(file: &File, words: &[String], chance: &mut Rng) -> Option<String> {
     let body = file.text.find("\n\n")?;
     let places = syntax::all_identifiers(&file.text);
@@ -233,13 +233,13 @@ fn another_word(file: &File, words: &[String], chance: &mut Rng) -> Option<Strin
     Some(format!("{}{word}{}", &file.text[..place.start], &file.text[place.end..]))
 }
 
-/// What the line of an error says, in place of where it is: the edit moves what follows it.
+/// The text of an error's line in place of its number, since the edit moves the lines below it.
 fn by_line(found: &BTreeSet<Reported>, fixture: &Fixture) -> BTreeSet<(String, usize, Option<String>, String)> {
     let line = |it: &Reported| fixture.files.get(&it.0).map_or(0, |file| file.lines().line(it.1));
     found.iter().map(|it| (it.0.clone(), line(it), it.3.clone(), it.4.clone())).collect()
 }
 
-/// With `SEMDEX_COMPARE_ROOT` on a workspace of one's own: 60 edits, or `SEMDEX_COMPARE_COUNT`.
+/// `SEMDEX_COMPARE_ROOT` selects another workspace, `SEMDEX_COMPARE_COUNT` the number of edits (60).
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_foretold_is_what_gopls_finds_once_it_is_done() {
     let root = std::env::var_os("SEMDEX_COMPARE_ROOT").map(PathBuf::from).filter(|it| it.join("go.mod").is_file());
@@ -269,7 +269,7 @@ async fn what_is_foretold_is_what_gopls_finds_once_it_is_done() {
         let change_impact = fixture.impact_by_checker(std::slice::from_ref(&edit)).await;
         fixture.change(&path, Some(&text));
         let after = by_line(&fixture.all_errors().await, &fixture);
-        // What it cannot tell, gopls is asked.
+        // gopls answers what the checker cannot.
         if let Some(change_impact) = change_impact {
             compared += 1;
             broke += usize::from(!change_impact.new.is_empty());
@@ -322,7 +322,7 @@ async fn without_the_checker_gopls_answers() {
     assert!(killed.success());
     let change_impact = fixture.go.impact(&view, std::slice::from_ref(&edit), deadlines()).await.unwrap();
     assert_eq!(reported(&change_impact.new), reported(&slow.new));
-    // And another one comes.
+    // Another process replaces it.
     let mut ready = view.session.checker.ready.subscribe();
     let next = ready.wait_for(|it| *it && view.session.checker.pid() != Some(pid));
     tokio::time::timeout_at(deadline().into(), next).await.expect("another checker").unwrap();
@@ -344,7 +344,7 @@ async fn tests_are_reported_by_how_far_they_are_from_the_change() {
     let outer = |distance| ("example.com/fleet/ship_test.TestOuter".to_owned(), distance);
     assert_eq!(tests("return handlers[name](b)", "return handlers[\"\"](b)").await, [outer(1)]);
     assert_eq!(tests("return b.Move(b.Size())", "return b.Move(1)").await, [fake(1), outer(3)]);
-    // By way of the interface too.
+    // Through the interface too.
     assert_eq!(tests("by > b.Speed", "by >= b.Speed").await, [fake(1), outer(3)]);
 }
 
@@ -361,7 +361,7 @@ fn the_program_is_formatted_vetted_and_tested() {
     assert!(passes, "{said}");
 }
 
-/// Whether the checker tells, and what is broken in which files by whoever answers.
+/// Whether the checker answers, and which files are broken according to the checker or, without its answer, gopls.
 async fn broken_by(archive: &str, file: &str, from: &str, to: &str) -> (bool, BTreeSet<String>) {
     let fixture = Fixture::new(archive);
     fixture.checked().await;
@@ -495,7 +495,7 @@ func main() {
     assert_eq!(broken, (true, named(&["base/base.go"])), "nobody else sees a body");
     let (by_checker, broken) = broken_by(native, "base/base.go", "Twice(n int) int {", "Twice(n string) int {").await;
     assert!(!by_checker && broken.contains("native/native.go"), "{broken:?}");
-    // The type of what cgo is needed for is that of another check.
+    // The type of a cgo declaration belongs to another type check.
     let broken = broken_by(native, "main.go", "native.One()", "native.Two()").await;
     assert_eq!(broken, (false, named(&["main.go"])));
 }

@@ -1,4 +1,4 @@
-//! Who names symbols, by the checker: as gopls tells it, without waiting for gopls.
+//! Usages of symbols, computed by the checker: the same as from gopls, without waiting for gopls.
 
 use std::time::Instant;
 
@@ -7,13 +7,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::session::Session;
 
-/// A symbol by the place of its name.
+/// A symbol, given by the place of its name.
 #[derive(Debug, Deserialize, Serialize)]
 pub(crate) struct Wanted {
     pub file: String,
     pub at: usize,
     pub name: String,
-    /// Where the name stands, and may mean the symbol.
+    /// The files in which the name occurs and may mean the symbol.
     pub files: Vec<String>,
 }
 
@@ -39,7 +39,7 @@ impl Request for Ask {
 }
 
 impl Uses {
-    /// The places of one of those that were asked about; none where the checker cannot tell all of them.
+    /// The usages of one of the requested symbols; `None` if the checker cannot compute all of them.
     pub(crate) fn of(&self, number: usize) -> Option<impl Iterator<Item = (&str, usize)>> {
         let found = self.found.get(number)?.as_deref()?;
         let (pairs, _) = found.as_chunks::<2>();
@@ -47,7 +47,7 @@ impl Uses {
     }
 }
 
-/// None where the checker is not there, or the content is another by now.
+/// `None` if the checker is not running or the content has changed since.
 pub(crate) async fn uses(session: &Session, symbols: Vec<Wanted>, generation: u64, deadline: Instant) -> Option<Uses> {
     let question = Question { symbols };
     super::put::<Ask>(session, &question, generation, deadline).await

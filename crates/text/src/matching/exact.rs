@@ -97,13 +97,13 @@ fn overlapping(haystack: &[u8], needle: &[u8], most: usize) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use semdex_testing::dice::Dice;
+    use semdex_testing::rng::Rng;
 
     #[test]
     fn finds_every_occurrence() {
-        let mut dice = Dice::new(3);
+        let mut rng = Rng::new(3);
         for _ in 0..500 {
-            let (text, needle) = (dice.text("ab", 40), format!("a{}", dice.text("ab", 5)));
+            let (text, needle) = (rng.text("ab", 40), format!("a{}", rng.text("ab", 5)));
             let expected: Vec<usize> = (0..text.len()).filter(|&at| text[at..].starts_with(&needle)).collect();
             assert_eq!(occurrences(text.as_bytes(), needle.as_bytes(), 1000), expected, "{needle} in {text}");
         }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::lines::LineIndex;
-use semdex_testing::dice::Dice;
+use semdex_testing::rng::Rng;
 
 fn search<'a>(text: &'a str, context: &'a str) -> Search<'a> {
     Search { text, context, replacement: "", autofix: 95, near_line: None, within: None, whole_lines: false }
@@ -462,21 +462,21 @@ fn several_patches_at_once() {
 /// exist.
 #[test]
 fn any_text_at_all() {
-    let mut dice = Dice::new(1);
+    let mut rng = Rng::new(1);
     let alphabet = "ab(){}\"'`/*#.;:=-+ß𝒳…\u{feff}\t\r\n   \n\\";
     for round in 0..6000 {
-        let text = dice.text(alphabet, 80);
+        let text = rng.text(alphabet, 80);
         let context = match round % 3 {
-            0 => dice.text(alphabet, 20),
+            0 => rng.text(alphabet, 20),
             1 => {
                 let cuts: Vec<usize> = text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
-                let (a, b) = (*dice.pick(&cuts), *dice.pick(&cuts));
-                dice.perturb(&text[a.min(b)..a.max(b)], 2)
+                let (a, b) = (*rng.pick(&cuts), *rng.pick(&cuts));
+                rng.perturb(&text[a.min(b)..a.max(b)], 2)
             }
-            _ => dice.perturb(&text, 3).replace(' ', "\n "),
+            _ => rng.perturb(&text, 3).replace(' ', "\n "),
         };
-        let autofix = dice.below(101) as u8;
-        let near_line = (dice.below(3) == 0).then(|| dice.below(9));
+        let autofix = rng.below(101) as u8;
+        let near_line = (rng.below(3) == 0).then(|| rng.below(9));
         let search = Search {
             text: &text,
             context: &context,
@@ -484,14 +484,14 @@ fn any_text_at_all() {
             autofix,
             near_line,
             within: None,
-            whole_lines: dice.below(3) == 0,
+            whole_lines: rng.below(3) == 0,
         };
         let Ok(outcome) = find(&search) else { continue };
         let hits = match outcome {
             Outcome::Found(hit) => {
                 let least = if hit.strategy == Fuzzy { f64::from(autofix) } else { 0.0 };
                 assert!(hit.score >= least, "{search:?} {hit:?}");
-                let replacement = dice.text(alphabet, 20);
+                let replacement = rng.text(alphabet, 20);
                 let Replaced { text: new, span, range } = apply(&text, &hit, &context, &replacement);
                 assert_eq!(new[..span.start], text[..range.start]);
                 assert_eq!(new[span.end..], text[range.end..]);

@@ -19,7 +19,7 @@ use tempfile::TempDir;
 
 use super::cargo_config::CargoConfiguration;
 use super::tools::{OFFLINE, Tools, Version};
-use semdex_fs::Look;
+use semdex_fs::FileStamp;
 use semdex_process::search_path;
 
 /// The time limit for listing the packages of the standard library, for which nothing is downloaded.
@@ -190,7 +190,7 @@ fn sysroot(tools: &Tools<'_>, sources: Option<&AbsPath>, target: Option<&str>) -
     static LOADED: LazyLock<Mutex<HashMap<Key, Sysroot>>> = LazyLock::new(Mutex::default);
     let Some(sources) = sources else { return Sysroot::empty() };
     // An update of the toolchain replaces the sources.
-    let installed = Look::at(sources.join("core/src/lib.rs").as_ref()).changed();
+    let installed = FileStamp::at(sources.join("core/src/lib.rs").as_ref()).changed();
     let key = (tools.sysroot.clone(), sources.to_path_buf(), target.map(str::to_owned), installed);
     let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(loaded) = loaded.get(&key) {

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use rustix::fs::{Mode, OFlags};
 
-use super::process_group::waits::{Waits, for_a_pipe};
+use crate::resource_usage;
 
 /// How long a server may have to answer before it is looked at, and then how often.
 const EVERY: Duration = Duration::from_secs(2);
@@ -44,7 +44,7 @@ pub async fn release(
         }
         let (root, is_read) = (root.to_path_buf(), is_read.clone());
         let look = move || {
-            let waits = for_a_pipe(leader);
+            let waits = waits_for_pipe(leader);
             let begun = Instant::now();
             let released = if waits == Waits::No { 0 } else { release_now(&root, &is_read) };
             (waits, released, begun.elapsed())
@@ -106,6 +106,33 @@ fn end(pipe: &Path) -> bool {
         tracing::info!(pipe = %pipe.display(), "a named pipe stands where a language server reads a file: it reads an empty one");
     }
     is_read
+}
+
+/// Whether something waits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Waits {
+    /// It does.
+    Yes,
+    /// Nothing does.
+    No,
+    /// The kernel does not tell.
+    Unknown,
+}
+
+/// Whether a thread of a process group waits in opening a named pipe, until somebody opens its other end.
+pub fn waits_for_pipe(leader: u32) -> Waits {
+    let mut waits = Waits::Unknown;
+    for member in resource_usage::members(leader) {
+        let threads = std::fs::read_dir(format!("/proc/{}/task", member.pid)).into_iter().flatten().flatten();
+        for thread in threads {
+            match std::fs::read_to_string(thread.path().join("wchan")).unwrap_or_default().trim() {
+                "" | "0" => {}
+                "wait_for_partner" | "fifo_open" => return Waits::Yes,
+                _ => waits = Waits::No,
+            }
+        }
+    }
+    waits
 }
 
 #[cfg(test)]

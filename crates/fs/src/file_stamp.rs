@@ -13,42 +13,42 @@ const TICK: Duration = Duration::from_millis(50);
 
 /// What stands at a path, links followed. Nothing of it is opened: it may lie anywhere.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Look {
-    stamp: Option<Stamp>,
+pub struct FileStamp {
+    metadata: Option<Metadata>,
     is_recent: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Stamp {
+struct Metadata {
     file: Identity,
     size: i64,
     modified: (i64, u64),
     changed: (i64, u64),
 }
 
-impl Look {
-    pub fn at(path: &Path) -> Look {
+impl FileStamp {
+    pub fn at(path: &Path) -> FileStamp {
         match rustix::fs::stat(path) {
-            Ok(found) => Look { stamp: Some(Stamp::of(&found)), is_recent: is_recent(&found) },
-            Err(_) => Look { stamp: None, is_recent: false },
+            Ok(found) => FileStamp { metadata: Some(Metadata::of(&found)), is_recent: is_recent(&found) },
+            Err(_) => FileStamp { metadata: None, is_recent: false },
         }
     }
 
     /// Whether what stands there may be another thing, or hold something else, than what this look saw.
-    pub fn may_differ(&self, later: &Look) -> bool {
-        self.stamp != later.stamp || self.is_recent
+    pub fn may_differ(&self, later: &FileStamp) -> bool {
+        self.metadata != later.metadata || self.is_recent
     }
 
     /// When what stands there was changed last.
     pub fn changed(&self) -> Option<SystemTime> {
-        let (seconds, nanos) = self.stamp?.changed;
+        let (seconds, nanos) = self.metadata?.changed;
         time(seconds, nanos)
     }
 }
 
-impl Stamp {
-    fn of(found: &Stat) -> Stamp {
-        Stamp {
+impl Metadata {
+    fn of(found: &Stat) -> Metadata {
+        Metadata {
             file: identity(found),
             size: found.st_size,
             modified: (found.st_mtime, found.st_mtime_nsec),

@@ -3,14 +3,14 @@
 use std::fs;
 
 /// The resident memory of a process.
-pub fn resident(pid: u32) -> Option<u64> {
+pub fn resident_memory(pid: u32) -> Option<u64> {
     field(&format!("/proc/{pid}/status"), "VmRSS:")
 }
 
 /// The resident memory of a process and of all others in the process group that it leads.
-pub fn of_group(leader: u32) -> Option<u64> {
-    let own = resident(leader)?;
-    let others = members(leader).filter(|it| it.pid != leader).filter_map(|it| resident(it.pid));
+pub fn group_memory(leader: u32) -> Option<u64> {
+    let own = resident_memory(leader)?;
+    let others = members(leader).filter(|it| it.pid != leader).filter_map(|it| resident_memory(it.pid));
     Some(own + others.sum::<u64>())
 }
 
@@ -40,7 +40,7 @@ pub(crate) fn members(leader: u32) -> impl Iterator<Item = Member> {
 }
 
 /// All that this process may take: the machine's, or less where its control group has a bound.
-pub fn total() -> Option<u64> {
+pub fn total_memory() -> Option<u64> {
     let bound = fs::read_to_string("/sys/fs/cgroup/memory.max").ok().and_then(|it| it.trim().parse().ok());
     Some(field("/proc/meminfo", "MemTotal:")?.min(bound.unwrap_or(u64::MAX)))
 }

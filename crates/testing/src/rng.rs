@@ -1,11 +1,11 @@
 //! A small deterministic source of texts for tests that want many of them.
 
 /// A linear congruential generator: the same seed gives the same texts on every machine.
-pub struct Dice(u64);
+pub struct Rng(u64);
 
-impl Dice {
-    pub fn new(seed: u64) -> Dice {
-        Dice(seed)
+impl Rng {
+    pub fn new(seed: u64) -> Rng {
+        Rng(seed)
     }
 
     pub fn below(&mut self, bound: usize) -> usize {
