@@ -1,6 +1,6 @@
 #!/bin/sh
-# semdex listens on loopback alone, and a container's is its own: what comes to the container's port is handed on. The
-# Host that a client on the host names is a loopback name, and so is let in; the token is wanted as ever.
+# semdex listens only on loopback, which a container does not share with its host: socat forwards the container's port.
+# The Host header of a client on the host is a loopback name, which semdex accepts. The token is still required.
 set -eu
 semdex token
 socat TCP-LISTEN:7878,fork,reuseaddr,bind="$(hostname -i | cut -d' ' -f1)" TCP:127.0.0.1:7878 &

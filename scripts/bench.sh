@@ -50,7 +50,7 @@ if [ ${#go[@]} -gt 0 ]; then
     bench benches/kill/kill.py "${go[@]}"
 fi
 
-printf '\n== what rustc says of the fixtures, beside what is kept of it\n'
+printf '\n== what rustc says of the fixtures, next to the recorded output\n'
 (cd "$here" && cargo xtask truth check) || short+=("cargo xtask truth check")
 
 printf '\n'

@@ -19,12 +19,12 @@ version() { sed -n 's/^  version: *//p' "$1" | head -n 1; }
 
 oasdiff=$tools/oasdiff-$OASDIFF/oasdiff
 [ -x "$oasdiff" ] || GOBIN=$(dirname "$oasdiff") go install "github.com/oasdiff/oasdiff@$OASDIFF"
-# Unknown parameters and fields are refused by semdex, so what is no more breaks who sends it. Codes, kinds and types of
-# events may be added, as docs/clients.md tells clients.
+# semdex refuses unknown parameters and fields: a removed one breaks the clients that send it. Codes, kinds and types of
+# events may be added, as docs/clients.md says.
 levels=$(mktemp)
 trap 'rm -f "$levels"' EXIT
 printf '%s\n' 'request-parameter-removed err' 'request-property-removed err' \
     'response-property-enum-value-added info' 'response-property-any-of-added info' >"$levels"
 "$oasdiff" breaking "$released" "$document" --fail-on ERR --severity-levels "$levels" && exit
-echo "openapi.yaml breaks clients of version $(version "$released"): take the change back, or give the crate another version" >&2
+echo "openapi.yaml breaks clients of version $(version "$released"): take the change back, or give the workspace another version in Cargo.toml" >&2
 exit 1

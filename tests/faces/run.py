@@ -1,13 +1,13 @@
-"""The faces of semdex for others: run.py SEMDEX. Too slow for every change, so `make test-all` runs it.
+"""The interfaces of semdex for others: run.py SEMDEX. Too slow for every change, so `make test-all` runs it.
 
 - the pages in a real browser (pages.mjs, Playwright with the system's Chromium);
 - clients of openapi.yaml: openapi-typescript with openapi-fetch, oapi-codegen, each compiled and run against a server;
 - schemathesis against a server: no answer is 5xx, none is of a status or a form that the document does not have;
 - scripts/diff-openapi.sh refuses what breaks clients, unless the version is another;
-- the packed crate holds what it is made of and nothing else; a wheel of the tests' own build (no release takes place) installs and runs;
-  systemd takes the unit.
+- the packed crates hold their sources and nothing else; a wheel with the binary of the test build (there is no release
+  build) installs and runs; systemd accepts the unit.
 
-What they need beyond is installed into $SEMDEX_TOOLS, pinned.
+Other tools that they need are installed into $SEMDEX_TOOLS, pinned.
 """
 
 import json
@@ -31,7 +31,7 @@ from semdex_client import Failed, Server  # noqa: E402
 
 
 def run(command, quiet=False, **how):
-    """A command that must succeed; what it says is shown where it does not."""
+    """Runs a command that must succeed; shows its output if it fails."""
     ended = subprocess.run([str(it) for it in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **how)
     if ended.returncode:
         raise Failed(f"{' '.join(map(str, command))} ended with {ended.returncode}:\n{ended.stdout[-8000:]}")
@@ -82,7 +82,7 @@ def oapi_codegen():
 
 
 def workspace(directory):
-    """The package of tests/it/support.rs, so that there is one of it."""
+    """The package of tests/it/support.rs: it is defined only there."""
     support = (REPOSITORY / "tests/it/support.rs").read_text()
     text = lambda name: re.search(rf'const {name}: &str = r#"(.*?)"#;', support, re.S).group(1)
     (directory / "src").mkdir(parents=True)
@@ -191,16 +191,21 @@ def breaking(_, directory):
 
 def crate(_, directory):
     run([REPOSITORY / "scripts/package.sh", directory], quiet=True)
-    packed = sorted(directory.glob("semdex-[0-9]*.crate"))
-    assert len(packed) == 1 and list(directory.glob("semdex-nesting-*.crate")), list(directory.iterdir())
-    assert packed[0].stat().st_size < 3 << 20, f"{packed[0].stat().st_size} bytes"
-    with tarfile.open(packed[0]) as archive:
-        names = {it.split("/", 1)[1] for it in archive.getnames()}
-    wanted = {"Cargo.toml", "Cargo.lock", "README.md", "LICENSE-MIT", "LICENSE-APACHE", "openapi.yaml", "src/main.rs", "crates/http/src/pages/rapidoc/LICENSE.txt"}
-    assert wanted <= names, f"the crate lacks {wanted - names}"
+    packed = {re.sub(r"-[0-9.]+\.crate$", "", it.name): it for it in directory.glob("*.crate")}
+    crates = {it.name for it in (REPOSITORY / "crates").iterdir()} - {"parser", "testing"}
+    assert packed.keys() == {"semdex", *(f"semdex-{it}" for it in crates)}, sorted(packed)
     known = re.compile(r"src/|(Cargo\.(toml|toml\.orig|lock)|README\.md|CHANGELOG\.md|LICENSE-\w+|openapi\.yaml|\.cargo_vcs_info\.json)$")
-    more = [it for it in names if not known.match(it) or "/fixtures/" in it]
-    assert not more, f"the crate has {more}"
+    for package, file in packed.items():
+        assert file.stat().st_size < 3 << 20, f"{package}: {file.stat().st_size} bytes"
+        with tarfile.open(file) as archive:
+            names = {it.split("/", 1)[1] for it in archive.getnames()}
+        wanted = {
+            "semdex": {"Cargo.toml", "Cargo.lock", "README.md", "LICENSE-MIT", "LICENSE-APACHE", "openapi.yaml", "src/main.rs"},
+            "semdex-http": {"src/pages/rapidoc/LICENSE.txt"},
+        }.get(package, {"Cargo.toml", "src/lib.rs"})
+        assert wanted <= names, f"{package} does not hold {wanted - names}"
+        more = [it for it in names if not known.match(it) or "/fixtures/" in it]
+        assert not more, f"{package} holds {more}"
 
 
 def wheel(binary, directory):
