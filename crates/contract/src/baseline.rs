@@ -4,12 +4,10 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::budget::{Budget, Form, Listing, left_out, next_cursor};
-use super::change::Diagnostic;
-use super::diagnostics::Counts;
+use super::diagnostics::{Counts, Diagnostic, diagnostic_cost};
 use super::examples;
-use super::pages::diagnostic_cost;
 use super::request::{Answer, request};
-use super::shapes::Meta;
+use super::shared_types::Meta;
 
 request! { body
     /// Of which files the errors and warnings of this moment are kept.

@@ -3,9 +3,8 @@
 
 use serde::Serialize;
 
-use super::calls::Reply;
-use super::shapes::{Meta, Missing, Symbol, Usage};
-use semdex_model::{Code, Error, MissingCode, Result};
+use super::shared_types::{Symbol, Usage};
+use semdex_model::{Code, Error, Result};
 
 /// A token is counted as so many bytes of a reply's body.
 pub const BYTES_PER_TOKEN: usize = 4;
@@ -198,86 +197,6 @@ impl<T> Listing<T> {
         budget.share(&mut [(&mut self.part, costs, 100)]);
         self.truncate();
     }
-}
-
-/// So often a reply is written anew to come nearer to its budget.
-const FITTINGS: usize = 8;
-
-/// What can be shortened to a budget: a reply, or a problem.
-pub trait Fit: Clone {
-    /// What it says of itself, where it does.
-    fn meta(&mut self) -> Option<&mut Meta>;
-
-    /// Shortens it to about what the budget allows. Answers with what was left out, in words; nothing where it cannot
-    /// be shortened.
-    fn fit(&mut self, budget: Budget) -> Option<Vec<String>>;
-
-    /// Whether a budget counts its JSON too.
-    fn counts_json(&self) -> bool {
-        true
-    }
-
-    /// Where what was left out is to be had.
-    const REST: &str;
-}
-
-impl Fit for Reply {
-    /// A map is chosen for what its Markdown takes.
-    fn counts_json(&self) -> bool {
-        !matches!(self, Reply::Map(_))
-    }
-
-    fn meta(&mut self) -> Option<&mut Meta> {
-        Reply::meta(self)
-    }
-
-    fn fit(&mut self, budget: Budget) -> Option<Vec<String>> {
-        Reply::fit(self, budget)
-    }
-
-    const REST: &str = "go on with `next_cursor`";
-}
-
-/// The reply as a face writes it, no longer than so many tokens, if it can be that short.
-pub(crate) fn fitted<T: Fit, B: AsRef<[u8]> + Default, E>(
-    reply: T,
-    form: Form,
-    max_tokens: Option<usize>,
-    write: impl Fn(T) -> Result<B, E>,
-) -> Result<B, E> {
-    let Some(most) = max_tokens.map(|it| it.saturating_mul(BYTES_PER_TOKEN)) else { return write(reply) };
-    // What a reply takes is known when it is written: the budget is set by what came of the one before.
-    let mut budget = most;
-    let mut best: Option<(bool, B)> = None;
-    let mut was_too_long = false;
-    for round in 0..FITTINGS {
-        let mut reply = reply.clone();
-        let Some(left_out) = reply.fit(Budget::new(budget, form)) else { return write(reply) };
-        let is_whole = left_out.is_empty();
-        if !is_whole && let Some(meta) = reply.meta() {
-            let detail = format!("{}: {}", left_out.join(", "), T::REST);
-            meta.missing.push(Missing::new(MissingCode::Budget, "max_tokens", detail));
-        }
-        let body = write(reply)?;
-        let written = body.as_ref().len();
-        let (fits, length) = (written <= most, written.max(1));
-        let is_better = best.as_ref().is_none_or(|(best_fits, best)| match (fits, best_fits) {
-            (true, true) => length > best.as_ref().len(),
-            (false, false) => length < best.as_ref().len(),
-            (fits, _) => fits,
-        });
-        if is_better {
-            best = Some((fits, body));
-        }
-        // What is left free is worth another try, unless one was too long already.
-        if fits && (is_whole || was_too_long || length * 20 >= most * 19) || budget <= 1 {
-            break;
-        }
-        was_too_long |= !fits;
-        let margin = if fits { 98 } else { 96 - 4 * round };
-        budget = budget.saturating_mul(most) / length * margin / 100;
-    }
-    Ok(best.map(|it| it.1).unwrap_or_default())
 }
 
 /// "40 of 120 lines of the source", for each part that was cut.

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 use utoipa::openapi::{RefOr, Schema};
 
-use super::calls::{CALLS, Request};
+use super::call_table::{CALLS, Request};
 use super::request::{Document, NamedSchema};
 use semdex_model::{Code, Error, Result};
 

@@ -1,79 +1,21 @@
 //! What every change answers with: where it landed, what it brought and what it breaks.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use utoipa::ToSchema;
 
+use super::budget::{Budget, Form, Part, left_out, text_cost};
+use super::diagnostics::{Diagnostic, diagnostic_cost};
+use super::enums::{ChangeKind, FindingKind, Severity, Strategy};
 use super::examples;
-use super::pages::{self, Pages};
-use super::shapes::{Meta, Place, is_false, list};
-use super::words::{ChangeKind, FindingKind, Severity, Strategy};
+use super::pages::{Kept, Pages};
+use super::request::Answer;
+use super::shared_types::{Meta, Place, is_false, list};
+use semdex_model::Result;
 
-/// What an engine says of a place.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
-pub struct Diagnostic {
-    /// What is marked.
-    #[serde(flatten)]
-    pub place: Place,
-    /// As its source rates it.
-    pub severity: Severity,
-    /// The source's own identifier for it. Absent where it gives none.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false, examples("E0425"))]
-    pub code: Option<String>,
-    /// Without the code; it may have several lines.
-    pub message: String,
-    /// `rust-analyzer`, `gopls`, `rustc`, `go vet`, …
-    pub source: String,
-    /// The path of the symbol in whose text it stands.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub symbol: Option<String>,
-    /// What the compiler says of it at this revision: that it is so, or that it is not; null where it was not asked.
-    #[schema(required)]
-    pub confirmed: Option<bool>,
-    /// What is offered against it, where `fixes` was asked for; absent where there is nothing.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub fixes: Vec<Fix>,
-}
-
-/// An offer to put a diagnostic right.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
-pub struct Fix {
-    /// What `fix` of `POST /v1/edit` takes. It holds for the texts that it was offered for, also over a restart.
-    #[schema(examples("src/lib.rs@655-711#af1349b9f5f9a1a6a0404dea"))]
-    pub id: String,
-    /// What it does, in the words of the engine or server.
-    #[schema(examples("Change it to be mutable"))]
-    pub title: String,
-    /// The files that it changes; absent where that is the diagnostic's own alone.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub files: Option<Vec<String>>,
-}
-
-impl From<semdex_model::Diagnostic> for Diagnostic {
-    fn from(diagnostic: semdex_model::Diagnostic) -> Diagnostic {
-        let semdex_model::Diagnostic { place, severity, code, message, source, symbol, confirmed } = diagnostic;
-        let fixes = Vec::new();
-        Diagnostic { place: place.into(), severity: severity.into(), code, message, source, symbol, confirmed, fixes }
-    }
-}
-
-impl Diagnostic {
-    /// A place that a change breaks, as what an engine would say of it.
-    pub fn of_broken(broken: &Broken, source: &str) -> Diagnostic {
-        Diagnostic {
-            place: broken.at.place.clone(),
-            severity: Severity::Error,
-            code: broken.code.clone(),
-            message: broken.reason.clone(),
-            source: source.to_owned(),
-            symbol: broken.at.symbol.clone(),
-            confirmed: None,
-            fixes: Vec::new(),
-        }
-    }
-}
+/// The parts of an impact: changed, broken, affected, tests, unchecked.
+pub(super) const IMPACT_PARTS: usize = 5;
+/// The parts of a change: edits, validation, new diagnostics, lines of the diffs, fixed diagnostics; then the impact's.
+const CHANGE_PARTS: usize = 5 + IMPACT_PARTS;
 
 /// What a change did, or would do.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
@@ -105,7 +47,88 @@ pub struct ChangeReport {
     pub meta: Meta,
     /// Where the reply was cut.
     #[serde(skip)]
-    pub pages: Pages<{ pages::CHANGE }>,
+    pub pages: Pages<CHANGE_PARTS>,
+}
+
+impl Kept for ChangeReport {
+    fn keep_under(&mut self, id: &str) {
+        self.pages = Pages::kept(id, self.lengths());
+    }
+
+    fn after(mut self, cursor: &str) -> Result<ChangeReport> {
+        let lengths = self.lengths();
+        let [edits, validation, new, lines, fixed, impact @ ..] = self.pages.resume(cursor, lengths)?;
+        self.edits.drain(..edits);
+        self.validation.drain(..validation);
+        self.diagnostics.new.drain(..new);
+        self.diagnostics.fixed.drain(..fixed);
+        self.files = stretch(&self.files, lines, usize::MAX);
+        self.impact.skip(impact);
+        Ok(self)
+    }
+}
+
+impl ChangeReport {
+    fn lengths(&self) -> [usize; CHANGE_PARTS] {
+        let DiagnosticsDelta { new, fixed } = &self.diagnostics;
+        let lines = self.files.iter().map(lines_of).sum();
+        let [changed, broken, affected, tests, unchecked] = self.impact.lengths();
+        let (edits, validation) = (self.edits.len(), self.validation.len());
+        [edits, validation, new.len(), lines, fixed.len(), changed, broken, affected, tests, unchecked]
+    }
+}
+
+impl Answer for ChangeReport {
+    fn meta(&mut self) -> Option<&mut Meta> {
+        Some(&mut self.meta)
+    }
+
+    fn fit(&mut self, mut budget: Budget) -> Option<Vec<String>> {
+        budget.spend(300);
+        let form = budget.form();
+        let edits = self.edits.iter().map(|it| it.place.file.len() + form.or(30, 180)).collect();
+        let finding = |it: &Finding| {
+            let suggestions: usize = it.suggestions.iter().map(|it| text_cost(it) + 4).sum();
+            it.file.len() + text_cost(&it.text) + text_cost(&it.detail) + suggestions + form.or(20, 100)
+        };
+        let validation = self.validation.iter().map(finding).collect();
+        let new = self.diagnostics.new.iter().map(|it| diagnostic_cost(it, form)).collect();
+        let fixed = self.diagnostics.fixed.iter().map(|it| diagnostic_cost(it, form)).collect();
+        let lines = self.files.iter().flat_map(|it| line_costs(it, form)).collect();
+        let impact = self.impact.costs(form);
+        let [edits_part, validation_part, new_part, lines_part, fixed_part, impact_parts @ ..] = &mut self.pages.parts;
+        let [changed_part, broken_part, affected_part, tests_part, unchecked_part] = impact_parts;
+        let [changed, broken, affected, tests, unchecked] = impact;
+        budget.share(&mut [
+            (edits_part, edits, 30),
+            (validation_part, validation, 40),
+            (changed_part, changed, 40),
+            (broken_part, broken, 60),
+            (new_part, new, 50),
+            (lines_part, lines, 60),
+            (tests_part, tests, 50),
+            (affected_part, affected, 60),
+            (unchecked_part, unchecked, 60),
+            (fixed_part, fixed, 100),
+        ]);
+        let [edits, validation, new, lines, fixed, impact @ ..] = self.pages.parts.map(|it| it.count);
+        self.edits.truncate(edits);
+        self.validation.truncate(validation);
+        self.diagnostics.new.truncate(new);
+        self.diagnostics.fixed.truncate(fixed);
+        self.files = stretch(&self.files, 0, lines);
+        self.impact.truncate(impact);
+        self.next_cursor = self.pages.next_cursor();
+        let [edits, validation, new, lines, fixed, impact @ ..] = self.pages.parts;
+        let own = [
+            ("edits", edits),
+            ("findings", validation),
+            ("new diagnostics", new),
+            ("lines of the diffs", lines),
+            ("fixed diagnostics", fixed),
+        ];
+        Some(left_out(&[&own[..], &named_parts(impact)[..]].concat()))
+    }
 }
 
 /// A file before and after a change.
@@ -205,6 +228,71 @@ impl From<semdex_model::Impact> for Impact {
     }
 }
 
+impl Impact {
+    pub(super) fn lengths(&self) -> [usize; IMPACT_PARTS] {
+        let Impact { changed, broken, affected, tests, unchecked } = self;
+        [changed.len(), broken.len(), affected.len(), tests.len(), unchecked.len()]
+    }
+
+    pub(super) fn skip(&mut self, [changed, broken, affected, tests, unchecked]: [usize; IMPACT_PARTS]) {
+        self.changed.drain(..changed);
+        self.broken.drain(..broken);
+        self.affected.drain(..affected);
+        self.tests.drain(..tests);
+        self.unchecked.drain(..unchecked);
+    }
+
+    pub(super) fn truncate(&mut self, [changed, broken, affected, tests, unchecked]: [usize; IMPACT_PARTS]) {
+        self.changed.truncate(changed);
+        self.broken.truncate(broken);
+        self.affected.truncate(affected);
+        self.tests.truncate(tests);
+        self.unchecked.truncate(unchecked);
+    }
+
+    /// What each broken place takes, with its part of the places that are only affected.
+    pub(super) fn broken_costs(&self, form: Form) -> Vec<usize> {
+        let [_, broken, affected, tests, _] = self.costs(form);
+        let longest = broken.len().max(affected.len()).max(tests.len());
+        let at = |costs: &[usize], at: usize| costs.get(at).copied().unwrap_or_default();
+        (0..longest).map(|it| at(&broken, it) + at(&affected, it) + at(&tests, it)).collect()
+    }
+
+    pub(super) fn costs(&self, form: Form) -> [Vec<usize>; IMPACT_PARTS] {
+        let text = |it: &Option<String>| it.as_deref().map_or(0, text_cost);
+        // In Markdown a place is a number on the line of its file.
+        let place = |it: &Affected| match form {
+            Form::Markdown => 7,
+            Form::Json => it.place.file.len() + text_cost(&it.text) + text(&it.symbol) + text(&it.cause) + 180,
+        };
+        let broken = |it: &Broken| match form {
+            Form::Markdown => 9,
+            Form::Json => place(&it.at) + text_cost(&it.reason) + 40,
+        };
+        [
+            self.changed
+                .iter()
+                .map(|it| it.symbol.len() + text(&it.before) + text(&it.after) + form.or(30, 80))
+                .collect(),
+            self.broken.iter().map(broken).collect(),
+            self.affected.iter().map(place).collect(),
+            self.tests.iter().map(|it| place(&it.at) + form.or(40, 20)).collect(),
+            self.unchecked.iter().map(|it| it.code.len() + text_cost(&it.detail) + form.or(10, 30)).collect(),
+        ]
+    }
+}
+
+pub(super) fn named_parts(parts: [Part; IMPACT_PARTS]) -> [(&'static str, Part); IMPACT_PARTS] {
+    let [changed, broken, affected, tests, unchecked] = parts;
+    [
+        ("changed symbols", changed),
+        ("broken places", broken),
+        ("affected places", affected),
+        ("tests", tests),
+        ("things not checked", unchecked),
+    ]
+}
+
 /// A test that reaches what changed, by the place in it that leads there.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct Reaching {
@@ -300,6 +388,22 @@ impl From<semdex_model::Broken> for Broken {
     }
 }
 
+impl Diagnostic {
+    /// A place that a change breaks, as what an engine would say of it.
+    pub fn of_broken(broken: &Broken, source: &str) -> Diagnostic {
+        Diagnostic {
+            place: broken.at.place.clone(),
+            severity: Severity::Error,
+            code: broken.code.clone(),
+            message: broken.reason.clone(),
+            source: source.to_owned(),
+            symbol: broken.at.symbol.clone(),
+            confirmed: None,
+            fixes: Vec::new(),
+        }
+    }
+}
+
 /// Something that could be broken and that nobody looked at.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct Unchecked {
@@ -356,8 +460,74 @@ impl From<semdex_model::Candidate> for Candidate {
     }
 }
 
+/// A file that has nothing to show counts as a line: that it changed is told too.
+fn lines_of(file: &ChangedFile) -> usize {
+    file.diff.split_inclusive('\n').count().max(1)
+}
+
+/// The first line of a file takes what is said of the file.
+fn line_costs(file: &ChangedFile, form: Form) -> Vec<usize> {
+    let head = 2 * file.file.len() + file.note.as_deref().map_or(0, text_cost) + form.or(100, 260);
+    let mut costs: Vec<usize> = file.diff.split_inclusive('\n').map(text_cost).collect();
+    match costs.first_mut() {
+        Some(first) => *first += head,
+        None => costs.push(head),
+    }
+    costs
+}
+
+/// The files that a stretch of the lines of all diffs is of, each with its own part of it.
+fn stretch(files: &[ChangedFile], from: usize, count: usize) -> Vec<ChangedFile> {
+    let (mut skip, mut left) = (from, count);
+    let mut given = Vec::new();
+    for file in files {
+        let lines = lines_of(file);
+        if skip >= lines {
+            skip -= lines;
+            continue;
+        }
+        let here = (lines - skip).min(left);
+        if here == 0 {
+            break;
+        }
+        let diff = file.diff.split_inclusive('\n').skip(skip).take(here).collect();
+        given.push(ChangedFile { diff, ..file.clone() });
+        (skip, left) = (0, left - here);
+    }
+    given
+}
+
 /// Rounded down, so that a score never reads as if it had reached a threshold that it missed. The small addition is
 /// for scores like 97.3, which in binary lie a little below themselves.
 fn hundredths(score: f64) -> f64 {
     (score * 100.0 + 1e-6).floor() / 100.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(name: &str, diff: &str) -> ChangedFile {
+        ChangedFile {
+            file: name.to_owned(),
+            hash: None,
+            old_hash: None,
+            created: false,
+            diff: diff.to_owned(),
+            note: None,
+            overlay: false,
+        }
+    }
+
+    #[test]
+    fn stretches_of_diffs_put_together_are_the_whole() {
+        let files = [file("a", "1\n2\n3\n"), file("b", ""), file("c", "4\n5")];
+        let text_of =
+            |files: &[ChangedFile]| files.iter().map(|it| format!("{}:{};", it.file, it.diff)).collect::<String>();
+        assert_eq!(text_of(&stretch(&files, 0, 6)), text_of(&files));
+        assert_eq!(text_of(&stretch(&files, 1, 2)), "a:2\n3\n;");
+        assert_eq!(text_of(&stretch(&files, 2, 3)), "a:3\n;b:;c:4\n;");
+        assert_eq!(text_of(&stretch(&files, 5, 9)), "c:5;");
+        assert!(stretch(&files, 6, 9).is_empty());
+    }
 }

@@ -4,12 +4,12 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::budget::{Budget, Listing, Part, left_out, line_costs, next_cursor, symbol_cost, text_cost};
+use super::enums::{ExampleOrigin, Language};
 use super::examples;
 use super::relations::{UsageList, spend_on};
 use super::request::{Answer, request};
-use super::shapes::{Meta, Origin, Symbol, is_false};
+use super::shared_types::{Meta, Origin, Symbol, is_false};
 use super::symbols::SymbolTree;
-use super::words::{ExampleOrigin, Language};
 
 request! { body
     /// What to describe: a symbol by its path, or by a shorter name within a package or a file; without a symbol the
@@ -104,6 +104,7 @@ pub(crate) enum OfFile {
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[schema(examples(examples::described))]
 pub struct DescribedSymbol {
+    #[expect(missing_docs, reason = "utoipa turns the comment of an inlined field into a schema of type `object`")]
     #[schema(inline)]
     pub kind: OfSymbol,
     /// The definition, with its members.

@@ -3,13 +3,12 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::budget::{Budget, Listing, left_out};
-use super::change::Diagnostic;
+use super::budget::{Budget, Form, Listing, left_out, text_cost};
+use super::enums::Severity;
 use super::examples;
-use super::pages::diagnostic_cost;
 use super::parse::nearest;
 use super::request::{Answer, request};
-use super::shapes::Meta;
+use super::shared_types::{Meta, Place};
 use semdex_model::{Code, Error, Result};
 
 request! { query
@@ -112,6 +111,67 @@ impl Answer for DiagnosticsReply {
         self.next_cursor = self.items.next_cursor();
         Some(left_out(&[("diagnostics", self.items.part)]))
     }
+}
+
+/// What an engine says of a place.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct Diagnostic {
+    /// What is marked.
+    #[serde(flatten)]
+    pub place: Place,
+    /// As its source rates it.
+    pub severity: Severity,
+    /// The source's own identifier for it. Absent where it gives none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, examples("E0425"))]
+    pub code: Option<String>,
+    /// Without the code; it may have several lines.
+    pub message: String,
+    /// `rust-analyzer`, `gopls`, `rustc`, `go vet`, …
+    pub source: String,
+    /// The path of the symbol in whose text it stands.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub symbol: Option<String>,
+    /// What the compiler says of it at this revision: that it is so, or that it is not; null where it was not asked.
+    #[schema(required)]
+    pub confirmed: Option<bool>,
+    /// What is offered against it, where `fixes` was asked for; absent where there is nothing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fixes: Vec<Fix>,
+}
+
+/// An offer to put a diagnostic right.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct Fix {
+    /// What `fix` of `POST /v1/edit` takes. It holds for the texts that it was offered for, also over a restart.
+    #[schema(examples("src/lib.rs@655-711#af1349b9f5f9a1a6a0404dea"))]
+    pub id: String,
+    /// What it does, in the words of the engine or server.
+    #[schema(examples("Change it to be mutable"))]
+    pub title: String,
+    /// The files that it changes; absent where that is the diagnostic's own alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub files: Option<Vec<String>>,
+}
+
+impl From<semdex_model::Diagnostic> for Diagnostic {
+    fn from(diagnostic: semdex_model::Diagnostic) -> Diagnostic {
+        let semdex_model::Diagnostic { place, severity, code, message, source, symbol, confirmed } = diagnostic;
+        let fixes = Vec::new();
+        Diagnostic { place: place.into(), severity: severity.into(), code, message, source, symbol, confirmed, fixes }
+    }
+}
+
+pub(super) fn diagnostic_cost(it: &Diagnostic, form: Form) -> usize {
+    let symbol = it.symbol.as_deref().map_or(0, text_cost);
+    let of_fix = |it: &Fix| {
+        let files: usize = it.files.iter().flatten().map(String::len).sum();
+        it.id.len() + it.title.len() + files + form.or(14, 30)
+    };
+    let fixes: usize = it.fixes.iter().map(of_fix).sum();
+    it.place.file.len() + text_cost(&it.message) + it.source.len() + symbol + fixes + form.or(40, 180)
 }
 
 /// How many there are of each severity, told or not.

@@ -5,9 +5,9 @@ use utoipa::ToSchema;
 use utoipa::openapi::ContentBuilder;
 use utoipa::openapi::schema::{Object, Type};
 
+use super::enums::{At, OnBreak};
 use super::parse::from_query;
 use super::request::{Document, parameters, request};
-use super::words::{At, OnBreak};
 use semdex_model::{Code, Error, Result, SymbolQuery};
 use semdex_text::blocks::{self, Action};
 

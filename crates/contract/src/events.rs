@@ -7,11 +7,12 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa::openapi::path::Parameter;
 
-use super::change::{Diagnostic, Impact};
+use super::change::Impact;
+use super::diagnostics::Diagnostic;
+use super::enums::{ChangeCause, EventType, RunState, State, VerifyKind};
 use super::parse::{from_query, nearest};
-use super::process::Progress;
 use super::request::parameters;
-use super::words::{ChangeCause, EventType, RunState, State, VerifyKind};
+use super::status::Progress;
 use semdex_model::{Code, Error, Result};
 
 /// Which events to tell.

@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 use super::diagnostics::Counts;
 use super::examples;
 use super::request::request;
-use super::shapes::Meta;
+use super::shared_types::Meta;
 
 request! { query
     /// The thresholds; each comes before the one of `[gate]` in the configuration.

@@ -4,12 +4,15 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::budget::{Budget, Listing, left_out, text_cost};
+use super::enums::{Dirty, FileStatus};
 use super::examples;
-use super::pages::{self, Pages};
+use super::pages::{Kept, Pages};
 use super::request::{Answer, request};
-use super::shapes::{Meta, is_false};
-use super::words::{Dirty, FileStatus};
+use super::shared_types::{Meta, is_false};
 use semdex_model::{Code, Error, Result};
+
+/// The parts of a commit: its files, and those of the commit before it.
+const PARTS: usize = 2;
 
 request! { query
     /// Which repository.
@@ -163,7 +166,47 @@ pub struct CommitReply {
     pub meta: Meta,
     /// Where the reply was cut.
     #[serde(skip)]
-    pub pages: Pages<{ pages::COMMIT }>,
+    pub pages: Pages<PARTS>,
+}
+
+impl Kept for CommitReply {
+    fn keep_under(&mut self, id: &str) {
+        self.pages = Pages::kept(id, self.lengths());
+    }
+
+    fn after(mut self, cursor: &str) -> Result<CommitReply> {
+        let lengths = self.lengths();
+        let [files, before] = self.pages.resume(cursor, lengths)?;
+        self.files.drain(..files);
+        self.before.iter_mut().for_each(|it| drop(it.files.drain(..before)));
+        Ok(self)
+    }
+}
+
+impl CommitReply {
+    fn lengths(&self) -> [usize; PARTS] {
+        [self.files.len(), self.before.as_ref().map_or(0, |it| it.files.len())]
+    }
+}
+
+impl Answer for CommitReply {
+    fn meta(&mut self) -> Option<&mut Meta> {
+        Some(&mut self.meta)
+    }
+
+    fn fit(&mut self, mut budget: Budget) -> Option<Vec<String>> {
+        budget.spend(300 + text_cost(&self.message));
+        let costs = |files: &[String]| files.iter().map(|it| text_cost(it) + 6).collect::<Vec<_>>();
+        let before = self.before.as_ref().map(|it| costs(&it.files)).unwrap_or_default();
+        let [files_part, before_part] = &mut self.pages.parts;
+        budget.share(&mut [(files_part, costs(&self.files), 70), (before_part, before, 100)]);
+        let [files, before] = self.pages.parts.map(|it| it.count);
+        self.files.truncate(files);
+        self.before.iter_mut().for_each(|it| it.files.truncate(before));
+        self.next_cursor = self.pages.next_cursor();
+        let [files, before] = self.pages.parts;
+        Some(left_out(&[("files", files), ("files of the commit before", before)]))
+    }
 }
 
 /// The commit of the user's own work.

@@ -3,12 +3,14 @@
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::change::Impact;
+use super::budget::{Budget, left_out};
+use super::change::{IMPACT_PARTS, Impact, named_parts};
+use super::enums::Alteration;
 use super::examples;
-use super::pages::{self, Pages};
-use super::request::request;
-use super::shapes::Meta;
-use super::words::Alteration;
+use super::pages::{Kept, Pages};
+use super::request::{Answer, request};
+use super::shared_types::Meta;
+use semdex_model::Result;
 
 request! { body
     /// A symbol, and what would be done to it.
@@ -38,5 +40,39 @@ pub struct ImpactReport {
     pub meta: Meta,
     /// Where the reply was cut.
     #[serde(skip)]
-    pub pages: Pages<{ pages::IMPACT }>,
+    pub pages: Pages<IMPACT_PARTS>,
+}
+
+impl Kept for ImpactReport {
+    fn keep_under(&mut self, id: &str) {
+        self.pages = Pages::kept(id, self.impact.lengths());
+    }
+
+    fn after(mut self, cursor: &str) -> Result<ImpactReport> {
+        let from = self.pages.resume(cursor, self.impact.lengths())?;
+        self.impact.skip(from);
+        Ok(self)
+    }
+}
+
+impl Answer for ImpactReport {
+    fn meta(&mut self) -> Option<&mut Meta> {
+        Some(&mut self.meta)
+    }
+
+    fn fit(&mut self, mut budget: Budget) -> Option<Vec<String>> {
+        budget.spend(200);
+        let [changed, broken, affected, tests, unchecked] = self.impact.costs(budget.form());
+        let [changed_part, broken_part, affected_part, tests_part, unchecked_part] = &mut self.pages.parts;
+        budget.share(&mut [
+            (changed_part, changed, 40),
+            (broken_part, broken, 60),
+            (tests_part, tests, 50),
+            (affected_part, affected, 60),
+            (unchecked_part, unchecked, 100),
+        ]);
+        self.impact.truncate(self.pages.parts.map(|it| it.count));
+        self.next_cursor = self.pages.next_cursor();
+        Some(left_out(&named_parts(self.pages.parts)))
+    }
 }

@@ -4,10 +4,10 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::budget::{Budget, Part, foreign_cursor, text_cost};
+use super::enums::ChangeCause;
 use super::examples;
 use super::request::{Answer, request};
-use super::shapes::Meta;
-use super::words::ChangeCause;
+use super::shared_types::Meta;
 use semdex_model::Result;
 
 request! { body

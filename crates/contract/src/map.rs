@@ -7,7 +7,7 @@ use super::budget::{BYTES_PER_TOKEN, foreign_cursor};
 use super::examples;
 use super::parse::BETWEEN;
 use super::request::{Answer, request};
-use super::shapes::{Meta, Missing, Symbol};
+use super::shared_types::{Meta, Missing, Symbol};
 use semdex_model::{MissingCode, Result};
 use semdex_text::visible::one_line;
 

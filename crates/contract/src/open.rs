@@ -4,11 +4,11 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::budget::{Budget, Form, Listing, Part, left_out, next_cursor, text_cost};
+use super::enums::Language;
 use super::examples;
 use super::request::{Answer, request};
-use super::shapes::{Meta, Symbol, is_false};
+use super::shared_types::{Meta, Symbol, is_false};
 use super::symbols::SymbolTree;
-use super::words::Language;
 
 request! { body
     /// Which file to open.

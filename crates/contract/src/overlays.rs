@@ -5,10 +5,10 @@ use std::time::Duration;
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use super::enums::OverlayEdits;
 use super::examples;
 use super::request::request;
-use super::shapes::Meta;
-use super::words::OverlayEdits;
+use super::shared_types::Meta;
 use semdex_model::{Code, Error, Result};
 
 const DEFAULT_TTL_S: u64 = 3600;

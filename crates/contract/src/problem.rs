@@ -3,10 +3,11 @@
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::budget::{Budget, Fit, Form, Part, left_out, symbol_cost, text_cost};
+use super::budget::{Budget, Form, Part, left_out, symbol_cost, text_cost};
 use super::change::{Candidate, Impact, Nearest};
-use super::shapes::{Meta, Symbol, list};
-use super::words::ProblemCode;
+use super::enums::ProblemCode;
+use super::shared_types::{Meta, Symbol, list};
+use super::shorten::Fit;
 use semdex_model::{Code, Error};
 
 /// The code in a few words, always the same for one code.

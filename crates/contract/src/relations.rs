@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 use super::budget::{Budget, Form, Listing, Part, left_out, next_cursor, symbol_cost, text_cost, usage_cost};
 use super::examples;
 use super::request::{Answer, request};
-use super::shapes::{Meta, Place, Symbol, Usage, list};
+use super::shared_types::{Meta, Place, Symbol, Usage, list};
 use semdex_model::{SymbolQuery, UsageCount, UsagePage, Window};
 
 request! { query

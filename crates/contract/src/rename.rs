@@ -1,7 +1,7 @@
 //! `rename`: another name for a symbol, everywhere at once.
 
+use super::enums::OnBreak;
 use super::request::request;
-use super::words::OnBreak;
 
 request! { body
     /// Which symbol gets which name.

@@ -10,7 +10,7 @@ use utoipa::openapi::request_body::{RequestBody, RequestBodyBuilder};
 use utoipa::openapi::{ContentBuilder, Object, Ref, RefOr, Required, Schema, schema};
 
 use super::budget::Budget;
-use super::shapes::Meta;
+use super::shared_types::Meta;
 use semdex_model::{Code, Error, Result};
 
 /// The longest that a question may ask to wait.

@@ -4,11 +4,12 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::budget::{Budget, Form, Listing, Part, left_out, next_cursor, positions, text_cost};
-use super::change::{Diagnostic, Landed};
+use super::change::Landed;
+use super::diagnostics::Diagnostic;
+use super::enums::{RunState, VerifyKind};
 use super::examples;
 use super::request::{Answer, request};
-use super::shapes::Meta;
-use super::words::{RunState, VerifyKind};
+use super::shared_types::Meta;
 use semdex_model::{Code, Error, Result};
 
 const DEFAULT_RETRIES: u32 = 3;

@@ -7,7 +7,7 @@ use super::budget::{Budget, Listing, left_out};
 use super::diagnostics::Counts;
 use super::examples;
 use super::request::{Answer, request};
-use super::shapes::Meta;
+use super::shared_types::Meta;
 
 request! { query
     /// Of what.

@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 use super::budget::{Budget, Form, Part, left_out, next_cursor, symbol_cost, text_cost};
 use super::examples;
 use super::request::{Answer, request};
-use super::shapes::{Meta, Origin, Place, Symbol, holds_others, list};
+use super::shared_types::{Meta, Origin, Place, Symbol, holds_others, list};
 use semdex_model::{Code, Error, Result};
 
 request! { query

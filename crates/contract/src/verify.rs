@@ -6,12 +6,12 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::budget::{Budget, Form, left_out, line_costs, text_cost};
-use super::change::Diagnostic;
+use super::diagnostics::{Diagnostic, diagnostic_cost};
+use super::enums::{Language, Severity, VerifyKind};
 use super::examples;
-use super::pages::{Kept, Pages, diagnostic_cost};
+use super::pages::{Kept, Pages};
 use super::request::{Answer, request};
-use super::shapes::{Meta, list, milliseconds};
-use super::words::{Language, Severity, VerifyKind};
+use super::shared_types::{Meta, list, milliseconds};
 use semdex_model::{Code, Error, Result};
 
 const DEFAULT_TIMEOUT_MS: u64 = 600_000;

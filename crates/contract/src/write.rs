@@ -1,7 +1,7 @@
 //! `write`: a whole text into a file.
 
+use super::enums::{OnBreak, WriteMode};
 use super::request::request;
-use super::words::{OnBreak, WriteMode};
 
 request! { body
     /// What to write where.

@@ -3,18 +3,18 @@
 
 mod change;
 mod code;
-mod cut;
+mod cut_lines;
 mod describe;
 mod git;
 mod journal;
 mod lists;
 mod map;
 mod markdown;
+mod regressions;
 mod runs;
 mod sarif;
 mod status;
 mod verify;
-mod watched;
 
 use std::convert::Infallible;
 use std::slice::from_ref;
@@ -23,7 +23,8 @@ use std::time::Instant;
 pub(crate) use change::problem;
 pub use sarif::sarif;
 
-use crate::budget::{BYTES_PER_TOKEN, Fit, Form, fitted};
+use crate::budget::{BYTES_PER_TOKEN, Form};
+use crate::shorten::{Fit, fitted};
 use crate::{Health, Meta, PROBLEM_TOKENS, Problem, Reply, milliseconds};
 use markdown::{footer, one};
 
@@ -46,7 +47,7 @@ pub fn refusal(refused: Problem, came: Instant) -> String {
 fn within<T: Fit>(answer: T, max_tokens: Option<usize>, write: impl Fn(T) -> String) -> String {
     let Ok(text) = fitted(answer, Form::Markdown, max_tokens, |it| Ok::<_, Infallible>(write(it)));
     match max_tokens {
-        Some(most) => cut::cut_lines(text, most.saturating_mul(BYTES_PER_TOKEN)),
+        Some(most) => cut_lines::cut_lines(text, most.saturating_mul(BYTES_PER_TOKEN)),
         None => text,
     }
 }
@@ -70,10 +71,10 @@ pub fn reply(reply: &Reply) -> String {
         Reply::Callees(it) => lists::callees(it) + &footer(&it.meta),
         Reply::Implementations(it) => lists::implementations(it) + &footer(&it.meta),
         Reply::Diagnostics(it) => lists::diagnostics(it) + &footer(&it.meta),
-        Reply::Baseline(it) => watched::baseline(it) + &footer(&it.meta),
-        Reply::Regressions(it) => watched::regressions(it) + &footer(&it.meta),
-        Reply::Gate(it) => watched::gate(it) + &footer(&it.meta),
-        Reply::Stats(it) => watched::stats(it) + &footer(&it.meta),
+        Reply::Baseline(it) => regressions::baseline(it) + &footer(&it.meta),
+        Reply::Regressions(it) => regressions::regressions(it) + &footer(&it.meta),
+        Reply::Gate(it) => regressions::gate(it) + &footer(&it.meta),
+        Reply::Stats(it) => regressions::stats(it) + &footer(&it.meta),
         Reply::Map(it) => map::map(it) + &footer(&it.meta),
         Reply::Impact(it) => change::impact(it) + &footer(&it.meta),
         Reply::Edit(it) | Reply::Write(it) | Reply::Undo(it) | Reply::Rename(it) => {

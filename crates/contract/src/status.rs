@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use super::enums::{EngineState, Language, State};
 use super::examples;
 use super::request::{Answer, Arguments, Common, Document, parameters};
-use super::shapes::{Meta, Missing};
-use super::words::{EngineState, Language, State};
+use super::shared_types::{Meta, Missing};
 
 /// Which workspaces to tell of.
 #[derive(Debug, Deserialize, utoipa::IntoParams)]

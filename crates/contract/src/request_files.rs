@@ -1,6 +1,6 @@
 //! The files that a request names: one of them may say which workspace it is about.
 
-use super::calls::Request;
+use super::call_table::Request;
 
 impl Request {
     /// The files that its fields name, as they name them.

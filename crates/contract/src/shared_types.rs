@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::words::{Language, Role, State, SymbolKind};
+use super::enums::{Language, Role, State, SymbolKind};
 
 /// A stretch of a file, in UTF-8 byte offsets with the end exclusive; lines and the column (in bytes) count from 1.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]

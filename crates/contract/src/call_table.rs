@@ -3,12 +3,36 @@
 
 use serde::Serialize;
 
+use super::baseline::{BaselineReply, BaselineRequest, RegressionsQuery, RegressionsReply};
 use super::budget::Budget;
 use super::call::{Call, Effect, Method, Needs, Shape};
+use super::call_table_macro::{calls, given_in_full};
+use super::change::ChangeReport;
+use super::describe::{DescribeRequest, Described};
+use super::diagnostics::{DiagnosticsQuery, DiagnosticsReply};
+use super::edit::EditRequest;
+use super::gate::{GateQuery, GateReply};
+use super::git::{CommitReply, CommitRequest, GitQuery, GitReply};
+use super::impact::{ImpactReport, ImpactRequest};
+use super::journal::{ChangesQuery, ChangesReply, UndoRequest};
+use super::map::{MapQuery, MapReply};
+use super::open::{OpenRequest, Opened};
+use super::overlays::{DeleteOverlayQuery, OverlayQuery, OverlayReply, OverlayRequest, OverlaysReply};
 use super::parse::{from_json, from_query, from_repeating_query};
+use super::relations::{AboutSymbolQuery, CallsReply, ImplementationsReply, UsagesReply};
+use super::rename::RenameRequest;
 use super::request::{Answer, Arguments, Common, schemas};
-use super::table::{calls, given_in_full};
-use super::*;
+use super::runs::{CancelRunQuery, RunQuery, RunReply, RunStarted, StartRunRequest};
+use super::shared_types::Meta;
+use super::shorten::Fit;
+use super::stats::{StatsQuery, StatsReply};
+use super::status::{
+    AnyArguments, CloseWorkspaceQuery, Health, NoArguments, OpenWorkspaceRequest, StatusQuery, StatusReply,
+    WorkspaceReply, WorkspacesReply,
+};
+use super::symbols::{SymbolAtQuery, SymbolAtReply, SymbolsQuery, SymbolsReply};
+use super::verify::{VerifyReply, VerifyRequest};
+use super::write::WriteRequest;
 use semdex_model::Code;
 
 const ANSWER: &[Code] = &[Code::NotReady, Code::EngineUnavailable, Code::RevisionNotReached, Code::Timeout];
@@ -39,6 +63,23 @@ impl Name {
 
 given_in_full! {
     BaselineReply, GateReply, OverlayReply, OverlaysReply, WorkspaceReply, WorkspacesReply, StatusReply,
+}
+
+impl Fit for Reply {
+    /// A map is chosen for what its Markdown takes.
+    fn counts_json(&self) -> bool {
+        !matches!(self, Reply::Map(_))
+    }
+
+    fn meta(&mut self) -> Option<&mut Meta> {
+        Reply::meta(self)
+    }
+
+    fn fit(&mut self, budget: Budget) -> Option<Vec<String>> {
+        Reply::fit(self, budget)
+    }
+
+    const REST: &str = "go on with `next_cursor`";
 }
 
 calls! {
