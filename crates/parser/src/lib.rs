@@ -11,7 +11,7 @@ pub mod nesting;
 mod output;
 mod stack;
 
-// Definitions in this file take precedence over those of the glob.
+// Definitions in this file take precedence over glob imports.
 pub use real::*;
 
 pub use crate::input::Input;

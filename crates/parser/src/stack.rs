@@ -1,5 +1,5 @@
 //! Bounds the nesting of macro expansions. Macros expand to calls of macros, and each expansion is computed inside the
-//! one around it. A bound on a single expansion does not bound them all.
+//! expansion around it. A bound on a single expansion does not bound them all.
 
 use std::cell::RefCell;
 

@@ -270,7 +270,7 @@ impl Rust {
             }
         };
         if let Err(error) = std::thread::Builder::new().name("rust-load".to_owned()).spawn(run) {
-            tracing::error!(%error, "no thread for loading manifests");
+            tracing::error!(%error, "no thread could be started for loading manifests");
             self.note_failed_load();
         }
     }

@@ -122,7 +122,7 @@ impl Rust {
     ) -> ChangeImpact {
         let _shared = super::view::share_types();
         let mut tried = None;
-        // A panic of the analysis must not end the one thread that owns the workspace.
+        // A panic of the analysis must not end the only thread that owns the workspace.
         let impact =
             catch_unwind(AssertUnwindSafe(|| self.try_impact(before, after, edits, keep.is_some(), &mut tried)));
         let impact = impact.unwrap_or_else(|panic| {
@@ -260,8 +260,8 @@ impl Rust {
         }
         edit.news.iter().filter(|it| !LANGUAGE.takes(&it.path)).for_each(|it| {
             let detail = format!(
-                "`{}` is code by an `include!` alone and no file of Rust by its name: what its change breaks is known in \
-                 part; give it a name that ends in `.rs`",
+                "`{}` is code by an `include!` alone and no file of Rust by its name: what its change breaks is known \
+                 in part; give it a name that ends in `.rs`",
                 it.path
             );
             change_impact.lacks(Missing::new(MissingCode::Unsupported, &*it.path, detail));

@@ -4,8 +4,8 @@
 //! untouched file is verified, not computed again, unless something differs that it depends on. Verifying takes time
 //! all the same, and a user's query must not wait for it. The index therefore records for each file whether its names
 //! are known to be correct *now*. They are correct until the file itself changes, or until another file changes outside
-//! its function bodies. A user's query reads what is correct and resolves by itself the few words that it needs in the
-//! other files. A background thread updates these.
+//! its function bodies. A user's query reads what is correct and resolves by itself the few words that it needs in
+//! stale files. A background thread updates these.
 
 pub(crate) mod database;
 pub(crate) mod doc_links;
@@ -50,7 +50,7 @@ pub(crate) struct FileSymbols {
     pub(super) in_a_crate: bool,
     /// Computed on first use.
     pub(super) upstream: OnceLock<Vec<Upstream>>,
-    /// Other files that the tree mentions: those of its modules.
+    /// Files of modules that the tree mentions.
     pub(super) elsewhere: Vec<FileId>,
 }
 
@@ -124,7 +124,7 @@ pub(super) struct Index {
 #[derive(Debug)]
 pub(super) struct BorrowedPaths {
     pub(super) index: Arc<Index>,
-    /// For files that are edited in this database: maps positions in it to positions in the other one.
+    /// For files that are edited in this database: maps their positions to positions in the first database.
     pub(super) edited: FxHashMap<FileId, OffsetMap>,
     pub(super) names: BTreeSet<String>,
 }

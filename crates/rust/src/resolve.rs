@@ -37,7 +37,7 @@ pub(super) struct ResolvedSymbol<'db> {
     pub(super) definition: Option<Definition<'db>>,
 }
 
-/// Exactly one symbol, or an error with the other possible or similar ones.
+/// Exactly one symbol, or an error with all possible or similar symbols.
 pub(super) fn resolve<'db>(cx: &Context<'db>, query: &SymbolQuery) -> Result<ResolvedSymbol<'db>, Error> {
     // No two items have the same printed path.
     if query.package.is_none()
@@ -266,7 +266,7 @@ fn documented_by_std<'db>(cx: &Context<'db>, name: &str) -> Vec<Definition<'db>>
 }
 
 /// If several symbols remain: the exact path is preferred, then an inherent member before a trait's, then a trait's own
-/// member before those of its implementations.
+/// member before its implementations.
 fn prefer(written: &RequestedPath<'_>, found: &mut Vec<ResolvedSymbol<'_>>) {
     let exactly = |it: &ResolvedSymbol<'_>| it.symbol.path == written.asked;
     let bare_as_asked = |it: &ResolvedSymbol<'_>| bare(&it.symbol.path) == written.path;

@@ -89,7 +89,7 @@ pub(crate) fn type_name(ty: &ast::Type) -> String {
     declaration::type_name(ty.syntax())
 }
 
-/// Whether a whole file is test code by Cargo's conventions: it is below a `tests` directory, or its name is that of a
+/// Whether a whole file is test code by Cargo's conventions: it is below a `tests` directory, or it is named like a
 /// test module. A `#[cfg(test)]` on its `mod` line is in another file and is not considered here.
 pub(crate) fn is_test_file_path(path: &str) -> bool {
     let (directories, file) = path.rsplit_once('/').unwrap_or(("", path));

@@ -360,7 +360,7 @@ fn usages_equal_those_of_rust_analyzer_on_a_real_workspace() {
     let mut all = Vec::new();
     for file in it.files.of(LANGUAGE) {
         file.outline().walk(&mut |item| {
-            // The name span of an unnamed tuple field is that of its type.
+            // An unnamed tuple field has the name span of its type.
             let is_named = file.text.get(item.name_span.start..item.name_span.end) == Some(&item.name);
             if is_named && !matches!(item.kind, SymbolKind::Impl | SymbolKind::Module) {
                 all.push((file.path.to_string(), item.name_span.start, item.name.clone(), item.kind));

@@ -208,7 +208,7 @@ impl Run<'_> {
         (build, ended)
     }
 
-    /// Records the files whose diagnostics are complete: those of packages that compile and whose dependencies do.
+    /// Records the files whose diagnostics are complete: their packages and all dependencies compile.
     fn vouch(&self, build: &Build, ended: Ended, report: &mut Report) {
         let sound = match ended {
             Ended::Well => self.workspace.chosen().into_iter().collect(),
@@ -339,7 +339,7 @@ impl Run<'_> {
             let name = name.or_else(|| self.culprit(package?, &artifact?.target, program.announced, report));
             let target = artifact.map_or("tests", |it| it.target.name.as_str());
             let how = program.how.as_deref().and_then(|it| Some(it.rsplit_once(" (")?.1.trim_end_matches(')')));
-            let how = format!("`{target}` did not come to its end: {}", how.unwrap_or("it failed"));
+            let how = format!("`{target}` did not finish: {}", how.unwrap_or("it failed"));
             let message = panic.map_or(how.clone(), |it| format!("{}\n{how}", it.message));
             let failure = Failure {
                 name: name.unwrap_or_else(|| target.to_owned()),
@@ -358,7 +358,7 @@ impl Run<'_> {
         }
     }
 
-    /// The test in which a program crashes: run one after the other, each test is named before it begins.
+    /// The test in which a program crashes. The tests run in sequence, and each is named before it begins.
     fn culprit(&self, package: &Package, target: &Target, announced: usize, report: &mut Report) -> Option<String> {
         if announced == 0 || self.job.is_over() {
             return None;
@@ -427,7 +427,7 @@ impl Run<'_> {
         let last = name.rsplit("::").next()?;
         let mut best: Option<(usize, String, usize)> = None;
         for file in self.job.files.below(&directory).filter(|it| it.language == Some(LANGUAGE)) {
-            // Of several tests with one name, the one whose file or modules have most segments of the path.
+            // Of several tests with one name, the test whose file or modules have most segments of the path.
             let mut containers: Vec<&str> = file.path.trim_end_matches(".rs").split('/').collect();
             file.outline().walk(&mut |item| {
                 if item.name == last && item.kind == SymbolKind::Function && item.test {

@@ -84,8 +84,8 @@ impl Stumbles {
         let noted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let missing = noted.1.iter().map(|what| {
             let detail = format!(
-                "rust-analyzer panicked over {what}, so that its errors are not known: the log has what it says; \
-                 `cargo check` knows them"
+                "rust-analyzer panicked on {what}, so its errors are not known: the log has the panic message; \
+                 `cargo check` reports the errors"
             );
             Missing::new(MissingCode::Unsupported, LANGUAGE.name, detail)
         });
@@ -304,8 +304,8 @@ impl<'db> Context<'db> {
         }
         for name in self.environment.included.iter() {
             let detail = format!(
-                "`{name}` is taken in by `include!` and is no file of Rust by its name: what it names is told as `possible` \
-                 only; give it a name that ends in `.rs`"
+                "`{name}` is included by `include!` and is not named like a Rust file: what it names is reported only \
+                 as `possible`; give it a name that ends in `.rs`"
             );
             let missing = Missing::new(MissingCode::Unsupported, name.as_str(), detail);
             let is_analysed = self.file_id(name).is_some();
@@ -318,7 +318,7 @@ impl<'db> Context<'db> {
         coverage
     }
 
-    /// The texts that `include!` takes in although their names are not those of Rust files.
+    /// The texts that `include!` takes in although they are not named like Rust files.
     pub(super) fn included(&self) -> impl Iterator<Item = (&'db Arc<File>, FileId)> {
         self.environment.included.iter().filter_map(|it| Some((self.files.get(it)?, self.file_id(it)?)))
     }

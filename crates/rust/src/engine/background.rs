@@ -37,8 +37,8 @@ impl Rust {
     pub(crate) fn note_failed_load(&mut self) {
         self.retries.load.failed();
         self.retries.is_load_failed = true;
-        let detail = "the Cargo workspace could not be loaded: semdex met a fault of its own, which is in the log; it \
-                      is tried again, at the latest when a manifest changes";
+        let detail = "the Cargo workspace could not be loaded because of an internal error, which is in the log; \
+                      loading is retried, at the latest when a manifest changes";
         let missing = Missing::new(MissingCode::EngineRestarting, "rust", detail);
         self.set_environment(|it| {
             it.settled = true;
@@ -86,7 +86,7 @@ impl Rust {
             self.retries.prime.failures() >= MOST_FAILURES
         };
         if is_given_up {
-            tracing::error!("priming panics again and again: answers are worked out when they are asked for");
+            tracing::error!("priming panicked too often: answers are computed on demand");
         }
         if ended == Ended::Finished || is_given_up {
             self.primed = true;
@@ -106,8 +106,9 @@ impl Rust {
             done(catch_unwind(AssertUnwindSafe(work)).ok().flatten());
         };
         let thread = std::thread::Builder::new().name("rust-rebuild".to_owned()).spawn(run);
-        let is_begun =
-            thread.inspect_err(|error| tracing::error!(%error, "no thread for running build scripts")).is_ok();
+        let is_begun = thread
+            .inspect_err(|error| tracing::error!(%error, "no thread could be started for running build scripts"))
+            .is_ok();
         if !is_begun {
             self.end_rebuild(None);
         }
@@ -152,7 +153,7 @@ impl Rust {
         }
         let is_given_up = ended == Ended::Failed && self.retries.index.failures() >= MOST_FAILURES;
         if is_given_up {
-            tracing::error!("indexing panics again and again: usages are worked out when they are asked for");
+            tracing::error!("indexing panicked too often: usages are computed on demand");
         }
         self.is_indexed &= ended == Ended::Finished || is_given_up;
         if (self.is_complete || is_given_up) && !self.was_complete {
@@ -173,5 +174,5 @@ fn start(name: &str, work: impl FnOnce() -> Ended + Send + 'static, done: impl F
     let run = move || done(catch_unwind(AssertUnwindSafe(work)).unwrap_or(Ended::Failed));
     let thread = std::thread::Builder::new().name(name.to_owned()).stack_size(crate::STACK_BYTES);
     let started = thread.spawn(run);
-    started.inspect_err(|error| tracing::error!(%error, name, "no thread for work in the background")).is_ok()
+    started.inspect_err(|error| tracing::error!(%error, name, "no thread could be started for background work")).is_ok()
 }

@@ -23,7 +23,7 @@ pub(crate) struct Environment {
     pub unread_outside: Vec<Missing>,
     /// The output of build scripts may have changed: no answer is complete until that is known.
     pub doubt: Option<Missing>,
-    /// Texts that `include!` takes in although their names are not those of Rust files.
+    /// Texts that `include!` takes in although they are not named like Rust files.
     pub included: Arc<BTreeSet<String>>,
     /// Files that build scripts of the workspace's packages wrote and code includes, by absolute names.
     pub generated: Arc<Vec<(Arc<File>, FileId)>>,

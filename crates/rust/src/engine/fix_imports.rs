@@ -24,7 +24,7 @@ impl Rust {
         let old: Vec<_> = edits.iter().map(|it| (Arc::from(it.file.as_str()), it.old.clone())).collect();
         let new: Vec<_> = edits.iter().map(|it| (Arc::from(it.file.as_str()), it.new.clone())).collect();
         let tried = self.try_in_shadow(&new).unwrap_or_else(|| self.try_out(&new, None));
-        // A panic of the analysis must not end the one thread that owns the workspace.
+        // A panic of the analysis must not end the only thread that owns the workspace.
         let fixed = catch_unwind(AssertUnwindSafe(|| self.with_imports(after.clone(), &edits, &tried)));
         let fixed = fixed.unwrap_or_else(|panic| {
             if self.is_torn() {
@@ -37,11 +37,11 @@ impl Rust {
         match fixed {
             Ok(fixed) => fixed,
             Err(_) => {
-                tracing::error!("putting imports right failed");
+                tracing::error!("correcting imports failed");
                 let note = |it: &&FileEdit| Tidied {
                     file: it.file.clone(),
                     text: it.new.clone().unwrap_or_default(),
-                    note: Some("its imports could not be put right".to_owned()),
+                    note: Some("its imports could not be corrected".to_owned()),
                 };
                 edits.iter().map(note).collect()
             }

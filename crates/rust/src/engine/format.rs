@@ -13,7 +13,7 @@ use semdex_process::search_path;
 #[derive(Debug, Clone)]
 pub(crate) struct Form<'a> {
     pub root: &'a Path,
-    /// Its `rustfmt.toml` applies, or the one of a directory above.
+    /// The nearest `rustfmt.toml` here or above applies.
     pub directory: &'a Path,
     pub edition: &'a str,
     /// Without trust the workspace does not choose the toolchain.

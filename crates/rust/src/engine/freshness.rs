@@ -60,7 +60,7 @@ impl Rust {
     pub(crate) fn unknown_before_load(&self, trial: &Trial<'_>) -> Option<Missing> {
         let edits = || trial.edits.iter().filter(|it| it.old != it.new);
         if let Some(edit) = edits().find(|it| self.is_read_from_disk(&it.file)) {
-            let why = "is read by Cargo, or is a part of what runs at compile time";
+            let why = "is read by Cargo, or is a part of code that runs at compile time";
             return Some(unknown_until_loaded(MissingCode::MacroOutput, &edit.file, why));
         }
         let is_data = |it: &&FileEdit| {
@@ -70,7 +70,7 @@ impl Rust {
             !LANGUAGE.takes(&it.file) && (takes(trial.before) || takes(trial.after))
         };
         let edit = edits().find(is_data)?;
-        let why = "is taken in by `include_str!` or `include_bytes!`";
+        let why = "is included by `include_str!` or `include_bytes!`";
         Some(unknown_until_loaded(MissingCode::Unsupported, &edit.file, why))
     }
 
@@ -114,7 +114,7 @@ impl Rust {
 
     /// A running load is not interrupted: otherwise a load that changes its own inputs would never end.
     fn is_to_be_loaded(&mut self, changed: &[PathBuf]) -> bool {
-        tracing::info!(?changed, "what the workspace was loaded from has changed");
+        tracing::info!(?changed, "inputs of the loaded workspace have changed");
         let last = changed.iter().filter_map(|it| FileStamp::at(it).changed()).max();
         if !self.environment.settled {
             self.freshness.is_outdated = true;

@@ -63,7 +63,7 @@ pub(crate) struct LoadRequest {
     pub proc_macros: bool,
     /// Library sources that an earlier load read; they do not change.
     pub known: Arc<HashSet<AbsPathBuf>>,
-    /// Those of them that are nested too deeply to be analysed.
+    /// Known sources that are nested too deeply to be analysed.
     pub deep: Arc<BTreeSet<AbsPathBuf>>,
     /// The result of the previous load, for manifests that fail to load now.
     pub before: Arc<Vec<ProjectWorkspace>>,
@@ -99,7 +99,7 @@ pub(crate) struct Loaded {
     pub sources: Vec<(AbsPathBuf, Vec<u8>)>,
     /// Other files outside the root that the code of path dependencies names and no directory listing has.
     pub named: Vec<(AbsPathBuf, Vec<u8>)>,
-    /// Those of them that may not be read: no answer that may depend on them is complete.
+    /// Named files that may not be read: no answer that may depend on them is complete.
     pub unread: Vec<Missing>,
     pub source_roots: SourceRootConfig,
     /// Directories outside the root whose sources change like the workspace's own: path dependencies.
@@ -276,8 +276,8 @@ fn no_toolchain(error: &str) -> Missing {
 
 fn too_large(directory: &Path) -> Missing {
     let detail = format!(
-        "a build script reads all of {}, which is too much to look at before each answer: what changes there counts with \
-         the next load, at the latest when a manifest changes",
+        "a build script reads all of {}, which is too much to look at before each answer: what changes there counts \
+         with the next load, at the latest when a manifest changes",
         directory.display()
     );
     Missing::new(MissingCode::BuildScripts, "rust", detail)
@@ -287,7 +287,7 @@ fn untrusted() -> Missing {
     Missing::new(
         MissingCode::Untrusted,
         "rust",
-        "build scripts and proc macros were not run, since this workspace is not trusted: what they generate is \
+        "build scripts and proc macros were not run, since this workspace is not trusted: their output is \
          unknown; run `semdex trust PATH` or start with `--trust` if you trust its code",
     )
 }

@@ -41,7 +41,7 @@ pub(crate) fn revalidate_in_background(db: &RootDatabase) -> Arc<AtomicBool> {
     };
     let thread = std::thread::Builder::new().name("rust-verify".to_owned()).stack_size(crate::STACK_BYTES);
     if let Err(error) = thread.spawn(run) {
-        tracing::error!(%error, "no thread to verify beside the first question");
+        tracing::error!(%error, "no thread could be started for background verification");
     }
     is_over
 }

@@ -104,7 +104,7 @@ impl EngineKind for RustKind {
     }
 
     fn lost_without_trust(&self) -> Option<String> {
-        Some("build scripts and proc macros are not run, and what they make is unknown".to_owned())
+        Some("build scripts and proc macros are not run, and their output is unknown".to_owned())
     }
 
     fn start(&self, setup: Setup) -> Result<Box<dyn Engine>, Missing> {

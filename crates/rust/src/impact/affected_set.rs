@@ -322,7 +322,7 @@ fn lost_traits(delta: &Delta<'_>, old: &File, new: Option<&File>) -> Vec<String>
     }
 }
 
-/// Whether an item of another kind takes the name of a removed one, for example a function that of a constant.
+/// Whether an item of another kind takes the name of a removed one, for example a function the name of a constant.
 fn is_replaced(delta: &Delta<'_>, deltas: &[(usize, Delta<'_>)]) -> bool {
     let Some(before) = delta.before.filter(|_| delta.kind == ChangeKind::Removed) else { return false };
     let is_new = |it: &Delta<'_>| it.kind == ChangeKind::Added;

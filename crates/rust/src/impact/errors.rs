@@ -22,7 +22,7 @@ use semdex_engine::files::File;
 use semdex_process::fault;
 
 /// The errors in a body and in the generics of its item. If rust-analyzer panics for a body, it has no errors, which
-/// the answer reports, and the other bodies still have theirs.
+/// the answer reports. The errors of the remaining bodies are complete.
 pub(super) fn errors_in(cx: &Context<'_>, body: DefWithBody, with_operators: bool) -> Vec<Finding> {
     let errors = || {
         fault::point("rust.body");

@@ -74,7 +74,7 @@ fn gone_at(
     let text = cx.files.get(&place.file)?.text.get(place.start..place.end)?;
     words(text).last().is_some_and(|it| it.1 == changed_symbol.name).then(|| {
         let message =
-            format!("cannot find {what} `{}`: there is no `{}` any more", changed_symbol.name, changed_symbol.path);
+            format!("cannot find {what} `{}`: `{}` no longer exists", changed_symbol.name, changed_symbol.path);
         let subject = if code == Code::Uncoded { Subject::Macro } else { Subject::None };
         report::error(cx, place, code, message).about(subject)
     })

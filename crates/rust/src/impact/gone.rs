@@ -180,7 +180,7 @@ fn fault_of(
             // An import may still bring it in, with less visibility.
             let (code, message) = match changed_symbol.delta {
                 None if missed::unless_unseen(&cx.sema, &token, code) == Code::E0603 => {
-                    (Code::E0603, format!("`{}` is not visible here any more", changed_symbol.path))
+                    (Code::E0603, format!("`{}` is no longer visible here", changed_symbol.path))
                 }
                 _ => (code, message),
             };
@@ -191,7 +191,7 @@ fn fault_of(
         }
         // The symbol itself is unchanged, and a re-export has less visibility.
         Some(_) if changed_symbol.delta.is_none() && follows::is_hidden_here(&cx.sema, &token) => {
-            let message = format!("`{}` is not visible here any more", changed_symbol.path);
+            let message = format!("`{}` is no longer visible here", changed_symbol.path);
             Some(report::error(cx, place, Code::E0603, message))
         }
         // For a field in a literal or pattern the check of the body is more precise.
@@ -199,7 +199,7 @@ fn fault_of(
         Some(Definition::EnumVariant(_)) if is_hiding => None,
         Some(definition) if is_hiding => {
             let code = hidden(&cx.sema, &token, definition)?;
-            Some(report::error(cx, place, code, format!("`{}` is not visible here any more", changed_symbol.path)))
+            Some(report::error(cx, place, code, format!("`{}` is no longer visible here", changed_symbol.path)))
         }
         Some(definition) => match patterns::function_as_pattern(cx.db, &token, definition) {
             Some((code, message)) => Some(report::error(cx, place, code, message)),
@@ -276,18 +276,18 @@ fn gone(
         let is_missed = !(role == Role::Import || is_qualified(token)) || !follows::is_there_unseen(sema, token);
         return match (role, kind.filter(|_| is_missed)) {
             (Role::Import, _) if is_missed => {
-                (Code::E0432, format!("unresolved import: `{path}` is not visible here any more"))
+                (Code::E0432, format!("unresolved import: `{path}` is no longer visible here"))
             }
             (_, Some((code, what))) => {
-                (code, format!("cannot find {what} `{name}`: `{path}` is not visible here any more"))
+                (code, format!("cannot find {what} `{name}`: `{path}` is no longer visible here"))
             }
-            (_, None) => (Code::E0603, format!("`{path}` is not visible here any more")),
+            (_, None) => (Code::E0603, format!("`{path}` is no longer visible here")),
         };
     }
     match (role, kind) {
-        (Role::Import, _) => (Code::E0432, format!("unresolved import: there is no `{path}` any more")),
-        (_, Some((code, what))) => (code, format!("cannot find {what} `{name}`: there is no `{path}` any more")),
-        (_, None) => (Code::E0599, format!("there is no `{path}` any more")),
+        (Role::Import, _) => (Code::E0432, format!("unresolved import: `{path}` no longer exists")),
+        (_, Some((code, what))) => (code, format!("cannot find {what} `{name}`: `{path}` no longer exists")),
+        (_, None) => (Code::E0599, format!("`{path}` no longer exists")),
     }
 }
 

@@ -25,7 +25,7 @@ use crate::view::Context;
 use semdex_engine::files::File;
 use semdex_model::{OutlineItem, Role, Span};
 
-/// Derivable traits, with the other derivable traits that require them.
+/// Derivable traits, with the derivable traits that require them.
 const BUILT_ON: [(&str, &[&str]); 4] =
     [("Clone", &["Copy"]), ("Eq", &["Ord"]), ("PartialEq", &["Eq", "PartialOrd", "Ord"]), ("PartialOrd", &["Ord"])];
 

@@ -25,7 +25,7 @@ pub(super) fn reported_at(cx: &Context<'_>, at: InFile<TextRange>) -> FileRange 
 }
 
 /// For code that a macro of the workspace generates from its own definition, the place in the definition, as in the
-/// compiler's messages. One end in the definition is enough, if the other one is direct input of the macro.
+/// compiler's messages. One end in the definition is enough, if the opposite end is direct input of the macro.
 pub(super) fn where_written(cx: &Context<'_>, at: InFile<TextRange>) -> Option<FileRange> {
     let expanded_by = at.file_id.macro_file()?;
     let made = cx.sema.parse_or_expand(at.file_id);

@@ -67,7 +67,7 @@ fn imports_of(file: &SyntaxNode) -> Vec<(Import, Written)> {
     found
 }
 
-/// The imports of a module and of its inline modules, not those of bodies.
+/// The imports of a module and of its inline modules, without imports in bodies.
 fn collect(items: &SyntaxNode, within: &[String], found: &mut Vec<(Import, Written)>) {
     for node in items.children() {
         if let Some(module) = ast::Module::cast(node.clone()) {

@@ -34,7 +34,7 @@ impl RuleId {
 pub(crate) struct Rule {
     pub(crate) id: RuleId,
     /// A short description of what it finds.
-    #[cfg_attr(not(test), expect(dead_code, reason = "a test makes the documentation of it"))]
+    #[cfg_attr(not(test), expect(dead_code, reason = "a test generates documentation from it"))]
     pub(crate) about: &'static str,
     pub(crate) codes: &'static [Code],
     when: When,

@@ -54,7 +54,7 @@ pub(crate) fn in_generated(places: &[Occurrence]) -> Option<Missing> {
 /// The gap for calls that macros of the standard library make by name: `write!` and `writeln!` call `write_fmt` on
 /// their argument, and their expansions are not searched.
 pub(crate) fn by_write(name: &str, is_method: bool) -> Option<Missing> {
-    let detail = "calls that `write!` and `writeln!` make are not told: look for these";
+    let detail = "calls by `write!` and `writeln!` are not reported: search for these macros";
     (is_method && name == "write_fmt").then(|| Missing::new(MissingCode::MacroOutput, "rust", detail))
 }
 
@@ -432,7 +432,7 @@ impl UnresolvedReason {
             }
             UnresolvedReason::Inactive => (MissingCode::CfgOff, "it in code that is switched off by `cfg`"),
             UnresolvedReason::UnknownType => (MissingCode::WorkspaceBroken, "it where the type is unknown"),
-            UnresolvedReason::OutOfTime => (MissingCode::Timeout, "it and could not be looked at in time; ask again"),
+            UnresolvedReason::OutOfTime => (MissingCode::Timeout, "it and could not be checked in time; ask again"),
             UnresolvedReason::TooDeep => {
                 (MissingCode::Unsupported, "it in files that are nested too deeply to be analysed")
             }

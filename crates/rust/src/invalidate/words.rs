@@ -101,7 +101,7 @@ pub(crate) fn invalidated(
         let only = word.only.and_then(|(file, id)| index.declared(file, id));
         for file in reached {
             if pass.look(*file, &word, only).is_none() {
-                tracing::debug!(word = word.text, change = ?word.change, ?file, "the change may concern everything");
+                tracing::debug!(word = word.text, change = ?word.change, ?file, "the change may affect everything");
                 return None;
             }
         }

@@ -17,8 +17,8 @@ use semdex_engine::files::File;
 use semdex_engine::ranking::fit;
 use semdex_model::{Answer, Missing, MissingCode, OutlineItem, Symbol, SymbolKind};
 
-/// All symbols with exactly this name, including members and macro expansions, then the best of the other matches, each
-/// with its score.
+/// All symbols with exactly this name, including members and macro expansions, then the best partial matches, each with
+/// its score.
 pub(crate) fn search<'db>(cx: &Context<'db>, query: &str, limit: usize) -> Answer<Vec<(Symbol, f64)>> {
     let (kind, around, name) = query_of(query);
     let fits_kind = |it: SymbolKind| kind.is_none_or(|word| is_of_kind(word, it));

@@ -25,8 +25,8 @@ const MAX_CRATES: usize = 3;
 /// Names with a lower similarity are different names.
 const LEAST_LIKENESS: f64 = 0.6;
 
-/// The same name elsewhere, another case, or a small edit distance; of equal candidates the one with the most similar
-/// path.
+/// The same name elsewhere, another case, or a small edit distance; of equal candidates the candidate with the most
+/// similar path.
 pub(super) fn unknown(cx: &Context<'_>, path: &str, query: &SymbolQuery) -> Error {
     let asked = query.package.as_deref().map_or_else(|| path.to_owned(), |it| format!("{it}::{path}"));
     let mut scored: BTreeMap<String, f64> = BTreeMap::new();
@@ -45,8 +45,8 @@ pub(super) fn unknown(cx: &Context<'_>, path: &str, query: &SymbolQuery) -> Erro
         Some(first) => format!("there is no symbol `{shown}`{within}: did you mean `{first}`?"),
         None => {
             format!(
-                "there is no symbol `{shown}`{within}; `symbols` with `query` finds names by their parts, `map` by their \
-                 words"
+                "there is no symbol `{shown}`{within}; `symbols` with `query` finds names by their parts, `map` by \
+                 their words"
             )
         }
     };
@@ -188,7 +188,8 @@ fn likeness(name: &str, wanted: &str) -> f64 {
     strsim::normalized_damerau_levenshtein(&name.to_lowercase(), wanted)
 }
 
-/// The similarity of the segments before the name, from 0 to 1: of the nearest at its position, of the others at any.
+/// The similarity of the segments before the name, from 0 to 1: the nearest segment is compared at its position, and
+/// the rest at any position.
 fn tail_likeness(full: &str, asked: &str) -> f64 {
     let segments = |path: &str| -> Vec<String> {
         path.split(|it: char| !(it.is_alphanumeric() || it == '_'))

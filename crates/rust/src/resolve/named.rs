@@ -29,8 +29,7 @@ pub(super) struct Endings<'db> {
 impl Endings<'_> {
     /// Whether the path of an item may end as requested, judged by the texts.
     pub(super) fn may_end(&self, item: &Item<'_>) -> bool {
-        // The path of an exported macro is below its crate, and the path of a block is that of its type, wherever they
-        // are.
+        // The path of an exported macro is below its crate, and a block has the path of its type, wherever they are.
         let is_elsewhere = matches!(item.own.kind, SymbolKind::Macro | SymbolKind::Impl);
         let Some((container, parent)) = self.container.as_deref().zip(item.parent_item()).filter(|_| !is_elsewhere)
         else {

@@ -28,8 +28,8 @@ pub(crate) fn version_of(cx: &Context<'_>, krate: Crate) -> Option<String> {
     }
 }
 
-/// The directory of a package that is missing from Cargo's metadata: the parent of `src`, else that of the crate's root
-/// file.
+/// The directory of a package that is missing from Cargo's metadata: the parent of `src`, else the directory of the
+/// crate's root file.
 fn directory(cx: &Context<'_>, krate: Crate) -> String {
     let file = cx.name_of(krate.root_file(cx.db)).unwrap_or_default();
     let directory = file.rsplit_once('/').map_or("", |it| it.0);

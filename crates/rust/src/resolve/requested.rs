@@ -212,8 +212,8 @@ pub(super) fn split_qualified(head: &str) -> Option<(&str, &str)> {
     Some((inner[..at].trim(), inner[at + " as ".len()..].trim()))
 }
 
-/// Whether `full` may be written as `short`: by its last segments, or for a trait's implementation by those of its type
-/// or of its trait. Numbers and generics may be omitted.
+/// Whether `full` may be written as `short`: by its last segments, or for a trait's implementation by the last segments
+/// of its type or trait. Numbers and generics may be omitted.
 pub(super) fn fits_end(full: &str, short: &str) -> bool {
     let (full, short) = (segments(bare(full)), segments(short));
     let names = |path: &[Segment<'_>], end: &[Segment<'_>]| {

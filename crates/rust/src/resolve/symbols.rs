@@ -54,7 +54,7 @@ pub(crate) fn symbol_of<'db>(cx: &Context<'db>, definition: Definition<'db>) -> 
     let outline = file.outline().clone();
     let written = match definition {
         Definition::SelfType(_) => first_within(&outline, span(target.full_range), SymbolKind::Impl),
-        // The range of an unnamed field is that of its type.
+        // An unnamed field has the range of its type.
         Definition::Field(_) if target.focus_range.is_none() => {
             first_within(&outline, span(target.full_range), SymbolKind::Field)
         }
@@ -292,7 +292,7 @@ fn first_within(outline: &Outline, range: Span, kind: SymbolKind) -> Option<&Out
     found
 }
 
-/// The other files in which a file's symbols are.
+/// Further files in which a file's symbols are.
 pub(crate) fn files_elsewhere<'a>(symbols: &'a [Symbol], file: &str) -> Vec<&'a str> {
     fn walk<'a>(symbol: &'a Symbol, file: &str, found: &mut Vec<&'a str>) {
         if symbol.place.file != file {

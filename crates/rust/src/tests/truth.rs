@@ -40,7 +40,7 @@ pub(super) struct Broken {
     edit: String,
     /// The places that have to be edited.
     errors: BTreeSet<String>,
-    /// Errors that disappear when the others are fixed. They need not be reported.
+    /// Errors that disappear when the errors of `errors` are fixed. They need not be reported.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     consequences: BTreeSet<String>,
     /// Unresolved names that appear when each broken import is removed: a broken import hides them.
@@ -232,7 +232,7 @@ impl Compiler {
             let message = &said["message"];
             let spans = message["spans"].as_array().filter(|_| message["level"] == "error");
             for mut span in spans.into_iter().flatten().filter(|it| it["is_primary"] == true) {
-                // For the expansion of an external macro the place is that of its call.
+                // For the expansion of an external macro the place is its call.
                 while span["file_name"].as_str().is_some_and(|it| Path::new(it).is_absolute()) {
                     span = &span["expansion"]["span"];
                 }
@@ -494,7 +494,7 @@ pub(super) fn codes_alone_in_a_line() -> BTreeSet<String> {
 
 static KEPT: LazyLock<Vec<Broken>> = LazyLock::new(all_kept);
 
-/// Whether some edit fails if each of two codes is replaced by the other.
+/// Whether some edit fails if these two codes are swapped.
 pub(super) fn tells_apart(one: &str, other: &str) -> bool {
     let swapped = |it: &String| match it.split_once(' ') {
         Some((line, code)) if code == one => format!("{line} {other}"),

@@ -78,7 +78,7 @@ impl Package {
         self.targets.iter().find(|it| it.is_library())
     }
 
-    /// The name in replies: that of its library, else that of its first program.
+    /// The name in replies: the library's name, else the first program's.
     pub(crate) fn crate_name(&self) -> String {
         let program = || self.targets.iter().find(|it| it.kind.iter().any(|kind| kind == "bin"));
         let name = self.library().or_else(program).map_or(self.name.as_str(), |it| &it.name);
@@ -201,7 +201,8 @@ fn read(job: &Job, tools: &Tools<'_>, manifest: &Path) -> Result<Workspace, Stri
         alter(&mut cargo);
         let text = tools.ask(&mut cargo)?;
         let json = text.lines().find(|it| it.starts_with('{')).ok_or("`cargo metadata` printed nothing")?;
-        serde_json::from_str(json).map_err(|error| format!("`cargo metadata` is not understood: {error}"))
+        serde_json::from_str(json)
+            .map_err(|error| format!("the output of `cargo metadata` could not be parsed: {error}"))
     };
     let (metadata, lock): (Metadata, Lock) = match ask(&|cargo| {
         cargo.arg("--locked");

@@ -316,7 +316,7 @@ impl Failure {
         }
     }
 
-    /// The panic that failed it: that of its own thread, else the first one.
+    /// The panic that failed it: in its own thread, else the first one.
     pub(crate) fn panic(&self) -> Option<&Panic> {
         let own = |it: &&Panic| it.thread == self.name || it.thread == "main";
         self.panics.iter().rev().find(own).or(self.panics.first())

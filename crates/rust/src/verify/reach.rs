@@ -1,5 +1,5 @@
-//! Which packages a change can affect: those of its files, and their dependents. Uncertain packages count as affected;
-//! a test that is left out cannot see the change.
+//! Which packages a change can affect: the packages of its files, and their dependents. Uncertain packages count as
+//! affected; a test that is left out cannot see the change.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::PathBuf;

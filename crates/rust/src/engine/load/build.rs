@@ -68,7 +68,7 @@ fn check(
     target_dir: &AbsPath,
 ) -> Result<Output, String> {
     let ProjectWorkspaceKind::Cargo { cargo, .. } = &workspace.kind else {
-        return Err("it is no workspace of Cargo".to_owned());
+        return Err("it is not a Cargo workspace".to_owned());
     };
     let has = cargo.workspace_features();
     let mut command = tools.cargo(cargo.workspace_root());

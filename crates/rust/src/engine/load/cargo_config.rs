@@ -34,7 +34,7 @@ impl CargoConfiguration {
         match tools.ask(&mut cargo) {
             Ok(text) => CargoConfiguration::parse(&text),
             Err(error) => {
-                tracing::debug!(error, "there is no configuration of Cargo");
+                tracing::debug!(error, "Cargo's configuration is not available");
                 CargoConfiguration::default()
             }
         }

@@ -84,7 +84,7 @@ impl Packages<'_> {
                         (Lookup::Unreadable(error), _) => error.to_string(),
                     };
                     let candidate = candidate.display().to_string();
-                    let detail = format!("`{candidate}` is not read, though `{name}` names it: {why}");
+                    let detail = format!("`{candidate}` is not read although `{name}` names it: {why}");
                     named.unread.push(Missing::new(MissingCode::Unsupported, candidate, detail));
                 }
             }
@@ -124,10 +124,10 @@ impl Packages<'_> {
         let real = path.canonicalize().unwrap_or_default();
         let is_hidden = |it: Component<'_>| is_hidden(it.as_os_str().as_encoded_bytes());
         if below.components().any(is_hidden) || real.components().any(is_hidden) {
-            return Lookup::Refused("it lies in a directory that is no part of the package");
+            return Lookup::Refused("it is in a directory that does not belong to the package");
         }
         if below.components().count() > DEEPEST {
-            return Lookup::Refused("it lies behind too many directories, perhaps behind links in a circle");
+            return Lookup::Refused("it is below too many directories, perhaps because links form a circle");
         }
         match Tree::named(root.to_path_buf(), self.forbidden.clone()).read(below, LARGEST_SOURCE) {
             Ok(bytes) => Lookup::Text(bytes),

@@ -152,7 +152,7 @@ impl<'a> Tools<'a> {
         if !output.status.success() {
             return Err(format!("`{shown}` failed:\n{}", String::from_utf8_lossy(&output.stderr)));
         }
-        String::from_utf8(output.stdout).map_err(|_| format!("`{shown}` printed what is no UTF-8"))
+        String::from_utf8(output.stdout).map_err(|_| format!("the output of `{shown}` is not UTF-8"))
     }
 
     /// The `cfg`s of a target, as the workspace is built for it.

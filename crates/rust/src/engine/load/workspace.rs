@@ -120,7 +120,8 @@ fn ask_metadata(
         };
         let text = tools.ask(&mut cargo)?;
         let json = text.lines().find(|it| it.starts_with('{')).ok_or("`cargo metadata` printed nothing")?;
-        serde_json::from_str(json).map_err(|error| format!("`cargo metadata` is not understood: {error}"))
+        serde_json::from_str(json)
+            .map_err(|error| format!("the output of `cargo metadata` could not be parsed: {error}"))
     };
     let explained = |error: String| match tools.trusted {
         true => error,

@@ -86,7 +86,7 @@ impl FileInterface {
         stretches
     }
 
-    /// The head of a function. If only parameters differ, the other parameters and the text around them keep their
+    /// The head of a function. If only parameters differ, unchanged parameters and the text around them keep their
     /// meaning.
     fn head(&self, old: &PlainItem, head: Span, after: &FileInterface, new: &PlainItem, new_head: Span) -> Stretches {
         let apart = || {

@@ -15,7 +15,7 @@ use semdex_model::Symbol;
 /// The docs of the text; if attributes add more (a file, a macro's output), the docs that the compiler reads.
 pub(super) fn docs_in_full<'db>(db: &'db RootDatabase, symbol: &Symbol, definition: Definition<'db>) -> Option<String> {
     let krate = definition.krate(db);
-    // A block has no docs, and rust-analyzer would return those of its type.
+    // A block has no docs, and rust-analyzer would return the docs of its type.
     let is_block = matches!(definition, Definition::SelfType(_));
     let read = krate.filter(|_| !is_block).and_then(|it| definition.docs(db, None, type_paths::display(db, it)));
     let length = |text: &str| text.chars().filter(|it| !it.is_whitespace()).count();

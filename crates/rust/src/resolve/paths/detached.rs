@@ -42,7 +42,7 @@ pub(crate) fn items_named<'db>(cx: &Context<'db>, name: &str) -> Rc<Vec<Item<'db
     found
 }
 
-/// The files that contain an item's name; all files if the name is not a word, like that of a tuple's field. Deleted
+/// The files that contain an item's name; all files if the name is not a word, like `0` of a tuple's field. Deleted
 /// files are excluded although the postings still have them: a shadow database that was created since has no source
 /// root for them.
 pub(crate) fn files_with<'db>(cx: &Context<'db>, name: &str) -> Vec<(&'db Arc<File>, FileId)> {

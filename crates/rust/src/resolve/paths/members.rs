@@ -107,7 +107,7 @@ fn declared_in_body<'db>(sema: &Semantics<'db, RootDatabase>, owner: Definition<
     found
 }
 
-/// The items of a body, including those of macro calls, without the items inside them.
+/// The items of a body and of its macro calls, without the items inside them.
 fn items_below<'db>(sema: &Semantics<'db, RootDatabase>, body: &SyntaxNode, found: &mut Vec<Definition<'db>>) {
     let mut walk = body.preorder();
     while let Some(event) = walk.next() {
