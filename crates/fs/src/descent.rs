@@ -1,4 +1,4 @@
-//! A tree walked through, directory after directory, without beginning at its root for each.
+//! Visits directories of a tree without starting at its root for each of them.
 
 use std::collections::VecDeque;
 use std::ffi::OsString;
@@ -10,30 +10,32 @@ use rustix::io::Errno;
 
 use super::{Reader, split};
 
-/// So many handles are held at most.
+/// The most directory handles that are kept open.
 const MOST_HELD: usize = 64;
 
-/// Goes on from the directories that were reached last. One that was moved meanwhile is still gone through by its
-/// handle: whoever needs to know what its name means now asks the [`Reader`].
+/// Resolves paths from the nearest directory that was visited last. It still reaches a directory that was moved since,
+/// by its handle. Use the [`Reader`] to learn what the path names now.
 #[derive(Debug)]
 pub struct Descent<'a> {
     reader: &'a Reader,
-    /// The names of the steps down to where it stands.
+    /// The path components from the root to the current directory.
     walked: Vec<OsString>,
-    /// Of the last steps. Only the root needs none.
+    /// The handles of the last components. The root's handle belongs to the reader.
     handles: VecDeque<OwnedFd>,
 }
 
 impl<'a> Descent<'a> {
+    /// Starts at the reader's root.
     pub fn new(reader: &'a Reader) -> Descent<'a> {
         Descent { reader, walked: Vec::new(), handles: VecDeque::new() }
     }
 
+    /// The reader that it starts from.
     pub fn reader(&self) -> &'a Reader {
         self.reader
     }
 
-    /// As [`Reader::directory`], but for where the way begins.
+    /// Like [`Reader::directory`], but starts at the nearest open directory.
     pub fn directory(&mut self, below: &Path) -> rustix::io::Result<BorrowedFd<'_>> {
         let parts = self.walked.iter().zip(below.components());
         let mut shared = parts.take_while(|(name, part)| part.as_os_str() == name.as_os_str()).count();
@@ -55,7 +57,7 @@ impl<'a> Descent<'a> {
         Ok(self.handle())
     }
 
-    /// As [`Reader::stat`], but for where the way begins.
+    /// Like [`Reader::stat`], but starts at the nearest open directory.
     pub fn stat(&mut self, below: &Path) -> rustix::io::Result<Stat> {
         let reader = self.reader;
         let found = match split(below) {

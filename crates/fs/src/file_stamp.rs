@@ -1,4 +1,4 @@
-//! Whether a file may have changed, decided without reading it.
+//! Detects that a file may have changed, without reading it.
 
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -7,11 +7,11 @@ use rustix::fs::Stat;
 
 use super::{Identity, identity};
 
-/// File times tick in steps of up to 10 ms, so a file can change twice within one step. What changed less than this
-/// long ago is not trusted to show its next change.
+/// The resolution of file times is up to 10 ms, so a file can change twice within one step. A file that changed less
+/// than this long ago may change again without a new time.
 const TICK: Duration = Duration::from_millis(50);
 
-/// What stands at a path, links followed. Nothing of it is opened: it may lie anywhere.
+/// The metadata of the file at a path, links followed. It opens nothing, since the path may lead anywhere.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileStamp {
     metadata: Option<Metadata>,
@@ -27,6 +27,7 @@ struct Metadata {
 }
 
 impl FileStamp {
+    /// Takes the stamp of the file at a path now.
     pub fn at(path: &Path) -> FileStamp {
         match rustix::fs::stat(path) {
             Ok(found) => FileStamp { metadata: Some(Metadata::of(&found)), is_recent: is_recent(&found) },
@@ -34,12 +35,12 @@ impl FileStamp {
         }
     }
 
-    /// Whether what stands there may be another thing, or hold something else, than what this look saw.
+    /// Whether the path may now lead to another file or to other content than when this stamp was taken.
     pub fn may_differ(&self, later: &FileStamp) -> bool {
         self.metadata != later.metadata || self.is_recent
     }
 
-    /// When what stands there was changed last.
+    /// The time of the file's last change (ctime).
     pub fn changed(&self) -> Option<SystemTime> {
         let (seconds, nanos) = self.metadata?.changed;
         time(seconds, nanos)

@@ -1,10 +1,10 @@
-//! Files beneath a directory, reached by handles alone, and reads that never block.
+//! Files below a directory, reached only by handles, and reads that never block.
 //!
-//! A name is walked component by component, each opened relative to the one before, and no link is followed but those
-//! that are read and resolved here. So a directory that is exchanged for a link meanwhile leads nobody elsewhere. A
-//! file is looked at before it is read: a named pipe, a socket or a device in its place is refused, never waited for.
+//! A path is walked component by component, each opened relative to the one before. Only links that this crate itself
+//! reads and resolves are followed. A directory that another process replaces with a link during the walk is therefore
+//! not followed. A file's type is checked before it is read: a named pipe, a socket or a device is refused.
 //!
-//! Some directories are no part of any tree, wherever they lie and whatever they are called: a [`Tree`] knows them by
+//! Some directories belong to no tree, wherever they are and whatever their path is: a [`Tree`] identifies them by
 //! device and inode.
 
 mod descent;
@@ -32,72 +32,75 @@ use rustix::fs::{
 use rustix::io::Errno;
 use rustix::path::Arg;
 
-/// As many links as Linux itself follows in one name.
+/// The most links in one path, the same as in Linux.
 const MOST_LINKS: usize = 40;
-/// A handle to walk on from. It needs no permission to read the directory.
+/// A handle to walk on from. It requires no permission to read the directory.
 const STEP: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
 /// Device and inode.
 pub type Identity = (u64, u64);
 
+/// The identity of the file with this metadata.
 pub fn identity(stat: &Stat) -> Identity {
     (stat.st_dev, stat.st_ino)
 }
 
-/// A directory, and all below it but what is forbidden.
+/// A directory and everything below it, except forbidden directories and files.
 #[derive(Debug, Clone)]
 pub struct Tree {
     root: PathBuf,
     forbidden: Arc<[PathBuf]>,
-    /// The root's own name may be that of a link.
+    /// The root's path may be a link.
     via_link: bool,
 }
 
 impl Tree {
-    /// The root is canonical, and may be missing. What is forbidden may be missing too.
+    /// The root is canonical. The root and the forbidden paths may be missing.
     pub fn new(root: PathBuf, forbidden: Arc<[PathBuf]>) -> Tree {
         Tree { root, forbidden, via_link: false }
     }
 
-    /// The same for a root that somebody has named, perhaps by a link: paths keep that name.
+    /// The same for a root as the user wrote it, possibly a link. Paths keep that form.
     pub fn named(root: PathBuf, forbidden: Arc<[PathBuf]>) -> Tree {
         Tree { root, forbidden, via_link: true }
     }
 
-    /// The tree of a directory that is there, with nothing forbidden.
+    /// The tree of an existing directory, with nothing forbidden.
     pub fn open(root: &Path) -> io::Result<Tree> {
         Ok(Tree::new(root.canonicalize()?, Arc::default()))
     }
 
+    /// The root directory.
     pub fn root(&self) -> &Path {
         &self.root
     }
 
+    /// The paths that are not part of the tree.
     pub fn forbidden(&self) -> &Arc<[PathBuf]> {
         &self.forbidden
     }
 
-    /// Whether the root is, or lies in, what is forbidden.
+    /// Whether the root is forbidden or inside a forbidden directory.
     pub fn is_forbidden(&self) -> bool {
         let forbidden = Forbidden::look(&self.forbidden);
         let is_forbidden = |it: &Path| stat(it).is_ok_and(|it| forbidden.identities.contains(&identity(&it)));
         self.root.ancestors().any(is_forbidden)
     }
 
-    /// Which directory stands at the root.
+    /// Device and inode of the directory at the root.
     pub fn identity(&self) -> Option<Identity> {
         let found = if self.via_link { stat(&self.root) } else { lstat(&self.root) }.ok()?;
         (FileType::from_raw_mode(found.st_mode) == FileType::Directory).then(|| identity(&found))
     }
 
-    /// The way in, for one piece of work.
+    /// A handle on the root, for one operation or several.
     pub fn reader(&self) -> rustix::io::Result<Reader> {
         let flags = if self.via_link { STEP.difference(OFlags::NOFOLLOW) } else { STEP };
         let handle = openat(CWD, &self.root, flags, Mode::empty())?;
         Ok(Reader { root: self.root.clone(), handle, forbidden: Forbidden::look(&self.forbidden) })
     }
 
-    /// The content of a regular file. Links are followed as long as they stay in the tree.
+    /// The content of a regular file. Links are followed if they stay in the tree.
     pub fn read(&self, below: &Path, most: usize) -> io::Result<Vec<u8>> {
         let reader = self.reader()?;
         let below = reader.settle(below)?;
@@ -105,7 +108,7 @@ impl Tree {
         Ok(read_at(&reader.directory(directory)?, name, most)?.bytes)
     }
 
-    /// The names of what a directory holds, sorted. Links are followed as long as they stay in the tree.
+    /// The sorted names of a directory's entries. Links are followed if they stay in the tree.
     pub fn names(&self, below: &Path) -> io::Result<Vec<OsString>> {
         let reader = self.reader()?;
         let directory = reader.directory(&reader.settle(below)?)?;
@@ -117,13 +120,13 @@ impl Tree {
     }
 }
 
-/// What is forbidden, as it stands on the disk now.
+/// The forbidden directories and files, as they are on disk now.
 #[derive(Debug)]
 struct Forbidden {
     paths: Arc<[PathBuf]>,
-    /// Of directories, and of single files.
+    /// The forbidden directories and single files.
     identities: Vec<Identity>,
-    /// What the directories hold.
+    /// The files directly in the forbidden directories.
     files: OnceCell<Vec<Identity>>,
 }
 
@@ -143,7 +146,7 @@ impl Forbidden {
         Ok(())
     }
 
-    /// Whether what is not there yet may not be made.
+    /// Whether creating this missing path would create it in a forbidden directory.
     fn would_hold(&self, absent: &Path) -> bool {
         self.paths.iter().filter_map(|it| would_be(it)).any(|it| absent.starts_with(it))
     }
@@ -156,13 +159,13 @@ impl Forbidden {
     }
 }
 
-/// The canonical path that something has, or would have if it were made.
+/// The canonical path of a file, or the path that it would have if it were created.
 fn would_be(path: &Path) -> Option<PathBuf> {
     let (there, real) = path.ancestors().skip(1).find_map(|it| Some((it, it.canonicalize().ok()?)))?;
     Some(real.join(path.strip_prefix(there).ok()?))
 }
 
-/// Walks and reads below the root as it stood when the reader was made.
+/// Walks and reads below the root, as it was when the reader was created.
 #[derive(Debug)]
 pub struct Reader {
     root: PathBuf,
@@ -170,37 +173,40 @@ pub struct Reader {
     forbidden: Forbidden,
 }
 
-/// Where a name leads to.
+/// The target of a path.
 #[derive(Debug)]
 pub struct Resolved {
     /// Without links.
     pub path: PathBuf,
-    /// Absent where nothing is there.
+    /// `None` if nothing exists at the path.
     pub kind: Option<FileType>,
+    /// Whether a link was followed.
     pub via_link: bool,
 }
 
-/// Why a name leads nowhere.
+/// Why a path has no target.
 #[derive(Debug)]
 pub enum Unresolved {
+    /// The path leads through more than 40 links.
     TooManyLinks,
-    /// The name goes on below this file.
+    /// The path continues below this file.
     BelowFile(PathBuf),
-    /// [`Errno::XDEV`]: it is forbidden.
+    /// [`Errno::XDEV`] means that the path is forbidden.
     Failed(PathBuf, Errno),
 }
 
 impl Reader {
+    /// The root directory.
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// A directory below the root, reached without following a link; [`Errno::XDEV`] where it is forbidden.
+    /// A directory below the root, reached without following links. [`Errno::XDEV`] if it is forbidden.
     pub fn directory(&self, below: &Path) -> rustix::io::Result<OwnedFd> {
         self.directory_where(below, |_, _| true)
     }
 
-    /// The same, with each directory on the way asked for by its name and handle; [`Errno::XDEV`] where one is refused.
+    /// The same, with a check of each directory on the way by its name and handle. [`Errno::XDEV`] if one is refused.
     pub fn directory_where(
         &self,
         below: &Path,
@@ -217,14 +223,14 @@ impl Reader {
         Ok(directory)
     }
 
-    /// A directory in another one, no link; [`Errno::XDEV`] where it is forbidden.
+    /// A child directory, not a link. [`Errno::XDEV`] if it is forbidden.
     fn step(&self, directory: impl AsFd, name: &OsStr) -> rustix::io::Result<OwnedFd> {
         let next = openat(directory, name, STEP, Mode::empty())?;
         self.forbidden.check(&fstat(&next)?)?;
         Ok(next)
     }
 
-    /// Which directory a name means at this moment, links not followed. What is forbidden is answered like any other.
+    /// The identity of the directory that a path names now, links not followed. A forbidden directory is not refused.
     pub fn identity_now(&self, below: &Path) -> rustix::io::Result<Identity> {
         let no_links = ResolveFlags::NO_SYMLINKS | ResolveFlags::BENEATH;
         match openat2(&self.handle, below, STEP, Mode::empty(), no_links) {
@@ -237,7 +243,7 @@ impl Reader {
         }
     }
 
-    /// What stands below the root, links not followed; [`Errno::XDEV`] where it is forbidden.
+    /// The metadata of a path below the root, links not followed. [`Errno::XDEV`] if it is forbidden.
     pub fn stat(&self, below: &Path) -> rustix::io::Result<Stat> {
         let found = match below.file_name() {
             Some(name) => {
@@ -250,12 +256,13 @@ impl Reader {
         Ok(found)
     }
 
-    /// [`Errno::XDEV`] where this is forbidden.
+    /// [`Errno::XDEV`] if it is forbidden.
     pub fn check(&self, found: &Stat) -> rustix::io::Result<()> {
         self.forbidden.check(found)
     }
 
-    /// Follows a name from the root, or an absolute one, link by link. It may lead out of the tree, which the path tells.
+    /// Follows a path from the root, or an absolute path, link by link. The target may be outside the tree: see its
+    /// path.
     pub fn resolve(&self, name: &Path) -> Result<Resolved, Unresolved> {
         let mut ahead: VecDeque<OsString> = parts(name).collect();
         let failed = |path: &Path, errno| Unresolved::Failed(path.to_path_buf(), errno);
@@ -263,7 +270,8 @@ impl Reader {
         let mut place = place.map_err(|errno| failed(&self.root, errno))?;
         let mut links = 0;
         while let Some(part) = ahead.pop_front() {
-            // Only a link can say so. What was walked holds no link, so that the parent is the one of the path.
+            // Only the target of a link contains `..`. The path so far contains no links, so its parent is the parent
+            // directory.
             if part == ".." {
                 place.up().map_err(|errno| failed(&place.path, errno))?;
                 continue;
@@ -272,7 +280,7 @@ impl Reader {
             let failed = |errno| failed(&path, errno);
             let found = match statat(&place.handle, &part, AtFlags::SYMLINK_NOFOLLOW) {
                 Ok(found) => found,
-                // What is not there may yet be made, with the directories above it.
+                // The path and the directories above it may still be created.
                 Err(Errno::NOENT) if ahead.iter().all(|it| it != "..") => {
                     let path: PathBuf = std::iter::once(path).chain(ahead.into_iter().map(PathBuf::from)).collect();
                     if self.forbidden.would_hold(&path) {
@@ -310,7 +318,7 @@ impl Reader {
         Ok(Resolved { path: place.path, kind: Some(FileType::Directory), via_link: links > 0 })
     }
 
-    /// The name without links of what a name leads to, below the root.
+    /// The path below the root without links.
     fn settle(&self, below: &Path) -> rustix::io::Result<PathBuf> {
         let resolved = self.resolve(below).map_err(|unresolved| match unresolved {
             Unresolved::TooManyLinks => Errno::LOOP,
@@ -324,11 +332,11 @@ impl Reader {
     }
 }
 
-/// A directory that was walked to, without links.
+/// A directory that the walk has reached, without links.
 struct Place {
     path: PathBuf,
     handle: OwnedFd,
-    /// Of the directories around it, as far as they were walked.
+    /// Handles of its parents, as far as the walk went through them.
     around: Vec<OwnedFd>,
 }
 
@@ -350,7 +358,7 @@ impl Place {
 
     fn up(&mut self) -> rustix::io::Result<()> {
         if self.path.pop() {
-            // Above where the walk began the path is that of a directory without links.
+            // Above the start of the walk, the path is that of a directory without links.
             let above = self.around.pop().map_or_else(|| openat(CWD, &self.path, STEP, Mode::empty()), Ok);
             self.handle = above?;
         }
@@ -358,7 +366,7 @@ impl Place {
     }
 }
 
-/// The parts of a name that are to be walked.
+/// The components of a path to walk.
 fn parts(name: &Path) -> impl DoubleEndedIterator<Item = OsString> {
     name.components().filter_map(|component| match component {
         Component::Normal(part) => Some(part.to_owned()),
@@ -372,32 +380,36 @@ fn split(below: &Path) -> rustix::io::Result<(&Path, &OsStr)> {
     Ok((below.parent().unwrap_or(Path::new("")), name))
 }
 
-/// What a directory holds, itself and the one above included.
+/// The entries of a directory, with `.` and `..`.
 pub fn entries(directory: impl AsFd) -> rustix::io::Result<Dir> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     Dir::new(openat(directory, ".", flags, Mode::empty())?)
 }
 
-/// A file that was read, and what it was at that moment.
+/// A file's content, and its metadata when it was read.
 #[derive(Debug)]
 pub struct Content {
+    /// The file's content.
     pub bytes: Vec<u8>,
+    /// The file's metadata.
     pub stat: Stat,
 }
 
 /// Why a file was not read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unreadable {
-    /// It is no regular file.
+    /// It is not a regular file.
     Kind(FileType),
+    /// It is larger than the limit.
     TooLarge,
+    /// The operating system refused.
     Failed(Errno),
 }
 
 impl From<Errno> for Unreadable {
     fn from(errno: Errno) -> Unreadable {
         match errno {
-            // What opening a socket comes to.
+            // The error of opening a socket.
             Errno::NXIO => Unreadable::Kind(FileType::Socket),
             errno => Unreadable::Failed(errno),
         }
@@ -415,15 +427,16 @@ impl From<Unreadable> for io::Error {
     }
 }
 
-/// The regular file of this name in a directory, of at most so many bytes. A link is not followed. Looks before it
-/// opens, so that it touches no device, and after it, so that nothing that came between is read.
+/// Reads the regular file of this name in a directory, of at most `most` bytes. A link is not followed. Checks the
+/// file's type before it opens the file, so that it opens no device, and again afterwards, since the file may have been
+/// replaced between.
 pub fn read_at(directory: impl AsFd, name: impl Arg + Copy, most: usize) -> Result<Content, Unreadable> {
     let before = statat(&directory, name, AtFlags::SYMLINK_NOFOLLOW)?;
     check_regular(&before)?;
     read_opened(openat(&directory, name, reading().union(OFlags::NOFOLLOW), Mode::empty())?, most)
 }
 
-/// The regular file at a path, of at most so many bytes. Links are followed.
+/// Reads the regular file at a path, of at most `most` bytes. Links are followed.
 pub fn read_file(path: &Path, most: usize) -> io::Result<Vec<u8>> {
     let read = || {
         check_regular(&stat(path)?)?;

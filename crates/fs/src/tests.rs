@@ -1,4 +1,4 @@
-//! Trees on a real file system, and what somebody does to them meanwhile.
+//! Trees on a real file system, and changes that other processes make during an operation.
 
 use std::os::unix::fs::symlink;
 use std::os::unix::net::UnixListener;
@@ -72,7 +72,7 @@ fn what_is_no_regular_file_is_neither_read_nor_waited_for() {
         assert!(read_file(&path(name), 100).is_err(), "{name}");
         assert!(read_at(CWD, &path(name), 100).is_err(), "{name}");
     }
-    // What comes between the look and the opening.
+    // The file is replaced between the check and the open.
     for name in ["pipe", "socket"] {
         let opened = openat(CWD, path(name), reading(), Mode::empty()).map_err(Unreadable::from);
         assert!(opened.and_then(|it| read_opened(it, 100)).is_err(), "{name}");
@@ -120,7 +120,7 @@ fn a_directory_exchanged_for_a_link_leads_nobody_outside() {
         });
         let mut read = (0, 0);
         let until = Instant::now() + DEADLINE;
-        // Both happen, or this proves nothing.
+        // The test needs both outcomes.
         while (read.0 < 500 || read.1 < 500) && Instant::now() < until {
             match text(home.tree.read(Path::new("d/f"), 100)).as_deref() {
                 Some("inside") => read.0 += 1,
@@ -149,7 +149,7 @@ fn a_descent_goes_on_from_where_it_stands() {
         assert_eq!(direct.map(|it| identity(&it)), there.map(|it| identity(&it)), "{name}");
     };
     let (below, above) = (&deep[..deep.len() - 2], &deep[..2 * 100 - 1]);
-    // Down, up beyond what is held, beside, through links, and where nothing is.
+    // Down, up beyond the handles that are kept, sideways, through links, and to missing paths.
     for name in
         ["", "a", "a/b/c/x", "a/b", "a/e", below, deep.as_str(), above, "d", "a/link", "a/link/c", "no", "a/../a"]
     {

@@ -1,4 +1,4 @@
-//! The connection: one task that writes what is queued, one that reads and hands out.
+//! The connection: one task writes the queued messages, one task reads and dispatches.
 
 use std::collections::HashMap;
 use std::io;
@@ -17,21 +17,30 @@ use super::incoming::{self, Incoming};
 
 /// Batches of messages that wait to be written.
 const QUEUE: usize = 256;
-/// Requests that wait for their answers; more wait for a slot.
+/// Requests without an answer yet. Further requests wait for a slot.
 const IN_FLIGHT: usize = 64;
-/// Answers to the server's own requests that it has not read yet. The reader must never wait for the writer (the
-/// server may be waiting for the reader), so a server that lets more pile up is taken for broken.
+/// Answers to the server's own requests that it has not read yet. The reader must never wait for the writer, since the
+/// server may be waiting for the reader. A server that lets more answers accumulate counts as broken.
 const REPLIES: usize = 256;
 
 /// Why a request has no answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RequestError {
+    /// The connection ended, for this reason.
     #[error("the language server is gone: {0}")]
     Closed(Arc<str>),
+    /// The deadline passed.
     #[error("the language server did not answer in time")]
     Timeout,
+    /// The server answered with an error.
     #[error("the language server refused: {message} ({code})")]
-    Refused { code: i64, message: String },
+    Refused {
+        /// The error code of JSON-RPC or LSP.
+        code: i64,
+        /// The server's message.
+        message: String,
+    },
+    /// The answer is not of the expected type.
     #[error("the language server's answer was not understood: {0}")]
     Malformed(String),
 }
@@ -39,11 +48,12 @@ pub enum RequestError {
 pub(crate) type Configuration = Box<dyn Fn(Option<&str>) -> Value + Send + Sync>;
 pub(crate) type Notified = Box<dyn Fn(&str, Value) + Send + Sync>;
 
-/// What a client does with what a server asks and tells by itself. Called by the reading task: must not block.
+/// Callbacks for the server's own requests and notifications. The reading task calls them, so they must not block.
 pub struct Hooks {
-    /// The settings of one section, for `workspace/configuration`.
+    /// Returns the settings of one section, for `workspace/configuration`.
     pub configuration: Configuration,
-    /// Every notification, and every request that registers a capability or brings an edit: its method and parameters.
+    /// Gets the method and parameters of every notification, and of every request that registers a capability or
+    /// applies an edit.
     pub notified: Notified,
 }
 
@@ -52,18 +62,19 @@ pub struct Hooks {
 pub struct Message(Vec<u8>);
 
 impl Message {
+    /// A typed notification.
     pub fn notification<N: Notification>(params: &N::Params) -> Message {
         Message::of(&json!({"jsonrpc": "2.0", "method": N::METHOD.as_str(), "params": params}))
     }
 
-    /// One whose parameters no types describe.
+    /// A notification without a Rust type for its parameters.
     pub fn plain(method: &str, params: &Value) -> Message {
         Message::of(&json!({"jsonrpc": "2.0", "method": method, "params": params}))
     }
 
     fn of(value: &Value) -> Message {
         let is_bare = value.get("params").is_some_and(Value::is_null);
-        // JSON-RPC knows no `"params": null`, and some servers refuse it.
+        // JSON-RPC does not allow `"params": null`, and some servers refuse it.
         let bare = value.as_object().filter(|_| is_bare).map(|it| {
             let mut bare = it.clone();
             bare.remove("params");
@@ -73,7 +84,7 @@ impl Message {
     }
 }
 
-/// A cloneable handle. The connection ends when the last one is dropped, or when a stream does.
+/// A cloneable handle. The connection ends when the last handle is dropped or a stream ends.
 #[derive(Debug, Clone)]
 pub struct Client {
     outgoing: mpsc::Sender<Vec<u8>>,
@@ -101,7 +112,7 @@ impl Shared {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Fails all that wait and all that will ask. The first reason stays.
+    /// Fails all pending and all future requests. The first reason is kept.
     fn close(&self, reason: &str) {
         let reason: Arc<str> = reason.into();
         let before = {
@@ -113,7 +124,7 @@ impl Shared {
         };
         if let Waiting::Open(waiters) = before {
             for waiter in waiters.into_values() {
-                // The one who waits may have given up in this very moment.
+                // The receiver may have been dropped in the meantime.
                 let _ = waiter.send(Err(RequestError::Closed(reason.clone())));
             }
         }
@@ -132,14 +143,14 @@ impl Shared {
             Waiting::Open(waiters) => waiters.remove(&id),
             Waiting::Closed(_) => None,
         };
-        // None: it was cancelled, and answered all the same.
+        // None: the request was cancelled, and the server answered nevertheless.
         if let Some(waiter) = waiter {
             let _ = waiter.send(outcome);
         }
     }
 }
 
-/// The connection ends with the task that holds this, be it by a panic.
+/// Closes the connection when the task that holds this ends, even by a panic.
 struct EndsWith(Arc<Shared>);
 
 impl Drop for EndsWith {
@@ -149,7 +160,7 @@ impl Drop for EndsWith {
 }
 
 impl Client {
-    /// Starts to speak over two streams. Call it within a tokio runtime.
+    /// Starts a connection over two streams. Call it within a tokio runtime.
     pub fn start(
         reader: impl AsyncRead + Send + Unpin + 'static,
         writer: impl AsyncWrite + Send + Unpin + 'static,
@@ -185,17 +196,17 @@ impl Client {
         Client { outgoing, shared }
     }
 
-    /// Ends the connection: all that wait are answered why.
+    /// Ends the connection: all pending requests fail with this reason.
     pub fn close(&self, reason: &str) {
         self.shared.close(reason);
     }
 
-    /// Whether a request waits for its answer.
+    /// Whether a request is pending.
     pub fn is_waited_for(&self) -> bool {
         matches!(&*self.shared.waiting(), Waiting::Open(waiters) if !waiters.is_empty())
     }
 
-    /// Resolves when the connection has ended, with the reason.
+    /// Resolves with the reason when the connection has ended.
     pub async fn closed(&self) -> Arc<str> {
         let mut closed = self.shared.closed.subscribe();
         match closed.wait_for(Option::is_some).await.as_deref() {
@@ -204,7 +215,7 @@ impl Client {
         }
     }
 
-    /// Waits for a place in the queue. What is sent with it leaves after all that was sent before.
+    /// Waits for a slot in the queue. Messages that are sent with it leave after all messages that were sent before.
     pub async fn slot(&self, deadline: Instant) -> Result<Slot, RequestError> {
         let take = async {
             let in_flight = self.shared.in_flight.clone().acquire_owned().await;
@@ -217,7 +228,7 @@ impl Client {
         tokio::time::timeout_at(deadline.into(), take).await.unwrap_or(Err(RequestError::Timeout))
     }
 
-    /// A place in the queue, if one is free at this moment.
+    /// A slot in the queue, if one is free now.
     pub fn try_slot(&self) -> Option<Slot> {
         let in_flight = self.shared.in_flight.clone().try_acquire_owned().ok()?;
         let place = self.outgoing.clone().try_reserve_owned().ok()?;
@@ -228,17 +239,19 @@ impl Client {
         Slot { client: self.clone(), in_flight, place }
     }
 
+    /// Waits for a slot and sends a notification.
     pub async fn notify<N: Notification>(&self, params: &N::Params, deadline: Instant) -> Result<(), RequestError> {
         self.slot(deadline).await?.notify(&[Message::notification::<N>(params)]);
         Ok(())
     }
 
+    /// Waits for a slot, sends a request, and waits for its answer.
     pub async fn request<R: Request>(&self, params: &R::Params, deadline: Instant) -> Result<R::Result, RequestError> {
         self.slot(deadline).await?.request::<R>(&[], params)?.before(deadline).await
     }
 }
 
-/// A place in the queue: sending with it neither waits nor fails for want of room.
+/// A slot in the queue: sending with it neither waits nor fails because the queue is full.
 #[derive(Debug)]
 pub struct Slot {
     client: Client,
@@ -247,20 +260,20 @@ pub struct Slot {
 }
 
 impl Slot {
-    /// Sends these one right after another.
+    /// Sends these notifications without another message between them.
     pub fn notify(self, messages: &[Message]) {
         let mut frames = Vec::new();
         messages.iter().for_each(|message| framing::append(&mut frames, &message.0));
         self.place.send(frames);
     }
 
-    /// Sends a request and, right before it, what the server has to know first.
+    /// Sends a request and, directly before it, notifications that the server needs first.
     pub fn request<R: Request>(self, before: &[Message], params: &R::Params) -> Result<Answer<R>, RequestError> {
         let body = json!({"method": R::METHOD.as_str(), "params": params});
         self.call(before, body).map(|pending| Answer { pending, kind: PhantomData })
     }
 
-    /// One whose parameters and answer no types describe.
+    /// A request without a Rust type for its parameters and result.
     pub fn plain(self, before: &[Message], method: &str, params: &Value) -> Result<Pending, RequestError> {
         self.call(before, json!({"method": method, "params": params}))
     }
@@ -283,7 +296,7 @@ impl Slot {
     }
 }
 
-/// An answer to come. Dropped before it came, the request is cancelled, unless it is `uncancelled`.
+/// A pending request. Dropping it before the answer arrives cancels the request, unless it is `uncancelled`.
 #[derive(Debug)]
 pub struct Pending {
     id: i64,
@@ -293,7 +306,7 @@ pub struct Pending {
     outcome: oneshot::Receiver<Result<Value, RequestError>>,
 }
 
-/// One of a known kind.
+/// A pending request with a typed result.
 #[derive(Debug)]
 pub struct Answer<R> {
     pending: Pending,
@@ -301,7 +314,7 @@ pub struct Answer<R> {
 }
 
 impl Pending {
-    /// Of a request that the server has to end, though nobody waits any more.
+    /// Does not cancel the request when this is dropped, for servers that must not be sent a cancellation.
     pub fn uncancelled(mut self) -> Pending {
         self.is_cancelled = false;
         self
@@ -331,7 +344,7 @@ impl Drop for Pending {
             Waiting::Closed(_) => false,
         };
         if unanswered && self.is_cancelled {
-            // A courtesy that saves the server work: with a full queue it is left out.
+            // Cancelling only saves the server work: if the queue is full, it is skipped.
             let mut frame = Vec::new();
             framing::append(&mut frame, &Message::of(&incoming::cancel(self.id)).0);
             let _ = self.client.outgoing.try_send(frame);
@@ -339,7 +352,7 @@ impl Drop for Pending {
     }
 }
 
-/// Writes until nobody can queue any more, then closes the stream, which tells the server to end.
+/// Writes until all senders are dropped. Then it closes the stream, which is the server's signal to end.
 async fn write(
     mut writer: impl AsyncWrite + Unpin,
     mut queue: mpsc::Receiver<Vec<u8>>,
@@ -371,7 +384,7 @@ async fn write(
     shared.close(&reason);
 }
 
-/// Reads until the stream ends, and says why it did.
+/// Reads until the stream ends, and returns the reason.
 async fn read(
     reader: impl AsyncRead + Unpin,
     hooks: &Hooks,

@@ -1,18 +1,19 @@
-//! The base protocol: a `Content-Length` header, an empty line, that many bytes of JSON. Both parts are limited.
+//! The base protocol: a `Content-Length` header, an empty line, and that many bytes of JSON. Header and body have size
+//! limits.
 
 use std::io;
 
 use tokio::io::{AsyncBufRead, AsyncBufReadExt as _, AsyncReadExt as _};
 
 const MAX_HEADER: usize = 4 << 10;
-/// Far above any honest answer; a server that sends more is broken, and we keep our memory.
+/// Far above any valid message. A server that sends more is broken, and must not exhaust semdex's memory.
 const MAX_BODY: usize = 64 << 20;
 
 fn invalid(detail: String) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, detail)
 }
 
-/// The next message's body; `None` where the stream ends between two messages.
+/// The body of the next message. `None` if the stream ends between two messages.
 pub(crate) async fn read(stream: &mut (impl AsyncBufRead + Unpin)) -> io::Result<Option<Vec<u8>>> {
     let mut length = None;
     let mut header = 0;
@@ -45,7 +46,7 @@ pub(crate) async fn read(stream: &mut (impl AsyncBufRead + Unpin)) -> io::Result
     if length > MAX_BODY {
         return Err(invalid(format!("a message of {length} bytes, more than {MAX_BODY}")));
     }
-    // Grown by what really arrives: a length alone reserves nothing.
+    // Grows with the bytes that arrive: a length in the header alone reserves no memory.
     let mut body = Vec::new();
     (&mut *stream).take(length as u64).read_to_end(&mut body).await?;
     if body.len() < length {

@@ -1,4 +1,4 @@
-//! Fuzz targets of what a server may send: frames, and the messages in them.
+//! Fuzz targets for input from a server: frames, and the messages in them.
 
 use std::task::{Context, Poll, Waker};
 
@@ -51,7 +51,7 @@ const SIGNS: &[&str] = &[
     "window/showDocument",
 ];
 
-/// All of it is there at once, so that nothing is waited for.
+/// The whole input is available, so the future is ready without waiting.
 fn read(stream: &mut &[u8]) -> std::io::Result<Option<Vec<u8>>> {
     let mut reading = std::pin::pin!(framing::read(stream));
     match reading.as_mut().poll(&mut Context::from_waker(Waker::noop())) {

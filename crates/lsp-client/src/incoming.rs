@@ -1,4 +1,4 @@
-//! What a server sends: answers to our requests, its own requests, its notifications.
+//! Messages from a server: answers to our requests, its own requests, and notifications.
 
 use gen_lsp_types::{LspNotificationMethod, LspRequestMethod};
 use serde_json::{Value, json};
@@ -13,7 +13,7 @@ pub(crate) enum Incoming {
     Notification { method: String, params: Value },
 }
 
-/// Tells the three kinds of message apart; `Err` says what is wrong with one that is none of them.
+/// Distinguishes the three kinds of message. `Err` describes a message that is none of them.
 pub(crate) fn parse(body: &[u8]) -> Result<Incoming, String> {
     let message: Value = serde_json::from_slice(body).map_err(|error| format!("not JSON: {error}"))?;
     let Value::Object(mut message) = message else { return Err("a message that is not an object".to_owned()) };
@@ -41,14 +41,14 @@ pub(crate) fn parse(body: &[u8]) -> Result<Incoming, String> {
     }
 }
 
-/// Answers a request of the server. All are answered: some servers stop working where one is not.
+/// Answers a request of the server. Every request gets an answer: without one, some servers stop working.
 pub(crate) fn answer(hooks: &Hooks, id: &Value, method: &str, params: &Value) -> Value {
     let result = match LspRequestMethod::from(method) {
         LspRequestMethod::WorkspaceConfiguration => {
             let items = params.get("items").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
             items.iter().map(|item| (hooks.configuration)(item.get("section").and_then(Value::as_str))).collect()
         }
-        // Files are changed by semdex's own writer only, never by a server.
+        // Only semdex's own writer changes files, never a server.
         LspRequestMethod::WorkspaceApplyEdit => {
             json!({"applied": false, "failureReason": "this client applies no edits"})
         }
@@ -71,8 +71,8 @@ pub(crate) fn answer(hooks: &Hooks, id: &Value, method: &str, params: &Value) ->
     json!({"jsonrpc": "2.0", "id": id, "result": result})
 }
 
-/// Whether a request of a server is passed on to the hook of notifications too: it says what the server can do from now
-/// on, or has an edit that a command of the server has come to.
+/// Whether a server's request also goes to the notification hook. These requests register capabilities, or contain the
+/// edit of a command.
 pub(crate) fn is_passed_on(method: &str) -> bool {
     use LspRequestMethod::{ClientRegisterCapability, ClientUnregisterCapability, WorkspaceApplyEdit};
     matches!(LspRequestMethod::from(method), ClientRegisterCapability | ClientUnregisterCapability | WorkspaceApplyEdit)

@@ -1,11 +1,11 @@
-//! A client of the Language Server Protocol over any pair of byte streams. It knows no particular server and no
-//! files: the same code speaks to a process and, in tests, to an in-memory pipe.
+//! A client of the Language Server Protocol over any pair of byte streams. It depends on no particular server and on no
+//! files: the same code communicates with a process and, in tests, over an in-memory pipe.
 //!
-//! What it holds: every request has a deadline, a request that nobody waits for any more is cancelled at the
-//! server, every queue is bounded, messages leave in the order in which they were queued, and when a stream ends
-//! every waiting request fails at once, so that a server's death never looks like an empty answer.
+//! Guarantees: every request has a deadline. Dropping a pending request cancels it at the server. Every queue is
+//! bounded. Messages leave in the order in which they were queued. When a stream ends, every pending request fails
+//! immediately, so the end of a server never looks like an empty answer.
 //!
-//! async-lsp 0.2 was looked at: its queues are unbounded and its requests know no deadline. tower-lsp is for servers.
+//! Alternatives: async-lsp 0.2 has unbounded queues and no deadlines for requests. tower-lsp is for servers.
 
 mod client;
 pub mod file_uri;

@@ -1,4 +1,4 @@
-//! The client against a fake server at the other end of an in-memory pipe.
+//! The client against a fake server over an in-memory pipe.
 
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -102,7 +102,7 @@ async fn the_servers_questions_are_answered() {
     assert_eq!(server.receive().await["result"]["applied"], false);
     server.send(json!({"jsonrpc": "2.0", "id": 5, "method": "x/unheard"})).await;
     assert_eq!(server.receive().await["error"]["code"], -32601);
-    // What registers a capability is heard too.
+    // The notification hook also gets requests that register capabilities.
     let expected = [
         ("window/logMessage".to_owned(), json!({"message": "hi"})),
         ("client/registerCapability".to_owned(), json!({"registrations": []})),
@@ -121,7 +121,7 @@ async fn a_deadline_cancels_at_the_server() {
         server.receive().await,
         json!({"jsonrpc": "2.0", "method": "$/cancelRequest", "params": {"id": request["id"]}})
     );
-    // The answer that comes all the same disturbs nobody.
+    // A late answer to a cancelled request is ignored.
     server.send(json!({"jsonrpc": "2.0", "id": request["id"], "result": null})).await;
     server.send(json!({"jsonrpc": "2.0", "id": 9, "method": "x"})).await;
     assert_eq!(server.receive().await["id"], 9);

@@ -1,4 +1,5 @@
-//! A long-lived program that semdex starts and speaks with: it never outlives semdex, and its last words are kept.
+//! A long-lived program that semdex starts and communicates with. It ends with semdex, and the last lines of its
+//! standard error are kept.
 
 use std::collections::VecDeque;
 use std::io;
@@ -14,23 +15,26 @@ use super::process_group::{self, Group};
 const STDERR_LINES: usize = 200;
 const STDERR_LINE: usize = 4 << 10;
 
-/// A running program. Dropping it kills it, with all that it has started.
+/// A running program. Dropping it kills the program and every process that the program started.
 pub struct Child {
+    /// The program's process ID, which is also that of its group.
     pub pid: u32,
     group: Arc<Group>,
     exited: watch::Receiver<Option<String>>,
     stderr: Arc<Mutex<VecDeque<String>>>,
 }
 
-/// The ends of its standard input and output.
+/// The program's standard input and output.
 #[derive(Debug)]
 pub struct Pipes {
+    /// Closed when it is dropped.
     pub stdin: ChildStdin,
+    /// Must be read, otherwise the program blocks.
     pub stdout: ChildStdout,
 }
 
 impl Child {
-    /// Starts a program. `name`: as the log names it.
+    /// Starts a program. `name` is its name in the log.
     pub async fn start(mut command: Command, name: &'static str) -> io::Result<(Child, Pipes)> {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let spawned = tokio::task::spawn_blocking(|| process_group::spawn(command)).await;
@@ -46,7 +50,7 @@ impl Child {
         Ok((process, pipes))
     }
 
-    /// Resolves when it has ended, with how.
+    /// Resolves when the program has ended, with its exit status.
     pub async fn exited(&self) -> String {
         let mut exited = self.exited.clone();
         match exited.wait_for(Option::is_some).await.as_deref() {
@@ -55,12 +59,12 @@ impl Child {
         }
     }
 
-    /// With all that it has started.
+    /// Kills the program and every process that it started.
     pub(crate) fn kill(&self) {
         self.group.kill();
     }
 
-    /// The last lines that it wrote to its standard error.
+    /// The last lines of the program's standard error.
     pub fn last_words(&self) -> String {
         let lines = self.stderr.lock().unwrap_or_else(PoisonError::into_inner);
         lines.iter().rev().take(3).rev().cloned().collect::<Vec<_>>().join("; ")
@@ -73,7 +77,7 @@ impl Drop for Child {
     }
 }
 
-/// What is known of its end, by a thread that waits for it.
+/// Waits for the program's end on a thread, and publishes its exit status.
 fn keep(group: Arc<Group>, name: &str) -> io::Result<watch::Receiver<Option<String>>> {
     let (exit, exited) = watch::channel(None);
     std::thread::Builder::new().name(format!("{name}-keeper")).spawn(move || {

@@ -1,10 +1,10 @@
-//! Where tests have the program fail: a point panics or stands still as long as a file of its name lies in the directory
-//! that `SEMDEX_FAULTS` names. A release build holds nothing of this.
+//! Fault injection for tests. A fault point panics or blocks as long as the directory in `SEMDEX_FAULTS` has a file
+//! with its name. Release builds contain no fault points.
 
 #[cfg(debug_assertions)]
 pub use points::point;
 
-/// Nothing happens here.
+/// Does nothing in a release build.
 #[cfg(not(debug_assertions))]
 pub fn point(_: &str) {}
 
@@ -19,8 +19,8 @@ mod points {
     static DIRECTORY: LazyLock<Option<PathBuf>> =
         LazyLock::new(|| std::env::var_os("SEMDEX_FAULTS").map(PathBuf::from));
 
-    /// What the file says happens here: `once` panics and takes the file away, `always` panics, `stall` waits until the
-    /// file is gone.
+    /// Does what the content of the point's file says: `once` removes the file and panics, `always` panics, `stall`
+    /// waits until the file is removed.
     #[expect(clippy::panic, reason = "tests ask for it")]
     pub fn point(name: &str) {
         let Some(file) = DIRECTORY.as_ref().map(|it| it.join(name)) else { return };

@@ -1,4 +1,5 @@
-//! Programs that semdex starts: where they are found, the process groups that end with semdex, and what they use.
+//! Programs that semdex starts: where they are found, their process groups, which end with semdex, and their use of
+//! memory and processor time.
 
 pub mod child;
 pub mod fault;

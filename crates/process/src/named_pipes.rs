@@ -1,5 +1,6 @@
-//! Named pipes under names that a language server reads. Whoever opens one to read waits until somebody opens it to write: a
-//! server that does so answers nothing, for ever. It is given an empty file instead, and is ended where the pipe is gone.
+//! Releases language servers that block on a named pipe. A process that opens a named pipe to read blocks until another
+//! process opens it to write. A server that does so never answers again. It reads an empty file instead, or is
+//! restarted if the pipe is gone.
 
 use std::collections::VecDeque;
 use std::fs::FileType;
@@ -11,23 +12,24 @@ use rustix::fs::{Mode, OFlags};
 
 use crate::resource_usage;
 
-/// How long a server may have to answer before it is looked at, and then how often.
+/// The pause between two checks of a server that owes an answer, and before the first check.
 const EVERY: Duration = Duration::from_secs(2);
-/// Looking for pipes takes this part of the time at most.
+/// The search for pipes takes at most one part in `SHARE` of the time.
 const SHARE: u32 = 20;
-/// More entries of directories are not looked at, the outermost first.
+/// The most directory entries that a search visits, breadth first.
 const MOST_ENTRIES: usize = 300_000;
-/// Who was released may open the pipe again at once.
+/// The pause after a release: a released process may open the pipe again immediately.
 const SOON: Duration = Duration::from_millis(200);
-/// Found waiting so often in a row, and released by nothing, it waits for a pipe that is not there any more, or that nobody may touch.
+/// After so many checks that find the server blocked and release nothing, it waits for a pipe that is gone or may not
+/// be opened.
 const IN_VAIN: u32 = 5;
 
-/// Why a server has to be ended.
+/// The reason to end a server that cannot be released.
 pub const GONE: &str = "it waits for a named pipe that is gone or may not be opened";
 
-/// While `is_awaited` (the server owes an answer or is starting), the processes of its group that block on a named pipe
-/// below `root` with such a name read the end of the file. Returns with the reason where that does not help. Other
-/// readers of the same pipe read the end, too.
+/// While `is_awaited` (the server owes an answer or is starting), releases the processes of its group that block on a
+/// named pipe below `root` whose name satisfies `is_read`: they read the end of the file. Returns the reason to end the
+/// server if that does not help. Other readers of the same pipe read the end of the file, too.
 pub async fn release(
     root: &Path,
     is_read: impl Fn(&str) -> bool + Clone + Send + 'static,
@@ -49,7 +51,7 @@ pub async fn release(
             let released = if waits == Waits::No { 0 } else { release_now(&root, &is_read) };
             (waits, released, begun.elapsed())
         };
-        // A look that fails is made again.
+        // The next iteration repeats a check that failed.
         let Ok((waits, released, took)) = tokio::task::spawn_blocking(look).await else { continue };
         pause = if released > 0 { SOON } else { EVERY }.max(took * SHARE);
         times = if waits == Waits::Yes && released == 0 { times + 1 } else { 0 };
@@ -59,7 +61,7 @@ pub async fn release(
     }
 }
 
-/// Of how many pipes somebody was released.
+/// Returns the number of pipes that had a blocked reader.
 fn release_now(root: &Path, is_read: &impl Fn(&str) -> bool) -> usize {
     let mut released = 0;
     let mut directories = VecDeque::from([root.to_path_buf()]);
@@ -83,7 +85,7 @@ fn release_now(root: &Path, is_read: &impl Fn(&str) -> bool) -> usize {
     released
 }
 
-/// What is a pipe, or a link to one.
+/// The path of the pipe, if the entry is a named pipe or a link to one.
 fn pipe(path: &Path, kind: FileType) -> Option<PathBuf> {
     if kind.is_symlink() {
         let target = path.canonicalize().ok()?;
@@ -93,12 +95,13 @@ fn pipe(path: &Path, kind: FileType) -> Option<PathBuf> {
 }
 
 fn listed(directory: &Path) -> impl Iterator<Item = (PathBuf, FileType)> {
-    // What cannot be listed is not read by a server either.
+    // A server cannot read a directory that cannot be listed either.
     let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
     entries.filter_map(|entry| Some((entry.path(), entry.file_type().ok()?)))
 }
 
-/// Opened to write and closed: who waits for a writer reads the end. Where nobody waits it is refused, at once.
+/// Opens the pipe to write and closes it, so that blocked readers read the end of the file. Without a reader, the open
+/// fails immediately.
 fn end(pipe: &Path) -> bool {
     let flags = OFlags::WRONLY | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let is_read = rustix::fs::open(pipe, flags, Mode::empty()).is_ok();
@@ -108,18 +111,18 @@ fn end(pipe: &Path) -> bool {
     is_read
 }
 
-/// Whether something waits.
+/// Whether a process group waits for something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Waits {
-    /// It does.
+    /// A thread waits.
     Yes,
-    /// Nothing does.
+    /// No thread waits.
     No,
-    /// The kernel does not tell.
+    /// The kernel does not report it.
     Unknown,
 }
 
-/// Whether a thread of a process group waits in opening a named pipe, until somebody opens its other end.
+/// Whether a thread of a process group is blocked in the open of a named pipe.
 pub fn waits_for_pipe(leader: u32) -> Waits {
     let mut waits = Waits::Unknown;
     for member in resource_usage::members(leader) {

@@ -1,5 +1,5 @@
-//! Programs that semdex starts, each in a process group of its own that ends with its leader, at its deadline, when
-//! nobody wants it any more, and with semdex: also where semdex is killed, and where the group ignores SIGTERM.
+//! Programs that semdex starts, each as the leader of a process group. The group ends with its leader, at its deadline,
+//! when its result is no longer wanted, and with semdex, even if semdex is killed or the group ignores SIGTERM.
 
 pub mod lines;
 mod reaper;
@@ -18,20 +18,20 @@ use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 
 use super::search_path;
 
-/// How often a wait looks whether it is still wanted.
+/// How often a wait checks whether the result is still wanted.
 const PACE: Duration = Duration::from_millis(50);
 /// A killed process that does not end within this time hangs in the kernel.
 const LAST_WAIT: Duration = Duration::from_secs(2);
-/// What one program may print.
+/// The most output of one program that is kept, in bytes.
 const MOST_OUTPUT: u64 = 256 << 20;
 
-/// To be called before the first thread is started and memory is taken: the process that ends what semdex leaves
-/// behind is a fork of it.
+/// Forks the process that ends the groups which semdex leaves behind. Call it before the first thread is started and
+/// memory is allocated.
 pub fn prepare() {
     let _ = reaper::start();
 }
 
-/// A running program with all that it has started. Dropping it kills them.
+/// A running program and every process that it started. Dropping it kills them.
 #[derive(Debug)]
 pub struct Group {
     leader: Pid,
@@ -41,32 +41,32 @@ pub struct Group {
 
 #[derive(Debug)]
 enum State {
-    /// Not waited for yet, so that the number is still its own.
+    /// Not waited for yet, so that no other process can have its process ID.
     Running(Child),
     Ended(ExitStatus),
 }
 
-/// The ends of a program's streams that were asked for.
+/// The requested standard streams of a program.
 #[derive(Debug)]
 pub struct Pipes {
     /// Closed when it is dropped.
     pub stdin: Option<ChildStdin>,
-    /// To be read until its end, else the program waits.
+    /// Must be read to its end, otherwise the program blocks.
     pub stdout: Option<ChildStdout>,
-    /// To be read until its end, else the program waits.
+    /// Must be read to its end, otherwise the program blocks.
     pub stderr: Option<ChildStderr>,
 }
 
 /// Why a program gave no output.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
-    /// The system did not start it.
+    /// The operating system did not start it.
     #[error("{0}")]
     NotStarted(#[from] io::Error),
-    /// It was ended at its deadline.
+    /// It was killed at its deadline.
     #[error("it did not end in time")]
     Late,
-    /// It was ended as nobody waits for it any more.
+    /// It was killed because its result was no longer wanted.
     #[error("it is not wanted any more")]
     Unwanted,
 }
@@ -78,8 +78,8 @@ pub fn spawn(mut command: Command) -> io::Result<(Group, Pipes)> {
     let (mut number, written) = io::pipe()?;
     command.process_group(0);
     #[expect(unsafe_code, reason = "only the leader itself can make its group known before it executes anything")]
-    // SAFETY: between fork and exec three system calls are made, getpid, send and write; nothing is allocated and no
-    // lock is taken.
+    // SAFETY: between fork and exec the closure makes three system calls: getpid, send and write. It allocates nothing
+    // and takes no lock.
     unsafe {
         command.pre_exec(move || {
             let leader = libc::getpid();
@@ -90,7 +90,7 @@ pub fn spawn(mut command: Command) -> io::Result<(Group, Pipes)> {
         });
     }
     let spawned = command.spawn();
-    // It holds the writing end of the pipe.
+    // The command holds the writing end of the pipe.
     drop(command);
     let mut child = spawned.inspect_err(|_| {
         let mut leader = [0; 4];
@@ -113,7 +113,7 @@ pub fn spawn(mut command: Command) -> io::Result<(Group, Pipes)> {
     }
 }
 
-/// Has neither the program nor what it starts be looked for in a root that is open without trust.
+/// Removes roots that are open without trust from the search path of the program and of what it starts.
 fn confine(command: &mut Command) -> io::Result<()> {
     let set = command.get_envs().find(|(name, _)| *name == "PATH").and_then(|(_, value)| value);
     let Some(path) = search_path::confined(set) else { return Ok(()) };
@@ -127,26 +127,26 @@ fn confine(command: &mut Command) -> io::Result<()> {
 }
 
 impl Group {
-    /// The number of the program that was started.
+    /// The program's process ID.
     pub(crate) fn id(&self) -> u32 {
         self.leader.as_raw_nonzero().get().unsigned_abs()
     }
 
-    /// Kills all of the group that still runs.
+    /// Kills all processes of the group that still run.
     pub fn kill(&self) {
         if let State::Running(_) = *self.lock() {
-            // It fails where all have ended already.
+            // It fails if all have ended already.
             let _ = kill_process_group(self.leader, Signal::KILL);
         }
     }
 
-    /// Waits until the program has ended, however long that takes, and kills what it leaves behind.
+    /// Waits without a deadline until the program has ended, and kills the processes that it leaves behind.
     pub(crate) fn wait(&self) -> io::Result<ExitStatus> {
         while !self.has_ended(None)? {}
         self.collect()
     }
 
-    /// The same, given up at the deadline or when `go_on` says no: then it answers `None`.
+    /// The same, until the deadline or until `go_on` returns false. Then it returns `None`.
     pub fn wait_until(&self, deadline: Instant, go_on: &dyn Fn() -> bool) -> io::Result<Option<ExitStatus>> {
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
@@ -159,7 +159,7 @@ impl Group {
         }
     }
 
-    /// Looks for so long at most. The handle tells also of a child that was waited for.
+    /// Waits at most `limit`. The pidfd also reports a child that was already waited for.
     fn has_ended(&self, limit: Option<Duration>) -> io::Result<bool> {
         let limit = limit.and_then(|it| Timespec::try_from(it).ok());
         match poll(&mut [PollFd::new(&self.handle, PollFlags::IN)], limit.as_ref()) {
@@ -169,7 +169,7 @@ impl Group {
         }
     }
 
-    /// The leader has ended: what it started ends with it, and then its number is given up.
+    /// The leader has ended: kills the rest of the group, and then reaps the leader, which releases its process ID.
     fn collect(&self) -> io::Result<ExitStatus> {
         let mut state = self.lock();
         match &mut *state {
@@ -192,17 +192,17 @@ impl Group {
 impl Drop for Group {
     fn drop(&mut self) {
         self.kill();
-        // Killed, it ends at once; where it does not, nobody can do more.
+        // A killed process ends immediately, except if it hangs in the kernel.
         let _ = self.wait_until(Instant::now() + LAST_WAIT, &|| true);
     }
 }
 
-/// Runs a program to its end, and answers with what it printed. It has no standard input.
+/// Runs a program to its end and returns its output. It has no standard input.
 pub fn run(command: Command, deadline: Instant, is_wanted: &dyn Fn() -> bool) -> Result<Output, Failure> {
     run_on(command, Stdio::null(), deadline, is_wanted)
 }
 
-/// The same with a standard input: a file, since nobody here writes to a pipe meanwhile.
+/// The same with a file as standard input: nothing here could write to a pipe while the program runs.
 pub fn run_on(
     mut command: Command,
     input: Stdio,
@@ -218,12 +218,12 @@ pub fn run_on(
     Ok(Output { status, stdout: stdout.take(), stderr: stderr.take() })
 }
 
-/// The same for who must not block. The program ends when nobody waits for it any more.
+/// The same for async code. The program ends when the future is dropped.
 pub async fn output(command: Command, limit: Duration) -> Result<Output, Failure> {
     output_of(command, None, limit).await
 }
 
-/// The same with a text on its standard input.
+/// The same with a text as standard input.
 pub async fn output_of(command: Command, input: Option<Arc<str>>, limit: Duration) -> Result<Output, Failure> {
     let wanted = Wanted(Arc::new(AtomicBool::new(true)));
     let is_wanted = wanted.0.clone();
@@ -237,7 +237,7 @@ pub async fn output_of(command: Command, input: Option<Arc<str>>, limit: Duratio
     }
 }
 
-/// A file without a name, so that nobody has to write while somebody reads.
+/// An unnamed temporary file, so that no thread has to write while the program reads.
 fn file_of(text: &str) -> io::Result<std::fs::File> {
     let mut file = tempfile::tempfile()?;
     file.write_all(text.as_bytes())?;
@@ -253,7 +253,7 @@ impl Drop for Wanted {
     }
 }
 
-/// What comes from a pipe, read on a thread of its own.
+/// The output of a pipe, read on a thread of its own.
 struct Collected {
     bytes: Arc<Mutex<Vec<u8>>>,
     end: mpsc::Receiver<()>,
@@ -277,7 +277,7 @@ impl Collected {
         Collected { bytes, end }
     }
 
-    /// All of it. Who left the group and holds the pipe is not waited for long.
+    /// Returns all output. It does not wait long for a process that has left the group and still holds the pipe.
     fn take(self) -> Vec<u8> {
         let _ = self.end.recv_timeout(LAST_WAIT);
         std::mem::take(&mut *self.bytes.lock().unwrap_or_else(PoisonError::into_inner))
@@ -311,7 +311,7 @@ mod tests {
         }
     }
 
-    /// Deaf to SIGTERM, with a child that is too; both tell their numbers.
+    /// A program and its child that both ignore SIGTERM and print their process IDs.
     fn stubborn(directory: &Path) -> Command {
         let script = "trap '' TERM; sh -c 'trap \"\" TERM; echo $$ > child.tmp; mv child.tmp child; while :; do sleep 1; done' & \
                       echo $$ > leader; while :; do sleep 1; done";

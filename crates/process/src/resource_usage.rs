@@ -1,4 +1,4 @@
-//! What processes take of the machine: memory, and how much of it there is, in bytes; time of its processors.
+//! Memory and processor time that processes use, and the memory of the machine. Memory is in bytes.
 
 use std::fs;
 
@@ -7,14 +7,14 @@ pub fn resident_memory(pid: u32) -> Option<u64> {
     field(&format!("/proc/{pid}/status"), "VmRSS:")
 }
 
-/// The resident memory of a process and of all others in the process group that it leads.
+/// The resident memory of all processes in the group that this process leads.
 pub fn group_memory(leader: u32) -> Option<u64> {
     let own = resident_memory(leader)?;
     let others = members(leader).filter(|it| it.pid != leader).filter_map(|it| resident_memory(it.pid));
     Some(own + others.sum::<u64>())
 }
 
-/// What the processes of a group, and those that they have waited for, have taken of the processors, in clock ticks.
+/// The processor time that the processes of a group and their reaped children have used, in clock ticks.
 pub fn processor_time(leader: u32) -> u64 {
     members(leader).map(|it| it.ticks).sum()
 }
@@ -22,24 +22,24 @@ pub fn processor_time(leader: u32) -> u64 {
 /// A process of a group.
 pub(crate) struct Member {
     pub pid: u32,
-    /// What it and those that it has waited for have taken of the processors.
+    /// Processor time of the process and of its reaped children.
     ticks: u64,
 }
 
-/// The processes of the group that this one leads.
+/// The processes of the group that `leader` leads.
 pub(crate) fn members(leader: u32) -> impl Iterator<Item = Member> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     entries.filter_map(move |entry| {
         let pid = entry.file_name().to_str()?.parse().ok()?;
         let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-        // What follows the name of the program, which may hold anything: its state, its parent, its group.
+        // The fields after the program's name, which may contain any character: state, parent, group, ….
         let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
         let ticks = fields.get(11..15)?.iter().filter_map(|it| it.parse::<u64>().ok()).sum();
         (fields.get(2)?.parse::<u32>().ok()? == leader).then_some(Member { pid, ticks })
     })
 }
 
-/// All that this process may take: the machine's, or less where its control group has a bound.
+/// The memory that this process may use: the machine's, or the limit of its control group if that is less.
 pub fn total_memory() -> Option<u64> {
     let bound = fs::read_to_string("/sys/fs/cgroup/memory.max").ok().and_then(|it| it.trim().parse().ok());
     Some(field("/proc/meminfo", "MemTotal:")?.min(bound.unwrap_or(u64::MAX)))

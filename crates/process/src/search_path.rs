@@ -1,19 +1,20 @@
-//! Where programs are looked for: by the search path, but for what lies in a workspace that is open without trust.
+//! The search path for programs, without directories in workspaces that are open without trust.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{PoisonError, RwLock};
 
-/// The real paths of the roots that are open without trust, each as often as it is open. As the search path itself, they
-/// are the whole process's: what is started for one root runs nothing of another either.
+/// The real paths of the roots that are open without trust, once for each time that they are open. They apply to the
+/// whole process, like the search path itself: a program that is started for one root cannot run a program of another
+/// root either.
 static BARRED: RwLock<Vec<PathBuf>> = RwLock::new(Vec::new());
 
-/// As long as it lives, no program of a root is found or run by its name.
+/// While this value exists, no program of the root is found or run by its name.
 #[derive(Debug)]
 pub struct Barred(PathBuf);
 
-/// Bars a root whose owner does not trust it.
+/// Bars a root that its owner does not trust.
 pub fn bar(root: &Path) -> Barred {
     let root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
     BARRED.write().unwrap_or_else(PoisonError::into_inner).push(root.clone());
@@ -33,12 +34,12 @@ fn barred() -> Vec<PathBuf> {
     BARRED.read().unwrap_or_else(PoisonError::into_inner).clone()
 }
 
-/// Takes relative and empty entries out of `PATH`, for this process and all that it starts: a program that is looked
-/// for from within a workspace would be found in the workspace. To be called before the first thread is started.
+/// Removes relative and empty entries from `PATH`, for this process and all that it starts: with them, a lookup from
+/// within a workspace would find the workspace's programs. Call it before the first thread is started.
 pub fn forget_relative() {
     let Some(path) = std::env::var_os("PATH") else { return };
     #[expect(unsafe_code, reason = "rust-analyzer, gopls and Cargo look into the environment themselves")]
-    // SAFETY: no other thread is there to read the environment.
+    // SAFETY: no other thread exists that could read the environment.
     unsafe {
         std::env::set_var("PATH", absolute_of(&path));
     }
@@ -46,29 +47,29 @@ pub fn forget_relative() {
 
 fn absolute_of(path: &OsStr) -> OsString {
     let kept: Vec<PathBuf> = std::env::split_paths(path).filter(|it| it.is_absolute()).collect();
-    // Each was an entry before, so none holds a separator.
+    // Each was an entry before, so none contains a separator.
     std::env::join_paths(kept).unwrap_or_default()
 }
 
-/// The program that its name stands for.
+/// Finds a program by its name.
 pub fn find(program: &str) -> Option<PathBuf> {
     let barred = barred();
     let is_lawful = |it: &PathBuf| is_program(it) && !lies_in_one(it, &barred);
     directories().into_iter().map(|it| it.join(program)).find(is_lawful)
 }
 
-/// The same, or the bare name: then it is not started either.
+/// The same, or the bare name, which then fails to start.
 pub fn find_or_name(program: &str) -> PathBuf {
     find(program).unwrap_or_else(|| program.into())
 }
 
-/// The directories that programs are looked for in.
+/// The directories in which programs are searched.
 pub fn directories() -> Vec<PathBuf> {
     lawful(&std::env::var_os("PATH").unwrap_or_default(), &barred())
 }
 
-/// The search path of a program that is about to be started, and of what it starts; the process's own where nothing else
-/// is set. `None`: it stays as it is, since all that is open is trusted.
+/// The search path for a program that is about to be started: `set`, or the process's own path if `set` is `None`.
+/// Returns `None` if it needs no change, since all open roots are trusted.
 pub fn confined(set: Option<&OsStr>) -> Option<OsString> {
     let barred = barred();
     if barred.is_empty() {
@@ -76,23 +77,24 @@ pub fn confined(set: Option<&OsStr>) -> Option<OsString> {
     }
     let own = || std::env::var_os("PATH").unwrap_or_default();
     let kept = lawful(&set.map_or_else(own, OsStr::to_owned), &barred);
-    // Each was an entry before, so none holds a separator.
+    // Each was an entry before, so none contains a separator.
     Some(std::env::join_paths(kept).unwrap_or_default())
 }
 
-/// Whether a name, looked up by a search path, would be that of a program that is barred: by a link, where the path is
-/// confined.
+/// Whether a lookup of this name would find a program of a barred root. `path` is already confined, so this can only
+/// happen through a link.
 pub fn is_barred(program: &OsStr, path: &OsStr) -> bool {
     let found = std::env::split_paths(path).map(|it| it.join(program)).find(|it| is_program(it));
     found.is_some_and(|it| lies_in_one(&it, &barred()))
 }
 
-/// Not relative entries either: these would be directories of wherever semdex was started.
+/// Excludes relative entries, too: they would be relative to the directory in which semdex was started.
 fn lawful(path: &OsStr, barred: &[PathBuf]) -> Vec<PathBuf> {
     std::env::split_paths(path).filter(|it| it.is_absolute() && !lies_in_one(it, barred)).collect()
 }
 
-/// Whether a path leads into a directory, be it as it is written or by its links. What cannot be followed counts as if.
+/// Whether a path leads into a directory, as written or after its links are resolved. A path that cannot be resolved
+/// counts as inside.
 pub fn lies_in(path: &Path, directory: &Path) -> bool {
     let Ok(real) = directory.canonicalize() else { return true };
     lies_in_one(path, &[directory.to_owned(), real])
@@ -107,7 +109,7 @@ fn lies_in_one(path: &Path, directories: &[PathBuf]) -> bool {
     path.canonicalize().map_or(is_there, |it| leads_in(&it))
 }
 
-/// Whether a file may be run.
+/// Whether a file is executable.
 pub fn is_program(path: &Path) -> bool {
     path.metadata().is_ok_and(|it| it.is_file() && it.permissions().mode() & 0o111 != 0)
 }

@@ -1,9 +1,13 @@
-//! Fuzzing without a nightly compiler: what the fuzz targets beside the parsers share.
+//! Fuzzing with the stable compiler: helpers for the fuzz targets of all crates.
 //!
-//! A target is a test called `fuzz_…` that hands a strategy and a property to [`fuzz`]. Under `cargo test` each runs a
-//! second from a fixed seed; `make fuzz` runs each for ten minutes from a new one, without changing anything else.
-//! proptest generates and shrinks, and keeps the seeds of what failed in `fuzz/seeds/`, which every later run tries
-//! first.
+//! A target is a test named `fuzz_…` that passes its name, a strategy and a property to [`fuzz`]; the property panics
+//! where it does not hold. Targets are in the `fuzz.rs` of the crate or module whose parser they cover. Most use
+//! [`mutated`], with some valid texts and the tokens of their language, or [`two_states`] for code that compares two
+//! versions.
+//!
+//! Under `cargo test`, each target runs for one second from a fixed seed. `make fuzz` runs each for ten minutes from a
+//! new seed, by the variables `SEMDEX_FUZZ_SECONDS` and `SEMDEX_FUZZ_SEED`. proptest generates and shrinks the inputs.
+//! It keeps the seeds of failures in `fuzz/seeds/`, and every later run tries these first.
 
 use std::fmt::Debug;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -16,14 +20,15 @@ use proptest::test_runner::{Config, FileFailurePersistence, RngAlgorithm, TestEr
 
 /// How long each target runs, in seconds.
 const SECONDS: &str = "SEMDEX_FUZZ_SECONDS";
-/// Where the random numbers begin.
+/// The first random seed.
 const SEED: &str = "SEMDEX_FUZZ_SEED";
-/// So many inputs come of one seed.
+/// The number of inputs per seed.
 const BATCH: u32 = 64;
-/// No input is so hard that an answer takes longer, on a loaded machine without optimisation.
+/// The most time that a property may take for one input, on a loaded machine without optimisation.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Holds a property for as many inputs as the time allows. The property panics where it does not hold.
+/// Checks a property for as many inputs as the time allows. The property panics where it does not hold. A failure
+/// prints the seed and the smallest input that was found.
 pub fn fuzz<T: Debug>(target: &'static str, strategy: impl Strategy<Value = T>, property: impl Fn(T)) {
     let asked = std::env::var(SECONDS).ok().and_then(|it| it.parse().ok());
     let until = Instant::now() + Duration::from_secs(asked.unwrap_or(1));
@@ -60,12 +65,12 @@ pub fn fuzz<T: Debug>(target: &'static str, strategy: impl Strategy<Value = T>, 
     eprintln!("fuzz {target}: {executions} executions in {} s, {SEED}={first}", started.elapsed().as_secs());
 }
 
-/// One change of a text by chance.
+/// One random change of a text.
 #[derive(Debug, Clone)]
 enum Mutation {
     Insert(Index, String),
     Remove(Index, usize),
-    /// A stretch is written again elsewhere, so often.
+    /// Inserts a part of the text elsewhere, this many times.
     Copy(Index, usize, Index, usize),
     Replace(Index, usize, String),
     Truncate(Index),
@@ -107,7 +112,7 @@ impl Mutation {
     }
 }
 
-/// A piece of text: a word of the language, or whatever else.
+/// A piece of text: a word of the language, or an unusual character.
 fn piece(words: &'static [&'static str]) -> BoxedStrategy<String> {
     Union::new_weighted(vec![
         (8, select(words).prop_map(str::to_owned).boxed()),
@@ -123,21 +128,21 @@ fn piece(words: &'static [&'static str]) -> BoxedStrategy<String> {
     .boxed()
 }
 
-/// What JSON is made of, and what is almost JSON.
+/// Tokens of JSON, and texts that are almost JSON.
 pub const JSON: &[&str] =
     &["{", "}", "[", "]", ":", ",", "\"", "null", "true", "1", "-1", "95.5", "1e400", "\\ud800", "\\u0000"];
 
-/// The words of several lists.
+/// Concatenates lists of words.
 pub fn words_of(lists: &[&[&'static str]]) -> &'static [&'static str] {
     lists.concat().leak()
 }
 
-/// Texts made of such words alone.
+/// Texts that consist only of such words.
 pub fn soup(words: &'static [&'static str]) -> BoxedStrategy<String> {
     vec(piece(words), 0..60).prop_map(|it| it.concat()).boxed()
 }
 
-/// Texts as there are, changed in a few places by chance; and now and then words alone.
+/// The given texts with a few random changes. Some results consist only of words.
 pub fn mutated(texts: &'static [&'static str], words: &'static [&'static str]) -> BoxedStrategy<String> {
     let len = || Union::new_weighted(vec![(6, (0_usize..8).boxed()), (2, (8_usize..200).boxed())]);
     let index = any::<Index>;
@@ -159,7 +164,7 @@ pub fn mutated(texts: &'static [&'static str], words: &'static [&'static str]) -
     Union::new_weighted(vec![(6, changed.boxed()), (1, soup(words))]).boxed()
 }
 
-/// Two states of one text.
+/// Two versions of a text, for what compares or updates.
 pub fn two_states(
     texts: &'static [&'static str],
     words: &'static [&'static str],
@@ -173,7 +178,7 @@ pub fn two_states(
     })
 }
 
-/// Some lines of a long text, so that an execution is short.
+/// Some lines of a long text, so that one execution is short.
 #[derive(Debug, Clone)]
 struct Part(Option<(Index, usize)>);
 

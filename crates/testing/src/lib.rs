@@ -1,4 +1,4 @@
-//! What the tests of several crates share. It depends on no other crate of semdex, so that each of them can use it.
+//! Test helpers of several crates. It depends on no other crate of semdex, so that every crate can use it.
 
 pub mod fuzz;
 pub mod rng;

@@ -1,5 +1,4 @@
-//! A program whose output is taken line by line while it runs, so that nothing of it has to be kept: neither many lines
-//! nor a long one take memory.
+//! A program whose output is consumed line by line while it runs. Neither many lines nor a long line take memory.
 
 use std::borrow::Cow;
 use std::io::{self, PipeReader, Read};
@@ -9,13 +8,13 @@ use std::time::Instant;
 
 use super::{Failure, Group, LAST_WAIT, PACE, spawn};
 
-/// A line is cut after so many bytes. What a compiler says of one place as JSON is shorter.
+/// Longer lines are cut. A compiler's JSON message is shorter.
 const LONGEST_LINE: usize = 1 << 20;
 const PIECE: usize = 32 << 10;
-/// Pieces that wait to be taken: a program that prints faster than they are waits.
+/// Chunks that wait for the consumer. A program that prints faster than the consumer reads blocks.
 const PIECES: usize = 16;
 
-/// Where a line was printed.
+/// The stream to which a line was printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stream {
     /// Standard output.
@@ -27,13 +26,14 @@ pub enum Stream {
 /// How the two streams of a program are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Streams {
-    /// Each by itself; each line says where it was printed.
+    /// Separately. Each line has its stream.
     Apart,
-    /// As one, in the order in which they were printed; all is said to be output.
+    /// As one stream, in the order of printing. Every line counts as output.
     Together,
 }
 
-/// Runs a program to its end and hands each line over as it comes, without its end. It has no standard input.
+/// Runs a program to its end and passes each line to `take` as it arrives, without its line ending. The program has no
+/// standard input.
 pub fn run_lines(
     mut command: Command,
     streams: Streams,
@@ -88,7 +88,7 @@ fn conduct(
             Err(RecvTimeoutError::Disconnected) => true,
         };
         if let Some((status, _)) = ended.filter(|it| all_printed || it.1.elapsed() > LAST_WAIT) {
-            // Who left the group and holds the pipe is not waited for.
+            // A process that has left the group and still holds the pipe is not waited for.
             return Ok(status);
         }
         if !all_printed && looked.elapsed() < PACE {
@@ -108,7 +108,7 @@ fn conduct(
     }
 }
 
-/// On a thread of its own, until the pipe or whoever takes the pieces is gone.
+/// Reads on a thread of its own, until the pipe is closed or the receiver is dropped.
 fn read(mut pipe: PipeReader, stream: Stream, pieces: SyncSender<(Stream, Vec<u8>)>) {
     std::thread::spawn(move || {
         let mut piece = vec![0; PIECE];
@@ -127,7 +127,7 @@ fn read(mut pipe: PipeReader, stream: Stream, pieces: SyncSender<(Stream, Vec<u8
     });
 }
 
-/// Puts lines together. What is too long for one is dropped.
+/// Joins chunks into lines. The rest of a line that is too long is dropped.
 #[derive(Default)]
 struct Splitter {
     line: Vec<u8>,

@@ -1,9 +1,9 @@
-//! A process beside semdex that outlives it by a moment. It knows the process groups that semdex has started, and
-//! ends them as soon as semdex is gone, however it ended: they are asked to end, and killed a moment later.
+//! A process that outlives semdex by a moment. It knows the process groups that semdex has started. When semdex ends
+//! for whatever reason, it sends them SIGTERM, and SIGKILL a moment later.
 //!
-//! It is a fork of semdex that never executes another program. It is made before semdex is large, since it keeps the
-//! memory that both had then. Between its fork and its end it makes system calls alone: other threads of semdex may
-//! have held any lock.
+//! It is a fork of semdex that never executes another program. It is forked while semdex is still small, since it keeps
+//! the memory that both have then. It makes only system calls: other threads of semdex may have held any lock at the
+//! fork.
 
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -11,18 +11,18 @@ use std::sync::OnceLock;
 
 use libc::{c_int, pid_t};
 
-/// More groups at once than this are not known to it.
+/// The most groups that it tracks at the same time.
 const MOST_GROUPS: usize = 4096;
-/// Without `close_range`, descriptors up to this are closed one by one.
+/// Without `close_range`, descriptors up to this number are closed one by one.
 const MOST_DESCRIPTORS: c_int = 65_536;
 
-/// So many milliseconds the groups have to end by themselves.
+/// Milliseconds between SIGTERM and SIGKILL.
 const FAREWELL: c_int = 200;
 
-/// The end of the socket that semdex holds: it closes with semdex.
+/// Semdex's end of the socket. It closes when semdex ends.
 static SOCKET: OnceLock<Option<OwnedFd>> = OnceLock::new();
 
-/// Makes the process, if it is not there yet.
+/// Forks the process if it does not exist yet.
 pub(super) fn start() -> Option<&'static OwnedFd> {
     let made = SOCKET.get_or_init(|| {
         let made = fork();
@@ -34,13 +34,12 @@ pub(super) fn start() -> Option<&'static OwnedFd> {
     made.as_ref()
 }
 
-/// Tells of a process group. Called by the group's leader itself before it executes anything, it makes one system
-/// call.
+/// Reports a process group to the reaper. The group's leader calls it before its exec. It makes one system call.
 pub(super) fn enlist(socket: &OwnedFd, leader: pid_t) {
     send(socket, leader);
 }
 
-/// The group has ended, and its number may soon be another's.
+/// Reports that the group has ended, since another group may soon get its ID.
 pub(super) fn discharge(leader: pid_t) {
     if let Some(Some(socket)) = SOCKET.get() {
         send(socket, -leader);
@@ -50,7 +49,7 @@ pub(super) fn discharge(leader: pid_t) {
 fn send(socket: &OwnedFd, number: pid_t) {
     let message = number.to_ne_bytes();
     #[expect(unsafe_code, reason = "called between fork and exec, where nothing but system calls is lawful")]
-    // SAFETY: the buffer is valid for its length. Where nobody listens any more the call fails, without a signal.
+    // SAFETY: the buffer is valid for its length. If the reaper is gone, the call fails without a signal.
     unsafe {
         libc::send(socket.as_raw_fd(), message.as_ptr().cast(), message.len(), libc::MSG_NOSIGNAL);
     }
@@ -67,7 +66,7 @@ fn fork() -> io::Result<OwnedFd> {
         }
         (OwnedFd::from_raw_fd(ends[0]), OwnedFd::from_raw_fd(ends[1]))
     };
-    // SAFETY: the child makes system calls alone, and never returns.
+    // SAFETY: the child makes only system calls, and never returns.
     match unsafe { libc::fork() } {
         -1 => Err(io::Error::last_os_error()),
         0 => unsafe { reap(theirs.as_raw_fd()) },
@@ -76,11 +75,11 @@ fn fork() -> io::Result<OwnedFd> {
 }
 
 #[expect(unsafe_code, reason = "after a fork of many threads nothing but system calls is lawful")]
-/// SAFETY: to be called in a fresh fork, with a descriptor that is open.
+/// SAFETY: call it in a fresh fork, with an open descriptor.
 unsafe fn reap(socket: c_int) -> ! {
     // SAFETY: all calls are async-signal-safe, and all pointers are to locals or constants.
     unsafe {
-        // What a terminal or a supervisor sends to semdex's group is not meant for this process.
+        // Signals that a terminal or a supervisor sends to semdex's group are not meant for this process.
         libc::setsid();
         for signal in [libc::SIGTERM, libc::SIGINT, libc::SIGHUP, libc::SIGQUIT] {
             libc::signal(signal, libc::SIG_IGN);
@@ -94,7 +93,7 @@ unsafe fn reap(socket: c_int) -> ! {
             if received < 0 && io::Error::last_os_error().kind() == io::ErrorKind::Interrupted {
                 continue;
             }
-            // The other end is closed: semdex is gone.
+            // The other end is closed: semdex has ended.
             if usize::try_from(received) != Ok(message.len()) {
                 break;
             }
@@ -104,7 +103,7 @@ unsafe fn reap(socket: c_int) -> ! {
                 *place = to;
             }
         }
-        // Who can takes its locks away before it ends.
+        // SIGTERM comes first, so that a program can remove its lock files.
         for (signal, pause) in [(libc::SIGTERM, FAREWELL), (libc::SIGKILL, 0)] {
             let mut are_any = false;
             for group in groups.iter().filter(|it| **it > 1) {
@@ -119,7 +118,7 @@ unsafe fn reap(socket: c_int) -> ! {
 }
 
 #[expect(unsafe_code, reason = "descriptors that other threads of semdex opened are closed by number")]
-/// SAFETY: nobody in this process uses a descriptor but this one.
+/// SAFETY: nothing in this process uses any other descriptor.
 unsafe fn close_all_but(kept: c_int) {
     // SAFETY: closing descriptors touches no memory.
     unsafe {
