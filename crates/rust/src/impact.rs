@@ -2,8 +2,8 @@
 //! It runs on the writer's thread, and no reader ever sees the intermediate state.
 //!
 //! Only what the change may affect is checked (`affected_set`). The bodies that name what it changes are each checked
-//! for their own errors (`native`), and `rules` has a table of all errors that the compiler reports and rust-analyzer
-//! does not.
+//! for their own errors (`native`). `rules` has a table of all checks, including errors that the compiler reports and
+//! rust-analyzer does not.
 
 pub(crate) mod affected;
 pub(crate) mod affected_set;

@@ -1,7 +1,7 @@
 //! What a change leaves valid in the index, and what it invalidates.
 //!
 //! `file_interface` computes what other files can see of a file. If a change is visible, `words` finds what it may
-//! affect: everything that names the changed items, and what depends on that, within bodies by `statements`, and by
+//! affect: everything that names the changed items, and what depends on that. Within bodies it uses `statements`, and
 //! `arguments` if only parameters differ. `Index::invalidate` applies the result.
 
 mod arguments;

@@ -1,6 +1,6 @@
 //! A shadow database of the same workspace. Dry runs use it, so that the first database keeps its answers for readers.
-//! rust-analyzer keeps one answer for each query: answers about the state before a change are lost when it computes
-//! those about the state after.
+//! rust-analyzer keeps one answer for each query: computing the state after a change discards the answers about the
+//! state before.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};

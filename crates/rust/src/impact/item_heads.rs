@@ -1,5 +1,5 @@
-//! Errors that an edit writes into the heads of items and rust-analyzer does not report there: generics that do not
-//! fit, derives that fields do not support, undeclared lifetimes, and blocks that are not allowed.
+//! Errors that an edit writes into the heads of items. rust-analyzer does not report these: generics that do not fit,
+//! derives that fields do not support, undeclared lifetimes, and forbidden blocks.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! Omitted lifetimes that cannot be inferred (E0106): in the result of a function, unless its receiver is a reference
-//! or its parameters have exactly one lifetime, and in the types of fields and aliases.
+//! Omitted lifetimes that cannot be inferred (E0106), in the types of fields and aliases and in the result of a
+//! function. A function's result needs none if its receiver is a reference or its parameters have exactly one lifetime.
 
 use ra_ap_hir::{GenericDef, ModuleDef, PathResolution, Semantics};
 use ra_ap_ide::RootDatabase;

@@ -51,8 +51,8 @@ enum When {
 }
 
 /// What a rule is applied to: a body, a node of a body, an implementation, a place that names a changed symbol, a
-/// changed symbol, an edited file, or the whole change, before (`Change`) or after (`Late`) following errors are
-/// settled.
+/// changed symbol, or an edited file. `Change` and `Late` apply to the whole change, before and after following errors
+/// are settled.
 #[derive(Clone, Copy)]
 enum Check {
     Body(fn(&Context<'_>, DefWithBody, &mut Vec<RawDiagnostic>)),

@@ -1,6 +1,6 @@
 //! Type parameters that no field uses any longer (E0392). Any type fits such a parameter, so the compiler cannot infer
-//! it if only the type itself mentions it (E0282, E0283): in a literal, and in calls of functions that mention the
-//! parameter nowhere else.
+//! it if only the type itself mentions it (E0282, E0283). This happens in literals, and in calls of functions that
+//! mention the parameter nowhere else.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;

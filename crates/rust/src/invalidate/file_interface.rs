@@ -27,8 +27,8 @@ pub(crate) fn file_interface(db: &RootDatabase, file: FileId) -> Arc<FileInterfa
 }
 
 /// What other files can see of a file: everything except the bodies of its functions, white space and comments. The
-/// body of a function is included if a part of it is visible outside: it is evaluated (`const`), its type is the result
-/// of the function (`impl`), or it contains an `impl` block or declares a macro.
+/// body of a function is included if a part of it is visible outside. Then it is evaluated (`const`), determines the
+/// function's type (`impl`), contains an `impl` block or declares a macro.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct FileInterface {
     hash: Fingerprint,

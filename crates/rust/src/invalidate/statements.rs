@@ -60,7 +60,7 @@ const PLAIN_MACROS: &[&str] = &[
 /// Prefix with which a body is parsed.
 const HEAD: &str = "fn f() ";
 
-/// Represents the value of a `loop` among the names of variables.
+/// Represents the value of a `loop` or labelled block among the names of variables.
 const BROKEN_OFF: &str = "break";
 
 /// Parts of a body, each after the part that contains it.
@@ -178,7 +178,7 @@ impl Statements {
         self.0.iter().flat_map(|it| it.inferred.iter().cloned()).collect()
     }
 
-    /// Marks what depends on invalidated statements, which include `came`: statements that the body no longer has.
+    /// Marks what depends on invalidated statements, which include `came`: statements that this body does not contain.
     fn spread<'a>(
         &'a self,
         is_stale: &mut [bool],
@@ -289,7 +289,7 @@ fn is_plain_macro(call: &ast::MacroCall) -> bool {
     name.is_some_and(|it| PLAIN_MACROS.contains(&it.text()))
 }
 
-/// Whether the type of this node's value is decided by a `break` or `return` in it, or this node decides one.
+/// Whether a `break` decides the type of this loop or labelled block, or this is such a `break`.
 fn is_broken_off(node: &SyntaxNode) -> bool {
     let is_labelled = || ast::BlockExpr::cast(node.clone()).is_some_and(|it| it.label().is_some());
     let has_value = || ast::BreakExpr::cast(node.clone()).is_some_and(|it| it.expr().is_some());

@@ -1,5 +1,5 @@
-//! Types and traits as paths write them, compared piece by piece: each path may be shortened to its last segments,
-//! arguments, lifetimes and further bounds may be omitted, and white space does not matter.
+//! Types and traits as paths write them, compared piece by piece: each path may be shortened to its last segments.
+//! Arguments, lifetimes and further bounds may be omitted, and white space does not matter.
 
 /// A piece of a type: `&mut [krate::Pair]` has `&`, `mut`, `[`, `krate::Pair`, `]`.
 #[derive(Debug, Clone, PartialEq, Eq)]

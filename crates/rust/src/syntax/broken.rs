@@ -1,4 +1,4 @@
-//! Repairs the effect of a missing brace on the tree. A block that is not closed swallows the items after it; without
+//! Repairs the effect of a missing brace on the tree. A block that is not closed swallows the items after it. Without
 //! this module, a brace that is missing during an edit would remove half of a file from its outline.
 //!
 //! Items that cannot belong where the parser put them are called strays. They are treated as if they followed the item
@@ -9,8 +9,8 @@ use ra_ap_syntax::{AstNode, SyntaxNode, SyntaxToken, TextRange, TextSize};
 
 use super::source::Source;
 
-/// The items that a function swallowed: those in a body that is never closed, or, if it is closed by the brace of its
-/// `impl`, those from the first method on.
+/// The items that a function swallowed: all items in a body that is never closed. If the brace of its `impl` closes the
+/// body, the items from the first method on.
 pub(super) fn strays_of_function(source: &Source, function: &ast::Fn) -> Vec<ast::Item> {
     if !source.is_broken() {
         return Vec::new();

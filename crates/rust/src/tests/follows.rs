@@ -1,5 +1,5 @@
-//! Names from globs, re-exports and imports of these: all places that have to be edited are reported, with a mark on
-//! those that fail only because of a broken import. The compiler checks the code again without these imports.
+//! Names from globs, re-exports and imports of these. All places that have to be edited are reported, with a mark on
+//! places that fail only because of a broken import. The compiler checks the code again without these imports.
 
 use super::impact::hold_in;
 use super::*;

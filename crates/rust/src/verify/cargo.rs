@@ -1,4 +1,4 @@
-//! The Cargo workspaces below a root, from their manifests, and how Cargo is called for them: it builds in a target
+//! The Cargo workspaces below a root, from their manifests, and how Cargo is called for them. It builds in a target
 //! directory of semdex's own, and does not change the user's lock file.
 
 use std::collections::{BTreeSet, HashMap, HashSet};

@@ -1,5 +1,5 @@
 //! Where a doctest failed. rustdoc names it by its first line, but a panic in it has a line of the program that rustdoc
-//! generated: the column is correct, and so is the code at it.
+//! generated. Only the column and the code at it are correct.
 
 use super::libtest::At;
 use semdex_engine::verify::line_of;

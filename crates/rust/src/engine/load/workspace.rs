@@ -197,7 +197,7 @@ fn sysroot(tools: &Tools<'_>, sources: Option<&AbsPath>, target: Option<&str>) -
     if let Some(loaded) = loaded.get(&key) {
         return loaded.clone();
     }
-    // rust-analyzer looks for Cargo on the process's search path; a confined path may contain no other program.
+    // rust-analyzer finds Cargo by the process's search path, which must not lead to a barred one.
     if search_path::is_barred("cargo".as_ref(), &std::env::var_os("PATH").unwrap_or_default()) {
         tracing::error!("the Cargo that rust-analyzer would run lies in a workspace that is not trusted");
         return Sysroot::empty();

@@ -1,7 +1,7 @@
 //! The names of crates, which are unique.
 //!
-//! If several targets of the workspace have the same name, the library has the plain name, and others have their kind
-//! before it, and also their package if necessary: `bin@rg`, `test@grep-cli/integration`. Of several versions of a
+//! If several targets of the workspace have the same name, the library has the plain name. Other targets have their
+//! kind before it, and also their package if necessary: `bin@rg`, `test@grep-cli/integration`. Of several versions of a
 //! dependency one has the plain name, and others are `name@1.2.3`, as in Cargo's package specifications. A plain name
 //! has the meaning that the workspace's own members give it: a test target `tests/serde.rs` does not take it from the
 //! dependency.

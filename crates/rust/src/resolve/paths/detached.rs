@@ -132,7 +132,8 @@ fn detached_path<'db>(cx: &Context<'db>, item: &Item<'db>, as_symbol: bool) -> S
     with_ordinal(format!("{container}::{name}"), ordinal)
 }
 
-/// The number of items that a member's path leads to: in a module an import may hide an item of the same name.
+/// The number of items that a member's path leads to. In a module without such a member, an import with that name
+/// counts.
 fn reached<'db>(cx: &Context<'db>, container: Definition<'db>, name: &str) -> usize {
     let members = members::members_of(cx, container).named(name).len();
     match container {
