@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::super::external_inputs::Inputs;
 use super::tools::{Tools, Version};
 use super::workspace::{LockFile, add_features};
-use super::{inputs, script};
+use super::{external_inputs, script};
 use semdex_process::process_group;
 
 /// The first Cargo version that can build only what runs at compile time.

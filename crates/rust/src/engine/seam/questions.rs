@@ -133,7 +133,7 @@ fn blocking<T: Send + 'static>(
 ) -> BoxFuture<'static, Result<T>> {
     // A query whose client has disconnected is cancelled.
     let asker = view.cancel_on_drop();
-    let answer = view::blocking(move || {
+    let answer = semdex_engine::blocking(move || {
         fault::point("rust.question");
         question(view)
     });
