@@ -14,30 +14,30 @@
 
 use semdex_model::{Code, Error, Result};
 
-/// One block, in the order of the body.
+/// One block of a body.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Block {
-    /// As it stands above the block.
+    /// The name, as written above the block.
     pub file: String,
-    /// Where it begins in the body, from 1.
+    /// The line of the body where the block begins, from 1.
     pub line: usize,
-    /// What becomes of the file.
+    /// What the block does with the file.
     pub action: Action,
 }
 
 /// What a block does with its file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Action {
-    /// Both in whole lines.
+    /// Replaces one text by another. Both are whole lines.
     Replace {
-        /// Must fit one place of the file.
+        /// Must match exactly one place of the file.
         search: String,
-        /// Empty where the lines are deleted.
+        /// Empty if the lines are deleted.
         replacement: String,
     },
-    /// By an empty SEARCH: there is no such file yet.
+    /// Creates the file: SEARCH is empty.
     Create(String),
-    /// By a fence that holds no block: all of the file's content.
+    /// Replaces the whole content of the file: a fence without a block.
     Whole(String),
 }
 
@@ -65,13 +65,13 @@ fn wrong(line: usize, detail: &str) -> Error {
     Error::new(Code::InvalidRequest, format!("line {line} of the body: {detail}; nothing was changed"))
 }
 
-/// What stands right above the line being read, but for fences.
+/// What the line right above the current line holds; fences are ignored.
 #[derive(Debug, Clone)]
 enum Name {
     None,
-    /// Reads as the name of a file.
+    /// It reads as the name of a file.
     Of(String),
-    /// Something else, which may be prose or a name.
+    /// It is something else: prose, or text that may be a name.
     Unclear(usize),
 }
 
@@ -83,14 +83,14 @@ pub(super) struct Fence {
 }
 
 struct Parser<'a> {
-    /// With their ends.
+    /// The lines, with their line ends.
     lines: Vec<&'a str>,
     at: usize,
     blocks: Vec<Block>,
     name: Name,
-    /// Of the block before.
+    /// The file of the block before.
     file: Option<String>,
-    /// What is open around blocks.
+    /// The fence that is open around blocks.
     fence: Option<Fence>,
 }
 
@@ -99,12 +99,12 @@ impl<'a> Parser<'a> {
         self.at + 1
     }
 
-    /// The line without its end and the blanks before it.
+    /// The line without its line end and the blanks before that.
     fn line(&self, at: usize) -> Option<&'a str> {
         Some(self.lines.get(at)?.trim_end())
     }
 
-    /// One line between blocks, or a whole block.
+    /// Reads one line between blocks, or a whole block.
     fn outside(&mut self) -> Result<()> {
         let number = self.number();
         let Some(line) = self.line(self.at) else { return Ok(()) };
@@ -143,7 +143,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// A fence closes the one that is open, opens one around blocks, or holds a whole file.
+    /// A fence closes the open one, opens one around blocks, or holds a whole file.
     fn fenced(&mut self, found: Fence, line: &str) -> Result<()> {
         if let Some(open) = &self.fence {
             if open.closed_by(line) {
@@ -159,7 +159,7 @@ impl<'a> Parser<'a> {
         self.whole(&found)
     }
 
-    /// Whether the first thing in the fence just opened is a block, perhaps under its file's name.
+    /// Whether the fence that was just opened begins with a block, perhaps below the file's name.
     fn holds_blocks(&self) -> bool {
         let mut inside = (self.at..self.lines.len()).filter_map(|at| self.line(at)).filter(|line| !line.is_empty());
         let begins = |line: &str| matches!(marker(line), Some(('<', _, rest)) if is_word(rest, "SEARCH"));
@@ -170,7 +170,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// The whole content of a file, up to the fence's end.
+    /// Reads the whole content of a file, up to the fence's end.
     fn whole(&mut self, fence: &Fence) -> Result<()> {
         let file = match std::mem::replace(&mut self.name, Name::None) {
             Name::Of(file) => file,
@@ -237,7 +237,7 @@ impl<'a> Parser<'a> {
             if sign == ends && is_marker && count == length {
                 return Ok(self.text(first, self.at - 1));
             }
-            // A line of `=` in another length is text; the other markers are never.
+            // A line of `=` of another length is text. All other markers are always markers.
             if !is_marker || (sign == '=' && count != length) {
                 continue;
             }
@@ -250,7 +250,7 @@ impl<'a> Parser<'a> {
         Err(wrong(begun, &format!("the block that begins here has {lacks}")))
     }
 
-    /// The lines of the body from one to another, as they are.
+    /// The lines of the body from one line to another, unchanged.
     fn text(&self, first: usize, end: usize) -> String {
         self.lines[first..end].concat()
     }
@@ -276,7 +276,7 @@ fn unclear(line: usize) -> Error {
     )
 }
 
-/// A line that begins with five signs or more of a marker: the sign, how many, and what follows.
+/// A line that begins with at least five marker signs: the sign, how many there are, and what follows.
 pub(super) fn marker(line: &str) -> Option<(char, usize, &str)> {
     let sign = line.chars().next().filter(|sign| matches!(sign, '<' | '=' | '>'))?;
     let rest = line.trim_start_matches(sign);
@@ -292,7 +292,7 @@ pub(super) fn word_of(sign: char) -> &'static str {
     }
 }
 
-/// Whether a marker's word is this one; aider's own also closes with an angle.
+/// Whether a marker's word is this one. aider's own markers also close with an angle bracket.
 pub(super) fn is_word(rest: &str, word: &str) -> bool {
     let rest = rest.trim().trim_end_matches('>');
     rest.eq_ignore_ascii_case(word)
@@ -310,20 +310,20 @@ impl Fence {
         line.len() >= self.length && line.chars().all(|it| it == self.sign)
     }
 
-    /// Whether a line of the content opens a fence that the content's end could be taken for the end of.
+    /// Whether a line of the content opens a fence, so that the end of the content could be the end of that fence.
     pub(super) fn may_be_nested(&self, line: &str) -> bool {
         fence(line.trim_start(), 0).is_some_and(|it| it.sign == self.sign && it.length >= self.length)
     }
 }
 
-/// A name as it stands above a block: bare, as a heading, in backticks or in bold, perhaps with a colon.
+/// A name above a block: bare, as a heading, in backticks or in bold, perhaps with a colon.
 fn name(line: &str, number: usize) -> Name {
     file_name(line).map_or(Name::Unclear(number), Name::Of)
 }
 
-/// The name of a file that a line is, if it is one and nothing else.
+/// The name of a file, if the line is a name and nothing else.
 pub(super) fn file_name(line: &str) -> Option<String> {
-    /// Names that have neither a slash nor a dot.
+    /// File names without a slash and a dot.
     const PLAIN: [&str; 9] =
         ["Makefile", "Dockerfile", "Justfile", "justfile", "LICENSE", "COPYING", "NOTICE", "README", "CODEOWNERS"];
     let stripped = line.trim().trim_start_matches('#').trim();
@@ -448,7 +448,7 @@ mod tests {
                 let [open, middle, close] = ["<", "=", ">"].map(|it| it.repeat(length));
                 body += &format!("{open} SEARCH\n{}{middle}\n{}{close} REPLACE\n", lines(old), lines(new));
             }
-            // Refused, or exactly what was written.
+            // The body is refused, or read exactly as it was written.
             if let Ok(blocks) = parse(&body) {
                 proptest::prop_assert_eq!(blocks.len(), texts.len());
                 for (block, (old, new)) in blocks.iter().zip(&texts) {

@@ -1,5 +1,5 @@
-//! Differences between two texts: as a unified diff for people, and as a map of offsets for comparing what was said
-//! of places before and after a change.
+//! Differences between two texts: as a unified diff for people, and as a map of offsets, which compares findings about
+//! places before and after a change.
 
 use std::borrow::Cow;
 use std::time::{Duration, Instant};
@@ -9,10 +9,10 @@ use similar::{Algorithm, DiffOp, TextDiff};
 
 use semdex_model::Span;
 
-/// After this a diff of texts that have little in common is shown more coarsely.
+/// After this time, a diff of texts that have little in common becomes coarser.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// The change of one file as `git diff` would show it; absent on one side means created or deleted. Empty where
+/// The change of one file as `git diff` shows it. An absent side means that the file was created or deleted. Empty if
 /// nothing changed.
 pub fn unified(old: Option<&str>, new: Option<&str>, file: &str) -> String {
     let side = |content: Option<&str>, prefix: &str| match content {
@@ -27,7 +27,7 @@ pub fn unified(old: Option<&str>, new: Option<&str>, file: &str) -> String {
     diff
 }
 
-/// A unified diff between two texts under names of their own.
+/// A unified diff between two texts with names of their own.
 pub fn between(old_name: &str, old: &str, new_name: &str, new: &str) -> String {
     let diff = TextDiff::configure().timeout(PATIENCE).diff_lines(old, new);
     diff.unified_diff().context_radius(3).header(old_name, new_name).to_string()
@@ -38,7 +38,7 @@ pub(super) fn of_lines(old: &[String], new: &[String]) -> Vec<DiffOp> {
     similar::capture_diff_slices_deadline(Algorithm::Myers, old, new, Some(Instant::now() + PATIENCE))
 }
 
-/// A name that would break a header's line is quoted as git does it.
+/// A name that would break a header's line is quoted as git quotes it.
 fn header(name: &str) -> Cow<'_, str> {
     if !name.contains(|character: char| character.is_control() || character == '"' || character == '\\') {
         return Cow::Borrowed(name);
@@ -63,11 +63,11 @@ fn header(name: &str) -> Cow<'_, str> {
     Cow::Owned(quoted)
 }
 
-/// Where the parts of an old text that a change left alone stand in the new one.
+/// Where the unchanged parts of an old text are in the new one.
 ///
-/// Lines that both texts have once each anchor the comparison (as in a patience diff), equal lines around them follow,
-/// and of what lies between, the beginning and the end as far as they are equal. So it takes time linear in the texts,
-/// but for sorting the anchors.
+/// Lines that occur exactly once in both texts anchor the comparison (as in a patience diff). Equal lines around them
+/// follow, then the equal beginning and end of what lies between. So the time is linear in the texts, except for the
+/// sort of the anchors.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OffsetMap {
     /// Equal parts, in the order of the old text.
@@ -89,7 +89,7 @@ impl OffsetMap {
         let mut map = OffsetMap { kept: Vec::new(), old_len: old.len(), new_len: new.len() };
         let (mut old_at, mut new_at) = (0, 0);
         for anchor in anchors(old, new) {
-            // An anchor that an earlier one's equal surroundings have taken in already adds nothing.
+            // This anchor is already part of an earlier anchor's equal surroundings.
             if anchor.old < old_at || anchor.new < new_at {
                 continue;
             }
@@ -102,7 +102,8 @@ impl OffsetMap {
         map
     }
 
-    /// By whole lines, as few of which as possible come and go: nothing of a line that differs has a place in the new text.
+    /// By whole lines, with as few additions and removals as possible. No part of a changed line has a place in the new
+    /// text.
     pub fn of_lines(old: &str, new: &str) -> OffsetMap {
         let [old_lines, new_lines] = [old, new].map(|it| it.split_inclusive('\n').collect::<Vec<_>>());
         let starts = |lines: &[&str]| {
@@ -123,8 +124,8 @@ impl OffsetMap {
         map
     }
 
-    /// By parts that whoever compared the texts found to be equal, each with where it begins in the new text. They may have
-    /// changed places; none may overlap another.
+    /// From parts that the caller found to be equal, each with its start in the new text. The parts may be in another
+    /// order; none may overlap another.
     pub fn of_parts(old: &str, new: &str, mut parts: Vec<(Span, usize)>) -> OffsetMap {
         parts.sort_unstable();
         let mut map = OffsetMap { kept: Vec::new(), old_len: old.len(), new_len: new.len() };
@@ -132,7 +133,7 @@ impl OffsetMap {
         map
     }
 
-    /// Between two equal parts: what is equal at its two ends.
+    /// Between two equal parts: the common beginning and the common end.
     fn gap(&mut self, old: &str, old_span: Span, new: &str, new_span: Span) {
         let (before, after) = (&old[old_span.start..old_span.end], &new[new_span.start..new_span.end]);
         let prefix = common_prefix(before, after);
@@ -149,7 +150,7 @@ impl OffsetMap {
         }
     }
 
-    /// Where the character at an old offset stands now, if it was left alone.
+    /// Where the character at an old offset is now, if it is unchanged.
     pub fn offset(&self, old: usize) -> Option<usize> {
         if old == self.old_len {
             return Some(self.new_len);
@@ -158,8 +159,8 @@ impl OffsetMap {
         (old < kept.old + kept.len).then(|| kept.new + (old - kept.old))
     }
 
-    /// Where a stretch of the old text stands now: its first and its last character were left alone, what lies
-    /// between them may have changed. An empty stretch goes with the character after it.
+    /// Where a range of the old text is now. Its first and its last character are unchanged; the text between them may
+    /// have changed. An empty range follows the character after it.
     pub fn span(&self, old: Span) -> Option<Span> {
         let start = self.offset(old.start)?;
         if old.end <= old.start {
@@ -168,14 +169,14 @@ impl OffsetMap {
         Some(Span::new(start, self.offset(old.end - 1)? + 1))
     }
 
-    /// Where a stretch stands now that lies within one of the equal parts.
+    /// Where a range is now, if it lies within one of the equal parts.
     pub fn part(&self, old: Span) -> Option<Span> {
         let kept = self.kept[..self.kept.partition_point(|kept| kept.old <= old.start)].last()?;
         let start = kept.new + (old.start - kept.old);
         (old.end <= kept.old + kept.len).then(|| Span::new(start, start + old.end - old.start))
     }
 
-    /// The map of the way back.
+    /// The map from the new text to the old one.
     pub fn inverse(&self) -> OffsetMap {
         let turned = |it: &Kept| Kept { old: it.new, new: it.old, len: it.len };
         let mut kept: Vec<Kept> = self.kept.iter().map(turned).collect();
@@ -183,7 +184,7 @@ impl OffsetMap {
         OffsetMap { kept, old_len: self.new_len, new_len: self.old_len }
     }
 
-    /// The stretches of the old text that are gone; empty ones where only something came.
+    /// The removed ranges of the old text. A range is empty where text was only inserted.
     pub fn gaps(&self) -> Vec<Span> {
         let mut gaps = Vec::new();
         let (mut old, mut new) = (0, 0);
@@ -197,7 +198,7 @@ impl OffsetMap {
         gaps
     }
 
-    /// Whether nothing of a stretch changed.
+    /// Whether a range is unchanged.
     pub fn is_untouched(&self, old: Span) -> bool {
         self.span(old).is_some_and(|new| {
             let last = self.kept[..self.kept.partition_point(|kept| kept.old <= old.start)].last();
@@ -206,7 +207,7 @@ impl OffsetMap {
     }
 }
 
-/// Beginnings of lines that both texts have exactly once, in an order that both share.
+/// Starts of lines that occur exactly once in both texts, in an order that both texts share.
 fn anchors(old: &str, new: &str) -> Vec<Kept> {
     #[derive(Default)]
     struct Seen {

@@ -1,10 +1,10 @@
-//! Line endings: what a text has, and another text in the same ones.
+//! Line endings: which ones a text has, and how another text gets the same ones.
 
 use similar::DiffOp;
 
 use super::diff;
 
-/// How the line ends that holds this offset, or else the one before it.
+/// The line ending of the line that holds this offset, or else of the line before it.
 pub fn at(text: &str, offset: usize) -> &'static str {
     let bytes = text.as_bytes();
     let newline = memchr::memchr(b'\n', &bytes[offset..])
@@ -16,8 +16,9 @@ pub fn at(text: &str, offset: usize) -> &'static str {
     }
 }
 
-/// A text whose lines end with `\n`, in the endings of what it takes the place of: a line that stood there ends as it
-/// did, any other one with `otherwise`.
+/// Converts a text whose lines end with `
+/// ` to the line endings of the text that it replaces. A line that was there before keeps its ending; all other lines
+/// get `otherwise`.
 pub fn like(old: &str, new: &str, otherwise: &str) -> String {
     let returns = memchr::memmem::find_iter(old.as_bytes(), b"\r\n").count();
     let newlines = memchr::memchr_iter(b'\n', old.as_bytes()).count();
@@ -32,7 +33,7 @@ pub fn like(old: &str, new: &str, otherwise: &str) -> String {
     let mut endings = vec![otherwise; lines.len()];
     for op in diff::of_lines(&before.iter().map(|it| content(it)).collect::<Vec<_>>(), &lines) {
         if let DiffOp::Equal { old_index, new_index, len } = op {
-            // What follows the last newline has no ending.
+            // The rest after the last newline has no line ending.
             let known = before.len().saturating_sub(1).saturating_sub(old_index).min(len);
             for at in 0..known {
                 endings[new_index + at] = ending(before[old_index + at]);

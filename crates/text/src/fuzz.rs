@@ -1,4 +1,4 @@
-//! Fuzz targets of what is pure text: blocks, diffs, offsets, words, scores, matching.
+//! Fuzz targets of the pure text functions: blocks, diffs, offsets, words, scores, matching.
 
 use proptest::collection::vec;
 use proptest::option;
@@ -110,7 +110,7 @@ fn fuzz_blocks() {
     });
 }
 
-/// What a unified diff makes of the text before it: each of its hunks has to fit exactly.
+/// Applies a unified diff to the text before it. Each hunk has to fit exactly.
 fn patched(old: &str, diff: &str) -> String {
     let lines: Vec<&str> = old.split_inclusive('\n').collect();
     let (mut new, mut at) = (String::new(), 0);
@@ -144,7 +144,7 @@ fn patched(old: &str, diff: &str) -> String {
 #[test]
 fn fuzz_diffs() {
     fuzz("diffs", two_states(TEXTS, WORDS), |(old, new)| {
-        // A `\r` alone ends a line for the library, and for no other reader of diffs.
+        // The library takes a lone `\r` for a line end; no other reader of diffs does.
         let (old, new) = (old.replace('\r', ""), new.replace('\r', ""));
         let diff = between("a", &old, "b", &new);
         assert_eq!(diff.is_empty(), old == new);
@@ -187,7 +187,7 @@ fn fuzz_lines() {
             let (utf16_line, utf16_column) = index.utf16_of_offset(at);
             assert!(ends || index.offset_of_utf16(&text, utf16_line, utf16_column) == at, "{at}");
         }
-        // A server's positions may be anything.
+        // A server may send any position.
         for (line, column) in [(line, column), (line % 64, column % 64), (line % 64, column)] {
             let at = index.offset_of_utf16(&text, line, column);
             assert!(text.is_char_boundary(at));
@@ -242,7 +242,7 @@ fn fuzz_scores() {
     });
 }
 
-/// A search text recalled from some lines, more or less well.
+/// A search text made from some lines, with more or fewer errors.
 fn searches() -> impl Generator<Value = (String, String, String, u8, Option<usize>, bool)> {
     let recalled =
         (mutated(TEXTS, WORDS), any::<(Index, Index)>(), vec((any::<Index>(), select(WORDS)), 0..4), 0_usize..3);
@@ -286,7 +286,7 @@ fn fuzz_matching() {
                 return;
             }
         };
-        // A byte order mark is part of no search.
+        // A byte order mark is never part of a search.
         let context = context.strip_prefix('\u{feff}').unwrap_or(&context);
         let said = score::score(context, &text[hit.span.start..hit.span.end]);
         assert!((said - hit.score).abs() < 1e-9, "{hit:?}, but {said}");

@@ -1,20 +1,20 @@
-//! Lines of a text: byte offsets to lines and columns, and the UTF-16 columns that language servers speak.
+//! Lines of a text: byte offsets as lines and columns, and the UTF-16 columns of language servers.
 
 use line_index::{LineCol, TextSize, WideEncoding, WideLineCol};
 
 use semdex_model::{Place, Span};
 
-/// Where each line of one text begins. Lines and columns count from 1, columns in UTF-8 bytes.
+/// Where each line of a text begins. Lines and columns count from 1, columns in UTF-8 bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LineIndex(line_index::LineIndex);
 
 impl LineIndex {
-    /// Finds the line ends of a text, once.
+    /// Finds the line ends of a text.
     pub fn new(text: &str) -> LineIndex {
         LineIndex(line_index::LineIndex::new(text))
     }
 
-    /// Lines as an editor counts them: a final newline opens no line.
+    /// The number of lines as an editor counts them: a final newline does not begin a line.
     pub fn line_count(&self) -> usize {
         let end = self.line_col(self.0.len().into());
         end.line as usize + usize::from(end.col > 0)
@@ -25,7 +25,7 @@ impl LineIndex {
         self.line_col(offset).line as usize + 1
     }
 
-    /// Where a line begins, and where the next one does.
+    /// Where a line begins, and where the next one begins.
     pub fn line_span(&self, line: usize) -> Option<Span> {
         let range = self.0.line(u32::try_from(line.checked_sub(1)?).ok()?)?;
         Some(Span::new(range.start().into(), range.end().into()))
@@ -37,7 +37,7 @@ impl LineIndex {
         text[span.start..span.end].trim_end_matches(['\n', '\r'])
     }
 
-    /// A span of the text with its lines and its column. An empty span ends on its own line.
+    /// A span of the text with its lines and its column. An empty span ends on the line on which it begins.
     pub fn place(&self, file: &str, span: Span) -> Place {
         let LineCol { line, col } = self.line_col(span.start);
         let (line, column) = (line as usize + 1, col as usize + 1);
@@ -45,7 +45,7 @@ impl LineIndex {
         Place { file: file.to_owned(), start: span.start, end: span.end, line, end_line, column }
     }
 
-    /// The offset of a line and a column. `None` past the line's end or inside a character.
+    /// The offset of a line and a column. `None` past the end of the line or inside a character.
     pub fn offset(&self, text: &str, line: usize, column: usize) -> Option<usize> {
         let span = self.line_span(line)?;
         let offset = span.start + column.checked_sub(1)?;
@@ -53,8 +53,8 @@ impl LineIndex {
         (offset <= end && text.is_char_boundary(offset)).then_some(offset)
     }
 
-    /// A language server's position (line from 0, column in UTF-16 units) as an offset. Past a line's end means
-    /// its end, as the protocol has it; inside a character, the character's end.
+    /// A language server's position (line from 0, column in UTF-16 units) as an offset. A column past the end of the
+    /// line means that end, as the protocol says. A column inside a character means the character's end.
     pub fn offset_of_utf16(&self, text: &str, line: u32, column: u32) -> usize {
         let Some(span) = self.line_span((line as usize).saturating_add(1)) else { return self.0.len().into() };
         let content = self.line_text(text, line as usize + 1);
@@ -72,8 +72,8 @@ impl LineIndex {
         (at.line, self.0.to_wide(WideEncoding::Utf16, at).map_or(at.col, |it| it.col))
     }
 
-    /// Line and column from 0. An offset inside of a character, which has four bytes at most, counts as its start, one past
-    /// the text as its end.
+    /// Line and column from 0. An offset inside a character counts as the character's start; an offset past the text
+    /// counts as the text's end.
     fn line_col(&self, offset: usize) -> LineCol {
         let offset = TextSize::try_from(offset).unwrap_or(self.0.len()).min(self.0.len());
         let before = |back: u32| offset.checked_sub(back.into());

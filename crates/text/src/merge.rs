@@ -1,4 +1,4 @@
-//! Two changes of one text, made apart, as one text: line by line, or not at all where they meet.
+//! Merges two changes of one text, which were made independently, line by line.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ struct Hunk<'a> {
     lines: Vec<&'a str>,
 }
 
-/// The base with what both have made of it; `None` where they touch the same lines, or lines next to each other.
+/// The base with both changes; `None` if they touch the same or neighbouring lines.
 pub fn merge(base: &str, one: &str, other: &str) -> Option<String> {
     let base: Vec<&str> = base.split_inclusive('\n').collect();
     let (mut one, mut other) = (hunks(&base, one).into_iter().peekable(), hunks(&base, other).into_iter().peekable());

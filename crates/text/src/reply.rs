@@ -1,34 +1,34 @@
-//! The reply of a model, read as it comes: the SEARCH/REPLACE blocks and whole files in it, with prose between them.
+//! Reads the reply of a model as it arrives: SEARCH/REPLACE blocks and whole files, with prose between them.
 //!
-//! The forms are those of [`blocks`](super::blocks), and a block is as strict as there. Around blocks a model may write
-//! what it likes: sentences, fences with examples, its thoughts in tags. What could be an edit and is none in full is
-//! an error, so that nothing is dropped in silence and nothing is applied by half.
+//! The syntax is defined in [`blocks`](super::blocks), and blocks are read just as strictly. Around blocks a model may
+//! write anything: sentences, fences with examples, its thoughts in tags. An incomplete edit is an error, so that
+//! nothing is dropped silently and nothing is applied in part.
 
 use super::blocks::{Action, Block, Fence, fence, file_name, is_word, marker, word_of};
 use semdex_model::{Code, Error, Result};
 
-/// Tags around what a model thinks aloud.
+/// Tags around the thoughts of a model.
 const THOUGHTS: [&str; 4] = ["think", "thinking", "reasoning", "reflection"];
-/// The languages of fences that hold commands or output, and never a file.
+/// Languages of fences that hold commands or output, never a file.
 const NO_FILES: [&str; 9] = ["", "text", "txt", "console", "sh", "bash", "shell", "output", "diff"];
 
 /// Reads a reply piece by piece.
 #[derive(Debug)]
 pub struct ReplyReader {
-    /// What came after the last end of a line.
+    /// What arrived after the last line end.
     rest: String,
-    /// Of the line that is read next, from 1.
+    /// The number of the next line, from 1.
     number: usize,
     state: State,
     above: Above,
-    /// Of the block before.
+    /// The file of the block before.
     file: Option<String>,
-    /// What is open around the block being read.
+    /// What is open around the current block.
     around: Option<Fence>,
-    /// The last thing read is the whole content of a file.
+    /// The last item was the whole content of a file.
     after_whole: bool,
     blocks: Vec<Block>,
-    /// Lines with fences that may have been meant as files, and have no name.
+    /// Lines with fences that may be meant as files but have no name.
     nameless: Vec<usize>,
     wrong: Option<Error>,
 }
@@ -36,20 +36,20 @@ pub struct ReplyReader {
 #[derive(Debug)]
 enum State {
     Prose,
-    /// Up to the tag that ends it.
+    /// Thoughts, up to the closing tag.
     Thought(&'static str),
     Search(Half),
     Replace(Half, String),
-    /// In a fence of which it is not known yet what it holds.
+    /// A fence whose content is not known yet.
     Opened(Opened),
-    /// In a fence that holds blocks.
+    /// A fence that holds blocks.
     Around(Fence),
     Whole(Whole),
-    /// In a fence that is an example.
+    /// A fence that is an example.
     Example(Fence),
 }
 
-/// A block up to where it is read.
+/// The current block, as far as it was read.
 #[derive(Debug)]
 struct Half {
     file: String,
@@ -63,22 +63,22 @@ struct Opened {
     fence: Fence,
     language: String,
     above: Above,
-    /// The lines so far, of which one at most is not blank.
+    /// The lines so far, of which at most one is not blank.
     text: String,
-    /// What the last of them is.
+    /// What the last line holds.
     inner: Above,
 }
 
-/// What stands above the line being read, but for fences.
+/// What the line above the current one holds; fences are ignored.
 #[derive(Debug, Default)]
 enum Above {
     #[default]
     Nothing,
-    /// The name of a file, on the line right above.
+    /// The name of a file, on the line directly above.
     File(String),
-    /// The same, with a blank line between.
+    /// The name of a file, with one blank line between.
     Apart(String),
-    /// A sentence, with the only name of a file in it.
+    /// A sentence that contains exactly one name of a file.
     Prose(Option<String>),
 }
 
@@ -89,12 +89,12 @@ struct Whole {
     text: String,
 }
 
-/// What a whole reply holds.
+/// The content of a whole reply.
 #[derive(Debug, PartialEq)]
 pub struct ReplyEdits {
-    /// In the order of the reply.
+    /// The edits, in the order of the reply.
     pub blocks: Vec<Block>,
-    /// The lines of fences that hold code and were taken for examples, as no name stands above them.
+    /// The lines of fences that hold code but count as examples, because no name is above them.
     pub nameless: Vec<usize>,
 }
 
@@ -116,7 +116,7 @@ impl Default for ReplyReader {
 }
 
 impl ReplyReader {
-    /// Takes the next piece. Answers with how many edits are complete by now.
+    /// Takes the next piece. Returns how many edits are complete.
     pub fn push(&mut self, piece: &str) -> usize {
         self.rest.push_str(piece);
         let rest = std::mem::take(&mut self.rest);
@@ -131,7 +131,7 @@ impl ReplyReader {
         self.blocks.len()
     }
 
-    /// The reply has ended.
+    /// Ends the reply.
     pub fn finish(mut self) -> Result<ReplyEdits> {
         let rest = std::mem::take(&mut self.rest);
         if !rest.is_empty() {
@@ -181,7 +181,7 @@ impl ReplyReader {
         };
     }
 
-    /// A line between blocks; `around`: the fence that the blocks stand in.
+    /// Reads a line between blocks. `around` is the fence around the blocks.
     fn prose(&mut self, line: &str, around: Option<Fence>) -> State {
         let line = line.trim_end();
         let stay = |around: Option<Fence>| around.map_or(State::Prose, State::Around);
@@ -216,7 +216,7 @@ impl ReplyReader {
             return State::Opened(Opened { fence: found, language, above, text: String::new(), inner: Above::Nothing });
         }
         self.above = match std::mem::take(&mut self.above) {
-            // A name counts for a block over one blank line, and for a fence over none.
+            // A name applies to a block across one blank line, but to a fence only without one.
             Above::File(file) if line.is_empty() => Above::Apart(file),
             _ if line.is_empty() => Above::Nothing,
             _ => above(line),
@@ -224,7 +224,7 @@ impl ReplyReader {
         stay(around)
     }
 
-    /// A block begins.
+    /// Begins a block.
     fn begin(&mut self, length: usize, around: Option<Fence>) -> State {
         let file = match std::mem::take(&mut self.above) {
             Above::File(file) | Above::Apart(file) | Above::Prose(Some(file)) => Some(file),
@@ -275,14 +275,14 @@ impl ReplyReader {
         }
     }
 
-    /// Whether a line ends a part of a block; `Some(false)`: it is another marker, which is wrong there.
+    /// Whether a line ends a part of a block. `Some(false)`: it is another marker, which is wrong there.
     fn ends(&mut self, half: &Half, line: &str, ends: char) -> Option<bool> {
         let (sign, count, rest) = marker(line.trim_end())?;
         let is_marker = is_word(rest, word_of(sign));
         if sign == ends && is_marker && count == half.length {
             return Some(true);
         }
-        // A line of `=` in another length is text; the other markers are never.
+        // A line of `=` of another length is text. All other markers are always markers.
         if !is_marker || sign == '=' && count != half.length {
             return None;
         }
@@ -297,7 +297,7 @@ impl ReplyReader {
         Some(false)
     }
 
-    /// The first lines of a fence tell what it holds.
+    /// Decides by the first lines of a fence what it holds.
     fn opened(&mut self, mut opened: Opened, line: &str) -> State {
         let trimmed = line.trim_end();
         if let Some(('<', length, rest)) = marker(trimmed)
@@ -318,7 +318,7 @@ impl ReplyReader {
         match above {
             Above::File(file) => {
                 let whole = Whole { fence, file, text: String::new() };
-                // Its lines so far are read once more, as lines of a file.
+                // The lines so far are read again as lines of a file.
                 let number = self.number;
                 let mut state = State::Whole(whole);
                 let so_far: Vec<&str> = text.split_inclusive('\n').collect();
@@ -349,7 +349,7 @@ impl ReplyReader {
     }
 
     fn example(&mut self, fence: Fence, line: &str) -> State {
-        // Whoever writes a block deep in a fence means it, and not the lines before it.
+        // A block deep inside a fence is meant as a block; the lines before it are not part of a file.
         if matches!(marker(line.trim_end()), Some(('<', _, rest)) if is_word(rest, "SEARCH")) {
             let detail = "a block in the middle of a fence: the file's name stands right above the block or the fence";
             self.refuse(self.number, detail);
@@ -357,7 +357,7 @@ impl ReplyReader {
         State::Example(fence)
     }
 
-    /// The whole content of a file, up to the fence's end.
+    /// Reads the whole content of a file, up to the fence's end.
     fn whole(&mut self, mut whole: Whole, line: &str) -> State {
         let trimmed = line.trim_end();
         if whole.fence.closed_by(trimmed) {
@@ -378,7 +378,7 @@ impl ReplyReader {
         State::Whole(whole)
     }
 
-    /// The first thing that is wrong is the one that is reported.
+    /// Only the first error is reported.
     fn refuse(&mut self, line: usize, detail: &str) {
         if self.wrong.is_none() {
             self.wrong = Some(Error::new(Code::InvalidRequest, format!("line {line} of your reply: {detail}")));
@@ -386,7 +386,7 @@ impl ReplyReader {
     }
 }
 
-/// Whether a line outside of blocks can be nothing but a part of one.
+/// Whether a line outside of blocks can only be a part of a block.
 fn is_marker_of_a_block(sign: char, rest: &str) -> bool {
     match sign {
         '<' => rest.trim_start().to_ascii_uppercase().starts_with("SEARCH"),
@@ -395,13 +395,13 @@ fn is_marker_of_a_block(sign: char, rest: &str) -> bool {
     }
 }
 
-/// The tag that opens a thought.
+/// The tag that opens thoughts.
 fn thought(line: &str) -> Option<&'static str> {
     let tag = line.trim_start().strip_prefix('<')?;
     THOUGHTS.into_iter().find(|it| tag.strip_prefix(it).is_some_and(|rest| rest.starts_with('>')))
 }
 
-/// What a line says of the block or fence below it.
+/// What a line says about the block or fence below it.
 fn above(line: &str) -> Above {
     let labelled = ["File:", "file:", "Path:", "path:", "Filename:", "filename:"];
     let trimmed = line.trim().trim_start_matches(['#', '*', '-']).trim_start();
@@ -430,7 +430,7 @@ mod tests {
         reader.finish()
     }
 
-    /// What is read is the same however it is cut.
+    /// The result does not depend on how the reply is cut into pieces.
     fn blocks(reply: &str) -> Vec<Block> {
         let whole = read(reply).unwrap_or_else(|error| panic!("{error}: {reply}"));
         let mut reader = ReplyReader::default();
@@ -525,7 +525,7 @@ mod tests {
             let _ = read(&reply);
         }
 
-        /// What the strict reader takes, this one takes as well.
+        /// This reader accepts everything that the strict reader accepts.
         #[test]
         fn what_is_strict_is_read_the_same(reply in "(a\\.rs\n|<{7} SEARCH\n|={7}\n|>{7} REPLACE\n|```\n|[a-c]{1,3}\n|\n){0,24}") {
             if let (Ok(strict), Ok(read)) = (super::super::blocks::parse(&reply), read(&reply)) {

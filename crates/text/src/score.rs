@@ -1,4 +1,4 @@
-//! How alike two texts are: the contract's score, and the edit distance under it.
+//! The similarity of two texts: the contract's score, and the edit distance that it is computed from.
 //!
 //! The distance is Levenshtein's over Unicode characters, computed 64 rows at a time (Myers 1999, in the blocks of
 //! Hyyrö 2003), so that a search text of a screenful is compared in microseconds.
@@ -7,8 +7,8 @@ use std::borrow::Cow;
 
 use rustc_hash::FxHashMap;
 
-/// 100 · (1 − Levenshtein(a, b) / max(|a|, |b|)), both with runs of white space collapsed to one blank and trimmed.
-/// Two texts that are empty then are equal.
+/// 100 · (1 − Levenshtein(a, b) / max(|a|, |b|)). In both texts each run of white space is collapsed to one blank, and
+/// the ends are trimmed. Two texts that are then empty are equal.
 pub fn score(a: &str, b: &str) -> f64 {
     let (a, b) = (collapse(a), collapse(b));
     let longest = a.chars().count().max(b.chars().count());
@@ -23,8 +23,8 @@ pub(crate) fn from_distance(distance: usize, longest: usize) -> f64 {
 /// The text trimmed, with each run of white space as one blank.
 pub(crate) fn collapse(text: &str) -> Cow<'_, str> {
     let trimmed = text.trim();
-    // Bytes of ASCII without other white space than single blanks, as most lines are. Both are looked at to the end, which is
-    // done for many bytes at once.
+    // ASCII without other white space than single blanks, as in most lines. Both scans go to the end of the text, so
+    // that the compiler vectorizes them.
     let bytes = trimmed.as_bytes();
     let plain = bytes.iter().fold(true, |plain, byte| plain & (b' '..0x80).contains(byte));
     let pairs = bytes.iter().zip(bytes.iter().skip(1));
@@ -47,15 +47,15 @@ pub(crate) fn distance(a: &str, b: &str) -> usize {
     distance_within(a, b, usize::MAX).unwrap_or(usize::MAX)
 }
 
-/// How far apart two texts are taken to be at first.
+/// The first limit that is tried for the distance of two texts.
 const FIRST_LIMIT: usize = 64;
 
-/// The distance if it is at most `limit`. What both have in common at the start and at the end costs nothing.
+/// The distance if it is at most `limit`. The common beginning and end cost nothing.
 pub(crate) fn distance_within(a: &str, b: &str, limit: usize) -> Option<usize> {
     let (a, b) = between(a, b);
     let pattern: Vec<char> = a.chars().collect();
     let text: Vec<char> = b.chars().collect();
-    // The shorter one as the pattern makes fewer blocks.
+    // The shorter text as the pattern needs fewer blocks.
     let (pattern, text) = if pattern.len() <= text.len() { (pattern, text) } else { (text, pattern) };
     if text.len() - pattern.len() > limit {
         return None;
@@ -65,7 +65,7 @@ pub(crate) fn distance_within(a: &str, b: &str, limit: usize) -> Option<usize> {
     }
     let masks = Masks::new(&pattern);
     let limit = limit.min(text.len());
-    // Most texts that are compared are alike: then few blocks beside the diagonal tell it.
+    // Most compared texts are similar: then a few blocks next to the diagonal are enough.
     let mut first = FIRST_LIMIT.max(text.len() - pattern.len()).min(limit);
     loop {
         let found = within(&masks, pattern.len(), &text, first);
@@ -81,7 +81,7 @@ fn within(masks: &Masks, rows: usize, text: &[char], limit: usize) -> Option<usi
     let mut columns = Columns::new(masks, rows, Begin::AtStart, limit);
     for (done, &character) in text.iter().enumerate() {
         columns.push(character);
-        // Each further column can lower the distance by one at most.
+        // Each further column can lower the distance by at most one.
         if columns.distance().is_some_and(|it| it.saturating_sub(text.len() - done - 1) > limit) {
             return None;
         }
@@ -89,17 +89,17 @@ fn within(masks: &Masks, rows: usize, text: &[char], limit: usize) -> Option<usi
     columns.distance().filter(|it| *it <= limit)
 }
 
-/// How many bytes of the longer text lie between what both have in common at the start and at the end.
+/// How many bytes of the longer text lie between the common beginning and the common end.
 pub(crate) fn differing(a: &str, b: &str) -> usize {
     let (a, b) = between(a, b);
     a.len().max(b.len())
 }
 
-/// What lies between what both texts have in common at the start and at the end.
+/// The parts of both texts between the common beginning and the common end.
 pub(crate) fn between<'a>(a: &'a str, b: &'a str) -> (&'a str, &'a str) {
     let equal = |(a, b): &(&u8, &u8)| a == b;
     let common = a.as_bytes().iter().zip(b.as_bytes()).take_while(equal).count();
-    // Bytes in common up to where a character begins are characters in common.
+    // Common bytes up to the start of a character are common characters.
     let prefix = (0..=common).rev().find(|&at| a.is_char_boundary(at)).unwrap_or_default();
     let (a, b) = (&a[prefix..], &b[prefix..]);
     let common = a.as_bytes().iter().rev().zip(b.as_bytes().iter().rev()).take_while(equal).count();
@@ -107,21 +107,21 @@ pub(crate) fn between<'a>(a: &'a str, b: &'a str) -> (&'a str, &'a str) {
     (&a[..a.len() - suffix], &b[..b.len() - suffix])
 }
 
-/// Where in the text an alignment may begin without a price.
+/// Where in the text an alignment may begin without cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Begin {
     AtStart,
     Anywhere,
 }
 
-/// A pattern made ready to be looked for in many texts.
+/// A pattern, prepared for searches in many texts.
 #[derive(Debug)]
 pub(crate) struct Pattern {
     characters: Vec<char>,
     masks: Masks,
 }
 
-/// The stretch of a text that is nearest to the pattern.
+/// The part of a text that is nearest to the pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct NearestPart {
     /// Levenshtein distance to the pattern, in characters.
@@ -131,22 +131,22 @@ pub(crate) struct NearestPart {
 }
 
 impl Pattern {
-    /// Prepares a pattern for [`Pattern::nearest_part`] and its like.
+    /// Prepares a pattern for [`Pattern::nearest_part`] and similar functions.
     pub(crate) fn new(pattern: &str) -> Pattern {
         let characters: Vec<char> = pattern.chars().collect();
         let masks = Masks::new(&characters);
         Pattern { characters, masks }
     }
 
-    /// The pattern from its end to its beginning, for texts that are read backwards.
+    /// The reversed pattern, for texts that are read backwards.
     pub(crate) fn reversed(pattern: &str) -> Pattern {
         let characters: Vec<char> = pattern.chars().rev().collect();
         let masks = Masks::new(&characters);
         Pattern { characters, masks }
     }
 
-    /// The first of the stretches of `text` with the least distance to the pattern, if that is at most `limit`. `work`
-    /// counts the words of 64 bits that were computed.
+    /// The first part of `text` with the least distance to the pattern, if that is at most `limit`. `work` counts the
+    /// computed words of 64 bits.
     pub(crate) fn nearest_part(&self, text: &str, limit: usize, work: &mut usize) -> Option<NearestPart> {
         let mut best = NearestPart { distance: self.characters.len(), end: 0 };
         if self.characters.is_empty() {
@@ -159,7 +159,7 @@ impl Pattern {
                 && distance < best.distance
             {
                 best = NearestPart { distance, end: at + character.len_utf8() };
-                // What is further away than this is of no interest any more.
+                // Greater distances are irrelevant.
                 columns.limit = columns.limit.min(distance);
             }
         }
@@ -168,7 +168,7 @@ impl Pattern {
     }
 }
 
-/// For each character of a pattern, the rows where it stands.
+/// For each character of a pattern, the rows that have it.
 #[derive(Debug)]
 struct Masks {
     blocks: usize,
@@ -203,22 +203,22 @@ impl Masks {
     }
 }
 
-/// One column of the matrix of distances, as differences between neighbouring rows: a bit in `plus` where a row is
-/// one more than the row above it, in `minus` where it is one less.
+/// One column of the matrix of distances, as differences between neighbouring rows: a bit in `plus` where a row is one
+/// more than the row above it, in `minus` where it is one less.
 ///
 /// Only the blocks that can hold a distance up to the limit are computed (Ukkonen's cut-off): those that the rows above
-/// them may reach, and of an alignment from the start those near the diagonal. Elsewhere the distances are greater than
-/// the limit, whatever they are.
+/// them may reach, and, in an alignment from the start, those near the diagonal. All other distances are greater than
+/// the limit.
 struct Columns<'a> {
     masks: &'a Masks,
     begin: Begin,
     limit: usize,
     rows: usize,
     blocks: Vec<Block>,
-    /// The blocks that are computed.
+    /// The computed blocks.
     first: usize,
     end: usize,
-    /// How many columns there are.
+    /// The number of columns so far.
     count: usize,
     work: usize,
 }
@@ -227,7 +227,7 @@ struct Columns<'a> {
 struct Block {
     plus: u64,
     minus: u64,
-    /// In its last row.
+    /// The distance in its last row.
     distance: usize,
 }
 
@@ -239,7 +239,7 @@ impl<'a> Columns<'a> {
         Columns { masks, begin, limit, rows, blocks, first: 0, end, count: 0, work: 0 }
     }
 
-    /// Of the whole pattern to the text so far; none where it is greater than the limit in any case.
+    /// The distance of the whole pattern to the text so far. `None` if it is certainly greater than the limit.
     fn distance(&self) -> Option<usize> {
         (self.end == self.blocks.len()).then(|| self.blocks[self.end - 1].distance)
     }
@@ -247,9 +247,9 @@ impl<'a> Columns<'a> {
     fn push(&mut self, character: char) {
         self.count += 1;
         let equal = self.masks.of(character);
-        // The difference that enters the block from above: in the row before the first one the distance grows with
-        // each character of the text, unless the alignment may begin anywhere. Above blocks that are not computed it
-        // is the greatest that it can be.
+        // The difference that enters the block from above. In the row before the first one, the distance grows with
+        // each character of the text, unless the alignment may begin anywhere. Above blocks that are not computed, it
+        // is the greatest possible one.
         let mut enters = i32::from(self.begin == Begin::AtStart || self.first > 0);
         for (at, &equal) in equal.iter().enumerate().take(self.end).skip(self.first) {
             enters = self.advance(at, equal, enters);
@@ -278,7 +278,7 @@ impl<'a> Columns<'a> {
         (self.rows - 64 * block).min(64)
     }
 
-    /// The next column of a block. Tells the difference in its last row.
+    /// Computes the next column of a block. Returns the difference in its last row.
     fn advance(&mut self, at: usize, equal: u64, enters: i32) -> i32 {
         self.work += 1;
         let last = 1u64 << (self.rows_of(at) - 1);

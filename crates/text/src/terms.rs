@@ -1,30 +1,30 @@
-//! The words that prose and code have in common: identifiers taken apart at their humps and underscores, in lower case
-//! and without their endings, so that "searching lines" meets `search_line` and `LineSearcher`.
+//! The words that prose and code have in common: identifiers split at case changes and underscores, in lower case and
+//! without endings, so that "searching lines" matches `search_line` and `LineSearcher`.
 
 use super::words::{WordHash, word_hash, words};
 use semdex_model::{Outline, OutlineItem};
 
-/// Where in a file a term stands.
+/// Where in a file a term occurs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Field {
-    /// In the file's name.
+    /// In the name of the file.
     Path,
-    /// The name of the declaration whose name begins there.
+    /// In the name of the declaration whose name begins there.
     Name(u32),
-    /// The documentation of that declaration.
+    /// In the documentation of that declaration.
     Docs(u32),
-    /// The documentation of the whole.
+    /// In the documentation of the file.
     Head,
-    /// Anywhere, so many times.
+    /// In the text, so many times.
     Text(u32),
 }
 
 /// The terms of one file.
 #[derive(Debug, Default)]
 pub struct Terms {
-    /// Sorted.
+    /// Sorted by term.
     entries: Box<[(WordHash, Field)]>,
-    /// How many there are in its text.
+    /// The number of terms in its text.
     pub length: usize,
 }
 
@@ -51,14 +51,14 @@ impl Terms {
         Terms { entries: entries.into_boxed_slice(), length }
     }
 
-    /// Where a term stands.
+    /// The fields in which a term occurs.
     pub fn fields(&self, term: WordHash) -> impl Iterator<Item = Field> + '_ {
         let first = self.entries.partition_point(|it| it.0 < term);
         self.entries[first..].iter().take_while(move |it| it.0 == term).map(|it| it.1)
     }
 }
 
-/// The terms of a question, each once, in their order.
+/// The terms of a query, each once, in their order.
 pub fn terms(text: &str) -> Vec<WordHash> {
     let mut found = Vec::new();
     each(text, |term| {
@@ -70,7 +70,7 @@ pub fn terms(text: &str) -> Vec<WordHash> {
     found
 }
 
-/// The terms of a text: the parts of each word, and the word itself where it has several.
+/// The terms of a text: the parts of each word, and the word itself if it has several.
 fn each(text: &str, mut visit: impl FnMut(&str)) {
     for (_, word) in words(text) {
         let parts = parts(word);
@@ -109,7 +109,7 @@ fn parts(word: &str) -> Vec<&str> {
     parts
 }
 
-/// Without the ending of a plural or of a verb's form; rough, but the same for a question and for what is asked about.
+/// Removes the ending of a plural or of a verb form. Approximate, but the same for a query and for the searched text.
 fn stem(word: &str) -> &str {
     const ENDINGS: &[(&str, usize)] =
         &[("ings", 4), ("ing", 4), ("ers", 4), ("ies", 3), ("ed", 4), ("er", 4), ("es", 4), ("s", 3)];

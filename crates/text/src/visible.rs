@@ -1,14 +1,14 @@
-//! What a workspace names, shown so that it stays where it is put: a name can hold any character but a slash, and the
-//! line of a reply or of a terminal must not end, move or turn around in the midst of one.
+//! Escapes names from a workspace for output. A name can hold any character except a slash; it must not end, move or
+//! reverse the line of a reply or of a terminal.
 
 use std::borrow::Cow;
 
-/// The text on one line: what would end it, steer a terminal or turn the direction of writing stands as an escape.
+/// The text on one line. Characters that would end it, control a terminal or change the writing direction are escaped.
 pub fn one_line(text: &str) -> Cow<'_, str> {
     escaped(text, is_unfit_in_a_line)
 }
 
-/// Text of several lines, in which nothing steers a terminal. Its lines end with a line feed.
+/// A text of several lines in which nothing controls a terminal. Its lines end with a line feed.
 pub fn lines(text: &str) -> Cow<'_, str> {
     if text.contains("\r\n") {
         return Cow::Owned(escaped(&text.replace("\r\n", "\n"), steers).into_owned());
@@ -16,7 +16,7 @@ pub fn lines(text: &str) -> Cow<'_, str> {
     escaped(text, steers)
 }
 
-/// JSON whose control characters stand as JSON escapes them: all that a string may hold, beyond those that it must not.
+/// JSON with all control characters as JSON escapes, not only those that JSON requires to be escaped.
 pub fn json(text: &str) -> Cow<'_, str> {
     if !text.contains(steers) {
         return Cow::Borrowed(text);
@@ -25,7 +25,7 @@ pub fn json(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.chars().map(shown).collect())
 }
 
-/// Makes one line of what a text holds from a position on.
+/// Escapes a text from a position on, so that it stays on one line.
 pub fn keep_on_one_line(text: &mut String, from: usize) {
     if let Cow::Owned(shown) = one_line(&text[from..]) {
         text.truncate(from);
@@ -54,7 +54,7 @@ fn is_unfit_in_a_line(character: char) -> bool {
     character == '\n' || steers(character) || ends_a_line || turns_around
 }
 
-/// A control character other than those that texts are made of.
+/// A control character that does not occur in ordinary texts.
 fn steers(character: char) -> bool {
     character.is_control() && !matches!(character, '\n' | '\t')
 }

@@ -1,5 +1,5 @@
-//! Where each word of a text stands: identifiers, keywords and numbers, those in strings and comments too. Whoever
-//! looks for the occurrences of a name reads a few entries here in place of the whole text.
+//! Where each word of a text occurs: identifiers, keywords and numbers, in strings and comments too. A search for a
+//! name reads a few entries of this table instead of the whole text.
 
 use semdex_model::Span;
 
@@ -15,14 +15,14 @@ pub fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// The words that lie in a stretch, touch it or stand around it.
+/// The words within a range, at its edges or around it.
 pub fn words_at(text: &str, stretch: Span) -> impl Iterator<Item = (usize, &str)> {
     let before = text[..stretch.start].trim_end_matches(is_part).len();
     let after = text[stretch.end..].find(|it| !is_part(it)).map_or(text.len(), |it| stretch.end + it);
     words(&text[before..after]).map(move |(at, word)| (before + at, word))
 }
 
-/// Where one word stands: an empty one nowhere.
+/// Where a word occurs. An empty word occurs nowhere.
 pub fn occurrences<'t>(text: &'t str, word: &'t str) -> impl Iterator<Item = usize> + 't {
     let found = (!word.is_empty()).then(|| memchr::memmem::find_iter(text.as_bytes(), word.as_bytes()));
     found
@@ -35,13 +35,13 @@ fn is_part(character: char) -> bool {
     character == '_' || character.is_ascii_alphanumeric() || (!character.is_ascii() && character.is_alphanumeric())
 }
 
-/// Two words may share it.
+/// Two words may have the same hash.
 pub type WordHash = u32;
 
-/// The words of one text by their hash; the text itself tells two of one hash apart.
+/// The words of a text by their hash. The text itself distinguishes words with equal hashes.
 #[derive(Debug)]
 pub struct WordTable {
-    /// Sorted: the hash of the word, its offset.
+    /// The hash of the word and its offset, sorted.
     entries: Box<[(WordHash, u32)]>,
 }
 
@@ -59,7 +59,7 @@ impl WordTable {
         self.entries.chunk_by(|a, b| a.0 == b.0).map(|it| it[0].0)
     }
 
-    /// Where a word stands in the text that the table was made of, in order.
+    /// Where a word occurs, in order. `text` must be the text of the table.
     pub fn offsets<'a>(&'a self, text: &'a str, word: &'a str) -> impl Iterator<Item = usize> + 'a {
         let hash = word_hash(word);
         let first = self.entries.partition_point(|it| it.0 < hash);
@@ -71,7 +71,7 @@ impl WordTable {
     }
 }
 
-/// 32 bits; two words may share it, so a hit has to be compared with the text.
+/// 32 bits; two words may have the same hash, so a hit has to be compared with the text.
 pub fn word_hash(word: &str) -> WordHash {
     use std::hash::{BuildHasher as _, BuildHasherDefault};
     let hash = BuildHasherDefault::<rustc_hash::FxHasher>::default().hash_one(word);

@@ -1,17 +1,17 @@
-//! Elisions: `...`, `// existing code` and their like, by which a model leaves out what it does not want to repeat.
-//! In a search text they match nothing, in a replacement they would be written to the file: both are refused, with
-//! what to do instead, unless the place says the same words itself.
+//! Elisions: `...`, `// existing code` and similar lines, with which a model leaves out what it does not want to
+//! repeat. In a search text they match nothing; a replacement would write them to the file. Both are refused with a
+//! hint, unless the place has the same line itself.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::search::Hit;
 use semdex_model::{Code, Error, Result, Span};
 
-/// Refuses a search text with an elision that the file has nowhere. It may still be none of the place's:
-/// [`refuse_in_search`].
+/// Refuses a search text with an elision that occurs nowhere in the file. If it occurs elsewhere in the file than in
+/// the place, [`refuse_in_search`] refuses it later.
 pub(super) fn refuse(context: &str, text: &str) -> Result<()> {
     let mut suspects = suspects(context).peekable();
-    // Almost no request has any, so that only a suspect pays for the lines of the file.
+    // Almost no request has one. Only a suspect line is worth a pass over the lines of the file.
     if suspects.peek().is_none() {
         return Ok(());
     }
@@ -19,8 +19,8 @@ pub(super) fn refuse(context: &str, text: &str) -> Result<()> {
     suspects.find(|it| !lines.contains(it.line)).map_or(Ok(()), |it| Err(it.error("search_context")))
 }
 
-/// Refuses a search text that has more elisions than the place that is merely like it: each must be the place's own
-/// line, and the place may have no line more beside it, nor one less, than the search.
+/// Refuses a search text that has more elisions than the place, where the place is only similar to it. Each elision
+/// must be a line of the place, with the same number of lines around it as in the search text.
 pub(super) fn refuse_in_search(context: &str, text: &str, place: Span) -> Result<()> {
     let mut suspects = suspects(context).peekable();
     if suspects.peek().is_none() {
@@ -44,15 +44,15 @@ pub(super) fn refuse_in_search(context: &str, text: &str, place: Span) -> Result
     missing.map_or(Ok(()), |it| Err(it.error("search_context")))
 }
 
-/// Whether a search text with an elision that the place says itself may be taken for it: the rest has to be as good as the same,
-/// however low the threshold is.
+/// Whether a search text with an elision may match a place that has the same line. All further lines have to be almost
+/// equal, whatever the threshold.
 pub(super) fn may_be_alike(context: &str, hit: &Hit) -> bool {
     const AS_GOOD_AS_THE_SAME: f64 = 95.0;
     hit.score >= AS_GOOD_AS_THE_SAME || suspects(context).next().is_none()
 }
 
-/// Refuses a replacement with an elision that the place does not have itself. Elsewhere in the file the same words may
-/// be a comment; only Python's `...` as the body of a function is code wherever it stands.
+/// Refuses a replacement with an elision that the place does not have. Elsewhere in the file the same words may be a
+/// comment. Only Python's `...` as the body of a function is code everywhere.
 pub fn refuse_in_replacement(replacement: &str, text: &str, place: Span) -> Result<()> {
     let mut suspects = suspects(replacement).peekable();
     if suspects.peek().is_none() {
@@ -65,13 +65,13 @@ pub fn refuse_in_replacement(replacement: &str, text: &str, place: Span) -> Resu
     written.map_or(Ok(()), |it| Err(it.error("replacement")))
 }
 
-/// Whether a text has `...` as a body, as Python has it.
+/// Whether a text has `...` as a body, as in Python.
 fn has_stub(text: &str) -> bool {
     let mut before = "";
     text.lines().map(str::trim).any(|line| std::mem::replace(&mut before, line).ends_with(':') && line == "...")
 }
 
-/// The lines that a place has a part of.
+/// The lines that overlap the place.
 fn whole_lines(text: &str, place: Span) -> &str {
     let start = text[..place.start].rfind('\n').map_or(0, |at| at + 1);
     let end = text[place.end..].find('\n').map_or(text.len(), |at| place.end + at);
@@ -80,9 +80,9 @@ fn whole_lines(text: &str, place: Span) -> &str {
 
 /// A line that may be an elision.
 struct Suspect<'a> {
-    /// From 1.
+    /// Line number, from 1.
     number: usize,
-    /// Trimmed.
+    /// Its text, trimmed.
     line: &'a str,
     /// The line before it.
     after: Option<&'a str>,
@@ -118,7 +118,7 @@ impl Suspect<'_> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Marker {
     Elision,
-    /// `{ /* 12 lines */ }`, as a skeleton has it.
+    /// `{ /* 12 lines */ }`, as a skeleton prints it.
     Collapsed,
 }
 
@@ -150,7 +150,7 @@ fn is_snip(text: &str) -> bool {
     word.len() < text.len() && ["snip", "snipped"].contains(&word.to_lowercase().as_str())
 }
 
-/// What a line says that is nothing but a comment.
+/// The text of a line that is only a comment.
 fn comment(line: &str) -> Option<&str> {
     let closed = |open: &str, close: &str| line.strip_prefix(open)?.strip_suffix(close);
     let said = closed("/*", "*/")
@@ -159,7 +159,7 @@ fn comment(line: &str) -> Option<&str> {
     Some(said.trim())
 }
 
-/// What is said after a line's code.
+/// The text of a comment after code.
 fn trailing_comment(line: &str) -> Option<&str> {
     Some(line.rsplit_once(" //")?.1.trim())
 }
@@ -184,7 +184,7 @@ fn is_collapsed(said: &str) -> bool {
     said.split(", ").all(counted)
 }
 
-/// Whether a comment stands for code that was left out. A comment that merely speaks of existing code does not.
+/// Whether a comment replaces omitted code. A comment that only mentions existing code does not.
 fn says_elided(said: &str) -> bool {
     const WHOLE: [&str; 8] = [
         "keep existing code",
@@ -207,7 +207,7 @@ fn says_elided(said: &str) -> bool {
     let lower = bare.to_lowercase();
     let words = || lower.split(|character: char| !character.is_alphanumeric()).filter(|word| !word.is_empty());
     if starts {
-        // `// ...and so on` goes on with a sentence; `// ... rest` leaves out.
+        // `// ...and so on` continues a sentence; `// ... rest` is an elision.
         let detached = bracketed.trim_start_matches(is_dot).starts_with(char::is_whitespace);
         return bare.is_empty() || ends || (detached && words().any(|word| HINTS.contains(&word)));
     }
@@ -216,7 +216,8 @@ fn says_elided(said: &str) -> bool {
     trails || WHOLE.contains(&lower.as_str()) || is_left_out(words()) || is_snip(said)
 }
 
-/// `existing code`, `the rest of the function remains unchanged`: what is left out, that it is, and nothing else.
+/// `existing code`, `the rest of the function remains unchanged`: names what is left out, says that it is, and says
+/// nothing else.
 fn is_left_out<'a>(words: impl Iterator<Item = &'a str>) -> bool {
     const LEFT: [&str; 7] = ["existing", "rest", "remaining", "remainder", "unchanged", "omitted", "elided"];
     const WHAT: [&str; 9] =

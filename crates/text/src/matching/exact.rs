@@ -1,4 +1,4 @@
-//! The exact stage: the same characters, a line's end being a line's end however the file writes it.
+//! The exact stage: equal characters, where all line endings are equal.
 
 use std::borrow::Cow;
 
@@ -7,7 +7,7 @@ use memchr::memmem;
 use super::search::MOST_PLACES;
 use semdex_model::Span;
 
-/// Every place where the search text stands, overlapping ones too.
+/// Every occurrence of the search text, overlapping ones included.
 pub(super) fn find(text: &str, context: &str) -> Vec<Span> {
     let unix = Unix::new(text);
     let context = Unix::new(context).text;
@@ -15,7 +15,7 @@ pub(super) fn find(text: &str, context: &str) -> Vec<Span> {
     starts.into_iter().map(|start| Span::new(unix.original(start), unix.original(start + context.len()))).collect()
 }
 
-/// A text with its line endings as newlines alone, and the way back.
+/// A text with newlines as line endings, and the map back to the original offsets.
 struct Unix<'a> {
     text: Cow<'a, str>,
     /// The newlines that had a carriage return before them, as offsets in `text`.
@@ -40,14 +40,15 @@ impl Unix<'_> {
         Unix { text: Cow::Owned(out), shortened }
     }
 
-    /// At a line's end this is before the carriage return, so that a place takes a line ending whole or not at all.
+    /// At a line end, this is the offset before the carriage return: a place contains a line ending as a whole or not
+    /// at all.
     fn original(&self, offset: usize) -> usize {
         offset + self.shortened.partition_point(|&newline| newline < offset)
     }
 }
 
-/// Where the needle stands in the haystack, overlapping places included, the first `most` of them. Linear, also for
-/// a needle that repeats itself.
+/// The first `most` occurrences of the needle in the haystack, overlapping ones included. Linear, also for a needle
+/// that repeats itself.
 pub(super) fn occurrences(haystack: &[u8], needle: &[u8], most: usize) -> Vec<usize> {
     let finder = memmem::Finder::new(needle);
     let mut found: Vec<usize> = Vec::new();
@@ -55,7 +56,7 @@ pub(super) fn occurrences(haystack: &[u8], needle: &[u8], most: usize) -> Vec<us
     while let Some(next) = haystack.get(from..).and_then(|rest| finder.find(rest)) {
         let at = from + next;
         if found.last().is_some_and(|last| at - last < needle.len()) {
-            // Each further search would begin inside the place before: from here on by the automaton.
+            // Further searches would begin inside the previous occurrence. From here on the automaton is used.
             found.extend(overlapping(&haystack[at..], needle, most - found.len()).into_iter().map(|more| at + more));
             return found;
         }

@@ -7,7 +7,7 @@ pub(super) fn indent(line: &str) -> &str {
     &line[..line.len() - line.trim_start().len()]
 }
 
-/// In columns, a tab counting four: only to compare depths.
+/// Columns, where a tab counts four. Only to compare depths.
 pub(super) fn width(indentation: &str) -> usize {
     indentation.chars().map(|character| if character == '\t' { 4 } else { 1 }).sum()
 }
@@ -18,19 +18,19 @@ pub(super) fn line_start(text: &str, offset: usize) -> usize {
     if start == 0 { text.len() - without_bom(text).len() } else { start }
 }
 
-/// What stands before the offset on its line, if that is nothing but indentation.
+/// The text before the offset on its line, if that is only indentation.
 pub(super) fn indentation_before(text: &str, offset: usize) -> Option<&str> {
     let before = text.get(line_start(text, offset)..offset)?;
     before.trim().is_empty().then_some(before)
 }
 
-/// A place with the indentation of its first line, where it begins one.
+/// A place with the indentation of its first line, if it begins a line.
 pub(super) fn with_indentation(text: &str, span: Span) -> &str {
     let start = indentation_before(text, span.start).map_or(span.start, |head| span.start - head.len());
     &text[start..span.end]
 }
 
-/// A text, and the white space around it.
+/// A text without the white space around it, and that white space.
 pub(super) struct Edges<'a> {
     pub(super) head: &'a str,
     pub(super) core: &'a str,
@@ -45,7 +45,7 @@ impl<'a> Edges<'a> {
         Edges { head, core, tail: &core_and_tail[core.len()..] }
     }
 
-    /// Of its first line.
+    /// The indentation of its first line.
     pub(super) fn indent(&self) -> &'a str {
         self.head.rsplit('\n').next().unwrap_or_default()
     }

@@ -1,17 +1,18 @@
-//! How the indentation of a request becomes the file's: by the depths that both show, and the file's own unit beyond them.
+//! Translates the indentation of a request to the indentation of the file: by the depths that both have, and beyond
+//! them by the file's own unit.
 
 use super::indentation::{indent, width};
 use super::line_pairs::{IndentationPair, indentation_pairs};
 use super::written_at_margin::is_written_at_margin;
 use semdex_model::Span;
 
-/// How the request's indentation becomes the file's.
+/// Translates the indentation of a request to that of the file.
 pub(super) struct IndentationMap<'a> {
-    /// For each indentation of the search text the file's, the shallowest first; empty where both agree.
+    /// The file's indentation for each indentation of the search text, the shallowest first. Empty if both agree.
     table: Vec<IndentationPair<'a>>,
     asked_unit: Unit,
     unit: Unit,
-    /// By how many columns the file's lines stand further right than the request's, where all depths agree on it.
+    /// By how many columns the file's lines are deeper than the request's, if all depths agree on it.
     shift: Option<isize>,
 }
 
@@ -27,7 +28,7 @@ impl<'a> IndentationMap<'a> {
         };
         let pairs = indentation_pairs(text, span, context);
         match pairs[..] {
-            // One line without its indentation, and a replacement that knows it all the same.
+            // One line without its indentation, and a replacement that was written with it.
             [only]
                 if only.asked.is_empty()
                     && !context.trim().contains('\n')
@@ -36,7 +37,7 @@ impl<'a> IndentationMap<'a> {
                 fit(&[])
             }
             [first, _, ..] if first.first => {
-                // The others then contradict it.
+                // The other lines contradict the first one.
                 let (all, others) = (fit(&pairs), fit(&pairs[1..]));
                 let lost =
                     all.shift.is_none() && first.asked.is_empty() && others.indentation(first.asked) != first.there;
@@ -50,7 +51,7 @@ impl<'a> IndentationMap<'a> {
         let deeper = self.table.partition_point(|pair| width(pair.asked) <= width(asked));
         let Some(base) = self.table.get(deeper.saturating_sub(1)) else { return asked.to_owned() };
         let (from, to) = (width(base.asked), width(asked));
-        // The search text had a blank more or less there, and the replacement has it right.
+        // The search text had one blank more or less there; the replacement has the right number.
         if from != to && asked == base.there && from.abs_diff(to) == 1 {
             return asked.to_owned();
         }
@@ -71,7 +72,8 @@ impl<'a> IndentationMap<'a> {
     }
 }
 
-/// Of two depths or more, or of one that is another step in the file: that is no matter of wider or narrower steps.
+/// The common shift of at least two depths, or of one depth that is not a multiple of the steps. A shift by different
+/// step widths does not count.
 fn common_shift(table: &[IndentationPair], asked_unit: Unit, unit: Unit) -> Option<isize> {
     let shift = |pair: &IndentationPair| width(pair.there).cast_signed() - width(pair.asked).cast_signed();
     let first = shift(table.first()?);
@@ -79,7 +81,7 @@ fn common_shift(table: &[IndentationPair], asked_unit: Unit, unit: Unit) -> Opti
         [only] => {
             let step = width(only.asked) * unit.width() == width(only.there) * asked_unit.width();
             let odd = !width(only.there).is_multiple_of(unit.width());
-            // Several of the file's steps, as far as anybody can tell.
+            // A multiple of the file's steps, as far as one depth shows.
             let same = matches!((asked_unit, unit), (Unit::Spaces(asked), Unit::Spaces(step)) if asked % step == 0);
             !only.asked.contains('\t') && (odd || if only.asked.is_empty() { same } else { !step })
         }
@@ -89,7 +91,7 @@ fn common_shift(table: &[IndentationPair], asked_unit: Unit, unit: Unit) -> Opti
     (spaces && is_known && table.iter().all(|pair| shift(pair) == first)).then_some(first)
 }
 
-/// How many blanks the place has for each step of the request, where that is the same for all depths.
+/// How many blanks the place has for each step of the request, if that is the same for all depths.
 fn step_there(table: &[IndentationPair], asked_unit: Unit) -> Option<Unit> {
     let steps = table.windows(2).map(|two| {
         let asked = width(two[1].asked) - width(two[0].asked);
@@ -105,7 +107,7 @@ fn step_there(table: &[IndentationPair], asked_unit: Unit) -> Option<Unit> {
     steps.iter().all(|it| *it == first).then_some(Unit::Spaces(first))
 }
 
-/// One entry for each depth of the search text: the indentation that the file has for it most often.
+/// One entry for each depth of the search text: the most frequent indentation that the file has for it.
 fn table<'a>(pairs: &[IndentationPair<'a>]) -> Vec<IndentationPair<'a>> {
     if pairs.iter().all(|pair| pair.asked == pair.there) {
         return Vec::new();
@@ -132,9 +134,9 @@ enum Unit {
 }
 
 impl Unit {
-    /// As most of the indented lines have it; unknown if none is indented.
+    /// The unit of most indented lines. `None` if no line is indented.
     fn of<const N: usize>(texts: [&str; N]) -> Option<Unit> {
-        /// Enough to know a file's habit.
+        /// Enough lines to know the file's unit.
         const LINES: usize = 2000;
         let (mut tabs, mut spaces) = (0, 0);
         let mut steps = [0usize; 9];

@@ -1,4 +1,4 @@
-//! What an edit leaves alone.
+//! The lines of a place that an edit does not change.
 
 use std::collections::BTreeMap;
 
@@ -12,25 +12,25 @@ use crate::diff;
 use crate::score::{collapse, score};
 use semdex_model::Span;
 
-/// The lines of a replacement that it takes over from the search text as they are: they stay as the file has them,
-/// with the blank lines between them. Who recalls a line wrongly and leaves it alone does not mean to change it.
+/// Lines that a replacement repeats from the search text: the file's own lines remain, with the blank lines between
+/// them. An edit that repeats a wrongly recalled line does not intend to change that line.
 pub(super) struct KeptLines<'a> {
-    /// By the line of the replacement's core.
+    /// By line number in the replacement's core.
     lines: FxHashMap<usize, &'a str>,
-    /// Before a line of the replacement's core, with the ends of its lines.
+    /// The blank lines before a line of the replacement's core, with their line ends.
     gaps: FxHashMap<usize, &'a str>,
-    /// The request has the lines of string literals at another indentation than the file, like all others.
+    /// The request has the lines of string literals at another indentation than the file, like all its lines.
     pub(super) shifts_strings: bool,
 }
 
-/// A line with words: where it stands among all lines, and in its text.
+/// A line with words: its number among all lines, and its place in the text.
 struct WordLine<'a> {
     at: usize,
     span: Span,
     text: &'a str,
 }
 
-/// The blank lines before a line, with their ends.
+/// The blank lines before a line, with their line ends.
 fn gap<'a>(text: &'a str, lines: &[WordLine], at: usize) -> &'a str {
     let Some(before) = at.checked_sub(1) else { return "" };
     text[lines[before].span.end..lines[at].span.start].split_once('\n').map_or("", |(_, blank)| blank)
@@ -54,7 +54,7 @@ impl<'a> KeptLines<'a> {
         let there_text = with_indentation(text, span);
         let begins_line = indentation_before(text, span.start).is_some();
         let (asked_lines, new_lines, there) = (word_lines(asked.core), word_lines(new.core), word_lines(there_text));
-        // The first lines stand without their indentation.
+        // The first lines have lost their indentation here.
         let whole = |lines: &[WordLine], edges: &Edges| -> Vec<String> {
             let line =
                 |it: &WordLine| if it.at == 0 { edges.indent().to_owned() + it.text } else { it.text.to_owned() };
@@ -72,11 +72,11 @@ impl<'a> KeptLines<'a> {
         };
         let (new_whole, asked_whole) = (whole(&new_lines, new), whole(&asked_lines, asked));
         let mut taken_over = equal_lines(&new_whole, &asked_whole);
-        // What both have once is taken over wherever it stands among other lines.
+        // A line that both have exactly once is repeated, also between other lines.
         for (new, asked) in only_ones(&new_whole, &asked_whole) {
             taken_over.entry(new).or_insert(asked);
         }
-        // A bracket alone may be any other one.
+        // A bracket alone may be a different bracket.
         let beside = |new: usize, asked: usize| taken_over.get(&new) == Some(&asked);
         let is_known = |new: usize, asked: usize| {
             new_lines[new].text.contains(|it: char| it.is_alphanumeric() || !it.is_ascii())
@@ -118,12 +118,13 @@ impl<'a> KeptLines<'a> {
     }
 }
 
-/// Which lines of the search text are which of the place: the same, or as many others between the same.
+/// Which line of the search text is which line of the place: equal lines, or as many different ones between equal
+/// lines.
 fn corresponding(asked: &[String], there: &[String]) -> BTreeMap<usize, usize> {
-    /// Less alike, a line is another one.
+    /// Below this score a line is a different line.
     const ALIKE: f64 = 60.0;
     let is_same = |&(a, b): &(usize, usize)| asked[a] == there[b] || score(&asked[a], &there[b]) >= ALIKE;
-    // Of lines without words one is like any other.
+    // Lines without words all look the same.
     if are_alike_line_by_line(asked, there) {
         return (0..asked.len()).zip(0..there.len()).filter(is_same).collect();
     }
@@ -139,7 +140,7 @@ fn corresponding(asked: &[String], there: &[String]) -> BTreeMap<usize, usize> {
     pairs
 }
 
-/// Which lines that stand once in each of two texts are the same.
+/// The equal lines among those that occur exactly once in each of two texts.
 fn only_ones(a: &[String], b: &[String]) -> Vec<(usize, usize)> {
     let once = |lines: &[String]| -> FxHashMap<String, Option<usize>> {
         let mut once = FxHashMap::default();
@@ -152,7 +153,7 @@ fn only_ones(a: &[String], b: &[String]) -> Vec<(usize, usize)> {
     once(a).into_iter().filter_map(|(line, at)| Some((at?, (*there.get(&line)?)?))).collect()
 }
 
-/// Which lines of one text are which of another, in order.
+/// Which line of one text equals which line of another, in order.
 fn equal_lines(a: &[String], b: &[String]) -> BTreeMap<usize, usize> {
     let mut pairs = BTreeMap::new();
     for op in diff::of_lines(a, b) {

@@ -11,13 +11,13 @@ use semdex_model::Span;
 pub(super) struct IndentationPair<'a> {
     pub asked: &'a str,
     pub there: &'a str,
-    /// Of the first line of the search text, which may have lost its indentation on the way.
+    /// It is the first line of the search text, which may have lost its indentation.
     pub first: bool,
 }
 
-/// Line for line, the first one first if it begins a line of the file. A line that begins with another sign than the file's
-/// does not tell how far to the right it stands: a sign that was lost or added there leaves its blanks. Where all do, or all but
-/// the first one, which may have lost its indentation, all count.
+/// The pairs in order; the first line only if it begins a line of the file. A line that begins with a different sign
+/// than the file's line is no evidence of its depth: where a sign is missing or added, its blanks remain. If no line is
+/// evidence, except perhaps the first one, which may have lost its indentation, all lines count.
 pub(super) fn indentation_pairs<'a>(text: &'a str, span: Span, context: &'a str) -> Vec<IndentationPair<'a>> {
     let pairs = line_pairs(text, span, context);
     let begins_alike = |(asked, there): &&(&str, &str)| {
@@ -37,7 +37,7 @@ pub(super) fn indentation_pairs<'a>(text: &'a str, span: Span, context: &'a str)
     counting.into_iter().map(indentations).collect()
 }
 
-/// Which line of a search text is which of the place.
+/// Which line of a search text is which line of the place.
 fn line_pairs<'a>(text: &'a str, span: Span, context: &'a str) -> Vec<(&'a str, &'a str)> {
     let asked: Vec<&str> = context.lines().filter(|line| !line.trim().is_empty()).collect();
     let there: Vec<&str> = with_indentation(text, span).lines().filter(|line| !line.trim().is_empty()).collect();
@@ -48,7 +48,7 @@ fn line_pairs<'a>(text: &'a str, span: Span, context: &'a str) -> Vec<(&'a str, 
         let same = same.into_iter().filter(|(_, of_there)| *of_there > 0 || begins_line);
         return same.map(|(a, b)| (asked[a], there[b])).collect();
     }
-    // Line by line, where a misspelt line would have a bracket alone taken for any other one.
+    // Line by line: otherwise a misspelt line would pair a bracket with a different bracket.
     if are_alike_line_by_line(&squeezed(&asked), &squeezed(&there)) {
         return asked.into_iter().zip(there).skip(usize::from(!begins_line)).collect();
     }
@@ -68,8 +68,8 @@ fn line_pairs<'a>(text: &'a str, span: Span, context: &'a str) -> Vec<(&'a str, 
     pairs
 }
 
-/// Whether two lines that a comparison has paired are the same one. Of brackets alone, only where both texts have as many of them,
-/// and as many lines, or there is but one such line: else it may be any other one.
+/// Whether two lines that a comparison has paired are the same line. Lines that are only brackets count if both texts
+/// have the same number of them and the same number of lines, or if there is exactly one such line.
 pub(super) fn is_reliable_pair<T: AsRef<str>>(asked: &[T], there: &[T]) -> impl Fn(&str, &str) -> bool {
     let is_bracket = |line: &str| !line.contains(|it: char| it.is_alphanumeric() || !it.is_ascii());
     let [of_asked, of_there] = [asked, there].map(|it| it.iter().filter(|it| is_bracket(it.as_ref())).count());
@@ -78,16 +78,16 @@ pub(super) fn is_reliable_pair<T: AsRef<str>>(asked: &[T], there: &[T]) -> impl 
     move |a, b| !(is_bracket(a) && is_bracket(b)) || (of_asked == of_there && (as_many_lines || is_only(b)))
 }
 
-/// Whether two texts have as many lines, each with words as alike as a misspelt one.
+/// Whether two texts have the same number of lines, each with words that may be misspelt forms of the other's.
 pub(super) fn are_alike_line_by_line(asked: &[String], there: &[String]) -> bool {
-    /// Less alike, a line is another one.
+    /// Below this score a line is a different line.
     const ALIKE: f64 = 60.0;
     let has_words = |line: &str| line.chars().filter(|it| it.is_alphanumeric()).nth(1).is_some();
     let is_same = |(a, b): (&String, &String)| a == b || !has_words(a) || score::score(a, b) >= ALIKE;
     asked.len() == there.len() && asked.iter().zip(there).all(is_same)
 }
 
-/// Which lines of two texts begin with the same character of them, if they are the same but for white space.
+/// Which lines of two texts begin with the same character, if the texts are equal except for white space.
 pub(super) fn same_starts(a: &[String], b: &[String]) -> Option<Vec<(usize, usize)>> {
     let starts = |lines: &[String]| -> Vec<usize> {
         let mut end = 0;

@@ -1,8 +1,8 @@
-//! Where white space has a meaning of its own: string literals and line comments, found without knowing the language.
+//! Where white space has a meaning: string literals and line comments, found without a parser for the language.
 //!
-//! The rules fit Rust and Go and do well on their neighbours. Where they err they take code for a literal, which
-//! makes a comparison stricter, never looser; and each side of a comparison is scanned for itself, so that a literal
-//! that only one scan sees still counts.
+//! The rules fit Rust and Go, and most similar languages. Where they err, they take code for a literal, which makes a
+//! comparison stricter, never looser. Each side of a comparison is scanned separately: a literal that only one scan
+//! finds still counts.
 
 use memchr::{memchr, memmem};
 
@@ -11,9 +11,9 @@ use semdex_model::Span;
 /// The literals of one text, in order.
 #[derive(Debug, Default)]
 pub(crate) struct Literals {
-    /// With their quotes.
+    /// String literals with their quotes.
     pub strings: Vec<Span>,
-    /// Up to their line's end.
+    /// Line comments, up to the end of the line.
     pub line_comments: Vec<Span>,
 }
 
@@ -30,7 +30,7 @@ impl Literals {
         literals
     }
 
-    /// Without the strings that end further on.
+    /// The literals without the strings that end after an offset.
     pub(crate) fn closed_by(mut self, end: usize) -> Literals {
         self.strings.retain(|span| span.end <= end);
         self
@@ -41,7 +41,7 @@ impl Literals {
         enclosing(&self.strings, offset).is_some_and(|span| span.start < offset && offset < span.end)
     }
 
-    /// Whether what stands before `offset` belongs to a line comment, which a line's end would close.
+    /// Whether the text before `offset` belongs to a line comment, which a line end would close.
     pub(crate) fn in_line_comment(&self, offset: usize) -> bool {
         enclosing(&self.line_comments, offset).is_some_and(|span| span.start < offset && offset <= span.end)
     }
@@ -57,7 +57,7 @@ enum Lexeme {
     LineComment(Span),
 }
 
-/// What was opened once and never closed up to the end is not looked for again: a scan stays linear.
+/// An opening that has no end in the text is not searched again: so the scan stays linear.
 #[derive(Default)]
 struct Unclosed {
     double: bool,
@@ -85,7 +85,7 @@ impl Scanner<'_> {
                     None
                 }
                 b'"' => self.double_quoted(),
-                // The fence of code in prose.
+                // A fence around code in prose.
                 b'`' if self.bytes[start..].starts_with(b"```") => {
                     self.at += self.bytes[start..].iter().take_while(|byte| **byte == b'`').count();
                     None
@@ -128,7 +128,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// A literal that ends with `closing` and knows no escapes.
+    /// A literal that ends with `closing` and has no escapes.
     fn closed_by(&mut self, opening: usize, closing: &[u8], flag: fn(&mut Unclosed) -> &mut bool) -> Option<Lexeme> {
         if *flag(&mut self.unclosed) {
             return None;
@@ -173,8 +173,8 @@ impl Scanner<'_> {
         None
     }
 
-    /// A character, or a string of a language that has them in single quotes; but neither a lifetime nor an
-    /// apostrophe: what closes is followed by no letter, what opens follows none.
+    /// A character, or a string of a language with single quotes, but neither a lifetime nor an apostrophe: no letter
+    /// may follow the closing quote or precede the opening one.
     fn single_quoted(&mut self) -> Option<Lexeme> {
         let is_word = |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
         let start = self.at;

@@ -1,11 +1,11 @@
-//! Where a search text stands in a file, and what a replacement makes of it.
+//! Where a search text is in a file, and what a replacement changes there.
 //!
-//! Three stages, each stricter than the next: exact; equal but for white space; alike by at least `autofix`. A stage
-//! that finds one place decides; one that finds several is asked for the one nearest to `near_line`, and otherwise
-//! the answer is that the request is ambiguous. Nothing is ever taken because it came first.
+//! Three stages, from strict to loose: exact; equal except for white space; a score of at least `autofix`. The first
+//! stage that finds one place decides. If a stage finds several places, the place nearest to `near_line` is chosen;
+//! without `near_line` the result is that the request is ambiguous. The order of the places never decides.
 //!
-//! All stages are linear in the file, but for the comparison of the few places that the last one looks at closely,
-//! which is bounded by a budget.
+//! All stages are linear in the file, except for the close comparison of a few places in the last stage, which has a
+//! budget.
 
 mod elision;
 mod exact;
@@ -29,7 +29,7 @@ pub use patch::{Patch, Replaced, apply, apply_all, patch, whole};
 pub use search::{Hit, Outcome, Search};
 use search::{decide, is_blank, region, trimmed, without_bom};
 
-/// Finds the one place that a search text means.
+/// Finds the place that a search text means.
 pub fn find(search: &Search) -> Result<Outcome> {
     let context = without_bom(search.context);
     if context.trim().is_empty() {
@@ -45,7 +45,8 @@ pub fn find(search: &Search) -> Result<Outcome> {
     elision::refuse(context, search.text)?;
 
     let fits = |span: Span| !search.whole_lines || is_whole_lines(search.text, region.outer(span));
-    // Who sends lines means whole words; who sends several words too, if there is a place of whole words that is alike.
+    // A search text with whole lines means whole words. So does one with several words, if a similar place with whole
+    // words exists.
     let of_lines = context.contains('\n') || context.starts_with(char::is_whitespace);
     let of_words = of_lines || context.contains(char::is_whitespace);
     let whole_words =
@@ -53,7 +54,7 @@ pub fn find(search: &Search) -> Result<Outcome> {
     let exact = exact::find(region.text, context).into_iter().filter(|&span| fits(span));
     let (exact, cut): (Vec<Span>, Vec<Span>) = exact.partition(whole_words);
     let exact: Vec<Span> = exact.into_iter().map(|span| region.outer(span)).collect();
-    // Where it begins in the midst of an indentation, the lines stand further right than was said.
+    // A match that begins inside an indentation: the file's lines are deeper than the search text's.
     let (shifted, exact): (Vec<Span>, Vec<Span>) =
         exact.into_iter().partition(|span| cuts_indentation(search.text, span.start));
     if !exact.is_empty() {
@@ -103,14 +104,14 @@ fn cuts_word(text: &str, at: usize) -> bool {
     text[..at].ends_with(is_word) && text[at..].starts_with(is_word)
 }
 
-/// Whether an indentation goes on at an offset that is not where it begins.
+/// Whether an offset is inside an indentation, not at its start.
 fn cuts_indentation(text: &str, at: usize) -> bool {
     let before = line_before(text, at);
     !before.is_empty() && is_blank(before) && text[at..].starts_with([' ', '\t'])
 }
 
-/// What stands before an offset on its line. A byte order mark belongs to no line, elsewhere than at the start of the text it
-/// is a character like any other.
+/// The text before an offset on its line. A byte order mark at the start of the text belongs to no line; elsewhere it
+/// is an ordinary character.
 fn line_before(text: &str, at: usize) -> &str {
     let before = &text[..at];
     match before.rsplit_once('\n') {
@@ -125,7 +126,7 @@ const OTHER_BRACKET: &str = "its first or last line is a bracket, and the search
 const LOST_EDGE: &str = "its first or last line is blank in the search text but not in the file, so that it is not clear where \
                          the place ends";
 
-/// Why a place that is alike, and the only one, is not taken all the same.
+/// Why a place does not match although it is similar and the only one.
 fn doubt(search: &Search, hit: &Hit, context: &str) -> Option<&'static str> {
     if !elision::may_be_alike(context, hit) {
         Some(ELIDED)
@@ -138,8 +139,8 @@ fn doubt(search: &Search, hit: &Hit, context: &str) -> Option<&'static str> {
     }
 }
 
-/// Whether the search text begins or ends with one bracket alone that stands as far to the right as the file's bracket beside
-/// the place, and not as the place's own, although other lines stand where the file has them.
+/// Whether the search text begins or ends with a single bracket at the depth of the bracket next to the place, not at
+/// the depth of the place's own bracket, although the depths of other lines agree.
 fn takes_other_bracket(text: &str, span: Span, context: &str) -> bool {
     let has_line = |line: &&str| !is_blank(line);
     let asked: Vec<&str> = context.lines().filter(has_line).collect();
@@ -160,8 +161,8 @@ fn takes_other_bracket(text: &str, span: Span, context: &str) -> bool {
         && line_pairs::indentation_pairs(text, span, context).iter().any(|it| it.asked == it.there)
 }
 
-/// Whether the search text begins or ends with an indentation that nothing follows where the file has something, or with a blank
-/// line where the file has a bracket alone: one was left out perhaps, and would stand there twice after the edit.
+/// Whether the search text begins or ends with an indentation without text where the file has text, or with a blank
+/// line where the file has a bracket. Then a line may have been left out, and the edit would duplicate it.
 fn loses_edge(search: &Search, span: Span, context: &str) -> bool {
     let text = search.text;
     let is_lost = |line: Option<&str>| line.is_some_and(|it| !it.is_empty() && is_blank(it));
@@ -174,7 +175,7 @@ fn loses_edge(search: &Search, span: Span, context: &str) -> bool {
     let words = context.trim();
     let start = words.as_ptr() as usize - context.as_ptr() as usize;
     let blank_above = context[..start].matches('\n').count();
-    // The end of the last line, unless the replacement has a bracket there without one.
+    // The end of the last line, unless the replacement has a bracket there without a line end.
     let has_bracket = !search.replacement.ends_with('\n') && is_bracket(search.replacement.lines().next_back());
     let ends = usize::from(!has_bracket);
     let blank_below = context[start + words.len()..].matches('\n').count().saturating_sub(ends);
@@ -190,7 +191,7 @@ fn is_bracket(line: &str) -> bool {
     !line.is_empty() && line.chars().all(|it| "()[]{};,".contains(it))
 }
 
-/// Whether nothing but white space stands before a place on its first line and after it on its last.
+/// Whether only white space is before the place on its first line and after it on its last line.
 fn is_whole_lines(text: &str, span: Span) -> bool {
     let after = text[span.end..].split('\n').next().unwrap_or_default();
     is_blank(line_before(text, span.start)) && (text[..span.end].ends_with('\n') || is_blank(after))

@@ -1,4 +1,5 @@
-//! What to say when nothing fits: the nearest text, what differs from it, and whether the change is there already.
+//! The explanation when no place matches: the nearest text, the differences from it, and whether the change was already
+//! made.
 
 use similar::DiffOp;
 
@@ -10,7 +11,7 @@ use crate::score::collapse;
 use crate::words::words;
 use semdex_model::{Nearest, Span};
 
-/// More differences than this are counted, not listed.
+/// Further differences are counted, not listed.
 const MOST_LISTED: usize = 3;
 const LONGEST_QUOTE: usize = 160;
 
@@ -23,15 +24,15 @@ pub fn nearest(text: &str, file: &str, context: &str, hit: &Hit) -> Nearest {
     Nearest { place, score: hit.score, text: text[hit.span.start..hit.span.end].to_owned(), diff }
 }
 
-/// Where the replacement stands already, if it does: the edit was made before. White space does not count.
+/// Where the replacement already is, if the edit was made before. White space is ignored.
 pub fn already_applied(text: &str, replacement: &str) -> Option<Span> {
     stands_in(text, replacement)
 }
 
-/// Where a text stands, white space aside, if it says enough to be distinguished from what stands anywhere.
+/// Where a text occurs, except for white space, if it is long enough to be distinctive.
 pub fn stands_in(text: &str, asked: &str) -> Option<Span> {
     let asked = without_bom(asked).trim();
-    // A bracket or a lone word stands in every file.
+    // A bracket or a single word occurs in every file.
     let mut words: Vec<&str> = words(asked).map(|(_, word)| word).collect();
     words.sort_by_key(|word| std::cmp::Reverse(word.len()));
     let longest = words.get(1).and(words.first())?;
@@ -40,7 +41,7 @@ pub fn stands_in(text: &str, asked: &str) -> Option<Span> {
     exact.or_else(|| whitespace::find(text, asked).hits.first().map(|hit| hit.span))
 }
 
-/// Why the nearest place was not taken, and what differs line by line.
+/// Why the nearest place did not match, and the differences line by line.
 pub(super) fn reason(search: &Search, hit: &Hit, why: &str) -> String {
     let lines = LineIndex::new(search.text);
     let place = lines.place("", hit.span);
@@ -54,7 +55,7 @@ pub(super) fn reason(search: &Search, hit: &Hit, why: &str) -> String {
     format!("the nearest text is {at}, {} % alike, and {why}: {listed}", percent(hit.score))
 }
 
-/// One digit, and never rounded up to what was asked for.
+/// One decimal, never rounded up to the threshold.
 fn percent(score: f64) -> f64 {
     (score * 10.0).floor() / 10.0
 }

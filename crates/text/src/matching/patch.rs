@@ -1,8 +1,8 @@
-//! What a replacement makes of a place: brought to the place's indentation and to the file's line endings.
+//! Replaces a place by a text, with the place's indentation and the file's line endings.
 //!
-//! The lines of the search text are laid beside those of the place. That tells for each depth of the request which
-//! indentation the file has for it; depths that only the replacement has are counted on from the nearest one, in the
-//! file's own unit. Where both agree, and for an exact match, the replacement is taken as it is.
+//! The lines of the search text are compared with the lines of the place. That shows which indentation the file has for
+//! each depth of the request. Depths that only the replacement has are computed from the nearest known one, in the
+//! file's own unit. If both agree, and for an exact match, the replacement is used unchanged.
 
 use super::indentation::{Edges, indent, indentation_before, line_start};
 use super::indentation_map::IndentationMap;
@@ -16,9 +16,9 @@ use semdex_model::{Code, Error, Help, Result, Span, Strategy};
 /// One replacement: exactly this range of the old text becomes this text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Patch {
-    /// The place that matched; where whole lines go or move it takes their indentation and line ends along.
+    /// The place that matched. Where whole lines are removed or moved, it includes their indentation and line ends.
     pub range: Span,
-    /// What takes the place of the range.
+    /// The new text of the range.
     pub text: String,
 }
 
@@ -27,13 +27,13 @@ pub struct Patch {
 pub struct Replaced {
     /// The whole text.
     pub text: String,
-    /// Of the new text.
+    /// The range of the replacement in the new text.
     pub span: Span,
-    /// What of the old text it took the place of.
+    /// The replaced range of the old text.
     pub range: Span,
 }
 
-/// The text with a match replaced.
+/// Replaces a match.
 pub fn apply(text: &str, hit: &Hit, context: &str, replacement: &str) -> Replaced {
     let patch = patch(text, hit, context, replacement);
     let new = [&text[..patch.range.start], &patch.text, &text[patch.range.end..]].concat();
@@ -41,8 +41,8 @@ pub fn apply(text: &str, hit: &Hit, context: &str, replacement: &str) -> Replace
     Replaced { text: new, span, range: patch.range }
 }
 
-/// The text with several patches at once, each made against the same old text, and where each one's text is now.
-/// Patches that overlap are refused.
+/// Applies several patches that were made for the same old text. Returns the new text and the span of each replacement
+/// in it. Overlapping patches are refused.
 pub fn apply_all(text: &str, patches: &[Patch]) -> Result<(String, Vec<Span>)> {
     let mut order: Vec<usize> = (0..patches.len()).collect();
     order.sort_by_key(|&at| (patches[at].range.start, patches[at].range.end));
@@ -67,7 +67,7 @@ pub fn apply_all(text: &str, patches: &[Patch]) -> Result<(String, Vec<Span>)> {
     Ok((out, spans))
 }
 
-/// What is to be replaced by what, for a match of `context` in `text`.
+/// Which range is replaced by which text, for a match of `context` in `text`.
 pub fn patch(text: &str, hit: &Hit, context: &str, replacement: &str) -> Patch {
     let context = unix(without_bom(context));
     let replacement = unix(without_bom(replacement));
@@ -86,12 +86,13 @@ pub fn patch(text: &str, hit: &Hit, context: &str, replacement: &str) -> Patch {
     patch
 }
 
-/// An exact match is replaced as asked. But where one line was searched with less than its indentation, and the
-/// replacement is written as if the line stood as far left, its lines move to where the line stands.
+/// An exact match is replaced by exactly the replacement, with one exception: if one line was searched without its
+/// indentation and the replacement is written as if that line were at the margin, its lines are indented like the
+/// file's line.
 fn literal(text: &str, span: Span, context: &str, replacement: &str) -> Patch {
     let shift = indentation_before(text, span.start).unwrap_or_default();
     let moves = !context.trim_end().contains('\n') && is_written_at_margin(replacement, context, shift);
-    // Where the first line goes, its indentation is not left behind.
+    // If the first line is removed, its indentation is removed as well.
     let first_goes = replacement.starts_with('\n') && !context.starts_with('\n');
     let at_the_margin = replacement.lines().find(|it| !it.trim().is_empty()).is_some_and(|it| indent(it).is_empty());
     let moves = moves || (first_goes && at_the_margin);
@@ -104,7 +105,7 @@ fn literal(text: &str, span: Span, context: &str, replacement: &str) -> Patch {
     Patch { range: Span::new(start, span.end), text: lines.join("\n") }
 }
 
-/// All of a text as another one: in its line endings, with its byte order mark.
+/// Replaces the whole text; keeps its line endings and its byte order mark.
 pub fn whole(text: &str, content: &str) -> Patch {
     let bom = text.len() - without_bom(text).len();
     let new = endings::like(&text[bom..], &unix(without_bom(content)), endings::at(text, bom));
@@ -115,7 +116,7 @@ fn unix(text: &str) -> String {
     text.replace("\r\n", "\n")
 }
 
-/// A file that ends with a newline still does.
+/// Keeps the newline at the end of a file.
 fn keep_final_newline(text: &str, patch: &mut Patch) {
     let before = without_bom(&text[..patch.range.start]);
     let ends = if patch.text.is_empty() { before } else { &patch.text };
@@ -124,7 +125,8 @@ fn keep_final_newline(text: &str, patch: &mut Patch) {
     }
 }
 
-/// Whether lines are searched from their first word on, to be deleted with their ends: their indentation goes too.
+/// Whether lines are searched from their first word on and deleted with their line ends: then their indentation is
+/// deleted too.
 fn deletes_lines(text: &str, span: Span, context: &str, replacement: &str) -> bool {
     replacement.trim().is_empty()
         && context.ends_with('\n')
@@ -143,7 +145,7 @@ fn fitted(text: &str, span: Span, context: &str, replacement: &str) -> Patch {
 
     if new.core.is_empty() {
         return match head {
-            // Whole lines go whole.
+            // Whole lines are removed with their line ends.
             Some(_) if ends_line => {
                 let end = if line_end < text.len() { line_end + 1 } else { line_end };
                 let asked_above = newlines(asked.head);
@@ -158,7 +160,8 @@ fn fitted(text: &str, span: Span, context: &str, replacement: &str) -> Patch {
     }
 
     let fit = IndentationMap::new(text, span, context, replacement);
-    // What opens before the place may close in it. What closes after it is all around it, and moves as it does.
+    // A literal that begins before the place may end in it. A literal that ends after it surrounds the place and moves
+    // with it.
     let before = &text[..span.start];
     let literals = Literals::scan(&[before, new.core, &text[span.end..]].concat());
     let literals = literals.closed_by(before.len() + new.core.len());
@@ -168,7 +171,7 @@ fn fitted(text: &str, span: Span, context: &str, replacement: &str) -> Patch {
     let mut gap = String::new();
     let mut continued = false;
     for (at, line) in new.core.split('\n').enumerate() {
-        // In a literal the lines after a backslash are code as to their indentation.
+        // In a literal, the lines after a backslash are indented like code.
         let literal = literals.in_string(offset) && !kept.shifts_strings && !continued;
         offset += line.len() + 1;
         continued = line.ends_with('\\');
@@ -214,7 +217,7 @@ fn fitted(text: &str, span: Span, context: &str, replacement: &str) -> Patch {
     }
     let (more, fewer) = (newlines(new.tail), newlines(asked.tail));
     if ends_line {
-        // What stands between the last word and the line's end belongs to the line.
+        // The text between the last word and the line end belongs to the line.
         range.end = line_end - usize::from(text[..line_end].ends_with('\r'));
         let last_kept = kept.line(new.core.split('\n').count() - 1).is_some()
             && trailing_blanks(new.tail) == trailing_blanks(asked.tail);
@@ -225,7 +228,7 @@ fn fitted(text: &str, span: Span, context: &str, replacement: &str) -> Patch {
     let asked_tail = &asked.tail[trailing_blanks(asked.tail).len()..];
     let rewritten = match fewer {
         0 => 0,
-        // The search text ends in a blank line without its end.
+        // The search text ends with a blank line without a line end.
         _ if !asked_tail.ends_with('\n') => fewer,
         _ if more == fewer && tail != asked_tail => fewer - 1,
         _ => 0,
@@ -245,19 +248,19 @@ fn fitted(text: &str, span: Span, context: &str, replacement: &str) -> Patch {
         let lines: Vec<String> = tail[..end].split('\n').map(blank).collect();
         out.push_str(&lines.join("\n"));
     } else if ends_line && fewer.saturating_sub(more).min(around.below) > 0 {
-        // The end of the place's own line stays.
+        // The line end of the place itself remains.
         out.push('\n');
         range.end = around.end_below(fewer.saturating_sub(more).min(around.below));
     }
     Patch { range, text: out }
 }
 
-/// The blank lines right above and right below a place.
+/// The blank lines directly above and below a place.
 struct Around<'a> {
     text: &'a str,
     line_start: usize,
     line_end: usize,
-    /// How many of them, as far as the search text or the replacement speaks of any.
+    /// How many blank lines there are, up to the number in the search text or the replacement.
     above: usize,
     below: usize,
 }
@@ -283,12 +286,12 @@ impl<'a> Around<'a> {
     }
 }
 
-/// Before a text's first line end.
+/// The blanks before a text's first line end.
 fn trailing_blanks(text: &str) -> &str {
     &text[..text.find(['\r', '\n']).unwrap_or(text.len())]
 }
 
-/// How long the line end is that stands before an offset.
+/// The length of the line end before an offset.
 fn line_end_before(text: &str, offset: usize) -> usize {
     match text[..offset].strip_suffix('\n') {
         Some(line) => 1 + usize::from(line.ends_with('\r')),

@@ -1,4 +1,4 @@
-//! What holds for every text, search and replacement: proved on generated ones.
+//! Properties that hold for every text, search and replacement, checked on generated ones.
 
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
@@ -11,7 +11,7 @@ use proptest::test_runner::TestCaseError;
 
 use super::*;
 
-/// Lines as code and prose have them, near-duplicates among them.
+/// Lines of code and prose, near-duplicates included.
 fn line() -> impl Generator<Value = String> {
     let word =
         select(vec!["let", "fn", "value", "values", "read_line", "x", "größe", "𝒳", "12", "0x1f", "\"a b\"", "// why"]);
@@ -24,7 +24,7 @@ fn line() -> impl Generator<Value = String> {
     })
 }
 
-/// A file, with whatever line ends, byte order mark and last line.
+/// A file, with any line ends, byte order mark and last line.
 fn file() -> impl Generator<Value = String> {
     (vec(line(), 1..24), any::<bool>(), any::<bool>(), any::<bool>()).prop_map(|(lines, windows, bom, ends)| {
         let newline = if windows { "\r\n" } else { "\n" };
@@ -33,7 +33,7 @@ fn file() -> impl Generator<Value = String> {
     })
 }
 
-/// Some lines of a file, and what recalls them more or less.
+/// Some lines of a file, and a search text that recalls them with errors.
 fn recalled(text: &str, from: Index, count: usize, changes: &[(Index, char)], windows: bool) -> String {
     let lines: Vec<&str> = without_bom(text).lines().collect();
     let from = from.index(lines.len() + 1);
@@ -54,7 +54,7 @@ fn lines_of(count: usize) -> impl Generator<Value = String> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Whatever is asked: exactly the reported range is replaced, and the score is the contract's.
+    /// For every request: exactly the reported range is replaced, and the score is the contract's.
     #[test]
     fn exactly_the_reported_range_is_replaced(
         text in file(), from in any::<Index>(), count in 1usize..6, windows in any::<bool>(),
@@ -92,7 +92,7 @@ proptest! {
         prop_assert!(blank(range.start, hit.span.start) && blank(hit.span.end, range.end), "words go with the place");
     }
 
-    /// A file's line ends, byte order mark and final newline outlive every edit.
+    /// Every edit keeps a file's line ends, byte order mark and final newline.
     #[test]
     fn a_file_stays_in_its_form(
         text in file(), from in any::<Index>(), count in 1usize..5,
@@ -114,7 +114,7 @@ proptest! {
         }
     }
 
-    /// Whole lines that stand there once are found there, exactly, and what is put there is what was sent.
+    /// Whole lines that occur once are found exactly, and the replacement is written as it was sent.
     #[test]
     fn what_stands_there_once_is_found_there(
         text in file(), from in any::<Index>(), count in 1usize..6, replacement in lines_of(6),
@@ -142,7 +142,7 @@ proptest! {
     }
 }
 
-/// Lines of a few words, so that many are alike, with characters that are composed or wide.
+/// Lines of a few words, so that many are similar, with composed and wide characters.
 fn alike() -> impl Generator<Value = String> {
     let words = vec!["load", "store", "key", "value", "e\u{301}t\u{e9}", "語", "👩\u{200d}💻", "f(a)", "{", "}"];
     vec(select(words), 1..5).prop_map(|words| words.join(" "))
@@ -151,7 +151,7 @@ fn alike() -> impl Generator<Value = String> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 1500, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// However many places are alike: of whole lines none elsewhere is better than the one that is taken.
+    /// However many places are similar: no other range of whole lines has a better score than the chosen one.
     #[test]
     fn no_other_place_is_better(
         lines in vec(alike(), 2..24), from in any::<Index>(), count in 1usize..5, windows in any::<bool>(),
@@ -164,7 +164,7 @@ proptest! {
         let Ok(Outcome::Found(hit)) = find(&Search { autofix, ..plain(&text, &context, "new") }) else { return Ok(()) };
         let starts: Vec<usize> = (0..lines.len()).map(|at| lines[..at].iter().map(|it| it.len() + newline.len()).sum()).collect();
         prop_assume!(hit.strategy == Strategy::Fuzzy);
-        // An extent may cost some edits more than the nearest one, for the brackets' sake.
+        // An extent may be some edits worse than the nearest one, to get the brackets right.
         let leeway = 450.0 / context.chars().count().max(1) as f64;
         for first in 0..lines.len() {
             for last in first..lines.len().min(first + count + 1) {
@@ -196,8 +196,7 @@ proptest! {
         }
     }
 
-    /// Whatever characters are composed of: a place never begins or ends within one of the file's code points, and what
-    /// is not the place stays, byte for byte.
+    /// A place never begins or ends within a code point, and all bytes outside the place stay unchanged.
     #[test]
     fn composed_characters_stay_whole(lines in vec(alike(), 1..12), from in any::<Index>(), count in 1usize..4,
         slips in vec((any::<Index>(), select(vec!['x', 'ë', '\u{301}'])), 0..3), replacement in alike()) {
@@ -215,7 +214,7 @@ fn plain<'a>(text: &'a str, context: &'a str, replacement: &'a str) -> Search<'a
     Search { text, context, replacement, autofix: 95, near_line: None, within: None, whole_lines: false }
 }
 
-/// How long this thread has been running: a busy machine lengthens only what a clock on the wall says.
+/// The processor time of this thread, which a busy machine does not lengthen.
 fn running() -> Duration {
     let on_the_processor = || {
         let stat = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
@@ -236,7 +235,7 @@ fn quickest(text: &str, context: &str) -> Duration {
     (0..3).map(|_| round()).min().unwrap_or_default()
 }
 
-/// A text that is sixteen times as long takes some sixteen times as long, not two hundred and fifty-six times.
+/// A text that is sixteen times as long takes about sixteen times as long, not two hundred and fifty-six times.
 #[test]
 fn no_input_makes_it_quadratic() {
     let repeated: [(&str, &str); 12] = [

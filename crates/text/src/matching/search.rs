@@ -1,9 +1,9 @@
-//! What a search asks and comes to, and the part of a text in which it looks.
+//! The request and the result of a search, and the part of a text that is searched.
 
 use crate::lines::LineIndex;
 use semdex_model::{Code, Error, Result, Span, Strategy};
 
-/// More places than this are not distinguished any more, whatever `near_line` says.
+/// More places than this are not distinguished, whatever `near_line` is.
 pub(crate) const MOST_PLACES: usize = 10_000;
 
 /// What is searched, where, and how much it may differ.
@@ -11,48 +11,48 @@ pub(crate) const MOST_PLACES: usize = 10_000;
 pub struct Search<'a> {
     /// The whole text of the file.
     pub text: &'a str,
-    /// What is to be found in it.
+    /// The text to be found.
     pub context: &'a str,
-    /// What is to stand there: where it does already, nothing is merely alike.
+    /// The new text. Where the file already has it, a similar place does not match.
     pub replacement: &'a str,
-    /// The least score that a fuzzy match must reach, 1 to 100; 0 turns it off.
+    /// The least score of a fuzzy match, 1 to 100; 0 turns fuzzy matching off.
     pub autofix: u8,
-    /// Of several places the one nearest to this line (from 1) is meant.
+    /// Of several places, the place nearest to this line (from 1) is meant.
     pub near_line: Option<usize>,
-    /// Only in this part of the text.
+    /// Searches only this part of the text.
     pub within: Option<Span>,
-    /// A place begins and ends with lines, indentation and blanks at their ends aside.
+    /// A place must consist of whole lines, except for indentation and blanks at the line ends.
     pub whole_lines: bool,
 }
 
-/// What a search comes to: one place, or why there is not one.
+/// The result of a search: one place, or why there is not exactly one.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Outcome {
-    /// The only place that fits, or the nearest to the line that was given.
+    /// The only matching place, or the nearest to the given line.
     Found(Hit),
-    /// In the order of the text, or the best first where they are merely alike. At most [`MOST_PLACES`].
+    /// In the order of the text, or the best first if the places are only similar. At most [`MOST_PLACES`].
     Ambiguous(Vec<Hit>),
-    /// `reason` says in words what differs from the nearest place, or why that was not good enough.
+    /// No place matches. `reason` says how the nearest place differs, or why it was not accepted.
     NotFound {
-        /// The place that is most alike. None where nothing is alike at all.
+        /// The most similar place. None if nothing is similar.
         nearest: Option<Hit>,
         /// For the error's detail.
         reason: String,
     },
 }
 
-/// A place that fits. Leading indentation and the last line's end are not part of it, unless the match is exact.
+/// A matching place. It contains neither leading indentation nor the last line end, unless the match is exact.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Hit {
     /// Byte offsets in the text.
     pub span: Span,
-    /// Its similarity to what was searched, in percent.
+    /// Its similarity to the search text, in percent.
     pub score: f64,
     /// The stage that found it.
     pub strategy: Strategy,
 }
 
-/// The part of the text that is searched, and where it begins. A byte order mark is never part of it.
+/// The part of the text that is searched, and where it begins. It never contains a byte order mark.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Region<'a> {
     pub(super) text: &'a str,
@@ -78,7 +78,7 @@ pub(super) fn without_bom(text: &str) -> &str {
     text.strip_prefix('\u{feff}').unwrap_or(text)
 }
 
-/// One place is it; of several the one that is nearer to `near_line` than any other.
+/// One place is the result. Of several, the place that is nearest to `near_line`.
 pub(super) fn decide(search: &Search, hits: Vec<Hit>) -> Outcome {
     if let [hit] = hits[..] {
         return Outcome::Found(hit);
@@ -89,15 +89,15 @@ pub(super) fn decide(search: &Search, hits: Vec<Hit>) -> Outcome {
     }
 }
 
-/// The place that holds the line, or else the one that is nearer to it than any other, from where it begins as well as
-/// from its nearest line. Where the two disagree, it is no nearer than the other one.
+/// The place that holds the line, or else the nearest one, measured from its start as well as from its nearest line.
+/// `None` if the two measures disagree.
 pub(super) fn nearest_to_line(search: &Search, hits: &[Hit]) -> Option<Hit> {
     let line = search.near_line?;
     if hits.len() >= MOST_PLACES {
         return None;
     }
     let lines = LineIndex::new(search.text);
-    // Blank lines around a place make it no longer.
+    // Blank lines around a place do not count.
     let lines_of = |hit: &Hit| {
         let span = trimmed(search.text, hit.span);
         (lines.line(span.start), lines.line(span.end.saturating_sub(1).max(span.start)))

@@ -1,4 +1,4 @@
-//! Matching as a whole: what lands, what is ambiguous, what is missed, and what a replacement makes of it.
+//! Matching as a whole: what matches, what is ambiguous, what is not found, and what a replacement changes.
 
 use super::*;
 use crate::lines::LineIndex;
@@ -86,7 +86,7 @@ fn near_line_decides_only_where_every_measure_agrees() {
         assert_eq!(starts(near(&text, context, 3)), [0], "in the first, {context:?}");
         assert_eq!(starts(near(&text, context, 7)), [second], "{context:?}");
     }
-    // A place that is long holds lines that are nearer to where the next one begins.
+    // A long place contains lines that are nearer to the start of the next place.
     let long = "x\ny\n".repeat(4) + "z\n";
     let text = format!("{long}-\n{long}");
     assert_eq!(starts(near(&text, &long, 8)), [0]);
@@ -146,7 +146,7 @@ fn white_space_that_means_something_may_not_differ() {
     strict("f( ); // see\ng();", "f(); // see g();");
     strict("fab( c )", "b(c)");
     strict("/// a  b", "// a b");
-    // A raw string of many lines: the search text alone cannot know that it begins inside one.
+    // A raw string of many lines: the search text alone does not show that it begins inside one.
     strict("let s = r#\"\n  a  b\n\"#;", "a b");
     assert_eq!(found(&search("f( \"a  b\");", "f(\"a  b\");")).0, Whitespace);
     assert_eq!(found(&search("x=-1;", "x = -1;")).0, Whitespace);
@@ -169,17 +169,17 @@ fn a_replacement_is_brought_to_the_place() {
     assert_eq!((strategy, new.as_str()), (Indent, "impl A {\n\tfn f() {\n\t\tif x {\n\t\t\ttwo();\n\t\t}\n\t}\n}\n"));
     let (_, new) = edit(text, "fn f() {\n  one();\n}", "fn f() {\n  one();\n\n  loop {\n    two();\n  }\n}");
     assert_eq!(new, "impl A {\n\tfn f() {\n\t\tone();\n\n\t\tloop {\n\t\t\ttwo();\n\t\t}\n\t}\n}\n");
-    // Deeper and shallower than anything in the search text.
+    // Depths beyond those of the search text.
     let text4 = "mod m {\n    x {\n        a();\n        b();\n    }\n}\n";
     let (_, new) = edit(text4, "    a();\n    b();", "c();\n        d();");
     assert_eq!(new, "mod m {\n    x {\n    c();\n            d();\n    }\n}\n");
-    // The first line lost its indentation on the way, the others have it.
+    // The first line lost its indentation, the others have it.
     let (_, new) = edit("m {\n\ta( );\n\tb();\n}\n", "a();\n\tb();", "a();\n\tc();\n\td();");
     assert_eq!(new, "m {\n\ta( );\n\tc();\n\td();\n}\n", "and what the edit leaves alone stays as it is");
-    // A literal of many lines keeps its own.
+    // A literal of many lines keeps its own indentation.
     let (_, new) = edit(text, "    one();\n", "    q(`\n  a\n`);\n    two();\n");
     assert_eq!(new, "impl A {\n\tfn f() {\n\t\tq(`\n  a\n`);\n\t\ttwo();\n\t}\n}\n");
-    // An exact line that stands further right than it was asked for.
+    // An exact line that is deeper in the file than in the request.
     assert_eq!(edit("{\n    a();\n}\n", "a();", "if x {\n    b();\n}").1, "{\n    if x {\n        b();\n    }\n}\n");
     assert_eq!(edit("{\n    a();\n}\n", "a();", "b();\n    c();").1, "{\n    b();\n    c();\n}\n");
     assert_eq!(edit("{\n    a();\n}\n", "a();", "b();\n}\n\nfn f() {").1, "{\n    b();\n}\n\nfn f() {\n}\n");
@@ -217,7 +217,7 @@ fn an_elision_is_no_line_of_a_place_that_is_merely_alike() {
             let error = find(&Search { autofix, ..search(&text, &elided) }).unwrap_err();
             assert!(error.code == Code::InvalidRequest && error.detail.contains("line 3"), "{}", error.detail);
         }
-        // Where the place itself says it, it is a line like any other.
+        // Where the place has the same line, it is an ordinary line.
         let text = text.replace("check(first, second);", elision);
         let (strategy, place) = found(&Search { autofix: 80, ..search(&text, &elided.replace("prepare", "prepar")) });
         assert_eq!((strategy, place.lines().count()), (Fuzzy, 4));
@@ -239,7 +239,7 @@ fn a_brace_that_was_left_out_at_an_edge_is_not_written_twice() {
         let outcome = find(&Search { autofix: 80, ..search(text, lost) }).unwrap();
         assert!(matches!(outcome, Outcome::NotFound { nearest: Some(_), .. }), "{lost:?}: {outcome:?}");
     }
-    // A blank line that is one in the file too, with other blanks on it.
+    // A blank line that the file also has, with other blanks on it.
     let (strategy, _) = found(&Search { autofix: 80, ..search(text, "    \nfn g() {\n    othr();\n}\n") });
     assert_eq!(strategy, Fuzzy);
 }
@@ -273,7 +273,7 @@ fn what_is_alike_is_found() {
     assert!(reason.contains("(line 9)") && reason.contains("`autofix` asks for 99"), "{reason}");
     let (_, reason) = missed(&Search { autofix: 0, ..search(RUST, context) });
     assert!(reason.contains("`autofix` is 0"), "{reason}");
-    // What is shown is what a lower threshold takes.
+    // The reported text is the one that a lower threshold would replace.
     let text = "fn twice(a: i32) -> i32 {\n    add(a, a)\n}\n";
     let (nearest, reason) = missed(&Search { autofix: 90, ..search(text, "ad(a, a)") });
     assert_eq!(&text[nearest.unwrap().span.start..nearest.unwrap().span.end], "add(a, a)", "{reason}");
@@ -283,7 +283,7 @@ fn what_is_alike_is_found() {
 #[test]
 fn the_extent_of_what_is_alike_is_never_guessed() {
     let spans = |text: &str, context: &str, autofix: u8| found(&Search { autofix, ..search(text, context) }).1;
-    // The file has a line more before the closing bracket, or one pair of brackets less.
+    // The file has one more line before the closing bracket, or one pair of brackets less.
     let long = "let first_value = compute_the_first_value(input, options);";
     let text = format!("fn f() {{\n  {long}\n  g();\n  h();\n}}\n}}\n");
     let context = format!("fn f() {{\n  {long}\n  g();\n}}");
@@ -295,14 +295,15 @@ fn the_extent_of_what_is_alike_is_never_guessed() {
     let text = format!("    {long} // why\n");
     assert_eq!(spans(&text, &long.replace("first_v", "frst_v"), 90), long);
     assert_eq!(spans(&text, &long.trim_end_matches(';').replace("first_v", "frst_v"), 90), long.trim_end_matches(';'));
-    // The last word is misspelt and the line goes on: the place ends with it. Where it is another word, nobody knows.
+    // The last word is misspelt and the line continues: the place ends with that word. If it is a different word, the
+    // end is unknown.
     let line = "let total_of_all = base + offset;\n";
     assert_eq!(spans(line, "let total_of_all = base + ofset", 80), line.trim_end_matches([';', '\n']));
     let (nearest, reason) = missed(&Search { autofix: 80, ..search(line, "let total_of_all = base + other") });
     assert!(nearest.is_some() && reason.contains("extent is doubtful"), "{reason}");
 }
 
-/// A search text that is off in words, signs and white space at once: what it is made of is found all the same.
+/// A search text with errors in words, signs and white space at the same time is still found.
 #[test]
 fn slips_and_white_space_at_once() {
     let block = "        self.dirty = true;\n        self.entries.insert(key, value)\n    }\n";
@@ -335,7 +336,7 @@ fn slips_and_white_space_at_once() {
             assert_eq!(place, block.trim(), "{context:?}");
         }
     }
-    // A lowered threshold reaches what has drifted further.
+    // A lower threshold also accepts text that differs more.
     let drifted = block.replace("dirty", "dirtyy").replace("entries", "entrys").replace("insert", "inserts");
     assert_eq!(found(&Search { autofix: 85, ..search(RUST, &drifted) }).1, block.trim());
     assert!(missed(&search(RUST, &drifted)).1.contains("`autofix` asks for 95"));
@@ -350,8 +351,8 @@ fn what_declares_another_name_or_has_another_number_is_a_neighbour() {
     assert!(missed(&Search { autofix: 80, ..search(&text, context) }).1.contains("says another thing"));
 }
 
-/// A sign at the edge that is another or is missing does not cut a line: what an edit makes of it would have the rest of
-/// the line twice, or not the brackets that it had.
+/// A different or missing sign at the edge does not cut a line. Otherwise the edit would duplicate the rest of the
+/// line, or change its brackets.
 #[test]
 fn a_sign_that_is_lost_at_an_edge_does_not_cut_the_line() {
     let text = "fn f() {\n    let first_value = prepare(input);\n    list.push((first_value, compute(input)));\n}\n";
@@ -370,7 +371,7 @@ fn a_sign_that_is_lost_at_an_edge_does_not_cut_the_line() {
     }
 }
 
-/// Who recalls a line wrongly and leaves it alone does not mean to change it.
+/// An edit that repeats a wrongly recalled line does not change that line.
 #[test]
 fn a_slip_in_a_line_that_the_edit_leaves_alone_is_not_written() {
     let context = "        self.dirti = true;\n        self.entries.insert(key, value)\n";
@@ -458,8 +459,7 @@ fn several_patches_at_once() {
     assert_eq!((error.code, error.help.edit), (Code::InvalidRequest, Some(1)));
 }
 
-/// Whatever the texts are: no panic, exactly the reported range is replaced, and a place is never found that does not
-/// exist.
+/// For all texts: no panic, exactly the reported range is replaced, and only existing places are found.
 #[test]
 fn any_text_at_all() {
     let mut rng = Rng::new(1);
@@ -543,7 +543,7 @@ fn a_line_with_a_bracket_alone_that_the_search_text_has_blank_is_not_left_behind
     let text = "var (\n\texporter unsafe.Pointer\n)\n\n// Sets.\n";
     let (_, reason) = missed(&search(text, "var (\n\texporeter unsafe.Pointer\n\n\n"));
     assert!(reason.contains("blank in the search text"), "{reason}");
-    // Its last line is empty, and the replacement's has a bracket.
+    // Its last line is empty, and the replacement's last line has a bracket.
     let text = "fn f() {\n    g(|error| Finding {\n        message: error.message.clone(),\n    })\n}\n\nfn h() {}\n";
     let asked = "fn f() {\n    g(|error| Fin ding {\n        message: error.mesage.clone(),\n    })\n";
     let search = Search { replacement: "fn f() {}\n\nfn i() {\n}", autofix: 90, ..search(text, asked) };
@@ -610,7 +610,7 @@ fn a_miss_with_an_elision_of_the_file_tells_the_nearest() {
     assert!(nearest.is_some() && !reason.contains("elision"), "{reason}");
 }
 
-/// Whether anything is taken at all, and if so the text after it.
+/// Whether anything matches, and if so the text after the edit.
 fn made(search: &Search) -> Option<String> {
     match find(search) {
         Ok(Outcome::Found(hit)) => Some(apply(search.text, &hit, search.context, search.replacement).text),
@@ -632,7 +632,7 @@ fn a_bracket_that_both_texts_have_wrong_moves_no_edge() {
     assert_eq!(edit(text, asked, &new), (Fuzzy, wanted));
 }
 
-/// The edit itself leaves other brackets than it found: a line that was searched is not left out for that, nor another one taken.
+/// The edit itself changes the brackets: then no searched line is left out, and no other line is added.
 #[test]
 fn an_edit_that_closes_more_or_less_does_not_move_where_its_place_begins_and_ends() {
     let text = "    quote! {\n        if skip {\n            call(first_argument, second_argument, third_argument);\n        }\n    }\n}\n";
@@ -662,11 +662,11 @@ fn a_bracket_alone_is_not_taken_for_the_one_beside_it() {
     let text = "macro_rules! a {\n    () => {\n    };\n}\n\nmacro_rules! bench_insert {\n    x\n}\n";
     let (_, reason) = missed(&Search { autofix: 80, ..search(text, "    }\n\n\nmacra_rules! bench_inser {\n") });
     assert!(reason.contains("bracket beside it"), "{reason}");
-    // All of it stands further left.
+    // All lines are further to the left.
     let text = "impl A {\n    fn f() {\n        compute(first_argument, second_argument);\n    }\n}\n";
     let asked = "fn f() {\n    compute(first_argumen, second_argument);\n}\n";
     assert_eq!(found(&search(text, asked)).0, Fuzzy);
-    // The bracket itself stands before the place.
+    // The bracket is before the place.
     let text = "        match next {\n            _ => None,\n        } {\n            input = input.advance(1);\n            let frame = (open_delimiter, trees);\n";
     let asked = "         { input = input.advance(1);\n            let frame = (open_delimter, trees);\n";
     let (_, reason) = missed(&Search { autofix: 90, ..search(text, asked) });

@@ -1,8 +1,8 @@
-//! The second stage: the same characters but for white space.
+//! The second stage: equal characters except for white space.
 //!
-//! Both texts are squeezed to what is not white space; wherever the search text stands in the file's squeezed text,
-//! the gaps are compared one by one. A gap may be of any length and hold line ends or not, but it may not part or
-//! join what then would mean another thing: words, operators, string literals, comments.
+//! All white space is removed from both texts. Where the squeezed search text occurs in the squeezed file, the gaps are
+//! compared one by one. A gap may have any length and may hold line ends. But it may not split or join words,
+//! operators, string literals or comments, because that changes the meaning.
 
 use super::exact::occurrences;
 use super::literals::Literals;
@@ -11,11 +11,11 @@ use super::{indentation, line_pairs};
 use crate::score::{self, collapse};
 use semdex_model::{Span, Strategy};
 
-/// What the second stage knows.
+/// The result of the second stage.
 #[derive(Default)]
 pub(super) struct WhitespaceMatch {
     pub hits: Vec<Hit>,
-    /// A place with the same characters that must not be taken, not even as one that is merely alike.
+    /// A place with equal characters that must not match, not even as a similar one.
     pub refused: Option<RejectedHit>,
 }
 
@@ -40,7 +40,8 @@ pub(super) fn find(text: &str, context: &str) -> WhitespaceMatch {
     let (asked_literals, literals) = (Literals::scan(asked.original), Literals::scan(text));
     let pair = Pair { asked: &asked, asked_literals, there: &there, literals };
     let mut loose = WhitespaceMatch::default();
-    // There is a gap after each byte at most; what overlaps is looked at more than once, but only so often.
+    // There is at most one gap after each byte. Overlapping places are compared repeatedly, but only a bounded number
+    // of times.
     let mut gaps_left = 4 * (asked.text.len() + there.text.len()) + 1024;
     let mut scorer = Scorer { budget: 4_000_000 };
     for start in starts {
@@ -65,8 +66,8 @@ pub(super) fn find(text: &str, context: &str) -> WhitespaceMatch {
     loose
 }
 
-/// Whether the longest words of the search text stand in the text: no gap may part a word, so that without them it is
-/// nowhere. Costs less than to squeeze a long text.
+/// Whether the longest words of the search text occur in the text: a gap never splits a word, so without them there is
+/// no match. This costs less than squeezing a long text.
 fn has_words_of(text: &str, context: &str) -> bool {
     const MOST: usize = 12;
     let mut words: Vec<&str> = context.split(|it| !is_word(it)).filter(|it| it.len() > 2).collect();
@@ -75,14 +76,14 @@ fn has_words_of(text: &str, context: &str) -> bool {
     words.iter().take(MOST).all(|word| memchr::memmem::find(text.as_bytes(), word.as_bytes()).is_some())
 }
 
-/// A text without its white space, and the way back.
+/// A text without its white space, and the map back to the original offsets.
 struct Squeezed<'a> {
     original: &'a str,
     text: String,
     runs: Vec<Run>,
 }
 
-/// A stretch without white space: where it begins in the squeezed text and in the original.
+/// A run without white space: where it begins in the squeezed text and in the original.
 #[derive(Debug, Clone, Copy)]
 struct Run {
     at: usize,
@@ -111,13 +112,13 @@ impl<'a> Squeezed<'a> {
         })
     }
 
-    /// Where what stands at an offset of the squeezed text begins in the original.
+    /// Where the character at an offset of the squeezed text begins in the original.
     fn start(&self, offset: usize) -> usize {
         let run = self.runs[self.runs.partition_point(|run| run.at <= offset) - 1];
         run.start + (offset - run.at)
     }
 
-    /// Where what ends at an offset of the squeezed text ends in the original.
+    /// Where the character before an offset of the squeezed text ends in the original.
     fn end(&self, offset: usize) -> usize {
         let run = self.runs[self.runs.partition_point(|run| run.at < offset) - 1];
         run.start + (offset - run.at)
@@ -136,11 +137,11 @@ struct Pair<'a> {
 }
 
 impl Pair<'_> {
-    /// How many gaps only one side has, if all of them may differ as they do.
+    /// How many gaps only one side has, if all differences are allowed.
     fn differing_gaps(&self, start: usize, gaps_left: &mut usize) -> Option<usize> {
         let squeezed = &self.there.text;
         let end = start + self.asked.text.len();
-        // What touches the place may not be a part of its first or last word or sign.
+        // The neighbouring characters may not belong to the first or last word or sign of the place.
         let touches = |at: usize| {
             0 < at && at < squeezed.len() && self.there.start(at) == self.there.end(at) && joined(squeezed, at)
         };
@@ -178,7 +179,7 @@ impl Pair<'_> {
         let (asked_place, place) = (self.asked.end(asked_at), self.there.end(at));
         let breaks = |gap: &str| gap.contains('\n');
         if self.asked_literals.in_string(asked_place) || self.literals.in_string(place) {
-            // A line that goes on after a backslash leaves out how the next one is indented.
+            // The indentation of a line after a backslash is not part of the literal.
             let continued = self.there.text[..at].ends_with('\\');
             return continued && breaks(mine) && breaks(theirs);
         }
@@ -193,7 +194,7 @@ impl Pair<'_> {
     }
 }
 
-/// Equal, a line's end being a line's end.
+/// Whether two gaps are equal, where all line endings are equal.
 fn same_gap(mine: &str, theirs: &str) -> bool {
     let bytes = |gap: &'_ str| gap.bytes().filter(|&byte| byte != b'\r').collect::<Vec<u8>>();
     mine == theirs || (mine.len() != theirs.len() && bytes(mine) == bytes(theirs))
@@ -203,7 +204,7 @@ fn is_word(character: char) -> bool {
     character.is_alphanumeric() || character == '_'
 }
 
-/// Whether what stands before and after this offset is one thing, if there is no gap.
+/// Whether the characters before and after this offset form one token if there is no gap.
 fn joined(squeezed: &str, at: usize) -> bool {
     match (squeezed[..at].chars().next_back(), squeezed[at..].chars().next()) {
         (Some(before), Some(after)) => glues(before, after),
@@ -211,7 +212,7 @@ fn joined(squeezed: &str, at: usize) -> bool {
     }
 }
 
-/// Whether two characters mean another thing side by side than with white space between them.
+/// Whether two characters have another meaning side by side than with white space between them.
 pub(super) fn glues(before: char, after: char) -> bool {
     const OPERATORS: [&str; 44] = [
         "++", "--", "&&", "||", "==", "!=", "<=", ">=", "<<", ">>", "->", "=>", "<-", "::", "..", "+=", "-=", "*=",
@@ -223,7 +224,7 @@ pub(super) fn glues(before: char, after: char) -> bool {
     }
     let is_quote = |character: char| matches!(character, '"' | '\'' | '`');
     if is_quote(before) || is_quote(after) {
-        // `b "x"` is no byte string, and two literals side by side may be one.
+        // `b "x"` is not a byte string, and two literals side by side may be one.
         return is_word(before) || is_word(after) || before == after || before == '#';
     }
     if matches!(before, '$' | '@' | '\\' | '#') {
@@ -232,15 +233,15 @@ pub(super) fn glues(before: char, after: char) -> bool {
     OPERATORS.iter().any(|operator| operator.chars().eq([before, after]))
 }
 
-/// Scores places whose squeezed text is the same.
+/// Scores places whose squeezed text is equal.
 struct Scorer {
-    /// Characters times words of 64 of them: what may be spent on all places together.
+    /// Characters times words of 64 characters: the budget for all places together.
     budget: usize,
 }
 
 impl Scorer {
-    /// The contract's score. `differing` gaps cost one edit each at most, and less only in texts that repeat
-    /// themselves; where the budget is spent, that bound is the answer.
+    /// The contract's score. Each of `differing` gaps costs at most one edit, and less only in repetitive texts. If the
+    /// budget is exhausted, that bound is the result.
     fn score(&mut self, asked: &str, place: &str, differing: usize) -> f64 {
         if differing == 0 {
             return 100.0;
@@ -264,8 +265,8 @@ fn same_lines(asked: &str, place: &str) -> bool {
     trimmed(asked) == trimmed(place)
 }
 
-/// Where a line that ends with a colon opens a deeper block (Python, YAML), indentation is structure: it may differ as
-/// a whole, but what is deeper must stay deeper.
+/// Where a line that ends with a colon opens a deeper block (Python, YAML), indentation is structure. It may be shifted
+/// as a whole, but the order of depths must stay the same.
 pub(super) fn indentation_differs_in_meaning(text: &str, span: Span, context: &str) -> bool {
     if !opens_by_indentation(indentation::with_indentation(text, span)) {
         return false;
@@ -285,7 +286,7 @@ fn opens_by_indentation(lines: &str) -> bool {
     while let Some(line) = lines.next() {
         let opener = line.trim();
         let indent = |line: &str| indentation::width(indentation::indent(line));
-        // Go's and C's labels in a switch end with a colon too, and braces are around them.
+        // Labels in a switch of Go and C also end with a colon, but are inside braces.
         let is_case = opener.starts_with("case ") || opener.starts_with("default");
         if opener.ends_with(':') && !is_case && lines.peek().is_some_and(|next| indent(next) > indent(line)) {
             return true;

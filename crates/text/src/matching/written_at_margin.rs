@@ -1,12 +1,11 @@
-//! What an exact match is replaced by: what was sent, but for lines that were sent without the place's indentation.
+//! Whether a replacement was written as if its first line had no indentation.
 
 use super::indentation::{indent, width};
 use super::literals::Literals;
 use crate::words::words;
 
-/// Whether the replacement of a line that stands this far to the right does not take that into account: it repeats the
-/// line at the left margin, or else its later lines fit the brackets that it opens and closes better if its first line
-/// stands there.
+/// Whether the replacement of a line with this indentation ignores it. That is so if it repeats the line at the left
+/// margin, or if the brackets of its later lines fit better to a first line at the margin.
 pub(super) fn is_written_at_margin(replacement: &str, context: &str, indentation: &str) -> bool {
     if indentation.is_empty() {
         return false;
@@ -24,10 +23,10 @@ pub(super) fn is_written_at_margin(replacement: &str, context: &str, indentation
     let replacement = without_strings(replacement.trim_start_matches(['\r', '\n']));
     for (at, line) in replacement.lines().enumerate() {
         let words = line.trim();
-        // What the first line closes was opened before it.
+        // The brackets that the first line closes were opened before it.
         let words = if at == 0 { words.trim_start_matches([')', ']', '}']) } else { words };
         let continues = continues(before, words);
-        // What goes on after a bracket that closes stands as far to the right as the bracket.
+        // A continuation after a closing bracket has the bracket's indentation.
         let closes = before.starts_with([')', ']', '}']);
         before = words;
         if at > 0 && !words.is_empty() {
@@ -43,7 +42,7 @@ pub(super) fn is_written_at_margin(replacement: &str, context: &str, indentation
             as_it_is += usize::from(misfits(first));
             at_the_margin += usize::from(misfits(0) || stands_deeper);
         }
-        // In a comment brackets say nothing.
+        // Brackets in comments do not count.
         let words = if words.starts_with("//") { "" } else { words };
         for character in words.chars() {
             depth += match character {
@@ -56,13 +55,13 @@ pub(super) fn is_written_at_margin(replacement: &str, context: &str, indentation
     as_it_is > 0 && at_the_margin <= as_it_is
 }
 
-/// A text with nothing in its string literals, so that a bracket is a bracket.
+/// A text without the content of its string literals, so that every bracket is a token.
 fn without_strings(text: &str) -> String {
     let literals = Literals::scan(text);
     text.char_indices().filter(|(at, it)| *it == '\n' || !literals.in_string(*at)).map(|(_, it)| it).collect()
 }
 
-/// Whether a line goes on with what the line before it began.
+/// Whether a line continues the line before it.
 fn continues(before: &str, line: &str) -> bool {
     const FIRST: [&str; 7] = [".", "?", "&&", "||", "=", "->", "where "];
     const LAST: [&str; 5] = ["=", "+", "&&", "||", ":"];

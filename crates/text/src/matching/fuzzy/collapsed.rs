@@ -1,22 +1,22 @@
-//! The two texts of a fuzzy comparison, collapsed as the score wants them, and their words.
+//! The two texts of a fuzzy comparison, collapsed as the score compares them, and their words.
 
 use crate::score::collapse;
 use semdex_model::Span;
 
-/// Characters in a group. An edit changes this many of them at most.
+/// Characters in a group. One edit changes at most so many groups.
 pub(super) const GROUP: usize = 3;
 
-/// The search text, ready to be compared.
+/// The search text, prepared for the comparison.
 pub(super) struct Asked<'a> {
-    /// As it came.
+    /// The text as it was sent.
     context: &'a str,
     whole_lines: bool,
     pub text: String,
-    /// In characters.
+    /// Its length in characters.
     pub length: usize,
     /// Its lines, collapsed, without the blank ones.
     pub lines: Vec<String>,
-    /// Whether one of its lines is an indentation and nothing else.
+    /// Whether one of its lines is only an indentation.
     pub has_blanks_alone: bool,
 }
 
@@ -28,13 +28,14 @@ impl<'a> Asked<'a> {
         Asked { context, whole_lines, length: text.chars().count(), text, lines, has_blanks_alone }
     }
 
-    /// The best score at a distance of at least so much: a place that is longer than the search text has a greater
-    /// distance as well.
+    /// The best score at this distance or more: a place that is longer than the search text also has a greater
+    /// distance.
     pub(crate) fn at_most(&self, distance: usize) -> f64 {
         100.0 * (1.0 - distance as f64 / self.length as f64)
     }
 
-    /// No place that reaches this score is further away: it may be longer than the search text by what it has besides.
+    /// A place with this score is at most so many edits away. It may be longer than the search text by its additional
+    /// characters.
     pub(crate) fn most_edits(&self, score: f64) -> usize {
         let edits = self.length as f64 * (100.0 - score) / score.max(1.0);
         (edits.ceil() as usize).min(self.length)
@@ -48,7 +49,7 @@ impl<'a> Asked<'a> {
         last_atom(&self.text)
     }
 
-    /// Whether it says itself that it begins with a line, by an indentation or a line end before it.
+    /// Whether the search text itself shows that it begins with a line, by an indentation or a line end.
     pub(crate) fn begins_line(&self) -> bool {
         self.whole_lines || self.context.starts_with(char::is_whitespace)
     }
@@ -58,73 +59,81 @@ impl<'a> Asked<'a> {
     }
 }
 
-/// A text collapsed as the score wants it, line by line: a part of it is the collapsed text of a part of the file.
-pub(super) struct Flat {
+/// A text collapsed line by line, as the score compares it. Each part of it is the collapsed text of a part of the
+/// file.
+pub(super) struct Collapsed {
     pub text: String,
-    /// Of the lines that are not blank.
+    /// The lines that are not blank.
     pub lines: Vec<Line>,
-    /// Whether one of its lines is an indentation and nothing else.
+    /// Whether one of its lines is only an indentation.
     pub has_blanks_alone: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Line {
-    /// In the flat text.
+    /// Its span in the collapsed text.
     pub start: usize,
     pub end: usize,
-    /// In the original, of its first character that is not white space.
+    /// The offset of its first character that is not white space, in the original.
     original: usize,
-    /// The groups of characters that begin on the line, counted through the flat text.
+    /// The groups of characters that begin on the line, counted through the collapsed text.
     pub first_group: usize,
     pub last_group: usize,
 }
 
-impl Flat {
-    pub(crate) fn new(original: &str) -> Flat {
-        let mut flat = Flat { text: String::with_capacity(original.len()), lines: Vec::new(), has_blanks_alone: false };
+impl Collapsed {
+    pub(crate) fn new(original: &str) -> Collapsed {
+        let mut collapsed =
+            Collapsed { text: String::with_capacity(original.len()), lines: Vec::new(), has_blanks_alone: false };
         let (mut at, mut group) = (0, 0);
         let ends = memchr::memchr_iter(b'\n', original.as_bytes()).map(|it| it + 1);
-        // The text may end without a line end.
+        // The text may not end with a line end.
         for end in ends.chain([original.len()]) {
             let line = &original[at..end];
-            let collapsed = collapse(line);
-            if !collapsed.is_empty() {
-                if !flat.text.is_empty() {
-                    flat.text.push(' ');
+            let new = collapse(line);
+            if !new.is_empty() {
+                if !collapsed.text.is_empty() {
+                    collapsed.text.push(' ');
                     group += 1;
                 }
-                let start = flat.text.len();
-                flat.text.push_str(&collapsed);
+                let start = collapsed.text.len();
+                collapsed.text.push_str(&new);
                 let original = at + line.len() - line.trim_start().len();
-                let length = collapsed.chars().count();
-                // Only those that end on the line as well.
+                let length = new.chars().count();
+                // Only groups that also end on the line.
                 let last_group = (group + length).saturating_sub(GROUP - 1);
-                flat.lines.push(Line { start, end: flat.text.len(), original, first_group: group, last_group });
+                collapsed.lines.push(Line {
+                    start,
+                    end: collapsed.text.len(),
+                    original,
+                    first_group: group,
+                    last_group,
+                });
                 group += length;
             } else {
-                flat.has_blanks_alone |= line.starts_with([' ', '\t']);
+                collapsed.has_blanks_alone |= line.starts_with([' ', '\t']);
             }
             at = end;
         }
-        flat
+        collapsed
     }
 
     pub(crate) fn line_text(&self, line: usize) -> &str {
         &self.text[self.lines[line].start..self.lines[line].end]
     }
 
-    /// From one line to another, or to the last.
+    /// The lines from one line to another, or to the last.
     pub(crate) fn lines_between(&self, first: usize, last: usize) -> &[Line] {
         &self.lines[first..(last + 1).min(self.lines.len())]
     }
 
-    /// The lines of a place, the first and the last one as far as they belong to it.
+    /// The lines of a place; of the first and the last one the part that belongs to it.
     pub(crate) fn texts_between(&self, begin: usize, end: usize) -> Vec<&str> {
         let lines = self.lines_between(self.line_of(begin), self.line_of(end - 1)).iter();
         lines.map(|line| &self.text[line.start.max(begin)..line.end.min(end)]).collect()
     }
 
-    /// Where this word or sign stands on some lines.
+    /// Where this word or sign occurs on some lines.
     pub(crate) fn atoms_like<'a>(&'a self, lines: &'a [Line], atom: &'a str) -> impl Iterator<Item = Span> + 'a {
         let atoms = lines.iter().flat_map(|&line| atoms(&self.text, line));
         atoms.filter(move |span| &self.text[span.start..span.end] == atom)
@@ -139,11 +148,11 @@ impl Flat {
         self.lines.partition_point(|line| line.start <= offset).saturating_sub(1)
     }
 
-    /// A part of the flat text as a part of the text that it was made from.
+    /// A range of the collapsed text as a range of the original.
     pub(crate) fn original(&self, original: &str, start: usize, end: usize) -> Span {
         let last = end.saturating_sub(1).max(start);
         let from = self.original_of(original, start);
-        // The end of the last character, not the start of what follows it.
+        // The end of the last character, not the start of the character after it.
         let character = (start..=last).rev().find(|&at| self.text.is_char_boundary(at)).unwrap_or(start);
         let length = self.text[character..].chars().next().map_or(0, char::len_utf8);
         Span::new(from, self.original_of(original, character) + length)
@@ -176,7 +185,7 @@ pub(super) fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|character| !is_word(character)).filter(|word| !word.is_empty())
 }
 
-/// Where a word stands in a text, up to so many times.
+/// Where a word occurs in a text, at most so many times.
 pub(super) fn occurrences_of_word(text: &str, word: &str, most: usize) -> Vec<usize> {
     let whole = |&at: &usize| !text[..at].ends_with(is_word) && !text[at + word.len()..].starts_with(is_word);
     memchr::memmem::find_iter(text.as_bytes(), word).filter(whole).take(most).collect()

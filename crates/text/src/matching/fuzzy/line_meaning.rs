@@ -1,11 +1,11 @@
-//! Whether a line is another one misspelt, or says another thing in the same form. Neighbours are often alike but for a
-//! name and a number; who recalls a line loosely gets neither wholly wrong at once.
+//! Whether a line is another line misspelt, or has another meaning in the same form. Neighbouring lines often differ
+//! only in a name and a number. A line that is recalled loosely rarely has both completely wrong.
 
-use super::flat::{is_word, words as plain_words};
+use super::collapsed::{is_word, words as plain_words};
 use crate::score;
 use crate::words::words;
 
-/// What the word after it names, in one language or another.
+/// The keyword before a declared name, in various languages.
 const DECLARING: [&str; 15] = [
     "fn",
     "struct",
@@ -29,9 +29,9 @@ const DECLARING: [&str; 15] = [
 pub(super) struct Differing<'a> {
     asked: &'a str,
     there: &'a str,
-    /// One of them is negative.
+    /// One of the two is negative.
     negated: bool,
-    /// What both lines declare.
+    /// The names that both lines declare.
     declared: bool,
 }
 
@@ -44,29 +44,29 @@ impl Differing<'_> {
         self.asked.chars().nth(1).or(self.there.chars().nth(1)).is_none()
     }
 
-    /// Whether it is quite another word, and no mere letter.
+    /// Whether it is a completely different word, and not only a letter.
     pub(crate) fn is_named(&self) -> bool {
         self.is_foreign() && !self.is_letter()
     }
 
-    /// Another number: nobody can say of a digit more or less whether it is a slip.
+    /// A different number: one digit more or less may be an error or not.
     fn is_other_number(&self) -> bool {
         let digits = |it: &str| it.replace('_', "");
         is_number(self.asked) && is_number(self.there) && (self.negated || digits(self.asked) != digits(self.there))
     }
 
-    /// What is gone and what has come between the same beginning and the same end.
+    /// The removed and the added text between the common beginning and end.
     fn change(&self) -> (&str, &str) {
         score::between(self.asked, self.there)
     }
 }
 
-/// The words of two lines beside each other.
+/// The words of two lines side by side.
 #[derive(Default)]
 pub(super) struct Pairing<'a> {
-    /// One word for another.
+    /// A word in place of another one.
     pub differing: Vec<Differing<'a>>,
-    /// How many words are the same, or may be the same misspelt.
+    /// How many words are equal, or may be the same word misspelt.
     alike: usize,
     words: usize,
     /// Both lines begin with the same word, misspelt or not.
@@ -74,7 +74,7 @@ pub(super) struct Pairing<'a> {
     as_many: bool,
 }
 
-/// How two words correspond, or one with two that a slip has joined or parted.
+/// How two words correspond, or one word and two that an error has joined or split.
 #[derive(Clone, Copy)]
 enum Step {
     Pair,
@@ -84,11 +84,11 @@ enum Step {
     Parted,
 }
 
-/// Lays the words of two lines beside each other so that as little as possible differs.
+/// Aligns the words of two lines so that as little as possible differs.
 pub(super) fn pairing<'a>(asked: &'a str, there: &'a str) -> Pairing<'a> {
-    /// Words in lines: more are compared one by one.
+    /// Words in a line; longer lines are compared word by word.
     const MOST: usize = 40_000;
-    // An underline alone is a sign.
+    // An underscore alone is a sign.
     let spoken = |it: &(usize, &str)| it.1.contains(|character| character != '_');
     let (a, b): (Vec<_>, Vec<_>) = (words(asked).filter(spoken).collect(), words(there).filter(spoken).collect());
     let first = a.iter().zip(&b).take_while(|(x, y)| x.1 == y.1).count();
@@ -195,17 +195,17 @@ fn cheapest_steps(a: &[(usize, &str)], b: &[(usize, &str)]) -> Vec<Step> {
     steps
 }
 
-/// Whether so many words are others that it is another place, a neighbour: two of them, letters if they are the same
-/// ones again.
+/// Whether so many words differ that it is another place, a neighbour: two words; letters, if the same ones differ
+/// again.
 pub(super) fn are_others(differing: &[Differing]) -> bool {
     let foreign: Vec<&Differing> = differing.iter().filter(|it| it.is_foreign()).collect();
     let again = |it: &Differing| foreign.iter().filter(|other| ***other == *it).count() > 1;
     foreign.iter().filter(|it| !it.is_letter() || again(it)).count() > 1
 }
 
-/// Whether two lines that correspond mean different things: they have no word in common, or declare different names, or
-/// have another number, or differ the same way in half of their words. Signs alone are no difference in meaning: they
-/// are what is misspelt most.
+/// Whether two corresponding lines have different meanings: they have no word in common, declare different names, have
+/// a different number, or differ in the same way in half of their words. A difference in signs alone is none: signs are
+/// misspelt most often.
 pub(super) fn says_another_thing(asked: &str, there: &str) -> bool {
     let (a, b): (Vec<&str>, Vec<&str>) = (plain_words(asked).collect(), plain_words(there).collect());
     if a.is_empty() {
@@ -239,7 +239,7 @@ fn is_negated(line: &str, number: usize) -> bool {
     before.len() < number && !before.ends_with(operand)
 }
 
-/// Whether one word may be the other misspelt or abbreviated. Of numbers, which digits are more or less.
+/// Whether one word may be the other misspelt or abbreviated. For numbers: whether digits were added or removed.
 fn is_like(a: &str, b: &str) -> bool {
     let (short, long) = if a.len() <= b.len() { (a, b) } else { (b, a) };
     if long.starts_with(short) || long.ends_with(short) {
@@ -251,14 +251,14 @@ fn is_like(a: &str, b: &str) -> bool {
     is_slip(a, b)
 }
 
-/// Whether one word may be the other with letters that are others, too many, missing or exchanged.
+/// Whether one word may be the other with wrong, additional, missing or exchanged letters.
 pub(super) fn is_slip(a: &str, b: &str) -> bool {
-    /// Of longer words the exchange of two letters counts as two.
+    /// In longer words an exchange of two letters counts twice.
     const LONGEST: usize = 64;
     let lengths = [a, b].map(|it| it.chars().count());
     let length = lengths[0].max(lengths[1]);
     let most = (length / 3).max(usize::from(length > 1));
-    // What one has more of, or other letters, costs an edit each at least.
+    // Additional or different letters cost at least one edit each.
     let letters = |word: &str| word.chars().fold(0u64, |set, letter| set | 1 << (u32::from(letter) % 64));
     let [of_a, of_b] = [a, b].map(letters);
     let more = (of_a & !of_b).count_ones().max((of_b & !of_a).count_ones()) as usize;

@@ -1,28 +1,27 @@
-//! Where a place may begin at all: one pass over the file that bounds for each line how alike a place from there on
-//! can be.
+//! Where a place may begin: one pass over the file that bounds, for each line, the score of a place that begins there.
 
-use super::flat::{Asked, Flat, GROUP};
+use super::collapsed::{Asked, Collapsed, GROUP};
 use super::rivals_down_to;
 
-/// Places that are looked at however bad their bound is, so that a miss can tell the nearest.
+/// So many places are examined whatever their bound, so that a failure can report the nearest one.
 pub(super) const TRIES: usize = 12;
 
 /// A line where a place may begin.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Start {
-    /// A bound of the distance.
-    pub lacking: usize,
+    /// A lower bound of the distance.
+    pub absent: usize,
     pub line: usize,
-    /// The line after the last.
+    /// The line after the last line.
     pub end_line: usize,
 }
 
-/// Where places may begin that are alike enough to matter, the most promising first. Linear but for sorting those.
-pub(super) fn starts(asked: &Asked, flat: &Flat, autofix: f64) -> Vec<Start> {
-    let mut starts = bounded(asked, flat);
+/// Where places with a relevant score may begin, the most promising first. Linear, except for their sort.
+pub(super) fn starts(asked: &Asked, collapsed: &Collapsed, autofix: f64) -> Vec<Start> {
+    let mut starts = bounded(asked, collapsed);
     let least = if autofix > 0.0 { rivals_down_to(autofix) } else { 100.0 };
-    let order = |start: &Start| (start.lacking, start.line);
-    let promising = starts.iter().filter(|start| asked.at_most(start.lacking) >= least).count();
+    let order = |start: &Start| (start.absent, start.line);
+    let promising = starts.iter().filter(|start| asked.at_most(start.absent) >= least).count();
     let count = promising.max(TRIES);
     if count < starts.len() {
         starts.select_nth_unstable_by_key(count, order);
@@ -32,17 +31,17 @@ pub(super) fn starts(asked: &Asked, flat: &Flat, autofix: f64) -> Vec<Start> {
     starts
 }
 
-/// Every line, with the least distance of what begins there.
-fn bounded(asked: &Asked, flat: &Flat) -> Vec<Start> {
-    let lines = &flat.lines;
+/// Every line, with the least distance of a place that begins there.
+fn bounded(asked: &Asked, collapsed: &Collapsed) -> Vec<Start> {
+    let lines = &collapsed.lines;
     let first_line = asked.lines.first().map_or(0, String::len);
     let rest = asked.text.len().saturating_sub(first_line);
-    let mut lacking = Lacking::new(&asked.text);
-    let (slots, extents) = slots(flat, &lacking);
+    let mut absent = Absent::new(&asked.text);
+    let (slots, extents) = slots(collapsed, &absent);
     let mut starts = Vec::with_capacity(lines.len());
     let (mut end, mut added) = (0, 0);
     for (at, line) in lines.iter().enumerate() {
-        // Enough lines to hold the search text, also where it begins in the midst of the first one.
+        // Enough lines to hold the search text, also if it begins in the middle of the first one.
         let holds = |end: usize| {
             let reach = lines[end - 1].end;
             reach - line.start >= asked.text.len() && reach.saturating_sub(line.end) >= rest
@@ -51,36 +50,36 @@ fn bounded(asked: &Asked, flat: &Flat) -> Vec<Start> {
             end += 1;
         }
         let reach = extents[end - 1].1.max(added);
-        slots[added..reach].iter().for_each(|&slot| lacking.add(slot));
+        slots[added..reach].iter().for_each(|&slot| absent.add(slot));
         added = reach;
-        starts.push(Start { lacking: lacking.count.div_ceil(GROUP), line: at, end_line: end });
+        starts.push(Start { absent: absent.count.div_ceil(GROUP), line: at, end_line: end });
         let next = extents.get(at + 1).map_or(added, |extent| extent.0.min(added));
-        slots[extents[at].0.min(added)..next].iter().for_each(|&slot| lacking.remove(slot));
+        slots[extents[at].0.min(added)..next].iter().for_each(|&slot| absent.remove(slot));
     }
     starts
 }
 
-/// Of each line how many groups that the search text has too are before its first group and before the end of its last.
+/// For each line, how many groups of the search text occur before its first group and before the end of its last.
 type Extents = Vec<(usize, usize)>;
 
-/// The slots of those groups of the file that the search text has too, in order. Most groups are none of it, and left out.
-fn slots(flat: &Flat, lacking: &Lacking) -> (Vec<u16>, Extents) {
-    let groups = groups(&flat.text);
+/// The slots of the file's groups that the search text also has, in order. Most groups are not in it, and are left out.
+fn slots(collapsed: &Collapsed, absent: &Absent) -> (Vec<u16>, Extents) {
+    let groups = groups(&collapsed.text);
     let mut slots = vec![0; groups.len() + 1];
     let (mut seen, mut count) = (0, 0);
     let mut count_to = |to: usize| {
         let to = to.min(groups.len());
         for group in &groups[seen.min(to)..to] {
-            // Written over by the next one where it is none.
-            let slot = lacking.slots[usize::from(*group)];
+            // The next slot overwrites it if the search text does not have the group.
+            let slot = absent.slots[usize::from(*group)];
             slots[count] = slot;
             count += usize::from(slot != 0);
         }
         seen = seen.max(to);
         count
     };
-    let extents = flat.lines.iter().map(|line| {
-        // The last group of a line of one character ends before the line begins.
+    let extents = collapsed.lines.iter().map(|line| {
+        // The last group of a line with one character ends before the line begins.
         let is_short = line.last_group < line.first_group;
         let early = count_to(line.first_group.min(line.last_group));
         let late = count_to(line.first_group.max(line.last_group));
@@ -90,9 +89,9 @@ fn slots(flat: &Flat, lacking: &Lacking) -> (Vec<u16>, Extents) {
     (slots, extents)
 }
 
-/// A text's groups of neighbouring characters, folded to 16 bits, which can only make two of them equal.
+/// A text's groups of neighbouring characters, folded to 16 bits. Different groups may become equal.
 fn groups(text: &str) -> Vec<u16> {
-    // Of ASCII all three are in it, one beside the other.
+    // In ASCII a group holds all three characters side by side.
     let folded = |group: [u32; GROUP]| {
         let mixed = group[0] ^ group[1].rotate_left(8) ^ group[2].rotate_left(16);
         (mixed.wrapping_mul(0x9E37_79B1) >> 16) as u16
@@ -105,29 +104,29 @@ fn groups(text: &str) -> Vec<u16> {
     characters.windows(GROUP).map(|it| folded([it[0], it[1], it[2]])).collect()
 }
 
-/// The groups that the search text has more often than some lines. Those that it does not have are of no interest: they
-/// all have the slot 0, and are never added.
-struct Lacking {
-    /// By group.
+/// The groups that the search text has more often than some lines. Groups that it does not have are ignored: they share
+/// slot 0 and are never added.
+struct Absent {
+    /// Slots by group.
     slots: Vec<u16>,
-    /// By slot.
+    /// Counts by slot.
     more: Vec<i32>,
     count: usize,
 }
 
-impl Lacking {
-    fn new(asked: &str) -> Lacking {
-        let mut lacking = Lacking { slots: vec![0; 1 << 16], more: vec![0], count: 0 };
+impl Absent {
+    fn new(asked: &str) -> Absent {
+        let mut absent = Absent { slots: vec![0; 1 << 16], more: vec![0], count: 0 };
         for group in groups(asked) {
-            let slot = &mut lacking.slots[usize::from(group)];
+            let slot = &mut absent.slots[usize::from(group)];
             if *slot == 0 {
-                *slot = u16::try_from(lacking.more.len()).unwrap_or(0);
-                lacking.more.push(0);
+                *slot = u16::try_from(absent.more.len()).unwrap_or(0);
+                absent.more.push(0);
             }
-            lacking.more[usize::from(*slot)] += 1;
-            lacking.count += 1;
+            absent.more[usize::from(*slot)] += 1;
+            absent.count += 1;
         }
-        lacking
+        absent
     }
 
     fn add(&mut self, slot: u16) {
@@ -143,7 +142,7 @@ impl Lacking {
     }
 }
 
-/// How often a text has each of its characters, folded to a byte, which can only make two of them equal.
+/// How often a text has each of its characters, folded to a byte. Different characters may become equal.
 pub(super) struct Characters([i32; 256]);
 
 impl Characters {
@@ -153,8 +152,8 @@ impl Characters {
         Characters(counts)
     }
 
-    /// How many of them some lines lack: each costs an edit at least.
-    pub(crate) fn lacking_in(&self, lines: &str) -> usize {
+    /// How many of these characters are missing in some lines: each costs at least one edit.
+    pub(crate) fn absent_in(&self, lines: &str) -> usize {
         let mut more = self.0;
         lines.chars().for_each(|character| more[folded(character)] -= 1);
         more.iter().map(|&more| usize::try_from(more).unwrap_or(0)).sum()
