@@ -1,45 +1,40 @@
-//! Which settings are in force, and where each comes from.
+//! The settings in force, and the origin of each.
 
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
 use super::settings::Features;
-use super::{Config, ConfigError, Flags, Listen};
+use super::{Config, ConfigError, DEFAULT_LISTEN, DEFAULT_LOG, Flags, Listen};
 
-/// Where `semdex serve` listens where nothing is said.
-pub const DEFAULT_LISTEN: &str = "127.0.0.1:7878";
-/// What it logs where nothing is said.
-pub const DEFAULT_LOG: &str = "warn,semdex=info";
-
-/// A setting that is in force.
+/// A setting in force.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Effective {
-    /// As the files name it, the table before the point.
+    /// The key as in the files: `table.key`.
     pub key: &'static str,
-    /// Null where there is none.
+    /// Null if the setting has no value.
     pub value: Value,
     /// Where the value comes from.
     pub origin: Origin,
 }
 
-/// Where a setting comes from; the first of these that has it counts.
+/// The origin of a setting, in order of precedence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Origin {
-    /// A flag of the command line, as it is written: `--trust`.
+    /// A flag of the command line, for example `--trust`.
     Flag(&'static str),
-    /// An environment variable, by its name.
+    /// An environment variable.
     Environment(&'static str),
-    /// A file of the user or the workspace.
+    /// A configuration file of the user or the workspace.
     File(PathBuf),
-    /// Nobody said anything.
+    /// No flag, variable or file sets it.
     Default,
-    /// Whatever the files say, it is off where the workspace is not trusted.
+    /// Off because the workspace is not trusted, whatever the files say.
     Untrusted,
 }
 
 impl Origin {
-    /// The word for it: `flag`, `environment`, `file`, `default`, `untrusted`.
+    /// The origin's name: `flag`, `environment`, `file`, `default` or `untrusted`.
     pub fn name(&self) -> &'static str {
         match self {
             Origin::Flag(_) => "flag",
@@ -50,7 +45,7 @@ impl Origin {
     }
 }
 
-/// What is in force for a workspace. `is_trusted`: whether its owner trusts it.
+/// The settings in force for a workspace. `is_trusted` returns whether the workspace's owner trusts it.
 pub fn effective(
     flags: &Flags,
     listen: Option<&Listen>,
@@ -89,7 +84,7 @@ pub fn effective(
         Effective { key: "cache_dir", value: path(&config.cache_dir), origin: of_variable("XDG_CACHE_HOME") },
         Effective { key: "listen", value: json!(listen), origin: listen_origin },
         Effective { key: "log", value: json!(log), origin: log_origin },
-        // None: no limit, which the file says by 0.
+        // `None` means no limit, which is 0 in the file.
         of_user("answers.max_tokens", json!(config.max_tokens.unwrap_or_default())),
         of_user("runs.model", json!(config.run_model)),
         of_user("log.slow_ms", json!(u64::try_from(config.slow.as_millis()).unwrap_or(u64::MAX))),
@@ -114,32 +109,32 @@ pub fn effective(
 }
 
 fn of_variable(name: &'static str) -> Origin {
-    // A relative path is ignored, says the XDG Base Directory Specification.
+    // The XDG Base Directory Specification says that relative paths are ignored.
     match std::env::var_os(name).filter(|it| Path::new(it).is_absolute()) {
         Some(_) => Origin::Environment(name),
         None => Origin::Default,
     }
 }
 
-/// The files as they are written: which keys they have.
+/// The configuration files as tables, to find out which keys they contain.
 struct Files {
     user: Option<(PathBuf, toml::Table)>,
     workspace: Option<(PathBuf, toml::Table)>,
 }
 
 impl Files {
-    /// What cannot be read was refused before.
+    /// An unreadable file was already refused.
     fn read(config: &Config, root: &Path) -> Files {
         let table = |file: PathBuf| Some((file.clone(), std::fs::read_to_string(file).ok()?.parse().ok()?));
         Files { user: config.config_file.clone().and_then(table), workspace: table(root.join("semdex.toml")) }
     }
 
-    /// Of a key that only the user's file may have.
+    /// The origin of a key that only the user's file may contain.
     fn user(&self, key: &str) -> Origin {
         origin_in(self.user.as_ref(), key).unwrap_or(Origin::Default)
     }
 
-    /// Of a key that both may have; the workspace's own counts first.
+    /// The origin of a key that both files may contain. The workspace's file comes first.
     fn nearest(&self, key: &str) -> Origin {
         origin_in(self.workspace.as_ref(), key).unwrap_or_else(|| self.user(key))
     }

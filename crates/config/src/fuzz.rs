@@ -1,4 +1,4 @@
-//! Fuzz targets of what TOML is read from: `semdex.toml` of a workspace and of a user.
+//! Fuzz targets of the configuration files of a workspace and of a user.
 
 use std::fs;
 

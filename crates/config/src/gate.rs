@@ -2,37 +2,40 @@
 
 use serde::Deserialize;
 
-/// The thresholds that count in one workspace.
+use super::defaults;
+
+/// The thresholds in force in one workspace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Gate {
-    /// So many errors are allowed.
+    /// The number of errors that are allowed.
     pub max_errors: usize,
-    /// So many warnings are allowed.
+    /// The number of warnings that are allowed.
     pub max_warnings: usize,
-    /// More errors block; else they are only reported.
+    /// Whether more errors block. Otherwise they are only reported.
     pub block_on_error: bool,
-    /// More warnings block; else they are only reported.
+    /// Whether more warnings block. Otherwise they are only reported.
     pub block_on_warning: bool,
-    /// Whether an agent is stopped where a file that it edits has too many errors: only where the workspace's own file
-    /// says `block_on_error = true`.
+    /// Whether a hook stops an agent if a file that it edits has too many errors. Only the workspace's own file can
+    /// turn this on, by `block_on_error = true`.
     pub stops_agents: bool,
 }
-
-const MAX_WARNINGS: usize = 10;
 
 impl Gate {
     pub(super) fn new(workspace: &GateKeys, user: &GateKeys) -> Gate {
         Gate {
-            max_errors: workspace.max_errors.or(user.max_errors).unwrap_or(0),
-            max_warnings: workspace.max_warnings.or(user.max_warnings).unwrap_or(MAX_WARNINGS),
-            block_on_error: workspace.block_on_error.or(user.block_on_error).unwrap_or(true),
-            block_on_warning: workspace.block_on_warning.or(user.block_on_warning).unwrap_or(false),
+            max_errors: workspace.max_errors.or(user.max_errors).unwrap_or(defaults::MAX_ERRORS),
+            max_warnings: workspace.max_warnings.or(user.max_warnings).unwrap_or(defaults::MAX_WARNINGS),
+            block_on_error: workspace.block_on_error.or(user.block_on_error).unwrap_or(defaults::BLOCK_ON_ERROR),
+            block_on_warning: workspace
+                .block_on_warning
+                .or(user.block_on_warning)
+                .unwrap_or(defaults::BLOCK_ON_WARNING),
             stops_agents: workspace.block_on_error == Some(true),
         }
     }
 }
 
-/// As a file says it.
+/// The keys of `[gate]` in a file.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct GateKeys {

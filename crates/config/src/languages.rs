@@ -1,121 +1,124 @@
-//! `[languages.NAME]`: how a language server is found, started and asked. The same keys stand in the embedded table.
+//! `[languages.NAME]`: how a language server is found, started and used. The embedded table has the same keys.
 
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use serde_json::Value;
 
-/// What one file says of one language. What it leaves out is as the file below it has it.
+/// The keys of one language in one file. A key that is absent has the value of the file below.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LanguageKeys {
     /// `false` switches the language off.
     pub enabled: Option<bool>,
-    /// As prose names the language.
+    /// The language's name in messages.
     pub title: Option<String>,
-    /// The server as the status names it; else the program's name.
+    /// The server's name in the status. Default: the program's name.
     pub server: Option<String>,
-    /// The language whose server serves this one too.
+    /// The language whose server also serves this one.
     pub shares: Option<String>,
     /// The program and its arguments.
     pub command: Option<Vec<String>>,
-    /// Paths below a `node_modules` of the program itself, where the command is a script that starts it.
+    /// If the command is a script that starts a native program: paths of that program below a `node_modules` directory.
     pub native: Option<Vec<String>>,
     /// The command that installs the server.
     pub install: Option<String>,
-    /// Of its files, without the dot, each with the protocol's name of the language.
+    /// File extensions without the dot, each with the language ID of the protocol.
     pub extensions: Option<BTreeMap<String, String>>,
-    /// The same for files by their whole names.
+    /// Whole file names, each with the language ID of the protocol.
     pub file_names: Option<BTreeMap<String, String>>,
-    /// Files that make a directory a root, the best first.
+    /// Files that make a directory a root, in order of preference.
     pub roots: Option<Vec<String>>,
-    /// Files that make a directory none.
+    /// Files that prevent a directory from being a root.
     pub exclude: Option<Vec<String>>,
     /// `initializationOptions`.
     pub init: Option<Value>,
-    /// What `workspace/configuration` answers.
+    /// The answer to `workspace/configuration`.
     pub settings: Option<Value>,
-    /// Environment variables of the server, besides those of semdex.
+    /// Environment variables of the server, in addition to semdex's own.
     pub env: Option<BTreeMap<String, String>>,
-    /// By which sign the server is known to have loaded the workspace.
+    /// How semdex detects that the server has loaded the workspace.
     pub readiness: Option<Readiness>,
-    /// How the server gives its diagnostics.
+    /// How the server reports its diagnostics.
     pub diagnostics: Option<DiagnosticsFrom>,
     /// Codes of diagnostics that are not reported.
     pub ignored_codes: Option<Vec<String>>,
-    /// A question of the server's own about a place, answered with nothing where it does not know what stands there. It is
-    /// asked before a definition that may be a guess.
+    /// A request specific to this server about a position. An empty answer means that the server does not know the
+    /// symbol there. It is sent before a definition request whose answer may be a guess.
     pub known_by: Option<String>,
-    /// Requests that the server is never told to cancel, by their methods: it has to end them, though nobody waits any more.
+    /// Methods of requests that are never cancelled, because the server has to complete them.
     pub uncancelled: Option<Vec<String>>,
-    /// Diagnostics that are pushed without a version count once nothing came for so long.
+    /// Pushed diagnostics without a version are accepted after no further ones have arrived for this time.
     pub quiet_ms: Option<u64>,
-    /// Whether the server hears of documents that are saved, if it wants to.
+    /// Whether the server is notified of saved documents, if it supports that.
     pub saves: Option<bool>,
-    /// Below a root, `*` for any one name: what every installation of packages changes. The server is started anew then.
+    /// Paths below a root, with `*` for any one name, that every installation of packages changes. A change restarts
+    /// the server.
     pub environment: Option<Vec<String>>,
-    /// What is other where `command` names another program, by that program's name.
+    /// Keys that differ if `command` names another program, by that program's name.
     pub programs: Option<BTreeMap<String, LanguageKeys>>,
-    /// What the server is called with besides, where the workspace is not trusted: that it writes nothing, say.
+    /// Additional arguments in a workspace that is not trusted, for example to write no files.
     pub untrusted_arguments: Option<Vec<String>>,
-    /// It runs code of the workspace, so that it is started only where that is trusted.
+    /// The server runs code of the workspace, so it is started only in a trusted workspace.
     pub runs_code: Option<bool>,
-    /// Its files are checked where somebody asks for them, and are no part of what is asked of the whole workspace.
+    /// Files are checked only on request, and are not part of answers about the whole workspace.
     pub on_request: Option<bool>,
-    /// Whether the server formats what is written.
+    /// Whether the server formats changed files.
     pub format: Option<bool>,
     /// One level of indentation.
     pub indent: Option<String>,
-    /// The most memory that the server may take, in MiB; then it is restarted.
+    /// The most memory that the server may use, in MiB. Beyond it, the server is restarted.
     pub memory_mib: Option<u64>,
-    /// A server that leaves a question unanswered for so many seconds, and answers no other meanwhile, is restarted.
+    /// A server that leaves a request unanswered for so many seconds, and answers no other during that time, is
+    /// restarted.
     pub deadline_s: Option<u64>,
-    /// The tool that answers for diagnostics where there is no server. The file's name is appended.
+    /// The tool that reports diagnostics when the server is not available. The file's name is appended to its
+    /// arguments.
     pub fallback: Option<Vec<String>>,
     /// The command that installs the fallback.
     pub fallback_install: Option<String>,
-    /// The commands that check, lint and test its code.
+    /// The commands that check, lint and test code of the language.
     pub verify: Option<VerifyCommands>,
 }
 
-/// `[languages.NAME.verify]`: each a program and its arguments.
+/// `[languages.NAME.verify]`: each command is a program and its arguments.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct VerifyCommands {
-    /// What `verify check` runs.
+    /// The command of `verify check`.
     pub check: Option<Vec<String>>,
-    /// What `verify lint` runs.
+    /// The command of `verify lint`.
     pub lint: Option<Vec<String>>,
-    /// What `verify test` runs.
+    /// The command of `verify test`.
     pub test: Option<Vec<String>>,
 }
 
-/// When a server that has just started can be believed.
+/// When the answers of a server that has just started are complete.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Readiness {
     /// When the work that it reports has ended.
     pub progress: bool,
-    /// When it has logged a line with one of these.
+    /// When it has logged a line that contains one of these texts.
     pub log: Vec<String>,
-    /// So long it is waited for the line, or for the first report of work.
+    /// How long semdex waits for the line or for the first report of work, in milliseconds.
     pub grace_ms: u64,
 }
 
-/// How a server gives its diagnostics.
+/// How a server reports its diagnostics.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum DiagnosticsFrom {
     /// It answers `textDocument/diagnostic`.
     Pull,
-    /// It sends `textDocument/publishDiagnostics` when it likes.
+    /// It sends `textDocument/publishDiagnostics` at any time.
     Push,
-    /// It has none.
+    /// It reports none.
     None,
 }
 
 impl LanguageKeys {
-    /// These keys, and what they leave out as the others have it. Settings are merged key by key.
+    /// These keys over those of `base`. Settings are merged key by key.
     pub fn over(self, base: LanguageKeys) -> LanguageKeys {
         LanguageKeys {
             enabled: self.enabled.or(base.enabled),
@@ -161,7 +164,7 @@ impl LanguageKeys {
         }
     }
 
-    /// Without what starts programs or tells them what to run.
+    /// Without the keys that start programs or determine what programs run.
     fn harmless(self) -> LanguageKeys {
         LanguageKeys {
             command: None,
@@ -196,7 +199,7 @@ fn merge(over: Option<Value>, base: Option<Value>) -> Option<Value> {
     }
 }
 
-/// The workspace's file over the user's. What starts programs counts only where the workspace is trusted.
+/// The workspace's file over the user's. Keys that start programs count only in a trusted workspace.
 pub(super) fn merged(
     workspace: &BTreeMap<String, LanguageKeys>,
     user: &BTreeMap<String, LanguageKeys>,

@@ -1,6 +1,9 @@
-//! The settings of the process: flags, environment, configuration files. What counts in a workspace is read anew when
-//! it is asked; all else is parsed once and passed on.
+//! The settings of the process: flags, environment, and configuration files. The settings of a workspace are read again
+//! for each request. All others are parsed once and passed on as values.
+//!
+//! `defaults.rs` has the default of every setting.
 
+mod defaults;
 mod effective;
 #[cfg(test)]
 mod fuzz;
@@ -21,89 +24,90 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-pub use effective::{DEFAULT_LISTEN, DEFAULT_LOG, Effective, Origin, effective};
+pub use defaults::{DEFAULT_LISTEN, DEFAULT_LOG};
+pub use effective::{Effective, Origin, effective};
 pub use gate::Gate;
 pub use languages::{DiagnosticsFrom, LanguageKeys, Readiness, VerifyCommands};
 pub use listen::Listen;
 pub use settings::{Features, JournalBounds, RustSettings, Settings};
 
-/// What the flags, the environment and the user's own file say; a workspace's file is read by `settings`.
+/// The settings from the flags, the environment and the user's file. `settings` reads a workspace's file.
 #[derive(Debug, Clone)]
 pub struct Config {
     /// `$XDG_STATE_HOME/semdex`: token, trust, journal.
     pub state_dir: PathBuf,
     /// `$XDG_CACHE_HOME/semdex`: gopls, target directories.
     pub cache_dir: PathBuf,
-    /// The user's own file, be it there or not.
+    /// The user's file, which may be missing.
     pub config_file: Option<PathBuf>,
-    /// `--trust` or `--no-trust`; absent: as the owner said before.
+    /// `--trust` or `--no-trust`. `None`: the owner's recorded decision counts.
     pub trust: Option<bool>,
-    /// Besides those named at the start: the roots below which a request may open a workspace.
+    /// Roots below which a request may open a workspace, in addition to the workspaces named at the start.
     pub workspace_roots: Vec<PathBuf>,
     /// How much of the journal is kept.
     pub journal: JournalBounds,
-    /// A question that takes longer is logged, with where its time went; zero: none is.
+    /// A call that takes longer is logged with its time spans. Zero: no call is logged.
     pub slow: Duration,
-    /// How many tokens a reply in Markdown may have where the request does not say; absent: any number.
+    /// The most tokens of a reply in Markdown if the request sets no budget. `None`: no limit.
     pub max_tokens: Option<usize>,
-    /// The model that runs ask where the request names none; absent: the client's own.
+    /// The model of runs whose request names none. `None`: the client's own model.
     pub run_model: Option<String>,
-    /// What the user's own file said when it was last right. A workspace's may say otherwise.
+    /// The content of the user's file when it was last valid. A workspace's file overrides it.
     user: Arc<Mutex<settings::Keys>>,
-    /// It was named by a flag, and so has to be there.
+    /// A flag named the file, so it must exist.
     is_named: bool,
     own_paths: Arc<[PathBuf]>,
 }
 
-/// What of the command line bears on the configuration.
+/// The flags that affect the configuration.
 #[derive(Debug, Clone, Default)]
 pub struct Flags {
-    /// `--config FILE`, which must exist. Absent: `$XDG_CONFIG_HOME/semdex/config.toml`, which need not.
+    /// `--config FILE`, which must exist. `None`: `$XDG_CONFIG_HOME/semdex/config.toml`, which may be missing.
     pub config_file: Option<PathBuf>,
     /// `--trust` or `--no-trust`.
     pub trust: Option<bool>,
 }
 
-/// Why there is no configuration to work with; the text says what to mend.
+/// Why there is no valid configuration. The message says what to fix.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
-    /// There is no place for semdex's own files.
+    /// There is no directory for semdex's own files.
     #[error("neither {variable} nor HOME names an absolute path, so there is no place for semdex's own files: set one")]
     NoHome {
-        /// The environment variable that would name one: `XDG_STATE_HOME`, say.
+        /// An environment variable that would name one, for example `XDG_STATE_HOME`.
         variable: &'static str,
     },
-    /// A file exists, or was named, and cannot be read.
+    /// A file that exists or was named by a flag cannot be read.
     #[error("{}: {source}", path.display())]
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// A file does not parse, or has a key or value that there is not.
+    /// A file is not valid TOML, or has an unknown key or an invalid value.
     #[error("{}:{line}: {detail}", path.display())]
     Invalid {
         /// The file.
         path: PathBuf,
         /// From 1.
         line: usize,
-        /// What is wrong there, and what there could be.
+        /// What is wrong there, and which values are valid.
         detail: String,
     },
-    /// The address to listen on is none.
+    /// The address to listen on is invalid.
     #[error("{0}")]
     Address(String),
 }
 
 impl Config {
-    /// Reads the environment and the user's file. Fails where the file is wrong, not where it is missing.
+    /// Reads the environment and the user's file. Fails if the file is invalid, not if it is missing.
     pub fn load(flags: &Flags) -> Result<Config, ConfigError> {
         Config::load_with(flags, |name| std::env::var_os(name))
     }
 
     fn load_with(flags: &Flags, variable: impl Fn(&str) -> Option<OsString>) -> Result<Config, ConfigError> {
-        // A relative path is invalid here and to be ignored, says the XDG Base Directory Specification.
+        // The XDG Base Directory Specification says that relative paths are invalid and must be ignored.
         let absolute = |name| variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
         let below_home = |variable: &'static str, default| {
             let home = || absolute("HOME").map(|home| home.join(default));
@@ -117,7 +121,7 @@ impl Config {
             (None, Some(path)) => settings::read_user_if_any(path)?,
             (None, None) => settings::UserDocument::default(),
         };
-        // Those of servers that were started with other variables, too.
+        // Includes the directories of servers that were started with other variables.
         let own = [("XDG_STATE_HOME", ".local/state"), ("XDG_CACHE_HOME", ".cache"), ("XDG_CONFIG_HOME", ".config")];
         let bases = own.iter().flat_map(|(variable, default)| {
             [absolute(variable), absolute("HOME").map(|home| home.join(default))].into_iter().flatten()
@@ -141,31 +145,32 @@ impl Config {
         })
     }
 
-    /// Where semdex keeps files of its own, which are part of no workspace: token, trust and journal, what it builds, and
-    /// its configuration.
+    /// The directories and files of semdex's own, which belong to no workspace: token, trust, journal, build outputs
+    /// and configuration.
     pub fn own_paths(&self) -> Arc<[PathBuf]> {
         self.own_paths.clone()
     }
 
-    /// What counts in one workspace now: its own `semdex.toml` over the user's file over the defaults. What starts
-    /// programs of the workspace is on only where it is trusted. A file of the user's that is wrong says what it did before.
+    /// The settings in force in one workspace now: its `semdex.toml` over the user's file over the defaults. Settings
+    /// that start programs of the workspace are on only if it is trusted. If the user's file is invalid, its last valid
+    /// content counts.
     pub fn settings(&self, root: &Path, trusted: bool) -> Result<Settings, ConfigError> {
         let own = settings::read_workspace_if_any(&root.join("semdex.toml"))?;
         Ok(Settings::new(&own, &self.user_keys(), trusted))
     }
 
-    /// The thresholds of the gate now: those of the workspace's own file over the user's over the defaults.
+    /// The thresholds of the gate now: the workspace's file over the user's file over the defaults.
     pub fn gate(&self, root: &Path) -> Result<Gate, ConfigError> {
         let own = settings::read_workspace_if_any(&root.join("semdex.toml"))?;
         Ok(Gate::new(&own.gate, &self.user_keys().gate))
     }
 
-    /// What counts where the workspace's own file is left out, be it missing or wrong.
+    /// The settings without the workspace's file, which may be missing or invalid.
     pub fn user_settings(&self, trusted: bool) -> Settings {
         Settings::new(&settings::Keys::default(), &self.user_keys(), trusted)
     }
 
-    /// What is wrong with the user's file by now.
+    /// What is wrong with the user's file now.
     pub fn fault_of_user(&self) -> Option<ConfigError> {
         self.read_user().err()
     }
@@ -187,8 +192,8 @@ impl Config {
     }
 }
 
-/// Makes a directory for semdex's own files, and those above it that are missing, for nobody else to read. One that
-/// is there already is closed to others; one of another user is refused.
+/// Creates a directory for semdex's own files, and its missing parents, that only the user can access. An existing
+/// directory loses the permissions of other users. A directory of another user is refused.
 pub fn create_private_dir(path: &Path) -> io::Result<()> {
     let with_path = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
     DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(with_path)?;

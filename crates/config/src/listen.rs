@@ -1,4 +1,4 @@
-//! Where the server listens: on a loopback address or on a socket in the file system.
+//! The address on which the server listens: a loopback address or a socket in the file system.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
@@ -10,17 +10,17 @@ use super::ConfigError;
 /// The longest path that fits into a socket's address.
 const LONGEST_SOCKET_PATH: usize = 107;
 
-/// Where the server listens.
+/// An address on which the server listens.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Listen {
-    /// A loopback address; port 0 is any free one.
+    /// A loopback address. Port 0 means any free port.
     Tcp(SocketAddr),
-    /// A socket file, of mode 0600.
+    /// A socket file with mode 0600.
     Unix(PathBuf),
 }
 
 impl Listen {
-    /// The same with an absolute path: clients look for the socket from other directories.
+    /// The same with an absolute path, since clients look for the socket from other directories.
     pub fn absolute(self) -> io::Result<Listen> {
         match self {
             Listen::Unix(path) => Ok(Listen::Unix(std::path::absolute(path)?)),

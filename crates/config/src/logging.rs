@@ -1,5 +1,5 @@
-//! What the process says of its own work: a log on standard error, and, with the feature `otel`, a span for each request
-//! and each call to a collector of OpenTelemetry.
+//! The process's log on standard error. With the feature `otel`, a span for each request and each call is also exported
+//! to an OpenTelemetry collector.
 
 use std::io::{self, IsTerminal as _};
 use std::time::Duration;
@@ -13,7 +13,7 @@ use tracing_subscriber::{EnvFilter, Layer};
 #[cfg(feature = "otel")]
 mod otel;
 
-/// Keeps what is collected on its way; dropped, the last spans are sent.
+/// Keeps the export of spans running. Dropping it sends the last spans.
 #[must_use = "spans are exported for as long as this is kept"]
 #[derive(Debug)]
 pub struct Logging {
@@ -21,12 +21,12 @@ pub struct Logging {
     _exporter: Option<otel::Exporter>,
 }
 
-/// Logs what passes `filter` (directives of `tracing`) to standard error from now on. Spans are exported where the
-/// program was built with `otel` and the environment names a collector (`OTEL_EXPORTER_OTLP_ENDPOINT`).
+/// Starts logging to standard error. `filter` consists of `tracing` directives. Spans are exported if the program was
+/// built with `otel` and the environment names a collector (`OTEL_EXPORTER_OTLP_ENDPOINT`).
 ///
 /// # Errors
 ///
-/// A filter that cannot be read, settings of the collector that make no sense, or a second call.
+/// The filter or the collector's settings are invalid, or logging was already started.
 pub fn start(filter: &str) -> Result<Logging, String> {
     let directives = EnvFilter::try_new(filter).map_err(|error| format!("`--log {filter}`: {error}"))?;
     #[cfg(feature = "otel")]
@@ -43,7 +43,7 @@ pub fn start(filter: &str) -> Result<Logging, String> {
     })
 }
 
-/// The log, a line for each event.
+/// The log, one line for each event.
 fn lines<S>() -> impl Layer<S>
 where
     S: Subscriber + for<'a> LookupSpan<'a>,
@@ -51,7 +51,7 @@ where
     tracing_subscriber::fmt::layer().with_writer(io::stderr).with_ansi(io::stderr().is_terminal())
 }
 
-/// A span for one call of the table of calls; none where nothing is exported, as the log names the call itself.
+/// A span for one call of the table of calls. It is disabled without `otel`, since the log names the call itself.
 pub fn call_span(name: &'static str) -> Span {
     #[cfg(feature = "otel")]
     return tracing::info_span!("call", otel.name = name);
@@ -62,7 +62,7 @@ pub fn call_span(name: &'static str) -> Span {
     }
 }
 
-/// Makes a span part of the trace that the caller tells of in its headers (W3C Trace Context); `header` finds one by name.
+/// Continues the trace in the headers of a request (W3C Trace Context). `header` returns a header by its name.
 pub fn continue_trace<'a>(span: &Span, header: impl Fn(&str) -> Option<&'a str>) {
     #[cfg(feature = "otel")]
     otel::continue_trace(span, header);
@@ -70,7 +70,7 @@ pub fn continue_trace<'a>(span: &Span, header: impl Fn(&str) -> Option<&'a str>)
     let _ = (span, header);
 }
 
-/// What an exported span tells of a reply over HTTP. The log has it in a line of its own.
+/// Records an HTTP response in an exported span. The log has a line of its own for it.
 pub fn note_response(span: &Span, method: &str, path: &str, status: u16) {
     #[cfg(feature = "otel")]
     otel::note_response(span, method, path, status);
@@ -78,7 +78,7 @@ pub fn note_response(span: &Span, method: &str, path: &str, status: u16) {
     let _ = (span, method, path, status);
 }
 
-/// Where the time of a call went, and the code of the error that it ended with.
+/// Records how long each part of a call took, and the code of its error.
 pub fn note_call(span: &Span, parts: &[(&'static str, Duration)], error: Option<&str>) {
     #[cfg(feature = "otel")]
     otel::note_call(span, parts, error);

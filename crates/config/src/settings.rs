@@ -1,6 +1,6 @@
-//! The configuration files: the user's `config.toml`, and a workspace's `semdex.toml`, which is part of code that
-//! perhaps nobody has read yet. So a workspace cannot widen what requests may open, and what starts its programs counts
-//! only where it is trusted.
+//! The configuration files: the user's `config.toml`, and a workspace's `semdex.toml`. The workspace's file is part of
+//! code that the user may not have read. Therefore it cannot extend the directories that requests may open. Its
+//! settings that start programs count only if the workspace is trusted.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -12,36 +12,37 @@ use serde::Deserialize;
 use serde::de::{DeserializeOwned, Deserializer, Error as _, Visitor};
 
 use super::ConfigError;
+use super::defaults;
 use super::gate::GateKeys;
 use super::languages::{self, LanguageKeys};
 
-/// What counts in one workspace.
+/// The settings in force in one workspace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
-    /// Files above this size have no text here.
+    /// Larger files are not indexed.
     pub max_file_bytes: u64,
     /// The soft limit on gopls's memory, in bytes.
     pub go_memory_limit: Option<u64>,
-    /// Whether `go vet` is asked while nobody asks anything. Never in a workspace that is not trusted.
+    /// Whether `go vet` runs in the background. Never in a workspace that is not trusted.
     pub go_vet: bool,
-    /// What only the engine of Rust reads.
+    /// Settings of the Rust engine.
     pub rust: RustSettings,
-    /// What the configuration says of the languages that language servers serve, by their names.
+    /// The configured keys of languages that language servers serve, by language name.
     pub languages: BTreeMap<String, LanguageKeys>,
-    /// `Name <mail>`: whom commits name beside their author.
+    /// `Name <mail>`: a co-author that commits name.
     pub co_author: Option<String>,
 }
 
-/// How much of the journal is kept: what is older goes, then the oldest until the rest is small enough.
+/// How much of the journal is kept. Older changes are deleted first, then the oldest until the rest fits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct JournalBounds {
-    /// Changes that are older go.
+    /// Older changes are deleted.
     pub keep: Duration,
-    /// Beyond so many recorded bytes the oldest changes go.
+    /// The most recorded bytes. Beyond them the oldest changes are deleted.
     pub max_bytes: u64,
 }
 
-/// `[rust]`: what analysis may run, and what it assumes.
+/// `[rust]`: what the analysis may run and assume.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RustSettings {
     /// Never in a workspace that is not trusted.
@@ -50,17 +51,17 @@ pub struct RustSettings {
     pub proc_macros: bool,
     /// Which cargo features are on.
     pub features: Features,
-    /// Whether what is only asked about is tried in a database of its own; where nothing is said, if there is memory.
+    /// Whether dry runs use a second database. `None`: if the machine has enough memory.
     pub second_database: Option<bool>,
-    /// Whether `cargo check` confirms or refutes, while nobody asks, what rust-analyzer says. Never in a workspace that is
-    /// not trusted.
+    /// Whether `cargo check` confirms or refutes rust-analyzer's diagnostics in the background. Never in a workspace
+    /// that is not trusted.
     pub confirm: bool,
-    /// Whether that is clippy, which has lints of its own. Never in a workspace that is not trusted.
+    /// Whether the check is clippy, which has lints of its own. Never in a workspace that is not trusted.
     pub clippy: bool,
 }
 
 impl RustSettings {
-    /// Whether an engine that was started with the one works as the other wants it.
+    /// Whether an engine that was started with one of these settings also works with the other.
     pub fn start_the_same(&self, other: &RustSettings) -> bool {
         let started = |it: &RustSettings| RustSettings { confirm: false, clippy: false, ..it.clone() };
         started(self) == started(other)
@@ -70,39 +71,37 @@ impl RustSettings {
 /// Which cargo features are on.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Features {
-    /// As cargo chooses them.
+    /// Cargo's default features.
     #[default]
     Default,
     /// Every feature of every crate.
     All,
-    /// The default ones and these.
+    /// The default features and these.
     Named(Vec<String>),
 }
 
-const DEFAULT_SLOW_MS: u64 = 1000;
-const DEFAULT_KEEP_DAYS: u32 = 30;
-const DEFAULT_MAX_JOURNAL_BYTES: u64 = 1 << 30;
-const DEFAULT_MAX_TOKENS: usize = 6000;
-const DEFAULT_MAX_FILE_BYTES: u64 = 10 << 20;
-/// Offsets have 32 bits, with room to spare.
+/// Offsets have 32 bits. This leaves a wide margin.
 const LARGEST_MAX_FILE_BYTES: u64 = 1 << 30;
-/// A configuration is short; what is longer is something else.
+/// The most bytes of a configuration file.
 const LONGEST_FILE: usize = 1 << 20;
 
 impl Settings {
     pub(super) fn new(workspace: &Keys, user: &Keys, trusted: bool) -> Settings {
         let max_file_bytes = workspace.limits.max_file_bytes.or(user.limits.max_file_bytes);
-        let starts = |own: Option<bool>, users: Option<bool>| trusted && own.or(users).unwrap_or(true);
-        let asks = |own: Option<bool>, users: Option<bool>| trusted && own.or(users).unwrap_or(false);
+        let if_trusted = |own: Option<bool>, users: Option<bool>, default| trusted && own.or(users).unwrap_or(default);
         Settings {
-            max_file_bytes: max_file_bytes.map_or(DEFAULT_MAX_FILE_BYTES, |FileSize(bytes)| bytes),
+            max_file_bytes: max_file_bytes.map_or(defaults::MAX_FILE_BYTES, |FileSize(bytes)| bytes),
             go_memory_limit: workspace.go.memory_limit.or(user.go.memory_limit).map(|Size(bytes)| bytes),
-            go_vet: asks(workspace.go.vet, user.go.vet),
+            go_vet: if_trusted(workspace.go.vet, user.go.vet, defaults::GO_VET),
             rust: RustSettings {
-                build_scripts: starts(workspace.rust.build_scripts, user.rust.build_scripts),
-                proc_macros: starts(workspace.rust.proc_macros, user.rust.proc_macros),
-                confirm: asks(workspace.rust.confirm, user.rust.confirm),
-                clippy: asks(workspace.rust.clippy, user.rust.clippy),
+                build_scripts: if_trusted(
+                    workspace.rust.build_scripts,
+                    user.rust.build_scripts,
+                    defaults::BUILD_SCRIPTS,
+                ),
+                proc_macros: if_trusted(workspace.rust.proc_macros, user.rust.proc_macros, defaults::PROC_MACROS),
+                confirm: if_trusted(workspace.rust.confirm, user.rust.confirm, defaults::CONFIRM),
+                clippy: if_trusted(workspace.rust.clippy, user.rust.clippy, defaults::CLIPPY),
                 second_database: workspace.rust.second_database.or(user.rust.second_database),
                 features: workspace.rust.features.as_ref().or(user.rust.features.as_ref()).cloned().unwrap_or_default(),
             },
@@ -112,7 +111,7 @@ impl Settings {
     }
 }
 
-/// The keys that either file may have; also what a workspace's file is.
+/// The keys that both files may contain, which are all keys of a workspace's file.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Keys {
@@ -141,14 +140,14 @@ pub(super) struct UserDocument {
 }
 
 impl UserDocument {
-    /// What counts in workspaces that do not say otherwise.
+    /// The keys for workspaces whose own file does not set them.
     pub(super) fn into_keys(self) -> Keys {
         let UserDocument { gate, limits, go, rust, git, languages, .. } = self;
         Keys { gate, limits, go, rust, git, languages }
     }
 }
 
-/// Only the user's own file has it, since one server answers for all workspaces.
+/// Only in the user's file, since one server answers for all workspaces.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Answers {
@@ -156,20 +155,20 @@ pub(super) struct Answers {
 }
 
 impl Answers {
-    /// How many tokens a reply in Markdown may have where the request does not say; absent: any number.
+    /// The most tokens of a reply in Markdown if the request sets no budget. `None`: no limit.
     pub(super) fn max_tokens(&self) -> Option<usize> {
-        Some(self.max_tokens.unwrap_or(DEFAULT_MAX_TOKENS)).filter(|it| *it > 0)
+        Some(self.max_tokens.unwrap_or(defaults::MAX_TOKENS)).filter(|it| *it > 0)
     }
 }
 
-/// Only the user's own file has it: a workspace does not choose who reads it.
+/// Only in the user's file: a workspace must not choose which model reads its files.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Runs {
     pub model: Option<String>,
 }
 
-/// Only the user's own file has it, since all workspaces share the journal.
+/// Only in the user's file, since all workspaces share the journal.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Journal {
@@ -177,7 +176,7 @@ pub(super) struct Journal {
     max_bytes: Option<Size>,
 }
 
-/// What the whole process logs.
+/// Logging of the whole process.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Log {
@@ -186,16 +185,16 @@ pub(super) struct Log {
 
 impl Log {
     pub(super) fn slow(&self) -> Duration {
-        Duration::from_millis(self.slow_ms.unwrap_or(DEFAULT_SLOW_MS))
+        Duration::from_millis(self.slow_ms.unwrap_or(defaults::SLOW_MS))
     }
 }
 
 impl Journal {
     pub(super) fn bounds(&self) -> JournalBounds {
-        let days = u64::from(self.keep_days.unwrap_or(DEFAULT_KEEP_DAYS));
+        let days = u64::from(self.keep_days.unwrap_or(defaults::KEEP_DAYS));
         JournalBounds {
             keep: Duration::from_secs(days * 24 * 60 * 60),
-            max_bytes: self.max_bytes.map_or(DEFAULT_MAX_JOURNAL_BYTES, |Size(bytes)| bytes),
+            max_bytes: self.max_bytes.map_or(defaults::MAX_JOURNAL_BYTES, |Size(bytes)| bytes),
         }
     }
 }
@@ -238,11 +237,11 @@ pub(super) struct Workspaces {
     pub roots: Vec<PathBuf>,
 }
 
-/// Bytes, as a number or as `GOMEMLIMIT` writes them: `512MiB`.
+/// Bytes, as a number or in the notation of `GOMEMLIMIT`: `512MiB`.
 #[derive(Debug, Clone, Copy)]
 struct Size(u64);
 
-/// A [`Size`] that offsets into a file can count.
+/// A [`Size`] that fits into the offsets of a file.
 #[derive(Debug, Clone, Copy)]
 struct FileSize(u64);
 
@@ -259,7 +258,7 @@ pub(super) fn read_user_if_any(path: &Path) -> Result<UserDocument, ConfigError>
 }
 
 pub(super) fn read_workspace_if_any(path: &Path) -> Result<Keys, ConfigError> {
-    // Links are not followed: a file outside is no business of the workspace's.
+    // Links are not followed, since they could lead to a file outside the workspace.
     match semdex_fs::read_at(CWD, path, LONGEST_FILE) {
         Ok(content) => parse(path, &content.bytes),
         Err(error) => match io::Error::from(error) {
@@ -292,7 +291,8 @@ fn parse<T: DeserializeOwned>(path: &Path, bytes: &[u8]) -> Result<T, ConfigErro
     })
 }
 
-/// Adds the nearest of the known keys to serde's message on an unknown one, which quotes the unknown and then these.
+/// Adds the most similar known key to serde's message on an unknown key. The message quotes the unknown key, then the
+/// known ones.
 fn with_nearest(message: &str) -> String {
     let mut quoted = message.split('`').skip(1).step_by(2);
     let nearest = match quoted.next() {
@@ -387,7 +387,7 @@ impl<'de> Deserialize<'de> for Features {
     }
 }
 
-/// A person as commits name one.
+/// A co-author in the notation of git commits.
 fn name_and_mail<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
     let text = String::deserialize(deserializer)?;
     let parts = text.strip_suffix('>').and_then(|it| it.split_once(" <"));
@@ -398,7 +398,7 @@ fn name_and_mail<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<St
     }
 }
 
-/// The user's file speaks of places on the machine, and nobody knows what they would be relative to.
+/// Paths in the user's file must be absolute, since there is no directory to which they would be relative.
 fn absolute_paths<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<PathBuf>, D::Error> {
     let paths = Vec::<PathBuf>::deserialize(deserializer)?;
     match paths.iter().find(|path| !path.is_absolute()) {
@@ -495,7 +495,7 @@ mod tests {
     #[test]
     fn answers_are_bounded_unless_the_user_lifts_it() {
         let bound = |text: &str| parse(text, read_user).unwrap().answers.max_tokens();
-        assert_eq!(bound(""), Some(DEFAULT_MAX_TOKENS));
+        assert_eq!(bound(""), Some(defaults::MAX_TOKENS));
         assert_eq!(bound("[answers]\nmax_tokens = 900"), Some(900));
         assert_eq!(bound("[answers]\nmax_tokens = 0"), None);
     }

@@ -1,4 +1,4 @@
-//! The bearer token that lets a client in: a file that only its owner can read, made at the first start.
+//! The bearer token of clients: a file that only its owner can read, created at the first start.
 
 use std::fmt;
 use std::fs::{self, File, OpenOptions};
@@ -13,20 +13,20 @@ use subtle::ConstantTimeEq;
 use crate::create_private_dir;
 
 const BYTES: usize = 32;
-/// What `BYTES` are in base64.
+/// The length of `BYTES` in base64.
 const LENGTH: usize = 43;
 
-/// Not printed by `Debug`, so that it does not get into a log.
+/// `Debug` does not print it, so that it does not get into a log.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Token(String);
 
 impl Token {
-    /// Whether a client has the token. How long this takes does not tell how much of it is right.
+    /// Whether a client has presented the token. Compares in constant time.
     pub fn matches(&self, presented: &str) -> bool {
         self.0.as_bytes().ct_eq(presented.as_bytes()).into()
     }
 
-    /// As the header `Authorization: Bearer` carries it. Not to be logged.
+    /// The token as in the header `Authorization: Bearer`. It must not be logged.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -38,12 +38,12 @@ impl fmt::Debug for Token {
     }
 }
 
-/// Where the token is kept.
+/// The file of the token.
 pub fn token_file(state_dir: &Path) -> PathBuf {
     state_dir.join("token")
 }
 
-/// The token of this user, made if there is none. Processes that start at the same time agree on one.
+/// Reads the user's token, or creates it. Processes that start at the same time get the same token.
 pub fn load_or_create(state_dir: &Path) -> io::Result<Token> {
     let path = token_file(state_dir);
     match load(&path) {
@@ -51,7 +51,7 @@ pub fn load_or_create(state_dir: &Path) -> io::Result<Token> {
         found => return found,
     }
     create_private_dir(state_dir)?;
-    // The file appears under its name in one step, with its content, unless another process was first.
+    // The file appears under its name atomically and with its content, unless another process was first.
     match create(state_dir, &path) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => load(&path),
         made => made,
@@ -74,7 +74,7 @@ fn create(state_dir: &Path, path: &Path) -> io::Result<Token> {
 fn load(path: &Path) -> io::Result<Token> {
     let shown = path.display();
     let refuse = |why: String| Err(io::Error::new(io::ErrorKind::InvalidData, why));
-    // Neither a link, which could lead to a file that others chose, nor a FIFO, which would block.
+    // Refuses links, which could lead to a file that another user chose, and FIFOs, on which the open would block.
     let mut open = OpenOptions::new();
     open.read(true).custom_flags((rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK).bits().cast_signed());
     let file = match open.open(path) {

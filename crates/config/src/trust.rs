@@ -1,7 +1,7 @@
-//! Which directories their owner trusts: only there does semdex run what the code brings along (build scripts, proc
-//! macros, toolchain overrides).
+//! Which directories their owner trusts. Only in a trusted directory does semdex run code of the workspace: build
+//! scripts, proc macros, toolchain overrides.
 //!
-//! A decision covers the directory and what is below it, until a decision further down says otherwise.
+//! A decision covers the directory and everything below it, except where a decision further down differs.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -15,13 +15,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::create_private_dir;
 
-/// The decisions in `trust.json` of the state directory. Read anew for each question: other processes write it too.
+/// The decisions in `trust.json` of the state directory. They are read again for each query, since other processes
+/// write the file, too.
 #[derive(Debug, Clone)]
 pub struct TrustStore {
     state_dir: PathBuf,
 }
 
-/// What the owner said of a directory, and when.
+/// The owner's decision on a directory, and its time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Decision {
     /// Programs of the workspace may run.
@@ -33,18 +34,17 @@ pub(crate) struct Decision {
 type Decisions = BTreeMap<PathBuf, Decision>;
 
 impl TrustStore {
-    /// The store in this directory; it is read and written at each call.
+    /// The store in this directory. Each call reads or writes the file.
     pub fn new(state_dir: &Path) -> TrustStore {
         TrustStore { state_dir: state_dir.to_path_buf() }
     }
 
-    /// Whether the owner trusts this directory. An error says what is wrong with the store: then nothing is trusted.
+    /// Whether the owner trusts this directory. Fails if the store is invalid. Then no directory is trusted.
     pub fn is_trusted(&self, root: &Path) -> io::Result<bool> {
         Ok(decided(&self.read()?, &fs::canonicalize(root)?))
     }
 
-    /// Lets programs of a directory run from now on. Fails where there is no such directory or the store cannot be
-    /// written.
+    /// Trusts a directory from now on. Fails if the directory does not exist or the store cannot be written.
     pub fn trust(&self, root: &Path) -> io::Result<()> {
         let root = fs::canonicalize(root)?;
         self.update(|decisions| {
@@ -52,13 +52,13 @@ impl TrustStore {
         })
     }
 
-    /// Whether the owner was asked about this directory and answered, be it with no.
+    /// Whether the owner has decided on this directory, positively or not.
     pub fn is_decided(&self, root: &Path) -> io::Result<bool> {
         let decisions = self.read()?;
         Ok(fs::canonicalize(root)?.ancestors().any(|directory| decisions.contains_key(directory)))
     }
 
-    /// Keeps a no, so that the owner is not asked again.
+    /// Records a negative decision, so that the owner is not asked again.
     pub fn decline(&self, root: &Path) -> io::Result<()> {
         let root = fs::canonicalize(root)?;
         self.update(|decisions| {
@@ -66,9 +66,9 @@ impl TrustStore {
         })
     }
 
-    /// Takes trust back, from what is below as well; also where a directory further up is trusted.
+    /// Revokes the trust in a directory and everything below it, even if a directory further up is trusted.
     pub fn distrust(&self, root: &Path) -> io::Result<()> {
-        // It need not exist any more.
+        // The directory may no longer exist.
         let root = fs::canonicalize(root).or_else(|_| path::absolute(root))?;
         self.update(|decisions| {
             decisions.retain(|path, _| !path.starts_with(&root));
@@ -78,7 +78,7 @@ impl TrustStore {
         })
     }
 
-    /// All decisions, in the order of their paths.
+    /// All decisions, sorted by path.
     #[cfg(test)]
     fn list(&self) -> io::Result<Vec<(PathBuf, Decision)>> {
         Ok(self.read()?.into_iter().collect())
@@ -108,8 +108,8 @@ impl TrustStore {
         serde_json::from_slice(&text).map_err(|error| refuse(&format!("is broken ({error}); mend or remove it")))
     }
 
-    /// Reads, changes and writes under a lock, so that no other process's decision is lost. A broken file is left as
-    /// it is, for its owner to see what happened.
+    /// Reads, changes and writes the file under a lock, so that no decision of another process is lost. An invalid file
+    /// is not overwritten, so that its owner can inspect it.
     fn update(&self, change: impl FnOnce(&mut Decisions)) -> io::Result<()> {
         create_private_dir(&self.state_dir)?;
         let directory = File::open(&self.state_dir)?;
@@ -126,7 +126,7 @@ impl TrustStore {
     }
 }
 
-/// What the nearest decision says.
+/// The decision of the nearest directory.
 fn decided(decisions: &Decisions, root: &Path) -> bool {
     root.ancestors().find_map(|directory| decisions.get(directory)).is_some_and(|decision| decision.trusted)
 }

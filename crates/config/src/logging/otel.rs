@@ -1,6 +1,6 @@
-//! Spans for a collector, by OTLP over HTTP in its JSON form. Endpoint, headers, time-out, batches, sampling and the
-//! resource come from the variables that OpenTelemetry's specification names (`OTEL_EXPORTER_OTLP_ENDPOINT`,
-//! `OTEL_TRACES_SAMPLER`, `OTEL_SERVICE_NAME`, …).
+//! Exports spans to a collector by OTLP over HTTP in its JSON form. The variables of OpenTelemetry's specification set
+//! endpoint, headers, time-out, batches, sampling and resource (`OTEL_EXPORTER_OTLP_ENDPOINT`, `OTEL_TRACES_SAMPLER`,
+//! `OTEL_SERVICE_NAME`, …).
 
 use std::time::Duration;
 
@@ -17,16 +17,16 @@ use tracing_subscriber::Layer;
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::registry::LookupSpan;
 
-/// Either of them turns the export on.
+/// Either variable turns the export on.
 const ENDPOINTS: [&str; 2] = ["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT"];
-/// No collector that is away holds the end of the process up for longer.
+/// The most time that the end of the process waits for an unreachable collector.
 const LAST_BATCH: Duration = Duration::from_secs(2);
 
 #[derive(Debug)]
 pub(super) struct Exporter(SdkTracerProvider);
 
 impl Exporter {
-    /// Nothing where no collector is named, or `OTEL_SDK_DISABLED` is `true`.
+    /// `None` if no collector is named or `OTEL_SDK_DISABLED` is `true`.
     pub(super) fn of_environment() -> Result<Option<Exporter>, String> {
         let value = |name: &str| std::env::var(name).ok().filter(|it| !it.is_empty());
         let is_disabled = value("OTEL_SDK_DISABLED").is_some_and(|it| it.eq_ignore_ascii_case("true"));
@@ -45,7 +45,7 @@ impl Exporter {
         )))
     }
 
-    /// Spans of semdex alone: those of its HTTP client would tell of the export itself.
+    /// Exports only spans of semdex: those of its HTTP client would describe the export itself.
     pub(super) fn layer<S>(&self) -> impl Layer<S> + Send + Sync + use<S>
     where
         S: Subscriber + for<'a> LookupSpan<'a> + Send + Sync,
@@ -64,7 +64,7 @@ impl Drop for Exporter {
     }
 }
 
-/// The headers that W3C Trace Context names.
+/// The headers of W3C Trace Context.
 struct Headers<'a> {
     parent: Option<&'a str>,
     state: Option<&'a str>,
@@ -87,7 +87,7 @@ impl Extractor for Headers<'_> {
 pub(super) fn continue_trace<'a>(span: &Span, header: impl Fn(&str) -> Option<&'a str>) {
     let headers = Headers { parent: header("traceparent"), state: header("tracestate") };
     let parent = TraceContextPropagator::new().extract_with_context(&Context::new(), &headers);
-    // It fails where nothing is exported.
+    // It fails if nothing is exported.
     let _ = span.set_parent(parent);
 }
 
