@@ -1,4 +1,4 @@
-//! Rust analysis in the process: the only crate that uses rust-analyzer's crates.
+//! Rust analysis in the process. Only this crate uses rust-analyzer's crates; `crates/parser` replaces one of them.
 
 pub(crate) mod engine;
 pub(crate) mod impact;
