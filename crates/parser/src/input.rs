@@ -1,3 +1,5 @@
+//! The input of the parser: keeps each token, so that the depth is measured before the real parser runs.
+
 use real::{Edition, SyntaxKind};
 
 use crate::nesting::{DEEPEST, deepest};

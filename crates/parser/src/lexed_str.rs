@@ -1,3 +1,5 @@
+//! The lexer, which wraps the real one: converts its tokens to our `Input`, and merges our `Output` with its trivia.
+
 use std::ops::Deref;
 
 use real::{Edition, StrStep, SyntaxKind};

@@ -1,3 +1,5 @@
+//! The output of the parser: the real one, or one error that contains all tokens of a refused input.
+
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use real::{Step, SyntaxKind};
