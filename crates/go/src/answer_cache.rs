@@ -1,4 +1,4 @@
-//! Answers of gopls that are asked for again and again within one generation of the content.
+//! Answers of gopls that one generation of the content needs repeatedly.
 
 use semdex_engine::unpoisoned;
 use std::collections::HashMap;
@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use gen_lsp_types::{Diagnostic, Location};
 
-/// What gopls says of one file: its diagnostics, or that it belongs to no package that it knows.
+/// gopls's answer about one file: its diagnostics, or that the file belongs to no package that gopls knows.
 #[derive(Debug, Clone)]
 pub(crate) enum Checked {
     Known(Arc<Vec<Diagnostic>>),
@@ -22,7 +22,7 @@ pub(crate) struct Cache {
 struct Held {
     generation: u64,
     checked: HashMap<String, Checked>,
-    /// Directories, and whether an error hides what names there mean.
+    /// For each directory: whether no error hides what its names mean.
     clean: HashMap<String, bool>,
     references: HashMap<(String, usize), Arc<Vec<Location>>>,
 }
@@ -32,7 +32,7 @@ impl Cache {
         unpoisoned::lock(&self.held)
     }
 
-    /// The content has changed: nothing holds any more.
+    /// The content has changed: drops all answers.
     pub(crate) fn forget(&self, generation: u64) {
         let mut held = self.held();
         if held.generation != generation {
@@ -69,7 +69,7 @@ impl Cache {
         held.references.get(&(file.to_owned(), offset)).filter(|_| held.generation == generation).cloned()
     }
 
-    /// What gopls said before it loaded everything anew.
+    /// Drops the references that gopls returned before it loaded everything again.
     pub(crate) fn forget_references(&self) {
         self.held().references.clear();
     }

@@ -1,10 +1,10 @@
-//! Which files a build takes: `//go:build` lines and the names that end in `_GOOS_GOARCH`, as go/build reads them.
+//! Which files a build includes: `//go:build` lines and the names that end in `_GOOS_GOARCH`, as go/build reads them.
 
 use std::collections::BTreeSet;
 
 use super::syntax::imports_c;
 
-/// What a build is made for.
+/// The target of a build.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct BuildContext {
     pub goos: String,
@@ -29,7 +29,7 @@ impl Default for BuildContext {
 }
 
 impl BuildContext {
-    /// The machine that this program was built for, without tags.
+    /// The platform of this program, without tags.
     pub(crate) fn host() -> BuildContext {
         let goos = match std::env::consts::OS {
             "macos" => "darwin",
@@ -46,7 +46,7 @@ impl BuildContext {
         BuildContext { goos: goos.to_owned(), goarch: goarch.to_owned(), ..BuildContext::default() }
     }
 
-    /// Whether a build takes this file. Its directory is not looked at.
+    /// Whether a build includes this file. Its directory does not matter.
     pub(crate) fn takes(&self, file: &str, text: &str) -> bool {
         let name = file.rsplit('/').next().unwrap_or(file);
         !name.starts_with(['_', '.'])
@@ -55,14 +55,14 @@ impl BuildContext {
             && (self.cgo || !imports_c(text))
     }
 
-    /// Whether a build leaves this file out for nothing but cgo, which is off.
+    /// Whether a build excludes this file only because cgo is off.
     pub(crate) fn lacks_cgo(&self, file: &str, text: &str) -> bool {
         let with_cgo = BuildContext { cgo: true, ..self.clone() };
         !self.cgo && !self.takes(file, text) && with_cgo.takes(file, text)
     }
 
-    /// `name_GOOS`, `name_GOARCH` and `name_GOOS_GOARCH`, each before `_test` and the extension. What stands before
-    /// the first underscore says nothing.
+    /// `name_GOOS`, `name_GOARCH` and `name_GOOS_GOARCH`, each before `_test` and the extension. The part before the
+    /// first underscore is ignored.
     fn takes_name(&self, name: &str) -> bool {
         let stem = name.split('.').next().unwrap_or(name);
         let stem = stem.strip_suffix("_test").unwrap_or(stem);
@@ -75,7 +75,8 @@ impl BuildContext {
         }
     }
 
-    /// By its `//go:build` line, which no build takes if it is malformed or there is another; else by its `// +build` lines.
+    /// Evaluates the `//go:build` line; a malformed or repeated line excludes the file. Without one, evaluates the `//
+    /// +build` lines.
     fn takes_header(&self, text: &str) -> bool {
         let Ok(header) = Header::of(text) else { return false };
         match header.go_build {
@@ -84,12 +85,12 @@ impl BuildContext {
         }
     }
 
-    /// `// +build a,b !c`: a and b, or not c. What is too long is met by all.
+    /// `// +build a,b !c`: a and b, or not c. A line that is too long counts as satisfied.
     fn takes_old(&self, line: &str) -> bool {
         const MOST_OPERATORS: usize = 100;
         let takes = |tag: &str| match tag.strip_prefix('!').unwrap_or(tag) {
             wanted if wanted.is_empty() || !wanted.chars().all(is_of_tag) => {
-                // `ignore` stands for what is no tag; `!!x` and `!` are none either, but `!a-b` is not that.
+                // `ignore` replaces an invalid tag. `!!x` and `!` are invalid too, but `!a-b` is not.
                 let is_negated = tag.starts_with('!') && tag != "!" && !tag.starts_with("!!");
                 self.has("ignore") != is_negated
             }
@@ -119,14 +120,14 @@ impl BuildContext {
     }
 }
 
-/// What stands before a file's package clause, as `parseFileHeader` of go/build takes it apart.
+/// The text before a file's package clause, split as `parseFileHeader` of go/build does.
 struct Header<'t> {
-    /// The lines that may hold `+build`: a blank line stands between them and what follows.
+    /// The lines that may contain `+build`: a blank line separates them from what follows.
     leading: &'t str,
     go_build: Option<&'t str>,
 }
 
-/// There are several `//go:build` lines.
+/// There is more than one `//go:build` line.
 struct Several;
 
 impl Header<'_> {
@@ -170,7 +171,7 @@ impl Header<'_> {
     }
 }
 
-/// What follows a constraint's keyword.
+/// The text after a constraint's keyword.
 fn constraint<'t>(line: &'t str, keyword: &str) -> Option<&'t str> {
     let rest = line.strip_prefix(keyword)?;
     (rest.is_empty() || rest.starts_with(char::is_whitespace)).then(|| rest.trim())
@@ -181,7 +182,7 @@ fn is_of_tag(it: char) -> bool {
     it.is_alphabetic() || it.is_ascii_digit() || matches!(it, '_' | '.')
 }
 
-/// `a && (b || !c)`. `None` is a malformed one, which no build takes.
+/// `a && (b || !c)`. `None` is a malformed expression, which excludes the file from every build.
 struct Expression<'t, 'c> {
     rest: &'t str,
     context: &'c BuildContext,
@@ -191,7 +192,7 @@ struct Expression<'t, 'c> {
 
 impl Expression<'_, '_> {
     const MAX_DEPTH: usize = 100;
-    /// Of go/build.
+    /// The limit of go/build.
     const MAX_SIZE: usize = 1000;
 
     fn evaluate(mut self) -> Option<bool> {

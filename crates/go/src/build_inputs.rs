@@ -1,5 +1,5 @@
-//! What the go command reads beside the texts of Go: what cgo compiles and includes, what `//go:embed` takes in. gopls
-//! watches none of it, and keeps what it was answered of a package until everything is loaded anew.
+//! Files other than Go sources that the go command reads: what cgo compiles and includes, and what `//go:embed` embeds.
+//! gopls watches none of them. It keeps its data of a package until it loads everything again.
 
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
@@ -14,19 +14,19 @@ use semdex_engine::{FileChange, FileChangeKind};
 
 const EMBED: &str = "//go:embed";
 
-/// Which files are read beside these texts, worked out when it is first asked.
+/// The files that these Go sources make the go command read. Computed at the first query.
 pub(crate) struct BuildInputs {
     files: Arc<Files>,
     uses_c: OnceCell<bool>,
     embeds: OnceCell<BTreeSet<Embed>>,
 }
 
-/// What a pattern of `//go:embed` may take in.
+/// The files that a pattern of `//go:embed` may match.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Embed {
-    /// Where the text stands that has the pattern.
+    /// The directory of the Go file with the pattern.
     directory: String,
-    /// The name in that directory with which it begins; none where that may be any.
+    /// The first path element of the pattern; none if a wildcard may match any name.
     first: Option<String>,
 }
 
@@ -35,15 +35,15 @@ impl BuildInputs {
         BuildInputs { files, uses_c: OnceCell::new(), embeds: OnceCell::new() }
     }
 
-    /// Whether a change of what is no text of Go may change what the go command says of a package. What an embedded file
-    /// holds does not, only whether it is there.
+    /// Whether a change of this file, which is no Go source, may change the go command's view of a package. For an
+    /// embedded file only its existence matters, not its content.
     pub(crate) fn concerns(&self, change: &FileChange) -> bool {
         let comes_or_goes = change.kind != FileChangeKind::Changed;
         !matters(&change.path)
             && (self.is_compiled(&change.path, comes_or_goes) || comes_or_goes && self.is_embedded(&change.path))
     }
 
-    /// C is an error in a package without cgo.
+    /// Without cgo, a C file in a package is an error.
     fn is_compiled(&self, file: &str, comes_or_goes: bool) -> bool {
         let mut go = self.files.of(LANGUAGE);
         is_read(base_name(file)) && (self.uses_c() || comes_or_goes && go.any(|it| parent(&it.path) == parent(file)))

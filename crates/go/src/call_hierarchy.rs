@@ -1,8 +1,8 @@
-//! Who calls a function, and what it calls.
+//! The callers and callees of a function.
 //!
-//! Callers are taken from the usages, which are proved: like gopls, every place in code that names the function
-//! counts, be it called there or passed on. Callees are what gopls finds in the body; where it has no answer, as for
-//! a variable's initialiser, each call in the text is looked up.
+//! Callers are computed from the usages, which are proved complete. As in gopls, every place in code that names the
+//! function counts, whether it calls the function or uses it as a value. Callees are what gopls finds in the body.
+//! Where gopls has no answer, for example for a variable's initialiser, each call in the text is resolved by itself.
 
 use std::collections::BTreeMap;
 
@@ -17,10 +17,10 @@ use semdex_engine::Result;
 use semdex_engine::files::File;
 use semdex_model::{Answer, CallSite, Calls, Coverage, Missing, MissingCode, Role, Span, Symbol, SymbolKind, Usage};
 
-/// By the place of the other end.
+/// Keyed by the declaration's file and offset.
 type CallMap = BTreeMap<(String, usize), Calls>;
 
-/// The declarations that name a function, and where.
+/// The declarations that name a function, with the places.
 pub(crate) async fn callers(queries: &GoplsQueries<'_>, symbol: &Symbol) -> Result<Answer<Vec<Calls>>> {
     let usages = usages::of(queries, symbol, Effort::Thorough).await?;
     let mut found = CallMap::new();
@@ -35,7 +35,7 @@ pub(crate) async fn callers(queries: &GoplsQueries<'_>, symbol: &Symbol) -> Resu
     Ok(Answer { value: found.into_values().collect(), coverage: usages.coverage })
 }
 
-/// The functions that a function, or the initialiser of a variable, calls, and where.
+/// The functions that a function or a variable's initialiser calls, with the places.
 pub(crate) async fn callees(queries: &GoplsQueries<'_>, symbol: &Symbol) -> Answer<Vec<Calls>> {
     let mut coverage = Coverage::default();
     let mut found = CallMap::new();
@@ -51,7 +51,8 @@ pub(crate) async fn callees(queries: &GoplsQueries<'_>, symbol: &Symbol) -> Answ
         }
         _ => {}
     }
-    // What could not be resolved is not listed; nothing of the kind is known of code outside.
+    // Calls that could not be resolved are not in the list. For code outside the workspace it is unknown whether there
+    // are any.
     if !symbol.external && coverage.complete {
         match unlisted_occurrences::is_clean(queries, &file.path).await {
             Ok(true) => {}
@@ -105,7 +106,7 @@ async fn of_initialiser(
         let locations = match queries.definition(file, name.span.start).await {
             Ok(locations) => locations,
             Err(Failure::Inapplicable(_)) => continue,
-            // A conversion to a type that Go declares, say.
+            // For example a conversion to a predeclared type.
             Err(Failure::Refused(_))
                 if file.text.get(name.span.start..name.span.end).is_some_and(predeclared::is_declared) =>
             {

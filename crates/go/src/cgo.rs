@@ -1,6 +1,6 @@
-//! What gopls cannot know while cgo is off, as it is where the workspace is not trusted: the files that need cgo are no part
-//! of their packages, so that others seem to lack what these declare. Such errors are not reported, and their files are
-//! said to be known in part.
+//! Diagnostics that may be wrong because cgo is off, as it is in an untrusted workspace. The files that need cgo are
+//! then not part of their packages, and names that they declare are unresolved elsewhere. Such errors are not reported,
+//! and the coverage names the affected files.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,28 +10,28 @@ use super::queries::GoplsQueries;
 use semdex_engine::files::File;
 use semdex_model::{Coverage, Diagnostic, Missing, MissingCode, Severity};
 
-/// The pseudo-package by which a file asks for cgo.
+/// The pseudo-package that a file imports to use cgo.
 pub(crate) const PSEUDO: &str = "C";
-/// Errors of a name that nothing declares, in its own package.
+/// Code for an undeclared name of the file's own package.
 const NOT_DECLARED: &str = "UndeclaredName";
-/// The same in another package.
+/// Code for an undeclared name of another package.
 const NOT_EXPORTED: &str = "UndeclaredImportedName";
-/// Errors of a type that lacks something.
+/// Codes for a type without a required field or method.
 const LACKING: &[&str] = &["MissingFieldOrMethod", "InvalidIfaceAssign", "ImpossibleAssert", "InvalidTypeArg"];
-/// An import of which nothing could be loaded; `go list` says the same without a code.
+/// Code for an import that could not be loaded; `go list` reports the same without a code.
 const NOT_IMPORTED: &str = "BrokenImport";
 const IMPORTING: &[&str] = &["error while importing ", "could not import "];
-/// Of a package that has such files alone.
+/// The message for a package in which every file needs cgo.
 const EXCLUDED: &str = "build constraints exclude all Go files";
 const PARSER: &str = "syntax";
 
-/// What needs cgo, and the files of which not all is known because of it.
+/// The files that need cgo, and the files with incomplete diagnostics because of them.
 #[derive(Debug, Default)]
 pub(crate) struct Doubts(BTreeMap<String, BTreeSet<String>>);
 
 impl Doubts {
-    /// Takes out what may be no error where cgo runs.
-    pub(crate) fn sort_out(&mut self, queries: &GoplsQueries<'_>, file: &File, found: &mut Vec<Diagnostic>) {
+    /// Removes the diagnostics that may not exist when cgo runs.
+    pub(crate) fn remove_uncertain(&mut self, queries: &GoplsQueries<'_>, file: &File, found: &mut Vec<Diagnostic>) {
         if queries.session.trusted {
             return;
         }
@@ -46,7 +46,7 @@ impl Doubts {
         if let Some(cause) = &below {
             self.add(cause, &file.path);
         }
-        // Dependencies are looked at only where something is lacking.
+        // Search the dependencies only if a declaration is missing.
         if found.iter().any(is_of_absence) {
             let others = file.outline().imports.iter().filter(|it| !suspects.contains(it.path.as_str()));
             let others: Vec<&str> = others.map(|it| it.path.as_str()).filter(|it| !layout.is_local(it)).collect();
@@ -67,8 +67,8 @@ impl Doubts {
         self.0.entry(cause.to_owned()).or_default().insert(file.to_owned());
     }
 
-    /// Says of which files not all is known.
-    pub(crate) fn tell(self, coverage: &mut Coverage) {
+    /// Adds the files with incomplete diagnostics to the coverage.
+    pub(crate) fn report(self, coverage: &mut Coverage) {
         for (cause, files) in self.0 {
             let whose = match files.first() {
                 Some(only) if files.len() == 1 => format!("`{only}`"),

@@ -1,4 +1,4 @@
-//! What gopls offers against its diagnostics, where that is a change of texts of the workspace.
+//! Quick fixes that gopls offers for its diagnostics, if they change only files of the workspace.
 
 use futures::stream::{self, StreamExt as _};
 use gen_lsp_types::{
@@ -17,7 +17,7 @@ use semdex_engine::files::File;
 use semdex_engine::fix::{Fix, Parts, files_of};
 use semdex_model::{Answer, Coverage, Diagnostic, Place};
 
-/// Against the diagnostics that stand just at these places.
+/// For the diagnostics at exactly these places.
 pub(crate) async fn of(queries: &GoplsQueries<'_>, places: &[Place]) -> Answer<Vec<Fix>> {
     let mut coverage = Coverage::default();
     let names = files_of(places);
@@ -32,7 +32,7 @@ pub(crate) async fn of(queries: &GoplsQueries<'_>, places: &[Place]) -> Answer<V
                 let is_asked = places.contains(&diagnostic.place);
                 is_asked.then_some(async move { against(queries, file, raw, diagnostic).await })
             })),
-            // It has no diagnostics.
+            // The file has no diagnostics.
             Ok(Checked::Unknown(_)) => {}
             Err(failure) => failure.note(&mut coverage),
         }
@@ -69,7 +69,7 @@ async fn against(
     let actions = queries.ask::<CodeActionRequest>(&file.path, &open, &params).await?.unwrap_or_default();
     let mut fixes = Vec::new();
     for action in actions {
-        // A command alone is run by the server, and what it does is not known before.
+        // The server runs a command by itself, and its effect is not known in advance.
         let CodeActionResponse::CodeAction(action) = action else { continue };
         if action.disabled.is_some() || action.kind.as_ref().is_some_and(|it| *it != CodeActionKind::QuickFix) {
             continue;
@@ -82,7 +82,7 @@ async fn against(
     Ok(fixes)
 }
 
-/// What an action changes, at once or once it is asked.
+/// The edit of an action, included or resolved by another request.
 async fn edit_of(
     queries: &GoplsQueries<'_>,
     file: &File,
@@ -94,13 +94,13 @@ async fn edit_of(
     let open = queries.to_open(&file.path);
     match queries.ask::<CodeActionResolveRequest>(&file.path, &open, &action).await {
         Ok(resolved) => Ok(resolved.edit),
-        // It was offered, and cannot be done.
+        // gopls offered it but cannot compute it.
         Err(Failure::Inapplicable(_) | Failure::Refused(_)) => Ok(None),
         Err(lacking) => Err(lacking),
     }
 }
 
-/// None where more than texts of the workspace would change.
+/// `None` if more than files of the workspace would change.
 fn changed(queries: &GoplsQueries<'_>, edit: WorkspaceEdit) -> Option<Vec<Parts>> {
     let of_file = |(uri, edits): (_, Vec<TextEdit>)| {
         let name = queries.session.root.file(&uri)?;

@@ -1,4 +1,4 @@
-//! What an edit changes in the declarations of a package, found out from the texts before and after alone.
+//! What an edit changes in the declarations of a package, computed from the texts before and after.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use crate::LANGUAGE;
 use semdex_engine::files::{File, Files};
 use semdex_model::{ChangeKind, FileEdit, OutlineItem, Span, SymbolKind};
 
-/// One declaration that an edit adds, takes away or alters.
+/// One declaration that an edit adds, removes or changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Altered {
     pub kind: ChangeKind,
@@ -34,7 +34,7 @@ impl Declared {
 }
 
 impl Altered {
-    /// Where it is, or was.
+    /// The declaration after the edit, or before it if it was removed.
     pub(crate) fn declared(&self) -> Option<&Declared> {
         self.after.as_ref().or(self.before.as_ref())
     }
@@ -99,7 +99,7 @@ fn items(files: &[Arc<File>]) -> BTreeMap<Key, Item> {
         file.outline().walk(&mut |item| {
             let path: Vec<String> = item.container.iter().chain([&item.name]).cloned().collect();
             let key = (place.clone(), path.clone());
-            // `init` and `_` may stand there many times; the first is enough to see a change of a name.
+            // `init` and `_` may occur many times; the first is enough to detect a change of a name.
             items.entry(key).or_insert_with(|| Item {
                 text: file.text.get(item.name_span.start..item.span.end).unwrap_or_default().to_owned(),
                 has_children: !item.children.is_empty(),
@@ -128,12 +128,12 @@ fn compare(old: &Item, new: &Item) -> Option<ChangeKind> {
             _ => ChangeKind::Type,
         });
     }
-    // Of a struct or an interface the members say what changed.
+    // For a struct or an interface, the members are compared one by one.
     let members = old.has_children || new.has_children;
     (!members && old.text != new.text).then_some(ChangeKind::Body)
 }
 
-/// The same declaration under another name: same package, same parents, same words but for the name.
+/// The same declaration with another name: same package, same parents, same signature except for the name.
 fn is_renamed(old: &Item, new: &Item) -> bool {
     let (old, new) = (&old.declared, &new.declared);
     let parents = |it: &Declared| it.path.len().checked_sub(1).and_then(|end| it.path.get(..end)).map(<[_]>::to_vec);

@@ -1,4 +1,4 @@
-//! What a name means: from a place in a file, or a location that gopls gives, to the symbol there.
+//! The symbol at a place in a file or at a location from gopls, with its description and implementations.
 
 use gen_lsp_types::Location;
 
@@ -15,7 +15,7 @@ pub(crate) async fn symbol_at(queries: &GoplsQueries<'_>, file: &File, offset: u
     let span = word_at(&file.text, offset);
     let at = file.lines().place(&file.path, span);
     let (definitions, hover) = futures::join!(queries.definition(file, span.start), queries.hover(file, span.start));
-    // What is no identifier, or a keyword, has no definition: gopls refuses to look for one.
+    // A place without an identifier, or a keyword, has no definition, and gopls refuses the request.
     let definition = match definitions {
         Ok(locations) => locations.into_iter().next(),
         Err(Failure::Inapplicable(_)) => None,
@@ -47,7 +47,7 @@ pub(crate) async fn symbol_at(queries: &GoplsQueries<'_>, file: &File, offset: u
     Answer { value, coverage }
 }
 
-/// The symbol that is declared at a location, in the workspace or outside.
+/// The symbol declared at a location, in the workspace or outside.
 pub(crate) fn symbol_of(queries: &GoplsQueries<'_>, location: &Location) -> Option<Symbol> {
     let file = queries.load(&queries.session.root.file(&location.uri)?)?;
     let place = lsp_conversion::place(&file, location.range);
@@ -58,7 +58,7 @@ pub(crate) fn symbol_of(queries: &GoplsQueries<'_>, location: &Location) -> Opti
     Some(queries.layout.distinct(found))
 }
 
-/// A variable or another thing that lives inside a function.
+/// A variable or another declaration inside a function.
 fn local(queries: &GoplsQueries<'_>, location: &Location, declaration: &str) -> Option<Symbol> {
     let place = queries.place(location)?;
     let file = queries.files.get(&place.file)?;
@@ -93,7 +93,7 @@ fn local(queries: &GoplsQueries<'_>, location: &Location, declaration: &str) -> 
     })
 }
 
-/// The identifier that an offset touches, else the offset itself.
+/// The identifier at an offset, else an empty span at the offset.
 pub(crate) fn word_at(text: &str, offset: usize) -> Span {
     let mut offset = offset.min(text.len());
     while !text.is_char_boundary(offset) {
@@ -105,14 +105,14 @@ pub(crate) fn word_at(text: &str, offset: usize) -> Span {
     Span::new(offset - before, offset + after)
 }
 
-/// The first block of code of a hover.
+/// The first code block of a hover.
 fn declaration(hover: &str) -> Option<String> {
     let (_, code) = hover.split_once("```go\n")?;
     let (code, _) = code.split_once("\n```")?;
     Some(code.to_owned())
 }
 
-/// The type in gopls's words for a declaration: `var x T`, `field F T`, `func f(…) …`.
+/// The type in gopls's description of a declaration: `var x T`, `field F T`, `func f(…) …`.
 fn type_of(declaration: &str) -> Option<String> {
     let line = declaration.lines().next()?;
     let words = line.split("//").next()?.trim();
@@ -141,11 +141,11 @@ pub(crate) async fn describe(queries: &GoplsQueries<'_>, symbol: &Symbol) -> Ans
         Some(description) => Description { implementations, ..description },
         None => {
             let Documentation { source, docs } = documentation(queries, symbol);
-            let world = queries.layout.world(Some(&symbol.name_at.file));
+            let package_set = queries.layout.package_set(Some(&symbol.name_at.file));
             Description {
                 source,
                 docs: docs.map(|docs| {
-                    doc_links::resolved(&docs, |link| resolve::linked(&world, queries.files, symbol, link))
+                    doc_links::resolved(&docs, |link| resolve::linked(&package_set, queries.files, symbol, link))
                 }),
                 examples: examples::examples(queries.files, symbol),
                 implementations,
@@ -172,7 +172,7 @@ fn has_implementations(kind: SymbolKind) -> bool {
     matches!(kind, SymbolKind::Interface | SymbolKind::Struct | SymbolKind::Type | SymbolKind::Method)
 }
 
-/// For an interface the types that have its methods, for a type the interfaces that it has the methods of.
+/// For an interface, the types that implement it; for a type, the interfaces that it implements.
 pub(crate) async fn implementations(queries: &GoplsQueries<'_>, symbol: &Symbol) -> Answer<Vec<Symbol>> {
     let mut coverage = Coverage::default();
     let Some(file) = queries.load(&symbol.name_at.file) else {
@@ -180,7 +180,7 @@ pub(crate) async fn implementations(queries: &GoplsQueries<'_>, symbol: &Symbol)
     };
     let locations = match queries.implementations(&file, symbol.name_at.start).await {
         Ok(locations) => locations,
-        // gopls refuses where the thing can have none, as a function.
+        // gopls refuses the request for a symbol without implementations, for example a function.
         Err(Failure::Inapplicable(_)) => Vec::new(),
         Err(failure) => {
             failure.note(&mut coverage);

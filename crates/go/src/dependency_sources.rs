@@ -1,5 +1,5 @@
-//! Where the sources of imported packages lie outside of the workspace: the module cache, a replacement, `vendor`,
-//! the standard library.
+//! The directories of imported packages' sources outside the workspace: the module cache, a replacement, `vendor`, the
+//! standard library.
 
 use std::io;
 use std::path::{Component, Path, PathBuf};
@@ -10,11 +10,10 @@ use super::modules::{below, module_of, modules, rest_of, works};
 use semdex_engine::files::Files;
 use semdex_fs::Tree;
 
-/// A larger file is generated, and nobody reads its documentation.
+/// Larger files are generated; their documentation is not read.
 const MOST_BYTES: usize = 10 << 20;
 
-/// A directory of Go files, and the one around it that nothing leads out of: its module's, or that of the standard
-/// library.
+/// A directory of Go files, with the root of its module or of the standard library. No link may leave this root.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Source {
     module: PathBuf,
@@ -30,12 +29,12 @@ impl Source {
         if self.below.is_empty() { self.module.clone() } else { self.module.join(&self.below) }
     }
 
-    /// The directory around it that nothing leads out of.
+    /// The root that no link may leave.
     pub(crate) fn module(&self) -> &Path {
         &self.module
     }
 
-    /// Whether the directory around it is that of a module.
+    /// Whether the root is a module.
     pub(crate) fn is_module(&self) -> bool {
         Tree::open(&self.module).and_then(|it| it.read(Path::new("go.mod"), MOST_BYTES)).is_ok()
     }
@@ -46,25 +45,25 @@ impl Source {
         Ok(names.into_iter().filter_map(|it| it.into_string().ok()).filter(|it| it.ends_with(".go")).collect())
     }
 
-    /// The text of one of its files.
+    /// The text of one of its Go files.
     pub(crate) fn read(&self, name: &str) -> io::Result<String> {
         let bytes = Tree::open(&self.module)?.read(&Path::new(&self.below).join(name), MOST_BYTES)?;
         String::from_utf8(bytes).map_err(io::Error::other)
     }
 }
 
-/// Where the source of a dependency lies.
+/// The source directory of a dependency.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Dependency {
     pub module: String,
-    /// Absent where a directory replaces it.
+    /// `None` if a directory replaces the module.
     pub version: Option<String>,
     pub source: Source,
 }
 
-/// The directory of an imported package in the module cache, or where `replace` or `vendor` put it. `importer` is
-/// a file that imports it; absent, every module is asked. The directory need not exist. There is none for a path or a
-/// version that is not lawful.
+/// The directory of an imported package in the module cache, or of its `replace` or `vendor` copy. `importer` is a file
+/// that imports it; without it, every module is searched. The directory need not exist. `None` for an invalid path or
+/// version.
 pub(crate) fn dependency(
     files: &Files,
     root: &Path,
@@ -117,16 +116,16 @@ pub(crate) fn dependency(
     Some(Dependency { module: require.path.clone(), version: Some(version.clone()), source })
 }
 
-/// The directory of a package of the standard library, if it is one.
+/// The directory of a package of the standard library, if it is part of it.
 pub(crate) fn goroot_dir(goroot: &Path, import_path: &str) -> Option<Source> {
     let sources = goroot.join("src");
     let found = [Source::new(sources.clone(), import_path), Source::new(sources.join("vendor"), import_path)];
-    let lawful = is_import_path(import_path);
-    // Go files lie there, and not only in directories below.
-    found.into_iter().find(|it| lawful && it.go_files().is_ok_and(|it| !it.is_empty()))
+    let valid = is_import_path(import_path);
+    // It contains Go files itself, not only subdirectories.
+    found.into_iter().find(|it| valid && it.go_files().is_ok_and(|it| !it.is_empty()))
 }
 
-/// Without `.` and `..`.
+/// The path without `.` and `..`.
 pub(crate) fn cleaned(path: &Path) -> PathBuf {
     let mut clean = PathBuf::new();
     for component in path.components() {
@@ -140,7 +139,7 @@ pub(crate) fn cleaned(path: &Path) -> PathBuf {
     clean
 }
 
-/// The module cache writes upper case as `!` and lower case.
+/// The module cache writes an upper-case letter as `!` and the lower-case letter.
 fn escaped(path: &str) -> String {
     let mut escaped = String::with_capacity(path.len());
     for character in path.chars() {

@@ -1,4 +1,4 @@
-//! What gopls finds wrong with files, by asking for each: nothing is guessed from what it happens to push.
+//! Diagnostics from gopls, by a request for each file; what gopls pushes is not used.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ use super::{lsp_conversion, unlisted_occurrences};
 use semdex_engine::files::File;
 use semdex_model::{Answer, Coverage, Diagnostic, Missing, MissingCode, Severity};
 
-/// The diagnostics of these files, in their order; what is not known of one is said in the coverage.
+/// The diagnostics of these files, in their order. The coverage names files without an answer.
 pub(crate) async fn of(queries: &GoplsQueries<'_>, files: &[String]) -> Answer<Vec<Diagnostic>> {
     let mut coverage = Coverage::default();
     let mut checked = queries.check_all(files.to_vec()).await;
@@ -21,20 +21,20 @@ pub(crate) async fn of(queries: &GoplsQueries<'_>, files: &[String]) -> Answer<V
         match checked {
             Ok(Checked::Known(found)) => {
                 let mut found: Vec<Diagnostic> = found.iter().map(|it| translate(queries, file, it)).collect();
-                doubts.sort_out(queries, file, &mut found);
+                doubts.remove_uncertain(queries, file, &mut found);
                 diagnostics.extend(found);
             }
             Ok(Checked::Unknown(message)) => coverage.lacks(outside_the_build(queries, path, &message)),
             Err(failure) => failure.note(&mut coverage),
         }
     }
-    doubts.tell(&mut coverage);
+    doubts.report(&mut coverage);
     diagnostics.sort();
     diagnostics.dedup();
     Answer { value: diagnostics, coverage }
 }
 
-/// Why gopls does not know a file.
+/// Explains why gopls does not know a file.
 pub(crate) fn outside_the_build(queries: &GoplsQueries<'_>, file: &str, message: &str) -> Missing {
     if file.starts_with('/') {
         return Missing::new(MissingCode::Unsupported, file, format!("gopls did not answer: {message}"));
@@ -62,7 +62,7 @@ pub(super) fn translate(queries: &GoplsQueries<'_>, file: &File, found: &gen_lsp
             Some(DiagnosticSeverity::Warning) => Severity::Warning,
             Some(DiagnosticSeverity::Information) => Severity::Info,
             Some(DiagnosticSeverity::Hint) => Severity::Hint,
-            // The protocol leaves it to the client.
+            // The protocol leaves the default to the client.
             _ => Severity::Error,
         },
         code: found.code.as_ref().map(|code| match code {
@@ -77,7 +77,7 @@ pub(super) fn translate(queries: &GoplsQueries<'_>, file: &File, found: &gen_lsp
     }
 }
 
-/// The diagnostics of many files, separated by file; failures are noted.
+/// The diagnostics of many files, by file; failures go into the coverage.
 pub(crate) async fn by_file(
     queries: &GoplsQueries<'_>,
     paths: Vec<String>,
@@ -89,13 +89,13 @@ pub(crate) async fn by_file(
         match checked {
             Ok(Checked::Known(diagnostics)) => {
                 let mut diagnostics = diagnostics.iter().map(|it| translate(queries, file, it)).collect();
-                doubts.sort_out(queries, file, &mut diagnostics);
+                doubts.remove_uncertain(queries, file, &mut diagnostics);
                 found.insert(path, diagnostics);
             }
             Ok(Checked::Unknown(message)) => coverage.lacks(outside_the_build(queries, &path, &message)),
             Err(failure) => failure.note(coverage),
         }
     }
-    doubts.tell(coverage);
+    doubts.report(coverage);
     found
 }

@@ -1,12 +1,12 @@
-//! Links in doc comments: `[Reader]`, `[*Client.Do]`, `[json.Decoder]` become the paths that they mean, as go/doc/comment
-//! understands them. What means nothing is left as it stands.
+//! Links in doc comments: `[Reader]`, `[*Client.Do]`, `[json.Decoder]` are replaced by the paths that they mean, by the
+//! rules of go/doc/comment. An unresolved link stays as it is.
 
-/// The text with each link as the path that `path` finds for it.
+/// The text with each link replaced by the path that `path` returns.
 pub(crate) fn resolved(docs: &str, path: impl Fn(&str) -> Option<String>) -> String {
     let mut text = String::with_capacity(docs.len());
     let mut is_code = false;
     for line in docs.split_inclusive('\n') {
-        // Indented lines are code, and nothing in them is a link.
+        // Indented lines are code and contain no links.
         is_code = line.starts_with(['\t', ' ']) || (is_code && line.trim().is_empty());
         if is_code { text.push_str(line) } else { resolve_line(line, &path, &mut text) }
     }
@@ -36,7 +36,7 @@ fn resolve_line(line: &str, path: &impl Fn(&str) -> Option<String>, text: &mut S
     text.push_str(rest);
 }
 
-/// A link has a blank, a mark or the line's end on both sides: `a[i]` is none, nor is `[text]: URL`.
+/// A link has a blank, a punctuation mark or the line's end on both sides: `a[i]` is not a link, nor is `[text]: URL`.
 fn stands_alone(before: &str, after: &str) -> bool {
     let mark = |it: char| !it.is_alphanumeric() && it != '_' && it != '(';
     let is_target = before.is_empty() && after.starts_with(':');

@@ -1,9 +1,9 @@
-//! What gopls has been sent of the workspace's content, and what it has yet to be sent.
+//! The state of the workspace that gopls has been sent, and the changes that it has yet to be sent.
 //!
-//! gopls watches nothing: it reads a file from the disk and keeps it until it hears of a change. So every change
-//! that the writer reports is noted here, and everything noted is sent before the next question, in one batch with
-//! it. A bounded set of files is held open, because gopls answers quickly for the packages of open files only; of
-//! these it is sent the content itself.
+//! gopls watches nothing: it reads a file from disk and keeps it until it is notified of a change. So every change that
+//! the writer reports is recorded here and sent before the next request, in one batch with it. A bounded set of files
+//! is held open, because gopls answers quickly only for the packages of open files. gopls is sent the content of these
+//! files.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::os::unix::fs::MetadataExt as _;
@@ -25,9 +25,10 @@ use semdex_engine::files::Files;
 use semdex_engine::{FileChange, FileChangeKind};
 use semdex_lsp_client::Message;
 
-/// Files held open. Each costs the memory of its type-checked package.
+/// The maximum number of open files. Each one costs the memory of its type-checked package.
 const OPEN_FILES: usize = 32;
-/// Modules of one workspace that gopls loads at the start; the others it loads when one of their files is opened.
+/// The maximum number of modules that gopls loads at the start. It loads further modules when one of their files is
+/// opened.
 const MAX_FOLDERS: usize = 32;
 
 pub(crate) struct DocumentSync {
@@ -35,34 +36,34 @@ pub(crate) struct DocumentSync {
     files: Arc<Files>,
     generation: u64,
     open: BTreeMap<String, Document>,
-    /// The texts of a dry run, which stand before those of the files.
+    /// The texts of a dry run, which take precedence over the files.
     overlay: BTreeMap<String, Arc<str>>,
-    /// On the disk, since gopls was last notified.
+    /// Changes on disk since the last notification of gopls.
     changed: BTreeMap<String, FileChangeKind>,
     folders: BTreeSet<String>,
-    /// A manifest has changed. gopls, having once failed to load a module, notices late that it could now, and
-    /// answers meanwhile as if the files were in none; given its folders anew, it loads before it answers.
+    /// A manifest has changed. After a failed load of a module, gopls notices late that it could load it now, and until
+    /// then answers as if the files were in no module. If it is given its folders again, it loads before it answers.
     reload: bool,
-    /// How often that was done.
+    /// The number of such reloads.
     reloads: u64,
-    /// Go files that came, or into another package, since gopls loaded: it loads a new package only when it is asked
-    /// about a file of it, and leaves it out of every other answer until then.
+    /// Go files that are new, or in another package, since gopls loaded. gopls loads a new package only at a request
+    /// for one of its files, and until then omits it from every other answer.
     fresh: BTreeSet<String>,
-    /// Files that gopls did not know even then; they are not tried again before something comes or goes.
-    hopeless: HashSet<String>,
-    /// What the disk says of a file besides its content: gopls trusts it to tell that a file is unchanged.
+    /// Files that gopls did not know even after that. They are not tried again before a file is created or deleted.
+    unresolvable: HashSet<String>,
+    /// File metadata: gopls relies on it to detect whether a file has changed.
     stamps: HashMap<String, Stamp>,
     version: i32,
     clock: u64,
-    /// Files or packages came or went, and gopls was not asked who names what since.
+    /// Files or packages were created or deleted, and gopls has computed no references since.
     restructured: bool,
 }
 
 struct Document {
-    /// What gopls holds; none if it was restarted since.
+    /// The text that gopls has; `None` after a restart.
     sent: Option<Arc<str>>,
     used: u64,
-    /// gopls would not see what the disk has (see `stamps`), so it has to be sent.
+    /// gopls would not notice the change on disk (see `stamps`), so it is sent the content.
     pinned: bool,
 }
 
@@ -83,7 +84,7 @@ impl DocumentSync {
             reload: false,
             reloads: 0,
             fresh: BTreeSet::new(),
-            hopeless: HashSet::new(),
+            unresolvable: HashSet::new(),
             stamps: HashMap::new(),
             version: 0,
             clock: 0,
@@ -101,17 +102,17 @@ impl DocumentSync {
         self.generation
     }
 
-    /// Whether there is anything here for gopls.
+    /// Whether the workspace has any Go files.
     pub(crate) fn has_go(&self) -> bool {
         self.files.iter().any(|file| matters(&file.path))
     }
 
-    /// How much Go text there is.
+    /// The size of all Go sources.
     pub(crate) fn text_bytes(&self) -> u64 {
         self.files.of(LANGUAGE).map(|file| file.text.len() as u64).sum()
     }
 
-    /// Whether these files are the current ones as far as Go goes.
+    /// Whether the Go files among these are the current ones.
     pub(crate) fn is_current(&self, files: &Arc<Files>) -> bool {
         are_same(&self.files, files)
     }
@@ -124,7 +125,7 @@ impl DocumentSync {
             touched = true;
             self.reload |= is_manifest(&change.path);
             if self.reload || change.kind != FileChangeKind::Changed {
-                self.hopeless.clear();
+                self.unresolvable.clear();
             }
             let header = |files: &Files| files.get(&change.path).map(|it| header(&it.text).to_owned());
             match header(&self.files) {
@@ -145,13 +146,13 @@ impl DocumentSync {
         }
     }
 
-    /// Files outside of the workspace that its build reads have changed, what it reads beside the texts of Go, or what
-    /// decides how it is built.
+    /// A change of files outside the workspace that its build reads, of non-Go files that the build reads, or of the
+    /// build's configuration.
     pub(crate) fn feed_outside(&mut self, changes: &[FileChange]) {
-        // gopls takes in by itself only what it watches.
+        // gopls rereads by itself only the files that it watches.
         self.reload |= changes.iter().any(|it| is_manifest(&it.path) || !matters(&it.path));
         self.restructured = true;
-        self.hopeless.clear();
+        self.unresolvable.clear();
         for change in changes {
             let known = self.changed.entry(change.path.clone());
             known.and_modify(|kind| *kind = kind.then(change.kind)).or_insert(change.kind);
@@ -159,8 +160,8 @@ impl DocumentSync {
         self.generation += 1;
     }
 
-    /// gopls takes a file with the same inode and modification time for unchanged. Tools that restore the time
-    /// after writing in place would fool it, so such a file is held open until its time changes.
+    /// gopls considers a file with the same inode and modification time unchanged. A tool that restores the time after
+    /// writing in place would deceive it, so such a file is held open until its time changes.
     fn note_stamp(&mut self, change: &FileChange) {
         if self.files.get(&change.path).is_some_and(|it| it.overlay) {
             self.stamps.remove(&change.path);
@@ -180,20 +181,20 @@ impl DocumentSync {
         }
     }
 
-    /// Holds a file open: what gopls would read on the disk is not what it is to see.
+    /// Holds a file open, because its content on disk is not what gopls has to see.
     fn pin(&mut self, file: &str) {
         let document = self.open.entry(file.to_owned());
         document.or_insert(Document { sent: None, used: self.clock, pinned: true }).pinned = true;
     }
 
-    /// Notes how the files are found at the start.
+    /// Records the files' metadata at the start.
     pub(crate) fn note_stamps(&mut self, stamps: HashMap<String, Stamp>) {
         for (file, stamp) in stamps {
             self.stamps.entry(file).or_insert(stamp);
         }
     }
 
-    /// A new gopls reads everything from the disk, and no file is open in it.
+    /// A new gopls reads everything from disk and has no open file.
     pub(crate) fn restarted(&mut self) -> Vec<WorkspaceFolder> {
         self.changed.clear();
         self.fresh.clear();
@@ -204,12 +205,12 @@ impl DocumentSync {
         self.folders.iter().map(|folder| self.folder(folder)).collect()
     }
 
-    /// The files that gopls has to be asked about before it is asked anything else.
+    /// New files that need a request of their own before any other request.
     pub(crate) fn fresh(&self) -> Vec<String> {
         self.fresh.iter().cloned().collect()
     }
 
-    /// It was asked about these, in this generation.
+    /// These files were requested, in this generation.
     pub(crate) fn settled(&mut self, files: &[String], generation: u64) {
         if generation == self.generation {
             files.iter().for_each(|file| {
@@ -218,17 +219,18 @@ impl DocumentSync {
         }
     }
 
-    /// Has everything loaded anew before the next question.
-    pub(crate) fn load_anew(&mut self) {
+    /// Makes gopls load everything again before the next request.
+    pub(crate) fn request_reload(&mut self) {
         self.reload = true;
     }
 
-    /// gopls takes in what came and went with the first question after it; until then nobody answers in its place.
+    /// gopls processes created and deleted files at the next request; until then no other source may answer in its
+    /// place.
     pub(crate) fn is_restructured(&self) -> bool {
         self.restructured
     }
 
-    /// gopls was asked who names what in this generation.
+    /// gopls has computed references in this generation.
     pub(crate) fn was_asked(&mut self, generation: u64) {
         self.restructured &= generation != self.generation;
     }
@@ -237,26 +239,26 @@ impl DocumentSync {
         self.reloads
     }
 
-    /// Whether to ask once more about a file that gopls did not know, though it should: after it has loaded all anew,
-    /// if that was not done since the question (when there had been `reloads`).
+    /// Whether to retry a file that gopls did not know, although it should. gopls is retried after a full reload,
+    /// unless one has happened since the request (when the count was `reloads`).
     pub(crate) fn retries(&mut self, file: &str, reloads: u64) -> bool {
-        let hope = self.hopeless.insert(file.to_owned());
+        let hope = self.unresolvable.insert(file.to_owned());
         self.reload |= hope && self.reloads == reloads;
         hope
     }
 
-    /// Takes texts for granted that are not on the disk, until [`DocumentSync::take_back`].
+    /// Applies texts that are not on disk, until [`DocumentSync::take_back`].
     pub(crate) fn overlay(&mut self, texts: impl IntoIterator<Item = (String, Arc<str>)>) {
         self.overlay = texts.into_iter().collect();
         self.reload |= self.overlay.keys().any(|file| is_manifest(file));
     }
 
-    /// Ends a dry run: what gopls was sent of it is taken back before it is asked or sent anything else.
+    /// Ends a dry run: reverts what gopls was sent for it, before the next request or notification.
     pub(crate) fn take_back(&mut self) {
         for file in std::mem::take(&mut self.overlay).into_keys() {
             self.reload |= is_manifest(&file);
             if self.files.get(&file).is_none() {
-                // Once more from the disk, where it is not.
+                // gopls reads the disk again, where the file does not exist.
                 self.changed.insert(file, FileChangeKind::Deleted);
             }
         }
@@ -266,12 +268,12 @@ impl DocumentSync {
         self.overlay.get(file).or_else(|| self.files.get(file).map(|file| &file.text)).cloned()
     }
 
-    /// All that gopls has to know before it is asked about `wanted`, which are opened.
+    /// All notifications that gopls needs before a request about `wanted`. Opens these files.
     pub(crate) fn preamble(&mut self, wanted: &[&str]) -> Vec<Message> {
         let mut messages = Vec::new();
         self.clock += 1;
         self.close(|documents, file, _| documents.text(file).is_none(), &mut messages);
-        self.tell_changes(&mut messages);
+        self.push_changes(&mut messages);
         let dry: Vec<String> = self.overlay.keys().cloned().collect();
         for file in wanted.iter().copied().chain(dry.iter().map(String::as_str)) {
             if self.text(file).is_some() {
@@ -279,8 +281,8 @@ impl DocumentSync {
                 document.or_insert(Document { sent: None, used: 0, pinned: false }).used = self.clock;
             }
         }
-        self.tell_texts(&mut messages);
-        self.tell_folders(&mut messages);
+        self.push_texts(&mut messages);
+        self.push_folders(&mut messages);
         let excess = self.open.len().saturating_sub(OPEN_FILES.max(wanted.len()));
         if excess > 0 {
             let mut ages: Vec<u64> = self.open.values().filter(|it| !it.pinned).map(|it| it.used).collect();
@@ -304,7 +306,7 @@ impl DocumentSync {
         }
     }
 
-    fn tell_changes(&mut self, messages: &mut Vec<Message>) {
+    fn push_changes(&mut self, messages: &mut Vec<Message>) {
         let changes: Vec<FileEvent> = std::mem::take(&mut self.changed)
             .into_iter()
             .map(|(file, kind)| {
@@ -322,7 +324,7 @@ impl DocumentSync {
         }
     }
 
-    fn tell_folders(&mut self, messages: &mut Vec<Message>) {
+    fn push_folders(&mut self, messages: &mut Vec<Message>) {
         let folders = folders(&self.files);
         let reload = std::mem::take(&mut self.reload);
         if folders == self.folders && !reload {
@@ -332,7 +334,7 @@ impl DocumentSync {
         let gone: Vec<&String> = self.folders.iter().filter(|it| reload || !folders.contains(*it)).collect();
         let new: Vec<&String> = folders.iter().filter(|it| reload || !self.folders.contains(*it)).collect();
         let named = |folders: &[&String]| folders.iter().map(|it| self.folder(it)).collect::<Vec<_>>();
-        // One after the other: where gopls stumbles over the first, it does not come to the second.
+        // One notification each: if gopls fails at the first, it does not process the second.
         for (removed, added) in [(named(&gone), Vec::new()), (Vec::new(), named(&new))] {
             if !removed.is_empty() || !added.is_empty() {
                 let event = WorkspaceFoldersChangeEvent { added, removed };
@@ -343,7 +345,7 @@ impl DocumentSync {
         self.folders = folders;
     }
 
-    fn tell_texts(&mut self, messages: &mut Vec<Message>) {
+    fn push_texts(&mut self, messages: &mut Vec<Message>) {
         let files: Vec<String> = self.open.keys().cloned().collect();
         for file in files {
             let Some(text) = self.text(&file) else { continue };
@@ -380,7 +382,7 @@ impl DocumentSync {
     }
 }
 
-/// Whether two states are one as far as Go goes.
+/// Whether the Go files of two states are the same.
 pub(crate) fn are_same(one: &Arc<Files>, other: &Arc<Files>) -> bool {
     fn relevant(files: &Files) -> impl Iterator<Item = &semdex_engine::files::File> {
         files.iter().map(Arc::as_ref).filter(|file| matters(&file.path))
@@ -389,7 +391,7 @@ pub(crate) fn are_same(one: &Arc<Files>, other: &Arc<Files>) -> bool {
     Arc::ptr_eq(one, other) || of(one).eq(of(other))
 }
 
-/// What decides whether a build takes a file, and into which package.
+/// The part of a file that decides whether a build includes it, and in which package.
 pub(crate) fn header(text: &str) -> &str {
     let clause =
         if text.starts_with("package ") { Some(0) } else { memchr::memmem::find(text.as_bytes(), b"\npackage ") };
@@ -397,7 +399,7 @@ pub(crate) fn header(text: &str) -> &str {
     end.and_then(|end| text.get(..end)).unwrap_or(text)
 }
 
-/// What gopls itself would watch, and the list of vendored modules.
+/// The files that gopls itself would watch, and the list of vendored modules.
 pub(crate) fn matters(file: &str) -> bool {
     match base_name(file).rsplit_once('.') {
         Some((_, "go" | "mod" | "sum" | "work" | "s")) => true,
@@ -405,14 +407,14 @@ pub(crate) fn matters(file: &str) -> bool {
     }
 }
 
-/// Whether the go command opens a file of this name: for its package clause, its build constraints, or as a manifest.
+/// Whether the go command opens a file of this name, for its package clause, its build constraints, or as a manifest.
 pub(crate) fn is_read(name: &str) -> bool {
     const OTHERS: [&str; 17] =
         ["c", "cc", "cpp", "cxx", "m", "h", "hh", "hpp", "hxx", "f", "F", "for", "f90", "S", "sx", "swig", "swigcxx"];
     matters(name) || name.rsplit_once('.').is_some_and(|(_, extension)| OTHERS.contains(&extension))
 }
 
-/// What says which modules there are and what they need.
+/// Whether a file defines modules and their requirements.
 pub(crate) fn is_manifest(file: &str) -> bool {
     matches!(base_name(file), "go.mod" | "go.sum" | "go.work" | "go.work.sum" | "modules.txt")
 }
@@ -426,8 +428,8 @@ fn language_id(file: &str) -> &'static str {
     }
 }
 
-/// The directories that gopls loads as folders: each module's, but with a `go.work` at the root the root alone,
-/// which then says what belongs together. The go command never looks into `testdata`, `vendor`, `_x` and `.x`.
+/// The directories that gopls loads as folders: each module's; with a `go.work` at the root, only the root, because the
+/// file lists the modules. The go command ignores `testdata`, `vendor`, `_x` and `.x`.
 pub(crate) fn folders(files: &Files) -> BTreeSet<String> {
     let root = BTreeSet::from([String::new()]);
     if files.get("go.work").is_some() {
@@ -444,7 +446,7 @@ pub(crate) fn folders(files: &Files) -> BTreeSet<String> {
     if modules.is_empty() { root } else { modules }
 }
 
-/// A directory with nothing in it for the build of the module around it.
+/// A directory that the build of the enclosing module ignores.
 pub(crate) fn is_left_out(directory: &str) -> bool {
     directory == "vendor" || is_hidden(directory)
 }
@@ -454,7 +456,7 @@ fn stamp(root: &Root, file: &str) -> Option<Stamp> {
     Some((metadata.ino(), metadata.mtime(), metadata.mtime_nsec()))
 }
 
-/// How the files are found on the disk.
+/// The metadata of the files on disk.
 pub(crate) fn stamps(root: &Root, files: &Files) -> HashMap<String, Stamp> {
     files
         .iter()

@@ -29,7 +29,7 @@ use semdex_model::{
 };
 use semdex_process::fault;
 
-/// gopls, before it is started.
+/// The Go engine's kind: its properties, and how to start it.
 #[derive(Debug)]
 pub struct GoKind;
 
@@ -90,11 +90,11 @@ impl EngineKind for GoKind {
 struct GoEngine {
     go: Go,
     root: PathBuf,
-    /// Within the root, as the engine was notified of them last; none before it was.
+    /// The links within the root in the last notification; `None` before the first.
     links: Option<Vec<Link>>,
 }
 
-/// What comes or goes with a link.
+/// The files that appear or disappear with a link.
 fn read_by(link: &Link, files: &Files, kind: FileChangeKind) -> Vec<FileChange> {
     let read =
         link.texts(files).filter(|it| document_sync::matters(&it.path)).filter_map(|it| link.other_name(&it.path));
@@ -129,7 +129,7 @@ impl Engine for GoEngine {
         fault::point("go.feed");
         let changes: Vec<FileChange> = change.edits.iter().map(FileChange::from).collect();
         self.go.feed(change.files.clone(), &changes);
-        // What is built of a file by a link has that name: as if it lay outside.
+        // A file that a link leads to is built under the link's name, as if it were outside the workspace.
         let links = self.links.as_deref().filter(|_| change.is_on_disk).unwrap_or_default();
         let mut others = links::by_other_names(links, &changes, change.files);
         others.retain(|it| document_sync::matters(&it.path));
@@ -192,7 +192,7 @@ impl Engine for GoEngine {
     }
 }
 
-/// A view with the engine that it is of.
+/// A view with its engine.
 struct GoView {
     go: Go,
     view: View,

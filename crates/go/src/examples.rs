@@ -1,4 +1,4 @@
-//! `Example` functions: which symbol each is for, and its code as documentation shows it.
+//! `Example` functions: the symbol that each is for, and its code as documentation shows it.
 
 use super::modules::parent;
 use super::symbol_paths::{inner_path, is_test_file};
@@ -6,7 +6,7 @@ use crate::LANGUAGE;
 use semdex_engine::files::{File, Files};
 use semdex_model::{Example, ExampleOrigin, OutlineItem, Symbol, SymbolKind};
 
-/// The examples for a symbol of the workspace, from the tests beside it.
+/// The examples for a symbol of the workspace, from the tests in its directory.
 pub(crate) fn examples(files: &Files, symbol: &Symbol) -> Vec<Example> {
     let directory = parent(&symbol.place.file);
     let beside = files.below(directory).filter(|it| parent(&it.path) == directory && LANGUAGE.takes(&it.path));
@@ -33,13 +33,13 @@ pub(crate) fn examples_in<'f>(files: impl Iterator<Item = &'f File>, bits: &[&st
     examples
 }
 
-/// `ExampleType_Method_suffix`: a suffix begins with a small letter.
+/// `ExampleType_Method_suffix`: a suffix begins with a lower-case letter.
 fn is_for(rest: &str, base: &str) -> bool {
     let Some(suffix) = rest.strip_prefix(base) else { return false };
     suffix.is_empty() || suffix.strip_prefix('_').is_some_and(|it| it.starts_with(char::is_lowercase))
 }
 
-/// A file with one example, no test, and other things that the example needs is shown whole, as `go doc` does.
+/// A file with one example, no test, and other declarations that the example needs is shown whole, as in `go doc`.
 fn is_whole_file(file: &File) -> bool {
     let items = &file.outline().items;
     let is_test = |it: &&OutlineItem| it.test && it.kind == SymbolKind::Function;

@@ -10,9 +10,9 @@ use super::build_constraints::BuildContext;
 use super::dependency_sources::{Source, dependency, goroot_dir};
 use super::examples::examples_in;
 use super::gomod::parse_module;
-use super::modules::{GoPackage, Standing, below};
+use super::modules::{GoPackage, Membership, below};
 use super::package_overview::{Documentation, documented, overview};
-use super::package_set::{World, import_name, may_be_called};
+use super::package_set::{PackageSet, import_name, may_be_called};
 use super::session::Session;
 use super::symbol_paths::{self, Declaration, is_test_file};
 use super::{doc_links, predeclared, resolve, suggest};
@@ -21,14 +21,14 @@ use semdex_engine::files::{File, Files};
 use semdex_fs::read_file;
 use semdex_model::{Code, Description, Error, Origin, Package, Place, Symbol, SymbolQuery};
 
-/// Of a `go.mod`.
+/// The limit for a `go.mod`.
 const MOST_BYTES: usize = 10 << 20;
 
-/// Where a package lies.
-struct Home {
+/// A package outside the workspace: its directory, version and origin.
+struct ExternalPackage {
     source: Source,
     version: Option<String>,
-    /// Of the module; of the standard library the package.
+    /// The module; for the standard library, the package.
     origin: Arc<Origin>,
 }
 
@@ -37,7 +37,7 @@ pub(crate) fn resolve(session: &Session, files: &Files, query: &SymbolQuery) -> 
     wanted(files, query).into_iter().find_map(|(import_path, bits)| find(session, files, &import_path, &bits))
 }
 
-/// The packages that a query may speak of, each with what follows.
+/// The packages that a query may mean, each with the rest of the path.
 fn wanted(files: &Files, query: &SymbolQuery) -> Vec<(String, Vec<String>)> {
     let mut wanted: Vec<(String, Vec<String>)> = Vec::new();
     if let Some(package) = &query.package {
@@ -59,11 +59,11 @@ pub(crate) fn find(session: &Session, files: &Files, import_path: &str, bits: &[
     Some(description(session, files, import_path, bits)?.symbol)
 }
 
-/// With what may have been meant in the packages that a query names.
+/// Adds suggestions from the packages that a query names to the error.
 pub(crate) fn suggesting(session: &Session, files: &Files, query: &SymbolQuery, mut error: Error) -> Error {
     let mut suggestions = Vec::new();
     for (import_path, bits) in wanted(files, query) {
-        let Some(home) = home(session, files, &import_path) else { continue };
+        let Some(home) = locate(session, files, &import_path) else { continue };
         suggestions.extend(external_suggestions(&home.source, &import_path, &bits).unwrap_or_default());
     }
     for (package, bits) in resolve::splits(&query.symbol) {
@@ -80,14 +80,14 @@ pub(crate) fn suggesting(session: &Session, files: &Files, query: &SymbolQuery, 
     }
 }
 
-/// With the packages outside the workspace whose names are alike.
+/// Adds the packages outside the workspace with similar names to the error.
 pub(crate) fn suggesting_packages(files: &Files, package: &str, mut error: Error) -> Error {
     let known = std::mem::take(&mut error.help.suggestions);
     error.help.suggestions = suggest::distinct(known.into_iter().chain(imports_like(files, package)));
     error
 }
 
-/// What the workspace imports by a name that is much like this one.
+/// The imports of the workspace with a similar name.
 fn imports_like(files: &Files, name: &str) -> Vec<String> {
     const MOST: usize = 3;
     let imports: BTreeSet<&str> =
@@ -99,14 +99,14 @@ fn imports_like(files: &Files, name: &str) -> Vec<String> {
     ranked.into_iter().take(MOST).map(|it| it.1.to_owned()).collect()
 }
 
-/// All that the sources say of a symbol outside the workspace.
+/// The description of a symbol outside the workspace, from its sources.
 pub(crate) fn describe(session: &Session, files: &Files, symbol: &Symbol) -> Option<Description> {
     let bits: Vec<String> = symbol_paths::inner_path(symbol).split('.').map(str::to_owned).collect();
     description(session, files, &symbol.package, &bits)
 }
 
 fn description(session: &Session, files: &Files, import_path: &str, bits: &[String]) -> Option<Description> {
-    let home = home(session, files, import_path)?;
+    let home = locate(session, files, import_path)?;
     let bits: Vec<&str> = bits.iter().map(String::as_str).collect();
     let mut found = external_symbol(&home.source, import_path, &bits).ok().flatten()?;
     found.symbol.origin = Some(home.origin);
@@ -116,13 +116,13 @@ fn description(session: &Session, files: &Files, import_path: &str, bits: &[Stri
 /// A package outside the workspace, by its import path or the name that the workspace's imports give it.
 pub(crate) fn package(session: &Session, files: &Files, name: &str) -> Option<Package> {
     imports_called(files, name).into_iter().find_map(|import_path| {
-        let home = home(session, files, &import_path)?;
+        let home = locate(session, files, &import_path)?;
         let package = external_package(&home.source, &import_path, home.version.as_deref()).ok()?;
         Some(Package { origin: Some(home.origin), ..package })
     })
 }
 
-/// The import paths that a name may stand for: itself, then those imports of the workspace that are called so.
+/// The import paths that a name may mean: itself, then those imports of the workspace that have this name.
 fn imports_called(files: &Files, name: &str) -> Vec<String> {
     let mut paths = vec![name.to_owned()];
     if !name.contains('/') {
@@ -143,8 +143,8 @@ pub(crate) fn symbol_at(session: &Session, file: &File, place: &Place) -> Option
     Some(Symbol { origin: Some(Arc::new(origin)), ..symbol })
 }
 
-/// What a file declares at just this place; its package, if the place is the name in its package clause, by which
-/// gopls defines an import.
+/// The declaration with its name at exactly this place. At the name of the package clause, where gopls locates an
+/// import's definition, the package.
 pub(crate) fn declared_at(file: &File, package: &str, place: &Place, external: bool) -> Option<Symbol> {
     let mut found = None;
     file.outline().walk(&mut |item| {
@@ -158,7 +158,7 @@ pub(crate) fn declared_at(file: &File, package: &str, place: &Place, external: b
     }
 }
 
-/// Whether a package of a dependency has a file, by its name and text, of which this holds.
+/// Whether a package of a dependency has a file for which `holds` is true, given its name and text.
 pub(crate) fn has_file(
     session: &Session,
     files: &Files,
@@ -166,39 +166,38 @@ pub(crate) fn has_file(
     holds: impl Fn(&str, &str) -> bool,
 ) -> bool {
     let Some(toolchain) = session.toolchain() else { return false };
-    // The standard library does without whatever a build leaves out.
+    // The standard library works without the files that a build excludes.
     if goroot_dir(&toolchain.goroot, import_path).is_some() {
         return false;
     }
-    let Some(Home { source, .. }) = home(session, files, import_path) else { return false };
+    let Some(ExternalPackage { source, .. }) = locate(session, files, import_path) else { return false };
     let names = source.go_files().unwrap_or_default();
     names.iter().filter(|it| !is_test_file(it)).any(|it| source.read(it).is_ok_and(|text| holds(it, &text)))
 }
 
-fn home(session: &Session, files: &Files, import_path: &str) -> Option<Home> {
+fn locate(session: &Session, files: &Files, import_path: &str) -> Option<ExternalPackage> {
     let toolchain = session.toolchain()?;
     if let Some(source) = goroot_dir(&toolchain.goroot, import_path) {
         let version = Some(toolchain.version.clone());
         let origin = Arc::new(of_the_library(import_path, version.clone(), &source.directory()));
-        return Some(Home { source, version, origin });
+        return Some(ExternalPackage { source, version, origin });
     }
     let root = session.root.directory();
     let found = dependency(files, root, &toolchain.module_cache, None, import_path)?;
-    // What is vendored lies in the workspace, and is found there.
+    // Vendored packages are in the workspace and are found there.
     let outside = !found.source.directory().starts_with(root);
-    // What replaces a module has to be one itself.
-    let is_lawful = outside && (found.version.is_some() || found.source.is_module());
+    // A replacement must be a module itself.
+    let is_valid = outside && (found.version.is_some() || found.source.is_module());
     let root = found.source.module().to_string_lossy().into_owned();
     let origin = Arc::new(Origin { package: found.module, version: found.version.clone(), root });
-    is_lawful.then_some(Home { source: found.source, version: found.version, origin })
+    is_valid.then_some(ExternalPackage { source: found.source, version: found.version, origin })
 }
 
 fn of_the_library(import_path: &str, version: Option<String>, directory: &Path) -> Origin {
     Origin { package: import_path.to_owned(), version, root: directory.to_string_lossy().into_owned() }
 }
 
-/// The import path of a directory of the standard library, the module cache or a module that replaces another, and
-/// where it comes from.
+/// The import path and the origin of a directory in the standard library, the module cache or a replacing module.
 fn placed(session: &Session, directory: &Path) -> Option<(String, Origin)> {
     let toolchain = session.toolchain()?;
     if let Ok(path) = directory.strip_prefix(toolchain.goroot.join("src")) {
@@ -221,7 +220,7 @@ fn placed(session: &Session, directory: &Path) -> Option<(String, Origin)> {
     Some((import_path, Origin { package: module.path, version: None, root: home.to_str()?.to_owned() }))
 }
 
-/// The module cache writes upper case as `!` and lower case.
+/// The module cache writes an upper-case letter as `!` and the lower-case letter.
 fn unescaped(path: &str) -> String {
     let mut plain = String::with_capacity(path.len());
     let mut upper = false;
@@ -235,7 +234,7 @@ fn unescaped(path: &str) -> String {
     plain
 }
 
-/// The overview of a package in a directory; its files have absolute names.
+/// The overview of a package in a directory; the names of its files are absolute.
 fn external_package(source: &Source, import_path: &str, version: Option<&str>) -> io::Result<Package> {
     let (package, _) = read_package(source, import_path, &BuildContext::host())?;
     let package = package.named();
@@ -244,21 +243,21 @@ fn external_package(source: &Source, import_path: &str, version: Option<&str>) -
     Ok(shown)
 }
 
-/// All that a directory says of one symbol, given by what its path has behind the package: its source, docs and
-/// examples. `None`: the package has no such symbol.
+/// The description of one symbol from a directory: its source, docs and examples. `bits` is the symbol's path after the
+/// package. `None`: the package has no such symbol.
 fn external_symbol(source: &Source, import_path: &str, bits: &[&str]) -> io::Result<Option<Description>> {
     let (mut package, tests) = read_package(source, import_path, &BuildContext::host())?;
     let bits: Vec<String> = bits.iter().map(|it| (*it).to_owned()).collect();
     let all = package.files.clone();
     // Most packages have many files that never name the symbol; those need not be parsed.
     package.files.retain(|file| bits.iter().all(|bit| file.text.contains(bit.as_str())));
-    let mut world = World::new(vec![package]);
-    if declaration_in(&world, &bits).is_none() {
-        for package in &mut world.packages {
+    let mut package_set = PackageSet::new(vec![package]);
+    if declaration_in(&package_set, &bits).is_none() {
+        for package in &mut package_set.packages {
             package.files.clone_from(&all);
         }
     }
-    let Some(found) = declaration_in(&world, &bits) else { return Ok(None) };
+    let Some(found) = declaration_in(&package_set, &bits) else { return Ok(None) };
     let methods = methods_of(&all, found);
     let symbol = documented(found.symbol(), &methods, false);
     let names: Vec<&str> = found.bits().collect();
@@ -274,7 +273,7 @@ fn external_symbol(source: &Source, import_path: &str, bits: &[&str]) -> io::Res
     }))
 }
 
-/// The path that a doc link means: of the package itself, else of what any of its files imports.
+/// The path that a doc link means: in the package itself, else in an import of any of its files.
 fn linked(files: &[Arc<File>], package: &GoPackage, link: &str) -> Option<String> {
     let bits: Vec<String> = link.split('.').map(str::to_owned).collect();
     let (first, rest) = bits.split_first()?;
@@ -282,8 +281,8 @@ fn linked(files: &[Arc<File>], package: &GoPackage, link: &str) -> Option<String
     let declares = ["type ", "func ", "var ", "const ", "\t"].map(|it| format!("{it}{first}"));
     let likely = files.iter().filter(|file| declares.iter().any(|it| file.text.contains(it.as_str())));
     let package = GoPackage { files: likely.cloned().collect(), ..package.clone() };
-    let world = World::new(vec![package]);
-    if let Some(found) = declaration_in(&world, &bits) {
+    let package_set = PackageSet::new(vec![package]);
+    if let Some(found) = declaration_in(&package_set, &bits) {
         return Some(found.path());
     }
     let imports = files.iter().filter(|file| file.text.contains(first.as_str())).flat_map(|it| &it.outline().imports);
@@ -295,20 +294,20 @@ fn linked(files: &[Arc<File>], package: &GoPackage, link: &str) -> Option<String
     Some([std::slice::from_ref(&import.path), rest].concat().join("."))
 }
 
-/// What may have been meant by a symbol that a package does not have.
+/// Suggestions for a symbol that a package does not have.
 fn external_suggestions(source: &Source, import_path: &str, bits: &[String]) -> io::Result<Vec<String>> {
     let (mut package, _) = read_package(source, import_path, &BuildContext::host())?;
     package.files.retain(|file| !is_test_file(&file.path));
-    let world = World::new(vec![package.named()]);
+    let package_set = PackageSet::new(vec![package.named()]);
     let exported = |path: &String| suggest::is_exported(path, import_path);
-    Ok(suggest::alike(&world, bits, None).into_iter().filter(exported).collect())
+    Ok(suggest::alike(&package_set, bits, None).into_iter().filter(exported).collect())
 }
 
-fn declaration_in<'w>(world: &'w World, bits: &[String]) -> Option<Declaration<'w>> {
-    world.packages.iter().flat_map(|it| world.lookup(it, bits)).next()
+fn declaration_in<'w>(package_set: &'w PackageSet, bits: &[String]) -> Option<Declaration<'w>> {
+    package_set.packages.iter().flat_map(|it| package_set.lookup(it, bits)).next()
 }
 
-/// The methods of a type that was found, from all files of its package.
+/// The methods of the type `found`, from all files of its package.
 fn methods_of<'p>(files: &'p [Arc<File>], found: Declaration<'p>) -> Vec<Declaration<'p>> {
     let name = &found.item.name;
     let naming = files.iter().filter(|it| found.item.container.is_empty() && it.text.contains(name.as_str()));
@@ -317,7 +316,7 @@ fn methods_of<'p>(files: &'p [Arc<File>], found: Declaration<'p>) -> Vec<Declara
     methods.filter(|it| it.item.container.first() == Some(name)).collect()
 }
 
-/// The files of a package that a build takes, and apart from them its tests.
+/// The files of a package that a build includes, and separately its tests.
 fn read_package(source: &Source, import_path: &str, context: &BuildContext) -> io::Result<(GoPackage, Vec<Arc<File>>)> {
     let directory = source.directory();
     let (mut files, mut tests) = (Vec::new(), Vec::new());
@@ -337,7 +336,7 @@ fn read_package(source: &Source, import_path: &str, context: &BuildContext) -> i
         name: String::new(),
         directory: directory.to_string_lossy().into_owned(),
         files,
-        standing: Standing::Member,
+        standing: Membership::Member,
         external: true,
     };
     Ok((package, tests))

@@ -1,4 +1,4 @@
-//! A file as the index sees it: its symbols with their usages, what it uses, and who uses it.
+//! The overview of a file: its symbols with their usages, what it uses, and what uses it.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use semdex_engine::Result;
 use semdex_engine::files::File;
 use semdex_model::{Answer, Coverage, Downstream, Import, Overview, Symbol, Upstream};
 
-/// What the text alone says: no usages are counted.
+/// The overview from the text alone, without usages.
 pub(crate) fn of_text(layout: &Layout, file: &File) -> Overview {
     Overview {
         package: layout.package_of(&file.path).map(str::to_owned),
@@ -27,7 +27,7 @@ pub(crate) fn of_text(layout: &Layout, file: &File) -> Overview {
     }
 }
 
-/// Symbols whose usages are asked for at the same time; each asks several questions itself.
+/// The number of symbols whose usages are computed concurrently; each needs several requests.
 const SYMBOLS_AT_ONCE: usize = 4;
 
 pub(crate) async fn of(queries: &GoplsQueries<'_>, file: &File) -> Result<Answer<Overview>> {
@@ -48,7 +48,7 @@ pub(crate) async fn of(queries: &GoplsQueries<'_>, file: &File) -> Result<Answer
     let mut downstream: BTreeMap<Arc<str>, (BTreeSet<String>, BTreeSet<usize>)> = BTreeMap::new();
     for answer in answers {
         let (symbol, answer) = answer?;
-        // Without an answer there is no count: a nought would say that nobody uses it.
+        // Without an answer there is no count: zero would mean that nothing uses the symbol.
         if answer.coverage.complete || !answer.value.items.is_empty() {
             counted.insert(symbol.name_at.start, answer.value.count());
         }
@@ -84,7 +84,7 @@ fn fill(symbols: &mut [Symbol], counted: &BTreeMap<usize, semdex_model::UsageCou
     }
 }
 
-/// What the file's text takes from each package that it imports.
+/// The names that the file uses from each package that it imports.
 fn upstream(layout: &Layout, file: &File) -> Vec<Upstream> {
     let selected = selected(&file.text);
     let uses = |import: &Import| {
@@ -108,8 +108,8 @@ fn upstream(layout: &Layout, file: &File) -> Vec<Upstream> {
     upstream
 }
 
-/// The name that a package goes by where no alias is given: its own, as far as it can be read, else what its
-/// import path suggests.
+/// The name of a package imported without an alias: from its package clause if readable, else guessed from its import
+/// path.
 fn package_name(layout: &Layout, import_path: &str) -> String {
     let own =
         layout.files_of(import_path).iter().filter(|file| !is_test_file(file)).find_map(|file| layout.files.get(file));
@@ -119,11 +119,11 @@ fn package_name(layout: &Layout, import_path: &str) -> String {
     import_name(import_path).to_owned()
 }
 
-/// The exported names that stand behind a name and a dot, by that name.
+/// The exported names after a name and a dot, by that name.
 fn selected(text: &str) -> HashMap<&str, BTreeSet<&str>> {
     let mut found = HashMap::<&str, BTreeSet<&str>>::new();
     let code = syntax::tokens(text).filter(|it| !matches!(it.kind, Kind::Space | Kind::Comment));
-    // The three before each token, as far as they go together.
+    // The preceding tokens of a selector, as far as they match.
     let (mut before, mut name, mut dot) = ("", None, false);
     for token in code {
         let piece = text.get(token.span.start..token.span.end).unwrap_or_default();

@@ -1,8 +1,8 @@
-//! What a name means in one file: its own package, its imports by the names they have there, what Go declares for
-//! all, and only then everything else.
+//! Name resolution in the scope of one file: its own package, its imports by their names there, the predeclared names,
+//! and only then everything else.
 
 use super::modules::{GoPackage, module_of, package_of};
-use super::package_set::{World, may_be_called};
+use super::package_set::{PackageSet, may_be_called};
 use super::predeclared;
 use super::resolve::{ExternalLookup, Meant, Wanted, anywhere, exactly, unknown_package, within};
 use super::same_paths::preferring;
@@ -11,7 +11,7 @@ use semdex_engine::files::Files;
 use semdex_model::{Code, Error, Import};
 
 pub(crate) struct FileScope<'w> {
-    world: &'w World,
+    package_set: &'w PackageSet,
     files: &'w Files,
     file: &'w str,
     own: Option<&'w GoPackage>,
@@ -19,16 +19,16 @@ pub(crate) struct FileScope<'w> {
 }
 
 impl<'w> FileScope<'w> {
-    pub(crate) fn of(world: &'w World, files: &'w Files, file: &'w str) -> Result<FileScope<'w>, Error> {
+    pub(crate) fn of(package_set: &'w PackageSet, files: &'w Files, file: &'w str) -> Result<FileScope<'w>, Error> {
         let unknown = || Error::new(Code::UnknownFile, format!("there is no file `{file}` in the workspace"));
         let imports = &files.get(file).ok_or_else(unknown)?.outline().imports;
-        let own = package_of(files, file).and_then(|(path, _)| world.package(&path));
-        Ok(FileScope { world, files, file, own, imports })
+        let own = package_of(files, file).and_then(|(path, _)| package_set.package(&path));
+        Ok(FileScope { package_set, files, file, own, imports })
     }
 
     pub(crate) fn sees(&self, wanted: &Wanted, outside: ExternalLookup) -> Meant<'w> {
-        let own = || self.own.map(|it| self.world.lookup(it, &wanted.bits)).unwrap_or_default();
-        for found in [exactly(self.world, wanted), own()] {
+        let own = || self.own.map(|it| self.package_set.lookup(it, &wanted.bits)).unwrap_or_default();
+        for found in [exactly(self.package_set, wanted), own()] {
             if !found.is_empty() {
                 return Meant::Here(self.preferring(found));
             }
@@ -40,26 +40,34 @@ impl<'w> FileScope<'w> {
         if let Some(symbol) = universal.flatten() {
             return Meant::Outside(Box::new(symbol));
         }
-        let members = self.own.map(|it| self.world.members(it, &wanted.bits)).unwrap_or_default();
-        if members.is_empty() { anywhere(self.world, wanted, outside) } else { Meant::Here(self.preferring(members)) }
+        let members = self.own.map(|it| self.package_set.members(it, &wanted.bits)).unwrap_or_default();
+        if members.is_empty() {
+            anywhere(self.package_set, wanted, outside)
+        } else {
+            Meant::Here(self.preferring(members))
+        }
     }
 
-    /// What a link in a doc comment means: a thing of the package, or of one that the file imports.
+    /// The target of a link in a doc comment: in the package, or in one that the file imports.
     pub(crate) fn linked(&self, wanted: &Wanted) -> Option<String> {
-        let own = self.own.map(|it| self.world.lookup(it, &wanted.bits)).unwrap_or_default();
+        let own = self.own.map(|it| self.package_set.lookup(it, &wanted.bits)).unwrap_or_default();
         if let Some(found) = own.first() {
-            return Some(self.world.symbol(found).path);
+            return Some(self.package_set.symbol(found).path);
         }
         let (qualifier, bits) = wanted.bits.split_first()?;
         let import = self.imports.iter().find(|it| self.is_called(it, qualifier))?;
-        let Some(package) = self.world.package(&import.path) else {
+        let Some(package) = self.package_set.package(&import.path) else {
             return Some([std::slice::from_ref(&import.path), bits].concat().join("."));
         };
-        let found = self.world.lookup(package, bits);
-        if bits.is_empty() { Some(import.path.clone()) } else { found.first().map(|it| self.world.symbol(it).path) }
+        let found = self.package_set.lookup(package, bits);
+        if bits.is_empty() {
+            Some(import.path.clone())
+        } else {
+            found.first().map(|it| self.package_set.symbol(it).path)
+        }
     }
 
-    /// In a package, by the name that it has here.
+    /// Resolves a name in a package, given by its name in this file.
     pub(crate) fn within(&self, package: &str, wanted: &Wanted, outside: ExternalLookup) -> Result<Meant<'w>, Error> {
         let scope = self.packages(package);
         let named = self.imports.iter().filter(|it| self.is_called(it, package));
@@ -68,20 +76,20 @@ impl<'w> FileScope<'w> {
             return elsewhere
                 .next()
                 .map(|it| Meant::Outside(Box::new(it)))
-                .ok_or_else(|| unknown_package(self.world, package));
+                .ok_or_else(|| unknown_package(self.package_set, package));
         }
-        Ok(Meant::Here(self.preferring(within(self.world, &scope, wanted))))
+        Ok(Meant::Here(self.preferring(within(self.package_set, &scope, wanted))))
     }
 
-    /// The packages that a name means here: by the whole path or directory, by what the file calls its imports, and
-    /// of others those that it imports, or that lie in its module.
+    /// The packages that a name means here: by the whole path or directory, by the name of an import, and otherwise
+    /// packages that the file imports or that are in its module.
     fn packages(&self, name: &str) -> Vec<&'w GoPackage> {
-        let named = self.world.packages_named(name);
+        let named = self.package_set.packages_named(name);
         if named.iter().any(|it| it.import_path == name || it.directory == name) {
             return named;
         }
         if let Some(import) = self.imports.iter().find(|it| self.is_called(it, name)) {
-            return self.world.package(&import.path).into_iter().collect();
+            return self.package_set.package(&import.path).into_iter().collect();
         }
         let module = |path: &str| module_of(self.files, path).map(|it| it.directory);
         let here = module(self.file);
@@ -97,7 +105,7 @@ impl<'w> FileScope<'w> {
         named
     }
 
-    /// By an import: behind its name, or without one where it is imported by a dot.
+    /// Resolves a name by an import: after the import's name, or without it for a dot import.
     fn imported(&self, wanted: &Wanted, outside: ExternalLookup) -> Option<Meant<'w>> {
         let qualified = wanted.bits.split_first().filter(|(_, bits)| !bits.is_empty());
         let by_name = self.imports.iter().filter_map(|import| {
@@ -106,16 +114,16 @@ impl<'w> FileScope<'w> {
         });
         let dotted = self.imports.iter().filter(|it| it.alias.as_deref() == Some("."));
         by_name.chain(dotted.map(|it| (it, wanted.bits.as_slice()))).find_map(|(import, bits)| {
-            let Some(package) = self.world.package(&import.path) else {
+            let Some(package) = self.package_set.package(&import.path) else {
                 return outside(&import.path, bits).map(|it| Meant::Outside(Box::new(it)));
             };
-            let found = self.world.lookup(package, bits);
+            let found = self.package_set.lookup(package, bits);
             (!found.is_empty()).then_some(Meant::Here(found))
         })
     }
 
     fn is_called(&self, import: &Import, name: &str) -> bool {
-        match (&import.alias, self.world.package(&import.path)) {
+        match (&import.alias, self.package_set.package(&import.path)) {
             (Some(alias), _) => alias == name,
             (None, Some(package)) => package.name == name,
             (None, None) => may_be_called(&import.path, name),

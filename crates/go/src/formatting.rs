@@ -1,5 +1,5 @@
-//! What goimports and gofmt make of planned texts, asked of gopls in a dry run: it has the session for itself
-//! meanwhile, and what it was sent is taken back before anybody else asks anything.
+//! Planned texts after goimports and gofmt. gopls computes them in a dry run with exclusive access to the session,
+//! which is reverted before the next query.
 
 use std::sync::Arc;
 
@@ -97,7 +97,7 @@ impl Step {
     }
 }
 
-/// The file's text after a step, if that changes it.
+/// The file's text after a step, if the step changes it.
 async fn asked(queries: &GoplsQueries<'_>, name: &str, step: Step) -> std::result::Result<Option<Arc<str>>, Failure> {
     let Some(file) = queries.load(name) else { return Ok(None) };
     let uri = queries.session.root.uri(name);

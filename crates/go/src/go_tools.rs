@@ -1,4 +1,4 @@
-//! What `go build`, `go vet` and `go test` say of the modules of a root as they lie on the disk.
+//! Runs `go build`, `go vet` and `go test` on the modules of a root and parses their output.
 
 mod affected_packages;
 mod test_events;
@@ -10,17 +10,17 @@ use serde_json::Value;
 
 use self::test_events::Tests;
 use super::gomod::Module;
-use super::modules::{self, GoPackage, Standing, base_name, below, rest_of};
+use super::modules::{self, GoPackage, Membership, base_name, below, rest_of};
 use super::{LANGUAGE, process};
 use semdex_engine::verify::text::finding;
 use semdex_engine::verify::{Ended, Job, Planned, Report, normal};
 use semdex_model::{Diagnostic, Missing, MissingCode, Severity, VerifyKind};
 use semdex_process::process_group::lines::Streams;
 
-/// What is found out before anything is built: the modules, by their texts.
+/// Plans a run: finds the modules from the texts, before anything is built.
 pub(crate) fn plan<'j>(job: &'j Job) -> Box<dyn Planned + 'j> {
     let packages: Vec<GoPackage> =
-        modules::packages(&job.files).into_iter().filter(|it| it.standing == Standing::Member).collect();
+        modules::packages(&job.files).into_iter().filter(|it| it.standing == Membership::Member).collect();
     let works = modules::works(&job.files);
     let is_ignored = |directory: &str| {
         directory.split('/').any(|it| it == "testdata" || it == "vendor" || it.starts_with(['_', '.']))
@@ -39,7 +39,7 @@ pub(crate) fn plan<'j>(job: &'j Job) -> Box<dyn Planned + 'j> {
     Box::new(Plan { modules: modules.collect() })
 }
 
-/// The directory of the module that a directory belongs to.
+/// The directory of a directory's module.
 fn nearest(files: &semdex_engine::files::Files, directory: &str) -> Option<String> {
     modules::module_of(files, directory).map(|it| it.directory)
 }
@@ -48,18 +48,18 @@ struct Plan {
     modules: Vec<GoModule>,
 }
 
-/// A module, and which of its packages are asked about.
+/// A module, and which of its packages are checked.
 struct GoModule {
     module: Module,
     packages: Vec<GoPackage>,
-    /// The `go.work` around it does not use it.
+    /// The enclosing `go.work` does not use it.
     is_apart: bool,
-    /// Directories relative to the module's, where not all are asked about.
+    /// The selected directories, relative to the module; `None` selects all.
     chosen: Option<BTreeSet<String>>,
 }
 
 impl GoModule {
-    /// What `go` is asked about.
+    /// The package patterns for `go`.
     fn patterns(&self) -> Vec<String> {
         match &self.chosen {
             None => vec!["./...".to_owned()],
@@ -67,12 +67,13 @@ impl GoModule {
         }
     }
 
-    /// Where a package lies, relative to the module.
+    /// A package's directory relative to the module.
     fn inner<'a>(&self, directory: &'a str) -> &'a str {
         rest_of(directory, &self.module.directory).unwrap_or(directory)
     }
 
-    /// The packages that a name means: an import path, a directory, or the last part of either where nothing else fits.
+    /// The packages that a name means: an import path, a directory, or, if nothing else matches, the last segment of
+    /// either.
     fn named(&self, name: &str) -> BTreeSet<String> {
         let plain = name.strip_suffix("_test").unwrap_or(name);
         let directory = name.strip_prefix("./").unwrap_or(name).trim_end_matches('/');
@@ -139,7 +140,7 @@ impl Planned for Plan {
     }
 }
 
-/// One module at work.
+/// One run in one module.
 struct Run<'a> {
     job: &'a Job,
     module: &'a GoModule,
@@ -149,14 +150,14 @@ impl Run<'_> {
     fn run(&self, report: &mut Report) {
         match self.job.kind {
             VerifyKind::Check => {
-                // What has only tests is built with them below.
+                // Packages with only tests are built with the tests below.
                 let has_code = |it: &GoPackage| it.files.iter().any(|it| !it.path.ends_with("_test.go"));
                 let chosen = |it: &&GoPackage| {
                     self.module.chosen.as_ref().is_none_or(|chosen| chosen.contains(self.module.inner(&it.directory)))
                 };
                 if self.module.packages.iter().filter(chosen).any(has_code) {
                     let mut command = self.go("build");
-                    // Nothing is written where a single program is built.
+                    // Prevents an output file when a single program is built.
                     command.args(["-o", "/dev/null"]);
                     match &self.module.chosen {
                         None => drop(command.arg("./...")),
@@ -187,7 +188,7 @@ impl Run<'_> {
         if self.module.is_apart {
             command.env("GOWORK", "off");
         }
-        // `go.mod` and `go.sum` stay as they are, whatever the user has set.
+        // `go.mod` and `go.sum` are never changed, whatever the user has configured.
         let flags = std::env::var("GOFLAGS").unwrap_or_default();
         if flags.split_whitespace().any(|it| it.trim_start_matches('-') == "mod=mod") {
             command.arg("-mod=readonly");
@@ -218,7 +219,8 @@ impl Run<'_> {
         if ended != Ended::Badly {
             return;
         }
-        // As JSON it says which analyzer found what, and always ends well. What was vetted already is not vetted again.
+        // The JSON output names the analyzer of each diagnostic, and the exit code is always 0. Results of the first
+        // run are cached.
         let mut command = self.go("vet");
         command.arg("-json").args(self.module.patterns());
         let mut json = String::new();
@@ -238,7 +240,7 @@ impl Run<'_> {
         }
     }
 
-    /// A line of what `go vet` prints, with the analyzer that said it.
+    /// Parses a line of `go vet`, with the analyzer that reported it.
     fn vetted(&self, line: &str, named: &BTreeMap<(String, String), String>, report: &mut Report) {
         if let Some(error) = line.strip_prefix("vet: ") {
             return self.text(error, "go vet", report);
@@ -258,7 +260,7 @@ impl Run<'_> {
         });
     }
 
-    /// A line that speaks of a place that does not compile.
+    /// Parses a line about a compile error.
     fn text(&self, line: &str, source: &str, report: &mut Report) {
         if line.starts_with([' ', '\t', '#']) {
             return;
@@ -276,7 +278,7 @@ impl Run<'_> {
         });
     }
 
-    /// A file as `go` names it: relative to where it was started.
+    /// Converts a file name of `go`, relative to its working directory.
     fn name_of(&self, file: &str) -> String {
         let directory = self.job.root.join(&self.module.module.directory);
         self.job.name_of(&normal(&directory.join(file)))
@@ -313,12 +315,12 @@ impl Run<'_> {
                 }
             }
             self.job.tell("testing", tests.done(), 0);
-            tests.hand_over(&mut |failed| self.take(failed, report));
+            tests.take_failures(&mut |failed| self.take(failed, report));
         });
         tests.end(&mut |failed| self.take(failed, report));
         let (passed, failed, skipped) = tests.counts();
         report.count(passed, failed, skipped);
-        // A part of a test is known to be there once it has run.
+        // A subtest is known only after it has run.
         for wanted in self.job.tests.iter().filter(|it| it.contains('/')) {
             if tests.has_run(wanted) {
                 report.found_tests.insert(wanted.clone());
@@ -326,7 +328,7 @@ impl Run<'_> {
         }
     }
 
-    /// The packages with tests of the wanted names, and what `-run` takes for them.
+    /// The packages with tests of the requested names, and the argument of `-run` for them.
     fn selected(&self, report: &mut Report) -> (Vec<String>, String) {
         let mut patterns = BTreeSet::new();
         let mut names: BTreeSet<String> = BTreeSet::new();
@@ -370,7 +372,7 @@ impl Run<'_> {
     }
 }
 
-/// A directory of a module as `go` takes it.
+/// A directory of a module as an argument of `go`.
 fn pattern(directory: &str) -> String {
     if directory.is_empty() { ".".to_owned() } else { format!("./{directory}") }
 }
@@ -382,7 +384,7 @@ fn is_test(name: &str) -> bool {
         .any(|it| name.strip_prefix(it).is_some_and(|rest| !rest.starts_with(|it: char| it.is_lowercase())))
 }
 
-/// As a regular expression takes it literally, with blanks as `go test` rewrites them.
+/// Escapes a name for a regular expression, with blanks as `go test` rewrites them.
 fn escaped(name: &str) -> String {
     let mut escaped = String::new();
     for letter in name.chars() {
@@ -394,7 +396,7 @@ fn escaped(name: &str) -> String {
     escaped
 }
 
-/// The whole message of a line of the compiler: what follows the place.
+/// The message in a line of the compiler: the text after the place.
 fn message_of(line: &str) -> Option<&str> {
     let mut rest = line;
     let (_, after) = rest.split_once(".go:")?;
@@ -408,7 +410,7 @@ fn message_of(line: &str) -> Option<&str> {
     Some(rest.trim())
 }
 
-/// What `go vet -json` says: the analyzer of each place and message.
+/// Parses `go vet -json`: the analyzer of each place and message.
 fn analyzers(json: &str) -> Vec<((String, String), String)> {
     let Ok(Value::Object(packages)) = serde_json::from_str(json) else { return Vec::new() };
     let mut found = Vec::new();

@@ -1,11 +1,11 @@
-//! What `go.mod` and `go.work` say, and the order of versions.
+//! Parser for `go.mod` and `go.work`, and the order of versions.
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Module {
-    /// Where its `go.mod` lies; `""` is the root.
+    /// The directory of its `go.mod`; `""` is the root.
     pub directory: String,
     pub path: String,
     pub go: Option<String>,
@@ -36,7 +36,7 @@ pub(crate) struct Work {
     pub go: Option<String>,
     /// The directories of its modules, as workspace paths.
     pub uses: Vec<String>,
-    /// Those that lie outside of the workspace, as they are written.
+    /// The directories outside the workspace, as they are written.
     pub uses_outside: Vec<String>,
     pub replaces: Vec<Replace>,
 }
@@ -77,7 +77,7 @@ pub(crate) fn parse_work(directory: &str, text: &str) -> Work {
     work
 }
 
-/// Of several for one module in one version the last counts.
+/// For one module in one version, the last replacement counts.
 fn drop_overridden(replaces: &mut Vec<Replace>) {
     let mut later = BTreeSet::new();
     replaces.reverse();
@@ -96,7 +96,7 @@ fn parse_replace(words: &[&str]) -> Option<Replace> {
     })
 }
 
-/// The statements of a `go.mod` or `go.work` as words, those in a block each with the block's verb.
+/// The statements of a `go.mod` or `go.work` as words. Each line of a block is a statement with the block's verb.
 fn statements(text: &str) -> Vec<Vec<String>> {
     let mut statements = Vec::new();
     let mut block: Option<String> = None;
@@ -137,7 +137,7 @@ fn words(line: &str) -> Vec<String> {
     words
 }
 
-/// A relative path from a directory of the workspace; `None` if it leads out of it.
+/// Resolves a relative path from a directory of the workspace; `None` if the result is outside it.
 fn join(directory: &str, relative: &str) -> Option<String> {
     if relative.starts_with('/') {
         return None;
@@ -155,7 +155,7 @@ fn join(directory: &str, relative: &str) -> Option<String> {
     Some(components.join("/"))
 }
 
-/// By semantic versioning's order, build metadata aside.
+/// Compares by semantic versioning, ignoring build metadata.
 pub(crate) fn compare_versions(a: &str, b: &str) -> Ordering {
     let parts = |version: &str| {
         let version = version.strip_prefix('v').unwrap_or(version).split('+').next().unwrap_or_default().to_owned();

@@ -1,4 +1,4 @@
-//! Where the identifiers of the workspace's files stand: read once for each content, kept small.
+//! The identifiers of the workspace's files and their places, parsed once for each content and stored compactly.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{Hash as _, Hasher as _};
@@ -10,16 +10,16 @@ use semdex_engine::files::{File, Files};
 use semdex_engine::unpoisoned;
 use semdex_model::{Role, Span};
 
-/// One place where a name stands.
+/// One occurrence of a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Named {
     pub span: Span,
     pub role: Role,
-    /// It names something new there, and so nothing that is declared elsewhere.
+    /// The occurrence declares something, and so refers to no other declaration.
     pub declares: bool,
 }
 
-/// The identifiers of each content that was asked about.
+/// The identifiers of each parsed content.
 #[derive(Default)]
 pub(crate) struct Identifiers {
     files: Mutex<HashMap<blake3::Hash, Arc<Index>>>,
@@ -37,7 +37,7 @@ struct Entry {
 }
 
 impl Identifiers {
-    /// The places in a file where a name stands, in the order of the text.
+    /// The occurrences of a name in a file, in the order of the text.
     pub(crate) fn named(&self, file: &File, name: &str) -> Vec<Named> {
         if name.is_empty() || memchr::memmem::find(file.text.as_bytes(), name.as_bytes()).is_none() {
             return Vec::new();
@@ -50,13 +50,13 @@ impl Identifiers {
         if let Some(index) = files().get(&file.hash) {
             return index.clone();
         }
-        // Parsed without the lock: two may do it at once, which harms nobody.
+        // Parsed without the lock. Two threads may parse the same content, which is harmless.
         let index = Arc::new(Index::of(&file.text));
         files().insert(file.hash, index.clone());
         index
     }
 
-    /// Forgets contents that no file has any more, when there are many.
+    /// Drops contents that no file has any longer, if there are many.
     pub(crate) fn prune(&self, current: &Files) {
         let mut files = unpoisoned::lock(&self.files);
         let go = || current.of(LANGUAGE);
@@ -105,15 +105,15 @@ fn hash(name: &str) -> u32 {
     (hasher.finish() >> 32) as u32
 }
 
-/// How a name is written where it stands.
+/// The syntax around an occurrence of a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Written {
     /// `x.Name`
     Selected,
-    /// `Name:`, as in `T{Name: 1}`; a label and a case are written so too.
+    /// `Name:`, as in `T{Name: 1}`; a label and a case look the same.
     Key,
     Alone,
-    /// A comment stands in the way.
+    /// A comment is next to the name.
     Unclear,
 }
 

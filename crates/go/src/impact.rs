@@ -1,5 +1,5 @@
-//! A dry run: what the compiler would say if an edit were made, by the checker (`quick.rs`); where that cannot tell, by
-//! gopls.
+//! The effect of an edit before it is made: the diagnostics that it adds and fixes, and the code that it affects. The
+//! checker computes it (`checker/impact.rs`), or gopls in a dry run if the checker cannot.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -20,23 +20,23 @@ use semdex_model::{
 };
 use semdex_text::diff::OffsetMap;
 
-/// Files that are checked before and after; more are said to be unchecked.
+/// The maximum number of files checked before and after; the rest are reported as unchecked.
 const MAX_FILES: usize = 400;
-/// Changed declarations whose references are looked up.
+/// The maximum number of changed declarations whose references are looked up.
 const MAX_ALTERED: usize = 200;
 
-/// What was edited, seen from before and after.
+/// An edit with the states before and after it.
 pub(super) struct EditContext {
     pub before: Arc<Files>,
     pub after: Arc<Files>,
     pub altered: Vec<Altered>,
-    /// Of the edited files that are there before and after, by whole lines; and the way back.
+    /// For the files that exist before and after: the line-based map of offsets, and its inverse.
     shifts: BTreeMap<String, [OffsetMap; 2]>,
 }
 
-/// A place that names what changes, in the state before.
+/// A reference to a changed declaration, in the state before.
 pub(super) struct Named {
-    /// Which of the altered.
+    /// Index of the changed declaration in `altered`.
     at: usize,
     file: String,
     span: Span,
@@ -48,7 +48,7 @@ impl Named {
     }
 }
 
-/// Takes the texts of the dry run back when it is dropped.
+/// Reverts the texts of the dry run when dropped.
 pub(super) struct Overlaid<'a>(pub(super) &'a Session);
 
 impl Drop for Overlaid<'_> {
@@ -71,7 +71,7 @@ pub(crate) async fn run(
     let context = EditContext::new(files, &edits);
     let layout = session.layout(&context.before);
     let after = Layout::of(context.after.clone(), &session.context());
-    // The checker does not tell what is missing for want of cgo from what is missing.
+    // The checker does not distinguish names that are undeclared from names that are missing without cgo.
     let is_partial = |it: &FileEdit| layout.cgo_behind(&it.file).or_else(|| after.cgo_behind(&it.file)).is_some();
     let quick = match !session.trusted && edits.iter().any(is_partial) {
         true => None,
@@ -82,19 +82,19 @@ pub(crate) async fn run(
         None => by_gopls(&session, [&layout, &after], &context, &edits, generation, deadlines).await?,
     };
     unchecked(&session, &context, &after, &edits, &mut change_impact.impact);
-    // No build takes them, so nobody has looked at them.
+    // No build includes these files, so they were not checked.
     let of_go = edits.iter().filter(|it| LANGUAGE.takes(&it.file));
     for edit in of_go.filter(|it| !layout.is_active(&it.file) && !after.is_active(&it.file)) {
         change_impact.coverage.lacks(unlisted_occurrences::left_out(&edit.file));
     }
-    tell_unanswered(&mut change_impact);
+    report_unanswered(&mut change_impact);
     unindexed::of_change(&context.before, &mut change_impact).await?;
     Ok(change_impact)
 }
 
-/// What could not be asked stands beside what was not looked for: nobody takes the lists for whole.
-fn tell_unanswered(change_impact: &mut ChangeImpact) {
-    // gopls refused a question that the impact rests on.
+/// Adds failed queries to the list of what was not checked, so that clients do not take the result as complete.
+fn report_unanswered(change_impact: &mut ChangeImpact) {
+    // gopls refused a request that the impact depends on.
     let is_refusal = |it: &Missing| it.code == MissingCode::Unsupported && it.scope.as_deref() == Some(SCOPE);
     let unanswered = change_impact.coverage.missing.iter().filter(|it| it.code.passes() || is_refusal(it));
     for missing in unanswered.cloned().collect::<Vec<_>>() {
@@ -102,8 +102,7 @@ fn tell_unanswered(change_impact: &mut ChangeImpact) {
     }
 }
 
-/// With the session for itself meanwhile; whatever happens, what gopls was sent is taken back before anybody else asks
-/// anything.
+/// Holds the session exclusively. In any case gopls's texts are reverted before the next request.
 pub(super) async fn by_gopls(
     session: &Session,
     [layout, after]: [&Layout; 2],
@@ -112,7 +111,7 @@ pub(super) async fn by_gopls(
     generation: u64,
     deadlines: Deadlines,
 ) -> Result<ChangeImpact> {
-    // What changes is decided by the text alone.
+    // The texts alone determine the changed declarations.
     let unanswered = |missing: Missing| {
         let mut change_impact = ChangeImpact::unanswered(missing);
         context.impact([layout, after], &BTreeMap::new(), Vec::new(), &mut change_impact);
@@ -146,7 +145,7 @@ pub(super) async fn by_gopls(
     if session.documents().generation() != generation {
         return Err(Stop::Stale);
     }
-    // What could be asked of one state only says nothing of a difference.
+    // A file that was checked in one state only gives no difference.
     for file in &checked {
         let created = context.before.get(file).is_none();
         let deleted = context.after.get(file).is_none();
@@ -157,8 +156,8 @@ pub(super) async fn by_gopls(
             _ => {}
         }
     }
-    let states = [State { layout, found: &old }, State { layout: after, found: &new }];
-    discount(states, &mut change_impact, |it| context.writes(it));
+    let states = [CheckedState { layout, found: &old }, CheckedState { layout: after, found: &new }];
+    drop_unobservable(states, &mut change_impact, |it| context.writes(it));
     change_impact.new.sort();
     change_impact.fixed.sort();
     context.impact([layout, after], &reach.symbols, reach.named, &mut change_impact);
@@ -169,12 +168,12 @@ pub(super) async fn by_gopls(
     Ok(change_impact)
 }
 
-/// Whether the impact of a change of this file is computed here.
+/// Whether this module computes the impact of a change of this file.
 pub(crate) fn concerns_go(file: &str) -> bool {
     LANGUAGE.takes(file) || matches!(file.rsplit('/').next(), Some("go.mod" | "go.work"))
 }
 
-/// gopls cannot be notified that a file on the disk is gone: it is sent an empty text.
+/// gopls cannot be notified of a deletion that has not happened: it is sent an empty text.
 pub(super) fn planned(edit: &FileEdit) -> Arc<str> {
     match (&edit.new, &edit.old) {
         (Some(new), _) => new.clone(),
@@ -186,7 +185,7 @@ pub(super) fn planned(edit: &FileEdit) -> Arc<str> {
     }
 }
 
-/// The places that name what is changed, and the files that have to be looked at because of it.
+/// The references to the changed declarations, and the files to check because of them.
 #[derive(Default)]
 struct AffectedSet {
     named: Vec<Named>,
@@ -224,8 +223,8 @@ impl AffectedSet {
         Ok(reach)
     }
 
-    /// A change of a method or field is felt wherever its type is used, for it may no longer fit an interface; and
-    /// an interface's wherever a type is used that has its methods.
+    /// A change of a method or field can affect every use of its type, which may no longer satisfy an interface. A
+    /// change of an interface can affect every use of a type that implements it.
     async fn around(
         &mut self,
         queries: &GoplsQueries<'_>,
@@ -249,7 +248,7 @@ impl AffectedSet {
             types.extend(implementations.value.into_iter().filter(|it| !it.external));
         }
         types.push(owner);
-        // Candidates only: what is not found here is not missing from an answer.
+        // These are candidates only: one that is not found leaves no gap in an answer.
         for symbol in types {
             self.files.insert(symbol.place.file.clone());
             let Some(file) = queries.load(&symbol.name_at.file) else { continue };
@@ -263,7 +262,7 @@ impl AffectedSet {
         Ok(())
     }
 
-    /// All files to check, in and around the edited ones.
+    /// All files to check: the edited ones, their packages, and the affected ones.
     fn files(
         &self,
         [before, after]: [&Layout; 2],
@@ -285,7 +284,7 @@ impl AffectedSet {
             let detail = format!("{} files may be touched; {MAX_FILES} were checked", files.len());
             change_impact.lacks(Missing::new(MissingCode::TooMany, SCOPE, detail));
         }
-        // The edited files before all.
+        // The edited files come first.
         let edited: Vec<String> =
             files.iter().filter(|file| edits.iter().any(|it| it.file == **file)).cloned().collect();
         let others = files.iter().filter(|file| !edited.contains(file)).cloned().collect::<Vec<_>>();
@@ -327,7 +326,7 @@ impl EditContext {
         EditContext { shifts, altered, after: Arc::new(after), before }
     }
 
-    /// Sorts the diagnostics of one file into new and fixed. Lines that an edit moves are no difference.
+    /// Sorts the diagnostics of one file into new and fixed. A diagnostic on a moved line is the same diagnostic.
     pub(crate) fn difference(
         &self,
         file: &str,
@@ -351,8 +350,8 @@ impl EditContext {
         for found in new {
             let stays = self.stays(file, found.place.line);
             let same = |(old, moved): &(&Diagnostic, Option<Diagnostic>)| match moved {
-                Some(moved) => stays && moved.place.line == found.place.line && says_the_same(moved, found),
-                None => !stays && says_the_same(old, found),
+                Some(moved) => stays && moved.place.line == found.place.line && is_same(moved, found),
+                None => !stays && is_same(old, found),
             };
             match left.iter().position(same) {
                 Some(at) => {
@@ -364,7 +363,7 @@ impl EditContext {
         change_impact.fixed.extend(left.into_iter().map(|(old, moved)| moved.unwrap_or_else(|| old.clone())));
     }
 
-    /// Whether a place of the state after stands on a line that was not there before.
+    /// Whether a diagnostic of the state after is on a line that the edit added.
     pub(crate) fn writes(&self, found: &Diagnostic) -> bool {
         match self.shifts.contains_key(&found.place.file) {
             true => !self.stays(&found.place.file, found.place.line),
@@ -372,7 +371,7 @@ impl EditContext {
         }
     }
 
-    /// Where a place of the state before stands after; none on a line that does not stay.
+    /// The place in the state after of a place in the state before; `None` if its line does not stay.
     pub(crate) fn moved(&self, file: &str, span: Span) -> Option<Span> {
         let Some([map, _]) = self.shifts.get(file) else { return Some(span) };
         let lines = self.before.get(file)?.lines();
@@ -382,7 +381,7 @@ impl EditContext {
         (moved.end <= self.after.get(file)?.text.len()).then_some(moved)
     }
 
-    /// Whether a line of the state after, from 1, stands in the state before too.
+    /// Whether a line of the state after, counted from 1, exists in the state before too.
     fn stays(&self, file: &str, line: usize) -> bool {
         let Some([_, back]) = self.shifts.get(file) else { return true };
         let start = self.after.get(file).and_then(|it| it.lines().line_span(line)).map(|it| it.start);
@@ -399,7 +398,7 @@ impl EditContext {
         let impact = &mut change_impact.impact;
         let altered = self.altered.iter().enumerate();
         impact.changed = altered.map(|(at, it)| changed(layouts, symbols.get(&at), it)).collect();
-        // Where the changed things were named, in the text after the change.
+        // The references to the changed declarations, at their places after the change.
         let mut references: Vec<(usize, Affected)> = Vec::new();
         for Named { at, file, span } in named {
             if let (Some(span), Some(file)) = (self.moved(&file, span), self.after.get(&file)) {
@@ -442,7 +441,7 @@ impl EditContext {
         impact.tests = tests(references.into_iter().map(|(_, it)| it)).into_iter().map(Reaching::from).collect();
     }
 
-    /// The changed thing that a message speaks of; the only one, if there is but one.
+    /// The changed declaration that a message names; the only one, if there is only one.
     fn named_in(&self, found: &Diagnostic, changed: &[Changed]) -> Option<String> {
         let outward: Vec<(&Altered, &Changed)> =
             self.altered.iter().zip(changed).filter(|(it, _)| it.is_seen_from_outside()).collect();
@@ -471,11 +470,11 @@ fn changed([before, after]: [&Layout; 2], known: Option<&Symbol>, altered: &Alte
     }
 }
 
-fn says_the_same(a: &Diagnostic, b: &Diagnostic) -> bool {
+fn is_same(a: &Diagnostic, b: &Diagnostic) -> bool {
     (&a.message, &a.code, a.severity, &a.source) == (&b.message, &b.code, b.severity, &b.source)
 }
 
-/// The test functions that name a changed thing, each once.
+/// The test functions that name a changed declaration, each once.
 fn tests(references: impl Iterator<Item = Affected>) -> Vec<Affected> {
     let mut seen = BTreeSet::new();
     let is_function = |path: &str| {
@@ -488,7 +487,7 @@ fn tests(references: impl Iterator<Item = Affected>) -> Vec<Affected> {
         .collect()
 }
 
-/// What this impact cannot know, where it matters for this edit.
+/// Adds what this impact cannot determine, if it is relevant for this edit.
 fn unchecked(session: &Session, context: &EditContext, layout: &Layout, edits: &[FileEdit], impact: &mut Impact) {
     let outward = context.altered.iter().filter(|it| it.is_seen_from_outside() && it.kind != ChangeKind::Added);
     let names: BTreeSet<&str> =
@@ -510,30 +509,31 @@ fn unchecked(session: &Session, context: &EditContext, layout: &Layout, edits: &
     }
 }
 
-/// How gopls signs what its parser finds.
+/// The source that gopls gives to diagnostics of its parser.
 const PARSER: &str = "syntax";
 
-/// One state of the files, and what was found there.
+/// One state of the files with its diagnostics.
 #[derive(Clone, Copy)]
-pub(crate) struct State<'a> {
+pub(crate) struct CheckedState<'a> {
     pub layout: &'a Layout,
     pub found: &'a HashMap<String, Vec<Diagnostic>>,
 }
 
-impl State<'_> {
+impl CheckedState<'_> {
     fn has(&self, file: &str, what: impl Fn(&Diagnostic) -> bool) -> bool {
         self.found.get(file).is_some_and(|found| found.iter().any(what))
     }
 
-    /// Whether a file's package, or one that it imports, has errors. Those of its tests do not touch the rest.
+    /// Whether a file's package, or one that it imports, has errors. Errors in tests do not affect other files.
     fn is_broken(&self, file: &str) -> bool {
         let is_error = |it: &Diagnostic| it.severity == Severity::Error;
         let meaning = self.layout.meaning_of(file);
         meaning.iter().filter(|it| is_test_file(file) || !is_test_file(it)).any(|it| self.has(it, is_error))
     }
 
-    /// Whether something of this kind would not be found in this file, were it there.
-    fn is_silent(&self, diagnostic: &Diagnostic) -> bool {
+    /// Whether such a diagnostic could not be found in this file. Analyzers skip a package with errors, and the type
+    /// checker does not report on a file that does not parse.
+    fn hides(&self, diagnostic: &Diagnostic) -> bool {
         let file = &diagnostic.place.file;
         match diagnostic.severity {
             Severity::Error => diagnostic.source != PARSER && self.has(file, |it| it.source == PARSER),
@@ -542,16 +542,16 @@ impl State<'_> {
     }
 }
 
-/// Takes from what is fixed that which is merely not looked for any more, and from what is new that which was not
-/// looked for before, unless it stands on a line that the edit wrote.
-pub(crate) fn discount(
-    [before, after]: [State; 2],
+/// Drops diagnostics that only seem fixed because their analysis did not run after the edit. Drops warnings that only
+/// seem new because their analysis did not run before, unless they are on a line that the edit wrote.
+pub(crate) fn drop_unobservable(
+    [before, after]: [CheckedState; 2],
     change_impact: &mut ChangeImpact,
     is_written: impl Fn(&Diagnostic) -> bool,
 ) {
-    // What was found in spite of errors can be found in spite of errors.
-    let is_silenced = |it: &Diagnostic| after.is_silent(it) && !before.is_silent(it);
-    let is_heard = |it: &Diagnostic| before.is_silent(it) && !after.is_silent(it);
-    change_impact.fixed.retain(|it| !is_silenced(it));
-    change_impact.new.retain(|it| it.severity == Severity::Error || !is_heard(it) || is_written(it));
+    // A diagnostic that was found in spite of errors before can be found in spite of errors after.
+    let is_hidden_after = |it: &Diagnostic| after.hides(it) && !before.hides(it);
+    let is_revealed = |it: &Diagnostic| before.hides(it) && !after.hides(it);
+    change_impact.fixed.retain(|it| !is_hidden_after(it));
+    change_impact.new.retain(|it| it.severity == Severity::Error || !is_revealed(it) || is_written(it));
 }

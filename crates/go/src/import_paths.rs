@@ -1,7 +1,7 @@
-//! Which import paths, module paths and versions are lawful, by the rules of `golang.org/x/mod/module`. Only these
-//! become parts of the names of files.
+//! Validity of import paths, module paths and versions by the rules of `golang.org/x/mod/module`. Only valid ones
+//! become parts of file names.
 
-/// Names that Windows keeps for devices, whatever follows after a dot.
+/// Names that Windows reserves for devices, with any extension.
 const DEVICES: [&str; 22] = [
     "CON", "com1", "com2", "com3", "com4", "com5", "com6", "com7", "com8", "com9", "lpt1", "lpt2", "lpt3", "lpt4",
     "lpt5", "lpt6", "lpt7", "lpt8", "lpt9", "NUL", "PRN", "AUX",
@@ -9,21 +9,21 @@ const DEVICES: [&str; 22] = [
 
 /// `module.CheckImportPath`.
 pub(crate) fn is_import_path(path: &str) -> bool {
-    !path.starts_with('-') && path.split('/').all(|it| is_element(it) && it.chars().all(|it| is_lawful(it, "-._~+")))
+    !path.starts_with('-') && path.split('/').all(|it| is_element(it) && it.chars().all(|it| is_valid(it, "-._~+")))
 }
 
-/// What `module.EscapeVersion` takes, of what go.mod files hold.
+/// `module.EscapeVersion`, for versions in go.mod files.
 pub(crate) fn is_version(version: &str) -> bool {
-    is_element(version) && version.chars().all(|it| is_lawful(it, "-._~+"))
+    is_element(version) && version.chars().all(|it| is_valid(it, "-._~+"))
 }
 
-fn is_lawful(character: char, signs: &str) -> bool {
+fn is_valid(character: char, signs: &str) -> bool {
     character.is_ascii_alphanumeric() || signs.contains(character)
 }
 
 fn is_element(element: &str) -> bool {
     let short = element.split('.').next().unwrap_or_default();
-    // `PROGRA~1`: another name of a directory on Windows.
+    // `PROGRA~1`: the short name of a directory on Windows.
     let is_short_name = short
         .rsplit_once('~')
         .is_some_and(|(_, number)| !number.is_empty() && number.bytes().all(|it| it.is_ascii_digit()));
@@ -75,7 +75,7 @@ mod tests {
         ] {
             assert!(!is_import_path(path), "{path}");
         }
-        for (version, lawful) in [
+        for (version, valid) in [
             ("v1.3.0", true),
             ("v0.0.0-20240101000000-abcdef123456", true),
             ("v2.0.0+incompatible", true),
@@ -84,7 +84,7 @@ mod tests {
             ("", false),
             ("v1!0", false),
         ] {
-            assert_eq!(is_version(version), lawful, "{version}");
+            assert_eq!(is_version(version), valid, "{version}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Fills the index of usages in the background: after the start, and with what each change made unknown.
+//! Fills the usage index in the background: after the start, and again with the symbols that each change invalidated.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -16,13 +16,13 @@ use semdex_engine::{Deadlines, Progress};
 use semdex_model::{State, Symbol};
 use semdex_process::fault;
 
-/// Nothing is asked before no change came for so long.
+/// Queries begin after this time without a change.
 const QUIET: Duration = Duration::from_millis(300);
 const LIMIT: Duration = Duration::from_secs(60);
-/// What the checker is asked for in one question, so that nobody waits long for the next.
+/// Symbols in one query to the checker, so that other queries need not wait long.
 const AT_ONCE: usize = 200;
 const STAGE: &str = "usages";
-/// Where gopls did not answer, it is asked again after so long.
+/// The pause before a retry if gopls did not answer.
 const AGAIN: Duration = Duration::from_secs(1);
 
 pub(crate) async fn run(session: Arc<Session>, stop: CancellationToken) {
@@ -33,7 +33,7 @@ pub(crate) async fn run(session: Arc<Session>, stop: CancellationToken) {
 }
 
 async fn fill_for_ever(session: &Arc<Session>) {
-    let mut filler = Filler { session, hopeless: HashSet::new() };
+    let mut filler = Filler { session, incomplete: HashSet::new() };
     loop {
         let mut link = session.link.subscribe();
         if link.wait_for(|it| matches!(it, Link::Up { .. })).await.is_err() {
@@ -78,7 +78,7 @@ async fn fill_for_ever(session: &Arc<Session>) {
         if !filled.is_whole {
             continue;
         }
-        // All that answers can rest on is there.
+        // All data that answers use is available.
         session.note_ready();
         tokio::select! {
             () = fed => {}
@@ -87,7 +87,7 @@ async fn fill_for_ever(session: &Arc<Session>) {
     }
 }
 
-/// How many symbols were asked about, and whether nothing is left to ask.
+/// The number of queried symbols, and whether none is left.
 struct Filled {
     asked: usize,
     is_whole: bool,
@@ -95,30 +95,30 @@ struct Filled {
 
 struct Filler<'a> {
     session: &'a Arc<Session>,
-    /// Symbols of which not all usages could be found: they are not asked about again and again.
-    hopeless: HashSet<String>,
+    /// Symbols with usages that could not all be found. They are not queried again.
+    incomplete: HashSet<String>,
 }
 
 impl Filler<'_> {
-    /// Asks for all that is not known; gives up when the content changes, or gopls does not answer.
+    /// Queries all unknown symbols. Stops when the content changes or gopls does not answer.
     async fn fill(&mut self, files: &Arc<Files>, generation: u64) -> Filled {
         let session = self.session.clone();
         let files = files.clone();
         let listed = tokio::task::spawn_blocking(move || {
             let layout = session.layout(&files);
-            // An edit is compared with these.
+            // Later edits are compared with these.
             layout.built().filter_map(|it| files.get(it)).for_each(|it| drop(session.units.of(it)));
             let unknown = unknown(&session, &layout, generation);
             (layout, unknown)
         });
         let Ok((layout, mut unknown)) = listed.await else { return Filled { asked: 0, is_whole: false } };
         if self.session.index.size().0 == 0 {
-            self.hopeless.clear();
+            self.incomplete.clear();
         }
-        unknown.retain(|it| !self.hopeless.contains(&it.path));
+        unknown.retain(|it| !self.incomplete.contains(&it.path));
         let total = unknown.len();
         let mut learned = false;
-        // Of those that are known all at once too.
+        // Symbols that the checker resolved in one query count too.
         let mut asked = 0;
         for (done, symbol) in unknown.iter().enumerate() {
             let _turn = self.session.gate.read().await;
@@ -129,10 +129,10 @@ impl Filler<'_> {
             let limit = Instant::now() + LIMIT;
             let deadlines = Deadlines { ready: limit, answer: limit };
             let queries = GoplsQueries::new(self.session, &layout, deadlines, Some(generation));
-            // It may come up while gopls is asked for one after the other.
+            // The checker may become ready during the queries to gopls.
             if !learned && self.session.checker.is_ready() && !self.session.documents().is_restructured() {
                 for some in unknown[done..].chunks(AT_ONCE) {
-                    self.tell(asked, total);
+                    self.report_progress(asked, total);
                     usages::learn(&queries, some).await;
                     asked += some.len();
                 }
@@ -143,15 +143,15 @@ impl Filler<'_> {
                 return stopped;
             }
             if !self.session.index.knows(generation, symbol) {
-                self.hopeless.insert(symbol.path.clone());
+                self.incomplete.insert(symbol.path.clone());
             }
             asked = asked.max(done + 1);
-            self.tell(asked, total);
+            self.report_progress(asked, total);
         }
         Filled { asked: total, is_whole: true }
     }
 
-    fn tell(&self, done: usize, total: usize) {
+    fn report_progress(&self, done: usize, total: usize) {
         self.session.status.send_if_modified(|status| {
             let is_up = matches!(status.state, State::Ready | State::Indexing);
             if is_up {
@@ -162,7 +162,7 @@ impl Filler<'_> {
     }
 }
 
-/// The symbols of what is built of which the index does not know all usages.
+/// The symbols of built files whose usages the index does not have.
 fn unknown(session: &Session, layout: &Layout, generation: u64) -> Vec<Symbol> {
     let mut unknown = Vec::new();
     for file in layout.built() {

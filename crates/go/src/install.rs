@@ -1,4 +1,5 @@
-//! Finding gopls, or installing it with the user's own `go` into semdex's cache.
+//! Finds gopls, or installs it with the user's own `go` into semdex's cache. Lists the programs that the Go engine
+//! needs.
 
 use std::fs::File;
 use std::io;
@@ -19,16 +20,16 @@ pub(crate) const MODULE: &str = "golang.org/x/tools/gopls";
 const INSTALL_LIMIT: Duration = Duration::from_secs(15 * 60);
 const VERSION_LIMIT: Duration = Duration::from_secs(20);
 
-/// A gopls that can be started.
+/// An installed gopls.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Installed {
     pub program: PathBuf,
     pub version: String,
 }
 
-/// Why there is no gopls; says what to do.
+/// Why there is no gopls, with the next step.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum Lack {
+pub(crate) enum InstallError {
     #[error(
         "`go` is not on the PATH, and gopls is of no use without it: install Go 1.26 or later \
          (https://go.dev/doc/install), then restart semdex"
@@ -41,17 +42,17 @@ pub(crate) enum Lack {
     Failed(String),
 }
 
-impl From<io::Error> for Lack {
-    fn from(error: io::Error) -> Lack {
-        Lack::Failed(error.to_string())
+impl From<io::Error> for InstallError {
+    fn from(error: io::Error) -> InstallError {
+        InstallError::Failed(error.to_string())
     }
 }
 
-/// The cached gopls, else the user's own if it is at least as new as the pin, else a freshly installed one.
-/// `progress` hears what takes time.
-pub(crate) async fn ensure(cache_dir: &Path, progress: &(dyn Fn(&str) + Sync)) -> Result<Installed, Lack> {
-    // gopls is of no use without `go`, which it runs to learn what a module holds.
-    let go = search_path::find("go").ok_or(Lack::NoGo)?;
+/// The cached gopls, else the user's own if it is at least as new as the pinned version, else a newly installed one.
+/// `progress` is called at the start of slow steps.
+pub(crate) async fn ensure(cache_dir: &Path, progress: &(dyn Fn(&str) + Sync)) -> Result<Installed, InstallError> {
+    // gopls needs `go`, which it runs to load modules.
+    let go = search_path::find("go").ok_or(InstallError::NoGo)?;
     let directory = cache_dir.join("gopls").join(VERSION);
     let program = directory.join("gopls");
     if let Some(found) = cached(&program) {
@@ -71,10 +72,10 @@ pub(crate) async fn ensure(cache_dir: &Path, progress: &(dyn Fn(&str) + Sync)) -
     }
     progress(&format!("installing gopls {VERSION}"));
     install(&go, &directory, &program).await?;
-    cached(&program).ok_or_else(|| Lack::Failed("the installed program is not there".to_owned()))
+    cached(&program).ok_or_else(|| InstallError::Failed("the installed program is not there".to_owned()))
 }
 
-/// Where gopls is, or would be taken from, without installing it.
+/// The path of gopls if it is installed. Does not install it.
 pub(crate) fn known(cache_dir: &Path) -> Option<PathBuf> {
     let program = cache_dir.join("gopls").join(VERSION).join("gopls");
     cached(&program).map(|it| it.program).or_else(|| search_path::find("gopls"))
@@ -84,8 +85,13 @@ fn cached(program: &Path) -> Option<Installed> {
     is_executable(program).then(|| Installed { program: program.to_owned(), version: VERSION.to_owned() })
 }
 
-/// A program from its sources, which need nothing but the standard library; the one that is there already, if it is.
-pub(crate) async fn build(go: &Path, directory: &Path, name: &str, sources: &[(&str, &str)]) -> Result<PathBuf, Lack> {
+/// Builds a program from its sources, which need only the standard library; returns an existing build if there is one.
+pub(crate) async fn build(
+    go: &Path,
+    directory: &Path,
+    name: &str,
+    sources: &[(&str, &str)],
+) -> Result<PathBuf, InstallError> {
     let program = directory.join(name);
     if is_executable(&program) {
         return Ok(program);
@@ -106,8 +112,8 @@ pub(crate) async fn build(go: &Path, directory: &Path, name: &str, sources: &[(&
     Ok(program)
 }
 
-/// Builds into a directory of its own and renames, so that nobody ever sees half a program.
-async fn install(go: &Path, directory: &Path, program: &Path) -> Result<(), Lack> {
+/// Builds in a separate directory and renames, so that other processes never see an incomplete program.
+async fn install(go: &Path, directory: &Path, program: &Path) -> Result<(), InstallError> {
     let build = tempfile::Builder::new().prefix("install-").tempdir_in(directory)?;
     let mut command = command(go, build.path());
     command.args(["install", &format!("{MODULE}@{VERSION}")]).env("GOBIN", build.path());
@@ -116,7 +122,7 @@ async fn install(go: &Path, directory: &Path, program: &Path) -> Result<(), Lack
     Ok(())
 }
 
-/// Not in a workspace: nothing of it may have a say in what is built.
+/// Runs outside the workspace, so that the workspace cannot influence the build.
 fn command(go: &Path, directory: &Path) -> Command {
     let mut command = Command::new(go);
     command
@@ -129,22 +135,23 @@ fn command(go: &Path, directory: &Path) -> Command {
     command
 }
 
-async fn run(command: Command) -> Result<(), Lack> {
+async fn run(command: Command) -> Result<(), InstallError> {
     let output = process_group::output(command, INSTALL_LIMIT).await.map_err(|error| match error {
-        Failure::Late => Lack::Failed(format!("no end after {} minutes", INSTALL_LIMIT.as_secs() / 60)),
-        other => Lack::Failed(other.to_string()),
+        Failure::Late => InstallError::Failed(format!("no end after {} minutes", INSTALL_LIMIT.as_secs() / 60)),
+        other => InstallError::Failed(other.to_string()),
     })?;
     if !output.status.success() {
         let stderr = String::from_utf8_lossy(&output.stderr);
         let lines: Vec<&str> = stderr.lines().filter(|line| !line.starts_with("go: downloading")).collect();
         let last = lines.get(lines.len().saturating_sub(5)..).unwrap_or_default().join("; ");
-        return Err(Lack::Failed(last));
+        return Err(InstallError::Failed(last));
     }
     Ok(())
 }
 
-/// One installer at a time, in all processes. Released when the file is closed, and so with its holder's death.
-async fn lock(path: &Path, progress: &(dyn Fn(&str) + Sync)) -> Result<File, Lack> {
+/// A lock for one installer at a time across all processes. Released when the file is closed, also when its holder
+/// dies.
+async fn lock(path: &Path, progress: &(dyn Fn(&str) + Sync)) -> Result<File, InstallError> {
     let file = File::options().create(true).truncate(false).write(true).open(path)?;
     let deadline = Instant::now() + INSTALL_LIMIT;
     loop {
@@ -154,12 +161,12 @@ async fn lock(path: &Path, progress: &(dyn Fn(&str) + Sync)) -> Result<File, Lac
                 progress("waiting for another semdex that installs gopls");
                 tokio::time::sleep(Duration::from_millis(250)).await;
             }
-            Err(error) => return Err(Lack::Failed(format!("{} cannot be locked: {error}", path.display()))),
+            Err(error) => return Err(InstallError::Failed(format!("{} cannot be locked: {error}", path.display()))),
         }
     }
 }
 
-/// What `gopls version` says: a line with the module and its version.
+/// The version in the output of `gopls version`.
 async fn version_of(program: &Path) -> Option<String> {
     let mut command = Command::new(program);
     command.arg("version").current_dir("/");
@@ -169,7 +176,7 @@ async fn version_of(program: &Path) -> Option<String> {
     (module == MODULE).then(|| version.trim().to_owned())
 }
 
-/// Releases only: a pre-release or a development build counts as older than any pin.
+/// Compares releases only: a pre-release or a development build counts as older than any pinned version.
 fn at_least(version: &str, pin: &str) -> bool {
     fn numbers(version: &str) -> Option<Vec<u64>> {
         version.strip_prefix('v')?.split('.').map(|number| number.parse().ok()).collect()
@@ -197,7 +204,7 @@ pub(crate) fn requirements(cache_dir: &Path) -> Vec<Requirement> {
         Requirement {
             name: "gopls".to_owned(),
             found: known(cache_dir).map(shown),
-            // The first start installs it, where Go is.
+            // The first start installs it, if Go is installed.
             is_needed: false,
             install: format!("go install {}@{}", MODULE, VERSION),
             without: "the first start takes a minute more, and needs a network, to install it",

@@ -1,9 +1,9 @@
-//! Of which symbols an edit leaves the usages as they were, and where in the edited files they stand now.
+//! Which symbols an edit leaves with the same usages, and where these are in the edited files afterwards.
 //!
-//! In Go a name is resolved by what stands in its own package and by the types of what stands around it, and every
-//! type begins at a name that is written. So an edit inside a function's body touches that body alone; a changed
-//! declaration touches what names it, what is declared by naming it, and so on: all that is found by words. What
-//! cannot be decided so touches everything.
+//! In Go, a name is resolved by the declarations of its package and by the types in the surrounding code, and every
+//! type is derived from a written name. So an edit inside a function body affects only that body. A changed declaration
+//! affects the code that names it, the declarations that name it, and so on. All these are found by words. An edit that
+//! cannot be analysed this way invalidates everything.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex};
@@ -24,16 +24,17 @@ pub(crate) enum Invalidation {
 
 #[derive(Default)]
 pub(crate) struct Invalidated {
-    /// How the places of each edited file move, by the statements and declarations that stay.
+    /// How the places in each edited file move, computed from its unchanged statements and declarations.
     pub shifts: HashMap<Arc<str>, OffsetMap>,
-    /// Names of which a place may mean another thing now. Two words may share a hash, so more may be touched.
+    /// Names with a place that may have another meaning now. Two words may share a hash, so more names may be
+    /// invalidated.
     pub words: HashSet<WordHash>,
-    /// A type may have come to fit an interface, or not to fit it any more: then gopls counts other calls as usages
-    /// of its methods.
+    /// A type may have started or stopped satisfying an interface. gopls then counts other calls as usages of its
+    /// methods.
     pub methods: bool,
 }
 
-/// The declarations of each content that was asked about.
+/// The declarations of each parsed content.
 #[derive(Default)]
 pub(crate) struct UnitStore {
     known: Mutex<HashMap<blake3::Hash, Option<Arc<[DeclarationSpan]>>>>,
@@ -50,7 +51,7 @@ impl UnitStore {
         units
     }
 
-    /// Forgets contents that no file has any more, when there are many.
+    /// Drops contents that no file has any longer, if there are many.
     pub(crate) fn prune(&self, current: &Files) {
         let mut known = unpoisoned::lock(&self.known);
         let go = || current.of(LANGUAGE);
@@ -61,7 +62,7 @@ impl UnitStore {
     }
 }
 
-/// `header` is what stands before the end of a file's package clause.
+/// `header` returns the text up to the end of a file's package clause.
 pub(crate) fn of(
     store: &UnitStore,
     before: &Files,
@@ -70,7 +71,7 @@ pub(crate) fn of(
     header: impl Fn(&str) -> &str,
 ) -> Invalidation {
     let mut touched = Invalidated::default();
-    // Names that are declared otherwise, or by naming one that is.
+    // Names whose declaration changed, or that are declared with such a name.
     let mut changed = HashSet::new();
     for change in changes {
         let (Some(old), Some(new)) = (before.get(&change.path), after.get(&change.path)) else {
@@ -118,17 +119,17 @@ fn slice(text: &str, span: Span) -> &str {
     text.get(span.start..span.end).unwrap_or_default()
 }
 
-/// What an edit of one file touches by itself.
+/// The direct effect of an edit of one file.
 fn compare(
     (old, old_units): (&File, &[DeclarationSpan]),
     (new, new_units): (&File, &[DeclarationSpan]),
     touched: &mut Invalidated,
     changed: &mut HashSet<WordHash>,
 ) -> OffsetMap {
-    // What stays, and where it begins now.
+    // The unchanged declarations, and where they begin now.
     let mut kept: Vec<(Span, usize)> = Vec::new();
     let (mut gone, mut come): (Vec<&DeclarationSpan>, Vec<&DeclarationSpan>) = (Vec::new(), new_units.iter().collect());
-    // In their order, so that of equal ones the first stays the first.
+    // In order, so that the first of equal declarations remains the first.
     for unit in old_units {
         let text = slice(&old.text, unit.span);
         match come.iter().position(|it| slice(&new.text, it.span) == text) {
@@ -178,7 +179,7 @@ fn body(
     kept.push((Span::new(start + old_part.end, old_unit.span.end), new_unit.span.start + new_part.end));
 }
 
-/// Of a function with another head and the same body, only what the head declares is another.
+/// For a function with a changed head and the same body, only the names that the head declares differently are changed.
 fn signature(
     (old, old_unit): (&File, &DeclarationSpan),
     (new, new_unit): (&File, &DeclarationSpan),
@@ -202,7 +203,7 @@ fn signature(
     }
 }
 
-/// Adds what is declared by naming what has changed, and the words of all that names any of it.
+/// Adds the declarations that name changed ones, and the words of all code that names any of them.
 fn follow(all: &[(&Arc<File>, Arc<[DeclarationSpan]>)], mut changed: HashSet<WordHash>, touched: &mut Invalidated) {
     let units = || all.iter().flat_map(|it| it.1.iter());
     let names = |words: &[WordHash], changed: &HashSet<WordHash>| words.iter().any(|it| changed.contains(it));
@@ -232,7 +233,7 @@ fn follow(all: &[(&Arc<File>, Arc<[DeclarationSpan]>)], mut changed: HashSet<Wor
     touched.words.extend(changed);
 }
 
-/// Whether a dependency may be built upon a module of the workspace: then types flow through code that is not here.
+/// Whether a dependency may import a module of the workspace: types then pass through code outside the workspace.
 fn is_known_outside(files: &Files) -> bool {
     let own = modules(files);
     let sums = files.iter().filter(|it| matches!(base_name(&it.path), "go.sum" | "go.work.sum"));

@@ -1,4 +1,4 @@
-//! What is known of Go by a text and a name alone.
+//! The properties of the language Go that need only a text and a name.
 
 use super::syntax;
 use semdex_engine::files::File;
@@ -33,7 +33,7 @@ impl Syntax for GoSyntax {
     }
 
     fn is_path(&self, name: &str) -> bool {
-        // `a.go#2@import/path.init`: what stands before tells things apart, and is no path.
+        // `a.go#2@import/path.init`: the part before `@` distinguishes declarations and is not part of the path.
         let path = name.split_once('@').map_or(name, |(_, rest)| rest);
         let is_foreign = path.starts_with(|it: char| it.is_ascii_digit() && name != path)
             || path.contains("::")
@@ -53,7 +53,7 @@ impl Syntax for GoSyntax {
     }
 }
 
-/// A text as a file, of Go where its name says so.
+/// A text as a file; a Go file if its name says so.
 pub(crate) fn file(path: impl AsRef<str>, text: impl Into<std::sync::Arc<str>>) -> File {
     File::new(LANGUAGE.of(path.as_ref()), path.as_ref(), text)
 }

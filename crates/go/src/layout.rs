@@ -1,5 +1,5 @@
-//! One revision's files as the go command sees them: packages, modules, what a build takes and what it leaves out.
-//! Found out from names, `go.mod` files, constraints and import lines alone, and worked out once for each revision.
+//! One revision's files as the go command sees them: packages, modules, and the files that a build includes or
+//! excludes. Computed once for each revision from names, `go.mod` files, constraints and import lines.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, OnceLock};
 use super::build_constraints::BuildContext;
 use super::document_sync::{folders, is_left_out};
 use super::lsp_conversion::is_hidden;
-use super::modules::{GoPackage, Standing, base_name, module_of, packages, parent, works};
-use super::package_set::World;
+use super::modules::{GoPackage, Membership, base_name, module_of, packages, parent, works};
+use super::package_set::PackageSet;
 use super::same_paths::SamePaths;
 use super::symbol_paths::{inner_path, is_ignored, is_test_file, package_symbol, symbol};
 use crate::LANGUAGE;
@@ -22,23 +22,23 @@ pub(crate) struct Layout {
     packages: HashMap<String, Arc<str>>,
     by_import_path: HashMap<String, String>,
     active: HashSet<String>,
-    /// The files that the build leaves out for want of cgo alone.
+    /// The files that the build excludes only because cgo is off.
     needing_cgo: BTreeSet<String>,
-    /// The directories that have such files or import from one that has, near or far, with one of the files.
+    /// The directories with such files or with direct or indirect imports of one, each with one of these files.
     behind_cgo: OnceLock<HashMap<String, String>>,
-    /// One `go.work` at the root makes one build of all its modules.
+    /// A `go.work` at the root combines all its modules in one build.
     joined: bool,
-    /// The directories of the modules that gopls loads by itself.
+    /// The directories of the modules that gopls loads at the start.
     loaded: BTreeSet<String>,
     meanings: Mutex<HashMap<String, Arc<BTreeSet<String>>>>,
     by_path: HashMap<Arc<str>, Vec<GoPackage>>,
-    world: OnceLock<Arc<World>>,
-    /// What tells the declarations of a package apart, by its import path.
-    twins: Mutex<HashMap<Arc<str>, Arc<SamePaths>>>,
+    package_set: OnceLock<Arc<PackageSet>>,
+    /// The disambiguation of a package's declarations, by its import path.
+    same_paths: Mutex<HashMap<Arc<str>, Arc<SamePaths>>>,
 }
 
 struct Directory {
-    /// The directory of the `go.mod` above.
+    /// The directory of the enclosing `go.mod`.
     module: Option<String>,
     files: Vec<String>,
 }
@@ -64,7 +64,7 @@ impl Layout {
         let mut by_import_path = HashMap::new();
         let mut by_path: HashMap<Arc<str>, Vec<GoPackage>> = HashMap::new();
         for package in packages(&files) {
-            if package.standing == Standing::Member {
+            if package.standing == Membership::Member {
                 by_import_path.insert(package.import_path.clone(), package.directory.clone());
             }
             let path: Arc<str> = package.import_path.as_str().into();
@@ -78,8 +78,8 @@ impl Layout {
             packages: of_files,
             meanings: Mutex::default(),
             by_path,
-            world: OnceLock::new(),
-            twins: Mutex::default(),
+            package_set: OnceLock::new(),
+            same_paths: Mutex::default(),
             files,
             directories,
             by_import_path,
@@ -89,12 +89,12 @@ impl Layout {
         }
     }
 
-    /// The packages that names are looked for in, seen from a file.
-    pub(crate) fn world(&self, file: Option<&str>) -> Arc<World> {
+    /// The packages in which names are looked up, as seen from a file.
+    pub(crate) fn package_set(&self, file: Option<&str>) -> Arc<PackageSet> {
         if file.is_some_and(|it| is_ignored(&self.files, it)) {
-            return Arc::new(World::of(&self.files, file));
+            return Arc::new(PackageSet::of(&self.files, file));
         }
-        self.world.get_or_init(|| Arc::new(World::of(&self.files, None))).clone()
+        self.package_set.get_or_init(|| Arc::new(PackageSet::of(&self.files, None))).clone()
     }
 
     /// The import path of a file's package.
@@ -102,8 +102,8 @@ impl Layout {
         self.packages.get(file).map(|it| &**it)
     }
 
-    /// The symbols of one file as a tree: methods beside their types in the order of the text, fields and the methods
-    /// of interfaces below their types. Empty for a file that is not there.
+    /// The symbols of one file as a tree: methods next to their types in the order of the text, fields and interface
+    /// methods below their types. Empty if the file does not exist.
     pub(crate) fn symbols(&self, file: &str) -> Vec<Symbol> {
         let Some(text) = self.files.get(file).filter(|_| LANGUAGE.takes(file)) else {
             return Vec::new();
@@ -112,15 +112,15 @@ impl Layout {
         text.outline().items.iter().map(|item| self.distinct(symbol(text, package, item, false))).collect()
     }
 
-    /// The path of the innermost declaration around an offset.
+    /// The path of the innermost declaration that encloses an offset.
     pub(crate) fn symbol_around(&self, file: &str, offset: usize) -> Option<String> {
         let file = self.files.get(file)?;
         let item = *file.outline().enclosing(offset).last()?;
         let package = self.package_of(&file.path)?;
-        Some(self.twins(package).path(file, package, item))
+        Some(self.same_paths(package).path(file, package, item))
     }
 
-    /// The innermost declaration around an offset; the package, where there is none.
+    /// The innermost declaration that encloses an offset; the package if there is none.
     pub(crate) fn declared_around(&self, file: &str, offset: usize) -> Option<Symbol> {
         let file = self.files.get(file)?;
         let package = self.package_of(&file.path)?;
@@ -133,7 +133,7 @@ impl Layout {
         }
     }
 
-    /// A type of the workspace with its methods, wherever in the package they stand.
+    /// A type of the workspace with its methods from the whole package.
     pub(crate) fn with_methods(&self, mut symbol: Symbol) -> Symbol {
         let is_type = matches!(symbol.kind, SymbolKind::Struct | SymbolKind::Type);
         if !is_type || inner_path(&symbol) != symbol.name {
@@ -146,34 +146,34 @@ impl Layout {
         symbol
     }
 
-    /// A symbol of the workspace, by the path that means just it.
+    /// Gives a symbol of the workspace its unique path.
     pub(crate) fn distinct(&self, mut symbol: Symbol) -> Symbol {
-        self.twins(&symbol.package).tell_apart(&mut symbol);
+        self.same_paths(&symbol.package).disambiguate(&mut symbol);
         symbol
     }
 
-    fn twins(&self, import_path: &str) -> Arc<SamePaths> {
-        let twins = || unpoisoned::lock(&self.twins);
-        if let Some(known) = twins().get(import_path) {
+    fn same_paths(&self, import_path: &str) -> Arc<SamePaths> {
+        let same_paths = || unpoisoned::lock(&self.same_paths);
+        if let Some(known) = same_paths().get(import_path) {
             return known.clone();
         }
         let Some((path, packages)) = self.by_path.get_key_value(import_path) else { return Arc::default() };
         let found = Arc::new(SamePaths::of(packages));
-        twins().insert(path.clone(), found.clone());
+        same_paths().insert(path.clone(), found.clone());
         found
     }
 
-    /// Whether the build takes a file, as far as its own constraints go.
+    /// Whether the build includes a file, judged by the file's own constraints.
     pub(crate) fn is_active(&self, file: &str) -> bool {
         self.active.contains(file)
     }
 
-    /// Whether the build leaves a file out for want of cgo alone.
+    /// Whether the build excludes a file only because cgo is off.
     pub(crate) fn needs_cgo(&self, file: &str) -> bool {
         self.needing_cgo.contains(file)
     }
 
-    /// A file that needs cgo, of a package whose declarations this file's may rest on.
+    /// A file that needs cgo, in a package that this file's package may depend on.
     pub(crate) fn cgo_behind(&self, file: &str) -> Option<String> {
         let own = self.behind_cgo().get(parent(file));
         let of_tests = || {
@@ -215,7 +215,7 @@ impl Layout {
         })
     }
 
-    /// All Go files of a file's directory: its package, its tests, and what build constraints leave out.
+    /// All Go files of a file's directory: its package, its tests, and those that build constraints exclude.
     pub(crate) fn siblings(&self, file: &str) -> &[String] {
         self.directories.get(parent(file)).map(|it| it.files.as_slice()).unwrap_or_default()
     }
@@ -229,26 +229,26 @@ impl Layout {
         self.by_import_path.contains_key(import_path)
     }
 
-    /// Whether gopls, asked about a thing of one file, looks into the other by itself: they are built together, and
-    /// `./...` does not leave them out.
+    /// Whether gopls's references for a symbol in `origin` include those in `file`: both are built together, and
+    /// `./...` includes them.
     pub(crate) fn is_searched_from(&self, origin: &str, file: &str) -> bool {
         let Some(module) = self.loaded_module(file) else { return false };
         if origin.starts_with('/') {
-            // Of a package outside it searches one build only, and does not say which.
+            // For a package outside the workspace, gopls searches one build only, and does not report which.
             return self.joined || self.loaded.len() == 1;
         }
         self.loaded_module(origin).is_some_and(|it| self.joined || it == module)
     }
 
-    /// The directory of a file's module, if gopls loads the file with it.
+    /// The directory of a file's module if gopls loads the file as part of it.
     fn loaded_module(&self, file: &str) -> Option<&str> {
         let left_out = parent(file).split('/').any(is_left_out) || is_hidden(base_name(file));
         let module = self.directories.get(parent(file))?.module.as_deref()?;
         (!left_out && self.loaded.contains(module)).then_some(module)
     }
 
-    /// The files whose errors could hide what a name in `file` means: those of its package, and those of every
-    /// package of the workspace that this one imports, near or far. What the build leaves out has no say.
+    /// The files whose errors could hide the meaning of a name in `file`: the files of its package and of every package
+    /// of the workspace that it imports, directly or not. Files that the build excludes do not matter.
     pub(crate) fn meaning_of(&self, file: &str) -> Arc<BTreeSet<String>> {
         let meanings = || unpoisoned::lock(&self.meanings);
         if let Some(meaning) = meanings().get(parent(file)) {
@@ -277,13 +277,13 @@ impl Layout {
         meaning
     }
 
-    /// Every file that the build of its module takes.
+    /// Every file that its module's build includes.
     pub(crate) fn built(&self) -> impl Iterator<Item = &str> {
         let files = self.directories.values().flat_map(|it| it.files.iter().map(String::as_str));
         files.filter(|file| self.is_built(file))
     }
 
-    /// The same of those that it takes only with cgo.
+    /// Every file that its module's build includes only with cgo.
     pub(crate) fn built_with_cgo(&self) -> impl Iterator<Item = &str> {
         self.needing_cgo.iter().map(String::as_str).filter(|it| self.loaded_module(it).is_some())
     }

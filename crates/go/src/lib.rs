@@ -1,9 +1,10 @@
-//! Go: what the text says by itself (pure, no process), and gopls for what only types can tell.
+//! The engine for Go: syntax from the text alone (pure, no process), and gopls and the checker for everything that
+//! needs types.
 //!
-//! [`Go`] owns one gopls for a workspace: it is installed at the first need, fed by the workspace's writer,
-//! restarted when it dies. A [`View`] answers questions about one revision. What gopls says is checked against
-//! the text of that revision and said in the words of `model`; what it cannot say is named in the answer's
-//! coverage, and never looks like an empty answer.
+//! [`Go`] owns one gopls for a workspace. It is installed on first use, receives the changes from the workspace's
+//! writer, and is restarted when it dies. A [`View`] answers queries about one revision. Each answer of gopls is
+//! checked against the text of that revision and converted to the types of `model`. What gopls cannot answer is listed
+//! in the answer's coverage and never looks like an empty answer.
 
 mod answer_cache;
 pub(crate) mod build_constraints;
@@ -85,53 +86,53 @@ use semdex_engine::files::Files;
 use semdex_engine::{Backoff, Deadlines, EngineStatus, FileChange, Result, Stop, Tidied, Wanted, panic_message};
 use semdex_model::{ChangeImpact, Code, Error, FileEdit};
 
-/// As the status names it.
+/// The engine's name in the status.
 pub(crate) const ENGINE: &str = "gopls";
 
-/// Shutdown takes no longer than this, whatever gopls does.
+/// The maximum time for a shutdown, whatever gopls does.
 const SHUTDOWN_LIMIT: Duration = Duration::from_secs(5);
 
 #[derive(Debug, Clone)]
 pub(crate) struct GoConfig {
     pub root: PathBuf,
     pub trusted: bool,
-    /// `$XDG_CACHE_HOME/semdex`: gopls is installed below it.
+    /// `$XDG_CACHE_HOME/semdex`: gopls is installed below this directory.
     pub cache_dir: PathBuf,
     pub runtime: tokio::runtime::Handle,
-    /// The soft limit on the memory of gopls, and on that of the checker, in bytes; else it depends on the workspace.
+    /// The soft memory limit of gopls, and of the checker, in bytes; by default it depends on the workspace.
     pub memory_limit: Option<u64>,
 }
 
-/// A cloneable handle on the workspace's Go engine. gopls ends when the last one is dropped.
+/// A cloneable handle to the workspace's Go engine. gopls ends when the last handle is dropped.
 #[derive(Clone)]
 pub(crate) struct Go {
     session: Arc<Session>,
     runtime: tokio::runtime::Handle,
-    stop: Arc<Stopper>,
+    stop: Arc<CancelOnDrop>,
     supervisor: Arc<tokio::sync::Mutex<Option<JoinHandle<()>>>>,
 }
 
 /// Stops the supervisor, and with it gopls, when the last handle is dropped.
-struct Stopper(CancellationToken);
+struct CancelOnDrop(CancellationToken);
 
-impl Drop for Stopper {
+impl Drop for CancelOnDrop {
     fn drop(&mut self) {
         self.0.cancel();
     }
 }
 
-/// Runs a task, and again where it panics, after a pause that grows; `fell` is called each time.
+/// Runs a task, and again after a panic, with a growing pause; calls `on_panic` each time.
 async fn persist<F: Future<Output = ()>>(
     task: &'static str,
     stop: CancellationToken,
-    fell: impl Fn(),
+    on_panic: impl Fn(),
     run: impl Fn() -> F,
 ) {
     let mut retries = Backoff::default();
     while let Err(panic) = AssertUnwindSafe(run()).catch_unwind().await {
         let pause = retries.failed();
         tracing::error!(task, panic = panic_message(&*panic), ?pause, "a task of Go's engine panicked and begins anew");
-        fell();
+        on_panic();
         tokio::select! {
             () = tokio::time::sleep(pause) => {}
             () = stop.cancelled() => return,
@@ -140,7 +141,7 @@ async fn persist<F: Future<Output = ()>>(
 }
 
 impl Go {
-    /// Returns at once; gopls comes up in the background.
+    /// Returns immediately; gopls starts in the background.
     pub(crate) fn start(config: GoConfig, files: Arc<Files>) -> Go {
         let GoConfig { root, trusted, cache_dir, runtime, memory_limit } = config;
         let root = Root::new(root, &cache_dir.join("gopls").join("roots"));
@@ -151,19 +152,20 @@ impl Go {
             move || index_filler::run(session.clone(), stop.clone())
         }));
         let shared = session.clone();
-        runtime.spawn(persist("checker", stop.clone(), move || checker::fell(&shared), {
+        runtime.spawn(persist("checker", stop.clone(), move || checker::reset_after_panic(&shared), {
             let (session, cache_dir, stop) = (session.clone(), cache_dir.clone(), stop.clone());
             move || checker::run(session.clone(), cache_dir.clone(), stop.clone())
         }));
         let shared = session.clone();
-        let supervisor = runtime.spawn(persist("supervisor", stop.clone(), move || supervisor::fell(&shared), {
-            let (session, stop) = (session.clone(), stop.clone());
-            move || supervisor::run(session.clone(), cache_dir.clone(), stop.clone())
-        }));
+        let supervisor =
+            runtime.spawn(persist("supervisor", stop.clone(), move || supervisor::reset_after_panic(&shared), {
+                let (session, stop) = (session.clone(), stop.clone());
+                move || supervisor::run(session.clone(), cache_dir.clone(), stop.clone())
+            }));
         Go {
             session,
             runtime,
-            stop: Arc::new(Stopper(stop)),
+            stop: Arc::new(CancelOnDrop(stop)),
             supervisor: Arc::new(tokio::sync::Mutex::new(Some(supervisor))),
         }
     }
@@ -172,7 +174,7 @@ impl Go {
         self.session.status.subscribe()
     }
 
-    /// Whether there is nothing to wait for: gopls is up, or it will not come.
+    /// Whether gopls is ready, or will not start.
     pub(crate) fn is_settled(&self) -> bool {
         self.session.is_settled()
     }
@@ -187,35 +189,35 @@ impl Go {
         }
     }
 
-    /// By the workspace's writer, after each applied change, in order. Never blocks.
+    /// Called by the workspace's writer after each applied change, in order. Never blocks.
     pub(crate) fn feed(&self, files: Arc<Files>, changed: &[FileChange]) {
         self.session.feed(files, changed);
     }
 
-    /// By the workspace's writer: files outside of the workspace that its build reads have changed. Their names are
+    /// Called by the workspace's writer: files outside the workspace that its build reads have changed. Their names are
     /// absolute.
     pub(crate) fn feed_outside(&self, changed: &[FileChange]) {
         self.session.feed_outside(changed);
     }
 
-    /// The files that were fed last.
+    /// The files of the last applied change.
     pub(crate) fn files(&self) -> Arc<Files> {
         self.session.documents().files().clone()
     }
 
-    /// Whether Go's environment is another than when it was asked for: `go env -w`, another toolchain, another `go.work`.
-    /// Then all that was said of the workspace is forgotten, and what runs is started anew.
+    /// Whether Go's environment has changed since it was read: `go env -w`, another toolchain, another `go.work`. If
+    /// so, all results are dropped and the processes are restarted.
     pub(crate) fn check_environment(&self) -> bool {
         self.session.check_environment()
     }
 
-    /// One revision. The files have to be those that were fed last; of others every answer is stale.
+    /// A view of one revision. If other files were applied since, every answer is stale.
     pub(crate) fn view(&self, files: Arc<Files>) -> View {
         View::new(self.session.clone(), files)
     }
 
-    /// What an edit would bring, before it is made. Nobody but the asker sees anything of it, and it runs to its end
-    /// even if the asker goes away, so that nothing of it is left behind.
+    /// The effect of an edit before it is made. No other client sees its state. It runs to its end even if the client
+    /// disconnects, so that its state is always reverted.
     pub(crate) async fn impact(&self, view: &View, edits: &[FileEdit], deadlines: Deadlines) -> Result<ChangeImpact> {
         let Some(generation) = view.generation else { return Err(Stop::Stale) };
         let (session, files) = (view.session.clone(), view.files.clone());
@@ -226,7 +228,7 @@ impl Go {
         }
     }
 
-    /// What goimports and gofmt make of planned texts, before they are written. As in `impact`, nothing of it stays.
+    /// Planned texts after goimports and gofmt, before they are written. As in `impact`, the state is always reverted.
     pub(crate) async fn tidy(
         &self,
         view: &View,
@@ -243,11 +245,11 @@ impl Go {
         }
     }
 
-    /// Ends gopls: politely, then by force. Bounded in time.
+    /// Ends gopls by request, then by force, in bounded time.
     pub(crate) async fn shutdown(&self) {
         self.stop.0.cancel();
         if let Some(supervisor) = self.supervisor.lock().await.take() {
-            // It kills gopls when it is dropped, should it not be done by then.
+            // If it is not done by then, dropping it kills gopls.
             let abort = supervisor.abort_handle();
             if tokio::time::timeout(SHUTDOWN_LIMIT, supervisor).await.is_err() {
                 abort.abort();

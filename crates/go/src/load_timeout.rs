@@ -1,18 +1,17 @@
-//! How long a load goes on that may wait for a file that is gone: the go command opens what stands in a file's place, a named
-//! pipe too, and waits for somebody to write to it.
+//! The timeout of a load that may wait forever for a file that is gone. The go command opens whatever is in a file's
+//! place, even a named pipe, and waits until a process writes to it.
 
 use std::time::{Duration, Instant};
 
 use super::session::Session;
 use semdex_process::resource_usage;
 
-/// A load of texts that are not the newest any more may do nothing for so long, and twice as long each time after one that did
-/// not come to an end.
+/// The time for which a load of outdated texts may be idle. Doubles after each load that did not finish.
 const FIRST: Duration = Duration::from_secs(if cfg!(test) { 2 } else { 15 });
 const MOST: Duration = Duration::from_secs(5 * 60);
-/// How often it is looked whether it works.
+/// The interval of the checks.
 const LOOK: Duration = Duration::from_secs(1);
-/// Less time of the processor between two looks is nothing, in clock ticks: a runtime that waits wakes up now and then.
+/// Less CPU time than this between two checks, in clock ticks, counts as idle: a waiting runtime wakes up occasionally.
 const TICKS: u64 = 3;
 
 #[derive(Debug, Clone, Copy)]
@@ -25,8 +24,8 @@ impl Default for LoadTimeout {
 }
 
 impl LoadTimeout {
-    /// What a load by this process comes to. `None` where neither it nor what it has started does anything any more, and what
-    /// it loads has changed meanwhile.
+    /// The result of a load by this process. `None` if the process and its children are idle and the content has
+    /// changed during the load.
     pub(crate) async fn with<T>(&mut self, session: &Session, pid: u32, load: impl Future<Output = T>) -> Option<T> {
         let generation = session.documents().generation();
         let outlived = async {

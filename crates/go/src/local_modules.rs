@@ -1,5 +1,5 @@
-//! Modules outside of the workspace's root that its build reads from their directories: what `go.work` uses, and what a
-//! `replace` puts in a module's place. Nobody versions them, so they are watched as the workspace itself is.
+//! Modules outside the workspace root that its build reads from directories: `use` of `go.work`, and directories in
+//! `replace`. They have no versions, so they are watched like the workspace itself.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -10,15 +10,15 @@ use super::modules::{base_name, modules, works};
 use semdex_engine::files::Files;
 use semdex_fs::read_file;
 
-/// A manifest is short; what is longer is something else.
+/// A longer file is not a manifest.
 const LONGEST_MANIFEST: usize = 1 << 20;
 
-/// Whether a file may name such a module.
+/// Whether a file may name such modules.
 pub(crate) fn is_named_in(file: &str) -> bool {
     matches!(base_name(file), "go.mod" | "go.work")
 }
 
-/// Their directories, be they there or not.
+/// Their directories, whether they exist or not.
 pub(crate) fn outside(files: &Files, root: &Path) -> BTreeSet<PathBuf> {
     let mut found = BTreeSet::new();
     let mut add = |home: &Path, written: &str| {
@@ -36,7 +36,7 @@ pub(crate) fn outside(files: &Files, root: &Path) -> BTreeSet<PathBuf> {
         local(&work.replaces).for_each(|it| add(&home, it));
         for used in &work.uses_outside {
             add(&home, used);
-            // It is a main module as those inside are, so that what it replaces counts.
+            // It is a main module like those inside, so its replacements apply.
             let used = cleaned(&home.join(used));
             let manifest = manifest(&used.join("go.mod")).and_then(|it| parse_module("", &it));
             local(manifest.iter().flat_map(|it| &it.replaces)).for_each(|it| add(&used, it));

@@ -1,4 +1,5 @@
-//! The edge to gopls: URIs and paths, UTF-16 positions and byte offsets. Nothing beyond it counts in UTF-16.
+//! Conversion between the model and LSP: URIs and paths, UTF-16 positions and byte offsets. No other module uses
+//! UTF-16.
 
 use std::ffi::OsStr;
 use std::io;
@@ -15,10 +16,10 @@ use semdex_fs::read_file;
 use semdex_lsp_client::file_uri;
 use semdex_model::{Place, Span};
 
-/// Of a file outside of the workspace.
+/// The limit for a file outside the workspace.
 const MOST_BYTES: usize = 10 << 20;
 
-/// `textDocument/diagnostic` as gopls answers it: the protocol insists on a `kind` that gopls leaves empty.
+/// `textDocument/diagnostic` as gopls answers it: gopls leaves out the required `kind`.
 pub(crate) enum PullDiagnostics {}
 
 #[derive(Debug, Deserialize, Serialize)]
@@ -44,20 +45,20 @@ pub(crate) fn path(uri: &Uri) -> Option<PathBuf> {
     file_uri::path(&uri.0)
 }
 
-/// The root of a workspace: names files the workspace's way.
+/// The root of a workspace, and the conversion of file names.
 #[derive(Debug, Clone)]
 pub(crate) struct Root {
     directory: PathBuf,
-    /// The name that gopls knows it by.
+    /// The path that gopls uses.
     alias: PathBuf,
-    /// The name without links, which the go command may answer with.
+    /// The path without links, which the go command may return.
     real: Option<PathBuf>,
 }
 
 impl Root {
-    /// `go list DIRECTORY/...`, by which gopls loads a module, finds nothing in a directory whose own name begins
-    /// with a dot or an underscore, or is `testdata`: gopls would then answer as if nothing used anything. Such a
-    /// root goes by another name, a link below `links`.
+    /// gopls loads a module with `go list DIRECTORY/...`, which finds nothing if the directory's own name begins with a
+    /// dot or an underscore, or is `testdata`. gopls would then answer as if there were no usages. Such a root gets
+    /// another path, a link below `links`.
     pub(crate) fn new(directory: PathBuf, links: &Path) -> Root {
         let name = directory.file_name().and_then(OsStr::to_str).unwrap_or_default();
         let hash = || blake3::hash(directory.as_os_str().as_encoded_bytes()).to_hex();
@@ -66,7 +67,7 @@ impl Root {
         Root { directory, alias, real }
     }
 
-    /// Makes the link, where one is needed.
+    /// Creates the link, if it is needed.
     pub(crate) fn prepare(&self) -> io::Result<()> {
         if self.alias == self.directory {
             return Ok(());
@@ -88,7 +89,7 @@ impl Root {
         &self.directory
     }
 
-    /// Where gopls is started.
+    /// The working directory of gopls.
     pub(crate) fn alias(&self) -> &Path {
         &self.alias
     }
@@ -97,7 +98,7 @@ impl Root {
         if file.is_empty() {
             return uri(&self.alias);
         }
-        // An absolute name, of a file outside, replaces the root.
+        // The absolute name of an outside file replaces the root.
         uri(&self.alias.join(file))
     }
 
@@ -110,12 +111,12 @@ impl Root {
     }
 }
 
-/// A directory that the go command's `...` leaves out.
+/// Whether the go command's `...` skips a directory.
 pub(crate) fn is_hidden(directory: &str) -> bool {
     directory == "testdata" || directory.starts_with(['_', '.'])
 }
 
-/// A file by its name: the workspace's own in the revision asked about, one outside from the disk.
+/// Loads a file: of the workspace from the queried revision, otherwise from disk.
 pub(crate) fn load(files: &Files, file: &str) -> Option<Arc<File>> {
     if !file.starts_with('/') {
         return files.get(file).cloned();
@@ -124,7 +125,7 @@ pub(crate) fn load(files: &Files, file: &str) -> Option<Arc<File>> {
     Some(Arc::new(crate::file(file, String::from_utf8(bytes).ok()?)))
 }
 
-/// What a diagnostic says.
+/// The message of a diagnostic.
 pub(crate) fn message(diagnostic: &Diagnostic) -> &str {
     match &diagnostic.message {
         Message::String(text) => text,
@@ -145,7 +146,7 @@ pub(crate) fn place(file: &File, range: Range) -> Place {
     file.lines().place(&file.path, span(file, range))
 }
 
-/// The nearest lawful offset at or before this one.
+/// The nearest character boundary at or before this offset.
 pub(crate) fn position(file: &File, offset: usize) -> Position {
     let mut offset = offset.min(file.text.len());
     while !file.text.is_char_boundary(offset) {

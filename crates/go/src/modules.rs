@@ -1,4 +1,4 @@
-//! Which module and package a file belongs to, and which import path its directory has.
+//! The modules and packages of the workspace's files, and their import paths.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -9,27 +9,27 @@ use super::syntax::package_clause;
 use crate::LANGUAGE;
 use semdex_engine::files::{File, Files};
 
-/// How a package came into the workspace.
+/// The relation of a package to the workspace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Standing {
-    /// Written here.
+pub(crate) enum Membership {
+    /// A package of the workspace itself.
     Member,
     /// A copy of a dependency below `vendor`.
     Vendored,
-    /// Below `testdata`, or with a name that the go command passes over.
+    /// Below `testdata`, or with a name that the go command ignores.
     Ignored,
 }
 
-/// The Go files of one directory that belong together. An external test package is one of its own.
+/// The Go files of one package in a directory. An external test package is a package of its own.
 #[derive(Debug, Clone)]
 pub(crate) struct GoPackage {
     pub import_path: String,
-    /// As its files call it.
+    /// The name in its files' package clauses.
     pub name: String,
     pub directory: String,
     pub files: Vec<Arc<File>>,
-    pub standing: Standing,
-    /// Lies outside the workspace.
+    pub standing: Membership,
+    /// It is outside the workspace.
     pub external: bool,
 }
 
@@ -44,7 +44,7 @@ pub(crate) fn works(files: &Files) -> Vec<Work> {
     found.map(|it| parse_work(parent(&it.path), &it.text)).collect()
 }
 
-/// The module that a file or directory lies in: that of the nearest `go.mod`.
+/// The module of a file or directory, by the nearest `go.mod`.
 pub(crate) fn module_of(files: &Files, path: &str) -> Option<Module> {
     let mut directory = path;
     loop {
@@ -58,24 +58,24 @@ pub(crate) fn module_of(files: &Files, path: &str) -> Option<Module> {
     }
 }
 
-/// The import path of a file's package, or the directory (of the root: the package's name) where it has none.
-pub(crate) fn package_of(files: &Files, file: &str) -> Option<(String, Standing)> {
+/// The import path of a file's package. Without one, its directory, or in the root the package's name.
+pub(crate) fn package_of(files: &Files, file: &str) -> Option<(String, Membership)> {
     let text = files.get(file)?;
     let (path, standing) = place_of(module_of(files, file).as_ref(), text);
     Some((package_path(path, text), standing))
 }
 
-fn place_of(module: Option<&Module>, file: &File) -> (String, Standing) {
+fn place_of(module: Option<&Module>, file: &File) -> (String, Membership) {
     let directory = parent(&file.path);
     let (path, standing) = match module {
         Some(module) => directory_path(module, directory),
-        None if directory.is_empty() => (package_clause(&file.text).unwrap_or_default().to_owned(), Standing::Member),
+        None if directory.is_empty() => (package_clause(&file.text).unwrap_or_default().to_owned(), Membership::Member),
         None => (directory.to_owned(), standing_of(directory)),
     };
-    (path, if is_package_file(&file.path) { standing } else { Standing::Ignored })
+    (path, if is_package_file(&file.path) { standing } else { Membership::Ignored })
 }
 
-/// All packages with files in the workspace, in the order of their directories; a package before its external test.
+/// All packages with files in the workspace, ordered by directory; a package before its external test package.
 pub(crate) fn packages(files: &Files) -> Vec<GoPackage> {
     let mut modules: HashMap<&str, Option<Module>> = HashMap::new();
     let mut packages: BTreeMap<(String, String), GoPackage> = BTreeMap::new();
@@ -99,7 +99,8 @@ pub(crate) fn packages(files: &Files) -> Vec<GoPackage> {
 }
 
 impl GoPackage {
-    /// With the name that its files bear: where they differ, most of those that a build takes.
+    /// Sets the name from its files' package clauses. If they differ, the most frequent one of the files that a build
+    /// includes.
     pub(crate) fn named(mut self) -> GoPackage {
         let context = BuildContext::host();
         let clauses: Vec<_> = self.files.iter().filter_map(|it| Some((it, package_clause(&it.text)?))).collect();
@@ -121,28 +122,28 @@ impl GoPackage {
     }
 }
 
-/// A directory's import path by its module.
-fn directory_path(module: &Module, directory: &str) -> (String, Standing) {
+/// A directory's import path, by its module.
+fn directory_path(module: &Module, directory: &str) -> (String, Membership) {
     let rest = rest_of(directory, &module.directory).unwrap_or_default();
     let components: Vec<&str> = rest.split('/').filter(|it| !it.is_empty()).collect();
     if let Some(at) = components.iter().rposition(|it| *it == "vendor")
         && at + 1 < components.len()
     {
-        return (components[at + 1..].join("/"), Standing::Vendored);
+        return (components[at + 1..].join("/"), Membership::Vendored);
     }
     (below(module_prefix(module), rest), standing_of(rest))
 }
 
-/// The standard library's module is called `std`, but its packages are not.
+/// The standard library's module is `std`, but its packages have no such prefix.
 fn module_prefix(module: &Module) -> &str {
     if module.path == "std" { "" } else { &module.path }
 }
 
-fn standing_of(directory: &str) -> Standing {
+fn standing_of(directory: &str) -> Membership {
     if directory.split('/').any(|it| it == "testdata" || it.starts_with(['_', '.'])) {
-        Standing::Ignored
+        Membership::Ignored
     } else {
-        Standing::Member
+        Membership::Member
     }
 }
 
@@ -150,14 +151,14 @@ fn is_package_file(file: &str) -> bool {
     LANGUAGE.takes(file) && !base_name(file).starts_with(['_', '.'])
 }
 
-/// The path of a directory's package, or of its external test package for a file of that.
+/// The path of a directory's package, or for a file of its external test package, the path of that.
 fn package_path(path: String, file: &File) -> String {
     let external_test =
         file.path.ends_with("_test.go") && package_clause(&file.text).is_some_and(|it| it.ends_with("_test"));
     if external_test { path + "_test" } else { path }
 }
 
-/// What a path has below another: `None` if it does not lie there.
+/// The rest of a path below another path; `None` if it is not below it.
 pub(crate) fn rest_of<'p>(path: &'p str, prefix: &str) -> Option<&'p str> {
     if prefix.is_empty() {
         return Some(path);
@@ -226,7 +227,7 @@ package f
         let tree = files(TREE);
         let path = |file: &str| {
             let (path, standing) = package_of(&tree, file)?;
-            (standing != Standing::Ignored).then_some(path)
+            (standing != Membership::Ignored).then_some(path)
         };
         let expected = [
             ("main.go", Some("example.com/m")),

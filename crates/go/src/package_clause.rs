@@ -1,10 +1,10 @@
-//! What makes a new file of Go a part of its package: the package clause.
+//! The package clause that makes a new Go file a part of its package.
 
 use super::LANGUAGE;
 use semdex_engine::files::Files;
 use semdex_text::endings;
 
-/// The content of a new file of Go under the package clause of its directory, if it has none of its own.
+/// Adds the package clause of the directory to a new Go file without one.
 pub(super) fn with_package_clause(files: &Files, name: &str, content: &str) -> Option<String> {
     if content.trim().is_empty() || clause(content).is_some() {
         return None;
@@ -22,7 +22,7 @@ pub(super) fn with_package_clause(files: &Files, name: &str, content: &str) -> O
     Some(format!("package {package}{newline}{newline}{content}"))
 }
 
-/// The package that a file of Go says it belongs to: its first word of code.
+/// The package name in a Go file's package clause.
 fn clause(text: &str) -> Option<&str> {
     let mut rest = text.trim_start_matches('\u{feff}').trim_start();
     loop {

@@ -1,8 +1,8 @@
-//! A package as its documentation shows it: docs, files and the exported API.
+//! The overview of a package, as in its documentation: docs, files and the exported API.
 
 use super::build_constraints::BuildContext;
 use super::modules::GoPackage;
-use super::package_set::World;
+use super::package_set::PackageSet;
 use super::resolve::unknown_package;
 use super::symbol_paths::{Declaration, is_test_file};
 use super::syntax::{group_docs, package_clause};
@@ -11,10 +11,10 @@ use semdex_model::{Code, Error, Help, OutlineItem, Package, Symbol, SymbolKind};
 
 /// The package of the workspace that a name means: an import path or the end of one, a directory, or the name in its
 /// package clause.
-pub(crate) fn package(world: &World, name: &str) -> Result<Package, Error> {
-    match world.packages_named(name).as_slice() {
+pub(crate) fn package(package_set: &PackageSet, name: &str) -> Result<Package, Error> {
+    match package_set.packages_named(name).as_slice() {
         [one] => Ok(overview(one, None)),
-        [] => Err(unknown_package(world, name)),
+        [] => Err(unknown_package(package_set, name)),
         several => {
             let detail = format!("{} packages are called `{name}`; name one by its import path", several.len());
             let suggestions = several.iter().take(20).map(|it| it.import_path.clone()).collect();
@@ -23,7 +23,7 @@ pub(crate) fn package(world: &World, name: &str) -> Result<Package, Error> {
     }
 }
 
-/// What a package offers: of a command, which offers nothing, what it is made of.
+/// The exported API of a package; for a command, which exports nothing, all its declarations.
 pub(crate) fn overview(package: &GoPackage, version: Option<&str>) -> Package {
     let context = BuildContext::host();
     let tests_only = package.files.iter().all(|it| is_test_file(&it.path));
@@ -55,11 +55,11 @@ pub(crate) fn overview(package: &GoPackage, version: Option<&str>) -> Package {
     }
 }
 
-/// What stands in the text for one declaration.
+/// The source text and docs of one declaration.
 pub(crate) struct Documentation {
-    /// Its own lines, docs included.
+    /// Its lines, docs included.
     pub source: Option<String>,
-    /// Its own, else those of the group that it is declared in.
+    /// Its own docs, else the docs of its group of declarations.
     pub docs: Option<String>,
 }
 
@@ -72,7 +72,7 @@ impl Documentation {
     }
 }
 
-/// A type with its methods below it, and without what is not exported unless all is shown.
+/// A type with its methods as children. Without `whole`, only what is exported.
 pub(crate) fn documented(mut symbol: Symbol, methods: &[Declaration], whole: bool) -> Symbol {
     symbol.children.retain(|it| it.public || whole);
     if matches!(symbol.kind, SymbolKind::Struct | SymbolKind::Interface | SymbolKind::Type) {
@@ -82,7 +82,7 @@ pub(crate) fn documented(mut symbol: Symbol, methods: &[Declaration], whole: boo
     symbol
 }
 
-/// The package comment: that of `doc.go` first, then of the other files, as `go doc` joins them.
+/// The package comment: first from `doc.go`, then from the remaining files, joined as `go doc` does.
 fn docs(package: &GoPackage) -> Option<String> {
     let tests_only = package.files.iter().all(|it| is_test_file(&it.path));
     let context = BuildContext::host();
@@ -145,7 +145,7 @@ func main() {}
 package a
 ",
         );
-        let show = |name: &str| match package(&World::of(&files, None), name) {
+        let show = |name: &str| match package(&PackageSet::of(&files, None), name) {
             Ok(found) => {
                 let symbols = found.symbols.iter().map(|it| {
                     let children: Vec<&str> = it.children.iter().map(|it| it.name.as_str()).collect();
@@ -161,7 +161,7 @@ package a
         assert_eq!(show("x/a"), r#"m/x/a "" "#);
         assert_eq!(show("m/b"), r#"unknown_package ["m/a"]"#);
         assert_eq!(
-            package(&World::of(&files, None), "m/a").map(|it| (it.root, it.files.len())),
+            package(&PackageSet::of(&files, None), "m/a").map(|it| (it.root, it.files.len())),
             Ok(("a".to_owned(), 5))
         );
     }

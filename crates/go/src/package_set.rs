@@ -1,54 +1,54 @@
-//! Declarations by their names in a set of packages, promoted members included.
+//! A set of packages, with lookup of packages and declarations by name, promoted members included.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex};
 
-use super::modules::{GoPackage, Standing, base_name, package_of, packages};
+use super::modules::{GoPackage, Membership, base_name, package_of, packages};
 use super::same_paths::{SamePaths, preferring};
 use super::symbol_paths::Declaration;
 use semdex_engine::files::Files;
 use semdex_engine::unpoisoned;
 use semdex_model::{OutlineItem, Symbol, SymbolKind};
 
-/// How many structs deep a promoted member is looked for.
+/// The maximum depth of embedding at which a promoted member is searched.
 const MAX_EMBEDDING: usize = 12;
 
-/// The packages that names are looked for in.
+/// The packages in which names are looked up.
 #[derive(Debug)]
-pub(crate) struct World {
+pub(crate) struct PackageSet {
     pub packages: Vec<GoPackage>,
-    /// Those that the go command passes over: meant only by their whole path.
+    /// Packages that the go command ignores. Only their whole path names them.
     pub ignored: Vec<GoPackage>,
     by_path: HashMap<String, usize>,
-    /// What tells the declarations of a package apart, by its import path.
-    twins: Mutex<HashMap<String, Arc<SamePaths>>>,
+    /// The disambiguation of a package's declarations, by its import path.
+    same_paths: Mutex<HashMap<String, Arc<SamePaths>>>,
 }
 
-impl World {
-    /// All packages of the workspace; one that the go command passes over only if `file` belongs to it.
-    pub(crate) fn of(files: &Files, file: Option<&str>) -> World {
+impl PackageSet {
+    /// All packages of the workspace; an ignored package only if `file` belongs to it.
+    pub(crate) fn of(files: &Files, file: Option<&str>) -> PackageSet {
         let asked = file.and_then(|it| package_of(files, it)).map(|(path, _)| path);
-        let meant = |it: &GoPackage| it.standing != Standing::Ignored || asked.as_ref() == Some(&it.import_path);
+        let meant = |it: &GoPackage| it.standing != Membership::Ignored || asked.as_ref() == Some(&it.import_path);
         let (packages, ignored) = packages(files).into_iter().partition(meant);
-        let mut world = World::new(packages);
-        world.ignored = ignored;
-        world
+        let mut package_set = PackageSet::new(packages);
+        package_set.ignored = ignored;
+        package_set
     }
 
-    pub(crate) fn new(packages: Vec<GoPackage>) -> World {
+    pub(crate) fn new(packages: Vec<GoPackage>) -> PackageSet {
         let mut by_path = HashMap::new();
         for (at, package) in packages.iter().enumerate() {
             by_path.entry(package.import_path.clone()).or_insert(at);
         }
-        World { packages, ignored: Vec::new(), by_path, twins: Mutex::default() }
+        PackageSet { packages, ignored: Vec::new(), by_path, same_paths: Mutex::default() }
     }
 
     pub(crate) fn package(&self, import_path: &str) -> Option<&GoPackage> {
         self.packages.get(*self.by_path.get(import_path)?)
     }
 
-    /// The packages that a name means: by import path, by directory, by the end of the import path, by the name in
-    /// the package clause; the first way that finds any.
+    /// The packages that a name means: by import path, by directory, by the end of the import path, by the name in the
+    /// package clause. The first rule with a result applies.
     pub(crate) fn packages_named(&self, name: &str) -> Vec<&GoPackage> {
         let name = name.trim_end_matches('/');
         let name = name.strip_prefix("./").unwrap_or(name);
@@ -59,7 +59,7 @@ impl World {
             &|it| rest_of_path(&it.import_path, name),
             &|it| it.name == name,
         ];
-        let member = |it: &&GoPackage| it.standing == Standing::Member;
+        let member = |it: &&GoPackage| it.standing == Membership::Member;
         for way in ways {
             let found: Vec<&GoPackage> = self.packages.iter().filter(|it| way(it)).collect();
             if found.iter().any(member) {
@@ -72,27 +72,27 @@ impl World {
         Vec::new()
     }
 
-    /// What a declaration is called so that nothing else is.
+    /// The symbol of a declaration, with its unique path.
     pub(crate) fn symbol(&self, declaration: &Declaration) -> Symbol {
         let mut symbol = declaration.symbol();
         if !symbol.external {
-            self.twins(&symbol.package).tell_apart(&mut symbol);
+            self.same_paths(&symbol.package).disambiguate(&mut symbol);
         }
         symbol
     }
 
-    fn twins(&self, import_path: &str) -> Arc<SamePaths> {
-        let mut twins = unpoisoned::lock(&self.twins);
+    fn same_paths(&self, import_path: &str) -> Arc<SamePaths> {
+        let mut same_paths = unpoisoned::lock(&self.same_paths);
         let all = || self.packages.iter().chain(&self.ignored).filter(|it| it.import_path == import_path);
-        twins.entry(import_path.to_owned()).or_insert_with(|| Arc::new(SamePaths::of(all()))).clone()
+        same_paths.entry(import_path.to_owned()).or_insert_with(|| Arc::new(SamePaths::of(all()))).clone()
     }
 
     pub(crate) fn is_called(&self, package: &GoPackage, name: &str) -> bool {
         package.name == name || package.directory == name || rest_of_path(&package.import_path, name)
     }
 
-    /// By the whole path inside a package: `Func`, `Type`, `Type.Method`, `Type.Field.Field`, or a member that the
-    /// type has from one that it embeds.
+    /// Looks up a whole path inside a package: `Func`, `Type`, `Type.Method`, `Type.Field.Field`, or a member promoted
+    /// from an embedded type.
     pub(crate) fn lookup<'w>(&'w self, package: &'w GoPackage, bits: &[String]) -> Vec<Declaration<'w>> {
         let [first, rest @ ..] = bits else { return Vec::new() };
         let mut found: Vec<Declaration> = Vec::new();
@@ -114,7 +114,7 @@ impl World {
         found
     }
 
-    /// By the end of a path: methods, fields and the members of interfaces, whatever type they are of.
+    /// Looks up the end of a path: methods, fields and interface members of any type.
     pub(crate) fn members<'w>(&'w self, package: &'w GoPackage, bits: &[String]) -> Vec<Declaration<'w>> {
         let ends = |it: &Declaration| {
             let mut path = it.bits().rev();
@@ -124,7 +124,7 @@ impl World {
         preferring(found.collect(), Declaration::declares)
     }
 
-    /// The member that Go would select on a type, from the types that it embeds, the shallowest first.
+    /// The promoted member that Go would select on a type, from the embedded types, shallowest first.
     fn promoted<'w>(&'w self, package: &'w GoPackage, ty: &str, member: &str) -> Vec<Declaration<'w>> {
         let mut level = vec![(package, ty.to_owned())];
         let mut seen: HashSet<(String, String)> = HashSet::new();
@@ -154,7 +154,7 @@ impl World {
         Vec::new()
     }
 
-    /// The package that a qualifier means where a declaration stands.
+    /// The package that a qualifier means in a declaration's file.
     fn seen_by<'w>(&'w self, declaration: Declaration<'w>, qualifier: Option<&str>) -> Option<&'w GoPackage> {
         let Some(qualifier) = qualifier else { return Some(declaration.package) };
         declaration.file.outline().imports.iter().find_map(|import| {
@@ -164,7 +164,7 @@ impl World {
     }
 }
 
-/// The item itself, or what it has below by these names.
+/// The item itself, or its descendants with these names.
 fn descend<'i>(item: &'i OutlineItem, bits: &[String]) -> Vec<&'i OutlineItem> {
     let mut level = vec![item];
     for bit in bits {
@@ -173,7 +173,7 @@ fn descend<'i>(item: &'i OutlineItem, bits: &[String]) -> Vec<&'i OutlineItem> {
     level
 }
 
-/// The types whose members a type has too, each with its qualifier: those it embeds, and what it is defined as.
+/// The types whose members a type has too, each with its qualifier: the embedded types, and the underlying type.
 fn embedded(item: &OutlineItem) -> Vec<(Option<&str>, &str)> {
     if item.kind == SymbolKind::Type {
         // `type A = b.B`, `type A b.B`
@@ -189,14 +189,14 @@ fn embedded(item: &OutlineItem) -> Vec<(Option<&str>, &str)> {
     item.children.iter().filter(embeds).filter_map(|it| type_name(&it.signature)).collect()
 }
 
-/// Of `*pkg.Base[T]` and a tag, `pkg` and `Base`. `None` where a type follows the name, as in a field with a name.
+/// `pkg` and `Base` of `*pkg.Base[T]` with an optional tag. `None` if a type follows the name, as in a named field.
 fn type_name(signature: &str) -> Option<(Option<&str>, &str)> {
     let text = signature.trim_start_matches('*').trim_start();
     let end = text.find(|it: char| !(it.is_alphanumeric() || it == '_' || it == '.')).unwrap_or(text.len());
     let (name, rest) = text.split_at(end);
     let arguments = rest.starts_with('[') && !rest.starts_with("[]");
-    let lawful = arguments || matches!(rest.trim_start().chars().next(), None | Some('`' | '"'));
-    if name.is_empty() || !lawful {
+    let valid = arguments || matches!(rest.trim_start().chars().next(), None | Some('`' | '"'));
+    if name.is_empty() || !valid {
         return None;
     }
     Some(match name.split_once('.') {
@@ -205,14 +205,14 @@ fn type_name(signature: &str) -> Option<(Option<&str>, &str)> {
     })
 }
 
-/// Whether an import without an alias may be called so, as far as its path tells: `yaml` for `gopkg.in/yaml.v3`,
-/// `sqlite3` for `github.com/mattn/go-sqlite3`.
+/// Whether an import without an alias may have this name, judged by its path: `yaml` for `gopkg.in/yaml.v3`, `sqlite3`
+/// for `github.com/mattn/go-sqlite3`.
 pub(crate) fn may_be_called(import_path: &str, name: &str) -> bool {
     let likely = import_name(import_path);
     likely == name || base_name(import_path) == name || likely.split(['-', '.']).any(|it| it == name)
 }
 
-/// The name that a package most likely bears, by its import path.
+/// The most likely name of a package, by its import path.
 pub(crate) fn import_name(import_path: &str) -> &str {
     let mut parts = import_path.rsplit('/');
     let last = parts.next().unwrap_or(import_path);

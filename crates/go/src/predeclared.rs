@@ -1,8 +1,8 @@
-//! What Go declares for every file: types, functions, constants and nil; and its keywords.
+//! Go's predeclared identifiers (types, functions, constants and nil) and its keywords.
 
 use super::syntax;
 
-/// The package of the standard library that documents them, and is never imported.
+/// The package of the standard library that documents them; it is never imported.
 pub(crate) const PACKAGE: &str = "builtin";
 
 const TYPES: &str = "any bool byte comparable complex64 complex128 error float32 float64 int int8 int16 int32 int64 \
@@ -10,7 +10,7 @@ const TYPES: &str = "any bool byte comparable complex64 complex128 error float32
 const OTHERS: &str = "append cap clear close complex copy delete false imag iota len make max min new nil panic print \
                       println real recover true";
 
-/// Packages that the compiler makes: no source declares what they hold.
+/// Packages that the compiler provides: no source declares their contents.
 pub(crate) fn is_special(import_path: &str) -> bool {
     import_path == PACKAGE || import_path == "unsafe"
 }
@@ -29,7 +29,7 @@ pub(crate) fn is_keyword(name: &str) -> bool {
     syntax::is_keyword(name)
 }
 
-/// What a keyword is for, and where Go's specification says it: a keyword is no symbol.
+/// The description of a keyword, with its section of Go's specification. A keyword is no symbol.
 pub(crate) fn keyword(name: &str) -> String {
     let known = KEYWORDS.iter().find(|it| it.0 == name);
     let (_, what, section) = known.copied().unwrap_or((name, "is kept for the language", "Keywords"));
@@ -40,7 +40,7 @@ pub(crate) fn keyword(name: &str) -> String {
     )
 }
 
-/// Each with what it does and the section of the specification.
+/// Each with its purpose and the section of the specification.
 const KEYWORDS: &[(&str, &str, &str)] = &[
     ("break", "ends the innermost `for`, `switch` or `select`, or the labelled one", "Break statements"),
     ("case", "begins a clause of a `switch` or `select`", "Switch statements"),

@@ -1,4 +1,4 @@
-//! The gopls process: what it is started with.
+//! Starts gopls and the checker: memory limit, environment variables, and process.
 
 use std::io;
 use std::path::Path;
@@ -6,34 +6,34 @@ use std::process::Command;
 
 use semdex_process::child::{Child, Pipes};
 
-/// gopls collects garbage harder when its heap comes near this; it is no hard limit. Without it the garbage of a burst
-/// of edits doubles what it holds, and is given back late: 481 MiB grew to 932 in 1,000 edits, though no more than
-/// 260 of them were alive at rest. With 64 MiB less it spent 28 % of its time on collecting.
+/// gopls collects garbage more often when its heap approaches this soft limit. Without it, the garbage of a burst of
+/// edits doubles the heap and is released late: 481 MiB grew to 932 MiB in 1,000 edits, although at most 260 MiB were
+/// alive at rest. With 64 MiB less, gopls spent 28 % of its time on garbage collection.
 const LEAST_MEMORY: u64 = 548 << 20;
 const MOST_MEMORY: u64 = 4 << 30;
-/// What each byte of the workspace's Go text adds.
+/// The bytes of memory for each byte of Go source in the workspace.
 const MEMORY_PER_BYTE: u64 = 48;
 
-/// Garbage may grow to twice of what is alive, as long as the limit allows it: collecting more often early saves
-/// memory that is used soon after.
+/// Garbage may grow to twice the live heap if the limit allows it. More frequent collection would only free memory that
+/// is used soon after.
 const GARBAGE: &str = "200";
 
 /// The soft limit on a process's memory, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MemoryLimit {
-    /// As the configuration has it.
+    /// From the configuration.
     Configured(u64),
-    /// By the size of the workspace, where the user's environment says nothing.
+    /// From the size of the workspace, if the user's environment sets no limit.
     Estimated(u64),
 }
 
 impl MemoryLimit {
-    /// What is configured, else by so many bytes of Go text.
+    /// The configured limit, else an estimate from the number of bytes of Go source.
     pub(crate) fn new(configured: Option<u64>, text: u64) -> MemoryLimit {
         configured.map_or_else(|| MemoryLimit::Estimated(memory_limit(text)), MemoryLimit::Configured)
     }
 
-    /// The variables that say so, beside those of the user.
+    /// The environment variables for the limit, in addition to the user's.
     fn variables(self, is_set: impl Fn(&str) -> bool) -> Vec<(&'static str, String)> {
         let garbage = ("GOGC", GARBAGE.to_owned());
         match self {
@@ -45,29 +45,29 @@ impl MemoryLimit {
     }
 }
 
-/// In bytes, for a workspace with so much Go text.
+/// The limit in bytes for a workspace with this many bytes of Go source.
 fn memory_limit(text: u64) -> u64 {
     text.saturating_mul(MEMORY_PER_BYTE).saturating_add(LEAST_MEMORY).min(MOST_MEMORY)
 }
 
-/// Keeps `go` from the network, and from git and its like. `GOPROXY` alone does not hold for modules that the user's
-/// `GOPRIVATE` or `GONOPROXY` names, nor for the database of checksums. An empty value is none for `go`, which then takes
-/// what `go env -w` has set, so each says something.
+/// Keeps `go` from using the network, git and other version control systems. `GOPROXY` alone does not apply to modules
+/// in the user's `GOPRIVATE` or `GONOPROXY`, nor to the checksum database. `go` treats an empty value as unset and then
+/// uses the value of `go env -w`, so each variable has a value.
 const NO_DOWNLOAD: [(&str, &str); 4] =
     [("GOPROXY", "off"), ("GONOPROXY", "none"), ("GOVCS", "*:off"), ("GOSUMDB", "off")];
 
-/// What gopls and `go` are given beside the user's own environment. Without trust they run nothing that the workspace
-/// brings: no toolchain that `go.mod` names, no cgo, no download.
+/// The environment of gopls and `go` in addition to the user's own. In an untrusted workspace they run nothing that the
+/// workspace provides: no toolchain named in `go.mod`, no cgo, no download.
 ///
-/// `go` also asks git and its like for the state of the repository, and these run what its configuration names
-/// (`core.fsmonitor`): without trust a flag forbids that (`-buildvcs`).
+/// `go` also queries git and others for the state of the repository, and these run programs from the repository's
+/// configuration (`core.fsmonitor`). In an untrusted workspace a flag disables that (`-buildvcs`).
 pub(crate) fn environment(trusted: bool) -> Vec<(&'static str, &'static str)> {
-    // Telemetry would start a second process beside gopls.
+    // Telemetry would start a second process.
     let mut environment = vec![("GO_TELEMETRY_CHILD", "2")];
     if !trusted {
         environment.extend([("GOTOOLCHAIN", "local"), ("CGO_ENABLED", "0")]);
         environment.extend(NO_DOWNLOAD);
-        // Not `-mod=readonly`: that is the default, but where a vendor directory is to be used.
+        // Not `-mod=readonly`: it is the default, except with a vendor directory.
         environment.extend([("GOFLAGS", "-buildvcs=false"), ("GOPACKAGESDRIVER", "off")]);
     }
     environment

@@ -1,4 +1,4 @@
-//! The questions that gopls is asked, about one state of the files and before one deadline.
+//! Requests to gopls about one state of the files, with one deadline.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -23,13 +23,13 @@ use semdex_engine::Deadlines;
 use semdex_engine::files::{File, Files};
 use semdex_model::Place;
 
-/// Questions that are with gopls at the same time: it computes on all cores by itself.
+/// The maximum number of concurrent requests: gopls uses all cores by itself.
 pub(crate) const AT_ONCE: usize = 8;
 
-/// New files that are asked about one by one; for more, everything is loaded anew.
+/// The maximum number of new files that are requested one by one. If there are more, gopls loads everything again.
 const FEW_FRESH: usize = 8;
 
-/// How gopls says that a file belongs to no package it has loaded.
+/// gopls's message for a file that is in no loaded package.
 const UNKNOWN_FILE: &str = "no package metadata";
 
 pub(crate) struct GoplsQueries<'a> {
@@ -37,7 +37,7 @@ pub(crate) struct GoplsQueries<'a> {
     pub layout: &'a Layout,
     pub files: &'a Files,
     pub deadlines: Deadlines,
-    /// The generation that answers are kept for; none in a dry run, whose answers are nobody else's.
+    /// The generation of cached answers; `None` in a dry run, whose answers are not cached.
     pub generation: Option<u64>,
 }
 
@@ -55,8 +55,8 @@ impl<'a> GoplsQueries<'a> {
         lsp_conversion::load(self.files, file)
     }
 
-    /// Opening makes the answers for the file's package quick, but only files of the workspace are opened: one
-    /// outside would be taken for a workspace of its own.
+    /// The files to open for a request. gopls answers quickly for the packages of open files. Only files of the
+    /// workspace are opened: gopls would treat a file outside as another workspace.
     pub(super) fn to_open<'f>(&self, file: &'f str) -> Vec<&'f str> {
         let known = self.files.get(file).is_some() && LANGUAGE.takes(file);
         if known { vec![file] } else { Vec::new() }
@@ -68,8 +68,8 @@ impl<'a> GoplsQueries<'a> {
         TextDocumentPositionParams { text_document: TextDocumentIdentifier { uri }, position }
     }
 
-    /// Asks about one file. Where gopls does not know a file that the build takes, it has overlooked that it could
-    /// load it now, and is asked again after it has loaded everything anew.
+    /// Sends a request about one file. If gopls does not know a file that the build includes, it has overlooked that it
+    /// could load the file now, and is asked again after a full reload.
     pub(super) async fn ask<R: Request>(
         &self,
         file: &str,
@@ -91,15 +91,15 @@ impl<'a> GoplsQueries<'a> {
         }
     }
 
-    /// Has gopls load what came since it last loaded, so that its answers cover it.
+    /// Makes gopls load the new files, so that its answers cover them.
     async fn catch_up(&self) -> Result<(), Failure> {
         let fresh = self.session.documents().fresh();
         let Some(generation) = self.generation.filter(|_| !fresh.is_empty()) else { return Ok(()) };
         let built: Vec<&String> = fresh.iter().filter(|file| self.layout.is_built(file)).collect();
         if built.len() > FEW_FRESH {
-            self.session.documents().load_anew();
+            self.session.documents().request_reload();
         } else {
-            // The same package need not be loaded twice.
+            // A package need not be loaded twice.
             for (at, path) in built.iter().enumerate() {
                 let known = built.iter().take(at).any(|it| parent(it) == parent(path));
                 let Some(file) = self.files.get(path).filter(|_| !known) else { continue };
@@ -117,7 +117,7 @@ impl<'a> GoplsQueries<'a> {
         Ok(())
     }
 
-    /// Where the thing at this offset is named, its declaration left out; in and outside the workspace.
+    /// The references to the symbol at this offset without its declaration, in and outside the workspace.
     pub(crate) async fn references(&self, file: &File, offset: usize) -> Result<Arc<Vec<Location>>, Failure> {
         let cache = &self.session.cache;
         if let Some(kept) = self.generation.and_then(|generation| cache.references(generation, &file.path, offset)) {
@@ -168,7 +168,7 @@ impl<'a> GoplsQueries<'a> {
         })
     }
 
-    /// What the function that is declared at this offset calls.
+    /// The calls in the function that is declared at this offset.
     pub(crate) async fn outgoing_calls(
         &self,
         file: &File,
@@ -194,7 +194,7 @@ impl<'a> GoplsQueries<'a> {
         Ok(calls)
     }
 
-    /// Markdown.
+    /// The hover as Markdown.
     pub(crate) async fn hover(&self, file: &File, offset: usize) -> Result<Option<String>, Failure> {
         let params = HoverParams {
             text_document_position_params: self.at(file, offset),
@@ -204,8 +204,8 @@ impl<'a> GoplsQueries<'a> {
         Ok(answer.and_then(markdown))
     }
 
-    /// What gopls says of one file. It is not opened: gopls would make a build configuration of its own for a
-    /// file that this one leaves out, and load everything once more.
+    /// The diagnostics of one file. The file is not opened: for a file that this build excludes, gopls would create
+    /// another build configuration and load everything again.
     pub(crate) async fn check(&self, file: &str) -> Result<Checked, Failure> {
         let cache = &self.session.cache;
         if let Some(kept) = self.generation.and_then(|generation| cache.checked(generation, file)) {
@@ -230,7 +230,7 @@ impl<'a> GoplsQueries<'a> {
         Ok(checked)
     }
 
-    /// Many files at once. What could not be asked stands as its failure.
+    /// Checks many files concurrently; each result may be a failure.
     pub(crate) async fn check_all(&self, files: Vec<String>) -> HashMap<String, Result<Checked, Failure>> {
         let checks = files.into_iter().map(|file| async move {
             let checked = self.check(&file).await;
@@ -239,7 +239,7 @@ impl<'a> GoplsQueries<'a> {
         stream::iter(checks).buffer_unordered(AT_ONCE).collect().await
     }
 
-    /// A location in the words of the model; none where the file cannot be read.
+    /// Converts a location to a place; `None` if the file cannot be read.
     pub(crate) fn place(&self, location: &Location) -> Option<Place> {
         let file = self.load(&self.session.root.file(&location.uri)?)?;
         Some(lsp_conversion::place(&file, location.range))
@@ -247,7 +247,7 @@ impl<'a> GoplsQueries<'a> {
 }
 
 impl Checked {
-    /// Known to gopls, and without an error.
+    /// Whether gopls knows the file and it has no errors.
     pub(crate) fn is_clean(&self) -> bool {
         match self {
             Checked::Known(diagnostics) => !diagnostics.iter().any(|it| it.severity == Some(DiagnosticSeverity::Error)),
@@ -267,7 +267,7 @@ fn targets(links: Vec<LocationLink>) -> Vec<Location> {
     links.into_iter().map(|link| Location { uri: link.target_uri, range: link.target_selection_range }).collect()
 }
 
-/// gopls answers in the format that it was given when it was started.
+/// gopls answers in the format of the client capabilities.
 fn markdown(hover: Hover) -> Option<String> {
     match hover.contents {
         Contents::MarkupContent(markup) if !markup.value.trim().is_empty() => Some(markup.value),

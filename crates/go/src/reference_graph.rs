@@ -1,4 +1,4 @@
-//! Which declarations each file refers to, and how often: the index of usages read the other way round.
+//! The reference graph: which declarations each file refers to, and how often. It is the inverse of the usage index.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use semdex_model::{
     Answer, Coverage, Declared, FileReferences, Missing, MissingCode, Reference, References, Symbol, SymbolKind,
 };
 
-/// What the checker is asked for in one question, so that nobody waits long for the next.
+/// Symbols in one query to the checker, so that other queries need not wait long.
 const AT_ONCE: usize = 200;
 
 /// The declarations of a file, members included.
@@ -27,7 +27,7 @@ struct Listed {
     symbols: Vec<Symbol>,
 }
 
-/// All files of the workspace. What the index does not know yet is found out as far as there is time.
+/// Covers all files of the workspace. Usages that are not in the index are computed until the deadline.
 pub(crate) async fn of(queries: &GoplsQueries<'_>, layout: &Arc<Layout>) -> Result<Answer<Arc<References>>> {
     let of = layout.clone();
     let listed = blocking(move || Ok(listed(&of))).await?;
@@ -37,7 +37,7 @@ pub(crate) async fn of(queries: &GoplsQueries<'_>, layout: &Arc<Layout>) -> Resu
     let (mut unread, mut uncertain) = (0, 0);
     let mut is_answering = true;
     for (position, listed) in (0_u32..).zip(&listed) {
-        // Nobody can name what no build takes.
+        // No code can name a declaration that no build includes.
         for symbol in listed.symbols.iter().filter(|it| it.name != "_" && queries.layout.is_built(&it.name_at.file)) {
             let Some(answer) = answer_for(queries, symbol, is_answering).await? else {
                 unread += 1;
@@ -45,7 +45,7 @@ pub(crate) async fn of(queries: &GoplsQueries<'_>, layout: &Arc<Layout>) -> Resu
             };
             let passing = answer.coverage.missing.iter().any(|it| it.code.passes());
             unread += usize::from(passing);
-            // What cannot be asked about one symbol, cannot be asked about the next.
+            // If a query about one symbol fails, the next one would fail too.
             is_answering &= !passing;
             uncertain += usize::from(!passing && !answer.coverage.complete);
             places.push((position, symbol.name_at.start as u32, answer.value));
@@ -77,7 +77,7 @@ fn listed(layout: &Layout) -> Vec<Listed> {
     files.collect()
 }
 
-/// Has the checker tell of what the index does not know.
+/// Lets the checker compute the usages that are not in the index.
 async fn learn(queries: &GoplsQueries<'_>, listed: &[Listed]) {
     let Some(generation) = queries.generation else { return };
     let all = listed.iter().flat_map(|it| &it.symbols).filter(|it| queries.layout.is_built(&it.name_at.file));
@@ -91,7 +91,7 @@ async fn learn(queries: &GoplsQueries<'_>, listed: &[Listed]) {
     }
 }
 
-/// Where a symbol is named: as the index knows it, else as it can be found out in time.
+/// The usages of a symbol from the index, else computed before the deadline.
 async fn answer_for(queries: &GoplsQueries<'_>, symbol: &Symbol, ask: bool) -> Result<Option<Answer<Arc<Places>>>> {
     let known = queries.generation.and_then(|it| queries.session.index.places(it, symbol));
     if known.is_some() || !ask || Instant::now() > queries.deadlines.answer {

@@ -1,4 +1,4 @@
-//! A new name for a symbol of Go: gopls says what changes, and refuses what would not compile.
+//! Renames a Go symbol: gopls computes the changes and refuses a name that would not compile.
 
 use std::collections::HashMap;
 
@@ -53,7 +53,7 @@ pub(crate) async fn of(queries: &GoplsQueries<'_>, symbol: Symbol, new_name: &st
     Ok(Answer::whole(Renaming { symbol, rewrites, moves: Vec::new(), possible: Vec::new() }))
 }
 
-/// gopls answers with documents or with changes, as it likes.
+/// gopls answers with `documentChanges` or `changes`.
 pub(super) fn by_file(edit: WorkspaceEdit) -> Result<HashMap<Uri, Vec<TextEdit>>> {
     let mut files: HashMap<Uri, Vec<TextEdit>> = HashMap::new();
     for change in edit.document_changes.unwrap_or_default() {

@@ -1,24 +1,25 @@
-//! Which symbol a name means: full paths, shorter ones where they are unique, as a file or a package sees them.
+//! Resolves a name to a symbol: full paths, and shorter ones where they are unique or where a file or package makes
+//! them clear.
 
 use super::file_scope::FileScope;
 use super::modules::GoPackage;
-use super::package_set::{World, rest_of_path};
-use super::same_paths::{Mark, favoured};
+use super::package_set::{PackageSet, rest_of_path};
+use super::same_paths::{Mark, preferred};
 use super::symbol_paths::Declaration;
 use super::{predeclared, suggest};
 use semdex_engine::files::Files;
 use semdex_model::{Code, Error, Help, Symbol, SymbolKind, SymbolQuery};
 
-/// So many of the symbols that a name may mean are listed.
+/// The maximum number of listed candidates.
 const MAX_CANDIDATES: usize = 200;
 
-/// No path has more names at its dots.
+/// The maximum number of segments in a path.
 const MOST_NAMES: usize = 64;
 
-/// Finds what the workspace names but does not hold, by an import path and what follows.
+/// Looks up a symbol outside the workspace by import path and the rest of the path.
 pub(crate) type ExternalLookup<'a> = &'a dyn Fn(&str, &[String]) -> Option<Symbol>;
 
-/// What a name means.
+/// The result of resolving a name.
 pub(crate) enum Meant<'w> {
     Here(Vec<Declaration<'w>>),
     Outside(Box<Symbol>),
@@ -26,12 +27,12 @@ pub(crate) enum Meant<'w> {
 
 #[cfg(test)]
 pub(crate) fn resolve(files: &Files, query: &SymbolQuery, outside: ExternalLookup) -> Result<Vec<Symbol>, Error> {
-    resolve_in(&World::of(files, query.file.as_deref()), files, query, outside)
+    resolve_in(&PackageSet::of(files, query.file.as_deref()), files, query, outside)
 }
 
-/// The symbols of the workspace that a query names: exactly one, or an error that helps to name it better.
+/// The symbol of the workspace that a query names, or an error with suggestions.
 pub(crate) fn resolve_in(
-    world: &World,
+    package_set: &PackageSet,
     files: &Files,
     query: &SymbolQuery,
     outside: ExternalLookup,
@@ -40,47 +41,46 @@ pub(crate) fn resolve_in(
     wanted.check(&query.symbol)?;
     let viewpoint = match &query.file {
         None => None,
-        Some(file) => Some(FileScope::of(world, files, file)?),
+        Some(file) => Some(FileScope::of(package_set, files, file)?),
     };
     let meant = match (&query.package, &viewpoint) {
         (Some(package), Some(viewpoint)) => viewpoint.within(package, &wanted, outside)?,
-        (Some(package), None) => match world.packages_named(package).as_slice() {
-            [] => return Err(unknown_package(world, package)),
-            scope => Meant::Here(within(world, scope, &wanted)),
+        (Some(package), None) => match package_set.packages_named(package).as_slice() {
+            [] => return Err(unknown_package(package_set, package)),
+            scope => Meant::Here(within(package_set, scope, &wanted)),
         },
         (None, Some(viewpoint)) => viewpoint.sees(&wanted, outside),
-        (None, None) => anywhere(world, &wanted, outside),
+        (None, None) => anywhere(package_set, &wanted, outside),
     };
     match meant {
-        Meant::Here(found) => settle(world, found, query, &wanted),
+        Meant::Here(found) => settle(package_set, found, query, &wanted),
         Meant::Outside(symbol) => Ok(vec![*symbol]),
     }
 }
 
-/// Every way to cut a name into a package's path and what follows, the longest package first:
-/// `gopkg.in/yaml.v3.Node.Kind`.
+/// Every split of a name into a package's path and the rest, the longest package first: `gopkg.in/yaml.v3.Node.Kind`.
 pub(crate) fn splits(symbol: &str) -> Vec<(String, Vec<String>)> {
     Wanted::parse(symbol).splits()
 }
 
-pub(crate) fn unknown_package(world: &World, package: &str) -> Error {
-    let suggestions = suggest::packages(world, package);
+pub(crate) fn unknown_package(package_set: &PackageSet, package: &str) -> Error {
+    let suggestions = suggest::packages(package_set, package);
     let hint = if suggestions.is_empty() { "" } else { "; see `suggestions`" };
     Error::new(Code::UnknownPackage, format!("no package of the workspace is called `{package}`{hint}"))
         .suggesting(suggestions)
 }
 
-/// The path that a link in a symbol's docs means, as its file sees it.
-pub(crate) fn linked(world: &World, files: &Files, symbol: &Symbol, link: &str) -> Option<String> {
-    FileScope::of(world, files, &symbol.name_at.file).ok()?.linked(&Wanted::parse(link))
+/// The path that a link in a symbol's docs means in its file.
+pub(crate) fn linked(package_set: &PackageSet, files: &Files, symbol: &Symbol, link: &str) -> Option<String> {
+    FileScope::of(package_set, files, &symbol.name_at.file).ok()?.linked(&Wanted::parse(link))
 }
 
-/// A name as it was asked for, taken apart.
+/// A queried name, parsed.
 #[derive(Debug)]
 pub(crate) struct Wanted {
-    /// Without a disambiguator, receivers' marks, type arguments and a call's parentheses.
+    /// The name without a disambiguator, receiver's marks, type arguments and a call's parentheses.
     pub text: String,
-    /// The text at its dots, as if no package stood in it.
+    /// The text split at its dots, as if it contained no package.
     pub bits: Vec<String>,
     kinds: &'static [SymbolKind],
     mark: Option<Mark>,
@@ -112,7 +112,7 @@ impl Wanted {
         Wanted { text, bits, kinds, mark }
     }
 
-    /// Refuses what can be no path at all.
+    /// Refuses text that cannot be a path.
     fn check(&self, asked: &str) -> Result<(), Error> {
         let tail = self.text.rfind('/').map_or(0, |at| at + 1);
         let names = || self.text[tail..].split('.');
@@ -148,7 +148,7 @@ impl Wanted {
     }
 }
 
-/// The kinds that a disambiguator stands for, in Go's words and those that Rust shares.
+/// The kinds that a disambiguator means, in Go's words and those that Rust shares.
 fn kinds(word: &str) -> Option<&'static [SymbolKind]> {
     Some(match word {
         "fn" | "func" | "function" => &[SymbolKind::Function, SymbolKind::Method],
@@ -163,28 +163,35 @@ fn kinds(word: &str) -> Option<&'static [SymbolKind]> {
     })
 }
 
-/// In given packages: with or without the package before the name.
-pub(crate) fn within<'w>(world: &'w World, scope: &[&'w GoPackage], wanted: &Wanted) -> Vec<Declaration<'w>> {
+/// Looks up a name in the given packages, with or without the package before the name.
+pub(crate) fn within<'w>(
+    package_set: &'w PackageSet,
+    scope: &[&'w GoPackage],
+    wanted: &Wanted,
+) -> Vec<Declaration<'w>> {
     let in_scope = |bits: &[String], loose: bool| -> Vec<Declaration<'w>> {
-        scope.iter().flat_map(|it| if loose { world.members(it, bits) } else { world.lookup(it, bits) }).collect()
+        scope
+            .iter()
+            .flat_map(|it| if loose { package_set.members(it, bits) } else { package_set.lookup(it, bits) })
+            .collect()
     };
     let mut found = in_scope(&wanted.bits, false);
     for (package, bits) in wanted.splits() {
-        if found.is_empty() && scope.iter().any(|it| world.is_called(it, &package)) {
+        if found.is_empty() && scope.iter().any(|it| package_set.is_called(it, &package)) {
             found = in_scope(&bits, false);
         }
     }
     if found.is_empty() { in_scope(&wanted.bits, true) } else { found }
 }
 
-/// By a package's whole import path, or its directory.
-pub(crate) fn exactly<'w>(world: &'w World, wanted: &Wanted) -> Vec<Declaration<'w>> {
+/// Looks up a name by a package's whole import path or its directory.
+pub(crate) fn exactly<'w>(package_set: &'w PackageSet, wanted: &Wanted) -> Vec<Declaration<'w>> {
     let ways: [fn(&GoPackage, &str) -> bool; 2] = [|it, name| it.import_path == name, |it, name| it.directory == name];
-    let all = || world.packages.iter().chain(&world.ignored);
+    let all = || package_set.packages.iter().chain(&package_set.ignored);
     for (package, bits) in wanted.splits() {
         for way in ways {
             let found: Vec<Declaration> =
-                all().filter(|it| way(it, &package)).flat_map(|it| world.lookup(it, &bits)).collect();
+                all().filter(|it| way(it, &package)).flat_map(|it| package_set.lookup(it, &bits)).collect();
             if !found.is_empty() {
                 return found;
             }
@@ -193,30 +200,31 @@ pub(crate) fn exactly<'w>(world: &'w World, wanted: &Wanted) -> Vec<Declaration<
     Vec::new()
 }
 
-pub(crate) fn anywhere<'w>(world: &'w World, wanted: &Wanted, outside: ExternalLookup) -> Meant<'w> {
-    let exact = exactly(world, wanted);
+pub(crate) fn anywhere<'w>(package_set: &'w PackageSet, wanted: &Wanted, outside: ExternalLookup) -> Meant<'w> {
+    let exact = exactly(package_set, wanted);
     if !exact.is_empty() {
         return Meant::Here(exact);
     }
-    let mut found: Vec<Declaration> = world.packages.iter().flat_map(|it| world.lookup(it, &wanted.bits)).collect();
+    let mut found: Vec<Declaration> =
+        package_set.packages.iter().flat_map(|it| package_set.lookup(it, &wanted.bits)).collect();
     for (package, bits) in wanted.splits() {
         let called = |it: &&GoPackage| it.name == package || rest_of_path(&it.import_path, &package);
-        found.extend(world.packages.iter().filter(called).flat_map(|it| world.lookup(it, &bits)));
+        found.extend(package_set.packages.iter().filter(called).flat_map(|it| package_set.lookup(it, &bits)));
     }
     if !found.is_empty() {
         return Meant::Here(found);
     }
-    // A field may well be called like a function of the language, but hardly like a type.
+    // A field may have the name of a predeclared function, but hardly of a predeclared type.
     let universal = predeclared::is_type(&wanted.text).then(|| outside(predeclared::PACKAGE, &wanted.bits)).flatten();
     match universal {
         Some(symbol) => Meant::Outside(Box::new(symbol)),
-        None => Meant::Here(world.packages.iter().flat_map(|it| world.members(it, &wanted.bits)).collect()),
+        None => Meant::Here(package_set.packages.iter().flat_map(|it| package_set.members(it, &wanted.bits)).collect()),
     }
 }
 
-/// One is the answer; of several those that are meant where nothing else is said.
+/// Returns the only declaration; of several, the preferred ones.
 fn settle(
-    world: &World,
+    package_set: &PackageSet,
     mut found: Vec<Declaration>,
     query: &SymbolQuery,
     wanted: &Wanted,
@@ -226,16 +234,16 @@ fn settle(
     found.dedup_by(|a, b| a.file.path == b.file.path && a.item.name_span == b.item.name_span);
     let found = match &wanted.mark {
         Some(mark) => mark.pick(found),
-        None => favoured(found),
+        None => preferred(found),
     };
     match found.as_slice() {
-        [one] => Ok(vec![world.symbol(one)]),
+        [one] => Ok(vec![package_set.symbol(one)]),
         [] => {
             if predeclared::is_keyword(&query.symbol) {
                 return Err(Error::new(Code::UnknownSymbol, predeclared::keyword(&query.symbol)));
             }
             let scope = query.package.as_ref().map(|it| format!(" in package `{it}`")).unwrap_or_default();
-            let suggestions = suggest::symbols(world, wanted, query.package.as_deref());
+            let suggestions = suggest::symbols(package_set, wanted, query.package.as_deref());
             let hint = if suggestions.is_empty() { "" } else { "; see `suggestions`" };
             Err(Error::new(Code::UnknownSymbol, format!("no symbol is called `{}`{scope}{hint}", query.symbol))
                 .suggesting(suggestions))
@@ -246,7 +254,7 @@ fn settle(
                 several.len(),
                 query.symbol
             );
-            let symbols = several.iter().take(MAX_CANDIDATES).map(|it| world.symbol(it)).collect();
+            let symbols = several.iter().take(MAX_CANDIDATES).map(|it| package_set.symbol(it)).collect();
             Err(Error::new(Code::AmbiguousSymbol, detail).with_help(Help { symbols, ..Help::default() }))
         }
     }
@@ -255,7 +263,7 @@ fn settle(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::modules::Standing;
+    use crate::modules::Membership;
     use crate::tests::fixture::files;
     use std::sync::Arc;
 
@@ -371,15 +379,15 @@ func New() {}
             _ => return None,
         };
         let file = crate::file(format!("/{name}.go"), format!("package {name}\n{text}"));
-        let world = World::new(vec![GoPackage {
+        let package_set = PackageSet::new(vec![GoPackage {
             import_path: import_path.to_owned(),
             name: name.to_owned(),
             directory: "/".to_owned(),
             files: vec![Arc::new(file)],
-            standing: Standing::Member,
+            standing: Membership::Member,
             external: true,
         }]);
-        let found = world.packages.iter().flat_map(|it| world.lookup(it, bits)).next()?;
+        let found = package_set.packages.iter().flat_map(|it| package_set.lookup(it, bits)).next()?;
         Some(found.symbol())
     }
 

@@ -1,38 +1,38 @@
-//! Declarations that share one path, and what tells them apart.
+//! Declarations that share one path, and the marks that distinguish them.
 //!
-//! A package may have many `init` functions and many `_`, one function for each system that it is built for, and the
-//! same name once more in its tests. The one that this machine's build takes, outside of tests, goes by the plain
-//! path if it is the only one; the others bear the name of their file before it, `os_windows.go@import/path.F`, and
-//! a number where that file has several, `a.go#2@import/path.init`. Numbers count from 1 in the order of the text.
+//! A package may have many `init` functions and many `_`, one function for each target system, and the same name again
+//! in its tests. If this machine's build includes only one of them outside of tests, that one has the plain path. The
+//! paths of the rest begin with the name of their file, `os_windows.go@import/path.F`, and a number if the file has
+//! several, `a.go#2@import/path.init`. Numbers count from 1 in the order of the text.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::build_constraints::BuildContext;
-use super::modules::{GoPackage, Standing, base_name, parent};
+use super::modules::{GoPackage, Membership, base_name, parent};
 use super::symbol_paths::{Declaration, path_of};
 use semdex_engine::files::File;
 use semdex_model::{OutlineItem, Symbol};
 
-/// For each declaration that the plain path does not mean, what stands before its path.
+/// For each declaration that the plain path does not mean, the mark before its path.
 #[derive(Debug, Default)]
 pub(crate) struct SamePaths {
     marks: HashMap<(Arc<str>, usize), String>,
 }
 
 impl SamePaths {
-    /// Of all packages that have one import path.
+    /// Computed from all packages with one import path.
     pub(crate) fn of<'p>(packages: impl IntoIterator<Item = &'p GoPackage>) -> SamePaths {
         let mut by_bits: HashMap<Vec<&str>, Vec<Declaration>> = HashMap::new();
         for declaration in packages.into_iter().flat_map(GoPackage::declarations) {
             by_bits.entry(declaration.bits().collect()).or_default().push(declaration);
         }
         let mut marks = HashMap::new();
-        for twins in by_bits.into_values().filter(|it| it.len() > 1) {
-            let favoured = favoured(twins.clone());
-            let plain = favoured.first().filter(|_| favoured.len() == 1).map(place);
-            let others = twins.iter().filter(|it| Some(place(it)) != plain);
-            marks.extend(others.map(|it| (place(it), mark(it, &twins))));
+        for same_paths in by_bits.into_values().filter(|it| it.len() > 1) {
+            let preferred = preferred(same_paths.clone());
+            let plain = preferred.first().filter(|_| preferred.len() == 1).map(place);
+            let others = same_paths.iter().filter(|it| Some(place(it)) != plain);
+            marks.extend(others.map(|it| (place(it), mark(it, &same_paths))));
         }
         SamePaths { marks }
     }
@@ -45,15 +45,15 @@ impl SamePaths {
         }
     }
 
-    /// Gives a symbol and what lies below it the paths that mean just them.
-    pub(crate) fn tell_apart(&self, symbol: &mut Symbol) {
+    /// Gives a symbol and its children their unique paths.
+    pub(crate) fn disambiguate(&self, symbol: &mut Symbol) {
         if self.marks.is_empty() {
             return;
         }
         if let Some(mark) = self.marks.get(&(symbol.name_at.file.as_str().into(), symbol.name_at.start)) {
             symbol.path = format!("{mark}@{}", symbol.path);
         }
-        symbol.children.iter_mut().for_each(|it| self.tell_apart(it));
+        symbol.children.iter_mut().for_each(|it| self.disambiguate(it));
     }
 }
 
@@ -61,12 +61,12 @@ fn place(declaration: &Declaration) -> (Arc<str>, usize) {
     (declaration.file.path.clone(), declaration.item.name_span.start)
 }
 
-/// The file's name, with its directory where that matters, and the number in the file where it has several.
-fn mark(declaration: &Declaration, twins: &[Declaration]) -> String {
+/// The file's name, with its directory if needed, and the number in the file if it has several.
+fn mark(declaration: &Declaration, same_paths: &[Declaration]) -> String {
     let file = &*declaration.file.path;
-    let one_directory = twins.iter().all(|it| parent(&it.file.path) == parent(file));
+    let one_directory = same_paths.iter().all(|it| parent(&it.file.path) == parent(file));
     let name = if one_directory { base_name(file) } else { file };
-    let here = || twins.iter().filter(|it| *it.file.path == *file);
+    let here = || same_paths.iter().filter(|it| *it.file.path == *file);
     if here().count() == 1 {
         return name.to_owned();
     }
@@ -74,16 +74,16 @@ fn mark(declaration: &Declaration, twins: &[Declaration]) -> String {
     format!("{name}#{number}")
 }
 
-/// Of several with one path, those that are meant where nothing else is said: of the workspace's own packages,
-/// outside of tests, taken by a build of this machine.
-pub(crate) fn favoured(found: Vec<Declaration>) -> Vec<Declaration> {
+/// Of several declarations with one path, the preferred ones: of the workspace's own packages, outside of tests,
+/// included in a build of this machine.
+pub(crate) fn preferred(found: Vec<Declaration>) -> Vec<Declaration> {
     let context = BuildContext::host();
-    let found = preferring(found, |it| it.package.standing == Standing::Member);
+    let found = preferring(found, |it| it.package.standing == Membership::Member);
     let found = preferring(found, |it| !it.is_test());
     preferring(found, |it| context.takes(&it.file.path, &it.file.text))
 }
 
-/// Those that fit, if any do; else all.
+/// The declarations that match, if any; else all.
 pub(crate) fn preferring<'w>(
     found: Vec<Declaration<'w>>,
     fits: impl Fn(&Declaration<'w>) -> bool,
@@ -92,7 +92,7 @@ pub(crate) fn preferring<'w>(
     if better.is_empty() { worse } else { better }
 }
 
-/// What was asked for by a mark: the file, and the number in it.
+/// A parsed mark: the file, and the number in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Mark {
     file: String,
@@ -100,7 +100,7 @@ pub(crate) struct Mark {
 }
 
 impl Mark {
-    /// Of `os_windows.go@path` and `a.go#2@path` the mark, and what stands behind it.
+    /// Splits `os_windows.go@path` or `a.go#2@path` into the mark and the path.
     pub(crate) fn split(path: &str) -> Option<(Mark, &str)> {
         path.match_indices('@').find_map(|(at, _)| {
             let (mark, rest) = (path.get(..at)?, path.get(at + 1..)?);
@@ -110,7 +110,7 @@ impl Mark {
         })
     }
 
-    /// Of declarations with one path in the order of the text, those that are meant.
+    /// Selects from declarations with one path, in the order of the text, those that the mark means.
     pub(crate) fn pick<'w>(&self, mut found: Vec<Declaration<'w>>) -> Vec<Declaration<'w>> {
         let whole = |it: &Declaration| *it.file.path == *self.file;
         let ends = |it: &Declaration| it.file.path.strip_suffix(&*self.file).is_some_and(|it| it.ends_with('/'));

@@ -1,18 +1,18 @@
 //! Fuzzy search over the names of all symbols, ranked.
 
-use super::modules::Standing;
-use super::package_set::World;
+use super::modules::Membership;
+use super::package_set::PackageSet;
 use super::symbol_paths::Declaration;
 use semdex_model::Symbol;
 
-/// The best of what was found, with their scores, and how many there are in all.
+/// The best matches with their scores, and the total number.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Hits {
     pub total: usize,
     pub items: Vec<(Symbol, u32)>,
 }
 
-/// How well a name fits, the best first; the order is that of the scores.
+/// How well a name matches, best first; scores have the same order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Fit {
     Subsequence,
@@ -24,19 +24,19 @@ enum Fit {
     Exact,
 }
 
-/// Symbols whose names fit the query, equal ones first, then prefixes, camel humps, and letters in their order. What
-/// stands before a dot or slash must fit the path before the name. Those of exactly the name are all among them.
-pub(crate) fn search(world: &World, query: &str, limit: usize) -> Hits {
+/// Symbols whose names match the query: exact matches first, then prefixes, camel humps, and subsequences. The text
+/// before a dot or slash must match the path before the name. All exact matches are included.
+pub(crate) fn search(package_set: &PackageSet, query: &str, limit: usize) -> Hits {
     let query = query.trim();
     let (scope, name) = query.rfind(['.', '/']).map_or(("", query), |at| (&query[..at], &query[at + 1..]));
     if name.is_empty() {
         return Hits::default();
     }
     let query = Query { name, lower: name.to_lowercase(), scope: scope.to_lowercase() };
-    let mut found: Vec<(u32, Declaration)> = world
+    let mut found: Vec<(u32, Declaration)> = package_set
         .packages
         .iter()
-        .filter(|it| it.standing == Standing::Member)
+        .filter(|it| it.standing == Membership::Member)
         .flat_map(|it| it.declarations())
         .filter(Declaration::declares)
         .filter_map(|it| Some((query.score(&it)?, it)))
@@ -54,7 +54,7 @@ pub(crate) fn search(world: &World, query: &str, limit: usize) -> Hits {
         found.truncate(limit);
     }
     found.sort_by(order);
-    Hits { total, items: found.into_iter().map(|(score, it)| (world.symbol(&it), score)).collect() }
+    Hits { total, items: found.into_iter().map(|(score, it)| (package_set.symbol(&it), score)).collect() }
 }
 
 struct Query<'q> {
@@ -75,15 +75,15 @@ impl Query<'_> {
             }
             is_subsequence(&around, &self.scope).then_some(())?;
         }
-        // Within one fit: exported first, members after what stands by itself, tests last. Where it is no more than
-        // letters here and there, tests come after all else.
+        // Within one kind of match: exported first, members after top-level symbols, tests last. In subsequence
+        // matches, tests come after everything else.
         let test = item.test || declaration.is_test();
         let last = test && fit < Fit::PrefixOtherCase;
         let [ranked, tested, public, alone] = [!last, !test, item.public, item.container.is_empty()].map(u32::from);
         Some(ranked * 64 + fit as u32 * 8 + tested * 4 + public * 2 + alone)
     }
 
-    /// `cjson` and `ctxjson` fit `Context.JSON`: a type's first letter and something of the member's name.
+    /// `cjson` and `ctxjson` match `Context.JSON`: a type's first letter, and a part of the member's name.
     fn across(&self, declaration: &Declaration) -> Option<Fit> {
         let container = declaration.item.container.last().filter(|_| self.scope.is_empty())?;
         let whole = format!("{container}{}", declaration.item.name);
@@ -132,10 +132,10 @@ fn is_subsequence_ignoring_case(text: &str, lower: &str) -> bool {
     lower.chars().all(|letter| text.any(|it| it == letter))
 }
 
-/// `nrc` and `newreqctx` fit `NewRequestContext`: each hump of the query begins a word of the name.
+/// `nrc` and `newreqctx` match `NewRequestContext`: each hump of the query begins a word of the name.
 fn fits_humps(words: impl Iterator<Item = Vec<char>>, lower: &str) -> bool {
     let letters: Vec<char> = lower.chars().collect();
-    // From which letter on the query may go, before each word.
+    // The letters from which the query may continue, before each word.
     let mut reached = vec![false; letters.len() + 1];
     reached[0] = true;
     for word in words {
@@ -209,7 +209,7 @@ func Search() {}
 ",
         );
         let find = |query: &str, limit: usize| -> Vec<String> {
-            search(&World::of(&files, None), query, limit).items.into_iter().map(|(it, _)| it.path).collect()
+            search(&PackageSet::of(&files, None), query, limit).items.into_iter().map(|(it, _)| it.path).collect()
         };
         assert_eq!(
             find("Search", 20),
@@ -231,7 +231,7 @@ func Search() {}
         assert_eq!(find("schrun", 20), ["m.Search.Run"]);
         assert_eq!(find("search.run", 20), ["m.Search.Run"]);
         assert_eq!(find("b.Search", 20), ["m/b.Search", "m/b.SearchHelper"]);
-        let hits = search(&World::of(&files, None), "search", 2);
+        let hits = search(&PackageSet::of(&files, None), "search", 2);
         assert_eq!((hits.total, hits.items.len()), (9, 2));
         assert_eq!(hits.items[0].0.path, "m.Search.search");
         assert!(find("zzz", 5).is_empty() && find("", 5).is_empty() && find("a.", 5).is_empty());

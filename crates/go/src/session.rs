@@ -1,4 +1,4 @@
-//! One gopls and everybody who asks it: questions in order, answers for one revision, nothing lost when it dies.
+//! The session with one gopls: ordered requests, answers for one revision, and retries when gopls dies.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicU32;
@@ -31,7 +31,7 @@ pub(crate) const SCOPE: &str = "go";
 pub(crate) struct Session {
     pub root: Root,
     pub trusted: bool,
-    /// As the configuration has it.
+    /// From the configuration.
     memory_limit: Option<u64>,
     pub status: watch::Sender<EngineStatus>,
     pub link: watch::Sender<Link>,
@@ -40,52 +40,52 @@ pub(crate) struct Session {
     pub index: Index,
     pub units: UnitStore,
     pub checker: Checker,
-    /// What gopls finds wrong with `go.mod` and `go.work` files, as far as it has said.
+    /// gopls's published errors in `go.mod` and `go.work` files.
     manifest_errors: Mutex<BTreeMap<String, String>>,
     layout: Mutex<Option<Kept>>,
     toolchain: RwLockStd<Option<Arc<Toolchain>>>,
-    /// Counts how often Go's environment was another.
+    /// Counts the changes of Go's environment.
     pub environment: watch::Sender<u64>,
-    /// Held for reading by every question, and exclusively by a dry run: nobody else sees its state.
+    /// Held shared by every query and exclusively by a dry run, so that no query sees the dry run's state.
     pub gate: Arc<RwLock<()>>,
-    /// Notified after every change of what is Go's.
+    /// Notified after every change that concerns Go.
     pub fed: Notify,
-    /// So many gopls were started.
+    /// The number of gopls processes started so far.
     pub lives: AtomicU32,
     documents: Mutex<DocumentSync>,
 }
 
-/// A layout, what it was asked for last, and whether it was known then what is built for.
+/// A layout, its files, and whether the build target was known when it was computed.
 struct Kept {
     files: Arc<Files>,
     known: bool,
     layout: Arc<Layout>,
 }
 
-/// The way to gopls.
+/// The connection to gopls.
 #[derive(Debug, Clone)]
 pub(crate) enum Link {
-    /// Not now; it will come up.
+    /// Not connected yet; gopls will start.
     Waiting(Missing),
-    /// Not until someone does something.
+    /// Not connected until the user acts.
     Down(Missing),
     /// Loaded and listening.
     Up { client: Client, life: u32 },
 }
 
-/// Why gopls did not answer a question.
+/// Why gopls did not answer a request.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Failure {
-    /// It could not: it is loading, restarting, not there, or out of time.
+    /// gopls could not: it is loading, restarting, not installed, or out of time.
     Lacking(Missing),
-    /// It found that there can be no answer: no name stands there, or what is named is of another kind.
+    /// There can be no answer: no name is at this place, or it is of another kind.
     Inapplicable(String),
-    /// It would not, for a reason that is its own.
+    /// gopls refused, for a reason of its own.
     Refused(String),
 }
 
-/// How gopls says that a question makes no sense where it is asked. Every other refusal is a fault, and what was asked
-/// for is not known.
+/// gopls's messages for a request that does not apply to the place. Every other refusal is a fault, and the answer is
+/// unknown.
 const INAPPLICABLE: [&str; 6] = [
     "no identifier found",
     "identifier not found",
@@ -96,7 +96,7 @@ const INAPPLICABLE: [&str; 6] = [
 ];
 
 impl Failure {
-    /// The answer stays empty there, and says so.
+    /// Adds the failure to the coverage of the incomplete answer.
     pub(crate) fn note(self, coverage: &mut Coverage) {
         coverage.lacks(self.missing());
     }
@@ -150,14 +150,14 @@ impl Session {
         }
     }
 
-    /// Of gopls, and of the checker.
+    /// The memory limit of gopls, and of the checker.
     pub(crate) fn memory_limit(&self) -> MemoryLimit {
         MemoryLimit::new(self.memory_limit, self.documents().text_bytes())
     }
 
     pub(crate) fn documents(&self) -> MutexGuard<'_, DocumentSync> {
         self.documents.lock().unwrap_or_else(|poisoned| {
-            // What gopls was sent is not known any more: the next one is sent all.
+            // It is unknown what gopls was sent: the next gopls is sent everything.
             self.documents.clear_poison();
             if let Link::Up { client, .. } = &*self.link.borrow() {
                 client.close("what it was told is not known after a fault of semdex");
@@ -166,23 +166,23 @@ impl Session {
         })
     }
 
-    /// What `go env` said; none as long as it has not been asked.
+    /// The result of `go env`; `None` until it has run.
     pub(crate) fn toolchain(&self) -> Option<Arc<Toolchain>> {
         self.toolchain.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     pub(crate) fn know_toolchain(&self, toolchain: Toolchain) {
-        // What is built was worked out for another.
+        // The layout was computed for another target.
         *self.layout.lock().unwrap_or_else(PoisonError::into_inner) = None;
         *self.toolchain.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(toolchain));
     }
 
-    /// How the go command sees these files: worked out once for the newest.
+    /// The layout of these files; cached for the newest files.
     pub(crate) fn layout(&self, files: &Arc<Files>) -> Arc<Layout> {
         let known = self.toolchain().is_some();
         let mut kept = unpoisoned::lock(&self.layout);
         match &mut *kept {
-            // What was worked out before Go said what it builds for may be wrong.
+            // A layout that was computed before `go env` reported the target may be wrong.
             Some(kept) if kept.known == known && document_sync::are_same(&kept.files, files) => {
                 kept.files = files.clone();
                 kept.layout.clone()
@@ -207,12 +207,13 @@ impl Session {
         };
     }
 
-    /// What is built for; this machine as long as nothing else is known.
+    /// The build target; this machine until `go env` has run.
     pub(crate) fn context(&self) -> BuildContext {
         self.toolchain().map_or_else(BuildContext::host, |it| it.context.clone())
     }
 
-    /// Notes a change and tells gopls at once if that needs no waiting; else it is sent with the next question.
+    /// Records a change and sends it to gopls immediately if that needs no waiting; else it is sent with the next
+    /// request.
     pub(crate) fn feed(&self, files: Arc<Files>, changes: &[FileChange]) {
         let before = self.documents().files().clone();
         let beside = BuildInputs::new(files.clone());
@@ -233,7 +234,7 @@ impl Session {
         self.index.carry(documents.generation(), &touch, documents.files());
         self.units.prune(documents.files());
         self.identifiers.prune(documents.files());
-        self.tell(&mut documents);
+        self.send_pending(&mut documents);
         self.checker.feed(&self.context(), &files_now, &of_go);
         drop(documents);
         self.fed.notify_waiters();
@@ -246,21 +247,21 @@ impl Session {
         }
     }
 
-    /// What the workspace's build reads elsewhere, or beside the texts of Go, is another: of these nothing changed, and
-    /// everything that was found out of them may have.
+    /// Files outside the workspace or non-Go files that the build reads have changed. The Go files are unchanged, but
+    /// every result computed from them may differ.
     pub(crate) fn feed_outside(&self, changes: &[FileChange]) {
         self.note_loading();
         let mut documents = self.documents();
         documents.feed_outside(changes);
         self.cache.forget(documents.generation());
         self.index.carry(documents.generation(), &Invalidation::Everything, documents.files());
-        self.tell(&mut documents);
-        self.checker.load_anew();
+        self.send_pending(&mut documents);
+        self.checker.request_reload();
         drop(documents);
         self.fed.notify_waiters();
     }
 
-    /// Whether Go's environment has changed since it was last looked at; then gopls and the checker begin anew with it.
+    /// Whether Go's environment has changed since the last check. If so, gopls and the checker are restarted.
     pub(crate) fn check_environment(&self) -> bool {
         let has_changed = self.toolchain().is_some_and(|it| it.has_changed());
         if has_changed {
@@ -288,12 +289,12 @@ impl Session {
     pub(crate) fn take_back(&self) {
         let mut documents = self.documents();
         documents.take_back();
-        self.tell(&mut documents);
+        self.send_pending(&mut documents);
     }
 
-    /// Sent under the documents's lock, so that notes leave in the order of the documents; and to the gopls that the documents
-    /// speaks of, for the supervisor lets go of a dead one before it begins the documents anew.
-    fn tell(&self, documents: &mut DocumentSync) {
+    /// Sends changes while the lock of the documents is held, so that notifications keep their order. They go to the
+    /// gopls that the documents describe, because the supervisor drops a dead one before it resets the documents.
+    fn send_pending(&self, documents: &mut DocumentSync) {
         let client = match &*self.link.borrow() {
             Link::Up { client, .. } => client.clone(),
             Link::Waiting(_) | Link::Down(_) => return,
@@ -303,12 +304,12 @@ impl Session {
         }
     }
 
-    /// Whether gopls is not on its way: it is up, or will not come before somebody does something.
+    /// Whether gopls is ready, or will not start before the user acts.
     pub(crate) fn is_settled(&self) -> bool {
         !matches!(&*self.link.borrow(), Link::Waiting(_)) || !self.documents().has_go()
     }
 
-    /// gopls has loaded, the index holds all usages, and the checker is there, if it can be.
+    /// gopls has loaded, the index has all usages, and the checker is ready if it can be.
     pub(crate) fn note_ready(&self) {
         let is_up = matches!(&*self.link.borrow(), Link::Up { .. });
         self.status.send_if_modified(|status| {
@@ -322,7 +323,7 @@ impl Session {
         });
     }
 
-    /// What was ready is not: modules are loaded anew.
+    /// The engine is no longer ready: it loads modules again.
     fn note_loading(&self) {
         self.status.send_if_modified(|status| {
             let was_ready = status.state == State::Ready;
@@ -333,7 +334,7 @@ impl Session {
         });
     }
 
-    /// Waits until gopls is up and its load is done.
+    /// Waits until gopls has started and loaded.
     pub(crate) async fn ready(&self, deadline: Instant) -> Result<(Client, u32), Failure> {
         let mut link = self.link.subscribe();
         let settled = link.wait_for(|link| !matches!(link, Link::Waiting(_)));
@@ -348,7 +349,7 @@ impl Session {
         }
     }
 
-    /// Asks one question, with these files open. Where gopls dies over it, asks the next one, until the deadline.
+    /// Sends one request, with these files open. If gopls dies, sends it to the next one, until the deadline.
     pub(crate) async fn ask<R: Request>(
         &self,
         open: &[&str],
@@ -363,7 +364,7 @@ impl Session {
                         let mut documents = self.documents();
                         let current = matches!(&*self.link.borrow(), Link::Up { life: now, .. } if *now == life);
                         if !current {
-                            // The documents already speaks of the next gopls.
+                            // The documents already describe the next gopls.
                             continue;
                         }
                         fault::point("go.documents");
@@ -386,7 +387,7 @@ impl Session {
         }
     }
 
-    /// This gopls is gone. Whoever sees it first says so; the supervisor brings the next.
+    /// This gopls is gone. The first caller that notices it reports it; the supervisor starts the next.
     pub(crate) fn lost(&self, life: u32, reason: &str) {
         let missing = Missing::new(MissingCode::EngineRestarting, SCOPE, format!("gopls is being restarted: {reason}"));
         self.link.send_if_modified(|link| {

@@ -1,34 +1,34 @@
-//! What was meant by a name that means nothing.
+//! Suggestions for an unresolved name.
 
 use std::collections::HashSet;
 
-use super::package_set::World;
+use super::package_set::PackageSet;
 use super::predeclared;
 use super::resolve::Wanted;
 use super::symbol_paths::Declaration;
 
 const MAX_SUGGESTIONS: usize = 5;
 const MAX_LOOKED_AT: usize = 50;
-/// Names that are less alike help nobody.
+/// Less similar names are not suggested.
 pub(crate) const LEAST_LIKENESS: f64 = 0.6;
 
-/// Full paths: the right name elsewhere, then another case, then what is spelled much alike.
-pub(crate) fn symbols(world: &World, wanted: &Wanted, package: Option<&str>) -> Vec<String> {
-    distinct(alike(world, &wanted.bits, package).into_iter())
+/// Full paths: the same name elsewhere, then another case, then similar spelling.
+pub(crate) fn symbols(package_set: &PackageSet, wanted: &Wanted, package: Option<&str>) -> Vec<String> {
+    distinct(alike(package_set, &wanted.bits, package).into_iter())
 }
 
-/// Whether nothing of what a path has behind its package is kept from other packages.
+/// Whether every segment of a path after its package is exported.
 pub(crate) fn is_exported(path: &str, import_path: &str) -> bool {
     let inner = path.strip_prefix(import_path).unwrap_or(path).trim_start_matches('.');
     inner.split('.').all(|it| it.starts_with(char::is_uppercase)) || import_path == predeclared::PACKAGE
 }
 
-/// What is spelled alike, the likeliest first.
-pub(crate) fn alike(world: &World, bits: &[String], package: Option<&str>) -> Vec<String> {
+/// Symbols with similar names, the most similar first.
+pub(crate) fn alike(package_set: &PackageSet, bits: &[String], package: Option<&str>) -> Vec<String> {
     let Some((name, qualifiers)) = bits.split_last() else { return Vec::new() };
     let scope: Vec<String> = package.into_iter().map(str::to_owned).chain(qualifiers.iter().cloned()).collect();
     let mut ranked: Vec<(f64, Declaration)> = Vec::new();
-    for declaration in world.packages.iter().flat_map(|it| it.declarations()).filter(Declaration::declares) {
+    for declaration in package_set.packages.iter().flat_map(|it| it.declarations()).filter(Declaration::declares) {
         let by_name = likeness(&declaration.item.name, name);
         if by_name < LEAST_LIKENESS {
             continue;
@@ -42,13 +42,13 @@ pub(crate) fn alike(world: &World, bits: &[String], package: Option<&str>) -> Ve
         ranked.push((2.0 * by_name + by_scope + tie, declaration));
     }
     ranked.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.path().cmp(&b.1.path())));
-    ranked.iter().take(MAX_LOOKED_AT).map(|(_, it)| world.symbol(it).path).collect()
+    ranked.iter().take(MAX_LOOKED_AT).map(|(_, it)| package_set.symbol(it).path).collect()
 }
 
-/// Import paths.
-pub(crate) fn packages(world: &World, package: &str) -> Vec<String> {
+/// Similar import paths.
+pub(crate) fn packages(package_set: &PackageSet, package: &str) -> Vec<String> {
     let last = package.rsplit('/').next().unwrap_or(package);
-    let mut ranked: Vec<(f64, &str)> = world
+    let mut ranked: Vec<(f64, &str)> = package_set
         .packages
         .iter()
         .map(|it| {
@@ -67,7 +67,7 @@ pub(crate) fn distinct(paths: impl Iterator<Item = String>) -> Vec<String> {
     paths.filter(|it| seen.insert(it.clone())).take(MAX_SUGGESTIONS).collect()
 }
 
-/// 1 for the same name, a little less for another case, then by how much must be changed.
+/// 1 for the same name, a little less for another case, then by edit distance.
 pub(crate) fn likeness(name: &str, asked: &str) -> f64 {
     if name == asked {
         return 1.0;

@@ -1,5 +1,5 @@
-//! Brings gopls up and keeps it up: installs it at the first need, starts it, waits until it has loaded, starts it
-//! again with growing pauses when it dies, and ends it.
+//! Starts gopls and keeps it running: installs it on first use, starts it, waits until it has loaded, restarts it with
+//! growing pauses when it dies, and ends it.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -31,23 +31,23 @@ use semdex_process::{fault, named_pipes, resource_usage};
 
 const FIRST_PAUSE: Duration = Duration::from_millis(200);
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
-/// Having lived this long, it is well: the next pause is the first again.
+/// After this time gopls counts as stable: the next pause is again the first.
 const HEALTHY: Duration = Duration::from_secs(60);
-/// After a failed installation.
+/// The pause after a failed installation.
 const NEXT_TRY: Duration = Duration::from_secs(60);
 const INITIALIZE_LIMIT: Duration = Duration::from_secs(60);
 const LOAD_LIMIT: Duration = Duration::from_secs(15 * 60);
 const GOODBYE_LIMIT: Duration = Duration::from_secs(2);
 const MEMORY_EVERY: Duration = Duration::from_secs(2);
-/// gopls diagnoses everything by itself when nothing has changed for this long, which keeps its caches warm.
+/// gopls computes all diagnostics by itself when nothing has changed for this long, which keeps its caches warm.
 const DIAGNOSTICS_DELAY: &str = "1s";
 
 pub(crate) fn first_status() -> EngineStatus {
     EngineStatus::new(super::ENGINE, LANGUAGE, State::Starting)
 }
 
-/// The task that does this panicked, and gopls is gone with it.
-pub(crate) fn fell(session: &Session) {
+/// Called after this task has panicked, which also ended gopls.
+pub(crate) fn reset_after_panic(session: &Session) {
     let detail = "what runs gopls met a fault, which is in the log: gopls is being restarted";
     degraded(session, Link::Waiting(Missing::new(MissingCode::EngineRestarting, SCOPE, detail)));
 }
@@ -62,13 +62,13 @@ pub(crate) async fn run(session: Arc<Session>, cache_dir: PathBuf, stop: Cancell
 async fn supervise(session: &Arc<Session>, cache_dir: &Path, stop: &CancellationToken) {
     let mut pause = FIRST_PAUSE;
     let mut life = session.lives.load(Ordering::Relaxed);
-    let mut patience = LoadTimeout::default();
+    let mut timeout = LoadTimeout::default();
     loop {
         tokio::select! {
             () = needed(session) => {}
             () = stop.cancelled() => return,
         }
-        let (link, wait) = match live(session, cache_dir, (&mut life, &mut patience), stop).await {
+        let (link, wait) = match live(session, cache_dir, (&mut life, &mut timeout), stop).await {
             Ended::Stopped => return,
             Ended::NoProgram(missing) => (Link::Down(missing), NEXT_TRY),
             Ended::Died { reason, lived } => {
@@ -90,7 +90,7 @@ async fn supervise(session: &Arc<Session>, cache_dir: &Path, stop: &Cancellation
     }
 }
 
-/// Waits for the first Go file: without any, nothing is installed and nothing runs.
+/// Waits for the first Go file: until then, nothing is installed and nothing runs.
 async fn needed(session: &Session) {
     loop {
         let fed = session.fed.notified();
@@ -131,11 +131,11 @@ fn stage(session: &Session, state: State, stage: &str) {
     });
 }
 
-/// One gopls, from its installation to its end.
+/// Runs one gopls, from its installation to its end.
 async fn live(
     session: &Arc<Session>,
     cache_dir: &Path,
-    (life, patience): (&mut u32, &mut LoadTimeout),
+    (life, timeout): (&mut u32, &mut LoadTimeout),
     stop: &CancellationToken,
 ) -> Ended {
     let report_progress = |what: &str| {
@@ -185,7 +185,7 @@ async fn live(
     let client = Client::start(stdout, stdin, hooks(session));
     fault::point("go.supervisor");
     let died = tokio::select! {
-        reason = serve(session, &client, &process, (&installed, *life), patience) => reason,
+        reason = serve(session, &client, &process, (&installed, *life), timeout) => reason,
         reason = named_pipes::release(session.root.alias(), document_sync::is_read, process.pid, || client.is_waited_for()) => reason,
         status = process.exited() => status,
         _ = environment.changed() => {
@@ -203,13 +203,13 @@ async fn live(
     Ended::Died { reason, lived: born.elapsed() }
 }
 
-/// Introduces itself, waits for the load, hands the connection out, and watches it until it ends.
+/// Initializes gopls, waits for the load, publishes the connection, and watches it until it ends.
 async fn serve(
     session: &Session,
     client: &Client,
     process: &Process,
     (installed, life): (&Installed, u32),
-    patience: &mut LoadTimeout,
+    timeout: &mut LoadTimeout,
 ) -> String {
     session.status.send_modify(|status| {
         status.version = Some(installed.version.clone());
@@ -218,7 +218,7 @@ async fn serve(
     });
     let folders = {
         let files = session.documents().files().clone();
-        // Before gopls reads anything: what it finds later differs from this, or is the same.
+        // Recorded before gopls reads anything: a file that it reads later has this metadata or a newer one.
         let stamps = document_sync::stamps(&session.root, &files);
         let mut documents = session.documents();
         documents.note_stamps(stamps);
@@ -235,11 +235,11 @@ async fn serve(
         return error.to_string();
     }
     session.status.send_modify(|status| status.state = State::Indexing);
-    // gopls loads all folders while it handles `initialized`, and handles nothing else before that is done: an
-    // answer to any request says that the load is over.
+    // gopls loads all folders while it handles `initialized`, and handles nothing else before that is done: an answer
+    // to any request shows that the load is over.
     let first = ExecuteCommandParams { command: "gopls.views".to_owned(), ..ExecuteCommandParams::default() };
     let load = client.request::<ExecuteCommandRequest>(&first, Instant::now() + LOAD_LIMIT);
-    match patience.with(session, process.pid, load).await {
+    match timeout.with(session, process.pid, load).await {
         Some(Ok(_)) => {}
         Some(Err(error)) => return error.to_string(),
         None => return "its first load did not end, and what it loads has changed meanwhile".to_owned(),
@@ -262,7 +262,7 @@ async fn serve(
     }
 }
 
-/// What Go's answers lack as long as the workspace is as it is.
+/// What is missing from Go's answers as long as the workspace is as it is.
 fn lasting(session: &Session) -> Vec<Missing> {
     if session.trusted {
         return Vec::new();
@@ -277,7 +277,7 @@ async fn goodbye(client: &Client, process: &Process) {
     if client.request::<ShutdownRequest>(&(), deadline).await.is_ok()
         && client.notify::<ExitNotification>(&(), deadline).await.is_ok()
     {
-        // Where it does not end in time, dropping the process ends it.
+        // If it does not end in time, dropping the process ends it.
         let _ = tokio::time::timeout_at(deadline.into(), process.exited()).await;
     }
 }
@@ -319,7 +319,7 @@ fn introduction(folders: Vec<WorkspaceFolder>) -> InitializeParams {
                 ..WindowClientCapabilities::default()
             }),
             text_document: Some(TextDocumentClientCapabilities {
-                // What takes long to work out is asked for when it is wanted, not run as a command.
+                // Expensive edits are resolved on demand, not run as a command.
                 code_action: Some(CodeActionClientCapabilities {
                     code_action_literal_support: Some(ClientCodeActionLiteralOptions {
                         code_action_kind: ClientCodeActionKindOptions {
@@ -366,7 +366,7 @@ fn hooks(session: &Arc<Session>) -> Hooks {
     }
 }
 
-/// Of what gopls says unasked, only what it says of manifests is heard: those it cannot be asked about.
+/// Uses only the published diagnostics of manifests, because they cannot be requested.
 fn published(session: &Session, params: PublishDiagnosticsParams) {
     let file = session.root.file(&params.uri).filter(|file| matches!(base_name(file), "go.mod" | "go.work"));
     if let Some(file) = file {
@@ -377,7 +377,7 @@ fn published(session: &Session, params: PublishDiagnosticsParams) {
     }
 }
 
-/// Shows what gopls says it does while it loads.
+/// Shows gopls's progress while it loads.
 fn loading(session: &Session, params: &Value) {
     let word = |name| params.pointer(name).and_then(Value::as_str).unwrap_or_default();
     let stage = match (word("/value/kind"), word("/value/title"), word("/value/message")) {

@@ -1,14 +1,14 @@
-//! The paths of symbols, `import/path.Type.Method`, and the symbols that declarations are.
+//! The paths of symbols, `import/path.Type.Method`, and the conversion from declarations to symbols.
 
 use std::sync::Arc;
 
-use super::modules::{GoPackage, Standing, package_of};
+use super::modules::{GoPackage, Membership, package_of};
 use super::syntax;
 use crate::LANGUAGE;
 use semdex_engine::files::{File, Files};
 use semdex_model::{OutlineItem, Symbol, SymbolKind};
 
-/// A declaration in its file.
+/// A declaration with its package and file.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Declaration<'p> {
     pub package: &'p GoPackage,
@@ -25,7 +25,7 @@ impl<'p> Declaration<'p> {
         symbol(self.file, &self.package.import_path, self.item, self.package.external)
     }
 
-    /// What the path has behind the package.
+    /// The segments of the path after the package.
     pub(crate) fn bits(&self) -> impl DoubleEndedIterator<Item = &'p str> {
         self.item.container.iter().chain([&self.item.name]).map(String::as_str)
     }
@@ -34,7 +34,7 @@ impl<'p> Declaration<'p> {
         is_test_file(&self.file.path)
     }
 
-    /// An embedded interface is listed with its methods, but declares nothing.
+    /// Whether it declares a name. An embedded interface is listed with the methods but declares none.
     pub(crate) fn declares(&self) -> bool {
         let embedded = self.item.kind == SymbolKind::Interface && !self.item.container.is_empty();
         !embedded && self.item.name != "_"
@@ -42,7 +42,7 @@ impl<'p> Declaration<'p> {
 }
 
 impl GoPackage {
-    /// All declarations, those inside types included.
+    /// All declarations, members of types included.
     pub(crate) fn declarations(&self) -> impl Iterator<Item = Declaration<'_>> {
         self.files.iter().flat_map(move |file| {
             let mut items = Vec::new();
@@ -51,7 +51,7 @@ impl GoPackage {
         })
     }
 
-    /// The declarations that stand by themselves: not the members of a type, but its methods.
+    /// The top-level declarations: methods included, members of types excluded.
     pub(crate) fn top_level(&self) -> impl Iterator<Item = Declaration<'_>> {
         self.files.iter().flat_map(move |file| {
             file.outline().items.iter().map(move |item| Declaration { package: self, file, item })
@@ -59,21 +59,21 @@ impl GoPackage {
     }
 }
 
-/// What a symbol's path has behind its package: `Type.Method`; nothing for a package.
+/// The part of a symbol's path after its package: `Type.Method`; empty for a package.
 pub(crate) fn inner_path(symbol: &Symbol) -> &str {
     let starts = std::iter::once(0).chain(symbol.path.match_indices('@').map(|(at, _)| at + 1));
     let mut inner = starts.filter_map(|at| symbol.path.get(at..)?.strip_prefix(symbol.package.as_str()));
     inner.next().unwrap_or_default().trim_start_matches('.')
 }
 
-/// Whether a file takes part in tests only.
+/// Whether a file is part of tests only.
 pub(crate) fn is_test_file(file: &str) -> bool {
     file.ends_with("_test.go")
 }
 
-/// Whether nothing of a file takes part in the workspace's packages, so that its symbols have no usages there.
+/// Whether a file is in no package of the workspace, so that its symbols have no usages there.
 pub(crate) fn is_ignored(files: &Files, file: &str) -> bool {
-    package_of(files, file).is_none_or(|(_, standing)| standing == Standing::Ignored)
+    package_of(files, file).is_none_or(|(_, standing)| standing == Membership::Ignored)
 }
 
 pub(crate) fn path_of(package: &str, item: &OutlineItem) -> String {
@@ -108,7 +108,7 @@ pub(crate) fn symbol(file: &File, package: &str, item: &OutlineItem, external: b
     }
 }
 
-/// A file's package, at the name in its package clause.
+/// A file's package as a symbol at the name in its package clause.
 pub(crate) fn package_symbol(file: &File, import_path: &str, external: bool) -> Option<Symbol> {
     let name = syntax::package_clause(&file.text)?.to_owned();
     let clause = syntax::occurrences(&file.text, &name).into_iter().find(|it| is_clause(&file.text, it.span.start))?;

@@ -104,7 +104,7 @@ impl Fixture {
     }
 }
 
-/// For who waits for nothing.
+/// Deadlines that have passed.
 fn at_once() -> Deadlines {
     let now = std::time::Instant::now();
     Deadlines { ready: now, answer: now }
@@ -127,7 +127,7 @@ async fn usages_are_counted_and_proved() {
     assert_eq!(first.symbol.as_deref(), Some("example.com/shop/cart.TestTotal"));
     assert_eq!(first.text, "\tc.Add(\"a\")");
 
-    // What only another system's build sees may be a usage, and nobody can say that it is not.
+    // A file for another system may contain a usage, which cannot be excluded.
     let answer = fixture.usages("Cart.Total").await;
     assert_eq!(places(&answer.value.items), ["cart/cart.go:18:60", "cart/cart_test.go:8:7", "main.go:17:16"]);
     assert_eq!(places(&answer.value.possible), ["cart/cart_windows.go:3:41"]);
@@ -207,7 +207,7 @@ async fn a_broken_manifest_is_reported_and_a_mended_one_seen_at_once() {
     assert!(answer.coverage.complete, "{:?}", answer.coverage);
 }
 
-/// The go command opens a named pipe where it looks for a file, and waits for somebody to write to it, also when it is gone.
+/// The go command opens a named pipe in a file's place and waits for a writer, also after the pipe is gone.
 #[tokio::test]
 async fn a_first_load_that_waits_for_what_is_gone_is_begun_anew() {
     let mut shop = Fixture::new(SHOP);
@@ -220,7 +220,7 @@ async fn a_first_load_that_waits_for_what_is_gone_is_begun_anew() {
     let pid = status.borrow().pid.expect("gopls runs");
     let killed = rustix::process::Pid::from_raw(i32::try_from(pid).unwrap()).unwrap();
     rustix::process::kill_process(killed, rustix::process::Signal::KILL).unwrap();
-    // It can be opened once somebody reads it, who goes on waiting as long as it is open.
+    // It can be opened once a process reads it, which waits as long as it is open.
     let opened = tokio::task::spawn_blocking(move || std::fs::OpenOptions::new().write(true).open(pipe));
     let opened = tokio::time::timeout_at(deadline().into(), opened).await.expect("the go command reads it");
     let _writer = opened.unwrap().unwrap();
@@ -232,7 +232,7 @@ async fn a_first_load_that_waits_for_what_is_gone_is_begun_anew() {
     assert_eq!(shop.usages("Cart.Add").await.value.items.len(), 3);
 }
 
-/// The pipe was there for so short a time that nothing has changed.
+/// The pipe existed for such a short time that no change was reported.
 #[tokio::test]
 async fn a_load_that_waits_for_a_pipe_that_is_gone_is_begun_anew() {
     let shop = Fixture::new(SHOP);
@@ -256,7 +256,7 @@ async fn a_load_that_waits_for_a_pipe_that_is_gone_is_begun_anew() {
     assert_eq!(shop.usages("Cart.Add").await.value.items.len(), 3);
 }
 
-/// As where the go command waits for somebody to write to a named pipe that stands in a file's place, and is gone by then.
+/// The same state as when the go command waits for a writer of a named pipe in a file's place that is gone by then.
 #[tokio::test]
 async fn a_load_that_does_not_end_is_begun_anew_once_something_changes() {
     let mut shop = Fixture::new(SHOP);
@@ -291,7 +291,7 @@ async fn a_change_that_keeps_the_modification_time_is_seen() {
     for (text, count) in
         [(text.replace("c.Add", "c.Items = nil //"), 2), (text.to_string(), 3), ("package cart\n".into(), 2)]
     {
-        // In place, and with the time set back, before anybody hears of it.
+        // Written in place with the time restored, before any notification.
         std::fs::write(&path, &text).unwrap();
         keep(&path);
         fixture.report("cart/cart_test.go", &text);
@@ -306,7 +306,7 @@ async fn gopls_comes_back_when_it_is_killed() {
     let mut status = fixture.go.status();
     for round in 1..=2 {
         let pid = status.borrow().pid.expect("gopls runs");
-        // Nothing is remembered from before.
+        // Invalidates cached results.
         fixture.change("cart/more.go", Some(&format!("package cart\n\nconst more = {round}\n")));
         let asks = ["Cart.Add", "Cart.Total", "Cart"].map(|name| fixture.usages(name));
         let kill = async {
@@ -403,7 +403,7 @@ async fn calls_go_both_ways() {
     assert_eq!(lines_of(&first), ["a.step 24:21 24:53"]);
     let nobody = view.callers(&fixture.symbol("a.go#1@a.init"), deadlines()).await.unwrap();
     assert_eq!((nobody.value, nobody.coverage.complete), (Vec::new(), true));
-    // A call through the interface may be one of the method's.
+    // A call through the interface may call this method.
     let run = view.callers(&fixture.symbol("a.Job.Run"), deadlines()).await.unwrap().value;
     assert_eq!(lines_of(&run), ["a.All 14:45", "a.go#1@a.init 27:21"]);
 
@@ -465,7 +465,7 @@ async fn an_overview_counts_what_a_file_gives_and_takes() {
     let upstream: Vec<&str> = overview.upstream.iter().flat_map(|it| &it.symbols).map(String::as_str).collect();
     assert_eq!(upstream, ["fmt.Sprint"]);
     let main = overview.downstream.iter().find(|it| it.file == "main.go").unwrap();
-    // The interface's method counts too: gopls takes a call of the one for a use of the other.
+    // The interface's method counts too: gopls counts a call of it as a usage of the implementation.
     assert_eq!((main.count, main.symbols.len()), (4, 4));
 }
 
@@ -536,7 +536,7 @@ async fn a_dry_run_names_what_breaks_and_leaves_no_trace() {
     assert_eq!(change_impact.new.len(), 3);
     assert!(change_impact.coverage.complete, "{:?}", change_impact.coverage);
 
-    // A file that is not there yet, and one that goes.
+    // A file that does not exist yet, and one that is deleted.
     let created =
         FileEdit { file: "cart/x.go".to_owned(), old: None, new: Some("package cart\n\nfunc limit() {}\n".into()) };
     let change_impact = fixture.go.impact(&view, &[created], deadlines()).await.unwrap();
@@ -571,7 +571,7 @@ async fn a_dry_run_that_is_not_answered_is_not_an_empty_one() {
         );
         code
     };
-    // gopls is not up yet; then it is busy; then it is gone.
+    // gopls has not started yet, then it is busy, then it is gone.
     assert_eq!(impact_of().await, MissingCode::Indexing);
     fixture.ready().await;
     let busy = fixture.go.session.gate.read().await;
@@ -613,7 +613,7 @@ async fn what_is_not_looked_for_is_not_fixed() {
     let broken = healthy.replace("return 1", "return true");
     let unparsable = broken.replace("func other() int {", "func other() int } {");
     let mended = healthy.replace("%d", "%s");
-    // The words of the findings that come and go when the first text becomes the second.
+    // The messages of the diagnostics that appear and disappear when the first text becomes the second.
     let impact_of = async |fixture: &Fixture, old: &str, new: &str| {
         let edit = FileEdit { file: "cart/show.go".into(), old: Some(old.into()), new: Some(new.into()) };
         let change_impact = fixture.impact_by_gopls(&[edit]).await;

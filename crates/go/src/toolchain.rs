@@ -1,4 +1,4 @@
-//! What the user's Go builds for, and where its sources and the dependencies' lie: `go env` says it.
+//! The user's Go toolchain from `go env`: build target, directories of the standard library and the module cache.
 
 use std::collections::BTreeSet;
 use std::os::unix::fs::MetadataExt as _;
@@ -12,7 +12,7 @@ use super::build_constraints::BuildContext;
 use super::process;
 use semdex_process::{process_group, search_path};
 
-/// It takes a moment, unless the machine is busy, or a toolchain has to be fetched.
+/// Normally fast, except on a busy machine or if a toolchain is downloaded.
 const LIMIT: Duration = Duration::from_secs(120);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,9 +20,9 @@ pub(crate) struct Toolchain {
     pub goroot: PathBuf,
     pub module_cache: PathBuf,
     pub context: BuildContext,
-    /// As in `go1.26.8`.
+    /// For example `go1.26.8`.
     pub version: String,
-    /// What all of this was read from, as it was then: where one differs, all may.
+    /// The files that determined these values, with their metadata: if one changed, all values may have.
     sources: Vec<(PathBuf, Option<Stamp>)>,
 }
 
@@ -30,7 +30,7 @@ pub(crate) struct Toolchain {
 type Stamp = (u64, i64, i64);
 
 impl Toolchain {
-    /// Whether `go env` would say something else, as far as that can be known without asking it.
+    /// Whether `go env` would report other values, as far as the files show.
     pub(crate) fn has_changed(&self) -> bool {
         self.sources.iter().any(|(path, before)| stamp(path) != *before)
     }
@@ -58,7 +58,8 @@ struct Said {
     gowork: String,
 }
 
-/// In the workspace, for its `go.mod` may name another toolchain; without trust that is not followed.
+/// Runs `go env` in the workspace, whose `go.mod` may select another toolchain; an untrusted workspace's selection is
+/// ignored.
 pub(crate) async fn ask(root: &Path, trusted: bool) -> Option<Toolchain> {
     let mut command = Command::new(search_path::find("go")?);
     command
@@ -83,7 +84,7 @@ pub(crate) async fn ask(root: &Path, trusted: bool) -> Option<Toolchain> {
     Some(toolchain)
 }
 
-/// The tags that the toolchain sets by itself: `amd64.v1`, `goexperiment.regabiargs`. They are those of no module.
+/// The tags that the toolchain sets by itself, independent of the module: `amd64.v1`, `goexperiment.regabiargs`.
 async fn tool_tags(goroot: &Path, root: &Path) -> Vec<String> {
     if goroot.starts_with(root) {
         return Vec::new();
@@ -98,7 +99,7 @@ async fn tool_tags(goroot: &Path, root: &Path) -> Vec<String> {
 fn parse(json: &[u8], root: &Path) -> Option<Toolchain> {
     let said: Said = serde_json::from_slice(json).ok()?;
     let above = go_works_above(root, &said.gowork);
-    // A `go.work` of the workspace itself is one of its files.
+    // A `go.work` in the workspace is one of its files.
     let files = [said.goenv, said.gowork].into_iter().map(PathBuf::from);
     let files = files.filter(|it| it.is_absolute() && !it.starts_with(root)).chain(search_path::find("go"));
     let files: BTreeSet<PathBuf> = files.chain(above).collect();
@@ -123,8 +124,8 @@ fn parse(json: &[u8], root: &Path) -> Option<Toolchain> {
     })
 }
 
-/// Each place above the root where `go` looks for a `go.work`, whether there is one or not; none where GOWORK is set, to
-/// `off` or to a file elsewhere.
+/// Each place above the root where `go` looks for a `go.work`, whether it exists or not; none if GOWORK is `off` or
+/// names a file elsewhere.
 fn go_works_above(root: &Path, gowork: &str) -> Vec<PathBuf> {
     let above: Vec<PathBuf> = root.ancestors().skip(1).map(|it| it.join("go.work")).collect();
     let found = Path::new(gowork);

@@ -1,4 +1,4 @@
-//! Source files that are no texts of the workspace: gopls reads them from the disk, and nobody lists what they use.
+//! Source files outside the workspace's texts: gopls reads them from disk, and their usages are not listed.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use semdex_engine::files::Files;
 use semdex_engine::{Result, blocking, unindexed};
 use semdex_model::{ChangeImpact, ChangeKind, Missing};
 
-/// What an answer about a name lacks, since such files may hold it.
+/// The gaps in an answer about a name that such files may contain.
 pub(crate) async fn naming(files: &Arc<Files>, name: &str) -> Result<Vec<Missing>> {
     if files.unindexed_files().is_empty() {
         return Ok(Vec::new());
@@ -19,7 +19,7 @@ pub(crate) async fn naming(files: &Arc<Files>, name: &str) -> Result<Vec<Missing
     blocking(move || Ok(unindexed::missing(&files, is_code, &name))).await
 }
 
-/// Adds what is not known of a change, since such files may use what it alters.
+/// Adds the gaps in a change's impact: such files may use the changed declarations.
 pub(crate) async fn of_change(files: &Arc<Files>, change_impact: &mut ChangeImpact) -> Result<()> {
     let changed = change_impact.impact.changed.iter();
     let altered = changed.filter(|it| !matches!(it.kind, ChangeKind::Added | ChangeKind::Body));

@@ -1,8 +1,8 @@
-//! Proof that what `references` leaves out means another thing.
+//! Proof that an occurrence of the name that `textDocument/references` does not list has another meaning.
 //!
-//! gopls says nothing of a name that it could not resolve: in code with errors, in files that this build leaves
-//! out, in modules that it does not search together. So its silence proves something only where nothing of that
-//! kind is in the way; elsewhere gopls is asked what the name means, and if it does not know, the place is possible.
+//! gopls omits names that it could not resolve: in code with errors, in files that this build excludes, and in modules
+//! that it does not search together. So an omission is a proof only if none of these applies. Otherwise gopls is
+//! queried for the definition, and if it does not know, the usage is reported as possible.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -22,28 +22,28 @@ use semdex_model::{Coverage, Missing, MissingCode, Role, Span, Symbol, SymbolKin
 
 type Outcome<T> = Result<T, Failure>;
 
-/// Doubtful places that gopls is asked about one by one; more stay doubtful.
+/// The maximum number of occurrences that gopls is queried about one by one; the rest stay possible usages.
 const PROBES: usize = 200;
 
 /// An occurrence of the name that `references` does not list.
-pub(crate) struct Doubt {
+pub(crate) struct UnlistedOccurrence {
     pub file: Arc<File>,
     pub span: Span,
     pub role: Role,
 }
 
-impl Doubt {
+impl UnlistedOccurrence {
     pub(crate) fn spot(&self) -> Spot {
         Spot { file: self.file.path.clone(), span: self.span, role: self.role }
     }
 }
 
-/// Shows of each doubtful place that it means another thing or this one, as far as it can be shown.
+/// Determines for each occurrence whether it means this symbol or another one, as far as possible.
 pub(crate) async fn settle(
     queries: &GoplsQueries<'_>,
     symbol: &Symbol,
     effort: Effort,
-    doubts: Vec<Doubt>,
+    doubts: Vec<UnlistedOccurrence>,
     places: &mut Places,
     coverage: &mut Coverage,
 ) {
@@ -93,7 +93,7 @@ pub(crate) async fn settle(
     }
 }
 
-/// Whether the name there means this symbol; none if gopls does not know what it means.
+/// Whether the name there means this symbol; `None` if gopls does not know.
 async fn meaning(queries: &GoplsQueries<'_>, symbol: &Symbol, file: &File, span: Span) -> Outcome<Option<bool>> {
     let definitions = match queries.definition(file, span.start).await {
         Ok(definitions) => definitions,
@@ -114,8 +114,8 @@ enum Resolution {
     Hidden(Missing),
 }
 
-/// What gopls's silence on a place says. It proves something in files that it searched, and where no error, there
-/// or in what is imported, leaves a type unknown.
+/// What gopls's omission of a place proves. It is a proof in files that gopls searched, if no error there or in
+/// imported code leaves a type unknown.
 async fn resolution(queries: &GoplsQueries<'_>, symbol: &Symbol, file: &str) -> Resolution {
     if !queries.layout.is_active(file) {
         return Resolution::Hidden(left_out(file));
@@ -125,7 +125,7 @@ async fn resolution(queries: &GoplsQueries<'_>, symbol: &Symbol, file: &str) -> 
         Ok(Checked::Unknown(message)) => return Resolution::Hidden(outside_the_build(queries, file, &message)),
         Err(failure) => return Resolution::Hidden(failure.missing()),
     }
-    // Of what no source declares gopls lists nothing.
+    // gopls lists no references to symbols that no source declares.
     if symbol.external && predeclared::is_special(&symbol.package) {
         return Resolution::Ask;
     }
@@ -143,7 +143,7 @@ pub(crate) fn left_out(file: &str) -> Missing {
     Missing::new(MissingCode::CfgOff, file, format!("{file} is left out by its build constraints"))
 }
 
-/// Whether everything that gives a file's names their meaning is free of errors.
+/// Whether all code that determines the meaning of a file's names is free of errors.
 pub(crate) async fn is_clean(queries: &GoplsQueries<'_>, file: &str) -> Outcome<bool> {
     let cache = &queries.session.cache;
     let directory = parent(file);

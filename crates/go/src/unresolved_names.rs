@@ -1,15 +1,15 @@
-//! What was meant by a name of a written text that nothing is known by: `auth.SignIn`, where the file imports `…/auth`.
+//! Suggestions for an unresolved name in a written text: `auth.SignIn`, where the file imports `…/auth`.
 
 use super::View;
 use semdex_engine::{Result, Stop, Suggested, Unknown};
 use semdex_model::{Code, Import, Symbol};
 
 const MOST_SUGGESTED: usize = 5;
-/// A package that exports no more than this is listed in full.
+/// The exported names of a package are listed in full up to this number.
 const FEW: usize = 4;
 const LEAST_LIKENESS: f64 = 0.5;
 
-/// The nearest that the package exports which the name is asked of; of an import, the nearest packages.
+/// The most similar exported names of the qualifier's package; for an import, the most similar packages.
 pub(super) fn suggest(view: &View, unknown: &Unknown) -> Result<Suggested> {
     let qualified = || {
         let (local, name) = unknown.name.split_once('.')?;
@@ -50,7 +50,7 @@ fn exported(symbols: &[Symbol]) -> Vec<String> {
     names
 }
 
-/// What is alike, the likeliest first; all of a few.
+/// The similar names, the most similar first; all names if there are few.
 fn nearest(names: &[String], asked: &str) -> Vec<String> {
     let likeness = |it: &str| strsim::jaro_winkler(&it.to_lowercase(), &asked.to_lowercase());
     let mut ranked: Vec<(f64, &String)> = names.iter().map(|it| (likeness(it), it)).collect();

@@ -1,8 +1,8 @@
-//! The index of usages: where each symbol is named, as far as it is known at this revision.
+//! The usage index: the known usages of symbols at this revision.
 //!
-//! What gopls said of a symbol, and what was proved of the rest, is kept over edits that cannot have changed it (see
-//! `touch`), its places moved along with their texts. What an edit may have changed is forgotten, and asked anew: by
-//! the next question, or in the background (see `filler`).
+//! gopls's references and the proved remaining places are kept across edits that cannot have changed them (see
+//! `invalidate`), with their places moved along with the text. Entries that an edit may have changed are dropped and
+//! computed again: by the next query, or in the background (see `index_filler`).
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -14,11 +14,11 @@ use semdex_engine::unpoisoned;
 use semdex_model::{Answer, Coverage, MissingCode, Role, Span, Symbol, SymbolKind, UsageCount};
 use semdex_text::words::{WordHash, word_hash};
 
-/// Where a symbol is named, in the order of files and places.
+/// The usages of a symbol, ordered by file and place.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Places {
     pub items: Vec<Spot>,
-    /// Nobody could tell what the name means there.
+    /// Places where the meaning of the name could not be determined.
     pub possible: Vec<Spot>,
 }
 
@@ -27,7 +27,7 @@ impl Places {
         UsageCount { total: self.items.len(), files: self.files().count() }
     }
 
-    /// The places of each file.
+    /// The places, grouped by file.
     pub(crate) fn files(&self) -> impl Iterator<Item = &[Spot]> {
         self.items.chunk_by(|a, b| a.file == b.file)
     }
@@ -40,7 +40,7 @@ pub(crate) struct Spot {
     pub role: Role,
 }
 
-/// gopls reads files from the disk, and may have seen a change that the writer had not reported yet.
+/// gopls reads files from disk and may have seen a change that the writer has not reported yet.
 const UNSETTLED: Duration = Duration::from_secs(2);
 
 #[derive(Default)]
@@ -51,7 +51,7 @@ pub(crate) struct Index {
 #[derive(Default)]
 struct Held {
     generation: u64,
-    /// By the place of the symbol's name.
+    /// By the file and offset of the symbol's name.
     known: HashMap<Arc<str>, HashMap<usize, CachedUsages>>,
 }
 
@@ -74,7 +74,7 @@ impl Index {
         (held.generation == generation && known.name == word_hash(&symbol.name)).then(|| known.answer.clone())
     }
 
-    /// Keeps what was found out in this generation, unless it lacks what another try may bring.
+    /// Stores an answer of this generation, unless another try could complete it.
     pub(crate) fn learn(&self, generation: u64, symbol: &Symbol, answer: &Answer<Arc<Places>>) {
         if symbol.kind == SymbolKind::Package || !lasts(&answer.coverage) {
             return;
@@ -99,26 +99,26 @@ impl Index {
         held.generation == generation && known.is_some_and(|it| it.name == word_hash(&symbol.name))
     }
 
-    /// How many symbols it knows all usages of, and how many places these are.
+    /// The number of symbols in the index, and of their usages.
     pub(crate) fn size(&self) -> (usize, usize) {
         let held = self.held();
         let known = || held.known.values().flat_map(HashMap::values);
         (known().count(), known().map(|it| it.answer.value.items.len()).sum())
     }
 
-    /// Nothing is known any more.
+    /// Drops all entries.
     pub(crate) fn clear(&self) {
         self.held().known.clear();
     }
 
-    /// As if all had been learned long ago.
+    /// Makes all entries old.
     #[cfg(test)]
     pub(crate) fn settle(&self) {
         let long_ago = Instant::now().checked_sub(UNSETTLED * 2).unwrap();
         self.held().known.values_mut().flat_map(HashMap::values_mut).for_each(|it| it.learned = long_ago);
     }
 
-    /// The content has changed: keeps what holds in it as well.
+    /// Moves the index to a new generation: keeps the entries that are still valid.
     pub(crate) fn carry(&self, generation: u64, touch: &Invalidation, after: &Files) {
         let mut held = self.held();
         if held.generation == generation {
@@ -178,7 +178,7 @@ fn compare(spot: &Spot, file: &Arc<str>) -> std::cmp::Ordering {
     spot.file.cmp(file)
 }
 
-/// Whether nothing but an edit can bring what an answer lacks.
+/// Whether only an edit can complete an incomplete answer.
 fn lasts(coverage: &Coverage) -> bool {
     coverage.complete
         || (!coverage.missing.is_empty() && coverage.missing.iter().all(|it| it.code == MissingCode::CfgOff))

@@ -1,4 +1,4 @@
-//! Usages of a symbol: the places that gopls lists, and with them the proof that there are no more.
+//! Usages of a symbol: the references from gopls, with the proof that there are no others.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use super::queries::GoplsQueries;
 use super::session::{Failure, SCOPE};
 use super::symbol_paths::{inner_path, is_test_file};
 use super::syntax::package_clause;
-use super::unlisted_occurrences::{self, Doubt};
+use super::unlisted_occurrences::{self, UnlistedOccurrence};
 use super::usage_index::{Places, Spot};
 use super::{lsp_conversion, predeclared};
 use crate::LANGUAGE;
@@ -23,11 +23,11 @@ use semdex_model::{
     Answer, Coverage, Import, Missing, MissingCode, Role, Span, Symbol, SymbolKind, Usage, UsagePage, Usages, Window,
 };
 
-/// How much may be asked to settle the doubtful places of one symbol.
+/// The effort to resolve the unclear occurrences of one symbol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Effort {
     Thorough,
-    /// For many symbols at a time: what is not clear at once stays in doubt.
+    /// For many symbols at a time: occurrences that are not immediately clear stay possible usages.
     Brief,
 }
 
@@ -39,7 +39,7 @@ pub(crate) async fn of(queries: &GoplsQueries<'_>, symbol: &Symbol, effort: Effo
     }))
 }
 
-/// Where a symbol is named: from the index, else found out, and kept there.
+/// The usages of a symbol from the index, else computed and stored there.
 pub(crate) async fn places(queries: &GoplsQueries<'_>, symbol: &Symbol, effort: Effort) -> Result<Answer<Arc<Places>>> {
     if symbol.name == "_" {
         return Ok(Answer::whole(Arc::default()));
@@ -56,7 +56,7 @@ pub(crate) async fn places(queries: &GoplsQueries<'_>, symbol: &Symbol, effort: 
     let before = reloads();
     tracing::debug!(symbol = symbol.path, "usages asked of gopls");
     let mut answer = once(queries, symbol, effort).await?;
-    // Proving may have gopls load what it did not know when it listed the places.
+    // The proof may have made gopls load files that it did not know when it listed the references.
     if reloads() != before {
         answer = once(queries, symbol, effort).await?;
     }
@@ -67,51 +67,55 @@ pub(crate) async fn places(queries: &GoplsQueries<'_>, symbol: &Symbol, effort: 
     Ok(answer)
 }
 
-/// Has the checker tell of as many of these as it can, for the index to keep.
+/// Lets the checker compute the usages of as many of these symbols as it can, and stores them in the index.
 pub(crate) async fn learn(queries: &GoplsQueries<'_>, symbols: &[Symbol]) {
     let session = queries.session;
     let answers = session.checker.is_ready() && !session.documents().is_restructured();
     let Some(generation) = queries.generation.filter(|_| answers) else { return };
     let asked = |it: &&Symbol| it.name != "_" && it.kind != SymbolKind::Package && !it.external;
     let unknown = symbols.iter().filter(asked).filter(|it| !session.index.knows(generation, it));
-    let standing: Vec<Standing> = unknown.filter_map(|it| Standing::of(queries, it)).collect();
-    if standing.is_empty() {
+    let occurrences: Vec<Occurrences> = unknown.filter_map(|it| Occurrences::of(queries, it)).collect();
+    if occurrences.is_empty() {
         return;
     }
-    let wanted = standing.iter().map(|it| it.wanted(queries)).collect();
+    let wanted = occurrences.iter().map(|it| it.wanted(queries)).collect();
     let Some(uses) = checker::uses(session, wanted, generation, queries.deadlines.answer).await else { return };
-    for (number, standing) in standing.iter().enumerate() {
-        if let Some(answer) = uses.of(number).and_then(|found| standing.answer(queries, found)) {
-            session.index.learn(generation, standing.symbol, &answer.map(Arc::new));
+    for (number, occurrences) in occurrences.iter().enumerate() {
+        if let Some(answer) = uses.of(number).and_then(|found| occurrences.answer(queries, found)) {
+            session.index.learn(generation, occurrences.symbol, &answer.map(Arc::new));
         }
     }
 }
 
-/// Where the name of a symbol stands in the files that may mean the symbol by it.
-struct Standing<'a> {
+/// The occurrences of a symbol's name in the files where it may mean the symbol.
+struct Occurrences<'a> {
     symbol: &'a Symbol,
     files: Vec<(&'a Arc<File>, Bearing, Vec<Named>)>,
 }
 
-impl<'a> Standing<'a> {
-    fn of(queries: &GoplsQueries<'a>, symbol: &'a Symbol) -> Option<Standing<'a>> {
+impl<'a> Occurrences<'a> {
+    fn of(queries: &GoplsQueries<'a>, symbol: &'a Symbol) -> Option<Occurrences<'a>> {
         let origin = queries.files.get(&symbol.name_at.file).filter(|it| queries.layout.is_built(&it.path))?;
         let all = queries.files.of(LANGUAGE).map(|it| (it, Bearing::of(symbol, origin, it)));
         let near = all.filter(|it| it.1 != Bearing::Never).map(|(file, bearing)| {
             let named = queries.session.identifiers.named(file, &symbol.name);
             (file, bearing, named)
         });
-        Some(Standing { symbol, files: near.filter(|it| !it.2.is_empty()).collect() })
+        Some(Occurrences { symbol, files: near.filter(|it| !it.2.is_empty()).collect() })
     }
 
-    /// What may mean the symbol, as far as it is written.
-    fn doubts(&self) -> impl Iterator<Item = Doubt> {
+    /// The occurrences that may mean the symbol, judged by the syntax.
+    fn doubts(&self) -> impl Iterator<Item = UnlistedOccurrence> {
         self.files.iter().flat_map(|(file, bearing, named)| {
             let itself = (*file.path == *self.symbol.name_at.file).then_some(self.symbol.name_at.start);
             let may = move |it: &&Named| {
                 Some(it.span.start) != itself && !it.declares && bearing.allows(written(&file.text, it.span))
             };
-            named.iter().filter(may).map(|it| Doubt { file: (*file).clone(), span: it.span, role: it.role })
+            named.iter().filter(may).map(|it| UnlistedOccurrence {
+                file: (*file).clone(),
+                span: it.span,
+                role: it.role,
+            })
         })
     }
 
@@ -123,7 +127,7 @@ impl<'a> Standing<'a> {
         Wanted { file: name_at.file.clone(), at: name_at.start, name: name.clone(), files }
     }
 
-    /// What the checker found is all, but for files that the build leaves out.
+    /// The checker's result is complete, except for files that the build excludes.
     fn answer<'f>(
         &self,
         queries: &GoplsQueries<'_>,
@@ -154,7 +158,7 @@ impl<'a> Standing<'a> {
     }
 }
 
-/// The file that declares a symbol is not there any more.
+/// The file that declares a symbol no longer exists.
 pub(crate) fn unreadable(file: &str) -> Missing {
     Missing::new(MissingCode::Unsupported, SCOPE, format!("{file} cannot be read"))
 }
@@ -165,7 +169,7 @@ async fn once(queries: &GoplsQueries<'_>, symbol: &Symbol, effort: Effort) -> Re
     };
     let mut coverage = Coverage::default();
     let mut found: BTreeMap<String, Vec<Span>> = BTreeMap::new();
-    // gopls does not list the uses of what no source declares: each place is looked at by itself.
+    // gopls lists no references to symbols that no source declares: each occurrence is resolved by itself.
     let is_special = predeclared::is_special(&symbol.package) && symbol.external;
     let references = match is_special {
         true => Ok(Arc::default()),
@@ -175,7 +179,7 @@ async fn once(queries: &GoplsQueries<'_>, symbol: &Symbol, effort: Effort) -> Re
         Ok(locations) => {
             for location in locations.iter() {
                 let Some(file) = queries.session.root.file(&location.uri) else { continue };
-                // A file that the workspace does not have: of a dependency, or generated by cgo.
+                // A file outside the workspace: of a dependency, or generated by cgo.
                 let Some(text) = queries.files.get(&file) else { continue };
                 found.entry(file).or_default().push(lsp_conversion::span(text, location.range));
             }
@@ -196,7 +200,7 @@ async fn once(queries: &GoplsQueries<'_>, symbol: &Symbol, effort: Effort) -> Re
         }
         let named = named(queries, symbol, file);
         for &span in &spans {
-            // gopls read the disk after it had changed once more; the watcher will tell.
+            // gopls read the file after another change, which the watcher will report.
             if symbol.kind != SymbolKind::Package && file.text.get(span.start..span.end) != Some(symbol.name.as_str()) {
                 return Err(Stop::Stale);
             }
@@ -208,28 +212,28 @@ async fn once(queries: &GoplsQueries<'_>, symbol: &Symbol, effort: Effort) -> Re
             .into_iter()
             .filter(|it| Some(it.span.start) != itself && !spans.iter().any(|span| span.encloses(it.span)))
             .filter(|it| !it.declares && bearing.allows(written(&file.text, it.span)));
-        let left = left.map(|it| Doubt { file: file.clone(), span: it.span, role: it.role });
-        // What nothing around it declares anew has the meaning that Go gives it.
+        let left = left.map(|it| UnlistedOccurrence { file: file.clone(), span: it.span, role: it.role });
+        // A name that no enclosing scope redeclares has its predeclared meaning.
         let is_plain = is_special
             && bearing == Bearing::Unselected
             && queries.layout.is_active(&file.path)
             && !may_declare(queries, &symbol.name, file);
-        let is_key = |it: &Doubt| written(&it.file.text, it.span) == Written::Key;
+        let is_key = |it: &UnlistedOccurrence| written(&it.file.text, it.span) == Written::Key;
         let (certain, left): (Vec<_>, Vec<_>) = left.partition(|it| is_plain && !is_key(it));
-        places.items.extend(certain.iter().map(Doubt::spot));
+        places.items.extend(certain.iter().map(UnlistedOccurrence::spot));
         doubts.extend(left);
     }
     if asked {
         unlisted_occurrences::settle(queries, symbol, effort, doubts, &mut places, &mut coverage).await;
     } else {
-        places.possible.extend(doubts.iter().map(Doubt::spot));
+        places.possible.extend(doubts.iter().map(UnlistedOccurrence::spot));
     }
     places.items.sort_unstable();
     places.possible.sort_unstable();
     Ok(Answer { value: places, coverage })
 }
 
-/// Whether a file's package, or the file itself, may give a name a meaning of its own.
+/// Whether a file or its package may redeclare a name.
 fn may_declare(queries: &GoplsQueries<'_>, name: &str, file: &File) -> bool {
     let declares = |file: &File| queries.session.identifiers.named(file, name).iter().any(|it| it.declares);
     let mut siblings = queries.layout.siblings(&file.path).iter().filter_map(|it| queries.files.get(it));
@@ -240,7 +244,7 @@ fn may_declare(queries: &GoplsQueries<'_>, name: &str, file: &File) -> bool {
     siblings.any(|it| declares(it)) || file.outline().imports.iter().any(called)
 }
 
-/// A stretch of them all; what is only possible comes after all else.
+/// One page of the usages; possible usages come last.
 pub(crate) fn page(queries: &GoplsQueries<'_>, symbol: &Symbol, places: &Places, window: Window) -> UsagePage {
     let mut ranks = Vec::with_capacity(places.items.len());
     for (file, spots) in places.files().enumerate() {
@@ -257,12 +261,12 @@ pub(crate) fn page(queries: &GoplsQueries<'_>, symbol: &Symbol, places: &Places,
     }
 }
 
-/// A place in the words of the model.
+/// Converts a place to a usage of the model.
 pub(crate) fn usage_at(queries: &GoplsQueries<'_>, spot: &Spot) -> Option<Usage> {
     Some(usage(queries, queries.files.get(&spot.file)?, spot.span, spot.role))
 }
 
-/// Where the symbol's name stands in a file: a package's is the import line, all others' the identifier.
+/// The occurrences of a symbol in a file: for a package the import lines, else the identifiers.
 fn named(queries: &GoplsQueries<'_>, symbol: &Symbol, file: &File) -> Vec<Named> {
     if symbol.kind != SymbolKind::Package {
         return queries.session.identifiers.named(file, &symbol.name);
@@ -271,16 +275,16 @@ fn named(queries: &GoplsQueries<'_>, symbol: &Symbol, file: &File) -> Vec<Named>
     imports.map(|import| Named { span: import.span, role: Role::Import, declares: false }).collect()
 }
 
-/// How Go's rules let a file name a symbol: they rule out most of what merely bears the same name.
+/// The syntax with which a file can name a symbol. It excludes most occurrences of equal names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Bearing {
     Never,
     Always,
-    /// Behind a dot: a package's, from outside.
+    /// After a dot: a package-level symbol, from outside.
     Selected,
-    /// Not behind a dot: a package's, from inside.
+    /// Not after a dot: a package-level symbol, from inside.
     Unselected,
-    /// Behind a dot or before a colon: a field or a method.
+    /// After a dot or before a colon: a field or a method.
     Member,
 }
 

@@ -1,4 +1,4 @@
-//! The Go part of one revision of a workspace: every question is answered for that revision, or [`Stop::Stale`].
+//! The Go part of one revision of a workspace: every query is answered for that revision, or with [`Stop::Stale`].
 
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ impl View {
     pub(super) fn new(session: Arc<Session>, files: Arc<Files>) -> View {
         let generation = {
             let documents = session.documents();
-            // Files that were never fed, or are not the newest any more, are nothing that gopls can speak of.
+            // gopls cannot answer for files that were never applied or are no longer the newest.
             documents.is_current(&files).then(|| documents.generation())
         };
         View { session, files, generation }
@@ -43,7 +43,7 @@ impl View {
         self.session.layout(&self.files).symbols(file)
     }
 
-    /// What the texts alone cannot tell, since they are nested too deeply: this one, or any where none is named.
+    /// The coverage for texts that are nested too deeply to parse: this file, or all if none is given.
     pub(crate) fn unread(&self, file: Option<&str>) -> Coverage {
         let mut coverage = Coverage::default();
         let asked = |it: &&Arc<File>| file.is_none_or(|file| *it.path == *file);
@@ -53,11 +53,11 @@ impl View {
         coverage
     }
 
-    /// The symbols that a request means: of the workspace, else of the standard library and the dependencies.
+    /// The symbols that a query means: of the workspace, else of the standard library and the dependencies.
     pub(crate) fn resolve(&self, query: &SymbolQuery) -> Result<Vec<Symbol>> {
         let outside = |path: &str, bits: &[String]| external_symbols::find(&self.session, &self.files, path, bits);
-        let world = self.session.layout(&self.files).world(query.file.as_deref());
-        let refused = match resolve::resolve_in(&world, &self.files, query, &outside) {
+        let package_set = self.session.layout(&self.files).package_set(query.file.as_deref());
+        let refused = match resolve::resolve_in(&package_set, &self.files, query, &outside) {
             Ok(found) if !found.is_empty() => return Ok(found),
             Ok(_) => None,
             Err(error) if error.code == Code::UnknownSymbol || error.code == Code::UnknownPackage => Some(error),
@@ -70,14 +70,14 @@ impl View {
         }
     }
 
-    /// The symbols of the workspace whose names fit, the best first.
+    /// The symbols of the workspace whose names match, best first.
     pub(crate) fn search(&self, query: &str, limit: usize) -> Hits {
-        search::search(&self.session.layout(&self.files).world(None), query, limit)
+        search::search(&self.session.layout(&self.files).package_set(None), query, limit)
     }
 
     /// A package of the workspace, else of the standard library or a dependency.
     pub(crate) fn package(&self, name: &str) -> Result<Answer<Package>> {
-        let unknown = match package_overview::package(&self.session.layout(&self.files).world(None), name) {
+        let unknown = match package_overview::package(&self.session.layout(&self.files).package_set(None), name) {
             Ok(package) => return Ok(Answer::whole(package)),
             Err(error) if error.code == Code::UnknownPackage => error,
             Err(error) => return Err(error.into()),
@@ -88,13 +88,13 @@ impl View {
             .ok_or_else(|| external_symbols::suggesting_packages(&self.files, name, unknown).into())
     }
 
-    /// What the text of a file says by itself: no usages are counted.
+    /// The outline of a file from its text, without usages.
     pub(crate) fn outline(&self, file: &str) -> Result<Overview> {
         let file = self.file(file)?;
         Ok(file_overview::of_text(&self.session.layout(&self.files), &file))
     }
 
-    /// What is named at an offset, wherever it is defined.
+    /// The symbol at an offset, wherever it is defined.
     pub(crate) async fn symbol_at(&self, file: &str, offset: usize, deadlines: Deadlines) -> Result<Answer<SymbolAt>> {
         let file = self.file(file)?;
         let Some(turn) = self.turn(deadlines).await? else {
@@ -105,7 +105,7 @@ impl View {
         turn.end(answer)
     }
 
-    /// All usages of a symbol at once, by which the tests compare.
+    /// All usages of a symbol, for comparisons in tests.
     #[cfg(test)]
     pub(crate) async fn usages(&self, symbol: &Symbol, deadlines: Deadlines) -> Result<Answer<semdex_model::Usages>> {
         let Some(turn) = self.turn(deadlines).await? else {
@@ -116,7 +116,7 @@ impl View {
         turn.end(answer)
     }
 
-    /// A stretch of the places where the workspace names a symbol, in the order in which they are reported.
+    /// One page of the usages of a symbol in the workspace, in the order of the report.
     pub(crate) async fn usage_page(
         &self,
         symbol: &Symbol,
@@ -131,7 +131,7 @@ impl View {
         turn.end(page)
     }
 
-    /// What a symbol's new name changes.
+    /// The changes for a new name of a symbol.
     pub(crate) async fn rename(
         &self,
         symbol: Symbol,
@@ -149,7 +149,7 @@ impl View {
         turn.end(answer)
     }
 
-    /// Who calls a function, and where.
+    /// The callers of a function, with the places.
     pub(crate) async fn callers(&self, symbol: &Symbol, deadlines: Deadlines) -> Result<Answer<Vec<Calls>>> {
         let Some(turn) = self.turn(deadlines).await? else { return Ok(Answer::lacking(Vec::new(), busy())) };
         let mut answer = call_hierarchy::callers(&turn.queries(deadlines), symbol).await?;
@@ -157,28 +157,28 @@ impl View {
         turn.end(answer)
     }
 
-    /// What a function, or the initialiser of a variable, calls, and where.
+    /// The calls in a function or in a variable's initialiser, with the places.
     pub(crate) async fn callees(&self, symbol: &Symbol, deadlines: Deadlines) -> Result<Answer<Vec<Calls>>> {
         let Some(turn) = self.turn(deadlines).await? else { return Ok(Answer::lacking(Vec::new(), busy())) };
         let answer = call_hierarchy::callees(&turn.queries(deadlines), symbol).await;
         turn.end(answer)
     }
 
-    /// What each file declares, and which declarations it refers to how often.
+    /// The declarations of each file, and the number of its references to other declarations.
     pub(crate) async fn references(&self, deadlines: Deadlines) -> Result<Answer<Arc<References>>> {
         let Some(turn) = self.turn(deadlines).await? else { return Ok(Answer::lacking(Arc::default(), busy())) };
         let answer = reference_graph::of(&turn.queries(deadlines), &turn.layout).await?;
         turn.end(answer)
     }
 
-    /// All of a symbol but its usages.
+    /// The description of a symbol, without its usages.
     pub(crate) async fn describe(&self, symbol: &Symbol, deadlines: Deadlines) -> Result<Answer<Description>> {
         let Some(turn) = self.turn(deadlines).await? else { return Err(Stop::Failed(timeout())) };
         let answer = definition::describe(&turn.queries(deadlines), symbol).await;
         turn.end(answer)
     }
 
-    /// A file's symbols with usage counts, what it uses and who uses it.
+    /// A file's symbols with usage counts, what it uses and what uses it.
     pub(crate) async fn overview(&self, file: &str, deadlines: Deadlines) -> Result<Answer<Overview>> {
         let file = self.file(file)?;
         let Some(turn) = self.turn(deadlines).await? else {
@@ -189,7 +189,7 @@ impl View {
         turn.end(answer)
     }
 
-    /// The diagnostics of these files; of none: of every file that is built.
+    /// The diagnostics of these files; if there are none, of every built file.
     pub(crate) async fn diagnostics(&self, files: &[String], deadlines: Deadlines) -> Result<Answer<Vec<Diagnostic>>> {
         for file in files {
             self.file(file)?;
@@ -197,7 +197,7 @@ impl View {
         let Some(turn) = self.turn(deadlines).await? else { return Ok(Answer::lacking(Vec::new(), busy())) };
         let queries = turn.queries(deadlines);
         let answer = if files.is_empty() {
-            // Of the files that need cgo it is said that not all is known.
+            // Files that need cgo are reported as incomplete.
             let built = queries.layout.built().chain(queries.layout.built_with_cgo());
             let built: Vec<String> = built.map(str::to_owned).collect();
             diagnostics::of(&queries, &built).await
@@ -207,7 +207,7 @@ impl View {
         turn.end(answer)
     }
 
-    /// What gopls offers against the diagnostics that stand just at these places.
+    /// gopls's quick fixes for the diagnostics at exactly these places.
     pub(crate) async fn fixes(&self, places: &[Place], deadlines: Deadlines) -> Result<Answer<Vec<Fix>>> {
         let Some(turn) = self.turn(deadlines).await? else { return Ok(Answer::lacking(Vec::new(), busy())) };
         let answer = code_actions::of(&turn.queries(deadlines), places).await;
@@ -220,7 +220,7 @@ impl View {
         found.cloned().ok_or_else(|| unknown().into())
     }
 
-    /// Waits while a dry run has gopls for itself; none if that takes too long.
+    /// Waits while a dry run has exclusive access; `None` if that takes too long.
     async fn turn(&self, deadlines: Deadlines) -> Result<Option<ReadSession<'_>>> {
         let Some(generation) = self.generation else { return Err(Stop::Stale) };
         let gate = self.session.gate.clone().read_owned();
@@ -231,7 +231,7 @@ impl View {
     }
 }
 
-/// The time in which a question is answered: no dry run comes between, and a change is noticed.
+/// The scope of one query: no dry run runs during it, and a change is detected.
 struct ReadSession<'a> {
     view: &'a View,
     layout: Arc<Layout>,

@@ -1,16 +1,16 @@
-//! The root of a Go module or workspace, as the go command itself would find it.
+//! Finds the root of a Go module or workspace, as the go command would.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use semdex_engine::read_manifest;
 
-/// Of these directories, the innermost first.
+/// The directories are ordered from the innermost.
 pub(super) fn go_root(around: &[&Path]) -> Option<PathBuf> {
     let module = around.iter().find(|directory| directory.join("go.mod").is_file());
     let workspace = around.iter().find_map(|directory| Some((*directory, read_manifest(&directory.join("go.work"))?)));
     let root = match (module, workspace) {
-        // A module inside that the workspace does not use stands by itself.
+        // A module that the enclosing `go.work` does not use is its own root.
         (Some(module), Some((root, text))) if module.starts_with(root) && !uses(root, &text, module) => module,
         (_, Some((root, _))) => root,
         (Some(module), None) => module,

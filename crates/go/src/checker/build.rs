@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::install::{self, Lack};
+use crate::install::{self, InstallError};
 use crate::toolchain::Toolchain;
 
 /// The program's source.
@@ -27,7 +27,7 @@ const SOURCES: &[(&str, &str)] = &[
 ];
 
 /// The type checker is part of the Go toolchain that builds it, so another toolchain needs another build.
-pub(crate) async fn ensure(cache_dir: &Path, toolchain: &Toolchain) -> Result<PathBuf, Lack> {
+pub(crate) async fn ensure(cache_dir: &Path, toolchain: &Toolchain) -> Result<PathBuf, InstallError> {
     let mut hash = blake3::Hasher::new();
     for text in SOURCES.iter().flat_map(|(name, text)| [*name, *text]).chain([&*toolchain.version]) {
         hash.update(text.as_bytes()).update(&[0]);

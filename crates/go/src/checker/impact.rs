@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 
 use super::{Answered, Fault, Spot};
-use crate::impact::{EditContext, Named, State, discount};
+use crate::impact::{CheckedState, EditContext, Named, drop_unobservable};
 use crate::layout::Layout;
 use crate::session::Session;
 use crate::symbol_paths::is_test_file;
@@ -67,8 +67,8 @@ fn impact_of(context: &EditContext, layouts: [&Layout; 2], answered: &Answered) 
         let (old, new) = (old.get(file).unwrap_or(&none), new.get(file).unwrap_or(&none));
         context.difference(file, old, new, &mut change_impact);
     }
-    let states = [State { layout: before, found: &old }, State { layout: after, found: &new }];
-    discount(states, &mut change_impact, |it| context.writes(it));
+    let states = [CheckedState { layout: before, found: &old }, CheckedState { layout: after, found: &new }];
+    drop_unobservable(states, &mut change_impact, |it| context.writes(it));
     change_impact.new.sort();
     change_impact.fixed.sort();
     let uses = answered.uses.iter().flatten().enumerate();

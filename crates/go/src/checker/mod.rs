@@ -12,7 +12,7 @@ mod supervisor;
 mod tests;
 mod uses;
 
-pub(crate) use self::supervisor::{fell, run};
+pub(crate) use self::supervisor::{reset_after_panic, run};
 #[cfg(test)]
 pub(crate) use self::uses::Uses;
 pub(crate) use self::uses::{Wanted, uses};
@@ -180,7 +180,7 @@ impl Checker {
     }
 
     /// Its data is no longer complete; it loads everything again.
-    pub(crate) fn load_anew(&self) {
+    pub(crate) fn request_reload(&self) {
         self.alter(|held| held.iter_mut().for_each(|it| it.in_sync = false));
         if self.link().is_some() {
             self.give_up(false);
@@ -219,8 +219,8 @@ impl Checker {
         self.link().as_ref().is_some_and(Link::is_ready)
     }
 
-    fn give_up(&self, is_hopeless: bool) {
-        self.given_up.send_replace(is_hopeless);
+    fn give_up(&self, is_given_up: bool) {
+        self.given_up.send_replace(is_given_up);
     }
 
     /// Resolves when it can answer queries, or will not start.

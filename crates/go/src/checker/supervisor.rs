@@ -29,7 +29,7 @@ const SETTLE_LIMIT: Duration = Duration::from_secs(120);
 const ANOTHER_ENVIRONMENT: &str = "Go's environment has changed";
 const OUTLIVED: &str = "the load did not end, and what it loads has changed meanwhile";
 /// Changes come in bursts.
-const FLOCK: Duration = Duration::from_millis(300);
+const BURST: Duration = Duration::from_millis(300);
 
 #[derive(Debug, Deserialize, Serialize)]
 struct Workspace {
@@ -89,7 +89,7 @@ pub(crate) async fn run(session: Arc<Session>, cache_dir: PathBuf, stop: Cancell
 
 async fn keep(session: &Arc<Session>, cache_dir: &Path) {
     let mut deaths = 0;
-    let mut patience = LoadTimeout::default();
+    let mut timeout = LoadTimeout::default();
     loop {
         if deaths >= DEATHS {
             // gopls answers in its place until the cause of the exits may have changed.
@@ -106,7 +106,7 @@ async fn keep(session: &Arc<Session>, cache_dir: &Path) {
             }
         };
         let born = Instant::now();
-        let reason = live(session, &program, &toolchain, &mut patience).await;
+        let reason = live(session, &program, &toolchain, &mut timeout).await;
         session.checker.enter(None, None);
         tracing::warn!(reason, "the checker of Go has ended");
         if reason == ANOTHER_ENVIRONMENT || reason == OUTLIVED || reason == named_pipes::GONE {
@@ -118,7 +118,7 @@ async fn keep(session: &Arc<Session>, cache_dir: &Path) {
 }
 
 /// Called after this task has panicked, which also ended the checker.
-pub(crate) fn fell(session: &Session) {
+pub(crate) fn reset_after_panic(session: &Session) {
     session.checker.enter(None, None);
 }
 
@@ -130,7 +130,7 @@ async fn up(session: &Session) -> Option<Arc<Toolchain>> {
 }
 
 /// Runs one checker process from start to end; returns the reason for the end.
-async fn live(session: &Arc<Session>, program: &Path, toolchain: &Toolchain, patience: &mut LoadTimeout) -> String {
+async fn live(session: &Arc<Session>, program: &Path, toolchain: &Toolchain, timeout: &mut LoadTimeout) -> String {
     let memory = session.memory_limit();
     let started = process::start(program, session.root.alias(), session.trusted, memory).await;
     let (process, Pipes { stdin, stdout }) = match started {
@@ -145,7 +145,7 @@ async fn live(session: &Arc<Session>, program: &Path, toolchain: &Toolchain, pat
     }
     fault::point("go.checker");
     tokio::select! {
-        reason = serve(session, &client, &process, toolchain, patience) => reason,
+        reason = serve(session, &client, &process, toolchain, timeout) => reason,
         reason = named_pipes::release(session.root.alias(), document_sync::is_read, process.pid, || client.is_waited_for()) => reason,
         _ = environment.changed() => ANOTHER_ENVIRONMENT.to_owned(),
         status = process.exited() => format!("{status}: {}", process.last_words()),
@@ -157,11 +157,11 @@ async fn serve(
     client: &Client,
     process: &Process,
     toolchain: &Toolchain,
-    patience: &mut LoadTimeout,
+    timeout: &mut LoadTimeout,
 ) -> String {
     loop {
         let begun = Instant::now();
-        let Some(loaded) = patience.with(session, process.pid, load(session, client, process, toolchain)).await else {
+        let Some(loaded) = timeout.with(session, process.pid, load(session, client, process, toolchain)).await else {
             return OUTLIVED.to_owned();
         };
         // A failed load does not count.
@@ -183,7 +183,7 @@ async fn serve(
             }
         }
         // A long load is not repeated for each of many changes.
-        tokio::time::sleep(FLOCK.max(took * 2)).await;
+        tokio::time::sleep(BURST.max(took * 2)).await;
     }
 }
 

@@ -1,4 +1,4 @@
-//! Which packages of a module a change can reach: `go list` knows who imports whom, tests included, and who embeds what.
+//! The packages of a module that a change can affect, from `go list`: imports, tests included, and embedded files.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -20,7 +20,7 @@ struct Listed {
     dir: String,
     #[serde(default)]
     import_path: String,
-    /// Of the variant of a package that is built for tests, the package that they are of.
+    /// For the test variant of a package, the tested package.
     #[serde(default)]
     for_test: String,
     #[serde(default)]
@@ -37,8 +37,8 @@ struct Listed {
     x_test_embed_files: Vec<String>,
 }
 
-/// The directories, relative to the module's, of the packages that one of the files can reach. `None`: that could not be
-/// found out, so all are.
+/// The directories, relative to the module, of the packages that one of the files can affect. `None`: this could not be
+/// computed, so all are affected.
 pub(super) fn reached(
     job: &Job,
     module: &GoModule,
@@ -47,7 +47,7 @@ pub(super) fn reached(
 ) -> Option<BTreeSet<String>> {
     let listed = list(job, module, report)?;
     let directory = |it: &Listed| job.name_of(Path::new(&it.dir));
-    // All packages of the root that the module is built of, those of other modules too.
+    // All packages of the root in the module's build, packages of other modules included.
     let mut packages: BTreeMap<String, String> = BTreeMap::new();
     for package in listed.iter().filter(|it| Path::new(&it.dir).starts_with(&job.root)) {
         packages.insert(plain(&package.import_path).to_owned(), directory(package));
@@ -61,7 +61,7 @@ pub(super) fn reached(
             whole.extend(directories.iter().filter(|it| rest_of(it, below).is_some()).cloned());
             continue;
         }
-        // Code that the module is not built of reaches nothing of it.
+        // Code outside the module's build does not affect it.
         let owner = package_around(&job.files, file);
         let owner = owner.as_ref().filter(|it| directories.contains(it));
         let apart = file.ends_with("_test.go") || in_testdata(file);
@@ -100,14 +100,13 @@ pub(super) fn reached(
     Some(reached.iter().filter(|it| members.contains(it.as_str())).map(inner).collect())
 }
 
-/// Without what `go list` adds to the path of a variant.
+/// Removes the suffix that `go list` adds to the path of a variant.
 fn plain(path: &str) -> &str {
     let path = path.split(" [").next().unwrap_or(path);
     path.strip_suffix("_test").unwrap_or(path)
 }
 
-/// The directory of the package that a file belongs to: a file of a deeper one that is no package belongs to the package
-/// around it.
+/// The directory of a file's package. A file in a subdirectory without a package belongs to the enclosing package.
 fn package_around(files: &Files, file: &str) -> Option<String> {
     let is_package = |directory: &str| {
         !directory.split('/').any(|it| it == "testdata")
@@ -118,7 +117,7 @@ fn package_around(files: &Files, file: &str) -> Option<String> {
         if is_package(directory) {
             return Some(directory.to_owned());
         }
-        // A module around it is another one.
+        // The enclosing module is another one.
         if directory.is_empty() || files.get(&below(directory, "go.mod")).is_some() {
             return None;
         }
@@ -126,7 +125,7 @@ fn package_around(files: &Files, file: &str) -> Option<String> {
     }
 }
 
-/// Only tests read it, if anybody does.
+/// Only tests can read it.
 fn in_testdata(file: &str) -> bool {
     parent(file).split('/').any(|it| it == "testdata")
 }

@@ -1,4 +1,4 @@
-//! The events of `go test -json`: which tests passed, and what those that failed printed.
+//! The events of `go test -json`: which tests passed, and the output of failed tests.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use semdex_engine::verify::report::Excerpt;
 use semdex_engine::verify::{Job, line_of};
 use semdex_model::TestFailure;
 
-/// What all tests that run at once may have printed, before only their ends are kept.
+/// The limit for the output of all tests that run concurrently. Above it only the ends are kept.
 const MOST_BYTES: usize = 16 << 20;
 const MOST_LOGGED: usize = 32;
 
@@ -25,15 +25,15 @@ struct Event {
     output: String,
 }
 
-/// What a line of output was.
+/// A parsed line of output.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Said {
     /// A line that a test or the package printed.
     Line(String),
-    /// A line of the build.
+    /// A line of the build's output.
     Build(String),
     Nothing,
-    /// No event.
+    /// Not an event.
     Other,
 }
 
@@ -41,10 +41,10 @@ pub(crate) enum Said {
 #[derive(Debug, Default)]
 pub(crate) struct Tests {
     running: BTreeMap<(String, String), Running>,
-    /// Packages of which a test failed.
+    /// Packages with a failed test.
     with_failures: BTreeSet<String>,
     not_built: BTreeSet<String>,
-    /// The names of tests with a `/`, and of those around them, that have run.
+    /// The names of subtests, and of their parents, that have run.
     ran: BTreeSet<String>,
     failed: Vec<Failed>,
     counts: (usize, usize, usize),
@@ -75,13 +75,13 @@ struct Panic {
     has_begun: bool,
 }
 
-/// A test that failed, or a package that did without one.
+/// A failed test, or a package that failed without a failed test.
 #[derive(Debug)]
 pub(crate) struct Failed {
     pub package: String,
     name: String,
     running: Running,
-    /// It did not come to its end.
+    /// It did not finish.
     is_unfinished: bool,
 }
 
@@ -158,7 +158,7 @@ impl Tests {
         }
     }
 
-    /// The program of a package has ended badly: what has not reported its end did not come to it.
+    /// The test binary of a package has failed: tests without a result did not finish.
     fn end_package(&mut self, package: &str) {
         let unfinished: Vec<(String, String)> =
             self.running.keys().filter(|it| it.0 == package && !it.1.is_empty()).cloned().collect();
@@ -187,16 +187,16 @@ impl Tests {
         }
     }
 
-    /// Those that have failed since it was asked last.
-    pub(crate) fn hand_over(&mut self, take: &mut dyn FnMut(Failed)) {
+    /// Takes the failures since the last call.
+    pub(crate) fn take_failures(&mut self, take: &mut dyn FnMut(Failed)) {
         self.failed.drain(..).for_each(take);
     }
 
-    /// The run is over: what has not ended was ended.
+    /// Ends the run: tests without a result were killed.
     pub(crate) fn end(&mut self, take: &mut dyn FnMut(Failed)) {
         let open: BTreeSet<String> = self.running.keys().filter(|it| !it.1.is_empty()).map(|it| it.0.clone()).collect();
         open.iter().for_each(|it| self.end_package(it));
-        self.hand_over(take);
+        self.take_failures(take);
     }
 
     pub(crate) fn has_run(&self, name: &str) -> bool {
@@ -207,7 +207,7 @@ impl Tests {
         self.counts.0 + self.counts.1 + self.counts.2
     }
 
-    /// Passed, failed, skipped.
+    /// The number of passed, failed and skipped tests.
     pub(crate) fn counts(&self) -> (usize, usize, usize) {
         self.counts
     }
@@ -252,7 +252,7 @@ impl Panic {
                 self.stack.push((file.to_owned(), number));
             }
         } else if line.starts_with("panic(") {
-            // What stands above it has handled the panic.
+            // The frames above handle the panic.
             self.stack.clear();
             self.has_begun = true;
         }
@@ -271,7 +271,7 @@ fn logged(line: &str) -> Option<Logged> {
 }
 
 impl Failed {
-    /// The failure in the words of a report. `directory`: where its package lies.
+    /// Converts the failure for a report. `directory`: the package's directory.
     pub(crate) fn into_failure(self, job: &Job, directory: &str) -> TestFailure {
         let Failed { package, name, running, is_unfinished } = self;
         let inside = |(file, line): &(String, usize)| {
@@ -319,7 +319,7 @@ impl Failed {
 }
 
 impl Logged {
-    /// Its file: in the package, else the only one of the name.
+    /// Its file: in the package, else the only one with this name.
     fn file_in(&self, job: &Job, directory: &str) -> String {
         let own = below(directory, &self.file);
         if job.files.get(&own).is_some() {
@@ -332,7 +332,7 @@ impl Logged {
         }
     }
 
-    /// Whether the code there only logs or skips, which fails nothing.
+    /// Whether the code there only logs or skips, which does not fail a test.
     fn is_log(&self, job: &Job, directory: &str) -> bool {
         let Some(file) = job.text_of(&self.file_in(job, directory)) else { return false };
         let Some((_, text)) = line_of(&file.text, self.line) else { return false };

@@ -1,4 +1,4 @@
-//! Comments: which of them document a declaration, and what they say without their marks.
+//! Comments: which of them document a declaration, and their text without comment marks.
 
 use tree_sitter::Node;
 
@@ -7,7 +7,7 @@ use super::parse::{Syntax, slice, span};
 use semdex_model::Span;
 use semdex_text::lines::LineIndex;
 
-/// The comments of a file outside of function bodies, in the order of the text.
+/// The comments of a file outside function bodies, in the order of the text.
 #[derive(Debug)]
 pub(crate) struct Comments<'t> {
     text: &'t str,
@@ -24,8 +24,8 @@ impl<'t> Comments<'t> {
         Comments { text, lines: LineIndex::new(text), spans }
     }
 
-    /// The comment group that ends on the line right above `offset`, with nothing between, each comment of it first
-    /// on its line.
+    /// The comment group that ends on the line directly above `offset`, with nothing between, each comment first on its
+    /// line.
     pub(crate) fn above(&self, offset: usize) -> Option<Span> {
         let mut next = self.spans.partition_point(|span| span.start < offset);
         let mut below = offset;
@@ -43,7 +43,7 @@ impl<'t> Comments<'t> {
         group
     }
 
-    /// The comment behind a declaration on the same line, with nothing between.
+    /// The comment after a declaration on the same line, with nothing between.
     pub(crate) fn behind(&self, end: usize) -> Option<Span> {
         let span = *self.spans.get(self.spans.partition_point(|span| span.start < end))?;
         let between = self.text.get(end..span.start)?;
@@ -53,7 +53,7 @@ impl<'t> Comments<'t> {
         (alone && between.trim_matches([' ', '\t', ',', ';']).is_empty()).then_some(span)
     }
 
-    /// What the comments in a stretch of the text say.
+    /// The text of the comments in a span.
     pub(crate) fn docs(&self, group: Span) -> Option<String> {
         let from = self.spans.partition_point(|span| span.start < group.start);
         let within = self.spans.iter().skip(from).take_while(|span| span.end <= group.end);
@@ -84,8 +84,8 @@ fn collect(text: &str, root: Node, spans: &mut Vec<Span>) {
     }
 }
 
-/// The text of a comment group as `go doc` has it: without marks and directives, outer blank lines dropped, inner
-/// ones at most one.
+/// The text of a comment group as in `go doc`: without marks and directives, outer blank lines dropped, inner ones
+/// reduced to one.
 pub(crate) fn said<'t>(comments: impl Iterator<Item = &'t str>) -> Option<String> {
     let mut lines: Vec<&str> = Vec::new();
     for comment in comments {
@@ -114,7 +114,7 @@ pub(crate) fn said<'t>(comments: impl Iterator<Item = &'t str>) -> Option<String
     (!text.is_empty()).then_some(text)
 }
 
-/// `//go:embed`, `//line file:1`, `//export name`: meant for a tool, not for a reader.
+/// `//go:embed`, `//line file:1`, `//export name`: for a tool, not for a reader.
 fn is_directive(line: &str) -> bool {
     if ["line ", "extern ", "export "].iter().any(|it| line.starts_with(it)) {
         return true;
@@ -124,7 +124,7 @@ fn is_directive(line: &str) -> bool {
     !tool.is_empty() && tool.chars().all(named) && rest.starts_with(named)
 }
 
-/// What stands above the group that a member at this offset belongs to.
+/// The docs of the group, `const ( … )`, that a member at this offset belongs to.
 pub(crate) fn group_docs(text: &str, offset: usize) -> Option<String> {
     let syntax = Syntax::parse(text);
     let node = syntax.roots().find_map(|root| declaration_around(root, offset))?;

@@ -1,5 +1,5 @@
-//! A file as the declarations it is made of, each with the words in it: what an edit changes of a file, and what
-//! that may change elsewhere, is found out from these.
+//! A file as its top-level declarations, each with its words. The effect of an edit on a file, and on other files, is
+//! computed from these.
 
 use tree_sitter::Node;
 
@@ -18,14 +18,14 @@ pub(crate) enum SpanKind {
     Value,
 }
 
-/// One declaration at the top level, with all that stands in its parentheses.
+/// One top-level declaration, with everything in its parentheses.
 #[derive(Debug)]
 pub(crate) struct DeclarationSpan {
     pub kind: SpanKind,
     pub span: Span,
-    /// Of a function or a method, from its opening brace to the end.
+    /// The body of a function or method, from its opening brace to the end.
     pub body: Option<Span>,
-    /// What it declares for others by itself: not the fields and methods of a type.
+    /// The names that it declares at the top level: not the fields and methods of a type.
     pub names: Box<[WordHash]>,
     /// The identifiers outside the body, each once.
     pub head_words: Box<[WordHash]>,
@@ -33,7 +33,7 @@ pub(crate) struct DeclarationSpan {
 }
 
 impl DeclarationSpan {
-    /// What code elsewhere may see of it.
+    /// The part that code elsewhere may depend on.
     pub(crate) fn head(&self) -> Span {
         Span::new(self.span.start, self.body.map_or(self.span.end, |it| it.start))
     }
@@ -43,7 +43,7 @@ impl DeclarationSpan {
     }
 }
 
-/// The declarations of a text in their order; none where the parser does not understand all of it.
+/// The declarations of a text in order; `None` if the parser does not understand all of it.
 pub(crate) fn units(text: &str) -> Option<Vec<DeclarationSpan>> {
     let syntax = Syntax::parse(text);
     if syntax.has_error() {
@@ -102,7 +102,7 @@ fn words_in(text: &str, span: Span) -> Box<[WordHash]> {
     words_touching(text.get(span.start..span.end).unwrap_or_default(), Span::new(0, span.end - span.start))
 }
 
-/// The identifiers of some code that stand, or reach, into a stretch of it.
+/// The identifiers of some code that overlap or touch a span.
 pub(crate) fn words_touching(code: &str, stretch: Span) -> Box<[WordHash]> {
     let words = tokens(code).filter(|it| it.kind == Kind::Word && it.span.overlaps(stretch));
     let words = words.map(|it| &code[it.span.start..it.span.end]);
@@ -115,9 +115,9 @@ fn distinct(mut words: Vec<WordHash>) -> Box<[WordHash]> {
     words.into_boxed_slice()
 }
 
-/// What an edit of a body can have touched in it: these stretches of the old and of the new text, the same but for
-/// them. Statements that declare nothing give no name outside themselves another meaning; those that do may do so
-/// until the block around them ends.
+/// The spans of the old and the new text that an edit of a body can have affected; the rest is equal. Statements
+/// without declarations do not change the meaning of a name outside themselves. A declaration may do so up to the end
+/// of its block.
 pub(crate) fn changed_statements(old: &str, new: &str) -> Option<(Span, Span)> {
     let (old_tree, new_tree) = (Syntax::parse(old), Syntax::parse(new));
     if old_tree.has_error() || new_tree.has_error() {
@@ -127,7 +127,7 @@ pub(crate) fn changed_statements(old: &str, new: &str) -> Option<(Span, Span)> {
     let mut prefix = common(&mut old.bytes().zip(new.bytes()));
     let longest = old.len().min(new.len()) - prefix;
     let mut suffix = common(&mut old.bytes().rev().zip(new.bytes().rev()).take(longest));
-    // Where no blank stands between what stays and what changes, they may be one word or one statement.
+    // Without a blank between the unchanged and the changed text, they may be one word or one statement.
     let is_blank = |text: &str, at: usize| text.as_bytes().get(at).is_none_or(u8::is_ascii_whitespace);
     let grows = |at: fn(usize, usize) -> usize, prefix: usize, suffix: usize| {
         [old, new].iter().any(|text| !is_blank(text, at(prefix, text.len() - suffix)))
@@ -152,7 +152,7 @@ pub(crate) fn changed_statements(old: &str, new: &str) -> Option<(Span, Span)> {
     Some((Span::new(start, old.len() - tail), Span::new(start, new.len() - tail)))
 }
 
-/// The innermost list of statements around a stretch.
+/// The innermost list of statements that encloses a span.
 struct Block<'t> {
     span: Span,
     statements: Vec<Node<'t>>,
@@ -167,7 +167,7 @@ fn block(syntax: &Syntax, touched: Span) -> Option<Block<'_>> {
     let mut node = syntax.roots().find(|it| span(*it).encloses(touched))?;
     let mut found = None;
     loop {
-        // The list of a clause stands by itself, that of a block in its braces.
+        // The list of a clause has no delimiters, the list of a block is in braces.
         let of_clause = node.kind() == "statement_list" && node.parent().is_some_and(|it| it.kind() != "block");
         if of_clause || node.kind() == "block" {
             let mut cursor = node.walk();
@@ -177,7 +177,7 @@ fn block(syntax: &Syntax, touched: Span) -> Option<Block<'_>> {
             found = Some(Block { span: span(node), statements });
         }
         let mut cursor = node.walk();
-        // Strictly inside: a change at a node's edge may be one of what stands beside it.
+        // Strictly inside: a change at a node's edge may belong to its neighbour.
         let inner =
             node.named_children(&mut cursor).find(|it| it.start_byte() < touched.start && touched.end < it.end_byte());
         match inner {
@@ -188,14 +188,14 @@ fn block(syntax: &Syntax, touched: Span) -> Option<Block<'_>> {
 }
 
 impl Block<'_> {
-    /// The statements that a stretch touches.
+    /// The statements that a span touches.
     fn part(&self, touched: Span) -> Part {
         let near = self.statements.iter().filter(|it| it.start_byte() < touched.end && touched.start < it.end_byte());
         let mut part = Part { span: touched, declares: false };
         for statement in near {
             part.span.start = part.span.start.min(statement.start_byte());
             part.span.end = part.span.end.max(statement.end_byte());
-            // A label stands before the statement that it names.
+            // A label declares the statement after it.
             part.declares |= matches!(
                 statement.kind(),
                 "short_var_declaration" | "var_declaration" | "const_declaration" | "type_declaration"

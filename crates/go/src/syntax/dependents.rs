@@ -1,7 +1,7 @@
-//! Which names of a declaration's code may mean another thing, once some others do.
+//! Which names in a declaration's code may change their meaning if other names do.
 //!
-//! What a plain identifier means is decided by where it stands; what a selected one means, by the type of what stands
-//! before the dot; and a key's, by the type of its literal. A local variable has the type of what it is declared with.
+//! The scope determines the meaning of a plain identifier, the type before the dot determines a selected one, and the
+//! type of the literal determines a key. A local variable has the type of its initialiser.
 
 use std::collections::HashSet;
 
@@ -11,8 +11,8 @@ use super::lexer::{Kind, tokens};
 use super::parse::{Syntax, slice};
 use semdex_text::words::{WordHash, word_hash};
 
-/// The words of a declaration's code that may mean another thing where one of `changed` does; `None` where the parser
-/// does not understand it.
+/// The words of a declaration's code that may change their meaning if one of `changed` does; `None` if the parser does
+/// not understand the code.
 pub(crate) fn dependent_words(code: &str, changed: &HashSet<WordHash>) -> Option<HashSet<WordHash>> {
     let syntax = Syntax::parse(code);
     if syntax.has_error() {
@@ -34,7 +34,7 @@ pub(crate) fn dependent_words(code: &str, changed: &HashSet<WordHash>) -> Option
         "qualified_type" if child_is(code, node, "package", &tainted) => {
             found.extend(node.child_by_field_name("name").map(|it| word_hash(slice(code, it))));
         }
-        // Where what is switched over has no type, nothing inside is looked at.
+        // If the operand of the switch has no type, its content is not analysed.
         "type_switch_statement" if child_is(code, node, "value", &tainted) => found.extend(words(slice(code, node))),
         "composite_literal" if child_is(code, node, "type", &tainted) => found.extend(keys(code, node)),
         _ => {}
@@ -42,7 +42,7 @@ pub(crate) fn dependent_words(code: &str, changed: &HashSet<WordHash>) -> Option
     Some(found)
 }
 
-/// The names that the heads of a function declare with other words before and after: its receiver, parameters, named
+/// The names that a function's heads before and after declare with different words: its receiver, parameters, named
 /// results and type parameters.
 pub(crate) fn declared_otherwise(before: &str, after: &str) -> Option<HashSet<WordHash>> {
     let (before, after) = (head_names(before)?, head_names(after)?);
@@ -53,7 +53,7 @@ pub(crate) fn declared_otherwise(before: &str, after: &str) -> Option<HashSet<Wo
     Some(differs(&before, &after).into_iter().chain(differs(&after, &before)).collect())
 }
 
-/// Each declaration in a function's head, with the names in it.
+/// Each declaration in a function's head, with its names.
 fn head_names(code: &str) -> Option<Vec<(String, Vec<WordHash>)>> {
     let syntax = Syntax::parse(code);
     let function = syntax.roots().next()?.named_child(0).filter(|it| it.child_by_field_name("body").is_some())?;
@@ -73,7 +73,7 @@ fn head_names(code: &str) -> Option<Vec<(String, Vec<WordHash>)>> {
     Some(found)
 }
 
-/// Adds the names that are declared with something tainted.
+/// Adds the names that are declared with a tainted name.
 fn taint_declared(code: &str, node: Node, tainted: &mut HashSet<WordHash>) {
     let field = match node.kind() {
         "short_var_declaration" | "range_clause" | "receive_statement" => "left",
@@ -82,7 +82,7 @@ fn taint_declared(code: &str, node: Node, tainted: &mut HashSet<WordHash>) {
         "parameter_declaration" | "variadic_parameter_declaration" | "type_parameter_declaration" => "name",
         _ => return,
     };
-    // A constant may repeat the expression of one above.
+    // A constant may repeat the expression of an earlier one.
     let whole = match node.kind() {
         "const_spec" => node.parent().unwrap_or(node),
         _ => node,
@@ -100,7 +100,7 @@ fn child_is(code: &str, node: Node, field: &str, tainted: &HashSet<WordHash>) ->
     child.is_some_and(|it| words(slice(code, it)).any(|it| tainted.contains(&it)))
 }
 
-/// What stands before the colons in a literal and in those inside it.
+/// The keys in a literal and in its nested literals.
 fn keys(code: &str, literal: Node) -> Vec<WordHash> {
     let mut keys = Vec::new();
     below(literal, &mut |node| {

@@ -1,25 +1,26 @@
-//! The guard before the parser: how deep the syntax tree of a text can be. Whoever walks a tree by recursion needs stack
-//! for its depth, and a tree is as deep as its brackets and its chains: `!!!x`, `a.b().c()`, `a + b + c`, `else if`.
+//! A limit on nesting before the parser runs: the possible depth of a text's syntax tree. A recursive tree walk needs
+//! stack for this depth, and a tree is as deep as its brackets and its chains: `!!!x`, `a.b().c()`, `a + b + c`, `else
+//! if`.
 
 use semdex_nesting::Nesting;
 
 use super::lexer::{Kind, is_keyword, tokens};
 use semdex_model::Span;
 
-/// Far above what people and generators write (the deepest of Go's own sources is 964, compilers' torture tests aside),
-/// and below where gopls and the compiler's type checker take seconds.
+/// Far above code that people and generators write (the maximum in Go's own sources is 964, compiler torture tests
+/// excluded), and below the depth at which gopls and the compiler's type checker take seconds.
 pub(crate) const DEEPEST: usize = 4096;
 
-/// What one pair of brackets counts: a statement in a statement is several levels of the tree.
+/// The depth of one pair of brackets: a nested statement adds several levels to the tree.
 const BRACKET: usize = 8;
 
-/// Where the depth of a text passes the bound: then it is given to no parser. A bracket counts as open until its own
-/// kind closes it.
+/// The place where the depth of a text exceeds the limit; such a text is not parsed. A bracket counts as open until its
+/// own kind closes it.
 pub(crate) fn too_deep(text: &str) -> Option<Span> {
     depths(text).find(|it| it.0 > DEEPEST).map(|it| it.1)
 }
 
-/// The depth behind each token.
+/// The depth after each token.
 fn depths(text: &str) -> impl Iterator<Item = (usize, Span)> + '_ {
     let mut depth = Depth::default();
     tokens(text).map(move |token| {
@@ -30,11 +31,11 @@ fn depths(text: &str) -> impl Iterator<Item = (usize, Span)> + '_ {
 
 #[derive(Default)]
 struct Depth {
-    /// Brackets by what closes them.
+    /// Open brackets, by their closing token.
     nesting: Nesting<&'static str>,
-    /// Whether the end of the line ends the statement.
+    /// Whether a line break would end the statement here.
     may_end: bool,
-    /// The sign right before, where it may be the first half of `++` or `--`.
+    /// The preceding sign, if it may be the first half of `++` or `--`.
     half: Option<char>,
 }
 
@@ -49,7 +50,7 @@ impl Depth {
             Kind::Word => {
                 self.may_end = !is_keyword(word) || matches!(word, "break" | "continue" | "fallthrough" | "return");
                 match word {
-                    // What begins a clause stands beside the one before.
+                    // A new clause is a sibling of the previous one.
                     "case" | "default" => self.nesting.end(),
                     _ => self.nesting.link(usize::from(!self.may_end)),
                 }

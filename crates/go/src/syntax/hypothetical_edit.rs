@@ -1,11 +1,11 @@
-//! A declaration as it would be after a change that nobody wrote: to ask what would break.
+//! A hypothetical change of a declaration, to compute what it would break.
 
 use tree_sitter::Node;
 
 use super::parse::Syntax;
 use semdex_model::{Alteration, Span};
 
-/// What takes the place of which part of the text. `None`: the declaration has no such thing to change.
+/// The replaced span and the new text. `None`: the change does not apply to the declaration.
 pub(crate) fn alter(text: &str, item: Span, name: Span, change: Alteration) -> Option<(Span, String)> {
     let old = text.get(name.start..name.end)?;
     match change {
@@ -24,7 +24,7 @@ pub(crate) fn alter(text: &str, item: Span, name: Span, change: Alteration) -> O
     }
 }
 
-/// One parameter more, or another type.
+/// Adds a parameter, or changes the type.
 fn signature(declaration: Node) -> Option<(Span, String)> {
     if let Some(list) = declaration.child_by_field_name("parameters") {
         let at = list.start_byte() + 1;
@@ -38,7 +38,7 @@ fn signature(declaration: Node) -> Option<(Span, String)> {
         let is_value = matches!(declaration.kind(), "field_declaration" | "var_spec" | "const_spec");
         return is_value.then(|| (Span::new(ty.start_byte(), ty.end_byte()), "[0]struct{}".to_owned()));
     }
-    // A value whose type is that of what it is set to.
+    // A value with the type of its initialiser.
     let value = declaration.child_by_field_name("value").filter(|it| it.named_child_count() == 1)?;
     Some((Span::new(value.start_byte(), value.end_byte()), "[0]struct{}{}".to_owned()))
         .filter(|_| declaration.kind() == "var_spec")

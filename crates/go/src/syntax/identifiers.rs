@@ -1,4 +1,4 @@
-//! Every identifier of a file: where it stands, what it does there and in which declaration.
+//! Every identifier of a file: its place, its role, and its enclosing declaration.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,19 +12,19 @@ use super::parse::{Syntax, span};
 use super::roles::{Step, role};
 use semdex_model::{Outline, Role, Span};
 
-/// One place where a name stands.
+/// One occurrence of a name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Occurrence {
     pub span: Span,
     pub role: Role,
-    /// It names something new here (a parameter, a field, a local variable, the declaration itself), so it cannot
-    /// refer to a symbol that is declared elsewhere.
+    /// It declares a new name here (a parameter, a field, a local variable, the declaration itself), so it does not
+    /// refer to a symbol declared elsewhere.
     pub declares: bool,
-    /// What the path of the top-level declaration around it has behind the package: `["Context", "JSON"]`.
+    /// The path of the enclosing top-level declaration after the package: `["Context", "JSON"]`.
     pub enclosing: Option<Arc<[String]>>,
 }
 
-/// Where a name stands in the code. Comments and strings are not code.
+/// The occurrences of a name in code; comments and strings are excluded.
 pub(crate) fn occurrences(text: &str, name: &str) -> Vec<Occurrence> {
     if name.is_empty() || memchr::memmem::find(text.as_bytes(), name.as_bytes()).is_none() {
         return Vec::new();
@@ -42,7 +42,7 @@ fn identifiers(text: &str, name: Option<&str>) -> Vec<Occurrence> {
     let wanted = |span: Span| name.is_none_or(|name| text.get(span.start..span.end) == Some(name));
     let mut found: Vec<_> = syntax.roots().flat_map(|root| leaves(root, &wanted)).collect();
     if syntax.has_error() {
-        // The parser may have skipped some; the lexer has them all.
+        // The parser may have skipped some identifiers; the lexer finds all.
         let known: HashMap<usize, (Role, bool)> =
             found.iter().map(|&(span, role, declares)| (span.start, (role, declares))).collect();
         let words = tokens(text).filter(|it| it.kind == Kind::Word && wanted(it.span));
@@ -113,7 +113,7 @@ impl Scopes {
         }
         let path = |it: &semdex_model::OutlineItem| it.container.iter().chain([&it.name]).cloned().collect();
         let mut scopes: Vec<(Span, Arc<[String]>)> = outline.items.iter().map(|it| (it.span, path(it))).collect();
-        // Of several names in one spec the first one stands for all.
+        // For several names in one spec, the first one is used.
         scopes.dedup_by_key(|it| it.0);
         Scopes { scopes }
     }

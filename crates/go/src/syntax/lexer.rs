@@ -1,4 +1,4 @@
-//! Go's tokens, as far as broken text needs them: the parser may lose its way, the lexer cannot.
+//! A lexer for Go that also works on broken text, where the parser may fail.
 
 use semdex_model::Span;
 
@@ -9,9 +9,9 @@ pub(crate) enum Kind {
     Comment,
     Text,
     Number,
-    /// White space; of a run of line breaks and blanks, one token.
+    /// White space; a run of line breaks and blanks is one token.
     Space,
-    /// One character of anything else.
+    /// One character of any other kind.
     Mark,
 }
 
@@ -21,7 +21,7 @@ pub(crate) struct Token {
     pub span: Span,
 }
 
-/// Every byte of the text stands in exactly one token.
+/// Every byte of the text is in exactly one token.
 pub(crate) fn tokens(text: &str) -> impl Iterator<Item = Token> + '_ {
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -53,7 +53,7 @@ fn run(rest: &str, holds: impl Fn(char) -> bool) -> usize {
     rest.find(|it| !holds(it)).unwrap_or(rest.len())
 }
 
-/// A literal that ends at its quote or, left open, before the end of the line.
+/// A literal that ends at its quote or, if unterminated, before the end of the line.
 fn quoted(rest: &str, quote: char) -> usize {
     let mut escaped = false;
     for (at, character) in rest.char_indices().skip(1) {
@@ -72,7 +72,7 @@ fn is_letter(character: char) -> bool {
     character == '_' || character.is_alphabetic()
 }
 
-/// The name in the package clause. Tells it without parsing, since what a package is depends on all its files.
+/// The name in the package clause. Found without parsing, since the computation of packages needs it for all files.
 pub(crate) fn package_clause(text: &str) -> Option<&str> {
     let words = tokens(text).filter(|it| !matches!(it.kind, Kind::Space | Kind::Comment));
     let mut words = words.map(|it| (it.kind, text.get(it.span.start..it.span.end).unwrap_or_default()));
@@ -80,7 +80,7 @@ pub(crate) fn package_clause(text: &str) -> Option<&str> {
     words.next().filter(|(kind, name)| *kind == Kind::Word && !is_keyword(name)).map(|(_, name)| name)
 }
 
-/// The words that Go keeps for itself.
+/// Go's keywords.
 pub(crate) fn is_keyword(word: &str) -> bool {
     matches!(
         word,
@@ -112,7 +112,7 @@ pub(crate) fn is_keyword(word: &str) -> bool {
     )
 }
 
-/// Where the brace that opens a text is closed again, past it.
+/// The end of the block that the text begins with, after its closing brace.
 pub(crate) fn closing_brace(text: &str) -> Option<usize> {
     let mut depth = 0_usize;
     for token in tokens(text).filter(|it| it.kind == Kind::Mark) {
@@ -130,14 +130,14 @@ pub(crate) fn closing_brace(text: &str) -> Option<usize> {
     None
 }
 
-/// Whether a file imports the pseudo-package of cgo.
+/// Whether a file imports cgo's pseudo-package.
 pub(crate) fn imports_c(text: &str) -> bool {
     let pieces = tokens(text).map(|it| (it.kind, &text[it.span.start..it.span.end]));
     let mut head = pieces.take_while(|(_, piece)| !matches!(*piece, "func" | "type" | "const" | "var"));
     head.any(|(kind, piece)| kind == Kind::Text && matches!(piece, "\"C\"" | "`C`"))
 }
 
-/// A piece of source on one line: comments dropped, white space collapsed, what was left out shown as `…`.
+/// Source text on one line: comments dropped, white space collapsed, elisions shown as `…`.
 pub(crate) fn one_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
     let (mut gap, mut broken) = (false, false);
@@ -152,7 +152,7 @@ pub(crate) fn one_line(text: &str) -> String {
             }
             _ => piece,
         };
-        // A list that was broken over lines loses the blanks inside its brackets and its last comma.
+        // A list over several lines loses the blanks inside its brackets and its last comma.
         let closes = matches!(piece, ")" | "]");
         if broken && closes && line.ends_with(',') {
             line.pop();
@@ -172,10 +172,10 @@ pub(crate) fn one_line(text: &str) -> String {
     line
 }
 
-/// What a skeleton puts in place of a value that is too long.
+/// The replacement for a long value in a skeleton.
 pub(crate) const ELIDED: &str = "/* … */";
 
-/// Whether a comment is what a skeleton puts in place of a body or a value.
+/// Whether a comment is a skeleton's replacement for a body or a value.
 fn stands_for_more(comment: &str) -> bool {
     let counted = || {
         let inner = comment.strip_prefix("/* ")?.strip_suffix(" */")?;

@@ -1,4 +1,4 @@
-//! What the text of one Go file says by itself: declarations, skeleton, identifiers. No process, no other file.
+//! The syntax of one Go file: declarations, skeleton, identifiers. Uses no process and no other file.
 
 mod comments;
 mod declaration_spans;

@@ -1,4 +1,4 @@
-//! The declarations of a file, from the tree.
+//! The outline of a file: its declarations from the syntax tree, and its skeleton.
 
 use tree_sitter::Node;
 
@@ -8,7 +8,7 @@ use super::parse::{Syntax, slice, span};
 use super::skeleton::{self, Elision, splice};
 use semdex_model::{Import, Outline, OutlineItem, Span, SymbolKind};
 
-/// How deep types nest before the rest is taken as it stands.
+/// The maximum nesting of types; deeper ones are not expanded.
 const MAX_DEPTH: usize = 60;
 
 pub(crate) fn outline(text: &str) -> Outline {
@@ -26,11 +26,11 @@ pub(crate) fn outline(text: &str) -> Outline {
 pub(crate) struct Reader<'t> {
     pub text: &'t str,
     pub comments: Comments<'t>,
-    /// What the skeleton leaves out; a signature leaves out the same.
+    /// The elisions of the skeleton; a signature has the same.
     pub elisions: Vec<Elision>,
 }
 
-/// What all declarations of one statement share.
+/// The data that all declarations of one statement share.
 struct Shared {
     signature: String,
     docs: Option<String>,
@@ -52,7 +52,7 @@ impl Reader<'_> {
                 "import_declaration" => self.imports(node, outline),
                 "function_declaration" | "method_declaration" => outline.items.extend(self.function(node)),
                 "type_declaration" | "const_declaration" | "var_declaration" => self.group(node, outline),
-                // After an error, whole declarations may stand inside it.
+                // An error node may contain whole declarations.
                 "ERROR" if depth < MAX_DEPTH => self.read_below(node, outline, depth + 1),
                 _ => {}
             }
@@ -99,7 +99,7 @@ impl Reader<'_> {
         Some(item)
     }
 
-    /// `func TestX(t *testing.T)` and its kin, as `go test` recognises them.
+    /// `func TestX(t *testing.T)` and similar functions, as `go test` recognises them.
     fn is_test(&self, name: &str, function: Node) -> bool {
         let Some(parameters) = function.child_by_field_name("parameters") else { return false };
         let takes = |testing: &[&str]| {
@@ -120,7 +120,7 @@ impl Reader<'_> {
                 && function.child_by_field_name("result").is_none())
     }
 
-    /// A `type`, `const` or `var` declaration: of one spec, or of many in parentheses.
+    /// A `type`, `const` or `var` declaration with one spec, or with many in parentheses.
     fn group(&self, declaration: Node, outline: &mut Outline) {
         let keyword = declaration.kind().split('_').next().unwrap_or_default();
         let mut specs = Vec::new();
@@ -170,7 +170,7 @@ impl Reader<'_> {
         Some(item)
     }
 
-    /// The fields of a struct, the methods of an interface, wherever in a type's text it stands.
+    /// The fields of a struct or the methods of an interface, anywhere in a type's text.
     fn members(&self, ty: Node, container: &[String]) -> Vec<OutlineItem> {
         let Some(composite) = composite(ty).filter(|_| container.len() < MAX_DEPTH) else { return Vec::new() };
         let list = field_list(composite).unwrap_or(composite);
@@ -184,7 +184,7 @@ impl Reader<'_> {
                     let name = node.child_by_field_name("name");
                     items.extend(name.and_then(|it| self.item(SymbolKind::Method, it, container, &shared)));
                 }
-                // An embedded interface; a union of types has no name.
+                // An embedded interface. A union of types has no name.
                 "type_elem" if node.named_child_count() == 1 => {
                     let shared = self.shared(node, node);
                     let name = node.named_child(0).filter(|it| it.kind() != "negated_type").and_then(base_type);
@@ -221,7 +221,7 @@ impl Reader<'_> {
         node.children_by_field_name("name", &mut cursor).filter(|it| it.is_named()).collect()
     }
 
-    /// Docs above or, failing that, behind on the same line; the span holds both.
+    /// Docs above, else after it on the same line; the span includes both.
     fn shared(&self, node: Node, whole: Node) -> Shared {
         let above = self.comments.above(whole.start_byte());
         let behind = self.comments.behind(whole.end_byte());
@@ -236,7 +236,7 @@ impl Reader<'_> {
         }
     }
 
-    /// One line: long values cut as in the skeleton, the members of a type left out.
+    /// One line: long values elided as in the skeleton, without the members of a type.
     fn signature(&self, node: Node) -> String {
         let mut elisions: Vec<Elision> = Vec::new();
         if let Some(braces) = node.child_by_field_name("type").and_then(composite).and_then(|it| self.braces(it)) {
@@ -253,7 +253,7 @@ impl Reader<'_> {
             elisions.extend(within.cloned());
         }
         let mut signature = one_line(&splice(self.text, span(node), &elisions));
-        // In a skeleton the mark of a cut may stand right behind the value.
+        // In a skeleton the elision mark may directly follow the value.
         if self.text.get(node.end_byte()..).is_some_and(|it| it.trim_start_matches(' ').starts_with(ELIDED)) {
             signature.push_str(" …");
         }
@@ -277,7 +277,7 @@ impl Reader<'_> {
         })
     }
 
-    /// Where the members of a struct or interface stand, braces included.
+    /// The span of a struct's or interface's members, with braces.
     fn braces(&self, ty: Node) -> Option<Span> {
         let ty = match ty.kind() {
             "struct_type" => field_list(ty)?,
@@ -306,13 +306,13 @@ fn first_parameter_type(parameters: Node) -> Option<Node> {
     first_named(parameters)?.child_by_field_name("type")
 }
 
-/// The first child that is neither a mark nor a comment.
+/// The first named child that is not a comment.
 fn first_named(node: Node) -> Option<Node> {
     let mut cursor = node.walk();
     node.named_children(&mut cursor).find(|it| it.kind() != "comment")
 }
 
-/// The name in a type: of `*pkg.Base[T]` it is `Base`.
+/// The name in a type: `Base` for `*pkg.Base[T]`.
 fn base_type(mut ty: Node) -> Option<Node> {
     for _ in 0..MAX_DEPTH {
         ty = match ty.kind() {
@@ -326,7 +326,7 @@ fn base_type(mut ty: Node) -> Option<Node> {
     None
 }
 
-/// The struct or interface that a type is, points to or is made of.
+/// The struct or interface that a type is, points to or contains.
 fn composite(mut ty: Node) -> Option<Node> {
     for _ in 0..MAX_DEPTH {
         ty = match ty.kind() {

@@ -1,5 +1,5 @@
-//! From text to trees. A file that the parser understands is one tree; of one that it does not, every declaration
-//! is parsed by itself, so that an error stays where it was made.
+//! Parses text to syntax trees. A file that the parser understands is one tree. Otherwise every declaration is parsed
+//! by itself, so that an error stays local.
 
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
@@ -10,13 +10,13 @@ use super::depth::too_deep;
 use super::lexer::{Kind, tokens};
 use semdex_model::{Span, SyntaxError};
 
-/// As many syntax errors as help; the rest are mostly echoes of the first.
+/// The maximum number of reported syntax errors; later ones mostly follow from the first.
 const MAX_ERRORS: usize = 50;
 
-/// Megabytes of sane text take a second; only what is no Go at all, at that size, takes longer than this.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// Megabytes of valid text take a second. Only large text that is not Go takes longer than this.
+const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The trees of a file in the order of the text, each of a stretch of its own. None: the parser gave up.
+/// The trees of a file in the order of the text, each for a span of its own. Empty if the parser gave up.
 #[derive(Debug, Default)]
 pub(crate) struct Syntax {
     trees: Vec<Tree>,
@@ -27,7 +27,7 @@ impl Syntax {
         if too_deep(text).is_some() {
             return Syntax::default();
         }
-        Syntax { trees: trees(text, Instant::now() + PATIENCE).unwrap_or_default() }
+        Syntax { trees: trees(text, Instant::now() + TIMEOUT).unwrap_or_default() }
     }
 
     pub(crate) fn roots(&self) -> impl Iterator<Item = Node<'_>> {
@@ -38,7 +38,7 @@ impl Syntax {
         self.trees.is_empty() || self.roots().any(|it| it.has_error())
     }
 
-    /// The outermost places where the parser lost its way.
+    /// The outermost places that the parser did not understand.
     pub(crate) fn errors(&self, text: &str) -> Vec<SyntaxError> {
         let mut errors = Vec::new();
         if self.trees.is_empty() {
@@ -102,19 +102,19 @@ fn parse_until(parser: &mut Parser, text: &str, deadline: Instant) -> Option<Tre
     parser.parse_with_options(&mut |at, _| bytes.get(at..).unwrap_or_default(), None, Some(options))
 }
 
-/// How many declarations were understood.
+/// The number of parsed declarations.
 fn count(node: Node) -> usize {
     let mut cursor = node.walk();
     let counts = node.named_children(&mut cursor).map(|it| match it.kind() {
-        // What an error inside an error holds is not worth a look.
+        // Nested errors are not searched.
         "ERROR" if !node.is_error() => count(it),
         kind => usize::from(kind.ends_with("_declaration") || kind == "package_clause"),
     });
     counts.sum()
 }
 
-/// Where each declaration stands with the comment above it: what begins a line with its keyword, as gofmt has it.
-/// The first stretch begins where the text does.
+/// The range of each declaration with the comment above it. A declaration begins with its keyword at the start of a
+/// line, as gofmt formats it. The first range begins at the start of the text.
 fn declarations(text: &str) -> Vec<Range> {
     let (mut starts, mut comment, mut line_start) = (vec![(0, 0)], None, true);
     let mut row = 0;
@@ -144,8 +144,9 @@ fn declarations(text: &str) -> Vec<Range> {
     starts.into_iter().zip(ends).map(stretch).filter(|it| it.start_byte < it.end_byte).collect()
 }
 
-/// The grammar lets `new` and `make` take types only, though `new(1 + x)` is Go since 1.26 and `make` may be any
-/// function's name. Where it failed, other words of the same length stand for them, so that no place moves.
+/// The grammar lets `new` and `make` take types only, though `new(1 + x)` is valid since Go 1.26 and `make` may be any
+/// function's name. In lines with errors they are replaced by other words of the same length, so that no offset
+/// changes.
 fn without_special_calls(text: &str, errors: &[SyntaxError]) -> Option<String> {
     let line_of = |at: usize| text.get(..at).map_or(0, |it| memchr::memchr_iter(b'\n', it.as_bytes()).count());
     let lines: Vec<usize> = errors.iter().map(|it| line_of(it.span.start)).collect();
@@ -182,7 +183,7 @@ fn errors_below(text: &str, root: Node, errors: &mut Vec<SyntaxError>) {
     }
 }
 
-/// Within the text, and for what is missing, behind what stands before it.
+/// The place of an error within the text; for a missing token, after the preceding text.
 fn place(text: &str, node: Node) -> Span {
     let span = span(node);
     if !node.is_missing() {

@@ -1,4 +1,4 @@
-//! What an identifier does where it stands, as far as the tree alone can tell.
+//! The role of an identifier, as far as the syntax tree determines it.
 
 use std::num::NonZeroU16;
 
@@ -6,11 +6,11 @@ use tree_sitter::Node;
 
 use semdex_model::Role;
 
-/// A node and the field of its parent that it fills.
+/// A node and its field in the parent.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Step<'tree> {
     pub node: Node<'tree>,
-    /// Looked up by name only where a role is asked for.
+    /// Compared by name only if a role needs it.
     pub field: Option<NonZeroU16>,
 }
 
@@ -21,8 +21,8 @@ impl Step<'_> {
     }
 }
 
-/// The role of a leaf, and whether it declares something rather than refers to it. `path` leads from the root to
-/// the leaf, both included.
+/// The role of a leaf, and whether it declares a name rather than refers to one. `path` leads from the root to the
+/// leaf, both included.
 pub(crate) fn role(path: &[Step]) -> (Role, bool) {
     let [.., parent, leaf] = path else { return (Role::Other, false) };
     let is_name = leaf.fills("name");
@@ -47,7 +47,7 @@ pub(crate) fn role(path: &[Step]) -> (Role, bool) {
     }
 }
 
-/// An expression that is called, written to or read: `f` and `b.f` have the role of what they form.
+/// An expression that is called, written to or read: `f` and `b.f` have the role of the whole expression.
 fn of_expression(path: &[Step]) -> (Role, bool) {
     let mut at = path.len() - 1;
     while let Some(parent) = at.checked_sub(1).and_then(|it| path.get(it)) {
@@ -65,7 +65,7 @@ fn of_expression(path: &[Step]) -> (Role, bool) {
     (Role::Read, false)
 }
 
-/// On which side of an assignment a list of expressions stands.
+/// The side of an assignment that a list of expressions is on.
 fn of_list(path: &[Step], at: usize) -> (Role, bool) {
     let list = &path[at];
     let Some(statement) = at.checked_sub(1).and_then(|it| path.get(it)) else { return (Role::Read, false) };
@@ -92,8 +92,8 @@ fn of_element(path: &[Step], at: usize) -> (Role, bool) {
     }
 }
 
-/// Whether the literal at the end of the path is of a map, slice or array, by the type that stands before it or
-/// before a literal around it.
+/// Whether the literal at the end of the path is a map, slice or array, by the type before it or before an enclosing
+/// literal.
 fn is_collection(path: &[Step]) -> bool {
     let mut levels = 0;
     for step in path.iter().rev() {

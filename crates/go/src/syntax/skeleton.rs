@@ -1,4 +1,4 @@
-//! The text of a file with bodies and long values left out, in a form that is Go again.
+//! The text of a file without bodies and long values, as valid Go.
 
 use tree_sitter::Node;
 
@@ -6,31 +6,31 @@ use super::lexer::{ELIDED, closing_brace};
 use super::parse::{slice, span};
 use semdex_model::Span;
 
-/// A stretch of the text that a shorter one stands for. The replacement holds no line break.
+/// A span of the text with a shorter replacement. The replacement contains no line break.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Elision {
     pub span: Span,
     pub text: String,
 }
 
-/// A body on one line stays if it is no longer than this.
+/// The maximum length of a one-line body that is kept.
 const SHORT_BODY: usize = 80;
-/// A value of more lines or bytes is cut.
+/// The limits of a value that is kept.
 const LONG_LINES: usize = 4;
 const LONG_BYTES: usize = 240;
-/// What stays of a long string.
+/// The length of the kept prefix of a long string.
 const STRING_HEAD: usize = 60;
-/// How deep values are looked into. Deeper ones stay as they are; the stack must not.
+/// The maximum depth at which values are searched, because of the stack. Deeper ones are kept.
 const MAX_DEPTH: usize = 200;
 
-/// What a skeleton leaves out of a file, in the order of the text.
+/// The elisions of a file's skeleton, in the order of the text.
 pub(crate) fn elisions(text: &str, root: Node) -> Vec<Elision> {
     let mut cutter = Cutter { text, elisions: Vec::new() };
     cutter.declarations(root, 0);
     cutter.elisions
 }
 
-/// The text with its elisions, and for each of its lines the line (from 1) that it came from.
+/// Applies the elisions. For each line of the result, also returns its original line, counted from 1.
 pub(crate) fn apply(text: &str, elisions: &[Elision]) -> (String, Vec<usize>) {
     let start = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
     let skeleton = splice(text, Span::new(start, text.len()), elisions);
@@ -52,7 +52,7 @@ pub(crate) fn apply(text: &str, elisions: &[Elision]) -> (String, Vec<usize>) {
     (skeleton, lines)
 }
 
-/// A stretch of the text with the elisions inside it.
+/// A span of the text with the elisions inside it applied.
 pub(crate) fn splice(text: &str, stretch: Span, elisions: &[Elision]) -> String {
     let mut result = String::with_capacity(stretch.end.saturating_sub(stretch.start));
     let mut at = stretch.start;
@@ -91,7 +91,7 @@ impl Cutter<'_> {
     fn body_of(&mut self, function: Node) {
         let Some(body) = function.child_by_field_name("body") else { return };
         let text = slice(self.text, body);
-        // A body that the parser did not understand may end elsewhere than it says.
+        // The parser may report a wrong end for a body that it did not understand.
         if body.has_error() && closing_brace(&self.text[body.start_byte()..]) != Some(text.len()) {
             return;
         }
@@ -106,7 +106,7 @@ impl Cutter<'_> {
         }
     }
 
-    /// Leaves out the bodies of function literals, then what is still too long, from the inside out.
+    /// Elides the bodies of function literals, then values that are still too long, from the inside out.
     fn value(&mut self, node: Node, depth: usize) {
         if depth > MAX_DEPTH {
             return;
@@ -147,7 +147,7 @@ impl Cutter<'_> {
         }
     }
 
-    /// `a + b + c` leans to the left as deep as it is long: walk down, then take the operands in their order.
+    /// `a + b + c` is a left-leaning tree as deep as its length: descend in a loop, then process the operands in order.
     fn operands<'tree>(&mut self, node: Node<'tree>, depth: usize) -> Node<'tree> {
         let mut rights = Vec::new();
         let mut first = node;
@@ -164,13 +164,13 @@ impl Cutter<'_> {
         first
     }
 
-    /// Whether a stretch is long still, with what was left out of it since `before`.
+    /// Whether a span is still too long with the elisions since `before`.
     fn is_long(&self, stretch: Span, before: usize) -> bool {
         let text = splice(self.text, stretch, self.elisions.get(before..).unwrap_or_default());
         text.len() > LONG_BYTES || memchr::memchr_iter(b'\n', text.as_bytes()).count() >= LONG_LINES
     }
 
-    /// One elision in place of those since `before` that it swallows.
+    /// Adds one elision and removes those since `before` inside it.
     fn cut(&mut self, before: usize, stretch: Span, text: String) {
         let at = before.min(self.elisions.len());
         let inner = self.elisions.split_off(at);
@@ -179,7 +179,7 @@ impl Cutter<'_> {
     }
 }
 
-/// The beginning of a string literal as a literal of its own.
+/// The beginning of a string literal as a valid literal.
 fn string_head(literal: &str) -> Option<String> {
     if let Some(raw) = literal.strip_prefix('`') {
         let raw = raw.strip_suffix('`')?;
@@ -193,7 +193,7 @@ fn string_head(literal: &str) -> Option<String> {
         && let Some(rest) = inner.get(end..)
         && let Some(first) = rest.chars().next()
     {
-        // An escape is taken whole.
+        // An escape sequence is not split.
         let len = match rest.as_bytes() {
             [b'\\', b'x' | b'0'..=b'7', ..] => 4,
             [b'\\', b'u', ..] => 6,

@@ -145,7 +145,7 @@ fn calls_that_the_grammar_does_not_know() {
     assert_eq!(outline("").errors, []);
 }
 
-/// What is broken in one declaration costs at most that one.
+/// A syntax error in one declaration costs at most that declaration.
 #[test]
 fn an_error_stays_where_it_was_made() {
     let before = "package p\n\ntype T struct{ A int }\n\n";
@@ -258,7 +258,7 @@ fn go_files(directory: &std::path::Path, found: &mut Vec<std::path::PathBuf>) {
     }
 }
 
-/// The skeleton of every file of a real module is Go to gofmt and holds every signature.
+/// The skeleton of every file of a real module is valid Go for gofmt and contains every signature.
 #[test]
 fn skeletons_of_a_real_module() {
     let module = "golang.org/x/tools/gopls@v0.23.0";

@@ -1,4 +1,4 @@
-//! Constraints and manifests, read as Go's own tools read them.
+//! Constraints and manifests compared with Go's own tools.
 
 use std::cell::RefCell;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -14,7 +14,7 @@ use crate::build_constraints::BuildContext;
 use crate::gomod::{Replace, parse_module, parse_work};
 use semdex_testing::fuzz::fuzz;
 
-/// `oracle.go`, which answers for go/build.
+/// `oracle.go`, which runs go/build.
 struct Oracle {
     program: Child,
     asked: ChildStdin,
@@ -130,7 +130,7 @@ fn fuzz_go_constraints_as_go_reads_them() {
         (select(NAMES), header, end, any::<bool>(), any::<bool>()),
         |(name, header, end, cgo, ignored)| {
             let text = [&header, end].concat();
-            // go/build says by itself what is left out for a line, not for an import of C.
+            // go/build reports files that a constraint line excludes, but not those that import C.
             if !cgo && text.contains("\"C\"") {
                 return;
             }
@@ -209,7 +209,7 @@ fn fuzz_go_manifests_as_go_reads_them() {
             let ours = parse_module("", &module);
             let path = ours.as_ref().map(|it| it.path.as_str());
             assert_eq!(text_at(&theirs, "/Module/Path"), path.unwrap_or_default(), "{module:?}");
-            // Without a path it is the manifest of no module.
+            // Without a path it is no module's manifest.
             let Some(ours) = ours else { return };
             assert_eq!(text_at(&theirs, "/Go"), ours.go.unwrap_or_default(), "{module:?}");
             let required = |it: &Value| (text_at(it, "/Path"), text_at(it, "/Version"));

@@ -1,4 +1,4 @@
-//! The index of usages, held against gopls's own answers over one kind of edit after the other.
+//! The usage index compared with gopls's own answers after various edits.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -131,7 +131,7 @@ func show(t money.Totaler) { fmt.Println(t.Total().String()) }
 func twice(n int) int { return 2 * n }
 ";
 
-/// File, what is replaced there and by what, and what part of all symbols must still be known then, in percent.
+/// File, replaced text, new text, and the percentage of symbols that must still be in the index afterwards.
 const EDITS: &[(&str, &str, &str, usize)] = &[
     ("cart/cart.go", "\tvar total money.Price\n", "\tvar total money.Price\n\t_ = 1\n", 95),
     ("cart/cart.go", "c.Fill(item.Price)", "c.Fill(item.Price.Plus(1))", 70),
@@ -166,7 +166,7 @@ struct Drift {
     fixture: Fixture,
     differ: Vec<String>,
     compared: usize,
-    /// Symbols that the checker was asked about, and could tell of.
+    /// Symbols in queries to the checker, and those that it answered.
     asked: usize,
     answered: usize,
 }
@@ -181,8 +181,8 @@ impl Drift {
         flat
     }
 
-    /// Compares all that the index knows, or one of so many of it, with what gopls says; then has it learn the rest.
-    /// How many of a hundred symbols it knew.
+    /// Compares the index, or every n-th symbol of it, with gopls, and then lets it compute the rest. Returns the
+    /// percentage of symbols that it had.
     async fn compare(&mut self, after: &str, one_of: usize) -> usize {
         let session = self.fixture.go.session.clone();
         let layout = session.layout(&self.fixture.files);
@@ -203,7 +203,7 @@ impl Drift {
             self.compared += 1;
             let file = queries.load(&symbol.name_at.file).unwrap();
             let mut theirs = BTreeSet::new();
-            // What gopls refuses to answer, it has no places for.
+            // If gopls refuses, there are no places.
             for location in queries.references(&file, symbol.name_at.start).await.unwrap_or_default().iter() {
                 let Some(file) = session.root.file(&location.uri).and_then(|it| queries.files.get(&it).cloned()) else {
                     continue;
@@ -221,7 +221,7 @@ impl Drift {
         }
         let part = carried * 100 / symbols.len().max(1);
         for symbol in &symbols {
-            // What cannot be found out is not kept.
+            // Incomplete answers are not stored.
             let _ = usages::places(&queries, symbol, Effort::Brief).await;
         }
         session.index.settle();
@@ -251,7 +251,7 @@ async fn the_index_never_differs_from_what_gopls_says() {
     assert!(drift.answered * 10 > drift.asked * 7, "the checker told of {} of {}", drift.answered, drift.asked);
 }
 
-/// With `SEMDEX_COMPARE_ROOT` on a workspace of one's own: 60 edits, or `SEMDEX_COMPARE_COUNT`.
+/// `SEMDEX_COMPARE_ROOT` selects another workspace, `SEMDEX_COMPARE_COUNT` the number of edits (60).
 #[tokio::test(flavor = "multi_thread")]
 async fn the_index_holds_over_edits_by_chance() {
     let root = std::env::var_os("SEMDEX_COMPARE_ROOT").map(PathBuf::from).filter(|it| it.join("go.mod").is_file());
@@ -284,7 +284,7 @@ async fn the_index_holds_over_edits_by_chance() {
     assert!(drift.differ.is_empty(), "{}", drift.differ.join("\n"));
 }
 
-/// Some edit of a text, and what it is.
+/// A random edit of a text, with its name.
 fn edit(text: &str, chance: &mut Rng) -> Option<(&'static str, String)> {
     let all = units(text)?;
     let bodies: Vec<&DeclarationSpan> = all.iter().filter(|it| it.body.is_some()).collect();

@@ -1,4 +1,4 @@
-//! Fuzz targets of what Go's texts say: sources, manifests, constraints, names, links, and what the checker answers.
+//! Fuzz targets for Go's parsers: sources, manifests, constraints, names, links, and the checker's answers.
 
 use std::path::PathBuf;
 
@@ -93,7 +93,7 @@ const WORDS: &[&str] = &[
     "//go:embed a\n",
 ];
 
-/// Spans lie in the text, at characters, and children in their parents.
+/// Spans are in the text, at character boundaries, and children are within their parents.
 fn check_items(text: &str, items: &[OutlineItem], within: Span) {
     for item in items {
         assert!(text.get(item.span.start..item.span.end).is_some() && within.encloses(item.span), "{item:?}");
@@ -146,7 +146,7 @@ fn fuzz_go_syntax() {
 fn fuzz_go_statements() {
     fuzz("go_statements", two_states(SOURCES, WORDS), |(old, new)| {
         if let Some((before, after)) = changed_statements(&old, &new) {
-            // All that differs lies inside.
+            // All differences are inside.
             assert_eq!((&old[..before.start], &old[before.end..]), (&new[..after.start], &new[after.end..]));
             words_touching(&old, before);
         }
@@ -227,7 +227,7 @@ fn fuzz_go_constraints() {
         assert_eq!(context.takes(&file, &text), context.takes(&file, &text));
         let tag = ["//go:build ", &text.replace(['\n', '\r'], " ")].concat();
         let not = ["//go:build !(", &text.replace(['\n', '\r'], " "), ")"].concat();
-        // What is malformed is taken by no build, in either way.
+        // No build includes a file with a malformed constraint, in either form.
         let taken = [tag, not].map(|it| context.takes("a.go", &format!("{it}\npackage p\n")));
         assert_ne!(taken, [true, true]);
     });

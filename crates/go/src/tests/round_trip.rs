@@ -1,4 +1,4 @@
-//! Every path that is printed can be asked again, and means the same place.
+//! Every reported path can be queried again and means the same place.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use super::fixture::files;
 use crate::LANGUAGE;
 use crate::build_constraints::BuildContext;
 use crate::layout::Layout;
-use crate::package_set::World;
+use crate::package_set::PackageSet;
 use crate::resolve::resolve_in;
 use crate::symbol_paths::inner_path;
 use semdex_engine::files::Files;
@@ -224,15 +224,15 @@ type T struct{ A int; A string }
 struct Ground {
     files: Arc<Files>,
     layout: Layout,
-    world: World,
+    package_set: PackageSet,
 }
 
 impl Ground {
     fn new(files: Files) -> Ground {
         let files = Arc::new(files);
         let layout = Layout::of(files.clone(), &BuildContext::host());
-        let world = World::of(&files, None);
-        Ground { files, layout, world }
+        let package_set = PackageSet::of(&files, None);
+        Ground { files, layout, package_set }
     }
 
     fn all(&self) -> Vec<Symbol> {
@@ -249,10 +249,10 @@ impl Ground {
 
     fn ask(&self, symbol: &str) -> Result<Symbol, semdex_model::Error> {
         let query = SymbolQuery { symbol: symbol.to_owned(), ..SymbolQuery::default() };
-        resolve_in(&self.world, &self.files, &query, &|_, _| None).map(|mut found| found.remove(0))
+        resolve_in(&self.package_set, &self.files, &query, &|_, _| None).map(|mut found| found.remove(0))
     }
 
-    /// What does not come back, and how many were asked for.
+    /// The paths that do not resolve to their symbol, and the number of queries.
     fn lost(&self) -> (Vec<String>, usize) {
         let all = self.all();
         let lost = all.iter().filter_map(|symbol| {
@@ -313,7 +313,7 @@ fn shorter_paths_resolve_where_they_are_unique() {
                         assert_eq!(again.name_at, candidate.name_at, "a candidate of {short}");
                     }
                 }
-                // Where only the whole path leads.
+                // Only the whole path resolves.
                 Err(_) => {
                     assert!(short.contains('_') || ["T", "Hidden", "init"].contains(&symbol.name.as_str()), "{short}")
                 }

@@ -19,7 +19,7 @@ pub(crate) fn cache_dir() -> PathBuf {
     cache.expect("a cache directory").join("semdex")
 }
 
-/// Long enough for a gopls that is installed, built and loaded on a busy machine.
+/// Enough time to install, build and load gopls on a busy machine.
 pub(crate) fn deadline() -> Instant {
     Instant::now() + Duration::from_secs(300)
 }
@@ -35,7 +35,7 @@ pub(crate) struct Fixture {
 }
 
 impl Fixture {
-    /// `-- name` lines begin the files, as in Go's own txtar.
+    /// `-- name` lines separate the files, as in Go's txtar.
     pub(crate) fn new(archive: &str) -> Fixture {
         Fixture::with_trust(archive, true)
     }
@@ -84,7 +84,7 @@ impl Fixture {
         tokio::time::timeout_at(deadline().into(), ready).await.expect("gopls comes up").unwrap();
     }
 
-    /// As if there were no checker.
+    /// Without the checker.
     pub(crate) async fn impact_by_gopls(&self, edits: &[FileEdit]) -> ChangeImpact {
         let view = self.go.view(self.files.clone());
         let session = &view.session;
@@ -94,7 +94,7 @@ impl Fixture {
         impact::by_gopls(session, layouts, &context, edits, view.generation.unwrap(), deadlines()).await.unwrap()
     }
 
-    /// What the watcher says of a file that was changed in place.
+    /// The watcher's report of a file that was changed in place.
     pub(crate) fn report(&mut self, name: &str, text: &str) {
         let mut files = Files::clone(&self.files);
         files.insert(Arc::new(crate::file(name, text)));
@@ -103,7 +103,7 @@ impl Fixture {
         self.go.feed(self.files.clone(), &[change]);
     }
 
-    /// Changes a file from outside, as the watcher would report it; no text deletes it.
+    /// Changes a file on disk with the watcher's report; `None` deletes it.
     pub(crate) fn change(&mut self, name: &str, text: Option<&str>) {
         let path = self.directory.path().join(name);
         let mut files = Files::clone(&self.files);

@@ -11,7 +11,7 @@ import (
 	"sync"
 )
 
-// A Fault is one error, by the bytes of its file; in a Body by those of its function.
+// A Fault is one error. Offsets are bytes of the file; in a Body, bytes of the function.
 type Fault struct {
 	File    string `json:"file"`
 	Start   int    `json:"start"`
@@ -21,49 +21,49 @@ type Fault struct {
 	Source  string `json:"source"`
 }
 
-// A Ref is a place that names something of the workspace.
+// A Ref is a reference to a declaration of the workspace.
 type Ref struct {
-	// What is named, and in whose declaration; see `keys`.
+	// The key of the target, and of the declaration that contains the reference; see `keys`.
 	key, from string
 	file      string
 	at, end   int
-	// Whether it is in a function's or variable's declaration.
+	// Whether it is in the declaration of a function or variable.
 	runs bool
 }
 
-// A Body is what is known of a function, and holds as long as its text stays and nothing changes that it speaks of.
+// A Body is the analysis of a function. It is valid as long as its text and everything that it refers to stay the same.
 type Body struct {
 	faults []Fault
 	refs   []Ref
-	// The types of the workspace whose methods or kind matter here, and the structs whose fields do.
+	// The types of the workspace whose methods or kind matter here, and the structs whose fields matter.
 	types, structs map[string]bool
 	imports        map[string]bool
-	// The names that mean nothing that is known; after a dot, those of methods whose type has no name.
+	// The unresolved names; after a dot, also the methods of types without a name.
 	lost map[string]bool
 }
 
-// A Checked is one variant of a package, type-checked.
+// A Checked is one type-checked variant of a package.
 type Checked struct {
 	of     *Package
 	types  *types.Package
 	files  []*File
 	bodies map[*Func]*Body
-	// What was found outside of bodies.
+	// The errors outside of bodies.
 	faults []Fault
 	refs   []Ref
 	cyclic bool
-	// Why it says too much or too little.
+	// Why its errors are incomplete or wrong.
 	unfit string
-	// Of what is declared together, by the first name.
+	// Names of one declaration statement, by the first name.
 	together map[string]string
-	// Made when they are needed first.
+	// Computed at the first use.
 	shapes func() map[string]*shape
 	fields func() map[*types.Var]string
 	having func() map[string][]string
 	sets   func() *methodSets
-	// What is declared where.
+	// The declarations by their places.
 	declared func() map[spot]declaration
-	// As of a body, outside of all bodies; and everywhere.
+	// The unresolved names as in a Body: outside of all bodies, and everywhere.
 	lostOutside, lost map[string]bool
 	indexed           sync.Once
 	index             map[string][]Ref
@@ -79,9 +79,9 @@ type task struct {
 	deps    map[string]*Checked
 	checked func(*types.Package) *Checked
 	wanted  func(*Func) bool
-	// What is known of a function that is not wanted.
+	// The existing analysis of a function that is not checked.
 	known func(*Func) *Body
-	// Whether all is noted that a later edit wants to know.
+	// Whether to record everything that a later edit needs.
 	learn bool
 }
 
@@ -145,7 +145,7 @@ func (t *task) run() *Checked {
 	return c
 }
 
-// Sorts errors to the bodies where they stand.
+// Assigns errors to the bodies that contain them.
 func (t *task) sort(c *Checked, errors []types.Error, byPath map[string]*File) {
 	for _, file := range t.files {
 		if file.fault != nil && t.mine(file) {
@@ -182,7 +182,7 @@ func (t *task) sort(c *Checked, errors []types.Error, byPath map[string]*File) {
 	}
 }
 
-// Whether a function that was passed over uses an import that was found unused.
+// Whether a skipped function uses an import that was reported as unused.
 func (t *task) isUsed(c *Checked, file *File, at int) bool {
 	name := file.numbered(at)
 	for _, it := range file.funcs {
@@ -193,7 +193,7 @@ func (t *task) isUsed(c *Checked, file *File, at int) bool {
 	return false
 }
 
-// By what the import at an offset is noted: its number, or its path where it gives its names to the file.
+// How the import at an offset is recorded: by its number, or by its path for a dot import.
 func (f *File) numbered(at int) string {
 	for number, it := range f.ast.Imports {
 		if from, to := f.offset(it.Pos()), f.offset(it.End()); from <= at && at < to {
@@ -230,11 +230,12 @@ func (t *task) fault(file *File, err types.Error) (Fault, bool) {
 	return fault, true
 }
 
-// Where what stands at an offset ends, as gopls has it: after its first token, and what follows without a break.
+// The end of the operand at an offset, as gopls computes it: after its first token and everything that follows without
+// a break.
 func operandEnd(text string, start int) int {
 	rest := text[start:]
 	if line := strings.IndexByte(rest, '\n'); line > 0 && !strings.ContainsAny(rest[:1], "`/") {
-		// Only these go on in the next line.
+		// Only these continue in the next line.
 		rest = rest[:line+1]
 	}
 	end := start

@@ -5,13 +5,13 @@ import (
 	"go/types"
 )
 
-// dependence finds the types of the workspace that matter to a body, by the types of all that it says.
+// dependence finds the types of the workspace that a body depends on, from the types of all its expressions.
 type dependence struct {
 	task  *task
 	of    *Checked
 	keys  map[types.Object]string
 	known map[types.Type][]string
-	// Types that are being expanded, and how often one of them was met again.
+	// Types in expansion, and how often one of them recurred.
 	open map[types.Type]bool
 	cut  int
 }
@@ -21,7 +21,7 @@ func (d *dependence) on(body *Body, it types.Type) {
 		body.types[key] = true
 	}
 	if _, ok := it.(*types.Struct); ok {
-		// A named struct may be assigned to one without a name that has its fields.
+		// A named struct is assignable to an unnamed struct with the same fields.
 		body.structs["*"] = true
 	}
 }
@@ -32,14 +32,14 @@ func (d *dependence) expression(body *Body, expression ast.Expr, it types.TypeAn
 	case *ast.CompositeLit:
 		d.fields(body, it.Type, len(expression.Elts) > 0)
 	case *ast.CallExpr:
-		// A conversion, or what is as good as one: the type says whether its fields matter.
+		// A conversion or an equivalent: the type determines whether its fields matter.
 		if len(expression.Args) == 1 {
 			d.fields(body, it.Type, false)
 		}
 	}
 }
 
-// The fields of this type matter, and what may be assigned to them.
+// Records that the fields of this type matter, and those of types assignable to it.
 func (d *dependence) fields(body *Body, it types.Type, each bool) {
 	if it == nil {
 		return
@@ -61,7 +61,7 @@ func (d *dependence) fields(body *Body, it types.Type, each bool) {
 	}
 }
 
-// The keys of the named types that a type speaks of: in its parts too, unless these are fields or methods.
+// The keys of the named types in a type, and in its parts except fields and methods.
 func (d *dependence) expand(it types.Type) []string {
 	if it == nil {
 		return nil
@@ -162,7 +162,7 @@ func (d *dependence) expand(it types.Type) []string {
 	if d.cut == cut || len(d.open) == 0 {
 		d.known[it] = found
 	} else {
-		// Part of a type that leads back to itself: what was found here is not all.
+		// Part of a recursive type: the result is incomplete.
 		delete(d.known, it)
 	}
 	return found

@@ -10,16 +10,16 @@ import (
 	"sync"
 )
 
-// What is not the workspace's own, by its export data.
+// Packages outside the workspace, from their export data.
 type external struct {
 	lock     sync.Mutex
 	imported map[string]*types.Package
 	importer types.Importer
-	// The methods of all interfaces that a value may be turned into there, as far as was looked.
+	// The methods of all interfaces that a value may be converted to there, as far as known.
 	methods map[string]bool
 	seen    map[types.Type]bool
 	looked  map[string]bool
-	// The types whose methods are named.
+	// The types with methods that are referenced.
 	types map[string]types.Type
 	sets  map[string]*methodSet
 }
@@ -55,7 +55,7 @@ func (e *external) Import(path string) (*types.Package, error) {
 	return found, err
 }
 
-// Notes the type of a method that is named.
+// Records the type of a referenced method.
 func (e *external) meet(it *types.Func) {
 	receiver := it.Origin().Signature().Recv().Type()
 	if pointer, ok := receiver.(*types.Pointer); ok {
@@ -76,7 +76,7 @@ func (e *external) setOf(owner string) *methodSet {
 	return e.sets[owner]
 }
 
-// The methods of all interfaces that what is imported speaks of.
+// The methods of all interfaces in imported packages.
 func (e *external) asked() map[string]bool {
 	e.lock.Lock()
 	defer e.lock.Unlock()

@@ -10,24 +10,24 @@ import (
 	"strings"
 )
 
-// A File is one text, parsed.
+// A File is one parsed source file.
 type File struct {
 	path  string
 	text  string
 	ast   *ast.File
 	token *token.File
-	// What the parser says first; the compiler would say no more of the file.
+	// The parser's first error; the compiler would report nothing more about the file.
 	fault *Fault
 	funcs []*Func
-	// What decides which build takes the file.
+	// The part that decides which build includes the file.
 	header string
 	// The code outside of functions' bodies, without comments.
 	outside  func() string
 	declared func() map[string]string
-	// The import lines, and the paths in them.
+	// The import lines, and their paths.
 	lines, imports []string
 	words          map[string]bool
-	// The methods of all interfaces that are written here.
+	// The methods of all interfaces declared here.
 	asked []string
 }
 
@@ -35,7 +35,7 @@ type File struct {
 type Func struct {
 	file *File
 	decl *ast.FuncDecl
-	// Where it and its body stand.
+	// The offsets of the function and of its body.
 	start, end, body int
 	text             string
 	words            map[string]bool
@@ -122,7 +122,7 @@ func (f *File) code() string {
 	}
 }
 
-// Whether one of these words stands in the function.
+// Whether the function contains one of these words.
 func (f *Func) names(words map[string]bool) bool {
 	for it := range words {
 		if f.words[it] {
@@ -143,7 +143,7 @@ func constraints(text string) string {
 	return found
 }
 
-// Where a position is in the text; -1 where it is in none.
+// The offset of a position in the text; -1 if it is outside.
 func (f *File) offset(pos token.Pos) int {
 	if f.token == nil || !pos.IsValid() || int(pos) < f.token.Base() || int(pos) > f.token.Base()+f.token.Size() {
 		return -1
@@ -178,7 +178,7 @@ func receiverName(it ast.Expr) string {
 	return ""
 }
 
-// The functions of a new text that stood in the old one, word for word.
+// The functions of a new text that are unchanged from the old one.
 func matching(before, after *File) map[*Func]*Func {
 	left := map[string][]*Func{}
 	for _, it := range before.funcs {
@@ -193,7 +193,7 @@ func matching(before, after *File) map[*Func]*Func {
 	return same
 }
 
-// The function around an offset; its body alone counts.
+// The function whose body contains an offset.
 func (f *File) bodyAt(offset int) *Func {
 	at, found := slices.BinarySearchFunc(f.funcs, offset, func(it *Func, offset int) int { return it.body - offset })
 	if !found {
@@ -205,7 +205,7 @@ func (f *File) bodyAt(offset int) *Func {
 	return nil
 }
 
-// A copy of the tree in which the functions that are not wanted do nothing.
+// A copy of the tree with empty bodies for the functions that are not wanted.
 func (f *File) pruned(wanted func(*Func) bool) *ast.File {
 	skipped := map[ast.Decl]*Func{}
 	for _, it := range f.funcs {
@@ -221,7 +221,7 @@ func (f *File) pruned(wanted func(*Func) bool) *ast.File {
 	for at, decl := range tree.Decls {
 		if it := skipped[decl]; it != nil {
 			function := *it.decl
-			// Without an end, so that nothing has to be returned.
+			// An endless loop, so that no return is needed.
 			function.Body = &ast.BlockStmt{
 				Lbrace: it.decl.Body.Lbrace, Rbrace: it.decl.Body.Rbrace,
 				List: []ast.Stmt{&ast.ForStmt{For: it.decl.Body.Lbrace, Body: &ast.BlockStmt{}}},

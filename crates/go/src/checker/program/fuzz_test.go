@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Whatever arrives: a frame is read or refused, and a message is answered, without a panic that ends the program.
-// `go test -fuzz FuzzMessages -fuzztime 10m .` goes on looking.
+// Any input: a frame is read or rejected, and a message is answered, without a panic that ends the program. `go test
+// -fuzz FuzzMessages -fuzztime 10m .` runs longer.
 func FuzzMessages(f *testing.F) {
 	for _, body := range []string{
 		`{"id":1,"method":"checker/settle"}`,
@@ -38,13 +38,13 @@ func FuzzMessages(f *testing.F) {
 				t.Fatalf("%d bytes of %d", len(body), len(stream))
 			}
 		}
-		var told message
-		if at := bytes.IndexByte(stream, '{'); at < 0 || json.Unmarshal(stream[at:], &told) != nil {
+		var received message
+		if at := bytes.IndexByte(stream, '{'); at < 0 || json.Unmarshal(stream[at:], &received) != nil {
 			return
 		}
-		// To load is to run the go command.
-		if told.Method != "checker/load" {
-			_, _ = (&server{}).handle(told)
+		// Loading runs the go command.
+		if received.Method != "checker/load" {
+			_, _ = (&server{}).handle(received)
 		}
 	})
 }

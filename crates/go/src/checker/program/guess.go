@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// The names that a new text seems to declare otherwise: what names them is checked together with the declarations,
-// which saves a second check where nothing else turns out to be concerned.
+// A guess of the names that a new text declares differently. The code that names them is checked together with the
+// declarations, which saves a second check if nothing else is affected.
 func guess(before, after *File) map[string]bool {
 	names := map[string]bool{}
 	if before == nil {
@@ -26,7 +26,7 @@ func guess(before, after *File) map[string]bool {
 	return names
 }
 
-// What a file declares, and how: fields and methods too. What has the same name is told together.
+// The declarations of a file by name, with fields and methods. Declarations with the same name are combined.
 func (f *File) declarations() map[string]string {
 	found := map[string]string{}
 	text := func(from, to int) string {

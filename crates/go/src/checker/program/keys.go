@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// A key names what a package declares at its top, and the fields and methods of its types: `path.T.M`. It stays the
-// same when lines move.
+// A key names a top-level declaration of a package, or a field or method of its types: `path.T.M`. It stays the same
+// when lines move.
 
 func (t *task) keyOf(c *Checked, object types.Object) string {
 	pkg := object.Pkg()
@@ -58,10 +58,10 @@ func ownerOf(method *types.Func) string {
 	return ""
 }
 
-// Whether it is declared at its package's top.
+// Whether it is declared at the top level of its package.
 func isTop(it types.Object) bool { return it.Pkg() != nil && it.Parent() == it.Pkg().Scope() }
 
-// The fields of a package's types, however deep.
+// The fields of a package's types, at any depth.
 func fieldsOf(pkg *types.Package) map[*types.Var]string {
 	found := map[*types.Var]string{}
 	var walk func(it types.Type, path string)
@@ -103,7 +103,7 @@ func fieldsOf(pkg *types.Package) map[*types.Var]string {
 	return found
 }
 
-// Notes what the wanted bodies, and all that stands outside of bodies, name.
+// Records the references in the wanted bodies and outside of all bodies.
 func (t *task) note(c *Checked, info *types.Info) {
 	keys := map[types.Object]string{}
 	type unit struct {
@@ -236,8 +236,7 @@ func (t *task) note(c *Checked, info *types.Info) {
 	c.cyclic = t.mayCycle(c)
 }
 
-// Whether a variable's initial value may depend on itself, by way of functions: then bodies decide more than their own
-// errors.
+// Whether a variable's initial value may depend on itself through functions: bodies then cause errors elsewhere too.
 func (t *task) mayCycle(c *Checked) bool {
 	edges := map[string][]Ref{}
 	for name, first := range c.together {

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// A package as `go list` tells it.
+// A package as reported by `go list`.
 type listed struct {
 	ImportPath, Name, Dir, ForTest, Export string
 	GoFiles, CgoFiles, Imports             []string
@@ -29,7 +29,7 @@ type module struct {
 
 const listedFields = "ImportPath,Name,Dir,ForTest,GoFiles,CgoFiles,IgnoredGoFiles,Imports,ImportMap,Standard,Module,Error"
 
-// What the build of a directory is made of: of a `go.work` its modules, by their directories.
+// The package patterns of a directory's build: for a `go.work`, the directories of its modules.
 func patterns(program, directory string) ([]string, error) {
 	if _, err := os.Stat(filepath.Join(directory, "go.work")); err != nil {
 		return []string{"./..."}, nil
@@ -47,7 +47,8 @@ func patterns(program, directory string) ([]string, error) {
 func list(program, directory string, arguments ...string) ([]*listed, error) {
 	command := exec.Command(program, append([]string{"list", "-e"}, arguments...)...)
 	command.Dir = directory
-	// The export data of another Go could not be read. The directory may be a link, by whose name things go here.
+	// Export data of another Go version could not be read. The directory may be a link, and paths here use the link's
+	// name.
 	command.Env = append(os.Environ(), "GOTOOLCHAIN=local", "GOMEMLIMIT=", "GOGC=", "PWD="+directory)
 	var complaint strings.Builder
 	command.Stderr = &complaint
@@ -77,7 +78,7 @@ func list(program, directory string, arguments ...string) ([]*listed, error) {
 	return found, nil
 }
 
-// Whether a package is the workspace's own, to be checked from its source.
+// Whether a package belongs to the workspace and is checked from its source.
 func (it *listed) isOwn(root string) bool {
 	if it.Standard || it.Module == nil || len(it.CgoFiles) > 0 {
 		return false
@@ -93,7 +94,7 @@ func (it *listed) isInside(root string) bool {
 	return err == nil && filepath.IsLocal(inside)
 }
 
-// The test binary's main package, which is generated.
+// Whether it is the generated main package of a test binary.
 func (it *listed) isTestMain() bool {
 	return it.Name == "main" && strings.HasSuffix(it.ImportPath, ".test")
 }

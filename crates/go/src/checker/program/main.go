@@ -1,6 +1,6 @@
-// Command checker keeps a workspace's Go packages parsed and type-checked in memory, and says what an edit would
-// break: the errors after it and before it, who names what changes, and which tests reach it. It speaks JSON-RPC on
-// its standard streams, framed as language servers do, and ends with its input.
+// Command checker keeps a workspace's Go packages parsed and type-checked in memory, and computes what an edit would
+// break: the errors before and after it, the references to changed declarations, and the tests that reach the change.
+// It speaks JSON-RPC on its standard streams, framed as in LSP, and ends with its input.
 package main
 
 import (
@@ -28,7 +28,7 @@ type reply struct {
 	Error   *failure         `json:"error,omitempty"`
 }
 
-// Far above what a workspace holds: its texts may have 1 GiB.
+// Far above the size of a workspace: its texts may have 1 GiB.
 const maxFrame = 4 << 30
 
 type failure struct {
@@ -38,7 +38,7 @@ type failure struct {
 
 func main() {
 	in, out := bufio.NewReaderSize(os.Stdin, 1<<20), bufio.NewWriter(os.Stdout)
-	// Most of what an answer takes is garbage at its end: it is collected between answers.
+	// Most of an answer's memory is garbage at its end and is collected between answers.
 	debug.SetGCPercent(400)
 	server := &server{}
 	for {
@@ -46,15 +46,15 @@ func main() {
 		if err != nil {
 			return
 		}
-		var told message
-		if json.Unmarshal(body, &told) != nil {
+		var received message
+		if json.Unmarshal(body, &received) != nil {
 			return
 		}
-		result, err := server.handle(told)
-		if told.ID == nil {
+		result, err := server.handle(received)
+		if received.ID == nil {
 			continue
 		}
-		answer := reply{Version: "2.0", ID: told.ID, Result: result}
+		answer := reply{Version: "2.0", ID: received.ID, Result: result}
 		if err != nil {
 			answer.Result, answer.Error = nil, &failure{-32603, err.Error()}
 		}
@@ -64,25 +64,25 @@ func main() {
 	}
 }
 
-// What goes wrong over one message is that message's failure. What was loaded is not trusted any more.
-func (s *server) handle(told message) (result any, err error) {
+// A panic while handling a message fails that message. The loaded data is then no longer used.
+func (s *server) handle(received message) (result any, err error) {
 	defer func() {
 		if it := recover(); it != nil {
 			s.worlds, s.unfit = nil, "the checker stumbled"
 			result, err = nil, fmt.Errorf("the checker stumbled: %v\n%s", it, debug.Stack())
 		}
 	}()
-	switch told.Method {
+	switch received.Method {
 	case "checker/load":
-		return call(told.Params, s.load)
+		return call(received.Params, s.load)
 	case "checker/feed":
-		return call(told.Params, s.feed)
+		return call(received.Params, s.feed)
 	case "checker/settle":
-		return call(told.Params, s.settle)
+		return call(received.Params, s.settle)
 	case "checker/uses":
-		return call(told.Params, s.uses)
+		return call(received.Params, s.uses)
 	case "checker/impact":
-		return call(told.Params, s.impact)
+		return call(received.Params, s.impact)
 	}
 	return nil, nil
 }
@@ -115,7 +115,7 @@ func readFrame(in *bufio.Reader) ([]byte, error) {
 	if length < 0 || length > maxFrame {
 		return nil, io.ErrUnexpectedEOF
 	}
-	// Grown by what really arrives: a length alone reserves nothing.
+	// Grows with the received bytes: the length alone allocates nothing.
 	var body bytes.Buffer
 	if _, err := io.CopyN(&body, in, int64(length)); err != nil {
 		return nil, err

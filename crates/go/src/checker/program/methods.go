@@ -7,22 +7,22 @@ import (
 	"strings"
 )
 
-// A methodSet is what a package-level type can be asked for, in words, so that sets of different checks compare.
+// A methodSet is the method set of a package-level type as text, so that sets of different checks compare.
 type methodSet struct {
-	face    bool
-	methods map[string]method
-	// The methods by where they are declared.
+	isInterface bool
+	methods     map[string]method
+	// The keys of the methods' declarations.
 	keys map[string]bool
 }
 
 type method struct {
-	// Of the method as it is declared.
+	// The key and signature of the method's declaration.
 	key, signature string
-	// It speaks of type parameters, or of interfaces without a name: words do not tell whether it is another.
+	// It contains type parameters or unnamed interfaces: the text does not determine its identity.
 	tricky bool
 }
 
-// The sets of a package's types by the types' keys, and by the names of the methods.
+// The method sets of a package's types, by type key and by method name.
 type methodSets struct {
 	byType map[string]*methodSet
 	byName map[string][]*methodSet
@@ -47,7 +47,7 @@ func methodSetsOf(pkg *types.Package) *methodSets {
 
 func methodSetOf(it types.Type) *methodSet {
 	set := &methodSet{types.IsInterface(it), map[string]method{}, map[string]bool{}}
-	if !set.face {
+	if !set.isInterface {
 		it = types.NewPointer(it)
 	}
 	for selected := range types.NewMethodSet(it).Methods() {
@@ -63,10 +63,10 @@ func methodSetOf(it types.Type) *methodSet {
 	return set
 }
 
-// The one method that no package declares.
+// The only method that no package declares.
 const universal = "error.Error"
 
-// What a method goes by, also one of a dependency; where its type has no name at the top, by its own alone.
+// The key of a method, also of a dependency's method; if its type is not a top-level type, its name only.
 func methodKey(it *types.Func) string {
 	it = it.Origin()
 	if it.Pkg() == nil {
@@ -92,17 +92,17 @@ const (
 	related
 )
 
-// Whether one of two types is an interface that the other implements.
+// Whether one of two types is an interface that the second implements.
 func (a *methodSet) relation(b *methodSet) relation {
 	return max(a.implements(b), b.implements(a))
 }
 
-func (a *methodSet) implements(face *methodSet) relation {
-	if !face.face {
+func (a *methodSet) implements(iface *methodSet) relation {
+	if !iface.isInterface {
 		return apart
 	}
 	found := related
-	for id, asked := range face.methods {
+	for id, asked := range iface.methods {
 		has, known := a.methods[id]
 		switch {
 		case !known:
@@ -116,7 +116,7 @@ func (a *methodSet) implements(face *methodSet) relation {
 	return found
 }
 
-// All sets that a type has, in one variant of its package or another.
+// All method sets of a type in the variants of its package.
 func (v *view) setsOf(owner string) []*methodSet {
 	path, _, _ := cutLast(owner)
 	var found []*methodSet
@@ -135,8 +135,8 @@ func (v *view) setsOf(owner string) []*methodSet {
 	return found
 }
 
-// A method stands for those of the interfaces that its type implements, and one of an interface for those that
-// implement it: for all of them inside its own package, for those of the workspace elsewhere.
+// The uses of a method include those of the interface methods that it implements, and the uses of an interface method
+// include those of its implementations: of all in its own package, elsewhere of those in the workspace.
 func (v *view) methodUses(c *Checked, path, key string) ([]Ref, bool) {
 	_, owner, name := splitMethod(key)
 	mine := c.sets().byType[owner]
@@ -195,7 +195,7 @@ func (v *view) methodUses(c *Checked, path, key string) ([]Ref, bool) {
 			}
 		}
 	}
-	// Another variant may speak for their files.
+	// Another variant may represent their files.
 	directories := map[string]bool{}
 	for _, p := range v.world.order {
 		if scope[p.id] || declaring[p.id] || slices.Contains(variants, p) {
@@ -233,12 +233,12 @@ func (v *view) methodUses(c *Checked, path, key string) ([]Ref, bool) {
 	return found, true
 }
 
-// How a type stands to that of another method of the same name.
+// The relation of a type to the owner of another method with the same name.
 func (v *view) relation(owner, other string) relation {
 	_, otherOwner, _ := splitMethod(other)
 	found := apart
 	for _, b := range v.setsOf(otherOwner) {
-		// A field may go by the same key in another type.
+		// A field may have the same key in another type.
 		if b.keys[other] {
 			for _, a := range v.setsOf(owner) {
 				found = max(found, a.relation(b))

@@ -13,15 +13,15 @@ import (
 	"sync/atomic"
 )
 
-// An Edit is one file's new text; none deletes it.
+// An Edit is one file's new text; nil deletes the file.
 type Edit struct {
 	File string  `json:"file"`
 	Text *string `json:"text"`
-	// Whether the build would take the file, were it new.
+	// Whether the build would include the file if it were new.
 	Active bool `json:"active"`
 }
 
-// A pass works out what a set of edits makes of a world. The world stays as it is until the pass is kept.
+// A pass computes the effect of a set of edits on a world. The world does not change until the pass is kept.
 type pass struct {
 	world    *World
 	learn    bool
@@ -34,27 +34,27 @@ type pass struct {
 	asked    map[string]bool
 	lock     sync.Mutex
 	byTypes  map[*types.Package]*Checked
-	// What was wrong before and is wrong after, in what was looked at.
+	// The errors before and after, in the checked code.
 	before, after []Fault
 	fresh         []*File
 	unfit         string
 }
 
-// A node is one package that a pass may have to look at.
+// A node is one package that a pass may have to check.
 type node struct {
 	of     *Package
 	edited bool
 	once   sync.Once
 	done   chan struct{}
-	// What may have changed for whoever imports it.
+	// The changes that importers may depend on.
 	delta   *Delta
 	checked *Checked
-	// It would come out the same, but for the identity of the types that it speaks of.
+	// The result would be the same except for the identity of its types.
 	stale   bool
 	renewed *Checked
 }
 
-// Unfit says why a question cannot be answered here, though it can elsewhere.
+// Unfit is the reason why the checker cannot answer a query that gopls can.
 type Unfit struct{ reason string }
 
 func (u *Unfit) Error() string { return u.reason }
@@ -82,7 +82,7 @@ func (w *World) pass(edits []Edit, learn bool) (*pass, error) {
 	return p, nil
 }
 
-// The texts of a pass that is not kept are forgotten.
+// Drops the texts of a pass that is not kept.
 func (p *pass) end() {
 	for _, it := range p.fresh {
 		if it.token != nil {
@@ -183,7 +183,7 @@ func (p *pass) create(file *File, edited map[string]bool) error {
 	return nil
 }
 
-// Finds what a package's files import by now. What was not loaded, cannot be told here.
+// Computes the current imports of a package's files. Fails for a package that is not loaded.
 func (p *pass) imports(it *Package) error {
 	for _, path := range it.files {
 		file := p.file(path)
@@ -218,8 +218,7 @@ func (p *pass) imports(it *Package) error {
 	return nil
 }
 
-// Checks what the edits concern: the packages whose files they change, then those that import them, as far as these
-// can tell the difference.
+// Checks the affected packages: those with changed files, then their importers as far as a change is visible to them.
 func (p *pass) run(edited map[string]bool) {
 	p.owners = owners(p.world.packages, func(it *Package) []string { return p.of(it.id).files })
 	for _, it := range p.world.state {
@@ -255,7 +254,7 @@ func (p *pass) run(edited map[string]bool) {
 	for _, it := range p.nodes {
 		all.Go(func() {
 			defer close(it.done)
-			// A panic here would end the process. It is the pass's, and so that of the message that wants it.
+			// A panic here would end the process. It is reported as an error of the pass, and so of the message.
 			defer func() {
 				if reason := recover(); reason != nil {
 					words := fmt.Sprintf("%s: %v\n%s", it.of.id, reason, debug.Stack())
@@ -341,7 +340,7 @@ func (p *pass) checkedOf(it *types.Package) *Checked {
 	return p.byTypes[it]
 }
 
-// A package as it is after the edits, with types that belong to those of the packages that it imports.
+// A package after the edits, with types that match those of its imported packages.
 func (p *pass) now(id string) *Checked {
 	it := p.nodes[id]
 	if it == nil {
@@ -379,7 +378,7 @@ func (p *pass) task(it *node, old *Checked, wanted func(*Func) bool) *task {
 	return t
 }
 
-// What was known of a function before the edits.
+// The analysis of a function before the edits.
 func (p *pass) knownOf(old *Checked, function *Func) *Body {
 	if same := p.same[function]; same != nil {
 		function = same
@@ -458,7 +457,7 @@ func (p *pass) check(it *node, old *Checked) {
 	p.compare(old, checked, selected)
 }
 
-// Whether a body may have other errors than before.
+// Whether a body's errors may change.
 func (d *Delta) concerns(function *Func, body *Body) bool {
 	if function.names(d.names) {
 		return true
@@ -479,7 +478,7 @@ func (d *Delta) concerns(function *Func, body *Body) bool {
 	return false
 }
 
-// What was wrong before and is wrong now, where it was looked.
+// Records the errors before and after, in the checked code.
 func (p *pass) compare(old, new *Checked, selected map[*Func]bool) {
 	var before, after []Fault
 	after = append(after, new.faults...)
@@ -520,7 +519,7 @@ func (b *Body) placed(function *Func) []Fault {
 	return placed
 }
 
-// Makes what was worked out the world's own.
+// Applies the result of the pass to the world.
 func (p *pass) keep() {
 	p.world.view = nil
 	for path, it := range p.files {

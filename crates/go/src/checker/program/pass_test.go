@@ -35,7 +35,7 @@ func loaded(t *testing.T, root string) *World {
 	return w
 }
 
-// The same files, checked as if for the first time.
+// The same files in a new world.
 func (w *World) afresh(t *testing.T) *World {
 	it := &World{
 		root: w.root, fset: token.NewFileSet(), codes: w.codes, sizes: w.sizes, files: map[string]*File{},
@@ -56,7 +56,7 @@ func (w *World) afresh(t *testing.T) *World {
 	return it
 }
 
-// All that is known of a world, in words.
+// All results of a world as text.
 func (w *World) words() (faults, rest map[string]int) {
 	faults, rest = map[string]int{}, map[string]int{}
 	for id, c := range w.state {
@@ -123,7 +123,7 @@ func tokens(text string) (found [][2]int) {
 	}
 }
 
-// Some edit of a text.
+// A random edit of a text.
 func edited(text string, words []string, chance *rand.Rand) string {
 	lines := strings.SplitAfter(text, "\n")
 	at := chance.Intn(len(lines))
@@ -147,9 +147,7 @@ func edited(text string, words []string, chance *rand.Rand) string {
 	return strings.Join(lines, "")
 }
 
-// What is worked out step by step is what comes of checking everything. `CHECKER_ROOT` and `CHECKER_COUNT` say of what
-// module and how often, `CHECKER_SEED` by what chance, `CHECKER_FOLDER` where in the workspace the module lies.
-// What panics beside others is the failure of whoever asked, and not the end of the process.
+// A panic in a concurrent check fails the pass, and does not end the process.
 func TestAPanicOverAPackageIsThatOfThePass(t *testing.T) {
 	root, _ := filepath.Abs(".")
 	w := loaded(t, root)
@@ -164,6 +162,8 @@ func TestAPanicOverAPackageIsThatOfThePass(t *testing.T) {
 	t.Error("nobody stumbled: ", w.checkAll())
 }
 
+// Incremental results equal the results of a full check. `CHECKER_ROOT` and `CHECKER_COUNT` select the module and the number
+// of edits, `CHECKER_SEED` the random seed, `CHECKER_FOLDER` the module's directory in the workspace.
 func TestStepsComeOutLikeAFreshCheck(t *testing.T) {
 	root, _ := filepath.Abs(setting("CHECKER_ROOT", "."))
 	count, _ := strconv.Atoi(setting("CHECKER_COUNT", "30"))
@@ -241,12 +241,12 @@ func TestStepsComeOutLikeAFreshCheck(t *testing.T) {
 }
 
 func tell(after, before string) []string {
-	var told []string
+	var differences []string
 	a, b := strings.Split(after, "\n"), strings.Split(before, "\n")
 	for at := range min(len(a), len(b)) {
-		if a[at] != b[at] && len(told) < 3 {
-			told = append(told, b[at]+" → "+a[at])
+		if a[at] != b[at] && len(differences) < 3 {
+			differences = append(differences, b[at]+" → "+a[at])
 		}
 	}
-	return told
+	return differences
 }

@@ -13,7 +13,7 @@ const (
 	mostSteps = 32
 )
 
-// All places in a package that name a key, as they stand now.
+// All references to a key in a package, at their current places.
 func (c *Checked) refsTo(key string) []Ref {
 	c.lookUp()
 	return c.index[key]
@@ -39,7 +39,7 @@ func (c *Checked) lookUp() {
 	})
 }
 
-// The keys with a name that are named here.
+// The keys with this name that are referenced here.
 func (c *Checked) named(name string) []string {
 	c.lookUp()
 	return c.byName[name]
@@ -55,8 +55,7 @@ func (w *World) refsTo(key string) []Ref {
 	return found
 }
 
-// A method's key, and with it those of the interfaces' methods that it stands for; or of the methods that stand for
-// it.
+// A method's key, with the keys of the interface methods that it implements or of the methods that implement it.
 func (w *World) related(key string) []string {
 	found := []string{key}
 	owner, method, ok := cutLast(key)
@@ -82,11 +81,11 @@ func (w *World) related(key string) []string {
 			if !ok || other == named || types.IsInterface(other) == asks {
 				continue
 			}
-			face, concrete := named, other
+			iface, concrete := named, other
 			if !asks {
-				face, concrete = other, named
+				iface, concrete = other, named
 			}
-			if isImplemented(face, concrete) {
+			if isImplemented(iface, concrete) {
 				found = append(found, c.of.path+"."+name+"."+method)
 			}
 		}
@@ -94,7 +93,7 @@ func (w *World) related(key string) []string {
 	return found
 }
 
-// The types of a package that have a method, by its name.
+// The types of a package that have a method, by the method's name.
 func typesByMethod(shapes map[string]*shape) map[string][]string {
 	found := map[string][]string{}
 	for name, shape := range shapes {
@@ -105,9 +104,9 @@ func typesByMethod(shapes map[string]*shape) map[string][]string {
 	return found
 }
 
-func isImplemented(face, concrete *types.Named) bool {
-	asked, ok := face.Underlying().(*types.Interface)
-	if !ok || face.TypeParams().Len() > 0 || concrete.TypeParams().Len() > 0 || asked.NumMethods() == 0 {
+func isImplemented(iface, concrete *types.Named) bool {
+	asked, ok := iface.Underlying().(*types.Interface)
+	if !ok || iface.TypeParams().Len() > 0 || concrete.TypeParams().Len() > 0 || asked.NumMethods() == 0 {
 		return false
 	}
 	return types.Implements(types.NewPointer(concrete), asked)
@@ -137,15 +136,15 @@ func cutLast(key string) (string, string, bool) {
 	return key[:at], key[at+1:], true
 }
 
-// A Test that reaches a change, at the place where it names what leads there.
+// A Test that reaches a change, with the reference in it that leads there.
 type Test struct {
 	Place
-	// Of the question's symbols, the one that is reached.
+	// Index of the reached symbol in the query.
 	Of       int `json:"of"`
 	Distance int `json:"distance"`
 }
 
-// The tests that reach what changes, the nearest first: by who names whom.
+// The tests that reach the changed declarations through references, nearest first.
 func (w *World) tests(keys []string) []Test {
 	type step struct {
 		key string
@@ -153,7 +152,7 @@ func (w *World) tests(keys []string) []Test {
 	}
 	var found []Test
 	var frontier []step
-	seen, told := map[string]bool{}, map[string]bool{}
+	seen, reported := map[string]bool{}, map[string]bool{}
 	for of, key := range keys {
 		frontier = append(frontier, step{key, of})
 		seen[key] = true
@@ -165,8 +164,8 @@ func (w *World) tests(keys []string) []Test {
 			for _, key := range w.related(it.key) {
 				for _, ref := range w.refsTo(key) {
 					if isTest(ref) {
-						if !told[ref.from] {
-							told[ref.from] = true
+						if !reported[ref.from] {
+							reported[ref.from] = true
 							here = append(here, Test{w.place(ref), it.of, distance})
 						}
 					} else if ref.runs && !seen[ref.from] {
@@ -193,7 +192,7 @@ func isTest(it Ref) bool {
 	})
 }
 
-// A Place in a file of the workspace.
+// A Place is a range in a file of the workspace.
 type Place struct {
 	File  string `json:"file"`
 	Start int    `json:"start"`

@@ -8,18 +8,18 @@ import (
 	"time"
 )
 
-// The server holds one world for each build of the workspace.
+// The server has one world for each build of the workspace.
 type server struct {
 	worlds []*World
-	// Directories that no build takes anything of.
+	// Directories that no build includes.
 	foreign map[string]bool
-	// Why nothing can be answered, if it cannot.
+	// The reason why no query can be answered, if there is one.
 	unfit string
 }
 
 type loadParams struct {
 	Root string `json:"root"`
-	// The go command, where it lies, and what it builds for.
+	// The go command, its GOROOT, and the build target.
 	Go     string `json:"go"`
 	Goroot string `json:"goroot"`
 	Arch   string `json:"arch"`
@@ -64,7 +64,7 @@ func (s *server) load(params loadParams) (*loadResult, error) {
 	return result, nil
 }
 
-// What answers want to find ready.
+// Prepares data that answers need.
 func (w *World) prepare() {
 	for _, it := range w.state {
 		it.refsTo("")
@@ -78,7 +78,7 @@ type feedParams struct {
 	Edits []Edit `json:"edits"`
 }
 
-// The workspace has changed.
+// Applies a change of the workspace.
 func (s *server) feed(params feedParams) (any, error) {
 	if s.unfit == "" {
 		known := slices.DeleteFunc(params.Edits, s.isForeign)
@@ -106,16 +106,16 @@ func (s *server) isForeign(it Edit) bool {
 }
 
 type settleResult struct {
-	// Why everything has to be loaded anew.
+	// The reason for loading everything again.
 	Unfit string `json:"unfit,omitempty"`
 }
 
-// Comes after all that was told before.
+// Waits for all earlier messages.
 func (s *server) settle(struct{}) (*settleResult, error) {
 	return &settleResult{s.unfit}, nil
 }
 
-// The builds that the edits concern. An edit that concerns none is one of a package that is not known.
+// The builds that the edits affect. An edit that affects none belongs to an unknown package.
 func (s *server) concerned(edits []Edit) ([]*World, error) {
 	var found []*World
 	for _, edit := range edits {
@@ -136,7 +136,7 @@ func (s *server) concerned(edits []Edit) ([]*World, error) {
 	return found, nil
 }
 
-// Whether it belongs to a package that is built, though the go command passes over its directory: a vendored one.
+// Whether it belongs to a built package in a directory that the go command otherwise ignores: a vendored one.
 func (s *server) isDependency(file string) bool {
 	isVendored := slices.Contains(strings.Split(filepath.ToSlash(filepath.Dir(file)), "/"), "vendor")
 	return isVendored && slices.ContainsFunc(s.worlds, func(it *World) bool { return it.directories[filepath.Dir(it.absolute(file))] })
@@ -153,26 +153,26 @@ func (w *World) hasPackage(directory string) bool {
 
 type impactParams struct {
 	Edits []Edit `json:"edits"`
-	// Whose uses are asked for, as they are before the edits: keys.
+	// The keys whose uses before the edits are requested.
 	Symbols []string `json:"symbols"`
 }
 
 type impactResult struct {
 	Unfit string `json:"unfit,omitempty"`
-	// In all that was looked at; what is in both is no difference.
+	// Errors in all checked code; those in both lists are no difference.
 	Before []Fault `json:"before"`
 	After  []Fault `json:"after"`
-	// For each symbol.
+	// One entry for each symbol.
 	Uses  [][]Place `json:"uses"`
 	Tests []Test    `json:"tests"`
-	// Packages from elsewhere that import the workspace, and would be broken.
+	// Packages outside the workspace that import it and would be broken.
 	Elsewhere []string `json:"elsewhere"`
-	// Milliseconds that the check took, and all of it.
+	// Milliseconds of the check, and in total.
 	Checked  float64 `json:"checked"`
 	Answered float64 `json:"answered"`
 }
 
-// What edits would bring.
+// The effect of edits.
 func (s *server) impact(params impactParams) (*impactResult, error) {
 	begin := time.Now()
 	if s.unfit != "" || s.worlds == nil {
@@ -192,8 +192,8 @@ func (s *server) impact(params impactParams) (*impactResult, error) {
 		if done.unfit != "" {
 			return &impactResult{Unfit: done.unfit}, nil
 		}
-		result.Before = append(result.Before, it.told(done.before)...)
-		result.After = append(result.After, it.told(done.after)...)
+		result.Before = append(result.Before, it.reported(done.before)...)
+		result.After = append(result.After, it.reported(done.after)...)
 		result.Elsewhere = append(result.Elsewhere, done.brokenElsewhere()...)
 	}
 	result.Checked = float64(time.Since(begin).Microseconds()) / 1000
@@ -218,17 +218,17 @@ func (s *server) impact(params impactParams) (*impactResult, error) {
 	return result, nil
 }
 
-func (w *World) told(faults []Fault) []Fault {
-	var told []Fault
+func (w *World) reported(faults []Fault) []Fault {
+	var reported []Fault
 	for _, it := range faults {
 		if it.File = w.relative(it.File); filepath.IsLocal(it.File) {
-			told = append(told, it)
+			reported = append(reported, it)
 		}
 	}
-	return told
+	return reported
 }
 
-// The borrowed packages with errors that are new: no edit changes their texts.
+// The borrowed packages with new errors: no edit changes their texts.
 func (p *pass) brokenElsewhere() []string {
 	var found []string
 	for _, it := range p.nodes {

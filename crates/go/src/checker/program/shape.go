@@ -6,14 +6,15 @@ import (
 	"strings"
 )
 
-// A shape is what others see of a package-level declaration.
+// A shape is the externally visible part of a package-level declaration.
 type shape struct {
-	// The type, or the value too; of a type its kind, its parameters and what it is made of, but for fields.
+	// The type, for a constant also the value. For a type, its kind, its parameters and its underlying type without
+	// fields.
 	self string
-	// Of a struct: its fields by name, and all of them in order.
+	// For a struct: its fields by name, and all of them in order.
 	fields map[string]string
 	order  string
-	// Of a type: its methods, those it declares and, of an interface, those it asks for.
+	// For a type: its declared methods, and for an interface its required methods.
 	methods    map[string]string
 	comparable bool
 	isType     bool
@@ -91,7 +92,7 @@ func shapeOfType(name *types.TypeName) *shape {
 	return it
 }
 
-// A type as one text, without aliases and without the names of parameters.
+// A type as text, without aliases and parameter names.
 func written(it types.Type) string {
 	var w writer
 	w.write(it)
@@ -133,7 +134,7 @@ func (w *writer) write(it types.Type) {
 		if pkg := it.Obj().Pkg(); pkg != nil {
 			w.WriteString(pkg.Path() + ".")
 			if it.Obj().Parent() != pkg.Scope() {
-				// Local to a function.
+				// A type local to a function.
 				fmt.Fprintf(w, "%d.", it.Obj().Pos())
 			}
 		}
@@ -149,7 +150,7 @@ func (w *writer) write(it types.Type) {
 	case *types.TypeParam:
 		fmt.Fprintf(w, "$%d", it.Index())
 	case *types.Basic:
-		// Not by its other name, as byte.
+		// Not under its alias, such as byte.
 		w.WriteString(basic(it).Name())
 	case *types.Pointer:
 		w.WriteByte('*')
@@ -223,11 +224,11 @@ func basic(it *types.Basic) *types.Basic {
 	return it
 }
 
-// A Delta is what others may see to be different.
+// A Delta is the externally visible difference.
 type Delta struct {
-	// Names that are declared otherwise, whatever they belong to.
+	// Names with changed declarations, in any scope.
 	names map[string]bool
-	// Types whose kind or methods are others, and structs whose fields are: by key.
+	// By key: types with a changed kind or method set, and structs with changed fields.
 	types, structs map[string]bool
 }
 
@@ -249,7 +250,7 @@ func (d *Delta) add(other *Delta) {
 	}
 }
 
-// `isAsked` says of a method's name whether any interface has it.
+// `isAsked` reports whether any interface has a method of this name.
 func (d *Delta) between(path string, before, after map[string]*shape, isAsked func(string) bool) {
 	for name, old := range before {
 		new := after[name]
@@ -319,7 +320,7 @@ func (d *Delta) compare(key, name string, old, new *shape, isAsked func(string) 
 	}
 }
 
-// Adds the types of a package that have methods, or can be compared, by what they are made of.
+// Adds the types of a package whose methods or comparability depend on changed types.
 func (d *Delta) close(pkg *types.Package, depend *dependence) {
 	for grown := len(d.types) > 0; grown; {
 		grown = false
@@ -341,7 +342,7 @@ func (d *Delta) close(pkg *types.Package, depend *dependence) {
 	}
 }
 
-// What decides of a type's methods, and whether it can be compared.
+// The types that determine a type's methods and whether it is comparable.
 func partsOf(it types.Type) []types.Type {
 	var parts []types.Type
 	switch under := it.Underlying().(type) {

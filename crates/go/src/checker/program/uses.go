@@ -10,12 +10,12 @@ import (
 	"strings"
 )
 
-// A Wanted is a symbol whose usages are asked for, by the place of its name.
+// A Wanted is a symbol whose usages are requested, given by the place of its name.
 type Wanted struct {
 	File string `json:"file"`
 	At   int    `json:"at"`
 	Name string `json:"name"`
-	// Where the name stands, and may mean the symbol.
+	// The files in which the name may mean the symbol.
 	Files []string `json:"files"`
 }
 
@@ -25,11 +25,11 @@ type usesParams struct {
 
 type usesResult struct {
 	Files []string `json:"files"`
-	// For each symbol pairs of a file's number and an offset in it; none where nothing can be said.
+	// For each symbol, pairs of a file's number and an offset; nil if the checker cannot answer.
 	Found [][]int `json:"found"`
 }
 
-// Who names symbols, as gopls tells it.
+// The usages of symbols, as gopls reports them.
 func (s *server) uses(params usesParams) (*usesResult, error) {
 	result := &usesResult{Files: []string{}, Found: make([][]int, len(params.Symbols))}
 	if s.unfit != "" {
@@ -64,7 +64,7 @@ func (s *server) uses(params usesParams) (*usesResult, error) {
 	return result, nil
 }
 
-// The one build in which all can be said of a symbol. What does not depend on its package cannot name it.
+// The only build that determines all usages of a symbol. Code that does not depend on its package cannot name it.
 func (s *server) worldOf(wanted *Wanted) *World {
 	var home *World
 	for _, it := range s.worlds {
@@ -94,7 +94,7 @@ func (s *server) worldOf(wanted *Wanted) *World {
 	return home
 }
 
-// Not known where a name could not be resolved that may mean the symbol.
+// The usages are unknown if an unresolved name may mean the symbol.
 func (w *World) uses(wanted *Wanted) ([]Ref, bool) {
 	view := w.looked()
 	path := w.absolute(wanted.File)
@@ -133,31 +133,31 @@ func (w *World) uses(wanted *Wanted) ([]Ref, bool) {
 	return found, true
 }
 
-// Where a name is declared.
+// The place of a declaration's name.
 type spot struct {
 	file string
 	at   int
 }
 
 type declaration struct {
-	// Empty where two have it.
+	// Empty if two declarations have it.
 	key    string
 	method bool
 }
 
-// Whether a function `init` is named there, whom nobody can name.
+// Whether the name here is that of a function `init`, which code cannot refer to.
 func (f *File) isInit(at int) bool {
 	return slices.ContainsFunc(f.funcs, func(it *Func) bool {
 		return it.decl.Recv == nil && it.decl.Name.Name == "init" && f.offset(it.decl.Name.Pos()) == at
 	})
 }
 
-// Whether an interface embeds what is named there: no field is declared by that.
+// Whether the name is an embedded interface, which declares no field.
 func (f *File) isEmbedded(at int) bool {
 	found := false
 	ast.Inspect(f.ast, func(node ast.Node) bool {
-		if face, ok := node.(*ast.InterfaceType); ok {
-			for _, it := range face.Methods.List {
+		if iface, ok := node.(*ast.InterfaceType); ok {
+			for _, it := range iface.Methods.List {
 				found = found || len(it.Names) == 0 && f.offset(it.End())-len(lastName(it.Type)) == at
 			}
 		}
@@ -176,7 +176,7 @@ func lastName(it ast.Expr) string {
 	return ""
 }
 
-// What is named at a place outside of bodies.
+// The target of a reference outside of bodies.
 func (c *Checked) namedAt(path string, at int) string {
 	for _, it := range c.refs {
 		if it.file == path && it.at == at {
@@ -186,13 +186,13 @@ func (c *Checked) namedAt(path string, at int) string {
 	return ""
 }
 
-// A view is what follows from which packages there are.
+// A view is the data computed from the set of packages.
 type view struct {
 	world *World
-	// The variant that speaks for a file, and all that have it but for those that only carry a test along.
+	// The variant that represents a file, and all variants with the file except those that only accompany a test.
 	owner map[string]string
 	of    map[string][]*Package
-	// The packages that import one, however far away.
+	// The direct and indirect importers of a package.
 	rdeps map[string][]*Package
 	// The variants of a package.
 	paths map[string][]*Package
@@ -216,17 +216,17 @@ func (w *World) looked() *view {
 	return it
 }
 
-// The workspace's own, and not a variant that only carries another package's tests along.
+// Whether it belongs to the workspace, and is no variant that only accompanies another package's tests.
 func (p *Package) isPlain() bool {
 	return !p.borrowed && (p.forTest == "" || p.path == p.forTest || p.path == p.forTest+"_test")
 }
 
-// Whether it imports a dependency that imports the workspace back: gopls tells in its own way who names whom there.
+// Whether it imports a dependency that imports the workspace: gopls reports references there differently.
 func (p *Package) leadsBack() bool {
 	return slices.ContainsFunc(p.deps, func(it *Package) bool { return it.borrowed })
 }
 
-// The variant that speaks for a file, where all can be said of it.
+// The variant that represents a file, if its data is complete.
 func (v *view) checked(path string) *Checked {
 	c := v.world.state[v.owner[path]]
 	if c == nil || c.unfit != "" || c.of.unfit != "" || c.of.leadsBack() {
@@ -235,7 +235,7 @@ func (v *view) checked(path string) *Checked {
 	return c
 }
 
-// The packages with a file, the narrowest first.
+// The packages that contain a file, the smallest first.
 func (v *view) variants(path string) []*Package {
 	found := slices.Clone(v.of[path])
 	slices.SortFunc(found, func(a, b *Package) int { return cmp.Or(len(a.files)-len(b.files), strings.Compare(a.id, b.id)) })
@@ -262,7 +262,7 @@ func (v *view) importers(p *Package) []*Package {
 	return found
 }
 
-// What is known of some packages, and of all that import them.
+// The results of some packages, and of all their direct and indirect importers.
 func (v *view) reach(packages []*Package) []*Checked {
 	seen := map[string]bool{}
 	var found []*Checked
@@ -281,7 +281,7 @@ func (v *view) reach(packages []*Package) []*Checked {
 	return found
 }
 
-// Where a package declares what has a key.
+// The places of the declarations with a key.
 func (c *Checked) declarations() map[spot]declaration {
 	found, spots := map[spot]declaration{}, map[string]spot{}
 	files := atlasOf(c.files)
@@ -313,8 +313,8 @@ func (c *Checked) declarations() map[spot]declaration {
 		for it := range named.Methods() {
 			add(it, methodKey(it))
 		}
-		if face, ok := named.Underlying().(*types.Interface); ok {
-			for it := range face.ExplicitMethods() {
+		if iface, ok := named.Underlying().(*types.Interface); ok {
+			for it := range iface.ExplicitMethods() {
 				add(it, methodKey(it))
 			}
 		}
@@ -348,7 +348,7 @@ func (a atlas) at(pos token.Pos) (*File, int) {
 	return nil, 0
 }
 
-// Notes the names in wanted bodies, and outside of bodies, that could not be resolved.
+// Records the unresolved names in the wanted bodies and outside of bodies.
 func (t *task) noteLost(c *Checked, info *types.Info) {
 	for _, file := range t.files {
 		if !t.mine(file) {

@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// A World is one build: the packages of a module, or of a `go.work`, as they are now.
+// A World is the current state of one build: the packages of a module or of a `go.work`.
 type World struct {
 	root     string
 	fset     *token.FileSet
@@ -21,38 +21,38 @@ type World struct {
 	// Dependencies before dependants.
 	order []*Package
 	state map[string]*Checked
-	// Of what is not the workspace's own: import path to export data.
+	// The export data of packages outside the workspace, by import path.
 	exports  map[string]string
 	external *external
 	sizes    types.Sizes
-	// Of all that the build takes, of others too.
+	// The directories of all packages in the build, dependencies included.
 	directories map[string]bool
 	codes       map[int]string
-	// Made when it is needed first.
+	// Computed at the first use.
 	view *view
 }
 
-// A Package is what `go list` says of one variant of a package: plain, with its tests, or of its tests alone.
+// A Package is one variant of a package from `go list`: plain, with its tests, or its external tests.
 type Package struct {
 	id, path, name string
 	forTest        string
 	goVersion      string
 	directory      string
 	files          []string
-	// By import path: the id of an own package; the plain path of another.
+	// By import path: the id of a package of the workspace, or the plain path of another package.
 	imports   map[string]string
 	importers []*Package
 	deps      []*Package
-	// Why nothing can be said of it.
+	// The reason why it cannot be checked.
 	unfit string
-	// Another that imports it, and is not checked from its source.
+	// A package that imports it and is not checked from its source.
 	seenBy string
-	// A dependency from elsewhere that imports the workspace back: checked as the workspace's own are, and its errors are not told.
+	// A dependency outside the workspace that imports it: checked from its source, but its errors are not reported.
 	borrowed bool
 	rank     int
 }
 
-// Loads the packages below a directory, which is a module's or that of a `go.work`.
+// Loads the packages below the directory of a module or of a `go.work`.
 func newWorld(params *loadParams, directory string, codes map[int]string) (*World, error) {
 	root := params.Root
 	wanted, err := patterns(params.Go, directory)
@@ -97,7 +97,7 @@ func newWorld(params *loadParams, directory string, codes map[int]string) (*Worl
 	}
 	w.external = newExternal(w.fset, w.exports)
 	if it := w.link(); it != nil {
-		// Packages are checked after those that they import: of these none is the first.
+		// Packages are checked after their imports, so a cycle has no first package.
 		return nil, fmt.Errorf("%s imports itself, also by way of others", it.id)
 	}
 	for _, it := range w.packages {
@@ -144,7 +144,7 @@ func (w *World) add(it *listed, own, needed map[string]bool) {
 	for _, name := range it.GoFiles {
 		p.files = append(p.files, filepath.Join(it.Dir, name))
 	}
-	// `Imports` are what the import lines mean; `ImportMap` leads there from what they say.
+	// `Imports` are the resolved import paths; `ImportMap` maps the written paths to them.
 	said := map[string]string{}
 	for from, to := range it.ImportMap {
 		said[to] = from
@@ -162,8 +162,8 @@ func (w *World) add(it *listed, own, needed map[string]bool) {
 	w.packages[p.id] = p
 }
 
-// The packages from elsewhere that import, however far away, those that are checked from their source: such that can be
-// checked so too, and such that cannot, for they need cgo, or lie where the workspace holds copies.
+// The packages outside the workspace that import, directly or not, packages checked from source. `borrowed` can be
+// checked from source too. `seeing` cannot: they need cgo, or are in directories where the workspace has copies.
 func backward(found []*listed, own map[string]bool, root string) (borrowed, seeing map[string]bool) {
 	borrowed, seeing = map[string]bool{}, map[string]bool{}
 	// Dependencies come first.
@@ -185,7 +185,8 @@ func backward(found []*listed, own map[string]bool, root string) (borrowed, seei
 	return borrowed, seeing
 }
 
-// What packages are built from that are not checked from their source, is not what is checked: nobody can be told of both.
+// Packages that are not checked from source are built from other type objects than the checked ones, so references to
+// both cannot be answered.
 func (w *World) seen(found []*listed, checked, seeing map[string]bool) {
 	for _, it := range found {
 		for _, path := range it.Imports {
@@ -203,7 +204,7 @@ func (w *World) seen(found []*listed, checked, seeing map[string]bool) {
 	}
 }
 
-// With cgo switched off, the files that need it are left out, and what they declare is missing.
+// With cgo disabled, files that need it are excluded and their declarations are missing.
 func (p *Package) withoutCgo(it *listed, params *loadParams, root string) {
 	for _, name := range it.IgnoredGoFiles {
 		inside, _ := filepath.Rel(root, filepath.Join(it.Dir, name))
@@ -219,7 +220,7 @@ func (p *Package) withoutCgo(it *listed, params *loadParams, root string) {
 	}
 }
 
-// The export data of dependencies: the go command builds what is not built yet.
+// Loads the export data of dependencies; the go command builds what is not built yet.
 func (w *World) loadExports(program, directory string, needed map[string]bool) error {
 	paths := make([]string, 0, len(needed))
 	for path := range needed {
@@ -254,7 +255,7 @@ func (w *World) checkAll() error {
 	return nil
 }
 
-// Orders the packages, and notes who imports whom. Tells one that is part of an import cycle, if there is any.
+// Orders the packages and records their importers. Returns a package in an import cycle, if there is one.
 func (w *World) link() (cyclic *Package) {
 	w.order = nil
 	ids := make([]string, 0, len(w.packages))
@@ -295,7 +296,7 @@ func (w *World) link() (cyclic *Package) {
 	return cyclic
 }
 
-// The variant that speaks for a file: the one with the fewest others.
+// The variant that represents a file: the plain package, else the variant with its tests.
 func owners(packages map[string]*Package, files func(*Package) []string) map[string]string {
 	found := map[string]string{}
 	weight := func(it *Package) int {
