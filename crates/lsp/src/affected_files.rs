@@ -1,5 +1,5 @@
-//! Which files a change can reach: those that use what it alters, those that name it, and those that name what is declared
-//! around such a name, until nothing new comes. A search by words finds more than there is, and leaves nothing out.
+//! The files that a change can affect: files that use or name a changed declaration, and files that name a declaration
+//! which contains such a use, until no file is added. The search by words finds too many files, but misses none.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -14,18 +14,18 @@ use semdex_engine::{Result, blocking};
 use semdex_model::{ChangeKind, FileEdit, Span};
 use semdex_text::words::words;
 
-/// Files that are checked before and after; where there are more, not all is checked.
+/// The most files that are checked before and after the change.
 const MOST_FILES: usize = 250;
-/// How often the search goes on from what names what changes to what names that.
+/// The most steps from a name to the declarations around its uses.
 const MOST_STEPS: usize = 20;
 
 pub(crate) struct AffectedSet {
     pub files: BTreeSet<String>,
-    /// What may be affected and is not among them, in words.
+    /// Descriptions of what may be affected and is not in `files`.
     pub lacks: Vec<String>,
 }
 
-/// `used`: the places that use what changes, as the server knows them.
+/// `used`: the places that use the changed declarations according to the server.
 pub(crate) async fn of(
     queries: &ServerQueries,
     after: &Arc<Files>,
@@ -90,7 +90,7 @@ pub(crate) async fn of(
     .await
 }
 
-/// The files that can see what the edited ones declare, before or after. `None`: all can.
+/// The files that can see declarations of the edited files, before or after the change. `None`: all files.
 async fn seeing(
     queries: &ServerQueries,
     after: &Arc<Files>,
@@ -109,19 +109,19 @@ async fn seeing(
     .await
 }
 
-/// The names by which others can see that a declaration changes.
+/// The names whose users may notice the change of a declaration.
 fn seen_outside(altered: &ChangedDeclaration) -> Vec<String> {
     let item = &altered.item;
     if is_sealed(altered) {
-        // What its result is stands in its head; but it may set fields.
+        // The result type is part of its signature. The body may assign fields.
         let [before, after] = altered.texts.each_ref().map(|it| assigned(it));
         return before.symmetric_difference(&after).map(|it| it.0.clone()).collect();
     }
-    // A new member can be wanted wherever its container is named.
+    // A new member may be required wherever the container is named.
     item.container.iter().cloned().chain([item.name.clone()]).chain(altered.new_name.clone()).collect()
 }
 
-/// The fields of its own object that a text sets, each with the line that does it.
+/// The fields of its own object that a text assigns, each with the line that assigns it.
 fn assigned(text: &str) -> BTreeSet<(String, String)> {
     let mut found = BTreeSet::new();
     for line in text.lines() {
@@ -137,7 +137,7 @@ fn assigned_in(line: &str) -> Option<String> {
     (is_set && !name.is_empty()).then_some(name)
 }
 
-/// What names change their meaning with the one at this place.
+/// Adds the names whose meaning depends on the use at this offset.
 fn carried_on(file: &File, at: usize, next: &mut BTreeSet<String>) {
     let line = file.lines().line_text(&file.text, file.lines().line(at));
     // `import { name as other }`, `from m import name as other`.
@@ -155,8 +155,8 @@ fn carried_on(file: &File, at: usize, next: &mut BTreeSet<String>) {
     next.insert(item.name.clone());
 }
 
-/// How others name a file that comes or goes, or whose code between its declarations changes: its imports, what it
-/// exports anew.
+/// The names by which other files refer to a file that is created, deleted or changed outside of its declarations: its
+/// own name, and the names in lines that import or export.
 fn by_its_name(before: &Files, after: &Files, edit: &FileEdit, grammar: Option<&'static Grammar>) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let of = |files: &Files| files.get(&edit.file).map(|it| between(it, grammar)).unwrap_or_default();
@@ -167,8 +167,8 @@ fn by_its_name(before: &Files, after: &Files, edit: &FileEdit, grammar: Option<&
     let (stem, is_directory) = stem(&edit.file);
     found.insert(stem.to_owned());
     for line in old.symmetric_difference(&new) {
-        // `from . import name` names neither the file nor its directory; and what is exported by its name alone others
-        // may get from a file that passes everything on.
+        // `from . import name` names neither the file nor its directory. A name that is exported without its
+        // declaration may reach other files through a file that re-exports everything.
         if is_directory || words(line).any(|it| it.1 == "export") {
             found.extend(words(line).map(|it| it.1.to_owned()).filter(|it| !KEYWORDS.contains(&it.as_str())));
         }
@@ -176,8 +176,8 @@ fn by_its_name(before: &Files, after: &Files, edit: &FileEdit, grammar: Option<&
     found
 }
 
-/// Who takes all that one of these files offers without naming it, `export * from` and `from m import *`, and who takes it
-/// from those: at most so many.
+/// The files that import everything from one of these files without naming it, by `export * from` or `from m import *`,
+/// and the files that import everything from those. Bounded.
 fn takers(own: &[Arc<File>], files: &Files, offering: BTreeSet<String>) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let mut offering = offering;
@@ -199,7 +199,7 @@ fn takers(own: &[Arc<File>], files: &Files, offering: BTreeSet<String>) -> BTree
 
 const KEYWORDS: [&str; 10] = ["import", "from", "export", "as", "type", "default", "const", "if", "else", "in"];
 
-/// What others call a file, and whether that is the name of its directory.
+/// The name by which other files import a file, and whether that is the name of its directory.
 fn stem(file: &str) -> (&str, bool) {
     let name = file.rsplit('/').next().unwrap_or_default();
     let stem = name.split('.').next().unwrap_or_default();
@@ -210,7 +210,7 @@ fn stem(file: &str) -> (&str, bool) {
     }
 }
 
-/// The lines of a text that stand outside of its declarations, without their comments.
+/// The lines of a text outside of its declarations, without their comments.
 fn between(file: &Arc<File>, grammar: Option<&'static Grammar>) -> BTreeSet<String> {
     let code = Code::new(grammar, &file.text);
     let mut found = BTreeSet::new();
@@ -230,7 +230,8 @@ fn between(file: &Arc<File>, grammar: Option<&'static Grammar>) -> BTreeSet<Stri
     found
 }
 
-/// Who imports a file that comes or goes: a server looks for it on the disk, where it is as it was.
+/// Describes that other files may import a file which is created or deleted. The server searches for it on disk, where
+/// nothing has changed yet.
 fn importers(own: &[Arc<File>], edit: &FileEdit) -> Option<String> {
     if edit.old.is_some() && edit.new.is_some() {
         return None;
@@ -250,7 +251,7 @@ fn importers(own: &[Arc<File>], edit: &FileEdit) -> Option<String> {
     ))
 }
 
-/// Whether a line imports one of the files that these edits make: before they are written no server finds them.
+/// Whether a line imports a file that these edits create. A server cannot find it before it is written.
 pub(crate) fn imports_new_file(line: &str, edits: &[FileEdit]) -> bool {
     let is_import =
         words(line).any(|it| matches!(it.1, "import" | "from" | "require" | "include" | "source" | "export"));

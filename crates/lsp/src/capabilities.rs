@@ -1,4 +1,4 @@
-//! What a server can do: as it says when it is started, and as it registers later.
+//! A server's capabilities: those of its initialize result and those that it registers later.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 #[derive(Debug, Default)]
 pub(crate) struct Capabilities {
     fixed: Value,
-    /// What was registered later, by the number of the registration: the method and its options.
+    /// Later registrations by their ID: the method and its options.
     registered: BTreeMap<String, (String, Value)>,
 }
 
@@ -16,7 +16,7 @@ impl Capabilities {
         Capabilities { fixed, registered: BTreeMap::new() }
     }
 
-    /// Takes in `client/registerCapability` and `client/unregisterCapability`.
+    /// Handles `client/registerCapability` and `client/unregisterCapability`.
     pub(crate) fn take(&mut self, method: &str, params: &Value) {
         let text = |it: &Value, name: &str| it.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
         let list = |name: &str| params.get(name).and_then(Value::as_array).cloned().unwrap_or_default();
@@ -28,7 +28,7 @@ impl Capabilities {
                 }
             }
             "client/unregisterCapability" => {
-                // The protocol has the misspelling.
+                // The misspelling is the protocol's.
                 for it in list("unregisterations") {
                     self.registered.remove(&text(&it, "id"));
                 }
@@ -37,7 +37,7 @@ impl Capabilities {
         }
     }
 
-    /// Whether it answers a method.
+    /// Whether the server implements a method.
     pub(crate) fn has(&self, method: &str) -> bool {
         let fixed = match method {
             "textDocument/references" => self.said("referencesProvider"),
@@ -59,7 +59,7 @@ impl Capabilities {
         fixed || self.registered.values().any(|it| it.0 == method)
     }
 
-    /// Whether it wants to hear of saved documents.
+    /// Whether the server wants `textDocument/didSave`.
     pub(crate) fn wants_saves(&self) -> bool {
         let save = self.fixed.pointer("/textDocumentSync/save");
         save.is_some_and(|it| !matches!(it, Value::Null | Value::Bool(false)))

@@ -1,4 +1,4 @@
-//! The declarations that a change alters: those of the edited files before and after it, compared.
+//! The declarations that a change alters, found by comparing the edited files before and after it.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use semdex_engine::{Result, blocking};
 use semdex_model::{ChangeKind, Changed, FileEdit, OutlineItem, Span, SymbolKind};
 use semdex_text::words::words;
 
-/// Characters of a declaration's head that are shown.
+/// The most characters of a declaration's signature that are reported.
 const MOST_OF_A_HEAD: usize = 400;
 
 /// A declaration that a change alters.
@@ -19,13 +19,13 @@ pub(crate) struct ChangedDeclaration {
     pub file: Arc<File>,
     pub item: OutlineItem,
     pub changed: Changed,
-    /// Its text before and after; empty where it is not there.
+    /// Its text before and after. Empty if it does not exist there.
     pub texts: [String; 2],
-    /// The name that it gets: who names that already means it from then on.
+    /// Its name after a rename. Existing uses of that name then refer to it.
     pub new_name: Option<String>,
 }
 
-/// What the declarations of the edited files are before and after.
+/// Compares the declarations of the edited files before and after the change.
 pub(crate) async fn changed_declarations(
     queries: &ServerQueries,
     after: &Arc<Files>,
@@ -61,7 +61,7 @@ pub(crate) async fn changed_declarations(
                 signatures = heads;
                 kind
             } else {
-                // What encloses a change is not changed itself.
+                // A declaration that contains a change is not changed itself.
                 let encloses = item.children.iter().any(|it| it.span != item.span) && item.body.is_some();
                 if encloses && !matches!(item.kind, SymbolKind::Function | SymbolKind::Method) {
                     continue;
@@ -101,10 +101,10 @@ pub(crate) async fn changed_declarations(
     Ok(all)
 }
 
-/// A file and its code.
+/// A file and its parsed code.
 type Coded = (Arc<File>, Code);
 
-/// The declarations of a file, and its code.
+/// The declarations of a file, and its parsed code.
 async fn declarations(queries: &ServerQueries, file: Option<Arc<File>>) -> Result<(Vec<OutlineItem>, Option<Coded>)> {
     let Some(file) = file else { return Ok((Vec::new(), None)) };
     let grammar = queries.grammar_of(&file.path);
@@ -117,11 +117,11 @@ async fn declarations(queries: &ServerQueries, file: Option<Arc<File>>) -> Resul
     .await
 }
 
-/// How a declaration begins, with what is no part of its signature, as `export` and decorators are.
+/// The start of a declaration, including parts that do not belong to its signature, such as `export` and decorators.
 #[derive(Default)]
 struct Head {
     before_name: String,
-    /// As it is shown.
+    /// As it is reported.
     whole: String,
 }
 
@@ -133,12 +133,12 @@ fn head(code: Option<&Coded>, item: &OutlineItem) -> Head {
     Head { before_name: until(item.name_span.start), whole }
 }
 
-/// A declaration without what changes nothing.
+/// The declaration's text without comments and layout.
 fn meant(code: Option<&Coded>, item: &OutlineItem) -> Option<String> {
     code.map(|(file, code)| code.meant(&file.text, item.span))
 }
 
-/// What it is where two heads of a declaration differ before its name.
+/// The kind of change if the two heads differ before the name.
 fn of_heads([was, is]: [Head; 2]) -> Option<(ChangeKind, [String; 2])> {
     let words = |it: &Head| {
         let words = it.before_name.split(' ').filter(|it| !matches!(*it, "export" | "default"));
@@ -159,7 +159,7 @@ fn entry(
     ChangedDeclaration { file, item: item.clone(), changed, texts: Default::default(), new_name: None }
 }
 
-/// Whether nothing outside of a declaration can see that it changes, but for the fields that it sets.
+/// Whether the change of a declaration is invisible outside of it, except for the fields that it assigns.
 pub(crate) fn is_sealed(altered: &ChangedDeclaration) -> bool {
     let item = &altered.item;
     altered.changed.kind == ChangeKind::Body && is_callable(item) && declares_result(&altered.file, item)
@@ -169,7 +169,7 @@ pub(crate) fn is_callable(item: &OutlineItem) -> bool {
     matches!(item.kind, SymbolKind::Function | SymbolKind::Method)
 }
 
-/// Whether the head of a function says what it answers with, so that its body cannot change that.
+/// Whether the signature of a function contains its result type, so that its body cannot change the type.
 pub(crate) fn declares_result(file: &File, item: &OutlineItem) -> bool {
     let head = item.signature.as_str();
     let tail = head.rsplit_once(')').map_or("", |it| it.1);

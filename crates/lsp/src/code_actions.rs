@@ -1,5 +1,5 @@
-//! What a server offers to put right: the imports of a text, and what it says against it. Its edits are planned and judged
-//! like any other change; none is made by the server.
+//! Code actions of a server: its import fixes and its quick fixes. Their edits are planned and checked like any other
+//! change. The server itself writes nothing.
 
 use std::sync::Arc;
 
@@ -13,10 +13,10 @@ use semdex_engine::files::{File, Files};
 use semdex_engine::{Result, unpoisoned};
 use semdex_model::{FindingKind, MissingCode, Span};
 
-/// Names whose import is looked for.
+/// The most unresolved names whose import is added.
 const MOST_IMPORTED: usize = 10;
 
-/// The text with what it names imported where only one import fits, in order, and without those that nothing uses.
+/// The text with missing imports added where exactly one fits, and with its imports sorted and unused ones removed.
 pub(crate) async fn with_imports(queries: &ServerQueries, name: &str, text: &Arc<str>) -> Better<Arc<str>> {
     let session = &queries.session;
     if !session.has("textDocument/codeAction") {
@@ -41,7 +41,7 @@ pub(crate) async fn with_imports(queries: &ServerQueries, name: &str, text: &Arc
     Ok(Ok(text))
 }
 
-/// The text with the imports that its unknown names want, each where one alone is offered.
+/// The text with an import for each unresolved name for which the server offers exactly one.
 async fn imported(queries: &ServerQueries, name: &str, text: &Arc<str>) -> Better<Arc<str>> {
     let mut text = text.clone();
     let mut tried_names: Vec<String> = Vec::new();
@@ -83,7 +83,7 @@ pub(crate) fn title(action: &Value) -> &str {
     action.get("title").and_then(Value::as_str).unwrap_or_default()
 }
 
-/// What the server says against a text that is only planned.
+/// The server's diagnostics of a planned text.
 pub(crate) async fn of_text(queries: &ServerQueries, file: &Arc<File>) -> Result<Asked<Vec<Value>>> {
     let mut files = Files::clone(&queries.files);
     files.insert(file.clone());
@@ -92,7 +92,7 @@ pub(crate) async fn of_text(queries: &ServerQueries, file: &Arc<File>) -> Result
     diagnostics::raw(&planned, file).await
 }
 
-/// The actions that a server offers for a stretch of a planned text.
+/// The actions that a server offers for a range of a planned text.
 pub(crate) async fn offered(queries: &ServerQueries, file: &File, span: Span, context: &Value) -> Better<Vec<Value>> {
     let params = json!({
         "textDocument": {"uri": queries.session.root.uri(&file.path)},
@@ -103,7 +103,7 @@ pub(crate) async fn offered(queries: &ServerQueries, file: &File, span: Span, co
     Ok(answer.map(|it| it.as_array().cloned().unwrap_or_default()))
 }
 
-/// The text after an action; none where it changes other files, or nothing.
+/// The text after an action. `None` if the action changes other files or nothing.
 pub(crate) async fn carried_out(queries: &ServerQueries, file: &File, action: &Value) -> Result<Option<Arc<str>>> {
     let edits = edits_of(queries, file, action).await?;
     let own = |it: &wire::DocumentEdits| queries.session.root.file(&it.0).as_deref() == Some(&*file.path);
@@ -115,8 +115,8 @@ pub(crate) async fn carried_out(queries: &ServerQueries, file: &File, action: &V
     Ok((!parts.is_empty()).then(|| applied(file, parts)))
 }
 
-/// The edits that an action comes to, by document: those it names, those it has once it is asked for them, or those that
-/// its command would make.
+/// The edits of an action by document: those that it contains, those of its resolved form, or those that its command
+/// requests.
 pub(crate) async fn edits_of(queries: &ServerQueries, file: &File, action: &Value) -> Result<Vec<wire::DocumentEdits>> {
     let session = &queries.session;
     let (name, text) = (&*file.path, &file.text);
@@ -138,7 +138,7 @@ pub(crate) async fn edits_of(queries: &ServerQueries, file: &File, action: &Valu
     *unpoisoned::lock(&session.commanded) = Some(Vec::new());
     let answer = tried(queries, name, text, "workspace/executeCommand", &params).await;
     let made = unpoisoned::lock(&session.commanded).take().unwrap_or_default();
-    // That it was refused to make them itself is no failure of its.
+    // The command fails because semdex does not apply its edits. That is expected.
     let _ = answer?;
     Ok(made.iter().flat_map(|it| wire::workspace_edit(it).files).collect())
 }

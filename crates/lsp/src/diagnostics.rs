@@ -1,5 +1,6 @@
-//! What a server has to say against files. Pulled where it can be asked; else pushed, and believed only where what was
-//! pushed speaks of the texts as they are now. Never an old answer, never an empty one that means "not yet".
+//! A server's diagnostics. They are pulled if the server supports that. Otherwise they are pushed, and accepted only if
+//! they belong to the current texts. An outdated answer is never used, and an empty answer that means "not yet"
+//! neither.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,19 +18,20 @@ use semdex_engine::files::File;
 use semdex_engine::{Result, blocking};
 use semdex_model::{Answer, Coverage, Diagnostic, MissingCode, Span};
 
-/// Files that are checked for one question about everything.
+/// The most files that are checked for a query about the whole workspace.
 const MOST_FILES: usize = 2000;
-/// What is pushed counts after so long without more; without a version, by which one can tell what it speaks of, longer.
+/// Pushed diagnostics are complete after this time without a further push. Without a version, which shows the text that
+/// they belong to, the time is longer.
 const QUIET: Duration = Duration::from_millis(400);
 const LONG_QUIET: Duration = Duration::from_millis(1000);
 
-/// What the server says against a file.
+/// A file and the server's diagnostics of it.
 type OfFile = (Arc<File>, Asked<Vec<Value>>);
 
-/// A server that says when it is idle is believed so long after.
+/// The time after which a server that reports to be idle is believed.
 const IDLE: Duration = Duration::from_millis(60);
 
-/// Of these files, or of all.
+/// The diagnostics of these files, or of all files.
 pub(crate) async fn of(queries: &ServerQueries, names: Vec<String>) -> Result<Answer<Vec<Diagnostic>>> {
     let mut coverage = Coverage::default();
     let session = &queries.session;
@@ -52,7 +54,7 @@ pub(crate) async fn of(queries: &ServerQueries, names: Vec<String>) -> Result<An
     Ok(Answer { value: found.into_values().flatten().collect(), coverage })
 }
 
-/// The diagnostics of each file that the server answered for.
+/// The diagnostics of each file for which the server answered.
 pub(crate) async fn by_file(
     queries: &ServerQueries,
     files: &[Arc<File>],
@@ -116,8 +118,8 @@ pub(crate) async fn by_file(
             Ok(items) => {
                 let translated: Vec<Diagnostic> =
                     items.iter().filter_map(|it| diagnostic(queries, &file, it)).collect();
-                // One that has come up just now may not know everything yet. And a trial that makes or removes files leaves
-                // the disk as it is: the same texts mean something else there once it is carried out.
+                // A server that has just started may not know everything yet. A dry run that creates or deletes files
+                // does not change the disk, so the same texts have other diagnostics after it is applied.
                 if is_on_disk && !session.is_young() {
                     session.checked.keep(inputs, file.path.clone(), &translated);
                 }
@@ -129,7 +131,7 @@ pub(crate) async fn by_file(
     Ok(found)
 }
 
-/// How the server gives its diagnostics.
+/// How the server reports its diagnostics.
 pub(crate) fn source(session: &Session) -> DiagnosticsFrom {
     let pulls = session.has("textDocument/diagnostic");
     match session.row.keys.diagnostics {
@@ -139,7 +141,7 @@ pub(crate) fn source(session: &Session) -> DiagnosticsFrom {
     }
 }
 
-/// What the server says against a file, in its own words.
+/// The server's diagnostics of a file as JSON.
 pub(crate) async fn raw(queries: &ServerQueries, file: &File) -> Result<Asked<Vec<Value>>> {
     match source(&queries.session) {
         DiagnosticsFrom::Pull => pulled(queries, file).await,
@@ -153,12 +155,12 @@ async fn pulled(queries: &ServerQueries, file: &File) -> Result<Asked<Vec<Value>
     let answer = queries.ask(&[&file.path], "textDocument/diagnostic", &params).await?;
     Ok(answer.and_then(|it| match it.get("items").and_then(Value::as_array) {
         Some(items) => Ok(items.clone()),
-        // "Unchanged" is of no use: nothing was said to be known.
+        // An "unchanged" report is useless: semdex has sent no previous result ID.
         None => Err(Failure::Refused("a report without items".to_owned())),
     }))
 }
 
-/// Waits for what the server says of the file as it is now.
+/// Waits for the pushed diagnostics of the file's current text.
 async fn pushed(queries: &ServerQueries, file: &File) -> Result<Asked<Vec<Value>>> {
     let session = &queries.session;
     queries.check()?;
@@ -168,15 +170,15 @@ async fn pushed(queries: &ServerQueries, file: &File) -> Result<Asked<Vec<Value>
     }
     let version = {
         let mut documents = session.documents();
-        // What it said before something else changed is said anew, and what is not to be believed any more.
+        // Asks the server to repeat diagnostics that it pushed before another change, or that are no longer valid.
         let is_old = session.pushed.of(&file.path).map_or(was_open, |it| it.at < documents.last_change());
         if is_old { documents.touch(&file.path) } else { documents.version_of(&file.path) }
     };
     if let Err(failure) = session.open(&[&file.path], queries.deadlines).await {
         return Ok(Err(failure));
     }
-    // From when on a push without a version speaks of the text as it is: the server has answered a question since it was
-    // sent that text, so that it has read it.
+    // A push without a version belongs to the current text if it arrives after this time: the server has answered a
+    // request since it was sent the text, so it has read the text.
     let mut read_at: Option<Instant> = None;
     let mut has_touched = false;
     let (quiet, unversioned) = match session.row.keys.quiet_ms.map(Duration::from_millis) {
@@ -218,7 +220,7 @@ async fn pushed(queries: &ServerQueries, file: &File) -> Result<Asked<Vec<Value>
                 until = until.min(settled);
             }
         } else if let Some(read_at) = read_at.filter(|_| !has_touched) {
-            // It may have spoken while it read, before it answered: then it does so again.
+            // The server may have pushed before it answered. Then it pushes again.
             let again = read_at + quiet;
             if Instant::now() >= again {
                 has_touched = true;
@@ -236,7 +238,7 @@ async fn pushed(queries: &ServerQueries, file: &File) -> Result<Asked<Vec<Value>
     }
 }
 
-/// One of them in the words of the model.
+/// Converts a diagnostic to the model's type.
 pub(crate) fn diagnostic(queries: &ServerQueries, file: &Arc<File>, item: &Value) -> Option<Diagnostic> {
     let code = wire::code(item);
     let ignored = queries.session.row.keys.ignored_codes.as_deref().unwrap_or_default();

@@ -1,5 +1,5 @@
-//! What a server has said against files, kept by the state of all texts: of a state that comes again, as that before an edit
-//! does with each dry run and with each undo, it is not asked again.
+//! A cache of a server's diagnostics, keyed by the state of all texts. A state often returns: each dry run and each
+//! undo leads back to the state before an edit.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex};
@@ -9,12 +9,12 @@ use semdex_engine::files::Files;
 use semdex_engine::unpoisoned;
 use semdex_model::Diagnostic;
 
-/// States that are kept.
+/// The most states that are kept.
 const MOST_STATES: usize = 6;
-/// What was said is kept so long: what is installed outside of the workspace is watched by nobody.
+/// How long an entry is valid: changes of installed packages outside of the workspace are not watched.
 const KEPT: Duration = Duration::from_secs(60);
 
-/// All that decides what a server says: the texts, and which life of which installation it is.
+/// Everything that determines a server's diagnostics: the texts, the server's instance, and its restarts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Inputs {
     texts: blake3::Hash,
@@ -29,7 +29,7 @@ impl Inputs {
             hasher.update(&file.path.len().to_le_bytes());
             hasher.update(file.path.as_bytes());
             hasher.update(file.hash.as_bytes());
-            // What the disk has under an overlay, or that it has nothing there, is seen by who looks for a file.
+            // A server that searches for a file sees the disk, not the overlay.
             hasher.update(&[u8::from(file.overlay)]);
         }
         Inputs { texts: hasher.finalize(), life, renewals }
@@ -38,7 +38,7 @@ impl Inputs {
 
 type ByFile = HashMap<Arc<str>, (Instant, Arc<[Diagnostic]>)>;
 
-/// The last states, that which was used last first.
+/// The most recently used states, most recent first.
 #[derive(Debug, Default)]
 pub(crate) struct Checked(Mutex<VecDeque<(Inputs, ByFile)>>);
 

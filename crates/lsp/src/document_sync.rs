@@ -1,4 +1,4 @@
-//! What a server has been sent: which documents it has open, in which state, and what else has changed since.
+//! The documents that a server has open, the texts that it was sent, and the changes that it was not sent yet.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,9 +12,9 @@ use semdex_engine::files::{File, Files};
 use semdex_engine::{FileChange, FileChangeKind};
 use semdex_lsp_client::Message;
 
-/// Documents that are open at once; those that were used longest ago are closed.
+/// The most open documents. Beyond it, the least recently used are closed.
 const MOST_OPEN: usize = 300;
-/// Files that one note names; a change of more is sent in several.
+/// The most files in one `didChangeWatchedFiles` notification. More files are sent in several.
 const MOST_IN_A_NOTE: usize = 1000;
 
 #[derive(Debug)]
@@ -24,26 +24,26 @@ pub(crate) struct DocumentSync {
     files: Arc<Files>,
     generation: u64,
     open: BTreeMap<String, Document>,
-    /// Whether there is a server that has to be notified. One that is started anew reads the disk.
+    /// Whether a server is running and has to be notified. A new server reads the disk.
     is_alive: bool,
-    /// Files that have changed on the disk since the server was last notified: each once, however often it has changed.
+    /// Files that have changed on disk since the last notification, each once.
     pending: BTreeMap<String, FileChangeKind>,
-    /// Texts that are only tried.
+    /// Texts of a dry run.
     trial: BTreeMap<String, Arc<str>>,
     clock: u64,
     version: i64,
     saves: bool,
-    /// Documents that change together are sent once more: a server that looks at each as it comes takes it with the
-    /// state of the others that it knew then.
+    /// Whether documents that change together are sent twice: a server that checks each document as it arrives checks
+    /// it against the previous state of the others.
     repeats: bool,
-    /// When something changed that a server may have spoken of before.
+    /// When a change last made earlier diagnostics outdated.
     changed: Instant,
 }
 
 #[derive(Debug)]
 struct Document {
     version: i64,
-    /// Of the text that the server has; none where it is to be sent anew.
+    /// The hash of the text that the server has. `None`: it must be sent again.
     hash: Option<blake3::Hash>,
     used: u64,
 }
@@ -71,13 +71,13 @@ impl DocumentSync {
         &self.files
     }
 
-    /// Rises with every change of content.
+    /// Increases with every change of content.
     pub(crate) fn generation(&self) -> u64 {
         self.generation
     }
 
-    /// A server begins, which knows nothing yet. `saves`: it wants to hear of saved documents; `repeats`: what it says of
-    /// one document may rest on what it knew of others when it was sent it.
+    /// A new server starts without any documents. `saves`: it wants `didSave`. `repeats`: its diagnostics of a document
+    /// may depend on the state that other documents had when the document was sent.
     pub(crate) fn restart(&mut self, saves: bool, repeats: bool) {
         self.end();
         self.is_alive = true;
@@ -85,30 +85,30 @@ impl DocumentSync {
         self.repeats = repeats;
     }
 
-    /// The server is gone.
+    /// The server has ended.
     pub(crate) fn end(&mut self) {
         self.is_alive = false;
         self.open.clear();
         self.pending.clear();
     }
 
-    /// What the texts do not tell has changed: nothing that was asked before it is true of what is asked now.
+    /// Something outside of the texts has changed, so answers to earlier requests are outdated.
     pub(crate) fn note_outside(&mut self) {
         self.generation += 1;
         self.changed = Instant::now();
     }
 
-    /// When the texts changed last.
+    /// When the texts last changed.
     pub(crate) fn last_change(&self) -> Instant {
         self.changed
     }
 
-    /// The version of a document that the server was sent last.
+    /// The last version of a document that the server was sent.
     pub(crate) fn version_of(&self, file: &str) -> Option<i64> {
         self.open.get(file).map(|it| it.version)
     }
 
-    /// Has the server look at a document anew: it is sent the same text once more. Answers with its next version.
+    /// Makes the server check a document again by sending it the same text again. Returns the next version.
     pub(crate) fn touch(&mut self, file: &str) -> Option<i64> {
         if let Some(document) = self.open.get_mut(file) {
             document.hash = None;
@@ -127,19 +127,20 @@ impl DocumentSync {
         }
     }
 
-    /// Texts that stand before those of the files until `end_trial`.
+    /// Sets texts that replace those of the files until `end_trial`.
     pub(crate) fn begin_trial(&mut self, texts: BTreeMap<String, Arc<str>>) {
         self.trial = texts;
         self.changed = Instant::now();
     }
 
-    /// Answers with the files that were tried: they are to be brought back.
+    /// Returns the files of the dry run, whose texts must be restored.
     pub(crate) fn end_trial(&mut self) -> Vec<String> {
         self.changed = Instant::now();
         std::mem::take(&mut self.trial).into_keys().collect()
     }
 
-    /// What the server has to be sent before a question, so that these files are open and everything is as it is now.
+    /// The notifications that must precede a request, so that these files are open and the server has the current
+    /// state.
     pub(crate) fn preamble(&mut self, wanted: &[&str]) -> Vec<Message> {
         let mut messages = Vec::new();
         self.clock += 1;
@@ -158,7 +159,7 @@ impl DocumentSync {
         }
         let stale: Vec<String> = self.open.keys().cloned().collect();
         let changed: Vec<String> = stale.into_iter().filter(|it| self.sync(it, &mut messages)).collect();
-        // The last one was sent after all others.
+        // The last document was sent after all others.
         if let Some((_, before)) = changed.split_last().filter(|_| self.repeats) {
             for file in before {
                 self.touch(file);
@@ -180,7 +181,7 @@ impl DocumentSync {
         self.trial.get(file).cloned().or_else(|| self.files.get(file).map(|it| it.text.clone()))
     }
 
-    /// Brings an open document to what the file holds now; answers whether the server is sent another text.
+    /// Updates an open document to the file's content. Returns whether the server is sent another text.
     fn sync(&mut self, file: &str, messages: &mut Vec<Message>) -> bool {
         let uri = self.root.uri(file);
         let Some(text) = self.text(file) else {
@@ -200,7 +201,7 @@ impl DocumentSync {
         let mut params =
             json!({"textDocument": {"uri": uri, "version": self.version}, "contentChanges": [{"text": &*text}]});
         if is_touched {
-            // clangd's: without it, it says nothing of a header whose text is what it was.
+            // Specific to clangd: without it, clangd publishes nothing for a header whose text is unchanged.
             params["forceRebuild"] = json!(true);
         }
         messages.push(Message::plain("textDocument/didChange", &params));
@@ -225,7 +226,7 @@ impl DocumentSync {
         messages.push(Message::plain("textDocument/didOpen", &json!({"textDocument": item})));
     }
 
-    /// Those of the newest question stay.
+    /// Keeps the documents of the latest request.
     fn close_some(&mut self, messages: &mut Vec<Message>) {
         while self.open.len() > MOST_OPEN {
             let is_free = |(file, it): &(&String, &Document)| {
@@ -244,14 +245,13 @@ impl DocumentSync {
     }
 }
 
-/// Whether both have files of the same names on the disk. The texts of a trial may lack some that are there, and have some
-/// that are not.
+/// Whether both have files of the same names on disk. A dry run may add or remove files.
 pub(crate) fn are_of_same_names(one: &Files, other: &Files) -> bool {
     let same = |(a, b): (&Arc<File>, &Arc<File>)| a.path == b.path && a.overlay == b.overlay;
     one.len() == other.len() && one.iter().zip(other.iter()).all(same)
 }
 
-/// Whether two sets of texts are the same to a server: those of its languages, and what it reads besides.
+/// Whether two sets of texts are the same for a server: its source files and the other files that it reads.
 pub(crate) fn are_same(one: &Arc<Files>, other: &Arc<Files>) -> bool {
     let same = |(a, b): (&Arc<File>, &Arc<File>)| a.path == b.path && a.hash == b.hash;
     Arc::ptr_eq(one, other) || (one.len() == other.len() && one.iter().zip(other.iter()).all(same))

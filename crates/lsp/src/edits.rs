@@ -1,4 +1,4 @@
-//! What a server changes in texts: a new name, the formatted text, imports put right.
+//! Text edits of a server: rename, formatting, and import fixes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use semdex_engine::files::File;
 use semdex_engine::{Result, Tidied, Wanted};
 use semdex_model::{Answer, Code, Coverage, Error, FileEdit, Renaming, Rewrite, Span, SymbolQuery};
 
-/// What each file gets in the place of what.
+/// By file, the ranges to replace and their new texts.
 type Parts = BTreeMap<String, BTreeSet<(Span, String)>>;
 
 pub(crate) async fn rename(queries: &ServerQueries, query: &SymbolQuery, new_name: &str) -> Result<Answer<Renaming>> {
@@ -34,7 +34,7 @@ pub(crate) async fn rename(queries: &ServerQueries, query: &SymbolQuery, new_nam
         return Err(refused(format!("`{}` would be renamed in part: {}", symbol.path, missing.detail)).into());
     }
     let used = usages::of(queries, &found, &mut coverage).await?;
-    // What is declared in another file is renamed by itself where the server takes it for another thing.
+    // The declaration in another file is renamed separately if the server treats it as another symbol.
     let apart = used.items.iter().filter_map(|it| {
         let (file, at) = (queries.files.get(&it.place.file)?, it.place.start);
         usages::is_counterpart(&found, file, at).then(|| (file.clone(), at))
@@ -76,7 +76,8 @@ pub(crate) async fn rename(queries: &ServerQueries, query: &SymbolQuery, new_nam
             parts.entry(file.path.to_string()).or_default().extend(edits);
         }
         moves.extend(edit.moves);
-        // A server that renames nothing may say so with an edit of no places, or of others: of Python to a keyword.
+        // A server may refuse a rename by an edit with no places or wrong ones, for example of a Python name to a
+        // keyword.
         if !is_renamed(&parts, &file.path, name) {
             let line = file.lines().line(at);
             let detail = format!(
@@ -110,7 +111,7 @@ fn is_renamed(parts: &Parts, file: &str, name: Span) -> bool {
     parts.get(file).is_some_and(|it| it.iter().any(|(span, _)| span.start <= name.end && name.start <= span.end))
 }
 
-/// Planned texts as the server formats them, and with their imports put right.
+/// Planned texts after the server's formatting and import fixes.
 pub(crate) async fn tidy(queries: &ServerQueries, edits: &[FileEdit], wanted: Wanted) -> Result<Vec<Tidied>> {
     let session = &queries.session;
     let own = edits.iter().filter(|it| session.service.row_of(&it.file).is_some() && it.new.is_some());
@@ -170,7 +171,7 @@ async fn formatted(queries: &ServerQueries, name: &str, text: &Arc<str>) -> Bett
     }))
 }
 
-/// Asks about a planned text, which the server is sent for this question alone.
+/// Sends a request about a planned text. The server has the text only during this request.
 pub(crate) async fn tried(
     queries: &ServerQueries,
     name: &str,

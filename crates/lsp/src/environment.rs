@@ -1,6 +1,6 @@
-//! What a server reads when it is started, and not again: what is installed for a workspace and is no text of it
-//! (`node_modules`, `.venv`), its configuration, and which directories are its roots. What is installed is watched by
-//! nobody, so a few files and directories that every installation changes are looked at before an answer.
+//! What a server reads only when it starts: installed packages (`node_modules`, `.venv`), its configuration, and its
+//! root directories. Installed packages are not watched. Instead, the metadata of a few files and directories that
+//! every installation changes are compared before an answer.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -10,29 +10,29 @@ use std::time::SystemTime;
 use super::table::{Row, base_name};
 use semdex_engine::files::{File, Files};
 
-/// Directories with a root's files that are looked into; of more only the workspace's own is.
+/// The most directories with root markers that are inspected. With more, only the workspace's root is inspected.
 const MOST_DIRECTORIES: usize = 50;
-/// What one pattern may stand for.
+/// The most paths that one pattern matches.
 const MOST_MATCHES: usize = 8;
-/// Of a workspace with more roots the workspace itself is the only one.
+/// With more roots, the workspace's root is the only one.
 const MOST_FOLDERS: usize = 20;
 
 #[derive(Debug)]
 pub(crate) struct Environment {
     row: Row,
     root: PathBuf,
-    /// Which texts the directories were last looked for in.
+    /// The texts in which the directories were last searched.
     seen: Weak<Files>,
     directories: BTreeSet<String>,
-    /// The texts that a pattern without a directory names, wherever they lie.
+    /// Texts that a pattern without a directory matches, in any directory.
     texts: BTreeMap<Arc<str>, blake3::Hash>,
-    /// The directories that the server takes for roots.
+    /// The server's root directories.
     folders: Vec<String>,
-    /// By the directory that they were looked for in.
+    /// By path and the directory below which it was found.
     stamps: BTreeMap<(String, PathBuf), Stamp>,
 }
 
-/// When a file or a directory was changed, and how large it is.
+/// Modification time and size of a file or a directory.
 type Stamp = (SystemTime, u64);
 
 impl Environment {
@@ -50,7 +50,8 @@ impl Environment {
         environment
     }
 
-    /// Whether something was installed or removed, configured otherwise, or made a root, since this was last asked.
+    /// Whether a package was installed or removed, the configuration was changed, or a root was added or removed since
+    /// the last call.
     pub(crate) fn follow(&mut self, files: &Arc<Files>) -> bool {
         let keys = &self.row.keys;
         if keys.environment.is_none() && keys.roots.is_none() {
@@ -60,14 +61,14 @@ impl Environment {
         let is_seen = std::ptr::eq(self.seen.as_ptr(), Arc::as_ptr(files));
         let is_read_otherwise = !is_seen && self.take(files);
         let (before, now) = (std::mem::take(&mut self.stamps), self.look());
-        // What is only looked into from now on, or no longer, has not changed.
+        // An entry whose directory is only inspected from now on, or no longer, has not changed.
         let is_followed = |it: &&(String, PathBuf)| known.contains(&it.0) && self.directories.contains(&it.0);
         let has_changed = before.keys().chain(now.keys()).filter(is_followed).any(|it| before.get(it) != now.get(it));
         self.stamps = now;
         has_changed || is_read_otherwise
     }
 
-    /// Takes in other texts. Answers whether those among them that configure the server, or its roots, are others.
+    /// Updates the texts. Returns whether the server's configuration files or roots differ.
     fn take(&mut self, files: &Arc<Files>) -> bool {
         self.seen = Arc::downgrade(files);
         self.directories = directories_of(files, self.row.keys.roots.as_deref());
@@ -76,7 +77,7 @@ impl Environment {
             self.directories.clear();
         }
         self.directories.insert(String::new());
-        // A server reads its configuration from the disk.
+        // A server reads its configuration from disk.
         let names = self.row.keys.environment.as_deref().unwrap_or_default();
         let configures = |it: &&Arc<File>| !it.overlay && is_named(it, names);
         let texts: BTreeMap<Arc<str>, blake3::Hash> =
@@ -100,18 +101,18 @@ impl Environment {
     }
 }
 
-/// The directories that the server takes for roots: the workspace's own, or those below it that a marker makes one.
+/// The server's root directories: the workspace's root, or the directories below it that contain a marker.
 pub(crate) fn folders(row: &Row, files: &Files) -> Vec<String> {
     outermost(row, files, &directories_of(files, row.keys.roots.as_deref()))
 }
 
-/// Those of the marked directories that are roots.
+/// The roots among the marked directories.
 fn outermost(row: &Row, files: &Files, marked: &BTreeSet<String>) -> Vec<String> {
     let is_within = |it: &str, outer: &str| outer.is_empty() || it == outer || it.starts_with(&format!("{outer}/"));
-    // What an excluded directory holds is another server's, unless a root lies nearer.
+    // An excluded directory belongs to another server, except for roots below it.
     let excluded = directories_of(files, row.keys.exclude.as_deref());
     let found: Vec<&String> = marked.iter().filter(|it| !excluded.iter().any(|outer| is_within(it, outer))).collect();
-    // The outermost: a server finds those within by itself.
+    // Only the outermost roots: a server finds the others itself.
     let outermost: Vec<String> = found
         .iter()
         .copied()
@@ -121,7 +122,7 @@ fn outermost(row: &Row, files: &Files, marked: &BTreeSet<String>) -> Vec<String>
     if outermost.is_empty() || outermost.len() > MOST_FOLDERS { vec![String::new()] } else { outermost }
 }
 
-/// The directories that hold a file of one of these names.
+/// The directories that contain a file with one of these names.
 fn directories_of(files: &Files, names: Option<&[String]>) -> BTreeSet<String> {
     let names = names.unwrap_or_default();
     let marked = files.iter().filter(|it| is_named(it, names));
@@ -183,7 +184,7 @@ mod tests {
         assert!(environment.follow(&files) && !environment.follow(&files));
         fs::remove_dir_all(home.path().join(".venv")).unwrap();
         assert!(environment.follow(&files) && !environment.follow(&files));
-        // Within a root that is one already another is nothing new, nor is a text that configures nothing.
+        // A root within a root is not new, and a text that configures nothing changes nothing.
         texts.insert(Arc::new(texts.file("app/web/package.json", "{}")));
         let files = Arc::new(texts.clone());
         assert!(!environment.follow(&files));

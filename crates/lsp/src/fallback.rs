@@ -1,5 +1,5 @@
-//! What stands in for a language server that is missing or down: a checker that is run once for a question. Its findings
-//! carry its name, and the answer says that it is not the server's.
+//! Replaces a language server that is missing or down: a checker that is run once per query. Its diagnostics carry its
+//! name, and the answer's coverage says that they are not the server's.
 
 mod findings;
 
@@ -19,14 +19,14 @@ use semdex_engine::files::File;
 use semdex_model::{Coverage, Diagnostic, Missing, MissingCode, Severity};
 use semdex_process::process_group;
 
-/// A tool has so long for one question, however many files that is about.
+/// The time limit of a tool for one query, for all files together.
 const LIMIT: Duration = Duration::from_secs(5);
-/// Texts that are no files of the disk are checked one by one.
+/// The most texts that differ from the disk. They are checked one by one.
 const MOST_TEXTS: usize = 20;
 
 pub(crate) type ByFile = BTreeMap<String, Vec<Diagnostic>>;
 
-/// A tool and how it is run.
+/// A tool, and how it is run.
 struct Tool {
     name: String,
     path: PathBuf,
@@ -34,12 +34,12 @@ struct Tool {
     form: Form,
 }
 
-/// Whether an answer without the server calls for a tool: not where it is only being started.
+/// Whether a missing server is replaced by a tool. Not while it is starting.
 pub(crate) fn is_called_for(missing: &Missing) -> bool {
     matches!(missing.code, MissingCode::EngineMissing | MissingCode::EngineDown | MissingCode::Untrusted)
 }
 
-/// What the tool says of these files. `coverage` names it, or says why there are no diagnostics.
+/// The tool's diagnostics of these files. `coverage` names the tool, or says why there are no diagnostics.
 pub(crate) async fn of(queries: &ServerQueries, files: &[Arc<File>], coverage: &mut Coverage) -> ByFile {
     let session = &queries.session;
     let mut found = ByFile::new();
@@ -117,7 +117,7 @@ fn tool(session: &Session, command: &[String], files: &[Arc<File>]) -> Result<To
 struct ToolReport {
     tool: String,
     findings: Vec<(Arc<File>, Vec<Diagnostic>)>,
-    /// Files that the tool could not be shown as they are.
+    /// Files whose current text could not be passed to the tool.
     unread: Vec<String>,
 }
 
@@ -158,7 +158,7 @@ async fn run(session: &Session, tool: &Tool, files: &[Arc<File>]) -> Result<Tool
     Ok(ToolReport { tool: tool.name.clone(), findings, unread })
 }
 
-/// Whether the disk has another text than the one that is asked about: a dry run's.
+/// Whether the text differs from the disk, because it belongs to a dry run.
 fn is_another(root: &Path, file: &File) -> bool {
     std::fs::read(root.join(&*file.path)).map_or(true, |it| it != file.text.as_bytes())
 }

@@ -1,4 +1,4 @@
-//! What a server offers against its diagnostics, where that is a change of texts of the workspace.
+//! Quick fixes of a server for its diagnostics, if they only change texts of the workspace.
 
 use std::sync::Arc;
 
@@ -14,10 +14,10 @@ use semdex_engine::files::File;
 use semdex_engine::fix::{Fix, Parts, files_of};
 use semdex_model::{Answer, Coverage, Diagnostic, MissingCode, Place};
 
-/// Actions that are looked at for one diagnostic.
+/// The most actions that are examined for one diagnostic.
 const MOST_ACTIONS: usize = 20;
 
-/// Against the diagnostics that stand just at these places.
+/// The fixes for the diagnostics at exactly these places.
 pub(crate) async fn of(queries: &ServerQueries, places: &[Place]) -> Result<Answer<Vec<Fix>>> {
     let session = &queries.session;
     let mut coverage = Coverage::default();
@@ -79,8 +79,8 @@ async fn against(
     Ok(Ok(fixes))
 }
 
-/// Whether an action can be done, and is meant against this diagnostic. A command alone is run by the server, and what
-/// it does is not known before.
+/// Whether an action can be applied and belongs to this diagnostic. An action that only has a command is excluded,
+/// since the server runs the command and its effect is unknown before.
 fn is_offer(action: &Value, raw: &Value) -> bool {
     let is_command = action.get("command").is_some_and(Value::is_string);
     let kind = action.get("kind").and_then(Value::as_str);
@@ -90,7 +90,7 @@ fn is_offer(action: &Value, raw: &Value) -> bool {
     !is_command && is_quick && is_meant && action.get("disabled").is_none_or(Value::is_null)
 }
 
-/// What an action changes, at once or once it is asked.
+/// The edit of an action, which may have to be resolved first.
 async fn edit_of(queries: &ServerQueries, file: &File, action: &Value) -> Result<Asked<Option<Value>>> {
     let edit = |it: &Value| it.get("edit").filter(|it| it.is_object()).cloned();
     if edit(action).is_some() || !queries.session.has("codeAction/resolve") {
@@ -98,13 +98,13 @@ async fn edit_of(queries: &ServerQueries, file: &File, action: &Value) -> Result
     }
     Ok(match queries.ask(&[&file.path], "codeAction/resolve", action).await? {
         Ok(resolved) => Ok(edit(&resolved)),
-        // It was offered, and cannot be done.
+        // The server offered the action, but cannot resolve it.
         Err(Failure::Refused(_)) => Ok(None),
         Err(failure) => Err(failure),
     })
 }
 
-/// None where more than texts of the workspace would change, or where it is not understood in full.
+/// `None` if the edit changes more than texts of the workspace, or is not understood completely.
 fn changed(queries: &ServerQueries, edit: &Value) -> Option<Vec<Parts>> {
     let of_file = |(uri, edits): wire::DocumentEdits| {
         let name = queries.session.root.file(&uri)?;

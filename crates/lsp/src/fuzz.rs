@@ -1,4 +1,4 @@
-//! Fuzz targets: what a language server answers, read in all its forms against a text; and who imports whom.
+//! Fuzz targets: all forms of a server's answers, read against a text, and the import graph.
 
 use std::sync::Arc;
 

@@ -1,5 +1,6 @@
-//! A dry run: the diagnostics of the files that a change can reach, with the change and without it. The server is sent
-//! the new texts as those of open documents, and the old ones again; nobody else asks it anything meanwhile.
+//! A dry run: compares the diagnostics of the affected files before and after a change. The server is sent the new
+//! texts as those of open documents, and the old texts afterwards. No other request reaches the server during that
+//! time.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -19,9 +20,9 @@ use semdex_model::{
 use semdex_text::diff::OffsetMap;
 use semdex_text::words::words;
 
-/// Changed declarations whose users are listed.
+/// The most changed declarations whose users are listed.
 const MOST_ALTERED: usize = 40;
-/// Declarations whose users are asked for at once.
+/// Declarations whose users are requested at the same time.
 const USERS_AT_ONCE: usize = 4;
 
 pub(crate) async fn run(queries: &ServerQueries, edits: Vec<FileEdit>, extent: Extent) -> Result<ChangeImpact> {
@@ -40,7 +41,7 @@ pub(crate) async fn run(queries: &ServerQueries, edits: Vec<FileEdit>, extent: E
         }
         Arc::new(after)
     };
-    // What is asked of the state before is asked in turn with the others.
+    // Requests about the state before the change share the server with other requests.
     let turn = tokio::time::timeout_at(queries.deadlines.answer.into(), session.gate.clone().read_owned()).await;
     let Ok(reading) = turn else { return Ok(ChangeImpact::unanswered(session.out_of_time().missing(session))) };
     let altered = changed_declarations(queries, &after, &own).await?;
@@ -88,7 +89,7 @@ pub(crate) async fn run(queries: &ServerQueries, edits: Vec<FileEdit>, extent: E
         judged.retain(|it| old.get(it).is_none_or(has_errors));
     }
     let after_files = of(&after, &judged);
-    // A trial has the server look anew at what it knows.
+    // A dry run makes the server check everything again.
     let mut new = if after_files.is_empty() {
         ByFile::new()
     } else {
@@ -123,7 +124,7 @@ pub(crate) async fn run(queries: &ServerQueries, edits: Vec<FileEdit>, extent: E
     Ok(change_impact)
 }
 
-/// Without a grammar nobody knows what the edited files declare, and so not who uses it.
+/// Without a grammar, the declarations of the edited files are unknown, and therefore their users, too.
 fn note_undeclared(queries: &ServerQueries, edits: &[FileEdit], change_impact: &mut ChangeImpact) {
     let session = &queries.session;
     let Some(edit) = edits.iter().find(|it| queries.grammar_of(&it.file).is_none()) else { return };
@@ -134,7 +135,7 @@ fn note_undeclared(queries: &ServerQueries, edits: &[FileEdit], change_impact: &
     );
     let missing = session.missing(MissingCode::Unsupported, detail);
     match session.row.keys.on_request {
-        // Its files are checked each by itself, whatever is asked.
+        // Its files are checked separately in any case.
         Some(true) => change_impact.impact.unchecked.push(Unchecked::from(&missing)),
         _ => change_impact.lacks(missing),
     }
@@ -144,7 +145,7 @@ fn of(files: &Files, names: &BTreeSet<String>) -> Vec<Arc<File>> {
     names.iter().filter_map(|it| files.get(it).cloned()).collect()
 }
 
-/// Who uses what changes, before the change.
+/// The users of the changed declarations, before the change.
 async fn users(
     queries: &ServerQueries,
     altered: &[ChangedDeclaration],
@@ -168,7 +169,7 @@ async fn users(
         let (one, used, lacks) = answer?;
         for missing in lacks.missing {
             match missing.code {
-                // Words that may be uses: each file with such a word is checked all the same.
+                // Places that may be uses. Each file with such a word is checked anyway.
                 MissingCode::Unsupported | MissingCode::TooMany => {}
                 MissingCode::Indexing => change_impact.coverage.note(missing),
                 _ => change_impact.lacks(missing),
@@ -187,7 +188,7 @@ async fn users(
 
 type ByFile = BTreeMap<String, Vec<Diagnostic>>;
 
-/// What is there after and was not before; an error that has only moved is not new.
+/// Finds the new and the fixed diagnostics. A diagnostic that has only moved is neither.
 fn compare(
     queries: &ServerQueries,
     after: &Files,
@@ -208,7 +209,7 @@ fn compare(
     for name in names {
         let (was, is) = (old.get(name), new.get(name));
         let is_there = [queries.files.get(name).is_some(), after.get(name).is_some()];
-        // What could be asked of one state only says nothing of a difference.
+        // A file that was checked in only one of its states shows no difference.
         if (is_there[0] && was.is_none()) || (is_there[1] && is.is_none()) {
             continue;
         }
@@ -230,12 +231,12 @@ fn compare(
                 gone.push(it);
             }
         }
-        // An error on a line that the change itself writes anew is the same error, where its line is there no more.
+        // If the change rewrites the line of a diagnostic and the old line no longer exists, it is the same diagnostic.
         let is_kept = |it: &Diagnostic| {
             let was = line(&queries.files, it);
             after.get(name).is_some_and(|file| file.text.lines().any(|it| it.trim() == was))
         };
-        // So is one that names what has another name now.
+        // So is one that contains a renamed symbol.
         let as_named_now = |files: &Files, it: &Diagnostic| {
             (
                 it.code.clone(),
@@ -260,7 +261,7 @@ fn compare(
     change_impact.fixed.sort();
 }
 
-/// A text with new names in the place of the old ones.
+/// A text with old names replaced by new ones.
 fn with_names(text: &str, new_names: &BTreeMap<&str, &str>) -> String {
     let mut written = String::with_capacity(text.len());
     let mut from = 0;
@@ -274,12 +275,12 @@ fn with_names(text: &str, new_names: &BTreeMap<&str, &str>) -> String {
     written
 }
 
-/// Of a path the container: the symbol itself may have another name now.
+/// The container of a path: the symbol itself may have been renamed.
 fn base_of(path: &str) -> &str {
     path.rsplit_once(['.', ':']).map_or(path, |it| it.0)
 }
 
-/// New errors, each with the change that it comes from.
+/// New errors, each with the change that causes it.
 fn broken(after: &Files, edits: &[FileEdit], altered: &[ChangedDeclaration], change_impact: &mut ChangeImpact) {
     for it in change_impact.new.iter().filter(|it| it.severity == Severity::Error) {
         let Some(file) = after.get(&it.place.file) else { continue };
@@ -288,7 +289,7 @@ fn broken(after: &Files, edits: &[FileEdit], altered: &[ChangedDeclaration], cha
         let holds = |text: &str, name: &str| words(text).any(|it| it.1 == name);
         let names_it = |one: &&ChangedDeclaration| holds(&text, &one.item.name) || holds(&it.message, &one.item.name);
         let cause = altered.iter().find(names_it).or_else(|| altered.first().filter(|_| !is_edited));
-        // An error in the written text itself, which has nothing to do with a declaration, is no place that it breaks.
+        // An error in the edited text that is unrelated to a changed declaration is not breakage.
         if is_edited && cause.is_none() {
             continue;
         }
@@ -307,7 +308,7 @@ fn broken(after: &Files, edits: &[FileEdit], altered: &[ChangedDeclaration], cha
     }
 }
 
-/// Uses of what changes that still compile, and the tests that reach it.
+/// Uses of the changed declarations that still compile, and the tests that reach the change.
 fn affected(users: Vec<Affected>, tests: Tests, change_impact: &mut ChangeImpact) {
     let is_broken = |it: &Affected| {
         change_impact
@@ -323,7 +324,7 @@ fn affected(users: Vec<Affected>, tests: Tests, change_impact: &mut ChangeImpact
     change_impact.impact.unchecked.extend(lack);
 }
 
-/// Brings the places that were found in the texts before to where they stand after; what is gone there is not reported.
+/// Maps places in the old texts to the new texts. Places that no longer exist are removed.
 fn moved(queries: &ServerQueries, after: &Files, edits: &[FileEdit], change_impact: &mut ChangeImpact) {
     let impact = &mut change_impact.impact;
     for edit in edits {
@@ -333,7 +334,7 @@ fn moved(queries: &ServerQueries, after: &Files, edits: &[FileEdit], change_impa
             if it.place.file != edit.file {
                 return true;
             }
-            // Of a word that is another now, its line.
+            // The line of a word that was replaced.
             let line = || map.offset(old.lines().line_span(it.place.line)?.start).map(|it| Span::new(it, it));
             let Some(span) = map.span(it.place.span()).or_else(line) else { return false };
             it.place = new.lines().place(&new.path, span);

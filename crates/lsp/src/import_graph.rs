@@ -1,7 +1,8 @@
-//! Which files can see what others declare, by what they import: an upper bound. Of an import that may lead to several files
-//! all are taken; one that may lead anywhere, as the name of a package of the workspace does, leads everywhere.
+//! The files that can see the declarations of other files, by their imports. The graph is an upper bound: an import
+//! that may refer to several files refers to all of them. One that may refer to any file, such as the name of a package
+//! in the workspace, refers to all files.
 //!
-//! For languages in which nothing of another file is seen without an import, but for what is declared for all files.
+//! Only for languages in which a file sees nothing of other files without an import, except global declarations.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, LazyLock};
@@ -15,24 +16,24 @@ use semdex_model::LanguageId;
 /// `from "x"`, `import "x"`, `import("x")`, `require("x")`, `<reference path="x"`.
 static SPECIFIERS: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r#"\b(?:from|import|require|path|types)\s*[(=]?\s*["'`]([^"'`\n]*)["'`]"#).ok());
-/// An import whose path is worked out.
+/// An import with a computed path.
 static COMPUTED: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r#"\b(?:import|require)\s*\(\s*(?:[^"'`\s)]|[^)]*\$\{|["'`][^"'`\n]*["'`]\s*\+)"#).ok()
 });
-/// What makes a file a module: else its declarations are those of all files.
+/// Makes a file a module. Without it, its declarations are global.
 static MODULE: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"(?m)^\s*(?:import|export)\b|\brequire\s*\(|\bmodule\.exports\b|\bexports\.").ok());
 static GLOBAL: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"\bdeclare\s+(?:global|module)\b|\bexport\s+as\s+namespace\b").ok());
-/// `from m import a, b`, in brackets over several lines too, and `import a.b as c, d`.
+/// `from m import a, b`, also in parentheses over several lines, and `import a.b as c, d`.
 static PYTHON: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"\bfrom[ \t]+([.\w \t]+?)[ \t]+import\b[ \t]*(\([^)]*\)|[^\n;]*)|\bimport[ \t]+([^\n;]+)").ok()
 });
-/// Strings of a configuration: `compilerOptions.paths` is among them.
+/// Strings in a configuration file, which include those of `compilerOptions.paths`.
 static STRINGS: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r#""([^"\n]+)""#).ok());
 static PACKAGE_NAME: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r#""name"\s*:\s*"([^"\n]+)""#).ok());
 
-/// Behind so many bytes of a line nothing is taken for a comment.
+/// Beyond so many bytes of a line, nothing counts as a comment.
 const LONGEST_COMMENT: usize = 400;
 
 /// How files of a language see each other.
@@ -50,30 +51,31 @@ fn kind_of(language: Option<LanguageId>) -> Option<Kind> {
     }
 }
 
-/// What a file imports, and the text of which that is true.
+/// The imports of a file, valid for one text.
 #[derive(Debug, Clone)]
 struct Imports {
     of: blake3::Hash,
     targets: Arc<[Arc<str>]>,
     /// It may import any file.
     is_open: bool,
-    /// What it declares is seen by all.
+    /// All files see its declarations.
     is_for_all: bool,
 }
 
-/// The imports of the files of a server. Made anew from that of the texts before, it reads what has changed.
+/// The imports of a server's files. Built from the graph of the previous texts, it only reads changed files.
 #[derive(Debug, Default)]
 pub(crate) struct ImportGraph {
     imports: HashMap<Arc<str>, Imports>,
     importers: HashMap<Arc<str>, Vec<Arc<str>>>,
-    /// Those that may import any file.
+    /// Files that may import any file.
     open: Vec<Arc<str>>,
     configured: Configured,
-    /// Nothing is left out: files of other kinds are among them, or a configuration says where else files are looked for.
+    /// Every file sees every other: the graph contains files of other languages, or a configuration adds search
+    /// directories.
     is_unbounded: bool,
 }
 
-/// What decides where imports lead, besides the names of the files.
+/// What determines the targets of imports in addition to the names of files.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Configured {
     names: BTreeSet<String>,
@@ -81,7 +83,7 @@ struct Configured {
 }
 
 impl ImportGraph {
-    /// `own`: the files of the server among all.
+    /// `own`: the server's files.
     pub(crate) fn new(files: &Files, own: &[Arc<File>], before: Option<&ImportGraph>) -> ImportGraph {
         let unbounded = || ImportGraph { is_unbounded: true, ..ImportGraph::default() };
         if own.is_empty() || own.iter().any(|it| kind_of(it.language).is_none()) {
@@ -115,7 +117,7 @@ impl ImportGraph {
         graph
     }
 
-    /// The files that can see what one of these declares, these included. `None`: all can.
+    /// The files that can see the declarations of these files, which are included. `None`: all files.
     pub(crate) fn seeing<'a>(&self, files: impl IntoIterator<Item = &'a str>) -> Option<BTreeSet<Arc<str>>> {
         if self.is_unbounded {
             return None;
@@ -157,20 +159,20 @@ impl Configured {
     }
 }
 
-/// What the name of a package or the beginning of a path says: `@scope`, `lodash`.
+/// The first part of a package name or path: `@scope`, `lodash`.
 fn first(path: &str) -> &str {
     path.split('/').next().unwrap_or(path)
 }
 
-/// Files by what an import may call them.
+/// Files by the names that an import may use.
 struct Lookup {
-    /// Whole paths, without what may be left out.
+    /// By full path, without optional parts.
     by_path: HashMap<String, Vec<Arc<str>>>,
-    /// The same by their last parts.
+    /// By the last part of the path.
     by_name: HashMap<String, Vec<(String, Arc<str>)>>,
     /// The names of files and directories.
     names: BTreeSet<String>,
-    /// Whole paths of directories.
+    /// Full paths of directories.
     directories: BTreeSet<String>,
 }
 
@@ -234,7 +236,7 @@ impl Lookup {
         Imports { of: file.hash, targets: found.into_iter().collect(), is_open, is_for_all }
     }
 
-    /// Whether it may lead to any file.
+    /// Adds the targets of an import. Returns whether it may refer to any file.
     fn script(&self, from: &str, path: &str, configured: &Configured, found: &mut BTreeSet<Arc<str>>) -> bool {
         let path = path.split(['?', '!']).next().unwrap_or(path).trim_end_matches('/');
         let directory = from.rsplit_once('/').map_or("", |it| it.0);
@@ -246,7 +248,7 @@ impl Lookup {
                 true => {
                     let path = joined(directory, path);
                     let files = self.by_path.get(&path);
-                    // The manifest in a directory may name any file for it.
+                    // A manifest in the directory may name any file as the target.
                     is_open |= files.is_none() && self.directories.contains(&path);
                     found.extend(files.into_iter().flatten().cloned());
                 }
@@ -261,7 +263,7 @@ impl Lookup {
         let parts: Vec<&str> = path.split('.').filter(|it| !it.is_empty()).collect();
         let directory = from.rsplit('/').skip(dots.max(1)).collect::<Vec<_>>();
         let directory = directory.into_iter().rev().collect::<Vec<_>>().join("/");
-        // What stands before a name is imported with it.
+        // The modules before the name are imported, too.
         for count in (if dots > 0 { 0 } else { 1 })..=parts.len() {
             let parts = parts.get(..count).unwrap_or_default();
             match dots > 0 {
@@ -274,7 +276,7 @@ impl Lookup {
         }
     }
 
-    /// The files whose paths end so.
+    /// Adds the files whose paths end with these parts.
     fn ending(&self, parts: &[&str], found: &mut BTreeSet<Arc<str>>) {
         let (Some(last), Some(first)) = (parts.last(), parts.first()) else { return };
         if !self.names.contains(*first) {
@@ -288,7 +290,8 @@ impl Lookup {
     }
 }
 
-/// What an import may call a file: its path, without its ending, and its directory where it stands for that.
+/// The names by which an import may refer to a file: its path without the extension, and its directory if the file
+/// represents it.
 fn keys(path: &str) -> Vec<String> {
     let path = path.replace("-stubs/", "/");
     let mut keys = vec![path.clone()];
@@ -305,19 +308,19 @@ fn keys(path: &str) -> Vec<String> {
     keys
 }
 
-/// Whether what looks like an import is one: in a comment only what a checker reads there is.
+/// Whether a match is an import. In a comment, only what a checker reads there is.
 fn counts(text: &str, at: usize, written: &str) -> bool {
     let window = at.saturating_sub(LONGEST_COMMENT);
     let from = match memchr::memrchr(b'\n', text.as_bytes().get(window..at).unwrap_or_default()) {
         Some(end) => window + end + 1,
         None if window == 0 => 0,
-        // So far within a line there is code that was made by a tool.
+        // A line this long is generated code.
         None => return true,
     };
     let before = text.get(from..at).unwrap_or_default();
     let line = before.trim_start();
     let is_namespace = line.starts_with("* as ") || line.starts_with("* from") || line == "* ";
-    // Not that of an address.
+    // Not the `//` of a URL.
     let is_ended = before.match_indices("//").any(|it| !before.get(..it.0).is_some_and(|it| it.ends_with(':')));
     let is_comment =
         is_ended || (line.starts_with("/*") && !line.contains("*/")) || (line.starts_with('*') && !is_namespace);
@@ -325,13 +328,13 @@ fn counts(text: &str, at: usize, written: &str) -> bool {
     !is_comment || is_type || before.contains("@import") || before.contains("<reference")
 }
 
-/// The names in what stands behind `import`.
+/// The names after `import`.
 fn named(text: &str) -> impl Iterator<Item = &str> {
     let lines = text.trim_matches(['(', ')']).lines().map(|it| it.split('#').next().unwrap_or(it));
     lines.flat_map(|it| it.split(',')).filter_map(|it| it.split_whitespace().next())
 }
 
-/// The file that an import leads to, and the name that it takes from it.
+/// The file that an import refers to, and the name that it imports from the file.
 pub(crate) fn imported(files: &Files, from: &str, path: &str) -> (Option<String>, Option<String>) {
     let directory = from.rsplit_once('/').map_or("", |it| it.0);
     let exists = |it: &String| files.get(it).is_some();
@@ -351,7 +354,7 @@ pub(crate) fn imported(files: &Files, from: &str, path: &str) -> (Option<String>
     }
     let parts: Vec<&str> = path.trim_start_matches('.').split('.').filter(|it| !it.is_empty()).collect();
     let bases = if dots > 0 { vec![base] } else { vec![String::new(), directory.to_owned(), "src".to_owned()] };
-    // What an absolute import begins with is never a name of the package that it stands in.
+    // The first part of an absolute import is never a name in the importing package.
     let cuts = [parts.len(), parts.len().saturating_sub(1)].into_iter().filter(|cut| *cut > 0 || dots > 0);
     for cut in cuts {
         let below = parts.get(..cut).unwrap_or_default().join("/");
@@ -462,7 +465,7 @@ mod tests {
             ("tests/test_g.py", "from tests import test_e\n"),
         ];
         let found = seeing(&texts, "src/pkg/_a.py").unwrap();
-        // `from ..other` runs the package that it is in.
+        // `from ..other` runs the package that contains it.
         assert_eq!(
             found,
             [

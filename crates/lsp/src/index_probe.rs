@@ -1,4 +1,5 @@
-//! Whether a server that has nothing to say is to be believed: it has to know what the texts plainly declare.
+//! Checks whether a server has indexed the workspace, by declarations that it must know. Otherwise its empty answers
+//! mean nothing.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -12,30 +13,29 @@ use semdex_engine::files::File;
 use semdex_engine::{Result, blocking};
 use semdex_model::{OutlineItem, Span};
 
-/// Files by whose declarations a server shows that it knows the workspace, and declarations of each.
+/// The number of files whose declarations are used, and the number of declarations per file.
 const MOST_FILES: usize = 5;
 const MOST_OF_A_FILE: usize = 5;
-/// So many files are looked through for declarations that no condition leaves out.
+/// The most files that are searched for unconditional declarations.
 const MOST_LOOKED_AT: usize = 40;
 
-/// A declaration in a file, by where its name stands.
+/// A declaration: its file and the offset of its name.
 type Place = (Arc<File>, usize);
 
-/// Declarations by any one of which a server can show that it knows the workspace.
+/// Declarations, any one of which shows that the server has indexed the workspace.
 struct Declared {
     plain: Vec<Place>,
-    /// The preprocessor may leave these out, and then the server knows nothing of them.
+    /// Declarations that the preprocessor may exclude. Then the server does not know them.
     conditional: Vec<Place>,
 }
 
-/// Whether the server knows what the texts plainly declare: else that it has nothing to say means nothing. Shown once in
-/// its life.
+/// Whether the server knows declarations in the texts. Once it does, the check is not repeated for this server.
 pub(crate) async fn is_proved(queries: &ServerQueries, files: &[Arc<File>]) -> Result<Asked<bool>> {
     let session = &queries.session;
     if session.is_proved.load(Ordering::Relaxed) || !session.has("textDocument/references") {
         return Ok(Ok(true));
     }
-    // Where these declare nothing, others do.
+    // Uses further files if these contain no declarations.
     let files: Vec<Arc<File>> = files.iter().cloned().chain(queries.own_files()).collect();
     let asker = queries.clone();
     let declared = blocking(move || Ok(declared_in(&asker, &files))).await?;
@@ -52,7 +52,7 @@ pub(crate) async fn is_proved(queries: &ServerQueries, files: &[Arc<File>]) -> R
                 return Ok(Ok(true));
             }
         }
-        // Of what may be left out nobody can say that the server has to know it.
+        // A server need not know declarations that may be excluded.
         if declared.plain.is_empty() && (declared.conditional.is_empty() || !session.is_young()) {
             return Ok(Ok(true));
         }
@@ -62,7 +62,7 @@ pub(crate) async fn is_proved(queries: &ServerQueries, files: &[Arc<File>]) -> R
     }
 }
 
-/// What these files declare, one declaration of each before further ones.
+/// The declarations of these files.
 fn declared_in(queries: &ServerQueries, files: &[Arc<File>]) -> Declared {
     let (mut plain, mut conditional) = (Vec::new(), Vec::new());
     let mut seen = BTreeSet::new();
@@ -86,13 +86,13 @@ fn declared_in(queries: &ServerQueries, files: &[Arc<File>]) -> Declared {
     Declared { plain: by_turns(plain), conditional: by_turns(conditional) }
 }
 
-/// The first of each file, then the second ones, and so on.
+/// The first declaration of each file, then the second ones, and so on.
 fn by_turns(mut places: Vec<(usize, Place)>) -> Vec<Place> {
     places.sort_by_key(|it| it.0);
     places.into_iter().map(|it| it.1).take(MOST_FILES * MOST_OF_A_FILE).collect()
 }
 
-/// Some of these, from the first to the last: neighbours may all stand under one condition.
+/// A sample over the whole list, since neighbours may be under the same condition.
 fn spread(items: &[OutlineItem]) -> impl Iterator<Item = &OutlineItem> {
     let count = items.len().min(MOST_OF_A_FILE);
     (0..count).filter_map(move |it| items.get(it * (items.len() - 1) / (count - 1).max(1)))

@@ -1,4 +1,4 @@
-//! What semdex tells a server of itself at the start, and what it does with what the server tells unasked.
+//! The initialize request, and the handling of notifications from the server.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -65,7 +65,7 @@ fn published(session: &Session, params: &Value) {
     session.pushed.take(file, Push { version, items: items.clone(), at: Instant::now() });
 }
 
-/// The settings of one section: `python.analysis` is a path in them.
+/// The settings of one section. `python.analysis` is a path in them.
 fn section_of(settings: &Value, section: Option<&str>) -> Value {
     let parts = section.unwrap_or_default().split('.').filter(|it| !it.is_empty());
     parts.fold(settings.clone(), |value, part| value.get(part).cloned().unwrap_or(Value::Null))

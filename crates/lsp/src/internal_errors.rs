@@ -1,5 +1,5 @@
-//! Questions of a kind that a server has answered, and refuses now one after another by an internal error: something in it
-//! is stuck, and it has to begin anew.
+//! Detects a server that is stuck: it answered requests of a method before, and now refuses them by internal errors. It
+//! has to be restarted.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -10,10 +10,11 @@ use semdex_engine::unpoisoned;
 
 /// `InternalError`.
 pub(crate) const INTERNAL: i64 = -32603;
-/// So many questions in a row, each another one: one or two may be more than the server can do, where it is well otherwise.
+/// The number of different requests in a row that must fail. One or two failures may be requests that exceed the
+/// abilities of a healthy server.
 const STUCK_AFTER: usize = 3;
 
-/// By each method that was answered, what was refused since.
+/// By each method that was answered, the parameters of requests that were refused since.
 #[derive(Default)]
 pub(crate) struct Refusals(Mutex<BTreeMap<String, Vec<Value>>>);
 
@@ -26,7 +27,8 @@ impl Refusals {
         }
     }
 
-    /// Whether that shows the server to be stuck. What it never answered it may not be able to.
+    /// Records a refusal. Returns whether the server is stuck. A method that was never answered may be beyond the
+    /// server's abilities.
     pub(crate) fn note_refusal(&self, method: &str, params: &Value) -> bool {
         let mut all = unpoisoned::lock(&self.0);
         let Some(refused) = all.get_mut(method) else { return false };
@@ -36,7 +38,7 @@ impl Refusals {
         refused.len() >= STUCK_AFTER
     }
 
-    /// Another server is started.
+    /// A new server was started.
     pub(crate) fn forget(&self) {
         unpoisoned::lock(&self.0).clear();
     }

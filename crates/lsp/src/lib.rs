@@ -1,9 +1,9 @@
-//! Any other language: a language server from a table ([`table`]), and grammars of tree-sitter for what the text says by
-//! itself.
+//! The engine for all other languages: language servers from a table ([`table`]), and tree-sitter grammars for answers
+//! from the text alone.
 //!
-//! A server is started when somebody asks, supervised, and ended when nobody asks any more ([`supervisor`]). It is sent
-//! every change in the order of the revisions ([`document_sync`]), and believed only where what it says fits the texts of the
-//! revision that is asked about ([`queries`], [`usages`]). What it cannot say is named in the answer's coverage.
+//! A server is started on demand, supervised, and ended when it is idle ([`supervisor`]). It is sent every change in
+//! the order of the revisions ([`document_sync`]). Its answers are used only if they fit the texts of the requested
+//! revision ([`queries`], [`usages`]). The coverage of an answer names what the server cannot answer.
 
 mod affected_files;
 mod capabilities;
@@ -71,23 +71,23 @@ use semdex_engine::{
 };
 use semdex_model::{LanguageId, Missing, MissingCode};
 
-/// Shutdown takes no longer than this, whatever the server does.
+/// The time limit of a shutdown.
 const SHUTDOWN_LIMIT: Duration = Duration::from_secs(5);
 
-/// The servers of the table with what is configured put over it. `taken`: languages that other engines analyse.
+/// The servers of the table, overridden by the configuration. `taken`: languages of other engines.
 pub fn kinds(configured: &BTreeMap<String, LanguageKeys>, taken: &[LanguageId]) -> Vec<Arc<dyn EngineKind>> {
     let is_free = |it: &Service| !it.languages.iter().any(|it| taken.contains(it));
     let kind = |it: Service| Arc::new(LspKind { service: Arc::new(it) }) as Arc<dyn EngineKind>;
     table::services(configured).into_iter().filter(is_free).map(kind).collect()
 }
 
-/// A server before it is started.
+/// A server that is not started yet.
 struct LspKind {
     service: Arc<Service>,
 }
 
 impl LspKind {
-    /// The same server as it is configured by now.
+    /// The same server in the current configuration.
     fn among(&self, configured: &BTreeMap<String, LanguageKeys>) -> Option<Service> {
         let is_same = |it: &Service| it.languages.first() == self.service.languages.first();
         table::services(configured).into_iter().find(is_same)
@@ -120,7 +120,7 @@ impl EngineKind for LspKind {
         let of = |row: &Row| Requirement {
             name: row.server().to_owned(),
             found: found(row).map(|it| it.display().to_string()),
-            // Of a language beside others the outline may be enough.
+            // For a secondary language, the outline may be sufficient.
             is_needed: site.is_main,
             install: row.install(),
             without: "answers come from the text and its outline alone, and say so",
@@ -151,7 +151,7 @@ impl EngineKind for LspKind {
     }
 
     fn start(&self, setup: Setup) -> Result<Box<dyn Engine>, Missing> {
-        // Trust may have come or gone since the table was read.
+        // The trust may have changed since the table was read.
         let service = self.among(&setup.settings.languages).map_or_else(|| self.service.clone(), Arc::new);
         let (Some(row), Some(&language)) = (service.main().cloned(), service.languages.first()) else {
             return Err(Missing::new(MissingCode::Unsupported, "languages", "a language without a name"));
@@ -165,13 +165,14 @@ impl EngineKind for LspKind {
     }
 }
 
-/// Whether code may name by a link what it leads to. One in a virtual environment was made with it: `lib64`.
+/// Whether code may refer to the target by this link. A link in a virtual environment, such as `lib64`, belongs to the
+/// environment.
 fn is_for_code(link: &Link, files: &Files) -> bool {
     let Some((directory, _)) = link.name.rsplit_once('/') else { return true };
     files.get(&format!("{directory}/pyvenv.cfg")).is_none()
 }
 
-/// Supervises, and again where that panics, after a pause that grows.
+/// Runs the supervisor, and restarts it with growing pauses after a panic.
 async fn persist(session: Arc<Session>, stop: CancellationToken) {
     let mut retries = Backoff::default();
     while let Err(panic) = AssertUnwindSafe(supervisor::run(session.clone(), stop.clone())).catch_unwind().await {
@@ -200,23 +201,23 @@ struct LspEngine {
     session: Arc<Session>,
     stop: Arc<Stopper>,
     supervisor: Arc<tokio::sync::Mutex<Option<JoinHandle<()>>>>,
-    /// Within the root, as the server was notified of them last; none before it was.
+    /// Links within the root of which the server was last notified. `None` before the first notification.
     links: Option<Vec<Link>>,
 }
 
 impl LspEngine {
-    /// The links by which the server may read code.
+    /// The links through which the server may read code.
     fn read_by<'l>(&self, links: &'l [Link], files: &Files) -> Vec<&'l Link> {
         let languages = &self.session.service.languages;
         let reads = |it: &&Link| it.leads_to_code(files, languages) && is_for_code(it, files);
         links.iter().filter(reads).collect()
     }
 
-    /// Ends the server: politely, then by force. Bounded in time.
+    /// Ends the server: first by a shutdown request, then by force. Bounded in time.
     async fn shutdown(self) {
         self.stop.0.cancel();
         if let Some(supervisor) = self.supervisor.lock().await.take() {
-            // The server is killed when the task is dropped, should it not be done by then.
+            // Dropping the task kills the server if it has not ended by then.
             let abort = supervisor.abort_handle();
             if tokio::time::timeout(SHUTDOWN_LIMIT, supervisor).await.is_err() {
                 abort.abort();
@@ -230,7 +231,7 @@ impl Engine for LspEngine {
         let engine = self.clone();
         Handle {
             status: self.session.status.subscribe(),
-            // A question waits for the server by itself: before one, it does not run.
+            // A query starts the server and waits for it.
             settled: Arc::new(|| futures::future::ready(()).boxed()),
             close: Arc::new(move || engine.clone().shutdown().boxed()),
         }
@@ -250,7 +251,7 @@ impl Engine for LspEngine {
 
     fn apply(&mut self, change: Applied<'_>) {
         let mut changes: Vec<FileChange> = change.edits.iter().map(FileChange::from).collect();
-        // A server that has read a file by a link looks for changes of that name.
+        // A server that has read a file through a link expects changes under the link's name.
         let links = self.links.as_deref().unwrap_or_default();
         changes.extend(links::by_other_names(links, &changes, change.files));
         self.session.feed(change.files.clone(), &changes, change.is_on_disk);
@@ -267,7 +268,7 @@ impl Engine for LspEngine {
         Some(unknown_until_loaded(MissingCode::Unsupported, &edit.file, &why))
     }
 
-    /// Where links come or go, what the server has read by them is another: it begins anew.
+    /// Restarts the server if links appear or disappear, since it has read files through them.
     fn set_referenced_files(&mut self, named: &ReferencedFiles) {
         let files = self.session.documents().files().clone();
         let before = self.links.replace(named.links.clone());

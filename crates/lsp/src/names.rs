@@ -1,10 +1,10 @@
-//! How symbols of these languages are named: `path/to/file.py::Class.method`; for Python also by the dotted module path.
+//! Names of symbols: `path/to/file.py::Class.method`. Python symbols also have their dotted module path.
 
 use semdex_engine::files::{File, Files};
 use semdex_model::{OutlineItem, Place, Span, Symbol, SymbolKind};
 use semdex_text::words::words;
 
-/// The declarations that lead to one, it included.
+/// The names of the enclosing declarations and of the declaration itself.
 pub(crate) fn chain(item: &OutlineItem) -> Vec<&str> {
     item.container.iter().map(String::as_str).chain([item.name.as_str()]).collect()
 }
@@ -13,7 +13,7 @@ pub(crate) fn path(file: &str, item: &OutlineItem) -> String {
     format!("{file}::{}", chain(item).join("."))
 }
 
-/// A path as it is seen from a directory.
+/// Resolves a path relative to a directory.
 pub(crate) fn joined(directory: &str, path: &str) -> String {
     let mut parts: Vec<&str> = directory.split('/').filter(|it| !it.is_empty()).collect();
     for part in path.split('/') {
@@ -26,7 +26,7 @@ pub(crate) fn joined(directory: &str, path: &str) -> String {
     parts.join("/")
 }
 
-/// The dotted path of a Python module: from the topmost directory that is a package.
+/// The dotted path of a Python module, starting at its topmost package.
 pub(crate) fn module(files: &Files, path: &str) -> Option<String> {
     let stem = path.strip_suffix(".py").or_else(|| path.strip_suffix(".pyi"))?;
     let (mut directory, name) = stem.rsplit_once('/').unwrap_or(("", stem));
@@ -41,7 +41,7 @@ pub(crate) fn module(files: &Files, path: &str) -> Option<String> {
     Some(parts.join(".")).filter(|it| !it.is_empty())
 }
 
-/// What a file's declarations are a part of: its module, or its directory.
+/// The package of a file: its module or its directory.
 pub(crate) fn package(files: &Files, path: &str) -> String {
     let directory = || path.rsplit_once('/').map_or(".", |it| it.0).to_owned();
     module(files, path).unwrap_or_else(directory)
@@ -59,7 +59,8 @@ pub(crate) fn is_test_file(path: &str) -> bool {
         || name.contains(".spec.")
 }
 
-/// Where a name stands as a whole in a text, in comments and strings too. It may hold signs that are part of no word.
+/// The offsets of a whole name in a text, including comments and strings. The name may contain characters that are not
+/// part of words.
 pub(crate) fn occurrences(file: &File, name: &str) -> Vec<usize> {
     let Some((at, word)) = words(name).max_by_key(|it| it.1.len()) else { return Vec::new() };
     let is_whole = |start: &usize| file.text.get(*start..).is_some_and(|it| it.starts_with(name));
@@ -89,7 +90,7 @@ pub(crate) fn symbol(files: &Files, file: &File, item: &OutlineItem) -> Option<S
     })
 }
 
-/// A file, as what the code stands in that stands in none of its declarations.
+/// A symbol for a file, which contains the code outside of declarations.
 pub(crate) fn file_symbol(files: &Files, file: &File) -> Option<Symbol> {
     let name = file.path.rsplit_once('/').map_or(&*file.path, |it| it.1);
     Some(Symbol {
@@ -113,7 +114,7 @@ pub(crate) fn file_symbol(files: &Files, file: &File) -> Option<Symbol> {
     })
 }
 
-/// Whether a name as it is written means a declaration of a file, and whether it does so in full.
+/// Whether a name as the user wrote it refers to a declaration of a file, and whether it is the full name.
 pub(crate) fn fits(files: &Files, file: &str, item: &OutlineItem, query: &[&str]) -> Option<bool> {
     let chain = chain(item);
     if chain == query {

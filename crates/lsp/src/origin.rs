@@ -1,11 +1,11 @@
-//! Where a definition outside of the root comes from: the package that its path names where packages are installed, else
-//! the directory that it lies in. No file is read for it.
+//! The origin of a definition outside of the root: the package in its path if it is in a directory of installed
+//! packages, otherwise its directory. No file is read.
 
 use std::sync::Arc;
 
 use semdex_model::Origin;
 
-/// Directories that hold packages, each in a directory of its own.
+/// Directories that contain installed packages, each in a directory of its own.
 const INSTALLED: [&str; 5] = ["site-packages", "dist-packages", "node_modules", "typeshed-fallback", "gems"];
 
 pub(crate) fn of(file: &str) -> Option<Arc<Origin>> {
@@ -13,7 +13,7 @@ pub(crate) fn of(file: &str) -> Option<Arc<Origin>> {
     let parts: Vec<&str> = directory.split('/').collect();
     let store = parts.iter().rposition(|it| INSTALLED.contains(it)).filter(|at| at + 1 < parts.len());
     let first = store.map_or(parts.len().saturating_sub(1), |at| at + 1);
-    // A scope and what is in it make one name.
+    // A scope and the package in it form one name.
     let is_scope = parts.get(first).is_some_and(|it| it.starts_with('@')) && first + 1 < parts.len();
     let last = if is_scope { first + 1 } else { first };
     let package = parts.get(first..=last)?.join("/");

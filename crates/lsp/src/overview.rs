@@ -1,4 +1,4 @@
-//! A file at a glance, and symbols by parts of their names.
+//! The overview of a file, and the search for symbols by parts of their names.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -16,11 +16,11 @@ use semdex_model::{
     SymbolKind, Upstream, UsageCount,
 };
 
-/// What the text says by itself.
+/// The overview from the text alone.
 pub(crate) async fn outline(queries: &ServerQueries, file: &Arc<File>, is_cold: bool) -> Result<Answer<Overview>> {
     let mut coverage = Coverage::default();
     let has_grammar = queries.grammar_of(&file.path).is_some();
-    // Where the text does not tell, a server that is not up is not waited for here.
+    // If there is no grammar, this does not wait for a server that is not running.
     let items = if has_grammar || !is_cold { queries.items(file, &mut coverage).await? } else { Vec::new() };
     let symbols = items.iter().filter_map(|it| names::symbol(&queries.files, file, it)).collect();
     let upstream = if has_grammar { upstream(&queries.files, file) } else { Vec::new() };
@@ -29,7 +29,7 @@ pub(crate) async fn outline(queries: &ServerQueries, file: &Arc<File>, is_cold: 
     Ok(Answer { value: Overview { package, symbols, upstream, skeleton, ..Overview::default() }, coverage })
 }
 
-/// The same with who uses what; after `until` no more usages are counted.
+/// The same with usages. After `until`, no more usages are counted.
 pub(crate) async fn of(queries: &ServerQueries, file: &Arc<File>, until: Instant) -> Result<Answer<Overview>> {
     let Answer { value: mut overview, mut coverage } = outline(queries, file, false).await?;
     let items = queries.items(file, &mut coverage).await?;
@@ -64,12 +64,12 @@ pub(crate) async fn of(queries: &ServerQueries, file: &Arc<File>, until: Instant
         };
         let is_known = !lacks.missing.iter().any(|it| it.code.passes());
         if is_known && !usages.possible.is_empty() {
-            // Each symbol's count says how many: one sentence is enough of it here.
+            // Each symbol's count shows how many are missing. One entry for all is enough.
             lacks.missing.retain(|it| it.code != MissingCode::Unsupported || is_left_out(it));
             let detail = "some places may be usages of these symbols: each `usages` says of how many `possible` ones";
             coverage.lacks(queries.session.missing(MissingCode::Unsupported, detail));
         }
-        // Of a file that may name several of them one sentence is enough.
+        // One entry for a file that may name several symbols is enough.
         lacks.missing.retain(|it| !is_left_out(it) || !coverage.missing.iter().any(|known| known.scope == it.scope));
         coverage.absorb(lacks);
         if is_known {
@@ -96,10 +96,10 @@ pub(crate) async fn of(queries: &ServerQueries, file: &Arc<File>, until: Instant
     Ok(Answer { value: overview, coverage })
 }
 
-/// A text without the insides of its functions, by what the server says of where they stand.
+/// A text without the bodies of its functions, by the ranges that the server reports.
 fn collapsed(file: &File, items: &[OutlineItem]) -> (String, Vec<usize>) {
     let lines = file.lines();
-    // The first line that goes, and the one behind the last.
+    // The first removed line, and the first line after them.
     let mut gone: Vec<(usize, usize)> = Vec::new();
     let mut take = |it: &OutlineItem| {
         if !matches!(it.kind, SymbolKind::Function | SymbolKind::Method) {
@@ -145,7 +145,7 @@ fn count_in(symbol: &mut Symbol, counts: &BTreeMap<usize, UsageCount>) {
     symbol.children.iter_mut().for_each(|it| count_in(it, counts));
 }
 
-/// What a file imports: files of the workspace where a path leads to one, else another package.
+/// The imports of a file: files of the workspace if a path resolves to one, otherwise packages.
 fn upstream(files: &Files, file: &File) -> Vec<Upstream> {
     let mut found: BTreeMap<String, Upstream> = BTreeMap::new();
     for import in &file.outline().imports {
@@ -165,7 +165,7 @@ fn upstream(files: &Files, file: &File) -> Vec<Upstream> {
     found.into_values().collect()
 }
 
-/// Symbols by parts of their names, from the text.
+/// Searches symbols by parts of their names, in the texts.
 pub(crate) async fn search(queries: &ServerQueries, query: String, limit: usize) -> Result<Answer<Vec<(Symbol, f64)>>> {
     let mut coverage = Coverage::default();
     let own = queries.own_files();
@@ -185,7 +185,7 @@ pub(crate) async fn search(queries: &ServerQueries, query: String, limit: usize)
         Ok(found)
     })
     .await?;
-    // Files that hold the word itself are outlined by the server; there is no index of the others.
+    // The server outlines files that contain the exact word. Other files have no index.
     if !others.is_empty() {
         for file in others.iter().filter(|it| it.words().offsets(&it.text, &query).next().is_some()).take(AT_ONCE) {
             for item in queries.items(file, &mut coverage).await? {
@@ -207,7 +207,7 @@ pub(crate) async fn search(queries: &ServerQueries, query: String, limit: usize)
     Ok(Answer { value: found, coverage })
 }
 
-/// A directory, or a module of Python.
+/// A directory or a Python module.
 pub(crate) async fn package(queries: &ServerQueries, name: &str) -> Result<Answer<Package>> {
     let own = queries.own_files();
     let wanted = name.trim_end_matches('/');

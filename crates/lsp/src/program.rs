@@ -1,4 +1,4 @@
-//! Where the program of a language server lies.
+//! Finds the program of a language server.
 
 use std::path::{Path, PathBuf};
 
@@ -6,21 +6,21 @@ use super::session::Session;
 use super::table::Row;
 use semdex_process::search_path::{self, is_program, lies_in};
 
-/// A program, and what it is called with.
+/// A program and its arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Program {
     pub path: PathBuf,
     pub arguments: Vec<String>,
 }
 
-/// Looks for the program of a row on the search path, and in a trusted workspace where its own tools lie.
+/// Searches the program of a row on the search path, and in a trusted workspace also among its own tools.
 pub(crate) fn find(session: &Session) -> Option<Program> {
     find_in(&session.row, session.root.directory(), session.trusted, search_path::directories())
 }
 
 fn find_in(row: &Row, root: &Path, trusted: bool, directories: Vec<PathBuf>) -> Option<Program> {
     let (name, arguments) = row.keys.command.as_ref()?.split_first()?;
-    // A program that lies in the workspace, by whatever links one comes to it, is code of the workspace.
+    // A program inside the workspace, through any links, is code of the workspace.
     let is_lawful = |it: &PathBuf| is_program(it) && (trusted || !lies_in(it, root));
     let found = candidates(name, root, trusted, directories).into_iter().find(is_lawful)?;
     let native = row.keys.native.iter().flatten().find_map(|it| native(&found, it));
@@ -40,13 +40,13 @@ fn candidates(name: &str, root: &Path, trusted: bool, directories: Vec<PathBuf>)
     lawful.chain(own).map(|it| it.join(name)).collect()
 }
 
-/// A program by its name or path, where it lies and may be run.
+/// Finds an executable program by its name or path.
 pub(crate) fn find_named(name: &str, root: &Path, trusted: bool) -> Option<PathBuf> {
     let all = candidates(name, root, trusted, search_path::directories());
     all.into_iter().find(|it| is_program(it) && (trusted || !lies_in(it, root)))
 }
 
-/// The program itself below a `node_modules` around the script that starts it.
+/// The native program in a `node_modules` directory above the script that starts it.
 fn native(script: &Path, pattern: &str) -> Option<PathBuf> {
     let arch = if cfg!(target_arch = "aarch64") { "arm64" } else { "x64" };
     let os = if cfg!(target_os = "macos") { "darwin" } else { "linux" };

@@ -1,4 +1,4 @@
-//! The diagnostics that a server tells unasked, and whether it says that it is at work on more.
+//! The diagnostics that a server has pushed, and whether it reports to be busy.
 
 use std::collections::HashMap;
 use std::sync::Mutex;
@@ -10,15 +10,15 @@ use tokio::sync::Notify;
 
 use semdex_engine::unpoisoned;
 
-/// The diagnostics that a server tells unasked.
+/// The diagnostics that a server has pushed.
 #[derive(Default)]
 pub(crate) struct Pushed {
     by_file: Mutex<HashMap<String, Push>>,
-    /// Whether the server is at work on a file, where it says so, and when it said so last.
+    /// By file, whether the server reports to be busy with it, and the time of its last report.
     busy: Mutex<(HashMap<String, bool>, Option<Instant>)>,
-    /// It has said which version of a text it speaks of.
+    /// The server has pushed diagnostics with a version.
     has_versions: AtomicBool,
-    /// Notified after each.
+    /// Notified after each push or report.
     pub news: Notify,
 }
 
@@ -52,13 +52,14 @@ impl Pushed {
         self.news.notify_waiters();
     }
 
-    /// Whether it is at work on any open file, and since when not. The last word of one that was closed may be "queued".
+    /// Whether the server is busy with any open file, and when it last reported. The last report of a closed file may
+    /// be "queued".
     pub(crate) fn is_busy(&self, is_open: impl Fn(&str) -> bool) -> Option<(bool, Instant)> {
         let busy = unpoisoned::lock(&self.busy);
         busy.1.map(|at| (busy.0.iter().any(|(file, is_busy)| *is_busy && is_open(file)), at))
     }
 
-    /// What was said of any file is not to be believed any more.
+    /// The pushed diagnostics of all files are no longer valid.
     pub(crate) fn forget_files(&self) {
         unpoisoned::lock(&self.by_file).clear();
     }

@@ -1,4 +1,4 @@
-//! One question about one revision: what it asks of the text, and what of the server.
+//! A query about one revision: helpers that read the texts and send requests to the server.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -15,7 +15,7 @@ use semdex_engine::files::{File, Files};
 use semdex_engine::{Deadlines, Result, Stop, blocking, too_deep, unpoisoned};
 use semdex_model::{Code as ProblemCode, Coverage, Error, OutlineItem, Place, Span};
 
-/// Questions that are put to the server at once.
+/// Requests that are sent to the server at the same time.
 pub(crate) const AT_ONCE: usize = 8;
 
 pub(crate) type Asked<T> = std::result::Result<T, Failure>;
@@ -24,12 +24,12 @@ pub(crate) type Asked<T> = std::result::Result<T, Failure>;
 pub(crate) struct ServerQueries {
     pub session: Arc<Session>,
     pub files: Arc<Files>,
-    /// Of the texts that are asked about; none where they are not the newest any more.
+    /// The generation of the queried texts. `None` if they are no longer the newest.
     pub generation: Option<u64>,
     pub deadlines: Deadlines,
 }
 
-/// A declaration and where it stands.
+/// A declaration and its file.
 #[derive(Debug, Clone)]
 pub(crate) struct ResolvedItem {
     pub file: Arc<File>,
@@ -37,14 +37,14 @@ pub(crate) struct ResolvedItem {
 }
 
 impl ResolvedItem {
-    /// Whether several files may declare one symbol in its language: a header and what it is for.
+    /// Whether several files may declare one symbol, as in languages with headers.
     pub(crate) fn has_headers(&self) -> bool {
         matches!(self.file.language.map(|it| it.name), Some("c" | "cpp"))
     }
 }
 
 impl ServerQueries {
-    /// An answer that came after a change is of nobody's use.
+    /// Discards an answer that arrived after a change.
     pub(crate) fn check(&self) -> Result<()> {
         match self.generation == Some(self.session.documents().generation()) {
             true => Ok(()),
@@ -52,7 +52,7 @@ impl ServerQueries {
         }
     }
 
-    /// Asks the server, with these files open.
+    /// Sends a request to the server, with these files open.
     pub(crate) async fn ask(&self, open: &[&str], method: &str, params: &Value) -> Result<Asked<Value>> {
         self.check()?;
         let answer = self.session.ask(open, method, params, self.deadlines).await;
@@ -60,7 +60,7 @@ impl ServerQueries {
         Ok(answer)
     }
 
-    /// The same about one place of a file.
+    /// The same about a position in a file.
     pub(crate) async fn ask_at(&self, open: &[&str], method: &str, file: &File, offset: usize) -> Result<Asked<Value>> {
         let params = json!({
             "textDocument": {"uri": self.session.root.uri(&file.path)},
@@ -72,8 +72,8 @@ impl ServerQueries {
         self.ask(&all, method, &params).await
     }
 
-    /// Returns once the server has answered something, so that it has read all that it was sent before. What it answers
-    /// does not matter.
+    /// Returns after the server has answered any request, so that it has read all earlier messages. The answer does not
+    /// matter.
     pub(crate) async fn barrier(&self, file: &File) -> Result<Asked<()>> {
         const QUICK: [&str; 4] =
             ["textDocument/documentSymbol", "textDocument/hover", "textDocument/definition", "textDocument/references"];
@@ -89,7 +89,7 @@ impl ServerQueries {
         self.session.own_of(&self.files)
     }
 
-    /// Which of them import which.
+    /// The import graph of these files.
     pub(crate) async fn import_graph(&self) -> Result<Arc<ImportGraph>> {
         let queries = self.clone();
         blocking(move || {
@@ -105,7 +105,7 @@ impl ServerQueries {
         .await
     }
 
-    /// The files that hold a symbol's name and can see it, its own first.
+    /// The files that contain a symbol's name and can see it, its own file first.
     pub(crate) async fn files_naming(&self, found: &ResolvedItem) -> Result<Vec<Arc<File>>> {
         let seeing = self.import_graph().await?.seeing([&*found.file.path]);
         let mut files = self.files_with(&found.item.name).await?;
@@ -123,13 +123,13 @@ impl ServerQueries {
         Ok(self.files.get(name).cloned().ok_or_else(unknown)?)
     }
 
-    /// Files that hold this word, the definition's own first.
+    /// The files that contain this word.
     pub(crate) async fn files_with(&self, word: &str) -> Result<Vec<Arc<File>>> {
         let (files, word) = (self.own_files(), word.to_owned());
         blocking(move || Ok(files.into_iter().filter(|it| !names::occurrences(it, &word).is_empty()).collect())).await
     }
 
-    /// The declarations of a file: by its text where there is a grammar, else as the server tells them.
+    /// The declarations of a file: from its text if there is a grammar, otherwise from the server.
     pub(crate) async fn items(&self, file: &Arc<File>, coverage: &mut Coverage) -> Result<Vec<OutlineItem>> {
         if self.grammar_of(&file.path).is_some() {
             let file = file.clone();
@@ -152,14 +152,14 @@ impl ServerQueries {
         }
     }
 
-    /// A place as the server tells it; none outside of the workspace's texts.
+    /// A location in a text of the workspace. `None` outside of the workspace's texts.
     pub(crate) fn place(&self, location: &Location) -> Option<(Arc<File>, Span)> {
         let file = self.files.get(&self.session.root.file(&location.uri)?)?.clone();
         let span = wire::span(&file, location.range);
         Some((file, span))
     }
 
-    /// The same, or a place outside.
+    /// The same, also outside of the workspace's texts.
     pub(crate) fn any_place(&self, location: &Location) -> Option<Place> {
         if let Some((file, span)) = self.place(location) {
             return Some(file.lines().place(&file.path, span));
@@ -169,7 +169,7 @@ impl ServerQueries {
         Some(Place { line, end_line: location.range.end.0 as usize + 1, ..Place::start_of(&name) })
     }
 
-    /// The declaration whose name stands at a place.
+    /// The declaration whose name is at a place.
     pub(crate) async fn declaration_at(
         &self,
         file: &Arc<File>,
@@ -181,7 +181,7 @@ impl ServerQueries {
             item.walk(&mut |it| {
                 let is_it =
                     it.name_span.start <= span.start && span.start < it.name_span.end.max(it.name_span.start + 1);
-                // Servers that tell the whole declaration begin it where the text does.
+                // The range of a server that reports the whole declaration starts with the declaration.
                 let begins = it.span.start == span.start && span.encloses(it.name_span);
                 if is_it || (found.is_none() && begins) {
                     found = Some(ResolvedItem { file: file.clone(), item: it.clone() });
@@ -191,8 +191,8 @@ impl ServerQueries {
         Ok(found)
     }
 
-    /// Where a name in the code is defined. A server that tells one by guess where it knows nothing is asked first whether
-    /// it does.
+    /// The definitions of a name in the code. A server that guesses unknown definitions is first asked whether it knows
+    /// the symbol.
     async fn known_definitions(&self, file: &File, offset: usize) -> Result<Asked<Vec<Location>>> {
         if let Some(question) = &self.session.row.keys.known_by {
             match self.ask_at(&[], question, file, offset).await? {
@@ -204,14 +204,13 @@ impl ServerQueries {
         self.definitions(file, offset).await
     }
 
-    /// Where what stands at a place is defined.
+    /// The definitions of what is at a position.
     pub(crate) async fn definitions(&self, file: &File, offset: usize) -> Result<Asked<Vec<Location>>> {
         let answer = self.ask_at(&[], "textDocument/definition", file, offset).await?;
         Ok(answer.map(|it| wire::locations(&it)))
     }
 
-    /// The same of a word that names something: a server that says nothing is asked once more, and longer while it is
-    /// young.
+    /// The same for a name. An empty answer is requested once more, and repeatedly from a server that has just started.
     pub(crate) async fn settled_definitions(&self, file: &File, offset: usize) -> Result<Asked<Vec<Location>>> {
         let mut is_first = true;
         loop {
@@ -224,7 +223,7 @@ impl ServerQueries {
         }
     }
 
-    /// The same of several, in order.
+    /// The same for several names, in order.
     pub(crate) async fn all_definitions(&self, places: &[(Arc<File>, usize)]) -> Result<Vec<Asked<Vec<Location>>>> {
         self.all_of(places.iter().map(|(file, at)| self.known_definitions(file, *at))).await
     }
@@ -245,7 +244,7 @@ impl ServerQueries {
             .collect()
     }
 
-    /// Pauses before a question is put again to a server that does not know enough yet; not past the deadline.
+    /// Pauses before a request is repeated. Returns false if the deadline would pass.
     pub(crate) async fn pause(&self) -> bool {
         let next = Instant::now() + Duration::from_millis(150);
         if next >= self.deadlines.ready {

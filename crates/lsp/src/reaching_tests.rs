@@ -1,5 +1,6 @@
-//! The tests that reach what changes: who names it, who names the declaration that this stands in, and so on, as the
-//! server tells them before the change. A function in a file of tests that nobody names is run by the test runner.
+//! The tests that reach a change: the users of the changed declarations, the users of the declarations around these
+//! uses, and so on, as the server knows them before the change. The test runner calls functions of test files that have
+//! no users.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -15,14 +16,15 @@ use semdex_engine::files::File;
 use semdex_engine::{Result, blocking};
 use semdex_model::{Affected, ChangeKind, OutlineItem, Reaching, Role};
 
-/// The steps from a test to what changes that are followed.
+/// The most steps from a test to the change.
 const MAX_STEPS: u32 = 8;
-/// Tests that are reported; more say no more.
+/// The most tests that are reported.
 const MAX_TESTS: usize = 100;
-/// Declarations whose users are asked for: what nearly everything reaches is reported by its nearest tests.
+/// The most declarations whose users are requested. If nearly everything reaches the change, only the nearest tests are
+/// reported.
 const MAX_FOLLOWED: usize = 200;
 const USERS_AT_ONCE: usize = 4;
-/// Nobody waits longer for the tests that are further away.
+/// The time limit of the search.
 const PATIENCE: Duration = Duration::from_millis(500);
 
 /// The nearest tests, and why there may be more.
@@ -32,14 +34,14 @@ pub(crate) struct Tests {
 }
 
 impl Tests {
-    /// Nobody wants to know.
+    /// The tests were not requested.
     pub(crate) fn unsought() -> Tests {
         let lack = Some("the tests that reach the change were not looked for".to_owned());
         Tests { found: Vec::new(), lack }
     }
 }
 
-/// A place that names something, the changed symbol that it leads to, and in how many steps.
+/// A use, the changed symbol that it leads to, and the number of steps.
 #[derive(Clone)]
 struct Use {
     at: At,
@@ -47,26 +49,26 @@ struct Use {
     distance: u32,
 }
 
-/// A use, and what it stands in.
+/// A use, and the declarations around it.
 struct Placed {
     it: Use,
-    /// The test around it.
+    /// The enclosing test.
     test: Option<OutlineItem>,
-    /// The innermost declaration around it.
+    /// The innermost enclosing declaration.
     holder: Option<OutlineItem>,
     in_tests: bool,
 }
 
-/// A declaration whose users are next.
+/// A declaration whose users are requested next.
 struct Step {
     found: ResolvedItem,
     cause: Arc<str>,
     distance: u32,
-    /// It is a test if nobody names it: the place in it that leads to the change.
+    /// If the declaration has no users, it is a test. This is the place in it that leads to the change.
     otherwise: Option<Use>,
 }
 
-/// A declaration by its file and where its name begins.
+/// A declaration, by its file and the offset of its name.
 type Key = (Arc<str>, usize);
 
 #[derive(Default)]
@@ -74,15 +76,15 @@ struct Search {
     tests: Vec<Reaching>,
     reported: HashSet<Key>,
     seen: HashSet<Key>,
-    /// Whose users are to be asked for.
+    /// Declarations whose users are requested next.
     next: Vec<Step>,
     followed: usize,
     is_cut: bool,
-    /// Whose users the server would not list.
+    /// A declaration whose users the server did not list.
     unanswered: Option<String>,
 }
 
-/// `users`: who names what changes, as was found already.
+/// `users`: the users of the changed declarations, which are already known.
 pub(crate) async fn of(queries: &ServerQueries, altered: &[ChangedDeclaration], users: &[Affected]) -> Result<Tests> {
     let mut search = Search::default();
     search.begin(altered);
@@ -92,7 +94,7 @@ pub(crate) async fn of(queries: &ServerQueries, altered: &[ChangedDeclaration], 
     });
     search.place(queries, named.collect()).await?;
     let until = queries.deadlines.answer.min(Instant::now() + PATIENCE);
-    // Nobody is to wait for it: where time is up, the questions are taken back.
+    // At the deadline, the pending requests are cancelled.
     match tokio::time::timeout_at(until.into(), search.run(queries)).await {
         Ok(ended) => ended?,
         Err(_) => search.is_cut = true,
@@ -126,7 +128,7 @@ impl Search {
         Ok(())
     }
 
-    /// Asks who names the declarations that are next.
+    /// Requests the users of the next declarations.
     async fn step(&mut self, queries: &ServerQueries) -> Result<Vec<Use>> {
         let most = MAX_FOLLOWED.saturating_sub(self.followed);
         self.is_cut |= self.next.len() > most;
@@ -141,7 +143,7 @@ impl Search {
                 self.unanswered.get_or_insert_with(|| names::path(&found.file.path, &found.item));
                 Vec::new()
             });
-            // That it names itself is nothing new.
+            // A recursive use adds nothing.
             let is_other = |at: &At| at.0.path != found.file.path || !found.item.span.contains(at.1.start);
             let mut references = references.into_iter().filter(is_other).peekable();
             if references.peek().is_none()
@@ -154,7 +156,7 @@ impl Search {
         Ok(uses)
     }
 
-    /// Tells the tests among these, and has the others followed.
+    /// Reports the tests among these uses, and queues the other declarations.
     async fn place(&mut self, queries: &ServerQueries, uses: Vec<Use>) -> Result<()> {
         let queries = queries.clone();
         let mut placed = blocking(move || Ok(placed(&queries, uses))).await?;
@@ -167,7 +169,7 @@ impl Search {
                     self.follow_implied(&file, &holder, &cause, distance);
                     self.follow(&file, holder, cause, distance, in_tests.then_some(it));
                 }
-                // Code of a test file that is in no declaration: calls that make tests.
+                // Code of a test file outside of declarations: calls that define tests.
                 (None, None) if in_tests => self.report(&it, None),
                 (None, None) => {}
             }
@@ -181,7 +183,7 @@ impl Search {
         }
     }
 
-    /// What is called by no name of its own is called through what it is a part of.
+    /// A constructor or special method is called through its class, without its own name.
     fn follow_implied(&mut self, file: &Arc<File>, item: &OutlineItem, cause: &Arc<str>, distance: u32) {
         let is_implied = matches!(item.name.as_str(), "constructor" | "__construct")
             || item.name.len() > 4 && item.name.starts_with("__") && item.name.ends_with("__");
@@ -194,7 +196,7 @@ impl Search {
         }
     }
 
-    /// A test, by what it is or by its file.
+    /// Reports a test, which is one by its declaration or by its file.
     fn report(&mut self, it: &Use, test: Option<&OutlineItem>) {
         let (file, span) = &it.at;
         let anchor = test.map_or(usize::MAX, |it| it.name_span.start);
@@ -213,7 +215,7 @@ impl Search {
     }
 
     fn ended(mut self) -> Tests {
-        // Whether somebody names these was not found out.
+        // These declarations may be tests: their users were not requested.
         for step in std::mem::take(&mut self.next) {
             if let Some(it) = &step.otherwise {
                 self.report(it, Some(&step.found.item));
@@ -230,7 +232,7 @@ impl Search {
     }
 }
 
-/// What each use stands in; imports and words of the documentation lead to no test.
+/// The declarations around each use. Imports and documentation lead to no test.
 fn placed(queries: &ServerQueries, mut uses: Vec<Use>) -> Vec<Placed> {
     uses.sort_by(|a, b| (&a.at.0.path, a.at.1).cmp(&(&b.at.0.path, b.at.1)));
     let mut placed = Vec::with_capacity(uses.len());

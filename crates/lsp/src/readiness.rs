@@ -1,4 +1,5 @@
-//! When a server that has just started can be believed: by the work that it reports, by what it logs, or after a grace.
+//! Decides when a server that has just started is ready: by its work done progress, by its log, or after a grace
+//! period.
 
 use std::collections::HashSet;
 use std::sync::Mutex;
@@ -10,10 +11,10 @@ use tokio::sync::Notify;
 use semdex_config::Readiness;
 use semdex_engine::unpoisoned;
 
-/// After this a server is taken for ready, whatever it reports.
+/// After this time, a server counts as ready in any case.
 const READY_LIMIT: Duration = Duration::from_secs(300);
 
-/// What a server does that it reports.
+/// The work that a server reports.
 #[derive(Default)]
 pub(crate) struct Work {
     state: Mutex<WorkState>,
@@ -57,7 +58,7 @@ impl Work {
         self.news.notify_waiters();
     }
 
-    /// Resolves when what the table waits for has come, or will not come.
+    /// Resolves when the condition in the table is met or can no longer be met.
     pub(crate) async fn ready(&self, readiness: &Readiness) {
         let begun = Instant::now();
         let (grace, limit) = (begun + Duration::from_millis(readiness.grace_ms), begun + READY_LIMIT);

@@ -1,5 +1,5 @@
-//! Which declarations each file refers to by their names, as tree-sitter tells declarations and names apart: no type is
-//! known, so that several declarations of one name share what refers to it.
+//! Counts the references of each file to declarations by name, using tree-sitter tags. Types are unknown, so several
+//! declarations of one name share its references.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use super::tags::{FileTags, file_tags, walk};
 use semdex_engine::files::File;
 use semdex_model::{Answer, Coverage, Declared, FileReferences, MissingCode, Reference, References, SymbolKind};
 
-/// A declaration, as far as names go: the file's position in the list, and where the name begins.
+/// A declaration: the file's index in the list, and the offset of the name.
 type At = (u32, u32);
 
 pub(crate) fn of(queries: &ServerQueries) -> Answer<Arc<References>> {
@@ -88,7 +88,8 @@ fn reference(((file, at), (count, tests)): (At, (f32, f32))) -> Reference {
     Reference { file, at, count, tests }
 }
 
-/// The declarations that a name in a file may mean: its own, else those of files that it imports, else all.
+/// The declarations that a name in a file may refer to: those of the file, otherwise those of imported files, otherwise
+/// all.
 fn candidates(all: &[At], own: u32, near: &HashSet<u32>) -> Vec<At> {
     let among = |is_meant: &dyn Fn(u32) -> bool| all.iter().copied().filter(|it| is_meant(it.0)).collect::<Vec<_>>();
     let of_its_own = among(&|it| it == own);

@@ -1,4 +1,4 @@
-//! What stands in relation to a symbol or a place: definition, documentation, callers, callees, implementations.
+//! Relations of a symbol or a place: definition, documentation, callers, callees, implementations.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -35,7 +35,7 @@ pub(crate) async fn describe(
     let mut docs = symbol.docs.clone();
     if docs.is_none() && usages::is_up(queries) && queries.session.has("textDocument/hover") {
         let hover = queries.ask_at(&[], "textDocument/hover", &found.file, found.item.name_span.start).await?;
-        // What follows the signature in the hover is the documentation.
+        // The documentation follows the signature in the hover.
         let text = hover.ok().and_then(|it| wire::markup(&it));
         docs = text.and_then(|it| Some(it.rsplit_once("```")?.1.trim().to_owned())).filter(|it| !it.is_empty());
     }
@@ -114,7 +114,7 @@ pub(crate) async fn symbol_at(queries: &ServerQueries, file: Arc<File>, offset: 
         }
     }
     if answer.symbol.is_none() && answer.definition.is_none() {
-        // By the text alone: the name of a declaration is the declaration.
+        // From the text alone: the name of a declaration refers to the declaration.
         let found = queries.declaration_at(&file, span, &mut coverage).await?;
         answer.symbol = found.map(|it| symbol_of(queries, &it)).transpose()?;
         answer.definition = answer.symbol.as_ref().map(|it| it.name_at.clone());
@@ -128,7 +128,7 @@ pub(crate) async fn implementations(
 ) -> Result<Answer<(Symbol, Vec<Symbol>)>> {
     let mut coverage = Coverage::default();
     let found = queries.resolve(query, &mut coverage).await?;
-    // What it can do is known when it is up.
+    // The capabilities are known once the server is running.
     if let Err(failure) = queries.session.ready(queries.deadlines.ready).await {
         failure.note(&queries.session, &mut coverage);
     } else if !queries.session.has("textDocument/implementation") {
@@ -184,7 +184,7 @@ async fn implemented(queries: &ServerQueries, found: &ResolvedItem, coverage: &m
     Ok(all)
 }
 
-/// How many declarations of types name this one in their heads, so that they may implement it.
+/// The number of types whose signatures name this type, so that they may implement it.
 async fn derived(name: &str, files: &[Arc<File>]) -> Result<usize> {
     let (name, files) = (name.to_owned(), files.to_vec());
     blocking(move || {
@@ -212,13 +212,13 @@ pub(crate) async fn callers(queries: &ServerQueries, query: &SymbolQuery) -> Res
     }
     // Tests come last.
     let mut callers: BTreeMap<(bool, String, Option<usize>), Calls> = BTreeMap::new();
-    // What is read may be called later.
+    // A function that is read may be called later.
     let calling = |it: &Usage| matches!(it.role, Role::Call | Role::Read | Role::Other);
     for usage in used.items.into_iter().filter(calling) {
         let Some(file) = queries.files.get(&usage.place.file) else { continue };
         let outline = file.outline().clone();
         let enclosing = outline.enclosing(usage.place.start);
-        // A declaration of it in another file calls nothing.
+        // A declaration of the symbol in another file is not a call.
         if enclosing.iter().any(|it| it.name_span.contains(usage.place.start)) {
             continue;
         }

@@ -1,4 +1,5 @@
-//! One language server and everybody who asks it: questions in order, answers for one revision, nothing lost when it dies.
+//! The connection to one language server, across restarts: requests in order, answers for one revision, and recovery
+//! when the server ends.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -23,13 +24,13 @@ use semdex_engine::{Condition, Deadlines, EngineStatus, FileChange, Progress, un
 use semdex_lsp_client::{Client, RequestError};
 use semdex_model::{Coverage, LanguageId, Missing, MissingCode, State};
 
-/// A server that dies over a question is asked once more, and then not again.
+/// A request during which the server ends is repeated once.
 const MOST_DEATHS: u32 = 2;
-/// A server that has just come up may not know everything yet, and is asked again.
+/// A server that has just started may not know everything yet, so requests are repeated.
 const LEARNING: Duration = Duration::from_secs(5);
-/// What a server puts off because something changed is asked again after so long.
+/// The pause before a request is repeated that the server rejected because of a change.
 const AGAIN: Duration = Duration::from_millis(50);
-/// `ContentModified` and `ServerCancelled`: the server gives the question back unanswered.
+/// `ContentModified` and `ServerCancelled`: the server rejects the request because something changed.
 const PUT_OFF: [i64; 2] = [-32801, -32802];
 
 pub(crate) struct Session {
@@ -41,50 +42,50 @@ pub(crate) struct Session {
     pub status: watch::Sender<EngineStatus>,
     pub link: watch::Sender<Link>,
     pub capabilities: Mutex<Capabilities>,
-    /// What the server has pushed, by file.
+    /// The diagnostics that the server has pushed, by file.
     pub pushed: Pushed,
-    /// Held for reading by every question, and exclusively by a dry run: nobody else sees its state.
+    /// Held shared by every query, and exclusively by a dry run, so that no query sees the state of a dry run.
     pub gate: Arc<RwLock<()>>,
-    /// Somebody asks.
+    /// Notified when a query needs the server.
     pub wanted: Notify,
     /// The names in each text.
     pub tags: Tags,
-    /// So many were started.
+    /// The number of servers that were started.
     pub lives: AtomicU32,
-    /// Rises when the server has to begin anew, though nothing is wrong with it: what it has read is another now.
+    /// Increases when a healthy server has to restart, because something that it has read has changed.
     pub renewals: watch::Sender<u32>,
-    /// What the server read besides the texts, as it was when it was last looked at.
+    /// What the server read in addition to the texts, as it was at the last check.
     environment: Mutex<Environment>,
-    /// Since when the server is up.
+    /// When the server became available.
     up_since: Mutex<Option<Instant>>,
-    /// So many questions this server has answered.
+    /// The number of requests that this server has answered.
     answers: AtomicU32,
-    /// What this server refuses, though it answered such questions before.
+    /// Methods that this server refuses although it answered them before.
     refusals: Refusals,
-    /// The edits that a command has come to, while one is carried out. They are taken for its answer, and made by nobody.
+    /// The edits that a running command has requested. They are the result of the command, and are not applied.
     pub commanded: Mutex<Option<Vec<Value>>>,
-    /// It has shown that it knows the workspace.
+    /// The server has shown that it has indexed the workspace.
     pub is_proved: AtomicBool,
-    /// The last server died over a question, and none has answered one since.
+    /// The last server ended during a request, and no server has answered one since.
     is_suspect: AtomicBool,
     asked: Mutex<Option<Instant>>,
-    /// Since when a question has no answer, where none has come to another meanwhile.
+    /// When the oldest unanswered request was sent, if no other request was answered since.
     unanswered: Mutex<Option<Instant>>,
     documents: Mutex<DocumentSync>,
-    /// What was said against files.
+    /// Diagnostics by state of the texts.
     pub checked: Checked,
-    /// Who imports whom, and in which texts.
+    /// The import graph, and the texts that it belongs to.
     pub import_graph: Mutex<Option<(Arc<Files>, Arc<ImportGraph>)>>,
 }
 
-/// The way to the server.
+/// The connection state.
 #[derive(Debug, Clone)]
 pub(crate) enum Link {
-    /// Nobody has asked yet, or not for long.
+    /// No query has needed the server yet, or for a long time.
     Idle,
-    /// Not now; it will come up.
+    /// Not available now, but will be.
     Waiting(Missing),
-    /// Not until someone does something.
+    /// Not available until the user intervenes.
     Down(Missing),
     Up {
         client: Client,
@@ -92,16 +93,16 @@ pub(crate) enum Link {
     },
 }
 
-/// Why the server did not answer a question.
+/// Why the server did not answer a request.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Failure {
-    /// It could not: it is loading, restarting, not there, or out of time.
+    /// It could not: it is loading, restarting, missing, or out of time.
     Lacking(Missing),
-    /// It would not, for a reason that is its own.
+    /// It refused, with this message.
     Refused(String),
 }
 
-/// Texts that are only tried. Dropped, also by who goes away in the middle of it, they are taken back.
+/// Texts of a dry run. Dropping it restores the previous texts, also when the query is cancelled.
 #[must_use]
 pub(crate) struct Trial<'a>(&'a Session);
 
@@ -110,7 +111,7 @@ impl Drop for Trial<'_> {
         let session = self.0;
         let mut documents = session.documents();
         let tried = documents.end_trial();
-        // What was pushed meanwhile speaks of texts that never were.
+        // Diagnostics pushed during the dry run belong to its texts.
         session.pushed.forget_files();
         let client = match &*session.link.borrow() {
             Link::Up { client, .. } => client.clone(),
@@ -194,7 +195,7 @@ impl Session {
 
     pub(crate) fn documents(&self) -> MutexGuard<'_, DocumentSync> {
         self.documents.lock().unwrap_or_else(|poisoned| {
-            // What the server was sent is not known any more: the next one is sent all.
+            // The state of the server's documents is unknown. A new server is sent everything.
             self.documents.clear_poison();
             if let Link::Up { client, .. } = &*self.link.borrow() {
                 client.close("what it was told is not known after a fault of semdex");
@@ -207,18 +208,18 @@ impl Session {
         unpoisoned::lock(&self.capabilities).has(method)
     }
 
-    /// What decides all that the server says of these texts.
+    /// Everything that determines the server's diagnostics of these texts.
     pub(crate) fn inputs_of(&self, files: &Files) -> Inputs {
         Inputs::new(files, self.lives.load(Ordering::Relaxed), *self.renewals.borrow())
     }
 
-    /// Somebody asks: the server is started where it is not up, and stays.
+    /// Records that a query needs the server: it is started if necessary, and kept running.
     pub(crate) fn want(&self) {
         *unpoisoned::lock(&self.asked) = Some(Instant::now());
         self.wanted.notify_one();
     }
 
-    /// How long nobody has asked.
+    /// The time since the last query.
     pub(crate) fn idle(&self) -> Duration {
         unpoisoned::lock(&self.asked).map_or(Duration::MAX, |it| it.elapsed())
     }
@@ -230,20 +231,21 @@ impl Session {
             Link::Up { client, .. } => client.clone(),
             _ => return,
         };
-        // Sent under the lock, so that notes leave in the order of the changes. With a full queue they are sent with
-        // the next question.
+        // Sent under the lock, so that notifications leave in the order of the changes. If the queue is full, they are
+        // sent with the next request.
         if let Some(slot) = client.try_slot() {
             slot.notify(&documents.preamble(&[]));
         }
     }
 
-    /// Has the server take these texts for those of the files, until the guard is dropped.
+    /// Replaces the texts of these files at the server until the guard is dropped.
     pub(crate) fn try_texts(&self, texts: BTreeMap<String, Arc<str>>) -> Trial<'_> {
         self.documents().begin_trial(texts);
         Trial(self)
     }
 
-    /// Whether what the server read when it was started is another than when this was last asked; then it begins anew.
+    /// Whether something that the server read at its start has changed since the last call. Then the server is
+    /// restarted.
     pub(crate) fn check_environment(&self, files: &Arc<Files>) -> bool {
         let mut environment = self.environment.lock().unwrap_or_else(|poisoned| {
             let mut content = poisoned.into_inner();
@@ -259,7 +261,7 @@ impl Session {
         has_changed
     }
 
-    /// Has the server begin anew: what it has read is another.
+    /// Restarts the server because something that it has read has changed.
     pub(crate) fn renew(&self) {
         let missing = self.renewing();
         self.documents().note_outside();
@@ -273,7 +275,7 @@ impl Session {
         self.renewals.send_modify(|it| *it += 1);
     }
 
-    /// Why a server that is begun anew does not answer yet.
+    /// Why a server that is being restarted does not answer yet.
     pub(crate) fn renewing(&self) -> Missing {
         let server = self.row.server();
         let detail =
@@ -281,7 +283,7 @@ impl Session {
         self.missing(MissingCode::EngineRestarting, detail)
     }
 
-    /// Another server is started: nothing is known of it.
+    /// A new server is started. Everything that is known about the previous one is reset.
     pub(crate) fn begin_life(&self) -> u32 {
         self.answers.store(0, Ordering::Relaxed);
         self.is_proved.store(false, Ordering::Relaxed);
@@ -290,28 +292,28 @@ impl Session {
         self.lives.fetch_add(1, Ordering::Relaxed) + 1
     }
 
-    /// The server is up and may be asked from now on. Whether it can be believed shows once it has answered.
+    /// The server is available from now on. Its first answer shows whether it works.
     pub(crate) fn hand_out(&self, client: Client, life: u32) {
         *unpoisoned::lock(&self.up_since) = Some(Instant::now());
         self.link.send_replace(Link::Up { client, life });
     }
 
-    /// Whether the server has come up just now, so that it may still be learning.
+    /// Whether the server has become available only recently, so that it may still be indexing.
     pub(crate) fn is_young(&self) -> bool {
         unpoisoned::lock(&self.up_since).is_none_or(|it| it.elapsed() < LEARNING)
     }
 
-    /// So many questions the server that is or was up last has answered.
+    /// The number of requests that the current or last server has answered.
     pub(crate) fn answers(&self) -> u32 {
         self.answers.load(Ordering::Relaxed)
     }
 
-    /// Whether the last server died over a question: that the next one is started says nothing of it.
+    /// Whether the last server ended during a request. Then a successful start does not show that the server works.
     pub(crate) fn is_suspect(&self) -> bool {
         self.is_suspect.load(Ordering::Relaxed)
     }
 
-    /// It has answered: it is as ready as it can be.
+    /// The server has answered, so it is ready.
     fn note_answer(&self, life: u32) {
         *unpoisoned::lock(&self.unanswered) = None;
         self.answers.fetch_add(1, Ordering::Relaxed);
@@ -331,7 +333,7 @@ impl Session {
         });
     }
 
-    /// A question came to its deadline unanswered: until one is answered nobody can say that the server is ready.
+    /// A request passed its deadline unanswered. The server does not count as ready until it answers one.
     fn note_silence(&self, begun: Instant) {
         unpoisoned::lock(&self.unanswered).get_or_insert(begun);
         let stage = format!("{} does not answer", self.row.server());
@@ -345,7 +347,7 @@ impl Session {
         });
     }
 
-    /// Waits until the server is up and can be believed.
+    /// Waits until the server is ready.
     pub(crate) async fn ready(&self, deadline: Instant) -> Result<(Client, u32), Failure> {
         self.want();
         let mut link = self.link.subscribe();
@@ -365,7 +367,7 @@ impl Session {
         }
     }
 
-    /// Asks one question, with these files open. Where the server dies over it, asks the next one, once.
+    /// Sends a request, with these files open. If the server ends during it, repeats it once at the next server.
     pub(crate) async fn ask(
         &self,
         open: &[&str],
@@ -383,7 +385,7 @@ impl Session {
                         let mut documents = self.documents();
                         let current = matches!(&*self.link.borrow(), Link::Up { life: now, .. } if *now == life);
                         if !current {
-                            // What is known of its documents speaks of the next server already.
+                            // The recorded documents already belong to the next server.
                             continue;
                         }
                         slot.plain(&documents.preamble(open), method, params)
@@ -438,12 +440,12 @@ impl Session {
         }
     }
 
-    /// How long the server has left a question unanswered.
+    /// How long the server has left a request unanswered.
     pub(crate) fn silence(&self) -> Duration {
         unpoisoned::lock(&self.unanswered).map_or(Duration::ZERO, |it| it.elapsed())
     }
 
-    /// Tells the server which files are open from now on. Answers with its number.
+    /// Opens these files at the server. Returns the server's number.
     pub(crate) async fn open(&self, files: &[&str], deadlines: Deadlines) -> Result<u32, Failure> {
         let (client, life) = self.ready(deadlines.ready).await?;
         let slot = client.slot(deadlines.answer).await.map_err(|error| match error {
@@ -455,7 +457,7 @@ impl Session {
         Ok(life)
     }
 
-    /// This server is gone. Whoever sees it first says so; the supervisor brings the next.
+    /// The server has ended. The first caller records it, and the supervisor starts the next server.
     pub(crate) fn lost(&self, life: u32, reason: &str) -> Missing {
         let detail = format!("{} is being restarted: {reason}", self.row.server());
         let missing = self.missing(MissingCode::EngineRestarting, detail);
@@ -477,8 +479,8 @@ impl Session {
         missing
     }
 
-    /// Puts a small question to a server that has just come up. Where the last one died over a question, only an answer to
-    /// such a one tells that this one is well.
+    /// Sends a small request to a server that has just started. If the last server ended during a request, only an
+    /// answer to such a request shows that this one works.
     pub(crate) async fn probe(&self, client: &Client, life: u32, deadline: Instant) {
         let Some(first) = self.first_file(&self.documents().files().clone()) else { return self.note_ready(life) };
         let methods = ["textDocument/documentSymbol", "textDocument/definition"];
@@ -502,13 +504,13 @@ impl Session {
         }
     }
 
-    /// The directories that the server takes for roots.
+    /// The server's root directories.
     pub(crate) fn folders(&self) -> Vec<String> {
         let files = self.documents().files().clone();
         environment::folders(&self.row, &files)
     }
 
-    /// A file of its languages: some servers load nothing before one is open.
+    /// A file of the server's languages: some servers load nothing before one is open.
     pub(crate) fn first_file(&self, files: &Files) -> Option<String> {
         files.iter().find(|it| self.service.row_of(&it.path).is_some()).map(|it| it.path.to_string())
     }

@@ -1,5 +1,5 @@
-//! Brings a language server up when somebody asks, and keeps it up: waits until it can be believed, starts it again with
-//! growing pauses when it dies, ends it when nobody asks any more or when it takes too much memory.
+//! Starts a language server on demand and keeps it running: waits until it is ready, restarts it with growing pauses
+//! when it ends, and ends it when it is idle or uses too much memory.
 
 use std::path::Path;
 use std::process::Command;
@@ -25,26 +25,26 @@ use semdex_process::{fault, named_pipes, resource_usage};
 
 const FIRST_PAUSE: Duration = Duration::from_millis(200);
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
-/// Having lived this long and answered, or having answered so many questions, it was well: the next pause is the first
-/// again.
+/// A server that has run this long and answered, or has answered so many requests, was healthy. The next pause is the
+/// shortest again.
 const HEALTHY: Duration = Duration::from_secs(30);
 const ENOUGH_ANSWERS: u32 = 5;
-/// So many bad lives in a row, and the server is said to be broken, and not started again soon.
+/// After so many unhealthy runs in a row, the server counts as broken, and the next start is delayed.
 const BROKEN_AFTER: u32 = 4;
 const LONG_PAUSE: Duration = Duration::from_secs(30);
-/// A program that is not there is looked for again so long after.
+/// The pause before a missing program is searched again.
 const NEXT_LOOK: Duration = Duration::from_secs(2);
 const INITIALIZE_LIMIT: Duration = Duration::from_secs(60);
 const GOODBYE_LIMIT: Duration = Duration::from_secs(2);
 const WATCH_EVERY: Duration = Duration::from_secs(1);
-/// Every so many looks the memory of all its processes is counted.
+/// The memory of all its processes is summed at every so many checks.
 const COUNTED_EVERY: u32 = 5;
-/// A server that has come up has so long to answer its first question; else it is said to be up with a later one.
+/// The time limit of a server's first answer. After it, a later answer makes the server ready.
 const PROBE_LIMIT: Duration = Duration::from_secs(20);
-/// Nobody has asked for so long: it is ended.
+/// A server without a query for this time is ended.
 const IDLE_LIMIT: Duration = Duration::from_secs(15 * 60);
 const MEMORY_LIMIT: u64 = 4096;
-/// A server that answers nothing for so long hangs.
+/// A server that answers nothing for this time hangs.
 const DEADLINE: Duration = Duration::from_secs(60);
 
 /// Runs until `stop`.
@@ -54,20 +54,20 @@ pub(crate) async fn run(session: Arc<Session>, stop: CancellationToken) {
     down(&session, Condition::Idle, Link::Down(session.missing(MissingCode::EngineDown, detail)));
 }
 
-/// The task that does this panicked, and the server is gone with it.
+/// The supervising task panicked, which ended the server.
 pub(crate) fn fell(session: &Session) {
     let detail = format!("what runs {} met a fault, which is in the log", session.row.server());
     down(session, Condition::Broken, Link::Waiting(session.missing(MissingCode::EngineRestarting, detail)));
-    // Whoever waits for it is still there.
+    // A query may still wait for the server.
     session.wanted.notify_one();
 }
 
 enum Ended {
     Stopped,
-    /// Nobody asks any more.
+    /// No query needs it.
     Idle,
     NotThere(Missing),
-    /// It has to begin anew: what it read when it was started is another.
+    /// It has to restart, because something that it read at its start has changed.
     Renewed,
     Died {
         reason: String,
@@ -78,7 +78,7 @@ enum Ended {
 async fn supervise(session: &Arc<Session>, stop: &CancellationToken) {
     let mut pause = FIRST_PAUSE;
     let mut deaths = 0;
-    // What is missing is known before anybody asks.
+    // A missing program is reported before the first query.
     let mut missing = lack(session);
     loop {
         match missing.take() {
@@ -95,7 +95,7 @@ async fn supervise(session: &Arc<Session>, stop: &CancellationToken) {
             Ended::Stopped => return,
             Ended::Idle => {
                 (pause, deaths) = (FIRST_PAUSE, 0);
-                // Whoever asked before has its answer; only who has asked just now is not to be forgotten.
+                // Earlier queries have their answers. Only a query that has just arrived must not be lost.
                 let _ = session.wanted.notified().now_or_never();
                 if session.idle() < IDLE_LIMIT {
                     session.wanted.notify_one();
@@ -127,7 +127,7 @@ async fn supervise(session: &Arc<Session>, stop: &CancellationToken) {
                     let detail = format!("{server} is being restarted: {reason}");
                     let waiting = session.missing(MissingCode::EngineRestarting, detail);
                     down(session, Condition::Broken, Link::Waiting(waiting));
-                    // Whoever waits for it is still there.
+                    // A query may still wait for the server.
                     session.wanted.notify_one();
                 } else {
                     let detail = format!(
@@ -168,7 +168,7 @@ fn down(session: &Session, condition: Condition, link: Link) {
     session.link.send_replace(link);
 }
 
-/// Why there is no server to be started.
+/// Why no server can be started.
 fn lack(session: &Session) -> Option<Missing> {
     let (row, title) = (&session.row, session.row.title());
     if row.keys.runs_code == Some(true) && !session.trusted {
@@ -195,7 +195,7 @@ fn lack(session: &Session) -> Option<Missing> {
     None
 }
 
-/// One server, from its start to its end.
+/// Runs one server from its start to its end.
 async fn live(session: &Arc<Session>, stop: &CancellationToken) -> Ended {
     if let Some(missing) = lack(session) {
         return Ended::NotThere(missing);
@@ -262,7 +262,7 @@ async fn live(session: &Arc<Session>, stop: &CancellationToken) -> Ended {
     }
 }
 
-/// Whether it was of use while it lived.
+/// Whether the server was healthy.
 fn was_well(session: &Session, born: Instant) -> bool {
     let answers = session.answers();
     let hung = session.silence() > Duration::ZERO;
@@ -271,15 +271,15 @@ fn was_well(session: &Session, born: Instant) -> bool {
 
 fn command(session: &Session, program: &Program) -> Command {
     let mut command = Command::new(&program.path);
-    // Without trust no configuration of the workspace is read for standing where the program is started, and a script's
-    // interpreter is not looked for there.
+    // Without trust, the program's directory is not the workspace, so it reads no configuration of the workspace and a
+    // script's interpreter is not searched there.
     let (root, trusted) = (session.root.directory(), session.trusted);
     command.args(&program.arguments).current_dir(if trusted { root } else { Path::new("/") });
     command.envs(session.row.keys.env.iter().flatten());
     command
 }
 
-/// Introduces itself, waits until the server can be believed, hands the connection out, and watches it.
+/// Initializes the server, waits until it is ready, publishes the connection, and monitors it.
 async fn serve(session: &Arc<Session>, client: &Client, process: &Child, work: &Work, life: u32) -> Ended {
     let died = |reason: String| Ended::Died { reason, was_well: false };
     session.status.send_modify(|status| {
@@ -305,7 +305,7 @@ async fn serve(session: &Arc<Session>, client: &Client, process: &Child, work: &
         [Message::plain("initialized", &json!({})), Message::plain("workspace/didChangeConfiguration", &settings)];
     match client.slot(limit).await {
         Ok(slot) => {
-            // What it has open begins anew, and some servers load nothing before the first document is open.
+            // The new server has no open documents, and some servers load nothing before the first one is open.
             let mut documents = session.documents();
             documents.restart(saves, repeats);
             let first = session.first_file(documents.files());
@@ -364,7 +364,7 @@ async fn goodbye(client: &Client, process: &Child) {
         && let Ok(slot) = client.slot(deadline).await
     {
         slot.notify(&[Message::plain("exit", &Value::Null)]);
-        // Where it does not end in time, dropping the process ends it.
+        // If it does not end in time, dropping the process kills it.
         let _ = tokio::time::timeout_at(deadline.into(), process.exited()).await;
     }
 }

@@ -1,4 +1,4 @@
-//! The declaration that a symbol query means.
+//! Finds the declaration that a symbol query refers to.
 
 use std::sync::Arc;
 
@@ -8,12 +8,12 @@ use semdex_engine::files::File;
 use semdex_engine::{Result, blocking};
 use semdex_model::{Code as ProblemCode, Coverage, Error, Help, MissingCode, Symbol, SymbolKind, SymbolQuery};
 
-/// Files without a grammar are outlined by the server: so many at most for one name.
+/// The server outlines files without a grammar. This is the most files for one name.
 const MOST_OUTLINED: usize = 60;
 const MOST_CANDIDATES: usize = 20;
 
 impl ServerQueries {
-    /// The one declaration that a query means.
+    /// The declaration that a query refers to.
     pub(crate) async fn resolve(&self, query: &SymbolQuery, coverage: &mut Coverage) -> Result<ResolvedItem> {
         let (within, chain) = match query.symbol.rsplit_once("::") {
             Some((file, chain)) => (Some(file.to_owned()), chain),
@@ -55,7 +55,7 @@ impl ServerQueries {
         self.check()?;
         let mut found = chosen(all);
         match found.len() {
-            // Nothing is known to be unknown while not all could be asked.
+            // With incomplete coverage, the symbol may exist.
             0 if !coverage.complete => {
                 let why = coverage.missing.iter().find(|it| it.code.passes()).or(coverage.missing.first());
                 let detail = why.map(|it| it.detail.as_str()).unwrap_or_default();
@@ -70,7 +70,7 @@ impl ServerQueries {
             }
             0 => {
                 let mut unknown = self.unknown(query, self.near(last).await?);
-                // It may be declared where nobody looks.
+                // It may be declared in a file that is not indexed.
                 if let Some(lack) = unindexed::naming(self, last).await?.first() {
                     unknown.detail = format!("{}; {}", unknown.detail, lack.detail);
                 }
@@ -100,7 +100,7 @@ impl ServerQueries {
         Error::new(ProblemCode::UnknownSymbol, detail).suggesting(near)
     }
 
-    /// The paths of symbols whose names are like this one.
+    /// The paths of symbols with similar names.
     async fn near(&self, name: &str) -> Result<Vec<String>> {
         let files: Vec<Arc<File>> =
             self.own_files().into_iter().filter(|it| self.grammar_of(&it.path).is_some()).collect();
@@ -122,8 +122,8 @@ impl ServerQueries {
     }
 }
 
-/// Those that name something in full come before those of whose path only the end was given; of one path the one with a
-/// body counts, and of a function of C that in the file that defines it.
+/// Prefers declarations whose full path was given to those of which only the end was given. Of declarations with one
+/// path, the one with a body is chosen, and for C functions the one in the file that defines it.
 fn chosen(all: Vec<(bool, ResolvedItem)>) -> Vec<ResolvedItem> {
     let has_full = all.iter().any(|it| it.0);
     let mut found: Vec<ResolvedItem> = Vec::new();

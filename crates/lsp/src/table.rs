@@ -1,4 +1,4 @@
-//! The language servers as data: the embedded table, and what the configuration files put over it.
+//! The language servers as data: the embedded table, overridden by the configuration files.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{LazyLock, Mutex};
@@ -8,11 +8,11 @@ use semdex_config::LanguageKeys;
 use semdex_engine::unpoisoned;
 use semdex_model::{Language, LanguageId};
 
-/// Checked by a test; a row that does not parse would leave only the configured languages.
+/// A test parses it. If a row did not parse, only the configured languages would be left.
 static BUILT_IN: LazyLock<BTreeMap<String, LanguageKeys>> =
     LazyLock::new(|| toml::from_str(include_str!("servers.toml")).unwrap_or_default());
 
-/// One language and how it is served.
+/// One language and its server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Row {
     pub name: String,
@@ -24,13 +24,13 @@ impl Row {
         self.keys.title.as_deref().unwrap_or(&self.name)
     }
 
-    /// The server as the status names it.
+    /// The server's name in the status.
     pub(crate) fn server(&self) -> &str {
         let program = || self.keys.command.as_ref().and_then(|it| it.first()).map(|it| base_name(it));
         self.keys.server.as_deref().or_else(program).unwrap_or(&self.name)
     }
 
-    /// How to install the server.
+    /// How to install the server, as a sentence.
     pub(crate) fn install(&self) -> String {
         match &self.keys.install {
             Some(how) if how.starts_with("see ") => how.clone(),
@@ -39,12 +39,12 @@ impl Row {
         }
     }
 
-    /// Whether the server has to end what it is asked by this method, though nobody waits any more.
+    /// Whether requests of this method are never cancelled.
     pub(crate) fn is_uncancelled(&self, method: &str) -> bool {
         self.keys.uncancelled.iter().flatten().any(|it| it == method)
     }
 
-    /// As the protocol names the language of a file.
+    /// The protocol's language ID of a file.
     pub(crate) fn language_id(&self, file: &str) -> Option<&str> {
         let name = file.rsplit('/').next().unwrap_or(file);
         let by_name = || self.keys.file_names.as_ref()?.get(name);
@@ -52,7 +52,7 @@ impl Row {
         by_name().or_else(by_extension).map(String::as_str)
     }
 
-    /// Whether the server reads files of this name: the language's, and those that make a directory a root.
+    /// Whether the server reads files of this name: source files and root markers.
     pub(crate) fn is_read(&self, name: &str) -> bool {
         self.language_id(name).is_some() || self.marks_root(name)
     }
@@ -62,7 +62,7 @@ impl Row {
         self.keys.roots.iter().flatten().any(|root| root == name)
     }
 
-    /// The language as all modules above know it. Two rows that say the same are one.
+    /// The language as a model type. Rows with the same values share one.
     fn language(&self) -> LanguageId {
         static KNOWN: Mutex<Option<HashMap<String, LanguageId>>> = Mutex::new(None);
         let list = |it: &Option<BTreeMap<String, String>>| -> Vec<String> {
@@ -73,7 +73,7 @@ impl Row {
         let key = format!("{} {} {extensions:?} {file_names:?} {indent:?}", self.name, self.title());
         let mut known = unpoisoned::lock(&KNOWN);
         *known.get_or_insert_default().entry(key).or_insert_with(|| {
-            // Kept as long as the process lives: once for each different row.
+            // Leaked once for each different row, so it lives as long as the process.
             let text = |it: &str| -> &'static str { Box::leak(it.to_owned().into_boxed_str()) };
             let texts = |it: Vec<String>| -> &'static [&'static str] {
                 Box::leak(it.iter().map(|it| text(it)).collect::<Vec<_>>().into_boxed_slice())
@@ -93,7 +93,7 @@ impl Row {
     }
 }
 
-/// The languages that one server serves. The first row says how it is started.
+/// The languages of one server. The first row determines how it is started.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Service {
     pub rows: Vec<Row>,
@@ -105,7 +105,7 @@ impl Service {
         self.rows.first()
     }
 
-    /// Whether a file is none of the code, and may say how the server reads that: what makes a directory a root.
+    /// Whether a file is a root marker and not a source file, so that it may configure the server.
     pub(crate) fn is_configuration(&self, file: &str) -> bool {
         self.row_of(file).is_none() && self.rows.iter().any(|it| it.is_read(base_name(file)))
     }
@@ -115,13 +115,13 @@ impl Service {
         self.rows.iter().find(|it| it.language_id(file).is_some())
     }
 
-    /// Whether the server reads this file from the disk alone, since it makes a root and is no source that is sent.
+    /// Whether the server reads this file only from disk, because it is a root marker and not a source file.
     pub(crate) fn is_manifest(&self, file: &str) -> bool {
         self.row_of(file).is_none() && self.rows.iter().any(|it| it.marks_root(base_name(file)))
     }
 }
 
-/// All services, the built-in ones with what is configured put over them, in the order of their names.
+/// All services: the built-in ones overridden by the configuration, in the order of their names.
 pub(crate) fn services(configured: &BTreeMap<String, LanguageKeys>) -> Vec<Service> {
     let mut all = BUILT_IN.clone();
     for (name, keys) in configured {
@@ -147,8 +147,8 @@ pub(crate) fn services(configured: &BTreeMap<String, LanguageKeys>) -> Vec<Servi
     rows.iter().filter(is_main).map(of).collect()
 }
 
-/// What the row of a language says where another command is configured. What was said of the built-in server is not true
-/// of another one: of those that the row knows it says what is, and of any other nobody knows what it runs.
+/// The row of a language whose configured command is another program. The built-in values describe only the built-in
+/// program. Known other programs have values in the row. What any other program runs is unknown.
 fn other_program(command: &[String], base: LanguageKeys) -> LanguageKeys {
     let program = |command: &[String]| command.first().map(|it| base_name(it).to_owned());
     let named = program(command);

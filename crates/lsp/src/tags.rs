@@ -1,4 +1,4 @@
-//! The names that each text uses, and how often, as tree-sitter's tags report them; kept by file.
+//! The names that each text uses and their counts, from tree-sitter tags, cached by file.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, Mutex};
@@ -9,7 +9,7 @@ use semdex_engine::files::File;
 use semdex_engine::unpoisoned;
 use semdex_model::{OutlineItem, Span, SymbolKind};
 
-/// The text that the names are of, and the names.
+/// The hash of the text, and its names.
 type Known = (blake3::Hash, Arc<FileTags>);
 
 /// The names in the texts of a service, by file.
@@ -18,7 +18,7 @@ pub(crate) struct Tags {
     known: Mutex<HashMap<Arc<str>, Known>>,
 }
 
-/// How often each name stands in a text, and how often of that in test code.
+/// How often each name occurs in a text, and how often of that in test code.
 pub(crate) type FileTags = Vec<(Box<str>, u32, u32)>;
 
 impl Tags {
@@ -33,7 +33,7 @@ impl Tags {
         tags
     }
 
-    /// What is gone is forgotten.
+    /// Removes files that no longer exist.
     pub(crate) fn keep_only(&self, files: &[Arc<File>]) {
         let mut known = unpoisoned::lock(&self.known);
         if known.len() > files.len() {
@@ -43,7 +43,7 @@ impl Tags {
     }
 }
 
-/// What the names in a text are, its declarations' own left out.
+/// The names in a text, without those of its own declarations.
 pub(crate) fn file_tags(grammar: Option<&'static Grammar>, file: &File) -> FileTags {
     let mut declared: HashSet<usize> = HashSet::new();
     let mut tests: Vec<Span> = Vec::new();
@@ -66,7 +66,7 @@ pub(crate) fn file_tags(grammar: Option<&'static Grammar>, file: &File) -> FileT
     counts.into_iter().map(|(name, (count, tests))| (name.into(), count, tests)).collect()
 }
 
-/// The declarations that others can name: not what stands inside of functions.
+/// Visits the declarations that other files can name, which are not inside functions.
 pub(crate) fn walk<'f>(file: &'f File, visit: &mut dyn FnMut(&'f OutlineItem)) {
     let mut pending: Vec<&OutlineItem> = file.outline().items.iter().rev().collect();
     while let Some(item) = pending.pop() {

@@ -1,5 +1,5 @@
-//! What test programs print of their tests, as far as many do it alike: pytest, unittest, jest, vitest, mocha, node's own
-//! test runner, and whatever prints `3 passed, 1 failed` and `FAILED name - message`.
+//! Parses the output of test programs in common formats: pytest, unittest, jest, vitest, mocha, node's test runner, and
+//! any program that prints `3 passed, 1 failed` and `FAILED name - message`.
 
 use semdex_engine::verify::report::Excerpt;
 use semdex_engine::verify::text::finding;
@@ -8,7 +8,7 @@ use semdex_model::TestFailure;
 
 const MOST_FAILURES: usize = 1000;
 const MOST_PLACES: usize = 10_000;
-/// Where in the counts each word belongs.
+/// The indices of the counts.
 const PASSED: usize = 0;
 const FAILED: usize = 1;
 const SKIPPED: usize = 2;
@@ -20,9 +20,9 @@ type Counts = [usize; 3];
 pub(crate) struct TestLines {
     failures: Vec<Failure>,
     counts: Option<Counts>,
-    /// `Ran 3 tests in 0.1s`, of which the next line says what became.
+    /// `Ran 3 tests in 0.1s`. The next line has the result.
     ran: Option<usize>,
-    /// The failure whose traceback this is.
+    /// The current traceback belongs to the last failure.
     is_traced: bool,
     /// `file:3: AssertionError`
     places: Vec<(String, usize)>,
@@ -70,7 +70,7 @@ impl TestLines {
         }
     }
 
-    /// `  File "a.py", line 3, in test_x`, and at the end of it what was raised.
+    /// `  File "a.py", line 3, in test_x`, and the exception at the end of the traceback.
     fn trace(&mut self, line: &str) {
         let Some(failure) = self.failures.last_mut().filter(|_| self.is_traced) else { return };
         if let Some((file, rest)) = line.trim_start().strip_prefix("File \"").and_then(|it| it.split_once("\", line "))
@@ -109,7 +109,7 @@ impl TestLines {
     }
 }
 
-/// `== 1 failed, 2 passed, 3 skipped in 0.1s ==`. Of several such lines the last one counts that speaks of tests.
+/// `== 1 failed, 2 passed, 3 skipped in 0.1s ==`. The last such line with counts of tests is used.
 fn counts(line: &str) -> Option<Counts> {
     let words: Vec<&str> = line.split([' ', ',', '=']).filter(|it| !it.is_empty()).collect();
     if matches!(words[..], ["Snapshots:", ..] | ["Test", "Suites:" | "Files", ..]) {
@@ -119,7 +119,7 @@ fn counts(line: &str) -> Option<Counts> {
         let at = words.iter().position(|it| names.contains(it))?;
         words.get(at.checked_sub(1)?)?.parse::<usize>().ok()
     };
-    // Errors of a test's surroundings; elsewhere the word may speak of anything.
+    // Errors in fixtures. In other lines, the word may refer to anything.
     let seconds = |it: &&str| it.strip_suffix('s').is_some_and(|it| it.parse::<f64>().is_ok());
     let is_timed = words.windows(2).any(|it| it.first() == Some(&"in") && it.get(1).is_some_and(seconds));
     let errors = of(&["error", "errors"]).filter(|_| is_timed);
@@ -129,7 +129,7 @@ fn counts(line: &str) -> Option<Counts> {
     })
 }
 
-/// A line for each count: `# pass 3`, `2 passing (5ms)`.
+/// A line with one count: `# pass 3`, `2 passing (5ms)`.
 fn part(line: &str) -> Option<(usize, usize)> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let (word, count) = match words[..] {
@@ -170,7 +170,7 @@ fn end_of_unittest(line: &str, ran: usize) -> Option<Counts> {
     Some([ran.saturating_sub(failed + skipped), failed, skipped])
 }
 
-/// `FAIL: test_x (tests.test_a.T.test_x)`: by the name that unittest takes.
+/// `FAIL: test_x (tests.test_a.T.test_x)`. Returns the name that unittest accepts.
 fn headed(line: &str) -> Option<String> {
     let rest = line.strip_prefix("FAIL: ").or_else(|| line.strip_prefix("ERROR: "))?;
     let (name, path) = rest.strip_suffix(')')?.split_once(" (")?;

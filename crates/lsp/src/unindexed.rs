@@ -1,6 +1,6 @@
-//! Files that the server reads from the disk and whose uses of a symbol nobody can list: those that are no texts of the
-//! workspace, and those that code includes by a name of no language. Where one of them may hold the symbol's name, no
-//! answer about the symbol is complete.
+//! Files that the server reads from disk and whose uses of a symbol are unknown: files that are not indexed, and
+//! included files without a known language. If one of them may contain the symbol's name, no answer about the symbol is
+//! complete.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -13,7 +13,8 @@ use semdex_engine::unindexed::{self, is_installed};
 use semdex_engine::{Result, blocking};
 use semdex_model::{Missing, MissingCode};
 
-/// What an answer about a name lacks, since files of the server's languages that may hold it are no texts.
+/// The missing coverage of an answer about a name, for files of the server's languages that are not indexed and may
+/// contain it.
 pub(crate) async fn naming(queries: &ServerQueries, name: &str) -> Result<Vec<Missing>> {
     if queries.files.unindexed_files().is_empty() {
         return Ok(Vec::new());
@@ -26,7 +27,7 @@ pub(crate) async fn naming(queries: &ServerQueries, name: &str) -> Result<Vec<Mi
     .await
 }
 
-/// Texts of no language that the code includes and that hold a symbol's name: the server may know nothing of them.
+/// Texts without a language that the code includes and that contain a symbol's name. The server may not know them.
 pub(crate) async fn included(queries: &ServerQueries, found: &ResolvedItem) -> Result<Vec<Arc<File>>> {
     if !found.has_headers() {
         return Ok(Vec::new());
@@ -43,7 +44,7 @@ pub(crate) async fn included(queries: &ServerQueries, found: &ResolvedItem) -> R
     .await
 }
 
-/// What an answer lacks for such a text.
+/// The missing coverage for such a text.
 pub(crate) fn of_no_language(file: &str, name: &str) -> Missing {
     let detail = format!(
         "`{file}` is included, holds the word `{name}` and is of no language here: list it under `file_names` of \
@@ -52,13 +53,13 @@ pub(crate) fn of_no_language(file: &str, name: &str) -> Missing {
     Missing::new(MissingCode::Unsupported, file, detail)
 }
 
-/// What an answer lacks where the server tells a place in a file of the workspace that is no text of it.
+/// The missing coverage if the server reports a place in a file of the workspace that is not indexed.
 pub(crate) fn of_no_text(file: &str, name: &str) -> Missing {
     let detail = format!("`{name}` is also named in `{file}`, which is no text that is analysed");
     Missing::new(MissingCode::Unsupported, file, detail)
 }
 
-/// Whether a file by its name relative to the root lies in the workspace, and in no directory of what is installed.
+/// Whether a path relative to the root is in the workspace and not in a directory of installed packages.
 pub(crate) fn is_of_workspace(file: &str) -> bool {
     !file.starts_with('/') && !is_installed(file) && !file.split('/').any(|it| it.starts_with('.'))
 }

@@ -1,4 +1,5 @@
-//! What is not known of a change since files that are no texts, or of no language, may use what it alters.
+//! What is unknown about a change because files that are not indexed, or have no language, may use the changed
+//! declarations.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +9,7 @@ use super::unindexed::{included, naming, of_no_language};
 use semdex_engine::Result;
 use semdex_model::{ChangeImpact, ChangeKind, Unchecked};
 
-/// Adds what is not known of a change since such files may use what it alters.
+/// Adds the missing coverage for such files.
 pub(crate) async fn of_change(
     queries: &ServerQueries,
     altered: &[ChangedDeclaration],
@@ -26,7 +27,7 @@ pub(crate) async fn of_change(
         for missing in naming(queries, name).await?.into_iter().chain(included) {
             let unchecked = Unchecked::from(&missing);
             match is_sealed {
-                // It breaks none of them.
+                // The change cannot break them.
                 true if change_impact.impact.unchecked.contains(&unchecked) => {}
                 true => change_impact.impact.unchecked.push(unchecked),
                 false => change_impact.lacks(missing),

@@ -1,5 +1,5 @@
-//! Who uses a symbol. What the server says is compared with the text: every word of the name is a usage that it listed,
-//! names another thing, or is only possible. So a server that does not know everything yet is found out.
+//! The usages of a symbol. The server's references are compared with the text: every occurrence of the name is a listed
+//! reference, refers to another symbol, or is only possible. This detects a server that does not know everything yet.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -13,31 +13,31 @@ use semdex_engine::ranking::{self, UsageRank};
 use semdex_engine::{Condition, Result, blocking};
 use semdex_model::{Coverage, MissingCode, OutlineItem, Role, Span, SymbolKind, Usage, UsagePage, Usages, Window};
 
-/// Files with the name that are opened before the question.
+/// The most files with the name that are opened before the request.
 pub(crate) const MOST_OPENED: usize = 200;
-/// The same where the users of many declarations are asked for, one after the other.
+/// The same if the users of many declarations are requested one after another.
 const MOST_OPENED_FOR_MANY: usize = 20;
-/// Words that the server did not list and that are looked up one by one.
+/// The most occurrences that the server did not list and that are looked up one by one.
 const MOST_LOOKED_UP: usize = 500;
 
-/// A word of a text.
+/// A word in a text.
 pub(crate) type At = (Arc<File>, Span);
-/// What a server listed: files and words.
+/// The files and words that a server listed.
 type PlaceSet = BTreeSet<(Arc<str>, Span)>;
 
-/// The same, and the files of the workspace that it named and that are no texts.
+/// The same, and the files of the workspace that it listed and that are not indexed.
 #[derive(Default)]
 struct Listed {
     places: PlaceSet,
     no_texts: BTreeSet<String>,
 }
 
-/// All usages of a declaration. A server that does not know enough yet is asked again.
+/// All usages of a declaration. The request is repeated if the server does not know enough yet.
 pub(crate) async fn of(queries: &ServerQueries, found: &ResolvedItem, coverage: &mut Coverage) -> Result<Usages> {
     counted(queries, found, coverage, true).await
 }
 
-/// The same as far as the server knows them now.
+/// The usages that the server knows now.
 pub(crate) async fn known(queries: &ServerQueries, found: &ResolvedItem, coverage: &mut Coverage) -> Result<Usages> {
     counted(queries, found, coverage, false).await
 }
@@ -66,7 +66,7 @@ async fn counted(
         let knows_itself = is_listed(&references, &found.file.path, found.item.name_span.start);
         let unaccounted = unaccounted(name, &files, &references, declared_apart(found)).await?;
         let mut accounted = look_up(queries, found, &own, &unaccounted).await?;
-        // What includes a header that has changed is read anew, once.
+        // A file that includes a changed header is read again, once.
         if !accounted.stale.is_empty() && !has_touched {
             has_touched = true;
             for (file, _) in &accounted.stale {
@@ -75,10 +75,10 @@ async fn counted(
             continue;
         }
         accounted.possible.append(&mut accounted.stale);
-        // Of these no waiting says more: they lead where they lead.
+        // Waiting does not change these: their definitions are known.
         let apart = std::mem::take(&mut accounted.apart);
         let is_sound = knows_itself && accounted.more.is_empty() && accounted.possible.is_empty();
-        // A young server may only not know yet; any other may have been asked in the middle of its work.
+        // A server that has just started may not know everything yet. Any other may have been asked during its work.
         let may_learn = session.is_young() || (is_first && !(knows_itself && accounted.more.is_empty()));
         is_first = false;
         if waits && !is_sound && may_learn && queries.pause().await {
@@ -125,7 +125,7 @@ async fn counted(
     }
 }
 
-/// What the server lists now, without the words that it does not speak of.
+/// The references that the server lists now, without a comparison with the text.
 pub(crate) async fn listed(queries: &ServerQueries, found: &ResolvedItem) -> Result<Asked<Vec<At>>> {
     let own = declarations(queries, found);
     let is_own = |file: &str, at: usize| *file == *found.file.path && own.contains(&at);
@@ -144,16 +144,16 @@ pub(crate) async fn listed(queries: &ServerQueries, found: &ResolvedItem) -> Res
     }))
 }
 
-/// What the words that the server did not list are.
+/// The occurrences that the server did not list, by what they refer to.
 #[derive(Default)]
 struct Accounted {
-    /// They lead to the declaration all the same.
+    /// References to the declaration.
     more: Vec<At>,
-    /// They lead to a declaration of the same function in another file, of which the server does not know that it is one.
+    /// References to a declaration of the same function in another file that the server treats as another symbol.
     apart: Vec<At>,
-    /// They lead to where a declaration stood before its file changed.
+    /// References to where a declaration was before its file changed.
     stale: Vec<At>,
-    /// Nobody can say.
+    /// Unknown.
     possible: Vec<At>,
     failures: Vec<Failure>,
 }
@@ -161,7 +161,7 @@ struct Accounted {
 async fn look_up(queries: &ServerQueries, found: &ResolvedItem, own: &[usize], words: &[At]) -> Result<Accounted> {
     let file = &found.file.path;
     let is_own = |at: &At| at.0.path == *file && own.contains(&at.1.start);
-    // Where a stub stands before a module, its users use the stub, though a definition is looked for behind it.
+    // If a module has a stub, its users refer to the stub, although a definition request leads to the module.
     let has_stub = file.ends_with(".py") && queries.files.get(&format!("{file}i")).is_some();
     let mut accounted = Accounted::default();
     let asked = words.get(..MOST_LOOKED_UP).unwrap_or(words);
@@ -196,8 +196,8 @@ async fn look_up(queries: &ServerQueries, found: &ResolvedItem, own: &[usize], w
     Ok(accounted)
 }
 
-/// Where the names of a symbol's declarations begin in its file: overloads, both halves of a property, a C struct and the
-/// typedef of its name; the one that was found first. What a server tells there is no use.
+/// The offsets of all declarations of a symbol in its file: overloads, both accessors of a property, a C struct and the
+/// typedef of its name. The found one is first. References there are not usages.
 pub(crate) fn declarations(queries: &ServerQueries, found: &ResolvedItem) -> Vec<usize> {
     let mut all = vec![found.item.name_span.start];
     if queries.grammar_of(&found.file.path).is_some() {
@@ -210,7 +210,8 @@ pub(crate) fn declarations(queries: &ServerQueries, found: &ResolvedItem) -> Vec
     all
 }
 
-/// The references of all declarations of a symbol. A server lists some of them by one: the others are asked for apart.
+/// The references of all declarations of a symbol. A server may list the other declarations with one of them. Only the
+/// rest are requested separately.
 async fn references_of(
     queries: &ServerQueries,
     found: &ResolvedItem,
@@ -230,7 +231,7 @@ async fn references_of(
             match queries.place(location) {
                 Some((file, span)) => drop(listed.places.insert((file.path.clone(), span))),
                 None => {
-                    // A server may list places in a file that is gone.
+                    // A server may list places in a file that no longer exists.
                     let root = &queries.session.root;
                     let is_there = |it: &String| unindexed::is_of_workspace(it) && root.directory().join(it).exists();
                     listed.no_texts.extend(root.file(&location.uri).filter(is_there));
@@ -241,7 +242,7 @@ async fn references_of(
     Ok(Ok(listed))
 }
 
-/// Files that the server reads and that are not looked into may use the symbol too.
+/// Adds the missing coverage for files that are not indexed and may use the symbol.
 async fn note_unread(
     queries: &ServerQueries,
     found: &ResolvedItem,
@@ -254,7 +255,7 @@ async fn note_unread(
         coverage.lacks(unindexed::of_no_text(file, name));
     }
     for file in unindexed::included(queries, found).await? {
-        // Of a file of which it tells one place the server knows all.
+        // If the server lists one place in a file, it knows all of them.
         if !places.iter().any(|it| it.0 == file.path) {
             coverage.lacks(unindexed::of_no_language(&file.path, name));
         }
@@ -271,8 +272,8 @@ fn declared_apart(found: &ResolvedItem) -> Option<Vec<String>> {
     found.has_headers().then(|| names::chain(&found.item).into_iter().map(str::to_owned).collect())
 }
 
-/// Whether another file declares the same function at this place: a prototype and what it is for. clangd takes them for
-/// two things where it knows a header as one of another language, or a file as it was.
+/// Whether another file declares the same function at this offset: a prototype or its definition. clangd treats them as
+/// two symbols if it parses the header as another language, or has an outdated version of the file.
 pub(crate) fn is_counterpart(found: &ResolvedItem, file: &File, at: usize) -> bool {
     let own = &found.item;
     if !found.has_headers() || file.path == found.file.path || !is_shared_function(own) {
@@ -281,13 +282,13 @@ pub(crate) fn is_counterpart(found: &ResolvedItem, file: &File, at: usize) -> bo
     let mut is_it = false;
     file.outline().walk(&mut |it| {
         let is_same = it.name_span.start == at && is_shared_function(it) && names::chain(it) == names::chain(own);
-        // What two files define are two things.
+        // Two definitions are two functions.
         is_it |= is_same && !(it.body.is_some() && own.body.is_some());
     });
     is_it
 }
 
-/// Whether the name stands where a server says that what it names is declared. That of a destructor has a sign before it.
+/// Whether the name is at the place that the server reports as its declaration. The name of a destructor follows a `~`.
 fn is_named((file, span): &At, name: &str) -> bool {
     let text = file.text.get(span.start..).unwrap_or_default();
     let is_part = |it: char| it.is_alphanumeric() || it == '_';
@@ -295,13 +296,13 @@ fn is_named((file, span): &At, name: &str) -> bool {
     begins(text) || text.strip_prefix('~').is_some_and(begins)
 }
 
-/// Whether it is a function that more than its own file can mean.
+/// Whether it is a function that other files can refer to.
 fn is_shared_function(item: &OutlineItem) -> bool {
     let is_internal = item.container.is_empty() && item.signature.split(' ').take(4).any(|it| it == "static");
     matches!(item.kind, SymbolKind::Function | SymbolKind::Method) && !is_internal
 }
 
-/// Whether at most one of the files defines a function of this path, so that all who declare it mean that one.
+/// Whether at most one of the files defines a function with this path, so that all declarations refer to that one.
 async fn is_defined_once(found: &ResolvedItem, files: &[Arc<File>]) -> Result<bool> {
     let (item, files) = (found.item.clone(), files.to_vec());
     blocking(move || {
@@ -319,8 +320,8 @@ async fn is_defined_once(found: &ResolvedItem, files: &[Arc<File>]) -> Result<bo
     .await
 }
 
-/// Words of the name in the code that the server did not list. Without a grammar every word may be code. `apart`: of
-/// this path another file's declaration may be one of the same symbol.
+/// The occurrences of the name in the code that the server did not list. Without a grammar, every occurrence may be
+/// code. `apart`: a declaration with this path in another file may be one of the same symbol.
 async fn unaccounted(
     name: &str,
     files: &[Arc<File>],
@@ -340,7 +341,7 @@ async fn unaccounted(
             }
             let code = Code::new(grammar, &file.text);
             let words = left.into_iter().map(|at| Span::new(at, at + name.len())).filter(|it| code.word(*it).is_some());
-            // A declaration of another thing of that name is no use of this one.
+            // A declaration of another symbol with that name is not a use of this one.
             let declared: BTreeSet<usize> = {
                 let mut declared = BTreeSet::new();
                 file.outline().walk(&mut |it| {
@@ -356,14 +357,14 @@ async fn unaccounted(
     .await
 }
 
-/// Without a server: every word of the name in the code is possible.
+/// Without a server, every occurrence of the name in the code is a possible usage.
 async fn by_text(queries: &ServerQueries, found: &ResolvedItem, files: Vec<Arc<File>>) -> Result<Usages> {
     let own = BTreeSet::from([(found.file.path.clone(), found.item.name_span)]);
     let words = unaccounted(&found.item.name, &files, &own, declared_apart(found)).await?;
     Ok(Usages { items: Vec::new(), possible: described(queries, words).await? })
 }
 
-/// Usages as they are reported: the whole line, what it stands in, what it does there.
+/// Converts places to usages: the whole line, the enclosing symbol, and the role.
 pub(crate) async fn described(queries: &ServerQueries, places: Vec<At>) -> Result<Vec<Usage>> {
     let mut sorted = places;
     sorted.sort_by(|a, b| (&a.0.path, a.1).cmp(&(&b.0.path, b.1)));
@@ -393,7 +394,7 @@ pub(crate) async fn described(queries: &ServerQueries, places: Vec<At>) -> Resul
     .await
 }
 
-/// A stretch of the usages in the order in which they are reported.
+/// A page of the usages in the order of the report.
 pub(crate) fn page(usages: Usages, own: &str, window: Window) -> UsagePage {
     let (count, possible_count) = (usages.count(), usages.possible.len());
     let items = ordered(usages.items, own);
@@ -415,7 +416,7 @@ fn ordered(usages: Vec<Usage>, own: &str) -> Vec<Usage> {
     ranking::usage_order(&ranks).into_iter().filter_map(|at| usages.get(at).cloned()).collect()
 }
 
-/// Whether the server is there to be asked.
+/// Whether the server is available.
 pub(crate) fn is_up(queries: &ServerQueries) -> bool {
     queries.session.status.borrow().condition == Condition::Normal
 }

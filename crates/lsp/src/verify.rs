@@ -1,5 +1,5 @@
-//! The commands that `[languages.NAME.verify]` gives to check, lint and test a language's code. What they print is read
-//! in the forms that most tools have in common.
+//! The commands in `[languages.NAME.verify]` that check, lint and test code of a language. Their output is parsed in
+//! the formats that most tools share.
 
 use std::process::Command;
 
@@ -12,9 +12,9 @@ use semdex_model::{Diagnostic, LanguageId, Missing, MissingCode, Severity, Verif
 use semdex_process::process_group::lines::Streams;
 use semdex_process::search_path;
 
-/// Where the names of the wanted tests stand in a command.
+/// The placeholder for the names of the selected tests in a command.
 const TESTS: &str = "{tests}";
-/// Languages whose files are data: that nobody checks them is nothing to tell.
+/// Languages of data files. That they are not checked is not reported.
 const DATA: &[&str] = &["json", "yaml", "html", "css", "dockerfile", "toml", "markdown", "xml"];
 
 pub(crate) fn plan<'j>(rows: &[Row], language: LanguageId, job: &Job) -> Option<Box<dyn Planned + 'j>> {
@@ -48,7 +48,7 @@ struct Plan {
 }
 
 impl Planned for Plan {
-    /// Its packages have no names here.
+    /// Packages of these languages have no names here.
     fn knows(&self, _: &str) -> bool {
         false
     }
@@ -67,7 +67,7 @@ impl Planned for Plan {
             report.coverage.note(Missing::new(MissingCode::Unsupported, self.language.name, detail));
             return;
         };
-        // Code of another language is not what its tools look at.
+        // Tools do not check code of another language.
         let is_foreign = |it: &String| job.files.languages().of(it).is_some_and(|it| it != self.language);
         if job.changed.as_ref().is_some_and(|it| it.iter().all(is_foreign)) || !job.packages.is_empty() {
             return;
@@ -89,11 +89,11 @@ impl Plan {
     fn run_command(&self, words: &[String], job: &Job, report: &mut Report) {
         let mut words = words.iter().flat_map(|it| if it == TESTS { job.tests.clone() } else { vec![it.clone()] });
         let Some(program) = words.next() else { return };
-        // One of the workspace's own is named with its directory.
+        // A program of the workspace is given with its directory.
         let path = if program.contains('/') { Some(job.root.join(&program)) } else { search_path::find(&program) };
         let mut command = Command::new(path.unwrap_or_else(|| program.clone().into()));
         command.args(words).current_dir(&job.root).envs(&self.environment);
-        // Beside what the command itself writes, nothing is left in the workspace.
+        // Leaves nothing in the workspace except what the command itself writes.
         command.env("PYTHONDONTWRITEBYTECODE", "1").env("NO_COLOR", "1");
         job.tell(format!("running {program}"), 0, 0);
         let source = program.rsplit('/').next().unwrap_or(&program).to_owned();
@@ -104,7 +104,7 @@ impl Plan {
             if is_test {
                 tests.line(line);
             }
-            // In what tests print, places are those of failures.
+            // In the output of tests, places belong to failures.
             if let Some(found) = finding(line).filter(|it| !is_test || it.severity.is_some()) {
                 let name = job.name_of(&normal(&job.root.join(found.file)));
                 if job.files.get(&name).is_some() {

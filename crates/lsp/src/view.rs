@@ -1,4 +1,4 @@
-//! One revision as a language server sees it.
+//! A view of one revision through a language server.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -29,7 +29,7 @@ impl LspView {
         ServerQueries { session, files, generation: self.generation, deadlines }
     }
 
-    /// Asks in turn with the others: not while a dry run has the server for itself.
+    /// Runs a query while no dry run has the server exclusively.
     fn with<T, F>(
         self: Box<Self>,
         deadlines: Deadlines,
@@ -97,7 +97,7 @@ impl View for LspView {
     }
 
     fn outline(self: Box<Self>, file: String, deadlines: Deadlines) -> Answering<Overview> {
-        // Whoever opens a file asks about it soon.
+        // A client that opens a file will soon query it.
         self.session.want();
         let queries = self.queries(deadlines);
         async move {
@@ -149,7 +149,7 @@ impl View for LspView {
         self.with(deadlines, move |it| async move { relations::implementations(&it, &query).await })
     }
 
-    /// By the texts alone: no server is asked.
+    /// From the texts alone, without the server.
     fn references(self: Box<Self>, deadlines: Deadlines) -> Answering<Arc<References>> {
         let queries = self.queries(deadlines);
         blocking(move || Ok(reference_counts::of(&queries)))

@@ -1,5 +1,5 @@
-//! The edge to a language server: URIs and paths, positions in UTF-16 and byte offsets, and what its answers hold.
-//! Answers are read leniently: servers leave out what the protocol wants, and put in what it does not know.
+//! Conversions at the interface to a language server: URIs and paths, UTF-16 positions and byte offsets, and the
+//! content of its answers. Answers are read leniently: servers omit required fields and add unknown ones.
 
 use std::path::{Path, PathBuf};
 
@@ -23,11 +23,11 @@ pub(crate) struct Location {
     pub range: Range,
 }
 
-/// The root of a workspace: names files the workspace's way.
+/// The root of a workspace, which converts between URIs and file names of the workspace.
 #[derive(Debug, Clone)]
 pub(crate) struct Root {
     directory: PathBuf,
-    /// Without links, which a server may answer with.
+    /// With links resolved, since a server may answer with that form.
     real: Option<PathBuf>,
 }
 
@@ -49,7 +49,7 @@ impl Root {
         file_uri::of_path(&self.directory.join(file))
     }
 
-    /// Relative with `/` inside the workspace, else absolute.
+    /// Relative with `/` inside the workspace, otherwise absolute.
     pub(crate) fn file(&self, uri: &str) -> Option<String> {
         let path = file_uri::path(uri)?;
         let names = [Some(&self.directory), self.real.as_ref()];
@@ -125,7 +125,7 @@ pub(crate) fn severity(diagnostic: &Value) -> Severity {
     }
 }
 
-/// The code of a diagnostic, be it a number, a text or an object.
+/// The code of a diagnostic: a number, a string or an object.
 pub(crate) fn code(diagnostic: &Value) -> Option<String> {
     match diagnostic.get("code")? {
         Value::String(code) => Some(code.clone()).filter(|it| !it.is_empty()),
@@ -135,16 +135,16 @@ pub(crate) fn code(diagnostic: &Value) -> Option<String> {
     }
 }
 
-/// The parts of one document that become other texts, with its URI.
+/// The edits of one document, with its URI.
 pub(crate) type DocumentEdits = (String, Vec<(Range, String)>);
 
-/// What is understood of a `WorkspaceEdit`.
+/// The understood parts of a `WorkspaceEdit`.
 #[derive(Debug)]
 pub(crate) struct WorkspaceEdit {
     pub files: Vec<DocumentEdits>,
-    /// The files that go by another name, by their URIs.
+    /// Renamed files, by their URIs.
     pub moves: Vec<(String, String)>,
-    /// Whether these texts are all of it: no file is made, moved or deleted, and no snippet has placeholders to fill in.
+    /// Whether `files` is complete: no file is created, moved or deleted, and no snippet has placeholders.
     pub is_texts_alone: bool,
 }
 
@@ -182,7 +182,7 @@ pub(crate) fn workspace_edit(value: &Value) -> WorkspaceEdit {
     WorkspaceEdit { files, moves, is_texts_alone: is_texts_alone && others == 0 }
 }
 
-/// `DocumentSymbol[]` or `SymbolInformation[]` as declarations.
+/// Converts `DocumentSymbol[]` or `SymbolInformation[]` to declarations.
 pub(crate) fn document_symbols(file: &File, answer: &Value, container: &[String]) -> Vec<OutlineItem> {
     let one = |it: &Value| {
         let name = it.get("name")?.as_str()?.split(['(', ' ']).next().unwrap_or_default().to_owned();

@@ -1,4 +1,5 @@
-//! What checkers print, each in its own form: JSON where there is one, else lines that name file, line and message.
+//! Parses the output of checkers, each in its own format: JSON if available, otherwise lines with file, line and
+//! message.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -10,10 +11,11 @@ use serde_json::Value;
 use semdex_engine::files::File;
 use semdex_model::Severity;
 
-/// What tsc takes for a project.
+/// The file that makes a directory a project for tsc.
 const PROJECT: &str = "tsconfig.json";
-/// `--noEmit` does not keep tsc from writing its build information, a trace and a profile where the project says. Where
-/// the project names a file for the first, that it is not written is an error which hides all others, hence the third.
+/// `--noEmit` does not prevent tsc from writing its build information, a trace and a profile at the configured paths.
+/// If the project names a file for the build information, an error for the missing file hides all others. The third
+/// flag prevents that.
 const LEAVES_NOTHING: &[&str] = &[
     "--incremental",
     "false",
@@ -27,10 +29,10 @@ const LEAVES_NOTHING: &[&str] = &[
     "null",
 ];
 
-/// One thing that a tool has found.
+/// A finding of a tool.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Finding {
-    /// As the tool names it; none where it was shown a single text.
+    /// The file as the tool names it. `None` if the tool was passed a single text.
     pub file: Option<String>,
     /// Line and column, from 1.
     pub start: (u32, u32),
@@ -40,7 +42,7 @@ pub(crate) struct Finding {
     pub message: String,
 }
 
-/// How a tool is asked and answers.
+/// How a tool is called, and the format of its output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
     Ruff,
@@ -63,11 +65,11 @@ impl Form {
         }
     }
 
-    /// Why it is run only where the workspace is trusted, if so. Of a tool that is not known nobody can say what it runs.
+    /// Why the tool runs only in a trusted workspace, if so. What an unknown tool runs is unknown.
     pub(crate) fn wants_trust(self, root: &Path) -> Option<&'static str> {
         match self {
             Form::Eslint | Form::Lines => Some("runs code of the workspace"),
-            // The configuration names files that the compiler writes, anywhere, whatever it is asked for.
+            // The configuration names files that the compiler writes, at any path, whatever its arguments are.
             Form::Tsc if root.join(PROJECT).is_file() => Some("follows the workspace's own tsconfig.json"),
             Form::Ruff | Form::Tsc | Form::Shell => None,
         }
@@ -78,10 +80,10 @@ impl Form {
         self != Form::Shell
     }
 
-    /// The arguments for files of the disk. Without trust no configuration that wants it is named, even where one has come
-    /// since that was asked.
+    /// The arguments for files on disk. Without trust, they never name a configuration that requires trust, even if it
+    /// was created since the check.
     pub(crate) fn on_disk(self, root: &Path, files: &[Arc<File>], trusted: bool) -> Vec<OsString> {
-        // Where the workspace says what its program is, the whole of it is checked.
+        // If the workspace configures its program, the whole program is checked.
         if self == Form::Tsc && trusted && root.join(PROJECT).is_file() {
             let quiet = LEAVES_NOTHING.iter().map(OsString::from);
             return quiet.chain(["--project".into(), root.join(PROJECT).into()]).collect();
@@ -89,7 +91,7 @@ impl Form {
         files.iter().map(|it| root.join(&*it.path).into_os_string()).collect()
     }
 
-    /// The arguments for a text on the standard input, where it takes one.
+    /// The arguments for a text on standard input, if the tool accepts one.
     pub(crate) fn of_text(self, root: &Path, file: &File) -> Option<Vec<OsString>> {
         let path = root.join(&*file.path).into_os_string();
         match self {
@@ -100,7 +102,7 @@ impl Form {
         }
     }
 
-    /// What it has found, or why it found nothing out.
+    /// The findings, or why there are none.
     pub(crate) fn findings(self, output: &Output) -> Result<Vec<Finding>, String> {
         let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
         let failed = || {
@@ -114,7 +116,7 @@ impl Form {
             Form::Eslint => json().map(|it| it.iter().flat_map(eslint).collect()).ok_or_else(failed),
             Form::Tsc => {
                 let found = tsc(&stdout);
-                // An exit that is no success, and nothing that it says of a file: its configuration, say.
+                // A failure without findings, for example because of an invalid configuration.
                 if found.is_empty() && !output.status.success() { Err(failed()) } else { Ok(found) }
             }
             Form::Shell => {
@@ -139,7 +141,7 @@ fn number(value: &Value, path: &str) -> Option<u32> {
 
 fn ruff(item: &Value) -> Option<Finding> {
     let code = text(item, "code");
-    // What cannot run is an error: the syntax, a name that is not there.
+    // Code that cannot run is an error: invalid syntax or an undefined name.
     let is_error = match code.as_deref() {
         None | Some("invalid-syntax") => true,
         Some(code) => ["E9", "F63", "F7", "F82"].iter().any(|it| code.starts_with(it)),
@@ -173,7 +175,7 @@ fn eslint(of_file: &Value) -> Vec<Finding> {
     messages.into_iter().flatten().filter_map(one).collect()
 }
 
-/// `src/a.ts(3,5): error TS2322: message`, with indented lines that go on.
+/// `src/a.ts(3,5): error TS2322: message`, with indented continuation lines.
 fn tsc(printed: &str) -> Vec<Finding> {
     let mut found: Vec<Finding> = Vec::new();
     for line in printed.lines() {
@@ -207,7 +209,7 @@ fn tsc(printed: &str) -> Vec<Finding> {
 fn shell(line: &str) -> Option<Finding> {
     let (_, rest) = line.split_once(": line ").or_else(|| line.split_once(": "))?;
     let (row, message) = rest.split_once(": ")?;
-    // The line that follows repeats the text.
+    // The next line repeats the text.
     if message.starts_with('`') {
         return None;
     }

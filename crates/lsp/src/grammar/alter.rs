@@ -1,14 +1,14 @@
-//! What a declaration would be after a change that is only asked about.
+//! The text of a declaration after a hypothetical change.
 
 use tree_sitter::Node;
 
 use super::{Bodies, Grammar, span_of, text_of};
 use semdex_model::{Alteration, Span};
 
-/// The name of a parameter or type that nothing else has.
+/// The name of an added parameter or type, which must be unique.
 const ADDED: &str = "semdex_added";
 
-/// What takes the place of which part of the text; none where the change makes no sense for the declaration.
+/// The range to replace and its new text. `None` if the change does not apply to the declaration.
 pub(crate) fn alter(
     grammar: &'static Grammar,
     text: &str,
@@ -30,14 +30,14 @@ pub(crate) fn alter(
     }
 }
 
-/// In a block that would be empty something has to stand.
+/// A block that would become empty needs a placeholder statement.
 fn removed(grammar: &'static Grammar, text: &str, item: Span) -> String {
     let line = text.get(..item.start).map_or("", |it| it.rsplit('\n').next().unwrap_or_default());
     let is_nested = !line.is_empty() && line.chars().all(char::is_whitespace);
     if grammar.bodies == Bodies::Python && is_nested { "pass".to_owned() } else { String::new() }
 }
 
-/// One parameter more, or another type.
+/// Adds a parameter, or changes a type.
 fn signature(grammar: &'static Grammar, text: &str, name: Node<'_>, has_types: bool) -> Option<(Span, String)> {
     let mut node = name;
     for _ in 0..6 {
@@ -60,7 +60,7 @@ fn signature(grammar: &'static Grammar, text: &str, name: Node<'_>, has_types: b
 fn parameter(grammar: &'static Grammar, text: &str, list: Node<'_>, has_types: bool) -> Option<(Span, String)> {
     let mut cursor = list.walk();
     let all: Vec<Node<'_>> = list.named_children(&mut cursor).filter(|it| it.kind() != "comment").collect();
-    // `void f(void)` has none.
+    // `void f(void)` has no parameters.
     let is_void = all.len() == 1 && all.first().is_some_and(|it| text_of(text, *it) == "void");
     let own = all.first().filter(|it| matches!(text_of(text, **it), "self" | "cls"));
     let added = match (list.kind(), grammar.bodies) {
@@ -80,7 +80,7 @@ fn parameter(grammar: &'static Grammar, text: &str, list: Node<'_>, has_types: b
     Some((Span::new(at, at), format!("{before}{added}{after}")))
 }
 
-/// Whether the parameters are those of TypeScript; Java and C# have the same kind of node.
+/// Whether the parameters are TypeScript's. Java and C# have the same node kind.
 fn is_of_script(function: Node<'_>) -> bool {
     matches!(
         function.kind(),
@@ -95,7 +95,7 @@ fn is_of_script(function: Node<'_>) -> bool {
     )
 }
 
-/// Another type where one is written after a colon; where it stands before the name, it may belong to other names too.
+/// Another type after a colon. A type before the name may also belong to other names.
 fn other_type(ty: Node<'_>) -> Option<(Span, String)> {
     match ty.kind() {
         "type_annotation" => Some((span_of(ty), ": unique symbol".to_owned())),
@@ -104,11 +104,11 @@ fn other_type(ty: Node<'_>) -> Option<(Span, String)> {
     }
 }
 
-/// Without the word that lets others see it.
+/// Without the keyword that makes it visible.
 fn hidden(text: &str, item: Span, name: Span) -> Option<(Span, String)> {
     let head = text.get(item.start..name.start)?;
     for (word, instead) in [("export default ", ""), ("export ", ""), ("public ", "private ")] {
-        // Not in a comment or an annotation before it.
+        // Not in a preceding comment or annotation.
         if let Some(at) = head.rfind(word).filter(|at| head[..*at].ends_with(['\n', ' ', '\t']) || *at == 0) {
             let start = item.start + at;
             return Some((Span::new(start, start + word.len()), instead.to_owned()));

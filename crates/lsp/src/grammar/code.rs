@@ -1,11 +1,11 @@
-//! Which words of a text are code, and what they do there.
+//! Classifies the words of a text: code or not, and their role in the code.
 
 use tree_sitter::{Node, Tree};
 
 use super::{Grammar, text_of};
 use semdex_model::{Role, Span};
 
-/// The tree of one text, to be asked about its words.
+/// The syntax tree of one text.
 pub(crate) struct Code {
     tree: Option<Tree>,
 }
@@ -18,17 +18,17 @@ pub(crate) struct Word {
 }
 
 impl Code {
-    /// Without a grammar every word counts.
+    /// Without a grammar, every word counts as code.
     pub(crate) fn new(grammar: Option<&'static Grammar>, text: &str) -> Code {
         Code { tree: grammar.and_then(|it| it.parse(text)).map(|it| it.0) }
     }
 
-    /// What a word does in the code. None for one in a comment or in a string.
+    /// The role of a word in the code. `None` in a comment or a string.
     pub(crate) fn word(&self, span: Span) -> Option<Word> {
         let Some(tree) = &self.tree else { return Some(Word { span, role: Role::Other }) };
         let node = tree.root_node().descendant_for_byte_range(span.start, span.end)?;
         let is_name = (is_name(node) || node.is_error()) && !is_parameter_of_macro(node);
-        // `$name` is another name than `name`.
+        // `$name` is a different name from `name`.
         let is_whole = node.byte_range() == (span.start..span.end) || node.is_error() || node.kind() == "simple_symbol";
         (is_name && is_whole).then(|| Word { span, role: role(node) })
     }
@@ -41,7 +41,7 @@ impl Code {
         while let Some(node) = pending.pop() {
             if node.child_count() == 0 {
                 if is_name(node) {
-                    // `$name` refers to what is declared as `name`.
+                    // `$name` refers to the declaration of `name`.
                     let written = text_of(text, node);
                     let name = written.trim_start_matches('$');
                     names.push((node.start_byte() + written.len() - name.len(), name));
@@ -55,7 +55,7 @@ impl Code {
         names
     }
 
-    /// Whether the preprocessor may leave out what stands here. A guard against a second inclusion leaves nothing out.
+    /// Whether the preprocessor may exclude this offset. An include guard excludes nothing.
     pub(crate) fn is_conditional(&self, text: &str, at: usize) -> bool {
         let Some(tree) = &self.tree else { return false };
         let mut around = tree.root_node().descendant_for_byte_range(at, at);
@@ -68,12 +68,12 @@ impl Code {
         false
     }
 
-    /// A stretch without its comments and with one space for each gap.
+    /// A range of the text without comments, with one space for each gap.
     pub(crate) fn without_comments(&self, text: &str, stretch: Span) -> String {
         self.written(text, stretch, |_| false)
     }
 
-    /// The same with the comments that speak to a compiler or a checker: `# type: int`, `/** @type {number} */`.
+    /// The same, but with comments for a compiler or checker: `# type: int`, `/** @type {number} */`.
     pub(crate) fn meant(&self, text: &str, stretch: Span) -> String {
         self.written(text, stretch, |it| it.contains("type:") || it.contains('@'))
     }
@@ -105,7 +105,7 @@ impl Code {
         written
     }
 
-    /// The calls in a stretch: where each name of what is called stands.
+    /// The names of the called functions in a range.
     pub(crate) fn calls(&self, stretch: Span) -> Vec<Span> {
         let Some(tree) = &self.tree else { return Vec::new() };
         let mut calls = Vec::new();
@@ -133,8 +133,7 @@ fn is_name(node: Node<'_>) -> bool {
         || matches!(node.kind(), "name" | "word" | "constant" | "variable_name" | "command_name" | "simple_symbol")
 }
 
-/// The parameter of a macro is another thing than what is declared in the code, and no part of it.
-/// `#ifndef NAME` above `#define NAME`.
+/// Whether the node is an include guard: `#ifndef NAME` above `#define NAME`.
 fn is_guard(node: Node<'_>, text: &str) -> bool {
     let mut cursor = node.walk();
     let second = node.named_children(&mut cursor).filter(|it| it.kind() != "comment").nth(1);
@@ -147,7 +146,7 @@ fn is_parameter_of_macro(node: Node<'_>) -> bool {
     node.parent().is_some_and(|it| it.kind() == "preproc_params")
 }
 
-/// What a call calls, where the node is one.
+/// The callee, if the node is a call.
 fn called(node: Node<'_>) -> Option<Node<'_>> {
     match node.kind() {
         "call_expression" | "invocation_expression" | "function_call_expression" => {
@@ -162,13 +161,13 @@ fn called(node: Node<'_>) -> Option<Node<'_>> {
     }
 }
 
-/// What an element of JSX calls: `Shop` of `<Shop name="a" />`.
+/// The component of a JSX element: `Shop` in `<Shop name="a" />`.
 fn rendered(node: Node<'_>) -> Option<Node<'_>> {
     let is_element = matches!(node.kind(), "jsx_opening_element" | "jsx_self_closing_element");
     is_element.then(|| node.child_by_field_name("name")).flatten()
 }
 
-/// Of `a.b.c` the last.
+/// The last name in `a.b.c`.
 fn last_name(node: Node<'_>) -> Node<'_> {
     let mut node = node;
     for _ in 0..50 {

@@ -1,4 +1,4 @@
-//! Fuzz target of the grammars: outlines, skeletons and words of texts that are hardly of their language.
+//! Fuzz target of the grammars: outlines, skeletons and words of mostly invalid texts.
 
 use proptest::prelude::any;
 use proptest::sample::select;
@@ -10,7 +10,7 @@ use semdex_text::words::occurrences;
 
 const LANGUAGES: &[&str] = &["python", "typescript", "javascript", "c", "cpp", "java", "csharp", "ruby", "php", "bash"];
 
-/// A text of each of them; which grammar it is read by is chance.
+/// A text for each grammar. The grammar that reads it is chosen at random.
 const TEXTS: &[&str] = &[
     "\"\"\"Module.\"\"\"\nimport os\nfrom .a import b as c\n\nLIMIT = 3\n\nclass A(B):\n    \"\"\"Doc.\"\"\"\n    x: int = 1\n\n    @property\n    def f(self) -> int:\n        \"\"\"What.\"\"\"\n        def inner():\n            pass\n        return 1\n\nasync def h(a,\n        b=1): return [x for x in y if not z]\n",
     "import { a } from './a';\n/** Doc. */\nexport class K<T> extends B {\n  private x = 1;\n  m(a: number): string {\n    return `${a}`;\n  }\n}\nexport enum E { A, B = 2 }\nexport const f = async (a: number) => {\n  return <div>{a}</div>;\n};\nnamespace N { export function g() {} }\n",

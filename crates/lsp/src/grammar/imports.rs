@@ -1,4 +1,4 @@
-//! What a file imports, in the words of its language.
+//! The imports of a file in each language.
 
 use tree_sitter::Node;
 
@@ -22,7 +22,7 @@ pub(crate) fn of(text: &str, root: Node<'_>) -> Vec<Import> {
     imports
 }
 
-/// Imports stand on the top level, or in a condition or namespace there.
+/// Imports are at the top level, or in a condition or namespace there.
 fn may_hold(node: Node<'_>) -> bool {
     let kind = node.kind();
     matches!(

@@ -1,5 +1,5 @@
-//! What the text of a file says by itself, for the languages that have a grammar of tree-sitter: declarations, imports,
-//! a skeleton, and which words of it are code.
+//! What can be computed from a text alone, for languages with a tree-sitter grammar: declarations, imports, a skeleton,
+//! and which words are code.
 
 mod alter;
 mod code;
@@ -23,27 +23,27 @@ pub(crate) use syntax::LspSyntax;
 
 use semdex_model::Span;
 
-/// What takes longer than this to parse is taken for text.
+/// A text that takes longer to parse is treated as plain text.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Brackets that are nested more deeply are not parsed at all: the stacks of the parser's tables are as deep.
+/// A text with more deeply nested brackets is not parsed, since the parser's stack would grow as deep.
 const DEEPEST_BRACKETS: usize = 2000;
-/// Nor is a deeper tree walked: operators and calls nest without brackets, and to find the parent of a node takes as many
-/// steps as it is deep.
+/// A deeper tree is not walked. Operators and calls nest without brackets, and finding a node's parent takes as many
+/// steps as the node is deep.
 const DEEPEST: usize = 10_000;
 
-/// How a language is written.
+/// The syntax of a language.
 #[derive(Debug)]
 pub(crate) struct Grammar {
     parsing: fn() -> Parsing,
     rules: &'static [Rule],
     bodies: Bodies,
-    /// Where its text has errors by this grammar, it may be written in that one.
+    /// A similar grammar that is tried if the text has errors in this one.
     other: Option<&'static Grammar>,
-    /// Whether what its parser does not understand is an error: not where macros may stand for anything.
+    /// Whether syntax errors are reported. Not in languages whose macros may stand for any syntax.
     has_errors: bool,
 }
 
-/// How a body is collapsed.
+/// How a function body is collapsed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Bodies {
     Braces,
@@ -57,7 +57,7 @@ impl Grammar {
         rules::of(language)
     }
 
-    /// The tree of a text, and the grammar that it is written in. Nothing of what is nested too deeply.
+    /// The syntax tree of a text, and the grammar that parsed it. `None` if it is nested too deeply.
     fn parse(&'static self, text: &str) -> Option<(Tree, &'static Grammar)> {
         if has_deep_brackets(text) {
             return None;

@@ -1,4 +1,4 @@
-//! From a tree to the declarations of a file.
+//! Extracts the declarations of a file from its syntax tree.
 
 use tree_sitter::Node;
 
@@ -6,9 +6,9 @@ use super::rules::{Name, Rule};
 use super::{Bodies, Grammar, imports, skeleton, span_of, text_of};
 use semdex_model::{Outline, OutlineItem, Span, SymbolKind, SyntaxError};
 
-/// As many syntax errors as help.
+/// The most syntax errors that are reported.
 const MOST_ERRORS: usize = 50;
-/// Declarations that are nested more deeply than this are not listed.
+/// More deeply nested declarations are not listed.
 const DEEPEST: usize = 60;
 
 pub(crate) fn of(grammar: &'static Grammar, text: &str) -> Option<Outline> {
@@ -27,11 +27,11 @@ pub(crate) fn of(grammar: &'static Grammar, text: &str) -> Option<Outline> {
 struct Walk<'t> {
     grammar: &'static Grammar,
     text: &'t str,
-    /// Of the outermost functions: what is collapsed.
+    /// The bodies of the outermost functions, which are collapsed.
     bodies: Vec<Span>,
 }
 
-/// Where in the tree of declarations a node stands.
+/// The position of a node in the tree of declarations.
 #[derive(Debug, Clone, Default)]
 struct Place {
     container: Vec<String>,
@@ -75,7 +75,7 @@ impl<'t> Walk<'t> {
                 | "expression_statement"
                 | "declaration_list"
         );
-        // Expressions hold no declarations that others name, but for those in a class's body.
+        // Expressions contain no declarations that other code can name, except inside a class body.
         let is_closed =
             kind.ends_with("_expression") || matches!(kind, "arguments" | "argument_list" | "call" | "object");
         if is_closed {
@@ -92,7 +92,7 @@ impl<'t> Walk<'t> {
         self.children(node, &inner, items);
     }
 
-    /// Answers whether the node declared something.
+    /// Adds the declarations of a node. Returns whether there were any.
     fn declare(&mut self, rule: &Rule, node: Node<'_>, place: &Place, items: &mut Vec<OutlineItem>) -> bool {
         let names = self.names(rule, node);
         if names.is_empty() {
@@ -104,7 +104,7 @@ impl<'t> Walk<'t> {
                 items.push(item);
             }
         }
-        // `typedef struct { … } T;` and `struct S { … } s;` declare what is in the braces too.
+        // `typedef struct { … } T;` and `struct S { … } s;` also declare the members in the braces.
         if rule.name == Name::Declarator
             && let Some(inner) = node.child_by_field_name("type")
             && inner.child_by_field_name("body").is_some()
@@ -134,7 +134,7 @@ impl<'t> Walk<'t> {
         several: bool,
     ) -> Option<OutlineItem> {
         let written = text_of(self.text, name_node);
-        // The sign is no part of the name, as elsewhere it is.
+        // The `$` is not part of the name.
         let is_variable = name_node.kind() == "variable_name";
         let written = if is_variable { written.trim_start_matches('$') } else { written };
         let mut parts: Vec<String> = written.split("::").map(|it| it.trim().to_owned()).collect();
@@ -212,7 +212,7 @@ impl<'t> Walk<'t> {
         })
     }
 
-    /// The members of TypeScript's enums are names alone.
+    /// The members of TypeScript enums are bare names.
     fn variants(&self, body: Node<'_>, inside: &Place, items: &mut Vec<OutlineItem>) {
         let mut cursor = body.walk();
         for child in body.named_children(&mut cursor).filter(|it| it.kind() == "property_identifier") {
@@ -233,7 +233,7 @@ impl<'t> Walk<'t> {
         }
     }
 
-    /// The nodes with the names that a declaration gives, each with the kind that it is of.
+    /// The name nodes of a declaration, each with its kind.
     fn names<'n>(&self, rule: &Rule, node: Node<'n>) -> Vec<(Node<'n>, SymbolKind)> {
         match rule.name {
             Name::Field(field) => {
@@ -266,7 +266,7 @@ impl<'t> Walk<'t> {
         }
     }
 
-    /// Where the comments right above begin, and what they say.
+    /// The start of the comments directly above, and their text.
     fn with_comments(&self, node: Node<'_>, start: usize) -> (usize, Option<String>) {
         let mut top = node;
         while let Some(parent) = top.parent().filter(|it| it.start_byte() >= start) {
@@ -294,7 +294,7 @@ impl<'t> Walk<'t> {
         if self.text.get(end..).is_some_and(|it| it.starts_with(';')) { end + 1 } else { end }
     }
 
-    /// What stands between the braces, or the whole block where there are none.
+    /// The range between the braces, or the whole block if there are none.
     fn inside(&self, body: Node<'_>) -> Span {
         let span = span_of(body);
         match text_of(self.text, body) {
@@ -349,13 +349,13 @@ fn module_docs(grammar: &Grammar, text: &str, root: Node<'_>) -> Option<String> 
     }
     let first = root.named_child(0).filter(|it| it.kind().contains("comment"))?;
     let next = first.next_named_sibling();
-    // What stands right above a declaration is its own.
+    // A comment directly above a declaration belongs to the declaration.
     let is_apart = next.is_none_or(|it| it.start_position().row > first.end_position().row + 1);
     let docs = plain_comment(text_of(text, first));
     Some(docs).filter(|it| is_apart && !it.is_empty() && !it.starts_with('!'))
 }
 
-/// The name at the end of a declarator, and whether it is that of a function.
+/// The name at the end of a declarator, and whether it names a function.
 fn declared(declarator: Node<'_>, kind: SymbolKind) -> Option<(Node<'_>, SymbolKind)> {
     let mut node = declarator;
     let mut is_function = false;
@@ -396,7 +396,7 @@ fn is_private(signature: &str) -> bool {
     signature.split(' ').take(4).any(|it| matches!(it, "private" | "protected"))
 }
 
-/// The text of a comment without its signs.
+/// The text of a comment without its markers.
 fn plain_comment(comment: &str) -> String {
     let inner = comment.strip_prefix("/*").and_then(|it| it.strip_suffix("*/")).unwrap_or(comment);
     let line = |it: &str| {

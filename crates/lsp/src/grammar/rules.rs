@@ -1,29 +1,29 @@
-//! The declarations of each language, as the nodes of its grammar.
+//! The declarations of each language, as node kinds of its grammar.
 
 use super::{Bodies, Grammar};
 use semdex_model::SymbolKind::{
     self, Const, Enum, Field, Function, Interface, Macro, Method, Module, Struct, Trait, Type, Union, Variable, Variant,
 };
 
-/// One kind of node that declares something.
+/// A node kind that declares something.
 #[derive(Debug)]
 pub(crate) struct Rule {
     pub node: &'static str,
     pub kind: SymbolKind,
     pub name: Name,
-    /// The field with what is collapsed, or looked into for more.
+    /// The field with the body, which is collapsed or searched for further declarations.
     pub body: Option<&'static str>,
-    /// Whether it stands only outside of functions.
+    /// Whether it only counts outside of functions.
     pub outside: bool,
 }
 
-/// Where the name of a declaration stands.
+/// Where the name of a declaration is found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Name {
     Field(&'static str),
-    /// At the end of the declarators of C.
+    /// At the end of C's declarators.
     Declarator,
-    /// Of each child of this kind, its field.
+    /// In this field of each child of this kind.
     Each(&'static str, &'static str),
     /// The first child of this kind.
     Child(&'static str),

@@ -1,10 +1,10 @@
-//! A text with the bodies of its functions collapsed, so that it still parses.
+//! Collapses the bodies of a text's functions, so that the result still parses.
 
 use super::Bodies;
 use semdex_model::Span;
 use semdex_text::lines::LineIndex;
 
-/// The skeleton, and for each of its lines the line of the text that it came from.
+/// The skeleton, and the original line number of each of its lines.
 pub(crate) fn collapse(style: Bodies, text: &str, bodies: &mut [Span]) -> (String, Vec<usize>) {
     bodies.sort_unstable();
     let lines = LineIndex::new(text);
@@ -45,7 +45,7 @@ impl Skeleton {
     }
 }
 
-/// What takes the place of a body. None where it is no longer than what would.
+/// The replacement of a body. `None` if it would be no shorter.
 fn replaced(style: Bodies, text: &str, body: Span) -> Option<(Span, String)> {
     let written = text.get(body.start..body.end)?;
     let count = written.trim_matches(['{', '}']).trim().lines().count();
@@ -58,12 +58,12 @@ fn replaced(style: Bodies, text: &str, body: Span) -> Option<(Span, String)> {
                 Bodies::Braces => format!("{{ /* {} */ }}", lines(count)),
                 _ => format!("{{ :; }} # {}", lines(count)),
             };
-            // A comment ends at the end of the line.
+            // A comment extends to the end of the line.
             let is_last = text[body.end..].lines().next().is_none_or(|it| it.trim().is_empty());
             (style == Bodies::Braces || is_last).then_some((body, stand_in))
         }
         Bodies::Python => {
-            // On the line of the head nothing is to be gained.
+            // Collapsing on the line of the signature saves nothing.
             let head = text[..body.start].rfind('\n').map_or(0, |it| it + 1);
             let indent = &text[head..body.start];
             if !indent.chars().all(char::is_whitespace) {
@@ -94,7 +94,7 @@ fn lines(count: usize) -> String {
     if count == 1 { "1 line".to_owned() } else { format!("{count} lines") }
 }
 
-/// What follows the string that a body begins with.
+/// The part of a body after its docstring.
 fn after_docstring(body: &str) -> &str {
     let start = body.trim_start_matches(['r', 'R', 'u', 'U']);
     for quote in ["\"\"\"", "'''"] {

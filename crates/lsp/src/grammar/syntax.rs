@@ -1,9 +1,9 @@
-//! What a language of the table says of one text.
+//! The model's `Syntax` of a language in the table.
 
 use super::{DEEPEST_BRACKETS, Grammar, alter, has_deep_brackets, outline};
 use semdex_model::{Alteration, FindingKind, Outline, Span, Syntax};
 
-/// A language of the table, as far as its text goes.
+/// The syntax of a language in the table.
 #[derive(Debug)]
 pub(crate) struct LspSyntax {
     pub grammar: Option<&'static Grammar>,

@@ -1,9 +1,9 @@
-//! Each language on a small text: its declarations by their paths, and a skeleton that parses again.
+//! Each language with a small text: the paths of its declarations, and a skeleton that parses again.
 
 use super::{Code, Grammar, LspSyntax};
 use semdex_model::{Role, Span, Syntax as _};
 
-/// The paths of all declarations with their kinds; the skeleton parses without an error and declares the same.
+/// The paths and kinds of all declarations. The skeleton must parse without errors and declare the same.
 #[track_caller]
 fn check(language: &str, text: &str, expected: &[&str], skeleton: &str) {
     let grammar = Grammar::of(language);
