@@ -1,5 +1,5 @@
-//! `semdex mcp`: the protocol for agents over standard input and output. The tools' calls are answered by the server
-//! of the workspace: the one that runs, or one that is started and ends by itself when nobody asks it any more.
+//! `semdex mcp`: the Model Context Protocol over standard input and output. The workspace's server answers the tool
+//! calls: a running one, or one that is started and stops when it is idle.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -14,13 +14,13 @@ use super::servers::{self, Running};
 use semdex_config::Config;
 use semdex_contract::{Name, Problem, render};
 use semdex_engine::Registry;
-use semdex_mcp::{Asker, Backend};
+use semdex_mcp::{Backend, Caller};
 use semdex_model::{Code, Error};
 use semdex_text::visible::one_line;
 
-/// So often a call that reached no server is tried again.
+/// How often a call that reached no server is repeated.
 const MOST_UNREACHED: usize = 3;
-/// One that was killed keeps its file locked until all of it is gone.
+/// A killed server keeps its file locked until the process is completely gone.
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// Serves the workspace around a directory until standard input ends.
@@ -29,13 +29,13 @@ pub async fn serve(directory: Option<&Path>, config: &Config, engines: Registry)
     let running = servers::find_running(&config.state_dir, &own);
     let root = running.as_ref().and_then(|it| it.root_of(&own)).map_or(own, Path::to_owned);
     let remote = Remote { engines, state_dir: config.state_dir.clone(), root, server: Arc::default() };
-    // The index is loaded while the client still says hello. Whoever asks first is answered why that failed.
+    // The index is loaded during the handshake. The first call reports why that failed.
     let starting = remote.clone();
     tokio::spawn(async move { starting.server().await.is_ok() });
     semdex_mcp::over_stdio(remote).await
 }
 
-/// What is said of a change that was sent, and not answered.
+/// The message for a change that was sent but not answered.
 fn in_doubt(error: &io::Error) -> io::Error {
     let detail = format!(
         "{error}. It is not known whether the change was made: `open` of the file shows it, or `semdex changes`; if it was \
@@ -44,14 +44,14 @@ fn in_doubt(error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), detail)
 }
 
-/// The server that answers, found again where it has ended.
+/// The server that answers; another one is found or started after it ended.
 #[derive(Clone)]
 struct Remote {
     engines: Registry,
     state_dir: PathBuf,
-    /// Of the workspace that the session is about. That of a server around the directory, where one ran at the start:
-    /// the client reads at once what names of files are relative to, and that holds to the end, whatever servers come
-    /// and go.
+    /// The root of the session's workspace. If a server of a parent directory ran at the start, it is that server's
+    /// root: the client reads immediately what file names are relative to, and that must not change when servers
+    /// change.
     root: PathBuf,
     server: Arc<Mutex<Option<Running>>>,
 }
@@ -66,7 +66,7 @@ impl Remote {
         Ok(known.insert(found).clone())
     }
 
-    /// A server that does not answer may have ended: the one that there is then is asked, where the call can be repeated.
+    /// A server that does not answer may have ended. Then the current server is asked, if the call can be repeated.
     async fn said(&self, call: &Call, json: bool, client: Option<&str>) -> io::Result<Said> {
         let call = self.narrowed(call);
         let (mut unreached, mut is_repeated) = (0, false);
@@ -76,10 +76,10 @@ impl Remote {
                 Ok(said) => return Ok(said),
                 Err(error) => error,
             };
-            // Another call may have found one in the meantime.
+            // Another call may have found a server already.
             self.server.lock().await.take_if(|it| it.announcement == running.announcement);
             match error.kind() {
-                // No server has seen it.
+                // No server has received the call.
                 io::ErrorKind::ConnectionRefused if unreached < MOST_UNREACHED => unreached += 1,
                 io::ErrorKind::ConnectionAborted | io::ErrorKind::TimedOut if !call.only_reads() => {
                     return Err(in_doubt(&error));
@@ -91,7 +91,7 @@ impl Remote {
         }
     }
 
-    /// A call that names no workspace is about this one, which the server may have as one of several.
+    /// A call that names no workspace is about this one, which may be one of several of the server.
     fn narrowed(&self, call: &Call) -> Call {
         let is_own = !call.fields.contains_key("workspace");
         call.clone().with("workspace", is_own.then(|| self.root.to_string_lossy().into_owned()))
@@ -99,13 +99,13 @@ impl Remote {
 }
 
 impl Backend for Remote {
-    async fn answer(&self, name: Name, mut arguments: Map<String, Value>, asker: Asker) -> Result<String, String> {
+    async fn answer(&self, name: Name, mut arguments: Map<String, Value>, caller: Caller) -> Result<String, String> {
         let came = Instant::now();
         arguments.retain(|_, value| !value.is_null());
-        // Refused as the server does it, whether the fields then stand in a body or in a query.
+        // Refused as the server refuses it, whether the fields are in a body or in a query.
         name.call().from_arguments(arguments.clone()).map_err(|error| render::refusal(Problem::new(error), came))?;
         let call = Call { fields: arguments, ..Call::of(name) };
-        match self.said(&call, false, asker.client.as_deref()).await {
+        match self.said(&call, false, caller.client.as_deref()).await {
             Ok(Said { well: true, text }) => Ok(text),
             Ok(Said { text, .. }) => Err(text),
             Err(error) => {
@@ -131,7 +131,7 @@ impl Backend for Remote {
         })
     }
 
-    /// Of several, the calls name the one that this is about.
+    /// If the server has several workspaces, the calls name this one.
     async fn has_several_workspaces(&self) -> bool {
         false
     }

@@ -350,7 +350,7 @@ impl Run {
             return self.record.end(state, reason);
         }
         self.record.step("taking its changes back");
-        match semdex_ops::restore(self.record.workspace(), &done.changes, Some(self.client())).await {
+        match semdex_ops::restore_files(self.record.workspace(), &done.changes, Some(self.client())).await {
             Ok(left) => {
                 let is_all = left.is_empty();
                 self.record.note(|it| {

@@ -1,22 +1,22 @@
-//! The HTTP face. The only place that names axum and HTTP status. Its routes and their document are made from the
-//! contract's table of calls; one handler reads a request, has it answered, and writes the reply.
+//! The HTTP interface: the only crate that names axum and HTTP status codes. Its routes and their document are
+//! generated from the contract's table of calls. One handler reads a request, has it answered, and writes the reply.
 
 mod auth;
 mod document;
-mod drain;
+mod drain_body;
 mod events;
-mod extract;
+mod head_refusal;
 mod hooks;
-mod idle;
+mod idle_timer;
 mod listen;
 mod mcp;
 mod metrics;
+mod outer_layer;
 mod pages;
 mod problem;
+mod read_request;
 mod request_id;
-mod responder;
-mod speak;
-mod wire;
+mod response_format;
 
 use std::sync::Arc;
 
@@ -29,26 +29,26 @@ use axum::{Router, routing};
 use tokio::sync::Semaphore;
 use tower_http::catch_panic::CatchPanicLayer;
 
-pub use idle::Pulse;
+pub use idle_timer::IdleTimer;
 pub use listen::Listener;
 
 use auth::AuthGuard;
-use extract::Client;
 use metrics::Metrics;
 use problem::{Refusal, success};
+use read_request::Client;
 use request_id::RequestId;
-use responder::Responder;
+use response_format::Responder;
 use semdex_config::token::Token;
 use semdex_contract::{CALLS, Call, DiagnosticsFormat, Reply};
 use semdex_model::{Code, Error, Languages};
 use semdex_ops::Service;
-use semdex_ops::slow::{self, Asker};
+use semdex_ops::timed_answer::{Caller, timed_answer};
 
-/// Requests answered at the same time; the next is asked to come again.
+/// Requests that are answered at the same time; further ones are refused with `Retry-After`.
 const IN_FLIGHT: usize = 256;
 
-/// Everything that is served, behind the guard. Without a token everyone whom the Host check lets in may ask.
-pub fn router(service: Service, token: Option<Arc<Token>>, pulse: Pulse) -> Router {
+/// All routes, behind the access control. Without a token, every client that passes the Host check has access.
+pub fn router(service: Service, token: Option<Arc<Token>>, idle_timer: IdleTimer) -> Router {
     let yaml = openapi_yaml(service.workspaces.engines().languages());
     let pages = pages::router(yaml.clone());
     let metrics = Metrics::new(&service);
@@ -62,16 +62,16 @@ pub fn router(service: Service, token: Option<Arc<Token>>, pulse: Pulse) -> Rout
         .with_state(service.clone())
         .route(mcp::PATH, mcp::route(service))
         .layer(axum::Extension(metrics))
-        .route(document::PATH, routing::get(async move || responder::with_type("application/yaml", yaml)))
+        .route(document::PATH, routing::get(async move || response_format::with_type("application/yaml", yaml)))
         .merge(pages)
         .fallback(unknown_route)
         .method_not_allowed_fallback(wrong_method)
-        .layer(CatchPanicLayer::custom(responder::panicked))
+        .layer(CatchPanicLayer::custom(response_format::panicked))
         .layer(from_fn_with_state(Arc::new(Semaphore::new(IN_FLIGHT)), one_of_many))
-        .layer(from_fn_with_state(pulse, idle::beat))
+        .layer(from_fn_with_state(idle_timer, idle_timer::record_request))
         .layer(from_fn_with_state(AuthGuard { token }, auth::guard))
-        .layer(from_fn(drain::drain))
-        .layer(from_fn_with_state(metrics::is_on().then_some(metrics), speak::speak))
+        .layer(from_fn(drain_body::drain_body))
+        .layer(from_fn_with_state(metrics::is_on().then_some(metrics), outer_layer::outer_layer))
 }
 
 /// `openapi.yaml`, as it is checked in.
@@ -80,7 +80,7 @@ pub fn openapi_yaml(languages: &Languages) -> String {
 }
 
 fn route(router: Router<Service>, call: &'static Call) -> Router<Service> {
-    // A file's name has slashes, for which routes have a sign that documents have not.
+    // A file name contains slashes: the router has a syntax for such a parameter, OpenAPI has none.
     let path = call.path.replace("{file}", "{*file}");
     let handler =
         async move |State(service): State<Service>, responder: Responder, client: Client, request: Request| {
@@ -106,19 +106,19 @@ async fn answer(
     request: Request,
 ) -> Result<Response, Refusal> {
     let request_id = request.extensions().get::<RequestId>().map(RequestId::shared);
-    let mut request: semdex_contract::Request = extract::request_for(call, request).await?;
+    let mut request: semdex_contract::Request = read_request::request_for(call, request).await?;
     let is_sarif = sarif(&mut request, responder)?;
     let max_tokens = request.common().max_tokens;
     let write = |reply| match reply {
         Reply::Diagnostics(found) if is_sarif => responder.sarif(&found),
         reply => responder.answer(reply, max_tokens, service.max_tokens),
     };
-    let mut response = slow::answered(service, request, Asker { client, request_id }, responder.came(), write).await?;
+    let mut response = timed_answer(service, request, Caller { client, request_id }, responder.came(), write).await?;
     *response.status_mut() = success(call);
     Ok(response)
 }
 
-/// Whether the answer is wanted as SARIF, by its query or by the header, which only diagnostics come in.
+/// Whether the reply is wanted as SARIF, by its query or by the header. Only diagnostics have this format.
 fn sarif(request: &mut semdex_contract::Request, responder: Responder) -> Result<bool, Error> {
     match request {
         semdex_contract::Request::Diagnostics(query) => {
@@ -127,12 +127,12 @@ fn sarif(request: &mut semdex_contract::Request, responder: Responder) -> Result
             }
             Ok(query.format == Some(DiagnosticsFormat::Sarif))
         }
-        _ if responder.wants_sarif() => Err(responder::not_acceptable()),
+        _ if responder.wants_sarif() => Err(response_format::not_acceptable()),
         _ => Ok(false),
     }
 }
 
-/// Refuses at once what would only wait for its turn.
+/// Refuses immediately a request that would have to wait for a free permit.
 async fn one_of_many(State(places): State<Arc<Semaphore>>, request: Request, next: Next) -> Result<Response, Refusal> {
     let Ok(_place) = places.try_acquire() else {
         let detail = format!("{IN_FLIGHT} requests are being answered already: ask again in a second");
@@ -166,8 +166,11 @@ mod tests {
     use super::*;
 
     async fn reply(router: Router) -> (StatusCode, String, Option<String>) {
-        let response =
-            router.layer(from_fn_with_state(None, speak::speak)).oneshot(Request::new(Body::empty())).await.unwrap();
+        let response = router
+            .layer(from_fn_with_state(None, outer_layer::outer_layer))
+            .oneshot(Request::new(Body::empty()))
+            .await
+            .unwrap();
         let retry = response.headers().get(header::RETRY_AFTER).map(|it| it.to_str().unwrap().to_owned());
         let status = response.status();
         let body = axum::body::to_bytes(response.into_body(), 1 << 20).await.unwrap();
@@ -178,7 +181,7 @@ mod tests {
     async fn a_panic_is_answered_without_what_it_said() {
         let panics = routing::get(async || -> &str { panic!("the secret of {}", std::process::id()) });
         let (status, body, _) =
-            reply(Router::new().route("/", panics).layer(CatchPanicLayer::custom(responder::panicked))).await;
+            reply(Router::new().route("/", panics).layer(CatchPanicLayer::custom(response_format::panicked))).await;
         assert_eq!(status, StatusCode::INTERNAL_SERVER_ERROR);
         assert!(body.contains("\"code\":\"internal\"") && !body.contains("secret"), "{body}");
     }

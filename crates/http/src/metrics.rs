@@ -1,5 +1,5 @@
-//! `GET /metrics`: how long requests take, and how the process is doing, in the text of OpenMetrics. Labels are of closed
-//! sets: no path and no symbol is in them.
+//! `GET /metrics`: the latency of requests and the state of the process, in the text format of OpenMetrics. Labels have
+//! closed sets of values: they never contain a path or a symbol.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
@@ -23,14 +23,14 @@ use super::{document, events, hooks, pages, responder};
 use semdex_contract::CALLS;
 use semdex_model::{Code, Error};
 use semdex_ops::Service;
-use semdex_ops::vitals::{Vitals, vitals};
+use semdex_ops::process_metrics::{ProcessMetrics, process_metrics};
 
 pub(crate) const PATH: &str = "/metrics";
 pub(crate) const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// In seconds: an answer out of memory takes less than the first, a wait for the index no more than the last.
+/// In seconds: an answer from memory is below the first bound, a wait for the index below the last.
 const BUCKETS: [f64; 15] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 120.0];
-/// What was asked for is none of the calls.
+/// The request is none of the calls.
 const UNKNOWN: &str = "unknown";
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -39,8 +39,8 @@ struct Labels {
     status: u32,
 }
 
-/// Of a service, which lives as long as its process: nothing is counted to know whether they are still wanted, since all threads
-/// that answer would write that count with every request.
+/// The metrics of a service, never freed, as they live as long as the process: a reference count would be written by
+/// all threads with every request.
 #[derive(Clone, Copy)]
 pub(crate) struct Metrics {
     inner: &'static Inner,
@@ -57,10 +57,10 @@ struct Inner {
 /// The calls of each route, by their method.
 type Routes = HashMap<String, Vec<(Method, MeasuredCall)>>;
 
-/// What a request asks for, as it is measured.
+/// The label of a request.
 pub(crate) struct MeasuredCall {
     name: &'static str,
-    /// Of those that went well, once there was one: what is asked most is looked up once.
+    /// The histograms of successful requests, created at first use: the most frequent lookup happens once.
     well: OnceLock<Histogram>,
 }
 
@@ -86,7 +86,7 @@ impl Metrics {
         Metrics { inner: Box::leak(Box::new(Inner { registry, durations, routes: routes(), mcp, unknown })) }
     }
 
-    /// What a request asks for, by its route.
+    /// The label of a request, by its route.
     pub(crate) fn call_of(self, request: &Request) -> &'static MeasuredCall {
         let Some(route) = request.extensions().get::<MatchedPath>() else { return &self.inner.unknown };
         if route.as_str().starts_with("/mcp") {
@@ -96,7 +96,7 @@ impl Metrics {
         calls.iter().find(|(method, _)| method == request.method()).map_or(&self.inner.unknown, |(_, call)| call)
     }
 
-    /// Notes how long a request took, and how it ended.
+    /// Records the duration and the result of a request.
     pub(crate) fn note(self, call: &MeasuredCall, status: StatusCode, took: Duration) {
         let histogram = || {
             let labels = Labels { call: call.name, status: status.as_u16().into() };
@@ -127,7 +127,7 @@ fn routes() -> Routes {
     routes
 }
 
-/// Whether requests are measured. Only `benches/faces` switches that off, to know what it costs.
+/// Whether requests are measured. Only `benches/faces` turns it off, to measure its cost.
 pub(crate) fn is_on() -> bool {
     std::env::var_os("SEMDEX_METRICS").is_none_or(|it| it != "off")
 }
@@ -136,10 +136,10 @@ pub(crate) async fn metrics(Extension(metrics): Extension<Metrics>) -> Result<Re
     let mut body = String::new();
     text::encode(&mut body, &metrics.inner.registry)
         .map_err(|_| Error::new(Code::Internal, "the metrics could not be written"))?;
-    Ok(responder::with_type(CONTENT_TYPE, body))
+    Ok(response_format::with_type(CONTENT_TYPE, body))
 }
 
-/// What is looked up when somebody asks.
+/// Values that are computed for each scrape.
 struct Process(Service);
 
 impl fmt::Debug for Process {
@@ -150,19 +150,20 @@ impl fmt::Debug for Process {
 
 impl Collector for Process {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
-        let Vitals { revision, memory_bytes, restarts, queues, rescans, stale_retries } = vitals(&self.0);
+        let ProcessMetrics { revision, memory_bytes, restarts, queues, rescans, stale_retries } =
+            process_metrics(&self.0);
         let encoder = &mut encoder;
         let help = "Of all open workspaces together; grows with each change";
         one(encoder, "semdex_revision", help, &ConstGauge::new(revision))?;
         let help = "Resident memory of the process and of the engines that have one of their own";
         each(encoder, "semdex_memory", help, Some(&Unit::Bytes), "engine", &memory_bytes, ConstGauge::new)?;
-        let help = "How often an engine was started anew";
+        let help = "How often an engine was restarted";
         each(encoder, "semdex_engine_restarts", help, None, "engine", &restarts, ConstCounter::new)?;
         let help = "What waits: requests for a writer, jobs for the journal";
         each(encoder, "semdex_queue_length", help, None, "queue", &queues, ConstGauge::new)?;
         let help = "How often a whole workspace was compared with the disk";
         one(encoder, "semdex_rescans", help, &ConstCounter::new(rescans))?;
-        let help = "How often a question was asked again because the workspace had changed meanwhile";
+        let help = "How often a query was repeated because the workspace had changed during it";
         one(encoder, "semdex_stale_retries", help, &ConstCounter::new(stale_retries))
     }
 }

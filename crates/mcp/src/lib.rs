@@ -1,6 +1,6 @@
-//! The face for agents: the Model Context Protocol, over HTTP and over standard input and output. The only place that
-//! names rmcp. A tool is a call of the contract with a description for a model (`tools.rs`); replies are text, made by
-//! `render`, and what a call refuses is a result too, since clients keep protocol errors from the model.
+//! The interface for agents: the Model Context Protocol, over HTTP and over standard input and output. The only crate
+//! that names rmcp. A tool is a call of the contract with a description for a model (`tools.rs`). Replies are text from
+//! `render`. A refused call is a result too, since clients do not show protocol errors to the model.
 
 mod local;
 mod message;
@@ -28,9 +28,9 @@ pub use message::refusal;
 pub use progress::describe_progress;
 
 use semdex_contract::{Name, Needs};
-pub use semdex_ops::slow::Asker;
+pub use semdex_ops::timed_answer::Caller;
 
-/// The protocols that are spoken: the newest is opened by `server/discover`, the others by `initialize`.
+/// The supported protocol versions: `server/discover` opens the newest, `initialize` the others.
 const PROTOCOLS: &[ProtocolVersion] = &[
     ProtocolVersion::V_2025_03_26,
     ProtocolVersion::V_2025_06_18,
@@ -43,23 +43,24 @@ const INSTRUCTIONS: &str = "semdex knows this workspace as its compilers do, and
     well for plain words in comments, strings and configuration. A list with `complete` is proved to be whole; \
     `missing` says what an incomplete answer does not know.";
 
-/// Where the calls of tools are answered: in this process, or by a server elsewhere.
+/// Who answers the tool calls: this process or another server.
 pub trait Backend: Clone + Send + Sync + 'static {
-    /// The reply as Markdown, or why there is none, as Markdown too.
+    /// The reply as Markdown, or the error, as Markdown too.
     fn answer(
         &self,
         call: Name,
         arguments: Map<String, Value>,
-        asker: Asker,
+        caller: Caller,
     ) -> impl Future<Output = Result<String, String>> + Send;
 
-    /// What the workspace of a call is busy with, in a few words, while it is not ready; absent: the call names none.
+    /// In a few words, what the workspace of a call is busy with while it is not ready. `None`: the call names no
+    /// workspace.
     fn busy_with(&self, workspace: Option<&str>) -> impl Future<Output = Option<String>> + Send;
 
-    /// Whether a call has to say which workspace it is about.
+    /// Whether a call has to name a workspace.
     fn has_several_workspaces(&self) -> impl Future<Output = bool> + Send;
 
-    /// The directory of the workspace that calls are about which name none, where that is known.
+    /// The root of the workspace of calls that name none, if it is known.
     fn root(&self) -> Option<String>;
 }
 
@@ -67,29 +68,29 @@ pub trait Backend: Clone + Send + Sync + 'static {
 #[derive(Clone)]
 pub struct Server<B> {
     backend: B,
-    /// As logs and problems name the request.
+    /// The request's id in logs and problems.
     request_id: Option<Arc<str>>,
 }
 
 tokio::task_local! {
-    /// Of the request that is being taken in: the library answers it in a task of its own.
+    /// The id of the request that is being received: the library answers it in a task of its own.
     static REQUEST_ID: Option<Arc<str>>;
 }
 
-/// Takes a request in that logs and problems name so.
+/// Receives a request with this id for logs and problems.
 pub async fn with_request_id<T>(id: Option<Arc<str>>, handled: impl Future<Output = T>) -> T {
     REQUEST_ID.scope(id, handled).await
 }
 
-/// The service behind `/mcp`, which wants a guard before it. Each request stands for itself: no sessions.
+/// The service behind `/mcp`, which needs access control before it. Requests are independent: there are no sessions.
 pub type OverHttp<B> = StreamableHttpService<Server<B>, NeverSessionManager>;
 
-/// For requests whose host the guard has checked, and whose body has at most this length.
+/// For requests whose host was checked, and whose body has at most this length.
 pub fn over_http<B: Backend>(backend: B, largest_body: usize) -> OverHttp<B> {
     let config = StreamableHttpServerConfig::default()
         .with_legacy_session_mode(false)
         .with_json_response(true)
-        // The guard knows the address that was listened on; a list of names does not.
+        // The access control knows the address listened on; a list of names does not.
         .disable_allowed_hosts()
         .enforce_origin_validation()
         .with_max_request_body_bytes(largest_body);
@@ -100,12 +101,12 @@ pub fn over_http<B: Backend>(backend: B, largest_body: usize) -> OverHttp<B> {
     StreamableHttpService::new(server, Arc::new(NeverSessionManager::default()), config)
 }
 
-/// Speaks over standard input and output until the input ends.
+/// Serves standard input and output until the input ends.
 pub async fn over_stdio<B: Backend>(backend: B) -> io::Result<()> {
     let server = Server { backend, request_id: None };
     match server.serve(stdio::Stdio::new()).await {
         Ok(running) => running.waiting().await.map(|_| ()).map_err(io::Error::other),
-        // A client that left before it said anything has not failed.
+        // A client that leaves without a message is not an error.
         Err(rmcp::service::ServerInitializeError::ConnectionClosed(_)) => Ok(()),
         Err(error) => Err(io::Error::other(error)),
     }
@@ -148,10 +149,10 @@ impl<B: Backend> ServerHandler for Server<B> {
             let detail = format!("there is no tool `{}`: there are {}", request.name, tools::names());
             return Err(ErrorData::invalid_params(detail, None));
         };
-        let asker = Asker { client: client(&context), request_id: self.request_id.clone() };
+        let caller = Caller { client: client(&context), request_id: self.request_id.clone() };
         let arguments = request.arguments.unwrap_or_default();
         let workspace = arguments.get("workspace").and_then(Value::as_str).map(str::to_owned);
-        let answer = self.backend.answer(tool.name, arguments, asker);
+        let answer = self.backend.answer(tool.name, arguments, caller);
         let cancelled = context.ct.clone();
         let answer = async {
             if tool.call().needs < Needs::Index {
@@ -159,7 +160,7 @@ impl<B: Backend> ServerHandler for Server<B> {
             }
             progress::telling(&self.backend, workspace.as_deref(), &context, answer).await
         };
-        // Whoever gave the question up is not answered; dropped, it is given up by the engine too.
+        // A cancelled request is not answered. Dropping the future cancels it in the engine too.
         let answer = tokio::select! {
             answer = answer => answer,
             () = cancelled.cancelled() => return Err(ErrorData::internal_error("cancelled by the client", None)),
@@ -184,12 +185,12 @@ impl<B: Backend> ServerHandler for Server<B> {
     }
 }
 
-/// Who asks, as it calls itself.
+/// The name of the client.
 fn client(context: &RequestContext<RoleServer>) -> Option<String> {
     const LONGEST: usize = 200;
     let of_request = context.meta.client_info();
     let of_session = context.peer.peer_info().map(|it| it.client_info.clone());
-    // Without a session the library puts its own name in place of one that it does not know.
+    // Without a session the library uses its own name instead of an unknown one.
     let named = of_request.or(of_session.filter(|it| it.name != "rmcp"))?;
     Some(format!("{}/{}", named.name, named.version).chars().take(LONGEST).collect())
 }

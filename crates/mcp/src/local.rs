@@ -1,4 +1,4 @@
-//! Calls of tools that are answered in this process.
+//! Tool calls that this process answers.
 
 use std::panic::AssertUnwindSafe;
 use std::time::Instant;
@@ -7,21 +7,22 @@ use futures::FutureExt;
 use serde_json::{Map, Value};
 use tracing::Instrument;
 
-use super::{Asker, Backend, describe_progress};
+use super::{Backend, Caller, describe_progress};
 use semdex_contract::{Call, Name, Problem, render};
 use semdex_model::{Code, Error, Result, State};
 use semdex_ops::Service;
-use semdex_ops::slow::answered;
+use semdex_ops::timed_answer::timed_answer;
 
+/// Answers the calls of tools with a service in this process.
 #[derive(Clone)]
 pub struct Local(pub Service);
 
 impl Backend for Local {
-    async fn answer(&self, name: Name, arguments: Map<String, Value>, asker: Asker) -> Result<String, String> {
+    async fn answer(&self, name: Name, arguments: Map<String, Value>, caller: Caller) -> Result<String, String> {
         let came = Instant::now();
-        let request_id = asker.request_id.as_deref().map(str::to_owned);
+        let request_id = caller.request_id.as_deref().map(str::to_owned);
         let span = tracing::info_span!("request", id = request_id.as_deref());
-        let answer = AssertUnwindSafe(self.markdown(name.call(), arguments, asker, came)).catch_unwind();
+        let answer = AssertUnwindSafe(self.markdown(name.call(), arguments, caller, came)).catch_unwind();
         let answer = answer.instrument(span.clone()).await;
         let fault = |_| {
             let detail = "this call met a fault of semdex; it is in the log, and other calls are not touched by it";
@@ -48,7 +49,7 @@ impl Backend for Local {
         self.0.workspaces.list().len() > 1
     }
 
-    /// Workspaces come and go, and the client may be on another machine.
+    /// Workspaces are opened and closed, and the client may be on another machine.
     fn root(&self) -> Option<String> {
         None
     }
@@ -59,12 +60,12 @@ impl Local {
         &self,
         call: &Call,
         arguments: Map<String, Value>,
-        asker: Asker,
+        caller: Caller,
         came: Instant,
     ) -> Result<String> {
         let request = call.from_arguments(arguments)?;
         let max_tokens = request.common().max_tokens;
         let write = |reply| render::answer(reply, max_tokens.or(self.0.max_tokens), came);
-        answered(&self.0, request, asker, came, write).await
+        timed_answer(&self.0, request, caller, came, write).await
     }
 }

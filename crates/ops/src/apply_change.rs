@@ -15,8 +15,8 @@ use semdex_workspace::disk::Notes;
 use semdex_workspace::timing::{self, Part};
 use semdex_workspace::{Cause, Change, Hashes, Outcome, Undone, Workspace};
 
-use super::ask::{Ask, deadlines};
-use super::tidy::{self, Tidy};
+use super::format_and_imports::{self, FormatOptions};
+use super::query::{RequestOptions, deadlines};
 use super::validate;
 
 /// Somebody else's writes that may come between before a change is given up.
@@ -47,19 +47,19 @@ pub(super) struct Mode {
     pub(super) dry_run: bool,
     pub(super) on_break: OnBreak,
     pub(super) undoes: Option<Undone>,
-    pub(super) tidy: Tidy,
+    pub(super) format_options: FormatOptions,
 }
 
 impl Mode {
     pub(super) fn new(cause: Cause, dry_run: bool, on_break: OnBreak) -> Mode {
-        Mode { cause, dry_run, on_break, undoes: None, tidy: Tidy::default() }
+        Mode { cause, dry_run, on_break, undoes: None, format_options: FormatOptions::default() }
     }
 }
 
 /// Plans a change and makes it; plans it again where somebody else changed its files in between.
 pub(super) async fn apply_change<F>(
     workspace: &Workspace,
-    asked: &Ask,
+    options: &RequestOptions,
     mode: Mode,
     plan: impl Fn() -> F,
 ) -> Result<ChangeReport>
@@ -67,13 +67,13 @@ where
     F: Future<Output = Result<Plan>>,
 {
     let mut last = None;
-    let latest = asked.needs(None, true).deadline.max(asked.begun + AGAIN);
+    let latest = options.needs(None, true).deadline.max(options.begun + AGAIN);
     for attempt in 0..ATTEMPTS {
         if attempt > 0 && Instant::now() > latest {
             break;
         }
         let mut plan = plan().await?;
-        match tidy::tidy(workspace, asked, &mut plan, mode.tidy).await {
+        match format_and_imports::format_and_fix_imports(workspace, options, &mut plan, mode.format_options).await {
             Ok(()) => plan.edits.retain(|it| it.old != it.new),
             Err(Stop::Stale) => {
                 workspace.telemetry().stale_retries.up();
@@ -86,7 +86,7 @@ where
             Err(Stop::Failed(error)) => return Err(error),
         }
         workspace.check_overlays(&plan.edits)?;
-        let view_impact = match impact_of(workspace, asked, &plan.edits, Extent::Whole).await {
+        let view_impact = match impact_of(workspace, options, &plan.edits, Extent::Whole).await {
             Ok(view_impact) if mode.on_break == OnBreak::Reject => with_own_errors(view_impact, &plan.edits),
             Ok(view_impact) => view_impact,
             Err(Stop::Stale) => {
@@ -96,23 +96,23 @@ where
             Err(Stop::Failed(error)) => return Err(error),
         };
         if plan.edits.is_empty() {
-            let revision = workspace.snapshot(asked.needs(None, false)).await?.revision;
+            let revision = workspace.snapshot(options.needs(None, false)).await?.revision;
             let meta = workspace.meta(None, revision, Coverage::default());
             return Ok(report(workspace, &plan, nothing_done(revision), meta.into()));
         }
         let change = Change {
             cause: mode.cause,
-            client: asked.client.clone(),
+            client: options.client.clone(),
             undoes: mode.undoes.clone(),
             edits: plan.edits.clone(),
             dry_run: mode.dry_run,
             reject_if_broken: mode.on_break == OnBreak::Reject,
             view_impact,
         };
-        match workspace.change(change, asked.needs(None, true).deadline).await {
+        match workspace.change(change, options.needs(None, true).deadline).await {
             Ok(outcome) => {
                 let mut report = finish(workspace, &plan, outcome)?;
-                validate::suggest(workspace, asked, &plan, &mut report.validation).await;
+                validate::suggest(workspace, options, &plan, &mut report.validation).await;
                 report.validation.append(&mut plan.findings);
                 return Ok(report);
             }
@@ -128,12 +128,12 @@ where
 /// What a change would bring, computed once and not made: where others are quicker, it is not known.
 pub(super) async fn tried(
     workspace: &Workspace,
-    asked: &Ask,
+    options: &RequestOptions,
     edits: Vec<FileEdit>,
     extent: Extent,
 ) -> Result<ChangeImpact> {
     let busy = || Error::new(Code::Conflict, "the files were changed by others meanwhile");
-    let view_impact = impact_of(workspace, asked, &edits, extent).await.map_err(|stop| match stop {
+    let view_impact = impact_of(workspace, options, &edits, extent).await.map_err(|stop| match stop {
         Stop::Stale => busy(),
         Stop::Failed(error) => error,
     })?;
@@ -146,7 +146,7 @@ pub(super) async fn tried(
         reject_if_broken: false,
         view_impact,
     };
-    Ok(workspace.change(change, asked.needs(None, true).deadline).await?.change_impact)
+    Ok(workspace.change(change, options.needs(None, true).deadline).await?.change_impact)
 }
 
 /// What is refused if it breaks something must itself compile: the errors of what is written count as well.
@@ -169,7 +169,7 @@ fn with_own_errors(mut change_impact: ChangeImpact, edits: &[FileEdit]) -> Chang
 /// What the engines say that compute the impact before the writer has its turn. The others say it then: one that loads is waited for.
 async fn impact_of(
     workspace: &Workspace,
-    asked: &Ask,
+    options: &RequestOptions,
     edits: &[FileEdit],
     extent: Extent,
 ) -> std::result::Result<ChangeImpact, Stop> {
@@ -177,7 +177,7 @@ async fn impact_of(
     let mut change_impact = ChangeImpact::nothing();
     for kind in workspace.registry().kinds().iter().filter(concerned) {
         let Some(&language) = kind.languages().first() else { continue };
-        let needs = asked.needs(Some(language), true);
+        let needs = options.needs(Some(language), true);
         let snapshot = workspace.snapshot(needs).await?;
         if kind.route() == Route::Writer {
             continue;

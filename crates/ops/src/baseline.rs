@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::ask::Ask;
-use super::compare::{Delta, compare, is_kept};
 use super::diagnostics::{Collected, OnLine, counts, find, gravest_first};
+use super::diagnostics_diff::{Delta, compare, is_kept};
+use super::query::RequestOptions;
 use semdex_contract::budget::{Listing, positions};
 use semdex_contract::{BaselineReply, BaselineRequest, RegressionsQuery, RegressionsReply};
 use semdex_model::{Coverage, Diagnostic, Missing, MissingCode, Result, Severity};
@@ -13,12 +13,16 @@ use semdex_workspace::journal::{Baseline, Kept};
 
 const MOST: usize = 1000;
 
-pub(crate) async fn baseline(workspace: &Workspace, request: BaselineRequest, asked: &Ask) -> Result<BaselineReply> {
+pub(crate) async fn baseline(
+    workspace: &Workspace,
+    request: BaselineRequest,
+    options: &RequestOptions,
+) -> Result<BaselineReply> {
     let named = request.files.unwrap_or_default();
     let mut named: Vec<String> = named.iter().map(|it| workspace.locate(it)).collect::<Result<_>>()?;
     named.sort();
     named.dedup();
-    let Collected { mut diagnostics, files: count, meta } = find(workspace, &named, asked).await?;
+    let Collected { mut diagnostics, files: count, meta } = find(workspace, &named, options).await?;
     diagnostics.retain(|it| is_kept(&it.diagnostic));
     let counts = counts(&diagnostics);
     let is_whole = named.is_empty();
@@ -49,12 +53,12 @@ fn details(coverage: &Coverage) -> Vec<String> {
 pub(crate) async fn regressions(
     workspace: &Workspace,
     request: RegressionsQuery,
-    asked: &Ask,
+    options: &RequestOptions,
 ) -> Result<RegressionsReply> {
-    let [from_new, from_fixed] = positions(asked.cursor.as_deref())?;
+    let [from_new, from_fixed] = positions(options.cursor.as_deref())?;
     let file = request.file.as_deref().map(|it| workspace.locate(it)).transpose()?;
     let baseline = workspace.baseline().await?;
-    let Collected { diagnostics, mut meta, .. } = find(workspace, file.as_slice(), asked).await?;
+    let Collected { diagnostics, mut meta, .. } = find(workspace, file.as_slice(), options).await?;
     let Delta { mut new, fixed } =
         since(baseline.as_ref(), file.as_deref(), diagnostics, &mut meta.coverage).unwrap_or_default();
     gravest_first(&mut new);
@@ -76,7 +80,7 @@ pub(crate) async fn regressions(
         next_cursor: None,
         meta: meta.into(),
     };
-    let limit = asked.limit.unwrap_or(MOST);
+    let limit = options.limit.unwrap_or(MOST);
     reply.new.limit(limit);
     reply.fixed.limit(limit);
     reply.next_cursor = reply.cursor();

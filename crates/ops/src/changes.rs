@@ -1,6 +1,6 @@
 //! `changes`: what was changed, when, by whom, and how to take it back.
 
-use super::ask::Ask;
+use super::query::RequestOptions;
 use semdex_contract::{
     ChangeCause, ChangesQuery, ChangesReply, ImpactCounts, MadeChange, MadeFile, position_in_changes, rfc3339,
 };
@@ -13,14 +13,18 @@ const DEFAULT_LIMIT: usize = 50;
 /// With more, the reply would be too long for anyone to read.
 const MOST: usize = 1000;
 
-pub(crate) async fn changes(workspace: &Workspace, request: ChangesQuery, asked: &Ask) -> Result<ChangesReply> {
+pub(crate) async fn changes(
+    workspace: &Workspace,
+    request: ChangesQuery,
+    options: &RequestOptions,
+) -> Result<ChangesReply> {
     let file = request.file.map(|it| workspace.locate(&it)).transpose()?;
     let diff = request.diff.unwrap_or_default();
-    let snapshot = workspace.snapshot(asked.needs(None, false)).await?;
-    let limit = asked.limit.unwrap_or(DEFAULT_LIMIT).min(MOST);
+    let snapshot = workspace.snapshot(options.needs(None, false)).await?;
+    let limit = options.limit.unwrap_or(DEFAULT_LIMIT).min(MOST);
     let query_of = journal::Query {
         file,
-        before: asked.cursor.as_deref().map(position_in_changes).transpose()?,
+        before: options.cursor.as_deref().map(position_in_changes).transpose()?,
         // One more tells whether there are more.
         limit: limit.saturating_add(1),
         contents: diff,

@@ -3,20 +3,24 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::ask::Ask;
 use super::commit_message::{ImpactSummary, composer};
+use super::query::RequestOptions;
 use semdex_contract::{CommitBefore, CommitReply, CommitRequest, LeftOut};
 use semdex_model::{Code, Coverage, Error, Result};
 use semdex_workspace::Workspace;
 use semdex_workspace::git::{self, Author, Before, Dirty, Order, Wanted};
 use semdex_workspace::journal::Entry;
 
-pub(crate) async fn commit(workspace: &Workspace, request: CommitRequest, asked: &Ask) -> Result<CommitReply> {
+pub(crate) async fn commit(
+    workspace: &Workspace,
+    request: CommitRequest,
+    options: &RequestOptions,
+) -> Result<CommitReply> {
     let message = request.checked_message()?;
     let author = request.checked_author()?.map(|(name, mail)| Author { name, mail });
     let named = request.files.unwrap_or_default();
     let named = named.iter().map(|it| Named::of(workspace, it)).collect::<Result<Vec<Named>>>()?;
-    let snapshot = workspace.snapshot(asked.needs(None, false)).await?;
+    let snapshot = workspace.snapshot(options.needs(None, false)).await?;
     let changes = entries(workspace, &request.changes.unwrap_or_default()).await?;
     let files = wanted(&changes, named);
     if files.is_empty() {

@@ -1,9 +1,9 @@
 //! `describe`: everything about a symbol, a package or a file.
 
-use super::ask::{Ask, ask, ask_by_name, unless_loading};
 use super::open::text_of;
-use super::unanalysed;
-use super::usages::PAGE;
+use super::query::{RequestOptions, query_by_name, run_query, unless_loading};
+use super::relations::PAGE;
+use super::unanalysed_files;
 use semdex_contract::budget::{Listing, Part, positions};
 use semdex_contract::{
     Container, DescribeRequest, Described, DescribedFile, DescribedPackage, DescribedSymbol, Example, FileText,
@@ -12,14 +12,18 @@ use semdex_contract::{
 use semdex_model::{Answer, Code, Coverage, Description, Error, Meta, Result, SymbolQuery, UsagePage, Window};
 use semdex_workspace::Workspace;
 
-pub(crate) async fn describe(workspace: &Workspace, request: DescribeRequest, asked: &Ask) -> Result<Described> {
+pub(crate) async fn describe(
+    workspace: &Workspace,
+    request: DescribeRequest,
+    options: &RequestOptions,
+) -> Result<Described> {
     match (request.symbol, request.package, request.file) {
         (Some(symbol), package, file) => {
             let file = file.map(|it| workspace.locate(&it)).transpose()?;
-            describe_symbol(workspace, SymbolQuery { symbol, package, file }, asked).await
+            describe_symbol(workspace, SymbolQuery { symbol, package, file }, options).await
         }
-        (None, Some(package), _) => describe_package(workspace, &package, asked).await,
-        (None, None, Some(file)) => describe_file(workspace, &file, asked).await,
+        (None, Some(package), _) => describe_package(workspace, &package, options).await,
+        (None, None, Some(file)) => describe_file(workspace, &file, options).await,
         (None, None, None) => Err(Error::new(
             Code::InvalidRequest,
             "nothing to describe: give `symbol` (a full path, or with `package` or `file`), or `package`, or `file`",
@@ -27,17 +31,17 @@ pub(crate) async fn describe(workspace: &Workspace, request: DescribeRequest, as
     }
 }
 
-async fn describe_symbol(workspace: &Workspace, query: SymbolQuery, asked: &Ask) -> Result<Described> {
-    let from: [usize; 4] = match positions(asked.cursor.as_deref()) {
+async fn describe_symbol(workspace: &Workspace, query: SymbolQuery, options: &RequestOptions) -> Result<Described> {
+    let from: [usize; 4] = match positions(options.cursor.as_deref()) {
         Ok(from) => from,
         // A path that names a package goes on as one.
-        Err(error) if positions::<3>(asked.cursor.as_deref()).is_ok() && query.package.is_none() => {
-            return describe_package(workspace, &query.symbol, asked).await.map_err(|_| error);
+        Err(error) if positions::<3>(options.cursor.as_deref()).is_ok() && query.package.is_none() => {
+            return describe_package(workspace, &query.symbol, options).await.map_err(|_| error);
         }
         Err(error) => return Err(error),
     };
-    let window = Window { from: from[2], limit: asked.limit.unwrap_or(PAGE) };
-    let found = ask_by_name(workspace, asked, "describe", &query, |view, query, deadlines| {
+    let window = Window { from: from[2], limit: options.limit.unwrap_or(PAGE) };
+    let found = query_by_name(workspace, options, "describe", &query, |view, query, deadlines| {
         view.describe(query, window, deadlines)
     })
     .await;
@@ -48,7 +52,7 @@ async fn describe_symbol(workspace: &Workspace, query: SymbolQuery, asked: &Ask)
         }
         // A path that names no item may name a module or package.
         Err(miss) if miss.code == Code::UnknownSymbol && query.package.is_none() && query.file.is_none() => {
-            describe_package(workspace, &query.symbol, asked).await.map_err(|_| unless_loading(miss))
+            describe_package(workspace, &query.symbol, options).await.map_err(|_| unless_loading(miss))
         }
         Err(error) => Err(unless_loading(error)),
     }
@@ -82,10 +86,10 @@ fn described(
     described.after(from[0])
 }
 
-async fn describe_package(workspace: &Workspace, package: &str, asked: &Ask) -> Result<Described> {
-    let from = positions(asked.cursor.as_deref())?;
+async fn describe_package(workspace: &Workspace, package: &str, options: &RequestOptions) -> Result<Described> {
+    let from = positions(options.cursor.as_deref())?;
     let query = SymbolQuery { symbol: String::new(), package: Some(package.to_owned()), file: None };
-    let found = ask_by_name(workspace, asked, "package", &query, |view, query, deadlines| {
+    let found = query_by_name(workspace, options, "package", &query, |view, query, deadlines| {
         view.package(query.package.unwrap_or_default(), deadlines)
     })
     .await
@@ -93,17 +97,17 @@ async fn describe_package(workspace: &Workspace, package: &str, asked: &Ask) -> 
     Ok(Described::Package(DescribedPackage::after(from, found.value, found.meta.into())))
 }
 
-async fn describe_file(workspace: &Workspace, file: &str, asked: &Ask) -> Result<Described> {
-    let [from] = positions(asked.cursor.as_deref())?;
+async fn describe_file(workspace: &Workspace, file: &str, options: &RequestOptions) -> Result<Described> {
+    let [from] = positions(options.cursor.as_deref())?;
     let name = workspace.locate(file)?;
-    let found = ask(workspace, asked.needs(None, false), None, |it| {
+    let found = run_query(workspace, options.needs(None, false), None, |it| {
         let name = name.clone();
         async move {
             let file = text_of(&it.files, &name)?;
             let part = Part::after(from, file.text.split_inclusive('\n').count());
             let mut coverage = Coverage::default();
             if file.language.is_none() {
-                coverage.lacks(unanalysed::lack_of_file(&name));
+                coverage.lacks(unanalysed_files::lack_of_file(&name));
             }
             let value = FileText {
                 file: name.clone(),

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::ask::{Ask, ask, not_indexed};
-use super::confirm::confirm;
+use super::compiler_confirmation::confirm;
 use super::open::text_of;
-use super::{fixes, unanalysed};
+use super::query::{RequestOptions, not_indexed, run_query};
+use super::{fixes, unanalysed_files};
 use semdex_contract::{Counts, DiagnosticsFormat, DiagnosticsQuery, DiagnosticsReply};
 use semdex_model::{Answer, Diagnostic, LanguageId, Meta, Result};
 use semdex_workspace::Workspace;
@@ -16,11 +16,11 @@ const MOST: usize = 1000;
 pub(crate) async fn diagnostics(
     workspace: &Workspace,
     request: DiagnosticsQuery,
-    asked: &Ask,
+    options: &RequestOptions,
 ) -> Result<DiagnosticsReply> {
     let severities = request.severities()?;
     let file = request.file.as_deref().map(|it| workspace.locate(it)).transpose()?;
-    let Collected { mut diagnostics, mut meta, .. } = find(workspace, &Vec::from_iter(file), asked).await?;
+    let Collected { mut diagnostics, mut meta, .. } = find(workspace, &Vec::from_iter(file), options).await?;
     diagnostics.retain(|it| request.takes(&it.diagnostic.source));
     let counts = counts(&diagnostics);
     diagnostics.retain(|it| severities.contains(&it.diagnostic.severity));
@@ -28,12 +28,12 @@ pub(crate) async fn diagnostics(
     let total = diagnostics.len();
     diagnostics.truncate(request.max.unwrap_or(total));
     let most = if request.format == Some(DiagnosticsFormat::Sarif) { total } else { MOST };
-    let page = asked.page(diagnostics, most)?;
+    let page = options.page(diagnostics, most)?;
     let is_sarif = request.format == Some(DiagnosticsFormat::Sarif);
     let mut offered = Vec::new();
     if request.fixes == Some(true) && !is_sarif {
         let listed: Vec<&Diagnostic> = page.items.iter().map(|it| &it.diagnostic).collect();
-        let (of_each, coverage) = fixes::of(workspace, &listed, asked).await;
+        let (of_each, coverage) = fixes::of(workspace, &listed, options).await;
         offered = of_each;
         meta.coverage.absorb(coverage);
     }
@@ -64,8 +64,8 @@ pub(super) struct Collected {
 }
 
 /// Of these files, or of all where none is named.
-pub(super) async fn find(workspace: &Workspace, files: &[String], asked: &Ask) -> Result<Collected> {
-    let first = workspace.snapshot(asked.needs(None, false)).await?;
+pub(super) async fn find(workspace: &Workspace, files: &[String], options: &RequestOptions) -> Result<Collected> {
+    let first = workspace.snapshot(options.needs(None, false)).await?;
     for file in files {
         text_of(&first.files, file)?;
     }
@@ -73,11 +73,11 @@ pub(super) async fn find(workspace: &Workspace, files: &[String], asked: &Ask) -
     let mut of_language: Vec<(LanguageId, Vec<String>)> = Vec::new();
     if files.is_empty() {
         of_language = workspace.status().languages.into_iter().map(|it| (it, Vec::new())).collect();
-        unanalysed::lack_of_workspace(workspace, &first.files).into_iter().for_each(|it| meta.coverage.lacks(it));
+        unanalysed_files::lack_of_workspace(workspace, &first.files).into_iter().for_each(|it| meta.coverage.lacks(it));
     }
     for file in files {
         let Some(language) = workspace.language_of(file) else {
-            meta.coverage.lacks(unanalysed::lack_of_file(file));
+            meta.coverage.lacks(unanalysed_files::lack_of_file(file));
             continue;
         };
         match of_language.iter_mut().find(|it| it.0 == language) {
@@ -89,7 +89,7 @@ pub(super) async fn find(workspace: &Workspace, files: &[String], asked: &Ask) -
     let mut count = files.len();
     drop(first.view);
     for (language, named) in of_language {
-        let reply = ask(workspace, asked.needs(Some(language), true), None, |it| {
+        let reply = run_query(workspace, options.needs(Some(language), true), None, |it| {
             let named = named.clone();
             async move {
                 for file in &named {
@@ -119,7 +119,7 @@ pub(super) async fn find(workspace: &Workspace, files: &[String], asked: &Ask) -
         meta = joined(meta, reply.meta);
     }
     if meta.revision == first.revision {
-        confirm(workspace, &mut diagnostics, files, (&first.files, first.revision), asked).await;
+        confirm(workspace, &mut diagnostics, files, (&first.files, first.revision), options).await;
     }
     note(workspace, files, &diagnostics, &meta);
     Ok(Collected { diagnostics, files: count, meta })

@@ -1,16 +1,16 @@
 //! `edit`: one right place or nowhere.
 
-pub(super) mod symbol;
-mod text;
+pub(super) mod symbol_edit;
+mod text_edit;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::apply_change::{Mode, Plan, apply_change};
-use super::ask::Ask;
 use super::fixes;
+use super::format_and_imports::FormatOptions;
 use super::open::text_of;
-use super::tidy::Tidy;
+use super::query::RequestOptions;
 use semdex_contract::{ChangeReport, Edit, EditRequest, Edits, Target, TextSearch};
 use semdex_engine::files::{File, Files};
 use semdex_model::{Code, Error, FileEdit, Help, Landed, Result, Span, Strategy, SymbolQuery};
@@ -18,11 +18,15 @@ use semdex_text::lines::LineIndex;
 use semdex_text::matching::{self, Patch, Search};
 use semdex_workspace::{Cause, Workspace};
 
-pub(crate) async fn edit(workspace: &Workspace, request: EditRequest, asked: &Ask) -> Result<ChangeReport> {
+pub(crate) async fn edit(
+    workspace: &Workspace,
+    request: EditRequest,
+    options: &RequestOptions,
+) -> Result<ChangeReport> {
     let edits = request.checked()?;
-    let tidy = Tidy { format: edits.format, fix_imports: edits.fix_imports };
-    let mode = Mode { tidy, ..Mode::new(Cause::Edit, edits.dry_run, edits.on_break) };
-    apply_change(workspace, asked, mode, || plan(workspace, &edits, asked)).await
+    let format_options = FormatOptions { format: edits.format, fix_imports: edits.fix_imports };
+    let mode = Mode { format_options, ..Mode::new(Cause::Edit, edits.dry_run, edits.on_break) };
+    apply_change(workspace, options, mode, || plan(workspace, &edits, options)).await
 }
 
 /// One edit that has found its place.
@@ -42,12 +46,12 @@ impl Placed {
 }
 
 /// All edits are matched against the same state, before any of them.
-async fn plan(workspace: &Workspace, request: &Edits, asked: &Ask) -> Result<Plan> {
-    let snapshot = workspace.snapshot(asked.needs(None, false)).await?;
+async fn plan(workspace: &Workspace, request: &Edits, options: &RequestOptions) -> Result<Plan> {
+    let snapshot = workspace.snapshot(options.needs(None, false)).await?;
     let several = request.edits.len() > 1;
     let mut placed: Vec<Placed> = Vec::new();
     for (index, edit) in request.edits.iter().enumerate() {
-        let some = place(workspace, edit, request.autofix, &snapshot.files, asked).await.map_err(|mut error| {
+        let some = place(workspace, edit, request.autofix, &snapshot.files, options).await.map_err(|mut error| {
             error.help.edit = several.then_some(index);
             error
         })?;
@@ -62,12 +66,12 @@ async fn place(
     edit: &Edit,
     autofix: u8,
     files: &Arc<Files>,
-    asked: &Ask,
+    options: &RequestOptions,
 ) -> Result<Vec<Placed>> {
     let expected = edit.expected_hash.as_deref();
     let one = match &edit.target {
         Target::Fix(name) => {
-            let parts = fixes::parts(workspace, files, name, expected, asked).await?;
+            let parts = fixes::parts(workspace, files, name, expected, options).await?;
             return Ok(parts.into_iter().map(|(file, patch)| Placed::of(file, patch, Strategy::Exact)).collect());
         }
         Target::Text { file, search } => {
@@ -76,15 +80,15 @@ async fn place(
             by_text(files.clone(), file, None, search.clone(), edit.replacement.clone(), autofix).await?
         }
         Target::Within { symbol, search } => {
-            let (symbol, file) = symbol::find_symbol(workspace, &located(workspace, symbol)?, asked).await?;
+            let (symbol, file) = symbol_edit::find_symbol(workspace, &located(workspace, symbol)?, options).await?;
             check_hash(&file, expected)?;
-            let within = symbol::extent(&file, &symbol)?;
+            let within = symbol_edit::extent(&file, &symbol)?;
             by_text(files.clone(), file, Some(within), search.clone(), edit.replacement.clone(), autofix).await?
         }
         Target::Symbol { symbol, at } => {
-            let (symbol, file) = symbol::find_symbol(workspace, &located(workspace, symbol)?, asked).await?;
+            let (symbol, file) = symbol_edit::find_symbol(workspace, &located(workspace, symbol)?, options).await?;
             check_hash(&file, expected)?;
-            let patch = symbol::at_symbol(&file, &symbol, *at, &edit.replacement)?;
+            let patch = symbol_edit::at_symbol(&file, &symbol, *at, &edit.replacement)?;
             Placed::of(file, patch, Strategy::Symbol)
         }
         Target::File { file, create } => whole_file(workspace, files, file, *create, &edit.replacement)?,
@@ -102,16 +106,16 @@ async fn by_text(
     files: Arc<Files>,
     file: Arc<File>,
     within: Option<Span>,
-    asked: TextSearch,
+    wanted: TextSearch,
     replacement: String,
     autofix: u8,
 ) -> Result<Placed> {
     let found = tokio::task::spawn_blocking(move || {
-        let TextSearch { context, near_line, whole_lines } = &asked;
+        let TextSearch { context, near_line, whole_lines } = &wanted;
         let (near_line, whole_lines) = (*near_line, *whole_lines);
         let search =
             Search { text: &file.text, context, replacement: &replacement, autofix, near_line, within, whole_lines };
-        let (patch, hit) = text::search(&files, &file, &search)?;
+        let (patch, hit) = text_edit::search(&files, &file, &search)?;
         Ok(Placed { score: hit.score, ..Placed::of(file, patch, hit.strategy) })
     });
     found.await.map_err(|_| Error::new(Code::Internal, "the search failed; nothing was changed"))?

@@ -1,8 +1,8 @@
-//! `events`: what the workspaces tell, in the words of the contract.
+//! `events`: the events of the workspaces, converted to the types of the contract.
 
 use super::Service;
 use super::changes::change_cause;
-use super::process::meta_of;
+use super::status::meta_of;
 use semdex_contract::{
     ChangeEvent, DiagnosticsEvent, EventData, EventType, EventsQuery, Progress, ResetEvent, RevisionEvent, RunEvent,
     StateEvent, VerifyEvent, list,
@@ -11,11 +11,11 @@ use semdex_model::Result;
 use semdex_workspace::Workspace;
 use semdex_workspace::events::{Event, News, Next, Reader, RunNews};
 
-/// The events that one client asked for, in their order.
+/// The events that one client subscribed to, in their order.
 pub struct Listener {
     reader: Reader,
     types: Vec<EventType>,
-    /// The only one to tell of.
+    /// The id of the only workspace whose events are sent. None: all.
     workspace: Option<String>,
     service: Service,
 }
@@ -23,14 +23,16 @@ pub struct Listener {
 /// One event as it is sent.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SentEvent {
+    /// Rises from event to event.
     pub id: u64,
-    /// The type; of a reset, none.
+    /// The type. None for a reset.
     pub of: Option<EventType>,
+    /// As it is serialized.
     pub data: EventData,
 }
 
 impl Listener {
-    /// From now on, or from after the event that was seen last.
+    /// Listens from now on, or after the event `last`.
     pub fn new(service: &Service, query: &EventsQuery, last: Option<u64>) -> Result<Listener> {
         let workspace = query.workspace.as_deref().map(|it| service.workspaces.pick(Some(it))).transpose()?;
         Ok(Listener {

@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 
-use super::ask::{Ask, WithMeta, ask, not_indexed};
 use super::edit::check_hash;
 use super::open::text_of;
+use super::query::{RequestOptions, WithMeta, not_indexed, run_query};
 
 use semdex_engine::files::{File, Files};
 use semdex_engine::fix::Fix;
@@ -35,7 +35,7 @@ struct Offered {
 pub(super) async fn of(
     workspace: &Workspace,
     diagnostics: &[&Diagnostic],
-    asked: &Ask,
+    options: &RequestOptions,
 ) -> (Vec<Vec<semdex_contract::Fix>>, Coverage) {
     let mut coverage = Coverage::default();
     if diagnostics.len() > MOST {
@@ -54,7 +54,7 @@ pub(super) async fn of(
     }
     let mut offered = Vec::new();
     for (language, places) in of_language {
-        match offers(workspace, language, places, asked).await {
+        match offers(workspace, language, places, options).await {
             Ok(found) => {
                 coverage.absorb(found.meta.coverage);
                 offered.extend(found.value);
@@ -86,7 +86,7 @@ pub(super) async fn parts(
     files: &Files,
     name: &str,
     expected_hash: Option<&str>,
-    asked: &Ask,
+    options: &RequestOptions,
 ) -> Result<Vec<(Arc<File>, Patch)>> {
     let id = Id::read(name)?;
     let file = text_of(files, &workspace.locate(id.file)?)?;
@@ -108,7 +108,7 @@ pub(super) async fn parts(
     let language = workspace.language_of(&file.path).ok_or_else(gone)?;
     file.text.get(id.span.start..id.span.end).ok_or_else(gone)?;
     let place = file.lines().place(&file.path, id.span);
-    let found = offers(workspace, language, vec![place], asked).await?;
+    let found = offers(workspace, language, vec![place], options).await?;
     match found.value.into_iter().find(|it| it.id == name) {
         Some(Offered { fix, files, .. }) => {
             let of_file = |(file, parts): (Arc<File>, Vec<(Span, String)>)| {
@@ -130,9 +130,9 @@ async fn offers(
     workspace: &Workspace,
     language: LanguageId,
     places: Vec<Place>,
-    asked: &Ask,
+    options: &RequestOptions,
 ) -> Result<WithMeta<Vec<Offered>>> {
-    ask(workspace, asked.needs(Some(language), true), None, |it| {
+    run_query(workspace, options.needs(Some(language), true), None, |it| {
         let places = places.clone();
         async move {
             let answer = match it.view {

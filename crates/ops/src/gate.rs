@@ -1,8 +1,8 @@
 //! `gate`: whether the workspace may pass, by how many errors and warnings it has.
 
-use super::ask::Ask;
 use super::baseline::since;
 use super::diagnostics::{Collected, counts, find};
+use super::query::RequestOptions;
 use semdex_config::Gate;
 use semdex_contract::{Counts, GateQuery, GateReply};
 use semdex_model::{Code, Error, Result};
@@ -11,7 +11,7 @@ use semdex_workspace::Workspace;
 /// What a gate that blocks has a program end with.
 const BLOCKED: u8 = 2;
 
-pub(crate) async fn gate(workspace: &Workspace, request: GateQuery, asked: &Ask) -> Result<GateReply> {
+pub(crate) async fn gate(workspace: &Workspace, request: GateQuery, options: &RequestOptions) -> Result<GateReply> {
     let configured = configured(workspace).await?;
     let gate = Gate {
         max_errors: request.max_errors.unwrap_or(configured.max_errors),
@@ -22,7 +22,7 @@ pub(crate) async fn gate(workspace: &Workspace, request: GateQuery, asked: &Ask)
     };
     let is_new_only = request.new_only.unwrap_or_default();
     let baseline = if is_new_only { workspace.baseline().await? } else { None };
-    let Collected { mut diagnostics, mut meta, .. } = find(workspace, &[], asked).await?;
+    let Collected { mut diagnostics, mut meta, .. } = find(workspace, &[], options).await?;
     if is_new_only {
         // Without a baseline nothing is known to be old.
         let delta = since(baseline.as_ref(), None, diagnostics.clone(), &mut meta.coverage);

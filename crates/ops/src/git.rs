@@ -1,6 +1,6 @@
 //! `git`: what is not committed.
 
-use super::ask::Ask;
+use super::query::RequestOptions;
 use semdex_contract::{DirtyFile, FileStatus, GitQuery, GitReply};
 use semdex_model::{Coverage, Missing, MissingCode, Result};
 use semdex_workspace::Workspace;
@@ -9,8 +9,8 @@ use semdex_workspace::git::{self, Kind};
 /// As many files as anybody reads.
 const MOST: usize = 1000;
 
-pub(crate) async fn git(workspace: &Workspace, _request: GitQuery, asked: &Ask) -> Result<GitReply> {
-    let snapshot = workspace.snapshot(asked.needs(None, false)).await?;
+pub(crate) async fn git(workspace: &Workspace, _request: GitQuery, options: &RequestOptions) -> Result<GitReply> {
+    let snapshot = workspace.snapshot(options.needs(None, false)).await?;
     let state = workspace.git().state(workspace.is_trusted()).await?;
     let mut coverage = Coverage::default();
     if state.filters_are_off {
@@ -19,7 +19,7 @@ pub(crate) async fn git(workspace: &Workspace, _request: GitQuery, asked: &Ask) 
         coverage.note(Missing::new(MissingCode::Untrusted, "git", detail));
     }
     let total = state.dirty.len();
-    let dirty = asked.page(state.dirty.into_iter().map(dirty_file).collect(), MOST)?;
+    let dirty = options.page(state.dirty.into_iter().map(dirty_file).collect(), MOST)?;
     Ok(GitReply {
         branch: state.branch,
         head: state.head,

@@ -4,8 +4,8 @@
 
 mod agent;
 mod event;
+mod report_text;
 mod reports;
-mod text;
 
 use std::panic::AssertUnwindSafe;
 use std::time::Duration;

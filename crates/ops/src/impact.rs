@@ -1,8 +1,8 @@
 //! `impact`: what a change of a symbol would break, asked without making it.
 
 use super::apply_change::{Mode, Plan, apply_change};
-use super::ask::Ask;
-use super::edit::symbol::find_symbol;
+use super::edit::symbol_edit::find_symbol;
+use super::query::RequestOptions;
 use semdex_contract::{ImpactReport, ImpactRequest, OnBreak};
 use semdex_model::{Alteration, Code, Error, FileEdit, Result, SymbolQuery};
 use semdex_workspace::{Cause, Workspace};
@@ -13,17 +13,21 @@ struct Asked {
     change: Alteration,
 }
 
-pub(crate) async fn impact(workspace: &Workspace, request: ImpactRequest, asked: &Ask) -> Result<ImpactReport> {
+pub(crate) async fn impact(
+    workspace: &Workspace,
+    request: ImpactRequest,
+    options: &RequestOptions,
+) -> Result<ImpactReport> {
     let ImpactRequest { symbol, package, file, change, .. } = request;
     let file = file.map(|it| workspace.locate(&it)).transpose()?;
     let request = Asked { query: SymbolQuery { symbol, package, file }, change: change.into() };
     let mode = Mode::new(Cause::Edit, true, OnBreak::Report);
-    let report = apply_change(workspace, asked, mode, || plan(workspace, &request, asked)).await?;
+    let report = apply_change(workspace, options, mode, || plan(workspace, &request, options)).await?;
     Ok(ImpactReport { impact: report.impact, next_cursor: None, meta: report.meta, pages: Default::default() })
 }
 
-async fn plan(workspace: &Workspace, request: &Asked, asked: &Ask) -> Result<Plan> {
-    let (symbol, file) = find_symbol(workspace, &request.query, asked).await?;
+async fn plan(workspace: &Workspace, request: &Asked, options: &RequestOptions) -> Result<Plan> {
+    let (symbol, file) = find_symbol(workspace, &request.query, options).await?;
     // Of a module that is a file of its own its line is altered, where its name stands.
     let item = symbol.declared_at.as_ref().unwrap_or(&symbol.place).span();
     let name = symbol.name_at.span();

@@ -1,20 +1,20 @@
 //! `map`: the most important files and symbols of a workspace, as many as a budget takes. The graph of who refers to what
 //! is kept for its revision; each question ranks it anew.
 
-mod choose;
 mod graph;
-mod interest;
-mod rank;
+mod pagerank;
+mod personalization;
+mod selection;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use self::choose::{Candidate, Heading, Ranked, heading};
 use self::graph::{Graph, Node, Part};
-use self::interest::{Asked, Focus, Interest};
-use super::ask::{Ask, ask, ask_by_name, is_miss, not_indexed, unless_loading};
+use self::personalization::{Asked, Focus, Interest};
+use self::selection::{Candidate, Heading, Ranked, heading};
 use super::open::text_of;
-use super::unanalysed;
+use super::query::{RequestOptions, is_miss, not_indexed, query_by_name, run_query, unless_loading};
+use super::unanalysed_files;
 use semdex_contract::{Around, Listed, MapFile, MapQuery, MapReply, MapSymbol, Symbol, check_name};
 use semdex_engine::files::Files;
 use semdex_model::{
@@ -27,21 +27,21 @@ const ATTEMPTS: usize = 5;
 /// The last changes of the journal that a map looks at.
 const RECENT: usize = 10;
 
-pub(crate) async fn map(workspace: &Workspace, request: MapQuery, asked: &Ask) -> Result<MapReply> {
-    let before = Listed::before(asked.cursor.as_deref())?;
+pub(crate) async fn map(workspace: &Workspace, request: MapQuery, options: &RequestOptions) -> Result<MapReply> {
+    let before = Listed::before(options.cursor.as_deref())?;
     for it in request.focus() {
         check_name("focus", it)?;
     }
     check_name("query", &request.query.clone().unwrap_or_default().replace(char::is_whitespace, " "))?;
-    let (graph, files, meta) = graph_of(workspace, asked).await?;
+    let (graph, files, meta) = graph_of(workspace, options).await?;
     let mut focus = Vec::new();
     for it in request.focus() {
-        focus.extend(focus_of(workspace, &files, it, asked).await?);
+        focus.extend(focus_of(workspace, &files, it, options).await?);
     }
     let recent = recent(workspace).await;
     let most = request.most_bytes();
     let about = Asked { focus, query: request.query.unwrap_or_default(), recent };
-    let limit = asked.limit.unwrap_or(usize::MAX);
+    let limit = options.limit.unwrap_or(usize::MAX);
     let made = tokio::task::spawn_blocking(move || {
         let interest = Interest::of(&about, &graph);
         let ranked = Ranked::new(&graph, &interest);
@@ -51,16 +51,16 @@ pub(crate) async fn map(workspace: &Workspace, request: MapQuery, asked: &Ask) -
 }
 
 /// The graph of one revision, and its texts.
-async fn graph_of(workspace: &Workspace, asked: &Ask) -> Result<(Arc<Graph>, Arc<Files>, Meta)> {
+async fn graph_of(workspace: &Workspace, options: &RequestOptions) -> Result<(Arc<Graph>, Arc<Files>, Meta)> {
     let mut attempt = 0;
     loop {
         attempt += 1;
-        let first = workspace.snapshot(asked.needs(None, false)).await?;
+        let first = workspace.snapshot(options.needs(None, false)).await?;
         let mut meta = workspace.meta(None, first.revision, Default::default());
-        unanalysed::lack_of_workspace(workspace, &first.files).into_iter().for_each(|it| meta.coverage.lacks(it));
+        unanalysed_files::lack_of_workspace(workspace, &first.files).into_iter().for_each(|it| meta.coverage.lacks(it));
         let mut parts: Vec<Arc<Part>> = Vec::new();
         for language in workspace.status().languages {
-            let (part, of_part) = part_of(workspace, language, asked).await?;
+            let (part, of_part) = part_of(workspace, language, options).await?;
             parts.push(part);
             meta.coverage.absorb(of_part.coverage);
             meta.revision = meta.revision.max(of_part.revision);
@@ -92,9 +92,9 @@ fn merged(all: Vec<Missing>) -> Vec<Missing> {
 }
 
 /// What the engine of a language tells of its files.
-async fn part_of(workspace: &Workspace, language: LanguageId, asked: &Ask) -> Result<(Arc<Part>, Meta)> {
+async fn part_of(workspace: &Workspace, language: LanguageId, options: &RequestOptions) -> Result<(Arc<Part>, Meta)> {
     let memo = Some(format!("references {}", language.name));
-    let reply = ask(workspace, asked.needs(Some(language), true), memo, |it| async move {
+    let reply = run_query(workspace, options.needs(Some(language), true), memo, |it| async move {
         let Some(view) = it.view else { return Ok(Answer::lacking(Arc::default(), not_indexed(workspace, language))) };
         let files = it.files;
         let Answer { value, coverage } = view.references(it.deadlines).await?;
@@ -142,7 +142,7 @@ async fn joined(workspace: &Workspace, parts: Vec<Arc<Part>>, revision: Revision
 }
 
 /// The files, or the file and the symbol in it, that a text names.
-async fn focus_of(workspace: &Workspace, files: &Files, named: &str, asked: &Ask) -> Result<Vec<Focus>> {
+async fn focus_of(workspace: &Workspace, files: &Files, named: &str, options: &RequestOptions) -> Result<Vec<Focus>> {
     if named.trim().is_empty() {
         return Err(Error::new(Code::InvalidRequest, "`focus` is empty: give a file, a directory, or a symbol's path"));
     }
@@ -160,7 +160,7 @@ async fn focus_of(workspace: &Workspace, files: &Files, named: &str, asked: &Ask
         Ok(_) | Err(_) => {}
     }
     let query = SymbolQuery { symbol: named.to_owned(), package: None, file: None };
-    let found = ask_by_name(workspace, asked, "resolve", &query, |view, query, deadlines| async move {
+    let found = query_by_name(workspace, options, "resolve", &query, |view, query, deadlines| async move {
         view.resolve(query, deadlines).await.map(Answer::whole)
     });
     let symbol = found.await.map_err(unless_loading).map_err(|mut error| {

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::ask::{Ask, ask, not_indexed, why_down};
 use super::nearest_file::near;
+use super::query::{RequestOptions, not_indexed, run_query, why_down};
 use semdex_contract::budget::{Listing, Part, positions};
 use semdex_contract::{Downstream, Import, OpenRequest, Opened, SymbolTree, Upstream};
 use semdex_engine::files::File;
@@ -16,8 +16,8 @@ const COUNTING: Duration = Duration::from_secs(1);
 /// So long after that an answer of the engine is still worth more than the text alone.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-pub(crate) async fn open(workspace: &Workspace, request: OpenRequest, asked: &Ask) -> Result<Opened> {
-    let from = positions(asked.cursor.as_deref())?;
+pub(crate) async fn open(workspace: &Workspace, request: OpenRequest, options: &RequestOptions) -> Result<Opened> {
+    let from = positions(options.cursor.as_deref())?;
     let name = workspace.locate(&request.file)?;
     let language = workspace.language_of(&name);
     // Without a wait only a warm index is worth asking: the text alone answers at once.
@@ -28,13 +28,13 @@ pub(crate) async fn open(workspace: &Workspace, request: OpenRequest, asked: &As
             .iter()
             .all(|it| language.is_none_or(|language| !workspace.serves(it, language)) || it.warm)
     };
-    let index = asked.wait.is_some_and(|it| !it.is_zero());
-    let needs = asked.needs(language, index);
+    let index = options.wait.is_some_and(|it| !it.is_zero());
+    let needs = options.needs(language, index);
     // What is down now may be another thing at the same revision.
     let down = language.and_then(|it| why_down(workspace, it)).map(|it| it.code);
     let memo = format!("open {name} {} {down:?}", index || is_warm());
-    let until = asked.begun + asked.wait.unwrap_or_default() + COUNTING;
-    let answered = ask(workspace, needs, Some(memo), |it| {
+    let until = options.begun + options.wait.unwrap_or_default() + COUNTING;
+    let answered = run_query(workspace, needs, Some(memo), |it| {
         let (name, warm) = (name.clone(), index || is_warm());
         async move {
             let file = text_of(&it.files, &name)?;

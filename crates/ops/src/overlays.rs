@@ -7,20 +7,24 @@ use semdex_model::{Coverage, Result};
 use semdex_workspace::Workspace;
 use semdex_workspace::overlays::{Edits, Overlay, Put, Shown};
 
-use super::ask::Ask;
+use super::query::RequestOptions;
 
-pub(crate) async fn put(workspace: &Workspace, request: OverlayRequest, _: &Ask) -> Result<OverlayReply> {
+pub(crate) async fn put(workspace: &Workspace, request: OverlayRequest, _: &RequestOptions) -> Result<OverlayReply> {
     let lives = request.lives()?;
     let edits = request.edits.map_or(Edits::Refuse, edits_of);
     let put = Put { file: request.file, content: request.content, lives, edits };
     Ok(reply(workspace, workspace.put_overlay(put).await?))
 }
 
-pub(crate) async fn delete(workspace: &Workspace, request: DeleteOverlayQuery, _: &Ask) -> Result<OverlayReply> {
+pub(crate) async fn delete(
+    workspace: &Workspace,
+    request: DeleteOverlayQuery,
+    _: &RequestOptions,
+) -> Result<OverlayReply> {
     Ok(reply(workspace, workspace.remove_overlay(&request.file).await?))
 }
 
-pub(crate) async fn overlays(workspace: &Workspace, _: OverlayQuery, _: &Ask) -> Result<OverlaysReply> {
+pub(crate) async fn overlays(workspace: &Workspace, _: OverlayQuery, _: &RequestOptions) -> Result<OverlaysReply> {
     let meta = workspace.meta(None, workspace.status().revision, Coverage::default());
     Ok(OverlaysReply { overlays: workspace.overlays().into_iter().map(overlay_state).collect(), meta: meta.into() })
 }

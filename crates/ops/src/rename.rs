@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::apply_change::{Mode, Plan, apply_change};
-use super::ask::{Ask, ask_by_name, unless_loading};
+use super::query::{RequestOptions, query_by_name, unless_loading};
 use semdex_contract::{ChangeReport, OnBreak, RenameRequest};
 use semdex_engine::files::File;
 use semdex_engine::links;
@@ -14,12 +14,16 @@ use semdex_workspace::{Cause, Workspace};
 /// Of the places that stand in the way, so many are shown.
 const MOST_SHOWN: usize = 20;
 
-pub(crate) async fn rename(workspace: &Workspace, request: RenameRequest, asked: &Ask) -> Result<ChangeReport> {
+pub(crate) async fn rename(
+    workspace: &Workspace,
+    request: RenameRequest,
+    options: &RequestOptions,
+) -> Result<ChangeReport> {
     check_name(workspace, &request.new_name)?;
     // What a rename breaks it should not have: refused unless the request says otherwise.
     let on_break = request.on_break.unwrap_or(OnBreak::Reject);
     let mode = Mode::new(Cause::Rename, request.dry_run.unwrap_or_default(), on_break);
-    let answer = apply_change(workspace, asked, mode, || plan(workspace, &request, asked)).await;
+    let answer = apply_change(workspace, options, mode, || plan(workspace, &request, options)).await;
     answer.map_err(|mut error| {
         if error.code == Code::WouldBreak {
             error.code = Code::RenameRefused;
@@ -39,20 +43,20 @@ fn check_name(workspace: &Workspace, name: &str) -> Result<()> {
     Err(Error::new(Code::RenameRefused, detail))
 }
 
-async fn plan(workspace: &Workspace, request: &RenameRequest, asked: &Ask) -> Result<Plan> {
+async fn plan(workspace: &Workspace, request: &RenameRequest, options: &RequestOptions) -> Result<Plan> {
     let file = request.file.as_deref().map(|it| workspace.locate(it)).transpose()?;
     let query = SymbolQuery { symbol: request.symbol.clone(), package: request.package.clone(), file };
     // Not kept as an answer: what it rests on are the very texts that it changes.
     let verb = format!("rename {}", request.new_name);
     // A link matters where it leads to the symbol's own file.
-    let all = Ask { links: false, ..asked.clone() };
-    let mut found = ask_by_name(workspace, &all, &verb, &query, |view, query, deadlines| {
+    let all = RequestOptions { links: false, ..options.clone() };
+    let mut found = query_by_name(workspace, &all, &verb, &query, |view, query, deadlines| {
         view.rename(query, request.new_name.clone(), deadlines)
     })
     .await
     .map_err(unless_loading)?;
     let renaming = found.value;
-    let links = workspace.snapshot(asked.needs(Some(renaming.symbol.language), true)).await?.links;
+    let links = workspace.snapshot(options.needs(Some(renaming.symbol.language), true)).await?.links;
     let leads_there = links.iter().filter(|it| it.other_name(&renaming.symbol.place.file).is_some());
     links::missing(leads_there).into_iter().for_each(|it| found.meta.coverage.lacks(it));
     if renaming.symbol.name == request.new_name {
@@ -66,7 +70,7 @@ async fn plan(workspace: &Workspace, request: &RenameRequest, asked: &Ask) -> Re
         let detail = format!("not all of its places are known: {}", lacks.join("; "));
         return Err(Error::new(Code::RenameRefused, detail).in_workspace(found.meta));
     }
-    let snapshot = workspace.snapshot(asked.needs(None, false)).await?;
+    let snapshot = workspace.snapshot(options.needs(None, false)).await?;
     let mut edits = Vec::new();
     let mut landed = Vec::new();
     let mut moves: BTreeMap<&str, &str> =

@@ -3,7 +3,7 @@
 use futures::future::BoxFuture;
 
 use super::Service;
-use super::ask::Ask;
+use super::query::RequestOptions;
 use semdex_contract::{CancelRunQuery, RunQuery, RunReply, RunStarted, RunTask, StartRunRequest};
 use semdex_model::{Code, Error, Result};
 use semdex_workspace::Workspace;
@@ -38,23 +38,28 @@ pub(crate) async fn start(
     service: &Service,
     workspace: Workspace,
     request: StartRunRequest,
-    asked: &Ask,
+    options: &RequestOptions,
 ) -> Result<RunStarted> {
     let task = request.checked()?;
-    runs(service)?.start(service, workspace, task, asked.client.clone()).await
+    runs(service)?.start(service, workspace, task, options.client.clone()).await
 }
 
-pub(crate) fn look(service: &Service, workspace: &Workspace, request: &RunQuery, asked: &Ask) -> Result<RunReply> {
-    runs(service)?.look(workspace, &request.run, asked.cursor.as_deref())
+pub(crate) fn look(
+    service: &Service,
+    workspace: &Workspace,
+    request: &RunQuery,
+    options: &RequestOptions,
+) -> Result<RunReply> {
+    runs(service)?.look(workspace, &request.run, options.cursor.as_deref())
 }
 
 pub(crate) async fn cancel(
     service: &Service,
     workspace: &Workspace,
     request: &CancelRunQuery,
-    asked: &Ask,
+    options: &RequestOptions,
 ) -> Result<RunReply> {
-    runs(service)?.cancel(workspace, &request.run, asked.cursor.as_deref()).await
+    runs(service)?.cancel(workspace, &request.run, options.cursor.as_deref()).await
 }
 
 fn runs(service: &Service) -> Result<&dyn Runs> {

@@ -1,6 +1,6 @@
 //! `stats`: what hooks and questions have seen of files since the start.
 
-use super::ask::Ask;
+use super::query::RequestOptions;
 use semdex_contract::{Counts, FileState, FileStats, StatsQuery, StatsReply, rfc3339};
 use semdex_model::{Coverage, Result};
 use semdex_workspace::Workspace;
@@ -8,15 +8,15 @@ use semdex_workspace::statistics::{History, Seen};
 
 const MOST: usize = 1000;
 
-pub(crate) async fn stats(workspace: &Workspace, request: StatsQuery, asked: &Ask) -> Result<StatsReply> {
-    let revision = workspace.snapshot(asked.needs(None, false)).await?.revision;
+pub(crate) async fn stats(workspace: &Workspace, request: StatsQuery, options: &RequestOptions) -> Result<StatsReply> {
+    let revision = workspace.snapshot(options.needs(None, false)).await?.revision;
     let of = workspace.statistics().of(request.session.as_deref());
     let (since, edits) = of.as_ref().map_or((None, 0), |it| (Some(rfc3339(it.since)), it.edits));
     let files = of.map(|it| it.files).unwrap_or_default();
     let counts = files.values().map(History::last).fold(Counts::default(), added);
     let mut files: Vec<FileStats> = files.iter().map(|(file, history)| of_file(file, history)).collect();
     files.sort_by(|a, b| (b.errors, b.warnings, &a.file).cmp(&(a.errors, a.warnings, &b.file)));
-    let files = asked.page(files, MOST)?;
+    let files = options.page(files, MOST)?;
     let meta = workspace.meta(None, revision, Coverage::default());
     let next_cursor = files.next_cursor();
     Ok(StatsReply { session: request.session, since, edits, counts, files, next_cursor, meta: meta.into() })

@@ -1,8 +1,8 @@
 //! `symbols`: search by name, the tree of a file, and what stands at a place.
 
-use super::ask::{Ask, ask, by_bare_name, not_indexed};
 use super::open::text_of;
-use super::unanalysed;
+use super::query::{RequestOptions, by_bare_name, not_indexed, run_query};
+use super::unanalysed_files;
 use semdex_contract::budget::positions;
 use semdex_contract::{
     Position, SymbolAtQuery, SymbolAtReply, SymbolTree, SymbolsOf, SymbolsQuery, SymbolsReply, check_name,
@@ -14,24 +14,28 @@ const PAGE: usize = 50;
 /// So many are ranked besides those of exactly the name; who needs more narrows the query.
 const MOST: usize = 1000;
 
-pub(crate) async fn symbols(workspace: &Workspace, request: SymbolsQuery, asked: &Ask) -> Result<SymbolsReply> {
+pub(crate) async fn symbols(
+    workspace: &Workspace,
+    request: SymbolsQuery,
+    options: &RequestOptions,
+) -> Result<SymbolsReply> {
     match request.checked()? {
-        SymbolsOf::Name(name) => search(workspace, name, asked).await,
-        SymbolsOf::File(file) => symbols_of(workspace, file, asked).await,
+        SymbolsOf::Name(name) => search(workspace, name, options).await,
+        SymbolsOf::File(file) => symbols_of(workspace, file, options).await,
     }
 }
 
-async fn search(workspace: &Workspace, query: &str, asked: &Ask) -> Result<SymbolsReply> {
+async fn search(workspace: &Workspace, query: &str, options: &RequestOptions) -> Result<SymbolsReply> {
     check_name("query", query)?;
-    let first = workspace.snapshot(asked.needs(None, false)).await?;
+    let first = workspace.snapshot(options.needs(None, false)).await?;
     let mut meta = workspace.meta(None, first.revision, Default::default());
-    unanalysed::lack_of_workspace(workspace, &first.files).into_iter().for_each(|it| meta.coverage.lacks(it));
+    unanalysed_files::lack_of_workspace(workspace, &first.files).into_iter().for_each(|it| meta.coverage.lacks(it));
     let mut found: Vec<(Symbol, f64)> = Vec::new();
     let part = query.trim().to_lowercase();
     let is_meant = move |name: &str| name.to_lowercase().contains(&part);
-    for language in by_bare_name(workspace, asked, workspace.status().languages, is_meant).await? {
+    for language in by_bare_name(workspace, options, workspace.status().languages, is_meant).await? {
         let memo = Some(format!("search {} {query}", language.name));
-        let reply = ask(workspace, asked.needs(Some(language), true), memo, |it| async move {
+        let reply = run_query(workspace, options.needs(Some(language), true), memo, |it| async move {
             match it.view {
                 Some(view) => view.search(query.trim().to_owned(), MOST, it.deadlines).await,
                 None => Ok(Answer::lacking(Vec::new(), not_indexed(workspace, language))),
@@ -44,17 +48,17 @@ async fn search(workspace: &Workspace, query: &str, asked: &Ask) -> Result<Symbo
     }
     found.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.path.cmp(&b.0.path)));
     let symbols = found.into_iter().map(|it| it.0).collect();
-    let window = asked.window(PAGE)?;
+    let window = options.window(PAGE)?;
     Ok(SymbolsReply::new(SymbolTree::of_list(window.from, window.limit, symbols), meta.into()))
 }
 
 /// The symbols of one file as a tree.
-async fn symbols_of(workspace: &Workspace, file: &str, asked: &Ask) -> Result<SymbolsReply> {
-    let [from] = positions(asked.cursor.as_deref())?;
+async fn symbols_of(workspace: &Workspace, file: &str, options: &RequestOptions) -> Result<SymbolsReply> {
+    let [from] = positions(options.cursor.as_deref())?;
     let name = workspace.locate(file)?;
     let language = workspace.language_of(&name);
-    let needs = asked.needs(language, asked.wait.is_some_and(|it| !it.is_zero()));
-    let reply = ask(workspace, needs, None, |it| {
+    let needs = options.needs(language, options.wait.is_some_and(|it| !it.is_zero()));
+    let reply = run_query(workspace, needs, None, |it| {
         let name = name.clone();
         async move {
             text_of(&it.files, &name)?;
@@ -62,7 +66,7 @@ async fn symbols_of(workspace: &Workspace, file: &str, asked: &Ask) -> Result<Sy
                 Some(view) => view.symbols(name, it.deadlines).await,
                 None => Ok(match language {
                     Some(language) => Answer::lacking(Vec::new(), not_indexed(workspace, language)),
-                    None => Answer::lacking(Vec::new(), unanalysed::lack_of_file(&name)),
+                    None => Answer::lacking(Vec::new(), unanalysed_files::lack_of_file(&name)),
                 }),
             }
         }
@@ -71,7 +75,11 @@ async fn symbols_of(workspace: &Workspace, file: &str, asked: &Ask) -> Result<Sy
     Ok(SymbolsReply::new(SymbolTree::of_file(from, reply.value), reply.meta.into()))
 }
 
-pub(crate) async fn symbol_at(workspace: &Workspace, request: SymbolAtQuery, asked: &Ask) -> Result<SymbolAtReply> {
+pub(crate) async fn symbol_at(
+    workspace: &Workspace,
+    request: SymbolAtQuery,
+    options: &RequestOptions,
+) -> Result<SymbolAtReply> {
     let at = request.position()?;
     let name = workspace.locate(&request.file)?;
     let Some(language) = workspace.language_of(&name) else {
@@ -81,7 +89,7 @@ pub(crate) async fn symbol_at(workspace: &Workspace, request: SymbolAtQuery, ask
         let detail = format!("`{name}` is of no language that is analysed: only {only} files have symbols");
         return Err(Error::new(Code::InvalidRequest, detail));
     };
-    let found = ask(workspace, asked.needs(Some(language), true), Some(format!("at {name} {at:?}")), |it| {
+    let found = run_query(workspace, options.needs(Some(language), true), Some(format!("at {name} {at:?}")), |it| {
         let name = name.clone();
         async move {
             let file = text_of(&it.files, &name)?;
@@ -105,6 +113,6 @@ pub(crate) async fn symbol_at(workspace: &Workspace, request: SymbolAtQuery, ask
         }
     })
     .await?;
-    let [line] = positions(asked.cursor.as_deref())?;
+    let [line] = positions(options.cursor.as_deref())?;
     Ok(SymbolAtReply::after(line, found.value, found.meta.into()))
 }

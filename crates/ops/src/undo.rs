@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::apply_change::{Mode, Plan, apply_change};
-use super::ask::Ask;
+use super::query::RequestOptions;
 use super::undo_commit::undo_commit;
 use semdex_contract::{ChangeReport, OnBreak, UndoRequest};
 use semdex_model::{Code, Error, FileEdit, Help, Result};
@@ -11,11 +11,15 @@ use semdex_text::diff::unified;
 use semdex_workspace::journal::{Entry, EntryFile};
 use semdex_workspace::{Cause, Undone, Workspace};
 
-pub(crate) async fn undo(workspace: &Workspace, request: UndoRequest, asked: &Ask) -> Result<ChangeReport> {
+pub(crate) async fn undo(
+    workspace: &Workspace,
+    request: UndoRequest,
+    options: &RequestOptions,
+) -> Result<ChangeReport> {
     let dry_run = request.dry_run.unwrap_or_default();
     match (request.change, request.commit) {
-        (Some(change), None) => undo_change(workspace, &change, dry_run, asked).await,
-        (None, Some(commit)) => undo_commit(workspace, &commit, dry_run, asked).await,
+        (Some(change), None) => undo_change(workspace, &change, dry_run, options).await,
+        (None, Some(commit)) => undo_commit(workspace, &commit, dry_run, options).await,
         (Some(_), Some(_)) => Err(invalid("give `change` or `commit`, not both")),
         (None, None) => Err(invalid("missing field `change`: say which change, or which `commit`")),
     }
@@ -29,10 +33,10 @@ pub(super) async fn undo_change(
     workspace: &Workspace,
     change: &str,
     dry_run: bool,
-    asked: &Ask,
+    options: &RequestOptions,
 ) -> Result<ChangeReport> {
     let entry = made(workspace, change).await?;
-    take_back(workspace, &entry, dry_run, asked).await
+    take_back(workspace, &entry, dry_run, options).await
 }
 
 pub(super) async fn made(workspace: &Workspace, change: &str) -> Result<Entry> {
@@ -50,7 +54,7 @@ pub(super) async fn take_back(
     workspace: &Workspace,
     entry: &Entry,
     dry_run: bool,
-    asked: &Ask,
+    options: &RequestOptions,
 ) -> Result<ChangeReport> {
     let came_back = entry.files.iter().filter(|it| it.new.is_none());
     let gone = entry.files.iter().filter(|it| it.old.is_none());
@@ -60,12 +64,12 @@ pub(super) async fn take_back(
         made_directories: gone.map(|it| (it.file.clone(), it.made_directories)).collect(),
     };
     let mode = Mode { undoes: Some(undone), ..Mode::new(Cause::Undo, dry_run, OnBreak::Report) };
-    apply_change(workspace, asked, mode, || plan(workspace, entry, asked)).await
+    apply_change(workspace, options, mode, || plan(workspace, entry, options)).await
 }
 
 /// Every file must be what the change left.
-async fn plan(workspace: &Workspace, entry: &Entry, asked: &Ask) -> Result<Plan> {
-    let snapshot = workspace.snapshot(asked.needs(None, false)).await?;
+async fn plan(workspace: &Workspace, entry: &Entry, options: &RequestOptions) -> Result<Plan> {
+    let snapshot = workspace.snapshot(options.needs(None, false)).await?;
     let mut moved = Vec::new();
     let mut edits = Vec::new();
     for file in &entry.files {

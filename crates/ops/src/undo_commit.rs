@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::apply_change::{Mode, Plan, apply_change};
-use super::ask::Ask;
+use super::query::RequestOptions;
 use super::undo::undo_change;
 use semdex_contract::{ChangeReport, OnBreak};
 use semdex_model::{Code, Error, FileEdit, Help, Result};
@@ -18,7 +18,7 @@ pub(crate) async fn undo_commit(
     workspace: &Workspace,
     commit: &str,
     dry_run: bool,
-    asked: &Ask,
+    options: &RequestOptions,
 ) -> Result<ChangeReport> {
     let git = workspace.git();
     let trusted = workspace.is_trusted();
@@ -33,20 +33,20 @@ pub(crate) async fn undo_commit(
         made_directories: gone.map(|it| (it.file.clone(), it.made_directories)).collect(),
     };
     let mode = Mode { undoes: Some(undone), ..Mode::new(Cause::Undo, dry_run, OnBreak::Report) };
-    let mut report = apply_change(workspace, asked, mode, || plan(workspace, &reverse, asked)).await?;
+    let mut report = apply_change(workspace, options, mode, || plan(workspace, &reverse, options)).await?;
     let Some(change) = report.change.clone().filter(|_| report.applied) else { return Ok(report) };
     match git.commit(trusted, order(workspace, &reverse)).await {
         Ok(made) => {
             report.commit = Some(made.commit);
             Ok(report)
         }
-        Err(error) => Err(taken_back(workspace, &change, error, asked).await),
+        Err(error) => Err(taken_back(workspace, &change, error, options).await),
     }
 }
 
 /// Every file must be what the commit left.
-async fn plan(workspace: &Workspace, reverse: &Reverse, asked: &Ask) -> Result<Plan> {
-    let snapshot = workspace.snapshot(asked.needs(None, false)).await?;
+async fn plan(workspace: &Workspace, reverse: &Reverse, options: &RequestOptions) -> Result<Plan> {
+    let snapshot = workspace.snapshot(options.needs(None, false)).await?;
     let mut edits = Vec::new();
     let mut expected = Vec::new();
     for file in &reverse.files {
@@ -98,8 +98,8 @@ fn message(reverse: &Reverse) -> String {
 }
 
 /// What could not be committed is not to be changed either.
-async fn taken_back(workspace: &Workspace, change: &str, mut error: Error, asked: &Ask) -> Error {
-    let back = undo_change(workspace, change, false, asked).await;
+async fn taken_back(workspace: &Workspace, change: &str, mut error: Error, options: &RequestOptions) -> Error {
+    let back = undo_change(workspace, change, false, options).await;
     error.detail = match back {
         Ok(_) => format!("nothing was changed: {}", error.detail),
         Err(also) => format!(

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::apply_change::Plan;
-use super::ask::{Ask, WithMeta, ask, not_indexed};
+use super::query::{RequestOptions, WithMeta, not_indexed, run_query};
 use semdex_contract::{Finding, FindingKind};
 use semdex_engine::files::File;
 use semdex_engine::{Suggested, Unknown};
@@ -91,7 +91,7 @@ fn named(diagnostic: &Diagnostic, file: &File, kind: FindingKind) -> String {
 }
 
 /// Adds the nearest that there is, as the engines know it.
-pub(super) async fn suggest(workspace: &Workspace, asked: &Ask, plan: &Plan, findings: &mut [Finding]) {
+pub(super) async fn suggest(workspace: &Workspace, options: &RequestOptions, plan: &Plan, findings: &mut [Finding]) {
     let until = Instant::now() + PATIENCE;
     let unknown = |it: &&mut Finding| matches!(it.kind, FindingKind::UnknownImport | FindingKind::UnknownSymbol);
     for finding in findings.iter_mut().filter(unknown).take(MOST_ASKED) {
@@ -102,7 +102,7 @@ pub(super) async fn suggest(workspace: &Workspace, asked: &Ask, plan: &Plan, fin
             name: finding.text.clone(),
             is_import: finding.kind == FindingKind::UnknownImport,
         };
-        let found = ask(workspace, asked.needs(Some(language), true), None, |it| {
+        let found = run_query(workspace, options.needs(Some(language), true), None, |it| {
             let unknown = unknown.clone();
             async move {
                 match it.view {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
-use super::ask::{Ask, ask, not_indexed};
+use super::query::{RequestOptions, not_indexed, run_query};
 use semdex_contract::{VerifyReply, VerifyRequest};
 use semdex_model::{
     Answer, Code, Coverage, Diagnostic, Error, Missing, MissingCode, Result, Symbol, TestFailure, Verified, VerifyKind,
@@ -16,9 +16,13 @@ const MOST_FILES: usize = 100;
 /// An engine that is loading is waited for no longer: without it a symbol's path is not known.
 const WAIT_FOR_NAMES: Duration = Duration::from_secs(3);
 
-pub(crate) async fn verify(workspace: &Workspace, request: VerifyRequest, asked: &Ask) -> Result<VerifyReply> {
+pub(crate) async fn verify(
+    workspace: &Workspace,
+    request: VerifyRequest,
+    options: &RequestOptions,
+) -> Result<VerifyReply> {
     let timeout = request.timeout()?;
-    let snapshot = workspace.snapshot(asked.needs(None, false)).await?;
+    let snapshot = workspace.snapshot(options.needs(None, false)).await?;
     let revision = snapshot.revision;
     let failed = |error: Error| error.in_workspace(workspace.meta(None, revision, Coverage::default()));
     if !snapshot.trusted {
@@ -47,14 +51,14 @@ pub(crate) async fn verify(workspace: &Workspace, request: VerifyRequest, asked:
     let mut verified = Verified::clone(&verified);
     let failures = verified.tests.iter_mut().flat_map(|it| &mut it.failures).filter_map(Located::of_failure);
     let mut located: Vec<Located<'_>> = verified.diagnostics.iter_mut().map(Located::from).chain(failures).collect();
-    name_symbols(workspace, &mut located, asked).await;
+    name_symbols(workspace, &mut located, options).await;
     let mut coverage = std::mem::take(&mut verified.coverage);
     let overlays: Vec<String> = workspace.overlays().into_iter().map(|it| format!("`{}`", it.file)).collect();
     if !overlays.is_empty() {
         let detail = format!("the tools read the disk, not the overlays of {}", overlays.join(", "));
         coverage.lacks(Missing::new(MissingCode::Overlays, "disk", detail));
     }
-    let now = workspace.snapshot(asked.needs(None, false)).await.map_or(revision, |it| it.revision);
+    let now = workspace.snapshot(options.needs(None, false)).await.map_or(revision, |it| it.revision);
     if now != revision {
         let detail =
             format!("contents changed while this ran (revision {} to {}): it may speak of either", revision.0, now.0);
@@ -102,14 +106,14 @@ impl<'a> Located<'a> {
 }
 
 /// Says in which symbols places stand, as far as the texts tell that at once.
-pub(super) async fn name_symbols(workspace: &Workspace, located: &mut [Located<'_>], asked: &Ask) {
+pub(super) async fn name_symbols(workspace: &Workspace, located: &mut [Located<'_>], options: &RequestOptions) {
     let mut trees: BTreeMap<String, Vec<Symbol>> = BTreeMap::new();
     let deadline = Instant::now() + WAIT_FOR_NAMES;
     let files: BTreeSet<&str> = located.iter().map(|it| it.file).filter(|it| !it.starts_with('/')).collect();
     for file in files.into_iter().take(MOST_FILES) {
         let Some(language) = workspace.language_of(file) else { continue };
-        let needs = Needs { deadline, ..asked.needs(Some(language), true) };
-        let outline = ask(workspace, needs, None, |it| {
+        let needs = Needs { deadline, ..options.needs(Some(language), true) };
+        let outline = run_query(workspace, needs, None, |it| {
             let file = file.to_owned();
             async move {
                 match it.view {

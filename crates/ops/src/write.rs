@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::apply_change::{Mode, Plan, apply_change};
-use super::ask::Ask;
 use super::edit::check_hash;
-use super::tidy::Tidy;
+use super::format_and_imports::FormatOptions;
+use super::query::RequestOptions;
 use semdex_contract::{ChangeReport, Finding, FindingKind, OnBreak, WriteMode, WriteRequest};
 use semdex_engine::Declaration;
 use semdex_model::{Code, Error, FileEdit, Landed, Result, Span, Strategy};
@@ -13,20 +13,26 @@ use semdex_text::endings;
 use semdex_text::matching::{self, Patch};
 use semdex_workspace::{Cause, Workspace};
 
-pub(crate) async fn write(workspace: &Workspace, request: WriteRequest, asked: &Ask) -> Result<ChangeReport> {
+pub(crate) async fn write(
+    workspace: &Workspace,
+    request: WriteRequest,
+    options: &RequestOptions,
+) -> Result<ChangeReport> {
     let on_break = request.on_break.unwrap_or(OnBreak::Report);
-    let tidy =
-        Tidy { format: request.format.unwrap_or_default(), fix_imports: request.fix_imports.unwrap_or_default() };
-    let mode = Mode { tidy, ..Mode::new(Cause::Write, request.dry_run.unwrap_or_default(), on_break) };
-    apply_change(workspace, asked, mode, || plan(workspace, &request, asked)).await
+    let format_options = FormatOptions {
+        format: request.format.unwrap_or_default(),
+        fix_imports: request.fix_imports.unwrap_or_default(),
+    };
+    let mode = Mode { format_options, ..Mode::new(Cause::Write, request.dry_run.unwrap_or_default(), on_break) };
+    apply_change(workspace, options, mode, || plan(workspace, &request, options)).await
 }
 
-async fn plan(workspace: &Workspace, request: &WriteRequest, asked: &Ask) -> Result<Plan> {
+async fn plan(workspace: &Workspace, request: &WriteRequest, options: &RequestOptions) -> Result<Plan> {
     let name = workspace.locate(&request.name)?;
     if request.content.contains('\0') {
         return Err(Error::new(Code::NotText, "`content` has a NUL character: only text is written"));
     }
-    let snapshot = workspace.snapshot(asked.needs(None, false)).await?;
+    let snapshot = workspace.snapshot(options.needs(None, false)).await?;
     let old = match snapshot.files.get(&name) {
         Some(file) => Some(file.clone()),
         // What stands there but is no text must not be overwritten as if it were not there.

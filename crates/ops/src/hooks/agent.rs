@@ -2,18 +2,24 @@
 
 use serde_json::{Value, json};
 
-/// Whose hooks are understood.
+/// The agents whose hooks semdex understands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Agent {
+    /// Claude Code.
     Claude,
+    /// OpenAI's Codex.
     Codex,
+    /// Gemini CLI.
     Gemini,
+    /// Cursor.
     Cursor,
 }
 
 impl Agent {
+    /// In the order of the documentation.
     pub const ALL: [Agent; 4] = [Agent::Claude, Agent::Codex, Agent::Gemini, Agent::Cursor];
 
+    /// As paths and flags name it: `claude`.
     pub fn name(self) -> &'static str {
         match self {
             Agent::Claude => "claude",
@@ -23,6 +29,7 @@ impl Agent {
         }
     }
 
+    /// The agent of this name. None for an unknown name.
     pub fn named(name: &str) -> Option<Agent> {
         Agent::ALL.into_iter().find(|it| it.name() == name)
     }

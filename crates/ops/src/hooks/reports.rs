@@ -7,11 +7,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::super::apply_change::tried;
-use super::super::ask::Ask;
 use super::super::diagnostics::{Collected, OnLine, find, gravest_first, seen_in};
 use super::super::gate::configured;
+use super::super::query::RequestOptions;
 use super::event::{Event, Kind};
-use super::text::{Text, counts};
+use super::report_text::{Text, counts};
 use semdex_config::Gate;
 use semdex_contract::Common;
 use semdex_engine::Extent;
@@ -84,9 +84,9 @@ async fn in_workspace(
     touched: &[(String, Option<String>)],
     text: &mut Text,
 ) -> Result<(bool, bool)> {
-    let asked = Ask::new(&Common { wait_ms: Some(WAIT_MS), ..Common::default() }, None)?;
+    let options = RequestOptions::new(&Common { wait_ms: Some(WAIT_MS), ..Common::default() }, None)?;
     workspace.follow_settings().await;
-    let snapshot = workspace.snapshot(asked.needs(None, false)).await?;
+    let snapshot = workspace.snapshot(options.needs(None, false)).await?;
     let (files_now, revision) = (snapshot.files.clone(), snapshot.revision);
     drop(snapshot);
     let session = event.session.as_deref();
@@ -106,7 +106,7 @@ async fn in_workspace(
     if files.is_empty() {
         return Ok((false, false));
     }
-    let Collected { mut diagnostics, meta, .. } = find(workspace, &files, &asked).await?;
+    let Collected { mut diagnostics, meta, .. } = find(workspace, &files, &options).await?;
     let is_known = meta.coverage.complete || !diagnostics.is_empty();
     gravest_first(&mut diagnostics);
     let mut is_telling = false;
@@ -122,8 +122,8 @@ async fn in_workspace(
         }
     }
     // What is wrong in the file itself is worth more than all of it too late.
-    let rest = LOOKING.saturating_sub(asked.begun.elapsed());
-    let looked = elsewhere(workspace, &asked, [&files, &gone], &files_now);
+    let rest = LOOKING.saturating_sub(options.begun.elapsed());
+    let looked = elsewhere(workspace, &options, [&files, &gone], &files_now);
     let broken = tokio::time::timeout(rest, looked).await;
     if broken.is_err() && is_telling {
         text.elsewhere_unknown();
@@ -157,7 +157,7 @@ async fn is_too_much(workspace: &Workspace, errors: usize) -> bool {
 /// The errors in other files that would be gone with the edit taken back: of these files, and of those that are gone.
 async fn elsewhere(
     workspace: &Workspace,
-    asked: &Ask,
+    options: &RequestOptions,
     [files, gone]: [&[String]; 2],
     now: &Arc<Files>,
 ) -> Result<Vec<Diagnostic>> {
@@ -172,7 +172,7 @@ async fn elsewhere(
     if back.is_empty() {
         return Ok(Vec::new());
     }
-    let change_impact = tried(workspace, asked, back, Extent::FixedElsewhere).await?;
+    let change_impact = tried(workspace, options, back, Extent::FixedElsewhere).await?;
     files.iter().chain(gone).for_each(|it| workspace.recent().forget(it));
     let is_broken = |it: &Diagnostic| it.severity == Severity::Error && !files.contains(&it.place.file);
     let mut broken: Vec<Diagnostic> = change_impact.fixed.into_iter().filter(is_broken).collect();
@@ -200,8 +200,8 @@ pub(super) async fn ended(workspaces: &[Workspace], event: &Event) -> Option<Str
     let workspace = of_session(workspaces, event)?;
     let looked = tokio::time::timeout(LAST_WAIT / 2, last_look(&workspace, event)).await.ok().flatten();
     let everywhere = async {
-        let asked = Ask::new(&Common { wait_ms: Some(0), ..Common::default() }, None).ok()?;
-        let found = find(&workspace, &[], &asked).await.ok()?;
+        let options = RequestOptions::new(&Common { wait_ms: Some(0), ..Common::default() }, None).ok()?;
+        let found = find(&workspace, &[], &options).await.ok()?;
         Some((Seen::of(found.diagnostics.iter().map(|it| &it.diagnostic)), unknown(&found)))
     };
     let rest = LAST_WAIT.saturating_sub(begun.elapsed());
@@ -269,15 +269,15 @@ struct LastLook {
 
 async fn last_look(workspace: &Workspace, event: &Event) -> Option<LastLook> {
     let session = workspace.statistics().of(Some(event.session.as_deref()?))?;
-    let asked = Ask::new(&Common { wait_ms: Some(0), ..Common::default() }, None).ok()?;
-    let now = workspace.snapshot(asked.needs(None, false)).await.ok()?.files;
+    let options = RequestOptions::new(&Common { wait_ms: Some(0), ..Common::default() }, None).ok()?;
+    let now = workspace.snapshot(options.needs(None, false)).await.ok()?.files;
     let files: BTreeSet<&String> = session.files.keys().chain(&session.broken).collect();
     let is_there = |it: &&&String| now.get(it).is_some() && workspace.language_of(it).is_some();
     let files: Vec<String> = files.iter().filter(is_there).take(LAST_LOOK).map(|it| (*it).clone()).collect();
     if files.is_empty() {
         return Some(LastLook { files: Vec::new(), unknown: None });
     }
-    let found = find(workspace, &files, &asked).await.ok()?;
+    let found = find(workspace, &files, &options).await.ok()?;
     let seen: BTreeMap<&String, Seen> = files.iter().map(|it| (it, seen_in(&found.diagnostics, it))).collect();
     let files = listed(seen.into_iter().map(|(file, seen)| (file.clone(), seen)));
     Some(LastLook { files, unknown: unknown(&found) })

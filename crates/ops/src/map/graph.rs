@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::rank::Edges;
+use super::pagerank::Edges;
 use semdex_engine::files::{File, Files};
 use semdex_model::{LanguageId, OutlineItem, References, SymbolKind};
 use semdex_text::terms::terms;

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use tracing::Instrument as _;
 
 use super::Service;
-use super::answer::answer;
+use super::dispatch::answer;
 use semdex_config::logging;
 use semdex_contract::{Call, Reply, Request};
 use semdex_model::Result;
@@ -17,7 +17,7 @@ use semdex_workspace::timing::{Part, Spent, measured};
 
 /// Who asks.
 #[derive(Debug, Clone, Default)]
-pub struct Asker {
+pub struct Caller {
     /// As it calls itself.
     pub client: Option<String>,
     /// As logs and problems name the request.
@@ -25,16 +25,16 @@ pub struct Asker {
 }
 
 /// Answers a request that came at this moment.
-pub async fn answered<T>(
+pub async fn timed_answer<T>(
     service: &Service,
     request: Request,
-    asker: Asker,
+    caller: Caller,
     came: Instant,
     write: impl FnOnce(Reply) -> T,
 ) -> Result<T> {
     let (call, spent) = (request.name().call(), Arc::new(Spent::default()));
     let span = logging::call_span(call.name);
-    let answering = measured(spent.clone(), Box::pin(answer(service, request, asker.client)));
+    let answering = measured(spent.clone(), Box::pin(answer(service, request, caller.client)));
     let reply = answering.instrument(span.clone()).await;
     let code = reply.as_ref().err().map(|it| it.code.name());
     let begun = Instant::now();
@@ -43,7 +43,7 @@ pub async fn answered<T>(
         [Part::Queue, Part::Barrier, Part::Index, Part::Engine].map(|it| spent.of(it));
     let took = Took { elapsed: came.elapsed(), queue, barrier, index, engine, rendering: begun.elapsed() };
     logging::note_call(&span, &took.parts(), code);
-    note_if_slow(service, call, asker.request_id.as_deref(), took);
+    note_if_slow(service, call, caller.request_id.as_deref(), took);
     written
 }
 

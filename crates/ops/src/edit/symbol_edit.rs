@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::ask::{Ask, ask, is_miss, join_misses, languages_of, unless_loading};
 use crate::open::text_of;
-use crate::unanalysed::no_symbols;
+use crate::query::{RequestOptions, is_miss, join_misses, languages_of, run_query, unless_loading};
+use crate::unanalysed_files::no_symbols;
 use semdex_contract::{At, check_query};
 use semdex_engine::files::File;
 use semdex_model::{Answer, Code, Error, OutlineItem, Result, Span, Symbol, SymbolKind, SymbolQuery};
@@ -16,13 +16,13 @@ use semdex_workspace::Workspace;
 pub(crate) async fn find_symbol(
     workspace: &Workspace,
     query: &SymbolQuery,
-    asked: &Ask,
+    options: &RequestOptions,
 ) -> Result<(Symbol, Arc<File>)> {
     let mut miss = None;
     let mut failure = None;
     check_query(query)?;
-    for language in languages_of(workspace, asked, query).await? {
-        let found = ask(workspace, asked.needs(Some(language), true), None, |it| {
+    for language in languages_of(workspace, options, query).await? {
+        let found = run_query(workspace, options.needs(Some(language), true), None, |it| {
             let query = query.clone();
             async move {
                 let view = it.view.ok_or_else(|| no_symbols(workspace, &it.files, language))?;

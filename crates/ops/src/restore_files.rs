@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::apply_change::{Mode, Plan, apply_change};
-use super::ask::Ask;
+use super::query::RequestOptions;
 use super::undo::{made, take_back};
 use semdex_contract::{Common, OnBreak};
 use semdex_model::{Code, FileEdit, Result};
@@ -15,17 +15,17 @@ use semdex_workspace::{Cause, Undone, Workspace};
 /// Makes the files of these changes, the first one first, what they were before. Each change is undone in the journal.
 /// Where others wrote in a file since, their lines stay and those of the changes go; where both meet, the file stays as
 /// it is. Answers with the files that are not restored.
-pub async fn restore(workspace: &Workspace, changes: &[String], client: Option<String>) -> Result<Vec<String>> {
-    let asked = Ask::new(&Common::default(), client)?;
+pub async fn restore_files(workspace: &Workspace, changes: &[String], client: Option<String>) -> Result<Vec<String>> {
+    let options = RequestOptions::new(&Common::default(), client)?;
     for (at, change) in changes.iter().enumerate().rev() {
         let entry = made(workspace, change).await?;
         if entry.undone_by.is_some() {
             continue;
         }
-        match Box::pin(take_back(workspace, &entry, false, &asked)).await {
+        match Box::pin(take_back(workspace, &entry, false, &options)).await {
             Ok(_) => {}
             Err(error) if error.code == Code::HashMismatch => {
-                return Box::pin(partly(workspace, changes.get(..=at).unwrap_or_default(), &asked)).await;
+                return Box::pin(partly(workspace, changes.get(..=at).unwrap_or_default(), &options)).await;
             }
             Err(error) => return Err(error),
         }
@@ -40,7 +40,7 @@ struct Span {
     after: Option<Arc<str>>,
 }
 
-async fn partly(workspace: &Workspace, changes: &[String], asked: &Ask) -> Result<Vec<String>> {
+async fn partly(workspace: &Workspace, changes: &[String], options: &RequestOptions) -> Result<Vec<String>> {
     let mut entries: Vec<Entry> = Vec::new();
     for change in changes {
         entries.extend(Some(made(workspace, change).await?).filter(|it| it.undone_by.is_none()));
@@ -62,8 +62,8 @@ async fn partly(workspace: &Workspace, changes: &[String], asked: &Ask) -> Resul
     }
     let left = Mutex::new(Vec::new());
     let mode = Mode { undoes: Some(undone), ..Mode::new(Cause::Undo, false, OnBreak::Report) };
-    apply_change(workspace, asked, mode, || async {
-        let (plan, stays) = plan(workspace, &spans, asked).await?;
+    apply_change(workspace, options, mode, || async {
+        let (plan, stays) = plan(workspace, &spans, options).await?;
         *left.lock().unwrap_or_else(PoisonError::into_inner) = stays;
         Ok(plan)
     })
@@ -72,8 +72,12 @@ async fn partly(workspace: &Workspace, changes: &[String], asked: &Ask) -> Resul
 }
 
 /// What can be restored, and the files that cannot.
-async fn plan(workspace: &Workspace, spans: &BTreeMap<String, Span>, asked: &Ask) -> Result<(Plan, Vec<String>)> {
-    let snapshot = workspace.snapshot(asked.needs(None, false)).await?;
+async fn plan(
+    workspace: &Workspace,
+    spans: &BTreeMap<String, Span>,
+    options: &RequestOptions,
+) -> Result<(Plan, Vec<String>)> {
+    let snapshot = workspace.snapshot(options.needs(None, false)).await?;
     let (mut edits, mut stays) = (Vec::new(), Vec::new());
     for (file, span) in spans {
         let now = match snapshot.files.get(file) {

@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::ask::Ask;
-use super::replies::Replies;
+use super::query::RequestOptions;
+use super::reply_cache::ReplyCache;
 use super::runs::Runs;
 use super::{
     baseline, changes, commit, describe, diagnostics, edit, gate, git, impact, map, nearest_file, open, overlays,
-    process, rename, runs, stats, symbols, undo, usages, verify, write,
+    relations, rename, runs, stats, status, symbols, undo, verify, write,
 };
 use semdex_contract::{Reply, Request};
 use semdex_model::{Error, Result};
@@ -25,7 +25,7 @@ pub struct Service {
     pub max_tokens: Option<usize>,
     /// Who carries out runs of a model; absent: nobody can.
     pub(super) runs: Option<Arc<dyn Runs>>,
-    replies: Arc<Replies>,
+    replies: Arc<ReplyCache>,
 }
 
 impl Service {
@@ -53,8 +53,8 @@ pub async fn answer(service: &Service, request: Request, client: Option<String>)
         ($call:ident, $handler:path, $request:expr) => {{
             let workspace = pick()?;
             workspace.follow_settings().await;
-            let ask = Ask::new(&common, client)?;
-            match Box::pin($handler(&workspace, $request, &ask)).await {
+            let options = RequestOptions::new(&common, client)?;
+            match Box::pin($handler(&workspace, $request, &options)).await {
                 Ok(reply) => Reply::$call(reply),
                 Err(error) => return Err(refused(&workspace, error).await),
             }
@@ -65,10 +65,10 @@ pub async fn answer(service: &Service, request: Request, client: Option<String>)
         Request::Describe(it) => handle!(Describe, describe::describe, it),
         Request::Symbols(it) => handle!(Symbols, symbols::symbols, it),
         Request::SymbolAt(it) => handle!(SymbolAt, symbols::symbol_at, it),
-        Request::Usages(it) => handle!(Usages, usages::usages, it),
-        Request::Callers(it) => handle!(Callers, usages::callers, it),
-        Request::Callees(it) => handle!(Callees, usages::callees, it),
-        Request::Implementations(it) => handle!(Implementations, usages::implementations, it),
+        Request::Usages(it) => handle!(Usages, relations::usages, it),
+        Request::Callers(it) => handle!(Callers, relations::callers, it),
+        Request::Callees(it) => handle!(Callees, relations::callees, it),
+        Request::Implementations(it) => handle!(Implementations, relations::implementations, it),
         Request::Diagnostics(it) => handle!(Diagnostics, diagnostics::diagnostics, it),
         Request::Baseline(it) => handle!(Baseline, baseline::baseline, it),
         Request::Regressions(it) => handle!(Regressions, baseline::regressions, it),
@@ -88,28 +88,28 @@ pub async fn answer(service: &Service, request: Request, client: Option<String>)
         Request::PutOverlay(it) => handle!(PutOverlay, overlays::put, it),
         Request::DeleteOverlay(it) => handle!(DeleteOverlay, overlays::delete, it),
         Request::StartRun(it) => {
-            let (workspace, ask) = (pick()?, Ask::new(&common, client)?);
-            match Box::pin(runs::start(service, workspace.clone(), it, &ask)).await {
+            let (workspace, options) = (pick()?, RequestOptions::new(&common, client)?);
+            match Box::pin(runs::start(service, workspace.clone(), it, &options)).await {
                 Ok(begun) => Reply::StartRun(begun),
                 Err(error) => return Err(refused(&workspace, error).await),
             }
         }
         Request::Run(it) => {
-            let (workspace, ask) = (pick()?, Ask::new(&common, client)?);
-            Reply::Run(runs::look(service, &workspace, &it, &ask).map_err(|it| workspace.with_meta(it))?)
+            let (workspace, options) = (pick()?, RequestOptions::new(&common, client)?);
+            Reply::Run(runs::look(service, &workspace, &it, &options).map_err(|it| workspace.with_meta(it))?)
         }
         Request::CancelRun(it) => {
-            let (workspace, ask) = (pick()?, Ask::new(&common, client)?);
-            match Box::pin(runs::cancel(service, &workspace, &it, &ask)).await {
+            let (workspace, options) = (pick()?, RequestOptions::new(&common, client)?);
+            match Box::pin(runs::cancel(service, &workspace, &it, &options)).await {
                 Ok(run) => Reply::CancelRun(run),
                 Err(error) => return Err(refused(&workspace, error).await),
             }
         }
-        Request::ListWorkspaces(_) => Reply::ListWorkspaces(process::list_workspaces(service)),
-        Request::OpenWorkspace(it) => Reply::OpenWorkspace(process::open_workspace(service, &it)?),
-        Request::CloseWorkspace(it) => Reply::CloseWorkspace(process::close_workspace(service, &it).await?),
-        Request::Status(it) => Reply::Status(process::status(service, &it)?),
-        Request::Health(_) => Reply::Health(process::health()),
+        Request::ListWorkspaces(_) => Reply::ListWorkspaces(status::list_workspaces(service)),
+        Request::OpenWorkspace(it) => Reply::OpenWorkspace(status::open_workspace(service, &it)?),
+        Request::CloseWorkspace(it) => Reply::CloseWorkspace(status::close_workspace(service, &it).await?),
+        Request::Status(it) => Reply::Status(status::status(service, &it)?),
+        Request::Health(_) => Reply::Health(status::health()),
     }))
 }
 

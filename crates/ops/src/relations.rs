@@ -1,6 +1,6 @@
 //! `usages`, `callers`, `callees` and `implementations`: what stands in relation to a symbol.
 
-use super::ask::{Ask, WithMeta, ask_by_name, unless_loading};
+use super::query::{RequestOptions, WithMeta, query_by_name, unless_loading};
 use semdex_contract::budget::Listing;
 use semdex_contract::{
     AboutSymbolQuery, Calls, CallsReply, ImplementationsReply, Meta, Symbol, UsageCount, UsageList, UsagesReply,
@@ -10,9 +10,13 @@ use semdex_workspace::Workspace;
 
 pub(super) const PAGE: usize = 100;
 
-pub(crate) async fn usages(workspace: &Workspace, request: AboutSymbolQuery, asked: &Ask) -> Result<UsagesReply> {
-    let window = asked.window(PAGE)?;
-    let found = ask_by_name(workspace, asked, "usages", &request.symbol(), |view, query, deadlines| {
+pub(crate) async fn usages(
+    workspace: &Workspace,
+    request: AboutSymbolQuery,
+    options: &RequestOptions,
+) -> Result<UsagesReply> {
+    let window = options.window(PAGE)?;
+    let found = query_by_name(workspace, options, "usages", &request.symbol(), |view, query, deadlines| {
         view.usages(query, window, deadlines)
     })
     .await
@@ -26,39 +30,50 @@ pub(crate) async fn usages(workspace: &Workspace, request: AboutSymbolQuery, ask
 pub(crate) async fn implementations(
     workspace: &Workspace,
     request: AboutSymbolQuery,
-    asked: &Ask,
+    options: &RequestOptions,
 ) -> Result<ImplementationsReply> {
-    let found = ask_by_name(workspace, asked, "implementations", &request.symbol(), |view, query, deadlines| {
+    let found = query_by_name(workspace, options, "implementations", &request.symbol(), |view, query, deadlines| {
         view.implementations(query, deadlines)
     })
     .await
     .map_err(unless_loading)?;
-    let (symbol, items, meta) = related(found, asked)?;
+    let (symbol, items, meta) = related(found, options)?;
     Ok(ImplementationsReply::new(symbol, items.map(Symbol::from), meta))
 }
 
-pub(crate) async fn callers(workspace: &Workspace, request: AboutSymbolQuery, asked: &Ask) -> Result<CallsReply> {
-    let found = ask_by_name(workspace, asked, "callers", &request.symbol(), |view, query, deadlines| {
+pub(crate) async fn callers(
+    workspace: &Workspace,
+    request: AboutSymbolQuery,
+    options: &RequestOptions,
+) -> Result<CallsReply> {
+    let found = query_by_name(workspace, options, "callers", &request.symbol(), |view, query, deadlines| {
         view.callers(query, deadlines)
     })
     .await
     .map_err(unless_loading)?;
-    let (symbol, items, meta) = related(found, asked)?;
+    let (symbol, items, meta) = related(found, options)?;
     Ok(CallsReply::new(symbol, items.map(Calls::from), meta))
 }
 
-pub(crate) async fn callees(workspace: &Workspace, request: AboutSymbolQuery, asked: &Ask) -> Result<CallsReply> {
-    let found = ask_by_name(workspace, asked, "callees", &request.symbol(), |view, query, deadlines| {
+pub(crate) async fn callees(
+    workspace: &Workspace,
+    request: AboutSymbolQuery,
+    options: &RequestOptions,
+) -> Result<CallsReply> {
+    let found = query_by_name(workspace, options, "callees", &request.symbol(), |view, query, deadlines| {
         view.callees(query, deadlines)
     })
     .await
     .map_err(unless_loading)?;
-    let (symbol, items, meta) = related(found, asked)?;
+    let (symbol, items, meta) = related(found, options)?;
     Ok(CallsReply::new(symbol, items.map(Calls::from), meta))
 }
 
 /// The symbol, and the stretch that was asked for of what stands in relation to it.
-fn related<T>(found: WithMeta<(semdex_model::Symbol, Vec<T>)>, asked: &Ask) -> Result<(Symbol, Listing<T>, Meta)> {
+fn related<T>(
+    found: WithMeta<(semdex_model::Symbol, Vec<T>)>,
+    options: &RequestOptions,
+) -> Result<(Symbol, Listing<T>, Meta)> {
     let (symbol, items) = found.value;
-    Ok((symbol.into(), asked.page(items, PAGE)?, found.meta.into()))
+    Ok((symbol.into(), options.page(items, PAGE)?, found.meta.into()))
 }

@@ -10,11 +10,11 @@ use semdex_model::{Code, Error, Result};
 const KEPT: usize = 16;
 
 #[derive(Debug, Default)]
-pub(crate) struct Replies {
+pub(crate) struct ReplyCache {
     kept: Mutex<VecDeque<(String, Reply)>>,
 }
 
-impl Replies {
+impl ReplyCache {
     /// Keeps a reply that its caller may want to read on.
     pub(super) fn keep(&self, mut reply: Reply) -> Reply {
         let id = ulid::Ulid::generate().to_string();

@@ -3,8 +3,8 @@
 use std::collections::{HashMap, HashSet};
 
 use super::graph::{Graph, Item, Node};
-use super::interest::Interest;
-use super::rank::pagerank;
+use super::pagerank::pagerank;
+use super::personalization::Interest;
 use semdex_contract::{Listed, RowSizes};
 use semdex_model::SymbolKind;
 

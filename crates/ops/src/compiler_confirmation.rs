@@ -3,8 +3,8 @@
 
 use std::collections::BTreeSet;
 
-use super::ask::Ask;
 use super::diagnostics::OnLine;
+use super::query::RequestOptions;
 use super::verify::{Located, name_symbols};
 use semdex_engine::files::Files;
 use semdex_model::{Diagnostic, Revision, Severity};
@@ -17,7 +17,7 @@ pub(super) async fn confirm(
     found: &mut Vec<OnLine>,
     asked_about: &[String],
     (files, revision): (&Files, Revision),
-    asked: &Ask,
+    options: &RequestOptions,
 ) {
     let Some(confirmation) = workspace.confirmation(revision) else { return };
     let is_concerned = |file: &str| {
@@ -43,7 +43,7 @@ pub(super) async fn confirm(
     let rest = rest.filter(|(at, it)| !used.contains(at) && is_concerned(&it.place.file));
     let mut added: Vec<Diagnostic> = rest.map(|(_, it)| it.clone()).collect();
     let mut located: Vec<Located<'_>> = added.iter_mut().map(Located::from).collect();
-    name_symbols(workspace, &mut located, asked).await;
+    name_symbols(workspace, &mut located, options).await;
     for diagnostic in added {
         let file = files.get(&diagnostic.place.file);
         let text = file.map(|it| it.lines().line_text(&it.text, diagnostic.place.line).to_owned());

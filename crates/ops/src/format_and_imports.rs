@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::apply_change::Plan;
-use super::ask::{Ask, deadlines};
+use super::query::{RequestOptions, deadlines};
 use semdex_engine::files::{File, Files};
 use semdex_engine::{EngineKind, Route, Stop, Tidied, Unformatted, Wanted};
 use semdex_model::{FileEdit, Landed, Span};
@@ -17,7 +17,7 @@ use semdex_workspace::Workspace;
 const PATIENCE: Duration = Duration::from_secs(10);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Tidy {
+pub(crate) struct FormatOptions {
     /// As their language's formatter has it, the changed files only.
     pub format: bool,
     /// Unused ones removed, missing ones added where only one fits.
@@ -25,11 +25,16 @@ pub(crate) struct Tidy {
 }
 
 /// Tidies the planned texts. What cannot be done is noted beside the file; it is written all the same.
-pub(super) async fn tidy(workspace: &Workspace, asked: &Ask, plan: &mut Plan, tidy: Tidy) -> Result<(), Stop> {
-    if tidy == Tidy::default() {
+pub(super) async fn format_and_fix_imports(
+    workspace: &Workspace,
+    options: &RequestOptions,
+    plan: &mut Plan,
+    format_options: FormatOptions,
+) -> Result<(), Stop> {
+    if format_options == FormatOptions::default() {
         return Ok(());
     }
-    let wanted = Wanted { imports: tidy.fix_imports, format: tidy.format };
+    let wanted = Wanted { imports: format_options.fix_imports, format: format_options.format };
     for kind in workspace.registry().kinds() {
         let is_of =
             |it: &&FileEdit| it.new.is_some() && kind.languages().iter().any(|language| language.takes(&it.file));
@@ -37,13 +42,13 @@ pub(super) async fn tidy(workspace: &Workspace, asked: &Ask, plan: &mut Plan, ti
             continue;
         }
         match kind.route() {
-            Route::View => take(workspace, plan, by_view(workspace, asked, &**kind, &plan.edits, wanted).await?),
+            Route::View => take(workspace, plan, by_view(workspace, options, &**kind, &plan.edits, wanted).await?),
             Route::Writer => {
                 if wanted.imports {
-                    take(workspace, plan, imports_by_writer(workspace, asked, &**kind, &plan.edits).await?);
+                    take(workspace, plan, imports_by_writer(workspace, options, &**kind, &plan.edits).await?);
                 }
                 if wanted.format {
-                    let files = workspace.snapshot(asked.needs(None, false)).await?.files;
+                    let files = workspace.snapshot(options.needs(None, false)).await?.files;
                     let edits: Vec<FileEdit> = plan.edits.iter().filter(is_of).cloned().collect();
                     take(workspace, plan, formatted(workspace, &files, &**kind, &edits).await);
                 }
@@ -96,13 +101,13 @@ fn in_form_of(before: &str, text: &str) -> Arc<str> {
 
 async fn by_view(
     workspace: &Workspace,
-    asked: &Ask,
+    options: &RequestOptions,
     kind: &dyn EngineKind,
     edits: &[FileEdit],
     wanted: Wanted,
 ) -> Result<Vec<Tidied>, Stop> {
     let Some(&language) = kind.languages().first() else { return Ok(Vec::new()) };
-    let needs = asked.needs(Some(language), true);
+    let needs = options.needs(Some(language), true);
     match workspace.snapshot(needs).await?.view {
         Some(view) => view.tidy(edits.to_vec(), wanted, deadlines(needs)).await,
         None => {
@@ -114,13 +119,13 @@ async fn by_view(
 
 async fn imports_by_writer(
     workspace: &Workspace,
-    asked: &Ask,
+    options: &RequestOptions,
     kind: &dyn EngineKind,
     edits: &[FileEdit],
 ) -> Result<Vec<Tidied>, Stop> {
     let Some(&language) = kind.languages().first() else { return Ok(Vec::new()) };
     // Whoever holds the view keeps the writer from answering.
-    let needs = asked.needs(Some(language), true);
+    let needs = options.needs(Some(language), true);
     let settled = workspace.snapshot(needs).await?.settled;
     if !settled {
         let note = format!("its imports were not touched: {} is loading; give a longer `wait_ms`", kind.name());

@@ -4,7 +4,7 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::unanalysed::{lack_of_workspace, no_symbols};
+use super::unanalysed_files::{lack_of_workspace, no_symbols};
 use semdex_contract::budget::{Listing, positions};
 use semdex_contract::{Common, check_query};
 use semdex_engine::files::Files;
@@ -27,7 +27,7 @@ const ATTEMPTS: usize = 20;
 
 /// What every request may say besides its question.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Ask {
+pub(crate) struct RequestOptions {
     /// When the request came: all that it waits for counts from here.
     pub begun: Instant,
     pub min_revision: Option<u64>,
@@ -48,11 +48,19 @@ pub(crate) struct WithMeta<T> {
     pub meta: Meta,
 }
 
-impl Ask {
+impl RequestOptions {
     /// As a request says it. `client`: who asks, as it calls itself.
-    pub(super) fn new(common: &Common, client: Option<String>) -> Result<Ask> {
+    pub(super) fn new(common: &Common, client: Option<String>) -> Result<RequestOptions> {
         let Common { min_revision, cursor, limit, .. } = common.clone();
-        Ok(Ask { begun: Instant::now(), min_revision, wait: common.wait()?, cursor, limit, client, links: true })
+        Ok(RequestOptions {
+            begun: Instant::now(),
+            min_revision,
+            wait: common.wait()?,
+            cursor,
+            limit,
+            client,
+            links: true,
+        })
     }
 
     pub(super) fn needs(&self, language: Option<LanguageId>, index: bool) -> Needs {
@@ -76,7 +84,7 @@ impl Ask {
 }
 
 /// One revision with the engine's view of it, if an engine was asked for and is there.
-pub(super) struct Asked {
+pub(super) struct QueryInput {
     pub(super) view: Option<Box<dyn View>>,
     pub(super) files: Arc<Files>,
     pub(super) deadlines: Deadlines,
@@ -88,11 +96,11 @@ pub(super) fn deadlines(needs: Needs) -> Deadlines {
 }
 
 /// Asks until no change comes between. `memo` names the question, where an answer may be kept for the next time.
-pub(super) async fn ask<T, F>(
+pub(super) async fn run_query<T, F>(
     workspace: &Workspace,
     needs: Needs,
     memo: Option<String>,
-    question: impl Fn(Asked) -> F,
+    question: impl Fn(QueryInput) -> F,
 ) -> Result<WithMeta<T>>
 where
     T: Clone + Send + Sync + 'static,
@@ -129,7 +137,7 @@ where
         // What is not found is perhaps in a file that nobody looks into.
         let is_unserved = needs.language.is_some() && snapshot.view.is_none();
         let unserved = if is_unserved { lack_of_workspace(workspace, &snapshot.files) } else { None };
-        let asked = Asked { view: snapshot.view, files: snapshot.files, deadlines };
+        let input = QueryInput { view: snapshot.view, files: snapshot.files, deadlines };
         let late = |_| {
             let detail = "the engine did not answer in time: ask again, or ask for less";
             Error::new(Code::Timeout, detail)
@@ -140,7 +148,7 @@ where
             unserved.iter().filter(|_| is_miss(&error)).for_each(|it| coverage.lacks(it.clone()));
             error.in_workspace(workspace.meta(needs.language, revision, coverage))
         };
-        let answer = timing::during(Part::Engine, tokio::time::timeout_at(last.into(), question(asked))).await;
+        let answer = timing::during(Part::Engine, tokio::time::timeout_at(last.into(), question(input))).await;
         match answer.map_err(late).map_err(failed)? {
             Ok(answer) => {
                 let is_lasting = !answer.coverage.missing.iter().any(|it| it.code.passes());
@@ -224,14 +232,18 @@ pub(super) fn join_misses(first: &mut Option<Error>, other: Error, symbol: &str)
 }
 
 /// Which languages a symbol's name may be of: those that its file or its form tells, or else all that there is code of.
-pub(super) async fn languages_of(workspace: &Workspace, ask: &Ask, query: &SymbolQuery) -> Result<Vec<LanguageId>> {
+pub(super) async fn languages_of(
+    workspace: &Workspace,
+    options: &RequestOptions,
+    query: &SymbolQuery,
+) -> Result<Vec<LanguageId>> {
     let all = workspace.languages();
     if let Some(language) = query.file.as_deref().and_then(|it| all.of(it)) {
         return Ok(vec![language]);
     }
     if workspace.status().languages.is_empty() {
         // Engines start once the workspace's files were read.
-        workspace.snapshot(ask.needs(None, false)).await?;
+        workspace.snapshot(options.needs(None, false)).await?;
     }
     let open = workspace.status().languages;
     for name in [Some(query.symbol.as_str()), query.package.as_deref()].into_iter().flatten() {
@@ -248,14 +260,14 @@ pub(super) async fn languages_of(workspace: &Workspace, ask: &Ask, query: &Symbo
         return Ok(all.iter().take(1).collect());
     }
     let last = words(&query.symbol).last().map_or("", |it| it.1).to_owned();
-    by_bare_name(workspace, ask, open, move |name| name == last).await
+    by_bare_name(workspace, options, open, move |name| name == last).await
 }
 
 /// Those of these languages that are asked where nothing says which is meant: not those whose engine would be started
 /// only to say that it knows of nothing, unless the text of a file declares such a name, or there are no others.
 pub(super) async fn by_bare_name(
     workspace: &Workspace,
-    ask: &Ask,
+    options: &RequestOptions,
     languages: Vec<LanguageId>,
     is_meant: impl Fn(&str) -> bool + Send + Sync + 'static,
 ) -> Result<Vec<LanguageId>> {
@@ -266,7 +278,7 @@ pub(super) async fn by_bare_name(
         return Ok(languages);
     }
     let is_meant = Arc::new(is_meant);
-    let declaring = self::ask(workspace, ask.needs(None, false), None, |it| {
+    let declaring = run_query(workspace, options.needs(None, false), None, |it| {
         let (files, on_request, is_meant) = (it.files, on_request.clone(), is_meant.clone());
         blocking(move || {
             let declares = |language: &LanguageId| {
@@ -285,9 +297,9 @@ pub(super) async fn by_bare_name(
 
 /// Puts a question about a symbol to each language that its name may belong to, and takes the one that knows it. A miss
 /// is not the last word: whoever has no other question says it by [`unless_loading`].
-pub(super) async fn ask_by_name<T, F>(
+pub(super) async fn query_by_name<T, F>(
     workspace: &Workspace,
-    ask: &Ask,
+    options: &RequestOptions,
     verb: &str,
     query: &SymbolQuery,
     question: impl Fn(Box<dyn View>, SymbolQuery, Deadlines) -> F,
@@ -301,17 +313,17 @@ where
     let mut first_failure: Option<Error> = None;
     let mut found: Vec<(LanguageId, WithMeta<T>)> = Vec::new();
     let query = &located(workspace, query)?;
-    let mut languages = languages_of(workspace, ask, query).await?;
+    let mut languages = languages_of(workspace, options, query).await?;
     let question = &question;
     let mut next = 0;
     while next < languages.len() {
         let these = languages.split_off(next);
         // At once: one that takes long leaves the others their time.
         let answers = futures::future::join_all(these.iter().map(|&language| {
-            let memo = Some(format!("{verb} {} {query:?} {:?} {:?}", language.name, ask.cursor, ask.limit));
-            self::ask(workspace, ask.needs(Some(language), true), memo, move |asked| {
-                let question = asked.view.map(|view| question(view, query.clone(), asked.deadlines));
-                let question = question.ok_or_else(|| no_symbols(workspace, &asked.files, language));
+            let memo = Some(format!("{verb} {} {query:?} {:?} {:?}", language.name, options.cursor, options.limit));
+            run_query(workspace, options.needs(Some(language), true), memo, move |input| {
+                let question = input.view.map(|view| question(view, query.clone(), input.deadlines));
+                let question = question.ok_or_else(|| no_symbols(workspace, &input.files, language));
                 async move { question?.await }
             })
         }));
@@ -327,7 +339,7 @@ where
         next = languages.len();
         // The first file of a language may have come with the question.
         if found.is_empty() {
-            let now = languages_of(workspace, ask, query).await?;
+            let now = languages_of(workspace, options, query).await?;
             languages.extend(now.into_iter().filter(|it| !languages.contains(it)).collect::<Vec<_>>());
         }
     }
