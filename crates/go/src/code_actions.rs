@@ -10,7 +10,7 @@ use gen_lsp_types::{
 use super::answer_cache::Checked;
 use super::diagnostics::translate;
 use super::lsp_conversion;
-use super::queries::{AT_ONCE, GoplsQueries};
+use super::queries::{GoplsQueries, MAX_CONCURRENT};
 use super::rename::by_file;
 use super::session::Failure;
 use semdex_engine::files::File;
@@ -37,7 +37,7 @@ pub(crate) async fn of(queries: &GoplsQueries<'_>, places: &[Place]) -> Answer<V
             Err(failure) => failure.note(&mut coverage),
         }
     }
-    let offers: Vec<Result<Vec<Fix>, Failure>> = stream::iter(asked).buffered(AT_ONCE).collect().await;
+    let offers: Vec<Result<Vec<Fix>, Failure>> = stream::iter(asked).buffered(MAX_CONCURRENT).collect().await;
     let mut fixes = Vec::new();
     for offered in offers {
         match offered {

@@ -28,7 +28,7 @@ pub(crate) fn of_text(layout: &Layout, file: &File) -> Overview {
 }
 
 /// The number of symbols whose usages are computed concurrently; each needs several requests.
-const SYMBOLS_AT_ONCE: usize = 4;
+const CONCURRENT_SYMBOLS: usize = 4;
 
 pub(crate) async fn of(queries: &GoplsQueries<'_>, file: &File) -> Result<Answer<Overview>> {
     let mut coverage = Coverage::default();
@@ -43,7 +43,7 @@ pub(crate) async fn of(queries: &GoplsQueries<'_>, file: &File) -> Result<Answer
         answer.map(|answer| (symbol, answer))
     });
     let answers: Vec<Result<(Symbol, Answer<Arc<Places>>)>> =
-        stream::iter(asks).buffer_unordered(SYMBOLS_AT_ONCE).collect().await;
+        stream::iter(asks).buffer_unordered(CONCURRENT_SYMBOLS).collect().await;
     let mut counted = BTreeMap::new();
     let mut downstream: BTreeMap<Arc<str>, (BTreeSet<String>, BTreeSet<usize>)> = BTreeMap::new();
     for answer in answers {

@@ -20,10 +20,10 @@ use semdex_process::fault;
 const QUIET: Duration = Duration::from_millis(300);
 const LIMIT: Duration = Duration::from_secs(60);
 /// Symbols in one query to the checker, so that other queries need not wait long.
-const AT_ONCE: usize = 200;
+const SYMBOLS_PER_QUERY: usize = 200;
 const STAGE: &str = "usages";
 /// The pause before a retry if gopls did not answer.
-const AGAIN: Duration = Duration::from_secs(1);
+const RETRY_PAUSE: Duration = Duration::from_secs(1);
 
 pub(crate) async fn run(session: Arc<Session>, stop: CancellationToken) {
     tokio::select! {
@@ -67,7 +67,7 @@ async fn fill_for_ever(session: &Arc<Session>) {
             if filled.is_whole {
                 session.checker.settled().await;
             } else {
-                tokio::time::sleep(AGAIN).await;
+                tokio::time::sleep(RETRY_PAUSE).await;
             }
         };
         tokio::select! {
@@ -131,7 +131,7 @@ impl Filler<'_> {
             let queries = GoplsQueries::new(self.session, &layout, deadlines, Some(generation));
             // The checker may become ready during the queries to gopls.
             if !learned && self.session.checker.is_ready() && !self.session.documents().is_restructured() {
-                for some in unknown[done..].chunks(AT_ONCE) {
+                for some in unknown[done..].chunks(SYMBOLS_PER_QUERY) {
                     self.report_progress(asked, total);
                     usages::learn(&queries, some).await;
                     asked += some.len();

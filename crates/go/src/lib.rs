@@ -131,7 +131,12 @@ async fn persist<F: Future<Output = ()>>(
     let mut retries = Backoff::default();
     while let Err(panic) = AssertUnwindSafe(run()).catch_unwind().await {
         let pause = retries.failed();
-        tracing::error!(task, panic = panic_message(&*panic), ?pause, "a task of Go's engine panicked and begins anew");
+        tracing::error!(
+            task,
+            panic = panic_message(&*panic),
+            ?pause,
+            "a task of Go's engine panicked and is restarted"
+        );
         on_panic();
         tokio::select! {
             () = tokio::time::sleep(pause) => {}

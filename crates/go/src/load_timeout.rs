@@ -10,9 +10,9 @@ use semdex_process::resource_usage;
 const FIRST: Duration = Duration::from_secs(if cfg!(test) { 2 } else { 15 });
 const MOST: Duration = Duration::from_secs(5 * 60);
 /// The interval of the checks.
-const LOOK: Duration = Duration::from_secs(1);
+const INTERVAL: Duration = Duration::from_secs(1);
 /// Less CPU time than this between two checks, in clock ticks, counts as idle: a waiting runtime wakes up occasionally.
-const TICKS: u64 = 3;
+const IDLE_TICKS: u64 = 3;
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct LoadTimeout(Duration);
@@ -28,15 +28,15 @@ impl LoadTimeout {
     /// changed during the load.
     pub(crate) async fn with<T>(&mut self, session: &Session, pid: u32, load: impl Future<Output = T>) -> Option<T> {
         let generation = session.documents().generation();
-        let outlived = async {
+        let timed_out = async {
             let (mut before, mut since) = (0, None::<Instant>);
             loop {
-                tokio::time::sleep(LOOK).await;
+                tokio::time::sleep(INTERVAL).await;
                 if session.documents().generation() == generation {
                     continue;
                 }
                 let taken = resource_usage::processor_time(pid);
-                if taken.abs_diff(before) > TICKS {
+                if taken.abs_diff(before) > IDLE_TICKS {
                     since = None;
                 }
                 before = taken;
@@ -47,7 +47,7 @@ impl LoadTimeout {
         };
         let loaded = tokio::select! {
             loaded = load => Some(loaded),
-            () = outlived => None,
+            () = timed_out => None,
         };
         self.0 = if loaded.is_some() { FIRST } else { (self.0 * 2).min(MOST) };
         loaded

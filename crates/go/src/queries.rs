@@ -24,7 +24,7 @@ use semdex_engine::files::{File, Files};
 use semdex_model::Place;
 
 /// The maximum number of concurrent requests: gopls uses all cores by itself.
-pub(crate) const AT_ONCE: usize = 8;
+pub(crate) const MAX_CONCURRENT: usize = 8;
 
 /// The maximum number of new files that are requested one by one. If there are more, gopls loads everything again.
 const FEW_FRESH: usize = 8;
@@ -236,7 +236,7 @@ impl<'a> GoplsQueries<'a> {
             let checked = self.check(&file).await;
             (file, checked)
         });
-        stream::iter(checks).buffer_unordered(AT_ONCE).collect().await
+        stream::iter(checks).buffer_unordered(MAX_CONCURRENT).collect().await
     }
 
     /// Converts a location to a place; `None` if the file cannot be read.

@@ -18,7 +18,7 @@ use semdex_model::{
 };
 
 /// Symbols in one query to the checker, so that other queries need not wait long.
-const AT_ONCE: usize = 200;
+const SYMBOLS_PER_QUERY: usize = 200;
 
 /// The declarations of a file, members included.
 struct Listed {
@@ -82,7 +82,7 @@ async fn learn(queries: &GoplsQueries<'_>, listed: &[Listed]) {
     let Some(generation) = queries.generation else { return };
     let all = listed.iter().flat_map(|it| &it.symbols).filter(|it| queries.layout.is_built(&it.name_at.file));
     let unknown: Vec<Symbol> = all.filter(|it| !queries.session.index.knows(generation, it)).cloned().collect();
-    for some in unknown.chunks(AT_ONCE) {
+    for some in unknown.chunks(SYMBOLS_PER_QUERY) {
         if Instant::now() > queries.deadlines.answer {
             return;
         }

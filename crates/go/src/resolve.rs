@@ -249,11 +249,8 @@ fn settle(
                 .suggesting(suggestions))
         }
         several => {
-            let detail = format!(
-                "{} symbols are called `{}`; say which by its full path, or by the file that it stands in",
-                several.len(),
-                query.symbol
-            );
+            let detail =
+                format!("{} symbols are called `{}`; give its full path or its file", several.len(), query.symbol);
             let symbols = several.iter().take(MAX_CANDIDATES).map(|it| package_set.symbol(it)).collect();
             Err(Error::new(Code::AmbiguousSymbol, detail).with_help(Help { symbols, ..Help::default() }))
         }

@@ -51,7 +51,7 @@ pub(crate) struct Session {
     /// Notified after every change that concerns Go.
     pub fed: Notify,
     /// The number of gopls processes started so far.
-    pub lives: AtomicU32,
+    pub instances: AtomicU32,
     documents: Mutex<DocumentSync>,
 }
 
@@ -70,7 +70,7 @@ pub(crate) enum Link {
     /// Not connected until the user acts.
     Down(Missing),
     /// Loaded and listening.
-    Up { client: Client, life: u32 },
+    Up { client: Client, instance: u32 },
 }
 
 /// Why gopls did not answer a request.
@@ -146,7 +146,7 @@ impl Session {
             environment: watch::Sender::new(0),
             gate: Arc::default(),
             fed: Notify::new(),
-            lives: AtomicU32::new(0),
+            instances: AtomicU32::new(0),
         }
     }
 
@@ -160,7 +160,7 @@ impl Session {
             // It is unknown what gopls was sent: the next gopls is sent everything.
             self.documents.clear_poison();
             if let Link::Up { client, .. } = &*self.link.borrow() {
-                client.close("what it was told is not known after a fault of semdex");
+                client.close("its state is unknown after a fault of semdex");
             }
             poisoned.into_inner()
         })
@@ -344,7 +344,7 @@ impl Session {
             Err(_) => self.link.borrow().clone(),
         };
         match link {
-            Link::Up { client, life } => Ok((client, life)),
+            Link::Up { client, instance } => Ok((client, instance)),
             Link::Waiting(missing) | Link::Down(missing) => Err(Failure::Lacking(missing)),
         }
     }
@@ -357,12 +357,13 @@ impl Session {
         deadlines: Deadlines,
     ) -> Result<R::Result, Failure> {
         loop {
-            let (client, life) = self.ready(deadlines.ready).await?;
+            let (client, instance) = self.ready(deadlines.ready).await?;
             let outcome = match client.slot(deadlines.answer).await {
                 Ok(slot) => {
                     let answer = {
                         let mut documents = self.documents();
-                        let current = matches!(&*self.link.borrow(), Link::Up { life: now, .. } if *now == life);
+                        let current =
+                            matches!(&*self.link.borrow(), Link::Up { instance: now, .. } if *now == instance);
                         if !current {
                             // The documents already describe the next gopls.
                             continue;
@@ -379,7 +380,7 @@ impl Session {
             };
             match outcome {
                 Ok(answer) => return Ok(answer),
-                Err(RequestError::Closed(reason)) => self.lost(life, &reason),
+                Err(RequestError::Closed(reason)) => self.lost(instance, &reason),
                 Err(RequestError::Timeout) => return Err(self.out_of_time()),
                 Err(RequestError::Refused { message, .. }) => return Err(Failure::of_refusal(message)),
                 Err(error @ RequestError::Malformed(_)) => return Err(Failure::Refused(error.to_string())),
@@ -388,10 +389,10 @@ impl Session {
     }
 
     /// This gopls is gone. The first caller that notices it reports it; the supervisor starts the next.
-    pub(crate) fn lost(&self, life: u32, reason: &str) {
+    pub(crate) fn lost(&self, instance: u32, reason: &str) {
         let missing = Missing::new(MissingCode::EngineRestarting, SCOPE, format!("gopls is being restarted: {reason}"));
         self.link.send_if_modified(|link| {
-            let mine = matches!(link, Link::Up { life: now, .. } if *now == life);
+            let mine = matches!(link, Link::Up { instance: now, .. } if *now == instance);
             if mine {
                 *link = Link::Waiting(missing);
             }

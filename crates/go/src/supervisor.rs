@@ -37,8 +37,8 @@ const HEALTHY: Duration = Duration::from_secs(60);
 const NEXT_TRY: Duration = Duration::from_secs(60);
 const INITIALIZE_LIMIT: Duration = Duration::from_secs(60);
 const LOAD_LIMIT: Duration = Duration::from_secs(15 * 60);
-const GOODBYE_LIMIT: Duration = Duration::from_secs(2);
-const MEMORY_EVERY: Duration = Duration::from_secs(2);
+const EXIT_LIMIT: Duration = Duration::from_secs(2);
+const MEMORY_INTERVAL: Duration = Duration::from_secs(2);
 /// gopls computes all diagnostics by itself when nothing has changed for this long, which keeps its caches warm.
 const DIAGNOSTICS_DELAY: &str = "1s";
 
@@ -61,14 +61,14 @@ pub(crate) async fn run(session: Arc<Session>, cache_dir: PathBuf, stop: Cancell
 
 async fn supervise(session: &Arc<Session>, cache_dir: &Path, stop: &CancellationToken) {
     let mut pause = FIRST_PAUSE;
-    let mut life = session.lives.load(Ordering::Relaxed);
+    let mut instance = session.instances.load(Ordering::Relaxed);
     let mut timeout = LoadTimeout::default();
     loop {
         tokio::select! {
             () = needed(session) => {}
             () = stop.cancelled() => return,
         }
-        let (link, wait) = match live(session, cache_dir, (&mut life, &mut timeout), stop).await {
+        let (link, wait) = match live(session, cache_dir, (&mut instance, &mut timeout), stop).await {
             Ended::Stopped => return,
             Ended::NoProgram(missing) => (Link::Down(missing), NEXT_TRY),
             Ended::Died { reason, lived } => {
@@ -135,7 +135,7 @@ fn stage(session: &Session, state: State, stage: &str) {
 async fn live(
     session: &Arc<Session>,
     cache_dir: &Path,
-    (life, timeout): (&mut u32, &mut LoadTimeout),
+    (instance, timeout): (&mut u32, &mut LoadTimeout),
     stop: &CancellationToken,
 ) -> Ended {
     let report_progress = |what: &str| {
@@ -171,7 +171,7 @@ async fn live(
         None => tracing::warn!("`go env` does not answer: the checker of Go is not started"),
     }
     let born = Instant::now();
-    *life = session.lives.fetch_add(1, Ordering::Relaxed) + 1;
+    *instance = session.instances.fetch_add(1, Ordering::Relaxed) + 1;
     let memory = session.memory_limit();
     let started = process::start(&installed.program, session.root.alias(), session.trusted, memory);
     let (process, pipes) = match started.await {
@@ -185,7 +185,7 @@ async fn live(
     let client = Client::start(stdout, stdin, hooks(session));
     fault::point("go.supervisor");
     let died = tokio::select! {
-        reason = serve(session, &client, &process, (&installed, *life), timeout) => reason,
+        reason = serve(session, &client, &process, (&installed, *instance), timeout) => reason,
         reason = named_pipes::release(session.root.alias(), document_sync::is_read, process.pid, || client.is_waited_for()) => reason,
         status = process.exited() => status,
         _ = environment.changed() => {
@@ -199,7 +199,7 @@ async fn live(
     };
     let words = process.last_words();
     let reason = if words.is_empty() { died } else { format!("{died}: {words}") };
-    session.lost(*life, &reason);
+    session.lost(*instance, &reason);
     Ended::Died { reason, lived: born.elapsed() }
 }
 
@@ -208,13 +208,13 @@ async fn serve(
     session: &Session,
     client: &Client,
     process: &Process,
-    (installed, life): (&Installed, u32),
+    (installed, instance): (&Installed, u32),
     timeout: &mut LoadTimeout,
 ) -> String {
     session.status.send_modify(|status| {
         status.version = Some(installed.version.clone());
         status.pid = Some(process.pid);
-        status.restarts = life - 1;
+        status.restarts = instance - 1;
     });
     let folders = {
         let files = session.documents().files().clone();
@@ -242,13 +242,13 @@ async fn serve(
     match timeout.with(session, process.pid, load).await {
         Some(Ok(_)) => {}
         Some(Err(error)) => return error.to_string(),
-        None => return "its first load did not end, and what it loads has changed meanwhile".to_owned(),
+        None => return "its first load did not end, and the content has changed since".to_owned(),
     }
     session.status.send_modify(|status| {
         status.progress = None;
         status.missing = lasting(session);
     });
-    session.link.send_replace(Link::Up { client: client.clone(), life });
+    session.link.send_replace(Link::Up { client: client.clone(), instance });
     let closed = client.closed();
     tokio::pin!(closed);
     loop {
@@ -257,7 +257,7 @@ async fn serve(
         session.status.send_if_modified(|status| std::mem::replace(&mut status.memory_bytes, memory) != memory);
         tokio::select! {
             reason = &mut closed => return reason.to_string(),
-            () = tokio::time::sleep(MEMORY_EVERY) => {}
+            () = tokio::time::sleep(MEMORY_INTERVAL) => {}
         }
     }
 }
@@ -273,7 +273,7 @@ fn lasting(session: &Session) -> Vec<Missing> {
 }
 
 async fn goodbye(client: &Client, process: &Process) {
-    let deadline = Instant::now() + GOODBYE_LIMIT;
+    let deadline = Instant::now() + EXIT_LIMIT;
     if client.request::<ShutdownRequest>(&(), deadline).await.is_ok()
         && client.notify::<ExitNotification>(&(), deadline).await.is_ok()
     {

@@ -13,7 +13,7 @@ use super::answer_cache::Checked;
 use super::diagnostics::outside_the_build;
 use super::modules::parent;
 use super::predeclared;
-use super::queries::{AT_ONCE, GoplsQueries};
+use super::queries::{GoplsQueries, MAX_CONCURRENT};
 use super::session::Failure;
 use super::usage_index::{Places, Spot};
 use super::usages::Effort;
@@ -74,7 +74,7 @@ pub(crate) async fn settle(
         let meaning = meaning(queries, symbol, &doubt.file, doubt.span).await;
         (doubt, meaning)
     });
-    let probed: Vec<_> = stream::iter(probes).buffer_unordered(AT_ONCE).collect().await;
+    let probed: Vec<_> = stream::iter(probes).buffer_unordered(MAX_CONCURRENT).collect().await;
     for (doubt, meaning) in probed {
         let found = || doubt.spot();
         match meaning {

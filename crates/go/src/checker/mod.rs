@@ -265,7 +265,7 @@ pub(crate) async fn ask(
     }
     let answered = put::<ImpactCall>(session, &Question { edits: sent, symbols }, generation, deadline).await?;
     if let Some(reason) = &answered.unfit {
-        tracing::debug!(reason, "the checker cannot tell");
+        tracing::debug!(reason, "the checker cannot answer");
         return None;
     }
     Some(answered)

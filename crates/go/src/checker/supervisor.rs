@@ -21,13 +21,13 @@ use semdex_process::{fault, named_pipes};
 
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 /// After this many early exits in a row the checker is not restarted, and only gopls answers.
-const DEATHS: u32 = 6;
-const REST: Duration = Duration::from_secs(60);
+const MAX_EARLY_EXITS: u32 = 6;
+const PAUSE_AFTER_EXITS: Duration = Duration::from_secs(60);
 const HEALTHY: Duration = Duration::from_secs(60);
 const LOAD_LIMIT: Duration = Duration::from_secs(15 * 60);
 const SETTLE_LIMIT: Duration = Duration::from_secs(120);
 const ANOTHER_ENVIRONMENT: &str = "Go's environment has changed";
-const OUTLIVED: &str = "the load did not end, and what it loads has changed meanwhile";
+const OUTDATED: &str = "the load did not end, and the content has changed since";
 /// Changes come in bursts.
 const BURST: Duration = Duration::from_millis(300);
 
@@ -77,7 +77,7 @@ impl Request for Settle {
 pub(crate) async fn run(session: Arc<Session>, cache_dir: PathBuf, stop: CancellationToken) {
     tokio::select! {
         () = async {
-            keep(&session, &cache_dir).await;
+            keep_running(&session, &cache_dir).await;
             session.checker.give_up(true);
             stop.cancelled().await;
         } => {}
@@ -87,33 +87,33 @@ pub(crate) async fn run(session: Arc<Session>, cache_dir: PathBuf, stop: Cancell
     session.checker.give_up(true);
 }
 
-async fn keep(session: &Arc<Session>, cache_dir: &Path) {
-    let mut deaths = 0;
+async fn keep_running(session: &Arc<Session>, cache_dir: &Path) {
+    let mut early_exits = 0;
     let mut timeout = LoadTimeout::default();
     loop {
-        if deaths >= DEATHS {
+        if early_exits >= MAX_EARLY_EXITS {
             // gopls answers in its place until the cause of the exits may have changed.
             session.checker.give_up(true);
-            tokio::time::sleep(REST).await;
+            tokio::time::sleep(PAUSE_AFTER_EXITS).await;
             session.checker.fed.notified().await;
         }
-        let Some(toolchain) = up(session).await else { return };
+        let Some(toolchain) = gopls_loaded(session).await else { return };
         let program = match build::ensure(cache_dir, &toolchain).await {
             Ok(program) => program,
             Err(lack) => {
-                tracing::warn!("there is no checker of Go, gopls answers for it: {lack}");
+                tracing::warn!("Go has no checker, gopls answers in its place: {lack}");
                 return;
             }
         };
-        let born = Instant::now();
-        let reason = live(session, &program, &toolchain, &mut timeout).await;
+        let started_at = Instant::now();
+        let reason = run_once(session, &program, &toolchain, &mut timeout).await;
         session.checker.enter(None, None);
         tracing::warn!(reason, "the checker of Go has ended");
-        if reason == ANOTHER_ENVIRONMENT || reason == OUTLIVED || reason == named_pipes::GONE {
+        if reason == ANOTHER_ENVIRONMENT || reason == OUTDATED || reason == named_pipes::GONE {
             continue;
         }
-        deaths = if born.elapsed() > HEALTHY { 1 } else { (deaths + 1).min(DEATHS) };
-        tokio::time::sleep(FIRST_PAUSE * 2_u32.saturating_pow(deaths)).await;
+        early_exits = if started_at.elapsed() > HEALTHY { 1 } else { (early_exits + 1).min(MAX_EARLY_EXITS) };
+        tokio::time::sleep(FIRST_PAUSE * 2_u32.saturating_pow(early_exits)).await;
     }
 }
 
@@ -123,14 +123,14 @@ pub(crate) fn reset_after_panic(session: &Session) {
 }
 
 /// Waits until gopls has loaded, which has priority.
-async fn up(session: &Session) -> Option<Arc<Toolchain>> {
+async fn gopls_loaded(session: &Session) -> Option<Arc<Toolchain>> {
     let mut link = session.link.subscribe();
     link.wait_for(|link| matches!(link, session::Link::Up { .. })).await.ok()?;
     session.toolchain()
 }
 
 /// Runs one checker process from start to end; returns the reason for the end.
-async fn live(session: &Arc<Session>, program: &Path, toolchain: &Toolchain, timeout: &mut LoadTimeout) -> String {
+async fn run_once(session: &Arc<Session>, program: &Path, toolchain: &Toolchain, timeout: &mut LoadTimeout) -> String {
     let memory = session.memory_limit();
     let started = process::start(program, session.root.alias(), session.trusted, memory).await;
     let (process, Pipes { stdin, stdout }) = match started {
@@ -162,14 +162,14 @@ async fn serve(
     loop {
         let begun = Instant::now();
         let Some(loaded) = timeout.with(session, process.pid, load(session, client, process, toolchain)).await else {
-            return OUTLIVED.to_owned();
+            return OUTDATED.to_owned();
         };
-        // A failed load does not count.
+        // Taken here, so that it excludes the wait after a failed load.
         let took = begun.elapsed();
         match loaded {
             Ok(()) => {}
             Err(RequestError::Refused { message, .. }) => {
-                tracing::info!(message, "the checker cannot load the workspace, gopls answers for it");
+                tracing::info!(message, "the checker cannot load the workspace, gopls answers in its place");
                 session.checker.give_up(true);
                 session.checker.fed.notified().await;
             }
@@ -194,7 +194,7 @@ async fn settled(session: &Session, client: &Client) -> Result<bool, RequestErro
     }
     let Settled { unfit } = client.request::<Settle>(&Nothing {}, Instant::now() + SETTLE_LIMIT).await?;
     if let Some(reason) = &unfit {
-        tracing::debug!(reason, "the checker loads anew");
+        tracing::debug!(reason, "the checker loads everything again");
         session.checker.unfit();
     }
     Ok(unfit.is_none())
