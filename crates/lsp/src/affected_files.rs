@@ -38,7 +38,7 @@ pub(crate) async fn of(
     let may_see = |it: &&Arc<File>| seeing.as_ref().is_none_or(|seeing| seeing.contains(&it.path));
     let all = queries.own_files();
     let own: Vec<Arc<File>> = all.iter().filter(may_see).cloned().collect();
-    let mut first: BTreeSet<String> = altered.iter().flat_map(seen_outside).collect();
+    let mut first: BTreeSet<String> = altered.iter().flat_map(visible_names).collect();
     let is_offered = |it: &&ChangedDeclaration| it.item.container.is_empty() && it.changed.kind != ChangeKind::Body;
     let mut offering: BTreeSet<String> = altered.iter().filter(is_offered).map(|it| it.file.path.to_string()).collect();
     let (before, edits, after) = (queries.files.clone(), edits.to_vec(), after.clone());
@@ -47,12 +47,12 @@ pub(crate) async fn of(
     blocking(move || {
         let mut lacks = Vec::new();
         for edit in &edits {
-            let names = by_its_name(&before, &after, edit, grammar(&edit.file));
+            let names = names_of_file(&before, &after, edit, grammar(&edit.file));
             offering.extend((!names.is_empty()).then(|| edit.file.clone()));
             first.extend(names);
             lacks.extend(importers(&all, edit));
         }
-        let mut found = takers(&own, &after, offering);
+        let mut found = wildcard_importers(&own, &after, offering);
         let mut left: BTreeSet<&str> = BTreeSet::new();
         let mut seen: BTreeSet<String> = BTreeSet::new();
         let mut words = first;
@@ -72,7 +72,7 @@ pub(crate) async fn of(
                     continue;
                 }
                 found.insert(file.path.to_string());
-                hits.into_iter().for_each(|at| carried_on(file, at, &mut next));
+                hits.into_iter().for_each(|at| add_affected_names(file, at, &mut next));
             }
             seen.append(&mut words);
             next.retain(|it| !seen.contains(it));
@@ -110,7 +110,7 @@ async fn seeing(
 }
 
 /// The names whose users may notice the change of a declaration.
-fn seen_outside(altered: &ChangedDeclaration) -> Vec<String> {
+fn visible_names(altered: &ChangedDeclaration) -> Vec<String> {
     let item = &altered.item;
     if is_sealed(altered) {
         // The result type is part of its signature. The body may assign fields.
@@ -138,7 +138,7 @@ fn assigned_in(line: &str) -> Option<String> {
 }
 
 /// Adds the names whose meaning depends on the use at this offset.
-fn carried_on(file: &File, at: usize, next: &mut BTreeSet<String>) {
+fn add_affected_names(file: &File, at: usize, next: &mut BTreeSet<String>) {
     let line = file.lines().line_text(&file.text, file.lines().line(at));
     // `import { name as other }`, `from m import name as other`.
     for (_, tail) in line.match_indices(" as ").map(|it| line.split_at(it.0 + it.1.len())) {
@@ -157,9 +157,14 @@ fn carried_on(file: &File, at: usize, next: &mut BTreeSet<String>) {
 
 /// The names by which other files refer to a file that is created, deleted or changed outside of its declarations: its
 /// own name, and the names in lines that import or export.
-fn by_its_name(before: &Files, after: &Files, edit: &FileEdit, grammar: Option<&'static Grammar>) -> BTreeSet<String> {
+fn names_of_file(
+    before: &Files,
+    after: &Files,
+    edit: &FileEdit,
+    grammar: Option<&'static Grammar>,
+) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
-    let of = |files: &Files| files.get(&edit.file).map(|it| between(it, grammar)).unwrap_or_default();
+    let of = |files: &Files| files.get(&edit.file).map(|it| top_level_lines(it, grammar)).unwrap_or_default();
     let (old, new) = (of(before), of(after));
     if edit.old.is_some() && edit.new.is_some() && old == new {
         return found;
@@ -178,7 +183,7 @@ fn by_its_name(before: &Files, after: &Files, edit: &FileEdit, grammar: Option<&
 
 /// The files that import everything from one of these files without naming it, by `export * from` or `from m import *`,
 /// and the files that import everything from those. Bounded.
-fn takers(own: &[Arc<File>], files: &Files, offering: BTreeSet<String>) -> BTreeSet<String> {
+fn wildcard_importers(own: &[Arc<File>], files: &Files, offering: BTreeSet<String>) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let mut offering = offering;
     while !offering.is_empty() && found.len() < MOST_FILES {
@@ -211,7 +216,7 @@ fn stem(file: &str) -> (&str, bool) {
 }
 
 /// The lines of a text outside of its declarations, without their comments.
-fn between(file: &Arc<File>, grammar: Option<&'static Grammar>) -> BTreeSet<String> {
+fn top_level_lines(file: &Arc<File>, grammar: Option<&'static Grammar>) -> BTreeSet<String> {
     let code = Code::new(grammar, &file.text);
     let mut found = BTreeSet::new();
     let mut from = 0;
@@ -221,7 +226,7 @@ fn between(file: &Arc<File>, grammar: Option<&'static Grammar>) -> BTreeSet<Stri
         let mut at = from;
         for line in file.text.get(from..start).unwrap_or_default().split_inclusive('\n') {
             let span = Span::new(at, at + line.trim_end().len());
-            found.insert(code.meant(&file.text, span).trim().to_owned());
+            found.insert(code.significant_text(&file.text, span).trim().to_owned());
             at += line.len();
         }
         from = from.max(end);

@@ -53,10 +53,12 @@ pub(crate) async fn changed_declarations(
             let mut signatures = [item.signature.clone(), other.signature.clone()];
             let kind = if item.signature != other.signature || item.kind != other.kind {
                 ChangeKind::Signature
-            } else if texts[0] == texts[1] || meant(old_code.as_ref(), item) == meant(new_code.as_ref(), other) {
+            } else if texts[0] == texts[1]
+                || significant_text(old_code.as_ref(), item) == significant_text(new_code.as_ref(), other)
+            {
                 continue;
             } else if let Some((kind, heads)) =
-                of_heads([head(old_code.as_ref(), item), head(new_code.as_ref(), other)])
+                head_change([head(old_code.as_ref(), item), head(new_code.as_ref(), other)])
             {
                 signatures = heads;
                 kind
@@ -134,12 +136,12 @@ fn head(code: Option<&Coded>, item: &OutlineItem) -> Head {
 }
 
 /// The declaration's text without comments and layout.
-fn meant(code: Option<&Coded>, item: &OutlineItem) -> Option<String> {
-    code.map(|(file, code)| code.meant(&file.text, item.span))
+fn significant_text(code: Option<&Coded>, item: &OutlineItem) -> Option<String> {
+    code.map(|(file, code)| code.significant_text(&file.text, item.span))
 }
 
 /// The kind of change if the two heads differ before the name.
-fn of_heads([was, is]: [Head; 2]) -> Option<(ChangeKind, [String; 2])> {
+fn head_change([was, is]: [Head; 2]) -> Option<(ChangeKind, [String; 2])> {
     let words = |it: &Head| {
         let words = it.before_name.split(' ').filter(|it| !matches!(*it, "export" | "default"));
         words.map(str::to_owned).collect::<Vec<_>>()

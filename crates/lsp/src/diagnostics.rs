@@ -74,7 +74,7 @@ pub(crate) async fn by_file(
         }
         return Ok(found);
     }
-    match index_probe::is_proved(queries, files).await? {
+    match index_probe::has_indexed(queries, files).await? {
         Ok(true) => {}
         Ok(false) => {
             let detail = format!("{} does not know yet what these files declare: ask again", session.row.server());
@@ -104,7 +104,7 @@ pub(crate) async fn by_file(
     .await?;
     let mut left = Vec::new();
     for file in files {
-        match session.checked.of(inputs, &file.path) {
+        match session.diagnostics_cache.of(inputs, &file.path) {
             Some(known) => drop(found.insert(file.path.to_string(), known.to_vec())),
             None => left.push(file),
         }
@@ -121,7 +121,7 @@ pub(crate) async fn by_file(
                 // A server that has just started may not know everything yet. A dry run that creates or deletes files
                 // does not change the disk, so the same texts have other diagnostics after it is applied.
                 if is_on_disk && !session.is_young() {
-                    session.checked.keep(inputs, file.path.clone(), &translated);
+                    session.diagnostics_cache.keep(inputs, file.path.clone(), &translated);
                 }
                 found.insert(file.path.to_string(), translated);
             }

@@ -18,12 +18,12 @@ const KEPT: Duration = Duration::from_secs(60);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Inputs {
     texts: blake3::Hash,
-    life: u32,
-    renewals: u32,
+    instance: u32,
+    restarts: u32,
 }
 
 impl Inputs {
-    pub(crate) fn new(files: &Files, life: u32, renewals: u32) -> Inputs {
+    pub(crate) fn new(files: &Files, instance: u32, restarts: u32) -> Inputs {
         let mut hasher = blake3::Hasher::new();
         for file in files.iter() {
             hasher.update(&file.path.len().to_le_bytes());
@@ -32,7 +32,7 @@ impl Inputs {
             // A server that searches for a file sees the disk, not the overlay.
             hasher.update(&[u8::from(file.overlay)]);
         }
-        Inputs { texts: hasher.finalize(), life, renewals }
+        Inputs { texts: hasher.finalize(), instance, restarts }
     }
 }
 
@@ -40,9 +40,9 @@ type ByFile = HashMap<Arc<str>, (Instant, Arc<[Diagnostic]>)>;
 
 /// The most recently used states, most recent first.
 #[derive(Debug, Default)]
-pub(crate) struct Checked(Mutex<VecDeque<(Inputs, ByFile)>>);
+pub(crate) struct DiagnosticsCache(Mutex<VecDeque<(Inputs, ByFile)>>);
 
-impl Checked {
+impl DiagnosticsCache {
     pub(crate) fn of(&self, state: Inputs, file: &str) -> Option<Arc<[Diagnostic]>> {
         let mut states = unpoisoned::lock(&self.0);
         let at = states.iter().position(|it| it.0 == state)?;
@@ -73,18 +73,18 @@ mod tests {
     #[test]
     fn states_are_distinguished_and_the_oldest_goes() {
         let mut files = Files::new(Registry::new(Vec::new(), crate::kinds).languages().clone());
-        let mut state = |text: &str, life| {
+        let mut state = |text: &str, instance| {
             files.insert(Arc::new(files.file("a.py", text)));
-            Inputs::new(&files, life, 0)
+            Inputs::new(&files, instance, 0)
         };
         let first = state("x = 1\n", 1);
         assert_eq!(first, state("x = 1\n", 1));
         assert!(first != state("x = 2\n", 1) && first != state("x = 1\n", 2));
-        let checked = Checked::default();
+        let checked = DiagnosticsCache::default();
         let keep = |state| checked.keep(state, "a.py".into(), &[]);
         keep(first);
-        for life in 2..=MOST_STATES as u32 {
-            keep(state("x = 1\n", life));
+        for instance in 2..=MOST_STATES as u32 {
+            keep(state("x = 1\n", instance));
         }
         assert!(checked.of(first, "a.py").is_some() && checked.of(first, "b.py").is_none());
         keep(state("x = 3\n", 1));

@@ -116,7 +116,7 @@ pub(crate) async fn run(queries: &ServerQueries, edits: Vec<FileEdit>, extent: E
     broken(&after, &own, &altered, &mut change_impact);
     let tests = match extent {
         Extent::Whole => reaching_tests::of(queries, &altered, &users).await?,
-        Extent::FixedElsewhere => Tests::unsought(),
+        Extent::FixedElsewhere => Tests::not_requested(),
     };
     affected(users, tests, &mut change_impact);
     moved(queries, &after, &own, &mut change_impact);

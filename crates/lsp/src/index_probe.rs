@@ -30,9 +30,9 @@ struct Declared {
 }
 
 /// Whether the server knows declarations in the texts. Once it does, the check is not repeated for this server.
-pub(crate) async fn is_proved(queries: &ServerQueries, files: &[Arc<File>]) -> Result<Asked<bool>> {
+pub(crate) async fn has_indexed(queries: &ServerQueries, files: &[Arc<File>]) -> Result<Asked<bool>> {
     let session = &queries.session;
-    if session.is_proved.load(Ordering::Relaxed) || !session.has("textDocument/references") {
+    if session.has_indexed.load(Ordering::Relaxed) || !session.has("textDocument/references") {
         return Ok(Ok(true));
     }
     // Uses further files if these contain no declarations.
@@ -48,7 +48,7 @@ pub(crate) async fn is_proved(queries: &ServerQueries, files: &[Arc<File>]) -> R
             };
             let itself = |(other, span): (Arc<File>, Span)| other.path == file.path && span.start == *at;
             if locations.iter().filter_map(|it| queries.place(it)).any(itself) {
-                session.is_proved.store(true, Ordering::Relaxed);
+                session.has_indexed.store(true, Ordering::Relaxed);
                 return Ok(Ok(true));
             }
         }

@@ -71,7 +71,7 @@ fn section_of(settings: &Value, section: Option<&str>) -> Value {
     parts.fold(settings.clone(), |value, part| value.get(part).cloned().unwrap_or(Value::Null))
 }
 
-pub(crate) fn introduction(session: &Session) -> Value {
+pub(crate) fn initialize_params(session: &Session) -> Value {
     let folders: Vec<Value> = session
         .folders()
         .iter()

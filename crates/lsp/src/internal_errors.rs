@@ -16,9 +16,9 @@ const STUCK_AFTER: usize = 3;
 
 /// By each method that was answered, the parameters of requests that were refused since.
 #[derive(Default)]
-pub(crate) struct Refusals(Mutex<BTreeMap<String, Vec<Value>>>);
+pub(crate) struct InternalErrors(Mutex<BTreeMap<String, Vec<Value>>>);
 
-impl Refusals {
+impl InternalErrors {
     pub(crate) fn note_answer(&self, method: &str) {
         let mut all = unpoisoned::lock(&self.0);
         match all.get_mut(method) {

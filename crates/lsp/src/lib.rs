@@ -39,7 +39,7 @@ mod supervisor;
 mod symbol_lookup;
 mod table;
 mod tags;
-mod test_lines;
+mod test_output;
 mod unindexed;
 mod unindexed_impact;
 mod usages;
@@ -179,7 +179,7 @@ async fn persist(session: Arc<Session>, stop: CancellationToken) {
         let pause = retries.failed();
         let server = session.row.server();
         tracing::error!(server, panic = panic_message(&*panic), ?pause, "what runs a language server panicked");
-        supervisor::fell(&session);
+        supervisor::after_panic(&session);
         tokio::select! {
             () = tokio::time::sleep(pause) => {}
             () = stop.cancelled() => return,
@@ -273,7 +273,7 @@ impl Engine for LspEngine {
         let files = self.session.documents().files().clone();
         let before = self.links.replace(named.links.clone());
         if before.is_some_and(|it| self.read_by(&it, &files) != self.read_by(&named.links, &files)) {
-            self.session.renew();
+            self.session.restart();
         }
     }
 

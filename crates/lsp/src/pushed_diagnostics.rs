@@ -12,7 +12,7 @@ use semdex_engine::unpoisoned;
 
 /// The diagnostics that a server has pushed.
 #[derive(Default)]
-pub(crate) struct Pushed {
+pub(crate) struct PushedDiagnostics {
     by_file: Mutex<HashMap<String, Push>>,
     /// By file, whether the server reports to be busy with it, and the time of its last report.
     busy: Mutex<(HashMap<String, bool>, Option<Instant>)>,
@@ -29,7 +29,7 @@ pub(crate) struct Push {
     pub at: Instant,
 }
 
-impl Pushed {
+impl PushedDiagnostics {
     pub(crate) fn take(&self, file: String, push: Push) {
         self.has_versions.fetch_or(push.version.is_some(), Ordering::Relaxed);
         unpoisoned::lock(&self.by_file).insert(file, push);

@@ -35,7 +35,7 @@ pub(crate) struct Tests {
 
 impl Tests {
     /// The tests were not requested.
-    pub(crate) fn unsought() -> Tests {
+    pub(crate) fn not_requested() -> Tests {
         let lack = Some("the tests that reach the change were not looked for".to_owned());
         Tests { found: Vec::new(), lack }
     }

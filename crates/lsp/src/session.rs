@@ -10,12 +10,12 @@ use serde_json::{Value, json};
 use tokio::sync::{Notify, RwLock, watch};
 
 use super::capabilities::Capabilities;
-use super::diagnostics_cache::{Checked, Inputs};
+use super::diagnostics_cache::{DiagnosticsCache, Inputs};
 use super::document_sync::DocumentSync;
 use super::environment::{self, Environment};
 use super::import_graph::ImportGraph;
-use super::internal_errors::{INTERNAL, Refusals};
-use super::pushed_diagnostics::Pushed;
+use super::internal_errors::{INTERNAL, InternalErrors};
+use super::pushed_diagnostics::PushedDiagnostics;
 use super::table::{Row, Service};
 use super::tags::Tags;
 use super::wire::Root;
@@ -25,7 +25,7 @@ use semdex_lsp_client::{Client, RequestError};
 use semdex_model::{Coverage, LanguageId, Missing, MissingCode, State};
 
 /// A request during which the server ends is repeated once.
-const MOST_DEATHS: u32 = 2;
+const MAX_CRASHES: u32 = 2;
 /// A server that has just started may not know everything yet, so requests are repeated.
 const LEARNING: Duration = Duration::from_secs(5);
 /// The pause before a request is repeated that the server rejected because of a change.
@@ -43,7 +43,7 @@ pub(crate) struct Session {
     pub link: watch::Sender<Link>,
     pub capabilities: Mutex<Capabilities>,
     /// The diagnostics that the server has pushed, by file.
-    pub pushed: Pushed,
+    pub pushed: PushedDiagnostics,
     /// Held shared by every query, and exclusively by a dry run, so that no query sees the state of a dry run.
     pub gate: Arc<RwLock<()>>,
     /// Notified when a query needs the server.
@@ -51,9 +51,9 @@ pub(crate) struct Session {
     /// The names in each text.
     pub tags: Tags,
     /// The number of servers that were started.
-    pub lives: AtomicU32,
+    pub instances: AtomicU32,
     /// Increases when a healthy server has to restart, because something that it has read has changed.
-    pub renewals: watch::Sender<u32>,
+    pub restarts: watch::Sender<u32>,
     /// What the server read in addition to the texts, as it was at the last check.
     environment: Mutex<Environment>,
     /// When the server became available.
@@ -61,11 +61,11 @@ pub(crate) struct Session {
     /// The number of requests that this server has answered.
     answers: AtomicU32,
     /// Methods that this server refuses although it answered them before.
-    refusals: Refusals,
+    internal_errors: InternalErrors,
     /// The edits that a running command has requested. They are the result of the command, and are not applied.
     pub commanded: Mutex<Option<Vec<Value>>>,
     /// The server has shown that it has indexed the workspace.
-    pub is_proved: AtomicBool,
+    pub has_indexed: AtomicBool,
     /// The last server ended during a request, and no server has answered one since.
     is_suspect: AtomicBool,
     asked: Mutex<Option<Instant>>,
@@ -73,7 +73,7 @@ pub(crate) struct Session {
     unanswered: Mutex<Option<Instant>>,
     documents: Mutex<DocumentSync>,
     /// Diagnostics by state of the texts.
-    pub checked: Checked,
+    pub diagnostics_cache: DiagnosticsCache,
     /// The import graph, and the texts that it belongs to.
     pub import_graph: Mutex<Option<(Arc<Files>, Arc<ImportGraph>)>>,
 }
@@ -89,7 +89,7 @@ pub(crate) enum Link {
     Down(Missing),
     Up {
         client: Client,
-        life: u32,
+        instance: u32,
     },
 }
 
@@ -164,21 +164,21 @@ impl Session {
             status: watch::Sender::new(status),
             link: watch::Sender::new(Link::Idle),
             capabilities: Mutex::default(),
-            pushed: Pushed::default(),
+            pushed: PushedDiagnostics::default(),
             gate: Arc::default(),
             wanted: Notify::new(),
             tags: Tags::default(),
-            lives: AtomicU32::new(0),
-            renewals: watch::Sender::new(0),
+            instances: AtomicU32::new(0),
+            restarts: watch::Sender::new(0),
             up_since: Mutex::default(),
             answers: AtomicU32::new(0),
-            refusals: Refusals::default(),
+            internal_errors: InternalErrors::default(),
             commanded: Mutex::default(),
-            is_proved: AtomicBool::new(false),
+            has_indexed: AtomicBool::new(false),
             is_suspect: AtomicBool::new(false),
             asked: Mutex::default(),
             unanswered: Mutex::default(),
-            checked: Checked::default(),
+            diagnostics_cache: DiagnosticsCache::default(),
             import_graph: Mutex::default(),
         }
     }
@@ -210,7 +210,7 @@ impl Session {
 
     /// Everything that determines the server's diagnostics of these texts.
     pub(crate) fn inputs_of(&self, files: &Files) -> Inputs {
-        Inputs::new(files, self.lives.load(Ordering::Relaxed), *self.renewals.borrow())
+        Inputs::new(files, self.instances.load(Ordering::Relaxed), *self.restarts.borrow())
     }
 
     /// Records that a query needs the server: it is started if necessary, and kept running.
@@ -256,14 +256,14 @@ impl Session {
         let has_changed = environment.follow(files);
         drop(environment);
         if has_changed {
-            self.renew();
+            self.restart();
         }
         has_changed
     }
 
     /// Restarts the server because something that it has read has changed.
-    pub(crate) fn renew(&self) {
-        let missing = self.renewing();
+    pub(crate) fn restart(&self) {
+        let missing = self.restarting();
         self.documents().note_outside();
         self.link.send_if_modified(|link| {
             let is_up = matches!(link, Link::Up { .. });
@@ -272,11 +272,11 @@ impl Session {
             }
             is_up
         });
-        self.renewals.send_modify(|it| *it += 1);
+        self.restarts.send_modify(|it| *it += 1);
     }
 
     /// Why a server that is being restarted does not answer yet.
-    pub(crate) fn renewing(&self) -> Missing {
+    pub(crate) fn restarting(&self) -> Missing {
         let server = self.row.server();
         let detail =
             format!("{server} is started anew: its configuration or what is installed for the workspace has changed");
@@ -284,18 +284,18 @@ impl Session {
     }
 
     /// A new server is started. Everything that is known about the previous one is reset.
-    pub(crate) fn begin_life(&self) -> u32 {
+    pub(crate) fn begin_instance(&self) -> u32 {
         self.answers.store(0, Ordering::Relaxed);
-        self.is_proved.store(false, Ordering::Relaxed);
-        self.refusals.forget();
+        self.has_indexed.store(false, Ordering::Relaxed);
+        self.internal_errors.forget();
         *unpoisoned::lock(&self.unanswered) = None;
-        self.lives.fetch_add(1, Ordering::Relaxed) + 1
+        self.instances.fetch_add(1, Ordering::Relaxed) + 1
     }
 
     /// The server is available from now on. Its first answer shows whether it works.
-    pub(crate) fn hand_out(&self, client: Client, life: u32) {
+    pub(crate) fn publish(&self, client: Client, instance: u32) {
         *unpoisoned::lock(&self.up_since) = Some(Instant::now());
-        self.link.send_replace(Link::Up { client, life });
+        self.link.send_replace(Link::Up { client, instance });
     }
 
     /// Whether the server has become available only recently, so that it may still be indexing.
@@ -314,15 +314,15 @@ impl Session {
     }
 
     /// The server has answered, so it is ready.
-    fn note_answer(&self, life: u32) {
+    fn note_answer(&self, instance: u32) {
         *unpoisoned::lock(&self.unanswered) = None;
         self.answers.fetch_add(1, Ordering::Relaxed);
         self.is_suspect.store(false, Ordering::Relaxed);
-        self.note_ready(life);
+        self.note_ready(instance);
     }
 
-    pub(crate) fn note_ready(&self, life: u32) {
-        let is_up = matches!(&*self.link.borrow(), Link::Up { life: now, .. } if *now == life);
+    pub(crate) fn note_ready(&self, instance: u32) {
+        let is_up = matches!(&*self.link.borrow(), Link::Up { instance: now, .. } if *now == instance);
         self.status.send_if_modified(|status| {
             let is_news = is_up && (status.state, status.condition) != (State::Ready, Condition::Normal);
             if is_news {
@@ -358,7 +358,7 @@ impl Session {
             Err(_) => self.link.borrow().clone(),
         };
         match link {
-            Link::Up { client, life } => Ok((client, life)),
+            Link::Up { client, instance } => Ok((client, instance)),
             Link::Waiting(missing) | Link::Down(missing) => Err(Failure::Lacking(missing)),
             Link::Idle => {
                 let detail = format!("{} is being started: ask again, or give a longer `wait_ms`", self.row.server());
@@ -375,15 +375,16 @@ impl Session {
         params: &Value,
         deadlines: Deadlines,
     ) -> Result<Value, Failure> {
-        let mut deaths = 0;
+        let mut crashes = 0;
         loop {
-            let (client, life) = self.ready(deadlines.ready).await?;
+            let (client, instance) = self.ready(deadlines.ready).await?;
             let begun = Instant::now();
             let outcome = match client.slot(deadlines.answer).await {
                 Ok(slot) => {
                     let answer = {
                         let mut documents = self.documents();
-                        let current = matches!(&*self.link.borrow(), Link::Up { life: now, .. } if *now == life);
+                        let current =
+                            matches!(&*self.link.borrow(), Link::Up { instance: now, .. } if *now == instance);
                         if !current {
                             // The recorded documents already belong to the next server.
                             continue;
@@ -400,8 +401,8 @@ impl Session {
             };
             let reason: Arc<str> = match outcome {
                 Ok(answer) => {
-                    self.refusals.note_answer(method);
-                    self.note_answer(life);
+                    self.internal_errors.note_answer(method);
+                    self.note_answer(instance);
                     return Ok(answer);
                 }
                 Err(RequestError::Refused { code, .. })
@@ -413,7 +414,7 @@ impl Session {
                 }
                 Err(RequestError::Refused { code, .. }) if PUT_OFF.contains(&code) => return Err(self.out_of_time()),
                 Err(RequestError::Refused { code: INTERNAL, message })
-                    if self.refusals.note_refusal(method, params) =>
+                    if self.internal_errors.note_refusal(method, params) =>
                 {
                     let reason = format!("it refuses each `{method}`, which it answered before: {message}");
                     client.close(&reason);
@@ -428,13 +429,13 @@ impl Session {
                     return Err(self.out_of_time());
                 }
                 Err(error) => {
-                    self.note_answer(life);
+                    self.note_answer(instance);
                     return Err(Failure::Refused(error.to_string()));
                 }
             };
-            deaths += 1;
-            let missing = self.lost(life, &reason);
-            if deaths >= MOST_DEATHS {
+            crashes += 1;
+            let missing = self.lost(instance, &reason);
+            if crashes >= MAX_CRASHES {
                 return Err(Failure::Lacking(missing));
             }
         }
@@ -447,22 +448,22 @@ impl Session {
 
     /// Opens these files at the server. Returns the server's number.
     pub(crate) async fn open(&self, files: &[&str], deadlines: Deadlines) -> Result<u32, Failure> {
-        let (client, life) = self.ready(deadlines.ready).await?;
+        let (client, instance) = self.ready(deadlines.ready).await?;
         let slot = client.slot(deadlines.answer).await.map_err(|error| match error {
             RequestError::Timeout => self.out_of_time(),
             other => Failure::Refused(other.to_string()),
         })?;
         let mut documents = self.documents();
         slot.notify(&documents.preamble(files));
-        Ok(life)
+        Ok(instance)
     }
 
     /// The server has ended. The first caller records it, and the supervisor starts the next server.
-    pub(crate) fn lost(&self, life: u32, reason: &str) -> Missing {
+    pub(crate) fn lost(&self, instance: u32, reason: &str) -> Missing {
         let detail = format!("{} is being restarted: {reason}", self.row.server());
         let missing = self.missing(MissingCode::EngineRestarting, detail);
         let is_first = self.link.send_if_modified(|link| {
-            let mine = matches!(link, Link::Up { life: now, .. } if *now == life);
+            let mine = matches!(link, Link::Up { instance: now, .. } if *now == instance);
             if mine {
                 *link = Link::Waiting(missing.clone());
             }
@@ -481,16 +482,16 @@ impl Session {
 
     /// Sends a small request to a server that has just started. If the last server ended during a request, only an
     /// answer to such a request shows that this one works.
-    pub(crate) async fn probe(&self, client: &Client, life: u32, deadline: Instant) {
-        let Some(first) = self.first_file(&self.documents().files().clone()) else { return self.note_ready(life) };
+    pub(crate) async fn probe(&self, client: &Client, instance: u32, deadline: Instant) {
+        let Some(first) = self.first_file(&self.documents().files().clone()) else { return self.note_ready(instance) };
         let methods = ["textDocument/documentSymbol", "textDocument/definition"];
-        let Some(method) = methods.into_iter().find(|it| self.has(it)) else { return self.note_ready(life) };
+        let Some(method) = methods.into_iter().find(|it| self.has(it)) else { return self.note_ready(instance) };
         let start = json!({"line": 0, "character": 0});
         let params = json!({"textDocument": {"uri": self.root.uri(&first)}, "position": start});
         let Ok(slot) = client.slot(deadline).await else { return };
         let pending = {
             let mut documents = self.documents();
-            if !matches!(&*self.link.borrow(), Link::Up { life: now, .. } if *now == life) {
+            if !matches!(&*self.link.borrow(), Link::Up { instance: now, .. } if *now == instance) {
                 return;
             }
             slot.plain(&documents.preamble(&[&first]), method, &params)
@@ -500,7 +501,7 @@ impl Session {
             Err(RequestError::Closed(_)) => self.is_suspect.store(true, Ordering::Relaxed),
             Err(RequestError::Timeout) => {}
             _ if self.is_suspect() => {}
-            _ => self.note_ready(life),
+            _ => self.note_ready(instance),
         }
     }
 

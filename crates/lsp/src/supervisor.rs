@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::capabilities::Capabilities;
 use super::diagnostics;
-use super::initialize::{hooks, introduction};
+use super::initialize::{hooks, initialize_params};
 use super::program::{self, Program};
 use super::readiness::Work;
 use super::session::{Link, Session};
@@ -33,12 +33,12 @@ const ENOUGH_ANSWERS: u32 = 5;
 const BROKEN_AFTER: u32 = 4;
 const LONG_PAUSE: Duration = Duration::from_secs(30);
 /// The pause before a missing program is searched again.
-const NEXT_LOOK: Duration = Duration::from_secs(2);
+const SEARCH_PAUSE: Duration = Duration::from_secs(2);
 const INITIALIZE_LIMIT: Duration = Duration::from_secs(60);
-const GOODBYE_LIMIT: Duration = Duration::from_secs(2);
-const WATCH_EVERY: Duration = Duration::from_secs(1);
+const SHUT_DOWN_LIMIT: Duration = Duration::from_secs(2);
+const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 /// The memory of all its processes is summed at every so many checks.
-const COUNTED_EVERY: u32 = 5;
+const MEMORY_CHECK_INTERVAL: u32 = 5;
 /// The time limit of a server's first answer. After it, a later answer makes the server ready.
 const PROBE_LIMIT: Duration = Duration::from_secs(20);
 /// A server without a query for this time is ended.
@@ -55,7 +55,7 @@ pub(crate) async fn run(session: Arc<Session>, stop: CancellationToken) {
 }
 
 /// The supervising task panicked, which ended the server.
-pub(crate) fn fell(session: &Session) {
+pub(crate) fn after_panic(session: &Session) {
     let detail = format!("what runs {} met a fault, which is in the log", session.row.server());
     down(session, Condition::Broken, Link::Waiting(session.missing(MissingCode::EngineRestarting, detail)));
     // A query may still wait for the server.
@@ -66,24 +66,24 @@ enum Ended {
     Stopped,
     /// No query needs it.
     Idle,
-    NotThere(Missing),
+    NotFound(Missing),
     /// It has to restart, because something that it read at its start has changed.
-    Renewed,
-    Died {
+    MustRestart,
+    Failed {
         reason: String,
-        was_well: bool,
+        was_healthy: bool,
     },
 }
 
 async fn supervise(session: &Arc<Session>, stop: &CancellationToken) {
     let mut pause = FIRST_PAUSE;
-    let mut deaths = 0;
+    let mut failures = 0;
     // A missing program is reported before the first query.
     let mut missing = lack(session);
     loop {
         match missing.take() {
             Some(missing) => down(session, Condition::Missing, Link::Down(missing)),
-            None if deaths == 0 => down(session, Condition::Idle, Link::Idle),
+            None if failures == 0 => down(session, Condition::Idle, Link::Idle),
             None => {}
         }
         tokio::select! {
@@ -91,39 +91,39 @@ async fn supervise(session: &Arc<Session>, stop: &CancellationToken) {
             () = stop.cancelled() => return,
         }
         fault::point("lsp.supervisor");
-        match live(session, stop).await {
+        match run_instance(session, stop).await {
             Ended::Stopped => return,
             Ended::Idle => {
-                (pause, deaths) = (FIRST_PAUSE, 0);
+                (pause, failures) = (FIRST_PAUSE, 0);
                 // Earlier queries have their answers. Only a query that has just arrived must not be lost.
                 let _ = session.wanted.notified().now_or_never();
                 if session.idle() < IDLE_LIMIT {
                     session.wanted.notify_one();
                 }
             }
-            Ended::Renewed => {
-                (pause, deaths) = (FIRST_PAUSE, 0);
+            Ended::MustRestart => {
+                (pause, failures) = (FIRST_PAUSE, 0);
                 if session.idle() < IDLE_LIMIT {
                     session.wanted.notify_one();
                 }
             }
-            Ended::NotThere(lack) => {
+            Ended::NotFound(lack) => {
                 missing = Some(lack.clone());
                 down(session, Condition::Missing, Link::Down(lack));
-                if sleep(NEXT_LOOK, stop).await.is_err() {
+                if sleep(SEARCH_PAUSE, stop).await.is_err() {
                     return;
                 }
             }
-            Ended::Died { reason, was_well } => {
-                if was_well {
-                    (pause, deaths) = (FIRST_PAUSE, 0);
+            Ended::Failed { reason, was_healthy } => {
+                if was_healthy {
+                    (pause, failures) = (FIRST_PAUSE, 0);
                 }
-                deaths += 1;
-                let wait = if deaths < BROKEN_AFTER { pause } else { pause.max(LONG_PAUSE) };
+                failures += 1;
+                let wait = if failures < BROKEN_AFTER { pause } else { pause.max(LONG_PAUSE) };
                 pause = (wait * 2).min(LONGEST_PAUSE);
                 let server = session.row.server();
                 tracing::warn!(server, reason, ?wait, "a language server has ended");
-                if deaths < BROKEN_AFTER {
+                if failures < BROKEN_AFTER {
                     let detail = format!("{server} is being restarted: {reason}");
                     let waiting = session.missing(MissingCode::EngineRestarting, detail);
                     down(session, Condition::Broken, Link::Waiting(waiting));
@@ -131,7 +131,7 @@ async fn supervise(session: &Arc<Session>, stop: &CancellationToken) {
                     session.wanted.notify_one();
                 } else {
                     let detail = format!(
-                        "{server} has ended {deaths} times in a row and is not started again for {} s: {reason}",
+                        "{server} has ended {failures} times in a row and is not started again for {} s: {reason}",
                         wait.as_secs().max(1)
                     );
                     down(session, Condition::Broken, Link::Down(session.missing(MissingCode::EngineDown, detail)));
@@ -196,15 +196,15 @@ fn lack(session: &Session) -> Option<Missing> {
 }
 
 /// Runs one server from its start to its end.
-async fn live(session: &Arc<Session>, stop: &CancellationToken) -> Ended {
+async fn run_instance(session: &Arc<Session>, stop: &CancellationToken) -> Ended {
     if let Some(missing) = lack(session) {
-        return Ended::NotThere(missing);
+        return Ended::NotFound(missing);
     }
     let Some(program) = program::find(session) else {
-        return Ended::NotThere(session.missing(MissingCode::EngineMissing, session.row.install()));
+        return Ended::NotFound(session.missing(MissingCode::EngineMissing, session.row.install()));
     };
     let server = session.row.server();
-    let born = Instant::now();
+    let started_at = Instant::now();
     session.status.send_modify(|status| {
         status.state = State::Starting;
         status.condition = Condition::Normal;
@@ -216,13 +216,13 @@ async fn live(session: &Arc<Session>, stop: &CancellationToken) -> Ended {
         *link = Link::Waiting(starting);
         is_first
     });
-    let mut renewals = session.renewals.subscribe();
-    let life = session.begin_life();
+    let mut restarts = session.restarts.subscribe();
+    let instance = session.begin_instance();
     let (process, pipes) = match Child::start(command(session, &program), session.language.name).await {
         Ok(started) => started,
         Err(error) => {
             let reason = format!("{} cannot be started: {error}", program.path.display());
-            return Ended::Died { reason, was_well: false };
+            return Ended::Failed { reason, was_healthy: false };
         }
     };
     let work = Arc::new(Work::default());
@@ -233,40 +233,40 @@ async fn live(session: &Arc<Session>, stop: &CancellationToken) -> Ended {
     let row = session.row.clone();
     let is_read = move |name: &str| row.is_read(name);
     let ended = tokio::select! {
-        ended = serve(session, &client, &process, &work, life) => ended,
-        status = process.exited() => Ended::Died { reason: status, was_well: false },
+        ended = serve(session, &client, &process, &work, instance) => ended,
+        status = process.exited() => Ended::Failed { reason: status, was_healthy: false },
         reason = named_pipes::release(session.root.directory(), is_read, process.pid, || client.is_waited_for() || is_starting()) =>
-            Ended::Died { reason, was_well: false },
-        Ok(()) = renewals.changed() => Ended::Renewed,
+            Ended::Failed { reason, was_healthy: false },
+        Ok(()) = restarts.changed() => Ended::MustRestart,
         () = stop.cancelled() => Ended::Stopped,
     };
     match ended {
-        Ended::Died { reason, .. } => {
-            let was_well = was_well(session, born);
+        Ended::Failed { reason, .. } => {
+            let was_healthy = was_healthy(session, started_at);
             let words = process.last_words();
             let reason = if words.is_empty() { reason } else { format!("{reason}: {words}") };
             client.close(&reason);
-            session.lost(life, &reason);
-            Ended::Died { reason, was_well }
+            session.lost(instance, &reason);
+            Ended::Failed { reason, was_healthy }
         }
         other => {
             if matches!(other, Ended::Idle) {
                 session.link.send_replace(Link::Idle);
             }
-            if matches!(other, Ended::Renewed) {
-                session.link.send_replace(Link::Waiting(session.renewing()));
+            if matches!(other, Ended::MustRestart) {
+                session.link.send_replace(Link::Waiting(session.restarting()));
             }
-            goodbye(&client, &process).await;
+            shut_down(&client, &process).await;
             other
         }
     }
 }
 
 /// Whether the server was healthy.
-fn was_well(session: &Session, born: Instant) -> bool {
+fn was_healthy(session: &Session, started_at: Instant) -> bool {
     let answers = session.answers();
     let hung = session.silence() > Duration::ZERO;
-    answers >= ENOUGH_ANSWERS || (answers > 0 && !hung && born.elapsed() >= HEALTHY)
+    answers >= ENOUGH_ANSWERS || (answers > 0 && !hung && started_at.elapsed() >= HEALTHY)
 }
 
 fn command(session: &Session, program: &Program) -> Command {
@@ -280,19 +280,19 @@ fn command(session: &Session, program: &Program) -> Command {
 }
 
 /// Initializes the server, waits until it is ready, publishes the connection, and monitors it.
-async fn serve(session: &Arc<Session>, client: &Client, process: &Child, work: &Work, life: u32) -> Ended {
-    let died = |reason: String| Ended::Died { reason, was_well: false };
+async fn serve(session: &Arc<Session>, client: &Client, process: &Child, work: &Work, instance: u32) -> Ended {
+    let failed = |reason: String| Ended::Failed { reason, was_healthy: false };
     session.status.send_modify(|status| {
         status.pid = Some(process.pid);
-        status.restarts = life - 1;
+        status.restarts = instance - 1;
     });
     let limit = Instant::now() + INITIALIZE_LIMIT;
-    let introduced = match ask(client, "initialize", &introduction(session), limit).await {
-        Ok(introduced) => introduced,
-        Err(reason) => return died(reason),
+    let initialize_result = match ask(client, "initialize", &initialize_params(session), limit).await {
+        Ok(initialize_result) => initialize_result,
+        Err(reason) => return failed(reason),
     };
-    let version = introduced.pointer("/serverInfo/version").and_then(Value::as_str).map(str::to_owned);
-    let capabilities = Capabilities::new(introduced.get("capabilities").cloned().unwrap_or_default());
+    let version = initialize_result.pointer("/serverInfo/version").and_then(Value::as_str).map(str::to_owned);
+    let capabilities = Capabilities::new(initialize_result.get("capabilities").cloned().unwrap_or_default());
     let saves = capabilities.wants_saves() && session.row.keys.saves != Some(false);
     *unpoisoned::lock(&session.capabilities) = capabilities;
     let repeats = diagnostics::source(session) == DiagnosticsFrom::Push;
@@ -313,41 +313,41 @@ async fn serve(session: &Arc<Session>, client: &Client, process: &Child, work: &
             all.extend(documents.preamble(&first.iter().map(String::as_str).collect::<Vec<_>>()));
             slot.notify(&all);
         }
-        Err(error) => return died(error.to_string()),
+        Err(error) => return failed(error.to_string()),
     }
     let readiness = session.row.keys.readiness.clone().unwrap_or_default();
     tokio::select! {
         () = work.ready(&readiness) => {}
-        reason = client.closed() => return died(reason.to_string()),
+        reason = client.closed() => return failed(reason.to_string()),
     }
-    session.hand_out(client.clone(), life);
+    session.publish(client.clone(), instance);
     let closed = client.closed();
     tokio::pin!(closed);
-    let probe = session.probe(client, life, Instant::now() + PROBE_LIMIT).fuse();
+    let probe = session.probe(client, instance, Instant::now() + PROBE_LIMIT).fuse();
     tokio::pin!(probe);
     let deadline = session.row.keys.deadline_s.map_or(DEADLINE, Duration::from_secs);
     let most = session.row.keys.memory_mib.unwrap_or(MEMORY_LIMIT) << 20;
-    let mut looks: u32 = 0;
+    let mut checks: u32 = 0;
     loop {
         fault::point("lsp.life");
-        if looks.is_multiple_of(COUNTED_EVERY) {
+        if checks.is_multiple_of(MEMORY_CHECK_INTERVAL) {
             let memory = resource_usage::group_memory(process.pid);
             session.status.send_if_modified(|status| std::mem::replace(&mut status.memory_bytes, memory) != memory);
             if let Some(memory) = memory.filter(|it| *it > most) {
-                return died(format!("it took {} MiB, more than {} MiB", memory >> 20, most >> 20));
+                return failed(format!("it took {} MiB, more than {} MiB", memory >> 20, most >> 20));
             }
         }
-        looks += 1;
+        checks += 1;
         if session.silence() > deadline {
-            return died(format!("it has answered nothing for {} s", deadline.as_secs()));
+            return failed(format!("it has answered nothing for {} s", deadline.as_secs()));
         }
         if session.idle() > IDLE_LIMIT {
             return Ended::Idle;
         }
         tokio::select! {
-            reason = &mut closed => return died(reason.to_string()),
+            reason = &mut closed => return failed(reason.to_string()),
             () = &mut probe => {}
-            () = tokio::time::sleep(WATCH_EVERY) => {}
+            () = tokio::time::sleep(CHECK_INTERVAL) => {}
         }
     }
 }
@@ -358,8 +358,8 @@ async fn ask(client: &Client, method: &str, params: &Value, deadline: Instant) -
     pending.before(deadline).await.map_err(|it| it.to_string())
 }
 
-async fn goodbye(client: &Client, process: &Child) {
-    let deadline = Instant::now() + GOODBYE_LIMIT;
+async fn shut_down(client: &Client, process: &Child) {
+    let deadline = Instant::now() + SHUT_DOWN_LIMIT;
     if ask(client, "shutdown", &Value::Null, deadline).await.is_ok()
         && let Ok(slot) = client.slot(deadline).await
     {

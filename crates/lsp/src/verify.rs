@@ -4,7 +4,7 @@
 use std::process::Command;
 
 use super::table::Row;
-use super::test_lines::TestLines;
+use super::test_output::TestOutput;
 use semdex_config::VerifyCommands;
 use semdex_engine::verify::text::finding;
 use semdex_engine::verify::{Ended, Job, Planned, Report, normal};
@@ -97,7 +97,7 @@ impl Plan {
         command.env("PYTHONDONTWRITEBYTECODE", "1").env("NO_COLOR", "1");
         job.tell(format!("running {program}"), 0, 0);
         let source = program.rsplit('/').next().unwrap_or(&program).to_owned();
-        let mut tests = TestLines::default();
+        let mut tests = TestOutput::default();
         let is_test = job.kind == VerifyKind::Test;
         let ended = report.run(job, self.language, command, Streams::Together, &mut |report, _, line| {
             report.line(line);

@@ -74,7 +74,7 @@ impl Code {
     }
 
     /// The same, but with comments for a compiler or checker: `# type: int`, `/** @type {number} */`.
-    pub(crate) fn meant(&self, text: &str, stretch: Span) -> String {
+    pub(crate) fn significant_text(&self, text: &str, stretch: Span) -> String {
         self.written(text, stretch, |it| it.contains("type:") || it.contains('@'))
     }
 

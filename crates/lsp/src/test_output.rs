@@ -17,7 +17,7 @@ const SKIPPED: usize = 2;
 type Counts = [usize; 3];
 
 #[derive(Debug, Default)]
-pub(crate) struct TestLines {
+pub(crate) struct TestOutput {
     failures: Vec<Failure>,
     counts: Option<Counts>,
     /// `Ran 3 tests in 0.1s`. The next line has the result.
@@ -37,7 +37,7 @@ struct Failure {
     trace: Vec<(String, usize)>,
 }
 
-impl TestLines {
+impl TestOutput {
     pub(crate) fn line(&mut self, line: &str) {
         self.output.line(line);
         if let Some(ran) = of_unittest(line) {
@@ -186,8 +186,8 @@ fn headed(line: &str) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn read(text: &str) -> TestLines {
-        let mut lines = TestLines::default();
+    fn read(text: &str) -> TestOutput {
+        let mut lines = TestOutput::default();
         text.lines().for_each(|it| lines.line(it));
         lines
     }
