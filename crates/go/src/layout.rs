@@ -247,8 +247,8 @@ impl Layout {
         (!left_out && self.loaded.contains(module)).then_some(module)
     }
 
-    /// The files whose errors could hide the meaning of a name in `file`: the files of its package and of every package
-    /// of the workspace that it imports, directly or not. Files that the build excludes do not matter.
+    /// The files whose errors could hide the meaning of a name in `file`. These are the files of its package and of the
+    /// workspace's packages that it imports, directly or not. Files that the build excludes do not matter.
     pub(crate) fn meaning_of(&self, file: &str) -> Arc<BTreeSet<String>> {
         let meanings = || unpoisoned::lock(&self.meanings);
         if let Some(meaning) = meanings().get(parent(file)) {

@@ -7,7 +7,7 @@ use std::process::Command;
 use semdex_process::child::{Child, Pipes};
 
 /// gopls collects garbage more often when its heap approaches this soft limit. Without it, the garbage of a burst of
-/// edits doubles the heap and is released late: 481 MiB grew to 932 MiB in 1,000 edits, although at most 260 MiB were
+/// edits doubles the heap and is released late. In 1,000 edits 481 MiB grew to 932 MiB, although at most 260 MiB were
 /// alive at rest. With 64 MiB less, gopls spent 28 % of its time on garbage collection.
 const LEAST_MEMORY: u64 = 548 << 20;
 const MOST_MEMORY: u64 = 4 << 30;

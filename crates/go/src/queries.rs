@@ -68,8 +68,8 @@ impl<'a> GoplsQueries<'a> {
         TextDocumentPositionParams { text_document: TextDocumentIdentifier { uri }, position }
     }
 
-    /// Sends a request about one file. If gopls does not know a file that the build includes, it has overlooked that it
-    /// could load the file now, and is asked again after a full reload.
+    /// Sends a request about one file. gopls may not know a file that the build includes, because it overlooked that it
+    /// can load it now. It is then asked again after a full reload.
     pub(super) async fn ask<R: Request>(
         &self,
         file: &str,

@@ -7,8 +7,8 @@ use semdex_nesting::Nesting;
 use super::lexer::{Kind, is_keyword, tokens};
 use semdex_model::Span;
 
-/// Far above code that people and generators write (the maximum in Go's own sources is 964, compiler torture tests
-/// excluded), and below the depth at which gopls and the compiler's type checker take seconds.
+/// The maximum in Go's own sources is 964, compiler torture tests excluded; code by people and generators is far below
+/// the limit. Much deeper code takes gopls and the compiler's type checker seconds.
 pub(crate) const DEEPEST: usize = 4096;
 
 /// The depth of one pair of brackets: a nested statement adds several levels to the tree.

@@ -1,6 +1,6 @@
 // Command checker keeps a workspace's Go packages parsed and type-checked in memory, and computes what an edit would
-// break: the errors before and after it, the references to changed declarations, and the tests that reach the change.
-// It speaks JSON-RPC on its standard streams, framed as in LSP, and ends with its input.
+// break. It returns the errors before and after the edit, the references to changed declarations, and the tests that
+// reach the change. It speaks JSON-RPC on its standard streams, framed as in LSP, and ends with its input.
 package main
 
 import (

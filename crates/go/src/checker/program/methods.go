@@ -135,8 +135,9 @@ func (v *view) setsOf(owner string) []*methodSet {
 	return found
 }
 
-// The uses of a method include those of the interface methods that it implements, and the uses of an interface method
-// include those of its implementations: of all in its own package, elsewhere of those in the workspace.
+// The uses of a method include the uses of the interface methods that it implements. The uses of an interface method
+// include the uses of its implementations. Inside the method's package these are all, elsewhere only those in the
+// workspace.
 func (v *view) methodUses(c *Checked, path, key string) ([]Ref, bool) {
 	_, owner, name := splitMethod(key)
 	mine := c.sets().byType[owner]
