@@ -1,5 +1,5 @@
 //! The settings of the process: flags, environment, and configuration files. The settings of a workspace are read again
-//! for each request. All others are parsed once and passed on as values.
+//! for each request. All others are parsed once.
 //!
 //! `defaults.rs` has the default of every setting.
 

@@ -61,7 +61,7 @@ pub struct RustSettings {
 }
 
 impl RustSettings {
-    /// Whether an engine that was started with one of these settings also works with the other.
+    /// Whether an engine that was started with one of these settings also works with `other`.
     pub fn start_the_same(&self, other: &RustSettings) -> bool {
         let started = |it: &RustSettings| RustSettings { confirm: false, clippy: false, ..it.clone() };
         started(self) == started(other)

@@ -1,8 +1,8 @@
 //! Files below a directory, reached only by handles, and reads that never block.
 //!
-//! A path is walked component by component, each opened relative to the one before. Only links that this crate itself
-//! reads and resolves are followed. A directory that another process replaces with a link during the walk is therefore
-//! not followed. A file's type is checked before it is read: a named pipe, a socket or a device is refused.
+//! A path is walked component by component, each opened relative to its parent. Only links that this crate itself reads
+//! and resolves are followed. A directory that another process replaces with a link during the walk is therefore not
+//! followed. A file's type is checked before it is read: a named pipe, a socket or a device is refused.
 //!
 //! Some directories belong to no tree, wherever they are and whatever their path is: a [`Tree`] identifies them by
 //! device and inode.
@@ -358,7 +358,7 @@ impl Place {
 
     fn up(&mut self) -> rustix::io::Result<()> {
         if self.path.pop() {
-            // Above the start of the walk, the path is that of a directory without links.
+            // Above the start of the walk, the path names a directory and contains no links.
             let above = self.around.pop().map_or_else(|| openat(CWD, &self.path, STEP, Mode::empty()), Ok);
             self.handle = above?;
         }
@@ -428,8 +428,8 @@ impl From<Unreadable> for io::Error {
 }
 
 /// Reads the regular file of this name in a directory, of at most `most` bytes. A link is not followed. Checks the
-/// file's type before it opens the file, so that it opens no device, and again afterwards, since the file may have been
-/// replaced between.
+/// file's type before it opens the file, so that it opens no device. Checks it again afterwards, since the file may
+/// have been replaced between.
 pub fn read_at(directory: impl AsFd, name: impl Arg + Copy, most: usize) -> Result<Content, Unreadable> {
     let before = statat(&directory, name, AtFlags::SYMLINK_NOFOLLOW)?;
     check_regular(&before)?;

@@ -1,4 +1,4 @@
-//! A server's capabilities: those of its initialize result and those that it registers later.
+//! A server's capabilities: its initialize result and its later registrations.
 
 use std::collections::BTreeMap;
 

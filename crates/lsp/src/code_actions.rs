@@ -115,8 +115,8 @@ pub(crate) async fn carried_out(queries: &ServerQueries, file: &File, action: &V
     Ok((!parts.is_empty()).then(|| applied(file, parts)))
 }
 
-/// The edits of an action by document: those that it contains, those of its resolved form, or those that its command
-/// requests.
+/// The edits of an action by document: the action contains them, its resolved form contains them, or its command
+/// requests them.
 pub(crate) async fn edits_of(queries: &ServerQueries, file: &File, action: &Value) -> Result<Vec<wire::DocumentEdits>> {
     let session = &queries.session;
     let (name, text) = (&*file.path, &file.text);

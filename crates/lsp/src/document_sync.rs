@@ -34,7 +34,7 @@ pub(crate) struct DocumentSync {
     version: i64,
     saves: bool,
     /// Whether documents that change together are sent twice: a server that checks each document as it arrives checks
-    /// it against the previous state of the others.
+    /// it against the previous state of all others.
     repeats: bool,
     /// When a change last made earlier diagnostics outdated.
     changed: Instant,
@@ -127,7 +127,7 @@ impl DocumentSync {
         }
     }
 
-    /// Sets texts that replace those of the files until `end_trial`.
+    /// Sets texts that replace the files' texts until `end_trial`.
     pub(crate) fn begin_trial(&mut self, texts: BTreeMap<String, Arc<str>>) {
         self.trial = texts;
         self.changed = Instant::now();
@@ -251,7 +251,7 @@ pub(crate) fn are_of_same_names(one: &Files, other: &Files) -> bool {
     one.len() == other.len() && one.iter().zip(other.iter()).all(same)
 }
 
-/// Whether two sets of texts are the same for a server: its source files and the other files that it reads.
+/// Whether two sets of texts are the same for a server: its source files and all other files that it reads.
 pub(crate) fn are_same(one: &Arc<Files>, other: &Arc<Files>) -> bool {
     let same = |(a, b): (&Arc<File>, &Arc<File>)| a.path == b.path && a.hash == b.hash;
     Arc::ptr_eq(one, other) || (one.len() == other.len() && one.iter().zip(other.iter()).all(same))

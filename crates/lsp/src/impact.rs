@@ -1,6 +1,5 @@
 //! A dry run: compares the diagnostics of the affected files before and after a change. The server is sent the new
-//! texts as those of open documents, and the old texts afterwards. No other request reaches the server during that
-//! time.
+//! texts as open documents, and the old texts afterwards. No other request reaches the server during that time.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -29,7 +29,7 @@ static GLOBAL: LazyLock<Option<Regex>> =
 static PYTHON: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"\bfrom[ \t]+([.\w \t]+?)[ \t]+import\b[ \t]*(\([^)]*\)|[^\n;]*)|\bimport[ \t]+([^\n;]+)").ok()
 });
-/// Strings in a configuration file, which include those of `compilerOptions.paths`.
+/// Strings in a configuration file, including `compilerOptions.paths`.
 static STRINGS: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r#""([^"\n]+)""#).ok());
 static PACKAGE_NAME: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r#""name"\s*:\s*"([^"\n]+)""#).ok());
 

@@ -178,7 +178,7 @@ async fn persist(session: Arc<Session>, stop: CancellationToken) {
     while let Err(panic) = AssertUnwindSafe(supervisor::run(session.clone(), stop.clone())).catch_unwind().await {
         let pause = retries.failed();
         let server = session.row.server();
-        tracing::error!(server, panic = panic_message(&*panic), ?pause, "what runs a language server panicked");
+        tracing::error!(server, panic = panic_message(&*panic), ?pause, "the supervisor of a language server panicked");
         supervisor::after_panic(&session);
         tokio::select! {
             () = tokio::time::sleep(pause) => {}

@@ -29,7 +29,7 @@ pub(crate) async fn outline(queries: &ServerQueries, file: &Arc<File>, is_cold: 
     Ok(Answer { value: Overview { package, symbols, upstream, skeleton, ..Overview::default() }, coverage })
 }
 
-/// The same with usages. After `until`, no more usages are counted.
+/// The same with usages. After `until`, further usages are not counted.
 pub(crate) async fn of(queries: &ServerQueries, file: &Arc<File>, until: Instant) -> Result<Answer<Overview>> {
     let Answer { value: mut overview, mut coverage } = outline(queries, file, false).await?;
     let items = queries.items(file, &mut coverage).await?;

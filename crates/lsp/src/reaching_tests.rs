@@ -156,7 +156,7 @@ impl Search {
         Ok(uses)
     }
 
-    /// Reports the tests among these uses, and queues the other declarations.
+    /// Reports the tests among these uses, and queues all other declarations.
     async fn place(&mut self, queries: &ServerQueries, uses: Vec<Use>) -> Result<()> {
         let queries = queries.clone();
         let mut placed = blocking(move || Ok(placed(&queries, uses))).await?;

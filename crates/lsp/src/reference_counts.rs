@@ -88,8 +88,8 @@ fn reference(((file, at), (count, tests)): (At, (f32, f32))) -> Reference {
     Reference { file, at, count, tests }
 }
 
-/// The declarations that a name in a file may refer to: those of the file, otherwise those of imported files, otherwise
-/// all.
+/// The declarations that a name in a file may refer to: declarations in the file, otherwise in imported files,
+/// otherwise all.
 fn candidates(all: &[At], own: u32, near: &HashSet<u32>) -> Vec<At> {
     let among = |is_meant: &dyn Fn(u32) -> bool| all.iter().copied().filter(|it| is_meant(it.0)).collect::<Vec<_>>();
     let of_its_own = among(&|it| it == own);

@@ -122,8 +122,8 @@ impl ServerQueries {
     }
 }
 
-/// Prefers declarations whose full path was given to those of which only the end was given. Of declarations with one
-/// path, the one with a body is chosen, and for C functions the one in the file that defines it.
+/// Prefers declarations whose full path was given. Of several declarations with the same path, it chooses a declaration
+/// with a body, and for C functions the definition.
 fn chosen(all: Vec<(bool, ResolvedItem)>) -> Vec<ResolvedItem> {
     let has_full = all.iter().any(|it| it.0);
     let mut found: Vec<ResolvedItem> = Vec::new();

@@ -43,7 +43,7 @@ impl Tags {
     }
 }
 
-/// The names in a text, without those of its own declarations.
+/// The names in a text, without the names of its own declarations.
 pub(crate) fn file_tags(grammar: Option<&'static Grammar>, file: &File) -> FileTags {
     let mut declared: HashSet<usize> = HashSet::new();
     let mut tests: Vec<Span> = Vec::new();

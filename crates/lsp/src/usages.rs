@@ -210,7 +210,7 @@ pub(crate) fn declarations(queries: &ServerQueries, found: &ResolvedItem) -> Vec
     all
 }
 
-/// The references of all declarations of a symbol. A server may list the other declarations with one of them. Only the
+/// The references of all declarations of a symbol. A server may list several declarations with one of them. Only the
 /// rest are requested separately.
 async fn references_of(
     queries: &ServerQueries,

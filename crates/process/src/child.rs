@@ -17,7 +17,7 @@ const STDERR_LINE: usize = 4 << 10;
 
 /// A running program. Dropping it kills the program and every process that the program started.
 pub struct Child {
-    /// The program's process ID, which is also that of its group.
+    /// The process ID of the program and of its group.
     pub pid: u32,
     group: Arc<Group>,
     exited: watch::Receiver<Option<String>>,

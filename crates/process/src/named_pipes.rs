@@ -27,9 +27,10 @@ const IN_VAIN: u32 = 5;
 /// The reason to end a server that cannot be released.
 pub const GONE: &str = "it waits for a named pipe that is gone or may not be opened";
 
-/// While `is_awaited` (the server owes an answer or is starting), releases the processes of its group that block on a
-/// named pipe below `root` whose name satisfies `is_read`: they read the end of the file. Returns the reason to end the
-/// server if that does not help. Other readers of the same pipe read the end of the file, too.
+/// Releases the processes of the server's group that block on a named pipe below `root` whose name satisfies `is_read`:
+/// they read the end of the file. It only does so while `is_awaited`, which means that the server owes an answer or is
+/// starting. Returns the reason to end the server if that does not help. Other readers of the same pipe read the end of
+/// the file, too.
 pub async fn release(
     root: &Path,
     is_read: impl Fn(&str) -> bool + Clone + Send + 'static,
@@ -106,7 +107,7 @@ fn end(pipe: &Path) -> bool {
     let flags = OFlags::WRONLY | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let is_read = rustix::fs::open(pipe, flags, Mode::empty()).is_ok();
     if is_read {
-        tracing::info!(pipe = %pipe.display(), "a named pipe stands where a language server reads a file: it reads an empty one");
+        tracing::info!(pipe = %pipe.display(), "a language server blocked on a named pipe: it reads an empty file instead");
     }
     is_read
 }

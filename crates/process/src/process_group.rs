@@ -1,5 +1,6 @@
 //! Programs that semdex starts, each as the leader of a process group. The group ends with its leader, at its deadline,
-//! when its result is no longer wanted, and with semdex, even if semdex is killed or the group ignores SIGTERM.
+//! when its result is no longer wanted, and with semdex. This holds even if semdex is killed or the group ignores
+//! SIGTERM.
 
 pub mod lines;
 mod reaper;

@@ -45,7 +45,7 @@ impl Exporter {
         )))
     }
 
-    /// Exports only spans of semdex: those of its HTTP client would describe the export itself.
+    /// Exports only spans of semdex: spans of its HTTP client would describe the export itself.
     pub(super) fn layer<S>(&self) -> impl Layer<S> + Send + Sync + use<S>
     where
         S: Subscriber + for<'a> LookupSpan<'a> + Send + Sync,

@@ -39,7 +39,7 @@ pub(crate) struct Grammar {
     bodies: Bodies,
     /// A similar grammar that is tried if the text has errors in this one.
     other: Option<&'static Grammar>,
-    /// Whether syntax errors are reported. Not in languages whose macros may stand for any syntax.
+    /// Whether syntax errors are reported. Not in languages whose macros may expand to any syntax.
     has_errors: bool,
 }
 

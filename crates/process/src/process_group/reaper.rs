@@ -27,7 +27,7 @@ pub(super) fn start() -> Option<&'static OwnedFd> {
     let made = SOCKET.get_or_init(|| {
         let made = fork();
         if let Err(error) = &made {
-            tracing::warn!(%error, "where semdex is killed, its children live on");
+            tracing::warn!(%error, "no reaper process: if semdex is killed, the programs that it has started keep running");
         }
         made.ok()
     });
@@ -93,7 +93,7 @@ unsafe fn reap(socket: c_int) -> ! {
             if received < 0 && io::Error::last_os_error().kind() == io::ErrorKind::Interrupted {
                 continue;
             }
-            // The other end is closed: semdex has ended.
+            // Semdex's end is closed: semdex has ended.
             if usize::try_from(received) != Ok(message.len()) {
                 break;
             }
