@@ -14,11 +14,12 @@ ALL_FEATURES := bedrock,otel
 
 export SEMDEX_TOOLS := $(TOOLS)
 
-.PHONY: help build run test test-all lint clippy lint-files bench tour fuzz check-workspaces
+.PHONY: help build run test test-times test-all lint clippy lint-files bench tour fuzz check-workspaces
 
 help:
 	@echo 'make run WORKSPACE=path   build in release mode and serve the workspace at path, trusted'
 	@echo 'make test                 all tests'
+	@echo 'make test-times           the same, and the slowest tests'
 	@echo 'make test-all             the same, then the pages in a browser, generated clients, and schemathesis'
 	@echo 'make lint                 rustfmt, clippy, cargo-deny, the OpenAPI linter'
 	@echo 'make build                the release binary: $(SEMDEX)'
@@ -37,9 +38,21 @@ run:
 	$(SEMDEX) serve --trust --listen $(LISTEN) "$(WORKSPACE)"
 
 # Tests wait for servers and tools for a part of their time: three run on two processors.
+TEST_TOOLS := go std venv node lsp git
+CARGO_TEST := cargo test --locked --workspace --features $(ALL_FEATURES) --lib --bins --tests
+export RUST_TEST_THREADS ?= $(shell echo $$(( $$(nproc) * 3 / 2 )))
+
 test:
-	@scripts/install-missing.sh go std venv node lsp git
-	RUST_TEST_THREADS=$${RUST_TEST_THREADS:-$$(( $$(nproc) * 3 / 2 ))} cargo test --locked --workspace --features $(ALL_FEATURES) --lib --bins --tests
+	@scripts/install-missing.sh $(TEST_TOOLS)
+	$(CARGO_TEST)
+
+# libtest measures each test only as a nightly; the variable that says so is set for the test programs alone.
+RUNNER := CARGO_TARGET_$(shell rustc -vV | sed -n 's/^host: //p' | tr a-z- A-Z_)_RUNNER
+
+test-times:
+	@scripts/install-missing.sh $(TEST_TOOLS)
+	$(RUNNER)='env RUSTC_BOOTSTRAP=1' scripts/test-times.py --top 30 --keep $(TARGET)/test-times.tsv \
+		$(CARGO_TEST) -- -Z unstable-options --report-time
 
 # The binary of the tests, as `make test` has built it.
 test-all: test
@@ -53,7 +66,7 @@ clippy:
 
 # All but what a compiler has to run for.
 lint-files:
-	cargo fmt --check
+	cargo fmt --all --check
 	@scripts/install-missing.sh deny node go
 	$(TOOLS)/bin/cargo-deny --locked check bans licenses sources
 	scripts/lint-openapi.sh
