@@ -3,19 +3,16 @@
 
 pub(crate) mod background;
 pub(crate) mod changes;
+pub(crate) mod compute_impact;
 pub(crate) mod crossings;
-pub(crate) mod environment;
-pub(crate) mod external_inputs;
+pub(crate) mod fill;
 pub(crate) mod fix_imports;
 pub(crate) mod format;
 pub(crate) mod freshness;
-pub(crate) mod load;
 pub(crate) mod path_dependencies;
 pub(crate) mod prime;
-pub(crate) mod reload;
 mod requirements;
 pub(crate) mod revalidate;
-pub(crate) mod root;
 pub(crate) mod seam;
 pub(crate) mod shadow;
 pub(crate) mod source_roots;
@@ -40,21 +37,21 @@ use tokio::sync::watch;
 
 use self::background::Background;
 use self::crossings::{Crossing, partition};
-pub(crate) use self::environment::OutsideChange;
-use self::environment::{Environment, FileIds};
-use self::external_inputs::Freshness;
-use self::load::{Faults, Limits, LoadRequest, Loaded, MacroTable, crate_graph};
-pub(crate) use self::reload::is_reload;
 use self::shadow::{ShadowDatabase, Texts};
 use super::index::Index;
-use super::invalidate::file_interface::FileInterface;
 use super::syntax::analysed::as_analysed;
 use super::view::View;
-use crate::LANGUAGE;
+use crate::file_interface::FileInterface;
+use crate::load::inputs::Freshness;
+use crate::load::{Limits, LoadRequest, Loaded, MacroTable, crate_graph};
+use crate::view::environment::{Environment, Faults, FileIds};
+use crate::{LANGUAGE, load};
 use semdex_engine::files::{File, Files};
 use semdex_engine::{EngineStatus, Progress};
 use semdex_model::State;
 use semdex_process::fault;
+
+pub(crate) use self::path_dependencies::OutsideChange;
 
 /// Larger files that are not Rust are not available to `include_str!`.
 const MAX_INCLUDED_BYTES: usize = 256 * 1024;
@@ -96,17 +93,17 @@ pub(crate) enum Adopted {
 }
 
 pub(crate) struct Rust {
-    pub(super) config: RustConfig,
-    pub(super) root: AbsPathBuf,
+    pub(crate) config: RustConfig,
+    pub(crate) root: AbsPathBuf,
     target_dir: AbsPathBuf,
-    pub(super) host: AnalysisHost,
-    pub(super) shadow_database: ShadowDatabase,
-    pub(super) vfs: Vfs,
+    pub(crate) host: AnalysisHost,
+    pub(crate) shadow_database: ShadowDatabase,
+    pub(crate) vfs: Vfs,
     source_roots: SourceRootConfig,
     crossings: Vec<Crossing>,
     /// The source roots as the database has them, so that only differences are set.
-    pub(super) roots: Vec<SourceRoot>,
-    pub(super) ids: Arc<FileIds>,
+    pub(crate) roots: Vec<SourceRoot>,
+    pub(crate) ids: Arc<FileIds>,
     workspaces: Arc<Vec<ProjectWorkspace>>,
     macros: MacroTable,
     known: Arc<HashSet<AbsPathBuf>>,
@@ -116,23 +113,23 @@ pub(crate) struct Rust {
     /// Sources of libraries that are nested too deeply to be analysed.
     deep: Arc<BTreeSet<AbsPathBuf>>,
     freshness: Freshness,
-    pub(super) environment: Arc<Environment>,
-    pub(super) index: Arc<Index>,
+    pub(crate) environment: Arc<Environment>,
+    pub(crate) index: Arc<Index>,
     /// The interfaces of the files that were edited last, as other files see them.
-    pub(super) seen: HashMap<FileId, Arc<FileInterface>>,
+    pub(crate) seen: HashMap<FileId, Arc<FileInterface>>,
     ticket: u64,
     superseded: Superseded,
-    pub(super) primed: bool,
-    pub(super) is_indexed: bool,
+    pub(crate) primed: bool,
+    pub(crate) is_indexed: bool,
     /// The index is complete for the current texts.
-    pub(super) is_complete: bool,
+    pub(crate) is_complete: bool,
     /// The index has been complete since the last load.
-    pub(super) was_complete: bool,
-    pub(super) retries: Background,
+    pub(crate) was_complete: bool,
+    pub(crate) retries: Background,
     /// A write to the database was interrupted: its contents cannot be trusted.
     is_torn: bool,
     started: Instant,
-    pub(super) status: watch::Sender<EngineStatus>,
+    pub(crate) status: watch::Sender<EngineStatus>,
 }
 
 impl Rust {
@@ -205,7 +202,7 @@ impl Rust {
     }
 
     /// The texts in the form that a database takes; `None` if files are created or deleted.
-    pub(super) fn texts_of(&self, changes: &[(Arc<str>, Option<Arc<str>>)]) -> Option<Texts> {
+    pub(crate) fn texts_of(&self, changes: &[(Arc<str>, Option<Arc<str>>)]) -> Option<Texts> {
         let taken = changes.iter().filter(|it| is_taken(&it.0, it.1.as_deref()));
         taken
             .map(|(name, text)| {
@@ -378,7 +375,7 @@ impl Rust {
     }
 
     /// The crates and their macros.
-    pub(super) fn graph(&self) -> ChangeWithProcMacros {
+    pub(crate) fn graph(&self) -> ChangeWithProcMacros {
         let id = |path: &AbsPath| self.vfs.file_id(&VfsPath::from(path.to_path_buf())).map(|(id, _)| id);
         let (graph, paths) = crate_graph(&self.workspaces, &mut |path| id(path));
         let mut change = ChangeWithProcMacros::default();
@@ -388,17 +385,17 @@ impl Rust {
     }
 
     /// Whether everything is known for the current texts.
-    pub(super) fn is_complete(&self) -> bool {
+    pub(crate) fn is_complete(&self) -> bool {
         self.is_complete
     }
 
     #[cfg(test)]
-    pub(super) fn knows_names_of(&self, file: &str) -> bool {
+    pub(crate) fn knows_names_of(&self, file: &str) -> bool {
         self.index.names(self.ids[file]).is_some_and(|it| it.is_complete())
     }
 
     #[cfg(test)]
-    pub(super) fn forget_index(&self) {
+    pub(crate) fn forget_index(&self) {
         drop(self.index.forget_all());
     }
 
@@ -422,11 +419,11 @@ impl Rust {
         self.root.join(name)
     }
 
-    pub(super) fn set_environment(&mut self, change: impl FnOnce(&mut Environment)) {
+    pub(crate) fn set_environment(&mut self, change: impl FnOnce(&mut Environment)) {
         change(Arc::make_mut(&mut self.environment));
     }
 
-    pub(super) fn publish(&self) {
+    pub(crate) fn publish(&self) {
         let environment = &self.environment;
         let warm = environment.settled && self.primed;
         let state = match (environment.loaded, warm, self.was_complete) {
@@ -492,11 +489,11 @@ impl Drop for Superseded {
 }
 
 /// Whether a file belongs to one of these source roots.
-pub(super) fn is_in(roots: &[SourceRoot], file: FileId) -> bool {
+pub(crate) fn is_in(roots: &[SourceRoot], file: FileId) -> bool {
     roots.iter().any(|it| it.path_for_file(&file).is_some())
 }
 
-pub(super) fn new_host() -> AnalysisHost {
+pub(crate) fn new_host() -> AnalysisHost {
     let mut host = AnalysisHost::new(None);
     host.raw_database_mut().enable_proc_attr_macros();
     host
@@ -508,7 +505,7 @@ fn is_taken(name: &str, text: Option<&str>) -> bool {
 }
 
 /// Sets the source roots of a database; `known` are the roots that it has.
-pub(super) fn set_roots(host: &mut AnalysisHost, known: &mut Vec<SourceRoot>, roots: Vec<SourceRoot>) {
+pub(crate) fn set_roots(host: &mut AnalysisHost, known: &mut Vec<SourceRoot>, roots: Vec<SourceRoot>) {
     if roots.len() != known.len() {
         let mut change = ChangeWithProcMacros::default();
         change.set_roots(roots.clone());

@@ -7,62 +7,55 @@
 //! its function bodies. A user's query reads what is correct and resolves by itself the few words that it needs in
 //! stale files. A background thread updates these.
 
-pub(crate) mod database;
-pub(crate) mod doc_links;
 pub(crate) mod file_names;
-pub(crate) mod fill;
-pub(crate) mod names;
 pub(crate) mod postings;
 pub(crate) mod query;
-pub(crate) mod references;
 pub(crate) mod search;
-pub(crate) mod usages;
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, OnceLock, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
+use ra_ap_hir::Crate;
 use ra_ap_ide::FileId;
 use rustc_hash::FxHashMap;
 
 use self::file_names::Names;
-use self::names::Key;
 use self::postings::Postings;
 use self::search::Search;
-use super::impact::Finding;
-use super::invalidate::{Edited, Invalidated};
-use super::resolve::paths::CrateNames;
-use crate::impact::unused_imports::UnusedImports;
+use crate::file_interface::FileInterface;
+use crate::finding::file_errors::FileErrors;
+use crate::names::Key;
 use semdex_engine::unpoisoned;
-use semdex_model::{OutlineItem, Symbol, SymbolKind, Upstream};
+use semdex_model::{OutlineItem, Span, Symbol, SymbolKind, Upstream};
 use semdex_text::diff::OffsetMap;
 use semdex_text::words::occurrences;
 
 /// The symbols of a file as a tree, and each of them as a definition with its path.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct FileSymbols {
-    pub(super) symbols: Vec<Symbol>,
-    pub(super) definitions: Vec<Key>,
+    pub(crate) symbols: Vec<Symbol>,
+    pub(crate) definitions: Vec<Key>,
     /// The positions of their names.
-    pub(super) names_at: Vec<usize>,
+    pub(crate) names_at: Vec<usize>,
     /// The search for usages of all of them.
-    pub(super) search: Search,
-    pub(super) package: Option<String>,
-    pub(super) in_a_crate: bool,
+    pub(crate) search: Search,
+    pub(crate) package: Option<String>,
+    pub(crate) in_a_crate: bool,
     /// Computed on first use.
-    pub(super) upstream: OnceLock<Vec<Upstream>>,
+    pub(crate) upstream: OnceLock<Vec<Upstream>>,
     /// Files of modules that the tree mentions.
-    pub(super) elsewhere: Vec<FileId>,
+    pub(crate) elsewhere: Vec<FileId>,
 }
 
 impl FileSymbols {
     /// The definition that the name at an offset declares.
-    pub(super) fn declared(&self, name_at: usize) -> Option<Key> {
+    pub(crate) fn declared(&self, name_at: usize) -> Option<Key> {
         let at = self.names_at.iter().position(|it| *it == name_at)?;
         self.definitions.get(at).copied()
     }
 
     /// The symbol of an item of this file.
-    pub(super) fn symbol_of(&self, item: &OutlineItem) -> Option<&Symbol> {
+    pub(crate) fn symbol_of(&self, item: &OutlineItem) -> Option<&Symbol> {
         let is_it = |it: &Symbol| {
             it.name_at.start == item.name_span.start && (it.kind == SymbolKind::Impl) == (item.kind == SymbolKind::Impl)
         };
@@ -91,7 +84,7 @@ impl FileSymbols {
     }
 
     /// The path of the innermost symbol around an offset.
-    pub(super) fn enclosing(&self, offset: usize) -> Option<String> {
+    pub(crate) fn enclosing(&self, offset: usize) -> Option<String> {
         let mut found = None;
         let mut level = &self.symbols;
         while let Some(symbol) = level.iter().find(|it| it.declared_at.is_none() && it.place.span().contains(offset)) {
@@ -111,10 +104,10 @@ fn leads_through(path: &str, name: &str) -> bool {
 /// What is known to be correct now. It is shared by the engine, which invalidates, and by the holders of a view, which
 /// add. No view outlives a change, so nobody adds what was just invalidated.
 #[derive(Debug, Default)]
-pub(super) struct Index {
+pub(crate) struct Index {
     state: RwLock<IndexState>,
     /// Never wrong: callers compare the result with the texts.
-    postings: Arc<RwLock<Postings>>,
+    pub(crate) postings: Arc<RwLock<Postings>>,
     /// For the current crate graph.
     crates: RwLock<Option<Arc<CrateNames>>>,
     borrowed: RwLock<Option<BorrowedPaths>>,
@@ -122,11 +115,11 @@ pub(super) struct Index {
 
 /// The paths that another database knows. They are correct here too, unless they contain one of these names.
 #[derive(Debug)]
-pub(super) struct BorrowedPaths {
-    pub(super) index: Arc<Index>,
+pub(crate) struct BorrowedPaths {
+    pub(crate) index: Arc<Index>,
     /// For files that are edited in this database: maps their positions to positions in the first database.
-    pub(super) edited: FxHashMap<FileId, OffsetMap>,
-    pub(super) names: BTreeSet<String>,
+    pub(crate) edited: FxHashMap<FileId, OffsetMap>,
+    pub(crate) names: BTreeSet<String>,
 }
 
 impl BorrowedPaths {
@@ -139,7 +132,7 @@ impl BorrowedPaths {
 
 /// The invalidated part of the index, which is restored when the change is reverted.
 #[derive(Debug, Default)]
-pub(super) struct IndexState {
+pub(crate) struct IndexState {
     names: FxHashMap<FileId, Arc<Names>>,
     symbols: FxHashMap<FileId, Arc<FileSymbols>>,
     /// With the file of the definition.
@@ -210,38 +203,28 @@ impl IndexState {
     }
 }
 
-/// The errors of a file.
-#[derive(Debug)]
-pub(super) struct FileErrors {
-    /// The errors of each body that has any, by the position of its item's name.
-    pub(super) bodies: FxHashMap<usize, Vec<Finding>>,
-    /// The positions among these that represent derive expansions.
-    pub(super) made: HashSet<usize>,
-    pub(super) imports: UnusedImports,
-}
-
 impl Index {
-    pub(super) fn names(&self, file: FileId) -> Option<Arc<Names>> {
+    pub(crate) fn names(&self, file: FileId) -> Option<Arc<Names>> {
         self.read().names.get(&file).cloned()
     }
 
-    pub(super) fn symbols(&self, file: FileId) -> Option<Arc<FileSymbols>> {
+    pub(crate) fn symbols(&self, file: FileId) -> Option<Arc<FileSymbols>> {
         self.read().symbols.get(&file).cloned()
     }
 
     /// The path of the innermost symbol around an offset, if known.
-    pub(super) fn enclosing(&self, file: FileId, offset: usize) -> Option<String> {
+    pub(crate) fn enclosing(&self, file: FileId, offset: usize) -> Option<String> {
         if let Some(known) = self.symbols(file) {
             return known.enclosing(offset);
         }
         unpoisoned::read(&self.borrowed).as_ref()?.enclosing(file, offset)
     }
 
-    pub(super) fn path(&self, key: Key) -> Option<Arc<str>> {
+    pub(crate) fn path(&self, key: Key) -> Option<Arc<str>> {
         self.read().paths.get(&key).map(|it| it.1.clone())
     }
 
-    pub(super) fn crate_names(&self, work_out: impl FnOnce() -> CrateNames) -> Arc<CrateNames> {
+    pub(crate) fn crate_names(&self, work_out: impl FnOnce() -> CrateNames) -> Arc<CrateNames> {
         if let Some(known) = unpoisoned::read(&self.crates).clone() {
             return known;
         }
@@ -250,55 +233,55 @@ impl Index {
         names
     }
 
-    fn learn_errors(&self, file: FileId, errors: Arc<FileErrors>) {
+    pub(crate) fn learn_errors(&self, file: FileId, errors: Arc<FileErrors>) {
         let mut all = self.write();
         all.learn(Learned::Errors(file));
         all.errors.insert(file, errors);
     }
 
     /// The crate graph has changed.
-    pub(super) fn forget_crates(&self) {
+    pub(crate) fn forget_crates(&self) {
         *unpoisoned::write(&self.crates) = None;
         drop(self.forget_all());
     }
 
-    pub(super) fn postings(&self) -> RwLockReadGuard<'_, Postings> {
+    pub(crate) fn postings(&self) -> RwLockReadGuard<'_, Postings> {
         unpoisoned::read(&self.postings)
     }
 
     /// The definition with exactly this path.
-    pub(super) fn key(&self, path: &str) -> Option<Key> {
+    pub(crate) fn key(&self, path: &str) -> Option<Key> {
         self.read().keys.get(path).copied()
     }
 
-    pub(super) fn errors(&self, file: FileId) -> Option<Arc<FileErrors>> {
+    pub(crate) fn errors(&self, file: FileId) -> Option<Arc<FileErrors>> {
         self.read().errors.get(&file).cloned()
     }
 
     /// The definition of a plain item of a file.
-    pub(super) fn declared(&self, file: FileId, id: u32) -> Option<Key> {
+    pub(crate) fn declared(&self, file: FileId, id: u32) -> Option<Key> {
         self.read().declared.get(&file)?.get(&id).copied()
     }
 
-    pub(super) fn learn_declared(&self, file: FileId, declared: FxHashMap<u32, Key>) {
+    pub(crate) fn learn_declared(&self, file: FileId, declared: FxHashMap<u32, Key>) {
         let mut all = self.write();
         all.learn(Learned::Declared(file));
         all.declared.insert(file, declared);
     }
 
-    fn learn_names(&self, file: FileId, names: Arc<Names>) {
+    pub(crate) fn learn_names(&self, file: FileId, names: Arc<Names>) {
         let mut all = self.write();
         all.learn(Learned::Names(file));
         all.names.insert(file, names);
     }
 
-    pub(super) fn learn_symbols(&self, file: FileId, known: Arc<FileSymbols>) {
+    pub(crate) fn learn_symbols(&self, file: FileId, known: Arc<FileSymbols>) {
         let mut all = self.write();
         all.learn(Learned::Symbols(file));
         all.symbols.insert(file, known);
     }
 
-    pub(super) fn learn_path(&self, key: Key, file: FileId, path: Arc<str>) {
+    pub(crate) fn learn_path(&self, key: Key, file: FileId, path: Arc<str>) {
         let mut all = self.write();
         all.learn(Learned::Path(key));
         all.keys.insert(path.clone(), key);
@@ -307,7 +290,7 @@ impl Index {
 
     /// Invalidates the edited files, except the ranges that their texts have in common before and after, and in all
     /// files what a change of declarations affects.
-    pub(super) fn invalidate(&self, edited: &[Edited], stale: &Invalidated) {
+    pub(crate) fn invalidate(&self, edited: &[Edited], stale: &Invalidated) {
         let mut all = self.write();
         let mut forgotten = all.take(&edited.iter().map(|it| it.0).collect());
         for (file, before, after) in edited {
@@ -336,7 +319,7 @@ impl Index {
 
     /// Removes and returns what may be wrong after a change of declarations: everything about these files, the names
     /// and errors of all affected files, and the paths with these names.
-    pub(super) fn set_aside(
+    pub(crate) fn set_aside(
         &self,
         files: &HashSet<FileId>,
         reached: &HashSet<FileId>,
@@ -351,37 +334,37 @@ impl Index {
     }
 
     /// Invalidates everything about these files.
-    pub(super) fn forget_files(&self, files: &HashSet<FileId>) -> IndexState {
+    pub(crate) fn forget_files(&self, files: &HashSet<FileId>) -> IndexState {
         self.write().take(files)
     }
 
-    pub(super) fn forget_all(&self) -> IndexState {
+    pub(crate) fn forget_all(&self) -> IndexState {
         let mut all = self.write();
         let learned = all.learned.take();
         std::mem::replace(&mut *all, IndexState { learned, ..IndexState::default() })
     }
 
     /// For a shadow database with the same texts, for which nothing is known yet.
-    pub(super) fn for_shadow(&self) -> Index {
+    pub(crate) fn for_shadow(&self) -> Index {
         Index { postings: self.postings.clone(), ..Index::default() }
     }
 
-    pub(super) fn set_borrowed(&self, borrowed: Option<BorrowedPaths>) {
+    pub(crate) fn set_borrowed(&self, borrowed: Option<BorrowedPaths>) {
         *unpoisoned::write(&self.borrowed) = borrowed;
     }
 
     /// The last change is only tried: what is added from here on is removed when it is reverted.
-    pub(super) fn try_out(&self) {
+    pub(crate) fn try_out(&self) {
         self.write().learned = Some(Vec::new());
     }
 
     /// The tried change is kept.
-    pub(super) fn keep(&self) {
+    pub(crate) fn keep(&self) {
         self.write().learned = None;
     }
 
     /// The texts are again the ones for which this state was removed.
-    pub(super) fn restore(&self, state: IndexState) {
+    pub(crate) fn restore(&self, state: IndexState) {
         let mut all = self.write();
         for it in all.learned.take().unwrap_or_default() {
             all.unlearn(it);
@@ -394,7 +377,7 @@ impl Index {
         all.errors.extend(state.errors);
     }
 
-    fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         self.read().names.values().map(|it| it.bytes()).sum()
     }
 
@@ -405,4 +388,29 @@ impl Index {
     fn write(&self) -> RwLockWriteGuard<'_, IndexState> {
         unpoisoned::write(&self.state)
     }
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Invalidated {
+    /// Files with the ranges whose names are no longer known.
+    pub(crate) stretches: BTreeMap<FileId, Vec<Span>>,
+    /// Names that may be written differently in paths now.
+    pub(crate) names: BTreeSet<String>,
+    /// Files that may have different errors although their names mean the same.
+    pub(crate) recheck: BTreeSet<FileId>,
+}
+
+/// A file's interface before and after a change.
+pub(crate) type Edited = (FileId, Arc<FileInterface>, Arc<FileInterface>);
+
+#[derive(Debug, Default)]
+pub(crate) struct CrateNames {
+    pub(crate) printed: HashMap<Crate, String>,
+    pub(crate) by_printed: HashMap<String, Crate>,
+    /// By every possible name of a crate, shared or not.
+    pub(crate) by_form: HashMap<String, Vec<Crate>>,
+    /// By the name without additions; crates of the workspace first.
+    pub(crate) by_name: HashMap<String, Vec<Crate>>,
+    /// By the names that the workspace's members give their dependencies.
+    pub(crate) by_dependency: HashMap<String, Vec<Crate>>,
 }

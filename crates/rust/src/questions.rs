@@ -1,17 +1,14 @@
 //! The queries of the engine interface, for Rust. Each consumes its view and runs on a blocking thread.
 
 pub(crate) mod calls;
-pub(crate) mod closed;
 pub(crate) mod coverage;
 pub(crate) mod describe;
 pub(crate) mod diagnostics;
 pub(crate) mod doubt;
 pub(crate) mod fixes;
 pub(crate) mod hover;
-pub(crate) mod imports;
-pub(crate) mod missed;
 pub(crate) mod rename;
-pub(crate) mod search;
+pub(crate) mod symbol_search;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -24,16 +21,15 @@ use ra_ap_syntax::{AstNode as _, SyntaxKind};
 
 use super::resolve;
 use super::resolve::ResolvedSymbol;
-use super::resolve::paths::{as_assoc_item, assoc_definition, in_trait};
 use super::resolve::symbols::is_test_at;
 use super::view::{Context, View};
-use crate::LANGUAGE;
-use crate::index::query::names_now;
-use crate::index::usages;
-use crate::resolve::origin::origin_of;
+use crate::names::definitions::{as_assoc_item, assoc_definition, in_trait};
+use crate::resolve::paths::crates::origin_of;
 use crate::resolve::paths::{crates, type_paths};
 use crate::resolve::{at, paths, symbols};
 use crate::syntax::positions::{span, tokens_at};
+use crate::usages::names_now;
+use crate::{LANGUAGE, usages};
 use semdex_engine::Result;
 use semdex_engine::files::File;
 use semdex_model::{
@@ -113,7 +109,7 @@ impl View {
 
     /// Symbols by parts of their names, the best match first, with the score of each.
     pub(crate) fn search(self, query: &str, limit: usize) -> Result<Answer<Vec<(Symbol, f64)>>> {
-        self.ask(|it| Ok(search::search(it, query, limit)))
+        self.ask(|it| Ok(symbol_search::search(it, query, limit)))
     }
 }
 
@@ -173,7 +169,7 @@ fn package_of(cx: &Context<'_>, file: &str) -> String {
 }
 
 /// What the file names that is defined elsewhere: items, not members.
-pub(super) fn upstream_of(cx: &Context<'_>, id: FileId) -> Vec<Upstream> {
+pub(crate) fn upstream_of(cx: &Context<'_>, id: FileId) -> Vec<Upstream> {
     #[derive(Default)]
     struct Used {
         files: BTreeSet<String>,
@@ -250,7 +246,7 @@ fn symbol_at(cx: &Context<'_>, name: &str, offset: usize) -> Result<Answer<Symbo
 
 /// The implementations of a trait or its member, and of the trait's member that a member implements; for a type the
 /// traits that it implements.
-pub(super) fn implementations_of<'db>(cx: &Context<'db>, definition: Definition<'db>) -> Vec<Symbol> {
+pub(crate) fn implementations_of<'db>(cx: &Context<'db>, definition: Definition<'db>) -> Vec<Symbol> {
     let db = cx.db;
     let local = |it: &Impl| it.module(db).krate(db).origin(db).is_local();
     let mut found: Vec<Symbol> = match definition {

@@ -1,16 +1,14 @@
 //! Resolves names. A full path is followed from its crate. A shorter one is searched for in everything that the
 //! workspace defines, then in its dependencies. An unresolved name produces suggestions.
 
-pub(crate) mod also;
 pub(crate) mod at;
+pub(crate) mod candidates;
 #[cfg(test)]
 mod fuzz;
-pub(crate) mod miss;
-pub(crate) mod named;
-pub(crate) mod origin;
 pub(crate) mod paths;
 pub(crate) mod requested;
 pub(crate) mod scope;
+pub(crate) mod suggestions;
 pub(crate) mod symbols;
 pub(crate) mod types;
 pub(crate) mod walk;
@@ -19,33 +17,36 @@ use std::collections::BTreeMap;
 
 use ra_ap_hir::Crate;
 use ra_ap_ide_db::defs::Definition;
-use requested::{RequestedPath, Segment, bare, fits_end, last_name, segments};
 
-use self::paths::Item;
 use super::view::Context;
+use crate::names::definitions;
+use crate::names::definitions::is_named_first;
 use crate::resolve::paths::{crates, detached, members};
-pub(super) use requested::{is_identifier, is_of_kind, query_of, well_formed};
+use crate::view::memo::Item;
+use requested::{RequestedPath, Segment, bare, fits_end, last_name, segments};
 use semdex_model::{Code, Error, Help, Symbol, SymbolKind, SymbolQuery};
+
+pub(crate) use requested::{is_identifier, is_of_kind, query_of, well_formed};
 
 const MAX_CANDIDATES: usize = 20;
 
 /// The symbol that a name resolves to.
 #[derive(Clone)]
-pub(super) struct ResolvedSymbol<'db> {
-    pub(super) symbol: Symbol,
+pub(crate) struct ResolvedSymbol<'db> {
+    pub(crate) symbol: Symbol,
     /// Absent for an item that is not compiled: it is known only from its text.
-    pub(super) definition: Option<Definition<'db>>,
+    pub(crate) definition: Option<Definition<'db>>,
 }
 
 /// Exactly one symbol, or an error with all possible or similar symbols.
-pub(super) fn resolve<'db>(cx: &Context<'db>, query: &SymbolQuery) -> Result<ResolvedSymbol<'db>, Error> {
+pub(crate) fn resolve<'db>(cx: &Context<'db>, query: &SymbolQuery) -> Result<ResolvedSymbol<'db>, Error> {
     // No two items have the same printed path.
     if query.package.is_none()
         && query.file.is_none()
         && let Some(key) = cx.index.key(&query.symbol)
         && let Some(mut symbol) = symbols::symbol_of(cx, key.definition())
     {
-        symbol.also = also::macros_beside(cx, key.definition());
+        symbol.also = macros_beside(cx, key.definition());
         return Ok(ResolvedSymbol { symbol, definition: Some(key.definition()) });
     }
     let written = RequestedPath::parse(&query.symbol)?;
@@ -53,7 +54,7 @@ pub(super) fn resolve<'db>(cx: &Context<'db>, query: &SymbolQuery) -> Result<Res
         well_formed(package)?;
     }
     let mut found = candidates(cx, &written, query);
-    let macros = also::set_macros_aside(&written, &mut found);
+    let macros = set_macros_aside(&written, &mut found);
     if found.len() > 1 && found.iter().any(|it| !it.symbol.external) {
         found.retain(|it| !it.symbol.external);
     }
@@ -64,7 +65,7 @@ pub(super) fn resolve<'db>(cx: &Context<'db>, query: &SymbolQuery) -> Result<Res
         1 => {
             let mut one = found.remove(0);
             one.symbol.also = macros;
-            for path in one.definition.map(|it| also::macros_beside(cx, it)).unwrap_or_default() {
+            for path in one.definition.map(|it| macros_beside(cx, it)).unwrap_or_default() {
                 if !one.symbol.also.contains(&path) {
                     one.symbol.also.push(path);
                 }
@@ -72,8 +73,8 @@ pub(super) fn resolve<'db>(cx: &Context<'db>, query: &SymbolQuery) -> Result<Res
             Ok(one)
         }
         0 => match &query.package {
-            Some(package) if !is_package(cx, package) => Err(miss::unknown_package(cx, package)),
-            _ => Err(miss::unknown(cx, &written.path, query)),
+            Some(package) if !is_package(cx, package) => Err(suggestions::unknown_package(cx, package)),
+            _ => Err(suggestions::unknown(cx, &written.path, query)),
         },
         n => {
             let names: Vec<&str> = found.iter().take(3).map(|it| it.symbol.path.as_str()).collect();
@@ -148,7 +149,7 @@ fn symbols_of<'db>(
     found.into_values().collect()
 }
 
-pub(super) fn resolved_item<'db>(cx: &Context<'db>, item: &Item<'db>) -> ResolvedSymbol<'db> {
+pub(crate) fn resolved_item<'db>(cx: &Context<'db>, item: &Item<'db>) -> ResolvedSymbol<'db> {
     let definition = detached::definition_of(&cx.sema, item);
     let symbol = match definition.and_then(|it| symbols::symbol_of(cx, it)) {
         Some(symbol) => symbol,
@@ -198,7 +199,7 @@ fn detached_by_path<'db>(cx: &Context<'db>, written: &RequestedPath<'_>) -> Vec<
         return Vec::new();
     }
     let items = detached::items_named(cx, &last_name(written.asked));
-    let ends = named::endings(cx, &parts);
+    let ends = candidates::endings(cx, &parts);
     let found = items.iter().filter(|it| ends.may_end(it) && detached::path_of_item(cx, it) == written.asked);
     found.map(|it| resolved_item(cx, it)).collect()
 }
@@ -208,7 +209,7 @@ fn by_end<'db>(cx: &Context<'db>, written: &RequestedPath<'_>) -> Vec<ResolvedSy
     let name = last_name(&written.path);
     let items = detached::items_named(cx, &name);
     let blocks_too = written.kind == Some("impl") || name.contains(" for ");
-    let ends = named::endings(cx, &segments(&written.path));
+    let ends = candidates::endings(cx, &segments(&written.path));
     let fits = |item: &&Item<'db>| {
         (item.own.kind != SymbolKind::Impl || blocks_too)
             && written.fits(Some(item.own.kind))
@@ -239,7 +240,7 @@ fn expanded_by_macros<'db>(cx: &Context<'db>, path: &str) -> Vec<Definition<'db>
         return Vec::new();
     }
     if rest.is_empty() {
-        return named::declared_as(cx.db, first.name);
+        return candidates::declared_as(cx.db, first.name);
     }
     let mut found: Vec<Definition<'db>> = Vec::new();
     for krate in Crate::all(cx.db).into_iter().filter(|krate| krate.origin(cx.db).is_local()) {
@@ -279,4 +280,29 @@ fn prefer(written: &RequestedPath<'_>, found: &mut Vec<ResolvedSymbol<'_>>) {
             return;
         }
     }
+}
+
+/// If a type, trait or module was found, macros are removed. Returns their paths.
+pub(crate) fn set_macros_aside<'db>(written: &RequestedPath<'_>, found: &mut Vec<ResolvedSymbol<'db>>) -> Vec<String> {
+    let comes_first = |it: &ResolvedSymbol<'db>| it.definition.is_some_and(is_named_first);
+    if written.kind.is_some() || !found.iter().any(comes_first) {
+        return Vec::new();
+    }
+    let is_macro = |it: &mut ResolvedSymbol<'db>| it.symbol.kind == SymbolKind::Macro;
+    found.extract_if(.., is_macro).map(|it| it.symbol.path).collect()
+}
+
+/// The macros with the name of a definition in the same scope.
+pub(crate) fn macros_beside<'db>(cx: &Context<'db>, definition: Definition<'db>) -> Vec<String> {
+    if !is_named_first(definition) {
+        return Vec::new();
+    }
+    let Some((container, name)) =
+        definitions::container_of(&cx.sema, definition).zip(definitions::name_in_path(cx.db, definition))
+    else {
+        return Vec::new();
+    };
+    let members = members::members_of(cx, container);
+    let macros = members.named(&name).iter().filter(|it| matches!(it, Definition::Macro(_)));
+    macros.filter_map(|it| paths::path_of(cx, *it)).collect()
 }

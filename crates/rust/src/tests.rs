@@ -1,13 +1,24 @@
 //! The engine on real code: a workspace is loaded, queried, changed and queried again, and compared with the results of
 //! rust-analyzer's own commands.
 
-use crate::resolve::{at, symbols};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
 use ra_ap_ide::{FilePosition, FindAllRefsConfig, RaFixtureConfig};
+
+use super::engine::{Adopted, Rust, RustConfig};
+use super::view;
+use super::view::View;
+use crate::index::search::Occurrence;
+use crate::load::Limits;
+use crate::resolve::{at, symbols};
+use crate::syntax::positions::text_size;
+use crate::{LANGUAGE, usages};
+use semdex_engine::files::{File, Files};
+use semdex_engine::{Ended, Result, Stop};
+use semdex_model::{ChangeKind, FileEdit, MissingCode, Role, SymbolKind, SymbolQuery, Window};
 
 mod bodies;
 mod codes;
@@ -24,18 +35,6 @@ mod traits;
 mod truth;
 mod uses;
 mod wellformed;
-
-use super::engine::load::Limits;
-use super::engine::{Adopted, Rust, RustConfig};
-use super::view;
-use super::view::View;
-use crate::LANGUAGE;
-use crate::index::search::Occurrence;
-use crate::index::usages;
-use crate::syntax::positions::text_size;
-use semdex_engine::files::{File, Files};
-use semdex_engine::{Ended, Result, Stop};
-use semdex_model::{ChangeKind, FileEdit, MissingCode, Role, SymbolKind, SymbolQuery, Window};
 
 const DEADLINE: Duration = Duration::from_secs(600);
 

@@ -16,7 +16,7 @@ use self::libtest::{At, Failure, Program, Reader, What};
 use self::messages::{Artifact, Message, message};
 use self::select::{Selection, select};
 use super::LANGUAGE;
-use crate::engine::load::tools::Tools;
+use crate::load::tools::Tools;
 use semdex_engine::verify::{Ended, Job, Planned, Report, line_of};
 use semdex_model::{Diagnostic, Missing, MissingCode, Place, Severity, SymbolKind, TestFailure, VerifyKind};
 use semdex_process::process_group::lines::{Stream, Streams};

@@ -1,6 +1,9 @@
 //! An immutable view of one revision. It is moved into one blocking closure and dropped there: while it exists, no
 //! change can be made.
 
+pub(crate) mod environment;
+pub(crate) mod memo;
+
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,10 +16,10 @@ use ra_ap_ide_db::base_db::SourceDatabase;
 use ra_ap_ide_db::base_db::salsa::{CancellationToken, Cancelled, Database as _};
 use ra_ap_paths::AbsPathBuf;
 
+use self::environment::{Environment, FileIds};
+use self::memo::Names;
 use super::index::Index;
 use crate::LANGUAGE;
-use crate::engine::environment::{Environment, FileIds};
-use crate::resolve::paths::memo::Names;
 use crate::syntax::positions;
 use semdex_engine::files::{File, Files};
 use semdex_engine::{Result, Stop, too_deep};
@@ -29,12 +32,12 @@ static TYPES: RwLock<()> = RwLock::new(());
 
 /// Held while types are used. It waits for the collector, so the caller must not hold a database: the collector waits
 /// for those to be released.
-pub(super) fn share_types() -> RwLockReadGuard<'static, ()> {
+pub(crate) fn share_types() -> RwLockReadGuard<'static, ()> {
     TYPES.read().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Like `share_types`, but `None` while the collector runs.
-pub(super) fn try_share_types() -> Option<RwLockReadGuard<'static, ()>> {
+pub(crate) fn try_share_types() -> Option<RwLockReadGuard<'static, ()>> {
     match TYPES.try_read() {
         Ok(shared) => Some(shared),
         Err(TryLockError::Poisoned(error)) => Some(error.into_inner()),
@@ -48,7 +51,7 @@ pub(crate) fn catch<T>(question: impl FnOnce() -> T) -> Result<T> {
 }
 
 /// Runs a part of a query. `None` if the analysis panics; a change cancels the whole query.
-pub(super) fn unless_at_fault<T>(part: impl FnOnce() -> T) -> Option<T> {
+pub(crate) fn unless_at_fault<T>(part: impl FnOnce() -> T) -> Option<T> {
     catch_unwind(AssertUnwindSafe(part)).map_or_else(
         |panic| match panic.downcast_ref() {
             None | Some(Cancelled::PropagatedPanic) => None,
@@ -63,7 +66,7 @@ const MOST_STUMBLES: usize = 16;
 
 /// The places at which the analysis panicked during a query: nothing is known about them.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Stumbles(Arc<Mutex<(usize, BTreeSet<String>)>>);
+pub(crate) struct Stumbles(Arc<Mutex<(usize, BTreeSet<String>)>>);
 
 impl Stumbles {
     fn note(&self, what: String) {
@@ -75,12 +78,12 @@ impl Stumbles {
     }
 
     /// The number of places so far.
-    pub(super) fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).0
     }
 
     /// What is missing from an answer because of them.
-    pub(super) fn missing(&self) -> Vec<Missing> {
+    pub(crate) fn missing(&self) -> Vec<Missing> {
         let noted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let missing = noted.1.iter().map(|what| {
             let detail = format!(
@@ -94,7 +97,7 @@ impl Stumbles {
 }
 
 /// Collects garbage unless a query is running anywhere in the process. Returns whether it did.
-pub(super) fn collect_garbage(host: &mut AnalysisHost) -> bool {
+pub(crate) fn collect_garbage(host: &mut AnalysisHost) -> bool {
     let Ok(_alone) = TYPES.try_write() else { return false };
     host.trigger_garbage_collection();
     true
@@ -103,7 +106,7 @@ pub(super) fn collect_garbage(host: &mut AnalysisHost) -> bool {
 /// Evicts cached texts and bodies beyond the capacity of each kind, which the next change would do while a client waits
 /// for it. It does nothing if a query is running anywhere in the process, because that would be cancelled. Returns
 /// whether it did.
-pub(super) fn evict(host: &mut AnalysisHost) -> bool {
+pub(crate) fn evict(host: &mut AnalysisHost) -> bool {
     let Ok(_alone) = TYPES.try_write() else { return false };
     host.raw_database_mut().trigger_lru_eviction();
     true
@@ -111,7 +114,7 @@ pub(super) fn evict(host: &mut AnalysisHost) -> bool {
 
 /// Computes an answer for each item, in any order, on as many threads as there are cores. The caller holds the lock on
 /// types.
-pub(super) fn on_all_cores<I: Sync, A: Send>(
+pub(crate) fn on_all_cores<I: Sync, A: Send>(
     db: &RootDatabase,
     items: &[I],
     ask: impl Fn(&Semantics<'_, RootDatabase>, &I, &mut Vec<A>) + Sync,
@@ -172,7 +175,7 @@ pub(crate) struct View {
 }
 
 impl View {
-    pub(super) fn new(
+    pub(crate) fn new(
         db: RootDatabase,
         files: Arc<Files>,
         ids: Arc<FileIds>,
@@ -184,7 +187,7 @@ impl View {
     }
 
     /// Collects the panics of several views.
-    pub(super) fn with(self, stumbles: &Stumbles) -> View {
+    pub(crate) fn with(self, stumbles: &Stumbles) -> View {
         View { stumbles: stumbles.clone(), ..self }
     }
 
@@ -227,25 +230,25 @@ impl View {
 
 /// The context of a query.
 pub(crate) struct Context<'db> {
-    pub(super) sema: Semantics<'db, RootDatabase>,
-    pub(super) db: &'db RootDatabase,
-    pub(super) files: &'db Files,
-    pub(super) ids: &'db FileIds,
-    pub(super) root: &'db AbsPathBuf,
-    pub(super) environment: &'db Environment,
-    pub(super) index: &'db Index,
+    pub(crate) sema: Semantics<'db, RootDatabase>,
+    pub(crate) db: &'db RootDatabase,
+    pub(crate) files: &'db Files,
+    pub(crate) ids: &'db FileIds,
+    pub(crate) root: &'db AbsPathBuf,
+    pub(crate) environment: &'db Environment,
+    pub(crate) index: &'db Index,
     /// The deadline, after which nothing more is computed.
-    pub(super) until: Option<Instant>,
+    pub(crate) until: Option<Instant>,
     /// The names that were computed so far.
-    pub(super) names: Names<'db>,
+    pub(crate) names: Names<'db>,
     /// The places at which the analysis panicked so far.
-    pub(super) stumbles: &'db Stumbles,
+    pub(crate) stumbles: &'db Stumbles,
 }
 
 impl<'db> Context<'db> {
     /// Runs a part of a query. `None` if the analysis panics there, which the answer reports with `place`; a change
     /// cancels the whole query.
-    pub(super) fn unless_at_fault<T>(&self, place: impl FnOnce() -> String, part: impl FnOnce() -> T) -> Option<T> {
+    pub(crate) fn unless_at_fault<T>(&self, place: impl FnOnce() -> String, part: impl FnOnce() -> T) -> Option<T> {
         let done = unless_at_fault(part);
         if done.is_none() {
             self.note_stumble(place);
@@ -253,24 +256,24 @@ impl<'db> Context<'db> {
         done
     }
 
-    pub(super) fn note_stumble(&self, place: impl FnOnce() -> String) {
+    pub(crate) fn note_stumble(&self, place: impl FnOnce() -> String) {
         // What cannot be analysed perhaps cannot be named either.
         self.stumbles.note(unless_at_fault(place).unwrap_or_else(|| "a part of the code".to_owned()));
     }
 
-    pub(super) fn file_id(&self, file: &str) -> Option<FileId> {
+    pub(crate) fn file_id(&self, file: &str) -> Option<FileId> {
         self.ids.get(file).copied()
     }
 
     /// A file's name in answers: relative to the root, or absolute outside of it.
-    pub(super) fn name_of(&self, file: FileId) -> Option<String> {
+    pub(crate) fn name_of(&self, file: FileId) -> Option<String> {
         let root = self.db.source_root(self.db.file_source_root(file).source_root_id(self.db)).source_root(self.db);
         let path = root.path_for_file(&file)?.as_path()?;
         Some(path.strip_prefix(self.root).map_or_else(|| path.to_string(), |it| it.as_str().to_owned()))
     }
 
     /// The file's text with its lines and outline: the workspace's own, or one created for an external file.
-    pub(super) fn file(&self, file: FileId) -> Option<Arc<File>> {
+    pub(crate) fn file(&self, file: FileId) -> Option<Arc<File>> {
         let name = self.name_of(file)?;
         if let Some(own) = self.files.get(&name) {
             return Some(own.clone());
@@ -279,14 +282,14 @@ impl<'db> Context<'db> {
         Some(Arc::new(crate::file(name, text)))
     }
 
-    pub(super) fn place(&self, range: FileRange) -> Option<Place> {
+    pub(crate) fn place(&self, range: FileRange) -> Option<Place> {
         let file = self.file(range.file_id)?;
         Some(file.lines().place(&file.path, positions::span(range.range)))
     }
 
     /// What may be missing from an answer that uses the index. `strictly`: also what gaps in the environment can
     /// affect, as in diagnostics.
-    pub(super) fn coverage(&self, strictly: bool) -> Coverage {
+    pub(crate) fn coverage(&self, strictly: bool) -> Coverage {
         let mut coverage = Coverage::default();
         if !self.environment.settled {
             coverage.lacks(Missing::new(
@@ -319,22 +322,22 @@ impl<'db> Context<'db> {
     }
 
     /// The texts that `include!` takes in although they are not named like Rust files.
-    pub(super) fn included(&self) -> impl Iterator<Item = (&'db Arc<File>, FileId)> {
+    pub(crate) fn included(&self) -> impl Iterator<Item = (&'db Arc<File>, FileId)> {
         self.environment.included.iter().filter_map(|it| Some((self.files.get(it)?, self.file_id(it)?)))
     }
 
     /// The output of build scripts of the workspace's packages: code that may name all their declarations.
-    pub(super) fn generated(&self) -> &'db [(Arc<File>, FileId)] {
+    pub(crate) fn generated(&self) -> &'db [(Arc<File>, FileId)] {
         &self.environment.generated
     }
 
-    pub(super) fn is_loaded(&self) -> bool {
+    pub(crate) fn is_loaded(&self) -> bool {
         self.environment.loaded
     }
 }
 
 /// The ide's own queries on the same revision.
-pub(super) fn analysis(db: &RootDatabase) -> Analysis {
+pub(crate) fn analysis(db: &RootDatabase) -> Analysis {
     AnalysisHost::with_database(db.clone()).analysis()
 }
 

@@ -9,12 +9,12 @@ use ra_ap_vfs::VfsPath;
 
 use super::revalidate::revalidate_in_background;
 use super::{Rust, is_taken};
-use crate::LANGUAGE;
-use crate::index::IndexState;
-use crate::invalidate::file_interface::{FileInterface, file_interface, reached_from};
-use crate::invalidate::{Edited, Invalidated, words};
+use crate::file_interface::{FileInterface, file_interface};
+use crate::index::{Edited, IndexState, Invalidated};
+use crate::invalidate::reached_from;
 use crate::syntax::analysed::as_analysed;
 use crate::view::View;
+use crate::{LANGUAGE, invalidate};
 use semdex_engine::files::Files;
 
 /// The interfaces of this many edited files are kept.
@@ -57,7 +57,7 @@ impl Rust {
     }
 
     /// Sets the texts of files and nothing else.
-    pub(super) fn put(&mut self, changes: &[(Arc<str>, Option<Arc<str>>)]) {
+    pub(crate) fn put(&mut self, changes: &[(Arc<str>, Option<Arc<str>>)]) {
         for (name, text) in changes.iter().filter(|it| is_taken(&it.0, it.1.as_deref())) {
             let path = VfsPath::from(self.absolute(name));
             self.vfs.set_file_contents(path.clone(), text.as_deref().map(as_analysed));
@@ -154,7 +154,7 @@ impl Rust {
         let Some(reached) = reached_from(db, &self.ids, edited.iter().map(|it| it.0)) else {
             return drop(self.index.forget_all());
         };
-        let stale = words::invalidated(db, &self.index, edited, &reached);
+        let stale = invalidate::invalidated(db, &self.index, edited, &reached);
         tracing::debug!(
             reached = reached.len(),
             stale = stale.as_ref().map(|it| it.stretches.len()),

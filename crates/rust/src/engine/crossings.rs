@@ -7,7 +7,7 @@ use ra_ap_vfs::{Vfs, VfsPath};
 /// A file and another that it names by a path.
 pub(crate) type Crossing = (VfsPath, VfsPath);
 
-pub(super) fn partition(config: &SourceRootConfig, vfs: &Vfs, crossings: &[Crossing]) -> Vec<SourceRoot> {
+pub(crate) fn partition(config: &SourceRootConfig, vfs: &Vfs, crossings: &[Crossing]) -> Vec<SourceRoot> {
     let is_local = |index: usize| u64::try_from(index).is_ok_and(|it| config.local_filesets.contains(&it));
     let sets = config.fsc.partition(vfs).into_iter().enumerate();
     let mut sets: Vec<_> = sets.map(|(index, set)| (is_local(index), set)).collect();

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::Rust;
 use super::changes::Tried;
 use crate::LANGUAGE;
-use crate::questions::imports;
+use crate::checks::imports;
 use crate::view::share_types;
 use semdex_engine::files::Files;
 use semdex_engine::{Result, Stop, Tidied};

@@ -8,10 +8,11 @@ use std::time::SystemTime;
 use blake3::Hash;
 use ra_ap_project_model::ProjectWorkspaceKind;
 
-use super::external_inputs::Inputs;
-use super::load::Rebuild;
-use super::{Rust, is_reload};
+use super::Rust;
 use crate::LANGUAGE;
+use crate::load::Rebuild;
+use crate::load::inputs::Inputs;
+use crate::load::manifests::is_reload;
 use crate::syntax::referenced_files::takes_data;
 use semdex_engine::files::Files;
 use semdex_engine::{Trial, unknown_until_loaded};
@@ -21,7 +22,7 @@ use semdex_model::{FileEdit, Missing, MissingCode};
 impl Rust {
     /// Adopts the inputs of a finished step. Returns whether the load is final: no step follows, and no input changed
     /// during the load.
-    pub(super) fn note_inputs(&mut self, inputs: Inputs, outdated: Option<SystemTime>, is_last: bool) -> bool {
+    pub(crate) fn note_inputs(&mut self, inputs: Inputs, outdated: Option<SystemTime>, is_last: bool) -> bool {
         let freshness = &mut self.freshness;
         freshness.inputs = inputs;
         if !is_last {

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use ra_ap_paths::{AbsPathBuf, Utf8PathBuf};
 use ra_ap_vfs::VfsPath;
 
-use super::environment::OutsideChange;
-use super::{Rust, is_reload};
+use super::Rust;
+use crate::load::manifests::is_reload;
 use crate::syntax::analysed::of_library;
 use crate::syntax::referenced_files::referenced_files;
 use semdex_engine::{ExternalText, too_deep};
@@ -93,4 +93,13 @@ impl Rust {
         });
         self.publish();
     }
+}
+
+/// How files outside the root have changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct OutsideChange {
+    /// The database holds different texts.
+    pub is_changed: bool,
+    /// The output of Cargo may be different.
+    pub needs_reload: bool,
 }

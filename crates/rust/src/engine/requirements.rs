@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use ra_ap_paths::{AbsPathBuf, Utf8PathBuf};
 
-use super::load::find_std_sources;
+use crate::load::find_std_sources;
 use semdex_engine::Requirement;
 use semdex_process::{process_group, search_path};
 

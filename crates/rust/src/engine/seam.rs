@@ -1,7 +1,7 @@
 //! Rust as an engine of the workspace: when it starts, what it does in the background, and which events its threads
 //! send.
 
-pub(crate) mod questions;
+pub(crate) mod view_impl;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,10 +13,11 @@ use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use tokio::sync::watch;
 
-use super::format::{self, Form};
-use super::load::Limits;
+use super::format::Form;
 use super::shadow::NewShadow;
-use super::{Adopted, OutsideChange, Rust, RustConfig, Step, is_reload, requirements, root};
+use super::{Adopted, OutsideChange, Rust, RustConfig, Step, format, requirements};
+use crate::load::manifests::is_reload;
+use crate::load::{Limits, manifests};
 use crate::syntax::declare;
 use crate::{LANGUAGE, verify};
 use semdex_config::{Features, Settings};
@@ -49,7 +50,7 @@ impl EngineKind for RustKind {
     }
 
     fn root_of(&self, around: &[&Path]) -> Option<PathBuf> {
-        root::cargo_root(around)
+        manifests::cargo_root(around)
     }
 
     fn is_needed(&self, files: &Files) -> bool {

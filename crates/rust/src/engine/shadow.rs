@@ -16,7 +16,7 @@ use super::changes::Tried;
 use super::revalidate::revalidate_in_background;
 use super::{Rust, is_in, new_host, set_roots};
 use crate::LANGUAGE;
-use crate::impact::errors;
+use crate::checks::errors;
 use crate::index::{BorrowedPaths, Index};
 use crate::view::{View, evict, share_types};
 use semdex_engine::files::Files;

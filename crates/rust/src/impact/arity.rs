@@ -9,15 +9,15 @@ use ra_ap_ide::RootDatabase;
 use ra_ap_syntax::ast::HasName as _;
 use ra_ap_syntax::{AstNode as _, Edition, NodeOrToken, SourceFile, SyntaxKind, SyntaxNode, ast};
 
-use super::affected::{AffectedSet, ChangedSymbol, Miscall, Miscalls, body_item_around, is_outside_body};
-use super::code::Code;
+use super::affected::{AffectedSet, ChangedSymbol, Miscall, Miscalls, is_outside_body};
 use super::edit_context::EditContext;
-use super::finding::Finding;
 use super::layout::has_plain_attributes;
-use super::native::takes;
-use super::rule_id::RuleId;
-use super::{anchors, report};
 use crate::ENGINE;
+use crate::checks::anchors::body_item_around;
+use crate::checks::native::takes;
+use crate::checks::{anchors, report};
+use crate::finding::code::Code;
+use crate::finding::{Finding, RuleId};
 use crate::index::search::Occurrence;
 use crate::resolve::at;
 use crate::syntax::calls::call_by;
@@ -35,7 +35,7 @@ struct Arity {
 }
 
 /// Adds the bodies around all places that name a changed symbol to `bodies_by_ref`, except those whose result is known.
-pub(super) fn bodies_around(
+pub(crate) fn bodies_around(
     cx: &Context<'_>,
     changed_symbols: &[ChangedSymbol<'_>],
     edit: &EditContext,
@@ -82,7 +82,7 @@ fn is_compiled(sema: &Semantics<'_, RootDatabase>, place: &Occurrence, name: &Sy
 }
 
 /// In the state after.
-pub(super) fn miscalled(cx: &Context<'_>, affected: &AffectedSet<'_>, edit: &EditContext) -> Vec<Finding> {
+pub(crate) fn miscalled(cx: &Context<'_>, affected: &AffectedSet<'_>, edit: &EditContext) -> Vec<Finding> {
     let finding_of = |call: &Miscall| {
         let file = cx.files.get(&call.file)?;
         let start = edit.moved(&call.file, call.at.start)?;

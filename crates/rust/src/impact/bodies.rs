@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 
 use super::affected::{AffectedSet, BodyRef};
 use super::edit_context::Side;
-use super::finding::Finding;
-use super::{anchors, derive_expansion, errors};
 use crate::STACK_BYTES;
+use crate::checks::{anchors, derive_expansion, errors};
+use crate::finding::Finding;
 use crate::view::{Context, View};
 use semdex_engine::Result;
 
@@ -16,20 +16,20 @@ use semdex_engine::Result;
 const MOST_TIME: Duration = Duration::from_secs(6);
 
 /// The errors in the bodies that were checked, which are the first `checked` ones.
-pub(super) struct ErrorsOfBodies {
-    pub(super) checked: usize,
+pub(crate) struct ErrorsOfBodies {
+    pub(crate) checked: usize,
     /// Each error with the index of its body.
     found: Vec<(usize, Finding)>,
 }
 
 impl ErrorsOfBodies {
-    pub(super) fn of_first(self, bodies: usize) -> Vec<Finding> {
+    pub(crate) fn of_first(self, bodies: usize) -> Vec<Finding> {
         self.found.into_iter().filter(|it| it.0 < bodies).map(|it| it.1).collect()
     }
 }
 
 /// The errors in each of these bodies, computed on all cores within the time limit.
-pub(super) fn errors_of(affected: &AffectedSet<'_>, side: Side, view: impl Fn() -> View) -> Result<ErrorsOfBodies> {
+pub(crate) fn errors_of(affected: &AffectedSet<'_>, side: Side, view: impl Fn() -> View) -> Result<ErrorsOfBodies> {
     let bodies_by_ref = &affected.bodies_by_ref;
     let cores = std::thread::available_parallelism().map_or(1, |it| it.get());
     let threads = cores.min(bodies_by_ref.len()).max(1);

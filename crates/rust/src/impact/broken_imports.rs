@@ -9,33 +9,40 @@ use ra_ap_hir::Module;
 use semdex_model::Span;
 
 /// The names that broken imports would have brought into scope, and where.
-pub(super) type UnresolvedImports = HashMap<Arc<str>, Vec<(String, Span)>>;
+pub(crate) type UnresolvedImports = HashMap<Arc<str>, Vec<(String, Span)>>;
 
 /// An import that is unresolved or not allowed to name its target.
-pub(super) struct BrokenImport {
-    pub(super) within: Module,
+pub(crate) struct BrokenImport {
+    pub(crate) within: Module,
     /// The names that it would bring into scope; `None` for a glob.
-    pub(super) names: Option<Vec<String>>,
+    pub(crate) names: Option<Vec<String>>,
     /// The aliases among them that it gives to a renamed symbol: only the import has to be edited.
-    pub(super) aliases: Vec<String>,
+    pub(crate) aliases: Vec<String>,
 }
 
 impl BrokenImport {
-    pub(super) fn brings(&self, name: &str) -> bool {
+    pub(crate) fn brings(&self, name: &str) -> bool {
         self.names.as_ref().is_none_or(|it| it.iter().any(|it| it == name))
     }
 }
 
 impl BrokenImports {
-    pub(super) fn is_alias(&self, name: &str) -> bool {
+    pub(crate) fn is_alias(&self, name: &str) -> bool {
         self.all.iter().any(|it| it.aliases.iter().any(|it| it == name))
     }
 }
 
 /// All broken imports of a change.
 #[derive(Default)]
-pub(super) struct BrokenImports {
-    pub(super) all: Vec<BrokenImport>,
+pub(crate) struct BrokenImports {
+    pub(crate) all: Vec<BrokenImport>,
     /// The modules whose glob a module imports, computed once.
-    pub(super) globs: RefCell<HashMap<Module, Vec<Module>>>,
+    pub(crate) globs: RefCell<HashMap<Module, Vec<Module>>>,
+}
+
+/// What broken imports would have brought into scope.
+#[derive(Default)]
+pub(crate) struct Imports {
+    pub(crate) lost: UnresolvedImports,
+    pub(crate) broken: BrokenImports,
 }

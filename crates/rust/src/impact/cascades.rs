@@ -9,43 +9,44 @@ use ra_ap_syntax::algo::skip_trivia_token;
 use ra_ap_syntax::ast::{HasGenericParams as _, HasTypeBounds as _};
 use ra_ap_syntax::{AstNode as _, Direction, SyntaxKind, SyntaxToken, ast};
 
-use super::affected::has_body;
-use super::bounds::bound_path;
 use super::broken_imports::{BrokenImports, UnresolvedImports};
-use super::code::Code;
 use super::delta::Delta;
 use super::edit_context::EditContext;
-use super::finding::{Finding, Subject};
-use super::follows::brought_by;
 use super::{follows, macros};
+use crate::checks::anchors::has_body;
+use crate::checks::bounds::bound_path;
+use crate::checks::lookup;
+use crate::checks::lookup::brought_by;
+use crate::finding::code::Code;
+use crate::finding::{Finding, Subject};
 use crate::index::search::Occurrence;
-use crate::index::usages;
 use crate::syntax::positions;
+use crate::usages;
 use crate::view::Context;
 use semdex_engine::files::Files;
 use semdex_model::{ChangeKind, Span, SymbolKind};
 use semdex_text::words::words;
 
 /// A block whose trait or type is unresolved.
-pub(super) struct UnresolvedHead {
+pub(crate) struct UnresolvedHead {
     file: String,
     span: Span,
     of_trait: bool,
 }
 
-pub(super) fn is_unresolved(lost: &UnresolvedImports, error: &Finding, name: &str) -> bool {
+pub(crate) fn is_unresolved(lost: &UnresolvedImports, error: &Finding, name: &str) -> bool {
     let names = lost.get(error.place.file.as_str());
     names.into_iter().flatten().any(|(lost, within)| lost == name && within.contains(error.place.start))
 }
 
-pub(super) fn is_of_a_body(error: &Finding) -> bool {
+pub(crate) fn is_of_a_body(error: &Finding) -> bool {
     matches!(error.code, Code::E0277 | Code::E0282 | Code::E0308 | Code::E0369 | Code::E0599)
 }
 
 impl EditContext {
     /// Whether an error of the state before followed from a missing name that the change adds: then the compiler
     /// reported the missing name.
-    pub(super) fn follows_from_absence(&self, deltas: &[(usize, Delta<'_>)], before: &Files, error: &Finding) -> bool {
+    pub(crate) fn follows_from_absence(&self, deltas: &[(usize, Delta<'_>)], before: &Files, error: &Finding) -> bool {
         if !is_of_a_body(error) {
             return false;
         }
@@ -63,13 +64,13 @@ impl EditContext {
 }
 
 /// Whether the unresolved name is a member of `Self` that a trait would provide.
-pub(super) fn is_of_self(cx: &Context<'_>, error: &Finding) -> bool {
+pub(crate) fn is_of_self(cx: &Context<'_>, error: &Finding) -> bool {
     let before = || cx.files.get(&error.place.file)?.text.get(..error.place.start);
     error.code == Code::E0220 && before().is_some_and(|it| it.ends_with("Self::"))
 }
 
 /// Records what a broken import would have brought into scope: the name itself, or members of its target.
-pub(super) fn note_unresolved<'a>(
+pub(crate) fn note_unresolved<'a>(
     cx: &Context<'_>,
     import: &Finding,
     name: &str,
@@ -89,7 +90,7 @@ pub(super) fn note_unresolved<'a>(
 }
 
 /// The block whose trait or type is unresolved: the compiler reports nothing in its bodies.
-pub(super) fn block_headed_by(cx: &Context<'_>, error: &Finding) -> Option<UnresolvedHead> {
+pub(crate) fn block_headed_by(cx: &Context<'_>, error: &Finding) -> Option<UnresolvedHead> {
     let file = cx.files.get(&error.place.file)?;
     let of_trait = match error.code {
         Code::E0404 | Code::E0405 => true,
@@ -103,7 +104,7 @@ pub(super) fn block_headed_by(cx: &Context<'_>, error: &Finding) -> Option<Unres
 
 /// Whether an error is within such a block, or is about a member that the block would give its type. If a trait is
 /// unresolved, the compiler stops before it reports that.
-pub(super) fn is_of_unresolved_head(cx: &Context<'_>, of: &UnresolvedHead, error: &Finding) -> bool {
+pub(crate) fn is_of_unresolved_head(cx: &Context<'_>, of: &UnresolvedHead, error: &Finding) -> bool {
     if of.file == error.place.file && of.span.contains(error.place.start) {
         return true;
     }
@@ -144,7 +145,7 @@ fn leads_to_header(cx: &Context<'_>, error: &Finding) -> bool {
 /// Whether a glob next to an import brings in a variant of that name, which is then the name's meaning.
 fn is_globbed_variant(cx: &Context<'_>, import: &Finding, name: &str) -> bool {
     let Some(module) = follows::module_around(cx, import) else { return false };
-    let trees = follows::nodes_in(&cx.sema, module).filter_map(ast::Use::cast).filter_map(|it| it.use_tree());
+    let trees = lookup::nodes_in(&cx.sema, module).filter_map(ast::Use::cast).filter_map(|it| it.use_tree());
     let globs = trees.filter(|it| it.star_token().is_some()).filter_map(|it| it.path());
     globs.into_iter().any(|it| match cx.sema.resolve_path(&it) {
         Some(PathResolution::Def(ModuleDef::Adt(Adt::Enum(it)))) => {
@@ -155,7 +156,7 @@ fn is_globbed_variant(cx: &Context<'_>, import: &Finding, name: &str) -> bool {
 }
 
 /// Whether a name in a body is unresolved because of a broken import.
-pub(super) fn follows_from(
+pub(crate) fn follows_from(
     cx: &Context<'_>,
     lost: &UnresolvedImports,
     imports: &BrokenImports,
@@ -199,7 +200,7 @@ fn is_unresolved_in_definition(cx: &Context<'_>, lost: &UnresolvedImports, error
 }
 
 /// Whether an error follows from an unknown type: that is reported where the type is named or imported.
-pub(super) fn follows_from_unknown(
+pub(crate) fn follows_from_unknown(
     cx: &Context<'_>,
     gone: &HashSet<&str>,
     lost: &UnresolvedImports,
@@ -243,7 +244,7 @@ fn is_of_unbound(cx: &Context<'_>, error: &Finding) -> bool {
 }
 
 /// Whether a name is a type parameter with such a bound.
-pub(super) fn is_unbound(sema: &Semantics<'_, RootDatabase>, token: &SyntaxToken, name: &str) -> bool {
+pub(crate) fn is_unbound(sema: &Semantics<'_, RootDatabase>, token: &SyntaxToken, name: &str) -> bool {
     let around = token.parent_ancestors().filter_map(ast::AnyHasGenericParams::cast);
     around.into_iter().any(|it| {
         let own = it.generic_param_list().into_iter().flat_map(|it| it.type_or_const_params());
@@ -260,7 +261,7 @@ pub(super) fn is_unbound(sema: &Semantics<'_, RootDatabase>, token: &SyntaxToken
 }
 
 /// Whether the line of an error names a removed item.
-pub(super) fn names_unresolved(
+pub(crate) fn names_unresolved(
     cx: &Context<'_>,
     gone: &HashSet<&str>,
     lost: &UnresolvedImports,
@@ -271,12 +272,12 @@ pub(super) fn names_unresolved(
     lines.any(|line| words(line).any(|(_, word)| gone.contains(word) || is_unresolved(lost, error, word)))
 }
 
-pub(super) fn text_of<'db>(cx: &Context<'db>, error: &Finding) -> Option<&'db str> {
+pub(crate) fn text_of<'db>(cx: &Context<'db>, error: &Finding) -> Option<&'db str> {
     cx.files.get(&error.place.file)?.text.get(error.place.start..error.place.end)
 }
 
 /// Whether a name is written there without its container.
-pub(super) fn is_bare(cx: &Context<'_>, error: &Finding) -> bool {
+pub(crate) fn is_bare(cx: &Context<'_>, error: &Finding) -> bool {
     let Some(token) = cx.file_id(&error.place.file).and_then(|id| positions::token(&cx.sema, id, error.place.start))
     else {
         return false;

@@ -3,22 +3,22 @@
 use ra_ap_syntax::{AstNode as _, SyntaxNode, ast};
 
 use super::affected::ChangedSymbol;
-use super::code::Code;
-use super::finding::Findings;
-use super::report;
-use super::rule::NamedPlace;
+use super::findings::Findings;
+use super::rule_input::NamedPlace;
+use crate::checks::report;
+use crate::finding::code::Code;
 use crate::view::Context;
 use semdex_model::OutlineItem;
 use semdex_text::words::words;
 
 impl ChangedSymbol<'_> {
-    pub(super) fn is_const_no_more(&self) -> bool {
+    pub(crate) fn is_const_no_more(&self) -> bool {
         let items = self.delta.as_ref().and_then(|it| it.1.before.zip(it.1.after));
         items.is_some_and(|(before, after)| is_constant(before) && !is_constant(after))
     }
 }
 
-pub(super) fn call_in_constant(cx: &Context<'_>, at: &NamedPlace<'_, '_>, out: &mut Findings<'_>) {
+pub(crate) fn call_in_constant(cx: &Context<'_>, at: &NamedPlace<'_, '_>, out: &mut Findings<'_>) {
     let call = at.token.parent_ancestors().take(6).find_map(|it| match ast::Expr::cast(it)? {
         ast::Expr::CallExpr(it) => Some(it.syntax().clone()),
         ast::Expr::MethodCallExpr(it) => Some(it.name_ref()?.syntax().clone()),

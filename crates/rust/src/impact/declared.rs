@@ -6,18 +6,19 @@ use std::sync::Arc;
 use ra_ap_ide_db::defs::Definition;
 use ra_ap_syntax::{AstNode as _, ast};
 
-use super::code::Code;
 use super::delta::Delta;
-use super::finding::Findings;
-use super::report;
+use super::findings::Findings;
+use crate::checks::report;
+use crate::finding::Finding;
+use crate::finding::code::Code;
 use crate::resolve::at;
 use crate::syntax::positions;
 use crate::view::Context;
 use semdex_engine::files::File;
-use semdex_model::{ChangeKind, OutlineItem, SymbolKind};
+use semdex_model::{ChangeKind, OutlineItem, Span, SymbolKind};
 
 /// `mod` lines of the edit that have no file.
-pub(super) fn without_files(cx: &Context<'_>, file: &Arc<File>, deltas: &[&Delta<'_>], out: &mut Findings<'_>) {
+pub(crate) fn without_files(cx: &Context<'_>, file: &Arc<File>, deltas: &[&Delta<'_>], out: &mut Findings<'_>) {
     let Some(id) = cx.file_id(&file.path) else { return };
     for item in deltas.iter().filter_map(|it| it.after).filter(|it| it.kind == SymbolKind::Module) {
         let Some(Definition::Module(module)) = at::definition_at(&cx.sema, id, item.name_span.start) else {
@@ -32,7 +33,7 @@ pub(super) fn without_files(cx: &Context<'_>, file: &Arc<File>, deltas: &[&Delta
 }
 
 /// Duplicate declarations of the edit.
-pub(super) fn duplicates(cx: &Context<'_>, file: &Arc<File>, deltas: &[&Delta<'_>], out: &mut Findings<'_>) {
+pub(crate) fn duplicates(cx: &Context<'_>, file: &Arc<File>, deltas: &[&Delta<'_>], out: &mut Findings<'_>) {
     let is_new = |kind: ChangeKind| matches!(kind, ChangeKind::Added | ChangeKind::Renamed);
     let added: BTreeSet<usize> =
         deltas.iter().filter(|it| is_new(it.kind)).filter_map(|it| it.after).map(|it| it.name_span.start).collect();
@@ -85,4 +86,22 @@ fn namespace(kind: SymbolKind) -> Option<u8> {
         SymbolKind::Variant => Some(3),
         _ => None,
     }
+}
+
+/// The crate root of a program without `main`.
+pub(crate) fn without_main(cx: &Context<'_>, file: &File, deltas: &[&Delta<'_>]) -> Option<Finding> {
+    let is_main = |delta: &&&Delta<'_>| {
+        let item = delta.before.filter(|it| it.container.is_empty() && it.name == "main");
+        let goes = matches!(delta.kind, ChangeKind::Removed | ChangeKind::Renamed);
+        goes && item.is_some_and(|it| it.kind == SymbolKind::Function)
+    };
+    deltas.iter().find(is_main)?;
+    let module = cx.sema.file_to_module_def(cx.file_id(&file.path)?)?;
+    let has_main = || module.scope(cx.db, None).iter().any(|(name, _)| name.as_str() == "main");
+    if !module.is_crate_root(cx.db) || file.path.ends_with("lib.rs") || has_main() {
+        return None;
+    }
+    let end = file.text.trim_end().len();
+    let place = file.lines().place(&file.path, Span::new(end, end));
+    Some(report::error(cx, place, Code::E0601, "`main` function not found in this crate".to_owned()))
 }

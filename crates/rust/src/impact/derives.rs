@@ -1,24 +1,23 @@
 //! Errors of derive macros themselves: a `compile_error!` in their expansion.
 
 use ra_ap_ide::FileRange;
-use ra_ap_syntax::ast::{self, HasAttrs as _};
-use ra_ap_syntax::{AstNode as _, AstToken as _, SyntaxNode};
+use ra_ap_syntax::ast::HasAttrs as _;
+use ra_ap_syntax::{AstNode as _, AstToken as _, SyntaxNode, ast};
 
-use super::code::Code;
 use super::delta::Delta;
 use super::edit_context::{EditContext, Side};
-use super::finding::Finding;
-use super::rule_id::RuleId;
-use super::unresolved::derived;
-use super::{derive_expansion, report};
+use super::unresolved_names::derived;
 use crate::ENGINE;
+use crate::checks::{derive_expansion, report};
+use crate::finding::code::Code;
+use crate::finding::{Finding, RuleId};
 use crate::syntax::positions;
 use crate::view::Context;
 use semdex_engine::files::File;
 use semdex_model::{ChangeKind, Outline, OutlineItem, SymbolKind};
 
 /// The errors from derives of all changed types.
-pub(super) fn refused_derives(
+pub(crate) fn refused_derives(
     cx: &Context<'_>,
     deltas: &[(usize, Delta<'_>)],
     edit: &EditContext,
@@ -71,7 +70,7 @@ fn has_no_default(of: &ast::Enum) -> bool {
 }
 
 /// The type that an item is, or is a part of.
-pub(super) fn type_of<'f>(outline: &'f Outline, item: &OutlineItem) -> Option<&'f OutlineItem> {
+pub(crate) fn type_of<'f>(outline: &'f Outline, item: &OutlineItem) -> Option<&'f OutlineItem> {
     let is_type = |it: &OutlineItem| matches!(it.kind, SymbolKind::Struct | SymbolKind::Enum | SymbolKind::Union);
     let mut whole: Vec<&str> = item.container.iter().map(String::as_str).collect();
     whole.push(&item.name);

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use super::finding::Finding;
+use crate::finding::Finding;
 use semdex_engine::files::Files;
 use semdex_text::diff::OffsetMap;
 
 /// New and fixed errors, compared by message and by the text of their line, since an edit moves the lines below it.
-pub(super) fn differ(
+pub(crate) fn differ(
     earlier: &[Finding],
     later: &[Finding],
     before: &Files,

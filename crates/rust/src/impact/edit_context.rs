@@ -11,17 +11,17 @@ use semdex_model::FileEdit;
 use semdex_text::diff::OffsetMap;
 
 /// The edited files in both states.
-pub(super) struct EditContext {
-    pub(super) olds: Vec<Arc<File>>,
-    pub(super) news: Vec<Arc<File>>,
-    pub(super) maps: BTreeMap<String, OffsetMap>,
+pub(crate) struct EditContext {
+    pub(crate) olds: Vec<Arc<File>>,
+    pub(crate) news: Vec<Arc<File>>,
+    pub(crate) maps: BTreeMap<String, OffsetMap>,
     /// The mapping from the state after to the state before.
-    pub(super) backs: BTreeMap<String, OffsetMap>,
-    pub(super) scope_changes: Vec<ScopeChanges>,
+    pub(crate) backs: BTreeMap<String, OffsetMap>,
+    pub(crate) scope_changes: Vec<ScopeChanges>,
 }
 
 impl EditContext {
-    pub(super) fn new(before: &Files, after: &Files, edits: &[FileEdit]) -> EditContext {
+    pub(crate) fn new(before: &Files, after: &Files, edits: &[FileEdit]) -> EditContext {
         let is_code =
             |it: &str| LANGUAGE.takes(it) || before.references(LANGUAGE, it) || after.references(LANGUAGE, it);
         let rust: Vec<&FileEdit> = edits.iter().filter(|it| is_code(&it.file)).collect();
@@ -39,14 +39,14 @@ impl EditContext {
     }
 
     /// The current position of a place from the state before; `None` if the edit removed it.
-    pub(super) fn moved(&self, file: &str, offset: usize) -> Option<usize> {
+    pub(crate) fn moved(&self, file: &str, offset: usize) -> Option<usize> {
         match self.maps.get(file) {
             Some(map) => map.offset(offset),
             None => Some(offset),
         }
     }
 
-    pub(super) fn deltas(&self) -> Vec<(usize, Delta<'_>)> {
+    pub(crate) fn deltas(&self) -> Vec<(usize, Delta<'_>)> {
         let both = self.olds.iter().zip(&self.news).enumerate();
         both.flat_map(|(index, (old, new))| {
             let found = deltas(old.outline(), &old.text, new.outline(), &new.text);

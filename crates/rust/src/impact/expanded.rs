@@ -9,17 +9,18 @@ use ra_ap_ide_db::defs::NameRefClass;
 use ra_ap_syntax::{AstNode as _, ast};
 
 use super::affected::ChangedSymbol;
-use super::code::Code;
 use super::edit_context::EditContext;
-use super::finding::{Finding, Subject};
-use super::unresolved::unresolved_kind;
-use super::{derive_expansion, macros, places, report};
+use super::macros;
+use crate::checks::unresolved::unresolved_kind;
+use crate::checks::{derive_expansion, expansions, places, report};
+use crate::finding::code::Code;
+use crate::finding::{Finding, Subject};
 use crate::syntax::positions;
 use crate::view::Context;
 use semdex_text::words::words;
 
 /// Where the definition of a macro names a removed item.
-pub(super) fn gone_in_definitions(
+pub(crate) fn gone_in_definitions(
     cx: &Context<'_>,
     changed_symbol: &ChangedSymbol<'_>,
     edit: &EditContext,
@@ -33,7 +34,7 @@ pub(super) fn gone_in_definitions(
         let mut now = calls.iter().filter_map(|it| Some((it.id, edit.moved(&it.file.path, it.at.start)?)));
         let call = now.next().and_then(|(file, at)| macros::call_at(&cx.sema, file, at));
         if let Some(expansion) = call.and_then(|it| cx.sema.expand_macro_call(&it)) {
-            macros::in_expansions(&cx.sema, &expansion.value, &mut |node| {
+            expansions::in_expansions(&cx.sema, &expansion.value, &mut |node| {
                 let name = ast::NameRef::cast(node.clone()).filter(|it| it.text() == changed_symbol.name);
                 found.extend(name.and_then(|it| gone_as_written(cx, &it, changed_symbol)));
             });

@@ -1,20 +1,21 @@
 //! Places that fail only because of another place: names from a broken import or glob. They have to be edited as well,
 //! so all of them are reported, with a mark.
 
-use ra_ap_hir::{HasVisibility as _, Module, ModuleDef, PathResolution, ScopeDef, Semantics};
+use ra_ap_hir::{Module, ModuleDef, PathResolution, Semantics};
 use ra_ap_ide::RootDatabase;
 use ra_ap_syntax::ast::HasName as _;
-use ra_ap_syntax::{AstNode as _, SyntaxNode, SyntaxToken, ast};
+use ra_ap_syntax::{AstNode as _, ast};
 
 use super::broken_imports::{BrokenImport, BrokenImports, UnresolvedImports};
 use super::cascades;
 use super::cascades::is_unresolved;
-use super::finding::Finding;
+use crate::checks::lookup::{brought_by, module_before, nodes_in};
+use crate::finding::Finding;
 use crate::syntax::positions;
 use crate::view::Context;
 
 /// `keeps_aliases`: the symbol that the import gives an alias still exists, under a new name.
-pub(super) fn note_broken_import(cx: &Context<'_>, error: &Finding, keeps_aliases: bool, imports: &mut BrokenImports) {
+pub(crate) fn note_broken_import(cx: &Context<'_>, error: &Finding, keeps_aliases: bool, imports: &mut BrokenImports) {
     let Some(within) = module_around(cx, error) else { return };
     let Some(tree) = use_tree_of(cx, error) else { return };
     let renamed = tree.syntax().descendants().filter(|_| keeps_aliases).filter_map(ast::Rename::cast);
@@ -24,13 +25,13 @@ pub(super) fn note_broken_import(cx: &Context<'_>, error: &Finding, keeps_aliase
 }
 
 /// The part of an import that contains an error.
-pub(super) fn use_tree_of(cx: &Context<'_>, error: &Finding) -> Option<ast::UseTree> {
+pub(crate) fn use_tree_of(cx: &Context<'_>, error: &Finding) -> Option<ast::UseTree> {
     let token = cx.file_id(&error.place.file).and_then(|id| positions::token(&cx.sema, id, error.place.start))?;
     token.parent_ancestors().find_map(ast::UseTree::cast)
 }
 
 /// Whether a name would be resolved if no import was broken.
-pub(super) fn follows(
+pub(crate) fn follows(
     cx: &Context<'_>,
     error: &Finding,
     name: &str,
@@ -46,7 +47,7 @@ pub(super) fn follows(
 }
 
 /// Whether the path to the unresolved name contains a module whose import of it is broken.
-pub(super) fn is_handed_on(cx: &Context<'_>, error: &Finding, imports: &BrokenImports) -> bool {
+pub(crate) fn is_handed_on(cx: &Context<'_>, error: &Finding, imports: &BrokenImports) -> bool {
     let own = module_around(cx, error).filter(|_| !imports.all.is_empty());
     own.is_some_and(|own| leads_through_broken(cx, error, own, imports))
 }
@@ -103,63 +104,12 @@ fn way_to(cx: &Context<'_>, error: &Finding) -> Option<Module> {
     )
 }
 
-/// The module in which a path, or an import, looks for a name.
-pub(super) fn module_before(sema: &Semantics<'_, RootDatabase>, written: SyntaxToken) -> Option<Module> {
-    // The input of a macro is a path only in the expansion.
-    let token = sema.descend_into_macros_exact(written).into_iter().next()?;
-    let path = token.parent_ancestors().take(3).find_map(ast::PathSegment::cast)?.parent_path();
-    let tree = || path.syntax().parent().and_then(ast::UseTree::cast)?.parent_use_tree_list()?.parent_use_tree().path();
-    match sema.resolve_path(&path.qualifier().or_else(tree)?)? {
-        PathResolution::Def(ModuleDef::Module(it)) => Some(it),
-        _ => None,
-    }
-}
-
-/// Whether its path leads to an item of this name that is not visible.
-pub(super) fn is_there_unseen(sema: &Semantics<'_, RootDatabase>, name: &SyntaxToken) -> bool {
-    let Some(module) = module_before(sema, name.clone()) else { return false };
-    // An import does not bring in an item that is not visible to it.
-    let is_own = |it: &ScopeDef| match it {
-        ScopeDef::ModuleDef(it) => it.module(sema.db) == Some(module) || it.is_visible_from(sema.db, module),
-        _ => false,
-    };
-    // Without a module to look from, private items count too.
-    module.scope(sema.db, None).iter().any(|it| it.0.as_str() == name.text() && is_own(&it.1))
-}
-
-/// Whether its path leads to an item of this name that is not visible from the path's own module.
-pub(super) fn is_hidden_here(sema: &Semantics<'_, RootDatabase>, name: &SyntaxToken) -> bool {
-    let Some(module) = module_before(sema, name.clone()) else { return false };
-    let Some(from) = name.parent().and_then(|it| sema.scope(&it)).map(|it| it.module()) else { return false };
-    let is_there = |from| module.scope(sema.db, from).iter().any(|it| it.0.as_str() == name.text());
-    is_there(None) && !is_there(Some(from))
-}
-
 /// The module whose text contains an error, regardless of macros.
-pub(super) fn module_around(cx: &Context<'_>, error: &Finding) -> Option<Module> {
+pub(crate) fn module_around(cx: &Context<'_>, error: &Finding) -> Option<Module> {
     let id = cx.file_id(&error.place.file)?;
     let inline = positions::token(&cx.sema, id, error.place.start)?.parent_ancestors().find_map(ast::Module::cast);
     match inline {
         Some(it) => cx.sema.to_def(&it),
         None => cx.sema.file_to_module_def(id),
     }
-}
-
-pub(crate) fn nodes_in(sema: &Semantics<'_, RootDatabase>, module: Module) -> impl Iterator<Item = SyntaxNode> + use<> {
-    let source = sema.module_definition_node(module).value;
-    let list = source.children().find(|it| ast::ItemList::can_cast(it.kind()));
-    list.unwrap_or(source).children()
-}
-
-/// The names that a part of an import brings in; `None` for a glob.
-pub(crate) fn brought_by(tree: &ast::UseTree) -> Option<Vec<String>> {
-    if let Some(list) = tree.use_tree_list() {
-        let parts: Option<Vec<Vec<String>>> = list.use_trees().map(|it| brought_by(&it)).collect();
-        return parts.map(|it| it.concat());
-    }
-    let name = match tree.rename() {
-        Some(it) => it.name().map(|it| it.text().to_string()),
-        None => tree.path().and_then(|it| it.segment()?.name_ref()).map(|it| it.text().to_string()),
-    };
-    tree.star_token().is_none().then(|| name.into_iter().collect())
 }

@@ -4,29 +4,31 @@
 use either::Either;
 use ra_ap_hir::{GenericDef, TypeOrConstParam};
 use ra_ap_ide_db::defs::Definition;
-use ra_ap_syntax::ast::{self, HasGenericArgs as _};
-use ra_ap_syntax::{AstNode as _, SyntaxKind, SyntaxNode, SyntaxToken};
+use ra_ap_syntax::ast::HasGenericArgs as _;
+use ra_ap_syntax::{AstNode as _, SyntaxKind, SyntaxNode, SyntaxToken, ast};
 
 use super::affected::{ChangedSymbol, is_outside_body};
-use super::code::Code;
-use super::finding::{Finding, Findings};
-use super::rule::NamedPlace;
-use super::{report, wellformed};
+use super::findings::Findings;
+use super::rule_input::NamedPlace;
+use super::wellformed;
+use crate::checks::report;
+use crate::finding::Finding;
+use crate::finding::code::Code;
 use crate::index::search::Occurrence;
-use crate::index::usages;
 use crate::resolve::at;
 use crate::syntax::positions;
+use crate::usages;
 use crate::view::Context;
 use semdex_model::{ChangeKind, Place, SymbolKind};
 
 /// The generic arguments of a name.
-pub(super) struct Given {
-    pub(super) lifetimes: usize,
+pub(crate) struct Given {
+    pub(crate) lifetimes: usize,
     /// `None` is a constant.
-    pub(super) types: Vec<Option<ast::Type>>,
+    pub(crate) types: Vec<Option<ast::Type>>,
 }
 
-pub(super) fn given(segment: &ast::PathSegment) -> Given {
+pub(crate) fn given(segment: &ast::PathSegment) -> Given {
     let mut given = Given { lifetimes: 0, types: Vec::new() };
     for it in segment.generic_arg_list().into_iter().flat_map(|it| it.generic_args()) {
         match it {
@@ -41,7 +43,7 @@ pub(super) fn given(segment: &ast::PathSegment) -> Given {
 
 impl ChangedSymbol<'_> {
     /// Whether its generics, or their bounds, may differ from before.
-    pub(super) fn has_other_generics(&self) -> bool {
+    pub(crate) fn has_other_generics(&self) -> bool {
         let delta = self.delta.as_ref().map(|it| &it.1).filter(|it| it.kind == ChangeKind::Signature);
         delta.and_then(|it| it.before.zip(it.after)).is_some_and(|(before, after)| {
             let is_generic = matches!(
@@ -54,7 +56,7 @@ impl ChangedSymbol<'_> {
     }
 }
 
-pub(super) fn unfit_generics(cx: &Context<'_>, at: &NamedPlace<'_, '_>, out: &mut Findings<'_>) {
+pub(crate) fn unfit_generics(cx: &Context<'_>, at: &NamedPlace<'_, '_>, out: &mut Findings<'_>) {
     let NamedPlace { occurrence: it, token, .. } = at;
     let is_head = it.file.outline().enclosing(it.at.start).last().is_none_or(|item| is_outside_body(item, it));
     let Some(error) = unfit_generic(cx, token, is_head) else { return };
@@ -109,7 +111,7 @@ fn at_uses(cx: &Context<'_>, error: &Finding, uses: &[Occurrence]) -> Vec<Findin
     uses.iter().filter_map(|it| place_of(cx, it)).map(same).collect()
 }
 
-pub(super) fn unfit_generic(cx: &Context<'_>, token: &SyntaxToken, is_head: bool) -> Option<Finding> {
+pub(crate) fn unfit_generic(cx: &Context<'_>, token: &SyntaxToken, is_head: bool) -> Option<Finding> {
     let segment = token.parent_ancestors().take(3).find_map(ast::PathSegment::cast)?;
     // `Fn(u8) -> u8`
     if segment.parenthesized_arg_list().is_some() {

@@ -2,22 +2,26 @@
 
 use std::collections::HashSet;
 
-use ra_ap_hir::{Adt, AsAssocItem as _, HasVisibility as _, Semantics, StructKind, Visibility};
+use ra_ap_hir::{
+    Adt, AsAssocItem as _, HasAttrs as _, HasCrate as _, HasVisibility as _, Semantics, StructKind, Visibility,
+};
 use ra_ap_ide::{FileId, RootDatabase};
+use ra_ap_ide_db::base_db::CrateOrigin;
 use ra_ap_ide_db::defs::Definition;
 use ra_ap_syntax::algo::skip_trivia_token;
 use ra_ap_syntax::{AstNode as _, Direction, SyntaxKind, SyntaxToken, ast};
 
 use super::affected::ChangedSymbol;
-use super::broken_imports::{BrokenImports, UnresolvedImports};
-use super::code::Code;
+use super::broken_imports::{BrokenImports, Imports, UnresolvedImports};
 use super::edit_context::EditContext;
-use super::finding::{Finding, Findings, Imports, Subject};
-use super::rule::Change;
-use super::rule_id::RuleId;
-use super::unresolved::{is_type, unresolved_kind, unresolved_kind_as_made};
-use super::unstable::loses_receiver;
-use super::{cascades, constants, expanded, follows, missed, patterns, report, unresolved, unstable};
+use super::findings::Findings;
+use super::rule_input::Change;
+use super::unresolved_names::is_type;
+use super::{cascades, expanded, follows};
+use crate::checks::unresolved::{unresolved_kind, unresolved_kind_as_made};
+use crate::checks::{constants, lookup, patterns, report, unresolved};
+use crate::finding::code::Code;
+use crate::finding::{Finding, RuleId, Subject};
 use crate::index::search::{Occurrence, is_keyword};
 use crate::resolve::at;
 use crate::resolve::symbols::is_test_at;
@@ -29,7 +33,7 @@ use semdex_text::words::words;
 
 /// The places that named a removed or hidden item. Imports come first: errors of names that a broken import brings in
 /// follow from it.
-pub(super) fn gone_names(cx: &Context<'_>, change: &Change<'_, '_>, out: &mut Findings<'_>) {
+pub(crate) fn gone_names(cx: &Context<'_>, change: &Change<'_, '_>, out: &mut Findings<'_>) {
     let Change { affected, gone, edit, .. } = *change;
     // Members of a removed item are unresolved where they are named.
     let is_member = |changed_symbol: &&ChangedSymbol<'_>| {
@@ -166,7 +170,7 @@ fn fault_of(
     }
     let named = at::definition_of_token(&cx.sema, &token);
     let meaning = named.filter(|it| !is_gone || !is_needed_as_type(&token, *it));
-    if let Some(message) = meaning.and_then(|it| unstable::unstable(cx.db, it)) {
+    if let Some(message) = meaning.and_then(|it| unstable(cx.db, it)) {
         return Some(report::error(cx, place, Code::E0658, message));
     }
     match meaning {
@@ -179,7 +183,7 @@ fn fault_of(
             let (code, message) = gone(&cx.sema, &token, occurrence.role, changed_symbol, written, is_hiding);
             // An import may still bring it in, with less visibility.
             let (code, message) = match changed_symbol.delta {
-                None if missed::unless_unseen(&cx.sema, &token, code) == Code::E0603 => {
+                None if unresolved::unless_unseen(&cx.sema, &token, code) == Code::E0603 => {
                     (Code::E0603, format!("`{}` is no longer visible here", changed_symbol.path))
                 }
                 _ => (code, message),
@@ -190,7 +194,7 @@ fn fault_of(
             Some(report::error(cx, place, code, message).about(subject))
         }
         // The symbol itself is unchanged, and a re-export has less visibility.
-        Some(_) if changed_symbol.delta.is_none() && follows::is_hidden_here(&cx.sema, &token) => {
+        Some(_) if changed_symbol.delta.is_none() && lookup::is_hidden_here(&cx.sema, &token) => {
             let message = format!("`{}` is no longer visible here", changed_symbol.path);
             Some(report::error(cx, place, Code::E0603, message))
         }
@@ -214,7 +218,7 @@ fn fault_of(
 /// Whether the path to an item leads through the module that declares it, not through a re-export.
 fn leads_through_its_module(cx: &Context<'_>, token: &SyntaxToken) -> bool {
     let own = at::definition_of_token(&cx.sema, token).and_then(|it| it.module(cx.db));
-    follows::module_before(&cx.sema, token.clone()).is_none_or(|it| Some(it) == own)
+    lookup::module_before(&cx.sema, token.clone()).is_none_or(|it| Some(it) == own)
 }
 
 /// Whether the code at this offset is compiled only for tests.
@@ -273,7 +277,7 @@ fn gone(
     let kind = unresolved_kind_as_made(sema, token);
     if hidden {
         // A glob imports what is visible, and a name that nothing imports is unresolved.
-        let is_missed = !(role == Role::Import || is_qualified(token)) || !follows::is_there_unseen(sema, token);
+        let is_missed = !(role == Role::Import || is_qualified(token)) || !lookup::is_there_unseen(sema, token);
         return match (role, kind.filter(|_| is_missed)) {
             (Role::Import, _) if is_missed => {
                 (Code::E0432, format!("unresolved import: `{path}` is no longer visible here"))
@@ -320,4 +324,19 @@ fn is_needed_as_type(token: &SyntaxToken, meaning: Definition<'_>) -> bool {
         Definition::EnumVariant(_) | Definition::Function(_) | Definition::Const(_) | Definition::Static(_)
     );
     is_value && matches!(unresolved_kind(token), Some((Code::E0405 | Code::E0412 | Code::E0220 | Code::E0433, _)))
+}
+
+/// The compiler's error for a name that leads there now.
+pub(crate) fn unstable<'db>(db: &'db RootDatabase, definition: Definition<'db>) -> Option<String> {
+    let Definition::Function(function) = definition else { return None };
+    let is_of_the_library = matches!(function.krate(db).origin(db), CrateOrigin::Lang(_));
+    let attributes = is_of_the_library.then(|| function.attrs(db)).filter(|it| it.is_unstable())?;
+    let feature = attributes.unstable_feature(db).map(|it| it.as_str().to_owned()).unwrap_or_default();
+    Some(format!("use of unstable library feature `{feature}`"))
+}
+
+/// Whether a method is no longer a method.
+pub(crate) fn loses_receiver(changed_symbol: &ChangedSymbol<'_>) -> bool {
+    let both = changed_symbol.delta.as_ref().and_then(|it| it.1.before.zip(it.1.after));
+    both.is_some_and(|(before, after)| before.signature.contains("self") && !after.signature.contains("self"))
 }

@@ -8,20 +8,21 @@ use ra_ap_ide::{FileId, RootDatabase};
 use ra_ap_ide_db::defs::Definition;
 use ra_ap_syntax::{AstNode as _, ast};
 
-use super::affected::{ChangedSymbol, has_body, is_outside_body};
-use super::derive_expansion;
+use super::affected::{ChangedSymbol, is_outside_body};
 use super::edit_context::EditContext;
+use crate::checks::anchors::has_body;
+use crate::checks::derive_expansion;
 use crate::index::search::Occurrence;
-use crate::index::usages;
 use crate::resolve::{at, paths};
 use crate::syntax::positions;
 use crate::syntax::positions::span;
+use crate::usages;
 use crate::view::Context;
 use semdex_model::{ChangeKind, Role, SymbolKind};
 
 /// Adds what is affected without naming the changed symbol. A type that contains a changed constant or alias is a
 /// different type, and the caller of a constructor uses the type's traits.
-pub(super) fn follow_types<'db>(
+pub(crate) fn follow_types<'db>(
     cx: &Context<'db>,
     edit: &EditContext,
     definitions: &[Definition<'db>],

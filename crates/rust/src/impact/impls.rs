@@ -7,21 +7,21 @@ use std::sync::Arc;
 
 use ra_ap_hir::{AssocItem, Const, Function, HasSource as _, HirDisplay as _, Impl, Semantics, Trait, Type, TypeAlias};
 use ra_ap_ide::{RootDatabase, TryToNav as _};
-use ra_ap_syntax::ast::{self, HasGenericParams as _, HasName as _, HasTypeBounds as _};
-use ra_ap_syntax::{AstNode as _, SyntaxNode};
+use ra_ap_syntax::ast::{HasGenericParams as _, HasName as _, HasTypeBounds as _};
+use ra_ap_syntax::{AstNode as _, SyntaxNode, ast};
 
 use super::affected::{Shape, Shapes};
-use super::code::Code;
-use super::finding::{Finding, Subject};
 use super::generics::given;
-use super::rule::TraitImpl;
-use super::{bounds, report};
+use super::rule_input::TraitImpl;
+use crate::checks::{bounds, report};
+use crate::finding::code::Code;
+use crate::finding::{Finding, Subject};
 use crate::syntax::positions::span;
 use crate::view::Context;
 use semdex_engine::files::File;
 use semdex_model::Place;
 
-pub(super) fn shape_at(sema: &Semantics<'_, RootDatabase>, function: Function) -> Option<Shape> {
+pub(crate) fn shape_at(sema: &Semantics<'_, RootDatabase>, function: Function) -> Option<Shape> {
     Some(shape(&sema.source(function)?.value))
 }
 
@@ -59,7 +59,7 @@ fn written(node: &SyntaxNode) -> String {
     words.join(" ")
 }
 
-pub(super) fn unfit_impl_items(cx: &Context<'_>, it: &TraitImpl<'_>, found: &mut Vec<Finding>) {
+pub(crate) fn unfit_impl_items(cx: &Context<'_>, it: &TraitImpl<'_>, found: &mut Vec<Finding>) {
     for own in it.block.items(cx.db) {
         let same = it.of.items(cx.db).into_iter().find(|it| is_same(*it, own, cx.db));
         match (own, same) {
@@ -78,11 +78,11 @@ pub(super) fn unfit_impl_items(cx: &Context<'_>, it: &TraitImpl<'_>, found: &mut
     }
 }
 
-pub(super) fn unfit_impl_head(cx: &Context<'_>, it: &TraitImpl<'_>, found: &mut Vec<Finding>) {
+pub(crate) fn unfit_impl_head(cx: &Context<'_>, it: &TraitImpl<'_>, found: &mut Vec<Finding>) {
     found.extend(header(cx, it.file, it.block).and_then(|at| unfit_header(cx, at, it.block, it.of)));
 }
 
-pub(super) fn missing_items(cx: &Context<'_>, it: &TraitImpl<'_>, found: &mut Vec<Finding>) {
+pub(crate) fn missing_items(cx: &Context<'_>, it: &TraitImpl<'_>, found: &mut Vec<Finding>) {
     let TraitImpl { file, block, of, .. } = *it;
     let own = block.items(cx.db);
     let is_missing = |it: &AssocItem| {

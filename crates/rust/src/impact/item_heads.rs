@@ -7,15 +7,16 @@ use std::sync::Arc;
 use ra_ap_hir::{Adt, Impl, ModuleDef, PathResolution, Semantics, Trait, Type};
 use ra_ap_ide::RootDatabase;
 use ra_ap_ide_db::defs::Definition;
-use ra_ap_syntax::ast::{self, HasGenericParams as _, HasName as _};
-use ra_ap_syntax::{AstNode as _, Edition, SourceFile, SyntaxKind, SyntaxNode};
+use ra_ap_syntax::ast::{HasGenericParams as _, HasName as _};
+use ra_ap_syntax::{AstNode as _, Edition, SourceFile, SyntaxKind, SyntaxNode, ast};
 
-use super::code::Code;
 use super::delta::Delta;
-use super::finding::Findings;
+use super::findings::Findings;
 use super::scope_changes::ScopeChanges;
-use super::unresolved::derived;
-use super::{generics, helpers, report};
+use super::unresolved_names::derived;
+use super::{generics, helper_attributes};
+use crate::checks::report;
+use crate::finding::code::Code;
 use crate::resolve::at;
 use crate::syntax::positions;
 use crate::syntax::positions::span;
@@ -24,7 +25,7 @@ use semdex_engine::files::File;
 use semdex_model::{ChangeKind, OutlineItem, Place, SymbolKind};
 use semdex_text::words::words;
 
-pub(super) fn unfit_heads(
+pub(crate) fn unfit_heads(
     cx: &Context<'_>,
     file: &Arc<File>,
     deltas: &[&Delta<'_>],
@@ -103,7 +104,7 @@ fn unfit_derives<'db>(cx: &Context<'db>, file: &Arc<File>, adt: &ast::Adt, out: 
     let name = adt.name().map(|it| span(it.syntax().text_range()).start);
     let chain = name.map(|it| file.outline().enclosing(it)).unwrap_or_default();
     let Some(item) = chain.last().filter(|it| Some(it.name_span.start) == name) else { return };
-    let derived_macros = helpers::derives_of(&cx.sema, adt);
+    let derived_macros = helper_attributes::derives_of(&cx.sema, adt);
     if derived_macros.iter().any(|it| !it.1) {
         return;
     }

@@ -3,8 +3,8 @@
 
 use ra_ap_syntax::{AstNode as _, Edition, NodeOrToken, SourceFile, SyntaxKind, SyntaxToken};
 
-use super::derive_expansion::OF_THE_COMPILER;
 use super::edit_context::EditContext;
+use crate::checks::derive_expansion::OF_THE_COMPILER;
 use crate::syntax::positions::text_size;
 use crate::syntax::{Rest, is_builtin};
 use semdex_engine::files::File;
@@ -20,7 +20,7 @@ const INERT_OF_FUNCTIONS: [&str; 2] = ["cold", "inline"];
 
 impl EditContext {
     /// Whether each text has the same meaning as before.
-    pub(super) fn is_layout(&self) -> bool {
+    pub(crate) fn is_layout(&self) -> bool {
         let mut both = self.olds.iter().zip(&self.news);
         both.all(|(old, new)| old.text == new.text || self.says_the_same(old, new).unwrap_or(false))
     }
@@ -163,7 +163,7 @@ fn owner(file: &File, at: usize) -> Option<&OutlineItem> {
 }
 
 /// Whether only the compiler reads the attributes of an item; `head` is the text before its name.
-pub(super) fn has_plain_attributes(head: &str) -> bool {
+pub(crate) fn has_plain_attributes(head: &str) -> bool {
     let words: Vec<SyntaxToken> = tokens(head).filter(|it| !it.kind().is_trivia()).collect();
     let mut from = 0;
     while let Some(at) = words[from..].iter().position(|it| it.kind() == SyntaxKind::POUND) {

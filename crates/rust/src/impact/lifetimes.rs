@@ -3,13 +3,13 @@
 
 use ra_ap_hir::{GenericDef, ModuleDef, PathResolution, Semantics};
 use ra_ap_ide::RootDatabase;
-use ra_ap_syntax::ast::{self, HasGenericArgs as _};
-use ra_ap_syntax::{AstNode, SyntaxNode, TextRange};
+use ra_ap_syntax::ast::HasGenericArgs as _;
+use ra_ap_syntax::{AstNode, SyntaxNode, TextRange, ast};
 
-use super::code::Code;
 use super::delta::Delta;
-use super::finding::Finding;
-use super::report;
+use crate::checks::report;
+use crate::finding::Finding;
+use crate::finding::code::Code;
 use crate::resolve::at;
 use crate::syntax::positions;
 use crate::syntax::positions::span;
@@ -18,7 +18,7 @@ use semdex_engine::files::File;
 use semdex_model::ChangeKind;
 
 /// The errors in the heads that an edit wrote.
-pub(super) fn elided_lifetimes(cx: &Context<'_>, file: &File, deltas: &[&Delta<'_>]) -> Vec<Finding> {
+pub(crate) fn elided_lifetimes(cx: &Context<'_>, file: &File, deltas: &[&Delta<'_>]) -> Vec<Finding> {
     let Some(id) = cx.file_id(&file.path) else { return Vec::new() };
     let is_written = |kind| matches!(kind, ChangeKind::Added | ChangeKind::Signature | ChangeKind::Type);
     let written = deltas.iter().filter(|it| is_written(it.kind));

@@ -7,67 +7,22 @@ use std::sync::Arc;
 use ra_ap_hir::Semantics;
 use ra_ap_ide::{FileId, RootDatabase};
 use ra_ap_ide_db::defs::{Definition, NameRefClass};
-use ra_ap_syntax::{AstNode as _, SyntaxNode, ast};
+use ra_ap_syntax::{AstNode as _, ast};
 
 use super::affected::ChangedSymbol;
-use super::anchors;
+use crate::checks::anchors;
+use crate::checks::expansions::MAX_MACROS;
 use crate::index::search::Occurrence;
-use crate::index::usages;
+use crate::names::definitions::as_assoc_item;
 use crate::resolve::paths;
-use crate::resolve::paths::as_assoc_item;
 use crate::syntax::positions;
+use crate::usages;
 use crate::view::Context;
 use semdex_text::words::words;
 
-/// The most levels of macros in macros that are followed.
-pub(super) const MAX_MACROS: usize = 3;
-
-/// Each node of a body, and of the macro expansions in it.
-pub(super) fn in_expansions(sema: &Semantics<'_, RootDatabase>, body: &SyntaxNode, visit: &mut dyn FnMut(&SyntaxNode)) {
-    in_expansions_to(sema, body, MAX_MACROS, visit);
-}
-
-/// Each node of a body and, on request, of the macro expansions in it, which have a mark.
-pub(super) fn in_body(
-    sema: &Semantics<'_, RootDatabase>,
-    body: &SyntaxNode,
-    expands: bool,
-    visit: &mut dyn FnMut(&SyntaxNode, bool),
-) {
-    for node in body.descendants() {
-        match ast::MacroCall::cast(node.clone()).filter(|_| expands) {
-            Some(call) => {
-                if let Some(expansion) = sema.expand_macro_call(&call) {
-                    in_expansions_to(sema, &expansion.value, MAX_MACROS - 1, &mut |it| visit(it, true));
-                }
-            }
-            None => visit(&node, false),
-        }
-    }
-}
-
-fn in_expansions_to(
-    sema: &Semantics<'_, RootDatabase>,
-    node: &SyntaxNode,
-    depth: usize,
-    visit: &mut dyn FnMut(&SyntaxNode),
-) {
-    for inner in node.descendants() {
-        match ast::MacroCall::cast(inner.clone()) {
-            Some(call) if depth > 0 => {
-                if let Some(expansion) = sema.expand_macro_call(&call) {
-                    in_expansions_to(sema, &expansion.value, depth - 1, visit);
-                }
-            }
-            Some(_) => {}
-            None => visit(&inner),
-        }
-    }
-}
-
 /// The bodies that these places may affect through macros: the body around each place, or the bodies around the calls
 /// of the macro whose definition contains the place.
-pub(super) fn follow_macros<'db>(
+pub(crate) fn follow_macros<'db>(
     cx: &Context<'db>,
     changed_symbol: &ChangedSymbol<'_>,
     places: &[Occurrence],
@@ -98,7 +53,7 @@ pub(super) fn follow_macros<'db>(
 }
 
 /// The calls of each macro whose definition contains one of these places.
-pub(super) fn calls_around<'db>(cx: &Context<'db>, places: &[Occurrence]) -> Vec<Vec<Occurrence>> {
+pub(crate) fn calls_around<'db>(cx: &Context<'db>, places: &[Occurrence]) -> Vec<Vec<Occurrence>> {
     let mut macros: Vec<Definition<'db>> = Vec::new();
     for it in places {
         macros.extend(macro_around(&cx.sema, it.id, it.at.start).filter(|it| !macros.contains(it)));
@@ -107,7 +62,7 @@ pub(super) fn calls_around<'db>(cx: &Context<'db>, places: &[Occurrence]) -> Vec
 }
 
 /// The macro whose definition contains an offset.
-pub(super) fn macro_around<'db>(
+pub(crate) fn macro_around<'db>(
     sema: &Semantics<'db, RootDatabase>,
     file: FileId,
     offset: usize,
@@ -117,7 +72,7 @@ pub(super) fn macro_around<'db>(
 }
 
 /// The call that names a macro.
-pub(super) fn call_at(sema: &Semantics<'_, RootDatabase>, file: FileId, offset: usize) -> Option<ast::MacroCall> {
+pub(crate) fn call_at(sema: &Semantics<'_, RootDatabase>, file: FileId, offset: usize) -> Option<ast::MacroCall> {
     positions::token(sema, file, offset)?.parent_ancestors().find_map(ast::MacroCall::cast)
 }
 

@@ -11,10 +11,10 @@ use super::edit_context::EditContext;
 use crate::view::Context;
 use semdex_model::ChangeKind;
 
-pub(super) type Modules = Vec<(Crate, Vec<Module>)>;
+pub(crate) type Modules = Vec<(Crate, Vec<Module>)>;
 
 /// The modules that a change may remove, directly or through macros, by their crates.
-pub(super) fn modules_at_stake(cx: &Context<'_>, deltas: &[(usize, Delta<'_>)], edit: &EditContext) -> Modules {
+pub(crate) fn modules_at_stake(cx: &Context<'_>, deltas: &[(usize, Delta<'_>)], edit: &EditContext) -> Modules {
     let is_seen = |index: usize| {
         !edit.scope_changes[index].is_empty() || deltas.iter().any(|it| it.0 == index && it.1.kind != ChangeKind::Body)
     };
@@ -25,7 +25,7 @@ pub(super) fn modules_at_stake(cx: &Context<'_>, deltas: &[(usize, Delta<'_>)], 
 }
 
 /// Whether all of them still exist.
-pub(super) fn are_there(db: &RootDatabase, modules: &Modules) -> bool {
+pub(crate) fn are_there(db: &RootDatabase, modules: &Modules) -> bool {
     modules.iter().all(|(krate, known)| {
         let now: HashSet<Module> = krate.modules(db).into_iter().collect();
         known.iter().all(|it| now.contains(it))

@@ -7,13 +7,13 @@ use std::sync::Arc;
 use ra_ap_ide::{FileId, RootDatabase};
 use ra_ap_ide_db::defs::Definition;
 
-use super::affected::{body_item_around, has_body};
 use super::delta::Delta;
 use super::edit_context::{EditContext, Side};
 use crate::LANGUAGE;
+use crate::checks::anchors::{body_item_around, has_body};
 use crate::index::FileSymbols;
 use crate::index::file_names::{Names, StoredResolution};
-use crate::index::names::{Key, Meaning};
+use crate::names::{Key, Meaning};
 use crate::resolve::symbols::is_test_at;
 use crate::resolve::{paths, symbols};
 use crate::view::Context;
@@ -29,13 +29,13 @@ const MAX_TESTS: usize = 100;
 const MAX_REACHED: usize = 4000;
 
 /// The nearest tests, and why there may be more.
-pub(super) struct Tests {
-    pub(super) found: Vec<ReachedTest>,
-    pub(super) missing: Option<&'static str>,
+pub(crate) struct Tests {
+    pub(crate) found: Vec<ReachedTest>,
+    pub(crate) missing: Option<&'static str>,
 }
 
 /// A test in the state before the change.
-pub(super) struct ReachedTest {
+pub(crate) struct ReachedTest {
     file: Arc<File>,
     id: FileId,
     /// The item that leads there.
@@ -52,7 +52,7 @@ struct Source<'c> {
     known: Arc<FileSymbols>,
 }
 
-pub(super) fn tests_reaching(cx: &Context<'_>, deltas: &[(usize, Delta<'_>)], edit: &EditContext) -> Tests {
+pub(crate) fn tests_reaching(cx: &Context<'_>, deltas: &[(usize, Delta<'_>)], edit: &EditContext) -> Tests {
     let mut tests = Tests { found: Vec::new(), missing: None };
     let mut sources = Vec::new();
     let mut is_whole = true;
@@ -162,7 +162,7 @@ fn and_original<'db>(db: &'db RootDatabase, key: Key) -> impl Iterator<Item = Ke
 }
 
 /// The tests at their positions after the change.
-pub(super) fn reported_tests(cx: &Context<'_>, tests: &Tests, edit: &EditContext, now: Side) -> Vec<Reaching> {
+pub(crate) fn reported_tests(cx: &Context<'_>, tests: &Tests, edit: &EditContext, now: Side) -> Vec<Reaching> {
     let reported = tests.found.iter().filter_map(|it| {
         let start = edit.moved(&it.file.path, it.at.start)?;
         let edited = edit.news.iter().find(|new| new.path == it.file.path);

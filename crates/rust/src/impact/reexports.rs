@@ -40,7 +40,7 @@ impl Import {
 }
 
 /// What the old text's imports bring in and no import of the new text brings in in the same way.
-pub(super) fn no_more_imported<'db>(cx: &Context<'db>, edit: &EditContext) -> Vec<Definition<'db>> {
+pub(crate) fn no_more_imported<'db>(cx: &Context<'db>, edit: &EditContext) -> Vec<Definition<'db>> {
     let mut gone: Vec<Definition<'db>> = Vec::new();
     for (index, (old, new)) in edit.olds.iter().zip(&edit.news).enumerate() {
         let is_read = !edit.scope_changes[index].is_empty() && !old.is_too_deep() && !new.is_too_deep();

@@ -6,26 +6,28 @@ use ra_ap_ide::RootDatabase;
 use ra_ap_syntax::SyntaxNode;
 
 use super::affected::ChangedSymbol;
-use super::code::{Code, Code::*, Phase};
 use super::edit_context::EditContext;
-use super::finding::{Finding, Findings, RawDiagnostic};
-use super::rule::{Change, EditedFile, NamedPlace, TraitImpl};
-use super::rule_id::RuleId;
+use super::findings::Findings;
+use super::rule_input::{Change, EditedFile, NamedPlace, TraitImpl};
 use super::{
-    bounds, constness, constructors, declared, entry, generics, gone, helpers, impls, item_heads, lifetimes, macros,
-    native, needs, objects, opaque, operators, patterns, projections, unresolved, unused, updates,
+    constness, declared, dyn_traits, generics, given_types, gone, helper_attributes, impls, item_heads, lifetimes,
+    removed_traits, unresolved_names, unused,
 };
+use crate::checks::{constructors, expansions, native, opaque, operators, patterns, projections};
+use crate::finding::code::Code::*;
+use crate::finding::code::{Code, Phase};
+use crate::finding::{Finding, RawDiagnostic, RuleId};
 use crate::syntax::positions;
 use crate::view::Context;
 use semdex_model::Role;
 
 impl RuleId {
-    pub(super) fn lists(self, code: Code) -> bool {
+    pub(crate) fn lists(self, code: Code) -> bool {
         RULES.iter().any(|it| it.id == self && it.codes.contains(&code))
     }
 
     /// Whether it is applied to bodies, in the state before as well as after.
-    pub(super) fn is_of_bodies(self) -> bool {
+    pub(crate) fn is_of_bodies(self) -> bool {
         RULES.iter().any(|it| it.id == self && matches!(it.check, Check::Body(_) | Check::Node { .. }))
     }
 }
@@ -132,7 +134,7 @@ pub(crate) const RULES: &[Rule] = &[
         about: "private fields that a literal takes from another value",
         codes: &[E0451],
         when: When::Always,
-        check: Check::Node { in_expansions: false, check: updates::unseen_in_updates },
+        check: Check::Node { in_expansions: false, check: constructors::unseen_in_updates },
     },
     Rule {
         id: RuleId::Overflow,
@@ -181,7 +183,7 @@ pub(crate) const RULES: &[Rule] = &[
         about: "traits that are no longer dyn compatible",
         codes: &[E0038],
         when: When::Always,
-        check: Check::Change(objects::dyn_incompatible),
+        check: Check::Change(dyn_traits::dyn_incompatible),
     },
     Rule {
         id: RuleId::Names,
@@ -198,7 +200,7 @@ pub(crate) const RULES: &[Rule] = &[
         about: "derives and traits that need a trait that a type no longer implements",
         codes: &[E0204, E0277, E0369],
         when: When::Symbol(|it| !it.lost.is_empty()),
-        check: Check::Symbol(needs::unmet_by_removed_traits),
+        check: Check::Symbol(removed_traits::unmet_by_removed_traits),
     },
     Rule {
         id: RuleId::Generics,
@@ -220,7 +222,9 @@ pub(crate) const RULES: &[Rule] = &[
         codes: &[Uncoded],
         when: When::Always,
         check: Check::Change(|cx, change, out| {
-            helpers::unread_helpers(cx, &change.affected.helpers, change.edit).into_iter().for_each(|it| out.add(it));
+            helper_attributes::unread_helpers(cx, &change.affected.helpers, change.edit)
+                .into_iter()
+                .for_each(|it| out.add(it));
         }),
     },
     Rule {
@@ -228,7 +232,7 @@ pub(crate) const RULES: &[Rule] = &[
         about: "unresolved names that an edit writes",
         codes: &[Uncoded, E0220, E0404, E0405, E0412, E0422, E0425, E0432, E0433, E0531, E0599, E0603],
         when: When::Always,
-        check: Check::Item(unresolved::unresolved_names),
+        check: Check::Item(unresolved_names::unresolved_names),
     },
     Rule {
         id: RuleId::Duplicates,
@@ -268,7 +272,7 @@ pub(crate) const RULES: &[Rule] = &[
         codes: &[E0601],
         when: When::Always,
         check: Check::Item(|cx, file, _, out| {
-            entry::without_main(cx, file.file, &file.deltas).into_iter().for_each(|it| out.add(it));
+            declared::without_main(cx, file.file, &file.deltas).into_iter().for_each(|it| out.add(it));
         }),
     },
     Rule {
@@ -276,7 +280,7 @@ pub(crate) const RULES: &[Rule] = &[
         about: "types given for associated types that do not meet their bounds",
         codes: &[E0277],
         when: When::Always,
-        check: Check::Change(|cx, change, out| bounds::unfit_types(cx, change.affected, change.edit, out)),
+        check: Check::Change(|cx, change, out| given_types::unfit_types(cx, change.affected, change.edit, out)),
     },
     Rule {
         id: RuleId::UnusedParameters,
@@ -295,7 +299,7 @@ pub(crate) const RULES: &[Rule] = &[
 ];
 
 /// Applies the rules for nodes to each node of a body, and of the macro expansions in it.
-pub(super) fn check_nodes(cx: &Context<'_>, body: &SyntaxNode, types_differ: bool, out: &mut Vec<RawDiagnostic>) {
+pub(crate) fn check_nodes(cx: &Context<'_>, body: &SyntaxNode, types_differ: bool, out: &mut Vec<RawDiagnostic>) {
     let is_asked = |it: &&Rule| types_differ || !matches!(it.when, When::TypesDiffer);
     let rules: Vec<_> = RULES
         .iter()
@@ -306,7 +310,7 @@ pub(super) fn check_nodes(cx: &Context<'_>, body: &SyntaxNode, types_differ: boo
         })
         .collect();
     let expands = rules.iter().any(|it| it.1);
-    macros::in_body(&cx.sema, body, expands, &mut |node, is_expanded| {
+    expansions::in_body(&cx.sema, body, expands, &mut |node, is_expanded| {
         for (id, _, check) in rules.iter().filter(|it| it.1 || !is_expanded) {
             let from = out.len();
             check(cx, node, out);
@@ -316,7 +320,7 @@ pub(super) fn check_nodes(cx: &Context<'_>, body: &SyntaxNode, types_differ: boo
 }
 
 /// The rules for whole bodies. Rules for constants are applied even if there are other errors.
-pub(super) fn check_body(cx: &Context<'_>, body: DefWithBody, of_constants: bool, out: &mut Vec<RawDiagnostic>) {
+pub(crate) fn check_body(cx: &Context<'_>, body: DefWithBody, of_constants: bool, out: &mut Vec<RawDiagnostic>) {
     for rule in RULES {
         let Check::Body(check) = rule.check else { continue };
         if rule.codes.iter().all(|it| it.phase() == Phase::Constants) == of_constants {
@@ -327,7 +331,7 @@ pub(super) fn check_body(cx: &Context<'_>, body: DefWithBody, of_constants: bool
     }
 }
 
-pub(super) fn check_impl(cx: &Context<'_>, of: &TraitImpl<'_>) -> Vec<Finding> {
+pub(crate) fn check_impl(cx: &Context<'_>, of: &TraitImpl<'_>) -> Vec<Finding> {
     let mut out: Vec<Finding> = Vec::new();
     for rule in RULES {
         let Check::Impl(check) = rule.check else { continue };
@@ -340,7 +344,7 @@ pub(super) fn check_impl(cx: &Context<'_>, of: &TraitImpl<'_>) -> Vec<Finding> {
 
 /// The rules for the change in the state after: for its symbols, the places that name them, its files, and the change
 /// as a whole.
-pub(super) fn check_change(cx: &Context<'_>, change: &Change<'_, '_>, out: &mut Findings<'_>) {
+pub(crate) fn check_change(cx: &Context<'_>, change: &Change<'_, '_>, out: &mut Findings<'_>) {
     let files = change.edit.news.iter().enumerate();
     let files = files.map(|(index, file)| {
         let deltas = change.deltas.iter().filter(|it| it.0 == index).map(|it| &it.1).collect();
@@ -372,7 +376,7 @@ pub(super) fn check_change(cx: &Context<'_>, change: &Change<'_, '_>, out: &mut 
 }
 
 /// The rules that are applied after following errors are settled.
-pub(super) fn check_late(cx: &Context<'_>, change: &Change<'_, '_>, new: &mut Vec<Finding>) {
+pub(crate) fn check_late(cx: &Context<'_>, change: &Change<'_, '_>, new: &mut Vec<Finding>) {
     let mut late: Vec<Finding> = Vec::new();
     for rule in RULES {
         let Check::Late(check) = rule.check else { continue };
@@ -397,4 +401,11 @@ fn places_of<'c, 'a>(
         Some(NamedPlace { changed_symbol, occurrence, token: positions::token(sema, occurrence.id, at)? })
     });
     now.collect()
+}
+
+impl Finding {
+    /// Checks that the table lists the code for this rule.
+    pub(crate) fn check(&self) {
+        debug_assert!(self.rule.lists(self.code), "{:?} finds {:?}, and does not list it", self.rule, self.code);
+    }
 }

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use ra_ap_hir::{ModuleDef, PathResolution};
 use ra_ap_syntax::{AstNode as _, Edition, SourceFile, ast};
 
-use super::affected::{body_item_around, has_body};
 use super::delta::Delta;
 use super::edit_context::EditContext;
+use crate::checks::anchors::{body_item_around, has_body};
 use crate::syntax::fingerprint::Fingerprint;
 use crate::syntax::{Rest, RestPart};
 use crate::view::Context;
@@ -47,12 +47,12 @@ const PLAIN_MACROS: [&str; 22] = [
 ];
 
 #[derive(Default)]
-pub(super) struct ScopeChanges {
+pub(crate) struct ScopeChanges {
     /// Any name may have a different meaning.
-    pub(super) all: bool,
+    pub(crate) all: bool,
     /// Only methods may have a different meaning, whatever their names are.
-    pub(super) only_methods: bool,
-    pub(super) names: BTreeSet<String>,
+    pub(crate) only_methods: bool,
+    pub(crate) names: BTreeSet<String>,
     /// Blocks of the new text whose heads have changed.
     blocks: Vec<Span>,
     /// The paths of added and removed imports.
@@ -60,7 +60,7 @@ pub(super) struct ScopeChanges {
 }
 
 impl ScopeChanges {
-    pub(super) fn new(old: &File, new: &File) -> ScopeChanges {
+    pub(crate) fn new(old: &File, new: &File) -> ScopeChanges {
         let (before, after) = (Rest::of(old.outline()), Rest::of(new.outline()));
         let mut scope_changes = ScopeChanges { all: !before.others().eq(after.others()), ..ScopeChanges::default() };
         if scope_changes.all {
@@ -77,21 +77,21 @@ impl ScopeChanges {
         scope_changes
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         !self.all && self.names.is_empty() && self.blocks.is_empty()
     }
 
-    pub(super) fn concerns(&self, text: &str) -> bool {
+    pub(crate) fn concerns(&self, text: &str) -> bool {
         self.all || self.names.iter().any(|name| occurrences(text, name).next().is_some())
     }
 
     /// The positions of the names in a text, in order.
-    pub(super) fn places<'t>(&'t self, text: &'t str) -> impl Iterator<Item = (usize, &'t str)> {
+    pub(crate) fn places<'t>(&'t self, text: &'t str) -> impl Iterator<Item = (usize, &'t str)> {
         self.names.iter().flat_map(move |name| occurrences(text, name).map(move |at| (at, name.as_str())))
     }
 
     /// The same, with the rest of the paths that begin with them.
-    pub(super) fn paths<'t>(&'t self, text: &'t str) -> impl Iterator<Item = (usize, &'t str)> {
+    pub(crate) fn paths<'t>(&'t self, text: &'t str) -> impl Iterator<Item = (usize, &'t str)> {
         self.places(text).flat_map(move |(at, name)| {
             let behind = Span::new(at, end_of_path(text, at + name.len()));
             words_at(text, behind)
@@ -99,17 +99,17 @@ impl ScopeChanges {
     }
 
     /// The words of the blocks whose heads have changed.
-    pub(super) fn in_blocks<'t>(&'t self, text: &'t str) -> impl Iterator<Item = (usize, &'t str)> {
+    pub(crate) fn in_blocks<'t>(&'t self, text: &'t str) -> impl Iterator<Item = (usize, &'t str)> {
         self.blocks.iter().flat_map(move |it| words_at(text, *it))
     }
 
     /// The beginnings of these blocks.
-    pub(super) fn heads(&self) -> impl Iterator<Item = usize> {
+    pub(crate) fn heads(&self) -> impl Iterator<Item = usize> {
         self.blocks.iter().map(|it| it.start)
     }
 
     /// The bodies of the new text that may have a different meaning now, by the positions of their names.
-    pub(super) fn bodies(&self, new: &File) -> BTreeSet<usize> {
+    pub(crate) fn bodies(&self, new: &File) -> BTreeSet<usize> {
         let mut bodies = BTreeSet::new();
         if self.all || !self.blocks.is_empty() {
             new.outline().walk(&mut |item| {
@@ -127,13 +127,13 @@ impl ScopeChanges {
 
 impl EditContext {
     /// The names that are added, removed or reached by another path, if nothing else is visible outside the files.
-    pub(super) fn names_found_elsewhere<'a>(&self, deltas: &[(usize, Delta<'a>)]) -> Option<BTreeSet<&'a str>> {
+    pub(crate) fn names_found_elsewhere<'a>(&self, deltas: &[(usize, Delta<'a>)]) -> Option<BTreeSet<&'a str>> {
         self.names_of_changed(deltas, is_plain)
     }
 
     /// The names that the paths of other items may no longer contain, or contain in a different form; `None` if that
     /// cannot be decided.
-    pub(super) fn names_printed_elsewhere<'a>(&self, deltas: &[(usize, Delta<'a>)]) -> Option<BTreeSet<&'a str>> {
+    pub(crate) fn names_printed_elsewhere<'a>(&self, deltas: &[(usize, Delta<'a>)]) -> Option<BTreeSet<&'a str>> {
         let is_meant = |kind| {
             let is_of_type = matches!(kind, SymbolKind::Field | SymbolKind::Variant | SymbolKind::Trait);
             is_plain(kind) || is_of_type || matches!(kind, SymbolKind::Struct | SymbolKind::Enum | SymbolKind::Union)
@@ -186,7 +186,7 @@ fn counted<'a>(parts: impl Iterator<Item = &'a RestPart>) -> BTreeMap<Fingerprin
 }
 
 /// The import of a trait affects the callers of its methods.
-pub(super) fn widen_by_imports(cx: &Context<'_>, edit: &mut EditContext) {
+pub(crate) fn widen_by_imports(cx: &Context<'_>, edit: &mut EditContext) {
     let EditContext { olds, news, scope_changes, .. } = edit;
     for ((old, new), scope_changes) in olds.iter().zip(news).zip(scope_changes).filter(|it| !it.1.all) {
         let meant: Vec<Option<PathResolution>> = scope_changes.imports.iter().map(|it| imported(cx, old, it)).collect();

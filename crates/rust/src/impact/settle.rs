@@ -3,22 +3,23 @@
 use std::collections::HashSet;
 
 use super::affected::AffectedSet;
-use super::broken_imports::UnresolvedImports;
+use super::broken_imports::{Imports, UnresolvedImports};
 use super::cascades::UnresolvedHead;
-use super::code::Code;
 use super::delta::Delta;
 use super::edit_context::EditContext;
-use super::finding::{Finding, Findings, Imports};
-use super::rule::Change;
-use super::unresolved::is_type;
+use super::findings::Findings;
+use super::rule_input::Change;
+use super::unresolved_names::is_type;
 use super::{cascades, rules};
+use crate::finding::Finding;
+use crate::finding::code::Code;
 use crate::view::Context;
 use semdex_model::{ChangeKind, OutlineItem, SymbolKind};
 use semdex_text::words::words;
 
 /// Adds the findings of the rules to the new errors, removes those that follow from others, and returns the following
 /// errors that have to be edited too.
-pub(super) fn apply_rules(
+pub(crate) fn apply_rules(
     cx: &Context<'_>,
     affected: &AffectedSet<'_>,
     deltas: &[(usize, Delta<'_>)],

@@ -8,26 +8,26 @@ use std::sync::Arc;
 use ra_ap_hir::{Adt, Function, InFile, ModuleDef, PathResolution, Semantics};
 use ra_ap_ide::{FileId, RootDatabase};
 use ra_ap_ide_db::defs::Definition;
-use ra_ap_syntax::ast::{self, HasGenericArgs as _, HasGenericParams as _, HasName as _, HasTypeBounds as _};
-use ra_ap_syntax::{AstNode, SyntaxKind, SyntaxNode};
+use ra_ap_syntax::ast::{HasGenericArgs as _, HasGenericParams as _, HasName as _, HasTypeBounds as _};
+use ra_ap_syntax::{AstNode, SyntaxKind, SyntaxNode, ast};
 
 use super::affected::{AffectedSet, ChangedSymbol};
-use super::code::Code;
 use super::delta::Delta;
 use super::edit_context::EditContext;
-use super::finding::Finding;
-use super::{anchors, macros, native, report};
-use crate::index::usages;
+use crate::checks::{anchors, expansions, native, report};
+use crate::finding::Finding;
+use crate::finding::code::Code;
 use crate::resolve::at;
 use crate::syntax::positions;
 use crate::syntax::positions::span;
+use crate::usages;
 use crate::view::Context;
 use semdex_model::{ChangeKind, Role, SymbolKind};
 
 /// Types that are mutable through a shared reference.
 const INVARIANT: [&str; 8] = ["Cell", "RefCell", "UnsafeCell", "OnceCell", "OnceLock", "Mutex", "RwLock", "AtomicPtr"];
 
-pub(super) fn note_unused_candidates<'db>(
+pub(crate) fn note_unused_candidates<'db>(
     cx: &Context<'db>,
     edit: &EditContext,
     deltas: &[(usize, Delta<'_>)],
@@ -121,7 +121,7 @@ pub(super) fn note_unused_candidates<'db>(
     }
 }
 
-pub(super) fn unused_parameters(
+pub(crate) fn unused_parameters(
     cx: &Context<'_>,
     affected: &AffectedSet<'_>,
     edit: &EditContext,
@@ -183,7 +183,7 @@ pub(super) fn unused_parameters(
                     affected.unused_candidates.names.contains(name.text())
                         && (is_there || name.syntax().ancestors().last() != root)
                 };
-                macros::in_expansions(&cx.sema, &body, &mut |node| {
+                expansions::in_expansions(&cx.sema, &body, &mut |node| {
                     let needed = unused.needed(node, &is_meant);
                     out.extend(needed.map(|(node, code)| {
                         report::raw_diagnostic(cx, &node, code, "type annotations needed".to_owned())
@@ -205,7 +205,7 @@ fn has_errors(cx: &Context<'_>, body: &SyntaxNode, new: &[Finding]) -> bool {
 /// Whether a body names a removed item: that is an error too, which may be reported elsewhere.
 fn names_gone(sema: &Semantics<'_, RootDatabase>, body: &SyntaxNode, gone: &HashSet<&str>) -> bool {
     let mut found = false;
-    macros::in_expansions(sema, body, &mut |node| {
+    expansions::in_expansions(sema, body, &mut |node| {
         found |= ast::NameRef::cast(node.clone()).is_some_and(|it| gone.contains(it.text()));
     });
     found

@@ -4,15 +4,15 @@
 use ra_ap_hir::{Adt, GenericDef, HirDisplay as _, ModuleDef, PathResolution, Semantics, Trait, Type};
 use ra_ap_ide::RootDatabase;
 use ra_ap_ide_db::defs::Definition;
-use ra_ap_syntax::ast::{self, HasGenericArgs as _, HasGenericParams as _, HasTypeBounds as _};
-use ra_ap_syntax::{AstNode as _, SyntaxNode};
+use ra_ap_syntax::ast::{HasGenericArgs as _, HasGenericParams as _, HasTypeBounds as _};
+use ra_ap_syntax::{AstNode as _, SyntaxNode, ast};
 
 use super::affected::AffectedSet;
-use super::bounds;
-use super::bounds::bound_path;
+use crate::checks::bounds;
+use crate::checks::bounds::bound_path;
 use crate::index::search::Occurrence;
-use crate::index::usages;
 use crate::syntax::positions;
+use crate::usages;
 use crate::view::Context;
 use semdex_model::Role;
 
@@ -24,13 +24,13 @@ struct Asked {
 }
 
 /// The parameters of a definition as written, with their bounds.
-pub(super) struct Parameters {
+pub(crate) struct Parameters {
     names: Vec<String>,
     asked: Vec<Vec<Asked>>,
     unsized_ones: Vec<bool>,
 }
 
-pub(super) fn parameters_of(sema: &Semantics<'_, RootDatabase>, of: GenericDef) -> Option<Parameters> {
+pub(crate) fn parameters_of(sema: &Semantics<'_, RootDatabase>, of: GenericDef) -> Option<Parameters> {
     let node: ast::AnyHasGenericParams = match of {
         GenericDef::Adt(it) => ast::AnyHasGenericParams::cast(sema.source(it)?.value.syntax().clone())?,
         GenericDef::Trait(it) => ast::AnyHasGenericParams::cast(sema.source(it)?.value.syntax().clone())?,
@@ -68,7 +68,7 @@ fn asked_of(sema: &Semantics<'_, RootDatabase>, bound: ast::TypeBound) -> Option
 }
 
 /// The first argument that does not meet a bound, and the trait of the bound.
-pub(super) fn unmet_bound<'db>(
+pub(crate) fn unmet_bound<'db>(
     sema: &Semantics<'db, RootDatabase>,
     parameters: &Parameters,
     given: &[Option<ast::Type>],
@@ -80,7 +80,7 @@ pub(super) fn unmet_bound<'db>(
 }
 
 /// The same for a constructed value, for which the compiler infers the arguments.
-pub(super) fn unmet_in_value<'db>(
+pub(crate) fn unmet_in_value<'db>(
     sema: &Semantics<'db, RootDatabase>,
     of: Adt,
     parameters: &Parameters,
@@ -93,7 +93,7 @@ pub(super) fn unmet_in_value<'db>(
 }
 
 /// The same for the result of a call, anywhere in its type.
-pub(super) fn unmet_in_result(
+pub(crate) fn unmet_in_result(
     sema: &Semantics<'_, RootDatabase>,
     of: Adt,
     parameters: &Parameters,
@@ -177,7 +177,7 @@ fn argument<'db>(
 }
 
 /// For a place in an alias, the places that name the alias: the compiler checks an alias where it is used.
-pub(super) fn through_alias(cx: &Context<'_>, place: &SyntaxNode) -> Option<Vec<Occurrence>> {
+pub(crate) fn through_alias(cx: &Context<'_>, place: &SyntaxNode) -> Option<Vec<Occurrence>> {
     let alias = place.ancestors().find_map(ast::TypeAlias::cast)?;
     let is_free = alias.syntax().parent().is_some_and(|it| !ast::AssocItemList::can_cast(it.kind()));
     let of = cx.sema.to_def(&alias).filter(|_| is_free)?;
@@ -186,7 +186,7 @@ pub(super) fn through_alias(cx: &Context<'_>, place: &SyntaxNode) -> Option<Vec<
 }
 
 /// Blocks within bodies that implement a trait: nothing outside the body knows them.
-pub(super) fn note_inner_blocks(cx: &Context<'_>, of: Trait, affected: &mut AffectedSet<'_>) {
+pub(crate) fn note_inner_blocks(cx: &Context<'_>, of: Trait, affected: &mut AffectedSet<'_>) {
     for it in usages::find(cx, &[Definition::Trait(of)]).into_iter().flat_map(|it| it.items) {
         let Some(token) = positions::token(&cx.sema, it.id, it.at.start) else { continue };
         let block = token.parent_ancestors().find_map(ast::Impl::cast);

@@ -3,8 +3,8 @@
 use ra_ap_ide::RootDatabase;
 use rustc_hash::FxHashMap;
 
-use super::names::{Meaning, Resolution, UnresolvedReason};
-use crate::invalidate::file_interface::FileInterface;
+use crate::file_interface::FileInterface;
+use crate::names::{Meaning, Resolution, UnresolvedReason};
 use semdex_model::{Role, Span};
 
 /// The meaning of one occurrence of a name.

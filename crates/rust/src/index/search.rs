@@ -7,9 +7,9 @@ use ra_ap_ide::{FileId, RootDatabase};
 use ra_ap_ide_db::defs::Definition;
 use rustc_hash::FxHashMap;
 
-use super::names::{Key, Meaning, Target};
 use super::postings::Postings;
-use crate::resolve::paths::text::plain_name;
+use crate::names::definitions::plain_name;
+use crate::names::{Key, Meaning, Target};
 use semdex_engine::files::File;
 use semdex_model::{Role, Span};
 use semdex_text::words::word_hash;
@@ -27,23 +27,23 @@ pub(crate) struct Occurrence {
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Search {
     /// The number of symbols in the query.
-    pub(super) definitions: usize,
+    pub(crate) definitions: usize,
     /// With the index in the query. Nothing can be resolved to a symbol that is not compiled.
-    pub(super) targets: Vec<(usize, Option<Target>)>,
+    pub(crate) targets: Vec<(usize, Option<Target>)>,
     /// Indices in `targets`, by the meanings that count as usages.
     by_key: FxHashMap<Key, Vec<usize>>,
-    pub(super) words: Vec<Word>,
+    pub(crate) words: Vec<Word>,
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct Word {
-    pub(super) text: String,
+pub(crate) struct Word {
+    pub(crate) text: String,
     /// Indices in `targets`.
-    pub(super) targets: Vec<usize>,
+    pub(crate) targets: Vec<usize>,
 }
 
 impl Word {
-    pub(super) fn is_keyword(&self) -> bool {
+    pub(crate) fn is_keyword(&self) -> bool {
         is_keyword(&self.text)
     }
 }
@@ -76,7 +76,7 @@ impl Search {
     }
 
     /// A search for unresolved places with this name.
-    pub(super) fn written(name: &str) -> Search {
+    pub(crate) fn written(name: &str) -> Search {
         let word = Word { text: plain_name(name).to_owned(), targets: vec![0] };
         Search { definitions: 1, targets: vec![(0, None)], words: vec![word], ..Search::default() }
     }
@@ -93,7 +93,7 @@ impl Search {
     }
 
     /// The same with these additional words, each for one of the definitions; `None` if there are no new ones.
-    pub(super) fn with_words<'w>(&self, words: impl Iterator<Item = (usize, &'w str)>) -> Option<Search> {
+    pub(crate) fn with_words<'w>(&self, words: impl Iterator<Item = (usize, &'w str)>) -> Option<Search> {
         let mut widened: Option<Search> = None;
         for (position, text) in words {
             let search = widened.as_ref().unwrap_or(self);
@@ -112,7 +112,7 @@ impl Search {
     }
 
     /// The targets of which a name with this meaning is a usage.
-    pub(super) fn meant_by(&self, meaning: &Meaning) -> impl Iterator<Item = usize> {
+    pub(crate) fn meant_by(&self, meaning: &Meaning) -> impl Iterator<Item = usize> {
         let original = (meaning.original != meaning.definition).then_some(meaning.original);
         let keys = std::iter::once(meaning.definition).chain(original);
         let near = keys.filter_map(|it| self.by_key.get(&it)).flatten();
@@ -120,7 +120,7 @@ impl Search {
     }
 
     /// The files that contain some of the words, each with these words.
-    pub(super) fn holders(&self, postings: &Postings) -> FxHashMap<FileId, Vec<usize>> {
+    pub(crate) fn holders(&self, postings: &Postings) -> FxHashMap<FileId, Vec<usize>> {
         let mut holders: FxHashMap<FileId, Vec<usize>> = FxHashMap::default();
         for (index, word) in self.words.iter().enumerate() {
             for file in postings.files(word_hash(&word.text)) {
@@ -134,7 +134,7 @@ impl Search {
     }
 
     /// The positions of these words in a file, in order.
-    pub(super) fn places<'a>(&'a self, file: &'a File, words: &[usize]) -> Vec<(usize, &'a Word)> {
+    pub(crate) fn places<'a>(&'a self, file: &'a File, words: &[usize]) -> Vec<(usize, &'a Word)> {
         let table = file.words();
         let of = |word: &'a Word| table.offsets(&file.text, &word.text).map(move |at| (at, word));
         let mut places: Vec<(usize, &Word)> = words.iter().map(|it| &self.words[*it]).flat_map(of).collect();

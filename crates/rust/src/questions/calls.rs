@@ -7,13 +7,12 @@ use ra_ap_hir::{Adt, StructKind, Variant};
 use ra_ap_ide::{FileId, RootDatabase};
 use ra_ap_ide_db::defs::Definition;
 
-use crate::LANGUAGE;
 use crate::index::file_names::StoredResolution;
-use crate::index::query::names_now;
-use crate::index::usages;
 use crate::resolve::symbols::is_test_at;
 use crate::resolve::{at, symbols};
+use crate::usages::names_now;
 use crate::view::Context;
+use crate::{LANGUAGE, usages};
 use semdex_engine::files::File;
 use semdex_model::{Answer, CallSite, Calls, OutlineItem, Role, Span, Symbol, SymbolKind};
 

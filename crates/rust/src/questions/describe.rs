@@ -7,13 +7,12 @@ pub(crate) mod package;
 use ra_ap_hir::{Adt, AssocItemContainer, Variant};
 use ra_ap_ide_db::defs::Definition;
 
-use crate::index::usages;
-use crate::index::usages::TargetUsages;
-use crate::resolve::origin::version_of;
-use crate::resolve::paths::as_assoc_item;
+use crate::names::definitions::as_assoc_item;
+use crate::resolve::paths::crates::version_of;
 use crate::resolve::{ResolvedSymbol, symbols};
+use crate::usages::TargetUsages;
 use crate::view::{Context, View};
-use crate::{questions, resolve};
+use crate::{questions, resolve, usages};
 use semdex_engine::Result;
 use semdex_model::{Answer, Description, Package, Symbol, SymbolQuery, UsagePage, Window};
 

@@ -8,7 +8,8 @@ use ra_ap_ide::{
 };
 
 use super::doubt::LinesWithErrors;
-use super::{coverage, doubt, missed};
+use super::{coverage, doubt};
+use crate::checks::unresolved_paths;
 use crate::resolve::symbols;
 use crate::syntax::nesting;
 use crate::syntax::positions::span;
@@ -76,7 +77,7 @@ pub(crate) fn diagnostics_of(cx: &Context<'_>, file: &Arc<File>) -> Result<Vec<D
     let mut diagnostics: Vec<Diagnostic> = sure.into_iter().filter_map(|it| to_model(cx, file, id, it)).collect();
     diagnostics.extend(doubt::instead_of(cx, file, id, &doubtful));
     let place = || format!("the paths of {}", file.path);
-    let missed = cx.unless_at_fault(place, || missed::unresolved_paths(cx, file, id));
+    let missed = cx.unless_at_fault(place, || unresolved_paths::unresolved_paths(cx, file, id));
     let is_reported = |it: &Diagnostic, known: &[Diagnostic]| known.iter().any(|known| known.place == it.place);
     for it in missed.into_iter().flatten() {
         if !is_reported(&it, &diagnostics) {
@@ -89,7 +90,7 @@ pub(crate) fn diagnostics_of(cx: &Context<'_>, file: &Arc<File>) -> Result<Vec<D
 }
 
 /// All diagnostics of rust-analyzer for a file, with its fixes as far as `fixes` requests them.
-pub(super) fn full(cx: &Context<'_>, id: FileId, fixes: AssistResolveStrategy) -> Result<Vec<RaDiagnostic>> {
+pub(crate) fn full(cx: &Context<'_>, id: FileId, fixes: AssistResolveStrategy) -> Result<Vec<RaDiagnostic>> {
     let config = DiagnosticsConfig {
         proc_macros_enabled: true,
         proc_attr_macros_enabled: true,
@@ -105,7 +106,7 @@ pub(super) fn full(cx: &Context<'_>, id: FileId, fixes: AssistResolveStrategy) -
 }
 
 /// Converts to the model's type; allowed lints are left out.
-pub(super) fn to_model(cx: &Context<'_>, file: &File, id: FileId, found: RaDiagnostic) -> Option<Diagnostic> {
+pub(crate) fn to_model(cx: &Context<'_>, file: &File, id: FileId, found: RaDiagnostic) -> Option<Diagnostic> {
     let severity = match found.severity {
         RaSeverity::Error => Severity::Error,
         RaSeverity::Warning => Severity::Warning,

@@ -5,11 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use ra_ap_hir::Semantics;
 use ra_ap_ide::{Diagnostic, FileId, RootDatabase};
-use ra_ap_syntax::ast::{self, HasName as _};
-use ra_ap_syntax::{AstNode as _, NodeOrToken, SyntaxKind, SyntaxNode};
+use ra_ap_syntax::ast::HasName as _;
+use ra_ap_syntax::{AstNode as _, NodeOrToken, SyntaxKind, SyntaxNode, ast};
 
 use crate::ENGINE;
-use crate::impact::{Code, anchors, errors, native, report};
+use crate::checks::{anchors, errors, native, report};
+use crate::finding::code::Code;
 use crate::syntax::positions;
 use crate::syntax::positions::span;
 use crate::view::Context;

@@ -3,11 +3,10 @@
 use ra_ap_ide::{AnalysisHost, FilePosition, RenameConfig};
 use ra_ap_ide_db::source_change::{FileSystemEdit, SourceChange};
 
-use crate::index::usages;
-use crate::resolve;
 use crate::resolve::ResolvedSymbol;
 use crate::syntax::positions::{span, text_size};
 use crate::view::{Context, View};
+use crate::{resolve, usages};
 use semdex_engine::{Result, Stop};
 use semdex_model::{Answer, Code, Error, Renaming, Rewrite, Role, Span, Symbol, SymbolQuery, UsagePage, Window};
 

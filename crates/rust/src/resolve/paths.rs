@@ -13,11 +13,8 @@
 //! place of the crate: `src/orphan.rs::name`.
 
 pub(crate) mod crates;
-pub(crate) mod definitions;
 pub(crate) mod detached;
 pub(crate) mod members;
-pub(crate) mod memo;
-pub(crate) mod text;
 pub(crate) mod type_paths;
 
 use std::sync::Arc;
@@ -25,11 +22,8 @@ use std::sync::Arc;
 use ra_ap_hir::Module;
 use ra_ap_ide_db::defs::Definition;
 
-pub(crate) use self::memo::{CrateNames, Item};
-use crate::index::names::Key;
+use crate::names::{Key, definitions};
 use crate::view::Context;
-pub(crate) use crates::TARGETS;
-pub(crate) use definitions::{as_assoc_item, assoc_definition, in_trait, module_definition};
 
 /// The position of a definition among those with the same container and name.
 struct Standing {
@@ -62,7 +56,7 @@ fn work_out_path_of<'db>(cx: &Context<'db>, definition: Definition<'db>) -> Opti
         return path_as_container(cx, definition);
     };
     let kind = if is_shared { format!("{}@", definitions::kind_word(cx.db, definition)) } else { String::new() };
-    Some(text::with_ordinal(format!("{kind}{container}::{name}"), ordinal))
+    Some(definitions::with_ordinal(format!("{kind}{container}::{name}"), ordinal))
 }
 
 /// The prefix of the paths of its members, before `::`.
@@ -81,7 +75,7 @@ pub(crate) fn path_as_container<'db>(cx: &Context<'db>, definition: Definition<'
             } else {
                 String::new()
             };
-            Some(text::with_ordinal(format!("{container}::{kind}{name}"), ordinal))
+            Some(definitions::with_ordinal(format!("{container}::{kind}{name}"), ordinal))
         }
     }
 }
@@ -101,7 +95,7 @@ fn standing_of<'db>(cx: &Context<'db>, definition: Definition<'db>) -> Option<St
         return Some(Standing { container, name, is_shared: false, ordinal });
     }
     let kind = definitions::kind_word(cx.db, definition);
-    let yields = |it: &Definition<'db>| text::is_named_first(definition) && matches!(it, Definition::Macro(_));
+    let yields = |it: &Definition<'db>| definitions::is_named_first(definition) && matches!(it, Definition::Macro(_));
     let is_shared = peers.iter().any(|it| definitions::kind_word(cx.db, *it) != kind && !yields(it));
     let mut alike: Vec<Definition<'db>> =
         peers.iter().copied().filter(|it| definitions::kind_word(cx.db, *it) == kind).collect();

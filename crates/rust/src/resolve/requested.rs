@@ -1,25 +1,25 @@
 //! Parses a symbol as a request writes it.
 
-use super::paths::TARGETS;
+use super::paths::crates::TARGETS;
 use super::types;
-use crate::resolve::paths::text::{ORDINAL, plain_name};
+use crate::names::definitions::{ORDINAL, plain_name};
 use semdex_model::{Code, Error, SymbolKind};
 
 /// The most segments, and the deepest brackets, of a path; no printed path has more.
 const MOST_SEGMENTS: usize = 64;
 const DEEPEST: usize = 32;
 
-pub(super) struct RequestedPath<'a> {
+pub(crate) struct RequestedPath<'a> {
     /// The text of the request.
-    pub(super) asked: &'a str,
+    pub(crate) asked: &'a str,
     /// The kind, in the forms of rustdoc's links: `fn@`, `struct@`, `f()`, `name!`.
-    pub(super) kind: Option<&'a str>,
-    pub(super) path: String,
+    pub(crate) kind: Option<&'a str>,
+    pub(crate) path: String,
 }
 
 impl RequestedPath<'_> {
     /// `invalid_request` for a text that cannot be a path.
-    pub(super) fn parse(symbol: &str) -> Result<RequestedPath<'_>, Error> {
+    pub(crate) fn parse(symbol: &str) -> Result<RequestedPath<'_>, Error> {
         let asked = symbol.trim();
         let (kind, path) = split_mark(asked);
         // Macros write `::std::vec`.
@@ -28,7 +28,7 @@ impl RequestedPath<'_> {
         Ok(RequestedPath { asked, kind, path: path.to_owned() })
     }
 
-    pub(super) fn fits(&self, kind: Option<SymbolKind>) -> bool {
+    pub(crate) fn fits(&self, kind: Option<SymbolKind>) -> bool {
         self.kind.is_none_or(|word| kind.is_some_and(|kind| is_of_kind(word, kind)))
     }
 }
@@ -42,14 +42,14 @@ pub(crate) fn query_of(query: &str) -> (Option<&str>, Vec<&str>, &str) {
 
 /// The part of a path between two `::`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Segment<'a> {
-    pub(super) kind: Option<&'a str>,
+pub(crate) struct Segment<'a> {
+    pub(crate) kind: Option<&'a str>,
     /// Without generics; a qualified one (`<Type as Trait>`) as a whole.
-    pub(super) name: &'a str,
+    pub(crate) name: &'a str,
     /// `<A, B>`, if given.
-    pub(super) arguments: &'a str,
+    pub(crate) arguments: &'a str,
     /// The number of an item among those with this path.
-    pub(super) ordinal: Option<usize>,
+    pub(crate) ordinal: Option<usize>,
 }
 
 impl Segment<'_> {
@@ -64,13 +64,13 @@ impl Segment<'_> {
                 || short_arguments(self.arguments) == short_arguments(asked.arguments))
     }
 
-    pub(super) fn is_qualified(&self) -> bool {
+    pub(crate) fn is_qualified(&self) -> bool {
         self.name.starts_with(['<', '['])
     }
 }
 
 /// The segments of a path. Bracketed text belongs to one segment; a turbofish is not a segment.
-pub(super) fn segments(path: &str) -> Vec<Segment<'_>> {
+pub(crate) fn segments(path: &str) -> Vec<Segment<'_>> {
     let is_turbofish = |(at, it): &(usize, &str)| *at > 0 && it.starts_with('<');
     parts(path).enumerate().filter(|it| !is_turbofish(it)).map(|it| segment(it.1)).collect()
 }
@@ -166,7 +166,7 @@ pub(crate) fn is_identifier(name: &str) -> bool {
 }
 
 /// `name~2`
-pub(super) fn split_ordinal(text: &str) -> (&str, Option<usize>) {
+pub(crate) fn split_ordinal(text: &str) -> (&str, Option<usize>) {
     let split = text.rsplit_once(ORDINAL).and_then(|(name, ordinal)| Some((name, ordinal.parse().ok()?)));
     split.map_or((text, None), |(name, ordinal)| (name, Some(ordinal)))
 }
@@ -190,12 +190,12 @@ fn split_mark(path: &str) -> (Option<&str>, &str) {
 }
 
 /// A path without the kind before it.
-pub(super) fn bare(path: &str) -> &str {
+pub(crate) fn bare(path: &str) -> &str {
     split_kind(path).1
 }
 
 /// A path's last segment as in outlines, which includes the names of `impl` blocks.
-pub(super) fn last_name(path: &str) -> String {
+pub(crate) fn last_name(path: &str) -> String {
     let (kind, path) = split_kind(path);
     let parts = segments(path);
     let Some(last) = parts.last() else { return String::new() };
@@ -206,7 +206,7 @@ pub(super) fn last_name(path: &str) -> String {
 }
 
 /// Splits `<ty as trait>`.
-pub(super) fn split_qualified(head: &str) -> Option<(&str, &str)> {
+pub(crate) fn split_qualified(head: &str) -> Option<(&str, &str)> {
     let inner = head.strip_prefix('<')?.strip_suffix('>')?;
     let at = outside_brackets(inner).find(|&at| inner[at..].starts_with(" as "))?;
     Some((inner[..at].trim(), inner[at + " as ".len()..].trim()))
@@ -214,7 +214,7 @@ pub(super) fn split_qualified(head: &str) -> Option<(&str, &str)> {
 
 /// Whether `full` may be written as `short`: by its last segments, or for a trait's implementation by the last segments
 /// of its type or trait. Numbers and generics may be omitted.
-pub(super) fn fits_end(full: &str, short: &str) -> bool {
+pub(crate) fn fits_end(full: &str, short: &str) -> bool {
     let (full, short) = (segments(bare(full)), segments(short));
     let names = |path: &[Segment<'_>], end: &[Segment<'_>]| {
         path.len() >= end.len() && path.iter().rev().zip(end.iter().rev()).all(|(segment, asked)| segment.may_be(asked))

@@ -10,7 +10,7 @@ use crate::syntax::nesting::too_deep;
 use crate::view::Context;
 
 /// Resolved at the file's own level, else in its inline modules.
-pub(super) fn seen_from<'db>(cx: &Context<'db>, file: &str, path: &str) -> Vec<Definition<'db>> {
+pub(crate) fn seen_from<'db>(cx: &Context<'db>, file: &str, path: &str) -> Vec<Definition<'db>> {
     let Some(id) = cx.file_id(file).filter(|it| cx.sema.file_to_module_def(*it).is_some()) else {
         return Vec::new();
     };

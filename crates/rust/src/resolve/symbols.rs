@@ -9,18 +9,18 @@ use ra_ap_ide_db::defs::Definition;
 use ra_ap_syntax::{AstNode as _, ast};
 use ra_ap_vfs::VfsPath;
 
-use super::origin::origin_of;
-use super::paths::Item;
+use super::paths::crates::origin_of;
 use super::{paths, walk};
 use crate::LANGUAGE;
+use crate::file_interface::file_interface;
 use crate::index::FileSymbols;
-use crate::index::names::Key;
 use crate::index::search::Search;
-use crate::invalidate::file_interface::file_interface;
+use crate::names::Key;
 use crate::resolve::paths::{crates, detached, type_paths};
 use crate::syntax::is_test_file_path;
 use crate::syntax::positions::span;
 use crate::view::Context;
+use crate::view::memo::Item;
 use semdex_engine::files::File;
 use semdex_model::{Outline, OutlineItem, Place, Span, Symbol, SymbolKind};
 

@@ -3,7 +3,7 @@
 
 /// A piece of a type: `&mut [krate::Pair]` has `&`, `mut`, `[`, `krate::Pair`, `]`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Piece {
+pub(crate) enum Piece {
     /// The segments of a path, or a keyword.
     Path(Vec<String>),
     Sign(&'static str),
@@ -13,7 +13,7 @@ pub(super) enum Piece {
 
 const SIGNS: [&str; 18] = ["->", "<", ">", "(", ")", "[", "]", "{", "}", "&", "*", ",", ";", "+", "=", "!", "?", "-"];
 
-pub(super) fn pieces(ty: &str) -> Vec<Piece> {
+pub(crate) fn pieces(ty: &str) -> Vec<Piece> {
     let mut found: Vec<Piece> = Vec::new();
     let mut rest = ty.trim_start();
     let mut continues = false;
@@ -83,7 +83,7 @@ fn push_sign(found: &mut Vec<Piece>, text: &str, first: char) {
 }
 
 /// Each path reduced to its last segment, without arguments, as outlines name it.
-pub(super) fn short(ty: &str) -> String {
+pub(crate) fn short(ty: &str) -> String {
     let mut kept: Vec<Piece> = Vec::new();
     let whole = pieces(ty);
     let mut rest = whole.as_slice();
@@ -110,7 +110,7 @@ fn is_word(character: char) -> bool {
 }
 
 /// The text of these pieces, with white space as in rustfmt.
-pub(super) fn written(pieces: &[Piece]) -> String {
+pub(crate) fn written(pieces: &[Piece]) -> String {
     let mut text = String::new();
     let mut follows_word = false;
     for piece in pieces {
@@ -137,11 +137,11 @@ pub(super) fn written(pieces: &[Piece]) -> String {
 }
 
 /// Whether a type may be written as `short`.
-pub(super) fn is_like(full: &str, short: &str) -> bool {
+pub(crate) fn is_like(full: &str, short: &str) -> bool {
     are_alike(&pieces(full), &pieces(short))
 }
 
-pub(super) fn are_alike(mut full: &[Piece], mut short: &[Piece]) -> bool {
+pub(crate) fn are_alike(mut full: &[Piece], mut short: &[Piece]) -> bool {
     loop {
         let bounds = [full, short].map(|it| it.first() == Some(&Piece::Sign("+")));
         if bounds == [true, false] {

@@ -5,16 +5,16 @@ use ra_ap_hir::{Adt, Crate, Impl, Trait, Type, import_map};
 use ra_ap_ide::RootDatabase;
 use ra_ap_ide_db::defs::Definition;
 
-use super::paths;
-use super::paths::{as_assoc_item, module_definition};
 use super::requested::{RequestedPath, Segment, fits_end, is_of_kind, segments, split_ordinal, split_qualified};
-use super::types::{self, Piece};
-use crate::resolve::paths::text::ORDINAL;
-use crate::resolve::paths::{crates, definitions, members, type_paths};
+use super::types::Piece;
+use super::{paths, types};
+use crate::names::definitions;
+use crate::names::definitions::{ORDINAL, as_assoc_item, module_definition};
+use crate::resolve::paths::{crates, members, type_paths};
 use crate::view::Context;
 use semdex_model::SymbolKind;
 
-pub(super) fn walk_written<'db>(cx: &Context<'db>, written: &RequestedPath<'_>) -> Vec<Definition<'db>> {
+pub(crate) fn walk_written<'db>(cx: &Context<'db>, written: &RequestedPath<'_>) -> Vec<Definition<'db>> {
     if written.kind != Some("impl") || written.path.starts_with('<') && split_qualified(&written.path).is_some() {
         return walk(cx, &written.path);
     }
@@ -88,7 +88,7 @@ fn name_with_ordinal(segment: &Segment<'_>) -> String {
     }
 }
 
-pub(super) fn walk_members<'db>(
+pub(crate) fn walk_members<'db>(
     cx: &Context<'db>,
     from: Definition<'db>,
     segments: &[Segment<'_>],

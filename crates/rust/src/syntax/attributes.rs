@@ -9,18 +9,18 @@ use super::docs::{DocFragment, render};
 const TEST_ATTRIBUTES: [&str; 4] = ["test", "bench", "rstest", "test_case"];
 
 #[derive(Debug, Default)]
-pub(super) struct Attributes {
-    pub(super) docs: Option<String>,
+pub(crate) struct Attributes {
+    pub(crate) docs: Option<String>,
     /// The function is a test.
-    pub(super) test: bool,
+    pub(crate) test: bool,
     /// `#[cfg(test)]`: the item and its contents exist only in tests.
-    pub(super) test_only: bool,
+    pub(crate) test_only: bool,
     /// `#[macro_export]`: a macro is visible outside its crate.
-    pub(super) macro_export: bool,
+    pub(crate) macro_export: bool,
 }
 
 impl Attributes {
-    pub(super) fn of(owner: &dyn HasAttrs) -> Attributes {
+    pub(crate) fn of(owner: &dyn HasAttrs) -> Attributes {
         let mut attributes = Attributes::default();
         let mut fragments = Vec::new();
         // A file has no outer attributes: those that no item follows belong to nothing.

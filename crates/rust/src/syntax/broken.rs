@@ -11,7 +11,7 @@ use super::source::Source;
 
 /// The items that a function swallowed: all items in a body that is never closed. If the brace of its `impl` closes the
 /// body, the items from the first method on.
-pub(super) fn strays_of_function(source: &Source, function: &ast::Fn) -> Vec<ast::Item> {
+pub(crate) fn strays_of_function(source: &Source, function: &ast::Fn) -> Vec<ast::Item> {
     if !source.is_broken() {
         return Vec::new();
     }
@@ -24,11 +24,11 @@ pub(super) fn strays_of_function(source: &Source, function: &ast::Fn) -> Vec<ast
 }
 
 /// The contents of an `impl` or trait block from the first item on that cannot be a member.
-pub(super) fn strays_of_members(members: &ast::AssocItemList) -> Vec<ast::Item> {
+pub(crate) fn strays_of_members(members: &ast::AssocItemList) -> Vec<ast::Item> {
     children::<ast::Item>(members.syntax()).skip_while(is_member).collect()
 }
 
-pub(super) fn is_member(item: &ast::Item) -> bool {
+pub(crate) fn is_member(item: &ast::Item) -> bool {
     matches!(item, ast::Item::Fn(_) | ast::Item::Const(_) | ast::Item::TypeAlias(_) | ast::Item::MacroCall(_))
 }
 
@@ -37,7 +37,7 @@ fn is_method(item: &ast::Item) -> bool {
 }
 
 /// Where an item ends without these strays.
-pub(super) fn end_before(node: &SyntaxNode, strays: &[ast::Item]) -> TextSize {
+pub(crate) fn end_before(node: &SyntaxNode, strays: &[ast::Item]) -> TextSize {
     match strays.first() {
         Some(stray) => last_word_before(node, stray.syntax().text_range().start()),
         None => end_of(node),
@@ -45,7 +45,7 @@ pub(super) fn end_before(node: &SyntaxNode, strays: &[ast::Item]) -> TextSize {
 }
 
 /// Where an item ends: in broken code the parser ends some with white space, or with a node without tokens.
-pub(super) fn end_of(node: &SyntaxNode) -> TextSize {
+pub(crate) fn end_of(node: &SyntaxNode) -> TextSize {
     let end = node.text_range().end();
     let ends_well = node.last_token().is_some_and(|token| !token.kind().is_trivia());
     if ends_well { end } else { last_word_before(node, end) }
@@ -60,11 +60,11 @@ fn last_word_before(node: &SyntaxNode, offset: TextSize) -> TextSize {
 }
 
 /// The range between two braces. `None` if one is missing.
-pub(super) fn between(open: Option<SyntaxToken>, close: Option<SyntaxToken>) -> Option<TextRange> {
+pub(crate) fn between(open: Option<SyntaxToken>, close: Option<SyntaxToken>) -> Option<TextRange> {
     let (start, end) = (open?.text_range().end(), close?.text_range().start());
     (start <= end).then(|| TextRange::new(start, end))
 }
 
-pub(super) fn children<N: AstNode>(node: &SyntaxNode) -> impl Iterator<Item = N> {
+pub(crate) fn children<N: AstNode>(node: &SyntaxNode) -> impl Iterator<Item = N> {
     node.children().filter_map(N::cast)
 }

@@ -6,7 +6,7 @@ use ra_ap_syntax::{AstNode, NodeOrToken, SyntaxElement, SyntaxKind, SyntaxNode, 
 const LONGEST_VALUE: usize = 60;
 
 /// The declaration without docs, attributes, comments and body. The braces of a type are kept as `{ … }`.
-pub(super) fn signature(item: &SyntaxNode) -> String {
+pub(crate) fn signature(item: &SyntaxNode) -> String {
     let mut line = OneLine::default();
     let mut elements = item.children_with_tokens();
     for element in elements.by_ref() {
@@ -166,15 +166,15 @@ fn makes_comma_redundant(token: &SyntaxToken) -> bool {
 }
 
 /// The name of an `impl` block.
-pub(super) struct ImplName {
+pub(crate) struct ImplName {
     /// `Type` or `Trait for Type`.
-    pub(super) name: String,
+    pub(crate) name: String,
     /// The container in the paths of its members: `Type` or `<Type as Trait>`.
-    pub(super) container: String,
-    pub(super) of_trait: bool,
+    pub(crate) container: String,
+    pub(crate) of_trait: bool,
 }
 
-pub(super) fn impl_name(item: &ast::Impl) -> ImplName {
+pub(crate) fn impl_name(item: &ast::Impl) -> ImplName {
     let self_type = item.self_ty().map_or_else(|| "_".to_owned(), |ty| type_name(ty.syntax()));
     match item.trait_().map(|ty| type_name(ty.syntax())) {
         Some(of) => {
@@ -187,7 +187,7 @@ pub(super) fn impl_name(item: &ast::Impl) -> ImplName {
 }
 
 /// A type as in paths: the last segment of each path, without generics, lifetimes and bounds.
-pub(super) fn type_name(ty: &SyntaxNode) -> String {
+pub(crate) fn type_name(ty: &SyntaxNode) -> String {
     let mut line = OneLine::default();
     let mut walk = ty.preorder_with_tokens();
     while let Some(event) = walk.next() {

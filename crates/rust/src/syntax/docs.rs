@@ -3,26 +3,26 @@
 use ra_ap_syntax::ast;
 
 /// One doc comment or `#[doc = "…"]`.
-pub(super) struct DocFragment {
+pub(crate) struct DocFragment {
     text: String,
     /// Written as a comment, in which a blank usually follows the marker.
     comment: bool,
 }
 
 impl DocFragment {
-    pub(super) fn comment(comment: &ast::Comment) -> Option<DocFragment> {
+    pub(crate) fn comment(comment: &ast::Comment) -> Option<DocFragment> {
         let (text, _) = comment.doc_comment()?;
         let text = if comment.kind().shape.is_block() { without_stars(text) } else { text.to_owned() };
         Some(DocFragment { text, comment: true })
     }
 
-    pub(super) fn attribute(text: String) -> DocFragment {
+    pub(crate) fn attribute(text: String) -> DocFragment {
         DocFragment { text, comment: false }
     }
 }
 
 /// `None` if there is no text.
-pub(super) fn render(fragments: &[DocFragment]) -> Option<String> {
+pub(crate) fn render(fragments: &[DocFragment]) -> Option<String> {
     // Attributes next to comments are taken to have no leading blank, unlike the comments.
     let any_comment = fragments.iter().any(|fragment| fragment.comment);
     let blank = |fragment: &DocFragment| usize::from(any_comment && !fragment.comment);

@@ -10,7 +10,7 @@ use super::broken::children;
 use super::source::Source;
 
 /// The imports of all modules of the file, without those in function bodies.
-pub(super) fn imports(source: &Source) -> Vec<Import> {
+pub(crate) fn imports(source: &Source) -> Vec<Import> {
     let mut leaves = Leaves { source, lines: LineIndex::new(source.text), imports: Vec::new() };
     leaves.items(children(source.tree.syntax()));
     leaves.imports

@@ -12,7 +12,7 @@ use super::broken::{between, children, end_before, end_of, is_member, strays_of_
 use super::declaration::{impl_name, signature};
 use super::source::Source;
 
-pub(super) fn items(source: &Source) -> Vec<OutlineItem> {
+pub(crate) fn items(source: &Source) -> Vec<OutlineItem> {
     let scope = Scope {
         container: Vec::new(),
         parent: Parent::Module,
@@ -361,7 +361,7 @@ fn start_of(node: &SyntaxNode) -> TextSize {
 
 /// An `impl` has no visibility of its own: it is visible where its type and its trait are. The text shows that only for
 /// types and traits next to it.
-pub(super) fn hide_impls_of_private_types(siblings: &mut [OutlineItem]) {
+pub(crate) fn hide_impls_of_private_types(siblings: &mut [OutlineItem]) {
     let private: HashSet<String> =
         siblings.iter().filter(|item| is_private_type(item)).map(|item| item.name.clone()).collect();
     if private.is_empty() {
@@ -382,7 +382,7 @@ pub(super) fn hide_impls_of_private_types(siblings: &mut [OutlineItem]) {
 }
 
 /// A type or a trait that is not public.
-pub(super) fn is_private_type(item: &OutlineItem) -> bool {
+pub(crate) fn is_private_type(item: &OutlineItem) -> bool {
     let type_or_trait = matches!(
         item.kind,
         SymbolKind::Struct | SymbolKind::Enum | SymbolKind::Union | SymbolKind::Trait | SymbolKind::Type

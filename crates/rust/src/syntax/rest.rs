@@ -61,7 +61,7 @@ pub(crate) struct RestPart {
     pub block: Option<Span>,
 }
 
-pub(super) fn rest(source: &Source<'_>) -> Vec<RestOf> {
+pub(crate) fn rest(source: &Source<'_>) -> Vec<RestOf> {
     source.tree.syntax().children().map(|it| rest_of(source, &it)).collect()
 }
 

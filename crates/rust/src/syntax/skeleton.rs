@@ -19,7 +19,7 @@ const MOST_MACRO_LINES: usize = 3;
 
 /// The skeleton, and for each of its lines the corresponding line of the file. Also sets the ends of the nodes in the
 /// skeleton.
-pub(super) fn skeleton(source: &Source, nodes: &mut [RestOf]) -> (String, Vec<usize>) {
+pub(crate) fn skeleton(source: &Source, nodes: &mut [RestOf]) -> (String, Vec<usize>) {
     let mut cutter = Cutter { source, cuts: Vec::new() };
     cutter.items(source.tree.syntax());
     assemble(source, cutter.cuts, nodes)

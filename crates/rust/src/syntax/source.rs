@@ -12,18 +12,18 @@ const BYTE_ORDER_MARK: char = '\u{feff}';
 /// as a name): the first edition that accepts the text is used.
 const EDITIONS: [Edition; 3] = [Edition::CURRENT, Edition::Edition2021, Edition::Edition2015];
 
-pub(super) struct Source<'a> {
+pub(crate) struct Source<'a> {
     /// The text as it is in the file.
-    pub(super) text: &'a str,
-    pub(super) tree: SourceFile,
-    pub(super) errors: Vec<SyntaxError>,
+    pub(crate) text: &'a str,
+    pub(crate) tree: SourceFile,
+    pub(crate) errors: Vec<SyntaxError>,
     /// Whether the latest edition accepts it.
-    pub(super) is_current: bool,
+    pub(crate) is_current: bool,
     offsets: Offsets,
 }
 
 impl<'a> Source<'a> {
-    pub(super) fn parse(text: &'a str) -> Source<'a> {
+    pub(crate) fn parse(text: &'a str) -> Source<'a> {
         let (parsed, offsets) = normalize(text);
         let mut best: Option<(Parse<SourceFile>, Vec<_>)> = None;
         let mut is_current = false;
@@ -57,25 +57,25 @@ impl<'a> Source<'a> {
         Source { text, tree, errors, is_current, offsets }
     }
 
-    pub(super) fn span(&self, range: TextRange) -> Span {
+    pub(crate) fn span(&self, range: TextRange) -> Span {
         self.offsets.span(range)
     }
 
-    pub(super) fn offset(&self, offset: TextSize) -> usize {
+    pub(crate) fn offset(&self, offset: TextSize) -> usize {
         self.offsets.file_offset(offset)
     }
 
     /// The offset of the first character that is not a byte order mark.
-    pub(super) fn start(&self) -> usize {
+    pub(crate) fn start(&self) -> usize {
         self.offsets.skipped
     }
 
     /// Empty if the span is not one of this text.
-    pub(super) fn slice(&self, span: Span) -> &'a str {
+    pub(crate) fn slice(&self, span: Span) -> &'a str {
         self.text.get(span.start..span.end).unwrap_or_default()
     }
 
-    pub(super) fn is_broken(&self) -> bool {
+    pub(crate) fn is_broken(&self) -> bool {
         !self.errors.is_empty()
     }
 }

@@ -253,7 +253,7 @@ fn modules_functions_values_and_macros() {
         r#"
 mod file;
 pub mod inner {
-    pub(super) async fn wait<
+    pub(crate) async fn wait<
         T,
     >(
         #[cfg(x)] first: T, // a comment
@@ -282,7 +282,7 @@ pub macro modern($x:expr) { $x }
         r#"
 module file: mod file
 module+ inner: pub mod inner
-  function inner::wait: pub(super) async fn wait<T>(first: T, (a, b): (u8, u8)) -> T where T: Copy
+  function inner::wait: pub(crate) async fn wait<T>(first: T, (a, b): (u8, u8)) -> T where T: Copy
     function inner::wait::nested: fn nested()
   impl+ inner::Thing: impl Thing
     function inner::Thing::f: fn f()

@@ -15,7 +15,7 @@ use super::{Rest, RestOf, imports, items, rest, skeleton};
 use semdex_model::{Detail, Outline, OutlineItem, Span};
 
 /// `None` if the whole file has to be parsed.
-pub(super) fn outline_after(old: &Outline, old_text: &str, text: &str) -> Option<Outline> {
+pub(crate) fn outline_after(old: &Outline, old_text: &str, text: &str) -> Option<Outline> {
     let old_rest = Rest::of(old);
     if !old_rest.is_current || !old.errors.is_empty() || memchr::memchr(b'\r', text.as_bytes()).is_some() {
         return None;

@@ -3,8 +3,10 @@
 
 use std::collections::BTreeSet;
 
-use super::truth::{self, Edit, Suite, hold};
-use crate::impact::{Code, RULES};
+use super::truth;
+use super::truth::{Edit, Suite, hold};
+use crate::finding::code::Code;
+use crate::impact::RULES;
 
 const FILES: &[(&str, &str)] = &[
     ("Cargo.toml", "[package]\nname = \"judged\"\nversion = \"0.1.0\"\nedition = \"2021\"\n[workspace]\n"),

@@ -5,7 +5,7 @@ use std::sync::PoisonError;
 use ra_ap_hir::{Crate, ModuleDef, ScopeDef};
 
 use super::{Loaded, MANIFEST, REAL, fixture, query};
-use crate::resolve::paths::module_definition;
+use crate::names::definitions::module_definition;
 use crate::resolve::symbols;
 use crate::view::Context;
 use semdex_engine::Stop;

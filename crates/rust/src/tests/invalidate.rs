@@ -1,15 +1,15 @@
 //! A changed declaration affects what names it, and nothing that stays known is wrong afterwards.
 
-use crate::impact::errors;
 use ra_ap_ide::FileId;
 use ra_ap_ide_db::base_db::SourceDatabase as _;
 
 use super::*;
 use crate::LANGUAGE;
-use crate::index::FileErrors;
+use crate::checks::errors;
+use crate::finding::file_errors::FileErrors;
 use crate::index::file_names::{Names, StoredResolution};
-use crate::index::names::Key;
 use crate::index::query::names_of;
+use crate::names::Key;
 use crate::resolve::symbols;
 use crate::view::Context;
 use semdex_model::Diagnostic;

@@ -7,8 +7,9 @@ use ra_ap_ide_db::defs::Definition;
 
 use super::names::round_trip;
 use super::{REAL, fixture, load, query};
+use crate::names::definitions::{assoc_definition, module_definition};
 use crate::resolve;
-use crate::resolve::paths::{assoc_definition, members, module_definition};
+use crate::resolve::paths::members;
 use crate::resolve::symbols;
 use crate::view::Context;
 

@@ -8,8 +8,8 @@ use std::process::Command;
 use ra_ap_paths::{AbsPathBuf, Utf8PathBuf};
 use serde::Deserialize;
 
-use crate::engine::load::tools::{Patience, Tools};
-use crate::engine::load::workspace::{LOCK_FILE_ELSEWHERE, lock_at};
+use crate::load::tools::{Patience, Tools};
+use crate::load::workspace::{LOCK_FILE_ELSEWHERE, lock_at};
 use semdex_config::Features;
 use semdex_engine::verify::{Job, normal};
 

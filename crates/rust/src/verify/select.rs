@@ -8,7 +8,7 @@ use super::cargo::{Package, Target, Workspace};
 use super::messages::Artifact;
 use super::{Build, doctest};
 use crate::LANGUAGE;
-use crate::engine::load::tools::Tools;
+use crate::load::tools::Tools;
 use semdex_engine::verify::{Job, Report};
 use semdex_process::process_group;
 use semdex_process::process_group::lines::{Stream, Streams};

@@ -7,13 +7,14 @@ use ra_ap_ide::RootDatabase;
 use ra_ap_ide_db::defs::Definition;
 
 use super::examples::Fences;
+use crate::names::definitions::module_definition;
 use crate::resolve::paths;
-use crate::resolve::paths::{module_definition, type_paths};
+use crate::resolve::paths::type_paths;
 use crate::view::Context;
 use semdex_model::Symbol;
 
 /// The docs of the text; if attributes add more (a file, a macro's output), the docs that the compiler reads.
-pub(super) fn docs_in_full<'db>(db: &'db RootDatabase, symbol: &Symbol, definition: Definition<'db>) -> Option<String> {
+pub(crate) fn docs_in_full<'db>(db: &'db RootDatabase, symbol: &Symbol, definition: Definition<'db>) -> Option<String> {
     let krate = definition.krate(db);
     // A block has no docs, and rust-analyzer would return the docs of its type.
     let is_block = matches!(definition, Definition::SelfType(_));
@@ -27,7 +28,7 @@ pub(super) fn docs_in_full<'db>(db: &'db RootDatabase, symbol: &Symbol, definiti
 }
 
 /// Docs in which each link to an item has the item's path as target.
-pub(super) fn with_paths<'db>(cx: &Context<'db>, definition: Definition<'db>, docs: &str) -> String {
+pub(crate) fn with_paths<'db>(cx: &Context<'db>, definition: Definition<'db>, docs: &str) -> String {
     let labels: HashSet<&str> =
         docs.lines().filter_map(|line| Some(line.trim_start().strip_prefix('[')?.split_once("]:")?.0)).collect();
     let mut fences = Fences::default();

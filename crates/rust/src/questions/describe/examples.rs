@@ -3,9 +3,9 @@
 use ra_ap_ide::FileId;
 
 use crate::index::search::Occurrence;
-use crate::index::usages::TargetUsages;
 use crate::resolve::symbols;
 use crate::resolve::symbols::is_test_at;
+use crate::usages::TargetUsages;
 use crate::view::Context;
 use semdex_model::{Example, ExampleOrigin, OutlineItem, Symbol, SymbolKind};
 
@@ -14,7 +14,7 @@ const MAX_OF_AN_ORIGIN: usize = 3;
 const MAX_LINES: usize = 60;
 
 /// The Rust code in docs, without the lines that rustdoc hides.
-pub(super) fn doctests(cx: &Context<'_>, symbol: &Symbol, docs: &str) -> Vec<Example> {
+pub(crate) fn doctests(cx: &Context<'_>, symbol: &Symbol, docs: &str) -> Vec<Example> {
     let lines = fence_lines(cx, symbol);
     let rust_blocks = blocks(docs).into_iter().enumerate().filter(|(_, it)| it.is_rust);
     rust_blocks
@@ -48,7 +48,7 @@ fn fence_lines(cx: &Context<'_>, symbol: &Symbol) -> Vec<usize> {
 }
 
 /// The shortest functions that use it: tests first, then examples of the package, then any.
-pub(super) fn uses(cx: &Context<'_>, symbol: &Symbol, found: &TargetUsages) -> Vec<Example> {
+pub(crate) fn uses(cx: &Context<'_>, symbol: &Symbol, found: &TargetUsages) -> Vec<Example> {
     let mut uses: Vec<(FileId, &OutlineItem, ExampleOrigin, &Occurrence)> = Vec::new();
     for usage in &found.items {
         let chain = usage.file.outline().enclosing(usage.at.start);
@@ -93,17 +93,17 @@ pub(super) fn uses(cx: &Context<'_>, symbol: &Symbol, found: &TargetUsages) -> V
 
 /// Which lines of a Markdown text are code.
 #[derive(Default)]
-pub(super) struct Fences {
+pub(crate) struct Fences {
     open: Option<(char, usize)>,
 }
 
 impl Fences {
-    pub(super) fn is_open(&self) -> bool {
+    pub(crate) fn is_open(&self) -> bool {
         self.open.is_some()
     }
 
     /// Whether the next line belongs to a code block, its fences included.
-    pub(super) fn is_code(&mut self, line: &str) -> bool {
+    pub(crate) fn is_code(&mut self, line: &str) -> bool {
         let trimmed = line.trim();
         let mark = trimmed.chars().next().filter(|it| matches!(it, '`' | '~')).unwrap_or(' ');
         let length = trimmed.chars().take_while(|it| *it == mark).count();

@@ -6,16 +6,16 @@ use ra_ap_ide_db::defs::Definition;
 
 use super::docs;
 use crate::LANGUAGE;
-use crate::resolve::origin::{origin_of, version_of};
-use crate::resolve::paths::definitions::assoc_definition;
-use crate::resolve::paths::text::{is_named_first, plain_name};
-use crate::resolve::paths::{definitions, members, module_definition};
-use crate::resolve::{miss, paths, symbols, walk, well_formed};
+use crate::names::definitions;
+use crate::names::definitions::{assoc_definition, is_named_first, module_definition, plain_name};
+use crate::resolve::paths::crates::{origin_of, version_of};
+use crate::resolve::paths::members;
+use crate::resolve::{paths, suggestions, symbols, walk, well_formed};
 use crate::view::Context;
 use semdex_engine::Result;
 use semdex_model::{Answer, Package, Symbol};
 
-pub(super) fn package_named(cx: &Context<'_>, name: &str) -> Result<Answer<Package>> {
+pub(crate) fn package_named(cx: &Context<'_>, name: &str) -> Result<Answer<Package>> {
     well_formed(name)?;
     let found = walk::walk(cx, name).into_iter().find_map(|definition| match definition {
         Definition::Module(module) => Some(module),
@@ -24,7 +24,7 @@ pub(super) fn package_named(cx: &Context<'_>, name: &str) -> Result<Answer<Packa
     });
     match found {
         Some(module) => Ok(Answer { value: package(cx, module), coverage: cx.coverage(false) }),
-        None => Err(miss::unknown_package(cx, name).into()),
+        None => Err(suggestions::unknown_package(cx, name).into()),
     }
 }
 

@@ -8,13 +8,15 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
 
 use ra_ap_hir::Crate;
 use ra_ap_ide_db::base_db::CrateOrigin;
 
-use super::memo::CrateNames;
-use super::text::{plain_name, with_ordinal};
+use crate::index::CrateNames;
+use crate::names::definitions::{plain_name, with_ordinal};
 use crate::view::Context;
+use semdex_model::Origin;
 
 /// The kinds of targets, as they are written before `@`.
 pub(crate) const TARGETS: [&str; 6] = ["lib", "bin", "example", "test", "bench", "build"];
@@ -205,4 +207,31 @@ fn declared_kind(manifest: &toml::Table, path: &str) -> Option<&'static str> {
         manifest.get(*kind).and_then(toml::Value::as_array).is_some_and(|targets| targets.iter().any(is_path))
     };
     ["bin", "example", "test", "bench"].into_iter().find(listed)
+}
+
+/// The origin of a file that answers name by its absolute path.
+pub(crate) fn origin_of(cx: &Context<'_>, krate: Crate, file: &str) -> Option<Arc<Origin>> {
+    if !file.starts_with('/') {
+        return None;
+    }
+    let env = krate.base().env(cx.db);
+    let package = env.get("CARGO_PKG_NAME").unwrap_or_else(|| crate_name(cx, krate));
+    let root = env.get("CARGO_MANIFEST_DIR").filter(|it| !it.is_empty()).unwrap_or_else(|| directory(cx, krate));
+    Some(Arc::new(Origin { package, version: version_of(cx, krate), root }))
+}
+
+/// The version in Cargo's metadata. The packages of the standard library have none; for them it is the toolchain's.
+pub(crate) fn version_of(cx: &Context<'_>, krate: Crate) -> Option<String> {
+    match krate.origin(cx.db) {
+        CrateOrigin::Lang(_) => krate.base().workspace_data(cx.db).toolchain.as_ref().map(ToString::to_string),
+        _ => krate.version(cx.db),
+    }
+}
+
+/// The directory of a package that is missing from Cargo's metadata: the parent of `src`, else the directory of the
+/// crate's root file.
+fn directory(cx: &Context<'_>, krate: Crate) -> String {
+    let file = cx.name_of(krate.root_file(cx.db)).unwrap_or_default();
+    let directory = file.rsplit_once('/').map_or("", |it| it.0);
+    directory.strip_suffix("/src").unwrap_or(directory).to_owned()
 }

@@ -12,13 +12,13 @@ use ra_ap_ide_db::defs::Definition;
 use ra_ap_syntax::{AstNode as _, SyntaxNode, ast};
 use rustc_hash::FxHashSet;
 
-use super::definitions::module_definition;
-use super::memo::Item;
-use super::text::{plain_name, with_ordinal};
-use super::{definitions, members, type_paths};
+use super::{members, type_paths};
+use crate::names::definitions;
+use crate::names::definitions::{module_definition, plain_name, with_ordinal};
 use crate::resolve::{at, paths, walk};
 use crate::syntax::positions::{span, text_size, tokens_at};
 use crate::view::Context;
+use crate::view::memo::Item;
 use crate::{LANGUAGE, syntax};
 use semdex_engine::files::File;
 use semdex_model::{OutlineItem, SymbolKind};
@@ -199,7 +199,7 @@ fn rank<'db>(cx: &Context<'db>, item: &Item<'db>, name: &str, container: &str) -
 }
 
 /// The same for a definition that is not a member of its container.
-pub(super) fn rank_among_detached<'db>(
+pub(crate) fn rank_among_detached<'db>(
     cx: &Context<'db>,
     definition: Definition<'db>,
     container: &str,

@@ -5,13 +5,14 @@ use std::rc::Rc;
 use ra_ap_hir::{Adt, Crate, Impl, Module, ScopeDef, Semantics, Type};
 use ra_ap_ide::RootDatabase;
 use ra_ap_ide_db::defs::{Definition, NameClass};
-use ra_ap_syntax::ast::{self, HasName as _};
-use ra_ap_syntax::{AstNode as _, SyntaxNode, WalkEvent};
+use ra_ap_syntax::ast::HasName as _;
+use ra_ap_syntax::{AstNode as _, SyntaxNode, WalkEvent, ast};
 
-use super::definitions::{assoc_definition, module_definition};
-use super::memo::Members;
-use super::{definitions, type_paths};
+use super::type_paths;
+use crate::names::definitions;
+use crate::names::definitions::{assoc_definition, module_definition, plain_name};
 use crate::view::Context;
+use crate::view::memo::Members;
 
 /// The members that a definition itself declares: no re-exports, and for a type none of a trait's.
 pub(crate) fn members_of<'db>(cx: &Context<'db>, container: Definition<'db>) -> Rc<Members<'db>> {
@@ -171,7 +172,7 @@ pub(crate) fn reachable<'db>(cx: &Context<'db>, from: Definition<'db>, name: &st
 }
 
 fn in_scope<'db>(db: &'db RootDatabase, module: Module, name: &str, found: &mut Vec<Definition<'db>>) {
-    let named = module.scope(db, None).into_iter().filter(|(it, _)| super::text::plain_name(it.as_str()) == name);
+    let named = module.scope(db, None).into_iter().filter(|(it, _)| plain_name(it.as_str()) == name);
     for (_, it) in named {
         let ScopeDef::ModuleDef(it) = it else { continue };
         let definition = module_definition(it);

@@ -6,9 +6,9 @@ use ra_ap_hir::{Crate, DisplayTarget, HirDisplay as _, Impl, Trait, Type};
 use ra_ap_ide::RootDatabase;
 use ra_ap_ide_db::defs::Definition;
 
-use super::definitions::ImplementedTrait;
-use super::text::with_ordinal;
-use super::{definitions, detached, members};
+use super::{detached, members};
+use crate::names::definitions;
+use crate::names::definitions::{ImplementedTrait, with_ordinal};
 use crate::resolve::paths;
 use crate::syntax;
 use crate::view::Context;
@@ -35,7 +35,7 @@ pub(crate) fn impl_path(cx: &Context<'_>, it: Impl) -> String {
 }
 
 /// The path of the block itself.
-pub(super) fn impl_block_path(cx: &Context<'_>, it: Impl) -> String {
+pub(crate) fn impl_block_path(cx: &Context<'_>, it: Impl) -> String {
     if definitions::trait_of(&cx.sema, it).is_some() {
         return impl_path(cx, it);
     }
@@ -73,12 +73,12 @@ fn trait_impl_path(cx: &Context<'_>, it: Impl, of: &ImplementedTrait) -> String 
     with_ordinal(path, ordinal)
 }
 
-pub(super) fn plain_trait_impl_path(cx: &Context<'_>, it: Impl, of: &ImplementedTrait) -> String {
+pub(crate) fn plain_trait_impl_path(cx: &Context<'_>, it: Impl, of: &ImplementedTrait) -> String {
     impl_with(cx, it, of, Arguments::None)
 }
 
 /// Whether a path leads to an implementation by its trait and type.
-pub(super) fn is_listed_impl(cx: &Context<'_>, it: Impl) -> bool {
+pub(crate) fn is_listed_impl(cx: &Context<'_>, it: Impl) -> bool {
     let Some(of) = definitions::trait_of(&cx.sema, it) else { return false };
     let plain = impl_with(cx, it, &of, Arguments::None);
     impls_alike(cx, it, &of, &plain).contains(&it)
@@ -155,7 +155,7 @@ pub(crate) fn type_of(cx: &Context<'_>, it: Impl) -> String {
     type_of_block(cx, it, false)
 }
 
-pub(super) fn type_with_arguments(cx: &Context<'_>, it: Impl) -> String {
+pub(crate) fn type_with_arguments(cx: &Context<'_>, it: Impl) -> String {
     type_of_block(cx, it, true)
 }
 

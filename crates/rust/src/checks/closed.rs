@@ -1,0 +1,169 @@
+//! Whether all possible declarations of a module are known: only then is a name that is not among them unresolved for
+//! the compiler too.
+
+use ra_ap_hir::{Adt, InFile, Module, ModuleDef, PathResolution, Semantics};
+use ra_ap_ide::RootDatabase;
+use ra_ap_syntax::ast::{HasAttrs as _, HasName as _};
+use ra_ap_syntax::{AstNode as _, SyntaxNode, ast};
+
+use super::derive_expansion::OF_THE_COMPILER;
+use super::lookup::{brought_by, nodes_in};
+use crate::syntax::is_read_by_tools;
+use crate::view::Context;
+use semdex_text::words::occurrences;
+
+/// The most levels of macros in macros that are followed.
+const MAX_MACROS: usize = 3;
+
+/// What may declare a name, as far as it was checked.
+pub(crate) struct Closed<'c, 'db> {
+    cx: &'c Context<'db>,
+    name: &'c str,
+    seen: Vec<Module>,
+}
+
+impl<'c, 'db> Closed<'c, 'db> {
+    pub(crate) fn new(cx: &'c Context<'db>, name: &'c str) -> Closed<'c, 'db> {
+        Closed { cx, name, seen: Vec::new() }
+    }
+
+    /// Whether no unknown declaration of the name can exist in a module, or in one that it imports by a glob.
+    pub(crate) fn module(&mut self, module: Module) -> bool {
+        if self.seen.contains(&module) {
+            return true;
+        }
+        self.seen.push(module);
+        let file = module.definition_source_file_id(self.cx.db).file_id();
+        let file = file.map(|it| it.file_id(self.cx.db)).and_then(|it| self.cx.name_of(it));
+        if file.is_none_or(|it| self.cx.files.get(&it).is_none()) {
+            // Dependencies may be built with other settings; the standard library is fixed.
+            return module.krate(self.cx.db).is_builtin(self.cx.db);
+        }
+        nodes_in(&self.cx.sema, module).all(|it| self.node(&it, module, MAX_MACROS))
+    }
+
+    /// The same for the blocks of code around a node.
+    pub(crate) fn blocks(&mut self, within: &SyntaxNode, module: Module) -> bool {
+        let lists = within.ancestors().filter(|it| ast::StmtList::can_cast(it.kind()));
+        let nodes = lists.flat_map(|it| it.children());
+        nodes.into_iter().all(|it| match ast::MacroCall::cast(it.clone()).or_else(|| called(&it)) {
+            Some(call) => self.cx.sema.resolve_macro_call(&call).is_some(),
+            None => !ast::Item::can_cast(it.kind()) || self.node(&it, module, MAX_MACROS),
+        })
+    }
+
+    fn node(&mut self, node: &SyntaxNode, module: Module, depth: usize) -> bool {
+        let Some(item) = ast::Item::cast(node.clone()) else { return true };
+        let is_conditional = item.attrs().any(|it| it.syntax().text().to_string().contains("cfg"));
+        if is_conditional && self.may_bring(&item) || !self.has_known_attributes(&item) {
+            return false;
+        }
+        match item {
+            ast::Item::Use(it) => it.use_tree().is_none_or(|it| self.import(&it, module)),
+            ast::Item::ExternCrate(_) | ast::Item::ExternBlock(_) => !is_conditional_within(node) || !self.says(node),
+            ast::Item::MacroCall(call) => self.call(&call, module, depth),
+            _ => true,
+        }
+    }
+
+    /// Whether an item may bring in the name when `cfg` enables it.
+    fn may_bring(&self, item: &ast::Item) -> bool {
+        let is_it = |it: Option<ast::Name>| it.is_some_and(|it| it.text().trim_start_matches("r#") == self.name);
+        match item {
+            ast::Item::Const(it) => is_it(it.name()),
+            ast::Item::Enum(it) => is_it(it.name()),
+            ast::Item::Fn(it) => is_it(it.name()),
+            ast::Item::Impl(_) | ast::Item::MacroRules(_) | ast::Item::AsmExpr(_) => false,
+            ast::Item::Module(it) => is_it(it.name()),
+            ast::Item::Static(it) => is_it(it.name()),
+            ast::Item::Struct(it) => is_it(it.name()),
+            ast::Item::Trait(it) => is_it(it.name()),
+            ast::Item::TypeAlias(it) => is_it(it.name()),
+            ast::Item::Union(it) => is_it(it.name()),
+            ast::Item::Use(it) => {
+                let names = it.use_tree().and_then(|it| brought_by(&it));
+                names.is_none_or(|it| it.iter().any(|it| it == self.name))
+            }
+            _ => true,
+        }
+    }
+
+    /// Whether no attribute is a macro that transforms its item, and the expansion of each derive is known.
+    fn has_known_attributes(&self, item: &ast::Item) -> bool {
+        let sema = &self.cx.sema;
+        let is_derived = |it: &ast::Attr| it.simple_name().is_some_and(|it| it == "derive");
+        let known = |attribute: ast::Attr| {
+            let text = attribute.syntax().text().to_string();
+            let written = text.trim_start_matches(['#', '!', '[', ' ']);
+            if !is_derived(&attribute) {
+                // The helper attributes of derives are not macros.
+                let is_helper = matches!(item, ast::Item::Enum(_) | ast::Item::Struct(_) | ast::Item::Union(_))
+                    && item.attrs().any(|it| is_derived(&it));
+                let is_macro = || sema.is_attr_macro_call(InFile::new(sema.hir_file_for(item.syntax()), item));
+                return is_read_by_tools(written) || is_helper && !is_macro();
+            }
+            let list = text.split_once('(').map_or("", |it| it.1).trim_end_matches([')', ']', ' ']);
+            let is_plain = list.split(',').map(str::trim).all(|it| it.is_empty() || OF_THE_COMPILER.contains(&it));
+            let made = || attribute.meta().and_then(|it| sema.expand_derive_macro(&it));
+            is_plain || made().is_some_and(|it| it.iter().all(|it| it.as_ref().is_some_and(|it| it.err.is_none())))
+        };
+        item.attrs().all(known)
+    }
+
+    fn import(&mut self, tree: &ast::UseTree, module: Module) -> bool {
+        let leaves = tree.syntax().descendants().filter_map(ast::UseTree::cast);
+        let leaves: Vec<ast::UseTree> = leaves.filter(|it| it.use_tree_list().is_none()).collect();
+        leaves.iter().all(|leaf| {
+            let meant = || leaf.path().and_then(|it| self.cx.sema.resolve_path(&it));
+            if leaf.star_token().is_none() {
+                let is_it = brought_by(leaf).is_none_or(|it| it.iter().any(|it| it == self.name));
+                return !is_it;
+            }
+            let parent = || leaf.parent_use_tree_list().and_then(|it| it.parent_use_tree().path());
+            // `{*}` imports everything from the path before it.
+            let meant = match leaf.path() {
+                Some(_) => meant(),
+                None => parent().and_then(|it| self.cx.sema.resolve_path(&it)),
+            };
+            match meant {
+                Some(PathResolution::Def(ModuleDef::Module(it))) => it == module || self.module(it),
+                Some(PathResolution::Def(ModuleDef::Adt(Adt::Enum(_)))) => true,
+                _ => false,
+            }
+        })
+    }
+
+    fn call(&mut self, call: &ast::MacroCall, module: Module, depth: usize) -> bool {
+        let made = self.cx.sema.expand_allowed_builtins(call).filter(|it| depth > 0 && it.err.is_none());
+        made.is_some_and(|it| it.value.children().all(|it| self.node(&it, module, depth - 1)))
+    }
+
+    fn says(&self, node: &SyntaxNode) -> bool {
+        occurrences(&node.text().to_string(), self.name).next().is_some()
+    }
+}
+
+fn is_conditional_within(node: &SyntaxNode) -> bool {
+    node.descendants().filter_map(ast::Attr::cast).any(|it| it.syntax().text().to_string().contains("cfg"))
+}
+
+/// The macro that a statement calls.
+fn called(statement: &SyntaxNode) -> Option<ast::MacroCall> {
+    let expression = match ast::ExprStmt::cast(statement.clone()) {
+        Some(it) => it.expr()?.syntax().clone(),
+        None => statement.clone(),
+    };
+    ast::MacroExpr::cast(expression)?.macro_call()
+}
+
+/// The module whose text contains a node, if it belongs to exactly one crate.
+pub(crate) fn module_of(sema: &Semantics<'_, RootDatabase>, node: &SyntaxNode) -> Option<Module> {
+    match node.ancestors().find_map(ast::Module::cast) {
+        Some(it) => sema.to_def(&it),
+        None => {
+            let file = sema.hir_file_for(node).file_id()?;
+            let mut modules = sema.file_to_module_defs(file.file_id(sema.db));
+            modules.next().filter(|_| modules.next().is_none())
+        }
+    }
+}

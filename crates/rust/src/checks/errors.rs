@@ -1,0 +1,83 @@
+//! The errors of a body, of a file and of an implementation: all rules that apply to these.
+
+use std::collections::{BTreeSet, HashSet};
+
+use ra_ap_hir::DefWithBody;
+use ra_ap_ide::FileId;
+use ra_ap_ide_db::base_db::salsa::Database as _;
+use ra_ap_syntax::{AstNode as _, ast};
+
+use super::derive_expansion::derive_anchor;
+use super::{anchors, branches, derive_expansion, error_types, imports, native, report};
+use crate::finding::code::{Code, Phase};
+use crate::finding::file_errors::FileErrors;
+use crate::finding::{Finding, RawDiagnostic};
+use crate::impact::rules;
+use crate::view::Context;
+use semdex_engine::files::File;
+use semdex_process::fault;
+
+/// The errors in a body and in the generics of its item. If rust-analyzer panics for a body, it has no errors, which
+/// the answer reports. The errors of the remaining bodies are complete.
+pub(crate) fn errors_in(cx: &Context<'_>, body: DefWithBody, with_operators: bool) -> Vec<Finding> {
+    let errors = || {
+        fault::point("rust.body");
+        errors_of_body(cx, body, with_operators)
+    };
+    cx.unless_at_fault(|| native::described(cx, body), errors).unwrap_or_default()
+}
+
+pub(crate) fn errors_of_body(cx: &Context<'_>, body: DefWithBody, types_differ: bool) -> Vec<Finding> {
+    let mut found: Vec<RawDiagnostic> = Vec::new();
+    rules::check_body(cx, body, false, &mut found);
+    if let Some(source) = native::body_syntax(&cx.sema, body) {
+        rules::check_nodes(cx, &source, types_differ, &mut found);
+        error_types::without_error_types(&cx.sema, &source, &mut found);
+        branches::without_later_arms(&cx.sema, &source, &mut found);
+        found.retain(|it| it.code != Code::E0599 || !derive_expansion::is_at_derive(&cx.sema, it));
+    }
+    // The compiler reports errors of patterns only if there are no others.
+    let is_late = |it: &RawDiagnostic| it.code.phase() == Phase::Patterns;
+    if found.iter().any(|it| !is_late(it) && it.code != Code::E0282) {
+        found.retain(|it| !is_late(it));
+    }
+    rules::check_body(cx, body, true, &mut found);
+    // An unknown type follows from any other error.
+    let is_alone = found.iter().all(|it| it.code == Code::E0282);
+    let found = found.into_iter().filter(|it| is_alone || it.code != Code::E0282);
+    let mut errors: Vec<Finding> = found.filter_map(|it| report::placed(cx, it)).collect();
+    errors.sort();
+    errors.dedup();
+    errors
+}
+
+/// The errors of all bodies of a file.
+pub(crate) fn errors_of_file(cx: &Context<'_>, file: &File) -> FileErrors {
+    let (mut bodies, mut made) = (BTreeSet::new(), HashSet::new());
+    file.outline().walk(&mut |item| {
+        bodies.extend(anchors::body_item_around(file, item.name_span.start).map(|it| it.name_span.start));
+    });
+    if let Some(id) = cx.file_id(&file.path) {
+        let tree = cx.sema.parse_guess_edition(id);
+        let calls = tree.syntax().descendants().filter_map(ast::MacroCall::cast).filter(anchors::is_among_items);
+        bodies.extend(calls.map(|it| usize::from(it.syntax().text_range().start())));
+        made.extend(tree.syntax().descendants().filter_map(ast::Adt::cast).filter_map(|it| derive_anchor(&it)));
+        bodies.extend(made.iter().copied());
+    }
+    let errors = |at: usize| {
+        cx.db.unwind_if_revision_cancelled();
+        let bodies = anchors::bodies_at(cx, &file.path, at).into_iter();
+        (at, bodies.flat_map(|it| errors_in(cx, it, true)).collect::<Vec<_>>())
+    };
+    let bodies = bodies.into_iter().map(errors).filter(|it| !it.1.is_empty()).collect();
+    FileErrors { bodies, made, imports: imports::unused_imports(cx, file) }
+}
+
+/// The lines on which the bodies of an anchor have errors.
+pub(crate) fn lines_with_errors(cx: &Context<'_>, file: &File, id: FileId, anchor: usize) -> BTreeSet<usize> {
+    let errors = match cx.index.errors(id) {
+        Some(known) => known.bodies.get(&anchor).cloned().unwrap_or_default(),
+        None => anchors::bodies_at(cx, &file.path, anchor).into_iter().flat_map(|it| errors_in(cx, it, true)).collect(),
+    };
+    errors.iter().flat_map(|it| it.place.line..=it.place.end_line).collect()
+}

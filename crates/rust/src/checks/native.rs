@@ -1,0 +1,475 @@
+//! rust-analyzer's errors for one body, with the compiler's codes. The language server checks whole files; an edit
+//! affects single bodies, which are checked here.
+
+use ra_ap_hir::{
+    Adt, AnyDiagnostic, AsAssocItem as _, AssocItemContainer, Const, DefWithBody, Function, GenericDef,
+    HirDisplay as _, InFile, ModuleDef, PathResolution, Semantics, StructKind, TraitRef, Type, UnresolvedMethodCall,
+    VariantId,
+};
+use ra_ap_ide::{FileId, FileRange, RootDatabase, TextRange};
+use ra_ap_syntax::{AstNode as _, AstPtr, SyntaxNode, SyntaxNodePtr, ast};
+
+use super::places::salient;
+use super::{constants, error_types, lookup, patterns, places};
+use crate::finding::code::Code;
+use crate::finding::{RawDiagnostic, Subject};
+use crate::syntax::nesting;
+use crate::syntax::positions::span;
+use crate::view::{Context, unless_at_fault};
+
+/// rust-analyzer's own errors for a body.
+pub(crate) fn native_errors(cx: &Context<'_>, body: DefWithBody, out: &mut Vec<RawDiagnostic>) {
+    let mut found = Vec::new();
+    if let DefWithBody::Function(function) = body {
+        GenericDef::Function(function).diagnostics(cx.db, &mut found);
+    }
+    // rust-analyzer may panic on patterns after it has reported type errors; the compiler reports patterns only if
+    // there are no other errors.
+    let place = || described(cx, body);
+    if unless_at_fault(|| body.diagnostics(cx.db, &mut found, false)).is_none() && found.is_empty() {
+        cx.note_stumble(place);
+    }
+    // The compiler does not report missing fields if it does not know some of the given ones.
+    let strange: Vec<_> = found
+        .iter()
+        .filter_map(|it| match it {
+            AnyDiagnostic::NoSuchField(it) => Some((it.field.file_id, it.field.value.syntax_node_ptr().text_range())),
+            _ => None,
+        })
+        .collect();
+    found.retain(|it| match it {
+        AnyDiagnostic::MissingFields(it) => {
+            let whole = it.field_list_parent.syntax_node_ptr().text_range();
+            !strange.iter().any(|(file, range)| *file == it.file && whole.contains_range(*range))
+        }
+        _ => true,
+    });
+    out.extend(found.into_iter().filter_map(|it| translate(cx, body, it)));
+}
+
+/// The constants that overflow: the body itself, or those in it.
+pub(crate) fn overflows(cx: &Context<'_>, body: DefWithBody, out: &mut Vec<RawDiagnostic>) {
+    let inner = || body_syntax(&cx.sema, body).into_iter().flat_map(|it| it.descendants()).filter_map(ast::Const::cast);
+    let constants: Vec<Const> = match body {
+        DefWithBody::Const(it) => vec![it],
+        DefWithBody::Function(_) => inner().filter_map(|it| cx.sema.to_def(&it)).collect(),
+        DefWithBody::Static(_) | DefWithBody::EnumVariant(_) => Vec::new(),
+    };
+    out.extend(constants.into_iter().filter_map(|it| constants::overflow(cx, it)));
+}
+
+pub(crate) fn body_syntax(sema: &Semantics<'_, RootDatabase>, body: DefWithBody) -> Option<SyntaxNode> {
+    Some(match body {
+        DefWithBody::Function(it) => sema.source(it)?.value.body()?.syntax().clone(),
+        DefWithBody::Const(it) => sema.source(it)?.value.body()?.syntax().clone(),
+        DefWithBody::Static(it) => sema.source(it)?.value.body()?.syntax().clone(),
+        DefWithBody::EnumVariant(_) => return None,
+    })
+}
+
+/// A description of a body: the name of its item, and its file.
+pub(crate) fn described(cx: &Context<'_>, body: DefWithBody) -> String {
+    let name = match body {
+        DefWithBody::Function(it) => Some(it.name(cx.db)),
+        DefWithBody::Static(it) => Some(it.name(cx.db)),
+        DefWithBody::Const(it) => it.name(cx.db),
+        DefWithBody::EnumVariant(it) => Some(it.name(cx.db)),
+    };
+    let name = name.map_or_else(|| "a constant".to_owned(), |it| format!("`{}`", it.as_str()));
+    let at = body_syntax(&cx.sema, body).and_then(|it| cx.sema.original_range_opt(&it));
+    match at.and_then(|it| cx.place(FileRange { file_id: it.file_id.file_id(cx.db), range: it.range })) {
+        Some(place) => format!("the body of {name} ({}:{})", place.file, place.line),
+        None => format!("the body of {name}"),
+    }
+}
+
+/// `None` if the compiler does not report it, or if it has no content.
+fn translate<'db>(cx: &Context<'db>, body: DefWithBody, diagnostic: AnyDiagnostic<'db>) -> Option<RawDiagnostic> {
+    let krate = body.module(cx.db).krate(cx.db);
+    let target = krate.to_display_target(cx.db);
+    let edition = krate.edition(cx.db);
+    let ty = |it: &Type<'db>| it.display(cx.db, target).to_string();
+    Some(match diagnostic {
+        AnyDiagnostic::TypeMismatch(it) => {
+            if it.expected.is_unknown() || it.actual.is_unknown() {
+                return None;
+            }
+            let (expected, actual) = (ty(&it.expected), ty(&it.actual));
+            // Nothing can be said about members of an unknown type, nor about unknown lengths.
+            let is_unclear = |it: &String| it.contains("<{unknown} as");
+            if expected == actual || is_unclear(&expected) || is_unclear(&actual) {
+                return None;
+            }
+            let message = format!("mismatched types: expected `{expected}`, found `{actual}`");
+            let node: InFile<SyntaxNodePtr> = it.expr_or_pat.map(AstPtr::into);
+            if ends_in_unknown_macro(&cx.sema, &node) {
+                return None;
+            }
+            match result_of_unending(&cx.sema, &node) {
+                Some(range) => RawDiagnostic::new(range, Code::E0308, message),
+                None => diagnostic_at_salient(cx, node, Code::E0308, message),
+            }
+        }
+        AnyDiagnostic::MismatchedArgCount(it) => {
+            let code = if it.is_fn_trait_call { Code::E0057 } else { Code::E0061 };
+            diagnostic_at_salient(cx, it.call_expr.map(AstPtr::into), code, takes(it.expected, it.found))
+        }
+        AnyDiagnostic::MismatchedTupleStructPatArgCount(it) => {
+            let expected = counted(it.expected, "field");
+            let message = format!("this pattern has {}, but the tuple has {expected}", counted(it.found, "field"));
+            let node: InFile<SyntaxNodePtr> = it.expr_or_pat.map(AstPtr::into);
+            let code = if is_pattern_of_unit(&cx.sema, &node) { Code::E0532 } else { Code::E0023 };
+            diagnostic_at(cx, node, code, message)
+        }
+        // A member of a removed type's value is not reported.
+        AnyDiagnostic::UnresolvedMethodCall(it) if it.receiver.strip_references().is_never() => return None,
+        AnyDiagnostic::UnresolvedField(it) if it.receiver.strip_references().is_never() => return None,
+        AnyDiagnostic::UnresolvedMethodCall(it) if error_types::leads_to_unknown(cx.db, &it.receiver) => return None,
+        AnyDiagnostic::UnresolvedMethodCall(it) if has_method(&cx.sema, &it) => return None,
+        AnyDiagnostic::UnresolvedMethodCall(it) => {
+            let name = it.name.display(cx.db, edition);
+            let receiver = ty(&it.receiver);
+            let message = format!("no method `{name}` found for type `{receiver}`");
+            diagnostic_at_salient(cx, it.expr.map(AstPtr::into), Code::E0599, message)
+                .about(Subject::Member { receiver })
+        }
+        AnyDiagnostic::UnresolvedField(it) => {
+            let (name, receiver) = (it.name.display(cx.db, edition), ty(&it.receiver));
+            match it.method_with_same_name_exists {
+                true => {
+                    let message = format!("attempted to take value of method `{name}` on type `{receiver}`");
+                    diagnostic_at_salient(cx, it.expr.map(AstPtr::into), Code::E0615, message)
+                }
+                false => {
+                    let message = format!("no field `{name}` on type `{receiver}`");
+                    diagnostic_at_salient(cx, it.expr.map(AstPtr::into), Code::E0609, message)
+                }
+            }
+        }
+        AnyDiagnostic::UnresolvedAssocItem(it) => {
+            let message = "no associated item of this name found".to_owned();
+            let node = it.expr_or_pat.map(AstPtr::into);
+            diagnostic_at(cx, node, Code::E0599, message).about(Subject::Member { receiver: String::new() })
+        }
+        AnyDiagnostic::UnresolvedIdent(it) => {
+            let (node, within) = it.node.value;
+            let node: SyntaxNodePtr = node.into();
+            let code = match within {
+                // A name in the text of a format string.
+                Some(_) => Code::E0425,
+                None => code_of_unresolved(&cx.sema, &node.to_node(&cx.sema.parse_or_expand(it.node.file_id)))?,
+            };
+            let raw = diagnostic_at(cx, InFile::new(it.node.file_id, node), code, String::new());
+            let range = within.map_or(raw.range, |within| within + raw.range.start());
+            let name = text_at(cx, raw.file, range);
+            let message = match code {
+                Code::E0423 => format!("expected a value, found the type `{name}`"),
+                Code::E0603 => format!("`{name}` is private"),
+                _ => format!("cannot find `{name}` in this scope"),
+            };
+            RawDiagnostic { range, message, ..raw }
+        }
+        AnyDiagnostic::UnresolvedMacroCall(it) => {
+            let range = cx.sema.diagnostics_display_range_for_range(it.range);
+            let path = it.path.display(cx.db, edition).to_string();
+            let code = if path.contains("::") { Code::E0433 } else { Code::Uncoded };
+            RawDiagnostic::new(range, code, format!("cannot find macro `{path}` in this scope")).about(Subject::Macro)
+        }
+        AnyDiagnostic::NoSuchField(it) => {
+            let (code, message) = match (it.private.is_some(), it.variant) {
+                (true, _) => (Code::E0451, "this field is private"),
+                (false, VariantId::EnumVariantId(_)) => (Code::E0559, "the variant has no field of this name"),
+                (false, _) => (Code::E0560, "the struct has no field of this name"),
+            };
+            let ptr = it.field.map(|it| it.syntax_node_ptr());
+            let is_pattern = ast::RecordPatField::can_cast(ptr.value.kind());
+            let node = ptr.value.to_node(&cx.sema.parse_or_expand(ptr.file_id));
+            let code = match is_pattern && code != Code::E0451 {
+                true if is_record_of_tuple(&cx.sema, &node) => Code::E0769,
+                true => Code::E0026,
+                false => code,
+            };
+            let name = node.children().find_map(ast::NameRef::cast).map(|it| it.syntax().text_range());
+            let raw = diagnostic_at(cx, ptr, code, message.to_owned());
+            match name.and_then(|name| places::where_written(cx, ptr.with_value(name))) {
+                Some(at) => RawDiagnostic { file: at.file_id, range: at.range, ..raw },
+                None => raw,
+            }
+        }
+        AnyDiagnostic::DuplicateField(it) => diagnostic_at(
+            cx,
+            it.field.map(|it| it.syntax_node_ptr()),
+            Code::E0062,
+            "this field is given twice".to_owned(),
+        ),
+        AnyDiagnostic::MissingFields(it) => {
+            let names: Vec<String> =
+                it.missed_fields.iter().map(|(name, _)| format!("`{}`", name.display(cx.db, edition))).collect();
+            let is_pattern = ast::RecordPat::can_cast(it.field_list_parent.syntax_node_ptr().kind());
+            let (code, what) = if is_pattern { (Code::E0027, "the pattern") } else { (Code::E0063, "the initializer") };
+            let path = it.field_list_parent_path.map(|it| it.syntax_node_ptr());
+            let ptr = path.unwrap_or_else(|| it.field_list_parent.syntax_node_ptr());
+            diagnostic_at(cx, InFile::new(it.file, ptr), code, format!("missing in {what}: {}", names.join(", ")))
+        }
+        AnyDiagnostic::MissingMatchArms(it) => {
+            let message = format!("non-exhaustive patterns: {}", it.uncovered_patterns);
+            patterns::unmatched(cx, it.scrutinee_expr, message)
+        }
+        AnyDiagnostic::NonExhaustiveLet(it) => {
+            let message = format!("refutable pattern in local binding: {}", it.uncovered_patterns);
+            diagnostic_at(cx, it.pat.map(|it| it.syntax_node_ptr()), Code::E0005, message)
+        }
+        AnyDiagnostic::NonExhaustiveRecordExpr(it) => {
+            let message = "a struct that is `#[non_exhaustive]` cannot be made here".to_owned();
+            diagnostic_at(cx, it.expr.map(AstPtr::into), Code::E0639, message)
+        }
+        AnyDiagnostic::NonExhaustiveRecordPat(it) => diagnostic_at(
+            cx,
+            it.pat.map(AstPtr::into),
+            Code::E0638,
+            "`..` is required here: it is `#[non_exhaustive]`".to_owned(),
+        ),
+        AnyDiagnostic::PrivateField(it) => {
+            let name = it.field.name(cx.db);
+            let message = format!("field `{}` is private", name.display(cx.db, edition));
+            diagnostic_at_salient(cx, it.expr.map(AstPtr::into), Code::E0616, message)
+        }
+        AnyDiagnostic::PrivateAssocItem(it) => {
+            let name = it.item.name(cx.db).map(|it| it.display(cx.db, edition).to_string());
+            let message = format!("`{}` is private", name.unwrap_or_default());
+            diagnostic_at_salient(cx, it.expr_or_pat.map(AstPtr::into), Code::E0624, message)
+        }
+        AnyDiagnostic::UnimplementedTrait(it) => {
+            let bound = it.trait_predicate.display(cx.db, target).to_string();
+            if bound.contains("{unknown}") || bound.contains('!') {
+                return None;
+            }
+            let node = it.span.map(|it| it.syntax_node_ptr());
+            let message = format!("the trait bound `{bound}` is not satisfied");
+            let code = code_of_callable(cx.db, &it.trait_predicate.trait_ref()).unwrap_or(Code::E0277);
+            diagnostic_at_salient(cx, node, code, message).about(Subject::of_predicate(&bound))
+        }
+        AnyDiagnostic::TypeMustBeKnown(it) => diagnostic_at(
+            cx,
+            it.at_point.map(|it| it.syntax_node_ptr()),
+            Code::E0282,
+            "type annotations needed".to_owned(),
+        ),
+        AnyDiagnostic::IncorrectGenericsLen(it) => {
+            let message =
+                format!("this takes {}, but {} given", counted(it.expected as usize, "generic argument"), it.provided);
+            diagnostic_at(cx, it.generics_or_segment.map(|it| it.syntax_node_ptr()), Code::E0107, message)
+        }
+        AnyDiagnostic::GenericArgsProhibited(it) => {
+            let ptr = it.args.map(|it| it.syntax_node_ptr());
+            diagnostic_at(cx, ptr, Code::E0109, "generic arguments are not allowed here".to_owned())
+        }
+        AnyDiagnostic::MissingLifetime(it) => {
+            let ptr = it.generics_or_segment.map(|it| it.syntax_node_ptr());
+            diagnostic_at(cx, ptr, Code::E0106, "missing lifetime specifier".to_owned())
+        }
+        AnyDiagnostic::ExpectedFunction(it) => {
+            let message = format!("expected function, found `{}`", ty(&it.found));
+            diagnostic_at(cx, it.call.map(AstPtr::into), Code::E0618, message)
+        }
+        AnyDiagnostic::CannotBeDereferenced(it) => {
+            let message = format!("type `{}` cannot be dereferenced", ty(&it.found));
+            diagnostic_at(cx, it.expr.map(AstPtr::into), Code::E0614, message)
+        }
+        AnyDiagnostic::CannotIndexInto(it) => {
+            let message = format!("cannot index into a value of type `{}`", ty(&it.found));
+            diagnostic_at(cx, it.expr.map(AstPtr::into), Code::E0608, message)
+        }
+        AnyDiagnostic::InvalidCast(it) => {
+            let message = format!("casting `{}` as `{}` is invalid", ty(&it.expr_ty), ty(&it.cast_ty));
+            diagnostic_at(cx, it.expr.map(AstPtr::into), Code::E0606, message)
+        }
+        AnyDiagnostic::CastToUnsized(it) => {
+            let message = format!("cast to unsized type `{}`", ty(&it.cast_ty));
+            diagnostic_at(cx, it.expr.map(AstPtr::into), Code::E0620, message)
+        }
+        AnyDiagnostic::ExpectedArrayOrSlicePat(it) => {
+            let message = format!("expected an array or slice, found `{}`", ty(&it.found));
+            diagnostic_at(cx, it.pat.map(AstPtr::into), Code::E0529, message)
+        }
+        AnyDiagnostic::MismatchedArrayPatLen(it) => {
+            let message = format!("pattern requires {} elements but the array has {}", it.found, it.expected);
+            diagnostic_at(cx, it.pat.map(AstPtr::into), Code::E0527, message)
+        }
+        AnyDiagnostic::MissingUnsafe(it) => {
+            if !matches!(it.lint, ra_ap_hir::UnsafeLint::HardError) {
+                return None;
+            }
+            let message = "this is unsafe and requires an unsafe function or block".to_owned();
+            diagnostic_at_salient(cx, it.node.map(AstPtr::into), Code::E0133, message)
+        }
+        AnyDiagnostic::AwaitOutsideOfAsync(it) => {
+            let message = "`await` is only allowed inside `async` functions and blocks".to_owned();
+            diagnostic_at(cx, it.node.map(|it| it.syntax_node_ptr()), Code::E0728, message)
+        }
+        AnyDiagnostic::BreakOutsideOfLoop(it) => {
+            let what = if it.is_break { "break" } else { "continue" };
+            diagnostic_at(
+                cx,
+                it.expr.map(AstPtr::into),
+                Code::E0268,
+                format!("`{what}` outside of a loop or labeled block"),
+            )
+        }
+        AnyDiagnostic::InvalidLhsOfAssignment(it) => {
+            // rust-analyzer checks only the left side of compound assignments.
+            diagnostic_at(
+                cx,
+                it.lhs.map(|it| it.syntax_node_ptr()),
+                Code::E0067,
+                "this cannot be assigned to".to_owned(),
+            )
+        }
+        AnyDiagnostic::UndeclaredLabel(it) => {
+            let message = format!("use of undeclared label `{}`", it.name.display(cx.db, edition));
+            diagnostic_at(cx, it.node.map(|it| it.syntax_node_ptr()), Code::E0426, message)
+        }
+        AnyDiagnostic::UnresolvedImport(it) => {
+            diagnostic_at(cx, it.decl.map(|it| it.syntax_node_ptr()), Code::E0432, "unresolved import".to_owned())
+        }
+        AnyDiagnostic::MacroError(it) if it.error => {
+            let range = cx.sema.diagnostics_display_range_for_range(it.range);
+            RawDiagnostic::new(range, Code::Uncoded, it.message)
+        }
+        AnyDiagnostic::MacroExpansionParseError(it)
+            if !it.errors.iter().any(|it| nesting::is_refusal(&it.to_string())) =>
+        {
+            let range = cx.sema.diagnostics_display_range_for_range(it.range);
+            let message = it.errors.first().map(ToString::to_string).unwrap_or_default();
+            RawDiagnostic::new(range, Code::Uncoded, message)
+        }
+        _ => return None,
+    })
+}
+
+/// The compiler's code for a path that is not a value: a type may have that name, or the value is private. `None` for a
+/// member of a type, which another rule reports.
+fn code_of_unresolved(sema: &Semantics<'_, RootDatabase>, node: &SyntaxNode) -> Option<Code> {
+    let Some(path) = node.children().find_map(ast::Path::cast) else { return Some(Code::E0425) };
+    let first = std::iter::successors(Some(path.clone()), ast::Path::qualifier).last();
+    if first.and_then(|it| it.segment()).is_some_and(|it| it.type_anchor().is_some()) {
+        return None;
+    }
+    if let Some(PathResolution::Def(ModuleDef::Adt(_) | ModuleDef::TypeAlias(_) | ModuleDef::Trait(_))) =
+        sema.resolve_path(&path)
+    {
+        return Some(Code::E0423);
+    }
+    let name = path.segment().and_then(|it| it.name_ref()?.ident_token());
+    Some(if name.is_some_and(|it| lookup::is_there_unseen(sema, &it)) { Code::E0603 } else { Code::E0425 })
+}
+
+/// The code for a function or closure with different parameters than required.
+fn code_of_callable<'db>(db: &'db RootDatabase, wanted: &TraitRef<'db>) -> Option<Code> {
+    let name = wanted.trait_().name(db);
+    let is_call = matches!(name.as_str(), "Fn" | "FnMut" | "FnOnce");
+    let arguments = wanted.get_type_argument(1).filter(|it| is_call && it.is_tuple())?;
+    let callable = wanted.get_type_argument(0)?.as_callable(db)?;
+    let takes = callable.params().len();
+    Some(if takes == arguments.tuple_fields(db).len() { Code::E0631 } else { Code::E0593 })
+}
+
+/// Whether a tuple pattern names a struct or variant without fields.
+fn is_pattern_of_unit(sema: &Semantics<'_, RootDatabase>, node: &InFile<SyntaxNodePtr>) -> bool {
+    let node = node.value.to_node(&sema.parse_or_expand(node.file_id));
+    let path = ast::TupleStructPat::cast(node).and_then(|it| it.path());
+    match path.and_then(|it| sema.resolve_path(&it)) {
+        Some(PathResolution::Def(ModuleDef::EnumVariant(it))) => it.kind(sema.db) == StructKind::Unit,
+        Some(PathResolution::Def(ModuleDef::Adt(Adt::Struct(it)))) => it.kind(sema.db) == StructKind::Unit,
+        _ => false,
+    }
+}
+
+/// Whether a field is in a record pattern for a tuple variant. If the pattern omits fields, the compiler reports only
+/// the names.
+fn is_record_of_tuple(sema: &Semantics<'_, RootDatabase>, field: &SyntaxNode) -> bool {
+    let Some(pattern) = field.ancestors().find_map(ast::RecordPat::cast) else { return false };
+    let is_whole = pattern.record_pat_field_list().is_some_and(|it| it.rest_pat().is_none());
+    match pattern.path().filter(|_| is_whole).and_then(|it| sema.resolve_path(&it)) {
+        Some(PathResolution::Def(ModuleDef::EnumVariant(it))) => it.kind(sema.db) == StructKind::Tuple,
+        _ => false,
+    }
+}
+
+/// Whether a body ends with the call of an unresolved macro: its type is unknown.
+fn ends_in_unknown_macro(sema: &Semantics<'_, RootDatabase>, node: &InFile<SyntaxNodePtr>) -> bool {
+    let node = node.value.to_node(&sema.parse_or_expand(node.file_id));
+    let last = ast::BlockExpr::cast(node).and_then(|it| it.stmt_list()).and_then(|it| it.syntax().last_child());
+    let call = last.and_then(|it| {
+        it.descendants().find_map(ast::MacroCall::cast).filter(|call| call.syntax().text_range() == it.text_range())
+    });
+    call.is_some_and(|it| sema.resolve_macro_call(&it).is_none())
+}
+
+/// Whether the type has the method all the same: it was not known yet when the method was looked up, because of
+/// something else.
+fn has_method<'db>(sema: &Semantics<'db, RootDatabase>, call: &UnresolvedMethodCall<'db>) -> bool {
+    let node = call.expr.value.to_node(&sema.parse_or_expand(call.expr.file_id));
+    let Some(scope) = sema.scope(node.syntax()) else { return false };
+    let receiver = call.receiver.strip_references();
+    let object = receiver.as_dyn_trait();
+    // Such a type has only what its bounds provide.
+    let is_parameter = receiver.as_type_param(sema.db).is_some() || receiver.as_impl_traits(sema.db).is_some();
+    let has_it = |it: Function| match it.self_param(sema.db).and(it.as_assoc_item(sema.db))?.container(sema.db) {
+        AssocItemContainer::Impl(of) if of.trait_(sema.db).is_none() => Some(()),
+        AssocItemContainer::Trait(of) if Some(of) == object || is_parameter => Some(()),
+        AssocItemContainer::Trait(of) if of.type_or_const_param_count(sema.db, false) == 0 => {
+            receiver.impls_trait(sema.db, of, &[]).then_some(())
+        }
+        _ => None,
+    };
+    call.receiver.iterate_method_candidates(sema.db, &scope, Some(&call.name), has_it).is_some()
+}
+
+/// The result type of a function whose body has no final expression.
+fn result_of_unending(sema: &Semantics<'_, RootDatabase>, node: &InFile<SyntaxNodePtr>) -> Option<FileRange> {
+    let root = sema.parse_or_expand(node.file_id);
+    let block = ast::BlockExpr::cast(node.value.to_node(&root)).filter(|it| it.tail_expr().is_none())?;
+    let result = ast::Fn::cast(block.syntax().parent()?)?.ret_type()?.ty()?;
+    let range = sema.original_range_opt(result.syntax())?;
+    Some(FileRange { file_id: range.file_id.file_id(sema.db), range: range.range })
+}
+
+fn diagnostic_at(cx: &Context<'_>, node: InFile<SyntaxNodePtr>, code: Code, message: String) -> RawDiagnostic {
+    let range = places::reported_at(cx, node.map(|it| it.text_range()));
+    RawDiagnostic::new(range, code, message)
+}
+
+/// The diagnostic of a long expression, at its significant token.
+fn diagnostic_at_salient(cx: &Context<'_>, node: InFile<SyntaxNodePtr>, code: Code, message: String) -> RawDiagnostic {
+    let expression = ast::Expr::cast(node.value.to_node(&cx.sema.parse_or_expand(node.file_id)));
+    let Some((expression, salient)) = expression.and_then(|it| Some((it.clone(), salient(&it)?))) else {
+        return diagnostic_at(cx, node, code, message);
+    };
+    let at = InFile::new(node.file_id, salient);
+    // For an unresolved member its name is reported; otherwise the whole expression, of which a macro may have received
+    // only that token.
+    let is_member = matches!(expression, ast::Expr::MethodCallExpr(_) | ast::Expr::FieldExpr(_));
+    let whole = node.map(|it| it.text_range());
+    let written = places::where_written(cx, at).or_else(|| match is_member && code != Code::E0308 {
+        true => None,
+        false => places::where_written(cx, whole),
+    });
+    let range = written.unwrap_or_else(|| places::reported_at(cx, at));
+    RawDiagnostic::new(range, code, message)
+}
+
+fn text_at(cx: &Context<'_>, file: FileId, range: TextRange) -> String {
+    let at = span(range);
+    cx.file(file).and_then(|it| it.text.get(at.start..at.end).map(str::to_owned)).unwrap_or_default()
+}
+
+/// The message for a call with the wrong number of arguments.
+pub(crate) fn takes(expected: usize, found: usize) -> String {
+    let given = if found == 1 { "1 was".to_owned() } else { format!("{found} were") };
+    format!("this takes {}, but {given} given", counted(expected, "argument"))
+}
+
+fn counted(count: usize, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
+}

@@ -1,0 +1,67 @@
+//! Findings as they are reported: a node at the compiler's position, with a code, a message and a symbol.
+
+use ra_ap_hir::InFile;
+use ra_ap_ide::FileRange;
+use ra_ap_syntax::SyntaxNode;
+
+use super::places;
+use crate::ENGINE;
+use crate::finding::code::Code;
+use crate::finding::{Finding, RawDiagnostic, RuleId, Subject};
+use crate::resolve::symbols;
+use crate::view::Context;
+use semdex_engine::files::File;
+use semdex_model::{Place, Severity};
+
+pub(crate) fn placed(cx: &Context<'_>, found: RawDiagnostic) -> Option<Finding> {
+    let RawDiagnostic { file, range, code, message, rule, subject } = found;
+    let place = cx.place(FileRange { file_id: file, range })?;
+    Some(Finding { rule, subject, ..error_of(cx, ENGINE, place, code, message) })
+}
+
+pub(crate) fn error_of(cx: &Context<'_>, source: &'static str, place: Place, code: Code, message: String) -> Finding {
+    let own = cx.files.get(&place.file).zip(cx.file_id(&place.file));
+    Finding {
+        symbol: own.and_then(|(file, id)| symbols::enclosing_path(cx, file, id, place.start)),
+        place,
+        severity: Severity::Error,
+        code,
+        message,
+        source,
+        rule: RuleId::RustAnalyzer,
+        subject: Subject::None,
+    }
+}
+
+/// A type that does not implement a trait.
+pub(crate) fn unmet(cx: &Context<'_>, place: Place, (ty, of): (String, String)) -> Finding {
+    let message = format!("the trait bound `{ty}: {of}` is not satisfied");
+    error(cx, place, Code::E0277, message).about(Subject::of_bound(ty, of))
+}
+
+pub(crate) fn error(cx: &Context<'_>, place: Place, code: Code, message: String) -> Finding {
+    error_of(cx, "semdex", place, code, message)
+}
+
+pub(crate) fn raw_diagnostic(cx: &Context<'_>, node: &SyntaxNode, code: Code, message: String) -> RawDiagnostic {
+    RawDiagnostic::new(reported_range(cx, node), code, message)
+}
+
+/// Where the compiler reports a node that may be in an expansion.
+pub(crate) fn reported_range(cx: &Context<'_>, node: &SyntaxNode) -> FileRange {
+    places::reported_at(cx, InFile::new(cx.sema.hir_file_for(node), node.text_range()))
+}
+
+/// The syntax errors of a text.
+pub(crate) fn syntax_errors(file: &File) -> impl Iterator<Item = Finding> + '_ {
+    file.outline().errors.iter().map(|error| Finding {
+        place: file.lines().place(&file.path, error.span),
+        severity: Severity::Error,
+        code: Code::Syntax,
+        message: error.message.clone(),
+        source: ENGINE,
+        symbol: None,
+        rule: RuleId::Syntax,
+        subject: Subject::None,
+    })
+}

@@ -1,0 +1,95 @@
+//! Unresolved paths that rust-analyzer does not report: it reports only single names of values and members of types.
+//! They are reported where the compiler certainly reports them too.
+
+use std::sync::Arc;
+
+use ra_ap_hir::{ModuleDef, PathResolution};
+use ra_ap_ide::FileId;
+use ra_ap_syntax::{AstNode as _, SyntaxKind, SyntaxToken, ast};
+
+use super::closed::{Closed, module_of};
+use super::{report, unresolved};
+use crate::ENGINE;
+use crate::finding::code::Code;
+use crate::index::file_names::StoredResolution;
+use crate::names::UnresolvedReason;
+use crate::syntax::positions;
+use crate::syntax::positions::span;
+use crate::usages::names_now;
+use crate::view::Context;
+use semdex_engine::files::File;
+use semdex_model::Diagnostic;
+
+pub(crate) fn unresolved_paths(cx: &Context<'_>, file: &Arc<File>, id: FileId) -> Vec<Diagnostic> {
+    let is_missed = |it| match it {
+        StoredResolution::Unresolved(it) => matches!(it, UnresolvedReason::UnknownType | UnresolvedReason::MacroInput),
+        StoredResolution::Means(_) => false,
+    };
+    let names = names_now(cx, id);
+    let places = names.within(0, file.text.len()).filter(|it| is_missed(it.1)).map(|it| it.0);
+    places.filter_map(|it| error_at(cx, file, id, it)).collect()
+}
+
+fn error_at(cx: &Context<'_>, file: &Arc<File>, id: FileId, at: usize) -> Option<Diagnostic> {
+    let written = positions::token(&cx.sema, id, at).filter(|it| it.kind() == SyntaxKind::IDENT)?;
+    let token = as_code(cx, id, &written)?;
+    let path = unresolved::path_of(&token)?;
+    let outer = path.parent_path();
+    let around = path.top_path().syntax().parent()?.kind();
+    // rust-analyzer reports imports, macros, and single names of values.
+    let is_reported = match around {
+        SyntaxKind::USE_TREE | SyntaxKind::MACRO_CALL | SyntaxKind::VISIBILITY => true,
+        SyntaxKind::PATH_EXPR => outer.is_none() && path.qualifier().is_none(),
+        _ => false,
+    };
+    if is_reported {
+        return None;
+    }
+    let name = written.text().trim_start_matches("r#");
+    let within = written.parent()?;
+    let own = module_of(&cx.sema, &within)?;
+    let is_sure = match path.qualifier() {
+        Some(qualifier) => match cx.sema.resolve_path(&qualifier)? {
+            PathResolution::Def(ModuleDef::Module(it)) => Closed::new(cx, name).module(it),
+            _ => false,
+        },
+        // Anything may be imported if not all declarations are known.
+        None => {
+            let mut closed = Closed::new(cx, name);
+            cx.environment.lacks().is_empty() && closed.module(own) && closed.blocks(&within, own)
+        }
+    };
+    let (code, what) = is_sure.then(|| unresolved::unresolved_kind(&token)).flatten()?;
+    let code = match (code, around) {
+        // A module may have the name of a type.
+        (Code::E0599, SyntaxKind::PATH_EXPR) => Code::E0425,
+        (Code::E0599, SyntaxKind::TUPLE_STRUCT_PAT | SyntaxKind::PATH_PAT) => Code::E0531,
+        (Code::E0599, _) => Code::E0422,
+        (Code::E0220, _) => Code::E0412,
+        (code, _) => code,
+    };
+    let code = unresolved::unless_unseen(&cx.sema, &token, code);
+    let place = file.lines().place(&file.path, span(written.text_range()));
+    let message = unresolved::message(&token, what);
+    Some(report::error_of(cx, ENGINE, place, code, message).into())
+}
+
+/// The code of a written name: the name itself, or its copy in the expansion of a standard library macro, which keeps
+/// code as it is. `None` if another macro may change it.
+fn as_code(cx: &Context<'_>, id: FileId, written: &SyntaxToken) -> Option<SyntaxToken> {
+    if unresolved::is_as_written(&cx.sema, id, written) {
+        return Some(written.clone());
+    }
+    let token = cx.sema.descend_into_macros_exact(written.clone()).into_iter().next()?;
+    let mut file = cx.sema.hir_file_for(&token.parent_ancestors().last()?);
+    let mut is_made = false;
+    while let Some(made) = file.macro_file() {
+        let call = made.call_node(cx.db);
+        let origin = &made.loc(cx.db).def.krate.data(cx.db).origin;
+        if !origin.is_lang() || !ast::MacroCall::can_cast(call.value.kind()) {
+            return None;
+        }
+        (file, is_made) = (call.file_id, true);
+    }
+    is_made.then_some(token)
+}

@@ -1,0 +1,196 @@
+//! Computes the impact of a change: tries the change, compares the state before with the state after, and reverts it
+//! unless it is to stay. Runs on the writer's thread; no reader sees the state in between.
+
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::Rust;
+use super::changes::Tried;
+use crate::checks::{imports, report};
+use crate::finding::Finding;
+use crate::impact::bodies::errors_of;
+use crate::impact::differ::differ;
+use crate::impact::edit_context::{EditContext, Side};
+use crate::impact::misfits::misfits_of;
+use crate::impact::{
+    arity, derives, find_affected, fixed_names, impact_of, imports_at_stake, modules, of_layout, reaching,
+    report_tests, scope_changes, settle,
+};
+use crate::view::Stumbles;
+use crate::{LANGUAGE, usages};
+use semdex_engine::files::Files;
+use semdex_engine::{Result, Stop, impact_unknown};
+use semdex_model::{ChangeImpact, Diagnostic, FileEdit, Missing, MissingCode, SymbolKind};
+
+impl Rust {
+    /// Tries the change, computes its impact, and reverts it unless `keep` decides otherwise. Without `keep` this is a
+    /// dry run. `before` and `after` are the workspace's texts.
+    pub(crate) fn impact(
+        &mut self,
+        before: &Arc<Files>,
+        after: &Arc<Files>,
+        edits: &[FileEdit],
+        keep: Option<&dyn Fn(&ChangeImpact) -> bool>,
+    ) -> ChangeImpact {
+        let _shared = crate::view::share_types();
+        let mut tried = None;
+        // A panic of the analysis must not end the only thread that owns the workspace.
+        let impact =
+            catch_unwind(AssertUnwindSafe(|| self.try_impact(before, after, edits, keep.is_some(), &mut tried)));
+        let impact = impact.unwrap_or_else(|panic| {
+            if self.is_torn() {
+                // The database cannot be trusted any longer: the engine has to be discarded.
+                resume_unwind(panic);
+            }
+            tracing::error!("computing the impact of a change panicked");
+            self.note_shadow_panic();
+            Err(Stop::Stale)
+        });
+        let failed = impact.is_err();
+        // No change can interrupt this thread; a query that stops all the same has no answer.
+        let change_impact = impact.unwrap_or_else(|_| impact_unknown(LANGUAGE));
+        match (keep.is_some_and(|it| it(&change_impact)), tried) {
+            (true, Some(tried)) => self.keep(&texts(edits, |it| it.new.clone()), tried),
+            (true, None) => self.apply(&texts(edits, |it| it.new.clone())),
+            (false, Some(tried)) => self.take_back(&texts(edits, |it| it.old.clone()), tried),
+            // Its result is unknown.
+            (false, None) if failed => self.apply(&texts(edits, |it| it.old.clone())),
+            (false, None) => {}
+        }
+        change_impact
+    }
+
+    fn try_impact(
+        &mut self,
+        before: &Arc<Files>,
+        after: &Arc<Files>,
+        edits: &[FileEdit],
+        may_stay: bool,
+        tried: &mut Option<Tried>,
+    ) -> Result<ChangeImpact> {
+        let started = Instant::now();
+        semdex_process::fault::point("rust.impact");
+        let mut edit = EditContext::new(before, after, edits);
+        let stumbles = Stumbles::default();
+        let view_before = || self.view(before.clone()).with(&stumbles);
+        view_before().ask(|it| {
+            scope_changes::widen_by_imports(it, &mut edit);
+            Ok(())
+        })?;
+        let deltas = edit.deltas();
+        if let Some(change_impact) = view_before().ask(|it| Ok(of_layout(it, &deltas, &edit)))? {
+            return Ok(change_impact);
+        }
+        let news = texts(edits, |it| it.new.clone());
+        if !may_stay {
+            // What the state after needs is computed while the state before is checked.
+            *tried = self.try_in_shadow(&news);
+        }
+        let view_before = || self.view(before.clone()).with(&stumbles);
+        let (mut affected, missed, earlier_blocks, imports, tests, modules) = view_before().ask(|it| {
+            let missed = fixed_names::missed_before(it, &edit, &deltas);
+            let affected = find_affected::affected_set(it, &edit, &deltas, &missed);
+            let mut blocks = misfits_of(it, &affected, &edit, Side::Before);
+            blocks.extend(derives::refused_derives(it, &deltas, &edit, Side::Before));
+            let imports = imports_at_stake(it, &edit);
+            blocks.extend(imports.values().flatten().cloned());
+            Ok((
+                affected,
+                missed,
+                blocks,
+                imports,
+                reaching::tests_reaching(it, &deltas, &edit),
+                modules::modules_at_stake(it, &deltas, &edit),
+            ))
+        })?;
+        let reached = started.elapsed();
+        let concerned = affected.bodies_by_ref.len();
+        affected.bodies_by_ref.sort_by_key(|it| !it.edited);
+        affected.bodies_by_ref.truncate(MAX_BODIES);
+        let errors_before = errors_of(&affected, Side::Before, view_before)?;
+        // Bodies that were not checked before are not compared.
+        affected.bodies_by_ref.truncate(errors_before.checked);
+        let compared = started.elapsed();
+        let here = match tried {
+            Some(beside) => {
+                if let Some(names) = edit.names_printed_elsewhere(&deltas) {
+                    self.lend_paths_to_shadow(&edit.backs, names.into_iter().map(str::to_owned).collect());
+                }
+                beside
+            }
+            None => tried.insert(self.try_out(&news, edit.names_found_elsewhere(&deltas).as_ref())),
+        };
+        let applied = started.elapsed();
+        let view_after = || self.view_of(after, here).with(&stumbles);
+        let errors_after = errors_of(&affected, Side::After, view_after)?;
+        let checked = errors_after.checked;
+        affected.bodies_by_ref.truncate(checked);
+        let mut earlier = errors_before.of_first(checked);
+        earlier.extend(earlier_blocks);
+        earlier.extend(edit.olds.iter().flat_map(|it| report::syntax_errors(it)));
+        let mut later = errors_after.of_first(checked);
+        let inferred = started.elapsed();
+        let mut change_impact = self.view_of(after, here).with(&stumbles).ask(|it| {
+            if matches!(here, Tried::Here(_)) && !modules::are_there(it.db, &modules) {
+                here.drop_saved_state();
+            }
+            later.extend(arity::miscalled(it, &affected, &edit));
+            later.extend(misfits_of(it, &affected, &edit, Side::After));
+            later.extend(derives::refused_derives(it, &deltas, &edit, Side::After));
+            later.extend(edit.news.iter().flat_map(|it| report::syntax_errors(it)));
+            let unused = imports.keys().flat_map(|at| imports::unused_imports(it, &edit.news[*at]).found);
+            later.extend(unused.map(|it| Finding::of_unused_import(&it)));
+            let (mut new, mut fixed) = differ(&earlier, &later, before, after, &edit.maps);
+            fixed.retain(|it| !edit.follows_from_absence(&deltas, before, it));
+            fixed_names::add_mended(it, missed, &edit, &mut fixed);
+            let following = settle::apply_rules(it, &affected, &deltas, &edit, &mut new);
+            new.iter().chain(&following).for_each(Finding::check);
+            let mut impact = impact_of(it, &affected.changed_symbols, &deltas, &edit, (&new, &following));
+            report_tests(it, &tests, &edit, Side::After, &mut impact);
+            let [new, fixed] = [new, fixed].map(|it| it.into_iter().map(Diagnostic::from).collect());
+            Ok(ChangeImpact { new, fixed, impact, coverage: it.coverage(true) })
+        })?;
+        stumbles.missing().into_iter().for_each(|it| change_impact.lacks(it));
+        let (bodies_by_ref, total) = (affected.bodies_by_ref.len(), started.elapsed());
+        tracing::debug!(
+            bodies_by_ref,
+            ?reached,
+            ?compared,
+            ?applied,
+            ?inferred,
+            ?total,
+            "the impact of a change computed"
+        );
+        for it in &affected.changed_symbols {
+            if let Some(missing) = usages::in_generated(&it.in_generated) {
+                let detail = format!("`{}` changes, and {}: it was not checked", it.path, missing.detail);
+                change_impact.lacks(Missing { detail, ..missing });
+            }
+            let changes = it.delta.as_ref().and_then(|it| it.1.before).filter(|_| it.is_itself);
+            let is_method = changes.is_some_and(|it| it.kind == SymbolKind::Method);
+            usages::by_write(&it.name, is_method).into_iter().for_each(|it| change_impact.lacks(it));
+        }
+        edit.news.iter().filter(|it| !LANGUAGE.takes(&it.path)).for_each(|it| {
+            let detail = format!(
+                "`{}` is code by an `include!` alone and no file of Rust by its name: what its change breaks is known \
+                 in part; give it a name that ends in `.rs`",
+                it.path
+            );
+            change_impact.lacks(Missing::new(MissingCode::Unsupported, &*it.path, detail));
+        });
+        if concerned > bodies_by_ref {
+            let why = if bodies_by_ref < MAX_BODIES { "for more there was no time" } else { "more are not" };
+            let detail = format!("{concerned} bodies name what changed: {bodies_by_ref} were checked again, {why}");
+            change_impact.lacks(Missing::new(MissingCode::TooMany, "rust", detail));
+        }
+        Ok(change_impact)
+    }
+}
+
+/// The most bodies that are checked again for one edit; the answer reports that there are more.
+const MAX_BODIES: usize = 4000;
+
+fn texts(edits: &[FileEdit], text: impl Fn(&FileEdit) -> Option<Arc<str>>) -> Vec<(Arc<str>, Option<Arc<str>>)> {
+    edits.iter().map(|it| (Arc::from(it.file.as_str()), text(it))).collect()
+}

@@ -1,0 +1,156 @@
+//! The findings of the rules: an error with its code, the rule that found it, and its subject. Whether an error follows
+//! from another is decided by these, never by the text of a message.
+
+pub(crate) mod code;
+pub(crate) mod file_errors;
+
+use ra_ap_ide::{FileId, FileRange, TextRange};
+
+use self::code::Code;
+use semdex_model::{Diagnostic, Place, Severity};
+
+/// The subject of an error.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Subject {
+    #[default]
+    None,
+    /// An unresolved macro.
+    Macro,
+    /// A member that the type of its receiver does not have.
+    Member { receiver: String },
+    /// A trait that a type does not implement.
+    Bound { ty: String, of: String },
+}
+
+impl Subject {
+    /// Parses a predicate as rust-analyzer shows it: `Type: Trait`.
+    pub(crate) fn of_predicate(shown: &str) -> Subject {
+        match shown.split_once(": ") {
+            Some((ty, of)) => Subject::Bound { ty: ty.to_owned(), of: of.to_owned() },
+            None => Subject::None,
+        }
+    }
+
+    pub(crate) fn of_bound(ty: impl Into<String>, of: impl Into<String>) -> Subject {
+        Subject::Bound { ty: ty.into(), of: of.into() }
+    }
+
+    /// The type without the member or trait.
+    pub(crate) fn ty(&self) -> Option<&str> {
+        match self {
+            Subject::Member { receiver } => Some(receiver),
+            Subject::Bound { ty, .. } => Some(ty),
+            Subject::None | Subject::Macro => None,
+        }
+    }
+}
+
+/// An error before its position is converted.
+pub(crate) struct RawDiagnostic {
+    pub(crate) file: FileId,
+    pub(crate) range: TextRange,
+    pub(crate) code: Code,
+    pub(crate) message: String,
+    pub(crate) rule: RuleId,
+    pub(crate) subject: Subject,
+}
+
+impl RawDiagnostic {
+    pub(crate) fn new(at: FileRange, code: Code, message: String) -> RawDiagnostic {
+        let (rule, subject) = (RuleId::RustAnalyzer, Subject::None);
+        RawDiagnostic { file: at.file_id, range: at.range, code, message, rule, subject }
+    }
+
+    pub(crate) fn about(self, subject: Subject) -> RawDiagnostic {
+        RawDiagnostic { subject, ..self }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Finding {
+    pub(crate) place: Place,
+    pub(crate) severity: Severity,
+    pub(crate) code: Code,
+    pub(crate) message: String,
+    pub(crate) source: &'static str,
+    pub(crate) symbol: Option<String>,
+    pub(crate) rule: RuleId,
+    pub(crate) subject: Subject,
+}
+
+impl Finding {
+    pub(crate) fn about(self, subject: Subject) -> Finding {
+        Finding { subject, ..self }
+    }
+
+    pub(crate) fn is(&self, code: Code) -> bool {
+        self.code == code
+    }
+
+    pub(crate) fn is_error(&self) -> bool {
+        self.severity == Severity::Error
+    }
+
+    /// An unused import.
+    pub(crate) fn of_unused_import(it: &Diagnostic) -> Finding {
+        Finding {
+            place: it.place.clone(),
+            severity: it.severity,
+            code: Code::UnusedImports,
+            message: it.message.clone(),
+            source: crate::ENGINE,
+            symbol: it.symbol.clone(),
+            rule: RuleId::UnusedImports,
+            subject: Subject::None,
+        }
+    }
+}
+
+impl From<Finding> for Diagnostic {
+    fn from(it: Finding) -> Diagnostic {
+        Diagnostic {
+            place: it.place,
+            severity: it.severity,
+            code: Some(it.code.name().to_owned()).filter(|it| !it.is_empty()),
+            message: it.message,
+            source: it.source.to_owned(),
+            symbol: it.symbol,
+            confirmed: None,
+        }
+    }
+}
+
+/// The rule that found an error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum RuleId {
+    Syntax,
+    RustAnalyzer,
+    Operators,
+    Projections,
+    Results,
+    Constructors,
+    Variants,
+    OpaqueTypes,
+    StructUpdates,
+    Overflow,
+    Arity,
+    MissingItems,
+    ImplHeads,
+    ImplItems,
+    DeriveErrors,
+    DynTraits,
+    Names,
+    RemovedTraits,
+    Generics,
+    ConstCalls,
+    Helpers,
+    UnresolvedNames,
+    Duplicates,
+    Heads,
+    Lifetimes,
+    Files,
+    Main,
+    GivenTypes,
+    UnusedParameters,
+    UnusedImports,
+}

@@ -1,0 +1,118 @@
+//! Unresolved names of an edited file, and the compiler's code for the kind of name that is expected at a position.
+
+use std::collections::BTreeSet;
+
+use ra_ap_ide_db::defs::Definition;
+use ra_ap_syntax::{AstNode as _, SyntaxKind, ast};
+
+use super::cascades;
+use super::findings::Findings;
+use super::rule_input::{Change, EditedFile};
+use crate::checks::unresolved::{is_as_written, is_left_out, unresolved_kind};
+use crate::checks::{lookup, report};
+use crate::finding::Subject;
+use crate::finding::code::Code;
+use crate::names::{Reader, Resolution, UnresolvedReason};
+use crate::syntax::positions;
+use crate::view::Context;
+use semdex_engine::files::File;
+use semdex_model::{OutlineItem, Role, Span, SymbolKind};
+use semdex_text::words::{words, words_at};
+
+/// Unresolved names of an edited file, if the edit wrote them or changed what the file sees.
+pub(crate) fn unresolved_names<'db>(
+    cx: &Context<'db>,
+    &EditedFile { index, file, .. }: &EditedFile<'_, '_>,
+    change: &Change<'_, '_>,
+    out: &mut Findings<'_>,
+) {
+    let Change { affected, edit, removed_variants, .. } = *change;
+    let Some(own) = cx.files.get(&file.path) else { return };
+    let Some(id) = cx.file_id(&file.path) else { return };
+    if cx.sema.file_to_module_def(id).is_none() {
+        return;
+    }
+    let old = &edit.olds[index];
+    let Some(back) = edit.backs.get(&*file.path) else { return };
+    let reader = Reader::new(&cx.sema, id);
+    let scope_changes = &edit.scope_changes[index];
+    let mut places: BTreeSet<(usize, &str)> = match scope_changes.all && !scope_changes.only_methods {
+        true => words(&file.text).collect(),
+        false => scope_changes.paths(&file.text).collect(),
+    };
+    places.extend(bodies_with_other_imports(old, file).into_iter().flat_map(|it| words_at(&file.text, it)));
+    places.extend(scope_changes.in_blocks(&file.text));
+    places.retain(|it| !removed_variants.contains(it.1));
+    let written = back.gaps().into_iter().flat_map(|it| words_at(&file.text, it));
+    places.extend(written.filter(|(at, word)| !back.is_untouched(Span::new(*at, at + word.len()))));
+    for (at, word) in places {
+        let before = back.offset(at).filter(|_| back.is_untouched(Span::new(at, at + word.len())));
+        if before.is_some_and(|it| affected.unresolved.contains(&(file.path.clone(), it))) {
+            continue;
+        }
+        // Links in comments are not names for the compiler, and all links of the file would have to be resolved.
+        let Some(token) = positions::token(&cx.sema, id, at).filter(|it| it.kind() == SyntaxKind::IDENT) else {
+            continue;
+        };
+        // Resolving a name takes time, and most names are members.
+        let Some((code, what)) = unresolved_kind(&token) else { continue };
+        let is_macro = |it: &(Definition<'db>, Role)| matches!(it.0, Definition::Macro(_));
+        let is_no_trait = match reader.read(at, word) {
+            Some(Resolution::Unresolved(UnresolvedReason::UnknownType | UnresolvedReason::Inactive)) => false,
+            // Code that a derive macro reads is compiled as written all the same.
+            Some(Resolution::Unresolved(UnresolvedReason::MacroInput)) if is_as_written(&cx.sema, id, &token) => false,
+            // A derive macro is named after its trait.
+            Some(Resolution::Names(it)) if !it.is_empty() && it.iter().all(is_macro) => true,
+            _ => continue,
+        };
+        let code = match (code, is_no_trait) {
+            (Code::E0425 | Code::E0412, false) if lookup::is_there_unseen(&cx.sema, &token) => Code::E0603,
+            (Code::E0405, true) => Code::E0404,
+            (_, true) => continue,
+            (code, false) => code,
+        };
+        let qualifier = token.parent_ancestors().find_map(ast::Path::cast).and_then(|it| it.qualifier());
+        if qualifier.is_some_and(|it| cascades::is_unbound(&cx.sema, &token, &it.syntax().text().to_string())) {
+            continue;
+        }
+        if is_left_out(&cx.sema, id, &token) {
+            continue;
+        }
+        let place = own.lines().place(&own.path, Span::new(at, at + word.len()));
+        let subject = if code == Code::Uncoded { Subject::Macro } else { Subject::None };
+        out.add(report::error(cx, place, code, format!("cannot find {what} `{word}` in this scope")).about(subject));
+    }
+}
+
+/// The bodies of a new text with different imports: their names may be unresolved now.
+pub(crate) fn bodies_with_other_imports(old: &File, new: &File) -> Vec<Span> {
+    let bodies = |file: &File| -> Vec<(String, Span, Vec<String>)> {
+        let mut found = Vec::new();
+        file.outline().walk(&mut |item| {
+            let Some(body) = item.body.filter(|_| matches!(item.kind, SymbolKind::Function | SymbolKind::Method))
+            else {
+                return;
+            };
+            let lines = file.text.get(body.start..body.end).unwrap_or_default().lines().map(str::trim);
+            let imports = lines.filter(|it| it.starts_with("use ")).map(str::to_owned).collect();
+            found.push((format!("{:?} {}", item.container, item.name), body, imports));
+        });
+        found
+    };
+    let olds = bodies(old);
+    let is_same = |name: &str, imports: &[String]| olds.iter().any(|it| it.0 == name && it.2 == imports);
+    bodies(new).into_iter().filter(|it| !is_same(&it.0, &it.2)).map(|it| it.1).collect()
+}
+
+pub(crate) fn is_type(kind: SymbolKind) -> bool {
+    matches!(kind, SymbolKind::Struct | SymbolKind::Enum | SymbolKind::Union)
+}
+
+/// Where a type derives a trait.
+pub(crate) fn derived(item: &OutlineItem, file: &File, name: &str) -> Option<Span> {
+    let head = file.text.get(item.span.start..item.name_span.start)?;
+    let list = head.find("derive(")?;
+    let (at, word) = words(&head[list..]).find(|(_, word)| *word == name)?;
+    let start = item.span.start + list + at;
+    Some(Span::new(start, start + word.len()))
+}

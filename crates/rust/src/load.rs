@@ -1,0 +1,464 @@
+//! Loads Cargo workspaces: everything slow or failing that must not happen on the writer's thread. A load reads
+//! manifests with `cargo metadata`, the sources of libraries, and later the output of build scripts and proc macros.
+//! The writer adopts each finished step.
+
+pub(crate) mod build;
+pub(crate) mod cargo_config;
+pub(crate) mod find_inputs;
+pub(crate) mod inputs;
+pub(crate) mod macro_server;
+pub(crate) mod manifests;
+pub(crate) mod referenced_files;
+pub(crate) mod script;
+pub(crate) mod sources;
+pub(crate) mod tools;
+pub(crate) mod workspace;
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant, SystemTime};
+
+use blake3::Hash;
+use ra_ap_hir::ProcMacrosBuilder;
+use ra_ap_hir_expand::proc_macro::ProcMacroLoadResult;
+use ra_ap_ide_db::base_db::{CrateGraphBuilder, ProcMacroLoadingError, ProcMacroPaths};
+use ra_ap_load_cargo::{ProjectFolders, SourceRootConfig, load_proc_macro};
+use ra_ap_paths::{AbsPath, AbsPathBuf, Utf8PathBuf};
+use ra_ap_project_model::{CargoFeatures, ProjectWorkspace, ProjectWorkspaceKind};
+use ra_ap_vfs::FileId;
+
+use self::inputs::Inputs;
+use self::referenced_files::{Packages, ReferencedFiles};
+use self::sources::{local_roots, read_sources};
+use self::tools::{Patience, Tools};
+use crate::syntax::analysed::of_library;
+use semdex_engine::files::Files;
+use semdex_engine::too_deep;
+use semdex_model::{Missing, MissingCode};
+use semdex_process::fault;
+
+pub(crate) use crate::view::environment::Faults;
+
+/// The most Cargo workspaces below one root that are loaded; the status reports the rest.
+const MAX_WORKSPACES: usize = 32;
+
+/// The parameters of a load.
+#[derive(Debug, Clone)]
+pub(crate) struct LoadRequest {
+    pub root: AbsPathBuf,
+    /// Every `Cargo.toml` below the root.
+    pub manifests: Vec<AbsPathBuf>,
+    /// When the load began, by the clock that stamps files.
+    pub begun: SystemTime,
+    /// The texts of the workspace when the load began; changes of them arrive as edits.
+    pub texts: Arc<Files>,
+    /// Whether code of the workspace may run: build scripts, proc macros, wrappers, toolchain overrides.
+    pub trusted: bool,
+    /// Paths that are never read.
+    pub forbidden: Arc<[PathBuf]>,
+    /// A target directory of semdex's own; the workspace's `target` is never used.
+    pub target_dir: AbsPathBuf,
+    pub features: CargoFeatures,
+    pub build_scripts: bool,
+    pub proc_macros: bool,
+    /// Library sources that an earlier load read; they do not change.
+    pub known: Arc<HashSet<AbsPathBuf>>,
+    /// Known sources that are nested too deeply to be analysed.
+    pub deep: Arc<BTreeSet<AbsPathBuf>>,
+    /// The result of the previous load, for manifests that fail to load now.
+    pub before: Arc<Vec<ProjectWorkspace>>,
+    /// Set when a newer load supersedes this one.
+    pub superseded: Arc<AtomicBool>,
+    pub limits: Limits,
+    /// Failures of macros after the load has ended.
+    pub faults: Faults,
+}
+
+/// Time limits of the steps of a load. A late step is ended, with all processes that it has started.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Limits {
+    /// For reading all manifests, which may download dependencies if the workspace is trusted.
+    pub manifests: Duration,
+    /// For building and running build scripts, and building proc macros.
+    pub build: Duration,
+    /// For one call of a proc macro.
+    pub expansion: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        let minutes = |it: u64| Duration::from_secs(60 * it);
+        Limits { manifests: minutes(15), build: minutes(60), expansion: Duration::from_secs(6) }
+    }
+}
+
+/// One finished step of a load.
+pub(crate) struct Loaded {
+    pub workspaces: Arc<Vec<ProjectWorkspace>>,
+    /// Sources outside the root: the standard library, dependencies, generated files.
+    pub sources: Vec<(AbsPathBuf, Vec<u8>)>,
+    /// Other files outside the root that the code of path dependencies names and no directory listing has.
+    pub named: Vec<(AbsPathBuf, Vec<u8>)>,
+    /// Named files that may not be read: no answer that may depend on them is complete.
+    pub unread: Vec<Missing>,
+    pub source_roots: SourceRootConfig,
+    /// Directories outside the root whose sources change like the workspace's own: path dependencies.
+    pub local_roots: Vec<PathBuf>,
+    pub macros: MacroTable,
+    pub faults: Faults,
+    pub missing: Vec<Missing>,
+    /// The sources outside the root that are nested too deeply to be analysed; `missing` names them.
+    pub deep: Arc<BTreeSet<AbsPathBuf>>,
+    /// The inputs of the load, as they were when it read them.
+    pub inputs: Inputs,
+    /// When an input changed after the load began, perhaps after it was read.
+    pub outdated: Option<SystemTime>,
+    /// No further step follows.
+    pub last: bool,
+}
+
+/// Loaded proc macros, by the path of their library. Each keeps its server alive.
+#[derive(Clone, Default)]
+pub(crate) struct MacroTable {
+    libraries: HashMap<AbsPathBuf, ProcMacroLoadResult>,
+    enabled: bool,
+}
+
+impl MacroTable {
+    /// The macros of a newly built crate graph.
+    pub(crate) fn resolve(&self, paths: &ProcMacroPaths) -> ProcMacrosBuilder {
+        let look_up = |path: &Result<(String, AbsPathBuf), ProcMacroLoadingError>| match path {
+            _ if !self.enabled => Err(ProcMacroLoadingError::Disabled),
+            Err(error) => Err(error.clone()),
+            Ok((_, path)) => self.libraries.get(path).cloned().unwrap_or(Err(ProcMacroLoadingError::MissingDylibPath)),
+        };
+        paths.iter().map(|(id, path)| (*id, look_up(path))).collect()
+    }
+}
+
+/// The crates of several Cargo workspaces as one graph. `file_id` returns the ids of existing sources.
+pub(crate) fn crate_graph(
+    workspaces: &[ProjectWorkspace],
+    file_id: &mut dyn FnMut(&AbsPath) -> Option<FileId>,
+) -> (CrateGraphBuilder, ProcMacroPaths) {
+    let mut graph = CrateGraphBuilder::default();
+    let mut all = ProcMacroPaths::default();
+    for workspace in workspaces {
+        let (other, mut paths) = workspace.to_crate_graph(file_id, &Default::default());
+        graph.extend(other, &mut paths);
+        all.extend(paths);
+    }
+    (graph, all)
+}
+
+/// Runs a load to its end and hands over each step when it is finished. The first step can already answer queries;
+/// build scripts and proc macros follow.
+pub(crate) fn load(
+    request: &LoadRequest,
+    progress: &(dyn Fn(&str, usize, usize) + Sync),
+    deliver: &mut dyn FnMut(Loaded),
+) {
+    let superseded = || request.superseded.load(Ordering::Relaxed);
+    let is_wanted = || !superseded();
+    let patience = |limit: Duration| Patience { deadline: Instant::now() + limit, is_wanted: &is_wanted };
+    let mut missing = Vec::new();
+    let mut inputs = Inputs::default();
+    find_inputs::of_place(request.root.as_ref(), &mut inputs);
+    let mut tools = Tools::find(&request.root, request.trusted, patience(request.limits.manifests));
+    let mut workspaces = match &tools {
+        Ok(tools) => load_workspaces(request, tools, progress, &mut missing),
+        Err(error) => {
+            missing.push(no_toolchain(error));
+            request.before.to_vec()
+        }
+    };
+    if superseded() {
+        return;
+    }
+    tools.iter().for_each(|it| find_inputs::of_tools(it, &mut inputs));
+    workspaces.iter().for_each(|it| find_inputs::of_workspace(it, &request.root, &mut inputs));
+    let has_code = workspaces.iter().any(build::runs_code);
+    let runs_code = request.trusted && has_code && tools.is_ok();
+    if !request.trusted {
+        missing.extend(cargo_config::unread(&request.root, &request.manifests));
+        missing.extend(has_code.then(untrusted));
+    }
+    let mut read = (*request.known).clone();
+    let mut deep = (*request.deep).clone();
+    let mut step =
+        |workspaces: &[ProjectWorkspace], macros: MacroTable, missing: &[Missing], mut inputs: Inputs, last: bool| {
+            let folders = ProjectFolders::new(workspaces, &[], None);
+            let local_roots = local_roots(&request.root, &request.target_dir, workspaces);
+            let packages = Packages { roots: &local_roots, forbidden: &request.forbidden };
+            // Output of build scripts, and files that are only named, are read again each time.
+            read.retain(|path| !path.starts_with(&request.target_dir));
+            deep.retain(|path| read.contains(path) || !packages.holds(path.as_ref()));
+            deep.retain(|path| !path.starts_with(&request.target_dir));
+            let sources = read_sources(&folders, &request.root, &packages, &mut read, &mut deep);
+            let ReferencedFiles { sources: named, unread } = packages.follow(read.iter(), &mut inputs);
+            let named = named.into_iter().map(|(path, bytes)| {
+                let (bytes, is_too_deep) = of_library(bytes);
+                is_too_deep.then(|| deep.insert(path.clone()));
+                (path, bytes)
+            });
+            let named = named.collect();
+            tracing::debug!(last, files = sources.len(), "sources outside of the workspace were read");
+            fault::point("rust.load.read");
+            inputs.leave_to_edits(request.root.as_ref(), |it| request.texts.get(it).is_some());
+            let lacking =
+                deep.iter().map(|it| too_deep(it.as_str())).chain(inputs.too_large.iter().map(|it| too_large(it)));
+            Loaded {
+                workspaces: Arc::new(workspaces.to_vec()),
+                sources,
+                named,
+                unread,
+                source_roots: folders.source_root_config,
+                local_roots,
+                macros,
+                faults: request.faults.clone(),
+                missing: missing.iter().cloned().chain(lacking).collect(),
+                deep: Arc::new(deep.clone()),
+                outdated: inputs.changed_since(request.begun),
+                inputs,
+                last,
+            }
+        };
+    progress("reading sources", 0, 0);
+    deliver(step(&workspaces, MacroTable::default(), &missing, inputs.clone(), !runs_code));
+    if !runs_code || superseded() {
+        return;
+    }
+    let Ok(tools) = &mut tools else { return };
+    tools.patience = patience(request.limits.build);
+    if request.build_scripts {
+        run_build_scripts(request, &mut workspaces, tools, progress, &mut inputs, &mut missing);
+    }
+    if superseded() {
+        return;
+    }
+    let macros = if request.proc_macros {
+        load_macros(request, &workspaces, tools, &mut missing)
+    } else {
+        MacroTable::default()
+    };
+    tracing::debug!("what runs at compile time was built and run");
+    fault::point("rust.load.built");
+    deliver(step(&workspaces, macros, &missing, inputs, true));
+}
+
+/// What is needed to run build scripts again: see [`script`].
+pub(crate) struct Rebuild {
+    pub root: AbsPathBuf,
+    pub target_dir: AbsPathBuf,
+    pub features: CargoFeatures,
+    pub workspaces: Arc<Vec<ProjectWorkspace>>,
+    /// Set when a load supersedes this run.
+    pub superseded: Arc<AtomicBool>,
+    pub limits: Limits,
+}
+
+impl Rebuild {
+    /// Their new output, one hash per workspace; `None` if it is no longer wanted.
+    pub(crate) fn run(&self) -> Option<Vec<Hash>> {
+        let is_wanted = || !self.superseded.load(Ordering::Relaxed);
+        let patience = Patience { deadline: Instant::now() + self.limits.build, is_wanted: &is_wanted };
+        let tools = Tools::find(&self.root, true, patience).ok()?;
+        let run = self.workspaces.iter().filter(|it| build::runs_code(it));
+        let made = run.filter_map(|it| build::rebuild(it, &tools, &self.features, &self.target_dir)).collect();
+        is_wanted().then_some(made)
+    }
+}
+
+fn no_toolchain(error: &str) -> Missing {
+    let detail = format!("no Rust toolchain was found, install one with rustup: {error}");
+    Missing::new(MissingCode::StdSources, "rust", detail)
+}
+
+fn too_large(directory: &Path) -> Missing {
+    let detail = format!(
+        "a build script reads all of {}, which is too much to look at before each answer: what changes there counts \
+         with the next load, at the latest when a manifest changes",
+        directory.display()
+    );
+    Missing::new(MissingCode::BuildScripts, "rust", detail)
+}
+
+fn untrusted() -> Missing {
+    Missing::new(
+        MissingCode::Untrusted,
+        "rust",
+        "build scripts and proc macros were not run, since this workspace is not trusted: their output is \
+         unknown; run `semdex trust PATH` or start with `--trust` if you trust its code",
+    )
+}
+
+/// The sysroot's own sources, else `RUST_SRC_PATH`, else the ones that Debian installs. Sources of another version are
+/// acceptable.
+pub(crate) fn find_std_sources(sysroot: &AbsPath) -> Option<AbsPathBuf> {
+    let has_core = |path: &AbsPathBuf| Path::new(path.join("core/src/lib.rs").as_str()).is_file();
+    let from_env = std::env::var("RUST_SRC_PATH").ok().and_then(|it| AbsPathBuf::try_from(Utf8PathBuf::from(it)).ok());
+    let mut from_debian: Vec<_> = std::fs::read_dir("/usr/src")
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter(|entry| entry.file_name().to_string_lossy().starts_with("rustc-"))
+        .filter_map(|entry| AbsPathBuf::try_from(Utf8PathBuf::from_path_buf(entry.path().join("library")).ok()?).ok())
+        .collect();
+    from_debian.sort();
+    std::iter::once(sysroot.join("lib/rustlib/src/rust/library"))
+        .chain(from_env)
+        .chain(from_debian.into_iter().rev())
+        .find(has_core)
+}
+
+/// Loads the workspaces of all manifests: the outermost first, then those that are not members of a loaded one.
+fn load_workspaces(
+    request: &LoadRequest,
+    tools: &Tools<'_>,
+    progress: &(dyn Fn(&str, usize, usize) + Sync),
+    missing: &mut Vec<Missing>,
+) -> Vec<ProjectWorkspace> {
+    let std_sources = find_std_sources(&tools.sysroot);
+    if std_sources.is_none() {
+        missing.push(Missing::new(
+            MissingCode::StdSources,
+            "rust",
+            "the standard library's sources are not installed: run `rustup component add rust-src`, or set \
+             RUST_SRC_PATH, or install Debian's `rust-web-src`",
+        ));
+    }
+    let mut manifests = request.manifests.clone();
+    manifests.sort_by_key(|path| (path.components().count(), path.clone()));
+    let total = manifests.len();
+    let mut covered: BTreeSet<AbsPathBuf> = BTreeSet::new();
+    let mut workspaces: Vec<ProjectWorkspace> = Vec::new();
+    for (done, manifest) in manifests.into_iter().enumerate() {
+        if request.superseded.load(Ordering::Relaxed) {
+            return workspaces;
+        }
+        if covered.contains(&manifest) {
+            continue;
+        }
+        if workspaces.len() >= MAX_WORKSPACES {
+            let detail =
+                format!("more than {MAX_WORKSPACES} Cargo workspaces: {manifest} and later ones are not loaded");
+            missing.push(Missing::new(MissingCode::TooMany, "rust", detail));
+            break;
+        }
+        progress("reading manifests", done, total);
+        let scope = relative(&request.root, &manifest);
+        match workspace::load(tools, &manifest, &request.features, std_sources.as_deref()) {
+            Ok(known) => {
+                if let ProjectWorkspaceKind::Cargo { cargo, .. } = &known.workspace.kind {
+                    covered.extend(
+                        cargo
+                            .packages()
+                            .filter(|&package| cargo[package].is_member)
+                            .map(|package| AbsPathBuf::from(cargo[package].manifest.clone())),
+                    );
+                    covered.insert(AbsPathBuf::from(cargo.manifest_path().clone()));
+                }
+                if let Some(error) = known.error {
+                    missing.push(broken(&scope, &format!("its dependencies are unknown: {error}")));
+                }
+                covered.insert(manifest);
+                workspaces.push(known.workspace);
+            }
+            Err(error) => {
+                missing.push(broken(&scope, &error));
+                let old = request.before.iter().find(|it| it.manifest().is_some_and(|it| **it == *manifest));
+                workspaces.extend(old.cloned());
+            }
+        }
+    }
+    workspaces
+}
+
+fn broken(scope: &str, error: &str) -> Missing {
+    let mut detail = String::new();
+    for line in error.lines().map(str::trim).filter(|line| !line.is_empty()).take(12) {
+        if !detail.is_empty() {
+            detail.push_str("; ");
+        }
+        detail.push_str(line);
+    }
+    Missing::new(MissingCode::WorkspaceBroken, scope, format!("Cargo could not load it: {detail}"))
+}
+
+fn relative(root: &AbsPath, path: &AbsPath) -> String {
+    path.strip_prefix(root).map_or_else(|| path.to_string(), |it| it.as_str().to_owned())
+}
+
+fn run_build_scripts(
+    request: &LoadRequest,
+    workspaces: &mut [ProjectWorkspace],
+    tools: &Tools<'_>,
+    progress: &(dyn Fn(&str, usize, usize) + Sync),
+    inputs: &mut Inputs,
+    missing: &mut Vec<Missing>,
+) {
+    let total = workspaces.len();
+    for (done, workspace) in workspaces.iter_mut().enumerate() {
+        progress("running build scripts", done, total);
+        if !build::runs_code(workspace) || request.superseded.load(Ordering::Relaxed) {
+            continue;
+        }
+        let scope = workspace.manifest_or_root().to_string();
+        if let Err(error) = build::run(workspace, tools, &request.features, &request.target_dir, inputs) {
+            let first =
+                error.lines().map(str::trim).filter(|line| !line.is_empty()).take(6).collect::<Vec<_>>().join("; ");
+            missing.push(Missing::new(MissingCode::BuildScripts, scope, format!("build scripts failed: {first}")));
+        }
+    }
+}
+
+fn load_macros(
+    request: &LoadRequest,
+    workspaces: &[ProjectWorkspace],
+    tools: &Tools<'_>,
+    missing: &mut Vec<Missing>,
+) -> MacroTable {
+    let mut table = MacroTable { enabled: true, ..MacroTable::default() };
+    // One id is enough for all files here: only the macros' paths matter.
+    let mut any_file = |_: &AbsPath| Some(FileId::from_raw(0));
+    for workspace in workspaces {
+        let paths: Vec<AbsPathBuf> = workspace
+            .to_crate_graph(&mut any_file, &Default::default())
+            .1
+            .into_values()
+            .filter_map(|path| path.ok().map(|(_, path)| path))
+            .filter(|path| !table.libraries.contains_key(path))
+            .collect();
+        if paths.is_empty() {
+            continue;
+        }
+        let server = tools.proc_macro_server().ok_or_else(|| "the toolchain has none".to_owned()).and_then(|program| {
+            let plan = macro_server::Plan {
+                program: program.clone().into(),
+                environment: tools.environment.clone(),
+                limit: request.limits.expansion,
+                faults: request.faults.clone(),
+            };
+            macro_server::start(&plan, &program).map_err(|error| error.to_string())
+        });
+        match server {
+            Ok(client) => {
+                for path in paths {
+                    let macros = load_proc_macro(&client, &path, &[]);
+                    if let Err(error) = &macros {
+                        let detail = format!("the macros of {path} could not be loaded: {error}");
+                        missing.push(Missing::new(MissingCode::ProcMacros, "rust", detail));
+                    }
+                    table.libraries.insert(path, macros);
+                }
+            }
+            Err(error) => {
+                let detail = format!("the proc-macro server could not be started: {error}");
+                missing.push(Missing::new(MissingCode::ProcMacros, "rust", detail));
+            }
+        }
+    }
+    table
+}

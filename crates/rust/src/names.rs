@@ -1,0 +1,447 @@
+//! The meaning of each name in a text. Every occurrence is classified: it names something, it declares something, it is
+//! not a symbol's name, or it cannot be resolved.
+
+pub(crate) mod definitions;
+pub(crate) mod doc_links;
+
+use std::cell::OnceCell;
+
+use ra_ap_hir::{
+    Adt, AssocItemContainer, BuiltinType, Const, Crate, EnumVariant, ExternCrateDecl, Field, Function, InFile, Macro,
+    Module, Semantics, Static, Trait, TypeAlias,
+};
+use ra_ap_ide::{FileId, RootDatabase};
+use ra_ap_ide_db::defs::{Definition, NameClass, NameRefClass};
+use ra_ap_syntax::{AstNode as _, AstToken as _, SyntaxKind, SyntaxNode, SyntaxToken, ast};
+
+use self::definitions::{as_assoc_item, in_trait};
+use self::doc_links::doc_links;
+use crate::syntax::is_read_by_tools;
+use crate::syntax::positions::{text_size, tokens_at};
+use semdex_model::Role;
+use semdex_text::words::words;
+
+/// The meaning of one occurrence of a name.
+pub(crate) enum Resolution<'db> {
+    /// It names these: several if it is in a macro's input, or is a shorthand for a field and a local.
+    Names(Vec<(Definition<'db>, Role)>),
+    /// It declares this, and may therefore implement a trait's item.
+    Declares(Definition<'db>),
+    /// It names something that is not a symbol.
+    Other,
+    Unresolved(UnresolvedReason),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum UnresolvedReason {
+    NoCrate,
+    MacroInput,
+    Inactive,
+    UnknownType,
+    /// The time limit was reached before it was resolved.
+    OutOfTime,
+    /// Its file is not analysed.
+    TooDeep,
+    /// It is in a file of another kind that `include!` takes in.
+    Included,
+}
+
+/// A definition without the lifetime of a query, which an index can store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Key {
+    Adt(Adt),
+    BuiltinType(BuiltinType),
+    Const(Const),
+    Crate(Crate),
+    ExternCrate(ExternCrateDecl),
+    Field(Field),
+    Function(Function),
+    Macro(Macro),
+    Module(Module),
+    Static(Static),
+    Trait(Trait),
+    TypeAlias(TypeAlias),
+    Variant(EnumVariant),
+}
+
+impl Key {
+    /// `None` for definitions without a path: locals, generic parameters, labels.
+    pub(crate) fn of(definition: Definition<'_>) -> Option<Key> {
+        Some(match definition {
+            Definition::Adt(it) => Key::Adt(it),
+            Definition::BuiltinType(it) => Key::BuiltinType(it),
+            Definition::Const(it) => Key::Const(it),
+            Definition::Crate(it) => Key::Crate(it),
+            Definition::ExternCrateDecl(it) => Key::ExternCrate(it),
+            Definition::Field(it) => Key::Field(it),
+            Definition::Function(it) => Key::Function(it),
+            Definition::Macro(it) => Key::Macro(it),
+            Definition::Module(it) => Key::Module(it),
+            Definition::Static(it) => Key::Static(it),
+            Definition::Trait(it) => Key::Trait(it),
+            Definition::TypeAlias(it) => Key::TypeAlias(it),
+            Definition::EnumVariant(it) => Key::Variant(it),
+            _ => return None,
+        })
+    }
+
+    pub(crate) fn definition<'db>(self) -> Definition<'db> {
+        match self {
+            Key::Adt(it) => Definition::Adt(it),
+            Key::BuiltinType(it) => Definition::BuiltinType(it),
+            Key::Const(it) => Definition::Const(it),
+            Key::Crate(it) => Definition::Crate(it),
+            Key::ExternCrate(it) => Definition::ExternCrateDecl(it),
+            Key::Field(it) => Definition::Field(it),
+            Key::Function(it) => Definition::Function(it),
+            Key::Macro(it) => Definition::Macro(it),
+            Key::Module(it) => Definition::Module(it),
+            Key::Static(it) => Definition::Static(it),
+            Key::Trait(it) => Definition::Trait(it),
+            Key::TypeAlias(it) => Definition::TypeAlias(it),
+            Key::Variant(it) => Definition::EnumVariant(it),
+        }
+    }
+}
+
+/// The meaning of a name: a definition, or the declaration of one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Meaning {
+    pub(crate) definition: Key,
+    /// The trait's item, if the definition is in an implementation of it; otherwise the definition.
+    pub(crate) original: Key,
+    pub(crate) declares: bool,
+}
+
+impl Meaning {
+    pub(crate) fn new(definition: Definition<'_>, declares: bool, db: &RootDatabase) -> Option<Meaning> {
+        let meant = match definition {
+            Definition::SelfType(it) => Definition::Adt(it.self_ty(db).as_adt()?),
+            it => it,
+        };
+        let original = Key::of(in_trait(meant, db))?;
+        let definition = Key::of(meant)?;
+        // A declaration is a usage only of the trait's item that it implements, and of the associated types that
+        // implement it.
+        let is_type = matches!(definition, Key::TypeAlias(_)) && as_assoc_item(meant, db).is_some();
+        (!declares || definition != original || is_type).then_some(Meaning { definition, original, declares })
+    }
+}
+
+/// The target of a search, with what counts as a usage of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Target {
+    pub(crate) key: Key,
+    /// A crate whose root module is the target: its name is a usage too.
+    krate: Option<Crate>,
+    /// For a trait's item: usages of its implementations count too.
+    is_trait_item: bool,
+    /// For an associated type, the trait's own: no usage can be attributed to a single implementation.
+    associated_type: Option<Key>,
+}
+
+impl Target {
+    pub(crate) fn new(definition: Definition<'_>, db: &RootDatabase) -> Option<Target> {
+        let mut target = Target { key: Key::of(definition)?, krate: None, is_trait_item: false, associated_type: None };
+        if let Definition::Module(module) = definition
+            && module.is_crate_root(db)
+        {
+            target.krate = Some(module.krate(db));
+        }
+        if let Some(item) = as_assoc_item(definition, db) {
+            if matches!(definition, Definition::TypeAlias(_)) {
+                target.associated_type = Key::of(in_trait(definition, db));
+            } else {
+                target.is_trait_item = matches!(item.container(db), AssocItemContainer::Trait(_));
+            }
+        }
+        Some(target)
+    }
+
+    /// The meanings that count as a usage of it.
+    pub(crate) fn keys(&self) -> impl Iterator<Item = Key> {
+        let other = self.associated_type.filter(|it| *it != self.key);
+        [Some(self.key), self.krate.map(Key::Crate), other].into_iter().flatten()
+    }
+
+    pub(crate) fn is_meant_by(&self, meaning: &Meaning) -> bool {
+        let is_it = meaning.definition == self.key || self.krate.is_some_and(|it| meaning.definition == Key::Crate(it));
+        if is_it {
+            return !meaning.declares;
+        }
+        let is_other = meaning.original != meaning.definition;
+        (self.is_trait_item && is_other && meaning.original == self.key)
+            || self.associated_type.is_some_and(|it| it == meaning.original)
+    }
+
+    /// The words by which a text may name it.
+    pub(crate) fn words(&self, db: &RootDatabase) -> Vec<String> {
+        let definition = self.key.definition();
+        let mut words = Vec::new();
+        match definition {
+            Definition::Module(module) if module.is_crate_root(db) => {
+                let name = module.krate(db).display_name(db);
+                words.extend(name.map(|it| it.crate_name().symbol().as_str().to_owned()));
+                words.extend(["crate", "self", "super"].map(str::to_owned));
+            }
+            Definition::Module(_) => words.extend(["self", "super"].map(str::to_owned)),
+            Definition::Adt(_) => words.push("Self".to_owned()),
+            _ => {}
+        }
+        words.extend(definition.name(db).map(|it| it.as_str().to_owned()));
+        words.dedup();
+        words
+    }
+}
+
+/// Resolves the names of one file.
+pub(crate) struct Reader<'a, 'db> {
+    sema: &'a Semantics<'db, RootDatabase>,
+    file: FileId,
+    tree: SyntaxNode,
+    in_a_crate: bool,
+    /// Computed on first use.
+    doc_links: OnceCell<Vec<(usize, Definition<'db>)>>,
+}
+
+impl<'a, 'db> Reader<'a, 'db> {
+    pub(crate) fn new(sema: &'a Semantics<'db, RootDatabase>, file: FileId) -> Reader<'a, 'db> {
+        let tree = sema.parse_guess_edition(file);
+        let in_a_crate = sema.file_to_module_def(file).is_some();
+        Reader { sema, file, tree: tree.syntax().clone(), in_a_crate, doc_links: OnceCell::new() }
+    }
+
+    fn doc_links(&self) -> &[(usize, Definition<'db>)] {
+        self.doc_links.get_or_init(|| doc_links(self.sema, self.file, &self.tree))
+    }
+
+    /// The target of a doc link at the word at an offset.
+    fn linked(&self, comment: &SyntaxToken, at: usize) -> Option<Resolution<'db>> {
+        if !self.in_a_crate || !comment.text().contains('[') {
+            return None;
+        }
+        let links = self.doc_links();
+        let first = links.partition_point(|it| it.0 < at);
+        let named: Vec<_> = links[first..].iter().take_while(|it| it.0 == at).map(|it| (it.1, Role::Doc)).collect();
+        (!named.is_empty()).then_some(Resolution::Names(named))
+    }
+
+    /// The meaning of the word at an offset. `None` if it is not a name: in a comment, in a string, or a part of
+    /// another word.
+    pub(crate) fn read(&self, at: usize, word: &str) -> Option<Resolution<'db>> {
+        let token = tokens_at(&self.tree, at).right_biased()?;
+        if token.kind() == SyntaxKind::COMMENT {
+            return self.linked(&token, at);
+        }
+        let token = nameable(token, word)?;
+        Some(self.resolve_token(&token, at))
+    }
+
+    /// All names of the file, in the order of its text.
+    pub(crate) fn read_all(&self, mut visit: impl FnMut(usize, Resolution<'db>)) {
+        for token in self.tree.descendants_with_tokens().filter_map(|it| it.into_token()) {
+            let start = usize::from(token.text_range().start());
+            let text = token.text();
+            if token.kind() == SyntaxKind::STRING {
+                if text.contains('{') {
+                    for (at, _) in words(text) {
+                        visit(start + at, self.resolve_token(&token, start + at));
+                    }
+                }
+            } else if token.kind() == SyntaxKind::COMMENT {
+                for (at, _) in words(text).filter(|_| text.contains('[')) {
+                    if let Some(resolution) = self.linked(&token, start + at) {
+                        visit(start + at, resolution);
+                    }
+                }
+            } else if is_name(&token) {
+                let at = start + if text.starts_with("r#") { 2 } else { 0 };
+                visit(at, self.resolve_token(&token, at));
+            }
+        }
+    }
+
+    fn resolve_token(&self, token: &SyntaxToken, at: usize) -> Resolution<'db> {
+        if token.kind() == SyntaxKind::STRING {
+            return match self.sema.check_for_format_args_template(token.clone(), text_size(at)) {
+                Some((.., Some(resolution))) => {
+                    Resolution::Names(vec![(resolution.either(Definition::from, Definition::from), Role::Read)])
+                }
+                _ => Resolution::Other,
+            };
+        }
+        if !self.in_a_crate {
+            return match token.parent().map(|it| it.kind()) {
+                Some(SyntaxKind::NAME) => Resolution::Other,
+                _ => Resolution::Unresolved(UnresolvedReason::NoCrate),
+            };
+        }
+        let Some(file) = token.parent().and_then(|it| it.ancestors().last()) else { return Resolution::Other };
+        let inside = self.sema.is_inside_macro_call(InFile::new(self.sema.hir_file_for(&file), token));
+        let tokens = if inside {
+            self.sema.descend_into_macros_exact(token.clone())
+        } else {
+            std::iter::once(token.clone()).collect()
+        };
+        let mut names = Vec::new();
+        let mut declared = None;
+        let mut is_other = false;
+        for parent in tokens.iter().filter_map(SyntaxToken::parent) {
+            match self.resolve_node(&parent) {
+                Some(Resolution::Names(it)) => names.extend(it),
+                Some(Resolution::Declares(it)) => declared = Some(it),
+                Some(Resolution::Other) => is_other = true,
+                Some(Resolution::Unresolved(_)) | None => {}
+            }
+        }
+        if !names.is_empty() {
+            return Resolution::Names(names);
+        }
+        match declared {
+            Some(definition) => Resolution::Declares(definition),
+            None if is_other || is_in_compiler_attribute(token) => Resolution::Other,
+            None => Resolution::Unresolved(why_unresolved(token, inside)),
+        }
+    }
+
+    fn resolve_node(&self, node: &SyntaxNode) -> Option<Resolution<'db>> {
+        match ast::NameLike::cast(node.clone())? {
+            ast::NameLike::NameRef(name) => match NameRefClass::classify(self.sema, &name)? {
+                NameRefClass::Definition(definition, _) => {
+                    let role = role_of(&name, definition);
+                    Some(Resolution::Names(vec![(definition, role)]))
+                }
+                NameRefClass::FieldShorthand { local_ref, field_ref, .. } => Some(Resolution::Names(vec![
+                    (Definition::Field(field_ref), Role::Write),
+                    (Definition::Local(local_ref), Role::Read),
+                ])),
+                NameRefClass::ExternCrateShorthand { decl, krate } => Some(Resolution::Names(vec![
+                    (Definition::ExternCrateDecl(decl), Role::Import),
+                    (Definition::Crate(krate), Role::Import),
+                ])),
+            },
+            ast::NameLike::Name(name) => match NameClass::classify(self.sema, &name) {
+                Some(NameClass::Definition(definition)) => Some(Resolution::Declares(definition)),
+                Some(NameClass::ConstReference(definition)) => Some(Resolution::Names(vec![(definition, Role::Read)])),
+                Some(NameClass::PatFieldShorthand { field_ref, .. }) => {
+                    Some(Resolution::Names(vec![(Definition::Field(field_ref), Role::Read)]))
+                }
+                // An unresolved pattern may be a constant's name; anything else is a declaration.
+                None => {
+                    let is_pattern = name.syntax().parent().is_some_and(|it| it.kind() == SyntaxKind::IDENT_PAT);
+                    let is_constant = name.text().starts_with(char::is_uppercase);
+                    (!(is_pattern && is_constant)).then_some(Resolution::Other)
+                }
+            },
+            ast::NameLike::Lifetime(_) => Some(Resolution::Other),
+        }
+    }
+}
+
+/// The token of a word, if it can name something: an identifier, or a string with format arguments.
+fn nameable(token: SyntaxToken, word: &str) -> Option<SyntaxToken> {
+    match token.kind() {
+        SyntaxKind::STRING => ast::String::cast(token.clone()).map(|_| token),
+        _ => (is_name(&token) && token.text().trim_start_matches("r#") == word).then_some(token),
+    }
+}
+
+/// Whether a token can name something: an identifier, a keyword in place of a name, a tuple's index.
+fn is_name(token: &SyntaxToken) -> bool {
+    match token.kind() {
+        SyntaxKind::IDENT | SyntaxKind::SELF_TYPE_KW | SyntaxKind::CRATE_KW | SyntaxKind::SUPER_KW => true,
+        // As the receiver it is a local.
+        SyntaxKind::SELF_KW => token.parent().is_some_and(|name| {
+            let is_alone = || {
+                let segment = name.parent();
+                let path = segment.as_ref().and_then(SyntaxNode::parent);
+                let is_single = path.as_ref().is_some_and(|it| it.first_child() == segment);
+                let is_expression =
+                    path.and_then(|it| it.parent()).is_some_and(|it| it.kind() == SyntaxKind::PATH_EXPR);
+                is_single && is_expression
+            };
+            name.kind() == SyntaxKind::NAME_REF && !is_alone() || name.kind() == SyntaxKind::TOKEN_TREE
+        }),
+        SyntaxKind::INT_NUMBER => token.parent().is_some_and(|it| it.kind() == SyntaxKind::NAME_REF),
+        kind => kind.is_any_identifier(),
+    }
+}
+
+fn role_of(name: &ast::NameRef, definition: Definition<'_>) -> Role {
+    let Some(parent) = name.syntax().parent() else { return Role::Other };
+    if name.text() == "Self" {
+        return Role::SelfType;
+    }
+    if ast::MethodCallExpr::can_cast(parent.kind()) {
+        return Role::Call;
+    }
+    if ast::FieldExpr::can_cast(parent.kind()) {
+        return access(&parent);
+    }
+    if ast::RecordExprField::can_cast(parent.kind()) {
+        return Role::Write;
+    }
+    if ast::RecordPatField::can_cast(parent.kind()) {
+        return Role::Read;
+    }
+    let Some(segment) = ast::PathSegment::cast(parent) else { return Role::Other };
+    let path = segment.parent_path();
+    if path.syntax().ancestors().any(|it| ast::UseTree::can_cast(it.kind())) {
+        return Role::Import;
+    }
+    // A segment before the last one leads to another item.
+    if path.parent_path().is_some() {
+        return if matches!(definition, Definition::Module(_) | Definition::Crate(_)) {
+            Role::Other
+        } else {
+            Role::Type
+        };
+    }
+    let Some(around) = path.syntax().parent() else { return Role::Other };
+    match around.kind() {
+        SyntaxKind::PATH_TYPE => match around.parent().map(|it| it.kind()) {
+            Some(SyntaxKind::IMPL) if matches!(definition, Definition::Trait(_)) => Role::Impl,
+            _ => Role::Type,
+        },
+        SyntaxKind::MACRO_CALL => Role::Call,
+        SyntaxKind::PATH_EXPR => match around.parent() {
+            Some(it) if ast::CallExpr::can_cast(it.kind()) => {
+                let callee = ast::CallExpr::cast(it).and_then(|it| it.expr());
+                if callee.is_some_and(|it| it.syntax() == &around) { Role::Call } else { Role::Read }
+            }
+            _ => access(&around),
+        },
+        SyntaxKind::RECORD_EXPR | SyntaxKind::RECORD_PAT | SyntaxKind::TUPLE_STRUCT_PAT => Role::Type,
+        SyntaxKind::PATH_PAT => Role::Read,
+        _ => Role::Other,
+    }
+}
+
+/// Whether an expression is assigned to.
+fn access(expression: &SyntaxNode) -> Role {
+    let assigned = expression.ancestors().filter_map(ast::BinExpr::cast).any(|it| {
+        matches!(it.op_kind(), Some(ast::BinaryOp::Assignment { .. }))
+            && it.lhs().is_some_and(|lhs| lhs.syntax().text_range().end() == expression.text_range().end())
+    });
+    if assigned { Role::Write } else { Role::Read }
+}
+
+fn is_in_compiler_attribute(token: &SyntaxToken) -> bool {
+    let attribute = token.parent_ancestors().find_map(ast::Attr::cast);
+    attribute.is_some_and(|it| {
+        let text = it.syntax().text().to_string();
+        let name = text.trim_start_matches(['#', '!', '[', ' ']);
+        is_read_by_tools(name)
+    })
+}
+
+fn why_unresolved(token: &SyntaxToken, in_macro: bool) -> UnresolvedReason {
+    let in_token_tree = token.parent().is_some_and(|it| it.kind() == SyntaxKind::TOKEN_TREE);
+    if in_macro || in_token_tree {
+        return UnresolvedReason::MacroInput;
+    }
+    let is_conditional = token.parent_ancestors().any(|node| {
+        node.children().filter_map(ast::Attr::cast).any(|it| it.syntax().text().to_string().contains("cfg"))
+    });
+    if is_conditional { UnresolvedReason::Inactive } else { UnresolvedReason::UnknownType }
+}

@@ -1,0 +1,455 @@
+//! Usages of symbols. Every occurrence of a name in the workspace's own text is classified: it resolves to the symbol,
+//! to another one, or it cannot be resolved. The count is therefore complete, not only a lower bound.
+
+pub(crate) mod references;
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+use std::time::Instant;
+
+use ra_ap_hir::Semantics;
+use ra_ap_ide::{FileId, RootDatabase, TryToNav as _};
+use ra_ap_ide_db::base_db::SourceDatabase as _;
+use ra_ap_ide_db::defs::Definition;
+use rustc_hash::FxHashMap;
+
+use crate::LANGUAGE;
+use crate::file_interface::file_interface;
+use crate::index::file_names::{Collector, Names, StoredResolution};
+use crate::index::query::names_of;
+use crate::index::search::{Occurrence, Search, Word};
+use crate::names::definitions::as_assoc_item;
+use crate::names::{Reader, UnresolvedReason};
+use crate::resolve::symbols;
+use crate::resolve::symbols::is_test_at;
+use crate::view::{Context, on_all_cores};
+use semdex_engine::files::File;
+use semdex_engine::ranking::{UsageRank, rest, usage_order};
+use semdex_model::{Answer, Coverage, Missing, MissingCode, Role, Span, Symbol, Usage, UsageCount, UsagePage, Window};
+use semdex_text::words::words;
+
+/// The most unresolved places that are reported.
+const MAX_MISSED: usize = 4096;
+
+/// The most levels of aliases of aliases.
+const MAX_ALIASES_OF_ALIASES: usize = 4;
+
+/// The result of a pass for one target.
+#[derive(Default)]
+pub(crate) struct TargetUsages {
+    pub(crate) items: Vec<Occurrence>,
+    possible: Vec<(Occurrence, UnresolvedReason)>,
+    /// Places in the output of build scripts that name it, or may. They are not in the workspace's text, so they are
+    /// only counted.
+    pub(crate) in_generated: Vec<Occurrence>,
+}
+
+/// The gap for places in the output of build scripts, which are not listed in an answer.
+pub(crate) fn in_generated(places: &[Occurrence]) -> Option<Missing> {
+    let first = places.first()?;
+    let line = first.file.lines().place(&first.file.path, first.at).line;
+    let parts: Vec<&str> = first.file.path.rsplit('/').take(3).collect();
+    let file = parts.into_iter().rev().collect::<Vec<_>>().join("/");
+    let count = if places.len() == 1 { "1 place names".to_owned() } else { format!("{} places name", places.len()) };
+    let detail = format!("{count} it in code that build scripts wrote, the first is {file}:{line}");
+    Some(Missing::new(MissingCode::MacroOutput, "rust", detail))
+}
+
+/// The gap for calls that macros of the standard library make by name: `write!` and `writeln!` call `write_fmt` on
+/// their argument, and their expansions are not searched.
+pub(crate) fn by_write(name: &str, is_method: bool) -> Option<Missing> {
+    let detail = "calls by `write!` and `writeln!` are not reported: search for these macros";
+    (is_method && name == "write_fmt").then(|| Missing::new(MissingCode::MacroOutput, "rust", detail))
+}
+
+impl TargetUsages {
+    /// Places in the input and the definitions of macros that may name the target.
+    pub(crate) fn in_macros(self) -> impl Iterator<Item = Occurrence> {
+        self.possible.into_iter().filter(|it| it.1 == UnresolvedReason::MacroInput).map(|it| it.0)
+    }
+
+    /// The aliases that imports give it.
+    fn aliases(&self) -> impl Iterator<Item = &str> {
+        let imports = self.items.iter().filter(|it| it.role == Role::Import);
+        imports.filter_map(|it| {
+            let mut behind = words(it.file.text.get(it.at.end..)?);
+            let (at, _) = behind.next().filter(|it| it.1 == "as")?;
+            let is_next = it.file.text[it.at.end..][..at].chars().all(char::is_whitespace);
+            behind.next().map(|it| it.1).filter(|it| is_next && *it != "_")
+        })
+    }
+
+    /// Places in code that is compiled, as far as known, where the word is unresolved.
+    pub(crate) fn missed(self) -> impl Iterator<Item = Occurrence> {
+        let is_missed = |it: UnresolvedReason| {
+            matches!(it, UnresolvedReason::UnknownType | UnresolvedReason::MacroInput | UnresolvedReason::Inactive)
+        };
+        self.possible.into_iter().filter(move |it| is_missed(it.1)).map(|it| it.0)
+    }
+
+    fn tell_possible(&self, coverage: &mut Coverage) {
+        for why in [
+            UnresolvedReason::NoCrate,
+            UnresolvedReason::MacroInput,
+            UnresolvedReason::Inactive,
+            UnresolvedReason::UnknownType,
+            UnresolvedReason::OutOfTime,
+            UnresolvedReason::TooDeep,
+            UnresolvedReason::Included,
+        ] {
+            let count = self.possible.iter().filter(|it| it.1 == why).count();
+            if count > 0 {
+                coverage.lacks(why.missing(count));
+            }
+        }
+        in_generated(&self.in_generated).into_iter().for_each(|it| coverage.lacks(it));
+    }
+
+    /// The indices of the usages in the order in which they are reported.
+    fn order(&self, own: Option<FileId>) -> Vec<usize> {
+        let mut file = 0;
+        let mut ranks: Vec<UsageRank> = Vec::with_capacity(self.items.len());
+        for (position, it) in self.items.iter().enumerate() {
+            // A pass visits the files in the order of their names.
+            file += usize::from(position > 0 && self.items[position - 1].id != it.id);
+            let test = is_test_at(&it.file, it.at.start);
+            ranks.push(UsageRank { file, at: it.at.start, test, own: own == Some(it.id) });
+        }
+        usage_order(&ranks)
+    }
+}
+
+/// The usages of one symbol, with the proof that there are no others. For a symbol that is not compiled, only the
+/// places that may name it.
+pub(crate) fn found_for<'db>(
+    cx: &Context<'db>,
+    symbol: &Symbol,
+    definition: Option<Definition<'db>>,
+) -> Answer<TargetUsages> {
+    match definition {
+        Some(definition) => found_of(cx, definition),
+        None => {
+            let found = search_for(cx, &Search::written(&symbol.name)).pop().unwrap_or_default();
+            let mut coverage = not_compiled(cx, symbol);
+            found.tell_possible(&mut coverage);
+            Answer { value: found, coverage }
+        }
+    }
+}
+
+pub(crate) fn found_of<'db>(cx: &Context<'db>, definition: Definition<'db>) -> Answer<TargetUsages> {
+    let found = find(cx, &[definition]).pop().unwrap_or_default();
+    let mut coverage = cx.coverage(false);
+    found.tell_possible(&mut coverage);
+    let is_method = as_assoc_item(definition, cx.db).is_some();
+    let name = definition.name(cx.db);
+    by_write(name.as_ref().map_or("", |it| it.as_str()), is_method).into_iter().for_each(|it| coverage.lacks(it));
+    Answer { value: found, coverage }
+}
+
+/// The answer to a query that needs a compiled symbol, for one that is not compiled.
+pub(crate) fn nothing_known_of<T>(cx: &Context<'_>, symbol: &Symbol) -> Answer<Vec<T>> {
+    Answer { value: Vec::new(), coverage: not_compiled(cx, symbol) }
+}
+
+fn not_compiled(cx: &Context<'_>, symbol: &Symbol) -> Coverage {
+    let mut coverage = cx.coverage(false);
+    let in_a_crate = cx.file_id(&symbol.place.file).is_some_and(|id| cx.sema.file_to_module_def(id).is_some());
+    let (code, why) = match in_a_crate {
+        true => (MissingCode::CfgOff, "`cfg` switches it off"),
+        false => (MissingCode::NotInAPackage, "no crate includes its file"),
+    };
+    let detail = format!("{why}, so what uses it is not known: `possible` lists what may name it");
+    coverage.lacks(Missing::new(code, &*symbol.place.file, detail));
+    coverage
+}
+
+pub(crate) fn page<'db>(
+    cx: &Context<'db>,
+    found: &TargetUsages,
+    definition: Option<Definition<'db>>,
+    window: Window,
+) -> UsagePage {
+    let own = definition.and_then(|it| it.try_to_nav(&cx.sema)).map(|it| it.call_site.file_id);
+    let files: HashSet<FileId> = found.items.iter().map(|it| it.id).collect();
+    let order = found.order(own);
+    let mut enclosing = HashMap::new();
+    let mut usage = |it: &Occurrence| usage_at(cx, it, &mut enclosing);
+    let items = window.of(&order).iter().map(|it| usage(&found.items[*it])).collect();
+    let possible = rest(window, order.len()).of(&found.possible).iter().map(|it| usage(&it.0)).collect();
+    UsagePage {
+        count: UsageCount { total: found.items.len(), files: files.len() },
+        possible_count: found.possible.len(),
+        items,
+        possible,
+    }
+}
+
+fn usage_at(cx: &Context<'_>, it: &Occurrence, enclosing: &mut HashMap<(FileId, usize), Option<String>>) -> Usage {
+    let place = it.file.lines().place(&it.file.path, it.at);
+    let innermost = it.file.outline().enclosing(it.at.start).last().map_or(0, |item| item.span.start);
+    let around = || symbols::enclosing_path(cx, &it.file, it.id, it.at.start);
+    let symbol = enclosing.entry((it.id, innermost)).or_insert_with(around).clone();
+    Usage {
+        text: symbols::line(&it.file, &place),
+        place,
+        symbol,
+        role: it.role,
+        test: is_test_at(&it.file, it.at.start),
+    }
+}
+
+/// One pass for any number of symbols; the results have the same order.
+pub(crate) fn find<'db>(cx: &Context<'db>, definitions: &[Definition<'db>]) -> Vec<TargetUsages> {
+    search_for(cx, &Search::new(cx.db, definitions))
+}
+
+/// The unresolved places in code that the index knows, up to a bound.
+pub(crate) fn known_as_missed(cx: &Context<'_>) -> Vec<Occurrence> {
+    let mut found = Vec::new();
+    for file in cx.files.of(LANGUAGE) {
+        let Some((id, names)) = cx.file_id(&file.path).and_then(|id| Some((id, cx.index.names(id)?))) else { continue };
+        let is_missed = |it| it == StoredResolution::Unresolved(UnresolvedReason::UnknownType);
+        let missed = names.within(0, file.text.len()).filter(|it| is_missed(it.1));
+        found.extend(missed.take(MAX_MISSED - found.len()).filter_map(|(at, _, role)| {
+            let word = words(file.text.get(at..)?).next().filter(|it| it.0 == 0)?.1;
+            Some(Occurrence { file: file.clone(), id, at: Span::new(at, at + word.len()), role })
+        }));
+    }
+    found
+}
+
+/// Places that are not checked within the time limit are possible usages.
+pub(crate) fn search_for(cx: &Context<'_>, search: &Search) -> Vec<TargetUsages> {
+    search_within(cx, search, cx.until).0
+}
+
+/// `None` if it is not finished by then.
+pub(crate) fn search_until(cx: &Context<'_>, search: &Search, until: Instant) -> Option<Vec<TargetUsages>> {
+    let (found, is_whole) = search_within(cx, search, Some(until));
+    is_whole.then_some(found)
+}
+
+/// And whether everything was checked. Aliases of a target are searched for too.
+fn search_within(cx: &Context<'_>, search: &Search, until: Option<Instant>) -> (Vec<TargetUsages>, bool) {
+    let (mut found, mut is_whole) = search_once(cx, search, until);
+    let mut widened: Option<Search> = None;
+    for _ in 0..MAX_ALIASES_OF_ALIASES {
+        let aliases = found.iter().enumerate().flat_map(|(position, it)| it.aliases().map(move |it| (position, it)));
+        let Some(search) = widened.as_ref().unwrap_or(search).with_words(aliases) else { break };
+        (found, is_whole) = search_once(cx, &search, until);
+        widened = Some(search);
+    }
+    (found, is_whole)
+}
+
+fn search_once(cx: &Context<'_>, search: &Search, until: Option<Instant>) -> (Vec<TargetUsages>, bool) {
+    let mut found: Vec<TargetUsages> = (0..search.definitions).map(|_| TargetUsages::default()).collect();
+    let postings = cx.index.postings();
+    let holders = search.holders(&postings);
+    let all: Vec<usize> = (0..search.words.len()).collect();
+    let mut held: Vec<Held<'_>> = Vec::new();
+    for file in cx.files.of(LANGUAGE) {
+        let Some(id) = cx.file_id(&file.path) else { continue };
+        let words = match holders.get(&id) {
+            _ if !postings.knows(id, file) => &all,
+            Some(words) => words,
+            None => continue,
+        };
+        let places = search.places(file, words);
+        if file.is_too_deep() {
+            // For a file that was never parsed nothing is known, not even what is a comment.
+            for (at, word) in places {
+                let at = Span::new(at, at + word.text.len());
+                let it = Occurrence { file: file.clone(), id, at, role: Role::Other };
+                word.targets.iter().for_each(|target| {
+                    found[search.targets[*target].0].possible.push((it.clone(), UnresolvedReason::TooDeep));
+                });
+            }
+        } else if !places.is_empty() {
+            held.push(Held { file, id, places, known: cx.index.names(id) });
+        }
+    }
+    for (file, id) in cx.included() {
+        for (at, word) in search.places(file, &all) {
+            let at = Span::new(at, at + word.text.len());
+            let it = Occurrence { file: file.clone(), id, at, role: Role::Other };
+            for target in &word.targets {
+                found[search.targets[*target].0].possible.push((it.clone(), UnresolvedReason::Included));
+            }
+        }
+    }
+    drop(postings);
+    let of_workspace = held.len();
+    for (file, id) in cx.generated() {
+        let places = search.places(file, &all);
+        if !places.is_empty() {
+            held.push(Held { file, id: *id, places, known: None });
+        }
+    }
+    let (asked, unasked) = resolve_now(cx.db, &held, until);
+    let mut generated: Vec<TargetUsages> = found.iter().map(|_| TargetUsages::default()).collect();
+    for (position, it) in held.iter().enumerate() {
+        let found = if position < of_workspace { &mut found } else { &mut generated };
+        add_usages(search, it, asked.get(&it.id).map_or(&[][..], Vec::as_slice), &unasked, found);
+    }
+    for (found, generated) in found.iter_mut().zip(generated) {
+        let possible = generated.possible.into_iter().filter(|it| it.1 != UnresolvedReason::NoCrate).map(|it| it.0);
+        found.in_generated = generated.items.into_iter().chain(possible).collect();
+    }
+    // What is compiled under another name was checked there.
+    let is_known = |it: &Occurrence| cx.environment.compiled_elsewhere.contains(&*it.file.path);
+    for found in &mut found {
+        found.possible.retain(|(it, why)| *why != UnresolvedReason::NoCrate || !is_known(it));
+    }
+    (found, unasked.is_empty())
+}
+
+/// Resolves the places whose meaning is not known, and returns those that the time limit left out.
+fn resolve_now(
+    db: &RootDatabase,
+    held: &[Held<'_>],
+    until: Option<Instant>,
+) -> (FxHashMap<FileId, Vec<Names>>, Unasked) {
+    let mut unread: Vec<Unread<'_>> = held.iter().flat_map(|it| it.unread(db)).collect();
+    // The longest files first, so that all threads finish together.
+    unread.sort_by_key(|it| std::cmp::Reverse(it.length));
+    let is_late = || until.is_some_and(|until| Instant::now() > until);
+    let read = on_all_cores(db, &unread, |sema, unread, read: &mut Vec<_>| {
+        let names = (!is_late()).then(|| unread.read(sema));
+        read.push(
+            names.ok_or(unread.places.iter().map(|it| (unread.id, it.0)).collect::<Vec<_>>()).map(|it| (unread.id, it)),
+        );
+    });
+    let mut asked: FxHashMap<FileId, Vec<Names>> = FxHashMap::default();
+    let mut unasked = Unasked::default();
+    for it in read {
+        match it {
+            Ok((id, names)) => asked.entry(id).or_default().push(names),
+            Err(places) => unasked.extend(places),
+        }
+    }
+    (asked, unasked)
+}
+
+/// Places that the time limit left out.
+type Unasked = HashSet<(FileId, usize)>;
+
+/// A file with the places that contain the words of a search.
+struct Held<'a> {
+    file: &'a Arc<File>,
+    id: FileId,
+    places: Vec<(usize, &'a Word)>,
+    known: Option<Arc<Names>>,
+}
+
+/// Places that have to be resolved: in one body, or outside all bodies.
+struct Unread<'a> {
+    id: FileId,
+    places: Vec<(usize, &'a Word)>,
+    length: usize,
+}
+
+impl<'a> Held<'a> {
+    fn known_at(&self, at: usize) -> Option<&Names> {
+        self.known.as_deref().filter(|it| it.is_known_at(at))
+    }
+
+    fn unread(&self, db: &RootDatabase) -> Vec<Unread<'a>> {
+        if self.places.iter().all(|it| self.known_at(it.0).is_some()) {
+            return Vec::new();
+        }
+        let interface = file_interface(db, self.id);
+        let mut parts: Vec<(Option<Span>, Unread<'a>)> = Vec::new();
+        for place in self.places.iter().filter(|it| self.known_at(it.0).is_none()) {
+            let body = interface.body_around(place.0);
+            match parts.iter_mut().rev().find(|it| it.0 == body) {
+                Some((_, part)) => part.places.push(*place),
+                None => {
+                    let length = body.map_or(0, |it| it.end - it.start);
+                    parts.push((body, Unread { id: self.id, places: vec![*place], length }));
+                }
+            }
+        }
+        parts.into_iter().map(|it| it.1).collect()
+    }
+}
+
+impl Unread<'_> {
+    fn read(&self, sema: &Semantics<'_, RootDatabase>) -> Names {
+        let reader = Reader::new(sema, self.id);
+        let mut collector = Collector::new(sema.db);
+        for &(at, word) in &self.places {
+            if let Some(resolution) = reader.read(at, &word.text) {
+                collector.add(at, resolution);
+            }
+        }
+        collector.finish()
+    }
+}
+
+/// Adds the usages in a file, from the index and from the resolved places.
+fn add_usages(search: &Search, held: &Held<'_>, asked: &[Names], unasked: &Unasked, found: &mut [TargetUsages]) {
+    for &(at, word) in &held.places {
+        let occurrence = |role| {
+            let at = Span::new(at, at + word.text.len());
+            Occurrence { file: held.file.clone(), id: held.id, at, role }
+        };
+        if unasked.contains(&(held.id, at)) {
+            for &target in word.targets.iter().filter(|_| !word.is_keyword()) {
+                found[search.targets[target].0].possible.push((occurrence(Role::Other), UnresolvedReason::OutOfTime));
+            }
+            continue;
+        }
+        let known = held.known_at(at);
+        let asked = asked.iter().filter(|_| known.is_none());
+        let mut named: Vec<usize> = Vec::new();
+        for (resolution, role) in known.into_iter().chain(asked).flat_map(|it| it.at(at)) {
+            match resolution {
+                StoredResolution::Means(meaning) => {
+                    for target in search.meant_by(&meaning) {
+                        if !named.contains(&target) {
+                            named.push(target);
+                            found[search.targets[target].0].items.push(occurrence(role));
+                        }
+                    }
+                }
+                // A keyword in code that cannot be resolved says nothing about this symbol.
+                StoredResolution::Unresolved(_) if word.is_keyword() => {}
+                StoredResolution::Unresolved(why) => {
+                    for &target in &word.targets {
+                        found[search.targets[target].0].possible.push((occurrence(role), why));
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl UnresolvedReason {
+    fn missing(self, count: usize) -> Missing {
+        let places = if count == 1 { "1 place names".to_owned() } else { format!("{count} places name") };
+        let (code, detail) = match self {
+            UnresolvedReason::NoCrate => (MissingCode::NotInAPackage, "it in files that no crate includes"),
+            UnresolvedReason::MacroInput => {
+                (MissingCode::MacroOutput, "it in the input of a macro that could not be followed")
+            }
+            UnresolvedReason::Inactive => (MissingCode::CfgOff, "it in code that is switched off by `cfg`"),
+            UnresolvedReason::UnknownType => (MissingCode::WorkspaceBroken, "it where the type is unknown"),
+            UnresolvedReason::OutOfTime => (MissingCode::Timeout, "it and could not be checked in time; ask again"),
+            UnresolvedReason::TooDeep => {
+                (MissingCode::Unsupported, "it in files that are nested too deeply to be analysed")
+            }
+            UnresolvedReason::Included => {
+                (MissingCode::Unsupported, "it in files of another kind that `include!` takes in")
+            }
+        };
+        Missing::new(code, "rust", format!("{places} {detail}: see `possible`"))
+    }
+}
+
+/// All names of a file, updated if necessary.
+pub(crate) fn names_now(context: &Context<'_>, file: FileId) -> Arc<Names> {
+    let known = context.index.names(file).filter(|it| it.is_complete());
+    known.unwrap_or_else(|| names_of(context.db, context.db.file_text(file)))
+}

@@ -1,0 +1,92 @@
+//! The environment of all answers until the next load.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use ra_ap_vfs::FileId;
+use tokio::sync::watch;
+
+use semdex_engine::EngineStatus;
+use semdex_engine::files::File;
+use semdex_model::{Missing, MissingCode};
+
+/// The environment of all answers until the next load.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Environment {
+    /// A crate graph is loaded.
+    pub loaded: bool,
+    /// No load is running.
+    pub settled: bool,
+    pub missing: Vec<Missing>,
+    /// Files that code names and that are not read: no answer that may depend on them is complete.
+    pub unread: Vec<Missing>,
+    /// The same for files outside the root.
+    pub unread_outside: Vec<Missing>,
+    /// The output of build scripts may have changed: no answer is complete until that is known.
+    pub doubt: Option<Missing>,
+    /// Texts that `include!` takes in although they are not named like Rust files.
+    pub included: Arc<BTreeSet<String>>,
+    /// Files that build scripts of the workspace's packages wrote and code includes, by absolute names.
+    pub generated: Arc<Vec<(Arc<File>, FileId)>>,
+    /// Texts that are compiled under another name, through a link.
+    pub compiled_elsewhere: Arc<BTreeSet<String>>,
+    /// What has failed since the load.
+    pub faults: Faults,
+    /// The number of refused expansions when the database was created.
+    pub(crate) refused_before: usize,
+}
+
+impl Environment {
+    /// Code that exists and is not analysed.
+    pub(crate) fn unknown_code(&self) -> impl Iterator<Item = &Missing> {
+        self.unread.iter().chain(&self.unread_outside).chain(&self.doubt)
+    }
+
+    /// Everything that may be missing from answers.
+    pub(crate) fn lacks(&self) -> Vec<Missing> {
+        let mut lacks = self.missing.clone();
+        lacks.extend(self.unknown_code().cloned());
+        lacks.extend(self.faults.list());
+        if ra_ap_parser::refused() > self.refused_before {
+            let detail = "what some macros expand to is nested too deeply to be analysed: it is taken for an error";
+            lacks.push(Missing::new(MissingCode::Unsupported, "rust", detail));
+        }
+        lacks
+    }
+}
+
+/// The ids of the workspace's files by their names.
+pub(crate) type FileIds = HashMap<Arc<str>, FileId>;
+
+/// The most failures that are listed one by one.
+const MOST: usize = 16;
+
+/// Shared by the macros of one load and all views of it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Faults {
+    noted: Arc<Mutex<Vec<Missing>>>,
+    status: Option<watch::Sender<EngineStatus>>,
+}
+
+impl Faults {
+    pub(crate) fn new(status: watch::Sender<EngineStatus>) -> Faults {
+        Faults { noted: Arc::default(), status: Some(status) }
+    }
+
+    /// Each failure is recorded once.
+    pub(crate) fn note(&self, detail: &str) {
+        let missing = Missing::new(MissingCode::ProcMacros, "rust", detail);
+        let mut noted = self.noted.lock().unwrap_or_else(PoisonError::into_inner);
+        if noted.len() < MOST && !noted.contains(&missing) {
+            noted.push(missing.clone());
+            drop(noted);
+            if let Some(status) = &self.status {
+                status.send_modify(|it| it.missing.push(missing));
+            }
+        }
+    }
+
+    pub(crate) fn list(&self) -> Vec<Missing> {
+        self.noted.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
