@@ -125,7 +125,7 @@ where
             }
         }
         let by_links = links::missing(&snapshot.links).filter(|_| needs.links);
-        let unseen = snapshot.nameless.into_iter().chain(by_links);
+        let unseen = snapshot.unindexed_names.into_iter().chain(by_links);
         let unseen: Vec<Missing> = unseen.filter(|_| needs.index).collect();
         unseen.iter().for_each(|it| coverage.lacks(it.clone()));
         // What the workspace's own programs make is there at a revision or not.

@@ -79,6 +79,16 @@ impl Disk {
         &self.tree
     }
 
+    /// An external directory, in which the same files are forbidden.
+    pub(crate) fn external_tree(&self, directory: &Path) -> Tree {
+        Tree::named(directory.to_path_buf(), self.tree.forbidden().clone())
+    }
+
+    /// The name of a path: relative to the root, or absolute outside of it.
+    pub(crate) fn name_of(&self, path: &Path) -> String {
+        path.strip_prefix(self.tree.root()).unwrap_or(path).to_string_lossy().into_owned()
+    }
+
     /// The place of a name as a request gives it.
     pub(crate) fn locate(&self, name: &str) -> Result<Located> {
         let path = names::path_of(name)?;

@@ -12,15 +12,14 @@ use super::busy::Busy;
 use super::change::{Change, Outcome};
 use super::confirm::Confirming;
 use super::disk::Disk;
+use super::engines::Seen;
 use super::git::Git;
 use super::journal::{self, Entries, Entry, Journal};
 use super::overlays::{self, Overlay, Put, Shown};
 use super::published::{Phase, Published};
 use super::recent::Recent;
-use super::slots::Seen;
 use super::snapshot::{Needs, Snapshot};
 use super::statistics::Statistics;
-use super::supervise;
 use super::telemetry::Telemetry;
 use super::timing::{self, Part, Ticket};
 use super::verify::Runs;
@@ -99,7 +98,7 @@ impl Workspace {
         registry: Registry,
         shared: &Shared,
     ) -> Result<Workspace> {
-        let started = writer::start(id.clone(), root.clone(), trusted, config, registry, shared)?;
+        let started = writer::start(id.clone(), &root, trusted, config, registry, shared)?;
         let revoked = Arc::new(AtomicBool::new(false));
         let inner = Inner {
             git: Git::new(&root, &config.state_dir, revoked.clone()),
@@ -209,7 +208,7 @@ impl Workspace {
     fn standstill(&self, phase: Phase) -> Option<Missing> {
         let busy = self.inner.busy.elapsed();
         if phase == Phase::Rebuilding {
-            let detail = supervise::rebuilding().detail;
+            let detail = writer::rebuilding().detail;
             Some(Missing::new(MissingCode::EngineRestarting, "workspace", detail))
         } else if busy > STANDSTILL {
             let detail = format!(
@@ -323,7 +322,7 @@ impl Workspace {
         // Not borrowed while `meta` borrows it too: whoever publishes in between would have both wait.
         let phase = self.inner.published.borrow().phase;
         self.with_meta(match phase {
-            Phase::Rebuilding => supervise::rebuilding(),
+            Phase::Rebuilding => writer::rebuilding(),
             Phase::Starting => Error::new(Code::NotReady, "the workspace's files are being read: ask again"),
             _ => {
                 let busy = self.inner.busy.elapsed().as_secs();

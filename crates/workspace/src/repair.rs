@@ -14,18 +14,18 @@ use semdex_model::Result;
 const DEADLINE: Duration = Duration::from_secs(20);
 
 /// Puts right what is unfinished in a workspace, and notes of changes how they came out where that was not written.
-pub(crate) fn repair(disk: &Disk, journal: &Journal, lock_file: &mut LockFile) -> Result<()> {
+pub(crate) fn recover(disk: &Disk, journal: &Journal, lock_file: &mut LockFile) -> Result<()> {
     let key = journal::key(disk.root());
     if journal.unfinished(key.clone(), DEADLINE)?.is_empty() {
         return Ok(());
     }
     // Only the holder of the lock knows that nobody is at it right now.
     let lock = lock_file.acquire()?;
-    mend(disk, journal, &lock).inspect_err(|_| lock.leave_unfinished())
+    recover_locked(disk, journal, &lock).inspect_err(|_| lock.leave_unfinished())
 }
 
 /// The same for the holder of the lock.
-pub(crate) fn mend(disk: &Disk, journal: &Journal, lock: &WorkspaceLock) -> Result<()> {
+pub(crate) fn recover_locked(disk: &Disk, journal: &Journal, lock: &WorkspaceLock) -> Result<()> {
     let key = journal::key(disk.root());
     // The youngest first: an older one may have left what the younger began with.
     for entry in journal.unfinished(key, DEADLINE)?.into_iter().rev() {
@@ -201,7 +201,7 @@ mod tests {
             lock_file.acquire().unwrap().enter(TOKEN).unwrap();
         }
 
-        repair(&disk, &journal, &mut lock_file).unwrap();
+        recover(&disk, &journal, &mut lock_file).unwrap();
         let read = |name: &str| fs::read_to_string(root.join(name)).ok();
         let now = files.each_ref().map(|it| read(&it.file));
         assert_eq!(now.each_ref().map(|it| it.as_deref()), expected, "{made} made, {theirs:?}");

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use semdex_config::Settings;
 use semdex_fs::FileStamp;
 
 /// The workspace's own file.
@@ -34,5 +35,38 @@ impl SettingsFiles {
     /// Whether one may say something else than it did when it was read.
     pub(super) fn is_out_of_date(&self) -> bool {
         self.0.iter().any(|(path, seen)| seen.may_differ(&FileStamp::at(path)))
+    }
+}
+
+/// The settings that count in a workspace.
+pub(super) struct EffectiveSettings {
+    values: Settings,
+    files: SettingsFiles,
+}
+
+impl EffectiveSettings {
+    /// These values, read after the stamps of the files were taken.
+    pub(super) fn new(values: Settings, files: SettingsFiles) -> EffectiveSettings {
+        EffectiveSettings { values, files }
+    }
+
+    /// The values.
+    pub(super) fn values(&self) -> &Settings {
+        &self.values
+    }
+
+    /// The files, as they were when they were last read.
+    pub(super) fn files(&self) -> &SettingsFiles {
+        &self.files
+    }
+
+    /// Whether a file may have changed since the last call. To be called before the files are read.
+    pub(super) fn may_have_changed(&mut self) -> bool {
+        self.files.may_have_changed()
+    }
+
+    /// Replaces the values, and returns those before.
+    pub(super) fn replace(&mut self, values: Settings) -> Settings {
+        std::mem::replace(&mut self.values, values)
     }
 }

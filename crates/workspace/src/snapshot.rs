@@ -39,7 +39,7 @@ pub struct Snapshot {
     /// Why there is no view of the language though there is code of it: its engine panicked.
     pub lacks: Option<Missing>,
     /// What no answer about the language can hold, since its files cannot be named.
-    pub nameless: Option<Missing>,
+    pub unindexed_names: Option<Missing>,
     /// The links to code of the language that its engine does not follow.
     pub links: Vec<Link>,
 }

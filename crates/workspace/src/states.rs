@@ -5,10 +5,10 @@ use std::time::Duration;
 use futures::FutureExt;
 use futures::future::{pending, select_all};
 
+use super::engines::Seen;
 use super::events::{Events, News};
 use super::handle::{STANDSTILL, Workspace};
 use super::published::Phase;
-use super::slots::Seen;
 
 /// Progress is reported no more often.
 const PACE: Duration = Duration::from_millis(100);

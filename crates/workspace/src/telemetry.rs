@@ -2,10 +2,11 @@
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use super::events::Events;
+use super::events::{Events, News};
+use semdex_model::Revision;
 
 /// So many slow questions are kept.
 const SLOW_KEPT: usize = 50;
@@ -74,5 +75,28 @@ impl Telemetry {
     /// The newest first.
     pub fn slow_questions(&self) -> Vec<SlowQuestion> {
         self.slow_questions.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
+    }
+}
+
+/// Reports the events of one workspace.
+pub(super) struct Reporter {
+    workspace: String,
+    telemetry: Arc<Telemetry>,
+}
+
+impl Reporter {
+    /// Of the workspace with this id.
+    pub(super) fn new(workspace: String, telemetry: Arc<Telemetry>) -> Reporter {
+        Reporter { workspace, telemetry }
+    }
+
+    /// Publishes an event.
+    pub(super) fn report(&self, revision: Revision, news: News) {
+        self.telemetry.events.tell(&self.workspace, revision, news);
+    }
+
+    /// Counts a comparison of all files.
+    pub(super) fn count_rescan(&self) {
+        self.telemetry.rescans.up();
     }
 }

@@ -47,6 +47,11 @@ use walk::{enter, present};
 
 use semdex_fs::{Descent, Identity, Reader, Tree};
 
+/// A reported change is taken after the disk was quiet for this long, unless a request takes it before.
+pub(crate) const DEBOUNCE: Duration = Duration::from_millis(30);
+/// While the disk does not become quiet, reported changes are taken after this long.
+pub(crate) const DEBOUNCE_LIMIT: Duration = Duration::from_millis(500);
+
 /// What may have changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Seen {

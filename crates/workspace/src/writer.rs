@@ -1,16 +1,20 @@
-//! The writer: the one thread that owns all mutable state of a workspace. It handles one event after the other, and
-//! before it hands out a view it has seen every change on the disk that was made before.
+//! The writer: the one thread that owns all mutable state of a workspace. It handles one event after the other. Before it
+//! hands out a snapshot it has seen every change on the disk that was made before.
 
+mod change_overlays;
+mod configuration;
+mod propose;
+mod refresh;
+mod refresh_external;
 mod revisions;
-mod settings;
-mod trust;
+mod run_engines;
+mod supervise;
 
-use std::collections::BTreeSet;
 use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TrySendError};
 use tokio::sync::{oneshot, watch as channel};
@@ -18,38 +22,36 @@ use tokio::sync::{oneshot, watch as channel};
 use super::busy::Busy;
 use super::change::{Cause, Change, Outcome};
 use super::disk::Disk;
+use super::disk_changes::DiskChanges;
+use super::engines::{Engines, Slot};
 use super::events::{self, News};
+use super::external_inputs::ExternalRoots;
 use super::git;
 use super::journal::Journal;
-use super::lock::LockFile;
-use super::named::NamedFiles;
-use super::open_trees::OpenTrees;
+use super::links::Links;
 use super::overlays::{Overlays, Put, Shown};
-use super::published::{Phase, Published};
+use super::published::{MissingList, Phase, Publication, Published};
 use super::recent::Recent;
-use super::repair::repair;
-use super::settings_files::SettingsFiles;
-use super::slots::Slot;
+use super::referenced_files::ReferenceTracker;
+use super::settings_files::{EffectiveSettings, SettingsFiles};
 use super::snapshot::Snapshot;
-use super::supervise::supervise;
-use super::telemetry::Telemetry;
+use super::telemetry::{Reporter, Telemetry};
 use super::timing::{Part, Ticket};
-use super::watch::{Watcher, walk};
+use super::transactions::Transactions;
+use super::trust::Trust;
+use super::unindexed_files::NonUtf8Names;
+use super::watch::DEBOUNCE;
 use revisions::Revisions;
-use semdex_config::{Config, Settings};
+use semdex_config::Config;
 use semdex_engine::files::Files;
-use semdex_engine::links::Link;
 use semdex_engine::{BACKGROUND_DELAY, QUIET_BEFORE_IDLE_WORK, Registry, STACK_BYTES, Tidied};
-use semdex_fs::Tree;
 use semdex_model::{Code, Error, FileEdit, LanguageId, Missing, MissingCode, Result, Revision};
 use semdex_process::fault;
-use semdex_process::search_path::{self, Barred};
+pub(super) use supervise::rebuilding;
+use supervise::supervise;
 
-/// Requests that may wait for the writer at once.
+/// How many requests may wait for the writer.
 const INBOX: usize = 1024;
-
-/// Where the disk does not become quiet, changes are taken after so long.
-const NEWS_WAIT: Duration = Duration::from_millis(500);
 
 /// Everything that can happen to a workspace.
 pub(super) enum Event {
@@ -60,12 +62,12 @@ pub(super) enum Event {
     },
     Change {
         change: Box<Change>,
-        /// Whoever waits has given up: it is not to be made any more.
+        /// The client has given up: the change is not made.
         given_up: Arc<AtomicBool>,
         ticket: Ticket,
         reply: oneshot::Sender<Result<Outcome>>,
     },
-    /// Somebody wants to know how the imports of planned texts of a language should be.
+    /// A client asks how the imports of planned texts of a language should be.
     FixImports {
         language: LanguageId,
         edits: Vec<FileEdit>,
@@ -75,7 +77,7 @@ pub(super) enum Event {
         put: Box<Put>,
         reply: oneshot::Sender<Result<Shown>>,
     },
-    /// Somebody wants to know what the journal says.
+    /// A client wants to read the journal.
     Journal {
         reply: oneshot::Sender<Result<()>>,
     },
@@ -83,18 +85,18 @@ pub(super) enum Event {
         file: String,
         reply: oneshot::Sender<Result<Shown>>,
     },
-    /// The watcher has heard something.
+    /// The watcher reports a change.
     Wake,
-    /// Threads of this engine have found something out.
+    /// Threads of the engine at this position have results.
     Engine(usize),
-    /// The owner of the workspace has begun to trust it, or trusts it no more.
+    /// The owner of the workspace begins or ceases to trust it.
     Trust(bool),
     Close {
         reply: oneshot::Sender<()>,
     },
 }
 
-/// The writer's letter box. Bounded: who finds it full is asked to come back.
+/// The writer's inbox. It is bounded: a request that finds it full is refused.
 #[derive(Clone)]
 pub(super) struct Inbox(Sender<Event>);
 
@@ -114,56 +116,28 @@ impl Inbox {
 }
 
 pub(super) struct Writer {
-    /// The workspace's name.
-    pub(super) id: String,
-    pub(super) telemetry: Arc<Telemetry>,
-    pub(super) root: PathBuf,
-    pub(super) trusted: bool,
-    /// Held while it is not trusted.
-    pub(super) barred: Option<Barred>,
-    pub(super) config: Config,
-    pub(super) settings: Settings,
-    pub(super) settings_files: SettingsFiles,
-    pub(super) runtime: tokio::runtime::Handle,
-    pub(super) inbox: Sender<Event>,
-    pub(super) disk: Arc<Disk>,
-    pub(super) journal: Journal,
+    config: Config,
+    settings: EffectiveSettings,
+    trust: Trust,
+    inbox: Sender<Event>,
+    reporter: Reporter,
+    publication: Publication,
+    disk: Arc<Disk>,
+    disk_changes: DiskChanges,
+    transactions: Transactions,
+    files: Arc<Files>,
+    revisions: Revisions,
     recent: Arc<Recent>,
-    pub(super) lock_file: LockFile,
-    pub(super) tokens: ulid::Generator,
-    pub(super) watcher: Option<Watcher>,
-    pub(super) files: Arc<Files>,
-    pub(super) overlays: Arc<Overlays>,
-    /// What could not be read when it was to be.
-    pub(super) unread: BTreeSet<PathBuf>,
-    /// Texts below the root whose names are not UTF-8.
-    pub(super) nameless: BTreeSet<PathBuf>,
-    /// The last comparison of everything did not come to its end.
-    pub(super) compares_all: bool,
-    pub(super) has_looked_into_journal: bool,
-    /// Directories of sources outside of the root.
-    pub(super) outside_roots: Vec<PathBuf>,
-    pub(super) named: NamedFiles,
-    /// Within the root, to code.
-    pub(super) links: Vec<Link>,
-    /// They may be others than these.
-    pub(super) has_to_find_links: bool,
-    pub(super) revision: Revision,
-    pub(super) revisions: Revisions,
-    pub(super) registry: Registry,
-    /// As the registry lists them.
-    pub(super) slots: Vec<Slot>,
-    published: channel::Sender<Published>,
-    busy: Arc<Busy>,
-    /// The workspace was closed.
-    closing: Arc<AtomicBool>,
-    /// The watcher has heard something that was not taken yet.
-    pub(super) news_since: Option<Instant>,
-    pub(super) changed: Instant,
-    pub(super) missing: Vec<Missing>,
+    overlays: Arc<Overlays>,
+    non_utf8_names: NonUtf8Names,
+    referenced: ReferenceTracker,
+    links: Links,
+    external_roots: ExternalRoots,
+    engines: Engines,
+    missing: MissingList,
 }
 
-/// What all workspaces have in common.
+/// What all workspaces share.
 #[derive(Clone)]
 pub(super) struct Shared {
     pub(super) journal: Journal,
@@ -171,7 +145,7 @@ pub(super) struct Shared {
     pub(super) telemetry: Arc<Telemetry>,
 }
 
-/// What others have of a writer that was started.
+/// The ends of a started writer that others hold.
 pub(super) struct Started {
     pub(super) inbox: Inbox,
     pub(super) disk: Arc<Disk>,
@@ -181,22 +155,22 @@ pub(super) struct Started {
     pub(super) closing: Arc<AtomicBool>,
 }
 
-/// Starts the writer of a workspace. Returns at once; the files are read on its own thread.
+/// Starts the writer of a workspace. Returns immediately: the writer reads the files on its own thread.
 pub(super) fn start(
     id: String,
-    root: PathBuf,
+    root: &Path,
     trusted: bool,
     config: &Config,
     registry: Registry,
     shared: &Shared,
 ) -> Result<Started> {
     let Shared { journal, runtime, telemetry } = shared.clone();
-    let settings_files = SettingsFiles::new(&root, config.config_file.as_deref());
-    let settings = config.settings(&root, trusted).map_err(|error| {
+    let settings_files = SettingsFiles::new(root, config.config_file.as_deref());
+    let settings = config.settings(root, trusted).map_err(|error| {
         Error::new(Code::InvalidRequest, format!("the configuration of {}: {error}", root.display()))
     })?;
     let registry = registry.configured(&settings.languages);
-    let disk = Disk::new(&root, config.own_paths()).map_err(|error| {
+    let disk = Disk::new(root, config.own_paths()).map_err(|error| {
         let code = match error.kind() {
             std::io::ErrorKind::PermissionDenied => Code::ForbiddenRoot,
             _ => Code::UnknownWorkspace,
@@ -204,156 +178,111 @@ pub(super) fn start(
         Error::new(code, format!("{}: {error}", root.display()))
     })?;
     let disk = Arc::new(disk);
-    let slots: Vec<Slot> = registry.kinds().iter().cloned().map(Slot::new).collect();
+    let languages = registry.languages().clone();
+    let engines = Engines::new(registry, runtime);
     let (sender, receiver) = crossbeam_channel::bounded(INBOX);
-    let first = Published {
+    let publication = Publication::new(Published {
         settings_files: settings_files.clone(),
-        registry: registry.clone(),
+        registry: engines.registry().clone(),
         revision: Revision(0),
         trusted,
         phase: Phase::Starting,
-        engines: slots.iter().map(Slot::seen).collect(),
+        engines: engines.iter().map(Slot::seen).collect(),
         present: Vec::new(),
         overlays: Arc::default(),
         missing: Vec::new(),
-    };
-    let (published, subscription) = channel::channel(first);
+    });
     let recent = Arc::new(Recent::default());
-    let (busy, closing) = (Arc::new(Busy::default()), Arc::new(AtomicBool::new(false)));
-    let writer = Writer {
-        barred: (!trusted).then(|| search_path::bar(&root)),
-        id: id.clone(),
-        telemetry,
-        root: root.clone(),
-        trusted,
-        config: config.clone(),
-        settings,
-        settings_files,
-        runtime,
-        inbox: sender.clone(),
+    let started = Started {
+        inbox: Inbox(sender.clone()),
         disk: disk.clone(),
-        journal: journal.clone(),
         recent: recent.clone(),
-        lock_file: LockFile::new(&config.state_dir, &root),
-        tokens: ulid::Generator::new(),
-        watcher: None,
-        files: Arc::new(Files::new(registry.languages().clone())),
+        published: publication.subscribe(),
+        busy: publication.busy().clone(),
+        closing: publication.closing().clone(),
+    };
+    let writer = Writer {
+        config: config.clone(),
+        settings: EffectiveSettings::new(settings, settings_files),
+        trust: Trust::new(trusted, root),
+        inbox: sender,
+        reporter: Reporter::new(id.clone(), telemetry),
+        publication,
+        disk_changes: DiskChanges::default(),
+        transactions: Transactions::new(disk.clone(), journal, &config.state_dir),
+        files: Arc::new(Files::new(languages)),
+        revisions: Revisions::new(&config.state_dir, root),
+        recent,
         overlays: Arc::default(),
-        unread: BTreeSet::new(),
-        nameless: BTreeSet::new(),
-        compares_all: false,
-        has_looked_into_journal: false,
-        outside_roots: Vec::new(),
-        named: NamedFiles::default(),
-        links: Vec::new(),
-        has_to_find_links: false,
-        revision: Revision(0),
-        revisions: Revisions::new(&config.state_dir, &root),
-        registry,
-        slots,
-        published,
-        busy: busy.clone(),
-        closing: closing.clone(),
-        news_since: None,
-        changed: Instant::now(),
-        missing: Vec::new(),
+        non_utf8_names: NonUtf8Names::default(),
+        referenced: ReferenceTracker::default(),
+        links: Links::default(),
+        external_roots: ExternalRoots::new(root),
+        engines,
+        missing: MissingList::default(),
+        disk,
     };
     std::thread::Builder::new()
         .name(format!("writer-{id}"))
         .stack_size(STACK_BYTES)
         .spawn(move || supervise(writer, &receiver))
         .map_err(|error| Error::new(Code::Internal, format!("no thread for the workspace: {error}")))?;
-    Ok(Started { inbox: Inbox(sender), disk, recent, published: subscription, busy, closing })
+    Ok(started)
 }
 
 impl Writer {
+    /// Reads the workspace and starts its engines.
     pub(super) fn begin(&mut self) {
         fault::point("writer.begin");
-        // Opening the journal takes longer than all else here; where nobody was interrupted it can wait.
-        if !self.lock_file.all_ended() {
-            self.look_into_journal();
+        // Opening the journal takes longer than everything else here. It can wait unless a change was interrupted.
+        if !self.transactions.all_ended() {
+            self.recover_changes();
         }
         git::repair(&self.config.state_dir);
         match self.watch() {
             Ok(found) => {
-                let mut files = Files::new(self.registry.languages().clone());
-                let mut trees = OpenTrees::default();
-                let mut found: BTreeSet<PathBuf> = found.into_iter().collect();
-                if self.find_nameless(&mut found, false).is_err() {
-                    self.compares_all = true;
-                }
-                for path in &found {
-                    match self.read_with(&mut trees, path) {
-                        Ok(Some(text)) => drop(files.insert(Arc::new(files.file(&self.name_of(path), text)))),
-                        Ok(None) => {}
-                        Err(_) => drop(self.unread.insert(path.clone())),
-                    }
-                }
-                self.files = Arc::new(files);
-                self.begin_left_out(&found);
-                self.revision = self.revisions.first();
+                self.read_all(found);
+                self.revisions.begin();
             }
             Err(error) => {
                 let detail = format!("the workspace could not be read: {error}");
                 self.missing.push(Missing::new(MissingCode::WorkspaceBroken, "disk", detail));
             }
         }
-        self.begin_named();
-        self.links = self.find_links();
+        self.read_referenced_files();
+        self.links.set(self.find_links());
         self.start_engines();
-        self.begin_outside();
+        self.watch_external_modules();
         self.publish();
-        self.enter(Phase::Up);
+        self.publication.enter(Phase::Up);
     }
 
-    /// Begins to watch, and lists the files. Where that cannot be, every answer compares all with the disk.
-    pub(super) fn watch(&mut self) -> std::io::Result<Vec<PathBuf>> {
-        self.watcher = None;
-        self.slots.iter_mut().for_each(|it| it.outside.forget_watches());
-        let inbox = self.inbox.clone();
-        let wake = move || drop(inbox.try_send(Event::Wake));
-        let cookies = self.config.state_dir.join("cookies");
-        let outside = self.outside_roots.iter().map(|it| self.outside_tree(it));
-        let trees: Vec<Tree> = std::iter::once(self.disk.tree().clone()).chain(outside).collect();
-        match Watcher::start(&trees, &cookies, wake) {
-            Ok((watcher, found)) => {
-                self.watcher = Some(watcher);
-                self.note_watching();
-                Ok(found)
-            }
-            Err(error) => {
-                tracing::error!(%error, "the workspace cannot be watched: every answer compares it with the disk");
-                walk(self.disk.tree())
-            }
-        }
-    }
-
-    /// Before anything is asked of the journal, or written: what was interrupted is put right.
-    pub(super) fn look_into_journal(&mut self) {
-        if std::mem::replace(&mut self.has_looked_into_journal, true) {
-            return;
-        }
-        if let Err(error) = repair(&self.disk, &self.journal, &mut self.lock_file) {
+    /// Before the journal is read or written: completes or takes back interrupted changes.
+    pub(super) fn recover_changes(&mut self) {
+        if let Err(error) = self.transactions.recover() {
             tracing::error!(%error, "a change that was interrupted is perhaps half made");
             self.missing.push(Missing::new(MissingCode::WorkspaceBroken, "journal", error.detail));
         }
     }
 
+    /// Handles events until the workspace is closed.
     pub(super) fn run(&mut self, events: &Receiver<Event>) {
         let mut last = Instant::now();
         loop {
-            self.busy.end();
-            if self.is_closing() {
+            self.publication.busy().end();
+            if self.publication.is_closing() {
                 return;
             }
-            let wait = if self.news_since.is_some() || self.is_engine_due() {
+            let wait = if self.disk_changes.is_reported() {
+                DEBOUNCE
+            } else if self.is_engine_due() {
                 BACKGROUND_DELAY
             } else {
                 QUIET_BEFORE_IDLE_WORK
             };
             let mut quiet = None;
             let event = events.recv_timeout(wait);
-            self.busy.begin();
+            self.publication.busy().begin();
             match event {
                 Ok(event) => {
                     last = Instant::now();
@@ -361,16 +290,16 @@ impl Writer {
                         return;
                     }
                 }
-                Err(RecvTimeoutError::Timeout) if self.news_since.is_some() => self.take_news(),
+                Err(RecvTimeoutError::Timeout) if self.disk_changes.is_reported() => self.take_reported(),
                 Err(RecvTimeoutError::Timeout) => quiet = Some(last.elapsed()),
                 Err(RecvTimeoutError::Disconnected) => return,
             }
             self.end_overlays();
-            if self.news_since.is_some_and(|it| it.elapsed() > NEWS_WAIT) {
-                self.take_news();
+            if self.disk_changes.is_overdue() {
+                self.take_reported();
             }
-            self.revive_engines();
-            self.have_engines_work(quiet);
+            self.restart_engines();
+            self.run_background_work(quiet);
         }
     }
 
@@ -379,7 +308,7 @@ impl Writer {
         fault::point("writer.event");
         match event {
             Event::Snapshot { language, ticket, reply } => {
-                // Those that came before the barrier are served by it together.
+                // One barrier serves all snapshots that were requested before it.
                 let mut waiting = vec![(language, ticket, reply)];
                 let mut later = None;
                 while waiting.len() < 64 {
@@ -421,15 +350,13 @@ impl Writer {
             }
             Event::PutOverlay { put, reply } => drop(reply.send(self.put_overlay(*put))),
             Event::Journal { reply } => {
-                self.look_into_journal();
+                self.recover_changes();
                 let _ = reply.send(Ok(()));
             }
             Event::RemoveOverlay { file, reply } => drop(reply.send(self.remove_overlay(&file))),
-            // A file that is written in place is empty for a moment: who does not ask need not see it so.
-            Event::Wake => {
-                self.news_since.get_or_insert_with(Instant::now);
-            }
-            Event::Engine(at) => self.hear_engine(at),
+            // A file that is written in place is empty for a moment. Without a request the writer waits until it is whole.
+            Event::Wake => self.disk_changes.note_report(),
+            Event::Engine(at) => self.take_engine_results(at),
             Event::Trust(trusted) => self.set_trust(trusted),
             Event::Close { reply } => {
                 let _ = reply.send(());
@@ -440,83 +367,73 @@ impl Writer {
     }
 
     fn snapshot(&mut self, language: Option<LanguageId>) -> Snapshot {
-        self.revive_engines();
-        let slot = language.and_then(|it| self.slot_of(it));
+        self.restart_engines();
+        let slot = language.and_then(|it| self.engines.slot_of(it));
         let engine = slot.and_then(|it| it.engine.as_ref());
-        let lacks = slot.and_then(Slot::lack).filter(|_| engine.is_none());
+        let lacks = slot.and_then(Slot::missing).filter(|_| engine.is_none());
         Snapshot {
-            revision: self.revision,
+            revision: self.revisions.current(),
             files: self.files.clone(),
             view: engine.map(|it| it.view(self.files.clone())),
-            trusted: self.trusted,
+            trusted: self.trust.is_given(),
             settled: engine.is_none_or(|it| it.is_settled()) && lacks.is_none(),
             lacks,
-            nameless: self.lack_of_names(language),
-            links: slot.map(|it| self.links_missed_by(&*it.kind)).unwrap_or_default(),
+            unindexed_names: self.missing_names(language),
+            links: slot.map(|it| self.links.missed_by(&*it.kind, &self.files)).unwrap_or_default(),
         }
     }
 
-    /// Brings new contents into the texts and every engine: the choke point, which every change of content passes.
-    /// `after` are the texts with the edits made.
+    /// Brings new contents into the texts and every engine. Every change of content passes here. `after` are the texts
+    /// with the edits made.
     pub(super) fn apply(&mut self, edits: &[FileEdit], after: Arc<Files>, cause: Cause) {
-        self.note_names(edits, &after);
+        self.referenced.note_edits(edits, &self.files, &after);
         self.files = after;
-        self.has_to_find_links = true;
+        self.links.mark_stale();
         match cause {
             Cause::Outside => self.recent.note(edits),
-            // The effect was reported to whoever made it.
+            // The client that made the change was given its effect.
             _ => edits.iter().for_each(|it| self.recent.forget(&it.file)),
         }
-        // An overlay may say just what the disk has.
-        let before = self.revision;
-        self.revision.0 += u64::from(edits.iter().any(|it| it.old != it.new));
-        self.changed = Instant::now();
+        let before = self.revisions.current();
+        // An overlay may have the same content as the disk.
+        self.revisions.note_change(edits.iter().any(|it| it.old != it.new));
         fault::point("writer.apply");
         // An overlay is not on the disk.
         self.feed_engines(edits, cause != Cause::Overlay);
         self.start_engines();
         if edits.iter().any(|it| self.declares_external_modules(&it.file)) {
-            self.begin_outside();
+            self.watch_external_modules();
         }
-        tracing::debug!(revision = self.revision.0, ?cause, files = edits.len(), "changed");
+        tracing::debug!(revision = self.revisions.current().0, ?cause, files = edits.len(), "changed");
         self.publish();
-        if self.revision != before {
-            self.tell(News::Revision { cause, files: events::files(edits) });
+        if self.revisions.current() != before {
+            self.report(News::Revision { cause, files: events::files(edits) });
         }
     }
 
-    /// What is read outside of the root is another, which is a revision of its own: what was answered may be answered
-    /// otherwise.
-    pub(super) fn note_change_outside(&mut self) {
-        self.revision.0 += 1;
-        self.changed = Instant::now();
-        self.tell(News::Revision { cause: Cause::Outside, files: Vec::new() });
+    /// Something that answers depend on has changed, but no text. That is a revision of its own.
+    pub(super) fn note_external_change(&mut self) {
+        self.revisions.note_change(true);
+        self.report(News::Revision { cause: Cause::Outside, files: Vec::new() });
     }
 
-    /// Whoever listens hears of it.
-    pub(super) fn tell(&self, news: News) {
-        self.telemetry.events.tell(&self.id, self.revision, news);
+    /// Publishes an event at the current revision.
+    pub(super) fn report(&self, news: News) {
+        self.reporter.report(self.revisions.current(), news);
     }
 
+    /// Publishes the current state.
     pub(super) fn publish(&self) {
-        self.revisions.announce(self.revision);
-        self.published.send_modify(|it| {
-            it.revision = self.revision;
-            it.trusted = self.trusted;
-            it.settings_files = self.settings_files.clone();
-            it.registry = self.registry.clone();
-            it.engines = self.slots.iter().map(Slot::seen).collect();
-            it.present = self.slots.iter().filter_map(|it| it.present(&self.files)).collect();
+        self.revisions.announce();
+        self.publication.update(|it| {
+            it.revision = self.revisions.current();
+            it.trusted = self.trust.is_given();
+            it.settings_files = self.settings.files().clone();
+            it.registry = self.engines.registry().clone();
+            it.engines = self.engines.iter().map(Slot::seen).collect();
+            it.present = self.engines.iter().filter_map(|it| it.present(&self.files)).collect();
             it.overlays = self.overlays.clone();
-            it.missing.clone_from(&self.missing);
+            it.missing.clone_from(self.missing.all());
         });
-    }
-
-    pub(super) fn is_closing(&self) -> bool {
-        self.closing.load(Ordering::Relaxed)
-    }
-
-    pub(super) fn enter(&self, phase: Phase) {
-        self.published.send_modify(|it| it.phase = phase);
     }
 }

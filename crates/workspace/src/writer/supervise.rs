@@ -8,9 +8,8 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, RecvTimeoutError};
 
-use super::lock::LockFile;
-use super::published::Phase;
-use super::writer::{Event, Writer};
+use super::{Event, Writer};
+use crate::published::Phase;
 use semdex_engine::{Backoff, panic_message};
 use semdex_model::{Code, Error};
 
@@ -19,7 +18,7 @@ const UNNOTICED: Duration = Duration::from_secs(1);
 
 /// Runs the writer until the workspace is closed.
 pub(super) fn supervise(mut writer: Writer, events: &Receiver<Event>) {
-    let mut retries = Backoff::default();
+    let mut backoff = Backoff::default();
     let mut has_begun = false;
     let mut held: Vec<Event> = Vec::new();
     loop {
@@ -33,19 +32,19 @@ pub(super) fn supervise(mut writer: Writer, events: &Receiver<Event>) {
             writer.run(events);
         };
         let Err(panic) = catch_unwind(AssertUnwindSafe(live)) else { break };
-        if writer.is_closing() {
+        if writer.publication.is_closing() {
             break;
         }
-        let pause = retries.failed();
+        let pause = backoff.failed();
         tracing::error!(panic = panic_message(&*panic), ?pause, "the workspace panicked and is built anew");
-        writer.enter(Phase::Rebuilding);
+        writer.publication.enter(Phase::Rebuilding);
         if pause <= UNNOTICED {
             thread::sleep(pause);
         } else if refuse_for(pause, events, &mut held).is_break() {
             break;
         }
     }
-    writer.enter(Phase::Closed);
+    writer.publication.enter(Phase::Closed);
 }
 
 /// Refuses what comes for so long; what asks nothing is held for later. Breaks when the workspace is closed.
@@ -62,7 +61,7 @@ fn refuse_for(pause: Duration, events: &Receiver<Event>, held: &mut Vec<Event>) 
 }
 
 /// What is said while the workspace is built anew.
-pub(super) fn rebuilding() -> Error {
+pub(crate) fn rebuilding() -> Error {
     let detail = "the workspace met a fault, which is in the log, and is being built anew: ask again in a moment";
     Error::new(Code::NotReady, detail)
 }
@@ -96,30 +95,29 @@ impl Writer {
         }
     }
 
-    /// Builds everything anew that the panic may have left half done. Texts that the disk and the overlays confirm stay,
-    /// with their revision and what the engines know of them.
+    /// Rebuilds everything that the panic may have left half done. Texts that the disk and the overlays confirm stay, with
+    /// their revision and what the engines know of them.
     fn rebuild(&mut self) {
-        // Whoever died in a change has left a mark there; what was half made is put right first.
-        self.lock_file = LockFile::new(&self.config.state_dir, &self.root);
-        self.has_looked_into_journal = false;
-        self.missing.retain(|it| it.scope.as_deref() != Some("journal"));
-        if !self.lock_file.all_ended() {
-            self.look_into_journal();
+        // A change that the panic interrupted left a mark in the lock file. It is repaired first.
+        self.transactions.restart(&self.config.state_dir);
+        self.missing.replace("journal", None);
+        if !self.transactions.all_ended() {
+            self.recover_changes();
         }
         self.bring_engines_in_step();
         if let Err(error) = self.watch() {
             tracing::error!(%error, "the workspace could not be read");
         }
         self.show_overlays();
-        self.compares_all = true;
+        self.disk_changes.compare_all();
         if let Err(error) = self.catch_up() {
             tracing::error!(%error, "the next request tries again");
         }
-        self.revision = self.revision.max(self.revisions.first());
+        self.revisions.resume();
         self.start_engines();
-        self.hear_engines();
-        self.begin_outside();
+        self.take_all_engine_results();
+        self.watch_external_modules();
         self.publish();
-        self.enter(Phase::Up);
+        self.publication.enter(Phase::Up);
     }
 }

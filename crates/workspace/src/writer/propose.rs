@@ -1,23 +1,19 @@
-//! How the writer makes a change: tried in memory, recorded in the journal, written to the disk, whole or not at all.
+//! How the writer makes a change: it computes the impact in memory, records the change in the journal, and writes all
+//! files or none.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
-use super::change::{self, Change, Hashes, Outcome, Undone};
-use super::disk::{Located, Notes, Write};
-use super::events::{self, MadeChange, News};
-use super::journal::{self, Entry, EntryFile, Reached, RecordOutcome};
-use super::overlays;
-use super::repair::mend;
-use super::writer::Writer;
+use super::Writer;
+use crate::change::{self, Change, Outcome};
+use crate::disk::Notes;
+use crate::events::{self, MadeChange, News};
+use crate::overlays;
+use crate::referenced_files::edit_of;
 use semdex_engine::files::Files;
 use semdex_engine::{Route, Tidied, Trial, impact_unknown, not_started};
 use semdex_model::{ChangeImpact, Code, Error, FileEdit, Help, LanguageId, Result};
-use semdex_process::fault;
-
-/// How long the journal may take to record a change.
-const RECORD: Duration = Duration::from_secs(10);
 
 impl Writer {
     /// Computes the impact of a change, and makes it unless it is only asked about, would break what it must not, or rests on
@@ -41,8 +37,8 @@ impl Writer {
         let mut rejected = stops(&change_impact);
         // These have the texts after it already.
         let mut ahead: Vec<usize> = Vec::new();
-        for at in 0..self.slots.len() {
-            let kind = &self.slots[at].kind;
+        for at in 0..self.engines.len() {
+            let kind = &self.engines.slot(at).kind;
             let is_named = |file: &str| {
                 kind.languages().iter().any(|it| self.files.references(*it, file) || after.references(*it, file))
             };
@@ -55,13 +51,13 @@ impl Writer {
             let own = self.impact(at, &after, &everywhere, keep);
             rejected |= stops(&own);
             if !dry_run && !rejected {
-                self.slots[at].lives.fed = after.clone();
+                self.engines.slot_mut(at).lives.fed = after.clone();
                 ahead.push(at);
             }
             change_impact.join(own);
         }
         let trial = Trial { before: &self.files, after: &after, edits };
-        let engines = self.slots.iter().filter_map(|it| it.engine.as_ref());
+        let engines = self.engines.running();
         engines.filter_map(|it| it.unknown_before_load(&trial)).for_each(|it| change_impact.lacks(it));
         let mut outcome = Outcome {
             applied: false,
@@ -69,7 +65,7 @@ impl Writer {
             to_overlays,
             notes: Notes::new(),
             rejected,
-            revision: self.revision,
+            revision: self.revisions.current(),
             change_impact,
             hashes: change::hashes(&self.files, &after, edits),
         };
@@ -79,7 +75,7 @@ impl Writer {
         }
         if to_overlays {
             self.edit_overlays(&everywhere, after);
-            return Ok(Outcome { applied: true, revision: self.revision, ..outcome });
+            return Ok(Outcome { applied: true, revision: self.revisions.current(), ..outcome });
         }
         let written = match given_up.load(Ordering::Relaxed) {
             true => Err(Error::new(Code::Timeout, "nothing was changed: whoever asked has given up")),
@@ -98,15 +94,15 @@ impl Writer {
         }
         self.apply(&everywhere, after, change.cause);
         outcome.applied = true;
-        outcome.revision = self.revision;
-        self.tell_change(change, &outcome);
+        outcome.revision = self.revisions.current();
+        self.report_change(change, &outcome);
         Ok(outcome)
     }
 
-    fn tell_change(&self, change: Change, outcome: &Outcome) {
+    fn report_change(&self, change: Change, outcome: &Outcome) {
         let Some(token) = outcome.change.clone() else { return };
         let (impact, new, fixed) = events::bounded(&outcome.change_impact);
-        self.tell(News::Change(Box::new(MadeChange {
+        self.report(News::Change(Box::new(MadeChange {
             change: token.clone(),
             cause: change.cause,
             client: change.client,
@@ -115,7 +111,7 @@ impl Writer {
             impact,
         })));
         if !new.is_empty() || !fixed.is_empty() {
-            self.tell(News::Diagnostics { change: token, new, fixed });
+            self.report(News::Diagnostics { change: token, new, fixed });
         }
     }
 
@@ -127,8 +123,8 @@ impl Writer {
         edits: &[FileEdit],
         keep: Option<&dyn Fn(&ChangeImpact) -> bool>,
     ) -> ChangeImpact {
-        let Some(&language) = self.slots[at].kind.languages().first() else { return ChangeImpact::nothing() };
-        if self.slots[at].engine.is_none() && self.slots[at].lack().is_none() {
+        let Some(&language) = self.engines.slot(at).kind.languages().first() else { return ChangeImpact::nothing() };
+        if self.engines.slot(at).engine.is_none() && self.engines.slot(at).missing().is_none() {
             return not_started(language);
         }
         let before = self.files.clone();
@@ -149,7 +145,8 @@ impl Writer {
             let detail = format!("`{}` was changed by somebody else meanwhile: read it again", moved.file);
             return Err(Error::new(Code::Conflict, detail));
         }
-        let Some(at) = self.registry.position(language).filter(|at| self.slots[*at].engine.is_some()) else {
+        let Some(at) = self.engines.registry().position(language).filter(|at| self.engines.slot(*at).engine.is_some())
+        else {
             return Ok(Vec::new());
         };
         let (before, after) = (self.files.clone(), change::with_edits(&self.files, edits));
@@ -160,110 +157,29 @@ impl Writer {
         })
     }
 
-    /// Brings a change to the disk: recorded first, then all files or none. Answers with the token that takes it back.
+    /// Writes a change to the disk: all files or none. Returns the token that undoes it, and notes about files.
     fn write(&mut self, change: &Change, outcome: &Outcome) -> Result<(String, Notes)> {
-        let located = change.edits.iter().map(|edit| self.disk.locate(&edit.file)).collect::<Result<Vec<_>>>()?;
-        self.look_into_journal();
-        let lock = self.lock_file.acquire()?;
-        if lock.interrupted
-            && let Err(error) = mend(&self.disk, &self.journal, &lock)
-        {
-            tracing::error!(%error, "a change that was interrupted is perhaps half made");
-            lock.leave_unfinished();
-        }
-        let token = token(&mut self.tokens);
-        let looks: Vec<(Option<u32>, usize)> = located.iter().map(|it| self.disk.look(it)).collect();
-        let none = Undone::default();
-        let undone = change.undoes.as_ref().unwrap_or(&none);
-        let writes: Vec<Write> = change
-            .edits
-            .iter()
-            .zip(&located)
-            .map(|(edit, located)| Write {
-                located,
-                expected: self.files.get(&edit.file).map(|it| it.hash),
-                content: edit.new.as_deref().map(str::as_bytes),
-                mode: undone.modes.get(&edit.file).copied(),
-                directories: undone.made_directories.get(&edit.file).copied().unwrap_or_default(),
-            })
-            .collect();
-        let entry = Entry {
-            id: token.clone(),
-            workspace: journal::key(&self.root),
-            made_at: journal::now(),
-            revision: self.revision.0 + 1,
-            cause: change.cause,
-            client: change.client.clone(),
-            undoes: change.undoes.as_ref().and_then(|it| it.change.clone()),
-            undone_by: None,
-            files: change
-                .edits
-                .iter()
-                .zip(&located)
-                .zip(&looks)
-                .map(|((a, b), c)| entry_file(a, b, *c, undone, &outcome.hashes))
-                .collect(),
-            reached: Some(Reached::from(&outcome.change_impact)),
-        };
-        self.journal.begin(entry, RECORD).map_err(|mut error| {
-            error.detail = format!("nothing was changed: {}", error.detail);
-            error
-        })?;
-        fault::point("writer.change.recorded");
-        match self.disk.write(&token, &writes) {
-            Ok(notes) => {
-                fault::point("writer.change.written");
-                let entered = lock.enter(&token);
-                self.journal.settle(token.clone(), RecordOutcome::Done);
-                // Then the journal's own note is waited for.
-                if let Err(error) = entered
-                    && let Err(also) = self.journal.unfinished(journal::key(&self.root), RECORD)
-                {
-                    tracing::error!(%error, %also, "a change was made; a kill right now would have it looked at anew");
-                }
-                drop(lock);
-                fault::point("writer.change.settled");
-                Ok((token, notes))
-            }
-            Err(failure) => {
-                // What remains is put right by the next change or the next start: the record says how.
-                if failure.remains {
-                    lock.leave_unfinished();
-                } else {
-                    self.journal.settle(token, RecordOutcome::Dropped);
-                }
-                let mut error = failure.error;
-                // Somebody wrote between the barrier and the rename: as if it had been before.
-                if matches!(error.code, Code::HashMismatch | Code::AlreadyExists) && !failure.remains {
-                    error.code = Code::Conflict;
-                }
-                Err(error)
-            }
-        }
+        let located = self.transactions.locate(&change.edits)?;
+        self.recover_changes();
+        self.transactions.write(change, &located, &self.files, self.revisions.current(), outcome)
     }
-}
 
-/// Tokens of one workspace rise with time, also within a millisecond.
-fn token(tokens: &mut ulid::Generator) -> String {
-    tokens.generate().unwrap_or_else(|_| ulid::Ulid::generate()).to_string()
-}
+    /// These edits, and the same edits of all other names of the files, by links and linked directories.
+    pub(super) fn with_other_names(&self, edits: &[FileEdit]) -> Vec<FileEdit> {
+        let mut all = edits.to_vec();
+        for (name, real) in self.real_names() {
+            if let Some(edit) = edits.iter().find(|it| it.file == real) {
+                all.extend(edit_of(&self.files, &name, edit.new.clone()));
+            }
+        }
+        all
+    }
 
-fn entry_file(
-    edit: &FileEdit,
-    located: &Located,
-    look: (Option<u32>, usize),
-    undone: &Undone,
-    hashes: &Hashes,
-) -> EntryFile {
-    let (old, new) = hashes.get(&edit.file).copied().unwrap_or_default();
-    let hex = |it: blake3::Hash| it.to_hex().to_string();
-    EntryFile {
-        file: located.rel.clone(),
-        old: edit.old.clone(),
-        new: edit.new.clone(),
-        old_hash: old.map(hex),
-        new_hash: new.map(hex),
-        mode: look.0.or_else(|| undone.modes.get(&edit.file).copied()),
-        made_directories: look.1.max(undone.made_directories.get(&edit.file).copied().unwrap_or_default()),
+    /// The texts that are other names of files, each with the file's name without links.
+    pub(super) fn real_names(&self) -> BTreeMap<String, String> {
+        let links = self.disk_changes.links().map(|it| self.disk.name_of(it));
+        let names = links.chain(self.referenced.texts().cloned()).filter(|it| self.files.get(it).is_some());
+        let real = |name: String| Some((self.disk.locate(&name).ok()?.rel, name));
+        names.filter_map(real).filter(|(real, name)| real != name).map(|(real, name)| (name, real)).collect()
     }
 }

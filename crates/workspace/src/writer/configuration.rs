@@ -1,0 +1,79 @@
+//! The settings and the owner's trust, followed while the workspace is open: engines that were started with other ones
+//! are started again.
+
+use std::sync::Arc;
+
+use super::Writer;
+use crate::engines::Lives;
+use crate::settings_files::{NAME, NAME_OF_USERS};
+use semdex_config::{ConfigError, Settings};
+use semdex_engine::Registry;
+use semdex_model::{Missing, MissingCode};
+
+impl Writer {
+    /// Before an answer: takes over what the files of settings say now. A file that is wrong or cannot be read changes
+    /// nothing; the status reports it as missing.
+    pub(super) fn follow_settings(&mut self) {
+        if !self.settings.may_have_changed() {
+            return;
+        }
+        let read = self.config.settings(self.disk.root(), self.trust.is_given());
+        let wrong = |file: &str, error: &ConfigError| {
+            let detail = format!("what counted before its last change still counts: {error}");
+            Missing::new(MissingCode::WorkspaceBroken, file, detail)
+        };
+        self.missing.replace(NAME_OF_USERS, None);
+        self.missing.replace(NAME, read.as_ref().err().map(|it| wrong(NAME, it)));
+        self.missing.replace(NAME_OF_USERS, self.config.fault_of_user().map(|it| wrong(NAME_OF_USERS, &it)));
+        if let Some(settings) = read.ok().filter(|it| it != self.settings.values()) {
+            self.take_settings(settings);
+        }
+        // Only now: readers who see that the files were read do not wait for their effect.
+        self.publish();
+    }
+
+    fn take_settings(&mut self, settings: Settings) {
+        tracing::info!("the settings have changed");
+        let before = self.settings.replace(settings);
+        let after = self.settings.values().clone();
+        if before.max_file_bytes != after.max_file_bytes {
+            // Other files are read than before.
+            self.disk_changes.compare_all();
+        }
+        for at in 0..self.engines.len() {
+            if self.engines.slot(at).kind.depends_on(&before, &after) {
+                self.engines.discard(at);
+                self.engines.slot_mut(at).lives = Lives::default();
+            }
+        }
+        if before.languages != after.languages {
+            self.take_registry(self.engines.registry().configured(&after.languages));
+            // Only files of a language are known as unindexed.
+            self.disk_changes.compare_all();
+        }
+        self.start_engines();
+        self.note_external_change();
+    }
+
+    /// Goes on with these engines. Those that were running keep running.
+    fn take_registry(&mut self, registry: Registry) {
+        self.files = Arc::new(self.files.in_languages(registry.languages().clone()));
+        self.engines.set_registry(registry);
+        self.feed_engines(&[], true);
+    }
+
+    /// The owner begins or ceases to trust the workspace.
+    pub(crate) fn set_trust(&mut self, trusted: bool) {
+        if trusted == self.trust.is_given() {
+            return;
+        }
+        // Otherwise the settings read below would hide a change of their files.
+        self.follow_settings();
+        tracing::info!(trusted, "the owner's trust has changed");
+        self.trust.set(trusted, self.disk.root());
+        let settings = self.config.settings(self.disk.root(), trusted);
+        self.settings.replace(settings.unwrap_or_else(|_| self.config.user_settings(trusted)));
+        self.set_trust_of_engines(trusted);
+        self.publish();
+    }
+}
