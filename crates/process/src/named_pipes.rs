@@ -13,16 +13,16 @@ use rustix::fs::{Mode, OFlags};
 use crate::resource_usage;
 
 /// The pause between two checks of a server that owes an answer, and before the first check.
-const EVERY: Duration = Duration::from_secs(2);
+const CHECK_INTERVAL: Duration = Duration::from_secs(2);
 /// The search for pipes takes at most one part in `SHARE` of the time.
 const SHARE: u32 = 20;
 /// The most directory entries that a search visits, breadth first.
 const MOST_ENTRIES: usize = 300_000;
 /// The pause after a release: a released process may open the pipe again immediately.
-const SOON: Duration = Duration::from_millis(200);
+const RECHECK_PAUSE: Duration = Duration::from_millis(200);
 /// After so many checks that find the server blocked and release nothing, it waits for a pipe that is gone or may not
 /// be opened.
-const IN_VAIN: u32 = 5;
+const MAX_FUTILE_CHECKS: u32 = 5;
 
 /// The reason to end a server that cannot be released.
 pub const GONE: &str = "it waits for a named pipe that is gone or may not be opened";
@@ -37,10 +37,10 @@ pub async fn release(
     leader: u32,
     is_awaited: impl Fn() -> bool,
 ) -> String {
-    let (mut pause, mut times) = (EVERY, 0);
+    let (mut pause, mut times) = (CHECK_INTERVAL, 0);
     loop {
         tokio::time::sleep(pause).await;
-        pause = EVERY;
+        pause = CHECK_INTERVAL;
         if !is_awaited() {
             times = 0;
             continue;
@@ -54,9 +54,9 @@ pub async fn release(
         };
         // The next iteration repeats a check that failed.
         let Ok((waits, released, took)) = tokio::task::spawn_blocking(look).await else { continue };
-        pause = if released > 0 { SOON } else { EVERY }.max(took * SHARE);
+        pause = if released > 0 { RECHECK_PAUSE } else { CHECK_INTERVAL }.max(took * SHARE);
         times = if waits == Waits::Yes && released == 0 { times + 1 } else { 0 };
-        if times > IN_VAIN {
+        if times > MAX_FUTILE_CHECKS {
             return GONE.to_owned();
         }
     }

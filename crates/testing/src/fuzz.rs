@@ -5,6 +5,15 @@
 //! [`mutated`], with some valid texts and the tokens of their language, or [`two_states`] for code that compares two
 //! versions.
 //!
+//! ```text
+//! #[test]
+//! fn fuzz_trust_files() {
+//!     const TEXTS: &[&str] = &[r#"{"/a": {"trusted": true}}"#];
+//!     const TOKENS: &[&str] = &["{", "}", "\"trusted\"", "null"];
+//!     fuzz("trust_files", mutated(TEXTS, TOKENS), |text| drop(parse(&text)));
+//! }
+//! ```
+//!
 //! Under `cargo test`, each target runs for one second from a fixed seed. `make fuzz` runs each for ten minutes from a
 //! new seed, by the variables `SEMDEX_FUZZ_SECONDS` and `SEMDEX_FUZZ_SEED`. proptest generates and shrinks the inputs.
 //! It keeps the seeds of failures in `fuzz/seeds/`, and every later run tries these first.
