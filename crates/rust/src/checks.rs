@@ -21,5 +21,6 @@ pub(crate) mod patterns;
 pub(crate) mod places;
 pub(crate) mod projections;
 pub(crate) mod report;
+pub(crate) mod rules;
 pub(crate) mod unresolved;
 pub(crate) mod unresolved_paths;

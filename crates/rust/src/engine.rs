@@ -16,7 +16,6 @@ pub(crate) mod revalidate;
 pub(crate) mod seam;
 pub(crate) mod shadow;
 pub(crate) mod source_roots;
-pub(crate) mod trust;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -35,7 +34,6 @@ use ra_ap_project_model::{CargoFeatures, ProjectWorkspace};
 use ra_ap_vfs::{Change as VfsChange, FileId, Vfs, VfsPath};
 use tokio::sync::watch;
 
-use self::background::Background;
 use self::crossings::{Crossing, partition};
 use self::shadow::{ShadowDatabase, Texts};
 use super::index::Index;
@@ -47,7 +45,7 @@ use crate::load::{Limits, LoadRequest, Loaded, MacroTable, crate_graph};
 use crate::view::environment::{Environment, Faults, FileIds};
 use crate::{LANGUAGE, load};
 use semdex_engine::files::{File, Files};
-use semdex_engine::{EngineStatus, Progress};
+use semdex_engine::{Backoff, EngineStatus, Progress};
 use semdex_model::State;
 use semdex_process::fault;
 
@@ -525,4 +523,42 @@ pub(crate) fn set_roots(host: &mut AnalysisHost, known: &mut Vec<SourceRoot>, ro
         }
     }
     *known = roots;
+}
+
+impl Rust {
+    /// A reload has to follow. If trust is withdrawn, the output of workspace code is discarded immediately, and the
+    /// programs that run it are ended.
+    pub(crate) fn set_trust(&mut self, trusted: bool, build_scripts: bool, proc_macros: bool) {
+        self.superseded.0.store(true, Ordering::Relaxed);
+        (self.config.trusted, self.config.build_scripts, self.config.proc_macros) =
+            (trusted, build_scripts, proc_macros);
+        if trusted {
+            return;
+        }
+        self.macros = MacroTable::default();
+        for workspace in Arc::make_mut(&mut self.workspaces) {
+            workspace.set_build_scripts(Default::default());
+        }
+        self.shadow_database.note_graph();
+        self.flush(Some(self.graph()));
+        self.primed = false;
+        self.is_indexed = false;
+        self.is_complete = false;
+        self.index.forget_crates();
+    }
+}
+
+/// When failed work is retried.
+#[derive(Debug, Default)]
+pub(crate) struct Background {
+    pub(crate) load: Backoff,
+    pub(crate) is_load_failed: bool,
+    prime: Backoff,
+    index: Backoff,
+}
+
+impl Background {
+    pub(crate) fn is_load_due(&self) -> bool {
+        self.is_load_failed && self.load.is_due()
+    }
 }

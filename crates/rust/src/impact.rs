@@ -63,9 +63,6 @@ use semdex_text::diff::OffsetMap;
 
 pub(crate) use crate::finding::Finding;
 
-#[cfg(test)]
-pub(crate) use rules::RULES;
-
 impl BodyRef {
     fn at(&self, side: Side) -> Option<usize> {
         match side {

@@ -19,15 +19,6 @@ pub(crate) mod verify;
 pub(crate) mod view;
 
 pub use engine::seam::RustKind;
-pub(crate) use syntax::language::{LANGUAGE, file};
-
-/// The engine's name in the status.
-pub(crate) const ENGINE: &str = "rust-analyzer";
-
-/// The program that reads manifests.
-pub(crate) const BUILD_TOOL: &str = "Cargo";
-
-/// The version of the rust-analyzer crates that are linked.
-pub(crate) const VERSION: &str = "0.0.348";
+pub(crate) use syntax::language::{BUILD_TOOL, ENGINE, LANGUAGE, VERSION, file};
 
 pub(crate) use semdex_engine::STACK_BYTES;

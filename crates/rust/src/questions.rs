@@ -24,8 +24,8 @@ use super::resolve::ResolvedSymbol;
 use super::resolve::symbols::is_test_at;
 use super::view::{Context, View};
 use crate::names::definitions::{as_assoc_item, assoc_definition, in_trait};
+use crate::resolve::paths::crates;
 use crate::resolve::paths::crates::origin_of;
-use crate::resolve::paths::{crates, type_paths};
 use crate::resolve::{at, paths, symbols};
 use crate::syntax::positions::{span, tokens_at};
 use crate::usages::names_now;
@@ -282,7 +282,7 @@ fn impl_symbol(cx: &Context<'_>, it: Impl) -> Option<Symbol> {
     let target = it.try_to_nav(&cx.sema)?.call_site;
     let file = cx.file(target.file_id)?;
     let whole = span(target.full_range);
-    let path = type_paths::impl_path(cx, it);
+    let path = paths::impl_path(cx, it);
     let outline = file.outline().clone();
     let mut item = None;
     outline.walk(&mut |candidate| {

@@ -18,10 +18,11 @@ use std::collections::BTreeMap;
 use ra_ap_hir::Crate;
 use ra_ap_ide_db::defs::Definition;
 
+use self::paths::items;
 use super::view::Context;
 use crate::names::definitions;
 use crate::names::definitions::is_named_first;
-use crate::resolve::paths::{crates, detached, members};
+use crate::resolve::paths::{crates, members};
 use crate::view::memo::Item;
 use requested::{RequestedPath, Segment, bare, fits_end, last_name, segments};
 use semdex_model::{Code, Error, Help, Symbol, SymbolKind, SymbolQuery};
@@ -150,10 +151,10 @@ fn symbols_of<'db>(
 }
 
 pub(crate) fn resolved_item<'db>(cx: &Context<'db>, item: &Item<'db>) -> ResolvedSymbol<'db> {
-    let definition = detached::definition_of(&cx.sema, item);
+    let definition = items::definition_of(&cx.sema, item);
     let symbol = match definition.and_then(|it| symbols::symbol_of(cx, it)) {
         Some(symbol) => symbol,
-        None => symbols::unresolved(cx, item.file, item.own, detached::path_of_item(cx, item)),
+        None => symbols::unresolved(cx, item.file, item.own, paths::path_of_item(cx, item)),
     };
     ResolvedSymbol { symbol, definition }
 }
@@ -198,23 +199,23 @@ fn detached_by_path<'db>(cx: &Context<'db>, written: &RequestedPath<'_>) -> Vec<
     if !is_whole {
         return Vec::new();
     }
-    let items = detached::items_named(cx, &last_name(written.asked));
+    let items = items::items_named(cx, &last_name(written.asked));
     let ends = candidates::endings(cx, &parts);
-    let found = items.iter().filter(|it| ends.may_end(it) && detached::path_of_item(cx, it) == written.asked);
+    let found = items.iter().filter(|it| ends.may_end(it) && paths::path_of_item(cx, it) == written.asked);
     found.map(|it| resolved_item(cx, it)).collect()
 }
 
 /// Everything in the workspace whose path ends like this one.
 fn by_end<'db>(cx: &Context<'db>, written: &RequestedPath<'_>) -> Vec<ResolvedSymbol<'db>> {
     let name = last_name(&written.path);
-    let items = detached::items_named(cx, &name);
+    let items = items::items_named(cx, &name);
     let blocks_too = written.kind == Some("impl") || name.contains(" for ");
     let ends = candidates::endings(cx, &segments(&written.path));
     let fits = |item: &&Item<'db>| {
         (item.own.kind != SymbolKind::Impl || blocks_too)
             && written.fits(Some(item.own.kind))
             && ends.may_end(item)
-            && fits_end(&detached::path_of_item(cx, item), &written.path)
+            && fits_end(&paths::path_of_item(cx, item), &written.path)
     };
     let mut found: Vec<ResolvedSymbol<'db>> = items.iter().filter(fits).map(|it| resolved_item(cx, it)).collect();
     if found.iter().any(|it| it.definition.is_some()) {

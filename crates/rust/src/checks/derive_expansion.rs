@@ -10,7 +10,7 @@ use ra_ap_syntax::ast::{HasAttrs as _, HasName as _};
 use ra_ap_syntax::{AstNode, SyntaxNode, ast};
 
 use crate::finding::RawDiagnostic;
-use crate::resolve::paths::detached::files_with;
+use crate::resolve::paths::items::files_with;
 use crate::syntax::positions;
 use crate::view::Context;
 use semdex_model::OutlineItem;

@@ -8,11 +8,10 @@ use ra_ap_ide_db::base_db::salsa::Database as _;
 use ra_ap_syntax::{AstNode as _, ast};
 
 use super::derive_expansion::derive_anchor;
-use super::{anchors, branches, derive_expansion, error_types, imports, native, report};
+use super::{anchors, branches, derive_expansion, error_types, imports, native, report, rules};
 use crate::finding::code::{Code, Phase};
 use crate::finding::file_errors::FileErrors;
 use crate::finding::{Finding, RawDiagnostic};
-use crate::impact::rules;
 use crate::view::Context;
 use semdex_engine::files::File;
 use semdex_process::fault;

@@ -10,27 +10,12 @@ use super::Rust;
 use super::prime::prime;
 use crate::view::{catch, try_share_types};
 use semdex_engine::files::Files;
-use semdex_engine::{Backoff, Ended, Progress, Result};
+use semdex_engine::{Ended, Progress, Result};
 use semdex_model::{Missing, MissingCode};
 use semdex_process::fault;
 
 /// After this many consecutive failures answers are computed on demand.
 const MOST_FAILURES: u32 = 3;
-
-/// When failed work is retried.
-#[derive(Debug, Default)]
-pub(crate) struct Background {
-    pub(crate) load: Backoff,
-    pub(crate) is_load_failed: bool,
-    prime: Backoff,
-    index: Backoff,
-}
-
-impl Background {
-    pub(crate) fn is_load_due(&self) -> bool {
-        self.is_load_failed && self.load.is_due()
-    }
-}
 
 impl Rust {
     /// The previous load continues to answer, and its answers report what may be missing.

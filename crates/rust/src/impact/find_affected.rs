@@ -21,7 +21,7 @@ use crate::checks::expansions::MAX_MACROS;
 use crate::checks::{anchors, derive_expansion, errors};
 use crate::index::file_names::StoredResolution;
 use crate::names::definitions::{as_assoc_item, assoc_definition};
-use crate::resolve::paths::detached;
+use crate::resolve::paths::items;
 use crate::resolve::{at, paths};
 use crate::syntax::positions;
 use crate::syntax::positions::span;
@@ -225,7 +225,7 @@ fn with_siblings<'db>(
 }
 
 fn adt_of_block<'db>(sema: &Semantics<'db, RootDatabase>, file: FileId, item: &OutlineItem) -> Option<Definition<'db>> {
-    let block = detached::impl_at(sema, file, item.name_span.start)?;
+    let block = items::impl_at(sema, file, item.name_span.start)?;
     block.self_ty(sema.db).as_adt().map(Definition::Adt)
 }
 

@@ -12,7 +12,7 @@ use super::rule_input::TraitImpl;
 use super::rules;
 use crate::checks::{anchors, expansions};
 use crate::finding::Finding;
-use crate::resolve::paths::detached;
+use crate::resolve::paths::items;
 use crate::view::Context;
 use semdex_engine::files::File;
 use semdex_model::{Span, SymbolKind};
@@ -21,7 +21,7 @@ use semdex_model::{Span, SymbolKind};
 /// of the functions that the edit changed, by the current positions of their names.
 pub(crate) fn misfits(cx: &Context<'_>, file: &Arc<File>, offset: usize, shapes: &Shapes) -> Vec<Finding> {
     let Some(id) = cx.file_id(&file.path) else { return Vec::new() };
-    match detached::impl_at(&cx.sema, id, offset) {
+    match items::impl_at(&cx.sema, id, offset) {
         Some(block) => misfits_in(cx, file, block, shapes),
         None => {
             let mut found: Vec<Finding> = expanded_impls(&cx.sema, id, offset)

@@ -8,7 +8,7 @@ use ra_ap_ide_db::defs::Definition;
 use ra_ap_syntax::ast::IsString as _;
 use ra_ap_syntax::{AstNode as _, AstToken as _, SyntaxNode, SyntaxToken, ast};
 
-use crate::resolve::paths::type_paths;
+use crate::resolve::paths;
 use crate::syntax::positions::text_size;
 use crate::view;
 use semdex_engine::{Result, Stop};
@@ -79,7 +79,7 @@ pub(crate) fn type_at(sema: &Semantics<'_, RootDatabase>, token: &SyntaxToken) -
         };
         if let Some(ty) = ty {
             let krate = sema.scope(&node)?.krate();
-            return Some(ty.display(sema.db, type_paths::display(sema.db, krate)).to_string());
+            return Some(ty.display(sema.db, paths::display(sema.db, krate)).to_string());
         }
     }
     None
@@ -94,7 +94,7 @@ pub(crate) fn declared_type<'db>(db: &'db RootDatabase, definition: Definition<'
         Definition::Local(it) => it.ty(db),
         _ => return None,
     };
-    Some(ty.display(db, type_paths::display(db, definition.krate(db)?)).to_string())
+    Some(ty.display(db, paths::display(db, definition.krate(db)?)).to_string())
 }
 
 /// `Type` in `Type::new`: the expression is the whole path.

@@ -3,9 +3,9 @@
 use ra_ap_ide_db::defs::Definition;
 use ra_ap_syntax::{AstNode as _, Edition, SourceFile, SyntaxNode, ast};
 
+use super::paths::items;
 use super::requested::{Segment, segments};
 use super::walk;
-use crate::resolve::paths::detached;
 use crate::syntax::nesting::too_deep;
 use crate::view::Context;
 
@@ -30,7 +30,7 @@ fn seen_at<'db>(cx: &Context<'db>, scope: &SyntaxNode, parts: &[Segment<'_>]) ->
         }
         let text: Vec<&str> = head.iter().map(|it| it.name).collect();
         let Some(path) = parsed(&text.join("::")) else { continue };
-        let Some(definition) = detached::definition_of_path(&cx.sema, scope, &path) else { continue };
+        let Some(definition) = items::definition_of_path(&cx.sema, scope, &path) else { continue };
         let found = walk::walk_members(cx, definition, rest);
         if !found.is_empty() {
             return found;

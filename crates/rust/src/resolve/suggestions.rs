@@ -7,11 +7,12 @@ use ra_ap_hir::{Crate, ScopeDef};
 use ra_ap_ide::FileId;
 use ra_ap_ide_db::defs::Definition;
 
+use super::paths::items;
 use super::requested::{bare, last_name, segments};
 use super::{paths, walk};
 use crate::LANGUAGE;
 use crate::names::definitions::{module_definition, plain_name};
-use crate::resolve::paths::{crates, detached, members};
+use crate::resolve::paths::{crates, members};
 use crate::view::Context;
 use crate::view::memo::Item;
 use semdex_engine::files::File;
@@ -105,8 +106,8 @@ fn alike_in_the_workspace<'db>(cx: &Context<'db>, path: &str) -> Vec<(f64, Strin
     near.sort_by(|a, b| b.0.total_cmp(&a.0));
     let compiled = |(_, score, file, id, item)| {
         let item = Item::of(file, id, item);
-        detached::definition_of(&cx.sema, &item)?;
-        Some((score, detached::path_of_item(cx, &item)))
+        items::definition_of(&cx.sema, &item)?;
+        Some((score, paths::path_of_item(cx, &item)))
     };
     near.into_iter().take(MAX_COMPARED).filter_map(compiled).collect()
 }

@@ -10,13 +10,14 @@ use ra_ap_syntax::{AstNode as _, ast};
 use ra_ap_vfs::VfsPath;
 
 use super::paths::crates::origin_of;
+use super::paths::items;
 use super::{paths, walk};
 use crate::LANGUAGE;
 use crate::file_interface::file_interface;
 use crate::index::FileSymbols;
 use crate::index::search::Search;
 use crate::names::Key;
-use crate::resolve::paths::{crates, detached, type_paths};
+use crate::resolve::paths::crates;
 use crate::syntax::is_test_file_path;
 use crate::syntax::positions::span;
 use crate::view::Context;
@@ -70,12 +71,12 @@ pub(crate) fn symbol_of<'db>(cx: &Context<'db>, definition: Definition<'db>) -> 
         language: LANGUAGE,
         kind: walk::kind_of(cx, definition)?,
         name,
-        signature: definition.label(cx.db, type_paths::display(cx.db, krate)),
+        signature: definition.label(cx.db, paths::display(cx.db, krate)),
         package: crates::crate_name(cx, krate),
         place: file.lines().place(&file.path, span(target.full_range)),
         name_at: file.lines().place(&file.path, name_span),
         declared_at: None,
-        docs: definition.docs(cx.db, None, type_paths::display(cx.db, krate)).map(|it| it.as_str().to_owned()),
+        docs: definition.docs(cx.db, None, paths::display(cx.db, krate)).map(|it| it.as_str().to_owned()),
         external: !krate.origin(cx.db).is_local(),
         origin: origin_of(cx, krate, &file.path),
         public: matches!(definition.visibility(cx.db), Some(Visibility::Public)),
@@ -196,8 +197,8 @@ pub(crate) fn symbols_in<'db>(cx: &Context<'db>, file: &Arc<File>) -> (Vec<Symbo
 
 fn tree<'db>(cx: &Context<'db>, item: &Item<'db>, definitions: &mut Vec<(usize, Definition<'db>)>) -> Symbol {
     let own = item.own;
-    let definition = detached::definition_of(&cx.sema, item);
-    let path = detached::path_of_item(cx, item);
+    let definition = items::definition_of(&cx.sema, item);
+    let path = paths::path_of_item(cx, item);
     let mut symbol = match definition {
         Some(Definition::Module(module)) => module_symbol(cx, module, path.clone())
             .unwrap_or_else(|| symbol_from(cx, item.file, own, path, Definition::Module(module))),
@@ -259,7 +260,7 @@ pub(crate) fn enclosing_path<'db>(cx: &Context<'db>, file: &File, id: FileId, of
         }
         item = Some(inside);
     }
-    Some(innermost.map_or_else(|| detached::file_as_container(cx, own, id), |it| detached::path_of_item(cx, &it)))
+    Some(innermost.map_or_else(|| paths::file_as_container(cx, own, id), |it| paths::path_of_item(cx, &it)))
 }
 
 pub(crate) fn line(file: &File, place: &Place) -> String {

@@ -10,7 +10,7 @@ use super::types::Piece;
 use super::{paths, types};
 use crate::names::definitions;
 use crate::names::definitions::{ORDINAL, as_assoc_item, module_definition};
-use crate::resolve::paths::{crates, members, type_paths};
+use crate::resolve::paths::{crates, members};
 use crate::view::Context;
 use semdex_model::SymbolKind;
 
@@ -136,7 +136,7 @@ fn blocks<'db>(cx: &Context<'db>, head: &Segment<'_>) -> Vec<Definition<'db>> {
     for of in traits {
         let blocks = implementations_written(cx, of, ty);
         let fits = |full: &str| -> Vec<Impl> {
-            blocks.iter().copied().filter(|it| fits_end(&type_paths::impl_path(cx, *it), full)).collect()
+            blocks.iter().copied().filter(|it| fits_end(&paths::impl_path(cx, *it), full)).collect()
         };
         let mut fitting = fits(&full);
         if fitting.is_empty() && !blocks.is_empty() {
@@ -144,7 +144,7 @@ fn blocks<'db>(cx: &Context<'db>, head: &Segment<'_>) -> Vec<Definition<'db>> {
         }
         found.extend(fitting);
     }
-    let exact = |it: &Impl| type_paths::impl_path(cx, *it) == full;
+    let exact = |it: &Impl| paths::impl_path(cx, *it) == full;
     if found.iter().any(exact) {
         found.retain(exact);
     }
@@ -153,12 +153,11 @@ fn blocks<'db>(cx: &Context<'db>, head: &Segment<'_>) -> Vec<Definition<'db>> {
 
 /// The implementations of a trait for a type, as far as the type can be recognized without its arguments.
 fn implementations_written(cx: &Context<'_>, of: Trait, ty: &str) -> Vec<Impl> {
-    let all = || type_paths::implementations(cx.db, of, None);
+    let all = || paths::implementations(cx.db, of, None);
     if is_plain_path(ty) {
         // If the path of a type resolves, its implementations are found without checking all others.
         let meant = walk(cx, ty).into_iter().next().or_else(|| in_the_prelude(cx, ty).into_iter().next());
-        let found =
-            meant.and_then(|it| type_by_path(cx.db, it)).map(|it| type_paths::implementations(cx.db, of, Some(it)));
+        let found = meant.and_then(|it| type_by_path(cx.db, it)).map(|it| paths::implementations(cx.db, of, Some(it)));
         if let Some(found) = found.filter(|it| !it.is_empty()) {
             return found;
         }
@@ -167,11 +166,7 @@ fn implementations_written(cx: &Context<'_>, of: Trait, ty: &str) -> Vec<Impl> {
             Some(adt) => adt.name(cx.db).as_str() == name,
             None => true,
         };
-        return all()
-            .into_iter()
-            .filter(may_be)
-            .filter(|it| types::is_like(&type_paths::type_of(cx, *it), ty))
-            .collect();
+        return all().into_iter().filter(may_be).filter(|it| types::is_like(&paths::type_of(cx, *it), ty)).collect();
     }
     let asked = types::pieces(ty);
     let found = implementations_for(cx, all(), &asked);
@@ -182,7 +177,7 @@ fn implementations_for(cx: &Context<'_>, all: Vec<Impl>, ty: &[Piece]) -> Vec<Im
     // Most are for types with a path; the path of a type in a member's body begins with a bracket.
     let is_member = ty.first() == Some(&Piece::Sign("<"));
     let others = all.into_iter().filter(|it| is_member || it.self_ty(cx.db).as_adt().is_none());
-    others.filter(|it| types::are_alike(&types::pieces(&type_paths::type_of(cx, *it)), ty)).collect()
+    others.filter(|it| types::are_alike(&types::pieces(&paths::type_of(cx, *it)), ty)).collect()
 }
 
 fn type_by_path<'db>(db: &'db RootDatabase, definition: Definition<'db>) -> Option<Type<'db>> {
@@ -231,8 +226,8 @@ fn blocks_of_type<'db>(cx: &Context<'db>, ty: &str) -> Vec<Definition<'db>> {
     };
     let all: Vec<Impl> = all.into_iter().filter(|it| it.self_ty(cx.db).as_adt().is_none()).collect();
     let path = format!("<{ty}>");
-    let block = all.iter().find(|it| type_paths::impl_path(cx, **it) == path);
-    let like = |path: &str| all.iter().find(|it| types::is_like(&type_paths::impl_path(cx, **it), path));
+    let block = all.iter().find(|it| paths::impl_path(cx, **it) == path);
+    let like = |path: &str| all.iter().find(|it| types::is_like(&paths::impl_path(cx, **it), path));
     let block = block.or_else(|| like(&path));
     let block = block.or_else(|| like(&format!("<{}>", types::written(&full_path(cx, ty)))));
     block.copied().map(Definition::SelfType).into_iter().collect()

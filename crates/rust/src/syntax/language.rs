@@ -17,6 +17,15 @@ static RUST: Language = Language {
     syntax: &RustSyntax,
 };
 
+/// The engine's name in the status.
+pub(crate) const ENGINE: &str = "rust-analyzer";
+
+/// The program that reads manifests.
+pub(crate) const BUILD_TOOL: &str = "Cargo";
+
+/// The version of the rust-analyzer crates that are linked.
+pub(crate) const VERSION: &str = "0.0.348";
+
 #[derive(Debug)]
 struct RustSyntax;
 

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use super::truth;
 use super::truth::{Edit, Suite, hold};
 use crate::finding::code::Code;
-use crate::impact::RULES;
+use crate::impact::rules;
 
 const FILES: &[(&str, &str)] = &[
     ("Cargo.toml", "[package]\nname = \"judged\"\nversion = \"0.1.0\"\nedition = \"2021\"\n[workspace]\n"),
@@ -103,7 +103,7 @@ fn each_error_has_its_code() {
 
 /// The codes of the rules, without errors that have no code.
 fn listed() -> BTreeSet<&'static str> {
-    let codes = RULES.iter().flat_map(|it| it.codes).map(|it| it.name());
+    let codes = rules::described().flat_map(|it| it.1).map(|it| it.name());
     codes.filter(|it| it.starts_with('E')).collect()
 }
 
@@ -138,10 +138,10 @@ fn the_documented_rules_are_those_of_the_table() {
     let (begin, end) = ("<!-- the table of rules -->\n", "<!-- the end of the table -->");
     let (head, rest) = text.split_once(begin).unwrap();
     let (table, tail) = rest.split_once(end).unwrap();
-    let rows = RULES.iter().filter_map(|it| {
-        let codes: BTreeSet<&str> = it.codes.iter().map(|it| it.name()).filter(|it| it.starts_with('E')).collect();
+    let rows = rules::described().filter_map(|(about, codes)| {
+        let codes: BTreeSet<&str> = codes.iter().map(|it| it.name()).filter(|it| it.starts_with('E')).collect();
         let codes: Vec<&str> = codes.into_iter().collect();
-        (!codes.is_empty()).then(|| format!("| {} | {} |\n", it.about, codes.join(", ")))
+        (!codes.is_empty()).then(|| format!("| {} | {} |\n", about, codes.join(", ")))
     });
     let generated = format!("| what | errors |\n|---|---|\n{}", rows.collect::<String>());
     if std::env::var_os("UPDATE_DOCS").is_some() {

@@ -9,7 +9,6 @@ use ra_ap_ide_db::defs::Definition;
 use super::examples::Fences;
 use crate::names::definitions::module_definition;
 use crate::resolve::paths;
-use crate::resolve::paths::type_paths;
 use crate::view::Context;
 use semdex_model::Symbol;
 
@@ -18,7 +17,7 @@ pub(crate) fn docs_in_full<'db>(db: &'db RootDatabase, symbol: &Symbol, definiti
     let krate = definition.krate(db);
     // A block has no docs, and rust-analyzer would return the docs of its type.
     let is_block = matches!(definition, Definition::SelfType(_));
-    let read = krate.filter(|_| !is_block).and_then(|it| definition.docs(db, None, type_paths::display(db, it)));
+    let read = krate.filter(|_| !is_block).and_then(|it| definition.docs(db, None, paths::display(db, it)));
     let length = |text: &str| text.chars().filter(|it| !it.is_whitespace()).count();
     match (&symbol.docs, read) {
         (Some(written), Some(read)) if length(written) >= length(read.as_str()) => Some(written.clone()),

@@ -8,9 +8,9 @@ use ra_ap_ide_db::defs::{Definition, NameClass};
 use ra_ap_syntax::ast::HasName as _;
 use ra_ap_syntax::{AstNode as _, SyntaxNode, WalkEvent, ast};
 
-use super::type_paths;
 use crate::names::definitions;
 use crate::names::definitions::{assoc_definition, module_definition, plain_name};
+use crate::resolve::paths;
 use crate::view::Context;
 use crate::view::memo::Members;
 
@@ -80,14 +80,14 @@ pub(crate) fn inherent_impls<'db>(cx: &Context<'db>, container: Definition<'db>)
             impls_of_the_language(cx.db).into_iter().filter(|it| it.self_ty(db).as_builtin() == Some(builtin)).collect()
         }
         Definition::SelfType(own) if definitions::trait_of(&cx.sema, own).is_none() => {
-            let path = type_paths::type_of(cx, own);
+            let path = paths::type_of(cx, own);
             let krate = own.module(db).krate(db);
             let all = if krate.origin(db).is_lang() {
                 impls_of_the_language(cx.db)
             } else {
                 Impl::all_in_crate(db, krate).into_iter().filter(inherent).collect()
             };
-            let same = |it: &Impl| it.self_ty(db).as_adt().is_none() && type_paths::type_of(cx, *it) == path;
+            let same = |it: &Impl| it.self_ty(db).as_adt().is_none() && paths::type_of(cx, *it) == path;
             all.into_iter().filter(same).collect()
         }
         _ => Vec::new(),

@@ -1,0 +1,154 @@
+//! The table of the rules of one state: each rule with the codes that it finds, and the bodies or nodes that it is
+//! applied to. `impact/rules.rs` has the rules that compare two states.
+
+use ra_ap_hir::DefWithBody;
+use ra_ap_syntax::SyntaxNode;
+
+use super::{constructors, expansions, native, opaque, operators, patterns, projections};
+use crate::finding::code::Code::*;
+use crate::finding::code::{Code, Phase};
+use crate::finding::{RawDiagnostic, RuleId};
+use crate::view::Context;
+
+impl RuleId {
+    /// Whether it is applied to bodies, in the state before as well as after.
+    pub(crate) fn is_of_bodies(self) -> bool {
+        RULES.iter().any(|it| it.id == self && matches!(it.check, Check::Body(_) | Check::Node { .. }))
+    }
+}
+
+/// A rule of the compiler.
+pub(crate) struct Rule {
+    pub(crate) id: RuleId,
+    /// A short description of what it finds.
+    #[cfg_attr(not(test), expect(dead_code, reason = "a test generates documentation from it"))]
+    pub(crate) about: &'static str,
+    pub(crate) codes: &'static [Code],
+    when: When,
+    check: Check,
+}
+
+/// When a rule is applied.
+enum When {
+    Always,
+    /// To bodies in which an expression may have a different type than before, or its type different traits.
+    TypesDiffer,
+}
+
+/// What a rule is applied to: a body, or a node of a body.
+#[derive(Clone, Copy)]
+enum Check {
+    Body(fn(&Context<'_>, DefWithBody, &mut Vec<RawDiagnostic>)),
+    Node {
+        in_expansions: bool,
+        check: fn(&Context<'_>, &SyntaxNode, &mut Vec<RawDiagnostic>),
+    },
+    /// Applied separately, to the outline of a text.
+    Apart,
+}
+
+/// Rules with the same kind of check are applied in this order: of two errors on a line the first one is kept.
+pub(crate) const RULES: &[Rule] = &[
+    Rule { id: RuleId::Syntax, about: "syntax errors", codes: &[Syntax], when: When::Always, check: Check::Apart },
+    Rule {
+        id: RuleId::RustAnalyzer,
+        about: "names, members, arguments, types, patterns and fields in bodies",
+        codes: &[
+            Uncoded, E0004, E0005, E0023, E0026, E0027, E0057, E0061, E0062, E0063, E0067, E0106, E0107, E0109, E0133,
+            E0268, E0277, E0282, E0308, E0423, E0425, E0426, E0432, E0433, E0451, E0527, E0529, E0532, E0559, E0560,
+            E0593, E0599, E0603, E0606, E0608, E0609, E0614, E0615, E0616, E0618, E0620, E0624, E0631, E0638, E0639,
+            E0728, E0769,
+        ],
+        when: When::Always,
+        check: Check::Body(native::native_errors),
+    },
+    Rule {
+        id: RuleId::Operators,
+        about: "operators and repeated values of types without the required traits",
+        codes: &[E0277, E0308, E0368, E0369, E0600],
+        when: When::TypesDiffer,
+        check: Check::Node { in_expansions: true, check: operators::operators },
+    },
+    Rule {
+        id: RuleId::Projections,
+        about: "arguments whose associated types or callbacks differ from the required ones",
+        codes: &[E0271, E0277, E0593],
+        when: When::TypesDiffer,
+        check: Check::Node { in_expansions: true, check: projections::unfit_projections },
+    },
+    Rule {
+        id: RuleId::Results,
+        about: "results that do not meet the bounds of `impl Trait`",
+        codes: &[E0271, E0277],
+        when: When::TypesDiffer,
+        check: Check::Node { in_expansions: false, check: projections::unfit_result },
+    },
+    Rule {
+        id: RuleId::Constructors,
+        about: "constructors and patterns of structs that have named or private fields",
+        codes: &[E0164, E0423, E0532, E0533, E0603],
+        when: When::TypesDiffer,
+        check: Check::Node { in_expansions: true, check: constructors::hidden_constructors },
+    },
+    Rule {
+        id: RuleId::Variants,
+        about: "matches with a missing variant",
+        codes: &[E0004],
+        when: When::Always,
+        check: Check::Node { in_expansions: false, check: patterns::missed_variants },
+    },
+    Rule {
+        id: RuleId::OpaqueTypes,
+        about: "patterns and conditions against the result of an `async fn` or another `impl Trait`",
+        codes: &[E0308],
+        when: When::Always,
+        check: Check::Node { in_expansions: false, check: opaque::patterns_of_opaque },
+    },
+    Rule {
+        id: RuleId::StructUpdates,
+        about: "private fields that a literal takes from another value",
+        codes: &[E0451],
+        when: When::Always,
+        check: Check::Node { in_expansions: false, check: constructors::unseen_in_updates },
+    },
+    Rule {
+        id: RuleId::Overflow,
+        about: "constants that overflow",
+        codes: &[E0080],
+        when: When::Always,
+        check: Check::Body(native::overflows),
+    },
+];
+
+/// Applies the rules for nodes to each node of a body, and of the macro expansions in it.
+pub(crate) fn check_nodes(cx: &Context<'_>, body: &SyntaxNode, types_differ: bool, out: &mut Vec<RawDiagnostic>) {
+    let is_asked = |it: &&Rule| types_differ || !matches!(it.when, When::TypesDiffer);
+    let rules: Vec<_> = RULES
+        .iter()
+        .filter(is_asked)
+        .filter_map(|it| match it.check {
+            Check::Node { in_expansions, check } => Some((it.id, in_expansions, check)),
+            _ => None,
+        })
+        .collect();
+    let expands = rules.iter().any(|it| it.1);
+    expansions::in_body(&cx.sema, body, expands, &mut |node, is_expanded| {
+        for (id, _, check) in rules.iter().filter(|it| it.1 || !is_expanded) {
+            let from = out.len();
+            check(cx, node, out);
+            out[from..].iter_mut().for_each(|it| it.rule = *id);
+        }
+    });
+}
+
+/// The rules for whole bodies. Rules for constants are applied even if there are other errors.
+pub(crate) fn check_body(cx: &Context<'_>, body: DefWithBody, of_constants: bool, out: &mut Vec<RawDiagnostic>) {
+    for rule in RULES {
+        let Check::Body(check) = rule.check else { continue };
+        if rule.codes.iter().all(|it| it.phase() == Phase::Constants) == of_constants {
+            let from = out.len();
+            check(cx, body, out);
+            out[from..].iter_mut().for_each(|it| it.rule = rule.id);
+        }
+    }
+}
