@@ -1,4 +1,4 @@
-//! The program: what was said on the command line carried out, and the only place that ends the process.
+//! The program: runs the command, and is the only place that ends the process.
 
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use semdex::config::{
     trust::TrustStore,
 };
 use semdex::engines;
-use semdex::http::{self, Listener, Pulse};
+use semdex::http::{self, IdleTimer, Listener};
 use semdex::ops::{Runs, Service};
 use semdex::process::{process_group, search_path};
 use semdex::text::visible;
@@ -25,28 +25,28 @@ use tokio::runtime::Runtime;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
-/// Analysis allocates and frees small objects without end: glibc's allocator takes a fifth of the time for it. Of
-/// indexing the standard library a third is still in use when it is done, scattered over what was allocated for it:
-/// mimalloc returns almost none of the rest to the system, jemalloc two thirds (337 MB stay resident instead of 508).
+/// Analysis allocates and frees many small objects: glibc's allocator takes a fifth of its time. After indexing the
+/// standard library, a third of the allocated memory is still in use, scattered over all of it. Of the rest, mimalloc
+/// returns almost nothing to the system, jemalloc two thirds (337 MB stay resident instead of 508).
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
-/// Unused memory goes back to the system after two seconds, by a thread in the background, also where nothing is
-/// allocated any more.
+/// A background thread returns unused memory to the system after two seconds, also when nothing is allocated any
+/// longer.
 #[expect(unsafe_code, reason = "jemalloc reads its options from this symbol")]
 #[unsafe(export_name = "_rjem_malloc_conf")]
 pub static ALLOCATOR_OPTIONS: &[u8; 60] = b"background_thread:true,dirty_decay_ms:2000,muzzy_decay_ms:0\0";
 
 const FAILED: u8 = 1;
 const INTERRUPTED: i32 = 130;
-/// rust-analyzer recurses deeply, and its questions run on threads of this runtime.
+/// rust-analyzer recurses deeply, and its queries run on threads of this runtime.
 const STACK: usize = STACK_BYTES;
-/// Analysis that is still under way when all else has ended gets so long to notice.
+/// Analysis that still runs after everything else has ended gets so long to notice it.
 const LEFTOVERS: Duration = Duration::from_secs(2);
-/// How often the owner's decisions about trust are read anew.
+/// How often the owner's trust decisions are read again.
 const TRUST_PACE: Duration = Duration::from_millis(500);
 
-/// All that is done at the end takes no longer than this; what stands still then ends with the process.
+/// The shutdown takes no longer than this; then the process ends whatever still runs.
 const END: Duration = Duration::from_secs(50);
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
@@ -55,9 +55,9 @@ fn main() -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(usage) => {
-            // Nobody is left to be notified where even this cannot be printed.
+            // If even this cannot be printed, nobody reads it.
             let _ = usage.print();
-            // An agent takes 2 for a hook that blocks, and this one does not even know what it was asked.
+            // An agent takes exit code 2 for a hook that blocks, but this command line was not understood.
             if std::env::args_os().nth(1).is_some_and(|it| it == "hook") {
                 return ExitCode::SUCCESS;
             }
@@ -101,7 +101,7 @@ fn carry_out(command: Command, color: Color) -> Result<ExitCode, Failure> {
             let config = Config::load(&Flags::default())?;
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
             let served = runtime.block_on(cli::serve_mcp(root.as_deref(), &config, engines()));
-            // A read of standard input that is under way cannot be given up.
+            // A pending read of standard input cannot be cancelled.
             runtime.shutdown_background();
             served?;
         }
@@ -116,7 +116,7 @@ fn carry_out(command: Command, color: Color) -> Result<ExitCode, Failure> {
                 return Ok(ExitCode::SUCCESS);
             };
             let code = runtime.block_on(cli::hook(agent, &engines()));
-            // A read of standard input that is under way cannot be given up.
+            // A pending read of standard input cannot be cancelled.
             runtime.shutdown_background();
             return Ok(ExitCode::from(code));
         }
@@ -144,7 +144,7 @@ fn carry_out(command: Command, color: Color) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Serves until a signal or idleness ends it, answers what is in flight, and ends every child.
+/// Serves until a signal or idleness ends it, answers open requests, and ends every child process.
 async fn serve_until_stopped(serve: Serve, runtime: &Runtime) -> Result<(), Failure> {
     let config = Config::load(&Flags { config_file: serve.config.clone(), trust: serve.trusts() })?;
     let named = named(&serve.roots)?;
@@ -156,16 +156,16 @@ async fn serve_until_stopped(serve: Serve, runtime: &Runtime) -> Result<(), Fail
     }
     let listen = serve.listen.absolute()?;
     let listener = Listener::bind(&listen).map_err(|error| format!("cannot listen on {listen}: {error}"))?;
-    // On a socket in the file system, the file's mode guards instead.
+    // A Unix socket is guarded by its file mode instead.
     let token =
         (!serve.no_auth && !listener.is_unix()).then(|| token::load_or_create(&config.state_dir)).transpose()?;
     let announcement = announcement(&listener, &config, token.as_ref())?;
 
     let stop = CancellationToken::new();
     heed_signals(stop.clone())?;
-    let pulse = Pulse::new();
+    let idle_timer = IdleTimer::new();
     if let Some(minutes) = serve.idle_exit {
-        tokio::spawn(stop_when_still(pulse.clone(), Duration::from_secs(minutes * 60), stop.clone()));
+        tokio::spawn(stop_when_idle(idle_timer.clone(), Duration::from_secs(minutes * 60), stop.clone()));
     }
 
     let may_open = roots.iter().chain(&config.workspace_roots).filter_map(|it| it.canonicalize().ok()).collect();
@@ -186,18 +186,18 @@ async fn serve_until_stopped(serve: Serve, runtime: &Runtime) -> Result<(), Fail
     if let Some(runs) = &runs {
         service = service.with_runs(runs.clone());
     }
-    listener.serve(http::router(service, token.map(Arc::new), pulse), stop).await;
+    listener.serve(http::router(service, token.map(Arc::new), idle_timer), stop).await;
 
     drop(registered);
     if let Some(runs) = runs {
-        // While the workspaces can still take its changes back.
+        // As long as the workspaces can take the runs' changes back.
         runs.leave(None).await;
     }
     workspaces.shutdown().await;
     Ok(())
 }
 
-/// Who carries out runs of a model, where there is a client for one.
+/// The runner of models, if there is a client for one.
 #[cfg(feature = "bedrock")]
 fn runs(config: &Config) -> Option<Arc<dyn Runs>> {
     use semdex::coder::{Coder, bedrock::Bedrock};
@@ -214,7 +214,7 @@ fn named(given: &[PathBuf]) -> io::Result<Vec<PathBuf>> {
     if given.is_empty() { Ok(vec![std::env::current_dir()?]) } else { Ok(given.to_vec()) }
 }
 
-/// These workspaces, each once.
+/// The roots of these directories, each once.
 fn roots(named: &[PathBuf], engines: &Registry) -> Result<Vec<PathBuf>, Failure> {
     let mut roots: Vec<PathBuf> = Vec::new();
     for directory in named {
@@ -226,7 +226,7 @@ fn roots(named: &[PathBuf], engines: &Registry) -> Result<Vec<PathBuf>, Failure>
     Ok(roots)
 }
 
-/// Asks once, where someone is there to answer; else says what is lost.
+/// Asks once if a person can answer; otherwise reports what is incomplete.
 fn settle_trust(config: &Config, root: &Path) -> Result<(), Failure> {
     let store = TrustStore::new(&config.state_dir);
     if config.trust == Some(true) || config.trust.is_none() && store.is_trusted(root)? {
@@ -263,14 +263,14 @@ fn announcement(listener: &Listener, config: &Config, token: Option<&Token>) -> 
     })
 }
 
-/// The one line on standard output.
+/// Prints the one line on standard output.
 fn announce(announcement: &Announcement) -> Result<(), Failure> {
     let mut output = io::stdout().lock();
     writeln!(output, "{}", serde_json::to_string(announcement)?)?;
     Ok(output.flush()?)
 }
 
-/// For a person at the terminal: three lines that go on from here.
+/// For a person at a terminal: three lines with the next steps.
 fn say_what_next(announcement: &Announcement, wants_token: bool) -> Result<(), Failure> {
     let (curl, page) = match announcement.listening.strip_prefix("unix:") {
         Some(socket) => (format!("--unix-socket {socket} http://localhost"), None),
@@ -287,7 +287,7 @@ fn say_what_next(announcement: &Announcement, wants_token: bool) -> Result<(), F
     Ok(())
 }
 
-/// Signals are heeded by a thread of its own, so that they are heard whatever the others wait for.
+/// A separate thread handles signals, so that they have an effect whatever other threads wait for.
 fn heed_signals(stop: CancellationToken) -> Result<(), Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let signals = {
@@ -298,7 +298,7 @@ fn heed_signals(stop: CancellationToken) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What a user or a supervisor ends a server with.
+/// The signals with which a user or a supervisor ends a server.
 struct Signals {
     interrupt: Signal,
     terminate: Signal,
@@ -309,15 +309,15 @@ impl Signals {
         Ok(Signals { interrupt: signal(SignalKind::interrupt())?, terminate: signal(SignalKind::terminate())? })
     }
 
-    /// The first one ends the server in good order, the second one at once.
+    /// The first signal shuts the server down, the second ends it immediately.
     async fn heed(mut self, stop: CancellationToken) {
         self.next().await;
-        tracing::info!("stopping: what is in flight is answered; another signal ends it at once");
+        tracing::info!("stopping: open requests are answered; another signal ends the process immediately");
         stop.cancel();
         let code = tokio::select! {
             () = self.next() => INTERRUPTED,
             () = tokio::time::sleep(END) => {
-                tracing::error!("not all came to its end within {END:?}: it is left as it is");
+                tracing::error!("the shutdown did not end within {END:?}: the process ends now");
                 FAILED.into()
             }
         };
@@ -332,7 +332,7 @@ impl Signals {
     }
 }
 
-/// Trust is given and taken back by other processes, which write it down.
+/// Other processes grant and withdraw trust, and write it to a file.
 async fn heed_trust(workspaces: Workspaces) {
     let mut ticks = tokio::time::interval(TRUST_PACE);
     loop {
@@ -341,20 +341,20 @@ async fn heed_trust(workspaces: Workspaces) {
     }
 }
 
-/// Builds and tests take longer than anybody who stops the server waits.
+/// Builds and tests take longer than a user waits for the shutdown.
 async fn end_runs(workspaces: Workspaces, stop: CancellationToken) {
     stop.cancelled().await;
     workspaces.stop_runs();
 }
 
-async fn stop_when_still(pulse: Pulse, duration: Duration, stop: CancellationToken) {
-    pulse.still_for(duration).await;
-    tracing::info!("stopping: nobody asked for {duration:?}");
+async fn stop_when_idle(idle_timer: IdleTimer, duration: Duration, stop: CancellationToken) {
+    idle_timer.idle_for(duration).await;
+    tracing::info!("stopping: no request for {duration:?}");
     stop.cancel();
 }
 
-/// A line for whoever started the process, logged or not.
+/// A line for the user who started the process, whether it is logged or not.
 fn complain(line: &str) {
-    // Nobody is left to be notified where even this cannot be printed.
+    // If even this cannot be printed, nobody reads it.
     let _ = writeln!(io::stderr(), "semdex: {}", visible::lines(line));
 }

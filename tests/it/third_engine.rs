@@ -9,7 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use semdex::config::{Config, Flags};
-use semdex::http::{self, Listener, Pulse};
+use semdex::http::{self, IdleTimer, Listener};
 use semdex::ops::Service;
 use semdex::workspace::Workspaces;
 use serde_json::{Value, json};
@@ -58,7 +58,7 @@ impl Server {
             let listener = Listener::bind(&"127.0.0.1:0".parse().unwrap()).unwrap();
             let base = listener.address().unwrap();
             let service = Service::new(workspaces.clone(), Arc::new([]), None);
-            tokio::spawn(listener.serve(http::router(service, None, Pulse::new()), stop.clone()));
+            tokio::spawn(listener.serve(http::router(service, None, IdleTimer::new()), stop.clone()));
             base
         });
         let client = reqwest::Client::builder().no_proxy().timeout(Duration::from_secs(300)).build().unwrap();

@@ -1,4 +1,4 @@
-//! One call to a running server.
+//! One request to a running server.
 
 use std::io;
 use std::path::PathBuf;
@@ -8,26 +8,26 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use reqwest::Method;
 use serde_json::{Map, Value};
 
-use super::servers::Announcement;
+use super::running_servers::Announcement;
 use semdex_contract::{Effect, Name};
 
 /// Longer than the longest wait that a request may ask for.
 const DEADLINE: Duration = Duration::from_secs(180);
-/// As the contract has it, where nothing else is said.
+/// The default of the contract.
 const VERIFY_TIMEOUT_MS: u64 = 600_000;
-/// Where nothing happens, the server shows four times as often that the connection lives.
+/// If nothing happens, the server sends a sign of life four times as often.
 const SILENCE: Duration = Duration::from_secs(60);
-/// What the journal calls the command line.
+/// The client name of the command line in the journal.
 const AGENT: &str = concat!("semdex-cli/", env!("CARGO_PKG_VERSION"));
 
-/// A call of the contract, its fields in the body or in the query, as its row says.
+/// A call of the contract, with its fields in the body or in the query, as the table of calls says.
 #[derive(Debug, Clone)]
 pub(crate) struct Call {
     pub name: Name,
-    /// What the path names: a file, a run.
+    /// The subject in the path: a file or a run.
     pub(super) about: Option<String>,
     pub fields: Map<String, Value>,
-    /// A body of the text that the call takes beside JSON; the fields then stand in the query.
+    /// A body of the text format that the call accepts besides JSON; the fields are then in the query.
     pub(super) body: Option<String>,
 }
 
@@ -36,7 +36,7 @@ impl Call {
         Call { name, about: None, fields: Map::new(), body: None }
     }
 
-    /// About what the path names.
+    /// Sets the subject in the path.
     pub(crate) fn about(self, named: String) -> Call {
         Call { about: Some(named), ..self }
     }
@@ -53,7 +53,7 @@ impl Call {
         Call { body: Some(text), ..self }
     }
 
-    /// Sets a field, unless there is nothing to say.
+    /// Sets a field if it has a value.
     pub(crate) fn with(mut self, name: &str, value: Option<impl Into<Value>>) -> Call {
         if let Some(value) = value {
             self.fields.insert(name.to_owned(), value.into());
@@ -61,7 +61,7 @@ impl Call {
         self
     }
 
-    /// Whether nothing is another after it, so that it can be asked again.
+    /// Whether the call changes nothing, so that it can be repeated.
     pub(crate) fn only_reads(&self) -> bool {
         self.name.call().effect == Effect::Read || self.fields.get("dry_run") == Some(&Value::Bool(true))
     }
@@ -82,20 +82,20 @@ impl Call {
     }
 }
 
-/// What the server said, in the form that was asked for.
+/// The reply of the server, in the requested format.
 #[derive(Debug)]
 pub(crate) struct Said {
-    /// An answer, not a problem.
+    /// It is an answer, not a problem.
     pub well: bool,
     pub text: String,
 }
 
-/// `client`: who asks, where it is not the command line itself.
+/// `client`: the client's name, if it is not the command line itself.
 pub(crate) async fn call(server: &Announcement, call: &Call, json: bool, client: Option<&str>) -> io::Result<Said> {
     let agent = client.map_or_else(
         || AGENT.to_owned(),
         |it| {
-            // What a header may hold.
+            // A header allows only these characters.
             let name: String = it.chars().filter(|it| it.is_ascii_graphic() || *it == ' ').collect();
             format!("{AGENT} ({name})")
         },
@@ -116,7 +116,7 @@ pub(crate) async fn call(server: &Announcement, call: &Call, json: bool, client:
     said(server, request).await
 }
 
-/// The payload of an agent's hook, as the agent sent it.
+/// The payload of an agent's hook, unchanged.
 pub(crate) async fn hook(
     server: &Announcement,
     agent: &str,
@@ -132,7 +132,7 @@ pub(crate) async fn hook(
     }
 }
 
-/// The server's events, after the one that was seen last; or what it says instead, as JSON.
+/// The server's events after the last one that was seen; or the server's refusal, as JSON.
 pub(crate) async fn events(
     server: &Announcement,
     query: &str,
@@ -150,7 +150,7 @@ pub(crate) async fn events(
     Ok(Err(reply.text().await.map_err(|error| unreachable(server, &error))?))
 }
 
-/// A client for a server, and what its addresses begin with. Without a deadline a reply goes on as long as it comes.
+/// An HTTP client for a server, and the prefix of its URLs. Without a deadline a reply may last forever.
 fn connection(server: &Announcement, deadline: Option<Duration>, agent: String) -> io::Result<(reqwest::Client, &str)> {
     let builder = reqwest::Client::builder().no_proxy().user_agent(agent);
     let builder = match deadline {
@@ -180,7 +180,7 @@ async fn sent(server: &Announcement, mut request: reqwest::RequestBuilder) -> io
     request.send().await.map_err(|error| unreachable(server, &error))
 }
 
-/// A call that has a time-out of its own is waited for until it is over.
+/// For a call with a time-out of its own, the deadline is later than that time-out.
 fn deadline(call: &Call) -> Duration {
     if call.name != Name::Verify {
         return DEADLINE;
@@ -189,18 +189,18 @@ fn deadline(call: &Call) -> Duration {
     DEADLINE + Duration::from_millis(timeout)
 }
 
-/// All but what RFC 3986 lets stand in a path.
+/// Everything except what RFC 3986 allows in a path.
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
-/// A file's name as a part of a path: its slashes stay.
+/// A file name as a part of a path: its slashes remain.
 fn escaped(file: &str) -> String {
     utf8_percent_encode(file, ESCAPED).to_string()
 }
 
-/// What keeps a server from answering: `ConnectionRefused` where it was not reached, else `TimedOut` or `ConnectionAborted`.
+/// Why a server does not answer: `ConnectionRefused` if it cannot be reached, else `TimedOut` or `ConnectionAborted`.
 fn unreachable(server: &Announcement, error: &reqwest::Error) -> io::Error {
     let Announcement { listening, pid, .. } = server;
-    // The outermost message names only the address; what went wrong is further in.
+    // The outermost message names only the address; its source says what went wrong.
     let mut why: &dyn std::error::Error = error;
     while let Some(source) = why.source() {
         why = source;

@@ -1,15 +1,16 @@
-//! `semdex doctor`: what is installed, what is missing, the command that gets it, and what a workspace loses without it.
+//! `semdex doctor`: what is installed, what is missing, the command that installs it, and what a workspace loses
+//! without it.
 
 use std::io::{self, Write};
 use std::path::Path;
 
-use super::print::output;
+use super::output::output;
 use semdex_config::Config;
 use semdex_config::trust::TrustStore;
 use semdex_engine::Registry;
 use semdex_workspace::requirements::{EngineRequirements, requirements};
 
-/// Whether all is there that the workspace around a directory needs.
+/// Whether everything that the workspace around a directory needs is installed.
 pub fn doctor(directory: Option<&Path>, config: &Config, engines: &Registry) -> io::Result<bool> {
     let root = engines.find_root(&directory.map_or_else(std::env::current_dir, |it| Ok(it.to_owned()))?)?;
     let mut output = output();

@@ -1,4 +1,4 @@
-//! `semdex events`: what the server of the workspace tells, a line for each event, until whoever reads has gone.
+//! `semdex events`: prints the events of the workspace's server, one a line, until its output is closed.
 
 use std::io::{self, IsTerminal, Write};
 use std::mem;
@@ -8,27 +8,27 @@ use clap::{Args, ValueEnum};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde_json::Value;
 
-use super::changes::words;
 use super::client;
-use super::common::FAILED;
-use super::here::Here;
-use super::print::{self, Color};
-use super::servers::{self, Running};
+use super::edit_commands::words;
+use super::output::{self, Color};
+use super::request_options::FAILED;
+use super::running_servers::{self, Running};
+use super::target::Target;
 use semdex_config::Config;
 use semdex_engine::Registry;
 use semdex_text::visible;
 
-/// How often it is looked for a server after the last one, and for whoever reads.
+/// How often a new server is looked for after the last one ended, and whether the output is closed.
 const PACE: Duration = Duration::from_millis(500);
-/// Of the files of an event, so many are named.
+/// At most so many files of an event are named.
 const NAMED_FILES: usize = 5;
 
 #[derive(Debug, Args)]
 pub struct Follow {
-    /// Only these, with commas between them. Default: all.
+    /// Print only these kinds of events, separated by commas. Default: all.
     #[arg(long, value_enum, value_delimiter = ',', value_name = "LIST")]
     types: Vec<Kind>,
-    /// A JSON object for each event: `id`, `event`, `data`.
+    /// Print a JSON object for each event: `id`, `event`, `data`.
     #[arg(long)]
     json: bool,
 }
@@ -37,28 +37,28 @@ words! {
     Kind { State, Revision, Change, Diagnostics, Verify, Run }
 }
 
-/// Prints each event. Where the connection ends, it is taken up again after the event that was seen last, with the next
-/// server if need be. Answers with what the process ends with.
+/// Prints each event. After the end of a connection it continues with the next server, after the last event that was
+/// seen. Returns the exit code.
 pub async fn follow(asked: Follow, config: &Config, engines: &Registry, color: Color) -> io::Result<u8> {
-    let here = Here::new(None, config, engines).await?;
+    let target = Target::new(None, config, engines).await?;
     tokio::select! {
-        ended = listen(&asked, &here, config, color) => ended,
+        ended = listen(&asked, &target, config, color) => ended,
         () = reader_has_gone() => Ok(0),
     }
 }
 
-async fn listen(asked: &Follow, here: &Here, config: &Config, color: Color) -> io::Result<u8> {
-    let mut server = here.server.clone();
+async fn listen(asked: &Follow, target: &Target, config: &Config, color: Color) -> io::Result<u8> {
+    let mut server = target.server.clone();
     let mut last = String::new();
     loop {
-        let query = query(asked, here, &server);
-        // A server that does not answer is on its way out, or on its way in.
+        let query = query(asked, target, &server);
+        // A server that does not answer is stopping or starting.
         if let Ok(answer) = client::events(&server.announcement, &query, &last).await {
             let mut events = match answer {
                 Ok(response) => Events { response, read: Vec::new(), event: Event::default() },
                 Err(refused) => {
-                    let text = if asked.json { refused } else { print::in_words(&refused) };
-                    return print::problem(&text, asked.json, color).map(|()| FAILED);
+                    let text = if asked.json { refused } else { output::in_words(&refused) };
+                    return output::problem(&text, asked.json, color).map(|()| FAILED);
                 }
             };
             while let Some(event) = events.next().await {
@@ -69,38 +69,38 @@ async fn listen(asked: &Follow, here: &Here, config: &Config, color: Color) -> i
                 last = event.id;
             }
         }
-        server = next_server(here, config).await;
+        server = next_server(target, config).await;
     }
 }
 
-/// All that it is asked with.
-fn query(asked: &Follow, here: &Here, server: &Running) -> String {
+/// The query of the request.
+fn query(asked: &Follow, target: &Target, server: &Running) -> String {
     let mut query = form_urlencoded::Serializer::new(String::new());
     if !asked.types.is_empty() {
         query.append_pair("types", &asked.types.iter().map(|it| it.word()).collect::<Vec<_>>().join(","));
     }
-    if server.roots.contains(&here.root) {
-        query.append_pair("workspace", &here.root.to_string_lossy());
+    if server.roots.contains(&target.root) {
+        query.append_pair("workspace", &target.root.to_string_lossy());
     }
     query.finish()
 }
 
-/// The server that runs for the workspace, once there is one: none is started in place of one that was ended.
-async fn next_server(here: &Here, config: &Config) -> Running {
+/// Waits for a server of the workspace. None is started in place of one that was ended.
+async fn next_server(target: &Target, config: &Config) -> Running {
     let mut is_announced = false;
     loop {
         tokio::time::sleep(PACE).await;
-        if let Some(running) = servers::find_running(&config.state_dir, &here.root) {
+        if let Some(running) = running_servers::find_running(&config.state_dir, &target.root) {
             return running;
         }
         if !mem::replace(&mut is_announced, true) {
-            // Nobody is left to be notified where even this cannot be printed.
+            // If even this cannot be printed, nobody reads the output.
             let _ = writeln!(io::stderr(), "semdex: the server has ended; waiting for the next one");
         }
     }
 }
 
-/// Whether anybody still reads.
+/// Returns when the output is closed.
 fn say(line: &str, json: bool) -> io::Result<bool> {
     let mut output = io::stdout().lock();
     let line = if json && output.is_terminal() { visible::json(line) } else { line.into() };
@@ -110,7 +110,7 @@ fn say(line: &str, json: bool) -> io::Result<bool> {
     }
 }
 
-/// Where nothing happens nothing is written, and so nothing would tell that nobody reads.
+/// Without events nothing is written, so that no write would fail.
 async fn reader_has_gone() {
     loop {
         tokio::time::sleep(PACE).await;
@@ -127,7 +127,7 @@ async fn reader_has_gone() {
 struct Events {
     response: reqwest::Response,
     read: Vec<u8>,
-    /// What of the next one was read.
+    /// What was received of the next event.
     event: Event,
 }
 
@@ -139,7 +139,7 @@ struct Event {
 }
 
 impl Events {
-    /// None once the connection has ended.
+    /// `None` at the end of the connection.
     async fn next(&mut self) -> Option<Event> {
         loop {
             while let Some(end) = self.read.iter().position(|it| *it == b'\n') {
@@ -155,7 +155,7 @@ impl Events {
 }
 
 impl Event {
-    /// Takes a line in, and answers with the event that it ends.
+    /// Takes a line. Returns the event that it completes.
     fn take(&mut self, line: &str) -> Option<Event> {
         if line.is_empty() {
             return Some(mem::take(self)).filter(|it| !it.data.is_empty());
@@ -166,7 +166,7 @@ impl Event {
             "id" => self.id = value.to_owned(),
             "event" => self.of = value.to_owned(),
             "data" => self.data.push_str(value),
-            // A comment, or what a newer server has to say.
+            // A comment, or a field of a newer server.
             _ => {}
         }
         None
@@ -177,7 +177,7 @@ impl Event {
         format!(r#"{{"id":{id},"event":{},"data":{}}}"#, Value::from(self.of.as_str()), self.data)
     }
 
-    /// In one line, for a reader.
+    /// One line for a reader.
     fn to_line(&self) -> String {
         let data: Value = serde_json::from_str(&self.data).unwrap_or_default();
         let word = |name: &str| data[name].as_str().unwrap_or_default();
@@ -213,7 +213,7 @@ impl Event {
 fn progress(data: &Value) -> String {
     let progress = &data["progress"];
     match progress["stage"].as_str() {
-        // Nobody knows how many steps there are.
+        // The number of steps is unknown.
         Some(stage) if progress["total"] == 0 => format!(", {stage}"),
         Some(stage) => format!(", {stage}: {} of {}", progress["done"], progress["total"]),
         None => String::new(),

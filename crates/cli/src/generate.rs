@@ -1,4 +1,4 @@
-//! `semdex completions` and `semdex man`: made from the declarations of the command line.
+//! `semdex completions` and `semdex man`, generated from the declarations of the command line.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use clap::{Args, CommandFactory};
 use clap_complete::Shell;
 
 use super::Arguments;
-use super::print::output;
+use super::output::output;
 
 #[derive(Debug, Args)]
 pub struct Completions {
@@ -16,7 +16,7 @@ pub struct Completions {
 
 #[derive(Debug, Args)]
 pub struct Man {
-    /// Writes a page for each command into this directory; without it, the first page goes to standard output.
+    /// Write a page for each command into this directory. Default: print the main page.
     #[arg(long, value_name = "DIRECTORY")]
     directory: Option<PathBuf>,
 }

@@ -1,4 +1,4 @@
-//! `semdex commit`: files of changes, and others, in a commit.
+//! `semdex commit`: commits the files of changes, and other files.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -6,29 +6,29 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 
 use super::client::Call;
-use super::common::Common;
-use super::here::Here;
+use super::request_options::RequestOptions;
+use super::target::Target;
 use semdex_contract::Name;
 
 #[derive(Debug, Args)]
 pub struct Commit {
-    /// All files of this change, by its token; may be repeated.
+    /// Commit all files of this change, by its token; may be repeated.
     #[arg(long, value_name = "CHANGE")]
     change: Vec<String>,
-    /// This file; may be repeated.
+    /// Commit this file; may be repeated.
     #[arg(long, value_name = "FILE")]
     file: Vec<PathBuf>,
-    /// The message; without it one is made from what changed.
+    /// Message of the commit. Default: generated from the changes.
     #[arg(long, short, value_name = "TEXT", allow_hyphen_values = true)]
     message: Option<String>,
-    /// `Name <mail>`; without it git's own user.
+    /// Author, `Name <mail>`. Default: git's user.
     #[arg(long)]
     author: Option<String>,
-    /// What becomes of other work that is not committed: it stays, it is committed first, or it refuses the commit.
+    /// Whether other uncommitted work stays, is committed first, or makes the commit fail.
     #[arg(long)]
     dirty: Option<Dirty>,
     #[command(flatten)]
-    common: Common,
+    common: RequestOptions,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -44,12 +44,12 @@ impl Commit {
         self.file.first().map(PathBuf::as_path)
     }
 
-    pub(super) fn common(&self) -> &Common {
+    pub(super) fn common(&self) -> &RequestOptions {
         &self.common
     }
 
-    pub(super) fn call(self, here: &Here) -> io::Result<(Call, Common)> {
-        let files = self.file.iter().map(|it| here.name(it)).collect::<io::Result<Vec<String>>>()?;
+    pub(super) fn call(self, target: &Target) -> io::Result<(Call, RequestOptions)> {
+        let files = self.file.iter().map(|it| target.name(it)).collect::<io::Result<Vec<String>>>()?;
         let call = Call::of(Name::Commit)
             .with("changes", Some(self.change))
             .with("files", Some(files))

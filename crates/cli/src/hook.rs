@@ -1,6 +1,6 @@
-//! `semdex hook AGENT`: an agent's hook, its JSON on standard input. Before a tool is used the answer is a nudge (`nudge.rs`);
-//! after one the server that runs answers, and what it says is printed. A hook never breaks the agent: whatever goes
-//! wrong, nothing is printed and the process ends with 0, in about three seconds at most.
+//! `semdex hook AGENT`: an agent's hook, with its JSON on standard input. Before a tool is used the answer is a hint
+//! (`nudge.rs`). After a tool was used, the running server answers, and its answer is printed. A hook never breaks the
+//! agent: on any failure nothing is printed, and the process ends with 0 after about three seconds at most.
 
 mod nudge;
 
@@ -13,18 +13,18 @@ use serde_json::{Value, json};
 use tokio::io::AsyncReadExt;
 
 use super::client;
-use super::servers::{self, Running};
+use super::running_servers::{self, Running};
 use semdex_config::{Config, Flags};
 use semdex_engine::Registry;
 
 /// An agent waits for its hooks.
 const PATIENCE: Duration = Duration::from_secs(3);
-/// More than any agent tells.
+/// More than any agent sends.
 const LONGEST: u64 = 16 << 20;
-/// Agents take it for a hook that blocks, and read standard error.
+/// Agents take this exit code for a hook that blocks, and read standard error.
 const BLOCKED: u8 = 2;
 
-/// Whose hooks are understood.
+/// The supported agents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Agent {
     Claude,
@@ -39,10 +39,10 @@ impl Agent {
     }
 }
 
-/// Reads the hook's JSON and answers it. Answers with what the process ends with.
+/// Reads the hook's JSON and answers it. Returns the exit code.
 pub async fn hook(agent: Agent, engines: &Registry) -> u8 {
     let answer = tokio::time::timeout(PATIENCE, answered(agent, engines)).await.ok().flatten().unwrap_or_default();
-    // Where it cannot be printed, nobody is there to read it.
+    // If it cannot be printed, nobody reads it.
     match answer["reason"].as_str().filter(|_| answer["decision"] == "block" && agent != Agent::Gemini) {
         Some(reason) => {
             let _ = writeln!(io::stderr(), "{reason}");
@@ -77,16 +77,16 @@ async fn answered(agent: Agent, engines: &Registry) -> Option<Value> {
     serde_json::from_str(&answer).ok()
 }
 
-/// The server of where the agent works, or of the file that it tells of.
+/// The server of the agent's working directory, or of the file in the payload.
 fn server(event: &Value, config: &Config, engines: &Registry) -> Option<Running> {
     let roots = event["workspace_roots"].as_array().map(Vec::as_slice).unwrap_or_default();
     let file = ["/tool_input/file_path", "/tool_input/notebook_path", "/tool_input/path", "/file_path"];
     let file = file.into_iter().find_map(|it| event.pointer(it)?.as_str());
     let places = event["cwd"].as_str().into_iter().chain(roots.iter().filter_map(Value::as_str)).chain(file);
     let resolved = |it: &str| Path::new(it).canonicalize().unwrap_or_else(|_| PathBuf::from(it));
-    let find = |path: &Path| servers::find_running(&config.state_dir, path);
+    let find = |path: &Path| running_servers::find_running(&config.state_dir, path);
     places.map(resolved).filter(|it| it.is_absolute()).find_map(|it| {
-        // By its manifest a repository may belong to a workspace around it.
+        // By its manifest, a repository may belong to a workspace around it.
         let of_manifest = || find(&engines.find_root(it.ancestors().find(|it| it.is_dir())?).ok()?);
         find(&it).or_else(of_manifest)
     })

@@ -1,8 +1,8 @@
-//! `semdex init AGENT`: what an agent's configuration has to say so that it finds semdex, printed, or merged into the
-//! file that is there without losing anything of it.
+//! `semdex init AGENT`: the entries of an agent's configuration by which it finds semdex. They are printed, or merged
+//! into the existing file, which keeps all its content.
 
 mod hooks;
-mod merge;
+mod merge_entry;
 
 use std::fs::{self, Permissions};
 use std::io::{self, IsTerminal, Write};
@@ -12,19 +12,19 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 
-use super::print::{errors, output};
+use super::output::{errors, output};
 use semdex_engine::Registry;
 
 #[derive(Debug, Args)]
 pub struct Init {
     agent: Agent,
-    /// Merge it into the agent's configuration, after asking.
+    /// Merge the entries into the agent's configuration, after asking.
     #[arg(long)]
     write: bool,
     /// Do not ask before writing.
     #[arg(long, requires = "write")]
     yes: bool,
-    /// Also the hooks: what an edit broke is told right after it, and what is left at the end.
+    /// Also configure hooks: they report what an edit broke right after it, and remaining errors at the end.
     #[arg(long)]
     hook: bool,
 }
@@ -38,7 +38,7 @@ pub(crate) enum Agent {
     Opencode,
 }
 
-/// What belongs into a configuration file.
+/// An entry of a configuration file.
 struct Entry {
     file: PathBuf,
     items: Vec<Item>,
@@ -52,7 +52,7 @@ struct Item {
     is_listed: bool,
 }
 
-/// Prints the entries, or writes them. Whether all of it went well.
+/// Prints the entries, or writes them. Returns whether everything succeeded.
 pub fn init(init: &Init, engines: &Registry) -> io::Result<bool> {
     let root = engines.find_root(&std::env::current_dir()?)?;
     let mut entries = vec![server(init.agent, &root, &program()?)?];
@@ -68,7 +68,7 @@ pub fn init(init: &Init, engines: &Registry) -> io::Result<bool> {
             }
         }
     }
-    // What is printed is one document: that of the hooks, where they are asked for.
+    // The output is one document: the hooks' document, if hooks are requested.
     let first = if init.write { 0 } else { entries.len() - 1 };
     for entry in entries.iter().skip(first) {
         if init.write {
@@ -87,7 +87,7 @@ pub fn init(init: &Init, engines: &Registry) -> io::Result<bool> {
     Ok(true)
 }
 
-/// What starts this program: its name where that finds it, else its path.
+/// The command that starts this program: its name if the search path finds it, else its path.
 fn program() -> io::Result<String> {
     let own = std::env::current_exe()?;
     let path = std::env::var_os("PATH").unwrap_or_default();
@@ -101,7 +101,7 @@ fn server(agent: Agent, root: &Path, program: &str) -> io::Result<Entry> {
     let stdio = json!({"command": program, "args": ["mcp"]});
     Ok(match agent {
         Agent::Claude => entry(root.join(".mcp.json"), &["mcpServers", "semdex"], stdio),
-        // It starts its servers in another directory than the one that is open.
+        // The agent starts its servers in another directory than the open one.
         Agent::Cursor => {
             let stdio = json!({"command": program, "args": ["mcp", "${workspaceFolder}"]});
             entry(root.join(".cursor/mcp.json"), &["mcpServers", "semdex"], stdio)
@@ -125,16 +125,16 @@ impl Entry {
         self.file.extension().is_some_and(|it| it == "toml")
     }
 
-    /// As a file of its own.
+    /// The entries as a file of their own.
     fn text(&self) -> io::Result<String> {
         self.merged("").map_err(io::Error::other)
     }
 
-    /// The file with all of it, and else as it was.
+    /// The file with all entries; everything else is unchanged.
     fn merged(&self, text: &str) -> Result<String, String> {
         self.items.iter().try_fold(text.to_owned(), |text, it| match self.is_toml() {
-            true => merge::into_toml(&text, it.keys, &it.value),
-            false => merge::into_json(&text, it.keys, &it.value, it.is_listed),
+            true => merge_entry::into_toml(&text, it.keys, &it.value),
+            false => merge_entry::into_json(&text, it.keys, &it.value, it.is_listed),
         })
     }
 }
@@ -169,7 +169,7 @@ fn written(entry: &Entry, is_agreed: bool) -> io::Result<bool> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(".semdex-");
     if known.is_none() {
-        // As any program makes a file: the umask takes from it. Else a temporary one is its owner's alone.
+        // A new file gets the mode that the umask allows. A temporary file would be readable only by its owner.
         builder.permissions(Permissions::from_mode(0o666));
     }
     let mut new = builder.tempfile_in(directory)?;
@@ -177,7 +177,7 @@ fn written(entry: &Entry, is_agreed: bool) -> io::Result<bool> {
     if let Some(known) = known {
         fs::set_permissions(new.path(), known)?;
     }
-    // A link stays one, and what it names is changed.
+    // A link remains, and its target is changed.
     let target = entry.file.canonicalize().unwrap_or_else(|_| entry.file.clone());
     match new.persist(&target) {
         Ok(_) => {}
@@ -187,7 +187,7 @@ fn written(entry: &Entry, is_agreed: bool) -> io::Result<bool> {
     Ok(true)
 }
 
-/// What belongs into the file, for whoever reads why it was not put there.
+/// Prints the entries that were not written, and the reason.
 fn refuse(entry: &Entry, why: &str) -> io::Result<bool> {
     writeln!(errors(), "semdex: {} is left as it is: {why}. This is what belongs into it:", entry.file.display())?;
     writeln!(output(), "{}", entry.text()?.trim_end())?;
@@ -196,7 +196,7 @@ fn refuse(entry: &Entry, why: &str) -> io::Result<bool> {
 
 fn agreed(file: &Path, is_new: bool) -> io::Result<bool> {
     if !io::stdin().is_terminal() {
-        writeln!(errors(), "semdex: nobody is there to be asked: `--yes` writes without asking")?;
+        writeln!(errors(), "semdex: standard input is not a terminal: `--yes` writes without asking")?;
         return Ok(false);
     }
     let what = if is_new { "Make" } else { "Change" };

@@ -1,26 +1,26 @@
-//! The command line: what may be said, and the verbs as a client of a running server.
+//! The command line: the declarations of all commands, and the commands that are clients of a running server.
 
-mod changes;
 mod client;
-mod common;
+mod diagnostics;
 mod doctor;
+mod edit_commands;
 mod events;
 mod generate;
 mod git;
-mod here;
 mod hook;
 mod init;
 mod map;
 mod mcp;
+mod output;
 mod overlay;
-mod print;
 mod progress;
+mod request_commands;
+mod request_options;
 mod run;
-mod servers;
+mod running_servers;
 mod settings;
-mod verbs;
+mod target;
 mod verify;
-mod watched;
 mod workspaces;
 
 use std::path::PathBuf;
@@ -32,10 +32,10 @@ pub use events::follow;
 pub use hook::hook;
 pub use init::init;
 pub use mcp::serve as serve_mcp;
-pub use print::{Color, errors, output};
+pub use output::{Color, errors, output};
+pub use request_commands::{Verb, run};
 pub use run::run as run_task;
-pub use servers::{Announcement, Registered, register};
-pub use verbs::{Verb, run};
+pub use running_servers::{Announcement, Registered, register};
 
 use semdex_config::{ConfigError, DEFAULT_LISTEN, DEFAULT_LOG, Listen};
 
@@ -43,84 +43,84 @@ use semdex_config::{ConfigError, DEFAULT_LISTEN, DEFAULT_LOG, Listen};
 #[derive(Debug, Parser)]
 #[command(name = "semdex", version, arg_required_else_help = true)]
 pub struct Arguments {
-    /// Whether to print in colours.
+    /// When to print in colours.
     #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
     pub color: Color,
-    /// What to do.
+    /// Command to run.
     #[command(subcommand)]
     pub command: Command,
 }
 
-/// What semdex can be told to do.
+/// The commands of semdex.
 #[derive(Debug, Subcommand)]
 #[expect(clippy::large_enum_variant, reason = "there is one of it, for a moment")]
 pub enum Command {
-    /// Serves workspaces until it is told to stop.
+    /// Serve workspaces until the process is ended.
     Serve(Serve),
-    /// Prints the token that lets a client in.
+    /// Print the token of the HTTP interface.
     Token,
-    /// Lets code of a directory run: build scripts, proc macros, its toolchain.
+    /// Trust a directory: allow its build scripts, proc macros and toolchain to run.
     Trust {
-        /// The directory; what lies below it counts too.
+        /// The directory; all directories below it are included.
         path: PathBuf,
-        /// Takes it back.
+        /// Withdraw the trust.
         #[arg(long)]
         revoke: bool,
     },
-    /// Prints the settings that are in force, and where each comes from.
+    /// Print the effective settings, and where each comes from.
     Config(settings::ShowSettings),
-    /// Prints a script that completes semdex's commands in a shell.
+    /// Print a completion script for a shell.
     Completions(generate::Completions),
-    /// Prints the manual page.
+    /// Print the manual page.
     Man(generate::Man),
-    /// Serves an agent over standard input and output (Model Context Protocol), until its input ends.
+    /// Serve an agent over standard input and output (Model Context Protocol) until its input ends.
     Mcp {
         /// A directory of the workspace. Default: the current one.
         #[arg(value_name = "ROOT")]
         root: Option<PathBuf>,
     },
-    /// Prints what an agent's configuration needs to find semdex, or merges it into the file.
+    /// Print the entries that an agent's configuration needs to find semdex, or merge them into the file.
     Init(init::Init),
-    /// Answers an agent's hook: its JSON on standard input, the answer on standard output.
+    /// Answer an agent's hook: JSON on standard input, the answer on standard output.
     Hook {
-        /// Whose hook it is.
+        /// The agent.
         agent: hook::Agent,
     },
-    /// Tells what is installed, what is missing, and the command that gets it.
+    /// Report what is installed, what is missing, and the command that installs it.
     Doctor {
         /// A directory of the workspace. Default: the current one.
         #[arg(value_name = "ROOT")]
         root: Option<PathBuf>,
     },
-    /// Prints what the server tells, a line for each event, until it is interrupted or nobody reads.
+    /// Print the server's events, one a line, until interrupted or until the output is closed.
     Events(events::Follow),
-    /// A call to the server of the workspace around the current directory.
+    /// A request to the server of the workspace around the current directory.
     #[command(flatten)]
     Verb(Verb),
 }
 
-/// Serves workspaces until it is told to stop.
+/// Serve workspaces until the process is ended.
 #[derive(Debug, Args)]
 pub struct Serve {
-    /// Directories; each one's Cargo workspace or Go module is served. Default: the current one.
+    /// Directories; the Cargo workspace or Go module of each is served. Default: the current one.
     #[arg(value_name = "ROOT")]
     pub roots: Vec<PathBuf>,
-    /// ADDRESS:PORT on the loopback interface, the port 0 for any free one, or unix:PATH.
+    /// ADDRESS:PORT on the loopback interface (port 0: any free port), or unix:PATH.
     #[arg(long, default_value = DEFAULT_LISTEN, value_parser = listen)]
     pub listen: Listen,
-    /// Want no token: every program on this machine may read and write the workspaces.
+    /// Require no token: every program on this machine can read and write the workspaces.
     #[arg(long)]
     pub no_auth: bool,
-    /// Let code of the workspaces run, this time.
+    /// Allow code of the workspaces to run, for this process.
     #[arg(long, overrides_with = "no_trust")]
     pub trust: bool,
-    /// Run no code of the workspaces, this time.
+    /// Run no code of the workspaces, for this process.
     #[arg(long, overrides_with = "trust")]
     pub no_trust: bool,
-    /// Instead of $XDG_CONFIG_HOME/semdex/config.toml.
+    /// Configuration file, instead of $XDG_CONFIG_HOME/semdex/config.toml.
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
-    /// What to tell on standard error, as `debug` or `warn,semdex=debug`.
+    /// Log filter for standard error, for example `debug` or `warn,semdex=debug`.
     #[arg(long, value_name = "FILTER", env = "SEMDEX_LOG", default_value = DEFAULT_LOG)]
     pub log: String,
     /// Stop after so many minutes without a request.
@@ -129,7 +129,7 @@ pub struct Serve {
 }
 
 impl Serve {
-    /// What was said about trust; absent: nothing.
+    /// The flags about trust; `None` without one.
     pub fn trusts(&self) -> Option<bool> {
         match (self.trust, self.no_trust) {
             (true, _) => Some(true),

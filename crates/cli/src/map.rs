@@ -5,25 +5,25 @@ use std::io;
 use clap::Args;
 
 use super::client::Call;
-use super::common::Common;
-use super::here::Here;
+use super::request_options::RequestOptions;
+use super::target::Target;
 use semdex_contract::Name;
 
 #[derive(Debug, Args)]
 pub struct Map {
-    /// A file, a directory or a symbol that it is to be about; may be repeated.
+    /// Focus on a file, a directory or a symbol; may be repeated.
     #[arg(long)]
     focus: Vec<String>,
-    /// What it is to be about, in words.
+    /// Focus on a topic, in words.
     #[arg(long, value_name = "WORDS")]
     query: Option<String>,
     #[command(flatten)]
-    pub(super) common: Common,
+    pub(super) common: RequestOptions,
 }
 
 impl Map {
-    pub(crate) fn call(self, here: &Here) -> io::Result<(Call, Common)> {
-        let focus: Vec<String> = self.focus.into_iter().map(|it| here.focus(it)).collect::<io::Result<_>>()?;
+    pub(crate) fn call(self, target: &Target) -> io::Result<(Call, RequestOptions)> {
+        let focus: Vec<String> = self.focus.into_iter().map(|it| target.focus(it)).collect::<io::Result<_>>()?;
         let call = Call::of(Name::Map).with("focus", (!focus.is_empty()).then_some(focus));
         Ok((call.with("query", self.query), self.common))
     }

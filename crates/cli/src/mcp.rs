@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use tokio::sync::Mutex;
 
 use super::client::{self, Call, Said};
-use super::servers::{self, Running};
+use super::running_servers::{self, Running};
 use semdex_config::Config;
 use semdex_contract::{Name, Problem, render};
 use semdex_engine::Registry;
@@ -26,7 +26,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// Serves the workspace around a directory until standard input ends.
 pub async fn serve(directory: Option<&Path>, config: &Config, engines: Registry) -> io::Result<()> {
     let own = engines.find_root(&directory.map_or_else(std::env::current_dir, |it| Ok(it.to_owned()))?)?;
-    let running = servers::find_running(&config.state_dir, &own);
+    let running = running_servers::find_running(&config.state_dir, &own);
     let root = running.as_ref().and_then(|it| it.root_of(&own)).map_or(own, Path::to_owned);
     let remote = Remote { engines, state_dir: config.state_dir.clone(), root, server: Arc::default() };
     // The index is loaded during the handshake. The first call reports why that failed.
@@ -62,7 +62,7 @@ impl Remote {
         if let Some(running) = known.as_ref() {
             return Ok(running.clone());
         }
-        let found = servers::find_or_start_of(&self.state_dir, &self.root, &self.engines).await?;
+        let found = running_servers::find_or_start_of(&self.state_dir, &self.root, &self.engines).await?;
         Ok(known.insert(found).clone())
     }
 
@@ -109,7 +109,8 @@ impl Backend for Remote {
             Ok(Said { well: true, text }) => Ok(text),
             Ok(Said { text, .. }) => Err(text),
             Err(error) => {
-                let code = if servers::is_refused(&error) { Code::ForbiddenRoot } else { Code::EngineUnavailable };
+                let code =
+                    if running_servers::is_refused(&error) { Code::ForbiddenRoot } else { Code::EngineUnavailable };
                 Err(render::refusal(Problem::new(Error::new(code, error.to_string())), came))
             }
         }

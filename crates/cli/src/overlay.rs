@@ -1,50 +1,50 @@
-//! `semdex overlay`: content that is not on the disk, put, listed and taken away.
+//! `semdex overlay`: puts, lists and removes content that is not on the disk.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::changes::text;
 use super::client::Call;
-use super::common::Common;
-use super::here::Here;
+use super::edit_commands::text;
+use super::request_options::RequestOptions;
+use super::target::Target;
 use semdex_contract::Name;
 
 #[derive(Debug, Subcommand)]
 pub enum Overlay {
-    /// Puts content before what the disk has of a file.
+    /// Put content in place of what the disk has of a file.
     Put(Put),
-    /// Lists the overlays that there are.
+    /// List the overlays.
     List {
         #[command(flatten)]
-        common: Common,
+        common: RequestOptions,
     },
-    /// Takes an overlay away: what the disk has is seen again.
+    /// Remove an overlay: the content of the disk is used again.
     Delete {
         file: PathBuf,
         #[command(flatten)]
-        common: Common,
+        common: RequestOptions,
     },
 }
 
 #[derive(Debug, Args)]
 pub struct Put {
     file: PathBuf,
-    /// The content; without it and --from, standard input.
+    /// The content; default without --from: standard input.
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true, conflicts_with = "from")]
     content: Option<String>,
-    /// The content, out of a file; `-` is standard input.
+    /// Read the content from a file; `-` is standard input.
     #[arg(long, value_name = "FILE")]
     from: Option<PathBuf>,
-    /// How long it lasts.
+    /// How long the overlay lasts.
     #[arg(long, value_name = "SECONDS")]
     ttl: Option<u64>,
-    /// Whether edits of the file are refused meanwhile, or go to the overlay.
+    /// Whether edits of the file are refused as long as the overlay exists, or change the overlay.
     #[arg(long)]
     edits: Option<Edits>,
     #[command(flatten)]
-    common: Common,
+    common: RequestOptions,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -61,26 +61,26 @@ impl Overlay {
         }
     }
 
-    pub(super) fn common(&self) -> &Common {
+    pub(super) fn common(&self) -> &RequestOptions {
         match self {
             Overlay::Put(Put { common, .. }) | Overlay::List { common } | Overlay::Delete { common, .. } => common,
         }
     }
 
-    pub(super) fn call(self, here: &Here) -> io::Result<(Call, Common)> {
+    pub(super) fn call(self, target: &Target) -> io::Result<(Call, RequestOptions)> {
         Ok(match self {
             Overlay::Put(put) => {
                 let from = put.from.or_else(|| Some(PathBuf::from("-")));
                 let edits = put.edits.and_then(|it| Some(it.to_possible_value()?.get_name().to_owned()));
                 let call = Call::of(Name::PutOverlay)
-                    .about(here.name(&put.file)?)
+                    .about(target.name(&put.file)?)
                     .with("content", text(put.content, from)?)
                     .with("ttl_s", put.ttl)
                     .with("edits", edits);
                 (call, put.common)
             }
             Overlay::List { common } => (Call::of(Name::ListOverlays), common),
-            Overlay::Delete { file, common } => (Call::of(Name::DeleteOverlay).about(here.name(&file)?), common),
+            Overlay::Delete { file, common } => (Call::of(Name::DeleteOverlay).about(target.name(&file)?), common),
         })
     }
 }

@@ -1,4 +1,4 @@
-//! How far the index is, on a terminal, while a verb waits for it.
+//! Shows the progress of the index on a terminal while a command waits for it.
 
 use std::future::Future;
 use std::io::{self, IsTerminal};
@@ -8,14 +8,14 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::Value;
 
 use super::client::{self, Call};
-use super::servers::Announcement;
+use super::running_servers::Announcement;
 use semdex_contract::{Name, Needs};
 
-/// What is answered sooner needs no bar.
+/// A faster answer needs no bar.
 const UNNOTICED: Duration = Duration::from_millis(400);
 const PACE: Duration = Duration::from_millis(200);
 
-/// Waits for the answer, and shows meanwhile what it waits for.
+/// Waits for the answer, and shows the progress until then.
 pub(crate) async fn during<T>(server: &Announcement, call: &Call, answer: impl Future<Output = T>) -> T {
     if call.name.call().needs < Needs::Index || !io::stderr().is_terminal() {
         return answer.await;
@@ -37,12 +37,12 @@ async fn show(server: &Announcement) -> std::convert::Infallible {
     }
 }
 
-/// Gone with this value, also where the answer came first.
+/// Cleared when this value is dropped, also if the answer came first.
 struct Bar(ProgressBar);
 
 impl Bar {
     fn new() -> Bar {
-        // What it is drawn with before anything is known.
+        // The style before the first report.
         Bar(ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr()).with_style(uncounted()))
     }
 
@@ -55,7 +55,7 @@ impl Bar {
         let (name, progress) = (loading["id"].as_str().unwrap_or_default(), &loading["progress"]);
         let stage = progress["stage"].as_str().or_else(|| loading["state"].as_str());
         self.0.set_message(format!("{name}: {}", stage.unwrap_or_default()));
-        // Without a count it is a spinner alone.
+        // Without a count it is only a spinner.
         let total = progress["total"].as_u64().unwrap_or_default();
         self.0.set_style(if total > 0 { counted() } else { uncounted() });
         self.0.set_length(total);

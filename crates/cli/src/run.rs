@@ -1,4 +1,4 @@
-//! `semdex run`: a run from its start to its end, with what it does on standard error. An interrupt cancels it.
+//! `semdex run`: a run from its start to its end, with its steps on standard error. An interrupt cancels it.
 
 use std::io::{self, Write};
 use std::time::Duration;
@@ -6,12 +6,12 @@ use std::time::Duration;
 use clap::{Args, Subcommand};
 use serde_json::Value;
 
-use super::changes::text;
 use super::client::{self, Call, Said};
-use super::common::{Common, FAILED};
-use super::here::Here;
-use super::print::{self, Color};
-use super::servers::Announcement;
+use super::edit_commands::text;
+use super::output::{self, Color};
+use super::request_options::{FAILED, RequestOptions};
+use super::running_servers::Announcement;
+use super::target::Target;
 use super::verify::Kind;
 use semdex_config::Config;
 use semdex_contract::Name;
@@ -19,56 +19,56 @@ use semdex_engine::Registry;
 use semdex_text::visible::one_line;
 
 const INTERRUPTED: u8 = 130;
-/// How often it is asked how far it is.
+/// How often the state of the run is requested.
 const PACE: Duration = Duration::from_millis(200);
 
 #[derive(Debug, Args)]
 pub struct RunTask {
-    /// What is to be done, in plain words; `-` is standard input.
+    /// Task in plain words; `-` is standard input.
     #[arg(required = true, value_name = "PROMPT")]
     prompt: Vec<String>,
-    /// The model, by its id in Bedrock.
+    /// Model, by its id in Bedrock.
     #[arg(long)]
     model: Option<String>,
-    /// How often the model may try again.
+    /// How often the model may retry.
     #[arg(long, value_name = "COUNT")]
     max_retries: Option<u32>,
-    /// What has to succeed; may be repeated. Default: check and test.
+    /// Check that has to succeed; may be repeated. Default: check and test.
     #[arg(long, value_name = "KIND", conflicts_with = "no_verify")]
     verify: Vec<Kind>,
     /// Verify nothing.
     #[arg(long)]
     no_verify: bool,
-    /// A file that the model is to see in full; may be repeated.
+    /// File that the model sees in full; may be repeated.
     #[arg(long = "file", value_name = "FILE")]
     files: Vec<std::path::PathBuf>,
-    /// Commit what has changed, if it succeeds.
+    /// Commit the changes if the run succeeds.
     #[arg(long)]
     commit: bool,
-    /// Show the first edits that fit, and change nothing.
+    /// Show the first edits that match, and change nothing.
     #[arg(long)]
     dry_run: bool,
-    /// Leave the edits of a run that fails.
+    /// Keep the edits of a run that fails.
     #[arg(long)]
     keep: bool,
-    /// JSON instead of Markdown.
+    /// Print JSON instead of Markdown.
     #[arg(long)]
     pub(super) json: bool,
 }
 
 #[derive(Debug, Subcommand)]
 pub enum Runs {
-    /// Tells how far a run is, and what came of it.
+    /// Report the progress and the result of a run.
     Show {
         run: String,
         #[command(flatten)]
-        common: Common,
+        common: RequestOptions,
     },
-    /// Ends a run, and takes its changes back.
+    /// Cancel a run, and take its changes back.
     Cancel {
         run: String,
         #[command(flatten)]
-        common: Common,
+        common: RequestOptions,
     },
 }
 
@@ -78,7 +78,7 @@ impl Runs {
         common.json
     }
 
-    pub(super) fn call(self) -> (Call, Common) {
+    pub(super) fn call(self) -> (Call, RequestOptions) {
         match self {
             Runs::Show { run, common } => (Call::of(Name::Run).about(run), common),
             Runs::Cancel { run, common } => (Call::of(Name::CancelRun).about(run), common),
@@ -87,16 +87,16 @@ impl Runs {
 }
 
 impl RunTask {
-    /// The call that starts it.
-    pub(super) fn call(self, here: &Here) -> io::Result<(Call, bool)> {
+    /// The call that starts the run.
+    pub(super) fn call(self, target: &Target) -> io::Result<(Call, bool)> {
         let prompt = match self.prompt.as_slice() {
             [only] if only == "-" => text(None, Some("-".into()))?,
             words => Some(words.join(" ")),
         };
         let kinds = self.verify.iter().map(|it| it.name());
         let verify = (self.no_verify || !self.verify.is_empty()).then(|| Value::from_iter(kinds));
-        let files = self.files.iter().map(|it| here.name(it)).collect::<io::Result<Vec<String>>>()?;
-        let workspace = here.server.roots.contains(&here.root).then(|| here.root.to_string_lossy().into_owned());
+        let files = self.files.iter().map(|it| target.name(it)).collect::<io::Result<Vec<String>>>()?;
+        let workspace = target.server.roots.contains(&target.root).then(|| target.root.to_string_lossy().into_owned());
         let call = Call::of(Name::StartRun)
             .with("prompt", prompt)
             .with("model", self.model)
@@ -111,16 +111,16 @@ impl RunTask {
     }
 }
 
-/// A run from its start to its end. Answers with the code that the process ends with.
+/// Runs a task from start to end. Returns the exit code.
 pub async fn run(task: RunTask, config: &Config, engines: &Registry, color: Color) -> io::Result<u8> {
     let json = task.json;
-    let here = Here::new(None, config, engines).await?;
-    let (call, _) = task.call(&here)?;
-    let server = &here.server.announcement;
+    let target = Target::new(None, config, engines).await?;
+    let (call, _) = task.call(&target)?;
+    let server = &target.server.announcement;
     let begun = client::call(server, &call, true, None).await?;
     let token = serde_json::from_str::<Value>(&begun.text).ok().and_then(|it| Some(it["run"].as_str()?.to_owned()));
     let Some(token) = token.filter(|_| begun.well) else {
-        print::problem(&if json { begun.text } else { print::in_words(&begun.text) }, json, color)?;
+        output::problem(&if json { begun.text } else { output::in_words(&begun.text) }, json, color)?;
         return Ok(FAILED);
     };
     complain(&format!("run {token} has begun"));
@@ -136,7 +136,7 @@ pub async fn run(task: RunTask, config: &Config, engines: &Registry, color: Colo
         }
     };
     let last = client::call(server, &about(Name::Run), json, None).await?;
-    if last.well { print::answer(&last.text, json, color) } else { print::problem(&last.text, json, color) }?;
+    if last.well { output::answer(&last.text, json, color) } else { output::problem(&last.text, json, color) }?;
     Ok(match ended.as_ref().map(|it| it["state"].as_str()) {
         None | Some(Some("cancelled")) => INTERRUPTED,
         Some(Some("succeeded")) => 0,
@@ -144,7 +144,7 @@ pub async fn run(task: RunTask, config: &Config, engines: &Registry, color: Colo
     })
 }
 
-/// Says each step, and returns when there is no further one.
+/// Prints each step. Returns after the last one.
 async fn follow(server: &Announcement, call: &Call) -> io::Result<Value> {
     let mut said = String::new();
     loop {
@@ -170,7 +170,7 @@ async fn state(server: &Announcement, call: &Call) -> io::Result<Value> {
     if well { serde_json::from_str(&text).map_err(io::Error::other) } else { Err(io::Error::other(text)) }
 }
 
-/// Nobody is left to be notified where even this cannot be printed.
+/// If even this cannot be printed, nobody reads the output.
 fn complain(line: &str) {
     let _ = writeln!(io::stderr(), "semdex: {}", one_line(line));
 }

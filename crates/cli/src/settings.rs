@@ -1,4 +1,4 @@
-//! `semdex config`: the settings that are in force, and where each comes from.
+//! `semdex config`: the effective settings, and where each comes from.
 
 use std::error::Error;
 use std::io::Write;
@@ -7,22 +7,22 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use serde_json::json;
 
-use super::print::output;
+use super::output::output;
 use semdex_config::{Config, Effective, Flags, Listen, Origin, effective};
 use semdex_engine::Registry;
 
 #[derive(Debug, Args)]
 pub struct ShowSettings {
-    /// The settings of the workspace around this directory. Default: the current one.
+    /// Show the settings of the workspace around this directory. Default: the current one.
     #[arg(value_name = "DIRECTORY")]
     directory: Option<PathBuf>,
-    /// Instead of $XDG_CONFIG_HOME/semdex/config.toml.
+    /// Configuration file, instead of $XDG_CONFIG_HOME/semdex/config.toml.
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// As `semdex serve` takes it.
+    /// Address, as `semdex serve` takes it.
     #[arg(long, value_parser = super::listen)]
     listen: Option<Listen>,
-    /// JSON instead of text.
+    /// Print JSON instead of text.
     #[arg(long)]
     json: bool,
 }

@@ -1,32 +1,32 @@
-//! `semdex verify`: the compiler, the linter or the tests, and an exit code that says how they ended.
+//! `semdex verify`: the compiler, the linter or the tests, with an exit code for the result.
 
 use clap::{Args, ValueEnum};
 use serde_json::Value;
 
 use super::client::Call;
-use super::common::Common;
+use super::request_options::RequestOptions;
 use semdex_contract::Name;
 
 #[derive(Debug, Args)]
 pub struct VerifyCode {
     kind: Kind,
-    /// Only this package; may be said several times.
+    /// Only this package; may be repeated.
     #[arg(long = "package", value_name = "PACKAGE")]
     packages: Vec<String>,
-    /// Only this test, by its name or the last part of it; may be said several times.
+    /// Only this test, by its name or the last part of it; may be repeated.
     #[arg(long = "test", value_name = "TEST")]
     tests: Vec<String>,
-    /// Only what this change can reach, by its token.
+    /// Only what this change can affect, by its token.
     #[arg(long)]
     change: Option<String>,
-    /// How many milliseconds it may take. Default: 600000.
+    /// Time limit in milliseconds. Default: 600000.
     #[arg(long)]
     timeout_ms: Option<u64>,
     #[command(flatten)]
-    pub(super) common: Common,
+    pub(super) common: RequestOptions,
 }
 
-/// Which tool is run.
+/// The tool to run.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub(super) enum Kind {
     Check,
@@ -35,7 +35,7 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// As the contract has it.
+    /// As the contract defines it.
     pub(super) fn name(self) -> &'static str {
         match self {
             Kind::Check => "check",
@@ -46,7 +46,7 @@ impl Kind {
 }
 
 impl VerifyCode {
-    pub(super) fn call(self) -> (Call, Common) {
+    pub(super) fn call(self) -> (Call, RequestOptions) {
         let listed = |it: Vec<String>| Some(it).filter(|it| !it.is_empty());
         let call = Call::of(Name::Verify)
             .with("kind", Some(self.kind.name()))

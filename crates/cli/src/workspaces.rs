@@ -1,4 +1,4 @@
-//! `semdex workspaces`: which workspaces the server has open.
+//! `semdex workspaces`: the open workspaces of the server.
 
 use std::io;
 use std::path::PathBuf;
@@ -10,24 +10,24 @@ use semdex_contract::Name;
 
 #[derive(Debug, Subcommand)]
 pub enum Workspaces {
-    /// Lists them.
+    /// List the open workspaces.
     List {
-        /// JSON instead of Markdown.
+        /// Print JSON instead of Markdown.
         #[arg(long)]
         json: bool,
     },
-    /// Opens the workspace around a directory, in or below a root that the server was started with.
+    /// Open the workspace around a directory, in or below a root that the server was started with.
     Open {
         directory: PathBuf,
-        /// JSON instead of Markdown.
+        /// Print JSON instead of Markdown.
         #[arg(long)]
         json: bool,
     },
-    /// Closes one: its engines end, and nothing on the disk changes.
+    /// Close a workspace: its engines end; the disk is unchanged.
     Close {
-        /// Its name or root.
+        /// Name or root of the workspace.
         workspace: String,
-        /// JSON instead of Markdown.
+        /// Print JSON instead of Markdown.
         #[arg(long)]
         json: bool,
     },

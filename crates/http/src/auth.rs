@@ -1,6 +1,6 @@
-//! Who may come in. A service on the loopback interface is within reach of every web page that its user opens (by
-//! DNS rebinding or by plain requests across sites) and of every other user of the machine: so the Host and Origin
-//! are checked before anything else, and a token is wanted.
+//! Access control. Every web page that the user opens can reach a service on the loopback interface (by DNS rebinding
+//! or by simple cross-site requests), and so can every other user of the machine. So Host and Origin are checked before
+//! anything else, and a token is required.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -16,30 +16,30 @@ use super::problem::Refusal;
 use semdex_config::token::Token;
 use semdex_model::{Code, Error, Result};
 
-/// It says only that the process lives.
+/// The response says only that the process is alive.
 pub(crate) const HEALTH: &str = "/healthz";
 
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
-/// How a connection came in; put into every request by [`super::listen`].
+/// The kind of a connection; [`super::listen`] adds it to every request.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Via {
-    /// The address that the client reached us at.
+    /// TCP, with the local address of the connection.
     Tcp(IpAddr),
-    /// Guarded by the file's mode; no browser can reach it.
+    /// A Unix socket, guarded by the mode of its file; no browser can reach it.
     Unix,
 }
 
 #[derive(Debug, Clone)]
 pub(crate) struct AuthGuard {
-    /// Absent with `--no-auth` and on a Unix socket.
+    /// `None` with `--no-auth` and on a Unix socket.
     pub token: Option<Arc<Token>>,
 }
 
 /// The layer before every route.
 pub(crate) async fn guard(State(guard): State<AuthGuard>, request: Request, next: Next) -> Result<Response, Refusal> {
     let via = request.extensions().get::<Via>().copied();
-    // A request whose way in nobody noted is held to the stricter rule.
+    // A request without a known connection gets the stricter check.
     if !matches!(via, Some(Via::Unix)) {
         let reached = via.and_then(|it| if let Via::Tcp(address) = it { Some(address) } else { None });
         own_host(request.headers(), request.uri(), reached)?;
@@ -53,7 +53,7 @@ pub(crate) async fn guard(State(guard): State<AuthGuard>, request: Request, next
     Ok(next.run(request).await)
 }
 
-/// What wants no token, since it holds nothing of a workspace.
+/// Paths without a token, since their responses contain nothing of a workspace.
 fn is_free(path: &str) -> bool {
     path == HEALTH || pages::is_page(path)
 }
@@ -82,7 +82,7 @@ fn forbidden_host(detail: &str) -> Error {
 /// A loopback name or the address listened on, with any port.
 fn is_own_name(authority: &str, reached: Option<IpAddr>) -> bool {
     let (name, port) = match authority.rsplit_once(':') {
-        // The last colon of a bracketed address without a port stands inside of the brackets.
+        // In a bracketed address without a port, the last colon is inside the brackets.
         Some((name, port)) if !port.ends_with(']') => (name, Some(port)),
         _ => (authority, None),
     };

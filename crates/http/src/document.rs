@@ -1,4 +1,4 @@
-//! The OpenAPI document, made from the table of calls.
+//! The OpenAPI document, generated from the table of calls.
 
 use utoipa::openapi::extensions::Extensions;
 use utoipa::openapi::path::{OperationBuilder, ParameterBuilder, ParameterIn};
@@ -11,7 +11,7 @@ use utoipa::openapi::{
 use utoipa::{Modify, OpenApi, ToSchema};
 
 use super::problem::{hook_refusals, listening_refusals, metrics_refusals, refusals, success};
-use super::responder::SARIF;
+use super::response_format::SARIF;
 use super::{events, hooks, metrics};
 use semdex_contract::{
     CALLS, Call, EventData, EventsQuery, Language, Method, Name, NamedSchema, Needs, Problem, schemas,
@@ -31,7 +31,7 @@ use semdex_ops::hooks::Agent;
         contact(name = "semdex", url = "https://semdex.dev"),
         license(name = "MIT OR Apache-2.0", identifier = "MIT OR Apache-2.0"),
     ),
-    servers((url = "http://127.0.0.1:7878", description = "Where `semdex serve` listens unless told otherwise")),
+    servers((url = "http://127.0.0.1:7878", description = "The default address of `semdex serve`")),
     tags(
         (name = "read", description = "Questions about the code"),
         (name = "diagnostics", description = "What is wrong, watched: baseline, regressions, gate, statistics"),
@@ -46,7 +46,7 @@ use semdex_ops::hooks::Agent;
 )]
 pub(crate) struct Document;
 
-/// Where it is served.
+/// The path of the document.
 pub(crate) const PATH: &str = "/openapi.yaml";
 
 struct Token;
@@ -59,7 +59,7 @@ impl Modify for Token {
     }
 }
 
-/// The document of all calls. `languages`: those that the built-in engines analyse.
+/// The document of all calls. `languages`: the languages that the built-in engines analyse.
 pub(crate) fn of_calls(languages: &Languages) -> openapi::OpenApi {
     let mut document = Document::openapi();
     let mut schemas = Vec::new();
@@ -97,7 +97,7 @@ pub(crate) fn of_calls(languages: &Languages) -> openapi::OpenApi {
     document
 }
 
-/// What answers in a form of its own, and is no call of the table.
+/// Operations with a form of their own, which are not calls of the table.
 fn streams() -> [(&'static str, OperationBuilder, Vec<NamedSchema>); 2] {
     let string = || ObjectBuilder::new().schema_type(openapi::schema::Type::String);
     let text = |description: &str, kind: &str, string: ObjectBuilder, example: &str| {
@@ -111,7 +111,7 @@ fn streams() -> [(&'static str, OperationBuilder, Vec<NamedSchema>); 2] {
         .schema(Some(openapi::Object::with_type(openapi::schema::Type::String)))
         .example(Some("1767323045678017".into()));
     let mut responses = listening_refusals();
-    // What the data of each event is, in the words of JSON Schema.
+    // The schema of each event's data.
     let data = Ref::from_schema_name(EventData::name());
     let data = string().extensions(Some(Extensions::from_iter([("contentSchema", serde_json::json!(data))])));
     let answer = text("The events, for as long as the client listens.", "text/event-stream", data, EVENTS);
@@ -148,7 +148,7 @@ const EVENTS: &str = "event: state\nid: 1767323045678017\n\
     data: {\"workspace\":\"ripgrep\",\"revision\":17,\"state\":\"ready\"}\n\n";
 const METRICS: &str = "# TYPE semdex_revision gauge\nsemdex_revision 17\n# EOF\n";
 
-/// The payloads and the answers of an agent's hooks are the agent's own to describe.
+/// The agents define the payloads of their hooks and the answers.
 fn agents_hooks() -> OperationBuilder {
     let names: Vec<&str> = Agent::ALL.iter().map(|it| it.name()).collect();
     let string = ObjectBuilder::new().schema_type(openapi::schema::Type::String).enum_values(Some(names));
@@ -158,14 +158,14 @@ fn agents_hooks() -> OperationBuilder {
         .required(openapi::Required::True)
         .description(Some("Whose JSON it is."))
         .schema(Some(string));
-    // Each agent has more fields than these.
+    // Each agent sends further fields.
     let object = |fields: &[&str]| {
         let text = || ObjectBuilder::new().schema_type(openapi::schema::Type::String);
         let object = fields.iter().fold(ObjectBuilder::new(), |object, it| object.property(*it, text()));
         ContentBuilder::new().schema(Some(object.schema_type(openapi::schema::Type::Object))).build()
     };
     let body = RequestBodyBuilder::new()
-        .description(Some("What the agent tells its hooks."))
+        .description(Some("The payload of the agent's hook."))
         .content("application/json", object(&["hook_event_name", "session_id", "cwd"]))
         .required(Some(openapi::Required::True));
     let answer = ResponseBuilder::new()
@@ -188,7 +188,7 @@ fn agents_hooks() -> OperationBuilder {
         .responses(ResponsesBuilder::new().responses_from_iter(responses))
 }
 
-/// Of several forms that share fields more than one may hold.
+/// A value may match several forms that share fields.
 fn overlap(schema: &mut RefOr<Schema>) {
     if let RefOr::T(Schema::OneOf(one)) = schema {
         let mut any = AnyOf::new();
@@ -198,7 +198,7 @@ fn overlap(schema: &mut RefOr<Schema>) {
     }
 }
 
-/// The names of the built-in languages, or one that a user adds.
+/// The names of the built-in languages, or a language that a user adds.
 fn language(languages: &Languages) -> RefOr<Schema> {
     let names: Vec<&str> = languages.iter().map(|it| it.name).collect();
     let description = format!("`{}`, or the NAME of a `[languages.NAME]` in the configuration.", names.join("`, `"));
@@ -206,7 +206,7 @@ fn language(languages: &Languages) -> RefOr<Schema> {
     string.description(Some(description)).examples(names.first().copied()).into()
 }
 
-/// The reply in both of its forms.
+/// The reply in both of its formats.
 fn answered(call: &Call, json: Option<Ref>) -> openapi::Response {
     let text = openapi::Object::with_type(openapi::schema::Type::String);
     let answer = ResponseBuilder::new()
@@ -214,7 +214,7 @@ fn answered(call: &Call, json: Option<Ref>) -> openapi::Response {
         .content("application/json", ContentBuilder::new().schema(json).build())
         .content("text/markdown", ContentBuilder::new().schema(Some(text)).build());
     match call.name == Name::Diagnostics.call().name {
-        // Its shape is the standard's.
+        // SARIF is defined by its standard.
         true => answer.content(SARIF, ContentBuilder::new().build()).build(),
         false => answer.build(),
     }
@@ -235,9 +235,7 @@ pub(crate) fn yaml(document: &openapi::OpenApi) -> String {
         tracing::error!(%error, "the document could not be written as YAML");
         String::new()
     });
-    format!(
-        "# Generated from crates/contract: change it there, then run `cargo xtask openapi`.\n{text}"
-    )
+    format!("# Generated from crates/contract: change it there, then run `cargo xtask openapi`.\n{text}")
 }
 
 #[cfg(test)]
@@ -317,7 +315,7 @@ mod tests {
                 descriptions.push_str(response["description"].as_str().unwrap());
             }
         }
-        // What no call of the document can be refused with: who asks for another route, or with another method.
+        // Refusals that no call of the document can have: an unknown route or method.
         let elsewhere = [Code::UnknownRoute, Code::MethodNotAllowed, Code::Untrusted];
         let codes = document["components"]["schemas"]["ProblemCode"]["enum"].as_array().unwrap();
         for code in codes.iter().map(|it| it.as_str().unwrap()) {
@@ -326,7 +324,7 @@ mod tests {
         }
     }
 
-    /// What of a value does not fit its schema, in the words of JSON Schema that the document has.
+    /// How a value differs from its schema, in the subset of JSON Schema that the document uses.
     struct Fitting<'d> {
         schemas: &'d Value,
         wrong: Vec<String>,
@@ -428,7 +426,7 @@ mod tests {
         for call in CALLS {
             let reply = (call.shape.reply)();
             let name = reply[0].0.as_str();
-            // A reply of several forms has an example of each.
+            // A reply with several forms has an example of each.
             let forms = schemas[name]["oneOf"].as_array();
             let forms: Vec<&str> = match forms {
                 Some(forms) => forms.iter().filter_map(|it| it["$ref"].as_str()?.rsplit('/').next()).collect(),
@@ -439,7 +437,7 @@ mod tests {
                 assert!(examples.is_some_and(|it| !it.is_empty()), "{}: {form} has no example", call.name);
             }
         }
-        // What does not fit is found.
+        // A mismatch is found.
         let mut place = serde_json::json!({"file": "a", "start": 0, "end": 1, "line": 1, "end_line": 1, "column": 1});
         assert_eq!(misfits(schemas, "Place", &place), Vec::<String>::new());
         place["start"] = "0".into();

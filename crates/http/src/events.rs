@@ -1,4 +1,4 @@
-//! `GET /v1/events`: what the workspaces tell, as server-sent events.
+//! `GET /v1/events`: the events of the workspaces, as server-sent events.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -23,11 +23,11 @@ pub(crate) const PATH: &str = "/v1/events";
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 /// Clients that may listen at the same time.
 const LISTENERS: usize = 64;
-/// Events on their way to one client, besides what the connection holds.
+/// Queued events of one client, besides those in the connection.
 const ON_THE_WAY: usize = 16;
-/// A client that takes nothing for so long is cut off: it comes back with the id of what it saw last.
+/// A client that reads nothing for so long is disconnected. It reconnects with the id of its last event.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Where nothing happens, a comment shows that the connection lives.
+/// Without events, a comment shows that the connection is alive.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
 static PLACES: Semaphore = Semaphore::const_new(LISTENERS);
@@ -54,12 +54,12 @@ pub(crate) async fn events(
     Ok(Sse::new(ReceiverStream::new(receiver)).keep_alive(keep_alive).into_response())
 }
 
-/// The id that the client has seen last: a number, whoever made it.
+/// The id of the client's last event: any number.
 fn last_event(headers: &HeaderMap) -> Result<Option<u64>> {
     let Some(given) = headers.get(LAST_EVENT_ID) else { return Ok(None) };
     let number = given.to_str().ok().filter(|it| it.bytes().all(|it| it.is_ascii_digit()) && !it.is_empty());
     match number {
-        // More than any id can be is one of the future.
+        // A number above every possible id is an id of the future.
         Some(number) => Ok(Some(number.parse().unwrap_or(u64::MAX))),
         None => {
             let detail = "`Last-Event-ID`: give the `id` of the last event seen, a number; without the header the \
@@ -69,7 +69,7 @@ fn last_event(headers: &HeaderMap) -> Result<Option<u64>> {
     }
 }
 
-/// Sends events until the client leaves, takes none, or the server stops.
+/// Sends events until the client leaves, stops reading, or the server stops.
 async fn send_all(mut listener: Listener, sender: &mpsc::Sender<Result<Event, Infallible>>, line: Option<Line>) {
     let stopping = line.as_ref().map(|it| it.stopping.clone()).unwrap_or_default();
     loop {

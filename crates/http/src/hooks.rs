@@ -1,12 +1,12 @@
-//! `POST /v1/hooks/{agent}`: an agent's own hooks, without a process between. Only an agent that nobody knows is refused:
-//! whatever else goes wrong, the answer is `{}`, since a hook that fails would be shown to the user at each edit.
+//! `POST /v1/hooks/{agent}`: an agent's own hooks, without a process between. Only an unknown agent is refused. For
+//! every other failure the answer is `{}`, because the user would see a failed hook at each edit.
 
 use axum::extract::{Path, Request, State};
 use axum::response::Response;
 use serde_json::Value;
 
 use super::problem::Refusal;
-use super::{extract, responder};
+use super::{read_request, response_format};
 use semdex_contract::nearest;
 use semdex_model::{Code, Error};
 use semdex_ops::Service;
@@ -21,12 +21,12 @@ pub(crate) async fn answer(
 ) -> Result<Response, Refusal> {
     let agent = Agent::named(&agent).ok_or_else(|| unknown(&agent))?;
     let (parts, body) = request.into_parts();
-    let payload = match extract::read(&parts.headers, body).await {
+    let payload = match read_request::read(&parts.headers, body).await {
         Ok(body) => serde_json::from_slice(&body).unwrap_or(Value::Null),
         Err(_) => Value::Null,
     };
     let answer = Box::pin(hook(&service, agent, &payload)).await;
-    Ok(responder::with_type("application/json", answer.to_string()))
+    Ok(response_format::with_type("application/json", answer.to_string()))
 }
 
 fn unknown(agent: &str) -> Error {

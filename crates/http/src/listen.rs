@@ -1,5 +1,5 @@
-//! The socket: bound to an address or a path, with deadlines for slow clients and an end that answers what is in
-//! flight.
+//! The socket: bound to an address or a path, with deadlines for slow clients and a shutdown that answers open
+//! requests.
 
 use std::io;
 use std::net::TcpListener as StdTcpListener;
@@ -21,16 +21,16 @@ use tokio_util::task::TaskTracker;
 use tower::ServiceExt;
 
 use super::auth::Via;
-use super::drain;
-use super::wire::{self, Wire};
+use super::drain_body;
+use super::head_refusal::{self, HeadRefusal};
 use semdex_config::Listen;
 use semdex_model::{Code, Error};
 
 const HEAD_DEADLINE: Duration = Duration::from_secs(10);
-/// How long requests in flight may take to end once the server is asked to stop.
+/// How long open requests may take to end after the server is asked to stop.
 const FAREWELL: Duration = Duration::from_secs(30);
 
-/// A bound socket. Dropped, it takes its file with it.
+/// A bound socket. When it is dropped, its file is removed.
 #[derive(Debug)]
 pub struct Listener {
     socket: Socket,
@@ -68,12 +68,12 @@ impl Listener {
         }
     }
 
-    /// Whether it is a socket file, which guards by its mode in place of a token.
+    /// Whether it is a socket file, which its mode guards instead of a token.
     pub fn is_unix(&self) -> bool {
         matches!(self.socket, Socket::Unix(..))
     }
 
-    /// Serves until asked to stop, then accepts no more, answers what is in flight, and returns.
+    /// Serves until it is asked to stop. Then it accepts no new connections, answers open requests, and returns.
     pub async fn serve(self, router: Router, stop: CancellationToken) {
         let connections = TaskTracker::new();
         loop {
@@ -89,7 +89,7 @@ impl Listener {
                     connections.spawn(converse(stream, via, router.clone(), stop.clone()))
                 }
                 Err(error) => {
-                    // Out of file descriptors, mostly: those in use have to end first.
+                    // Usually there are no free file descriptors: open connections have to end first.
                     tracing::warn!(%error, "a connection could not be accepted");
                     tokio::time::sleep(Duration::from_millis(50)).await;
                     continue;
@@ -107,7 +107,7 @@ impl Listener {
         match &self.socket {
             Socket::Tcp(socket) => {
                 let (stream, _) = socket.accept().await?;
-                // Replies are written whole; waiting for more to send only delays their last packet.
+                // Replies are written whole; waiting for more data only delays their last packet.
                 stream.set_nodelay(true)?;
                 let via = Via::Tcp(stream.local_addr()?.ip());
                 Ok((Stream::Tcp(stream), via))
@@ -117,12 +117,12 @@ impl Listener {
     }
 }
 
-/// The connection of a request, for replies that have no end of their own.
+/// The connection of a request, for replies without an end of their own.
 #[derive(Debug, Clone)]
 pub(crate) struct Line {
-    /// The server has been asked to stop.
+    /// The server was asked to stop.
     pub stopping: CancellationToken,
-    /// Ends the connection at once, whatever is still to be sent.
+    /// Closes the connection immediately, whatever is still to be sent.
     pub cut: CancellationToken,
 }
 
@@ -145,7 +145,7 @@ where
     });
     let mut builder = hyper::server::conn::http1::Builder::new();
     builder.timer(TokioTimer::new()).header_read_timeout(HEAD_DEADLINE);
-    let mut connection = builder.serve_connection(TokioIo::new(Wire::new(stream)), service);
+    let mut connection = builder.serve_connection(TokioIo::new(HeadRefusal::new(stream)), service);
     let ended = tokio::select! {
         outcome = &mut connection => Some(outcome),
         () = stop.cancelled() => None,
@@ -165,7 +165,7 @@ where
         Ok(()) => {}
         Err(error) if error.is_timeout() => {
             let parts = connection.into_parts();
-            // Without a byte of a head the connection was merely idle, and the next request on it must not read this.
+            // Without a byte of a head the connection was only idle. The next request on it must not read this reply.
             if !parts.read_buf.is_empty() {
                 too_slow(parts.io.into_inner().into_inner()).await;
             }
@@ -178,10 +178,10 @@ where
     }
 }
 
-/// hyper only closes the connection when a head does not come in time; this says why.
+/// hyper only closes the connection when a head does not arrive in time; this reply says why.
 async fn too_slow<S: AsyncWrite + Unpin>(mut stream: S) {
     let detail = format!("the request's head did not arrive within {} s", HEAD_DEADLINE.as_secs());
-    let reply = wire::refusal(StatusCode::REQUEST_TIMEOUT, Error::new(Code::RequestTimeout, detail));
+    let reply = head_refusal::refusal(StatusCode::REQUEST_TIMEOUT, Error::new(Code::RequestTimeout, detail));
     let farewell = async {
         stream.write_all(&reply).await?;
         stream.shutdown().await
@@ -191,14 +191,14 @@ async fn too_slow<S: AsyncWrite + Unpin>(mut stream: S) {
     }
 }
 
-/// A client that still sends what was refused would meet a closed connection in place of the reply.
+/// Otherwise a client that still sends its refused request would meet a closed connection instead of the reply.
 async fn read_out<S: AsyncRead + Unpin>(stream: S) {
-    let mut rest = stream.take(drain::MOST_BYTES as u64);
-    // What takes longer meets the closed connection.
-    let _ = tokio::time::timeout(drain::LONGEST, tokio::io::copy(&mut rest, &mut tokio::io::sink())).await;
+    let mut rest = stream.take(drain_body::MOST_BYTES as u64);
+    // A slower client meets the closed connection.
+    let _ = tokio::time::timeout(drain_body::LONGEST, tokio::io::copy(&mut rest, &mut tokio::io::sink())).await;
 }
 
-/// A socket's file, removed when it is dropped, unless another process has put its own there.
+/// The file of a socket, removed when it is dropped, unless another process has replaced it.
 #[derive(Debug)]
 struct SocketFile {
     path: PathBuf,
@@ -208,14 +208,14 @@ struct SocketFile {
 impl Drop for SocketFile {
     fn drop(&mut self) {
         if std::fs::symlink_metadata(&self.path).is_ok_and(|it| it.ino() == self.inode) {
-            // Left behind, it is stale, and the next server replaces it.
+            // If the file remains, it is stale, and the next server replaces it.
             let _ = std::fs::remove_file(&self.path);
         }
     }
 }
 
-/// Binds a socket that only its owner may use. A stale one, which nobody listens on, is replaced; any other file
-/// never.
+/// Binds a socket that only its owner may use. A stale socket file, on which nobody listens, is replaced; any other
+/// file never.
 fn bind_unix(path: &Path) -> io::Result<(StdUnixListener, SocketFile)> {
     match std::fs::symlink_metadata(path) {
         Ok(metadata) if !metadata.file_type().is_socket() => {
@@ -233,7 +233,7 @@ fn bind_unix(path: &Path) -> io::Result<(StdUnixListener, SocketFile)> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
         Err(error) => return Err(error),
     }
-    // From the first moment: a mode set after binding would leave a gap.
+    // Private from the start: a mode set after binding would leave a gap.
     let before = rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o177));
     let bound = StdUnixListener::bind(path);
     rustix::process::umask(before);
@@ -251,7 +251,7 @@ mod tests {
 
     use super::*;
 
-    /// What a client that sends this and then nothing more reads.
+    /// What a client reads that sends this and nothing more.
     async fn slow_client(sends: &[u8]) -> String {
         let (mut client, server) = tokio::io::duplex(1 << 16);
         let router = Router::new().route("/", axum::routing::get(async || "fine"));
@@ -274,7 +274,7 @@ mod tests {
         }
         let second = slow_client(b"GET / HTTP/1.1\r\nHost: x\r\n\r\nGET").await;
         assert!(second.starts_with("HTTP/1.1 200 ") && second.contains("HTTP/1.1 408 "), "{second}");
-        // Merely idle, before the first request or after one.
+        // Only idle, before the first request or after one.
         assert_eq!(slow_client(b"").await, "");
         let idle = slow_client(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n").await;
         assert!(idle.ends_with("\r\n\r\nfine"), "{idle}");
@@ -311,7 +311,7 @@ mod tests {
         assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
         assert_eq!(bind_unix(&path).unwrap_err().kind(), io::ErrorKind::AddrInUse);
 
-        // A server that was killed leaves its file behind.
+        // A killed server does not remove its file.
         drop(first);
         let _ = std::mem::ManuallyDrop::new(file);
         let (second, file) = bind_unix(&path).unwrap();

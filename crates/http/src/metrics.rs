@@ -19,7 +19,7 @@ use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Registry, Unit};
 
 use super::problem::Refusal;
-use super::{document, events, hooks, pages, responder};
+use super::{document, events, hooks, pages, response_format};
 use semdex_contract::CALLS;
 use semdex_model::{Code, Error};
 use semdex_ops::Service;

@@ -1,12 +1,13 @@
-//! The pages for a browser, whole and without a network: `/` shows how the process is doing, `/docs` the calls. They want
-//! no token and hold nothing of a workspace; what they show they ask for with the token that the user gives them.
+//! The pages for a browser, complete and without other network access: `/` shows the state of the process, `/docs` the
+//! calls. They need no token and contain nothing of a workspace; they request their data with the token that the user
+//! enters.
 
 use axum::Router;
 use axum::http::{HeaderName, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 
-/// What is served without a token.
+/// Paths that are served without a token.
 pub(crate) const PATHS: &[&str] = &[STATUS, STYLE, SCRIPT, DOCS, DOCS_SCRIPT, RAPIDOC, DOCUMENT];
 
 const STATUS: &str = "/";
@@ -17,10 +18,10 @@ const DOCS_SCRIPT: &str = "/docs/docs.js";
 const RAPIDOC: &str = "/docs/rapidoc-min.js";
 const DOCUMENT: &str = "/docs/openapi.yaml";
 
-/// Nothing of another origin, nothing inline, and no other page may show these in a frame.
+/// Nothing from another origin, nothing inline, and no page may show these in a frame.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
                       form-action 'none'; base-uri 'none'; frame-ancestors 'none'";
-/// RapiDoc makes its styles itself, within its shadow trees.
+/// RapiDoc creates its styles itself, in its shadow trees.
 const DOCS_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; \
                            connect-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'";
 
@@ -30,7 +31,7 @@ pub(crate) fn is_page(path: &str) -> bool {
     PATHS.contains(&path)
 }
 
-/// The pages, with the document of the calls as YAML.
+/// The pages, with the OpenAPI document as YAML.
 pub(crate) fn router(document: String) -> Router {
     let file =
         |kind: &'static str, policy: &'static str, text: &'static str| get(async move || page(kind, policy, text));
@@ -50,7 +51,7 @@ fn page(kind: &'static str, policy: &'static str, text: impl IntoResponse) -> Re
     let headers = [
         (header::CONTENT_TYPE, HeaderValue::from_static(kind)),
         (header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(policy)),
-        // The browser asks each time whether it is still the same.
+        // The browser revalidates the page each time.
         (header::CACHE_CONTROL, HeaderValue::from_static("no-cache")),
         (REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
     ];

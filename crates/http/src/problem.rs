@@ -1,4 +1,4 @@
-//! Errors as they go over HTTP: which status a code travels under, with which headers, and which codes each call lists.
+//! Errors over HTTP: the status and headers of each code, and the codes that each call lists.
 
 use std::collections::BTreeMap;
 
@@ -9,8 +9,7 @@ use utoipa::openapi::{ContentBuilder, Ref, RefOr, Response as Documented, Respon
 use semdex_contract::{Call, Effect, Needs, Problem, title};
 use semdex_model::{Code, Error};
 
-/// A refusal on its way out. What it looks like, JSON or Markdown, is for [`super::responder`] to say, which knows what the
-/// client reads.
+/// A refusal. [`super::response_format`] writes its body as JSON or Markdown, because it knows what the client accepts.
 #[derive(Debug)]
 pub(crate) struct Refusal(pub Error);
 
@@ -31,7 +30,7 @@ impl IntoResponse for Refusal {
             Code::Busy => {
                 headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
             }
-            // What is left of the request is not worth reading.
+            // The rest of the request is not read.
             Code::TooLarge | Code::RequestTimeout => {
                 headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
             }
@@ -42,7 +41,7 @@ impl IntoResponse for Refusal {
     }
 }
 
-/// The status that a code travels under.
+/// The status of a code.
 fn status(code: Code) -> StatusCode {
     match code {
         Code::InvalidJson | Code::InvalidRequest | Code::OutsideWorkspace => StatusCode::BAD_REQUEST,
@@ -83,7 +82,7 @@ fn status(code: Code) -> StatusCode {
     }
 }
 
-/// The status of an answer to this call that is no refusal.
+/// The status of a successful answer to this call.
 pub(crate) fn success(call: &Call) -> StatusCode {
     match call.effect {
         Effect::Read | Effect::Change => StatusCode::OK,
@@ -91,17 +90,17 @@ pub(crate) fn success(call: &Call) -> StatusCode {
     }
 }
 
-/// The error as it goes over HTTP.
+/// The error as an HTTP response.
 pub(crate) fn over_http(error: Error) -> Problem {
     let status = status(error.code).as_u16();
     Problem { status: Some(status), ..Problem::new(error) }
 }
 
-/// What every call may be refused with.
+/// Codes of every call.
 const GUARD: &[Code] = &[Code::ForbiddenHost, Code::ForbiddenOrigin, Code::NotAcceptable, Code::Busy, Code::Internal];
-/// The same, where the reply has one form only.
+/// The same, for replies with only one format.
 const NO_FORM: &[Code] = &[Code::ForbiddenHost, Code::ForbiddenOrigin, Code::Busy, Code::Internal];
-/// And what every call but that for the health.
+/// Further codes of every call except the health check.
 const ANY: &[Code] = &[Code::InvalidRequest, Code::Unauthorized, Code::UnknownWorkspace];
 const BODY: &[Code] = &[Code::InvalidJson, Code::RequestTimeout, Code::TooLarge, Code::UnsupportedMediaType];
 
@@ -118,17 +117,17 @@ pub(crate) fn refusals(call: &Call) -> BTreeMap<String, RefOr<Documented>> {
     documented(&sets)
 }
 
-/// Of `/v1/events`.
+/// Codes of `/v1/events`.
 pub(crate) fn listening_refusals() -> BTreeMap<String, RefOr<Documented>> {
     documented(&[NO_FORM, &[Code::InvalidRequest, Code::Unauthorized, Code::UnknownWorkspace]])
 }
 
-/// Of `/metrics`.
+/// Codes of `/metrics`.
 pub(crate) fn metrics_refusals() -> BTreeMap<String, RefOr<Documented>> {
     documented(&[NO_FORM, &[Code::Unauthorized]])
 }
 
-/// Of `/v1/hooks/{agent}`.
+/// Codes of `/v1/hooks/{agent}`.
 pub(crate) fn hook_refusals() -> BTreeMap<String, RefOr<Documented>> {
     documented(&[NO_FORM, &[Code::Unauthorized, Code::UnknownRoute]])
 }

@@ -1,4 +1,5 @@
-//! Each request has an id, in the log, in problems and in the header of its reply: the client's own, or one that is made.
+//! The id of each request, in the log, in problems and in the header of its reply: the client's own, or a generated
+//! one.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock};
@@ -6,14 +7,14 @@ use std::sync::{Arc, LazyLock};
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 
 pub(crate) const HEADER: HeaderName = HeaderName::from_static("x-request-id");
-/// A longer id of a client's is not taken.
+/// A longer id of a client is ignored.
 const LONGEST: usize = 64;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct RequestId(Arc<str>);
 
 impl RequestId {
-    /// The one that the client gave, where that is plain; else a new one.
+    /// The id that the client sent, if it has only plain characters; else a new one.
     pub(crate) fn of(headers: &HeaderMap) -> RequestId {
         let given = headers.get(HEADER).and_then(|it| it.to_str().ok());
         let plain = |it: &&str| {
@@ -24,7 +25,7 @@ impl RequestId {
     }
 
     fn new() -> RequestId {
-        /// Tells the processes apart.
+        /// Distinguishes processes.
         static PROCESS: LazyLock<u32> = LazyLock::new(|| {
             let mut random = [0; 4];
             let _ = getrandom::fill(&mut random);

@@ -1,5 +1,5 @@
-//! One message as it came, and what answers one that cannot be read: the library passes over it, or drops it without a
-//! word of JSON-RPC.
+//! One incoming message, and the error for a message that cannot be read: the library ignores it, or drops it without a
+//! JSON-RPC reply.
 
 use rmcp::model::{ClientJsonRpcMessage, ClientRequest, ErrorData, RequestId, ServerJsonRpcMessage};
 use rmcp::transport::async_rw::DEFAULT_MAX_LINE_LENGTH;
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::parameters;
 
-/// The message of a line, or what answers the line in its place: nothing for an empty one and for a notification.
+/// The message of a line, or the error to send: `None` for an empty line and for a notification.
 pub(crate) fn read(line: &[u8]) -> Result<ClientJsonRpcMessage, Option<Box<ServerJsonRpcMessage>>> {
     // Some clients begin with a byte order mark.
     let line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line).trim_ascii();
@@ -43,12 +43,12 @@ pub(crate) fn read(line: &[u8]) -> Result<ClientJsonRpcMessage, Option<Box<Serve
     }
 }
 
-/// Whether the library could not read it as a request that it knows.
+/// Whether the library does not read it as a known request.
 fn is_unread(message: &ClientJsonRpcMessage) -> bool {
     matches!(message, ClientJsonRpcMessage::Request(it) if matches!(it.request, ClientRequest::CustomRequest(_)))
 }
 
-/// The answer to a message that cannot be read, as JSON.
+/// The error for an unreadable message, as JSON.
 pub fn refusal(message: &[u8]) -> Option<String> {
     let refused = read(message).err()??;
     serde_json::to_string(&*refused).ok()

@@ -1,10 +1,10 @@
-//! What is wrong with the parameters of a known method. The library takes such a request for one of an unknown method.
+//! Errors in the parameters of a known method. The library takes such a request for an unknown method.
 
 use rmcp::model::{CallToolRequestParams, ErrorData, InitializeRequestParams, PaginatedRequestParams};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-/// Why a request was not read, where its method is one that is answered.
+/// Why a request with a known method cannot be read.
 pub(crate) fn refused(method: &str, params: Option<&Value>) -> Option<ErrorData> {
     let params = params.cloned().unwrap_or_else(|| json!({}));
     let detail = match method {
@@ -16,7 +16,7 @@ pub(crate) fn refused(method: &str, params: Option<&Value>) -> Option<ErrorData>
     Some(ErrorData::invalid_params(format!("{method}: {detail}"), None))
 }
 
-/// What is wrong, with the name of the field.
+/// The error, with the name of the field.
 fn wrong<T: DeserializeOwned>(params: Value) -> Option<String> {
     if !params.is_object() {
         return Some("`params` must be an object".to_owned());

@@ -1,4 +1,4 @@
-//! The progress that is sent to a client that waits for the index.
+//! Progress notifications for a client that waits for the index.
 
 use std::time::Duration;
 
@@ -9,12 +9,12 @@ use tokio::time::{Instant, interval_at};
 
 use super::Backend;
 
-/// The first word comes after this, and one more each time it has passed.
+/// The first notification comes after this time, and a further one each time it has passed.
 const PACE: Duration = Duration::from_millis(500);
 
-/// Waits for the answer; notifies the client how far the index of this workspace is, where it asked for that and the index
-/// is not ready. The progress is the time that has passed, which rises whatever is loaded anew; the message says what is
-/// done.
+/// Waits for the answer. Sends progress notifications if the client asked for them and the index of this workspace is
+/// not ready. The progress is the elapsed time, which also rises when something is loaded again; the message says what
+/// is being done.
 pub(crate) async fn telling<B: Backend, T>(
     backend: &B,
     workspace: Option<&str>,
@@ -32,7 +32,7 @@ pub(crate) async fn telling<B: Backend, T>(
                 if let Some(message) = backend.busy_with(workspace).await {
                     let seconds = began.elapsed().as_secs_f64();
                     let notification = ProgressNotificationParam::new(token.clone(), seconds).with_message(message);
-                    // A client that does not listen any more is noticed by the transport.
+                    // The transport detects a disconnected client.
                     let _ = context.peer.notify_progress(notification).await;
                 }
             }
@@ -40,7 +40,7 @@ pub(crate) async fn telling<B: Backend, T>(
     }
 }
 
-/// What a workspace is busy with, and how far it is, where that is counted.
+/// What a workspace is busy with, and its progress if it is counted.
 pub fn describe_progress(workspace: &str, stage: &str, done: u64, total: u64) -> String {
     match total {
         0 => format!("{workspace}: {stage}"),

@@ -1,4 +1,5 @@
-//! Messages over standard input and output, one a line. The library passes over what is no JSON; here it is answered.
+//! Messages over standard input and output, one a line. The library ignores lines that are not JSON; this module
+//! answers them.
 
 use std::{io, mem};
 
@@ -14,10 +15,10 @@ use super::message::read;
 /// Standard input, read here, and standard output, written by the library.
 pub(crate) struct Stdio {
     input: BufReader<Stdin>,
-    /// What is read of the next line.
+    /// The received part of the next line.
     line: Vec<u8>,
     output: AsyncRwTransport<RoleServer, Empty, Stdout>,
-    /// A refusal on its way out.
+    /// An error that is still to be written.
     refusal: Option<BoxFuture<'static, io::Result<()>>>,
 }
 
@@ -27,7 +28,7 @@ impl Stdio {
         Stdio { input: BufReader::new(tokio::io::stdin()), line: Vec::new(), output, refusal: None }
     }
 
-    /// The next line; absent at the end. Whoever gives it up loses nothing. Of one that is too long, the first bytes.
+    /// The next line; `None` at the end. Cancelling it loses nothing. Of a line that is too long, the first bytes.
     async fn next_line(&mut self) -> io::Result<Option<Vec<u8>>> {
         loop {
             let read = self.input.fill_buf().await?;
@@ -56,7 +57,7 @@ impl Transport<RoleServer> for Stdio {
 
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
         loop {
-            // Kept until it is written: this future is dropped whenever something else comes first.
+            // Kept until it is written: this future is dropped whenever something else is first.
             if let Some(refusal) = &mut self.refusal {
                 refusal.await.ok()?;
                 self.refusal = None;

@@ -1,6 +1,6 @@
-//! The tools: which calls of the contract a model may make, and how each is described to it. All definitions together
-//! stay below 7,000 characters, for they stand in every conversation; so a field that a model seldom needs is taken,
-//! but not described.
+//! The tools: which calls of the contract a model may make, and the description of each. All definitions together stay
+//! below 7,000 characters, because they are part of every conversation. So fields that a model seldom needs are
+//! accepted, but not described.
 
 use std::sync::Arc;
 
@@ -14,11 +14,11 @@ pub(crate) struct Tool {
     description: &'static str,
     required: &'static [&'static str],
     fields: &'static [Field],
-    /// Whether a change may lose what was there.
+    /// Whether a change may lose existing content.
     is_destructive: bool,
 }
 
-/// A field, its type, and what it means where the name does not say it.
+/// A field, its type, and its meaning if the name does not say it.
 type Field = (&'static str, Type, &'static str);
 
 #[derive(Debug, Clone, Copy)]
@@ -172,7 +172,7 @@ pub(crate) const TOOLS: &[Tool] = &[
     },
 ];
 
-/// What refusals say of calls that are no tools, and what is said in its place.
+/// Phrases of refusals about calls that are not tools, and their replacements.
 const IN_PLACE_OF_CALLS: &[(&str, &str)] = &[
     ("`symbols` with `query` finds names by their parts, `map` by", "`map` with `query` finds names by"),
     ("`changes` lists", "`semdex changes` lists"),
@@ -180,12 +180,12 @@ const IN_PLACE_OF_CALLS: &[(&str, &str)] = &[
     ("`open_workspace` opens", "`semdex workspaces open` opens"),
 ];
 
-/// A refusal in words that hold for whoever has the tools and a command line.
+/// Rephrases a refusal for a client that has the tools and a command line.
 pub(crate) fn refusal(text: &str) -> String {
     IN_PLACE_OF_CALLS.iter().fold(text.to_owned(), |text, (call, other)| text.replace(call, other))
 }
 
-/// The definitions, with the workspace among the fields where there are several.
+/// The definitions, with the workspace among the fields if there are several.
 pub(crate) fn all(several_workspaces: bool) -> Vec<Definition> {
     TOOLS.iter().map(|it| it.definition(several_workspaces)).collect()
 }
@@ -279,7 +279,7 @@ mod tests {
         }
     }
 
-    /// A value of each type is read by the call: a type of another kind, or a word that it does not know, is refused.
+    /// The call reads a value of each type; another type or an unknown word is refused.
     #[test]
     fn each_field_is_of_the_type_that_the_call_reads() {
         for tool in TOOLS {

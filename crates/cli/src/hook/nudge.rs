@@ -1,5 +1,5 @@
-//! What an agent's hook asks before it uses a tool. The first search of a symbol's name, and the first reading of a long
-//! file as a whole, are answered with what semdex knows; the same again passes.
+//! Hooks before a tool is used. The first search for a symbol's name, and the first read of a whole long file, are
+//! answered with what semdex knows. The same tool call passes when it is repeated.
 
 use std::fs::{self, OpenOptions};
 use std::path::{Path, PathBuf};
@@ -7,22 +7,22 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use crate::client::{self, Call, Said};
-use crate::servers;
+use crate::running_servers;
 use semdex_config::{Config, create_private_dir};
 use semdex_contract::Name;
 use semdex_engine::Registry;
 
-/// A file that is no longer than this is read as quickly as its outline.
+/// A shorter file is read as quickly as its outline.
 const LONG_FILE: u64 = 16 << 10;
-/// What an answer may take of a conversation.
+/// The budget of an answer in a conversation.
 const MAX_TOKENS: usize = 1500;
 
-/// What is said in place of the tool's answer, where there is something to say for the first time, and nothing is missing.
+/// The answer in place of the tool's, if there is a complete one that was not given before.
 pub(crate) async fn nudge(event: &Value, config: &Config, engines: &Registry) -> Option<String> {
     let directory = PathBuf::from(event["cwd"].as_str()?);
     let root = engines.find_root(&directory).ok()?;
     let (subject, call) = question(event, &root, &directory)?;
-    let running = servers::find_running(&config.state_dir, &root)?;
+    let running = running_servers::find_running(&config.state_dir, &root)?;
     let call = call.with("wait_ms", Some(0)).with("max_tokens", Some(MAX_TOKENS));
     let is_own = running.roots.contains(&root);
     let call = call.with("workspace", is_own.then(|| root.to_string_lossy().into_owned()));
@@ -30,7 +30,7 @@ pub(crate) async fn nudge(event: &Value, config: &Config, engines: &Registry) ->
         Ok(Said { well: true, text }) => Some(text),
         _ => None,
     };
-    // What is not known in full, the tool may know better. In Markdown only prose says whether it is.
+    // The tool may know more than an incomplete answer. In Markdown only prose shows whether an answer is complete.
     let answer: Value = serde_json::from_str(&said(true).await?).ok()?;
     if answer["meta"]["complete"] != true {
         return None;
@@ -63,14 +63,14 @@ fn question(event: &Value, root: &Path, directory: &Path) -> Option<(String, Cal
     }
 }
 
-/// A name as code has it. A short word of small letters is more likely one of prose.
+/// A name as in code. A short word in lower case is more likely prose.
 fn is_identifier(text: &str) -> bool {
     let is_word = text.chars().all(|it| it.is_alphanumeric() || it == '_');
     let is_name = text.contains('_') || text.chars().any(char::is_uppercase) || text.len() > 8;
     is_word && is_name && text.len() > 2 && !text.starts_with(|it: char| it.is_ascii_digit())
 }
 
-/// Whether this session was not notified of this before. Where that cannot be noted, nothing is said.
+/// Whether this session did not get this answer before. If that cannot be recorded, there is no answer.
 fn is_first(state_dir: &Path, session: &str, subject: &str) -> bool {
     let note = |text: &str| blake3::hash(text.as_bytes()).to_hex().as_str()[..16].to_owned();
     let directory = state_dir.join("nudged").join(note(session));

@@ -1,5 +1,5 @@
-//! The hooks of each agent: after an edit, at the end of a turn and of the session; before a search, where an agent can be
-//! answered then.
+//! The hooks of each agent: after an edit, at the end of a turn and of the session; and before a search, for agents
+//! that support it.
 
 use std::path::Path;
 
@@ -10,13 +10,13 @@ use super::{Agent, Entry, Item};
 /// In seconds: `semdex hook` gives up after three.
 const PATIENCE: u64 = 5;
 
-/// Nothing for an agent that runs no programs.
+/// `None` for an agent that runs no programs.
 pub(crate) fn of(agent: Agent, root: &Path, program: &str) -> Option<Entry> {
     let item = |keys, value| Item { keys, value, is_listed: true };
     let run = |agent: &str, timeout: u64| json!({"type": "command", "command": format!("{program} hook {agent}"), "timeout": timeout});
     let claude = |matcher: Option<&str>| group(matcher, run("claude", PATIENCE));
     let codex = |matcher: Option<&str>| group(matcher, run("codex", PATIENCE));
-    // It counts milliseconds.
+    // This agent counts milliseconds.
     let gemini = |matcher: Option<&str>| group(matcher, run("gemini", PATIENCE * 1000));
     let cursor = |matcher: Option<&str>| {
         let mut hook = json!({"command": format!("{program} hook cursor"), "timeout": PATIENCE});
@@ -64,7 +64,7 @@ pub(crate) fn of(agent: Agent, root: &Path, program: &str) -> Option<Entry> {
     Some(Entry { file: root.join(file), items })
 }
 
-/// Hooks stand in groups, each for the tools that a pattern names.
+/// Hooks in groups, each for the tools that a pattern names.
 fn group(matcher: Option<&str>, hook: Value) -> Value {
     match matcher {
         Some(matcher) => json!({"matcher": matcher, "hooks": [hook]}),

@@ -1,4 +1,4 @@
-//! Reading requests: what HTTP says of a body, and which part of a request a call is read from.
+//! Reads requests: the checks of a body, and the part of a request that holds a call.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -8,16 +8,15 @@ use axum::extract::{FromRequestParts, Path, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
 
-use super::responder::JSON;
+use super::response_format::JSON;
 use semdex_contract::{Call, check_escapes};
 use semdex_model::{Code, Error};
 
-/// A body above this is refused unread.
+/// A larger body is refused without being read.
 pub(crate) const LARGEST_BODY: usize = 16 << 20;
 const BODY_DEADLINE: Duration = Duration::from_secs(30);
 
-/// The request for a call: a body of JSON or of the text that it takes as well, or else a query, and the file of the
-/// path.
+/// The request of a call: a body in JSON or in the text format of the call, or else a query; and the file of the path.
 pub(crate) async fn request_for(call: &Call, request: Request) -> Result<semdex_contract::Request, Error> {
     let (mut parts, body) = request.into_parts();
     let query = parts.uri.query().unwrap_or_default().to_owned();
@@ -43,7 +42,7 @@ pub(crate) async fn request_for(call: &Call, request: Request) -> Result<semdex_
     Ok(request)
 }
 
-/// Whether the body is of the text that the call takes beside JSON; refused where it is neither.
+/// Whether the body is in the text format that the call accepts besides JSON. An error if it is in neither format.
 fn is_text(call: &Call, headers: &HeaderMap) -> Result<bool, Error> {
     let given = media_type(headers);
     let detail = match (given.as_deref(), call.shape.text) {
@@ -59,7 +58,7 @@ fn is_text(call: &Call, headers: &HeaderMap) -> Result<bool, Error> {
     Err(Error::new(Code::UnsupportedMediaType, detail))
 }
 
-/// Who asks, as it calls itself: its `User-Agent`.
+/// The name of the client: its `User-Agent`.
 #[derive(Debug)]
 pub(crate) struct Client(pub Option<String>);
 
@@ -74,7 +73,7 @@ impl<S: Sync> FromRequestParts<S> for Client {
     }
 }
 
-/// What the body is said to be, its parameters aside.
+/// The media type of the body, without parameters.
 fn media_type(headers: &HeaderMap) -> Option<String> {
     let given = String::from_utf8_lossy(headers.get(header::CONTENT_TYPE)?.as_bytes()).into_owned();
     Some(given.split(';').next().unwrap_or_default().trim().to_ascii_lowercase())

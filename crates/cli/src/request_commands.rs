@@ -1,168 +1,168 @@
-//! The verbs on the command line: each becomes one call to the server of the workspace around it.
+//! The commands that send a request: each becomes one call to the server of the surrounding workspace.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::changes::{EditText, RenameSymbol, WriteText, words};
 use super::client::{self, Call};
-use super::common::{Common, FAILED};
+use super::diagnostics::{self, DiagnosticsCommand};
+use super::edit_commands::{EditText, RenameSymbol, WriteText, words};
 use super::git::Commit;
-use super::here::Here;
 use super::map::Map;
+use super::output::{self, Color};
 use super::overlay::Overlay;
-use super::print::{self, Color};
+use super::request_options::{FAILED, RequestOptions};
 use super::run::{RunTask, Runs};
+use super::target::Target;
 use super::verify::{self, VerifyCode};
-use super::watched::{self, Watched};
 use super::workspaces::Workspaces;
-use super::{progress, servers};
+use super::{progress, running_servers};
 use semdex_config::Config;
 use semdex_contract::{Name, Problem};
 use semdex_engine::Registry;
 use semdex_model::{Code, Error};
 
-/// The verbs of the command line; each but `run` is one call to the server.
+/// The commands that send a request. Each but `run` is one call to the server.
 #[derive(Debug, Subcommand)]
 pub enum Verb {
-    /// Shows a file: skeleton, symbols, what it uses and who uses it.
+    /// Show a file: skeleton, symbols, dependencies and users.
     Open {
         /// The file to show.
         file: PathBuf,
-        /// What all verbs take.
+        /// RequestOptions options.
         #[command(flatten)]
-        common: Common,
+        common: RequestOptions,
     },
-    /// Tells all about a symbol; without one, about a package or a file.
+    /// Describe a symbol, a package or a file.
     Describe {
-        /// Its path; a shorter one is taken where it is unique.
+        /// Path of the symbol; a unique short form is enough.
         #[arg(required_unless_present_any = ["file", "package"])]
         symbol: Option<String>,
-        /// The file to describe; beside a symbol, the file that it is seen from.
+        /// The file to describe; with a symbol, the file from which it is seen.
         #[arg(long)]
         file: Option<PathBuf>,
-        /// The package to describe; beside a symbol, the one that defines it.
+        /// The package to describe; with a symbol, the package that defines it.
         #[arg(long)]
         package: Option<String>,
-        /// What all verbs take.
+        /// RequestOptions options.
         #[command(flatten)]
-        common: Common,
+        common: RequestOptions,
     },
-    /// Tells what a change of a symbol would break, without making it.
+    /// Report what a change of a symbol would break, without making it.
     Impact {
-        /// What would be done to the symbol.
+        /// The kind of change.
         #[arg(long)]
         change: Alteration,
         /// The symbol.
         #[command(flatten)]
         about: About,
     },
-    /// Replaces one place, found by its text or by its symbol.
+    /// Replace one place, found by its text or its symbol.
     Edit(EditText),
-    /// Writes a text into a file.
+    /// Write a text into a file.
     Write(WriteText),
-    /// Takes back one change, by the token that it was answered with, or a commit.
+    /// Take back one change, by its token, or a commit.
     Undo {
-        /// The token of the change.
+        /// Token of the change.
         #[arg(required_unless_present = "commit", conflicts_with = "commit")]
         change: Option<String>,
-        /// What this commit did is taken back, and that is committed.
+        /// Take back this commit, in a new commit.
         #[arg(long, value_name = "SHA")]
         commit: Option<String>,
-        /// Tell the same, but change nothing.
+        /// Report the result without changing anything.
         #[arg(long)]
         dry_run: bool,
-        /// What all verbs take.
+        /// RequestOptions options.
         #[command(flatten)]
-        common: Common,
+        common: RequestOptions,
     },
-    /// Tells the branch, the last commit, and which files are not committed.
+    /// Show the branch, the last commit, and the uncommitted files.
     Git {
-        /// What all verbs take.
+        /// RequestOptions options.
         #[command(flatten)]
-        common: Common,
+        common: RequestOptions,
     },
-    /// Commits the files of changes, and others, and nothing else.
+    /// Commit the files of changes, and other files, and nothing else.
     Commit(Commit),
-    /// Lists the changes that were made, the newest first.
+    /// List the changes, newest first.
     Changes {
-        /// Only those of this file.
+        /// Only changes of this file.
         file: Option<PathBuf>,
-        /// With what each changed.
+        /// Include what each change altered.
         #[arg(long)]
         diff: bool,
-        /// What all verbs take.
+        /// RequestOptions options.
         #[command(flatten)]
-        common: Common,
+        common: RequestOptions,
     },
-    /// Gives a symbol another name, everywhere at once.
+    /// Rename a symbol everywhere.
     Rename(RenameSymbol),
-    /// Content that is not on the disk, seen by every answer.
+    /// Manage content that is not on the disk, which every answer sees.
     #[command(subcommand)]
     Overlay(Overlay),
-    /// Finds symbols by a part of their name, or lists those of a file.
+    /// Find symbols by a part of their name, or list the symbols of a file.
     Symbols {
-        /// A part of a name.
+        /// Part of a name.
         #[arg(required_unless_present = "file", conflicts_with = "file")]
         query: Option<String>,
-        /// The file whose symbols are listed.
+        /// File whose symbols are listed.
         #[arg(long)]
         file: Option<PathBuf>,
-        /// What all verbs take.
+        /// RequestOptions options.
         #[command(flatten)]
-        common: Common,
+        common: RequestOptions,
     },
-    /// Tells what stands at a position.
+    /// Describe what is at a position.
     SymbolAt {
-        /// The file with the position.
+        /// File of the position.
         file: PathBuf,
-        /// In bytes, from 0.
+        /// Offset in bytes, from 0.
         #[arg(long, required_unless_present = "line", conflicts_with_all = ["line", "column"])]
         offset: Option<usize>,
-        /// From 1.
+        /// Line, from 1.
         #[arg(long, requires = "column")]
         line: Option<usize>,
-        /// In bytes, from 1.
+        /// Column in bytes, from 1.
         #[arg(long, requires = "line")]
         column: Option<usize>,
-        /// What all verbs take.
+        /// RequestOptions options.
         #[command(flatten)]
-        common: Common,
+        common: RequestOptions,
     },
-    /// Lists who uses a symbol.
+    /// List the usages of a symbol.
     Usages(About),
-    /// Lists who calls a symbol.
+    /// List the callers of a symbol.
     Callers(About),
-    /// Lists what a symbol calls.
+    /// List the callees of a symbol.
     Callees(About),
-    /// Lists what implements a symbol.
+    /// List the implementations of a symbol.
     Implementations(About),
-    /// What watches over the workspace: diagnostics, baselines, the gate.
+    /// Diagnostics, baselines, the gate and statistics.
     #[command(flatten)]
-    Watched(Watched),
-    /// Has a model carry out a task, and waits for its end.
+    Diagnostics(DiagnosticsCommand),
+    /// Let a model carry out a task, and wait for its end.
     Run(RunTask),
-    /// Looks at runs of a model, and ends them.
+    /// Show runs of a model, and cancel them.
     #[command(subcommand)]
     Runs(Runs),
-    /// Shows the most important symbols, as many as there is room for.
+    /// Show the most important symbols, within a budget.
     Map(Map),
-    /// Runs the compiler, the linter or the tests; exits with 1 where that fails.
+    /// Run the compiler, the linter or the tests; exit with 1 if they fail.
     Verify(VerifyCode),
-    /// Tells how the server and its workspaces are doing.
+    /// Show the state of the server and its workspaces.
     Status {
-        /// JSON instead of Markdown.
+        /// Print JSON instead of Markdown.
         #[arg(long)]
         json: bool,
     },
-    /// Tells whether the server lives.
+    /// Check whether the server is alive.
     Health {
-        /// JSON instead of text.
+        /// Print JSON instead of text.
         #[arg(long)]
         json: bool,
     },
-    /// Lists, opens and closes the server's workspaces.
+    /// List, open and close the server's workspaces.
     #[command(subcommand)]
     Workspaces(Workspaces),
 }
@@ -176,48 +176,48 @@ pub struct About {
     #[arg(long)]
     package: Option<String>,
     #[command(flatten)]
-    common: Common,
+    common: RequestOptions,
 }
 
 words! {
     pub Alteration { Remove, Rename, Signature, Visibility }
 }
 
-/// Carries a verb out and prints what the server says: the answer on standard output, a problem on standard error.
-/// Answers with what the process ends with.
+/// Runs a command and prints the server's reply: an answer on standard output, a problem on standard error. Returns the
+/// exit code.
 pub async fn run(verb: Verb, config: &Config, engines: &Registry, color: Color) -> io::Result<u8> {
     let json = verb.is_json();
-    let is_gate = matches!(verb, Verb::Watched(Watched::Gate(_)));
+    let is_gate = matches!(verb, Verb::Diagnostics(DiagnosticsCommand::Gate(_)));
     let is_verify = matches!(verb, Verb::Verify(_));
     let said = match ask(verb, config, engines).await {
         Ok(said) => said,
-        // With `--json` what went wrong is JSON, whoever says it.
+        // With `--json`, errors are JSON, whatever their source.
         Err(error) if json => client::Said { well: false, text: problem(&error) },
         Err(error) => return Err(error),
     };
     match said.well {
-        true if is_gate => watched::verdict(&said.text, json, color),
+        true if is_gate => diagnostics::verdict(&said.text, json, color),
         true => {
-            print::answer(&said.text, json, color)?;
+            output::answer(&said.text, json, color)?;
             Ok(if is_verify && verify::has_failed(&said.text, json) { FAILED } else { 0 })
         }
-        // It was asked for JSON, to be read before it is printed.
-        false if is_gate && !json => print::problem(&print::in_words(&said.text), json, color).map(|()| FAILED),
-        false => print::problem(&said.text, json, color).map(|()| FAILED),
+        // The reply was requested as JSON, to be read before it is printed.
+        false if is_gate && !json => output::problem(&output::in_words(&said.text), json, color).map(|()| FAILED),
+        false => output::problem(&said.text, json, color).map(|()| FAILED),
     }
 }
 
 async fn ask(verb: Verb, config: &Config, engines: &Registry) -> io::Result<client::Said> {
-    let here = Here::new(verb.file(), config, engines).await?;
-    let (call, json) = verb.call(&here)?;
-    let announcement = &here.server.announcement;
+    let target = Target::new(verb.file(), config, engines).await?;
+    let (call, json) = verb.call(&target)?;
+    let announcement = &target.server.announcement;
     progress::during(announcement, &call, client::call(announcement, &call, json, None)).await
 }
 
-/// An error of this program as the server would tell it.
+/// An error of this program in the form of the server's problems.
 fn problem(error: &io::Error) -> String {
     let code = match error.kind() {
-        _ if servers::is_refused(error) => Code::ForbiddenRoot,
+        _ if running_servers::is_refused(error) => Code::ForbiddenRoot,
         io::ErrorKind::NotFound => Code::UnknownFile,
         io::ErrorKind::PermissionDenied => Code::OutsideWorkspace,
         io::ErrorKind::InvalidInput => Code::InvalidRequest,
@@ -227,13 +227,13 @@ fn problem(error: &io::Error) -> String {
 }
 
 impl Verb {
-    /// The file that tells which workspace is meant.
+    /// The file that determines the workspace.
     fn file(&self) -> Option<&Path> {
         match self {
             Verb::Open { file, .. } | Verb::SymbolAt { file, .. } => Some(file),
             Verb::Write(WriteText { file, .. }) => Some(file),
             Verb::Overlay(overlay) => overlay.file(),
-            Verb::Watched(watched) => watched.file(),
+            Verb::Diagnostics(command) => command.file(),
             Verb::Commit(commit) => commit.file(),
             Verb::Edit(EditText { file, .. })
             | Verb::Rename(RenameSymbol { file, .. })
@@ -265,7 +265,7 @@ impl Verb {
             Verb::Runs(runs) => runs.is_json(),
             Verb::Workspaces(workspaces) => workspaces.is_json(),
             Verb::Overlay(overlay) => overlay.common().json,
-            Verb::Watched(watched) => watched.is_json(),
+            Verb::Diagnostics(command) => command.is_json(),
             Verb::Commit(commit) => commit.common().json,
             Verb::Open { common, .. }
             | Verb::Describe { common, .. }
@@ -288,60 +288,60 @@ impl Verb {
     }
 
     /// The call, and whether its answer is wanted as JSON.
-    fn call(self, here: &Here) -> io::Result<(Call, bool)> {
+    fn call(self, target: &Target) -> io::Result<(Call, bool)> {
         let (call, common) = match self {
-            Verb::Open { file, common } => (Call::of(Name::Open).with("file", Some(here.name(&file)?)), common),
+            Verb::Open { file, common } => (Call::of(Name::Open).with("file", Some(target.name(&file)?)), common),
             Verb::Describe { symbol, file, package, common } => {
-                let file = here.maybe(file.as_ref())?;
+                let file = target.maybe(file.as_ref())?;
                 (Call::of(Name::Describe).with("symbol", symbol).with("package", package).with("file", file), common)
             }
             Verb::Impact { change, about } => {
-                let (call, common) = about.over(Call::of(Name::Impact), here)?;
+                let (call, common) = about.over(Call::of(Name::Impact), target)?;
                 (call.with("change", Some(change.word())), common)
             }
-            Verb::Edit(edit) => edit.call(here)?,
-            Verb::Write(write) => write.call(here)?,
+            Verb::Edit(edit) => edit.call(target)?,
+            Verb::Write(write) => write.call(target)?,
             Verb::Undo { change, commit, dry_run, common } => {
                 let call = Call::of(Name::Undo).with("change", change).with("commit", commit);
                 (call.with("dry_run", dry_run.then_some(true)), common)
             }
             Verb::Changes { file, diff, common } => {
-                let call = Call::of(Name::Changes).with("file", here.maybe(file.as_ref())?);
+                let call = Call::of(Name::Changes).with("file", target.maybe(file.as_ref())?);
                 (call.with("diff", diff.then_some(true)), common)
             }
             Verb::Git { common } => (Call::of(Name::Git), common),
-            Verb::Commit(commit) => commit.call(here)?,
-            Verb::Rename(rename) => rename.call(here)?,
-            Verb::Overlay(overlay) => overlay.call(here)?,
+            Verb::Commit(commit) => commit.call(target)?,
+            Verb::Rename(rename) => rename.call(target)?,
+            Verb::Overlay(overlay) => overlay.call(target)?,
             Verb::Symbols { query, file, common } => {
-                let file = here.maybe(file.as_ref())?;
+                let file = target.maybe(file.as_ref())?;
                 (Call::of(Name::Symbols).with("query", query).with("file", file), common)
             }
             Verb::SymbolAt { file, offset, line, column, common } => {
-                let call = Call::of(Name::SymbolAt).with("file", Some(here.name(&file)?));
+                let call = Call::of(Name::SymbolAt).with("file", Some(target.name(&file)?));
                 (call.with("offset", offset).with("line", line).with("column", column), common)
             }
-            Verb::Usages(about) => about.over(Call::of(Name::Usages), here)?,
-            Verb::Callers(about) => about.over(Call::of(Name::Callers), here)?,
-            Verb::Callees(about) => about.over(Call::of(Name::Callees), here)?,
-            Verb::Implementations(about) => about.over(Call::of(Name::Implementations), here)?,
-            Verb::Watched(watched) => return watched.call(here),
-            Verb::Run(task) => return task.call(here),
+            Verb::Usages(about) => about.over(Call::of(Name::Usages), target)?,
+            Verb::Callers(about) => about.over(Call::of(Name::Callers), target)?,
+            Verb::Callees(about) => about.over(Call::of(Name::Callees), target)?,
+            Verb::Implementations(about) => about.over(Call::of(Name::Implementations), target)?,
+            Verb::Diagnostics(command) => return command.call(target),
+            Verb::Run(task) => return task.call(target),
             Verb::Runs(runs) => runs.call(),
-            Verb::Map(map) => map.call(here)?,
+            Verb::Map(map) => map.call(target)?,
             Verb::Verify(verify) => verify.call(),
             Verb::Status { json } => return Ok((Call::of(Name::Status), json)),
             Verb::Health { json } => return Ok((Call::of(Name::Health), json)),
             Verb::Workspaces(workspaces) => return workspaces.call(),
         };
         let json = common.json;
-        Ok((common.over(call, here), json))
+        Ok((common.over(call, target), json))
     }
 }
 
 impl About {
-    fn over(self, call: Call, here: &Here) -> io::Result<(Call, Common)> {
-        let file = here.maybe(self.file.as_ref())?;
+    fn over(self, call: Call, target: &Target) -> io::Result<(Call, RequestOptions)> {
+        let file = target.maybe(self.file.as_ref())?;
         let call = call.with("symbol", Some(self.symbol)).with("file", file).with("package", self.package);
         Ok((call, self.common))
     }
@@ -352,11 +352,11 @@ mod tests {
     use clap::Parser;
 
     use super::*;
-    use crate::servers::Running;
+    use crate::running_servers::Running;
     use crate::{Announcement, Arguments, Command};
     use semdex_contract::CALLS;
 
-    /// Each verb with all that may be said with it.
+    /// Each command with all its options.
     const LINES: &[&str] = &[
         "open a.rs",
         "describe a::b --file a.rs --package a",
@@ -404,12 +404,12 @@ mod tests {
     fn each_call_has_a_verb_that_says_only_what_the_call_takes() {
         let announcement = Announcement { listening: String::new(), token_file: None, pid: 0, version: String::new() };
         let root = std::env::current_dir().unwrap();
-        let here = Here { server: Running { announcement, roots: vec![root.clone()] }, root };
+        let target = Target { server: Running { announcement, roots: vec![root.clone()] }, root };
         let mut said = Vec::new();
         for line in LINES {
             let words = ["semdex"].into_iter().chain(line.split_whitespace());
             let Command::Verb(verb) = Arguments::try_parse_from(words).unwrap().command else { panic!("{line}") };
-            let (call, _) = verb.call(&here).unwrap();
+            let (call, _) = verb.call(&target).unwrap();
             let known = call.name.call().fields();
             let unknown: Vec<_> = call.fields.keys().filter(|it| !known.contains(it)).collect();
             assert!(unknown.is_empty(), "{line}: {unknown:?}");

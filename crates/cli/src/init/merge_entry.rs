@@ -1,9 +1,9 @@
-//! An entry put into a configuration file that a person wrote: every byte that was there stays.
+//! Adds an entry to a configuration file that a person wrote: every existing byte remains.
 
 use serde_json::{Value, json};
 use toml::de::DeTable;
 
-/// The text with `value` below these keys; added to the list there, where the last key holds one.
+/// The text with `value` below these keys, or added to the list there, if the last key holds a list.
 pub(crate) fn into_json(text: &str, keys: &[&str], value: &Value, is_listed: bool) -> Result<String, String> {
     let text = if text.trim().is_empty() { "{}\n" } else { text };
     let document: Value =
@@ -12,7 +12,7 @@ pub(crate) fn into_json(text: &str, keys: &[&str], value: &Value, is_listed: boo
     if wanted == document {
         return Ok(text.to_owned());
     }
-    // As deep as the file has the keys, and from there on what is new.
+    // The existing keys determine the depth; everything below them is new.
     let mut at = 0;
     let mut known = &document;
     for key in keys {
@@ -49,7 +49,7 @@ pub(crate) fn into_json(text: &str, keys: &[&str], value: &Value, is_listed: boo
     }
 }
 
-/// Equal, but for the order of lists: an item is put before those that are there.
+/// Equal except for the order of lists: a new item is inserted before the existing ones.
 fn same(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Array(a), Value::Array(b)) => a.len() == b.len() && a.iter().all(|it| b.contains(it)),
@@ -85,7 +85,7 @@ fn wanted(document: &Value, keys: &[&str], value: &Value, is_listed: bool) -> Re
     Ok(wanted)
 }
 
-/// Where the object or list below these keys opens. The text is valid JSON.
+/// Where the object or list below these keys begins. The text is valid JSON.
 fn opening(text: &str, keys: &[&str]) -> Option<usize> {
     let bytes = text.as_bytes();
     let (mut depth, mut found, mut at) = (0usize, 0usize, 0usize);
@@ -129,7 +129,7 @@ fn closing_quote(bytes: &[u8], open: usize) -> Option<usize> {
     Some(at)
 }
 
-/// A table can always stand at the end of a file, unless one around it is written inline.
+/// A table can always be added at the end of a file, unless a table around it is inline.
 pub(crate) fn into_toml(text: &str, keys: &[&str], value: &Value) -> Result<String, String> {
     let parse = |text: &str| text.parse::<toml::Table>().map_err(|error| error.message().to_owned());
     let document = parse(text).map_err(|why| format!("it is not TOML ({why})"))?;
@@ -152,7 +152,7 @@ pub(crate) fn into_toml(text: &str, keys: &[&str], value: &Value) -> Result<Stri
                 empty if empty.starts_with('}') => (" ", empty),
                 _ => (",", rest),
             };
-            // On the line of the bracket: before TOML 1.1 such a table is one line.
+            // On the line of the bracket: before TOML 1.1 an inline table must be one line.
             format!("{before} {} = {}{end}{rest}", below.join("."), toml::Value::Table(entry))
         }
         None => {
@@ -170,15 +170,15 @@ pub(crate) fn into_toml(text: &str, keys: &[&str], value: &Value) -> Result<Stri
     parse(&merged).map(|_| merged).map_err(|why| format!("it could not be merged safely ({why})"))
 }
 
-/// Where the first table on the way of the keys opens that is written inline, and the keys below it: nothing can be added
-/// to it from outside.
+/// Where the first inline table on the path of the keys begins, and the keys below it. Nothing can be added to it from
+/// outside.
 fn inline_table<'k, 's>(text: &str, keys: &'k [&'s str]) -> Option<(usize, &'k [&'s str])> {
     let document = DeTable::parse(text).ok()?;
     let mut table = document.get_ref();
     for (depth, key) in keys.iter().enumerate() {
         let value = table.get(*key)?;
         table = value.get_ref().as_table()?;
-        // Of any other the span is that of its key or header.
+        // For any other table the span is its key or header.
         if text.get(value.span())?.starts_with('{') {
             return Some((value.span().start, keys.get(depth + 1..)?));
         }

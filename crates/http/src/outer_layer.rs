@@ -1,4 +1,4 @@
-//! The outermost layer: what every request and every reply has.
+//! The outermost layer: what every request and every response has.
 
 use std::time::Instant;
 
@@ -10,27 +10,27 @@ use tracing::Instrument as _;
 
 use super::metrics::Metrics;
 use super::request_id::{self, RequestId};
-use super::responder::Responder;
+use super::response_format::Responder;
 use semdex_config::logging;
 use semdex_model::Error;
 
-/// Notes when the request came, its id and what it accepts, gives refusals their body, and notes how long it took, if that
-/// is measured.
-pub(crate) async fn speak(State(metrics): State<Option<Metrics>>, mut request: Request, next: Next) -> Response {
+/// Adds the request's arrival, id and accepted format, writes the body of refusals, and records the latency if it is
+/// measured.
+pub(crate) async fn outer_layer(State(metrics): State<Option<Metrics>>, mut request: Request, next: Next) -> Response {
     let came = Instant::now();
     let call = metrics.map(|it| it.call_of(&request));
     let id = RequestId::of(request.headers());
     let span = tracing::info_span!("request", id = id.as_str());
     logging::continue_trace(&span, |name| request.headers().get(name).and_then(|it| it.to_str().ok()));
     request.extensions_mut().insert(id.clone());
-    let response = spoken(id, came, request, next).instrument(span).await;
+    let response = respond(id, came, request, next).instrument(span).await;
     if let Some((metrics, call)) = metrics.zip(call) {
         metrics.note(call, response.status(), came.elapsed());
     }
     response
 }
 
-async fn spoken(id: RequestId, came: Instant, mut request: Request, next: Next) -> Response {
+async fn respond(id: RequestId, came: Instant, mut request: Request, next: Next) -> Response {
     let responder = Responder::new(request.headers(), came);
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
     request.extensions_mut().insert(responder);
@@ -39,7 +39,7 @@ async fn spoken(id: RequestId, came: Instant, mut request: Request, next: Next) 
         tracing::debug!(%error, "refused");
         response = responder.refuse(error, &id, response);
     }
-    // Every reply tells of the workspace at this moment, and some hold private code.
+    // Every reply describes the workspace at this moment, and some contain private code.
     response.headers_mut().entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
     response.headers_mut().insert(request_id::HEADER, id.header());
     response.headers_mut().insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));

@@ -1,4 +1,4 @@
-//! When the last request ended: what a server that nobody asks any more goes by.
+//! When the last request ended: for servers that stop when they are idle.
 
 use std::time::Duration;
 
@@ -8,21 +8,21 @@ use axum::response::Response;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 
-/// Notes when the last request came, for a server that ends when nobody needs it.
+/// Records the time of the last request, for a server that stops when it is idle.
 #[derive(Debug, Clone)]
-pub struct Pulse {
+pub struct IdleTimer {
     last: watch::Sender<Instant>,
 }
 
-impl Pulse {
+impl IdleTimer {
     /// The start counts as a request.
-    #[expect(clippy::new_without_default, reason = "a pulse starts now, which is no default")]
-    pub fn new() -> Pulse {
-        Pulse { last: watch::Sender::new(Instant::now()) }
+    #[expect(clippy::new_without_default, reason = "a timer starts now, which is no default")]
+    pub fn new() -> IdleTimer {
+        IdleTimer { last: watch::Sender::new(Instant::now()) }
     }
 
     /// Returns when there was no request for so long.
-    pub async fn still_for(&self, duration: Duration) {
+    pub async fn idle_for(&self, duration: Duration) {
         loop {
             let last = *self.last.borrow();
             sleep_until(last + duration).await;
@@ -33,11 +33,11 @@ impl Pulse {
     }
 }
 
-/// The layer that notes requests, when they come and when they are answered.
-pub(crate) async fn beat(State(pulse): State<Pulse>, request: Request, next: Next) -> Response {
-    pulse.last.send_replace(Instant::now());
+/// The layer that records the start and the end of each request.
+pub(crate) async fn record_request(State(timer): State<IdleTimer>, request: Request, next: Next) -> Response {
+    timer.last.send_replace(Instant::now());
     let response = next.run(request).await;
-    pulse.last.send_replace(Instant::now());
+    timer.last.send_replace(Instant::now());
     response
 }
 
@@ -47,14 +47,14 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_request_starts_the_waiting_anew() {
-        let pulse = Pulse::new();
+        let timer = IdleTimer::new();
         let start = Instant::now();
-        let other = pulse.clone();
+        let other = timer.clone();
         tokio::spawn(async move {
             sleep_until(start + Duration::from_secs(40)).await;
             other.last.send_replace(Instant::now());
         });
-        pulse.still_for(Duration::from_secs(60)).await;
+        timer.idle_for(Duration::from_secs(60)).await;
         assert_eq!(start.elapsed().as_secs(), 100);
     }
 }

@@ -1,6 +1,6 @@
-//! A refusal is of use only to a client that reads it. One that is still sending the body that was refused meets a
-//! closed connection instead (RFC 9112, section 9.6): so what it sends is read to its end, and thrown away, before it is
-//! answered.
+//! Reads a refused request's body to its end. A client that is still sending it would otherwise meet a closed
+//! connection instead of the refusal (RFC 9112, section 9.6). So the rest is read and discarded before the response is
+//! sent.
 
 use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,19 +14,19 @@ use axum::middleware::Next;
 use axum::response::Response;
 use futures::{Stream as _, StreamExt as _, stream};
 
-/// So much is thrown away at most, and for so long.
+/// At most so many bytes are discarded, for at most so long.
 pub(crate) const MOST_BYTES: usize = 64 << 20;
 pub(crate) const LONGEST: Duration = Duration::from_secs(2);
 
-/// What is left of a body: nothing, once it has ended.
+/// The rest of a body: `None` at its end.
 type Rest = Arc<Mutex<Option<BodyDataStream>>>;
 
-/// The layer before whatever refuses.
-pub(crate) async fn drain(request: Request, next: Next) -> Response {
+/// The layer around everything that refuses requests.
+pub(crate) async fn drain_body(request: Request, next: Next) -> Response {
     let headers = request.headers();
     let has_body = headers.contains_key(header::TRANSFER_ENCODING)
         || headers.get(header::CONTENT_LENGTH).is_some_and(|it| it.as_bytes() != b"0");
-    // Whoever expects an answer on whether to go on has not sent the body yet.
+    // A client that expects `100 Continue` has not sent the body yet.
     if !has_body || headers.contains_key(header::EXPECT) {
         return next.run(request).await;
     }
@@ -38,7 +38,7 @@ pub(crate) async fn drain(request: Request, next: Next) -> Response {
     let is_refusal = response.status().is_client_error() && response.status() != StatusCode::REQUEST_TIMEOUT;
     let left = rest.lock().unwrap_or_else(PoisonError::into_inner).take();
     if let Some(left) = left.filter(|_| is_refusal) {
-        // What takes longer meets the closed connection.
+        // A slower client meets the closed connection.
         let _ = tokio::time::timeout(LONGEST, thrown_away(left)).await;
     }
     response

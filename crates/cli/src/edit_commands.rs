@@ -1,4 +1,4 @@
-//! The verbs that change something, on the command line: what is replaced, written and renamed.
+//! The commands that change files: edit, write and rename.
 
 use std::io::{self, Read};
 use std::path::PathBuf;
@@ -6,49 +6,49 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use super::client::Call;
-use super::common::Common;
-use super::here::Here;
+use super::request_options::RequestOptions;
+use super::target::Target;
 use semdex_contract::Name;
 
 #[derive(Debug, Args)]
 #[command(group(clap::ArgGroup::new("part").args(["search", "search_from", "at"])))]
 pub struct EditText {
-    /// Where the text stands; beside --symbol it narrows a short path.
+    /// File with the text. With --symbol, it narrows a short path.
     pub(super) file: Option<PathBuf>,
-    /// The text to be replaced.
+    /// Text to replace.
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     search: Option<String>,
-    /// The text to be replaced, out of a file; `-` is standard input.
+    /// Read the text to replace from a file; `-` is standard input.
     #[arg(long, value_name = "FILE")]
     search_from: Option<PathBuf>,
-    /// The symbol to be edited, with --at, or the one that the text stands in.
+    /// Symbol to edit with --at, or the symbol that contains the text.
     #[arg(long, requires = "part")]
     symbol: Option<String>,
     #[arg(long, requires = "symbol")]
     package: Option<String>,
-    /// A fix of a diagnostic, by the id that `semdex diagnostics --fixes` tells.
+    /// Apply a fix of a diagnostic, by the id that `semdex diagnostics --fixes` prints.
     #[arg(long, value_name = "ID", conflicts_with_all = ["file", "search", "search_from", "symbol", "replace",
         "replace_from", "near_line", "blocks", "autofix"])]
     fix: Option<String>,
-    /// Which part of the symbol.
+    /// Part of the symbol to edit.
     #[arg(long, requires = "symbol")]
     at: Option<At>,
-    /// The new text.
+    /// New text.
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true, conflicts_with = "replace_from")]
     replace: Option<String>,
-    /// The new text, out of a file; `-` is standard input.
+    /// Read the new text from a file; `-` is standard input.
     #[arg(long, value_name = "FILE")]
     replace_from: Option<PathBuf>,
-    /// The least similarity accepted, 0 to 100; 0 takes only an exact match or one but for white space.
+    /// Least accepted similarity, 0 to 100; 0 accepts only exact matches and differences in white space.
     #[arg(long, value_parser = clap::value_parser!(u8).range(..=100))]
     autofix: Option<u8>,
-    /// Of several places that fit, the one nearest to this line.
+    /// Of several matching places, use the one nearest to this line.
     #[arg(long)]
     near_line: Option<usize>,
-    /// Refuse unless the file's bytes have this BLAKE3.
+    /// Refuse the edit unless the file has this BLAKE3 hash.
     #[arg(long)]
     expected_hash: Option<String>,
-    /// SEARCH/REPLACE blocks, each under its file's name, out of a file; `-` is standard input.
+    /// Read SEARCH/REPLACE blocks from a file, each below the name of its file; `-` is standard input.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["file", "search", "search_from", "symbol", "replace",
         "replace_from", "near_line", "expected_hash"])]
     blocks: Option<PathBuf>,
@@ -57,24 +57,24 @@ pub struct EditText {
     #[command(flatten)]
     change: Change,
     #[command(flatten)]
-    pub(super) common: Common,
+    pub(super) common: RequestOptions,
 }
 
 #[derive(Debug, Args)]
 pub struct WriteText {
     pub(super) file: PathBuf,
-    /// The text; without it and --from, standard input.
+    /// The text; default without --from: standard input.
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true, conflicts_with = "from")]
     content: Option<String>,
-    /// The text, out of a file; `-` is standard input.
+    /// Read the text from a file; `-` is standard input.
     #[arg(long, value_name = "FILE")]
     from: Option<PathBuf>,
     #[arg(long)]
     mode: Option<Mode>,
-    /// Refuse unless the file's bytes have this BLAKE3.
+    /// Refuse to write unless the file has this BLAKE3 hash.
     #[arg(long)]
     expected_hash: Option<String>,
-    /// A new file of Rust gets the `mod` line that it needs, in the same change.
+    /// Also add the `mod` line that a new Rust file needs.
     #[arg(long)]
     declare: bool,
     #[command(flatten)]
@@ -82,7 +82,7 @@ pub struct WriteText {
     #[command(flatten)]
     change: Change,
     #[command(flatten)]
-    pub(super) common: Common,
+    pub(super) common: RequestOptions,
 }
 
 #[derive(Debug, Args)]
@@ -96,25 +96,25 @@ pub struct RenameSymbol {
     #[command(flatten)]
     change: Change,
     #[command(flatten)]
-    pub(super) common: Common,
+    pub(super) common: RequestOptions,
 }
 
 #[derive(Debug, Args)]
 struct Change {
-    /// Tell the same, but change nothing.
+    /// Report the result without changing anything.
     #[arg(long)]
     dry_run: bool,
-    /// Whether what would break something is reported or refused.
+    /// Whether a change that breaks something is reported or refused.
     #[arg(long)]
     on_break: Option<OnBreak>,
 }
 
 #[derive(Debug, Args)]
 struct Tidy {
-    /// Format the changed files, with rustfmt or gofmt.
+    /// Format the changed files with rustfmt or gofmt.
     #[arg(long)]
     format: bool,
-    /// Remove their unused imports, and add missing ones where only one fits.
+    /// Remove their unused imports, and add missing imports that are unambiguous.
     #[arg(long)]
     fix_imports: bool,
 }
@@ -125,7 +125,7 @@ macro_rules! words {
         $vis enum $name { $($word),* }
 
         impl $name {
-            /// As the server knows it.
+            /// The file, as the server names it.
             pub(super) fn word(self) -> String {
                 self.to_possible_value().map(|it| it.get_name().to_owned()).unwrap_or_default()
             }
@@ -154,14 +154,14 @@ impl Tidy {
 }
 
 impl EditText {
-    pub(super) fn call(self, here: &Here) -> io::Result<(Call, Common)> {
+    pub(super) fn call(self, target: &Target) -> io::Result<(Call, RequestOptions)> {
         if let Some(blocks) = text(None, self.blocks)? {
             let call = Call::of(Name::Edit).sending(blocks);
             let call = self.tidy.over(call.with("autofix", self.autofix));
             return Ok((self.change.over(call), self.common));
         }
         let call = Call::of(Name::Edit)
-            .with("file", here.maybe(self.file.as_ref())?)
+            .with("file", target.maybe(self.file.as_ref())?)
             .with("search_context", text(self.search, self.search_from)?)
             .with("symbol", self.symbol)
             .with("package", self.package)
@@ -176,21 +176,21 @@ impl EditText {
 }
 
 impl RenameSymbol {
-    pub(super) fn call(self, here: &Here) -> io::Result<(Call, Common)> {
+    pub(super) fn call(self, target: &Target) -> io::Result<(Call, RequestOptions)> {
         let call = Call::of(Name::Rename)
             .with("symbol", Some(self.symbol))
             .with("new_name", Some(self.new_name))
-            .with("file", here.maybe(self.file.as_ref())?)
+            .with("file", target.maybe(self.file.as_ref())?)
             .with("package", self.package);
         Ok((self.change.over(call), self.common))
     }
 }
 
 impl WriteText {
-    pub(super) fn call(self, here: &Here) -> io::Result<(Call, Common)> {
+    pub(super) fn call(self, target: &Target) -> io::Result<(Call, RequestOptions)> {
         let from = self.from.or_else(|| Some(PathBuf::from("-")));
         let call = Call::of(Name::Write)
-            .with("name", Some(here.name(&self.file)?))
+            .with("name", Some(target.name(&self.file)?))
             .with("content", text(self.content, from)?)
             .with("mode", self.mode.map(Mode::word))
             .with("declare", self.declare.then_some(true))
@@ -199,7 +199,7 @@ impl WriteText {
     }
 }
 
-/// A text said on the command line, or else read out of a file.
+/// A text from the command line or from a file.
 pub(super) fn text(said: Option<String>, from: Option<PathBuf>) -> io::Result<Option<String>> {
     match (said, from) {
         (Some(said), _) => Ok(Some(said)),

@@ -1,5 +1,5 @@
-//! Which servers run: each keeps a file in the state directory for as long as it lives, so that the command line
-//! finds it, or starts one.
+//! The running servers: each has a file in the state directory while it lives, by which the command line finds it. If
+//! there is none, the command line starts one.
 
 use std::fs::{self, File};
 use std::io;
@@ -16,24 +16,24 @@ use semdex_config::create_private_dir;
 use semdex_engine::{Registry, repository_around};
 
 const START_DEADLINE: Duration = Duration::from_secs(30);
-/// A server that the command line started goes when nobody asked it for so long.
+/// A server that the command line started stops after so long without a request.
 const IDLE_MINUTES: &str = "60";
 
-/// What a server says on standard output as soon as its socket accepts.
+/// What a server prints on standard output as soon as its socket accepts connections.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Announcement {
     /// `http://127.0.0.1:41237` or `unix:PATH`.
     pub listening: String,
-    /// Absent where no token is wanted.
+    /// Absent if no token is required.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token_file: Option<PathBuf>,
-    /// Of the process that serves.
+    /// The process id of the server.
     pub pid: u32,
-    /// Of semdex.
+    /// The version of semdex.
     pub version: String,
 }
 
-/// A server as its file tells.
+/// A running server, as its file describes it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Running {
     #[serde(flatten)]
@@ -42,15 +42,15 @@ pub(crate) struct Running {
 }
 
 impl Running {
-    /// The root that holds this path: the nearest around it.
+    /// The nearest root of the server that contains this path.
     pub(crate) fn root_of(&self, path: &Path) -> Option<&Path> {
         let around = self.roots.iter().filter(|it| path.starts_with(it));
         around.max_by_key(|it| it.as_os_str().len()).map(PathBuf::as_path)
     }
 }
 
-/// The file of this process's server, removed with this value. It is locked as long as the server lives: the number
-/// of a process that was killed may be another's by now, a lock never is.
+/// The file of this process's server, removed when this value is dropped. It is locked while the server lives: a
+/// process id may be reused, a lock cannot.
 #[derive(Debug)]
 pub struct Registered {
     file: PathBuf,
@@ -59,12 +59,12 @@ pub struct Registered {
 
 impl Drop for Registered {
     fn drop(&mut self) {
-        // Left behind, it names a process that is gone, and the next reader removes it.
+        // If it remains, it names a process that is gone, and the next reader removes it.
         let _ = fs::remove_file(&self.file);
     }
 }
 
-/// Lets the command line find this server.
+/// Registers this server, so that the command line finds it.
 pub fn register(state_dir: &Path, announcement: &Announcement, roots: &[PathBuf]) -> io::Result<Registered> {
     let directory = directory(state_dir);
     create_private_dir(&directory)?;
@@ -72,20 +72,19 @@ pub fn register(state_dir: &Path, announcement: &Announcement, roots: &[PathBuf]
     let running = Running { announcement: announcement.clone(), roots: roots.to_vec() };
     let mut written = tempfile::Builder::new().prefix(".server-").tempfile_in(&directory)?;
     serde_json::to_writer(&mut written, &running)?;
-    // Before it has its name: who finds it unlocked removes it.
+    // Locked before it has its name: a reader removes an unlocked file.
     flock(written.as_file(), FlockOperation::NonBlockingLockExclusive)?;
     let lock = written.persist(&file).map_err(|error| error.error)?;
     Ok(Registered { file, _lock: lock })
 }
 
-/// The server of the workspace at `root`: the one that runs, or else one that is started now and outlives this
-/// process. Those who ask at the same time get the same. None is started over the home directory or `/`, unless a
-/// manifest makes it a workspace.
+/// The server of the workspace at `root`: a running one, or one that is started now and outlives this process.
+/// Concurrent callers get the same server. None is started for the home directory or `/`, unless it has a manifest.
 pub(crate) async fn find_or_start(state_dir: &Path, root: &Path, engines: &Registry) -> io::Result<Running> {
     start_unless((state_dir, engines), root, || find_running(state_dir, root)).await
 }
 
-/// The same, but none of a directory around: files are named from this root.
+/// The same, but without servers of a parent directory: files are named relative to this root.
 pub(crate) async fn find_or_start_of(state_dir: &Path, root: &Path, engines: &Registry) -> io::Result<Running> {
     let is_of_root = |it: &Running| it.roots.iter().any(|it| it == root);
     start_unless((state_dir, engines), root, || find_running(state_dir, root).filter(is_of_root)).await
@@ -109,12 +108,12 @@ async fn start_unless(
     start(&directory, root).await
 }
 
-/// Why no server is started for a directory by itself.
+/// Why no server is started for a directory.
 #[derive(Debug, thiserror::Error)]
 #[error("{} is no project, and everything lies in it, so no server is started over it by itself: go into a project, or start one with `semdex serve DIRECTORY`", .0.display())]
 struct Everything(PathBuf);
 
-/// Whether no server was started because of what the directory is.
+/// Whether no server was started because of the kind of directory.
 pub(crate) fn is_refused(error: &io::Error) -> bool {
     error.get_ref().is_some_and(|it| it.is::<Everything>())
 }
@@ -128,8 +127,8 @@ fn directory(state_dir: &Path) -> PathBuf {
     state_dir.join("servers")
 }
 
-/// The living server that serves this root, or else the nearest one around it. A server of a directory above the
-/// repository serves other things: what is said in a repository is about that.
+/// The running server of this root, or else the nearest one of a parent directory. A server of a directory above the
+/// repository does not count: commands in a repository are about that repository.
 fn find(directory: &Path, root: &Path) -> Option<Running> {
     let repository = repository_around(root);
     let is_near = |it: &Path| repository.as_ref().is_none_or(|repository| it.starts_with(repository));
@@ -139,7 +138,7 @@ fn find(directory: &Path, root: &Path) -> Option<Running> {
     files
         .filter_map(|file| {
             let mut opened = File::open(&file).ok()?;
-            // Whoever holds the lock is the server that wrote the file, and lives.
+            // The holder of the lock is the server that wrote the file, and is alive.
             if flock(&opened, FlockOperation::NonBlockingLockShared).is_ok() {
                 let _ = fs::remove_file(&file);
                 return None;
@@ -156,7 +155,7 @@ async fn start(directory: &Path, root: &Path) -> io::Result<Running> {
     let log = File::create(&log_file)?;
     let mut command = Command::new(std::env::current_exe()?);
     command.arg("serve").arg(root).args(["--listen", "127.0.0.1:0", "--idle-exit", IDLE_MINUTES]);
-    // Its own group: what the terminal sends to this process is not meant for it.
+    // A process group of its own: signals of the terminal are only for this process.
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log).process_group(0);
     let mut child = tokio::process::Command::from(command).spawn()?;
     let failed = || io::Error::other(format!("no server could be started; {} says why", log_file.display()));
@@ -188,7 +187,7 @@ mod tests {
             pid,
             version: "0".to_owned(),
         };
-        // Their number tells nothing: that of a killed server may be anybody's.
+        // Process ids prove nothing: the id of a killed server may be reused.
         let own = std::process::id();
         let near = register(state.path(), &announce(1), &["/src/a/b".into(), "/src/x".into()]).unwrap();
         let far = register(state.path(), &announce(2), &["/src".into()]).unwrap();

@@ -1,4 +1,4 @@
-//! What a reply looks like: JSON for programs or Markdown for models, with the time it took.
+//! The format of replies: JSON for programs or Markdown for models, with the time that the answer took.
 
 use std::time::{Duration, Instant};
 
@@ -21,25 +21,25 @@ pub(crate) const SARIF: &str = "application/sarif+json";
 enum Format {
     Json,
     Markdown,
-    /// Of diagnostics alone.
+    /// Only for diagnostics.
     Sarif,
 }
 
-/// How this request wants to be answered, and when it came.
+/// The format of this request's reply, and when the request arrived.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Responder {
-    /// Absent where the client takes neither.
+    /// `None` if the client accepts neither format.
     format: Option<Format>,
     came: Instant,
 }
 
 impl Responder {
-    /// For a request with these headers, which came then.
+    /// For a request with these headers and this time of arrival.
     pub(super) fn new(headers: &HeaderMap, came: Instant) -> Responder {
         Responder { format: accepted(headers), came }
     }
 
-    /// Answers with a reply, no longer than so many tokens, if it can be that short. The default is Markdown's alone.
+    /// The response with a reply, shortened to so many tokens if possible. The default applies only to Markdown.
     pub(crate) fn answer(self, reply: Reply, max_tokens: Option<usize>, default_tokens: Option<usize>) -> Response {
         self.send(match self.format {
             Some(Format::Markdown) => Ok(render::answer(reply, max_tokens.or(default_tokens), self.came).into_bytes()),
@@ -47,7 +47,7 @@ impl Responder {
         })
     }
 
-    /// Answers with diagnostics as a log of SARIF, in full.
+    /// The response with diagnostics as a SARIF log, in full.
     pub(crate) fn sarif(self, reply: &DiagnosticsReply) -> Response {
         match serde_json::to_vec(&render::sarif(reply)) {
             Ok(body) => with_type(SARIF, body),
@@ -59,14 +59,14 @@ impl Responder {
         self.format == Some(Format::Sarif)
     }
 
-    /// How long it took is known last.
+    /// Sets the elapsed time, as late as possible.
     fn stamp(self, meta: Option<&mut Meta>) {
         if let Some(meta) = meta {
             meta.elapsed_ms = milliseconds(self.elapsed());
         }
     }
 
-    /// When the request came.
+    /// When the request arrived.
     pub(crate) fn came(self) -> Instant {
         self.came
     }
@@ -75,7 +75,7 @@ impl Responder {
         self.came.elapsed()
     }
 
-    /// A body in the form that was asked for.
+    /// A body in the requested format.
     fn send(self, body: serde_json::Result<Vec<u8>>) -> Response {
         let content_type = if self.format == Some(Format::Markdown) { MARKDOWN } else { JSON };
         match body {
@@ -87,7 +87,7 @@ impl Responder {
         }
     }
 
-    /// Gives a refusal its body; status and headers stay as they are.
+    /// Gives a refusal its body; status and headers are unchanged.
     pub(super) fn refuse(self, error: Error, id: &RequestId, refusal: Response) -> Response {
         let (mut parts, _) = refusal.into_parts();
         let problem = Problem { request_id: Some(id.as_str().to_owned()), ..over_http(error) };
@@ -123,7 +123,7 @@ pub(crate) fn not_acceptable() -> Error {
     )
 }
 
-/// What a panic in a handler answers. What it said goes to the log, not to the client.
+/// The response after a panic in a handler. The panic's message is logged, but not sent to the client.
 pub(crate) fn panicked(_: Box<dyn std::any::Any + Send>) -> Response {
     Refusal(internal()).into_response()
 }
@@ -135,12 +135,12 @@ fn internal() -> Error {
     )
 }
 
-/// A reply that comes in one form only.
+/// A reply that has only one format.
 pub(crate) fn with_type(content_type: &'static str, body: impl Into<axum::body::Body>) -> Response {
     (StatusCode::OK, [(header::CONTENT_TYPE, content_type)], body.into()).into_response()
 }
 
-/// The form that the client likes best of those that there are. Without a word from it, JSON.
+/// The preferred format of the client among the available ones. Without a preference, JSON.
 fn accepted(headers: &HeaderMap) -> Option<Format> {
     let mut ranges = Vec::new();
     for value in headers.get_all(header::ACCEPT) {
@@ -152,7 +152,7 @@ fn accepted(headers: &HeaderMap) -> Option<Format> {
     }
     let json = quality(&ranges, "application", &["json", "problem+json"]);
     let markdown = quality(&ranges, "text", &["markdown"]);
-    // Whoever takes anything did not ask for it.
+    // `*/*` is no request for a particular format.
     let names_sarif = ranges.iter().any(|it| it.starts_with(SARIF));
     let sarif = if names_sarif { quality(&ranges, "application", &["sarif+json"]) } else { 0.0 };
     if sarif > json.max(markdown) {
@@ -166,7 +166,7 @@ fn accepted(headers: &HeaderMap) -> Option<Format> {
     }
 }
 
-/// How much a media type is wanted: the most specific range that covers it decides, as RFC 9110 has it.
+/// The quality of a media type: the most specific matching range decides, as RFC 9110 says.
 fn quality(ranges: &[String], kind: &str, subtypes: &[&str]) -> f32 {
     let mut best = (0, 0.0);
     for range in ranges {

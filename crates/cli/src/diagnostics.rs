@@ -1,4 +1,4 @@
-//! What is wrong, on the command line: diagnostics, the baseline, what came since, the gate, the statistics.
+//! The commands about errors and warnings: diagnostics, the baseline, the changes since it, the gate, the statistics.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -6,69 +6,69 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::Value;
 
-use super::changes::words;
 use super::client::Call;
-use super::common::Common;
-use super::here::Here;
-use super::print::{self, Color};
+use super::edit_commands::words;
+use super::output::{self, Color};
+use super::request_options::RequestOptions;
+use super::target::Target;
 use semdex_contract::Name;
 
-/// Who waits for a verdict waits for the index, as long as a request may.
+/// A verdict waits for the index as long as a request may.
 const PATIENCE_MS: u64 = 120_000;
 
 #[derive(Debug, Subcommand)]
-pub enum Watched {
-    /// Tells what is wrong with a file or the whole workspace.
+pub enum DiagnosticsCommand {
+    /// List the diagnostics of a file or of the whole workspace.
     Diagnostics {
         file: Option<PathBuf>,
-        /// Only these, with commas between them: error, warning, info, hint. Default: errors and warnings.
+        /// Severities, separated by commas: error, warning, info, hint. Default: errors and warnings.
         #[arg(long, value_enum, value_delimiter = ',', value_name = "LIST")]
         severity: Vec<Severity>,
-        /// Only those of these sources, with commas between them.
+        /// Only these sources, separated by commas.
         #[arg(long, value_name = "LIST")]
         source: Option<String>,
-        /// Tell the fixes that are offered against each, for `semdex edit --fix`.
+        /// Show the available fixes of each, for `semdex edit --fix`.
         #[arg(long)]
         fixes: bool,
         #[arg(long)]
         max: Option<usize>,
-        /// SARIF is a log of version 2.1.0, for programs that read what other tools found.
+        /// Output format; SARIF is a log of version 2.1.0 for other programs.
         #[arg(long, conflicts_with = "json")]
         format: Option<Format>,
         #[command(flatten)]
-        common: Common,
+        common: RequestOptions,
     },
-    /// Keeps the errors and warnings of this moment, to be compared with later.
+    /// Keep the current errors and warnings, for later comparison.
     Baseline {
-        /// Only of these files, beside what is kept of others. Default: of all.
+        /// Only of these files; the baseline of other files remains. Default: all files.
         files: Vec<PathBuf>,
         #[command(flatten)]
-        common: Common,
+        common: RequestOptions,
     },
-    /// Tells which errors and warnings came and went since the baseline.
+    /// Report which errors and warnings came and went since the baseline.
     Regressions {
         file: Option<PathBuf>,
         #[command(flatten)]
-        common: Common,
+        common: RequestOptions,
     },
-    /// Ends with 2 where there are more errors or warnings than allowed.
+    /// Exit with 2 if there are more errors or warnings than allowed.
     Gate(Gate),
-    /// Tells what was seen of files since the server's start.
+    /// Report which files were seen since the server's start.
     Stats {
-        /// Only a session of an agent, by the `session_id` of its hooks.
+        /// Only this session of an agent, by the `session_id` of its hooks.
         #[arg(long)]
         session: Option<String>,
         #[command(flatten)]
-        common: Common,
+        common: RequestOptions,
     },
 }
 
 #[derive(Debug, Args)]
 pub struct Gate {
-    /// Default: `[gate] max_errors`, 0.
+    /// Allowed errors. Default: `[gate] max_errors`, 0.
     #[arg(long, value_name = "COUNT")]
     max_errors: Option<usize>,
-    /// Default: `[gate] max_warnings`, 10.
+    /// Allowed warnings. Default: `[gate] max_warnings`, 10.
     #[arg(long, value_name = "COUNT")]
     max_warnings: Option<usize>,
     /// Whether too many errors block. Default: `[gate] block_on_error`, true.
@@ -81,7 +81,7 @@ pub struct Gate {
     #[arg(long)]
     new_only: bool,
     #[command(flatten)]
-    common: Common,
+    common: RequestOptions,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -95,50 +95,52 @@ words! {
     pub Severity { Error, Warning, Info, Hint }
 }
 
-impl Watched {
-    /// The file that tells which workspace is meant.
+impl DiagnosticsCommand {
+    /// The file that determines the workspace.
     pub(crate) fn file(&self) -> Option<&Path> {
         match self {
-            Watched::Diagnostics { file, .. } | Watched::Regressions { file, .. } => file.as_deref(),
-            Watched::Baseline { files, .. } => files.first().map(PathBuf::as_path),
-            Watched::Gate(_) | Watched::Stats { .. } => None,
+            DiagnosticsCommand::Diagnostics { file, .. } | DiagnosticsCommand::Regressions { file, .. } => {
+                file.as_deref()
+            }
+            DiagnosticsCommand::Baseline { files, .. } => files.first().map(PathBuf::as_path),
+            DiagnosticsCommand::Gate(_) | DiagnosticsCommand::Stats { .. } => None,
         }
     }
 
     /// Whether the answer is wanted as JSON.
     pub(crate) fn is_json(&self) -> bool {
         match self {
-            Watched::Diagnostics { format: Some(format), .. } => *format != Format::Markdown,
-            Watched::Diagnostics { common, .. }
-            | Watched::Baseline { common, .. }
-            | Watched::Regressions { common, .. }
-            | Watched::Gate(Gate { common, .. })
-            | Watched::Stats { common, .. } => common.json,
+            DiagnosticsCommand::Diagnostics { format: Some(format), .. } => *format != Format::Markdown,
+            DiagnosticsCommand::Diagnostics { common, .. }
+            | DiagnosticsCommand::Baseline { common, .. }
+            | DiagnosticsCommand::Regressions { common, .. }
+            | DiagnosticsCommand::Gate(Gate { common, .. })
+            | DiagnosticsCommand::Stats { common, .. } => common.json,
         }
     }
 
     /// The call, and whether its answer is wanted as JSON.
-    pub(crate) fn call(self, here: &Here) -> io::Result<(Call, bool)> {
-        let is_gate = matches!(self, Watched::Gate(_));
+    pub(crate) fn call(self, target: &Target) -> io::Result<(Call, bool)> {
+        let is_gate = matches!(self, DiagnosticsCommand::Gate(_));
         let json = self.is_json();
         let (call, common) = match self {
-            Watched::Diagnostics { file, severity, source, fixes, max, format, common } => {
-                let call = Call::of(Name::Diagnostics).with("file", here.maybe(file.as_ref())?);
+            DiagnosticsCommand::Diagnostics { file, severity, source, fixes, max, format, common } => {
+                let call = Call::of(Name::Diagnostics).with("file", target.maybe(file.as_ref())?);
                 let sarif = format.filter(|it| *it == Format::Sarif).map(|_| "sarif");
                 let severity = severity.iter().map(|it| it.word()).collect::<Vec<_>>().join(",");
                 let severity = Some(severity).filter(|it| !it.is_empty());
                 let call = call.with("severity", severity).with("source", source).with("max", max);
                 (call.with("fixes", fixes.then_some(true)).with("format", sarif), common)
             }
-            Watched::Baseline { files, common } => {
-                let files = files.iter().map(|it| here.name(it)).collect::<io::Result<Vec<_>>>()?;
+            DiagnosticsCommand::Baseline { files, common } => {
+                let files = files.iter().map(|it| target.name(it)).collect::<io::Result<Vec<_>>>()?;
                 let call = Call::of(Name::Baseline).with("files", (!files.is_empty()).then_some(files));
                 (patient(call), common)
             }
-            Watched::Regressions { file, common } => {
-                (patient(Call::of(Name::Regressions)).with("file", here.maybe(file.as_ref())?), common)
+            DiagnosticsCommand::Regressions { file, common } => {
+                (patient(Call::of(Name::Regressions)).with("file", target.maybe(file.as_ref())?), common)
             }
-            Watched::Gate(gate) => {
+            DiagnosticsCommand::Gate(gate) => {
                 let call = patient(Call::of(Name::Gate))
                     .with("max_errors", gate.max_errors)
                     .with("max_warnings", gate.max_warnings)
@@ -147,10 +149,10 @@ impl Watched {
                     .with("new_only", gate.new_only.then_some(true));
                 (call, gate.common)
             }
-            Watched::Stats { session, common } => (Call::of(Name::Stats).with("session", session), common),
+            DiagnosticsCommand::Stats { session, common } => (Call::of(Name::Stats).with("session", session), common),
         };
-        // Its verdict is read before it is printed.
-        Ok((common.over(call, here), json || is_gate))
+        // The verdict is read before it is printed.
+        Ok((common.over(call, target), json || is_gate))
     }
 }
 
@@ -158,11 +160,11 @@ fn patient(call: Call) -> Call {
     call.with("wait_ms", Some(PATIENCE_MS))
 }
 
-/// Prints the gate's verdict, and answers with what the process ends with.
+/// Prints the gate's verdict. Returns the exit code.
 pub(crate) fn verdict(text: &str, json: bool, color: Color) -> io::Result<u8> {
     let reply: Value = serde_json::from_str(text).map_err(io::Error::other)?;
     let printed = if json { text.to_owned() } else { verdict_text(&reply) };
-    print::answer(&printed, json, color)?;
+    output::answer(&printed, json, color)?;
     let code = reply["exit_code"].as_u64().and_then(|it| u8::try_from(it).ok());
     code.ok_or_else(|| io::Error::other("the server gave no verdict"))
 }

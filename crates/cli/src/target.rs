@@ -1,56 +1,56 @@
-//! Where a verb is said: the workspace around it, and its server.
+//! The workspace that a command is about, and its server.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::servers::{self, Running};
+use super::running_servers::{self, Running};
 use semdex_config::Config;
 use semdex_engine::Registry;
 use semdex_workspace::disk::path_of_uri;
 
-pub(crate) struct Here {
+pub(crate) struct Target {
     pub root: PathBuf,
     pub server: Running,
 }
 
-impl Here {
-    pub(crate) async fn new(file: Option<&Path>, config: &Config, engines: &Registry) -> io::Result<Here> {
+impl Target {
+    pub(crate) async fn new(file: Option<&Path>, config: &Config, engines: &Registry) -> io::Result<Target> {
         let current = std::env::current_dir()?;
         let own = engines.find_root(&current)?;
         let around = match file.map(resolved).transpose()? {
-            Some(file) if !file.starts_with(&own) => match servers::find_running(&config.state_dir, &file) {
-                Some(running) => return Ok(Here::of(running, &file, &own)),
+            Some(file) if !file.starts_with(&own) => match running_servers::find_running(&config.state_dir, &file) {
+                Some(running) => return Ok(Target::of(running, &file, &own)),
                 None => elsewhere(&file, &own, engines)?,
             },
             Some(file) => {
                 let root = within(&file, own, engines)?;
-                // There none would be started, so one that serves the file is as good.
+                // No server would be started there, so a running one that serves the file is used.
                 if engines.is_everything(&root)?
-                    && let Some(running) = servers::find_running(&config.state_dir, &file)
+                    && let Some(running) = running_servers::find_running(&config.state_dir, &file)
                 {
-                    return Ok(Here::of(running, &file, &root));
+                    return Ok(Target::of(running, &file, &root));
                 }
                 root
             }
             None => own,
         };
-        let server = servers::find_or_start(&config.state_dir, &around, engines).await?;
-        Ok(Here::of(server, &around, &around))
+        let server = running_servers::find_or_start(&config.state_dir, &around, engines).await?;
+        Ok(Target::of(server, &around, &around))
     }
 
-    /// A server of a directory further up names files from there.
-    fn of(server: Running, path: &Path, otherwise: &Path) -> Here {
+    /// A server of a parent directory names files relative to that directory.
+    fn of(server: Running, path: &Path, otherwise: &Path) -> Target {
         let root = server.root_of(path).unwrap_or(otherwise).to_owned();
-        Here { root, server }
+        Target { root, server }
     }
 
-    /// The file as the server names it. One outside of the workspace keeps its name, for the server to refuse.
+    /// The file as the server names it. A file outside of the workspace keeps its name, and the server refuses it.
     pub(crate) fn name(&self, file: &Path) -> io::Result<String> {
         let file = resolved(file)?;
         Ok(file.strip_prefix(&self.root).unwrap_or(&file).to_string_lossy().into_owned())
     }
 
-    /// A file that is there as the server names it; anything else may name a symbol.
+    /// An existing file, as the server names it; any other name may be a symbol.
     pub(crate) fn focus(&self, named: String) -> io::Result<String> {
         let file = Path::new(&named);
         if file.exists() { self.name(file) } else { Ok(named) }
@@ -61,8 +61,8 @@ impl Here {
     }
 }
 
-/// The root of a file that lies in the directory `own`: that one, so that all that is said there is about the same
-/// workspace. Only where no manifest makes it one, a manifest further down does.
+/// The root of a file that lies in the directory `own`: usually `own` itself, so that all commands there are about the
+/// same workspace. Only if `own` has no manifest, a manifest further down determines the root.
 fn within(file: &Path, own: PathBuf, engines: &Registry) -> io::Result<PathBuf> {
     if engines.manifest_root(&own)?.is_some() {
         return Ok(own);
@@ -71,8 +71,8 @@ fn within(file: &Path, own: PathBuf, engines: &Registry) -> io::Result<PathBuf> 
     Ok(further_down.unwrap_or(own))
 }
 
-/// The root of a file that lies outside of the workspace around the current directory. A server is started for one that
-/// a manifest makes a workspace, never for a directory that merely has the file in it, nor for one further up.
+/// The root of a file outside of the workspace around the current directory. A server is started only for a root that
+/// has a manifest, neither for a directory without one nor for a parent of the current directory.
 fn elsewhere(file: &Path, own: &Path, engines: &Registry) -> io::Result<PathBuf> {
     manifest_root_of(file, engines)?.filter(|root| !own.starts_with(root)).ok_or_else(|| {
         let message = format!(
@@ -85,7 +85,7 @@ fn elsewhere(file: &Path, own: &Path, engines: &Registry) -> io::Result<PathBuf>
     })
 }
 
-/// The root that a manifest makes around the directory that a file lies in, or would.
+/// The root with a manifest around the directory of a file. The file need not exist.
 fn manifest_root_of(file: &Path, engines: &Registry) -> io::Result<Option<PathBuf>> {
     match file.ancestors().skip(1).find(|it| it.is_dir()) {
         Some(directory) => engines.manifest_root(directory),
@@ -93,7 +93,7 @@ fn manifest_root_of(file: &Path, engines: &Registry) -> io::Result<Option<PathBu
     }
 }
 
-/// An absolute path with the links of its directory and `..` resolved, as roots are; the file itself need not exist.
+/// An absolute path with the links of its directory and `..` resolved, as in roots. The file itself need not exist.
 fn resolved(file: &Path) -> io::Result<PathBuf> {
     let by_uri = file.to_str().and_then(path_of_uri).transpose();
     let by_uri = by_uri.map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error.detail))?;

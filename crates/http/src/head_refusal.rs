@@ -1,5 +1,5 @@
-//! Refusals of heads that make no request. hyper answers most of them by itself, without a body; here its reply gives
-//! way to one like all others.
+//! Refusals of malformed request heads. hyper answers most of them itself, without a body; this module replaces hyper's
+//! reply by a refusal in the usual form.
 
 use std::io;
 use std::pin::Pin;
@@ -10,20 +10,20 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use super::problem;
 use super::request_id::{self, RequestId};
-use super::responder::PROBLEM;
+use super::response_format::PROBLEM;
 use semdex_contract::Problem;
 use semdex_model::{Code, Error};
 
 /// The stream of a connection, for hyper to read and to write.
-pub(crate) struct Wire<S> {
+pub(crate) struct HeadRefusal<S> {
     stream: S,
-    /// What is still to be written in place of a reply of hyper's own.
+    /// The rest of the reply that replaces hyper's own.
     refusal: Vec<u8>,
 }
 
-impl<S> Wire<S> {
-    pub(crate) fn new(stream: S) -> Wire<S> {
-        Wire { stream, refusal: Vec::new() }
+impl<S> HeadRefusal<S> {
+    pub(crate) fn new(stream: S) -> HeadRefusal<S> {
+        HeadRefusal { stream, refusal: Vec::new() }
     }
 
     pub(crate) fn into_inner(self) -> S {
@@ -31,7 +31,7 @@ impl<S> Wire<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> Wire<S> {
+impl<S: AsyncWrite + Unpin> HeadRefusal<S> {
     fn poll_refusal(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         while !self.refusal.is_empty() {
             let written = ready!(Pin::new(&mut self.stream).poll_write(context, &self.refusal))?;
@@ -44,14 +44,14 @@ impl<S: AsyncWrite + Unpin> Wire<S> {
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Wire<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for HeadRefusal<S> {
     fn poll_read(self: Pin<&mut Self>, context: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.get_mut().stream).poll_read(context, buffer)
     }
 }
 
-/// Several buffers are written as one, so that what hyper writes is seen whole.
-impl<S: AsyncWrite + Unpin> AsyncWrite for Wire<S> {
+/// Several buffers are written as one, so that hyper's reply is in one piece.
+impl<S: AsyncWrite + Unpin> AsyncWrite for HeadRefusal<S> {
     fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
         ready!(this.poll_refusal(context))?;
@@ -80,8 +80,8 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Wire<S> {
     }
 }
 
-/// Where bytes end in a reply of hyper's own to a head that it refuses: where that begins, and its status. No reply of
-/// the router is taken for one, for each has an id.
+/// Where hyper's own reply to a malformed head begins in these bytes, and its status. Replies of the router are never
+/// taken for one, because each has an id.
 fn own_refusal(bytes: &[u8]) -> Option<(usize, StatusCode)> {
     const LONGEST: usize = 256;
     const BEGIN: &[u8] = b"HTTP/1.1 4";
@@ -113,7 +113,7 @@ fn of_status(status: StatusCode) -> Error {
     }
 }
 
-/// A refusal as it goes over a connection that ends with it.
+/// A refusal in the form in which it is sent over a connection that ends with it.
 pub(crate) fn refusal(status: StatusCode, error: Error) -> Vec<u8> {
     let id = RequestId::of(&HeaderMap::new());
     tracing::debug!(%error, id = id.as_str(), "refused");

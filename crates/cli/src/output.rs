@@ -1,5 +1,5 @@
-//! What is printed: answers on standard output, problems on standard error, with colours on a terminal. A reader that
-//! has gone (`semdex usages x | head -1`) ends it in silence.
+//! Output: answers on standard output, problems on standard error, with colours on a terminal. A closed output (`semdex
+//! usages x | head -1`) is not an error.
 
 use std::borrow::Cow;
 use std::io::{self, IsTerminal, Stderr, Stdout, Write};
@@ -18,7 +18,7 @@ pub enum Color {
     Auto,
     /// Also into files and pipes.
     Always,
-    /// Nowhere.
+    /// Never.
     Never,
 }
 
@@ -35,15 +35,15 @@ impl Color {
     }
 }
 
-/// Where a command writes: that nobody reads any more is no failure.
+/// An output whose reader may close it without an error.
 pub struct Quiet<W>(W);
 
-/// Standard output; whoever reads it may close it early without an error.
+/// Standard output; its reader may close it early without an error.
 pub fn output() -> Quiet<Stdout> {
     Quiet(io::stdout())
 }
 
-/// Standard error; whoever reads it may close it early without an error.
+/// Standard error; its reader may close it early without an error.
 pub fn errors() -> Quiet<Stderr> {
     Quiet(io::stderr())
 }
@@ -73,7 +73,7 @@ pub(crate) fn problem(text: &str, json: bool, color: Color) -> io::Result<()> {
     lines(errors(), text, io::stderr().is_terminal(), json, color)
 }
 
-/// A problem that came as JSON, as Markdown says it.
+/// A problem in JSON as Markdown.
 pub(crate) fn in_words(problem: &str) -> String {
     let problem: Value = serde_json::from_str(problem).unwrap_or_default();
     let of = |name: &str| problem[name].as_str().unwrap_or_default();
@@ -83,7 +83,7 @@ pub(crate) fn in_words(problem: &str) -> String {
 fn lines(mut output: impl Write, text: &str, terminal: bool, json: bool, color: Color) -> io::Result<()> {
     let text = text.trim_end();
     let painted = !json && color.is_on(terminal, |it| std::env::var(it).ok());
-    // What code and messages hold is for whoever reads them, not for the terminal to obey.
+    // Code and messages must not control the terminal.
     let text = match (terminal || painted, json) {
         (false, _) => Cow::Borrowed(text),
         (true, false) => visible::lines(text),
@@ -101,10 +101,10 @@ const ADDED: Style = AnsiColor::Green.on_default();
 const REMOVED: Style = AnsiColor::Red.on_default();
 const WARNING: Style = AnsiColor::Yellow.on_default();
 
-/// Markdown with colours: its text stays as it is.
+/// Markdown with colours; the text is unchanged.
 fn markdown(text: &str) -> String {
     let mut painted = String::with_capacity(text.len() * 5 / 4);
-    // What the fence is made of, and the language after it.
+    // The characters of the fence, and the language after it.
     let mut fence: Option<(&str, &str)> = None;
     for line in text.lines() {
         let style = match (opened(line), fence) {
@@ -137,7 +137,7 @@ fn markdown(text: &str) -> String {
     painted.trim_end_matches('\n').to_owned()
 }
 
-/// The fence that a line begins with, and what follows it. Inside of a longer one, a shorter one is text.
+/// The fence that begins on a line, and the rest of the line. A shorter fence inside a longer one is text.
 fn opened(line: &str) -> Option<(&str, &str)> {
     let length = line.len() - line.trim_start_matches(['`', '~']).len();
     (length >= 3).then(|| line.split_at(length))
@@ -152,20 +152,20 @@ fn diff(line: &str) -> Option<Style> {
     }
 }
 
-/// A line of code with its number, as `  12| fn f() {}`.
+/// A numbered line of code: `  12| fn f() {}`.
 fn numbered(line: &str) -> Option<(&str, &str)> {
     let (number, _) = line.split_once('|')?;
     let is_number = !number.trim().is_empty() && number.trim().bytes().all(|it| it.is_ascii_digit());
     is_number.then(|| line.split_at(number.len() + 1))
 }
 
-/// What stands between backticks.
+/// Colours the text between backticks.
 fn inline(painted: &mut String, line: &str) {
     let mut parts = line.split('`').peekable();
     let mut is_code = false;
     while let Some(part) = parts.next() {
         match (is_code, parts.peek()) {
-            // One that is not closed is a backtick.
+            // A backtick without an end is only a character.
             (true, None) => painted.extend(["`", part]),
             (true, Some(_)) => painted.push_str(&format!("{CODE}`{part}`{CODE:#}")),
             (false, _) => painted.push_str(part),

@@ -1,0 +1,43 @@
+//! Options that every command takes.
+
+use clap::Args;
+
+use super::client::Call;
+use super::target::Target;
+
+/// The exit code of a command that failed.
+pub(super) const FAILED: u8 = 1;
+
+// Flattened into every command that sends a request. A doc comment here would replace the help of those commands.
+#[derive(Debug, Args)]
+pub struct RequestOptions {
+    /// Print JSON instead of Markdown.
+    #[arg(long)]
+    pub(super) json: bool,
+    /// Wait at most so many milliseconds for the index.
+    #[arg(long)]
+    wait_ms: Option<u64>,
+    #[arg(long)]
+    min_revision: Option<u64>,
+    /// Limit the answer to about so many tokens.
+    #[arg(long)]
+    max_tokens: Option<usize>,
+    /// Return at most so many items.
+    #[arg(long)]
+    limit: Option<usize>,
+    /// Continue from this cursor of the previous answer.
+    #[arg(long)]
+    cursor: Option<String>,
+}
+
+impl RequestOptions {
+    pub(super) fn over(self, call: Call, target: &Target) -> Call {
+        let workspace = target.server.roots.contains(&target.root).then(|| target.root.to_string_lossy().into_owned());
+        call.with("workspace", workspace)
+            .with("wait_ms", self.wait_ms)
+            .with("min_revision", self.min_revision)
+            .with("max_tokens", self.max_tokens)
+            .with("limit", self.limit)
+            .with("cursor", self.cursor)
+    }
+}
