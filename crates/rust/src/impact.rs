@@ -1,9 +1,8 @@
-//! Computes what a change would break, with the engine itself: the state before, the state after, and the difference.
-//! It runs on the writer's thread, and no reader ever sees the intermediate state.
+//! The errors that a change causes and fixes: the difference between the state before and the state after.
+//! `engine/compute_impact.rs` tries the change and calls this.
 //!
-//! Only what the change may affect is checked (`affected_set`). The bodies that name what it changes are each checked
-//! for their own errors (`native`). `rules` has a table of all checks, including errors that the compiler reports and
-//! rust-analyzer does not.
+//! Only what the change may affect is checked (`find_affected`). The bodies that name what it changes are each checked
+//! for their own errors (`checks`). `rules` has the table of the rules that compare two states.
 
 pub(crate) mod affected;
 pub(crate) mod arity;

@@ -1,10 +1,9 @@
 //! What a change leaves valid in the index, and what it invalidates.
 //!
-//! `file_interface` computes what other files can see of a file. If a change is visible, `words` finds what it may
-//! affect: everything that names the changed items, and what depends on that. Within bodies it uses `statements`, and
-//! `arguments` if only parameters differ. `Index::invalidate` applies the result.
-//!
-//! Finds by words what a change of declarations invalidates in the files that see it.
+//! `file_interface` computes what other files can see of a file. If a change is visible, this module finds by words
+//! what it may affect in the files that see it: everything that names the changed items, and what depends on that.
+//! Within bodies it uses `file_interface/statements.rs`, and `file_interface/arguments.rs` if only parameters differ.
+//! `Index::invalidate` applies the result.
 //!
 //! The meaning of a name depends on its scope and on the types around it, and each type begins at a written name. If
 //! functions, constants and statics get another signature, are added, removed or renamed, only code that names them is

@@ -56,7 +56,7 @@ enum Check {
     Item(fn(&Context<'_>, &EditedFile<'_, '_>, &Change<'_, '_>, &mut Findings<'_>)),
     Change(fn(&Context<'_>, &Change<'_, '_>, &mut Findings<'_>)),
     Late(fn(&Context<'_>, &Change<'_, '_>, &[Finding]) -> Vec<Finding>),
-    /// Applied separately, where the errors before and after are collected (`impact.rs`).
+    /// Applied separately, where the errors before and after are collected (`engine/compute_impact.rs`).
     Apart,
 }
 

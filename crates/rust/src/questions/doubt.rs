@@ -37,7 +37,7 @@ pub(crate) fn is_sure(
 }
 
 /// Whether the body around an error still has one on these lines after errors that follow from an unknown type are left
-/// out (`impact/native.rs`). Outside bodies nothing is inferred.
+/// out (`checks/native.rs`). Outside bodies nothing is inferred.
 fn is_repeated(cx: &Context<'_>, file: &File, id: FileId, at: Span, known: &mut LinesWithErrors) -> bool {
     let Some(anchor) = anchors::anchor(&cx.sema, file, id, at.start) else { return true };
     let lines = known.entry(anchor).or_insert_with(|| errors::lines_with_errors(cx, file, id, anchor));
