@@ -10,7 +10,7 @@ use super::affected_files::{self, imports_new_file};
 use super::changed_declarations::{ChangedDeclaration, changed_declarations, is_sealed};
 use super::queries::{ResolvedItem, ServerQueries};
 use super::reaching_tests::{self, Tests};
-use super::{diagnostics, fallback, names, unindexed_impact, usages};
+use super::{diagnostics, fallback, names, unindexed, usages};
 use semdex_engine::files::{File, Files};
 use semdex_engine::{Extent, Result};
 use semdex_model::{
@@ -47,7 +47,7 @@ pub(crate) async fn run(queries: &ServerQueries, edits: Vec<FileEdit>, extent: E
     let mut change_impact = ChangeImpact::nothing();
     change_impact.impact.changed = altered.iter().map(|it| it.changed.clone()).collect();
     note_undeclared(queries, &own, &mut change_impact);
-    unindexed_impact::of_change(queries, &altered, &mut change_impact).await?;
+    unindexed::of_change(queries, &altered, &mut change_impact).await?;
     if let Err(failure) = session.ready(queries.deadlines.ready).await {
         let missing = failure.missing(session);
         change_impact.lacks(missing.clone());

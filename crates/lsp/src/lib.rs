@@ -41,7 +41,6 @@ mod table;
 mod tags;
 mod test_output;
 mod unindexed;
-mod unindexed_impact;
 mod usages;
 mod verify;
 mod view;

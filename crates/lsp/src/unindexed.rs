@@ -5,13 +5,14 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use super::changed_declarations::{ChangedDeclaration, is_sealed};
 use super::names;
 use super::queries::{ResolvedItem, ServerQueries};
 use super::table::base_name;
 use semdex_engine::files::File;
 use semdex_engine::unindexed::{self, is_installed};
 use semdex_engine::{Result, blocking};
-use semdex_model::{Missing, MissingCode};
+use semdex_model::{ChangeImpact, ChangeKind, Missing, MissingCode, Unchecked};
 
 /// The missing coverage of an answer about a name, for files of the server's languages that are not indexed and may
 /// contain it.
@@ -62,4 +63,32 @@ pub(crate) fn of_no_text(file: &str, name: &str) -> Missing {
 /// Whether a path relative to the root is in the workspace and not in a directory of installed packages.
 pub(crate) fn is_of_workspace(file: &str) -> bool {
     !file.starts_with('/') && !is_installed(file) && !file.split('/').any(|it| it.starts_with('.'))
+}
+
+/// Adds what is unknown about a change because such files may use the changed declarations.
+pub(crate) async fn of_change(
+    queries: &ServerQueries,
+    altered: &[ChangedDeclaration],
+    change_impact: &mut ChangeImpact,
+) -> Result<()> {
+    let mut seen: BTreeSet<(&str, bool)> = BTreeSet::new();
+    for one in altered.iter().filter(|it| it.changed.kind != ChangeKind::Added) {
+        let (name, is_sealed) = (one.item.name.as_str(), is_sealed(one));
+        if !seen.insert((name, is_sealed)) {
+            continue;
+        }
+        let found = ResolvedItem { file: one.file.clone(), item: one.item.clone() };
+        let included = included(queries, &found).await?;
+        let included = included.iter().map(|it| of_no_language(&it.path, name));
+        for missing in naming(queries, name).await?.into_iter().chain(included) {
+            let unchecked = Unchecked::from(&missing);
+            match is_sealed {
+                // The change cannot break them.
+                true if change_impact.impact.unchecked.contains(&unchecked) => {}
+                true => change_impact.impact.unchecked.push(unchecked),
+                false => change_impact.lacks(missing),
+            }
+        }
+    }
+    Ok(())
 }
