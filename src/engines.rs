@@ -1,4 +1,4 @@
-//! The engines that semdex is built with: the one place that names them.
+//! The engines that semdex is built with: the only place that names them.
 
 use std::sync::Arc;
 

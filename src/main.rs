@@ -263,7 +263,7 @@ fn announcement(listener: &Listener, config: &Config, token: Option<&Token>) -> 
     })
 }
 
-/// Prints the one line on standard output.
+/// Prints the only line on standard output.
 fn announce(announcement: &Announcement) -> Result<(), Failure> {
     let mut output = io::stdout().lock();
     writeln!(output, "{}", serde_json::to_string(announcement)?)?;

@@ -1,4 +1,4 @@
-//! The repository's own commands: `cargo xtask tidy` checks what Cargo, rustc and clippy do not, and the others record
+//! The repository's own commands: `cargo xtask tidy` checks what Cargo, rustc and clippy do not, and all other commands record
 //! expected values that are checked in.
 
 mod expected;

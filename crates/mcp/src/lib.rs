@@ -30,7 +30,7 @@ pub use progress::describe_progress;
 use semdex_contract::{Name, Needs};
 pub use semdex_ops::timed_answer::Caller;
 
-/// The supported protocol versions: `server/discover` opens the newest, `initialize` the others.
+/// The supported protocol versions: `server/discover` opens the newest, `initialize` the older ones.
 const PROTOCOLS: &[ProtocolVersion] = &[
     ProtocolVersion::V_2025_03_26,
     ProtocolVersion::V_2025_06_18,

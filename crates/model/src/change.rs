@@ -51,11 +51,11 @@ pub struct Landed {
 /// How the place of an edit was found; [`Strategy::name`] is the word in replies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Strategy {
-    /// The searched text stands there byte for byte.
+    /// The searched text occurs there byte for byte.
     Exact,
-    /// It stands there but for blanks and line ends.
+    /// It occurs there except for blanks and line ends.
     Whitespace,
-    /// Its lines stand there with another indentation.
+    /// Its lines occur there with another indentation.
     Indent,
     /// The most similar text, above the least score that the request allows.
     Fuzzy,

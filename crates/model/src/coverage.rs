@@ -1,23 +1,23 @@
-//! Whether an answer is whole, and what it lacks.
+//! Whether an answer is complete, and what is missing.
 
-/// A value, and whether it is all there is. It has no default: whoever knows that there is nothing says so (`whole`), and
-/// whoever could not ask says why (`lacking`), so that an unanswered question never looks like an empty answer.
+/// A value, and whether it is complete. It has no default: a caller that knows that there is nothing says so (`whole`),
+/// and a caller that could not ask says why (`lacking`). So an unanswered query never looks like an empty answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use]
 pub struct Answer<T> {
-    /// What is known; where coverage is not complete, perhaps only a part.
+    /// The known value; if coverage is not complete, perhaps only a part.
     pub value: T,
-    /// Whether `value` is all there is, and what it lacks.
+    /// Whether `value` is complete, and what is missing.
     pub coverage: Coverage,
 }
 
 impl<T> Answer<T> {
-    /// An answer that lacks nothing.
+    /// A complete answer.
     pub fn whole(value: T) -> Answer<T> {
         Answer { value, coverage: Coverage::default() }
     }
 
-    /// An answer that may lack something, and why; `complete` is false.
+    /// An answer that may be incomplete, and why; `complete` is false.
     pub fn lacking(value: T, missing: Missing) -> Answer<T> {
         let mut coverage = Coverage::default();
         coverage.lacks(missing);
@@ -30,15 +30,15 @@ impl<T> Answer<T> {
     }
 }
 
-/// Whether one answer is whole. `missing` may name a lack of the environment that cannot touch the answer; then
+/// Whether an answer is complete. `missing` may name a deficit of the environment that cannot affect the answer; then
 /// `complete` stays true.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Coverage {
-    /// Nothing is known to be lacking from the answer.
+    /// Nothing is known to be missing from the answer.
     pub complete: bool,
     /// Each reason once, in the order in which they were found.
     pub missing: Vec<Missing>,
-    /// The tool that answered in the place of an engine that is not there.
+    /// The tool that answered in place of an unavailable engine.
     pub fallback: Option<String>,
 }
 
@@ -49,13 +49,13 @@ impl Default for Coverage {
 }
 
 impl Coverage {
-    /// Something that this answer should hold may be lacking.
+    /// Something that belongs into this answer may be missing.
     pub fn lacks(&mut self, missing: Missing) {
         self.complete = false;
         self.note(missing);
     }
 
-    /// A lack of the environment that does not touch this answer.
+    /// A deficit of the environment that does not affect this answer.
     pub fn note(&mut self, missing: Missing) {
         if !self.missing.contains(&missing) {
             self.missing.push(missing);
@@ -71,7 +71,7 @@ impl Coverage {
         }
     }
 
-    /// Adds what another part of the same answer lacks. The whole is complete only where both are.
+    /// Adds what is missing from another part of the same answer. The whole is complete only if both parts are.
     pub fn absorb(&mut self, other: Coverage) {
         self.complete &= other.complete;
         other.fallback.iter().flat_map(|it| it.split(", ")).for_each(|it| self.stands_in(it));
@@ -81,25 +81,25 @@ impl Coverage {
     }
 }
 
-/// Something that the environment or an answer lacks, with the reason.
+/// A deficit of the environment or of an answer, with the reason.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Missing {
     /// The reason, for programs.
     pub code: MissingCode,
     /// What is missing, why, and what to do about it.
     pub detail: String,
-    /// The language, engine or file it speaks of.
+    /// The language, engine or file that it is about.
     pub scope: Option<String>,
 }
 
 impl Missing {
-    /// With the language, engine or file that it is about, and prose for whoever reads the reply.
+    /// With the language, engine or file that it is about, and prose for the reader of the reply.
     pub fn new(code: MissingCode, scope: impl Into<String>, detail: impl Into<String>) -> Missing {
         Missing { code, detail: detail.into(), scope: Some(scope.into()) }
     }
 }
 
-/// Why an answer may lack something.
+/// Why an answer may be incomplete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum MissingCode {
     /// The index is not filled yet; waiting helps.
@@ -112,17 +112,17 @@ pub enum MissingCode {
     ProcMacros,
     /// The owner does not trust the workspace, so none of its programs was started.
     Untrusted,
-    /// The engine does not run, or failed at the question.
+    /// The engine does not run, or failed to answer.
     EngineDown,
-    /// Its program is not there.
+    /// The engine's program is not installed.
     EngineMissing,
-    /// The engine ended and is being started anew.
+    /// The engine ended and is being restarted.
     EngineRestarting,
     /// A manifest or file cannot be read or parsed as it should.
     WorkspaceBroken,
     /// Code that the build configuration switches off is not analysed.
     CfgOff,
-    /// Places within what a macro generates cannot be told.
+    /// Positions within the output of a macro are unknown.
     MacroOutput,
     /// The reply was shortened to its budget of tokens.
     Budget,
@@ -134,18 +134,18 @@ pub enum MissingCode {
     Unsupported,
     /// No crate, module or package includes the file.
     NotInAPackage,
-    /// Nothing was saved that this could be compared with.
+    /// Nothing was saved to compare with.
     NoBaseline,
-    /// What the disk has was looked at, and answers have something else.
+    /// The disk was examined, and answers are based on other contents.
     Overlays,
-    /// The contents were changed while it was worked out.
+    /// The contents changed during the computation.
     Changed,
     /// No test has the name.
     UnknownTest,
 }
 
 impl MissingCode {
-    /// Whether asking once more may bring what is missing, though nothing was edited.
+    /// Whether the same request, without an edit in between, may be complete later.
     pub fn passes(self) -> bool {
         use MissingCode::{EngineDown, EngineMissing, EngineRestarting, Indexing, Timeout};
         matches!(self, EngineDown | EngineMissing | EngineRestarting | Indexing | Timeout)

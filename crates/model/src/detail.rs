@@ -1,15 +1,15 @@
-//! What an engine keeps with an outline for itself.
+//! Data that an engine keeps with an outline.
 
 use std::any::Any;
 use std::fmt::Debug;
 use std::sync::Arc;
 
-/// What only the engine that made an outline knows to read.
+/// Data that only the engine that made the outline can read.
 #[derive(Debug, Clone, Default)]
 pub struct Detail(Option<Arc<dyn Comparable>>);
 
 impl Detail {
-    /// Keeps a value of the engine's own type; two outlines are equal only where these are too.
+    /// Keeps a value of the engine's own type. Two outlines are equal only if these values are equal too.
     pub fn new<T: Any + Debug + PartialEq + Send + Sync>(detail: T) -> Detail {
         Detail(Some(Arc::new(detail)))
     }

@@ -17,7 +17,7 @@ pub struct Diagnostic {
     pub source: String,
     /// The path of the symbol whose text the place is in.
     pub symbol: Option<String>,
-    /// Whether the compiler says so too, at this revision; absent where it was not asked.
+    /// Whether the compiler reports it too, at this revision; absent if it was not asked.
     pub confirmed: Option<bool>,
 }
 
@@ -28,7 +28,7 @@ pub enum Severity {
     Error,
     /// It compiles, and is likely wrong or of no use.
     Warning,
-    /// Of interest, and nothing to mend.
+    /// Information; nothing has to be fixed.
     Info,
     /// What an editor shows without a mark, like code that is switched off.
     Hint,

@@ -35,7 +35,7 @@ pub enum Code {
     UnknownSymbol,
     /// No package has this name.
     UnknownPackage,
-    /// The journal has no such change, or does not have it any more.
+    /// The journal has no such change, or no longer has it.
     UnknownChange,
     /// There is no such run, or it is forgotten.
     UnknownRun,
@@ -49,13 +49,13 @@ pub enum Code {
     NoMatch,
     /// The searched text fits several places.
     Ambiguous,
-    /// The name fits several symbols.
+    /// The name matches several symbols.
     AmbiguousSymbol,
-    /// The file's content is not the one that the request expects.
+    /// The file's content is not the content that the request expects.
     HashMismatch,
     /// The file exists and was to be created.
     AlreadyExists,
-    /// Others change what the request changes, again and again.
+    /// Other clients repeatedly change what the request changes.
     Conflict,
     /// A file, a body or a header exceeds its bound.
     TooLarge,
@@ -75,7 +75,7 @@ pub enum Code {
     Busy,
     /// A bug of semdex; the request at hand is lost and nothing else.
     Internal,
-    /// There is no room left to record or write the change.
+    /// There is not enough space to record or write the change.
     DiskFull,
     /// What could answer is not loaded yet.
     NotReady,
@@ -92,7 +92,7 @@ pub enum Code {
 }
 
 impl Code {
-    /// What an answer lacks that ended so. None where the error is itself the answer.
+    /// The reason that is missing from an answer that ended so. None if the error is itself the answer.
     pub fn lack(self) -> Option<MissingCode> {
         match self {
             Code::Timeout | Code::RequestTimeout | Code::Busy | Code::RevisionNotReached => Some(MissingCode::Timeout),
@@ -153,24 +153,24 @@ impl Code {
 /// The text in a file that is most like what was searched.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Nearest {
-    /// Where it stands.
+    /// Where it is.
     pub place: Place,
     /// Its similarity, in percent.
     pub score: f64,
-    /// The text there.
+    /// The text.
     pub text: String,
-    /// Unified, from what was asked to what is there.
+    /// Unified, from the searched text to the existing one.
     pub diff: String,
 }
 
 /// One of several places that an edit could mean.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Candidate {
-    /// Where it stands.
+    /// Where it is.
     pub place: Place,
     /// Its similarity to what was searched, in percent.
     pub score: f64,
-    /// The text there.
+    /// The text.
     pub text: String,
 }
 
@@ -183,7 +183,7 @@ pub struct Help {
     pub candidates: Vec<Candidate>,
     /// The symbols that the name could mean.
     pub symbols: Vec<Symbol>,
-    /// The text that is most like what was searched.
+    /// The text that is most similar to the searched text.
     pub nearest: Option<Nearest>,
     /// The hash of the file's content as it is: BLAKE3 in hex.
     pub actual_hash: Option<String>,
@@ -193,7 +193,7 @@ pub struct Help {
     pub edit: Option<usize>,
     /// The file that the error is about.
     pub file: Option<String>,
-    /// What others made of the files since.
+    /// How others changed the files since.
     pub diff: Option<String>,
 }
 
@@ -227,7 +227,7 @@ impl Error {
         self
     }
 
-    /// An error of a workspace, and what it says of itself: where the question was not answered, that is not complete.
+    /// An error of a workspace, with its coverage: if the query was not answered, it is not complete.
     pub fn in_workspace(mut self, mut meta: Meta) -> Error {
         if let Some(code) = self.code.lack() {
             meta.coverage.lacks(Missing::new(code, "request", self.detail.clone()));
@@ -236,14 +236,14 @@ impl Error {
         self
     }
 
-    /// Beside what this one says is missing, another of the same question says what else is.
+    /// Adds what is missing according to another error of the same query.
     pub fn absorb(&mut self, other: Option<&Meta>) {
         if let (Some(meta), Some(other)) = (&mut self.meta, other) {
             meta.coverage.absorb(other.coverage.clone());
         }
     }
 
-    /// Known as soon as the workspace is.
+    /// Set as soon as the workspace is known.
     pub fn meta(&self) -> Option<&Meta> {
         self.meta.as_deref()
     }
@@ -257,5 +257,5 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// What most functions of semdex return; the error is the one that the client gets.
+/// What most functions of semdex return; the client receives the error.
 pub type Result<T, E = Error> = std::result::Result<T, E>;

@@ -1,8 +1,9 @@
-//! What a change does to the code around it: changed symbols, broken and affected places, what an engine says of it.
+//! The effect of a change on the surrounding code: changed symbols, broken and affected places, and an engine's report
+//! about it.
 
 use super::{Coverage, Diagnostic, Missing, Place};
 
-/// What an engine says of a change: the diagnostics that it brings and takes away, and what it reaches. As [`Answer`] it
+/// An engine's report about a change: the diagnostics that come and go, and what the change reaches. Like [`Answer`] it
 /// has no default.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use]
@@ -55,8 +56,8 @@ impl ChangeImpact {
         self.coverage.lacks(missing);
     }
 
-    /// Why the change is not analysed in full, if it is not. What the workspace lacks whatever is asked (trust, say) is no
-    /// reason.
+    /// Why the change is not analysed in full, if it is not. General deficits of the workspace (no trust, for example)
+    /// do not count.
     pub fn not_analysed(&self) -> Option<&Missing> {
         let is_unchecked = |it: &Missing| self.impact.unchecked.contains(&Unchecked::from(it));
         let mut missing = self.coverage.missing.iter().filter(|_| !self.coverage.complete);
@@ -67,7 +68,7 @@ impl ChangeImpact {
 /// What a change does beyond the text that it edits.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Impact {
-    /// The symbols whose declaration or body is another after the change.
+    /// The symbols whose declaration or body the change alters.
     pub changed: Vec<Changed>,
     /// The places that fail to compile after the change and did not before.
     pub broken: Vec<Broken>,
@@ -75,7 +76,7 @@ pub struct Impact {
     pub affected: Vec<Affected>,
     /// The tests that reach what changed.
     pub tests: Vec<Reaching>,
-    /// Kinds of errors that nobody looked for.
+    /// Kinds of errors that were not checked.
     pub unchecked: Vec<Unchecked>,
 }
 
@@ -84,7 +85,7 @@ pub struct Impact {
 pub struct Changed {
     /// Its path before the change; the path after it, where the symbol is new.
     pub symbol: String,
-    /// What differs; where several things do, the one that concerns its users most.
+    /// What differs; of several differences, the one with the greatest effect on its users.
     pub kind: ChangeKind,
     /// Its signature before. None where it did not exist.
     pub before: Option<String>,
@@ -95,7 +96,7 @@ pub struct Changed {
 /// What a change does to a symbol; [`ChangeKind::name`] is the word in replies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum ChangeKind {
-    /// It does not exist any more.
+    /// It no longer exists.
     Removed,
     /// The same declaration has another name.
     Renamed,
@@ -107,7 +108,7 @@ pub enum ChangeKind {
     Type,
     /// It did not exist before.
     Added,
-    /// Only what its users cannot see differs.
+    /// Only parts that its users cannot see differ.
     Body,
 }
 
@@ -126,7 +127,7 @@ impl ChangeKind {
     }
 }
 
-/// A change of a declaration that is asked about, not made.
+/// A hypothetical change of a declaration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Alteration {
     /// The declaration is taken away.
@@ -135,7 +136,7 @@ pub enum Alteration {
     Rename,
     /// One parameter more, or another type.
     Signature,
-    /// Not to be seen from outside any more.
+    /// It is no longer visible from outside.
     Visibility,
 }
 
@@ -163,7 +164,7 @@ pub struct Affected {
     pub symbol: Option<String>,
     /// The changed symbol it depends on.
     pub cause: Option<String>,
-    /// It stands in test code.
+    /// It is in test code.
     pub test: bool,
 }
 
@@ -172,7 +173,8 @@ pub struct Affected {
 pub struct Reaching {
     /// The place within the test.
     pub at: Affected,
-    /// The steps from the test to what changes, one where it names that itself; none where they were not counted.
+    /// The number of steps from the test to the changed symbol: one if the test names it itself. None if they were not
+    /// counted.
     pub distance: Option<u32>,
 }
 
@@ -188,7 +190,7 @@ pub struct Unchecked {
     /// The kind, for programs: a [`MissingCode`](super::MissingCode) by name, or one of the engine's own, like
     /// `borrow_checker`.
     pub code: String,
-    /// What was not looked at, and why.
+    /// What was not checked, and why.
     pub detail: String,
 }
 

@@ -1,4 +1,4 @@
-//! What is known of a language without any engine: its names, which files are of it, and what one text of it says.
+//! What is known of a language without any engine: its names, its files, and what one text of it says.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::{Alteration, FindingKind, Outline, Span};
 
-/// A language as data. No module above `lang` knows one by name: what it has to know of it stands here.
+/// A language as data. Modules above `lang` never name a language: all facts that they need are here.
 #[derive(Debug)]
 pub struct Language {
     /// As requests and replies name it: `python`.
@@ -20,7 +20,7 @@ pub struct Language {
     pub file_names: &'static [&'static str],
     /// One level of indentation, where a text does not show its own.
     pub indent: &'static str,
-    /// Where a place can stand that its engine cannot resolve: the end of a sentence that begins "they stand".
+    /// Where places may be that the engine cannot resolve: the end of a sentence that begins "they stand".
     pub unresolved: &'static str,
     /// What one text of the language says by itself.
     pub syntax: &'static dyn Syntax,
@@ -50,7 +50,7 @@ pub trait Syntax: fmt::Debug + Sync {
         self.outline(text)
     }
 
-    /// Whether it is nested so deeply that it would overflow the stack of whoever analyses it.
+    /// Whether the text is nested so deeply that its analysis would overflow the stack.
     fn is_too_deep(&self, text: &str) -> bool {
         let _ = text;
         false
@@ -62,14 +62,14 @@ pub trait Syntax: fmt::Debug + Sync {
         Vec::new()
     }
 
-    /// What a declaration would be after such a change: what takes the place of which part of the text. `None` where the
-    /// change makes no sense for it.
+    /// The declaration after such a change, as replacements of parts of the text. `None` if the change is not possible
+    /// for it.
     fn alter(&self, text: &str, item: Span, name: Span, change: Alteration) -> Option<(Span, String)> {
         let _ = (text, item, name, change);
         None
     }
 
-    /// Whether the form of a symbol's or package's name tells that it is of this language.
+    /// Whether a symbol or package can have this name only in this language.
     fn is_path(&self, name: &str) -> bool;
 
     /// Whether a declaration can be called this.
@@ -78,7 +78,7 @@ pub trait Syntax: fmt::Debug + Sync {
         name.starts_with(is_start) && name.chars().all(|it| it == '_' || it.is_alphanumeric())
     }
 
-    /// What a diagnostic with this code says of a text that was written, where it is one of these.
+    /// The kind of mistake that a diagnostic with this code reports in a new text, if it is one of these.
     fn finding(&self, code: &str) -> Option<FindingKind> {
         let _ = code;
         None

@@ -1,5 +1,5 @@
-//! The plain vocabulary of semdex: what engines answer in, what operations compose and what the faces print.
-//! No I/O, no serde, no engine's types. The words are those of the contract.
+//! The plain vocabulary of semdex: the types that engines answer with, operations compose and the interfaces print. No
+//! I/O, no serde, no types of an engine. The terms are the contract's.
 
 mod change;
 mod coverage;

@@ -44,7 +44,7 @@ impl Outline {
 /// A declaration as the parser sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OutlineItem {
-    /// As far as the parser can tell.
+    /// As far as the parser knows.
     pub kind: SymbolKind,
     /// The identifier.
     pub name: String,
@@ -57,9 +57,9 @@ pub struct OutlineItem {
     pub docs: Option<String>,
     /// With docs and attributes.
     pub span: Span,
-    /// The identifier; for an item without a name, what stands in the place of one.
+    /// The identifier; for an item without a name, the text in its place.
     pub name_span: Span,
-    /// What stands between the braces, without them.
+    /// The text between the braces, without them.
     pub body: Option<Span>,
     /// Visible outside its module or package, by its own declaration.
     pub public: bool,

@@ -17,7 +17,8 @@ pub struct Overview {
     pub upstream: Vec<Upstream>,
     /// The files that use something of this one.
     pub downstream: Vec<Downstream>,
-    /// The text with bodies collapsed, and for each line the line of the file: where the text alone does not tell that.
+    /// The text with bodies collapsed, and for each line the line of the file: if the text alone does not determine
+    /// that.
     pub skeleton: Option<(String, Vec<usize>)>,
 }
 
@@ -34,10 +35,10 @@ pub struct Upstream {
     pub symbols: Vec<String>,
 }
 
-/// What another file uses of a file.
+/// Another file's use of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Downstream {
-    /// The file that uses something of the one asked about.
+    /// The file that uses something of the queried file.
     pub file: String,
     /// The package of that file.
     pub package: String,
@@ -60,7 +61,7 @@ pub struct Description {
     pub examples: Vec<Example>,
     /// The types of a trait or interface, or the traits and interfaces of a type.
     pub implementations: Vec<Symbol>,
-    /// Of a member: the block, trait, type or variant that it stands in.
+    /// Of a member: the block, trait, type or variant that contains it.
     pub container: Option<Symbol>,
     /// Of an external one: its package's.
     pub version: Option<String>,

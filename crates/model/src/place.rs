@@ -1,4 +1,4 @@
-//! Where in a text something stands: spans of bytes, and places in files.
+//! Positions in texts: spans of bytes, and places in files.
 
 /// A stretch of a file. `file` is relative to the workspace root with `/`, or absolute for a file outside it
 /// (the standard library, a dependency). Lines and the column count from 1, the column in UTF-8 bytes.
@@ -50,7 +50,7 @@ impl Span {
         self.start <= offset && offset < self.end
     }
 
-    /// Whether all of the other span lies within this one. Equal spans enclose each other.
+    /// Whether the second span lies within this one. Equal spans enclose each other.
     pub fn encloses(self, other: Span) -> bool {
         self.start <= other.start && other.end <= self.end
     }

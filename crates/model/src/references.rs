@@ -1,4 +1,4 @@
-//! Who refers to what: the edges between the files of a language.
+//! References between files: the edges between the files of a language.
 
 use std::sync::Arc;
 
@@ -33,7 +33,7 @@ pub struct Declared {
     pub path: String,
 }
 
-/// How often a file refers to a declaration. Where several may be meant each counts for its part.
+/// How often a file refers to a declaration. A reference with several candidates counts as a fraction for each.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Reference {
     /// The position of the declaration's file in the list.
@@ -42,6 +42,6 @@ pub struct Reference {
     pub at: u32,
     /// How many places refer to it.
     pub count: f32,
-    /// So many of these stand in test code.
+    /// How many of these are in test code.
     pub tests: f32,
 }

@@ -1,11 +1,11 @@
-//! The state of a workspace and of its engines, and what every reply says of it.
+//! The state of a workspace and of its engines, which every reply reports.
 
 use super::Coverage;
 
-/// What every reply says of itself.
+/// What every reply reports about itself.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Meta {
-    /// The files whose content is not that of the disk.
+    /// The files whose content differs from the disk.
     pub overlays: Vec<String>,
     /// The identifier of the workspace, which requests take too.
     pub workspace: String,
@@ -13,7 +13,7 @@ pub struct Meta {
     pub revision: Revision,
     /// How much of the workspace was known when the reply was made.
     pub state: State,
-    /// Whether this reply is complete, and what it lacks.
+    /// Whether this reply is complete, and what is missing.
     pub coverage: Coverage,
 }
 
@@ -32,7 +32,7 @@ pub enum State {
     Indexing,
     /// Nothing is outstanding in the background.
     Ready,
-    /// An engine is down; what the others know is answered.
+    /// An engine is down; all other engines answer.
     Degraded,
 }
 
@@ -49,18 +49,18 @@ impl State {
     }
 }
 
-/// How an engine is doing, as the status tells it.
+/// The state of an engine, as the status reports it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum EngineState {
     /// It is being started.
     Starting,
-    /// It knows the texts and no more.
+    /// It knows only the texts.
     Syntax,
     /// It answers, and still works in the background.
     Indexing,
     /// It answers, and nothing is outstanding.
     Ready,
-    /// It answers, and lacks something that it needs.
+    /// It answers, but something that it needs is missing.
     Degraded,
     /// Its program is not installed, or may not be started.
     Missing,

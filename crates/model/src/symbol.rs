@@ -1,4 +1,4 @@
-//! A symbol: a definition, and how requests ask for one.
+//! A symbol: a definition, and how requests name it.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ pub struct Symbol {
     pub name_at: Place,
     /// A module's `mod` line, where its place is a file of its own.
     pub declared_at: Option<Place>,
-    /// Its documentation as Markdown, without comment signs. None where there is none, or nobody asked for it.
+    /// Its documentation as Markdown, without comment signs. None if there is none, or if it was not requested.
     pub docs: Option<String>,
     /// Defined outside the workspace: the standard library or a dependency.
     pub external: bool,
@@ -36,12 +36,11 @@ pub struct Symbol {
     pub public: bool,
     /// Defined in code that only tests are built with.
     pub test: bool,
-    /// Absent where nobody counted.
+    /// Absent if the usages were not counted.
     pub usages: Option<UsageCount>,
     /// The paths of macros and derives that share the name it was asked for by.
     pub also: Vec<String>,
-    /// Members, fields, variants and nested items, in the order of the text. Empty where only the symbol was asked
-    /// about.
+    /// Members, fields, variants and nested items, in the order of the text. Empty if only the symbol was requested.
     pub children: Vec<Symbol>,
 }
 
@@ -123,16 +122,16 @@ pub struct UsageCount {
 pub struct SymbolQuery {
     /// A path or the end of one, in the form of its language.
     pub symbol: String,
-    /// Only what this package defines. None: any package, those of the workspace first.
+    /// Only what this package defines. None: any package, the workspace's own first.
     pub package: Option<String>,
     /// Only what this file defines. None: any file.
     pub file: Option<String>,
 }
 
-/// What stands at an offset of a file: the thing that is named there, wherever it is defined.
+/// What is at an offset of a file: the named symbol, wherever it is defined.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SymbolAt {
-    /// The symbol that is referred to. None where nothing is named there, or it is a local variable.
+    /// The symbol that is referred to. None if nothing is named there, or if it is a local variable.
     pub symbol: Option<Symbol>,
     /// The type of the expression or binding there.
     pub ty: Option<String>,
@@ -147,7 +146,7 @@ pub struct SymbolAt {
 }
 
 impl SymbolAt {
-    /// Nothing that is known stands there.
+    /// Nothing known is there.
     pub fn nothing(at: Place) -> SymbolAt {
         SymbolAt { symbol: None, ty: None, hover: None, definition: None, origin: None, at }
     }

@@ -2,8 +2,8 @@
 
 use super::{Place, Symbol, UsageCount};
 
-/// Every occurrence of a symbol's name is either in `items` (resolved to it), resolved to another thing (not
-/// listed), or in `possible` (nobody could resolve it).
+/// Every occurrence of a symbol's name is in `items` (resolved to it), or not listed (resolved to another symbol), or
+/// in `possible` (unresolved).
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Usages {
     /// Resolved to the symbol.
@@ -27,11 +27,11 @@ pub struct Usage {
     pub place: Place,
     /// The whole line.
     pub text: String,
-    /// The path of the symbol whose text it stands in.
+    /// The path of the symbol that contains it.
     pub symbol: Option<String>,
     /// What the name is used for there.
     pub role: Role,
-    /// It stands in test code.
+    /// It is in test code.
     pub test: bool,
 }
 
@@ -54,7 +54,7 @@ pub enum Role {
     SelfType,
     /// A link in documentation.
     Doc,
-    /// None of these, or the engine does not tell.
+    /// None of these, or unknown to the engine.
     Other,
 }
 
@@ -78,9 +78,9 @@ impl Role {
 /// A stretch of the usages of a symbol, counted in full. Those that are only possible come after all others.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct UsagePage {
-    /// All usages, not only those of this stretch; the possible ones are not counted.
+    /// All usages, not only those within the window; the possible ones are not counted.
     pub count: UsageCount,
-    /// All places that are only possible, not only those of this stretch.
+    /// All possible usages, not only those within the window.
     pub possible_count: usize,
     /// The usages within the window.
     pub items: Vec<Usage>,
@@ -125,6 +125,6 @@ pub struct CallSite {
     pub place: Place,
     /// The whole line.
     pub text: String,
-    /// It stands in test code.
+    /// It is in test code.
     pub test: bool,
 }

@@ -1,10 +1,10 @@
-//! What the tools of a language say of the workspace as it lies on the disk: the words of `verify`.
+//! What the tools of a language report about the workspace on the disk: the terms of `verify`.
 
 use std::time::Duration;
 
 use super::{Coverage, Diagnostic, LanguageId};
 
-/// Which tool is asked.
+/// The tool that runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum VerifyKind {
     /// The compiler.
@@ -29,7 +29,7 @@ impl VerifyKind {
 /// What all tools said together.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Verified {
-    /// What was asked.
+    /// The tool that was requested.
     pub kind: VerifyKind,
     /// Each tool that ran has ended well, and all that was asked for has run.
     pub ok: bool,

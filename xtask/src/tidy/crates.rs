@@ -31,7 +31,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("mcp", &["ops", "contract", "workspace", "engine", "config", "text", "fs", "process", "model"]),
     ("http", &["coder", "mcp", "ops", "contract", "workspace", "engine", "config", "text", "fs", "process", "model"]),
     ("cli", &["coder", "mcp", "ops", "contract", "workspace", "engine", "config", "text", "fs", "process", "model"]),
-    // The one crate that names the engines and the interfaces.
+    // The only crate that names the engines and the interfaces.
     (
         "semdex",
         &[
@@ -61,7 +61,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("xtask", &[]),
 ];
 
-/// Foreign crates that only a few crates may depend on. A name that ends in `_` stands for all that begin with it.
+/// Foreign crates that only a few crates may depend on. A name that ends in `_` means all names that begin with it.
 const ONLY_PLACES: &[(&[&str], &[&str])] = &[
     (&["ra_ap_", "salsa", "salsa_"], &["rust", "parser"]),
     (&["sqlx", "zstd", "notify"], &["workspace"]),
@@ -166,7 +166,7 @@ pub(crate) fn pins(manifest: &Manifest) -> Vec<Complaint> {
     complaints
 }
 
-/// The fork replaces the parser of one version and calls that of another: its own would be itself.
+/// The fork replaces the parser of one version and calls the parser of another: with its own version it would call itself.
 pub(crate) fn parser(root: &Manifest, fork: &Manifest) -> Vec<Complaint> {
     let required = |manifest: &Manifest| {
         let parser = manifest.dependencies.iter().find(|it| it.name == "ra_ap_parser" && it.version.is_some());

@@ -60,7 +60,7 @@ impl Manifest {
         Ok(Manifest { file: file.to_owned(), version, dependencies, inherits_lints })
     }
 
-    /// The name of the crate without prefix: `crates/go/Cargo.toml` is that of `go`, `Cargo.toml` that of `semdex`.
+    /// The name of the crate without prefix: `go` for `crates/go/Cargo.toml`, `semdex` for `Cargo.toml`.
     pub(crate) fn crate_name(&self) -> &str {
         let directory = self.file.strip_suffix("/Cargo.toml").unwrap_or("semdex");
         directory.strip_prefix("crates/").unwrap_or(directory)

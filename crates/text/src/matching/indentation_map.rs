@@ -37,7 +37,7 @@ impl<'a> IndentationMap<'a> {
                 fit(&[])
             }
             [first, _, ..] if first.first => {
-                // The other lines contradict the first one.
+                // All further lines contradict the first one.
                 let (all, others) = (fit(&pairs), fit(&pairs[1..]));
                 let lost =
                     all.shift.is_none() && first.asked.is_empty() && others.indentation(first.asked) != first.there;

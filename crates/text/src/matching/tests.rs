@@ -173,7 +173,7 @@ fn a_replacement_is_brought_to_the_place() {
     let text4 = "mod m {\n    x {\n        a();\n        b();\n    }\n}\n";
     let (_, new) = edit(text4, "    a();\n    b();", "c();\n        d();");
     assert_eq!(new, "mod m {\n    x {\n    c();\n            d();\n    }\n}\n");
-    // The first line lost its indentation, the others have it.
+    // The first line lost its indentation, all later lines have it.
     let (_, new) = edit("m {\n\ta( );\n\tb();\n}\n", "a();\n\tb();", "a();\n\tc();\n\td();");
     assert_eq!(new, "m {\n\ta( );\n\tc();\n\td();\n}\n", "and what the edit leaves alone stays as it is");
     // A literal of many lines keeps its own indentation.
