@@ -1,4 +1,4 @@
-//! `baseline` and `regressions`: the diagnostics of one moment are kept, and what is new or gone since.
+//! `baseline` and `regressions`: keep the present diagnostics, and report which are new or fixed since.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -10,76 +10,76 @@ use super::request::{Answer, request};
 use super::shared_types::Meta;
 
 request! { body
-    /// Of which files the errors and warnings of this moment are kept.
+    /// The files whose present errors and warnings are kept.
     #[schema(examples(json!({"files": ["crates/searcher/src/lines.rs"]})))]
     pub struct BaselineRequest {
-        /// Only these, beside what is kept of others. Default: all, in place of what was kept before.
+        /// Only these files; the baseline of other files stays. Default: all files, which replaces the baseline.
         #[schema(nullable = false)]
         pub files: Option<Vec<String>>,
     }
 }
 
-/// What is kept now.
+/// The baseline that was kept.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[schema(examples(examples::baseline))]
 pub struct BaselineReply {
-    /// Its name: a ULID.
+    /// The id of the baseline, a ULID.
     pub baseline: String,
-    /// Of so many files, those without any diagnostic among them.
+    /// The number of files, including files without diagnostics.
     pub files: usize,
-    /// What was kept of these files; infos and hints are not.
+    /// The number of kept diagnostics. Infos and hints are not kept.
     pub counts: Counts,
-    /// Where it is not complete, what was not known then is taken for new later.
+    /// If it is not complete, diagnostics that were unknown now are reported as new later.
     pub meta: Meta,
 }
 
 request! { query
-    /// Of what.
+    /// Which diagnostics to compare.
     pub struct RegressionsQuery {
-        /// Absent: all that the baseline is of.
+        /// The file. Default: all files of the baseline.
         #[param(nullable = false)]
         pub file: Option<String>,
     }
 }
 
-/// What is new and what is gone since the baseline. An error is the same where its file, its message and the text of its
-/// line are, wherever it stands; of equal ones the number counts.
+/// The diagnostics that are new or fixed since the baseline. Two diagnostics are equal if file, message and text of the
+/// line are equal; the line number does not matter. Of equal diagnostics, the number counts.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[schema(examples(examples::regressions))]
 pub struct RegressionsReply {
-    /// There are new errors. Warnings are in neither.
+    /// Whether there are new errors. Warnings do not count.
     pub has_regression: bool,
-    /// Errors are gone, and none is new.
+    /// Whether errors were fixed and none is new.
     pub has_improvement: bool,
-    /// Errors that are there and not in the baseline.
+    /// Errors that are not in the baseline.
     pub new_errors: usize,
-    /// Errors of the baseline that are gone.
+    /// Errors of the baseline that no longer exist.
     pub fixed_errors: usize,
-    /// Warnings that are there and not in the baseline.
+    /// Warnings that are not in the baseline.
     pub new_warnings: usize,
-    /// Warnings of the baseline that are gone.
+    /// Warnings of the baseline that no longer exist.
     pub fixed_warnings: usize,
-    /// The gravest first.
+    /// The new diagnostics, the most severe first.
     #[schema(value_type = Vec<Diagnostic>)]
     pub new: Listing<Diagnostic>,
-    /// As the baseline has them: the places speak of the texts of that time.
+    /// The fixed diagnostics as in the baseline. The places refer to the texts of that time.
     #[schema(value_type = Vec<Diagnostic>)]
     pub fixed: Listing<Diagnostic>,
-    /// The numbers in one sentence.
+    /// A summary in one sentence.
     #[schema(examples("Regression detected: 1 new error"))]
     pub summary: String,
-    /// The baseline that was compared with; null where there is none, which is then in `meta.missing`.
+    /// The id of the baseline. Null if there is none; `meta.missing` then says so.
     #[schema(required)]
     pub baseline: Option<String>,
-    /// Continues both lists; null where nothing is left.
+    /// Continues both lists. Null if nothing is left.
     #[schema(required)]
     pub next_cursor: Option<String>,
-    /// The revision that was compared, and whether all of it was.
+    /// The compared revision, and whether the comparison is complete.
     pub meta: Meta,
 }
 
 impl RegressionsReply {
-    /// Where both lists continue. None where nothing is left.
+    /// The cursor that continues both lists. None if nothing is left.
     pub fn cursor(&self) -> Option<String> {
         next_cursor(&[self.new.part, self.fixed.part])
     }

@@ -1,38 +1,38 @@
-//! How much of an answer is given: from where its cursor says, as far as its token budget goes. What is left out is
-//! counted, and the next cursor goes on there.
+//! Pages of a reply: they start at the cursor and end at the token budget. What is left out is counted, and the next
+//! cursor continues there.
 
 use serde::Serialize;
 
 use super::shared_types::{Symbol, Usage};
 use semdex_model::{Code, Error, Result};
 
-/// A token is counted as so many bytes of a reply's body.
+/// How many bytes of a reply body count as one token.
 pub const BYTES_PER_TOKEN: usize = 4;
 
-/// A stretch of a list or of the lines of a text.
+/// A range of a list or of the lines of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Part {
-    /// Position of the first one that is given, from 0.
+    /// Position of the first item in the reply, from 0.
     pub from: usize,
-    /// How many are given.
+    /// How many items are in the reply.
     pub count: usize,
-    /// How many there are.
+    /// How many items there are.
     pub total: usize,
 }
 
 impl Part {
-    /// All from a position on.
+    /// All items from a position on.
     pub fn after(from: usize, total: usize) -> Part {
         let from = from.min(total);
         Part { from, count: total - from, total }
     }
 
-    /// The items that are given, of the whole list. Panics where the list is shorter than `from + count`.
+    /// The range of this list. Panics if the list is shorter than `from + count`.
     pub fn of<T>(self, items: &[T]) -> &[T] {
         &items[self.from..self.from + self.count]
     }
 
-    /// The lines of a text that this speaks of.
+    /// The range of the lines of this text.
     pub fn lines(self, text: &str) -> String {
         text.split_inclusive('\n').skip(self.from).take(self.count).collect()
     }
@@ -42,15 +42,15 @@ impl Part {
     }
 }
 
-/// The cursor that continues an answer of these parts, if anything is left. It counts what was given of each, so it
-/// outlives a change of revision: the answer then goes on at the same positions of what there is by then.
+/// The cursor that continues after these parts. None if nothing is left. A cursor holds positions, so it stays valid
+/// when the revision changes: the next reply continues at the same positions of the new contents.
 pub(crate) fn next_cursor(parts: &[Part]) -> Option<String> {
     let is_more = parts.iter().any(|it| it.end() < it.total);
     let positions: Vec<String> = parts.iter().map(|it| it.end().to_string()).collect();
     is_more.then(|| format!("c{}-{}", parts.len(), positions.join(".")))
 }
 
-/// Where each of an answer's parts goes on.
+/// The position at which each part of a reply continues.
 pub fn positions<const N: usize>(cursor: Option<&str>) -> Result<[usize; N]> {
     let Some(cursor) = cursor else { return Ok([0; N]) };
     let parsed = || {
@@ -61,24 +61,24 @@ pub fn positions<const N: usize>(cursor: Option<&str>) -> Result<[usize; N]> {
     parsed().ok_or_else(|| foreign_cursor(cursor))
 }
 
-/// A cursor of another kind of reply, or of none.
+/// The error for a cursor that no reply of this kind has returned.
 pub(super) fn foreign_cursor(cursor: &str) -> Error {
     let detail =
         format!("`cursor` is `{cursor}`, which no reply of this kind gave: take `next_cursor` of the reply before");
     Error::new(Code::InvalidRequest, detail)
 }
 
-/// What an answer is written as: the same place takes a line of JSON, or a number among others.
+/// The format of a reply. A place costs a whole object in JSON, and often only a line number in Markdown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
-    /// Each place is an object with names for its fields.
+    /// Each place is an object with field names.
     Json,
     /// Places share the heading of their file.
     Markdown,
 }
 
 impl Form {
-    /// Which of two figures holds.
+    /// The figure for this format.
     pub(crate) fn or(self, markdown: usize, json: usize) -> usize {
         match self {
             Form::Markdown => markdown,
@@ -87,7 +87,7 @@ impl Form {
     }
 }
 
-/// How many bytes an answer may take.
+/// How many bytes a reply may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Budget {
     left: usize,
@@ -95,24 +95,24 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// A budget of so many bytes for a reply in this form.
+    /// A budget in bytes for a reply in this format.
     pub(crate) fn new(bytes: usize, form: Form) -> Budget {
         Budget { left: bytes, form }
     }
 
-    /// What the reply is written as, on which its costs depend.
+    /// The format of the reply, which determines the costs.
     pub(crate) fn form(&self) -> Form {
         self.form
     }
 
-    /// What is given whatever it takes.
+    /// Subtracts what is always part of the reply.
     pub(crate) fn spend(&mut self, bytes: usize) {
         self.left = self.left.saturating_sub(bytes);
     }
 
-    /// Shortens each part to what fits: first within its share (in percent of what those before it have left), then with
-    /// what is left at the end. Each comes with the costs of its items. Something is always given, or a small budget
-    /// would never come to an end.
+    /// Shortens each part to what fits: first within its share (in percent of what the parts before it have left), then
+    /// with the rest of the budget. Each part comes with the costs of its items. At least one item remains, otherwise
+    /// paging with a small budget would never end.
     pub(crate) fn share(&mut self, parts: &mut [(&mut Part, Vec<usize>, usize)]) {
         let mut left = self.left;
         let mut counts = vec![0; parts.len()];
@@ -142,47 +142,47 @@ impl Budget {
     }
 }
 
-/// A stretch of a long list: counted in full, continued by the cursor. On the wire it is its items.
+/// A page of a long list, with the total and the position for the cursor. It is serialized as its items.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(transparent)]
 pub struct Listing<T> {
-    /// Which of all items are given.
+    /// Which of all items are in the page.
     #[serde(skip)]
     pub part: Part,
-    /// The items that are given.
+    /// The items in the page.
     pub items: Vec<T>,
 }
 
 impl<T> Listing<T> {
-    /// All from a position on.
+    /// All items from a position on.
     pub fn after(from: usize, mut items: Vec<T>) -> Listing<T> {
         let part = Part::after(from, items.len());
         items.drain(..part.from);
         Listing { part, items }
     }
 
-    /// How many items there are, those that are not given too.
+    /// How many items there are, including those outside the page.
     pub(crate) fn total(&self) -> usize {
         self.part.total
     }
 
-    /// Where the list continues. None where nothing is left.
+    /// The cursor that continues the list. None if nothing is left.
     pub fn next_cursor(&self) -> Option<String> {
         next_cursor(&[self.part])
     }
 
-    /// The same stretch of other items.
+    /// The same page with converted items.
     pub fn map<U>(self, f: impl FnMut(T) -> U) -> Listing<U> {
         Listing { part: self.part, items: self.items.into_iter().map(f).collect() }
     }
 
-    /// No more than so many.
+    /// Limits the page to `count` items.
     pub fn limit(&mut self, count: usize) {
         self.part.count = self.part.count.min(count);
         self.truncate();
     }
 
-    /// Drops what the part does not hold any more.
+    /// Drops the items that are no longer in the part.
     pub(super) fn truncate(&mut self) {
         self.items.truncate(self.part.count);
     }
@@ -191,7 +191,7 @@ impl<T> Listing<T> {
         self.items.iter().map(cost).collect()
     }
 
-    /// Shortens it to what the budget allows.
+    /// Shortens it to the budget.
     pub(super) fn cut(&mut self, budget: &mut Budget, cost: impl Fn(&T) -> usize) {
         let costs = self.costs(cost);
         budget.share(&mut [(&mut self.part, costs, 100)]);
@@ -199,24 +199,24 @@ impl<T> Listing<T> {
     }
 }
 
-/// "40 of 120 lines of the source", for each part that was cut.
+/// For each part that was cut: "40 of 120 lines of the source".
 pub(crate) fn left_out(parts: &[(&str, Part)]) -> Vec<String> {
     let is_cut = |it: &&(&str, Part)| it.1.end() < it.1.total;
     let describe = |(name, part): &(&str, Part)| format!("{} of {} {name}", part.end(), part.total);
     parts.iter().filter(is_cut).map(describe).collect()
 }
 
-/// About what a text takes in a reply, escapes and all.
+/// The approximate size of a text in a reply, with escapes.
 pub fn text_cost(text: &str) -> usize {
     text.len() + text.bytes().filter(|it| matches!(it, b'"' | b'\\' | b'\n' | b'\t' | b'\r')).count()
 }
 
-/// What each line of a text takes, from a position on.
+/// The costs of the lines of a text, from a position on.
 pub(crate) fn line_costs(text: &str, part: Part) -> Vec<usize> {
     text.split_inclusive('\n').skip(part.from).map(|it| text_cost(it) + 2).collect()
 }
 
-/// About how many bytes a symbol takes in a reply, without its children.
+/// The approximate size of a symbol in a reply, without its children.
 pub(crate) fn symbol_cost(symbol: &Symbol, form: Form) -> usize {
     if form == Form::Markdown {
         return symbol.path.len() + symbol.place.file.len() + 50;
@@ -228,7 +228,7 @@ pub(crate) fn symbol_cost(symbol: &Symbol, form: Form) -> usize {
     texts.iter().map(|it| text_cost(it)).sum::<usize>() + docs + also + origin + 240
 }
 
-/// About how many bytes a usage takes in a reply.
+/// The approximate size of a usage in a reply.
 pub(crate) fn usage_cost(usage: &Usage, form: Form) -> usize {
     if form == Form::Markdown {
         return if usage.test { 8 } else { text_cost(usage.text.trim()) + 30 };
@@ -264,7 +264,7 @@ mod tests {
         for cursor in ["", "c1-", "c2-1", "c1-1.2", "c1--1", "1", "c1-99999999999999999999999"] {
             assert!(positions::<1>(Some(cursor)).is_err(), "{cursor}");
         }
-        // Further than there is anything: an empty end.
+        // A position behind the end gives an empty page.
         assert_eq!(Part::after(positions::<1>(Some("c1-7")).unwrap()[0], 3), Part { from: 3, count: 0, total: 3 });
     }
 }

@@ -1,4 +1,4 @@
-//! What a row of the table of calls says.
+//! A row of the table of calls.
 
 use serde_json::{Map, Value};
 use utoipa::openapi::{RefOr, Schema};
@@ -10,40 +10,41 @@ use semdex_model::{Code, Error, Result};
 /// A row of the table.
 #[derive(Clone, Copy)]
 pub struct Call {
-    /// As clients and tools name it: `usages`.
+    /// The name of the call for clients and tools: `usages`.
     pub name: &'static str,
-    /// Of the call over HTTP.
+    /// The HTTP method.
     pub method: Method,
-    /// Of the call over HTTP. `{file}` stands for a file's name, slashes and all; another name in braces for one part.
+    /// The HTTP path. `{file}` matches the name of a file including its slashes; another name in braces matches one
+    /// segment.
     pub path: &'static str,
-    /// Whether it changes anything; faces guard changes.
+    /// Whether it changes anything. Interfaces restrict calls that do.
     pub effect: Effect,
-    /// What has to be there before it can answer.
+    /// What must be available before it can answer.
     pub needs: Needs,
-    /// Calls of one group stand together in documents.
+    /// Documents list calls of the same group together.
     pub group: &'static str,
-    /// What it does, as a heading.
+    /// What the call does, as a heading.
     pub summary: &'static str,
-    /// What it does, in sentences, for `openapi.yaml`. Empty where the summary says it all.
+    /// What the call does, in sentences, for `openapi.yaml`. Empty if the summary is enough.
     pub description: &'static str,
-    /// What it answers with, in a few words.
+    /// The reply in a few words.
     pub answers: &'static str,
-    /// What it may be refused with, besides what its face may refuse.
+    /// The codes that it may be refused with, besides those of the interface.
     pub refusals: Refusals,
-    /// How its request is read, and how both are documented.
+    /// How its request is parsed, and how request and reply are documented.
     pub shape: Shape,
 }
 
 /// The HTTP methods that calls have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Method {
-    /// Reads; its request is the query.
+    /// Reads. The request is the query.
     Get,
-    /// Sets what the path names.
+    /// Sets what the path names. The request is a body.
     Put,
-    /// Its request is a body.
+    /// The request is a body.
     Post,
-    /// Takes away what the path names.
+    /// Removes what the path names. The request is the query.
     Delete,
 }
 
@@ -58,75 +59,75 @@ impl Method {
         }
     }
 
-    /// Else its fields stand in the query.
+    /// Whether the request is a body. Otherwise its fields are in the query.
     pub fn has_body(self) -> bool {
         matches!(self, Method::Put | Method::Post)
     }
 }
 
-/// Whether anything is another after a call.
+/// Whether a call changes anything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effect {
-    /// Nothing is.
+    /// It changes nothing.
     Read,
-    /// Files, or the state of the server, may be.
+    /// It may change files or the state of the server.
     Change,
-    /// It begins something that goes on after the answer.
+    /// It starts work that continues after the reply.
     Begin,
 }
 
-/// What a call needs to be answered in full.
+/// What a call needs for a complete answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Needs {
-    /// Not even a token.
+    /// Nothing, not even a token.
     Nothing,
-    /// No workspace.
+    /// Only the process, no workspace.
     Process,
-    /// The texts of a workspace: it waits for nothing unless it is told to.
+    /// The texts of a workspace. The call does not wait unless the request says so.
     Text,
-    /// The index of a language, for which it waits.
+    /// The index of a language. The call waits for it.
     Index,
 }
 
-/// Codes by the reason that they have.
+/// Codes, grouped by reason.
 pub(crate) type Refusals = &'static [&'static [Code]];
 
-/// How the request and the reply of a call are read and described.
+/// How the request of a call is parsed, and how request and reply are documented.
 #[derive(Clone, Copy)]
 pub struct Shape {
     pub from_json: fn(&[u8]) -> Result<Request>,
     pub from_query: fn(&str) -> Result<Request>,
     pub from_text: fn(&str, String) -> Result<Request>,
-    /// The media type of a body of text that does the same as one of JSON.
+    /// The media type of a text body that is accepted in place of JSON.
     pub text: Option<&'static str>,
-    /// Of the request.
+    /// The document of the request.
     pub document: fn() -> Document,
-    /// Of the reply, its own type first.
+    /// The schemas of the reply, its own type first.
     pub reply: fn() -> Vec<NamedSchema>,
 }
 
 impl Call {
-    /// The call of this name.
+    /// The call with this name.
     pub fn named(name: &str) -> Option<&'static Call> {
         CALLS.iter().find(|it| it.name == name)
     }
 
-    /// A request from the fields of a JSON object.
+    /// Parses a request from a JSON object.
     pub fn from_json(&self, object: &[u8]) -> Result<Request> {
         (self.shape.from_json)(object)
     }
 
-    /// A request from the query of a URL.
+    /// Parses a request from the query of a URL.
     pub fn from_query(&self, query: &str) -> Result<Request> {
         (self.shape.from_query)(query)
     }
 
-    /// A request from a body of text and the query beside it.
+    /// Parses a request from a text body, with the options in the query.
     pub fn from_text(&self, query: &str, body: String) -> Result<Request> {
         (self.shape.from_text)(query, body)
     }
 
-    /// The names of all that its request may say besides what its path names.
+    /// The names of all request fields, except the one in the path.
     pub fn fields(&self) -> Vec<String> {
         let Document { parameters, schemas, .. } = (self.shape.document)();
         let body = schemas.into_iter().next().map(|(_, schema)| schema);
@@ -137,12 +138,12 @@ impl Call {
         parameters.into_iter().map(|it| it.name).chain(properties).collect()
     }
 
-    /// The field that its path names: `file`, where it ends in `{file}`.
+    /// The request field in the path: `file` if the path ends in `{file}`.
     pub fn named_in_path(&self) -> Option<&'static str> {
         self.path.rsplit_once('{')?.1.strip_suffix('}')
     }
 
-    /// A request from all of its fields, those of the path among them.
+    /// Parses a request from all of its fields, including the one in the path.
     pub fn from_arguments(&self, mut arguments: Map<String, Value>) -> Result<Request> {
         let field = self.named_in_path();
         let named = field.and_then(|it| arguments.remove(it));

@@ -1,5 +1,5 @@
-//! The one table of calls. Routes, the OpenAPI document, the command line and whatever other face there is are made
-//! from it; what answers a call is in `ops/answer.rs`, which does not compile where one of them is left out.
+//! The one table of calls. Routes, the OpenAPI document, the command line and the other interfaces are generated from
+//! it. The handlers are in `dispatch.rs` of the crate `ops`, which does not compile if one is missing.
 
 use serde::Serialize;
 
@@ -56,7 +56,7 @@ const ROOT: &[Code] = &[Code::ForbiddenRoot, Code::PermissionDenied];
 impl Name {
     /// Its row of the table.
     pub fn call(self) -> &'static Call {
-        // Names are counted in the order of the table.
+        // Discriminants of `Name` are in the order of the table.
         &CALLS[self as usize]
     }
 }
@@ -66,7 +66,7 @@ given_in_full! {
 }
 
 impl Fit for Reply {
-    /// A map is chosen for what its Markdown takes.
+    /// A map is already sized for its Markdown.
     fn counts_json(&self) -> bool {
         !matches!(self, Reply::Map(_))
     }
@@ -91,8 +91,8 @@ calls! {
         needs: Needs::Text,
         group: "read",
         summary: "Open a file",
-        description: "Its skeleton with bodies collapsed, its symbols with their lines and usages, what the \
-                      file uses and who uses it.",
+        description: "The skeleton of the file with collapsed bodies, its symbols with their lines and usages, what \
+                      the file uses, and which files use it.",
         answers: "The file.",
         refusals: &[FILE, ANSWER],
     }
@@ -105,9 +105,10 @@ calls! {
         needs: Needs::Index,
         group: "read",
         summary: "Describe a symbol, a package or a file",
-        description: "A symbol of the workspace: its source, docs, examples, usages and implementations. One of the standard library or a\n\
-                      dependency: docs and examples, and its usages here. A package: an overview. A file: its full text.",
-        answers: "What is known of it.",
+        description: "A symbol of the workspace: its source, docs, examples, usages and implementations. A symbol of \
+                      the standard library or of a dependency: its docs and examples, and its usages in the workspace. \
+                      A package: an overview. A file: its full text.",
+        answers: "The description.",
         refusals: &[FILE, SYMBOL, ANSWER],
     }
 
@@ -119,7 +120,8 @@ calls! {
         needs: Needs::Index,
         group: "read",
         summary: "Find symbols",
-        description: "By a part of their name in the whole workspace, or all those of one file as a tree.",
+        description: "Searches the whole workspace for symbols by a part of their name, or returns all symbols of one \
+                      file as a tree.",
         answers: "The symbols.",
         refusals: &[FILE, ANSWER],
     }
@@ -131,10 +133,10 @@ calls! {
         effect: Effect::Read,
         needs: Needs::Index,
         group: "read",
-        summary: "What stands at a position",
-        description: "The symbol referred to, its definition, its type, and what an editor would show when \
-                      one hovers over it.",
-        answers: "What stands there.",
+        summary: "Symbol at a position",
+        description: "The symbol that the position refers to, its definition, its type, and the text that an editor \
+                      shows on hover.",
+        answers: "The symbol at the position.",
         refusals: &[FILE, ANSWER],
     }
 
@@ -145,9 +147,9 @@ calls! {
         effect: Effect::Read,
         needs: Needs::Index,
         group: "read",
-        summary: "Who uses a symbol",
-        description: "Every place of the workspace that names it, with the line's text and the symbol it stands in. With `complete: true`\n\
-                      and an empty list there is none.",
+        summary: "Usages of a symbol",
+        description: "Every place of the workspace that names the symbol, with the text of its line and the enclosing \
+                      symbol. `complete: true` with an empty list means that there are no usages.",
         answers: "The usages.",
         refusals: &[FILE, SYMBOL, ANSWER],
     }
@@ -159,9 +161,9 @@ calls! {
         effect: Effect::Read,
         needs: Needs::Index,
         group: "read",
-        summary: "Who calls a symbol",
-        description: "The symbols whose code calls it, or takes it as a value that may be called, each with \
-                      its calls; tests last.",
+        summary: "Callers of a symbol",
+        description: "The symbols whose code calls it, or uses it as a value that can be called, each with its calls. \
+                      Tests come last.",
         answers: "The callers.",
         refusals: &[FILE, SYMBOL, ANSWER],
     }
@@ -173,9 +175,8 @@ calls! {
         effect: Effect::Read,
         needs: Needs::Index,
         group: "read",
-        summary: "What a symbol calls",
-        description: "The functions, methods and constructors that its text calls, in the order of their \
-                      first calls.",
+        summary: "Callees of a symbol",
+        description: "The functions, methods and constructors that its text calls, in the order of their first calls.",
         answers: "The callees.",
         refusals: &[FILE, SYMBOL, ANSWER],
     }
@@ -187,9 +188,9 @@ calls! {
         effect: Effect::Read,
         needs: Needs::Index,
         group: "read",
-        summary: "What implements a symbol",
-        description: "The implementations of a trait, an interface or one of its methods; of a type, the \
-                      implementations for it.",
+        summary: "Implementations of a symbol",
+        description: "The implementations of a trait, of an interface or of one of its methods. For a type, the \
+                      implementations for that type.",
         answers: "The implementations.",
         refusals: &[FILE, SYMBOL, ANSWER],
     }
@@ -201,9 +202,10 @@ calls! {
         effect: Effect::Read,
         needs: Needs::Index,
         group: "read",
-        summary: "What is wrong",
-        description: "The engines' diagnostics of one file or of the whole workspace, each with its source \
-                      and the symbol it is in. With `Accept: application/sarif+json` or `format=sarif` a log of SARIF 2.1.0.",
+        summary: "Diagnostics",
+        description: "The diagnostics of the engines for one file or for the whole workspace, each with its source and \
+                      its enclosing symbol. `Accept: application/sarif+json` or `format=sarif` returns a log of SARIF \
+                      2.1.0.",
         answers: "The diagnostics.",
         refusals: &[FILE, ANSWER],
     }
@@ -215,9 +217,10 @@ calls! {
         effect: Effect::Change,
         needs: Needs::Index,
         group: "diagnostics",
-        summary: "Keep the diagnostics of this moment",
-        description: "What `regressions` and `gate` compare with later. Kept with the journal, so also over restarts.",
-        answers: "What is kept.",
+        summary: "Keep the present diagnostics as baseline",
+        description: "`regressions` and `gate` compare with the baseline later. It is stored with the journal, so it \
+                      survives restarts.",
+        answers: "The baseline.",
         refusals: &[FILE, BASELINE, ANSWER],
     }
 
@@ -229,8 +232,9 @@ calls! {
         needs: Needs::Index,
         group: "diagnostics",
         summary: "What is new since the baseline",
-        description: "Errors and warnings that came and went. One that only moved did neither.",
-        answers: "What came and what went.",
+        description: "The errors and warnings that appeared or disappeared since the baseline. A diagnostic that only \
+                      moved is in neither list.",
+        answers: "The new and the fixed diagnostics.",
         refusals: &[FILE, ANSWER],
     }
 
@@ -241,10 +245,10 @@ calls! {
         effect: Effect::Read,
         needs: Needs::Index,
         group: "diagnostics",
-        summary: "May this pass?",
-        description: "Blocks where there are more errors or warnings than allowed. The query comes before `[gate]` in `semdex.toml`, that\n\
-                      before the user's configuration.",
-        answers: "Whether it passes, and why not.",
+        summary: "Check the diagnostics against thresholds",
+        description: "Blocks if there are more errors or warnings than allowed. The query takes precedence over \
+                      `[gate]` in `semdex.toml`, and that over the user's configuration.",
+        answers: "Whether the workspace passes, and why it does not.",
         refusals: &[ANSWER],
     }
 
@@ -255,8 +259,9 @@ calls! {
         effect: Effect::Read,
         needs: Needs::Text,
         group: "diagnostics",
-        summary: "How it went",
-        description: "The errors and warnings that hooks and questions have seen since the start, by file, with their history.",
+        summary: "Statistics of errors and warnings",
+        description: "The errors and warnings that hooks and queries have seen since the start, by file, with their \
+                      history.",
         answers: "The statistics.",
         refusals: &[ANSWER],
     }
@@ -268,9 +273,10 @@ calls! {
         effect: Effect::Read,
         needs: Needs::Index,
         group: "read",
-        summary: "The most important symbols",
-        description: "Files and the signatures in them, ranked by PageRank over who refers to what, and drawn towards `focus` and the\n\
-                      words of `query`: as many as `max_tokens` of Markdown take.",
+        summary: "Map of the most important symbols",
+        description: "Files and the signatures in them, ranked by PageRank over the references between files, and \
+                      biased towards `focus` and the words of `query`. The map has as many rows as fit into \
+                      `max_tokens` of Markdown.",
         answers: "The map.",
         refusals: &[FILE, SYMBOL, ANSWER],
     }
@@ -283,9 +289,9 @@ calls! {
         needs: Needs::Index,
         group: "read",
         summary: "What would a change break?",
-        description: "`remove`, `rename`, `signature` (one parameter more, or another type) or `visibility` (not seen from outside any\n\
-                      more), answered as a dry run of such an edit.",
-        answers: "What it would break.",
+        description: "The effect of `remove`, `rename`, `signature` (one more parameter, or another type) or \
+                      `visibility` (no longer visible outside) on a symbol, computed as a dry run of such an edit.",
+        answers: "What the change would break.",
         refusals: &[FILE, SYMBOL, ANSWER],
     }
 
@@ -297,9 +303,11 @@ calls! {
         needs: Needs::Index,
         group: "change",
         summary: "Edit",
-        description: "Replaces one place, found by its text or by its symbol, or several at once, all or none. Says where each landed and\n\
-                      what the change brings and breaks. No match and several are refused with what helps. A body of type\n\
-                      `text/x-search-replace` holds SEARCH/REPLACE blocks, each under its file's name, and takes its options from the query.",
+        description: "Replaces one place, found by its text or by its symbol, or several places in one change: all of \
+                      them or none. The reply lists where each edit landed, and which errors the change causes and \
+                      fixes. If no place matches, or several do, the edit is refused with the nearest text or the \
+                      candidates. A body of type `text/x-search-replace` holds SEARCH/REPLACE blocks, each under the \
+                      name of its file; its options are in the query.",
         answers: "What changed.",
         refusals: &[FILE, SYMBOL, MATCH, CHANGE, ANSWER],
     }
@@ -312,8 +320,8 @@ calls! {
         needs: Needs::Index,
         group: "change",
         summary: "Write a file",
-        description: "Appends to it, replaces it or makes it, and says what the text brings, names wrongly \
-                      and breaks.",
+        description: "Appends to a file, replaces it or creates it. The reply lists the errors that the text causes, \
+                      the unresolved names in it, and what it breaks elsewhere.",
         answers: "What changed.",
         refusals: &[FILE, CHANGE, ANSWER],
     }
@@ -325,10 +333,11 @@ calls! {
         effect: Effect::Change,
         needs: Needs::Index,
         group: "change",
-        summary: "Take back a change",
-        description: "All its files are again what they were, if each still is what the change left; else nothing is changed, and `diff`\n\
-                      says what others made of them since. An undo is a change like any other, and can be undone. With `commit` it takes\n\
-                      back what a commit did, as one change, and commits that.",
+        summary: "Undo a change",
+        description: "Restores all files of the change, if each still has the content that the change left. Otherwise \
+                      nothing is changed, and `diff` shows the later changes of others. An undo is itself a change \
+                      that can be undone. With `commit`, the effect of a commit is reverted as one change, and the \
+                      result is committed.",
         answers: "What changed.",
         refusals: &[FILE, UNDO, REPOSITORY, COMMIT, ANSWER],
     }
@@ -340,8 +349,9 @@ calls! {
         effect: Effect::Read,
         needs: Needs::Text,
         group: "git",
-        summary: "What is not committed",
-        description: "The branch, the last commit, and each file that is not as that has it. Nothing is written, not even the index.",
+        summary: "Uncommitted files",
+        description: "The branch, the last commit, and each file that differs from it. Nothing is written, not even \
+                      the index.",
         answers: "The state of the repository.",
         refusals: &[REPOSITORY, ANSWER],
     }
@@ -354,8 +364,9 @@ calls! {
         needs: Needs::Text,
         group: "git",
         summary: "Commit files",
-        description: "The files of changes, and other files, whole and as they stand: nothing else goes into the commit, and the index and\n\
-                      all other files stay as they are. Without a message one is made from what changed.",
+        description: "Commits the files of changes, and other files, each with its whole present content. Nothing else \
+                      becomes part of the commit; the index and all other files stay as they are. Without a message, \
+                      one is generated from the changes.",
         answers: "The commit.",
         refusals: &[FILE, REPOSITORY, COMMIT, ANSWER],
     }
@@ -367,9 +378,9 @@ calls! {
         effect: Effect::Read,
         needs: Needs::Text,
         group: "change",
-        summary: "What was changed",
-        description: "The changes that semdex made in this workspace, whichever process and client, kept for 30 days or 1 GiB unless configured\n\
-                      otherwise. What others changed is not in it.",
+        summary: "List changes",
+        description: "The changes that semdex made in this workspace, in any process and for any client. They are kept \
+                      for 30 days or 1 GiB unless configured otherwise. Changes by others are not listed.",
         answers: "The changes.",
         refusals: &[FILE, ANSWER],
     }
@@ -381,8 +392,8 @@ calls! {
         effect: Effect::Change,
         needs: Needs::Index,
         group: "change",
-        summary: "Rename",
-        description: "Renames a symbol by its engine: every file in one change, or a reason why not.",
+        summary: "Rename a symbol",
+        description: "Renames a symbol with its engine: in every file as one change, or not at all, with the reason.",
         answers: "What changed.",
         refusals: &[FILE, SYMBOL, CHANGE, RENAME, ANSWER],
     }
@@ -394,10 +405,11 @@ calls! {
         effect: Effect::Read,
         needs: Needs::Text,
         group: "read",
-        summary: "Check, lint or test what is on the disk",
-        description: "Runs the tools of all languages of the workspace, which must be trusted, and tells what they say. They build in a directory\n\
-                      of semdex's own and write nothing in the workspace. The run ends where its client leaves.",
-        answers: "What the tools say.",
+        summary: "Check, lint or test the files on disk",
+        description: "Runs the tools of all languages of the workspace and returns their findings. The workspace must \
+                      be trusted. The tools build in a directory of semdex's own and write nothing in the workspace. \
+                      The run ends when its client disconnects.",
+        answers: "The findings of the tools.",
         refusals: &[VERIFY, ANSWER],
     }
 
@@ -408,8 +420,9 @@ calls! {
         effect: Effect::Read,
         needs: Needs::Text,
         group: "change",
-        summary: "Which overlays there are",
-        description: "In the order of their files' names. `max_tokens`, `cursor` and `limit` change nothing: the list is given whole.",
+        summary: "List overlays",
+        description: "The overlays in the order of their file names. `max_tokens`, `cursor` and `limit` have no \
+                      effect: the list is always complete.",
         answers: "The overlays.",
         refusals: &[FILE, ANSWER],
     }
@@ -422,9 +435,10 @@ calls! {
         needs: Needs::Text,
         group: "change",
         summary: "Put an overlay",
-        description: "Content that is not on the disk, as an editor's buffer, seen by every answer until it is taken away or its time is\n\
-                      over. The disk stays as it is. Edits of the file are refused meanwhile, or go to the overlay, as its owner says. `max_tokens`,\n\
-                      `cursor` and `limit` change nothing.",
+        description: "Content of a file that is not on disk, for example an editor's buffer. Every answer uses it \
+                      until it is removed or expires. The file on disk stays as it is. While the overlay exists, edits \
+                      of the file are refused or go to the overlay, as `edits` says. `max_tokens`, `cursor` and \
+                      `limit` have no effect.",
         answers: "The overlay.",
         refusals: &[FILE, OVERLAY],
     }
@@ -436,8 +450,8 @@ calls! {
         effect: Effect::Change,
         needs: Needs::Text,
         group: "change",
-        summary: "Take an overlay away",
-        description: "What the disk has is seen again. `max_tokens`, `cursor` and `limit` change nothing.",
+        summary: "Remove an overlay",
+        description: "Answers use the content on disk again. `max_tokens`, `cursor` and `limit` have no effect.",
         answers: "The overlay as it was.",
         refusals: &[FILE, OVERLAY],
     }
@@ -449,11 +463,12 @@ calls! {
         effect: Effect::Begin,
         needs: Needs::Text,
         group: "runs",
-        summary: "Have a model do a task",
-        description: "Sends the task with what matters of the workspace to a model in Amazon Bedrock, applies the edits of its reply\n\
-                      as one change, verifies them, and lets it try again with what went wrong. The tree ends verified, or as it\n\
-                      was. Answers at once; `GET /v1/runs/{run}` and the events `run` tell how far it is. `verify` wants trust.",
-        answers: "The run has begun.",
+        summary: "Start a run of a model",
+        description: "Sends the task and the relevant parts of the workspace to a model in Amazon Bedrock, applies the \
+                      edits of its reply as one change, verifies them, and lets the model try again with the errors. \
+                      The files end verified, or as they were. The reply comes immediately; `GET /v1/runs/{run}` and \
+                      the events `run` report the progress. `verify` requires a trusted workspace.",
+        answers: "The run has started.",
         refusals: &[FILE, RUN, ANSWER],
     }
 
@@ -464,9 +479,9 @@ calls! {
         effect: Effect::Read,
         needs: Needs::Text,
         group: "runs",
-        summary: "How far a run is",
-        description: "Each attempt with its edits, the errors that they bring and their verification; the files that are changed, what is\n\
-                      still wrong, and the tokens. The last 100 runs of this process are known.",
+        summary: "State of a run",
+        description: "Each attempt with its edits, the errors that they cause and their verification; the changed \
+                      files, the remaining errors, and the tokens. The last 100 runs of this process are kept.",
         answers: "The run.",
         refusals: &[KNOWN_RUN, ANSWER],
     }
@@ -478,9 +493,9 @@ calls! {
         effect: Effect::Change,
         needs: Needs::Text,
         group: "runs",
-        summary: "End a run",
-        description: "What it does is given up, and its files are again what they were unless it was started with `keep`. Waits for that,\n\
-                      a few seconds at most. A run that has ended stays as it is.",
+        summary: "Cancel a run",
+        description: "Stops the run and restores its files, unless it was started with `keep`. The call waits until \
+                      that is done, a few seconds at most. A run that has ended is not changed.",
         answers: "The run.",
         refusals: &[KNOWN_RUN, ANSWER],
     }
@@ -492,8 +507,8 @@ calls! {
         effect: Effect::Read,
         needs: Needs::Process,
         group: "workspaces",
-        summary: "Which workspaces are open",
-        description: "Each with its state, as `/v1/status` tells it.",
+        summary: "List the open workspaces",
+        description: "Each workspace with its state, as in `/v1/status`.",
         answers: "The workspaces.",
         refusals: &[],
     }
@@ -506,9 +521,10 @@ calls! {
         needs: Needs::Process,
         group: "workspaces",
         summary: "Open a workspace",
-        description: "In or below a root that was named at the start or in the configuration. Answers at \
-                      once; loading goes on in the background, and `/v1/status` tells how far it is.",
-        answers: "The workspace, open now or before.",
+        description: "The directory must be in or below a root that was given at the start or in the configuration. \
+                      The reply comes immediately; loading continues in the background, and `/v1/status` reports the \
+                      progress.",
+        answers: "The workspace, opened now or earlier.",
         refusals: &[ROOT],
     }
 
@@ -520,8 +536,8 @@ calls! {
         needs: Needs::Process,
         group: "workspaces",
         summary: "Close a workspace",
-        description: "Ends its engines and frees its memory. Nothing on disk changes.",
-        answers: "The workspace, as it was.",
+        description: "Stops its engines and frees its memory. Nothing on disk changes.",
+        answers: "The workspace as it was.",
         refusals: &[],
     }
 
@@ -532,9 +548,8 @@ calls! {
         effect: Effect::Read,
         needs: Needs::Process,
         group: "process",
-        summary: "How it goes",
-        description: "The process and each workspace: state, progress, revision, memory, engines, versions, \
-                      trust.",
+        summary: "Status",
+        description: "The process and each workspace: state, progress, revision, memory, engines, versions, trust.",
         answers: "The status.",
         refusals: &[],
     }
@@ -546,9 +561,9 @@ calls! {
         effect: Effect::Read,
         needs: Needs::Nothing,
         group: "process",
-        summary: "Whether the process lives",
-        description: "Wants no token and looks at no workspace.",
-        answers: "It does.",
+        summary: "Health of the process",
+        description: "Requires no token and uses no workspace.",
+        answers: "The process is alive.",
         refusals: &[],
     }
 }

@@ -1,7 +1,6 @@
-//! What the rows of the table of calls become: requests, replies and what is common to all of them. The rows are in
-//! `calls.rs`.
+//! The macro that turns the rows of the table of calls (`call_table.rs`) into the enums of requests, replies and names.
 
-/// Replies that are given in full, whatever their budget.
+/// Replies that are never shortened.
 macro_rules! given_in_full {
     ($($reply:ident),* $(,)?) => { $(
         impl Answer for $reply {
@@ -35,7 +34,7 @@ macro_rules! calls {
             },
         }),*];
 
-        /// A call by its name.
+        /// The names of the calls.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub enum Name {
             $(#[doc = concat!("The call whose request is [`", stringify!($request), "`].")] $variant),*
@@ -48,7 +47,7 @@ macro_rules! calls {
         }
 
         impl Request {
-            /// The call that it is for.
+            /// The call that the request is for.
             pub fn name(&self) -> Name {
                 match self { $(Request::$variant(_) => Name::$variant),* }
             }
@@ -58,13 +57,13 @@ macro_rules! calls {
                 match self { $(Request::$variant(it) => it.common()),* }
             }
 
-            /// Sets what the call's path names.
+            /// Sets the field that is in the path.
             pub fn name_in_path(&mut self, named: String) {
                 match self { $(Request::$variant(it) => it.name_in_path(named)),* }
             }
         }
 
-        /// What a call answers with.
+        /// The reply of a call.
         #[derive(Debug, Clone, Serialize)]
         #[serde(untagged)]
         pub enum Reply {
@@ -72,13 +71,13 @@ macro_rules! calls {
         }
 
         impl Reply {
-            /// What it says of itself, where it does.
+            /// Its metadata. None for a reply without them.
             pub fn meta(&mut self) -> Option<&mut Meta> {
                 match self { $(Reply::$variant(it) => it.meta()),* }
             }
 
-            /// Shortens it to about what the budget allows. Answers with what was left out, in words; nothing where it
-            /// cannot be shortened.
+            /// Shortens it to about the budget. Returns descriptions of what was left out, or None if it cannot be
+            /// shortened.
             pub(crate) fn fit(&mut self, budget: Budget) -> Option<Vec<String>> {
                 match self { $(Reply::$variant(it) => Answer::fit(it, budget)),* }
             }

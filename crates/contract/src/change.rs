@@ -1,4 +1,4 @@
-//! What every change answers with: where it landed, what it brought and what it breaks.
+//! The reply of every change: where the edits landed, which diagnostics appeared, and what the change breaks.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -17,35 +17,35 @@ pub(super) const IMPACT_PARTS: usize = 5;
 /// The parts of a change: edits, validation, new diagnostics, lines of the diffs, fixed diagnostics; then the impact's.
 const CHANGE_PARTS: usize = 5 + IMPACT_PARTS;
 
-/// What a change did, or would do.
+/// The result of a change or of a dry run.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[schema(examples(examples::change))]
 pub struct ChangeReport {
-    /// The token that takes the change back; null in a dry run and where nothing changed.
+    /// The token for `undo`. Null in a dry run and if nothing changed.
     #[schema(required)]
     pub change: Option<String>,
-    /// Whether the files on disk hold it now.
+    /// Whether the change was written to disk.
     pub applied: bool,
-    /// Each file that it changes.
+    /// The changed files.
     pub files: Vec<ChangedFile>,
-    /// For each edit, in the order asked, where it landed.
+    /// Where each edit landed, in the order of the request.
     pub edits: Vec<Landed>,
-    /// What is wrong with the names in the written text.
+    /// Errors in the written text itself: syntax, unresolved names, unused imports.
     pub validation: Vec<Finding>,
-    /// Beside `impact.broken`: what the change brings and takes away.
+    /// The diagnostics that appear or disappear with the change, except those in `impact.broken`.
     pub diagnostics: DiagnosticsDelta,
-    /// What it does to the code around it.
+    /// The effect of the change on other code.
     pub impact: Impact,
-    /// The commit that holds it, where a commit was undone.
+    /// The new commit, if a commit was undone.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, examples("9d0f1c7be2a44b0f7c3d1e5a6b8c9d0e1f2a3b4c"))]
     pub commit: Option<String>,
-    /// Where the reply was cut: with it, the same call brings the rest and changes nothing.
+    /// The cursor for the rest of a shortened reply. The same call with it returns the rest and changes nothing.
     #[schema(required)]
     pub next_cursor: Option<String>,
-    /// The revision after it; of a dry run the one that it was tried at.
+    /// The revision after the change; for a dry run, the revision that it was computed for.
     pub meta: Meta,
-    /// Where the reply was cut.
+    /// The ranges of the lists that are in the page.
     #[serde(skip)]
     pub pages: Pages<CHANGE_PARTS>,
 }
@@ -136,33 +136,33 @@ impl Answer for ChangeReport {
 pub struct ChangedFile {
     /// Relative to the workspace root.
     pub file: String,
-    /// BLAKE3 of the bytes, in hex; null where the file is gone.
+    /// BLAKE3 of the new bytes, in hex. Null if the file was deleted.
     #[schema(required)]
     pub hash: Option<String>,
-    /// Null where there was no file.
+    /// BLAKE3 of the old bytes, in hex. Null if the file is new.
     #[schema(required)]
     pub old_hash: Option<String>,
-    /// There was no file before.
+    /// Whether the file is new.
     pub created: bool,
-    /// Unified.
+    /// The unified diff.
     pub diff: String,
-    /// What else there is to know: that the file had other names, which keep the old content.
+    /// Additional information, for example that other links to the file keep the old content.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub note: Option<String>,
-    /// True where the content is an overlay's; the disk has what it had, and there is nothing to undo.
+    /// True if the change is in an overlay. The file on disk is unchanged, and there is nothing to undo.
     #[serde(skip_serializing_if = "is_false")]
     pub overlay: bool,
 }
 
-/// Where one edit landed; the place speaks of the text after the change.
+/// Where one edit landed. The place refers to the text after the change.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct Landed {
     /// How the place was found.
     pub strategy: Strategy,
-    /// 100 is the very text that was searched.
+    /// The similarity in percent. 100 is an exact match.
     pub score: f64,
-    /// Where the replacement stands now.
+    /// The place of the replacement.
     #[serde(flatten)]
     pub place: Place,
 }
@@ -173,45 +173,45 @@ impl From<semdex_model::Landed> for Landed {
     }
 }
 
-/// Something in the written text that names what does not exist, or does nothing.
+/// An error in the written text: a syntax error, an unresolved name, or an unused import.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct Finding {
-    /// What is wrong.
+    /// The kind of error.
     pub kind: FindingKind,
     /// Relative to the workspace root.
     pub file: String,
-    /// In the text after the change, from 1.
+    /// Line in the text after the change, from 1.
     pub line: usize,
-    /// The name that it is about.
+    /// The name that the finding is about.
     #[schema(examples("auth.SignIn"))]
     pub text: String,
-    /// What is wrong with it, in words.
+    /// The error message.
     pub detail: String,
-    /// The nearest that there is.
+    /// The most similar existing names.
     pub suggestions: Vec<String>,
 }
 
-/// The diagnostics that a change brings and takes away.
+/// The diagnostics that appear or disappear with a change.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct DiagnosticsDelta {
-    /// Those that were not there before the change.
+    /// Diagnostics that did not exist before the change.
     pub new: Vec<Diagnostic>,
-    /// Those that are gone after it, with their places in the text before.
+    /// Diagnostics that no longer exist, with their places in the text before the change.
     pub fixed: Vec<Diagnostic>,
 }
 
-/// What a change reaches.
+/// The effect of a change on other code.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct Impact {
-    /// The symbols whose signature, visibility or existence changed.
+    /// The symbols that were added, removed or renamed, or whose signature or visibility changed.
     pub changed: Vec<Changed>,
-    /// The places that no longer compile.
+    /// Places that no longer compile.
     pub broken: Vec<Broken>,
-    /// The places that still compile but depend on what changed.
+    /// Places that still compile but depend on what changed.
     pub affected: Vec<Affected>,
-    /// The tests that reach what changed, the nearest first.
+    /// The tests that reach what changed, the closest first.
     pub tests: Vec<Reaching>,
-    /// What nobody looked at.
+    /// What the engines did not check.
     pub unchecked: Vec<Unchecked>,
 }
 
@@ -250,7 +250,7 @@ impl Impact {
         self.unchecked.truncate(unchecked);
     }
 
-    /// What each broken place takes, with its part of the places that are only affected.
+    /// The cost of each broken place, together with one affected place and one test.
     pub(super) fn broken_costs(&self, form: Form) -> Vec<usize> {
         let [_, broken, affected, tests, _] = self.costs(form);
         let longest = broken.len().max(affected.len()).max(tests.len());
@@ -260,7 +260,7 @@ impl Impact {
 
     pub(super) fn costs(&self, form: Form) -> [Vec<usize>; IMPACT_PARTS] {
         let text = |it: &Option<String>| it.as_deref().map_or(0, text_cost);
-        // In Markdown a place is a number on the line of its file.
+        // In Markdown a place is a line number after the name of its file.
         let place = |it: &Affected| match form {
             Form::Markdown => 7,
             Form::Json => it.place.file.len() + text_cost(&it.text) + text(&it.symbol) + text(&it.cause) + 180,
@@ -293,13 +293,13 @@ pub(super) fn named_parts(parts: [Part; IMPACT_PARTS]) -> [(&'static str, Part);
     ]
 }
 
-/// A test that reaches what changed, by the place in it that leads there.
+/// A test that reaches what changed, and the place in the test that does.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct Reaching {
-    /// The place within the test.
+    /// The place in the test.
     #[serde(flatten)]
     pub at: Affected,
-    /// The steps from the test to what changed: 1 where it names that itself. Absent where they were not counted.
+    /// The number of steps from the test to what changed. 1 if the test names it directly. Absent if unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, examples(1))]
     pub distance: Option<u32>,
@@ -314,15 +314,15 @@ impl From<semdex_model::Reaching> for Reaching {
 /// A symbol that changed, and how.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct Changed {
-    /// Its path; of a renamed one the path before.
+    /// Its path. For a renamed symbol, the old path.
     pub symbol: String,
-    /// What differs.
+    /// What changed.
     pub kind: ChangeKind,
-    /// Its signature. Absent where it did not exist.
+    /// The old signature. Absent if the symbol is new.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, examples("fn f(a: u8)"))]
     pub before: Option<String>,
-    /// Its signature. Absent where it is gone.
+    /// The new signature. Absent if the symbol was removed.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, examples("fn f()"))]
     pub after: Option<String>,
@@ -338,12 +338,12 @@ impl From<semdex_model::Changed> for Changed {
 /// A place that depends on what changed.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct Affected {
-    /// The name, or what fails.
+    /// The name, or the code that fails.
     #[serde(flatten)]
     pub place: Place,
-    /// The whole line.
+    /// The text of the whole line.
     pub text: String,
-    /// The path of the symbol in whose text it stands.
+    /// The path of the enclosing symbol.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub symbol: Option<String>,
@@ -351,7 +351,7 @@ pub struct Affected {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub cause: Option<String>,
-    /// It stands in test code.
+    /// Whether it is in test code.
     pub test: bool,
 }
 
@@ -365,18 +365,18 @@ impl From<semdex_model::Affected> for Affected {
 /// A place that no longer compiles.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct Broken {
-    /// Where, and by which changed symbol.
+    /// The place, and the changed symbol that causes the error.
     #[serde(flatten)]
     pub at: Affected,
-    /// The compiler's code for the error. Absent where the engine gives none.
+    /// The error code of the compiler. Absent if the engine gives none.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, examples("E0061"))]
     pub code: Option<String>,
-    /// What is wrong there now.
+    /// Why it no longer compiles.
     #[schema(examples("`f` takes 0 arguments now, 1 given"))]
     pub reason: String,
-    /// True where it fails only through another place of the list: a name by an import or a glob that is broken
-    /// itself. It has to be edited too.
+    /// True if it fails only because of another place in the list, for example a name from an import that is itself
+    /// broken. It must be edited too.
     #[serde(skip_serializing_if = "is_false")]
     pub follows: bool,
 }
@@ -389,7 +389,7 @@ impl From<semdex_model::Broken> for Broken {
 }
 
 impl Diagnostic {
-    /// A place that a change breaks, as what an engine would say of it.
+    /// A place that a change breaks, as a diagnostic.
     pub fn of_broken(broken: &Broken, source: &str) -> Diagnostic {
         Diagnostic {
             place: broken.at.place.clone(),
@@ -404,13 +404,13 @@ impl Diagnostic {
     }
 }
 
-/// Something that could be broken and that nobody looked at.
+/// Something that may be broken and that the engines did not check.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct Unchecked {
-    /// One of `missing`, or an engine's own.
+    /// One of the codes of `missing`, or a code of an engine.
     #[schema(examples("borrow_checker"))]
     pub code: String,
-    /// What was not looked at, and why.
+    /// What was not checked, and why.
     pub detail: String,
 }
 
@@ -420,17 +420,17 @@ impl From<semdex_model::Unchecked> for Unchecked {
     }
 }
 
-/// The text in a file that is most like what was searched.
+/// The most similar text in a file to the one that was searched for.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct Nearest {
-    /// Where it stands.
+    /// Its place.
     #[serde(flatten)]
     pub place: Place,
-    /// Its similarity to what was searched, in percent.
+    /// Its similarity to the searched text, in percent.
     pub score: f64,
-    /// As it is in the file.
+    /// The text in the file.
     pub text: String,
-    /// Unified, from what was asked to what is there.
+    /// The unified diff from the searched text to the text in the file.
     pub diff: String,
 }
 
@@ -441,15 +441,15 @@ impl From<semdex_model::Nearest> for Nearest {
     }
 }
 
-/// One of several places that an edit fits.
+/// One of several places that match an edit.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct Candidate {
-    /// Where it stands.
+    /// Its place.
     #[serde(flatten)]
     pub place: Place,
-    /// Its similarity to what was searched, in percent.
+    /// Its similarity to the searched text, in percent.
     pub score: f64,
-    /// As it is in the file.
+    /// The text in the file.
     pub text: String,
 }
 
@@ -460,12 +460,12 @@ impl From<semdex_model::Candidate> for Candidate {
     }
 }
 
-/// A file that has nothing to show counts as a line: that it changed is told too.
+/// A file with an empty diff counts as one line, because the reply still lists it.
 fn lines_of(file: &ChangedFile) -> usize {
     file.diff.split_inclusive('\n').count().max(1)
 }
 
-/// The first line of a file takes what is said of the file.
+/// The cost of the first line of a file includes the other fields of the file.
 fn line_costs(file: &ChangedFile, form: Form) -> Vec<usize> {
     let head = 2 * file.file.len() + file.note.as_deref().map_or(0, text_cost) + form.or(100, 260);
     let mut costs: Vec<usize> = file.diff.split_inclusive('\n').map(text_cost).collect();
@@ -476,7 +476,7 @@ fn line_costs(file: &ChangedFile, form: Form) -> Vec<usize> {
     costs
 }
 
-/// The files that a stretch of the lines of all diffs is of, each with its own part of it.
+/// The files in a range of the lines of all diffs, each with its part of the range.
 fn stretch(files: &[ChangedFile], from: usize, count: usize) -> Vec<ChangedFile> {
     let (mut skip, mut left) = (from, count);
     let mut given = Vec::new();
@@ -497,8 +497,8 @@ fn stretch(files: &[ChangedFile], from: usize, count: usize) -> Vec<ChangedFile>
     given
 }
 
-/// Rounded down, so that a score never reads as if it had reached a threshold that it missed. The small addition is
-/// for scores like 97.3, which in binary lie a little below themselves.
+/// Rounds down, so that a score below a threshold never appears to reach it. The small addition is for scores like
+/// 97.3, whose binary value is slightly too small.
 fn hundredths(score: f64) -> f64 {
     (score * 100.0 + 1e-6).floor() / 100.0
 }

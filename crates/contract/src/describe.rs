@@ -1,4 +1,4 @@
-//! `describe`: all that is known of a symbol, a package or a file.
+//! `describe`: everything about a symbol, a package or a file.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -12,8 +12,8 @@ use super::shared_types::{Meta, Origin, Symbol, is_false};
 use super::symbols::SymbolTree;
 
 request! { body
-    /// What to describe: a symbol by its path, or by a shorter name within a package or a file; without a symbol the
-    /// package or the file itself.
+    /// What to describe: a symbol by its path, or by a shorter name in a package or file. Without `symbol`, the package
+    /// or the file itself.
     #[schema(examples(
         json!({"package": "grep_searcher", "symbol": "Searcher"}),
         json!({"symbol": "grep_searcher::Searcher::new"}),
@@ -21,7 +21,8 @@ request! { body
         json!({"file": "build.rs"})
     ))]
     pub struct DescribeRequest {
-        /// Its path; a shorter one is taken where it is unique. Default: none, with `package` or `file`.
+        /// The path of the symbol. A shorter path is accepted if it is unique. Default: none; then `package` or `file`
+        /// is required.
         pub symbol: Option<String>,
         /// Rust: a crate or a module. Go: an import path.
         pub package: Option<String>,
@@ -30,7 +31,7 @@ request! { body
     }
 }
 
-/// Told apart by `kind`.
+/// The description of a symbol, a package or a file; `kind` says which.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(untagged)]
 #[schema(discriminator(property_name = "kind", mapping(
@@ -39,16 +40,16 @@ request! { body
     ("file" = "#/components/schemas/DescribedFile")
 )))]
 pub enum Described {
-    /// A symbol was asked for, perhaps within a package or a file.
+    /// The request has `symbol`.
     Symbol(Box<DescribedSymbol>),
-    /// Only a package was asked for.
+    /// The request has only `package`.
     Package(DescribedPackage),
-    /// Only a file was asked for.
+    /// The request has only `file`.
     File(DescribedFile),
 }
 
 impl Described {
-    /// What the reply says of itself.
+    /// The metadata of the reply.
     pub(crate) fn meta_of(&self) -> &Meta {
         match self {
             Described::Symbol(it) => &it.meta,
@@ -100,7 +101,7 @@ pub(crate) enum OfFile {
     File,
 }
 
-/// All that is known of one symbol.
+/// The description of a symbol.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[schema(examples(examples::described))]
 pub struct DescribedSymbol {
@@ -109,27 +110,27 @@ pub struct DescribedSymbol {
     pub kind: OfSymbol,
     /// The definition, with its members.
     pub symbol: Symbol,
-    /// In full, docs and attributes included. Absent where there is no source to read.
+    /// The full source, with docs and attributes. Absent if no source is available.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub source: Option<String>,
-    /// Its documentation as Markdown. Absent where it has none.
+    /// Its documentation as Markdown. Absent if it has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub docs: Option<String>,
     /// Code that shows how it is used, the most useful first.
     #[schema(value_type = Vec<Example>)]
     pub examples: Listing<Example>,
-    /// The first of the places that name it.
+    /// The first usages of the symbol.
     pub usages: UsageList,
-    /// The types of a trait or interface; of a type the traits and interfaces.
+    /// For a trait or interface, the types that implement it; for a type, the traits and interfaces that it implements.
     #[schema(value_type = Vec<Symbol>)]
     pub implementations: Listing<Symbol>,
-    /// Of a member: what it stands in.
+    /// The enclosing item of a member.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub container: Option<Container>,
-    /// Of something external: the version of its package.
+    /// The version of the package of an external symbol.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub version: Option<String>,
@@ -141,13 +142,13 @@ pub struct DescribedSymbol {
     /// The line of the file that the given source begins with.
     #[serde(skip)]
     pub first_line: usize,
-    /// The lines that are given of the source, or of the docs where there is no source to read.
+    /// The lines of the source in the page, or of the docs if no source is available.
     #[serde(skip)]
     pub text_part: Part,
 }
 
 impl DescribedSymbol {
-    /// From a line of its text on, with the cursor that continues it.
+    /// The page that starts at a line of the text, with the cursor that continues it.
     pub fn after(mut self, line: usize) -> DescribedSymbol {
         let text = self.source.as_deref().or(self.docs.as_deref()).unwrap_or_default();
         self.text_part = Part::after(line, text.split_inclusive('\n').count());
@@ -156,7 +157,7 @@ impl DescribedSymbol {
             match (&mut self.source, &mut self.docs) {
                 (Some(source), docs) => {
                     *source = self.text_part.lines(source);
-                    // Once, with the beginning of the source that holds them.
+                    // The first page of the source contains them.
                     *docs = None;
                 }
                 (None, Some(docs)) => *docs = self.text_part.lines(docs),
@@ -198,16 +199,16 @@ impl DescribedSymbol {
     }
 }
 
-/// The block, trait, type or variant that a member stands in, by its header.
+/// The enclosing block, trait, type or variant of a member.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct Container {
-    /// Names it in requests.
+    /// Its path for requests.
     pub path: String,
     /// The first line of its declaration, without the body.
     pub signature: String,
     /// Relative to the workspace root, or absolute outside of it.
     pub file: String,
-    /// Where it begins, from 1.
+    /// Its first line, from 1.
     pub line: usize,
 }
 
@@ -221,15 +222,15 @@ impl From<semdex_model::Symbol> for Container {
 /// A piece of code that shows how the symbol is used.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct Example {
-    /// The kind of code that it is taken from.
+    /// The kind of code that the example comes from.
     pub origin: ExampleOrigin,
     /// Relative to the workspace root, or absolute outside of it.
     pub file: String,
     /// Its first line in that file, from 1.
     pub line: usize,
-    /// What names it: a test, an example, the heading above it.
+    /// Its title: the name of the test or example, or the heading above it.
     pub title: String,
-    /// Without the indentation that its lines share.
+    /// The code without common indentation.
     pub code: String,
 }
 
@@ -240,13 +241,13 @@ impl From<semdex_model::Example> for Example {
     }
 }
 
-/// A package at a glance.
+/// The description of a package.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[schema(examples(examples::described_package))]
 pub struct DescribedPackage {
     #[schema(inline)]
     pub(crate) kind: OfPackage,
-    /// What the package is called, where it lies and what it offers.
+    /// The name, location and contents of the package.
     pub package: Package,
     /// Continues the docs, the files and the symbols.
     #[schema(required)]
@@ -259,37 +260,37 @@ pub struct DescribedPackage {
     files_part: Part,
 }
 
-/// What a package holds.
+/// A package and its contents.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct Package {
-    /// As requests and imports name it.
+    /// Its name in requests and imports.
     #[schema(examples("std::collections"))]
     pub name: String,
-    /// Absent where its manifest gives none.
+    /// Absent if its manifest gives none.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub version: Option<String>,
-    /// Documentation of the package as Markdown. Absent where it has none.
+    /// Documentation of the package as Markdown. Absent if it has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub docs: Option<String>,
-    /// Its directory, relative to the workspace where it lies inside.
+    /// Its directory. Relative to the workspace root if it is inside.
     pub root: String,
-    /// What it is built from, in the order of the names.
+    /// Its source files, in the order of their names.
     pub files: Vec<String>,
-    /// What it offers, without members.
+    /// Its public symbols without members.
     #[schema(value_type = Vec<Symbol>)]
     pub symbols: SymbolTree,
-    /// Outside of the workspace.
+    /// Whether it is outside the workspace.
     pub external: bool,
-    /// Of one outside of the workspace's root.
+    /// The origin of a package outside the workspace root.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub origin: Option<Origin>,
 }
 
 impl DescribedPackage {
-    /// From a line of its docs, a file and a symbol on.
+    /// The page that starts at a line of the docs, a file and a symbol.
     pub fn after(from: [usize; 3], package: semdex_model::Package, meta: Meta) -> DescribedPackage {
         let semdex_model::Package { name, version, docs, root, mut files, symbols, external, origin } = package;
         let docs_part = Part::after(from[0], docs.as_deref().unwrap_or_default().split_inclusive('\n').count());
@@ -329,7 +330,7 @@ impl DescribedPackage {
     }
 }
 
-/// A whole file.
+/// The description of a file.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[schema(examples(examples::described_file))]
 pub struct DescribedFile {
@@ -344,31 +345,31 @@ pub struct DescribedFile {
     pub meta: Meta,
 }
 
-/// A file in full.
+/// The text of a file.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct FileText {
     /// Relative to the workspace root, with `/`.
     pub file: String,
-    /// Absent for a file of a language that nobody analyses.
+    /// Absent if no engine analyses the language of the file.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub language: Option<Language>,
-    /// As it is, or the part of it that the budget allows.
+    /// The content, or the part of it that fits the budget.
     pub content: String,
     /// BLAKE3 of the bytes, in hex.
     pub hash: String,
-    /// True where it is the content of an overlay; the disk has another.
+    /// True if this is the content of an overlay. The content on disk is different.
     #[serde(skip_serializing_if = "is_false")]
     pub overlay: bool,
     /// How many lines the whole file has.
     pub lines: usize,
-    /// The lines that are given.
+    /// The lines in the page.
     #[serde(skip)]
     pub part: Part,
 }
 
 impl DescribedFile {
-    /// With the cursor that continues it.
+    /// A reply with the cursor that continues it.
     pub fn new(file: FileText, meta: Meta) -> DescribedFile {
         DescribedFile { kind: OfFile::File, next_cursor: next_cursor(&[file.part]), file, meta }
     }

@@ -1,4 +1,4 @@
-//! `diagnostics`: what the engines have to say against a file or the whole workspace.
+//! `diagnostics`: the diagnostics of the engines for a file or for the whole workspace.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -12,31 +12,31 @@ use super::shared_types::{Meta, Place};
 use semdex_model::{Code, Error, Result};
 
 request! { query
-    /// Of what, and how grave.
+    /// Which diagnostics to return.
     pub struct DiagnosticsQuery {
-        /// Absent: the whole workspace.
+        /// The file. Default: the whole workspace.
         #[param(nullable = false)]
         pub file: Option<String>,
-        /// Only these severities, with commas between them: `error`, `warning`, `info`, `hint`. Absent: errors and warnings.
+        /// The severities, separated by commas: `error`, `warning`, `info`, `hint`. Default: errors and warnings.
         #[param(nullable = false, example = "error,warning")]
         pub severity: Option<String>,
-        /// Only those of these sources, with commas between them, as `source` of the items names them. Default: of all.
+        /// The sources, separated by commas, as in the field `source` of the items. Default: all.
         #[param(nullable = false, example = "rustc")]
         pub source: Option<String>,
-        /// How many to tell at most, the gravest first. Default: 1000, in SARIF all.
+        /// The largest number of diagnostics, the most severe first. Default: 1000; in SARIF, all.
         #[param(nullable = false)]
         pub max: Option<usize>,
-        /// Tell the fixes that are offered against each of the items, which `POST /v1/edit` applies by their `id`; of the
-        /// first 100 items. Each diagnostic may be a question of its own to its engine. Default: false.
+        /// Include the fixes that are offered for each of the first 100 items. `POST /v1/edit` applies a fix by its
+        /// `id`. Some engines need one query for each diagnostic. Default: false.
         #[param(nullable = false)]
         pub fixes: Option<bool>,
-        /// `sarif` does the same as `Accept: application/sarif+json`. Default: as `Accept` says.
+        /// `sarif` has the same effect as `Accept: application/sarif+json`. Default: as `Accept` says.
         #[param(nullable = false, inline)]
         pub format: Option<DiagnosticsFormat>,
     }
 }
 
-/// In which form diagnostics are told.
+/// The format of the diagnostics.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum DiagnosticsFormat {
@@ -47,7 +47,7 @@ pub enum DiagnosticsFormat {
 }
 
 impl DiagnosticsQuery {
-    /// The severities that are asked for.
+    /// The severities of the request.
     pub fn severities(&self) -> Result<Vec<semdex_model::Severity>> {
         match &self.severity {
             Some(list) => list.split(',').map(|it| severity(it.trim())).collect(),
@@ -55,7 +55,7 @@ impl DiagnosticsQuery {
         }
     }
 
-    /// Whether diagnostics of this source are asked for.
+    /// Whether the request includes diagnostics of this source.
     pub fn takes(&self, source: &str) -> bool {
         self.source.as_ref().is_none_or(|list| list.split(',').any(|it| it.trim().eq_ignore_ascii_case(source)))
     }
@@ -74,27 +74,27 @@ fn severity(name: &str) -> Result<semdex_model::Severity> {
     })
 }
 
-/// The diagnostics, the gravest first.
+/// The diagnostics, the most severe first.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[schema(examples(examples::diagnostics))]
 pub struct DiagnosticsReply {
-    /// Of the severities that were asked for.
+    /// The diagnostics of the requested severities.
     #[schema(value_type = Vec<Diagnostic>)]
     pub items: Listing<Diagnostic>,
-    /// Of all severities, those that were not asked for as well.
+    /// The number of diagnostics by severity, including severities that were not requested.
     pub counts: Counts,
-    /// Of the severities that were asked for, told or not.
+    /// The number of diagnostics of the requested severities, on all pages.
     pub total: usize,
-    /// Continues the items; null where nothing is left.
+    /// Continues the items. Null if nothing is left.
     #[schema(required)]
     pub next_cursor: Option<String>,
-    /// The tool whose findings these are, where a language's engine is not there; absent where the engines answered.
+    /// The tool that answered in place of a missing engine. Absent if the engines answered.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub fallback: Option<String>,
-    /// The revision that was looked at, and whether all of it was.
+    /// The revision of the answer, and whether it is complete.
     pub meta: Meta,
-    /// The line that each item is about, as it stands in the file.
+    /// The text of the line of each item.
     #[serde(skip)]
     pub lines: Vec<String>,
 }
@@ -113,44 +113,45 @@ impl Answer for DiagnosticsReply {
     }
 }
 
-/// What an engine says of a place.
+/// A diagnostic of an engine or a tool.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Diagnostic {
-    /// What is marked.
+    /// The marked range.
     #[serde(flatten)]
     pub place: Place,
-    /// As its source rates it.
+    /// The severity given by the source.
     pub severity: Severity,
-    /// The source's own identifier for it. Absent where it gives none.
+    /// The code given by the source. Absent if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, examples("E0425"))]
     pub code: Option<String>,
-    /// Without the code; it may have several lines.
+    /// The message without the code. It may have several lines.
     pub message: String,
-    /// `rust-analyzer`, `gopls`, `rustc`, `go vet`, …
+    /// The source: `rust-analyzer`, `gopls`, `rustc`, `go vet`, …
     pub source: String,
-    /// The path of the symbol in whose text it stands.
+    /// The path of the enclosing symbol.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub symbol: Option<String>,
-    /// What the compiler says of it at this revision: that it is so, or that it is not; null where it was not asked.
+    /// Whether the compiler confirms the diagnostic at this revision (true) or refutes it (false). Null if the compiler
+    /// did not check it.
     #[schema(required)]
     pub confirmed: Option<bool>,
-    /// What is offered against it, where `fixes` was asked for; absent where there is nothing.
+    /// The offered fixes, if the request has `fixes`. Absent if there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fixes: Vec<Fix>,
 }
 
-/// An offer to put a diagnostic right.
+/// An offered fix of a diagnostic.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Fix {
-    /// What `fix` of `POST /v1/edit` takes. It holds for the texts that it was offered for, also over a restart.
+    /// The value for `fix` of `POST /v1/edit`. It is valid while the texts are unchanged, also after a restart.
     #[schema(examples("src/lib.rs@655-711#af1349b9f5f9a1a6a0404dea"))]
     pub id: String,
-    /// What it does, in the words of the engine or server.
+    /// The title given by the engine or language server.
     #[schema(examples("Change it to be mutable"))]
     pub title: String,
-    /// The files that it changes; absent where that is the diagnostic's own alone.
+    /// The files that it changes. Absent if that is only the file of the diagnostic.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub files: Option<Vec<String>>,
@@ -174,21 +175,21 @@ pub(super) fn diagnostic_cost(it: &Diagnostic, form: Form) -> usize {
     it.place.file.len() + text_cost(&it.message) + it.source.len() + symbol + fixes + form.or(40, 180)
 }
 
-/// How many there are of each severity, told or not.
+/// The number of diagnostics of each severity, on all pages.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Counts {
     /// Errors.
     pub error: usize,
     /// Warnings.
     pub warning: usize,
-    /// What is only of interest.
+    /// Infos.
     pub info: usize,
-    /// What editors show without a mark.
+    /// Hints.
     pub hint: usize,
 }
 
 impl Counts {
-    /// Of a list of severities.
+    /// Counts a list of severities.
     pub fn of(severities: impl Iterator<Item = semdex_model::Severity>) -> Counts {
         let mut counts = Counts::default();
         for severity in severities {

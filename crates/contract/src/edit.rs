@@ -1,4 +1,4 @@
-//! `edit`: one place replaced, or several, all or none.
+//! `edit`: replaces one place, or several as one change.
 
 use serde::Deserialize;
 use utoipa::ToSchema;
@@ -22,8 +22,8 @@ request! { body(EditRequest::document(), {
         EditRequest::of_blocks(query, body)
     }
 })
-    /// One edit, at a text (`search_context` in a `file` or in a `symbol`) or at a symbol (`symbol` and `at`), or several
-    /// in `edits`, or the `fix` of a diagnostic.
+    /// An edit of a text (`search_context` in a `file` or in a `symbol`) or of a symbol (`symbol` and `at`).
+    /// Alternatively several edits in `edits`, or the `fix` of a diagnostic.
     #[schema(examples(
         json!({"file": "src/lib.rs", "search_context": "fn new() -> Self {", "replacement": "pub fn new() -> Self {"}),
         json!({"symbol": "grep_searcher::Searcher::new", "at": "body", "replacement": "\n    todo!()\n"}),
@@ -33,48 +33,49 @@ request! { body(EditRequest::document(), {
         ], "dry_run": true})
     ))]
     pub struct EditRequest {
-        /// Of the text; beside `symbol` it narrows a short path.
+        /// The file of the text. With `symbol`, it narrows a short path.
         pub file: Option<String>,
-        /// The text to be replaced, found once in the file, or in the symbol.
+        /// The text to replace. It must match exactly one place in the file, or in the symbol.
         pub search_context: Option<String>,
-        /// The symbol to edit, or the one that the text stands in.
+        /// The symbol to edit, or the symbol that contains the text.
         pub symbol: Option<String>,
         /// Narrows a short path: a crate, a module or an import path.
         pub package: Option<String>,
-        /// With `symbol` and without `search_context`: which part of it the replacement takes the place of.
+        /// With `symbol` and without `search_context`: the part of the symbol to replace.
         pub at: Option<At>,
-        /// May be empty, which deletes.
+        /// The new text. An empty text deletes.
         pub replacement: Option<String>,
-        /// Instead of all this: the `id` of a fix, as the diagnostics tell it. Refused where the file was changed since
-        /// (`hash_mismatch`), or where it is not offered any more (`conflict`).
+        /// The `id` of a fix from `diagnostics`, in place of the other fields. It is refused if the file has changed
+        /// since (`hash_mismatch`), or if the fix is no longer offered (`conflict`).
         pub fix: Option<String>,
-        /// Refuse with `hash_mismatch` unless the file's bytes have this BLAKE3.
+        /// The expected BLAKE3 of the bytes of the file, in hex. Otherwise the edit is refused with `hash_mismatch`.
         pub expected_hash: Option<String>,
-        /// Of several places that fit, the one nearest to this line.
+        /// If several places match, the one closest to this line is edited.
         #[schema(minimum = 1)]
         pub near_line: Option<usize>,
-        /// Several at once, all or none.
+        /// Several edits as one change: all of them or none.
         #[schema(min_items = 1)]
         pub edits: Option<Vec<EditItem>>,
-        /// The least similarity that a fuzzy match must reach; 0 takes only an exact match or one but for white space.
+        /// The minimum similarity of a fuzzy match in percent. 0 accepts only exact matches and matches that differ in
+        /// white space.
         #[schema(maximum = 100, default = 95)]
         pub autofix: Option<u8>,
-        /// Answer the same, but change nothing.
+        /// Return the same reply, but change nothing.
         #[schema(default = false)]
         pub dry_run: Option<bool>,
-        /// Format the changed files, with rustfmt or gofmt.
+        /// Format the changed files with rustfmt or gofmt.
         #[schema(default = false)]
         pub format: Option<bool>,
-        /// Remove the unused imports of the changed files, and add missing ones where only one fits.
+        /// Remove unused imports from the changed files, and add missing imports that are unambiguous.
         #[schema(default = false)]
         pub fix_imports: Option<bool>,
-        /// What is to be done with an edit that breaks something.
+        /// Whether an edit that breaks something is reported or refused.
         #[schema(default = "report")]
         pub on_break: Option<OnBreak>,
-        /// SEARCH/REPLACE blocks instead of all other edits: the body of a request of another type.
+        /// SEARCH/REPLACE blocks in place of all other edits: the body of a request with this media type.
         #[serde(skip)]
         pub blocks: Option<String>,
-        /// Edits that this program has already read, instead of all others.
+        /// Edits that are already parsed, in place of all others.
         #[serde(skip)]
         pub parsed: Option<Vec<Edit>>,
     }
@@ -84,75 +85,75 @@ request! { body(EditRequest::document(), {
 #[derive(Debug, Clone, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EditItem {
-    /// Of the text; beside `symbol` it narrows a short path.
+    /// The file of the text. With `symbol`, it narrows a short path.
     pub file: Option<String>,
-    /// The text to be replaced, found once in the file, or in the symbol.
+    /// The text to replace. It must match exactly one place in the file, or in the symbol.
     pub search_context: Option<String>,
-    /// The symbol to edit, or the one that the text stands in.
+    /// The symbol to edit, or the symbol that contains the text.
     pub symbol: Option<String>,
     /// Narrows a short path: a crate, a module or an import path.
     pub package: Option<String>,
-    /// With `symbol` and without `search_context`: which part of it the replacement takes the place of.
+    /// With `symbol` and without `search_context`: the part of the symbol to replace.
     pub at: Option<At>,
-    /// May be empty, which deletes.
+    /// The new text. An empty text deletes.
     pub replacement: Option<String>,
-    /// Refuse with `hash_mismatch` unless the file's bytes have this BLAKE3.
+    /// The expected BLAKE3 of the bytes of the file, in hex. Otherwise the edit is refused with `hash_mismatch`.
     pub expected_hash: Option<String>,
-    /// Of several places that fit, the one nearest to this line.
+    /// If several places match, the one closest to this line is edited.
     #[schema(minimum = 1)]
     pub near_line: Option<usize>,
 }
 
 request! { query
-    /// What may be said beside a body of blocks.
-    // No `default` in the schema: clients would send it beside a body of JSON, which takes its options itself.
+    /// The options of a body of SEARCH/REPLACE blocks.
+    // The schema has no `default`: clients would send it with a JSON body, which has its own options.
     pub struct BlocksQuery {
-        /// Of a body of blocks: the least similarity that a fuzzy match must reach, in percent; 0 takes only an exact match
-        /// or one but for white space. Default: 95.
+        /// For a body of blocks: the minimum similarity of a fuzzy match in percent. 0 accepts only exact matches and
+        /// matches that differ in white space. Default: 95.
         #[param(maximum = 100, nullable = false)]
         pub autofix: Option<u8>,
-        /// Of a body of blocks: answer the same, but change nothing. Default: false.
+        /// For a body of blocks: return the same reply, but change nothing. Default: false.
         #[param(nullable = false)]
         pub dry_run: Option<bool>,
-        /// Of a body of blocks: format the changed files, with rustfmt or gofmt. Default: false.
+        /// For a body of blocks: format the changed files with rustfmt or gofmt. Default: false.
         #[param(nullable = false)]
         pub format: Option<bool>,
-        /// Of a body of blocks: remove unused imports, and add missing ones where only one fits. Default: false.
+        /// For a body of blocks: remove unused imports, and add missing imports that are unambiguous. Default: false.
         #[param(nullable = false)]
         pub fix_imports: Option<bool>,
-        /// Of a body of blocks: whether what would break something is reported or refused. Default: `report`.
+        /// For a body of blocks: whether an edit that breaks something is reported or refused. Default: `report`.
         #[param(nullable = false)]
         pub on_break: Option<OnBreak>,
     }
 }
 
-/// Where an edit goes.
+/// What an edit replaces.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Target {
-    /// At a text that is searched in a file.
+    /// A text in a file.
     Text {
         /// Relative to the workspace root.
         file: String,
-        /// Must fit one place of the file.
+        /// Must match one place in the file.
         search: TextSearch,
     },
-    /// At a text that is searched in a symbol.
+    /// A text in a symbol.
     Within {
-        /// Must fit one symbol.
+        /// Must match one symbol.
         symbol: SymbolQuery,
-        /// Must fit one place of the symbol's text.
+        /// Must match one place in the text of the symbol.
         search: TextSearch,
     },
-    /// At a part of a symbol.
+    /// A part of a symbol.
     Symbol {
-        /// Must fit one symbol.
+        /// Must match one symbol.
         symbol: SymbolQuery,
         /// Which part.
         at: At,
     },
-    /// At the places that a fix of a diagnostic changes, by its `id`.
+    /// The places that a fix changes, by the `id` of the fix.
     Fix(String),
-    /// All of a file; `create`: there is none yet.
+    /// A whole file.
     File {
         /// Relative to the workspace root.
         file: String,
@@ -161,47 +162,47 @@ pub enum Target {
     },
 }
 
-/// What is searched, and how several places are told apart.
+/// The text to search for, and how to choose between several matches.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TextSearch {
-    /// The text to be found and replaced; not empty.
+    /// The text to replace; not empty.
     pub context: String,
-    /// Of several places, the one nearest to this line, from 1.
+    /// If several places match, the one closest to this line, from 1.
     pub near_line: Option<usize>,
-    /// The text begins and ends with lines.
+    /// Whether the text consists of whole lines.
     pub whole_lines: bool,
 }
 
-/// One edit that can be matched: where it goes and what it writes.
+/// A validated edit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Edit {
     /// What is replaced.
     pub target: Target,
-    /// What takes its place; empty where it is deleted.
+    /// The new text; empty to delete.
     pub replacement: String,
-    /// The BLAKE3 that the file's bytes must have, in hex. None: any.
+    /// The expected BLAKE3 of the bytes of the file, in hex. None: any.
     pub expected_hash: Option<String>,
 }
 
-/// A request that is one of the forms which there are.
+/// A validated request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Edits {
-    /// All are made, or none. Not empty.
+    /// All are made or none. Not empty.
     pub edits: Vec<Edit>,
-    /// 0 to 100: the least similarity accepted; 0: exact or white-space-only.
+    /// The minimum similarity, 0 to 100; 0: exact, or different only in white space.
     pub autofix: u8,
     /// Nothing is written.
     pub dry_run: bool,
-    /// Whether what breaks something is refused.
+    /// Whether an edit that breaks something is refused.
     pub on_break: OnBreak,
-    /// Each changed file is formatted.
+    /// Whether the changed files are formatted.
     pub format: bool,
-    /// The imports of each changed file are put right.
+    /// Whether the imports of the changed files are fixed.
     pub fix_imports: bool,
 }
 
 impl EditRequest {
-    /// The edits that are asked for. An `invalid_request` where the fields fit none of the forms, or several.
+    /// Validates the request. Returns `invalid_request` if the fields match none of the forms, or several.
     pub fn checked(self) -> Result<Edits> {
         let EditRequest { edits: several, blocks, parsed, dry_run, format, fix_imports, on_break, .. } = self;
         let single = EditItem {
@@ -239,7 +240,7 @@ impl EditRequest {
         })
     }
 
-    /// The SEARCH/REPLACE blocks of a body, with their options in the query.
+    /// A request from a body of SEARCH/REPLACE blocks, with the options in the query.
     fn of_blocks(query: &str, blocks: String) -> Result<EditRequest> {
         let query: BlocksQuery = from_query(query)?;
         let BlocksQuery { autofix, dry_run, format, fix_imports, on_break, .. } = query;
@@ -259,12 +260,12 @@ impl EditRequest {
     }
 }
 
-/// The edits that a body of SEARCH/REPLACE blocks asks for.
+/// The edits of a body of SEARCH/REPLACE blocks.
 pub(crate) fn from_blocks(body: &str) -> Result<Vec<Edit>> {
     Ok(from_parsed(blocks::parse(body)?))
 }
 
-/// The same of blocks that are read already.
+/// The edits of parsed blocks.
 pub fn from_parsed(blocks: Vec<blocks::Block>) -> Vec<Edit> {
     let edit = |block: blocks::Block| {
         let file = block.file;
@@ -281,7 +282,7 @@ pub fn from_parsed(blocks: Vec<blocks::Block>) -> Vec<Edit> {
     blocks.into_iter().map(edit).collect()
 }
 
-/// A fix brings its places and its texts.
+/// A fix defines its places and texts, so it allows no other field.
 fn by_fix(fix: String, single: &EditItem, has_several: bool) -> Result<Edit> {
     let other = EditItem { expected_hash: None, ..single.clone() };
     if let Some(field) = other.first_given().or(has_several.then_some("edits")) {
@@ -323,7 +324,7 @@ impl EditItem {
         given.into_iter().find_map(|(name, given)| given.then_some(name))
     }
 
-    /// Which of the two forms this is, refusing what is neither or both.
+    /// Validates one edit: a text or a symbol, not both.
     fn checked(self, place: &str) -> Result<Edit> {
         let wrong = |detail: &str| Err(invalid(format!("{place}{detail}")));
         let EditItem { file, search_context, symbol, package, at, replacement, expected_hash, near_line } = self;

@@ -1,5 +1,5 @@
-//! The closed sets of words in replies and requests. Those of `model` are told by its own enumerations; the conversions
-//! are exhaustive, so that a word added there does not compile until it is added here.
+//! The enumerations in requests and replies. Those that mirror an enumeration of `model` have exhaustive conversions,
+//! so that a variant that is added there does not compile until it is added here.
 
 use std::borrow::Cow;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::openapi::{ObjectBuilder, RefOr, Schema, Type};
 use utoipa::{PartialSchema, ToSchema};
 
-/// Enumerations of words.
+/// Declares enumerations that are serialized in snake case.
 macro_rules! words {
     ($($(#[$attribute:meta])* $name:ident { $($(#[$word:meta])* $variant:ident),* $(,)? })*) => { $(
         $(#[$attribute])*
@@ -19,7 +19,7 @@ macro_rules! words {
     )* };
 }
 
-/// The same, each with the variants of the type of this name in `model`.
+/// Declares enumerations with the variants of an enumeration of `model`.
 macro_rules! words_of_model {
     ($($(#[$attribute:meta])* $name:ident for $model:path { $($(#[$word:meta])* $variant:ident),* $(,)? })*) => { $(
         words! {
@@ -41,11 +41,11 @@ macro_rules! words_of_model {
     )* };
 }
 
-/// As they are written, on the wire and for people.
+/// Gives enumerations the method `name`.
 macro_rules! names {
     ($($name:ident for $model:path),* $(,)?) => { $(
         impl $name {
-            /// The word itself, as it stands in JSON.
+            /// The name of the variant as in JSON.
             pub fn name(self) -> &'static str {
                 <$model>::from(self).name()
             }
@@ -60,13 +60,13 @@ names! {
 }
 
 words_of_model! {
-    /// The kinds of symbols, as language servers name them.
+    /// The kind of a symbol.
     SymbolKind for semdex_model::SymbolKind {
         Module, Package, Struct, Enum, Union, Trait, Interface, Type, Function, Method, Field, Variant, Const, Static,
         Variable, Macro, Impl,
     }
 
-    /// What a usage does with the symbol.
+    /// How a usage uses the symbol.
     Role for semdex_model::Role {
         Call, Read, Write, Type, Import, Impl,
         /// Rust's `Self`.
@@ -75,51 +75,51 @@ words_of_model! {
         Doc, Other,
     }
 
-    /// From the gravest to the least.
+    /// The severity of a diagnostic, from the most to the least severe.
     Severity for semdex_model::Severity { Error, Warning, Info, Hint }
 
-    /// How much of a workspace is known at the moment.
+    /// How much of a workspace is known at present.
     State for semdex_model::State { Starting, Syntax, Indexing, Ready, Degraded }
 
-    /// How an engine is doing.
+    /// The state of an engine.
     EngineState for semdex_model::EngineState {
         Starting, Syntax, Indexing, Ready, Degraded,
-        /// Its program is not there, or may not be started.
+        /// Its program is missing, or must not be started.
         Missing,
-        /// It does not stay up.
+        /// It ended repeatedly and is not restarted.
         Broken,
-        /// It is started at the first need.
+        /// It is started on demand.
         Idle,
     }
 
-    /// Where an example comes from.
+    /// The kind of code that an example comes from.
     ExampleOrigin for semdex_model::ExampleOrigin { Doctest, Example, Test, Testdata, Use }
 
     /// How the place of an edit was found.
     Strategy for semdex_model::Strategy { Exact, Whitespace, Indent, Fuzzy, Symbol, Whole }
 
-    /// What happened to a symbol.
+    /// What changed about a symbol.
     ChangeKind for semdex_model::ChangeKind { Removed, Renamed, Signature, Visibility, Type, Added, Body }
 
-    /// What would be done to a symbol.
+    /// A hypothetical change of a symbol.
     Alteration for semdex_model::Alteration { Remove, Rename, Signature, Visibility }
 
-    /// What the validation of written text finds.
+    /// The kind of an error in written text.
     FindingKind for semdex_model::FindingKind { UnknownImport, UnknownSymbol, UnusedImport, Syntax, WrongArguments, Undeclared }
 
-    /// How far a run of a model is.
+    /// The state of a run of a model.
     RunState for semdex_model::RunState {
         Running,
-        /// What it was to do is done, and verified.
+        /// The task is done and verified.
         Succeeded,
         Failed,
         Cancelled,
     }
 
-    /// Which tool is run: the compiler, the linter or the tests.
+    /// The kind of verification: the compiler, the linter or the tests.
     VerifyKind for semdex_model::VerifyKind { Check, Lint, Test }
 
-    /// The closed set of what can go wrong with a request. Each call lists its own.
+    /// The closed set of error codes. Each call lists its own.
     ProblemCode for semdex_model::Code {
         InvalidJson, InvalidRequest, OutsideWorkspace, Unauthorized, ForbiddenHost, ForbiddenOrigin, ForbiddenRoot,
         PermissionDenied, Untrusted, UnknownRoute, UnknownWorkspace, UnknownFile, UnknownSymbol, UnknownPackage,
@@ -131,11 +131,11 @@ words_of_model! {
 }
 
 words! {
-    /// What becomes of an edit of a file that has an overlay.
+    /// How edits of a file with an overlay are handled.
     OverlayEdits {
-        /// It is refused with `conflict`.
+        /// The edit is refused with `conflict`.
         Refuse,
-        /// It goes to the overlay, and not to the disk.
+        /// The edit changes the overlay and not the disk.
         Overlay,
     }
 
@@ -143,11 +143,11 @@ words! {
     EventType {
         /// How much of a workspace is known, with progress while it loads.
         State,
-        /// The contents of a workspace have changed, whoever did it.
+        /// The contents of a workspace have changed, by semdex or by others.
         Revision,
         /// semdex changed files.
         Change,
-        /// The diagnostics that a change brought and took away.
+        /// The diagnostics that appeared or disappeared with a change.
         Diagnostics,
         /// A run of the compiler, the linter or the tests.
         Verify,
@@ -155,7 +155,7 @@ words! {
         Run,
     }
 
-    /// What brought a change about.
+    /// The cause of a change.
     ChangeCause {
         /// The call `edit`.
         Edit,
@@ -163,81 +163,80 @@ words! {
         Write,
         /// The call `rename`.
         Rename,
-        /// The call `undo`: an earlier change was taken back.
+        /// The call `undo`.
         Undo,
-        /// An overlay that was put, replaced or taken away.
+        /// An overlay was put, replaced or removed.
         Overlay,
-        /// Somebody else: an editor, git, another agent.
+        /// A change by others: an editor, git, another agent.
         Outside,
     }
 
-    /// Which part of a symbol an edit replaces: what stands between the braces, the whole item with docs and
-    /// attributes, or nothing of it (the text goes before or after it); `delete` removes it.
+    /// The part of a symbol that an edit replaces: the body between the braces, or the whole item with docs and
+    /// attributes. With `before` and `after` the text is inserted next to the item; `delete` removes the item.
     At {
-        /// What stands between the braces, without them.
+        /// The text between the braces, without the braces.
         Body,
-        /// The item with docs and attributes.
+        /// The whole item with docs and attributes.
         Whole,
-        /// The text goes in front of the item.
+        /// The text is inserted before the item.
         Before,
-        /// The text goes behind the item.
+        /// The text is inserted after the item.
         After,
-        /// The item is taken away, and the replacement is empty.
+        /// The item is removed. The replacement must be empty.
         Delete,
     }
 
     /// Whether an edit that breaks something is reported or refused.
     OnBreak {
-        /// It is made, and the reply says what it breaks.
+        /// The edit is made, and the reply lists what it breaks.
         Report,
-        /// It is refused with `would_break`, and nothing is written.
+        /// The edit is refused with `would_break`, and nothing is written.
         Reject,
     }
 
-    /// What becomes of the user's own work that is not committed: it stays, it is committed before, or nothing is
-    /// committed where there is some.
+    /// How other uncommitted work is handled: it stays, it is committed first, or the commit is refused.
     Dirty {
-        /// It stays as it is.
+        /// It stays uncommitted.
         Leave,
-        /// It is committed before, by itself.
+        /// It is committed first, in a commit of its own.
         CommitFirst,
-        /// Nothing is committed where there is some.
+        /// The commit is refused if there is any.
         Refuse,
     }
 
-    /// What became of a file since the last commit.
+    /// The state of a file relative to the last commit.
     FileStatus {
         /// Its content differs.
         Modified,
-        /// It is new, and git knows of it.
+        /// It is new and tracked.
         Added,
-        /// It is gone.
+        /// It was deleted.
         Deleted,
-        /// It had another name.
+        /// It was renamed.
         Renamed,
         /// It is a copy of another file.
         Copied,
-        /// A file has become a link, say.
+        /// Its type changed, for example to a symbolic link.
         TypeChanged,
-        /// It is in conflict.
+        /// It has a merge conflict.
         Unmerged,
-        /// It is new, and git does not know of it.
+        /// It is new and untracked.
         Untracked,
     }
 
-    /// `append` makes the file where it is missing, `create` refuses where it exists.
+    /// How `write` treats an existing file. `append` creates a missing file; `create` is refused if the file exists.
     WriteMode {
-        /// The text goes behind what the file has.
+        /// The text is appended to the file.
         Append,
-        /// The text takes the place of what the file has.
+        /// The text replaces the content of the file.
         Overwrite,
-        /// There must be no such file.
+        /// The file must not exist.
         Create,
     }
 }
 
 impl ChangeCause {
-    /// The word itself, as it stands in JSON.
+    /// The name of the variant as in JSON.
     pub(crate) fn name(self) -> &'static str {
         match self {
             ChangeCause::Edit => "edit",
@@ -250,13 +249,13 @@ impl ChangeCause {
     }
 }
 
-/// A language by its name. Which ones there are is no part of the contract: whoever makes a document of it knows them.
+/// The name of a language. The set of languages is not part of the contract; the generator of a document adds it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct Language(&'static str);
 
 impl Language {
-    /// As requests and replies name it: `python`.
+    /// Its name in requests and replies: `python`.
     pub(crate) fn name(self) -> &'static str {
         self.0
     }

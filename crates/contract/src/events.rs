@@ -1,5 +1,4 @@
-//! `events`: what the workspaces tell without being asked. Each event has its type, an id that rises, and data that is
-//! one of these shapes.
+//! `events`: the events of the workspaces. Each event has a type, an ascending id, and data of one of these types.
 
 use std::collections::BTreeMap;
 
@@ -15,32 +14,31 @@ use super::request::parameters;
 use super::status::Progress;
 use semdex_model::{Code, Error, Result};
 
-/// Which events to tell.
+/// The events to subscribe to.
 #[derive(Debug, Clone, Default, Deserialize, utoipa::IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct EventsQuery {
-    /// Only these types, with commas between them: `state`, `revision`, `change`, `diagnostics`, `verify`, `run`. Default:
-    /// all.
+    /// The types, separated by commas: `state`, `revision`, `change`, `diagnostics`, `verify`, `run`. Default: all.
     #[param(nullable = false, example = "state,change")]
     pub types: Option<String>,
-    /// Only those of this workspace: its id or root. Default: those of all.
+    /// The id or root of the workspace. Default: all workspaces.
     #[param(nullable = false)]
     pub workspace: Option<String>,
 }
 
 impl EventsQuery {
-    /// Reads a URL's query. An `invalid_request` names the field that is wrong.
+    /// Parses the query of a URL. An `invalid_request` names the wrong field.
     pub fn parse(query: &str) -> Result<EventsQuery> {
         from_query(query)
     }
 
-    /// As an OpenAPI document has them.
+    /// The parameters for the OpenAPI document.
     pub fn parameters() -> Vec<Parameter> {
         parameters::<EventsQuery>()
     }
 
-    /// The types that are asked for.
+    /// The requested types.
     pub fn types(&self) -> Result<Vec<EventType>> {
         let Some(types) = &self.types else { return Ok(EventType::ALL.to_vec()) };
         types.split(',').map(|it| EventType::named(it.trim())).collect()
@@ -58,7 +56,7 @@ impl EventType {
         EventType::Run,
     ];
 
-    /// As the field `event` of the stream has it: `revision`.
+    /// The name in the field `event` of the stream: `revision`.
     pub fn name(self) -> &'static str {
         match self {
             EventType::State => "state",
@@ -92,130 +90,130 @@ pub enum EventData {
     Revision(RevisionEvent),
     /// semdex changed files.
     Change(Box<ChangeEvent>),
-    /// What a change brought and took away.
+    /// The diagnostics that appeared or disappeared with a change.
     Diagnostics(DiagnosticsEvent),
-    /// How far a run of tools is.
+    /// The progress of a run of tools.
     Verify(VerifyEvent),
-    /// How far a run of a model is.
+    /// The progress of a run of a model.
     Run(RunEvent),
-    /// Events are lost to the reader.
+    /// The client missed events.
     Reset(ResetEvent),
 }
 
 /// `state`: how much of a workspace is known.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct StateEvent {
-    /// The workspace's id.
+    /// The id of the workspace.
     pub workspace: String,
-    /// The state of the contents at that moment.
+    /// The revision at that time.
     pub revision: u64,
-    /// How much is known now.
+    /// The new state.
     pub state: State,
-    /// Absent where nothing is going on.
+    /// Absent if nothing is in progress.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub progress: Option<Progress>,
 }
 
-/// `revision`: contents have changed, whoever changed them.
+/// `revision`: contents have changed, by semdex or by others.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct RevisionEvent {
-    /// The workspace's id.
+    /// The id of the workspace.
     pub workspace: String,
-    /// The new one.
+    /// The new revision.
     pub revision: u64,
-    /// Who changed them.
+    /// What changed them.
     pub cause: ChangeCause,
-    /// The first 100 of them; none where the change is outside of the workspace's root.
+    /// The first 100 files. Empty if the change is outside the workspace root.
     pub files: Vec<String>,
 }
 
 /// `change`: semdex changed files.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct ChangeEvent {
-    /// The workspace's id.
+    /// The id of the workspace.
     pub workspace: String,
-    /// The one that the change made.
+    /// The revision that the change created.
     pub revision: u64,
-    /// The token that takes it back.
+    /// The token for `undo`.
     pub change: String,
-    /// Which call made the change.
+    /// The call that made the change.
     pub cause: ChangeCause,
-    /// Who asked for it, as it calls itself: its `User-Agent`.
+    /// The `User-Agent` of the client.
     #[schema(required)]
     pub client: Option<String>,
-    /// The change that this one took back.
+    /// The change that this one undid.
     #[schema(required)]
     pub undoes: Option<String>,
-    /// The first 100 of them.
+    /// The first 100 entries.
     pub files: Vec<String>,
-    /// The first 100 of each list.
+    /// The impact with the first 100 entries of each list.
     pub impact: Impact,
 }
 
-/// `diagnostics`: what a change brought and took away; told where there is any.
+/// `diagnostics`: the diagnostics that appeared or disappeared with a change. Sent only if there are any.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct DiagnosticsEvent {
-    /// The workspace's id.
+    /// The id of the workspace.
     pub workspace: String,
-    /// The one that the change made.
+    /// The revision that the change created.
     pub revision: u64,
-    /// The change's token.
+    /// The token of the change.
     pub change: String,
-    /// The first 100 of them.
+    /// The first 100 entries.
     pub new: Vec<Diagnostic>,
-    /// The first 100 of them.
+    /// The first 100 entries.
     pub fixed: Vec<Diagnostic>,
 }
 
-/// `run`: a run of a model has come further.
+/// `run`: the progress of a run of a model.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct RunEvent {
-    /// The workspace's id.
+    /// The id of the workspace.
     pub workspace: String,
-    /// The state of the contents at that moment.
+    /// The revision at that time.
     pub revision: u64,
-    /// The run's token.
+    /// The token of the run.
     pub run: String,
-    /// Whether it still works, or how it ended.
+    /// The state of the run.
     pub state: RunState,
-    /// Of the model's replies, from 1.
+    /// The number of the model's reply, from 1.
     pub attempt: usize,
-    /// What is being done, in a few words; null when it has ended.
+    /// The current step in a few words. Null after the end.
     #[schema(required)]
     pub step: Option<String>,
 }
 
-/// `verify`: how far a run of the compiler, the linter or the tests is.
+/// `verify`: the progress of a run of the compiler, the linter or the tests.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct VerifyEvent {
-    /// The workspace's id.
+    /// The id of the workspace.
     pub workspace: String,
-    /// The one that it runs at.
+    /// The revision that it runs at.
     pub revision: u64,
-    /// Which tools run.
+    /// The kind of tools.
     pub kind: VerifyKind,
-    /// `queued`, `running` or `finished`.
+    /// The state: `queued`, `running` or `finished`.
     #[schema(examples("running"))]
     pub state: String,
-    /// While it runs; a total of 0 is not known.
+    /// The progress while it runs. A total of 0 means unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub progress: Option<Progress>,
-    /// Once it has finished.
+    /// Whether it succeeded. Only after it has finished.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub ok: Option<bool>,
 }
 
-/// `reset`: events were lost between the last one seen and the next, so what is known of the workspaces has to be asked
-/// for anew.
+/// `reset`: events between the last one and the next were lost, so the client must query the state of the workspaces
+/// again.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct ResetEvent {
-    /// The only workspace that is open, if there is one.
+    /// The id of the workspace, if only one is open.
     #[schema(required)]
     pub workspace: Option<String>,
-    /// Of that workspace, or of all together.
+    /// The revision of that workspace, or the sum over all workspaces.
     pub revision: u64,
 }
 

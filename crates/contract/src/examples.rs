@@ -1,4 +1,4 @@
-//! Replies as examples for the document, shortened from real ones. The linter holds them against the schemas.
+//! Example replies for the OpenAPI document, shortened from real ones. A linter checks them against the schemas.
 
 use serde_json::{Value, json};
 
@@ -147,7 +147,7 @@ pub(crate) fn stats() -> Value {
     })
 }
 
-/// What one parameter more breaks, made or only asked about.
+/// The impact of an additional parameter, for `impact` and for a change.
 fn impact_of_a_parameter() -> Value {
     json!({
         "changed": [{
@@ -327,7 +327,7 @@ pub(crate) fn implementations() -> Value {
     })
 }
 
-/// A name of a dependency: where it is defined on the server's machine, and what package that is.
+/// A symbol of a dependency: its place on the machine of the server, and its package.
 pub(crate) fn symbol_at() -> Value {
     let origin = json!({"package": "memchr", "version": "2.8.3", "root": "/registry/src/memchr-2.8.3"});
     let file = "/registry/src/memchr-2.8.3/src/memchr.rs";

@@ -1,5 +1,5 @@
-//! Fuzz targets of requests (JSON bodies, bodies of blocks, queries) and of cursors: what a reply gave goes on there,
-//! whatever else is refused.
+//! Fuzz targets for requests (JSON bodies, bodies of blocks, queries) and for cursors: a cursor of a reply continues
+//! there, and any other text is refused.
 
 use proptest::prelude::any;
 
@@ -15,7 +15,7 @@ const SIGNS: &[&str] = &["c", "1", "2", "-", ".", "+", "0", "9999999999999999999
 fn fuzz_cursors() {
     let given = (any::<(usize, usize)>(), any::<(usize, usize)>());
     fuzz("cursors", (mutated(CURSORS, SIGNS), given), |(cursor, (a, b))| {
-        // Whatever comes, nothing but positions comes of it.
+        // Any text gives positions or an error, never a panic.
         let _ = positions::<1>(Some(&cursor));
         let _ = positions::<2>(Some(&cursor));
         let _ = positions::<3>(Some(&cursor));
@@ -51,7 +51,7 @@ const QUERIES: &[&str] =
 const PARTS: &[&str] =
     &["&", "=", "%", "%2", "%00", "%ff", "+", ";", "autofix", "autofx", "on_break", "true", "1e9", "-1", "256"];
 
-/// What is refused says why.
+/// An error has a detail and is not internal.
 fn check(outcome: Result<Request>) {
     if let Err(error) = outcome {
         assert!(!error.detail.is_empty() && error.code != Code::Internal, "{error}");

@@ -1,4 +1,4 @@
-//! `gate`: whether the workspace may pass, by how many errors and warnings it has.
+//! `gate`: whether the numbers of errors and warnings are within the thresholds.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -9,12 +9,12 @@ use super::request::request;
 use super::shared_types::Meta;
 
 request! { query
-    /// The thresholds; each comes before the one of `[gate]` in the configuration.
+    /// The thresholds. Each takes precedence over `[gate]` in the configuration.
     pub struct GateQuery {
-        /// More errors than these are too many. Default: `[gate] max_errors`, 0.
+        /// The largest allowed number of errors. Default: `[gate] max_errors`, 0.
         #[param(nullable = false)]
         pub max_errors: Option<usize>,
-        /// More warnings than these are too many. Default: `[gate] max_warnings`, 10.
+        /// The largest allowed number of warnings. Default: `[gate] max_warnings`, 10.
         #[param(nullable = false)]
         pub max_warnings: Option<usize>,
         /// Whether too many errors block. Default: `[gate] block_on_error`, true.
@@ -23,28 +23,28 @@ request! { query
         /// Whether too many warnings block. Default: `[gate] block_on_warning`, false.
         #[param(nullable = false)]
         pub block_on_warning: Option<bool>,
-        /// Only what is new since the baseline counts; without a baseline, all.
+        /// Count only diagnostics that are new since the baseline. Without a baseline, all count.
         #[param(nullable = false, default = false)]
         pub new_only: Option<bool>,
     }
 }
 
-/// Whether it passes.
+/// Whether the workspace passes.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[schema(examples(examples::gate))]
 pub struct GateReply {
-    /// A threshold is exceeded that blocks.
+    /// Whether a blocking threshold is exceeded.
     pub block: bool,
-    /// 2 where it blocks, else 0.
+    /// 2 if it blocks, otherwise 0.
     pub exit_code: u8,
     /// Why it blocks.
     #[schema(examples("3 errors, 0 allowed"))]
     pub reasons: Vec<String>,
-    /// What is beyond a threshold and does not block.
+    /// The exceeded thresholds that do not block.
     #[schema(examples("12 warnings, 10 allowed"))]
     pub notices: Vec<String>,
-    /// What was counted.
+    /// The counted diagnostics.
     pub counts: Counts,
-    /// Where it is not complete, there may be more than was counted.
+    /// If it is not complete, there may be more diagnostics.
     pub meta: Meta,
 }

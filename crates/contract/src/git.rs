@@ -1,4 +1,4 @@
-//! `git` and `commit`: the repository around the workspace.
+//! `git` and `commit`: the repository of the workspace.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -11,37 +11,37 @@ use super::request::{Answer, request};
 use super::shared_types::{Meta, is_false};
 use semdex_model::{Code, Error, Result};
 
-/// The parts of a commit: its files, and those of the commit before it.
+/// The lists of a reply: the files of the commit, and the files of the commit before it.
 const PARTS: usize = 2;
 
 request! { query
-    /// Which repository.
+    /// The workspace whose repository is shown.
     pub struct GitQuery {}
 }
 
-/// A repository as it is now.
+/// The state of a repository.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[schema(examples(examples::git))]
 pub struct GitReply {
-    /// Null where HEAD is detached.
+    /// The current branch. Null if HEAD is detached.
     #[schema(required)]
     pub branch: Option<String>,
-    /// The last commit; null before the first.
+    /// The last commit. Null before the first commit.
     #[schema(required)]
     pub head: Option<String>,
-    /// What is in progress: `merge`, `rebase`, `cherry-pick`, `revert` or `bisect`. Absent where nothing is.
+    /// The operation in progress: `merge`, `rebase`, `cherry-pick`, `revert` or `bisect`. Absent if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub in_progress: Option<&'static str>,
-    /// The files that are not as the last commit has them, untracked ones one by one, ignored ones not.
+    /// The files that differ from the last commit. Untracked files are listed one by one, ignored files not at all.
     #[schema(value_type = Vec<DirtyFile>)]
     pub dirty: Listing<DirtyFile>,
-    /// However many they are, of all pages.
+    /// The number of these files, on all pages.
     pub total: usize,
-    /// Continues the files; null where nothing is left.
+    /// Continues the files. Null if nothing is left.
     #[schema(required)]
     pub next_cursor: Option<String>,
-    /// The revision at which git was asked.
+    /// The revision at which git ran.
     pub meta: Meta,
 }
 
@@ -60,23 +60,23 @@ impl Answer for GitReply {
     }
 }
 
-/// A file that is not as the last commit has it.
+/// A file that differs from the last commit.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct DirtyFile {
-    /// Relative to the workspace's root, by `../` where it lies outside. In quotes and with octal escapes, as git shows
-    /// it, where the name is not UTF-8.
+    /// Relative to the workspace root, with `../` for a file outside. A name that is not UTF-8 is in quotes and with
+    /// octal escapes, as git shows it.
     pub file: String,
-    /// What became of it since the last commit.
+    /// How it differs from the last commit.
     pub status: FileStatus,
-    /// The index has it otherwise than the last commit.
+    /// Whether the index differs from the last commit.
     pub staged: bool,
-    /// The work tree has it otherwise than the index.
+    /// Whether the work tree differs from the index.
     pub unstaged: bool,
-    /// With `renamed` and `copied`: its name in the last commit.
+    /// With `renamed` and `copied`: the name in the last commit.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub from: Option<String>,
-    /// It is a submodule.
+    /// Whether it is a submodule.
     #[serde(skip_serializing_if = "is_false")]
     pub submodule: bool,
 }
@@ -85,25 +85,25 @@ request! { body
     /// What to commit, and how.
     #[schema(examples(json!({"changes": ["01JD8M2Q6Z5V9K3T7W1X4Y0ABC"], "dirty": "leave"})))]
     pub struct CommitRequest {
-        /// Tokens of changes: all their files are committed, whole and as they stand now.
+        /// Tokens of changes. All files of these changes are committed with their whole present content.
         #[schema(default = json!([]))]
         pub changes: Option<Vec<String>>,
         /// Other files, relative to the workspace root.
         #[schema(default = json!([]))]
         pub files: Option<Vec<String>>,
-        /// The message, stored word for word. Default: one made from what changed.
+        /// The commit message, used unchanged. Default: a message generated from the changes.
         pub message: Option<String>,
-        /// `Name <mail>`. Default: git's own user, who is the committer in any case.
+        /// The author as `Name <mail>`. Default: the user configured in git, who is always the committer.
         #[schema(examples("Ada <ada@example.org>"))]
         pub author: Option<String>,
-        /// What becomes of the user's own work in tracked files.
+        /// How to handle other uncommitted work in tracked files.
         #[schema(default = "leave")]
         pub dirty: Option<Dirty>,
     }
 }
 
 impl CommitRequest {
-    /// The message, if one is given.
+    /// The message of the request, validated.
     pub fn checked_message(&self) -> Result<Option<String>> {
         let refused = |why: &str| Err(Error::new(Code::InvalidRequest, format!("`message`: {why}")));
         match &self.message {
@@ -113,11 +113,11 @@ impl CommitRequest {
         }
     }
 
-    /// The author's name and mail, if one is given.
+    /// The name and mail of the author of the request, validated.
     pub fn checked_author(&self) -> Result<Option<(String, String)>> {
         let Some(author) = &self.author else { return Ok(None) };
         let parts = author.trim().strip_suffix('>').and_then(|it| it.split_once('<'));
-        // git takes these from both ends of a name, and none may be left.
+        // git strips these from both ends of a name, and the rest must not be empty.
         let is_crud = |it: char| it <= ' ' || ".,:;<>\"\\'".contains(it);
         let is_plain = |it: &str| !it.chars().any(|it| it.is_control() || it == '<' || it == '>');
         match parts {
@@ -139,7 +139,7 @@ impl CommitRequest {
     }
 }
 
-/// A commit that was made.
+/// The new commit.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[schema(examples(examples::commit))]
 pub struct CommitReply {
@@ -147,24 +147,24 @@ pub struct CommitReply {
     pub commit: String,
     /// The files that it changes.
     pub files: Vec<String>,
-    /// As it was given, or made from the changes.
+    /// The commit message, given or generated.
     pub message: String,
-    /// The branch that it is on; null where HEAD is detached.
+    /// The branch of the commit. Null if HEAD is detached.
     #[schema(required)]
     pub branch: Option<String>,
-    /// Files of the changes that are not in it, and why.
+    /// Files of the changes that are not in the commit, with reasons.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<LeftOut>,
-    /// With `commit_first`: the commit of what was dirty before, where something was.
+    /// With `commit_first`: the commit of the other uncommitted work, if there was any.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub before: Option<CommitBefore>,
-    /// Where the reply was cut: with it, the same call brings the other files and commits nothing.
+    /// The cursor for the rest of a shortened reply. The same call with it returns the other files and commits nothing.
     #[schema(required)]
     pub next_cursor: Option<String>,
     /// The revision after the commit.
     pub meta: Meta,
-    /// Where the reply was cut.
+    /// The ranges of the lists that are in the page.
     #[serde(skip)]
     pub pages: Pages<PARTS>,
 }
@@ -209,23 +209,23 @@ impl Answer for CommitReply {
     }
 }
 
-/// The commit of the user's own work.
+/// The commit of the other uncommitted work.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct CommitBefore {
     /// Its hash.
     pub commit: String,
     /// The files that it changes.
     pub files: Vec<String>,
-    /// What it was committed with.
+    /// Its message.
     pub message: String,
 }
 
-/// A file that was to be committed, and is not.
+/// A file of the changes that was not committed.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct LeftOut {
     /// Relative to the workspace root.
     pub file: String,
-    /// In words: that others changed it, say.
+    /// Why, for example because others changed it.
     pub reason: String,
 }
 

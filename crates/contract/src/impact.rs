@@ -1,4 +1,4 @@
-//! `impact`: what a change of a symbol would break, without making it.
+//! `impact`: what a change of a symbol would break, computed without making the change.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -13,32 +13,32 @@ use super::shared_types::Meta;
 use semdex_model::Result;
 
 request! { body
-    /// A symbol, and what would be done to it.
+    /// A symbol, and the change to it.
     #[schema(examples(json!({"symbol": "grep_searcher::SearcherBuilder::build", "change": "signature"})))]
     pub struct ImpactRequest {
-        /// Its path; a shorter one is taken where it is unique.
+        /// The path of the symbol. A shorter path is accepted if it is unique.
         pub symbol: String,
         /// Narrows a short path: a crate, a module or an import path.
         pub package: Option<String>,
-        /// Narrows a short path: the file that it is seen from.
+        /// Narrows a short path: a file in which the path resolves to the symbol.
         pub file: Option<String>,
-        /// What would be done to the symbol.
+        /// The change to the symbol.
         pub change: Alteration,
     }
 }
 
-/// Who would break, who depends on it, which tests reach it.
+/// The places that the change would break or affect, and the tests that reach the symbol.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[schema(examples(examples::impact))]
 pub struct ImpactReport {
-    /// As if the change were made.
+    /// The impact of the change.
     pub impact: Impact,
-    /// Where the reply was cut: with it, the same call brings the rest.
+    /// The cursor for the rest of a shortened reply. The same call with it returns the rest.
     #[schema(required)]
     pub next_cursor: Option<String>,
-    /// The revision that was looked at, and whether all of it was.
+    /// The revision of the answer, and whether it is complete.
     pub meta: Meta,
-    /// Where the reply was cut.
+    /// The ranges of the lists that are in the page.
     #[serde(skip)]
     pub pages: Pages<IMPACT_PARTS>,
 }

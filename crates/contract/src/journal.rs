@@ -1,4 +1,4 @@
-//! `undo` and `changes`: the journal.
+//! `undo` and `changes`: the journal of changes.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -11,17 +11,17 @@ use super::shared_types::Meta;
 use semdex_model::Result;
 
 request! { body
-    /// Which change to take back.
+    /// Which change to undo.
     #[schema(examples(json!({"change": "01JD8M2Q6Z5V9K3T7W1X4Y0ABC"}), json!({"commit": "9d0f1c7"})))]
     pub struct UndoRequest {
-        /// The token that the change was answered with; that of an undo brings back what it took. Either this or
+        /// The token in the reply of the change. The token of an undo restores what it undid. Give either this or
         /// `commit`.
         pub change: Option<String>,
-        /// A commit of HEAD's history, by its hash or the beginning of it: what it did is taken back as one change, and
-        /// that is committed.
+        /// A commit in the history of HEAD, by its hash or a prefix of it. Its effect is reverted as one change, and
+        /// the result is committed.
         #[schema(examples("9d0f1c7"))]
         pub commit: Option<String>,
-        /// Answer the same, but change nothing.
+        /// Return the same reply, but change nothing.
         #[schema(default = false)]
         pub dry_run: Option<bool>,
     }
@@ -30,24 +30,24 @@ request! { body
 request! { query
     /// Which changes.
     pub struct ChangesQuery {
-        /// Only changes of this file. Default: of all.
+        /// Only changes of this file. Default: of all files.
         #[param(nullable = false)]
         pub file: Option<String>,
-        /// Each file with its diff.
+        /// Include the diff of each file.
         #[param(nullable = false, default = false)]
         pub diff: Option<bool>,
     }
 }
 
-/// The changes that were made, the newest first.
+/// The changes of the workspace, the newest first.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[schema(examples(examples::changes))]
 pub struct ChangesReply {
     /// The newest first.
     pub changes: Vec<MadeChange>,
-    /// However many the journal has, of all pages.
+    /// The number of changes in the journal, on all pages.
     pub total: usize,
-    /// Continues with older changes; null where nothing is left.
+    /// Continues with older changes. Null if nothing is left.
     #[schema(required)]
     pub next_cursor: Option<String>,
     /// The revision at which the journal was read.
@@ -55,7 +55,7 @@ pub struct ChangesReply {
 }
 
 impl ChangesReply {
-    /// `has_more`: there are older ones.
+    /// `has_more`: whether there are older changes.
     pub fn new(changes: Vec<MadeChange>, total: usize, has_more: bool, meta: Meta) -> ChangesReply {
         let mut reply = ChangesReply { changes, total, next_cursor: None, meta };
         if has_more {
@@ -64,7 +64,7 @@ impl ChangesReply {
         reply
     }
 
-    /// A cursor is the last change that was given, so that new ones do not shift the list.
+    /// A cursor names the last change of the page, so that new changes do not shift the list.
     fn continue_after_last(&mut self) {
         self.next_cursor = self.changes.last().map(|it| format!("{BEFORE}{}", it.change));
     }
@@ -103,27 +103,27 @@ fn cost(change: &MadeChange) -> usize {
 /// A change that was made.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct MadeChange {
-    /// The token that takes it back.
+    /// The token for `undo`.
     pub change: String,
     /// RFC 3339.
     #[schema(format = "date-time")]
     pub at: String,
-    /// The one that it made.
+    /// The revision that it created.
     pub revision: u64,
-    /// Which call made it.
+    /// The call that made the change.
     pub cause: ChangeCause,
-    /// Who asked for it, as it calls itself: its `User-Agent`.
+    /// The `User-Agent` of the client that made it.
     #[schema(required)]
     pub client: Option<String>,
-    /// Each file that it changed.
+    /// The changed files.
     pub files: Vec<MadeFile>,
-    /// The change that this one took back.
+    /// The change that this one undid.
     #[schema(required)]
     pub undoes: Option<String>,
-    /// The change by which this one is taken back; null again when that one is taken back itself.
+    /// The change that undid this one. Null again if that change was undone itself.
     #[schema(required)]
     pub undone_by: Option<String>,
-    /// How much it reached, as it was judged when it was made. Absent of changes that an older semdex made.
+    /// The size of its impact, as computed when it was made. Absent for changes made by an older semdex.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub impact: Option<ImpactCounts>,
@@ -132,15 +132,15 @@ pub struct MadeChange {
 /// The lengths of the lists of an `impact`.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct ImpactCounts {
-    /// Symbols with another declaration.
+    /// Symbols whose declaration changed.
     pub changed: usize,
-    /// Places that did not compile any more.
+    /// Places that no longer compiled.
     pub broken: usize,
-    /// Places that still compiled, and depend on what changed.
+    /// Places that still compiled but depend on what changed.
     pub affected: usize,
     /// Tests that reach what changed.
     pub tests: usize,
-    /// Nothing of it was unknown.
+    /// Whether the impact was complete.
     pub complete: bool,
 }
 
@@ -149,13 +149,13 @@ pub struct ImpactCounts {
 pub struct MadeFile {
     /// Relative to the workspace root.
     pub file: String,
-    /// BLAKE3 of the bytes, in hex; null where the file is gone.
+    /// BLAKE3 of the new bytes, in hex. Null if the file was deleted.
     #[schema(required)]
     pub hash: Option<String>,
-    /// Null where there was no file.
+    /// BLAKE3 of the old bytes, in hex. Null if the file was new.
     #[schema(required)]
     pub old_hash: Option<String>,
-    /// Unified; only where it was asked for.
+    /// The unified diff, if the request has `diff`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub diff: Option<String>,

@@ -1,5 +1,5 @@
-//! The contract: what may be asked and what is answered, whatever the face. Requests with their validation, replies,
-//! budgets and cursors, problems, and the one table of calls. Speaks over no transport, and knows no workspace and no engine.
+//! The contract of all interfaces: requests with their validation, replies, budgets and cursors, problems, and the one
+//! table of calls. It is independent of any transport, of the workspace and of the engines.
 
 mod baseline;
 pub mod budget;

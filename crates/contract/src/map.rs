@@ -1,4 +1,4 @@
-//! `map`: the workspace's most important symbols, as many as a budget takes.
+//! `map`: the most important symbols of the workspace, as many as fit the budget.
 
 use serde::{Deserialize, Deserializer, Serialize};
 use utoipa::ToSchema;
@@ -11,36 +11,36 @@ use super::shared_types::{Meta, Missing, Symbol};
 use semdex_model::{MissingCode, Result};
 use semdex_text::visible::one_line;
 
-/// Where nothing is said, a map takes so many tokens.
+/// The default budget of a map in tokens.
 const DEFAULT_TOKENS: usize = 2000;
 
 request! { query(repeating &["focus"])
-    /// Around what, and how much.
+    /// What the map is about.
     pub struct MapQuery {
-        /// A file, a directory, or the path of a symbol that the map is to be about; may be repeated. Default: the whole
+        /// A file, a directory, or the path of a symbol that the map is about. May be repeated. Default: the whole
         /// workspace.
         #[param(value_type = Vec<String>, required = false, nullable = false, example = json!(["crates/searcher/src/lib.rs"]))]
         pub focus: Option<Several>,
-        /// What the map is to be about, in words: they are looked for in paths, names, docs and texts, their forms and the
-        /// parts of identifiers alike. Words that stand nowhere change nothing. Default: none.
+        /// Words that the map is about. They are searched in paths, names, docs and texts, including inflected forms
+        /// and parts of identifiers. Words without a match have no effect. Default: none.
         #[param(nullable = false, example = "line buffer capacity")]
         pub query: Option<String>,
     }
 }
 
 impl MapQuery {
-    /// Files, directories and symbols to rank around; empty where there is none.
+    /// The files, directories and symbols that the map is about.
     pub fn focus(&self) -> &[String] {
         self.focus.as_ref().map(|it| it.0.as_slice()).unwrap_or_default()
     }
 
-    /// How many bytes the Markdown may have.
+    /// The largest size of the Markdown in bytes.
     pub fn most_bytes(&self) -> usize {
         self.max_tokens.unwrap_or(DEFAULT_TOKENS).saturating_mul(BYTES_PER_TOKEN)
     }
 }
 
-/// One value or several: a list, or a text alone; in a query the field is said once for each.
+/// One value or several: a string or a list of strings. A query repeats the field.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Several(pub Vec<String>);
 
@@ -72,21 +72,21 @@ impl<'de> Deserialize<'de> for Several {
     }
 }
 
-/// The most important symbols, under their files. `max_tokens` counts the Markdown, and is 2000 where it is not said; as
-/// JSON the map names the same files and symbols, and takes more.
+/// The most important symbols by file. `max_tokens` applies to the Markdown (default: 2000). The JSON has the same
+/// files and symbols and is larger.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[schema(examples(examples::map))]
 pub struct MapReply {
-    /// Those of the highest rank first.
+    /// The files, the highest rank first.
     pub files: Vec<MapFile>,
-    /// How many files there are to be listed, those left to `next_cursor` too.
+    /// The number of files, including those on later pages.
     pub total: usize,
-    /// Continues with what is less important.
+    /// Continues with less important symbols. Null if nothing is left.
     #[schema(required)]
     pub next_cursor: Option<String>,
-    /// The revision that was ranked, and whether all references were known.
+    /// The ranked revision, and whether all references were known.
     pub meta: Meta,
-    /// How many symbols there are to be listed in all files.
+    /// The number of symbols in all files.
     #[serde(skip)]
     pub symbols_total: usize,
 }
@@ -96,31 +96,32 @@ pub struct MapReply {
 pub struct MapFile {
     /// Relative to the workspace root.
     pub file: String,
-    /// Its PageRank: what reaches it by the references of all files, from 0 to 1.
+    /// Its PageRank over the references of all files, from 0 to 1.
     pub rank: f64,
-    /// In the order of the text. Empty for files of tests and for what declares nothing, unless there is room for all.
+    /// Its symbols in the order of the text. Empty for test files and for files without declarations, unless the budget
+    /// has space for everything.
     pub symbols: Vec<MapSymbol>,
 }
 
 /// A symbol of a map.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct MapSymbol {
-    /// Without its members.
+    /// The symbol without its members.
     #[serde(flatten)]
     pub symbol: Symbol,
-    /// What of the ranks of the files that use it goes to it.
+    /// Its share of the ranks of the files that use it.
     pub rank: f64,
-    /// The row above it, of what it stands in; nothing for what stands by itself.
+    /// The enclosing item, which is shown above it. None for a top-level symbol.
     #[serde(skip)]
     pub around: Option<Around>,
 }
 
-/// What a symbol stands in.
+/// How the enclosing item of a symbol is shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Around {
-    /// It is listed itself.
+    /// It is itself in the list.
     Listed,
-    /// It is named above its first member that is listed.
+    /// It is a heading above its first member in the list.
     Heading(String),
 }
 
@@ -131,7 +132,7 @@ impl Answer for MapReply {
 }
 
 impl MapFile {
-    /// The rows of the map, as Markdown shows them.
+    /// The rows of the file in Markdown.
     pub(crate) fn rows(&self) -> String {
         let mut text = file_row(&self.file);
         let mut above: Option<&str> = None;
@@ -160,37 +161,38 @@ fn file_row(file: &str) -> String {
     format!("{}\n", one_line(file))
 }
 
-/// How many bytes the rows of a map take, told without writing them.
+/// The sizes of the rows of a map in bytes, computed without writing them.
 pub struct RowSizes;
 
 impl RowSizes {
-    /// Bytes of the row that names a file.
+    /// The size of the row of a file.
     pub fn file(file: &str) -> usize {
         one_line(file).len() + 1
     }
 
-    /// Bytes of the row of a symbol, which has its line number and its signature of so many bytes.
+    /// The size of the row of a symbol, from its line number and the size of its signature.
     pub fn symbol(line: usize, signature: usize, is_inside: bool) -> usize {
         3 + usize::from(is_inside) + line.checked_ilog10().unwrap_or(0) as usize + 1 + signature
     }
 
-    /// Bytes of a heading with the line break after it.
+    /// The size of a heading with its line break.
     pub fn heading(heading: &str) -> usize {
         one_line(heading).len() + 2
     }
 }
 
-/// A part of the order in which symbols are listed: all up to a position, and a few behind it that had room.
+/// The symbols that were listed, as positions in the ranking: all before a position, and a few after it that still
+/// fitted.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Listed {
     /// All symbols before this position, from 0.
     pub first: usize,
-    /// Rising.
+    /// Further positions, ascending.
     pub more: Vec<usize>,
 }
 
 impl Listed {
-    /// What was given before a page.
+    /// What the pages before a cursor listed.
     pub fn before(cursor: Option<&str>) -> Result<Listed> {
         let Some(cursor) = cursor else { return Ok(Listed::default()) };
         let parsed = || {
@@ -204,7 +206,7 @@ impl Listed {
         parsed().ok_or_else(|| foreign_cursor(cursor))
     }
 
-    /// The cursor that continues behind what is listed.
+    /// The cursor that continues after the listed symbols.
     pub(crate) fn cursor(&self) -> String {
         let positions: Vec<String> = [self.first].iter().chain(&self.more).map(usize::to_string).collect();
         format!("m{}-{}", positions.len(), positions.join("."))
@@ -222,7 +224,7 @@ impl Listed {
 }
 
 impl MapReply {
-    /// How many bytes the Markdown takes beside its rows, at most: the heading, the footer, and what is said of the rest.
+    /// The largest size of the Markdown around the rows: the heading, the footer, and the note about the rest.
     pub fn frame(&self) -> usize {
         const WORDS: usize = 250;
         const DIGITS: usize = 60;
@@ -240,7 +242,7 @@ impl MapReply {
             + meta.missing.iter().map(missing).sum::<usize>()
     }
 
-    /// Says what was left out, and where it is to be had.
+    /// Notes what was left out, and sets the cursor.
     pub fn note_rest(&mut self, listed: &Listed, symbols: usize) {
         let detail = format!(
             "{symbols} of {} symbols, {} of {} files: go on with `next_cursor`, or give more `max_tokens`",

@@ -1,4 +1,4 @@
-//! `open`: one file as a reader wants to see it first.
+//! `open`: an overview of a file.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -11,7 +11,7 @@ use super::shared_types::{Meta, Symbol, is_false};
 use super::symbols::SymbolTree;
 
 request! { body
-    /// Which file to open.
+    /// The file to open.
     #[schema(examples(json!({"file": "crates/searcher/src/lib.rs"})))]
     pub struct OpenRequest {
         /// Relative to the workspace root, with `/`.
@@ -19,17 +19,17 @@ request! { body
     }
 }
 
-/// A file: its skeleton, its symbols, what it uses and who uses it.
+/// An overview of a file: its skeleton, its symbols, what it uses, and which files use it.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[schema(examples(examples::opened))]
 pub struct Opened {
-    /// Relative to the workspace root; of a link, its target.
+    /// Relative to the workspace root. For a symbolic link, its target.
     pub file: String,
-    /// Absent for a file of a language that nobody analyses.
+    /// Absent if no engine analyses the language of the file.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub language: Option<Language>,
-    /// The package that includes it. Absent where none does.
+    /// The package that contains the file. Absent if none does.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub package: Option<String>,
@@ -37,25 +37,25 @@ pub struct Opened {
     pub lines: usize,
     /// BLAKE3 of the bytes, in hex.
     pub hash: String,
-    /// True where it is the content of an overlay; the disk has another.
+    /// True if this is the content of an overlay. The content on disk is different.
     #[serde(skip_serializing_if = "is_false")]
     pub overlay: bool,
-    /// Of the module or package.
+    /// The docs of the module or package.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub docs: Option<String>,
-    /// The text with bodies as `{ /* 12 lines */ }`, so that it still parses.
+    /// The text with collapsed bodies such as `{ /* 12 lines */ }`. It still parses.
     pub skeleton: String,
-    /// In the order of the text.
+    /// The imports in the order of the text.
     #[schema(value_type = Vec<Import>)]
     pub imports: Listing<Import>,
-    /// As a tree, each with its usages.
+    /// The symbols as a tree, with their usages.
     #[schema(value_type = Vec<Symbol>)]
     pub symbols: SymbolTree,
-    /// What the file uses of other packages.
+    /// What the file uses from other packages.
     #[schema(value_type = Vec<Upstream>)]
     pub upstream: Listing<Upstream>,
-    /// The files that use something of this one.
+    /// The files that use something of this file.
     #[schema(value_type = Vec<Downstream>)]
     pub downstream: Listing<Downstream>,
     /// Continues the skeleton and the lists.
@@ -63,16 +63,16 @@ pub struct Opened {
     pub next_cursor: Option<String>,
     /// The revision that is described, and whether the reply is complete.
     pub meta: Meta,
-    /// For each line of the skeleton, its line in the file.
+    /// The line in the file of each line of the skeleton.
     #[serde(skip)]
     pub skeleton_lines: Vec<usize>,
-    /// The lines of the whole skeleton, and which of them are given.
+    /// The lines of the skeleton in the page.
     #[serde(skip)]
     pub skeleton_part: Part,
 }
 
 impl Opened {
-    /// With the cursor that continues it.
+    /// Sets the cursor that continues the reply.
     pub fn with_cursor(mut self) -> Opened {
         self.next_cursor = next_cursor(&self.parts());
         self
@@ -83,7 +83,7 @@ impl Opened {
         [self.skeleton_part, self.symbols.part, lists[0], lists[1], lists[2]]
     }
 
-    /// Markdown tells symbols and imports by the lines of the skeleton that they stand on.
+    /// Limits symbols and imports to the lines of the skeleton in the page, because Markdown shows them on these lines.
     fn follow_the_skeleton(&mut self) {
         let given = self.skeleton_part.count;
         let is_last = self.skeleton_part.from + given >= self.skeleton_part.total;
@@ -115,7 +115,7 @@ impl Answer for Opened {
     }
 
     fn fit(&mut self, mut budget: Budget) -> Option<Vec<String>> {
-        // The skeleton holds them.
+        // The skeleton contains them.
         self.docs = None;
         self.symbols.without_docs();
         budget.spend(300);
@@ -150,17 +150,17 @@ impl Answer for Opened {
     }
 }
 
-/// What a file imports.
+/// An import of a file.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct Import {
-    /// What is imported, in full.
+    /// The full path of the import.
     #[schema(examples("std::io"))]
     pub path: String,
-    /// The local name, if it is given another.
+    /// The local name, if the import has an alias.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub alias: Option<String>,
-    /// Where the path stands, from 1.
+    /// The line of the path, from 1.
     pub line: usize,
 }
 
@@ -170,16 +170,16 @@ impl From<semdex_model::Import> for Import {
     }
 }
 
-/// What the file uses of another package.
+/// What the file uses from another package.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct Upstream {
-    /// As requests name it.
+    /// The name of the package in requests.
     pub package: String,
-    /// Outside of the workspace.
+    /// Whether it is outside the workspace.
     pub external: bool,
-    /// Only of packages of the workspace.
+    /// The files that are used. Empty for packages outside the workspace.
     pub files: Vec<String>,
-    /// The paths of what is used.
+    /// The paths of the used symbols.
     pub symbols: Vec<String>,
 }
 
@@ -190,16 +190,16 @@ impl From<semdex_model::Upstream> for Upstream {
     }
 }
 
-/// What another file uses of this one.
+/// What another file uses of this file.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct Downstream {
     /// Relative to the workspace root.
     pub file: String,
-    /// The package that includes it.
+    /// The package that contains the file.
     pub package: String,
-    /// The paths of what it uses.
+    /// The paths of the used symbols.
     pub symbols: Vec<String>,
-    /// How many places there name them.
+    /// The number of places in the file that name them.
     pub count: usize,
 }
 

@@ -1,4 +1,4 @@
-//! `overlays`: content that is not on the disk.
+//! `overlays`: content of files that is not on disk.
 
 use std::time::Duration;
 
@@ -14,23 +14,23 @@ use semdex_model::{Code, Error, Result};
 const DEFAULT_TTL_S: u64 = 3600;
 const LONGEST_TTL_S: u64 = 7 * 24 * 3600;
 
-request! { about file("Relative to the workspace root, with `/`, which need not be escaped.") body
-    /// What is to stand before the file's content on the disk.
+request! { about file("Relative to the workspace root, with `/`. Slashes need not be escaped.") body
+    /// The content of an overlay, which answers use in place of the content on disk.
     #[schema(examples(json!({"content": "pub fn new() {}\n", "ttl_s": 3600})))]
     pub struct OverlayRequest {
         /// Text in UTF-8.
         pub content: String,
-        /// After so many seconds it goes by itself, unless it is put again.
+        /// The overlay is removed after this number of seconds, unless it is put again.
         #[schema(default = 3600, minimum = 1, maximum = 604_800)]
         pub ttl_s: Option<u64>,
-        /// What becomes of edits of this file as long as it lasts.
+        /// Whether edits of the file are refused or go to the overlay while it exists.
         #[schema(default = "refuse")]
         pub edits: Option<OverlayEdits>,
     }
 }
 
 impl OverlayRequest {
-    /// How long it lasts.
+    /// The lifetime of the overlay, validated.
     pub fn lives(&self) -> Result<Duration> {
         match self.ttl_s.unwrap_or(DEFAULT_TTL_S) {
             0 => Err(Error::new(
@@ -48,44 +48,44 @@ impl OverlayRequest {
 }
 
 request! { query
-    /// Which workspace.
+    /// The workspace.
     pub struct OverlayQuery {}
 }
 
 request! { about file("Relative to the workspace root.") query
-    /// Which overlay.
+    /// The overlay to remove.
     pub struct DeleteOverlayQuery {}
 }
 
-/// An overlay, as it was put or taken away.
+/// The overlay that was put or removed.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[schema(examples(examples::overlay))]
 pub struct OverlayReply {
-    /// The overlay that is there now, or that was taken away.
+    /// The overlay that exists now, or that was removed.
     #[serde(flatten)]
     pub overlay: OverlayState,
-    /// BLAKE3 of what was seen before, in hex; null where there was no file.
+    /// BLAKE3 of the content before the call, in hex. Null if there was no file.
     #[schema(required)]
     pub old_hash: Option<String>,
-    /// The revision after it.
+    /// The revision after the call.
     pub meta: Meta,
 }
 
-/// Content that is not on the disk.
+/// An overlay.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct OverlayState {
     /// Relative to the workspace root.
     pub file: String,
     /// BLAKE3 of its bytes, in hex.
     pub hash: String,
-    /// What becomes of edits of the file while the overlay is there.
+    /// Whether edits of the file are refused or go to the overlay.
     pub edits: OverlayEdits,
-    /// RFC 3339.
+    /// When the overlay expires, as RFC 3339.
     #[schema(format = "date-time")]
     pub ends_at: String,
 }
 
-/// The overlays that there are.
+/// All overlays.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[schema(examples(examples::overlays))]
 pub struct OverlaysReply {

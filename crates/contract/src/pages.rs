@@ -1,10 +1,10 @@
-//! Replies about changes in pages. A change cannot be made again to read on, so its reply is kept for a while, under
-//! a name that its cursors carry; `ops` keeps it.
+//! Pages of replies about changes. A change cannot be repeated to read the next page, so its reply is kept for a while
+//! under an id that its cursors carry. The crate `ops` keeps it.
 
 use super::budget::{Part, foreign_cursor, next_cursor, positions};
 use semdex_model::Result;
 
-/// Which stretches of a reply's lists are given, and the name that the whole is kept under.
+/// Which ranges of the lists of a reply are in the page, and the id under which the whole reply is kept.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pages<const N: usize> {
     id: Option<String>,
@@ -12,12 +12,12 @@ pub struct Pages<const N: usize> {
 }
 
 impl<const N: usize> Pages<N> {
-    /// All of lists of these lengths, kept under a name.
+    /// The whole of lists of these lengths, kept under an id.
     pub(super) fn kept(id: &str, lengths: [usize; N]) -> Pages<N> {
         Pages { id: Some(id.to_owned()), parts: lengths.map(|it| Part::after(0, it)) }
     }
 
-    /// The rest of lists of these lengths, from where a cursor says.
+    /// Continues lists of these lengths at a cursor, and returns the positions.
     pub(super) fn resume(&mut self, cursor: &str, lengths: [usize; N]) -> Result<[usize; N]> {
         let from = positions_in::<N>(cursor)?;
         self.parts = std::array::from_fn(|at| Part::after(from[at], lengths[at]));
@@ -36,10 +36,10 @@ impl<const N: usize> Default for Pages<N> {
     }
 }
 
-/// What stands between the positions of a cursor and the name of the reply that it continues.
+/// Separates the positions of a cursor from the id of the kept reply.
 const NAMED: char = '@';
 
-/// The name of the kept reply that a cursor continues.
+/// The id of the kept reply that a cursor continues.
 pub fn kept_under(cursor: &str) -> Result<&str> {
     cursor.split_once(NAMED).map(|it| it.1).ok_or_else(|| foreign_cursor(cursor))
 }
@@ -48,12 +48,12 @@ fn positions_in<const N: usize>(cursor: &str) -> Result<[usize; N]> {
     positions(cursor.split(NAMED).next()).map_err(|_| foreign_cursor(cursor))
 }
 
-/// A reply that is kept to be continued.
+/// A reply that is kept so that a client can read its next pages.
 pub trait Kept: Sized {
-    /// Sets the name under which the whole reply is kept; its cursors carry it.
+    /// Sets the id under which the whole reply is kept. Its cursors carry the id.
     fn keep_under(&mut self, id: &str);
 
-    /// The rest of it, from where a cursor says.
+    /// The rest of the reply after a cursor.
     fn after(self, cursor: &str) -> Result<Self>;
 }
 

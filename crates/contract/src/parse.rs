@@ -1,14 +1,14 @@
-//! Reading requests: JSON and queries into their types, and what is wrong with them said so that the next try is
-//! right: which field, and the nearest known one.
+//! Parses requests from JSON and from queries. Errors name the wrong field and the most similar known one, so that the
+//! next attempt succeeds.
 
 use serde::de::DeserializeOwned;
 
 use semdex_model::{Code, Error};
 
-/// What stands between the values of a field that a query says several times: nothing that a value can hold.
+/// Separates the values of a repeated field of a query. No value contains it.
 pub(super) const BETWEEN: char = '\0';
 
-/// A request that is a JSON object.
+/// Parses a request from a JSON object.
 pub(crate) fn from_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Error> {
     is_object(bytes)?;
     let mut reader = serde_json::Deserializer::from_slice(bytes);
@@ -17,7 +17,7 @@ pub(crate) fn from_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Error> {
     Ok(value)
 }
 
-/// A request in the form of a URL's query.
+/// Parses a request from the query of a URL.
 pub(crate) fn from_query<T: DeserializeOwned>(query: &str) -> Result<T, Error> {
     check_escapes("the query", query)?;
     let pairs = serde_urlencoded::Deserializer::new(form_urlencoded::parse(query.as_bytes()));
@@ -25,9 +25,9 @@ pub(crate) fn from_query<T: DeserializeOwned>(query: &str) -> Result<T, Error> {
         .map_err(|error| refused(&error.path().to_string(), &error.inner().to_string()))
 }
 
-/// The same, where some fields may be said several times: their values are read as one text, with `BETWEEN` in it.
+/// Parses a query with repeatable fields. The values of such a field are joined with `BETWEEN`.
 pub(crate) fn from_repeating_query<T: DeserializeOwned>(query: &str, repeating: &[&str]) -> Result<T, Error> {
-    // Written anew below, it would have none that are wrong.
+    // The query that is serialized below has only valid escapes.
     check_escapes("the query", query)?;
     let mut pairs: Vec<(String, String)> = Vec::new();
     for (name, value) in form_urlencoded::parse(query.as_bytes()) {
@@ -45,8 +45,8 @@ pub(crate) fn from_repeating_query<T: DeserializeOwned>(query: &str, repeating: 
     from_query(&joined.finish())
 }
 
-/// Refuses a part of a URL that its decoders would only repair: a `%` without two hexadecimal digits, bytes that are
-/// not UTF-8.
+/// Refuses a part of a URL with a `%` without two hexadecimal digits, or with bytes that are not UTF-8. Decoders
+/// silently repair both.
 pub fn check_escapes(part: &str, text: &str) -> Result<(), Error> {
     let refused = |detail: String| Err(Error::new(Code::InvalidRequest, detail));
     for (at, _) in text.match_indices('%') {
@@ -62,7 +62,7 @@ pub fn check_escapes(part: &str, text: &str) -> Result<(), Error> {
     }
 }
 
-/// serde would take a list for the fields in their order.
+/// Refuses other JSON values: serde accepts a list of the fields in their order.
 fn is_object(bytes: &[u8]) -> Result<(), Error> {
     if bytes.trim_ascii_start().starts_with(b"{") {
         return Ok(());
@@ -88,8 +88,8 @@ fn not_json(error: &serde_json::Error) -> Error {
     Error::new(Code::InvalidJson, format!("the body is not JSON: {error}"))
 }
 
-/// Turns serde's message into one that names the field by its path in the request and, of an unknown one, the
-/// nearest that is known. The message's form is serde's own, the same for JSON and for queries.
+/// Turns serde's message into one that names the field by its path in the request and, for an unknown field, the most
+/// similar known one. The form of the message is serde's, for JSON and for queries.
 fn refused(path: &str, message: &str) -> Error {
     let at = if path.is_empty() || path == "." { String::new() } else { format!("`{path}`: ") };
     for (kind, word) in [("unknown field `", "field"), ("unknown variant `", "value")] {
@@ -102,12 +102,12 @@ fn refused(path: &str, message: &str) -> Error {
             Some(nearest) => format!("did you mean `{nearest}`?"),
             None => "it is none of those known.".to_owned(),
         };
-        // The path of an unknown field ends in its name, which the message says already.
+        // The path of an unknown field ends in its name, which is already in the message.
         let at = if word == "value" { at } else { within(path) };
         let detail = format!("{at}unknown {word} `{name}`: {hint} Known: {}", known.join(", "));
         return Error::new(Code::InvalidRequest, detail).suggesting(nearest.map(str::to_owned).into_iter().collect());
     }
-    // The name of a type of ours tells nobody anything.
+    // The names of our types mean nothing to a client.
     let message = match message.split_once(", expected struct ") {
         Some((found, _)) => format!("{found}, expected an object"),
         None => message.to_owned(),
@@ -115,12 +115,12 @@ fn refused(path: &str, message: &str) -> Error {
     Error::new(Code::InvalidRequest, format!("{at}{message}"))
 }
 
-/// The path around the last field.
+/// The path without its last field.
 fn within(path: &str) -> String {
     path.rsplit_once('.').map(|(around, _)| format!("`{around}`: ")).unwrap_or_default()
 }
 
-/// The known name that was perhaps meant.
+/// The known name that the client probably meant.
 pub fn nearest<'a>(name: &str, known: &'a [String]) -> Option<&'a str> {
     let score = |it: &str| strsim::jaro_winkler(&name.to_ascii_lowercase(), it);
     let best = known.iter().max_by(|a, b| score(a).total_cmp(&score(b)))?;
@@ -178,7 +178,7 @@ mod tests {
         check(&body(r#"{"file":"a","mode":"crate"}"#), Code::InvalidRequest, &["`mode`", "`crate`", "`create`"]);
         check(&body(r#"{"file":"a","zzzzzz":1}"#), Code::InvalidRequest, &["`zzzzzz`", "known. Known: file, autofix"]);
         check(&query("file=a&autofx=3"), Code::InvalidRequest, &["`autofx`", "`autofix`"]);
-        // A name that holds what the message is split at.
+        // A name that contains the text at which the message is split.
         check(&body(r#"{"file":"a","`, expected `x":1}"#), Code::InvalidRequest, &["file, autofix"]);
     }
 

@@ -1,4 +1,4 @@
-//! Errors as they go over the wire: RFC 9457 problems, with a code of the closed set and what helps.
+//! Errors as RFC 9457 problems, with a code from a closed set and details that help.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -10,7 +10,7 @@ use super::shared_types::{Meta, Symbol, list};
 use super::shorten::Fit;
 use semdex_model::{Code, Error};
 
-/// The code in a few words, always the same for one code.
+/// The meaning of the code in a few words, always the same for one code.
 pub fn title(code: Code) -> &'static str {
     match code {
         Code::InvalidJson => "The body is not JSON",
@@ -57,7 +57,7 @@ pub fn title(code: Code) -> &'static str {
     }
 }
 
-/// What went wrong, and what to do about it (RFC 9457).
+/// An error and what to do about it (RFC 9457).
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[schema(examples(json!({
     "type": "https://semdex.dev/problems/unknown_symbol", "title": "There is no such symbol", "status": 404,
@@ -66,60 +66,60 @@ pub fn title(code: Code) -> &'static str {
     "meta": {"workspace": "ripgrep", "revision": 17, "state": "ready", "complete": true, "missing": [], "elapsed_ms": 0.6}
 })))]
 pub struct Problem {
-    /// The same for every problem of one code.
+    /// The same URI for every problem with the same code.
     #[serde(rename = "type")]
     pub kind: String,
-    /// What the code means, in a few words.
+    /// The meaning of the code in a few words.
     pub title: &'static str,
-    /// Of the reply over HTTP; other faces have none.
+    /// The HTTP status. Other interfaces have none.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = u16, required)]
     pub status: Option<u16>,
-    /// Which kind of problem it is.
+    /// The code of the problem.
     pub code: ProblemCode,
     /// What happened, and what to do about it.
     pub detail: String,
-    /// As the log and the header `X-Request-Id` name the request.
+    /// The id of the request, as in the log and in the header `X-Request-Id`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub request_id: Option<String>,
-    /// Known as soon as the workspace is.
+    /// The metadata of the workspace. Absent if the workspace is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub meta: Option<Meta>,
-    /// Names that were perhaps meant.
+    /// Names that the client may have meant.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub suggestions: Vec<String>,
-    /// With `ambiguous` the places that the edit fits, with `ambiguous_symbol` the symbols that the name fits.
+    /// With `ambiguous`, the places that match the edit. With `ambiguous_symbol`, the symbols that match the name.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub candidates: Vec<ProblemCandidate>,
-    /// With `no_match`.
+    /// With `no_match`: the most similar text in the file.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub nearest: Option<Nearest>,
-    /// With `hash_mismatch`: the hash of what is there.
+    /// With `hash_mismatch`: the hash of the present content.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub actual_hash: Option<String>,
-    /// With `would_break`.
+    /// With `would_break`: the impact of the edit.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub impact: Option<Impact>,
-    /// Which of several edits, from 0.
+    /// The index of the edit among several, from 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub edit: Option<usize>,
-    /// The file that it is about.
+    /// The file that the problem is about.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub file: Option<String>,
-    /// With `hash_mismatch` of an undo: unified, from what the change had left to what is there.
+    /// With `hash_mismatch` of an undo: the unified diff from the content that the change left to the present content.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub diff: Option<String>,
 }
 
-/// A place or a symbol that the request fits.
+/// A place or a symbol that matches the request.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(untagged)]
 #[expect(clippy::large_enum_variant, reason = "made a handful at a time, and only on the way out")]
@@ -130,7 +130,7 @@ pub enum ProblemCandidate {
     Place(Candidate),
 }
 
-/// What any problem takes at most, whatever a reply may take.
+/// The largest size of a problem in tokens, independent of the budget of replies.
 pub const PROBLEM_TOKENS: usize = 6000;
 
 impl Fit for Problem {
@@ -138,14 +138,14 @@ impl Fit for Problem {
         self.meta.as_mut()
     }
 
-    /// A problem has no cursor: it is there to make the next try a good one, and the nearest comes first.
+    /// A problem has no cursor. It should make the next attempt succeed, so the most similar text comes first.
     fn fit(&mut self, mut budget: Budget) -> Option<Vec<String>> {
         budget.spend(400 + text_cost(&self.detail));
         let form = budget.form();
         let mut parts = [Part::default(); 4];
         let lines =
             |text: Option<&str>| text.unwrap_or_default().split_inclusive('\n').map(text_cost).collect::<Vec<_>>();
-        // The text beside the difference is a part of it.
+        // The diff also contains the text.
         let nearest =
             lines(self.nearest.as_ref().map(|it| it.diff.as_str())).iter().map(|it| it * form.or(1, 2)).collect();
         let diff = lines(self.diff.as_deref());
@@ -164,7 +164,7 @@ impl Fit for Problem {
         }
         self.candidates.truncate(candidates.count);
         if let Some(it) = &mut self.impact {
-            // The rest of it is to be had by a dry run.
+            // A dry run returns the rest.
             it.broken.truncate(broken.count);
             it.affected.truncate(broken.count);
             it.tests.truncate(broken.count);
@@ -191,7 +191,7 @@ impl ProblemCandidate {
 }
 
 impl Problem {
-    /// Without a status and a request's name, which only a face knows.
+    /// A problem without HTTP status and request id, which only the interface knows.
     pub fn new(error: Error) -> Problem {
         let meta = error.meta().cloned().map(Meta::from);
         let help = *error.help;

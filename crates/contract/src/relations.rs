@@ -1,4 +1,4 @@
-//! `usages`, `callers`, `callees` and `implementations`: what stands in relation to one symbol.
+//! `usages`, `callers`, `callees` and `implementations`: the relations of one symbol.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -10,9 +10,9 @@ use super::shared_types::{Meta, Place, Symbol, Usage, list};
 use semdex_model::{SymbolQuery, UsageCount, UsagePage, Window};
 
 request! { query
-    /// Which symbol.
+    /// The symbol.
     pub struct AboutSymbolQuery {
-        /// Its path; a shorter one is taken where it is unique.
+        /// The path of the symbol. A shorter path is accepted if it is unique.
         #[param(example = "grep_searcher::Searcher")]
         pub symbol: String,
         /// Narrows a short path: a crate, a module or an import path. Default: any.
@@ -31,24 +31,24 @@ impl AboutSymbolQuery {
     }
 }
 
-/// The places that name a symbol, ranked, grouped by file and counted in full.
+/// The usages of a symbol, ranked, grouped by file, with the total.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct UsageList {
-    /// Usages, the possible ones not counted.
+    /// The number of usages without the possible ones.
     pub total: usize,
-    /// Files that have at least one of these.
+    /// The number of files with at least one usage.
     pub files: usize,
-    /// Other files before the definition's own, tests last.
+    /// The usages: other files first, then the file of the definition, tests last.
     pub items: Vec<Usage>,
-    /// Places that hold the name and that nobody could resolve.
+    /// Places with the same name that could not be resolved.
     pub possible: Vec<Usage>,
-    /// Those that are only possible come after all others.
+    /// The page over the usages and, after them, the possible usages.
     #[serde(skip)]
     pub part: Part,
 }
 
 impl UsageList {
-    /// The usages of a page, and where they stand among all.
+    /// The usages of a page with their position among all.
     pub fn new(page: UsagePage, window: Window) -> UsageList {
         let UsagePage { count: UsageCount { total, files }, possible_count, items, possible } = page;
         let mut part = Part::after(window.from, total + possible_count);
@@ -60,26 +60,26 @@ impl UsageList {
         self.items.iter().chain(&self.possible).map(|it| usage_cost(it, form)).collect()
     }
 
-    /// Drops what the part does not hold any more.
+    /// Drops the items that are no longer in the part.
     pub(super) fn truncate(&mut self) {
         self.possible.truncate(self.part.count.saturating_sub(self.items.len()));
         self.items.truncate(self.part.count);
     }
 }
 
-/// Who uses a symbol.
+/// The usages of a symbol.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[schema(examples(examples::usages))]
 pub struct UsagesReply {
-    /// The one that the request means.
+    /// The symbol of the request.
     pub symbol: Symbol,
-    /// The stretch of them that was asked for.
+    /// The usages of the page.
     #[serde(flatten)]
     pub usages: UsageList,
-    /// Continues the usages; null where nothing is left.
+    /// Continues the usages. Null if nothing is left.
     #[schema(required)]
     pub next_cursor: Option<String>,
-    /// The revision that was searched; `complete` says that no usage is missing.
+    /// The searched revision. `complete` means that no usage is missing.
     pub meta: Meta,
 }
 
@@ -105,27 +105,27 @@ impl Answer for UsagesReply {
     }
 }
 
-/// The symbol that an answer is about. Who counts tokens has its docs elsewhere.
+/// Subtracts the symbol that the reply is about. A reply with a budget leaves out its docs, which `describe` returns.
 pub(super) fn spend_on(symbol: &mut Symbol, budget: &mut Budget) {
     symbol.docs = None;
     budget.spend(symbol_cost(symbol, budget.form()));
 }
 
-/// What implements a trait or an interface, or overrides a method.
+/// The implementations of a trait, an interface or a method.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[schema(examples(examples::implementations))]
 pub struct ImplementationsReply {
-    /// The one that the request means.
+    /// The symbol of the request.
     pub symbol: Symbol,
-    /// How many there are, those left to `next_cursor` too.
+    /// The number of implementations, including those on later pages.
     pub total: usize,
-    /// The types or members.
+    /// The implementing types or members.
     #[schema(value_type = Vec<Symbol>)]
     pub items: Listing<Symbol>,
-    /// Continues the items; null where nothing is left.
+    /// Continues the items. Null if nothing is left.
     #[schema(required)]
     pub next_cursor: Option<String>,
-    /// The revision that was searched, and whether all of it was.
+    /// The searched revision, and whether the search is complete.
     pub meta: Meta,
 }
 
@@ -150,21 +150,21 @@ impl Answer for ImplementationsReply {
     }
 }
 
-/// Who calls a symbol, or what it calls.
+/// The callers or callees of a symbol.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[schema(examples(examples::calls))]
 pub struct CallsReply {
-    /// The one that the request means.
+    /// The symbol of the request.
     pub symbol: Symbol,
-    /// How many callers or callees there are, those left to `next_cursor` too.
+    /// The number of callers or callees, including those on later pages.
     pub total: usize,
-    /// A caller or callee each.
+    /// The callers or callees.
     #[schema(value_type = Vec<Calls>)]
     pub items: Listing<Calls>,
-    /// Continues the items; null where nothing is left.
+    /// Continues the items. Null if nothing is left.
     #[schema(required)]
     pub next_cursor: Option<String>,
-    /// The revision that was searched, and whether all of it was.
+    /// The searched revision, and whether the search is complete.
     pub meta: Meta,
 }
 
@@ -190,24 +190,24 @@ impl Answer for CallsReply {
     }
 }
 
-/// The caller or the callee, and where it calls or is called.
+/// A caller or callee, with its calls.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct Calls {
-    /// The caller; for callees, what is called.
+    /// The caller or callee.
     pub symbol: Symbol,
-    /// In the order of the text.
+    /// The calls in the order of the text.
     pub calls: Vec<CallSite>,
 }
 
-/// A place that calls.
+/// A call.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct CallSite {
-    /// The name of what is called.
+    /// The place of the name of the called symbol.
     #[serde(flatten)]
     pub place: Place,
-    /// The whole line.
+    /// The text of the whole line.
     pub text: String,
-    /// It stands in test code.
+    /// Whether it is in test code.
     pub test: bool,
 }
 

@@ -1,24 +1,24 @@
-//! `rename`: another name for a symbol, everywhere at once.
+//! `rename`: renames a symbol everywhere, as one change.
 
 use super::enums::OnBreak;
 use super::request::request;
 
 request! { body
-    /// Which symbol gets which name.
+    /// The symbol and its new name.
     #[schema(examples(json!({"symbol": "grep_searcher::Searcher", "new_name": "Scanner", "dry_run": true})))]
     pub struct RenameRequest {
-        /// Its path; a shorter one is taken where it is unique.
+        /// The path of the symbol. A shorter path is accepted if it is unique.
         pub symbol: String,
-        /// An identifier of its language.
+        /// The new name, an identifier of the language.
         pub new_name: String,
         /// Narrows a short path: a crate, a module or an import path.
         pub package: Option<String>,
-        /// Narrows a short path: the name means what it means in this file.
+        /// Narrows a short path: a file in which the path resolves to the symbol.
         pub file: Option<String>,
-        /// Answer the same, but change nothing.
+        /// Return the same reply, but change nothing.
         #[schema(default = false)]
         pub dry_run: Option<bool>,
-        /// What would break something is refused with `rename_refused`, unless it is only to be reported.
+        /// Whether a rename that breaks something is refused with `rename_refused` or reported.
         #[schema(default = "reject")]
         pub on_break: Option<OnBreak>,
     }

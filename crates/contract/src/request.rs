@@ -1,4 +1,4 @@
-//! What all requests and all replies have in common.
+//! What all requests and all replies have in common, and the macro that declares request types.
 
 use std::time::Duration;
 
@@ -13,28 +13,28 @@ use super::budget::Budget;
 use super::shared_types::Meta;
 use semdex_model::{Code, Error, Result};
 
-/// The longest that a question may ask to wait.
+/// The longest wait that a request may ask for.
 const LONGEST_WAIT_MS: u64 = 120_000;
 
-/// The fields that almost every request may carry, declared once.
+/// The fields of almost every request, declared once.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Common {
-    /// By its id or its root. None: the only one, or the one that the server was started with.
+    /// The id or root of the workspace. None: the only one, or the one that the server was started with.
     pub workspace: Option<String>,
     /// Wait until the workspace has reached this revision.
     pub min_revision: Option<u64>,
-    /// How long to wait for what the answer needs, at most 120,000. None: the call's own default.
+    /// How long to wait for what the answer needs, at most 120,000. None: the default of the call.
     pub wait_ms: Option<u64>,
-    /// How long the reply may be, a token counted as four bytes. None: the default of its form.
+    /// The longest reply in tokens of four bytes. None: the default of the format.
     pub max_tokens: Option<usize>,
     /// The `next_cursor` of an earlier reply.
     pub cursor: Option<String>,
-    /// At most so many items.
+    /// The largest number of items.
     pub limit: Option<usize>,
 }
 
 impl Common {
-    /// How long the answer may wait for what it needs; absent: the call's own default.
+    /// How long the answer may wait for what it needs. None: the default of the call.
     pub fn wait(&self) -> Result<Option<Duration>> {
         match self.wait_ms {
             Some(wait) if wait > LONGEST_WAIT_MS => {
@@ -47,33 +47,33 @@ impl Common {
     }
 }
 
-/// A type of the schema section of a document, by its name.
+/// A named schema of an OpenAPI document.
 pub type NamedSchema = (String, RefOr<Schema>);
 
-/// How a request stands in an OpenAPI document: what it takes beside a body, its body, and the types that these name.
+/// A request in an OpenAPI document: its parameters, its body, and the schemas that these refer to.
 #[derive(Default)]
 pub struct Document {
-    /// In the path and the query.
+    /// The parameters in the path and the query.
     pub parameters: Vec<Parameter>,
-    /// None for calls without one.
+    /// The body. None for calls without one.
     pub body: Option<RequestBody>,
-    /// What parameters and body refer to by name.
+    /// The schemas that parameters and body refer to.
     pub schemas: Vec<NamedSchema>,
 }
 
 impl Document {
-    /// Of a request that is one JSON object.
+    /// The document of a request with a JSON body.
     pub(crate) fn body<T: ToSchema>() -> Document {
         let body = RequestBodyBuilder::new().content("application/json", content::<T>()).required(Some(Required::True));
         Document { body: Some(body.build()), schemas: schemas::<T>(), ..Document::default() }
     }
 
-    /// Of a call that takes a query alone.
+    /// The document of a request with a query only.
     pub(crate) fn query(parameters: Vec<Parameter>) -> Document {
         Document { parameters, ..Document::default() }
     }
 
-    /// What the call is about stands in its path.
+    /// Adds a parameter in the path.
     pub(crate) fn about(mut self, field: &str, description: &str) -> Document {
         let string = Object::with_type(schema::Type::String);
         let named = ParameterBuilder::new()
@@ -87,62 +87,61 @@ impl Document {
     }
 }
 
-/// What a body of this type holds.
+/// A reference to the schema of this type.
 fn content<T: ToSchema>() -> utoipa::openapi::Content {
     ContentBuilder::new().schema(Some(Ref::from_schema_name(T::name()))).build()
 }
 
-/// The type and all that it names.
+/// The schemas of the type and of all types that it refers to.
 pub fn schemas<T: ToSchema>() -> Vec<NamedSchema> {
     let mut schemas = vec![(T::name().into_owned(), T::schema())];
     T::schemas(&mut schemas);
     schemas
 }
 
-/// What a call takes.
+/// The request type of a call.
 pub(crate) trait Arguments: DeserializeOwned {
-    /// How it stands in an OpenAPI document.
+    /// Its OpenAPI document.
     fn document() -> Document;
 
-    /// The fields that almost every request may carry; those that this one cannot are None.
+    /// The common fields; those that this request does not have are None.
     fn common(&self) -> Common;
 
-    /// Sets what the call's path names.
+    /// Sets the field that is in the path.
     fn name_in_path(&mut self, _named: String) {}
 
-    /// The fields that a query may say several times.
+    /// The fields that a query may repeat.
     const REPEATING: &'static [&'static str] = &[];
 
-    /// The media type of a body of text that does the same as one of JSON.
+    /// The media type of a text body that is accepted in place of JSON.
     const TEXT: Option<&'static str> = None;
 
-    /// Such a body, with its options in the query.
+    /// Parses such a body, with its options in the query.
     fn of_text(_query: &str, _body: String) -> Result<Self> {
         Err(Error::new(Code::UnsupportedMediaType, "this call takes JSON"))
     }
 }
 
-/// What a call answers.
+/// The reply type of a call.
 pub(crate) trait Answer: Serialize + ToSchema + Clone {
-    /// What the reply says of itself, where it does.
+    /// Its metadata. None for a reply without them.
     fn meta(&mut self) -> Option<&mut Meta>;
 
-    /// Shortens it to about what the budget allows. Answers with what was left out, in words; nothing where it cannot
-    /// be shortened.
+    /// Shortens it to about the budget. Returns descriptions of what was left out, or None if it cannot be shortened.
     fn fit(&mut self, _budget: Budget) -> Option<Vec<String>> {
         None
     }
 }
 
-/// A request type with the fields that every request may carry. serde's `flatten` would do, were it not that it
-/// cannot refuse unknown fields. `body` makes it a JSON body, `query` the parameters of a query; `about file`, or another
-/// field, stands before both where that is named in the path beside them.
+/// Declares a request type with the common fields. serde's `flatten` does not work with `deny_unknown_fields`. `body`
+/// makes it a JSON body, `query` the parameters of a query. `about FIELD` before either adds a field that is in the
+/// path.
 macro_rules! request {
     (body $(#[$attribute:meta])* pub struct $name:ident { $($fields:tt)* }) => {
         $crate::request::request! { @body $(#[$attribute])* pub struct $name { $($fields)* } }
         $crate::request::request! { @arguments $name, $crate::Document::body::<$name>() }
     };
-    // Some of its fields may be said several times.
+    // Some of its fields may be repeated.
     (query(repeating $names:expr) $(#[$attribute:meta])* pub struct $name:ident { $($fields:tt)* }) => {
         $crate::request::request! { @query $(#[$attribute])* pub struct $name { $($fields)* } }
         $crate::request::request! {
@@ -150,7 +149,7 @@ macro_rules! request {
             const REPEATING: &'static [&'static str] = $names;
         }
     };
-    // Beside the usual form another one.
+    // It has another form besides JSON.
     (body($document:expr, { $($more:tt)* })
         $(#[$attribute:meta])* pub struct $name:ident { $($fields:tt)* }) => {
         $crate::request::request! { @body #[derive(Default)] $(#[$attribute])* pub struct $name { $($fields)* } }
@@ -164,7 +163,7 @@ macro_rules! request {
     };
     (about $field:ident($description:literal) body $(#[$attribute:meta])* pub struct $name:ident { $($fields:tt)* }) => {
         $crate::request::request! { @body $(#[$attribute])* pub struct $name {
-            /// Not a part of the body: the call's path names it.
+            /// It is in the path, not in the body.
             #[serde(skip)]
             pub $field: String,
             $($fields)*
@@ -176,7 +175,7 @@ macro_rules! request {
     };
     (about $field:ident($description:literal) query $(#[$attribute:meta])* pub struct $name:ident { $($fields:tt)* }) => {
         $crate::request::request! { @query $(#[$attribute])* pub struct $name {
-            /// Not a part of the query: the call's path names it.
+            /// It is in the path, not in the query.
             #[serde(skip)]
             pub $field: String,
             $($fields)*
@@ -225,26 +224,26 @@ macro_rules! request {
         #[serde(deny_unknown_fields)]
         pub struct $name {
             $($fields)*
-            /// The workspace's id or root. Default: the only one that is open; while several are, it is wanted.
+            /// The id or root of the workspace. Default: the only open one. Required while several are open.
             #[$helper($($not_null)*)]
             pub workspace: Option<String>,
-            /// Answer of this revision or a later one; waited for within `wait_ms`. Default: of any.
+            /// Answer for this revision or a later one, and wait for it within `wait_ms`. Default: any revision.
             #[$helper($($not_null)*)]
             pub min_revision: Option<u64>,
-            /// How many milliseconds the question may wait for what it needs. Default: 0 for what the text alone
-            /// answers, 10000 for what needs the index.
+            /// How many milliseconds the request may wait for what it needs. Default: 0 for calls that need only the
+            /// texts, 10000 for calls that need the index.
             #[$helper(maximum = 120_000, $($not_null)*)]
             pub wait_ms: Option<u64>,
-            /// How many tokens the body of the reply may have, a token counted as four bytes. What does not fit is
-            /// counted in `missing` and left to `next_cursor`; something is always given. Default: no limit for JSON, for
-            /// Markdown that of `[answers] max_tokens`, 6000.
+            /// The largest size of the reply body in tokens of four bytes. `missing` counts what does not fit, and
+            /// `next_cursor` continues there. A reply always has at least one item. Default: no limit for JSON; for
+            /// Markdown `[answers] max_tokens`, 6000.
             #[$helper($($not_null)*)]
             pub max_tokens: Option<usize>,
-            /// The `next_cursor` of the reply that this one continues. It outlives a change of revision: the list then
-            /// goes on at the same position of what there is by then. Default: from the beginning.
+            /// The `next_cursor` of the reply to continue. It stays valid when the revision changes: the list continues
+            /// at the same position of the new contents. Default: start at the beginning.
             #[$helper($($not_null)*)]
             pub cursor: Option<String>,
-            /// How many items of a list to answer with at most. Default: as many as the call gives at once.
+            /// The largest number of items of a list. Default: the page size of the call.
             #[$helper($($not_null)*)]
             pub limit: Option<usize>,
         }
@@ -253,7 +252,7 @@ macro_rules! request {
 
 pub(crate) use request;
 
-/// The fields of a query.
+/// The parameters of a query type.
 pub(crate) fn parameters<T: utoipa::IntoParams>() -> Vec<Parameter> {
     T::into_params(|| Some(ParameterIn::Query))
 }

@@ -1,9 +1,9 @@
-//! The files that a request names: one of them may say which workspace it is about.
+//! The files that a request names. Their paths can determine the workspace of a request that names none.
 
 use super::call_table::Request;
 
 impl Request {
-    /// The files that its fields name, as they name them.
+    /// The files in the fields of the request, unchanged.
     pub fn files(&self) -> Vec<&str> {
         match self {
             Request::Open(it) => one(Some(&it.file)),

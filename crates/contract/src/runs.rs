@@ -1,4 +1,4 @@
-//! `runs`: a model's work on a task, from the prompt to a verified change.
+//! `runs`: runs of a model, from a task to a verified change.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -14,7 +14,7 @@ use semdex_model::{Code, Error, Result};
 
 const DEFAULT_RETRIES: u32 = 3;
 const MOST_RETRIES: u32 = 20;
-/// Longer is no task, but a file.
+/// A longer text belongs in a file.
 const LONGEST_PROMPT: usize = 64 << 10;
 const MOST_FILES: usize = 100;
 
@@ -24,53 +24,54 @@ request! { body
         "prompt": "Give `LineIter::new` a limit on the number of lines.", "files": ["crates/searcher/src/lines.rs"], "commit": true
     })))]
     pub struct StartRunRequest {
-        /// What is to be done, in plain words.
+        /// The task in plain words.
         #[schema(min_length = 1)]
         pub prompt: String,
-        /// The model, or the inference profile, by its id in Bedrock. Default: `[runs] model` of the user's configuration.
+        /// The id of the model or inference profile in Bedrock. Default: `[runs] model` of the user's configuration.
         pub model: Option<String>,
-        /// After the first reply the model may try again so often: when an edit misses, breaks something or does not verify.
+        /// How often the model may try again after its first reply, if an edit matches no place, breaks something or
+        /// fails the verification.
         #[schema(default = 3, maximum = 20)]
         pub max_retries: Option<u32>,
-        /// What has to succeed. An empty list verifies nothing. Default: `check` and `test`.
+        /// The verifications that must succeed. An empty list verifies nothing. Default: `check` and `test`.
         pub verify: Option<Vec<VerifyKind>>,
-        /// Files that the model is to see in full. Others are chosen by the task.
+        /// Files that the model gets in full. Other files are chosen by their relevance for the task.
         pub files: Option<Vec<String>>,
-        /// Commit what the run has changed, if it succeeds.
+        /// Commit the changes of the run if it succeeds.
         #[schema(default = false)]
         pub commit: Option<bool>,
-        /// Show in `attempts` where the first edits that fit would land, and change nothing.
+        /// Only show in `attempts` where the first matching edits would land, and change nothing.
         #[schema(default = false)]
         pub dry_run: Option<bool>,
-        /// Leave the edits of a run that does not succeed where they are; else the files are again what they were.
+        /// Keep the edits of a run that does not succeed. Otherwise its files are restored.
         #[schema(default = false)]
         pub keep: Option<bool>,
     }
 }
 
-/// A task that is in order.
+/// A validated task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunTask {
-    /// What is to be done; not empty.
+    /// The task in plain words; not empty.
     pub prompt: String,
-    /// None: the one that is configured.
+    /// The id of the model. None: the configured one.
     pub model: Option<String>,
     /// How often the model may try again after its first reply.
     pub max_retries: u32,
-    /// What has to succeed, in this order. Empty: nothing is run.
+    /// The verifications in their order. Empty: none.
     pub verify: Vec<VerifyKind>,
-    /// What the model is shown from the beginning, relative to the workspace root.
+    /// Files that the model gets in full, relative to the workspace root.
     pub files: Vec<String>,
-    /// What is verified is committed.
+    /// Whether a verified change is committed.
     pub commit: bool,
-    /// The edits are tried, and nothing is written.
+    /// Whether nothing is written.
     pub dry_run: bool,
-    /// A run that fails leaves its changes.
+    /// Whether a failed run keeps its changes.
     pub keep: bool,
 }
 
 impl StartRunRequest {
-    /// The task with its defaults. An `invalid_request` names the field that is wrong.
+    /// Validates the request and fills in defaults. An `invalid_request` names the wrong field.
     pub fn checked(self) -> Result<RunTask> {
         let wrong = |detail: String| Err(Error::new(Code::InvalidRequest, detail));
         if self.prompt.trim().is_empty() {
@@ -113,23 +114,23 @@ impl StartRunRequest {
     }
 }
 
-request! { about run("The token that the run was started with.") query
-    /// Which run.
+request! { about run("The token of the run.") query
+    /// The run.
     pub struct RunQuery {}
 }
 
-request! { about run("The token that the run was started with.") query
-    /// Which run to end.
+request! { about run("The token of the run.") query
+    /// The run to cancel.
     pub struct CancelRunQuery {}
 }
 
-/// A run that has begun.
+/// A run that has started.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[schema(examples(examples::run_started))]
 pub struct RunStarted {
-    /// The token to ask for it with, a ULID.
+    /// The token of the run, a ULID.
     pub run: String,
-    /// The revision at which it began.
+    /// The revision at the start.
     pub meta: Meta,
 }
 
@@ -139,124 +140,124 @@ impl Answer for RunStarted {
     }
 }
 
-/// How far a run is, and what came of it.
+/// The state and the results of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[schema(examples(examples::run))]
 pub struct RunReply {
-    /// The token that the run was started with.
+    /// The token of the run.
     pub run: String,
-    /// Whether it still works, or how it ended.
+    /// The state of the run.
     pub state: RunState,
-    /// What is being done at the moment, in a few words; null when it has ended.
+    /// The current step in a few words. Null after the end.
     #[schema(required)]
     pub step: Option<String>,
-    /// Why it failed, or ended in another way than was asked for.
+    /// Why it failed, or did not do all that was requested.
     #[schema(required)]
     pub reason: Option<String>,
-    /// The model that is asked.
+    /// The id of the model.
     #[schema(examples("global.anthropic.claude-sonnet-4-5-20250929-v1:0"))]
     pub model: String,
-    /// A reply of the model each, the first one first.
+    /// The attempts in their order. Each is one reply of the model.
     #[schema(value_type = Vec<RunAttempt>)]
     pub attempts: Listing<RunAttempt>,
-    /// The files that are not what they were before the run; those that a run which failed could not restore, or was told to
-    /// keep, among them.
+    /// The files that differ from their content before the run, including files that a failed run kept or could not
+    /// restore.
     pub files: Vec<String>,
-    /// The changes that the run has made and not taken back, the first one first: `/v1/undo` takes them back.
+    /// The tokens of the changes of the run that were not undone, in their order. `/v1/undo` undoes them.
     pub changes: Vec<String>,
-    /// What is still wrong, after the last attempt.
+    /// The remaining errors after the last attempt.
     #[schema(value_type = Vec<Diagnostic>)]
     pub errors: Listing<Diagnostic>,
-    /// As the model counts them, of all complete replies together.
+    /// The tokens of all complete replies, as counted by the model.
     pub usage: RunUsage,
-    /// How often the model tried again after its first reply.
+    /// The number of attempts after the first.
     pub retries: u32,
-    /// The commit, where one was asked for and the run has succeeded.
+    /// The hash of the commit, if one was requested and the run succeeded.
     #[schema(required)]
     pub commit: Option<String>,
-    /// Continues the lists; null where nothing is left.
+    /// Continues the lists. Null if nothing is left.
     #[schema(required)]
     pub next_cursor: Option<String>,
-    /// The revision now.
+    /// The present revision.
     pub meta: Meta,
 }
 
 /// The tokens of a run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, ToSchema)]
 pub struct RunUsage {
-    /// Of all prompts.
+    /// The tokens of all prompts.
     pub input_tokens: u64,
-    /// Of all replies.
+    /// The tokens of all replies.
     pub output_tokens: u64,
 }
 
-/// A reply of the model, and what became of it.
+/// A reply of the model and its results.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct RunAttempt {
-    /// In the order of the reply.
+    /// The edits in the order of the reply.
     pub edits: Vec<RunEdit>,
-    /// The change that the edits were applied as; null where none was.
+    /// The token of the change. Null if nothing was applied.
     #[schema(required)]
     pub change: Option<String>,
-    /// Why nothing of it was applied.
+    /// Why nothing was applied. Null if the edits were applied.
     #[schema(required)]
     pub refused: Option<String>,
-    /// The errors that the edits bring: the first 50.
+    /// The first 50 errors that the edits cause.
     pub diagnostics: Vec<Diagnostic>,
-    /// In the order in which they ran; what came after one that failed was not run.
+    /// The verifications in their order. After a failed one, the rest is not run.
     pub verify: Vec<RunVerification>,
-    /// Unified, of all files: the first 20,000 bytes.
+    /// The first 20,000 bytes of the unified diff of all files.
     pub diff: String,
-    /// About how large the prompt was, a token counted as four bytes.
+    /// The approximate size of the prompt in tokens of four bytes.
     pub prompt_tokens: usize,
-    /// Where its time went.
+    /// The times of its parts.
     pub took: RunTimes,
 }
 
-/// Where the time of an attempt went, in milliseconds.
+/// The times of the parts of an attempt, in milliseconds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, ToSchema)]
 pub struct RunTimes {
-    /// Until the model's last token.
+    /// The reply of the model.
     pub model_ms: f64,
-    /// Until the edits were applied, and what they break was known.
+    /// Applying the edits and computing their impact.
     pub edit_ms: f64,
-    /// Until it was verified, or not.
+    /// The verification.
     pub verify_ms: f64,
 }
 
 /// One edit of a reply.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct RunEdit {
-    /// As the reply names it.
+    /// The file as named in the reply.
     pub file: String,
-    /// Where it begins in the reply, from 1.
+    /// The line of the reply at which the edit begins, from 1.
     pub reply_line: usize,
-    /// Where it landed; absent where it was not applied.
+    /// Where it landed. Absent if it was not applied.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub landed: Option<Landed>,
 }
 
-/// A verification and how it ended.
+/// A verification and its result.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct RunVerification {
-    /// Which tools ran.
+    /// The kind of tools.
     pub kind: VerifyKind,
-    /// They ended well.
+    /// Whether it succeeded.
     pub ok: bool,
-    /// Of all tools together.
+    /// The time of all tools together.
     pub duration_ms: f64,
-    /// How many errors and failing tests it reports.
+    /// The number of errors and failed tests.
     pub errors: usize,
-    /// The tests that failed: the first 50.
+    /// The first 50 failed tests.
     pub failed_tests: Vec<String>,
-    /// Why it could not be run.
+    /// Why it could not run.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub refused: Option<String>,
 }
 
-/// Where the lists of a run go on.
+/// The positions at which the lists of a run continue.
 pub fn run_positions(cursor: Option<&str>) -> Result<[usize; 2]> {
     positions(cursor)
 }

@@ -1,5 +1,5 @@
-//! The shapes that many replies share, as they go over the wire: exactly the contract's field names. An optional
-//! field that does not apply is left out.
+//! Types that many replies share, with exactly the field names of the contract. Optional fields that do not apply are
+//! omitted.
 
 use std::sync::Arc;
 
@@ -8,10 +8,11 @@ use utoipa::ToSchema;
 
 use super::enums::{Language, Role, State, SymbolKind};
 
-/// A stretch of a file, in UTF-8 byte offsets with the end exclusive; lines and the column (in bytes) count from 1.
+/// A range of a file in UTF-8 byte offsets with an exclusive end. Lines and columns count from 1; columns count bytes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Place {
-    /// Relative to the workspace root, with `/`; absolute for a file outside of it (the standard library, a dependency).
+    /// Relative to the workspace root, with `/`. Absolute for a file outside, for example of the standard library or a
+    /// dependency.
     #[schema(examples("crates/searcher/src/lib.rs"))]
     pub file: String,
     /// Offset of the first byte.
@@ -33,18 +34,18 @@ impl From<semdex_model::Place> for Place {
     }
 }
 
-/// The package that something outside of the workspace's root belongs to. Its files are named by their absolute paths; the
-/// path of each in its package is what stands behind `root`.
+/// The package of something outside the workspace root. Its files have absolute paths, whose part after `root` is the
+/// path in the package.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct Origin {
-    /// As its manifest names it.
+    /// Its name in its manifest.
     #[schema(examples("serde"))]
     pub package: String,
-    /// Absent where it has none.
+    /// Absent if it has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, examples("1.0.195"))]
     pub version: Option<String>,
-    /// The directory of the package on the server's machine, absolute.
+    /// The absolute path of the package on the machine of the server.
     pub root: String,
     #[serde(skip)]
     told: Arc<semdex_model::Origin>,
@@ -64,7 +65,7 @@ impl From<Arc<semdex_model::Origin>> for Origin {
     }
 }
 
-/// Where a symbol's identifier stands, in the symbol's own file.
+/// The range of the identifier of a symbol, in the file of the symbol.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct NameAt {
     /// Offset of the first byte.
@@ -75,38 +76,38 @@ pub struct NameAt {
     pub line: usize,
 }
 
-/// How often the workspace names a symbol, its definition not counted.
+/// How often the workspace names a symbol, without its definition.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct UsageCount {
-    /// Places that name it, imports included.
+    /// The number of places that name it, including imports.
     pub total: usize,
-    /// Files that have at least one of these.
+    /// The number of files with at least one such place.
     pub files: usize,
 }
 
-/// A definition. Its place spans docs and attributes; `name_at` is the identifier.
+/// A symbol. Its place is the definition with docs and attributes; `name_at` is the identifier.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct Symbol {
-    /// For how it is printed.
+    /// Selects how it is printed.
     #[serde(skip)]
     pub language: Language,
     /// Rust: `crate::module::Type::method`, `<Type as Trait>::method`. Go: `import/path.Type.Method`.
     #[schema(examples("grep_searcher::Searcher"))]
     pub path: String,
-    /// What is defined.
+    /// The kind of symbol.
     pub kind: SymbolKind,
     /// The identifier: the last part of the path.
     pub name: String,
     /// The declaration in one line, without docs, attributes and body.
     pub signature: String,
-    /// The crate, module or package that it belongs to.
+    /// The crate, module or package of the symbol.
     pub package: String,
     /// The whole definition.
     #[serde(flatten)]
     pub place: Place,
     /// The identifier.
     pub name_at: NameAt,
-    /// A module's `mod` line, where its place is a file of its own.
+    /// The `mod` declaration of a module that has its own file.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub declared_at: Option<Place>,
@@ -114,43 +115,43 @@ pub struct Symbol {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub docs: Option<String>,
-    /// Defined outside of the workspace: in the standard library or a dependency.
+    /// Whether it is defined outside the workspace, in the standard library or a dependency.
     pub external: bool,
-    /// Of a symbol outside of the workspace's root. Absent where it is that of the symbol or package that it is listed
-    /// with.
+    /// The origin of a symbol outside the workspace root. Absent if it equals the origin of the enclosing symbol or
+    /// package in the reply.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub origin: Option<Origin>,
-    /// Visible outside of its module or package.
+    /// Whether it is visible outside its module or package.
     pub public: bool,
-    /// A test, or part of one.
+    /// Whether it is a test or part of one.
     pub test: bool,
-    /// Absent where nobody counted.
+    /// Its usage counts. Absent if they were not computed.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub usages: Option<UsageCount>,
-    /// The paths of macros and derives that share the name that was asked for: a type, trait or module comes first.
+    /// The paths of macros and derives with the same name, if the name resolves to a type, trait or module.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schema(required = false)]
     pub also: Vec<String>,
-    /// What is declared inside of it. Absent where the reply is no tree, and for what can hold nothing.
+    /// Its members. Absent if the reply is not a tree, and for symbols without members by their kind.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, no_recursion)]
     pub children: Option<Vec<Symbol>>,
 }
 
 impl Symbol {
-    /// As a node of a tree: what can hold others says so even where it holds none.
+    /// A node of a tree. Kinds that can have members have the field `children` even if it is empty.
     pub(crate) fn tree(symbol: semdex_model::Symbol) -> Symbol {
         Symbol::new(symbol, true, None)
     }
 
-    /// One of the symbols of a package that has this origin.
+    /// A symbol of a package with this origin.
     pub(super) fn below(symbol: semdex_model::Symbol, origin: Option<&Arc<semdex_model::Origin>>) -> Symbol {
         Symbol::new(symbol, false, origin)
     }
 
-    /// `around`: the origin of what it is listed with.
+    /// `around`: the origin of the enclosing symbol or package.
     fn new(symbol: semdex_model::Symbol, tree: bool, around: Option<&Arc<semdex_model::Origin>>) -> Symbol {
         let kind = symbol.kind.into();
         let origin = symbol.origin.as_ref().or(around);
@@ -189,21 +190,21 @@ pub(super) fn holds_others(kind: SymbolKind) -> bool {
     matches!(kind, Module | Package | Struct | Enum | Union | Trait | Interface | Type | Impl)
 }
 
-/// A place that names a symbol.
+/// A usage of a symbol.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct Usage {
-    /// The name.
+    /// The place of the name.
     #[serde(flatten)]
     pub place: Place,
-    /// The whole line.
+    /// The text of the whole line.
     pub text: String,
-    /// The path of the symbol in whose text it stands.
+    /// The path of the enclosing symbol.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub symbol: Option<String>,
-    /// What the name is used for.
+    /// How the name is used.
     pub role: Role,
-    /// It stands in test code.
+    /// Whether it is in test code.
     pub test: bool,
 }
 
@@ -214,7 +215,7 @@ impl From<semdex_model::Usage> for Usage {
     }
 }
 
-/// What an answer may lack, why, and what to do about it.
+/// Something that an answer may be missing, why, and what to do about it.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct Missing {
     /// `indexing`, `std_sources`, `build_scripts`, `proc_macros`, `untrusted`, `engine_down`, `engine_missing`,
@@ -222,16 +223,16 @@ pub struct Missing {
     /// `not_in_a_package`, `no_baseline`, `overlays`, `changed`, `unknown_test`; more may come.
     #[schema(examples("indexing"))]
     pub code: String,
-    /// What is lacking, why, and what to do about it.
+    /// What is missing, why, and what to do about it.
     pub detail: String,
-    /// The language, engine or file that it speaks of.
+    /// The language, engine or file that is affected.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub scope: Option<String>,
 }
 
 impl Missing {
-    /// With the language, engine or file that it is about.
+    /// An entry with the affected language, engine or file.
     pub(crate) fn new(code: semdex_model::MissingCode, scope: &str, detail: String) -> Missing {
         semdex_model::Missing::new(code, scope, detail).into()
     }
@@ -243,41 +244,42 @@ impl From<semdex_model::Missing> for Missing {
     }
 }
 
-/// What every reply says of itself.
+/// The metadata of a reply.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[schema(examples(json!({
     "workspace": "ripgrep", "revision": 17, "state": "ready", "complete": true, "missing": [], "elapsed_ms": 3.1
 })))]
 pub struct Meta {
-    /// Absent where the reply speaks of no single workspace.
+    /// The id of the workspace. Absent if the reply is not about a single workspace.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub workspace: Option<String>,
-    /// Grows with every change of content, and with nothing else.
+    /// Increases with every change of content, and only then.
     pub revision: u64,
     /// How much of the workspace is known.
     pub state: State,
-    /// Nothing that this answer should hold is unknown. What was left out for a budget is known, and in `missing` alone.
+    /// Whether nothing that belongs in the answer is unknown. What was left out because of the budget is listed in
+    /// `missing` and does not count.
     pub complete: bool,
-    /// What this or other answers may lack at the moment.
+    /// What this and other answers may be missing at present.
     pub missing: Vec<Missing>,
-    /// The tool that answered in the place of a language's engine, which is not there; absent where the engines answered.
+    /// The tool that answered in place of a missing engine. Absent if the engines answered.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub fallback: Option<String>,
-    /// The files whose content here is not that of the disk; absent where there are none.
+    /// The files with overlays, whose content differs from the disk. Absent if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub overlays: Vec<String>,
-    /// From the request's head to the finished answer.
+    /// The time from the head of the request to the finished reply.
     pub elapsed_ms: f64,
 }
 
-/// For what is said only where it is so.
+/// For fields that are serialized only if true.
 pub(crate) fn is_false(value: &bool) -> bool {
     !value
 }
 
-/// The time is for the face to say, which knows when the request came.
+/// The interface sets `elapsed_ms`, because it knows when the request arrived.
 impl From<semdex_model::Meta> for Meta {
     fn from(meta: semdex_model::Meta) -> Meta {
         Meta {
@@ -294,18 +296,18 @@ impl From<semdex_model::Meta> for Meta {
 }
 
 impl Symbol {
-    /// Those inside of it.
+    /// Its members.
     pub(crate) fn inner(&self) -> &[Symbol] {
         self.children.as_deref().unwrap_or_default()
     }
 }
 
-/// Hundredths of a millisecond are as fine as anyone can use.
+/// Milliseconds, rounded to hundredths.
 pub fn milliseconds(elapsed: std::time::Duration) -> f64 {
     (elapsed.as_secs_f64() * 100_000.0).round() / 100.0
 }
 
-/// Each item as it goes over the wire.
+/// Converts each item to its type of the contract.
 pub fn list<T, W: From<T>>(items: Vec<T>) -> Vec<W> {
     items.into_iter().map(W::from).collect()
 }

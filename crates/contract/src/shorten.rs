@@ -1,5 +1,5 @@
-//! Replies as JSON within their budget. A reply has one item at least, or reading on would never end; where that alone is
-//! too long its longest texts and lists of names are cut.
+//! Fits replies to their budget, and writes them as JSON. A reply has at least one item, otherwise paging would never
+//! end; if that item alone is too long, its longest texts and lists of names are cut.
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -8,28 +8,27 @@ use super::budget::{BYTES_PER_TOKEN, Budget, Form};
 use super::shared_types::{Meta, Missing};
 use semdex_model::MissingCode;
 
-/// So often a reply is written anew to come nearer to its budget.
+/// How often a reply is written again to come closer to its budget.
 const FITTINGS: usize = 8;
 
-/// What can be shortened to a budget: a reply, or a problem.
+/// A reply or a problem that can be shortened to a budget.
 pub trait Fit: Clone {
-    /// What it says of itself, where it does.
+    /// Its metadata. None for a reply without them.
     fn meta(&mut self) -> Option<&mut Meta>;
 
-    /// Shortens it to about what the budget allows. Answers with what was left out, in words; nothing where it cannot
-    /// be shortened.
+    /// Shortens it to about the budget. Returns descriptions of what was left out, or None if it cannot be shortened.
     fn fit(&mut self, budget: Budget) -> Option<Vec<String>>;
 
-    /// Whether a budget counts its JSON too.
+    /// Whether the budget also applies to its JSON.
     fn counts_json(&self) -> bool {
         true
     }
 
-    /// Where what was left out is to be had.
+    /// How a client gets what was left out.
     const REST: &str;
 }
 
-/// The reply as a face writes it, no longer than so many tokens, if it can be that short.
+/// The reply as `write` serializes it, with at most `max_tokens` if it can be that short.
 pub(crate) fn fitted<T: Fit, B: AsRef<[u8]> + Default, E>(
     reply: T,
     form: Form,
@@ -37,7 +36,7 @@ pub(crate) fn fitted<T: Fit, B: AsRef<[u8]> + Default, E>(
     write: impl Fn(T) -> Result<B, E>,
 ) -> Result<B, E> {
     let Some(most) = max_tokens.map(|it| it.saturating_mul(BYTES_PER_TOKEN)) else { return write(reply) };
-    // What a reply takes is known when it is written: the budget is set by what came of the one before.
+    // The size of a reply is known only after it is written, so each round sets the budget by the previous size.
     let mut budget = most;
     let mut best: Option<(bool, B)> = None;
     let mut was_too_long = false;
@@ -60,7 +59,7 @@ pub(crate) fn fitted<T: Fit, B: AsRef<[u8]> + Default, E>(
         if is_better {
             best = Some((fits, body));
         }
-        // What is left free is worth another try, unless one was too long already.
+        // Unused budget is worth another round, unless an earlier round was too long.
         if fits && (is_whole || was_too_long || length * 20 >= most * 19) || budget <= 1 {
             break;
         }
@@ -71,20 +70,21 @@ pub(crate) fn fitted<T: Fit, B: AsRef<[u8]> + Default, E>(
     Ok(best.map(|it| it.1).unwrap_or_default())
 }
 
-/// Fields with texts for a reader. What a client sends back (paths, hashes, contents, cursors) is never cut.
+/// Fields with texts for a reader. Values that a client sends back (paths, hashes, contents, cursors) are never cut.
 const TEXTS: &[&str] =
     &["signature", "text", "docs", "hover", "title", "message", "reason", "before", "after", "detail", "code"];
-/// Fields with lines of a file, of which each may be so long.
+/// Fields with lines of a file: each line is cut separately.
 const LINES: &[&str] = &["skeleton", "source"];
-/// Fields with names of what one item is about, so many for each of these characters of a text.
+/// Fields with lists of names. One name is kept for every `CHARACTERS_OF_A_NAME` characters of the length of a text.
 const NAMES: &str = "symbols";
 const CHARACTERS_OF_A_NAME: usize = 8;
-/// How long a text may be, in characters: the first of these that is short enough. At first only the note is shortened.
+/// The lengths of texts in characters that are tried in this order. The first try shortens only the note.
 const LENGTHS: &[usize] = &[usize::MAX, 480, 240, 160, 120, 80, 60, 40];
 const CUT: &str = "…";
 const NOTE: &str = "what ends with `…` is cut";
 
-/// A reply no longer than so many tokens, if it can be that short. `stamp` is done last, whenever it is written.
+/// The reply as JSON with at most `max_tokens`, if it can be that short. `stamp` runs last, each time the reply is
+/// written.
 pub fn json<T: Fit + Serialize>(
     reply: T,
     max_tokens: Option<usize>,
@@ -101,8 +101,8 @@ pub fn json<T: Fit + Serialize>(
     })
 }
 
-/// The shortest that can be had, where nothing is short enough; nothing where nothing can be shortened. `rest`: where what
-/// was left out is to be had.
+/// The shortest possible body if none is short enough. None if nothing can be shortened. `rest`: how a client gets what
+/// was left out.
 fn shortened(body: &[u8], most: usize, rest: &str) -> Option<Vec<u8>> {
     let whole: Value = serde_json::from_slice(body).ok()?;
     let mut shortest = None;
@@ -120,7 +120,7 @@ fn shortened(body: &[u8], most: usize, rest: &str) -> Option<Vec<u8>> {
     shortest.filter(|it| it.len() < body.len())
 }
 
-/// Whether any text was longer.
+/// Cuts all texts to `most` characters. Returns whether any text was longer.
 fn cut(value: &mut Value, most: usize) -> bool {
     match value {
         Value::Array(items) => {
@@ -179,7 +179,7 @@ fn cut_names(names: &mut Vec<Value>, most: usize) -> bool {
     true
 }
 
-/// Says so in few words, where the reply says what it left out.
+/// Adds a short note to `missing`, or shortens the existing one.
 fn note(reply: &mut Value, is_cut: bool, rest: &str) {
     let Some(missing) = reply.pointer_mut("/meta/missing").and_then(Value::as_array_mut) else { return };
     match missing.iter_mut().find(|it| it["code"] == "budget") {
@@ -212,7 +212,7 @@ mod tests {
         assert_eq!(cut["source"], format!("{}…\nb\n", "ä".repeat(160)));
         assert_eq!(cut["meta"]["missing"][0]["detail"], format!("{REST}; {NOTE}"));
         assert_eq!(cut["items"][0]["symbols"].as_array().map(|it| (it.len(), &it[20])), Some((21, &json!(CUT))));
-        // As short as it can be.
+        // As short as possible.
         assert!(shortened(&body, 10).unwrap().len() < 1300);
         let short = serde_json::to_vec(&json!({"path": long, "meta": {"missing": []}})).unwrap();
         assert_eq!(shortened(&short, 10), None);

@@ -1,4 +1,4 @@
-//! `stats`: what hooks and questions have seen of files since the start, file by file and session by session.
+//! `stats`: the errors and warnings that hooks and requests have seen since the start, by file and by session.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -10,60 +10,60 @@ use super::request::{Answer, request};
 use super::shared_types::Meta;
 
 request! { query
-    /// Of what.
+    /// Which statistics to return.
     pub struct StatsQuery {
-        /// A session of an agent, by the `session_id` of its hooks. Absent: all since the start.
+        /// The session of an agent, by the `session_id` of its hooks. Default: everything since the start.
         #[param(nullable = false)]
         pub session: Option<String>,
     }
 }
 
-/// The statistics. They are kept in memory: the last 128 sessions, of each the last 2,000 files, of each file the last
-/// 100 states.
+/// The statistics. They are kept in memory: the last 128 sessions, 2,000 files of each session, and 100 states of each
+/// file.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[schema(examples(examples::stats))]
 pub struct StatsReply {
-    /// Null where all is asked for.
+    /// The session. Null if the request names none.
     #[schema(required)]
     pub session: Option<String>,
-    /// RFC 3339: the session's first hook, or the start; null for a session that nobody has heard of.
+    /// The time of the first hook of the session, or of the start, as RFC 3339. Null for an unknown session.
     #[schema(required, format = "date-time")]
     pub since: Option<String>,
-    /// How many edits of files hooks have told of.
+    /// The number of edits that hooks reported.
     pub edits: u64,
-    /// The sum over the files, each as it was seen last.
+    /// The sum over the last states of all files.
     pub counts: Counts,
-    /// Those with most errors first.
+    /// The files with the most errors first.
     #[schema(value_type = Vec<FileStats>)]
     pub files: Listing<FileStats>,
-    /// Continues the files; null where nothing is left.
+    /// Continues the files. Null if nothing is left.
     #[schema(required)]
     pub next_cursor: Option<String>,
-    /// The revision at which it was asked.
+    /// The revision at the time of the request.
     pub meta: Meta,
 }
 
-/// A file as it was seen last, and before.
+/// The last state of a file and its history.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct FileStats {
     /// Relative to the workspace root.
     pub file: String,
-    /// As it was seen last.
+    /// The number in the last state.
     pub errors: usize,
-    /// As it was seen last.
+    /// The number in the last state.
     pub warnings: usize,
-    /// The oldest first; one for each revision at which it was looked at.
+    /// The states, the oldest first, one for each revision at which the file was analysed.
     pub history: Vec<FileState>,
 }
 
 /// A file at one revision.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct FileState {
-    /// At which it was looked at.
+    /// The revision at which the file was analysed.
     pub revision: u64,
-    /// Of the file alone.
+    /// The number in this file.
     pub errors: usize,
-    /// Of the file alone.
+    /// The number in this file.
     pub warnings: usize,
 }
 

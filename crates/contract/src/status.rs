@@ -1,4 +1,4 @@
-//! `status`, `health` and the workspaces: how the process is doing, and which workspaces are open.
+//! `status`, `health`, and the calls that open, close and list workspaces.
 
 use std::path::PathBuf;
 
@@ -10,135 +10,135 @@ use super::examples;
 use super::request::{Answer, Arguments, Common, Document, parameters};
 use super::shared_types::{Meta, Missing};
 
-/// Which workspaces to tell of.
+/// The workspaces to report.
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct StatusQuery {
-    /// The id or root of the only one to tell of. Absent: all.
+    /// The id or root of the workspace. Default: all workspaces.
     #[param(nullable = false)]
     pub workspace: Option<String>,
 }
 
-/// The process and its workspaces.
+/// The status of the process and its workspaces.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[schema(examples(examples::status))]
 pub struct StatusReply {
-    /// Of semdex.
+    /// The version of semdex.
     #[schema(examples("0.1.0"))]
     pub version: &'static str,
-    /// Of the process that answers.
+    /// The id of the server process.
     pub pid: u32,
-    /// Of this process, engines of their own not counted. Absent where the system does not tell.
+    /// The memory of the server process without engines in their own processes. Absent if the system does not report
+    /// it.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub memory_bytes: Option<u64>,
-    /// All that are open.
+    /// The open workspaces.
     pub workspaces: Vec<WorkspaceStatus>,
-    /// The last questions that took longer than `[log] slow_ms`, the newest first.
+    /// The last requests that took longer than `[log] slow_ms`, the newest first.
     pub slow_questions: Vec<SlowQuestion>,
-    /// Of all workspaces: the state of the one furthest behind, and the sum of the revisions.
+    /// For all workspaces together: the least advanced state, and the sum of the revisions.
     pub meta: Meta,
 }
 
-/// A question that took long, and where its time went, in milliseconds. What is in none of the parts is the request's way
-/// in and the reading of its body.
+/// A slow request, with the time of its parts in milliseconds. The rest of the time is routing and reading the body.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct SlowQuestion {
-    /// By its name in the table of calls.
+    /// The name of the call.
     #[schema(examples("usages"))]
     pub call: &'static str,
-    /// RFC 3339.
+    /// When it was answered, as RFC 3339.
     #[schema(format = "date-time")]
     pub at: String,
-    /// As the log and the header `X-Request-Id` name it.
+    /// The id of the request, as in the log and in the header `X-Request-Id`.
     #[schema(required)]
     pub request_id: Option<String>,
-    /// From the request's head to the finished answer.
+    /// The total time, from the head of the request to the finished reply.
     pub elapsed_ms: f64,
-    /// Until the workspace had time for it.
+    /// Waiting in the queue of the workspace.
     pub queue_ms: f64,
-    /// Until what others changed on the disk was taken in.
+    /// Reading changes by others from disk.
     pub barrier_ms: f64,
-    /// Until the index, or the revision that was asked for, was there.
+    /// Waiting for the index, or for `min_revision`.
     pub index_ms: f64,
-    /// Until the engine had answered, or the change was judged and written.
+    /// Waiting for the engine, or computing the impact of a change and writing it.
     pub engine_ms: f64,
-    /// Until the reply was written as JSON or Markdown.
+    /// Serializing the reply as JSON or Markdown.
     pub rendering_ms: f64,
 }
 
-/// How a workspace is doing.
+/// The status of a workspace.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct WorkspaceStatus {
-    /// As the field `workspace` of requests takes it.
+    /// The id for the field `workspace` of requests.
     pub id: String,
-    /// Its directory, absolute.
+    /// The absolute path of its directory.
     pub root: String,
-    /// Those of its engines.
+    /// The languages of its engines.
     pub languages: Vec<Language>,
-    /// How much of it is known, by all of its engines together.
+    /// How much of it is known, over all its engines.
     pub state: State,
-    /// Grows with every change of content, and with nothing else.
+    /// Increases with every change of content, and only then.
     pub revision: u64,
-    /// Absent where nothing is going on.
+    /// Absent if nothing is in progress.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub progress: Option<Progress>,
-    /// Those that its languages need.
+    /// The engines of its languages.
     pub engines: Vec<Engine>,
-    /// Whether code of the workspace (build scripts, macros, its toolchain) may run.
+    /// Whether code of the workspace (build scripts, macros, its toolchain) may be executed.
     pub trusted: bool,
-    /// What answers may lack at the moment.
+    /// What answers may be missing at present.
     pub missing: Vec<Missing>,
 }
 
-/// How far a workspace is: so many steps of a stage are done.
+/// The progress of a stage of loading.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct Progress {
-    /// What is being done, for people to read.
+    /// The stage, for display.
     #[schema(examples("indexing"))]
     pub stage: String,
-    /// Steps that are done.
+    /// The number of finished steps.
     pub done: usize,
-    /// Steps of the stage; 0 where nobody knows.
+    /// The number of all steps; 0 if unknown.
     pub total: usize,
 }
 
-/// How an engine is doing.
+/// The status of an engine.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct Engine {
-    /// The program, or the library in the process.
+    /// The name of the program or library.
     #[schema(examples("gopls"))]
     pub name: String,
-    /// Absent where it is not known.
+    /// Absent if unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, examples("v0.23.0"))]
     pub version: Option<String>,
-    /// The language that it analyses; of several the first.
+    /// The language that it analyses, or the first of several.
     pub language: Language,
-    /// Whether it can be asked.
+    /// The state of the engine.
     pub state: EngineState,
-    /// Absent for an engine in the process itself.
+    /// The id of its process. Absent for an engine inside the server process.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub pid: Option<u32>,
-    /// Of its own process. Absent where it has none.
+    /// The memory of its process. Absent for an engine inside the server process.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub memory_bytes: Option<u64>,
-    /// How often it ended unasked and was started again.
+    /// How often it was restarted after an unexpected end.
     pub restarts: u32,
 }
 
-/// That the process lives.
+/// The health of the process.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[schema(examples(examples::health))]
 pub struct Health {
-    /// Always `ok`: a process that cannot say so does not answer.
+    /// Always `ok`. An unhealthy process does not answer.
     #[schema(examples("ok"))]
     pub status: &'static str,
-    /// Of semdex.
+    /// The version of semdex.
     pub version: &'static str,
 }
 
@@ -146,51 +146,51 @@ pub struct Health {
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[schema(examples(examples::workspaces))]
 pub struct WorkspacesReply {
-    /// In the order in which they were opened.
+    /// The workspaces in the order in which they were opened.
     pub workspaces: Vec<WorkspaceStatus>,
-    /// Of all workspaces: the state of the one furthest behind, and the sum of the revisions.
+    /// For all workspaces together: the least advanced state, and the sum of the revisions.
     pub meta: Meta,
 }
 
-/// A call that takes nothing.
+/// The request of a call without arguments.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NoArguments {}
 
-/// Which directory to open.
+/// The directory to open.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(examples(json!({"root": "/src/ripgrep"})))]
 pub struct OpenWorkspaceRequest {
-    /// An absolute path. If it lies inside of a Cargo workspace or Go module, the root is that one's.
+    /// An absolute path. If it is inside a Cargo workspace or a Go module, the root of that is opened.
     #[schema(value_type = String)]
     pub root: PathBuf,
 }
 
-/// One workspace.
+/// The status of one workspace.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[schema(examples(examples::workspace))]
 pub struct WorkspaceReply {
-    /// As it is after the call.
+    /// The status after the call.
     pub workspace: WorkspaceStatus,
-    /// Of this workspace.
+    /// The metadata of this workspace.
     pub meta: Meta,
 }
 
-/// Which workspace to close.
+/// The workspace to close.
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct CloseWorkspaceQuery {
-    /// Its id or root.
+    /// The id or root of the workspace.
     pub workspace: String,
 }
 
-/// A call that looks at nothing of its request.
+/// The request of a call that ignores all arguments.
 #[derive(Debug, Deserialize)]
 pub struct AnyArguments {}
 
-/// Requests that are about the process: what stands in a document, and the workspace that they name.
+/// Implements `Arguments` for requests about the process: the OpenAPI document, and the workspace that they name.
 macro_rules! arguments {
     ($($request:ty: $document:expr, |$it:ident| $workspace:expr;)*) => { $(
         impl Arguments for $request {

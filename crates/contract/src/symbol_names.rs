@@ -1,11 +1,11 @@
-//! How a request names a symbol.
+//! Validation of the names of symbols in requests.
 
 use semdex_model::{Code, Error, Result, SymbolQuery};
 
-/// Longer than the path of anything.
+/// Longer than any path of a symbol.
 const LONGEST_NAME: usize = 8192;
 
-/// Refuses what is no name in any language, before an engine looks for it.
+/// Refuses a text that is not a name in any language, before an engine searches for it.
 pub fn check_name(field: &str, name: &str) -> Result<()> {
     let why = if name.len() > LONGEST_NAME {
         format!("is {} bytes long, {LONGEST_NAME} are the most", name.len())
@@ -17,7 +17,7 @@ pub fn check_name(field: &str, name: &str) -> Result<()> {
     Err(Error::new(Code::InvalidRequest, format!("`{field}` {why}: give a name or a path")))
 }
 
-/// The same for all that names a symbol.
+/// Validates all fields that name a symbol.
 pub fn check_query(query: &SymbolQuery) -> Result<()> {
     check_name("symbol", &query.symbol)?;
     check_name("package", query.package.as_deref().unwrap_or_default())?;

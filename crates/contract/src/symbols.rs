@@ -1,4 +1,4 @@
-//! `symbols` and `symbol_at`: finding symbols by name, by file, by position.
+//! `symbols` and `symbol_at`: symbols by name, by file and by position.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -14,28 +14,29 @@ use super::shared_types::{Meta, Origin, Place, Symbol, holds_others, list};
 use semdex_model::{Code, Error, Result};
 
 request! { query
-    /// By name, or of one file: exactly one of `query` and `file`.
+    /// Exactly one of `query` and `file`.
     pub struct SymbolsQuery {
-        /// A part of a name, letters left out or not: the best fits first. Default: none, with `file`.
+        /// A part of a name; letters may be left out. The best matches come first. Default: none; then `file` is
+        /// required.
         #[param(nullable = false, example = "srchr")]
         pub query: Option<String>,
-        /// The symbols of this file, as a tree. Default: none, with `query`.
+        /// The file whose symbols are returned as a tree. Default: none; then `query` is required.
         #[param(nullable = false)]
         pub file: Option<String>,
     }
 }
 
-/// What is asked for: one of the two.
+/// The validated query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SymbolsOf<'a> {
-    /// All symbols whose names have this part; not empty.
+    /// All symbols whose names match; not empty.
     Name(&'a str),
     /// All symbols of this file.
     File(&'a str),
 }
 
 impl SymbolsQuery {
-    /// Which of the two is asked for. An `invalid_request` where neither or both are.
+    /// Validates the request. Returns `invalid_request` if neither or both fields are given.
     pub fn checked(&self) -> Result<SymbolsOf<'_>> {
         match (&self.query, &self.file) {
             (Some(name), None) if name.trim().is_empty() => {
@@ -48,19 +49,19 @@ impl SymbolsQuery {
     }
 }
 
-/// The symbols found.
+/// The found symbols.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[schema(examples(examples::symbols))]
 pub struct SymbolsReply {
     /// A list for `query`, a tree for `file`.
     #[schema(value_type = Vec<Symbol>)]
     pub symbols: SymbolTree,
-    /// All of them, those below others and those left to `next_cursor` too.
+    /// The number of symbols, including members and symbols on later pages.
     pub total: usize,
-    /// Continues the symbols; null where nothing is left.
+    /// Continues the symbols. Null if nothing is left.
     #[schema(required)]
     pub next_cursor: Option<String>,
-    /// The revision that was searched, and whether all of it was.
+    /// The searched revision, and whether the search is complete.
     pub meta: Meta,
 }
 
@@ -84,14 +85,14 @@ impl Answer for SymbolsReply {
     }
 }
 
-/// Symbols with those inside of them, and the stretch that is given: each symbol counts as one, parents before their
-/// children. On the wire it is the symbols that are given.
+/// A tree of symbols and the page of it: each symbol counts as one, parents before their children. It is serialized as
+/// the symbols in the page.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SymbolTree {
-    /// Which of all symbols are given.
+    /// Which of all symbols are in the page.
     pub part: Part,
     symbols: Vec<Symbol>,
-    /// What can hold others says so even where it holds none.
+    /// Whether kinds that can have members have the field `children` even if it is empty.
     says_empty: bool,
 }
 
@@ -101,7 +102,7 @@ impl SymbolTree {
         SymbolTree::after(from, symbols.into_iter().map(Symbol::tree).collect(), true)
     }
 
-    /// Those of a package.
+    /// The symbols of a package.
     pub(crate) fn of_package(
         from: usize,
         symbols: Vec<semdex_model::Symbol>,
@@ -111,7 +112,7 @@ impl SymbolTree {
         SymbolTree::after(from, symbols, false)
     }
 
-    /// A list of symbols without those inside of them, no longer than so many.
+    /// A list of at most `limit` symbols without members.
     pub fn of_list(from: usize, limit: usize, symbols: Vec<semdex_model::Symbol>) -> SymbolTree {
         let mut tree = SymbolTree::after(from, list(symbols), false);
         tree.part.count = tree.part.count.min(limit);
@@ -122,12 +123,12 @@ impl SymbolTree {
         SymbolTree { part: Part::after(from, symbols.iter().map(size).sum()), symbols, says_empty }
     }
 
-    /// Where the symbols continue. None where nothing is left.
+    /// The cursor that continues the symbols. None if nothing is left.
     pub(crate) fn next_cursor(&self) -> Option<String> {
         next_cursor(&[self.part])
     }
 
-    /// The symbols that are given. Parents stand above those of their children that are, though they came before.
+    /// The symbols in the page. Parents of these symbols are included, even if they were on an earlier page.
     pub(crate) fn shown(&self) -> Cow<'_, [Symbol]> {
         if self.part.count == self.part.total {
             return Cow::Borrowed(&self.symbols);
@@ -149,7 +150,7 @@ impl SymbolTree {
         Some(Symbol { children: says.then_some(inner), docs, ..symbol.clone() })
     }
 
-    /// What each symbol from the first given on takes.
+    /// The costs of the symbols, from the first one in the page.
     pub(super) fn costs(&self, form: Form) -> Vec<usize> {
         fn walk(symbol: &Symbol, form: Form, costs: &mut Vec<usize>) {
             costs.push(symbol_cost(symbol, form));
@@ -160,7 +161,7 @@ impl SymbolTree {
         costs.split_off(self.part.from)
     }
 
-    /// Gives those that are named on a line up to this one, and no more.
+    /// Limits the page to symbols that are named up to this line.
     pub(super) fn up_to_line(&mut self, line: usize) {
         fn walk(symbol: &Symbol, line: usize, count: &mut usize) -> bool {
             if symbol.name_at.line > line {
@@ -174,7 +175,7 @@ impl SymbolTree {
         self.part.count = self.part.count.min(count.saturating_sub(self.part.from));
     }
 
-    /// Without what the text of the file says too.
+    /// Removes the docs, which the text of the file contains too.
     pub(super) fn without_docs(&mut self) {
         fn walk(symbol: &mut Symbol) {
             symbol.docs = None;
@@ -199,24 +200,24 @@ request! { query
     pub struct SymbolAtQuery {
         /// Relative to the workspace root.
         pub file: String,
-        /// In bytes, from 0. Default: that of `line` and `column`.
+        /// The offset in bytes, from 0. Default: `line` and `column`.
         #[param(nullable = false)]
         pub offset: Option<usize>,
-        /// From 1. Default: that of `offset`.
+        /// The line, from 1. Default: `offset`.
         #[param(nullable = false, minimum = 1)]
         pub line: Option<usize>,
-        /// In bytes, from 1. Default: that of `offset`.
+        /// The column in bytes, from 1. Default: `offset`.
         #[param(nullable = false, minimum = 1)]
         pub column: Option<usize>,
     }
 }
 
-/// A place in a file that is not a stretch.
+/// A position in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Position {
     /// In UTF-8 bytes, from 0.
     Offset(usize),
-    /// As editors show it.
+    /// Line and column, as editors show them.
     LineColumn {
         /// From 1.
         line: usize,
@@ -226,7 +227,7 @@ pub enum Position {
 }
 
 impl SymbolAtQuery {
-    /// An `invalid_request` unless it is an offset, or a line with a column.
+    /// Validates the position. Returns `invalid_request` unless it is an offset, or a line and a column.
     pub fn position(&self) -> Result<Position> {
         match (self.offset, self.line, self.column) {
             (Some(offset), None, None) => Ok(Position::Offset(offset)),
@@ -239,27 +240,27 @@ impl SymbolAtQuery {
     }
 }
 
-/// What stands at a position. A field is absent where nothing there has it.
+/// The symbol at a position. Fields that do not apply are absent.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[schema(examples(examples::symbol_at))]
 pub struct SymbolAtReply {
-    /// The one referred to.
+    /// The symbol that the position refers to.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub symbol: Option<Symbol>,
-    /// Of the expression or binding.
+    /// The type of the expression or binding.
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub ty: Option<String>,
-    /// Markdown.
+    /// The hover text of an editor, as Markdown.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub hover: Option<String>,
-    /// Where it is defined, local variables included.
+    /// The place of the definition, also for local variables.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub definition: Option<Place>,
-    /// Of a definition outside of the workspace's root.
+    /// The origin of a definition outside the workspace root.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub origin: Option<Origin>,
@@ -270,7 +271,7 @@ pub struct SymbolAtReply {
     pub next_cursor: Option<String>,
     /// The revision that is described, and whether the reply is complete.
     pub meta: Meta,
-    /// The lines that are given of `hover`.
+    /// The lines of `hover` in the page.
     #[serde(skip)]
     pub part: Part,
 }
@@ -283,7 +284,7 @@ impl Answer for SymbolAtReply {
     fn fit(&mut self, mut budget: Budget) -> Option<Vec<String>> {
         budget.spend(300 + self.ty.as_deref().map_or(0, text_cost));
         if let Some(symbol) = &mut self.symbol {
-            // What an editor would show has them.
+            // `hover` contains them.
             symbol.docs = None;
             budget.spend(symbol_cost(symbol, budget.form()));
         }
@@ -298,7 +299,7 @@ impl Answer for SymbolAtReply {
 }
 
 impl SymbolAtReply {
-    /// From a line of what an editor would show on.
+    /// The page that starts at a line of `hover`.
     pub fn after(line: usize, found: semdex_model::SymbolAt, meta: Meta) -> SymbolAtReply {
         let part = Part::after(line, found.hover.as_deref().unwrap_or_default().split_inclusive('\n').count());
         SymbolAtReply {

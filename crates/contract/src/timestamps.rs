@@ -1,4 +1,4 @@
-//! Times as they go over the wire.
+//! Timestamps in replies.
 
 use time::format_description::BorrowedFormatItem;
 use time::macros::format_description;
@@ -7,8 +7,8 @@ use time::{OffsetDateTime, PrimitiveDateTime};
 const FORMAT: &[BorrowedFormatItem<'_>] =
     format_description!("[year]-[month]-[day]T[hour]:[minute]:[second].[subsecond digits:3]Z");
 
-/// A time in milliseconds since 1970 as RFC 3339 in UTC: `2026-01-02T03:04:05.678Z`. A time beyond the year 9999 is that
-/// year's last.
+/// Formats milliseconds since 1970 as RFC 3339 in UTC: `2026-01-02T03:04:05.678Z`. Times after the year 9999 become the
+/// last moment of that year.
 pub fn rfc3339(milliseconds: i64) -> String {
     let nanoseconds = i128::from(milliseconds) * 1_000_000;
     let time = OffsetDateTime::from_unix_timestamp_nanos(nanoseconds).unwrap_or(PrimitiveDateTime::MAX.assume_utc());

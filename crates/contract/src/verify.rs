@@ -1,4 +1,4 @@
-//! `verify`: what the compiler, the linter or the tests say of the workspace as it lies on the disk.
+//! `verify`: runs the compiler, the linter or the tests on the files on disk.
 
 use std::time::Duration;
 
@@ -15,33 +15,33 @@ use super::shared_types::{Meta, list, milliseconds};
 use semdex_model::{Code, Error, Result};
 
 const DEFAULT_TIMEOUT_MS: u64 = 600_000;
-/// A day: nobody waits longer for an answer.
+/// A day; no client waits longer.
 const LONGEST_TIMEOUT_MS: u64 = 86_400_000;
-/// The parts of a reply: diagnostics, failures, lines of the output.
+/// The lists of a reply: diagnostics, failures, lines of the output.
 const PARTS: usize = 3;
 
 request! { body
-    /// What to run. The workspace has to be trusted.
+    /// What to run. The workspace must be trusted.
     #[schema(examples(json!({"kind": "test", "packages": ["grep_searcher"], "timeout_ms": 600_000})))]
     pub struct VerifyRequest {
-        /// `check`: libraries, programs, tests, examples and build scripts are compiled. `lint`: the linter looks at them.
-        /// `test`: the tests are run, past failures.
+        /// `check` compiles libraries, programs, tests, examples and build scripts. `lint` runs the linter on them.
+        /// `test` runs the tests and does not stop at a failure.
         pub kind: VerifyKind,
-        /// Only these packages, by their names in replies or in manifests. Default: all.
+        /// The packages, by their names in replies or manifests. Default: all.
         pub packages: Option<Vec<String>>,
-        /// Only these tests, by their names as `failures` has them, or by the last part of a name. Default: all.
+        /// The tests, by their names as in `failures`, or by the last part of the name. Default: all.
         pub tests: Option<Vec<String>>,
-        /// The token of a change: only the packages that its files can reach. Default: all.
+        /// The token of a change: verify only packages that depend on its files. Default: all packages.
         pub change: Option<String>,
-        /// How many milliseconds it may take, the wait for its turn included. Then all that runs is ended, and the answer
-        /// says what is known by then.
+        /// The deadline in milliseconds, including the wait in the queue. At the deadline the tools are killed, and the
+        /// reply has the results so far.
         #[schema(default = 600_000, minimum = 1, maximum = 86_400_000)]
         pub timeout_ms: Option<u64>,
     }
 }
 
 impl VerifyRequest {
-    /// How long all tools together may take. An `invalid_request` where it is 0 or beyond the longest.
+    /// The deadline of all tools together. Returns `invalid_request` if it is out of range.
     pub fn timeout(&self) -> Result<Duration> {
         match self.timeout_ms.unwrap_or(DEFAULT_TIMEOUT_MS) {
             timeout @ 1..=LONGEST_TIMEOUT_MS => Ok(Duration::from_millis(timeout)),
@@ -54,95 +54,95 @@ impl VerifyRequest {
     }
 }
 
-/// What the tools said.
+/// The findings of the tools.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[schema(examples(examples::verified))]
 pub struct VerifyReply {
-    /// Which tools were asked for.
+    /// The kind of the request.
     pub kind: VerifyKind,
-    /// Each tool that ran ended with the exit code 0, in time, and every test that was asked for was there.
+    /// Whether all tools exited with 0 in time, and all requested tests exist.
     pub ok: bool,
-    /// The deadline passed first.
+    /// Whether the deadline passed.
     pub timed_out: bool,
-    /// The first tool that failed, else the first that ran; empty where none did.
+    /// The command line of the first failed tool, otherwise of the first tool. Empty if none ran.
     pub command: Vec<String>,
-    /// Of that tool; null where it was ended, or none ran.
+    /// The exit code of that tool. Null if it was killed, or if none ran.
     #[schema(required)]
     pub exit_code: Option<i32>,
-    /// Of all together.
+    /// The time of all tools together.
     pub duration_ms: f64,
-    /// All tools that ran, in their order.
+    /// The tools that ran, in their order.
     pub runs: Vec<ToolRun>,
-    /// The gravest first, each once though several targets report it.
+    /// The diagnostics, the most severe first. A diagnostic of several targets is listed once.
     pub diagnostics: Vec<Diagnostic>,
-    /// Only for tests.
+    /// The results of the tests. Only for `test`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub tests: Option<TestReport>,
-    /// The last 200 lines that were printed.
+    /// The last 200 lines of the output.
     pub output: String,
-    /// Where the reply was cut: with it, the same call brings the rest and runs nothing.
+    /// The cursor for the rest of a shortened reply. The same call with it returns the rest and runs nothing.
     #[schema(required)]
     pub next_cursor: Option<String>,
-    /// The revision that was verified, and what was not run.
+    /// The verified revision, and what was not run.
     pub meta: Meta,
-    /// Where the reply was cut.
+    /// The ranges of the lists that are in the page.
     #[serde(skip)]
     pub pages: Pages<PARTS>,
 }
 
-/// A tool that was run.
+/// A tool that ran.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct ToolRun {
-    /// Whose tool it is.
+    /// The language of the tool.
     pub language: Language,
-    /// Where, relative to the root; empty: the root.
+    /// The directory, relative to the root. Empty: the root.
     pub directory: String,
     /// The program and its arguments.
     pub command: Vec<String>,
-    /// Null where it was ended, or could not be started.
+    /// The exit code. Null if it was killed or could not be started.
     #[schema(required)]
     pub exit_code: Option<i32>,
-    /// From its start to its end.
+    /// The time from start to end.
     pub duration_ms: f64,
 }
 
-/// How the tests went.
+/// The results of the tests.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct TestReport {
-    /// Tests that ended well.
+    /// The number of passed tests.
     pub passed: usize,
-    /// Tests that failed; all of them, whatever `failures` holds.
+    /// The number of all failed tests, also those that are not in `failures`.
     pub failed: usize,
-    /// Tests that their own mark excludes.
+    /// The number of tests that are marked as ignored or skipped.
     pub skipped: usize,
-    /// Those of which the tool says more.
+    /// The failed tests with details.
     pub failures: Vec<TestFailure>,
 }
 
-/// A test that failed.
+/// A failed test.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct TestFailure {
-    /// As its tool names it.
+    /// The name given by the tool.
     #[schema(examples("lines::tests::line_iter"))]
     pub name: String,
-    /// The package that the test is of. Absent where the tool does not say it.
+    /// The package of the test. Absent if the tool does not report it.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub package: Option<String>,
-    /// Of the panic or of the failed assertion, relative to the root; where that is not known, of the test.
+    /// The file of the panic or failed assertion, relative to the root. If unknown, the file of the test.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub file: Option<String>,
-    /// In that file, from 1.
+    /// The line in that file, from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub line: Option<usize>,
-    /// Of the panic or the failed assertion.
+    /// The message of the panic or failed assertion.
     pub message: String,
-    /// What it printed, the middle left out where that is long.
+    /// The output of the test. The middle of a long output is left out.
     pub output: String,
-    /// The path of the symbol in whose text the place stands.
+    /// The path of the symbol that contains the place.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub symbol: Option<String>,
@@ -163,7 +163,7 @@ impl From<semdex_model::TestFailure> for TestFailure {
 }
 
 impl VerifyReply {
-    /// From what the tools said.
+    /// Converts the findings of the tools.
     pub fn new(verified: semdex_model::Verified, meta: Meta) -> VerifyReply {
         let semdex_model::Verified { kind, ok, timed_out, runs, duration, diagnostics, tests, output, .. } = verified;
         let has_failed = |it: &&semdex_model::ToolRun| it.exit_code != Some(0);
@@ -190,12 +190,12 @@ impl VerifyReply {
         }
     }
 
-    /// The tests that failed; empty where no tests were run.
+    /// The failed tests. Empty if no tests ran.
     pub(crate) fn failures(&self) -> &[TestFailure] {
         self.tests.as_ref().map(|it| it.failures.as_slice()).unwrap_or_default()
     }
 
-    /// Whether the output tells something that the lists do not.
+    /// Whether the output has information that the lists do not have.
     pub(crate) fn output_tells_more(&self) -> bool {
         let has_errors = self.diagnostics.iter().any(|it| it.severity == Severity::Error);
         !self.ok && (self.timed_out || !has_errors && self.failures().is_empty())
@@ -233,7 +233,7 @@ impl Answer for VerifyReply {
         let words: usize = self.runs.iter().flat_map(|it| &it.command).map(|it| text_cost(it) + 3).sum();
         budget.spend(300 + form.or(words, 2 * words + 120 * self.runs.len()));
         if form == Form::Markdown && !self.output_tells_more() {
-            // What is not shown is not cut.
+            // Markdown does not show this output, so the budget ignores it.
             self.output = String::new();
             self.pages.parts[2] = Default::default();
         }

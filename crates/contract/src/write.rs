@@ -1,34 +1,34 @@
-//! `write`: a whole text into a file.
+//! `write`: writes a text to a file.
 
 use super::enums::{OnBreak, WriteMode};
 use super::request::request;
 
 request! { body
-    /// What to write where.
+    /// The file and its new text.
     #[schema(examples(json!({"name": "src/new.rs", "content": "pub fn new() {}\n", "mode": "append"})))]
     pub struct WriteRequest {
-        /// The file, relative to the workspace root, with `/`. Missing directories are made.
+        /// The file, relative to the workspace root, with `/`. Missing directories are created.
         pub name: String,
         /// Text in UTF-8.
         pub content: String,
-        /// What becomes of what the file holds.
+        /// How the text is combined with the existing content.
         #[schema(default = "append")]
         pub mode: Option<WriteMode>,
-        /// Refuse with `hash_mismatch` unless the file's bytes have this BLAKE3.
+        /// The expected BLAKE3 of the bytes of the file, in hex. Otherwise the call is refused with `hash_mismatch`.
         pub expected_hash: Option<String>,
-        /// A new file of Rust gets the `mod` line that it needs, in the same change.
+        /// Add the `mod` declaration of a new Rust file in the same change.
         #[schema(default = false)]
         pub declare: Option<bool>,
-        /// Answer the same, but change nothing.
+        /// Return the same reply, but change nothing.
         #[schema(default = false)]
         pub dry_run: Option<bool>,
-        /// Format the changed files, with rustfmt or gofmt.
+        /// Format the changed files with rustfmt or gofmt.
         #[schema(default = false)]
         pub format: Option<bool>,
-        /// Remove the unused imports of the changed files, and add missing ones where only one fits.
+        /// Remove unused imports from the changed files, and add missing imports that are unambiguous.
         #[schema(default = false)]
         pub fix_imports: Option<bool>,
-        /// What is to be done with a text that breaks something.
+        /// Whether a text that breaks something is reported or refused.
         #[schema(default = "report")]
         pub on_break: Option<OnBreak>,
     }

@@ -1,4 +1,4 @@
-//! What changes and problems say.
+//! Changes, impacts and problems as Markdown.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use crate::{
     Strategy, Symbol,
 };
 
-/// A change: first whether it went well, then what it broke, where it landed, and how to take it back.
+/// A change: first the result, then what it broke, where it landed, and how to undo it.
 pub(crate) fn change(report: &ChangeReport) -> String {
     let mut text = one(format_args!("# {}", headline(report)));
     if let Some(change) = &report.change {
@@ -51,7 +51,7 @@ pub(crate) fn change(report: &ChangeReport) -> String {
     text
 }
 
-/// Where the edits landed. Those of one file that hit the very text stand together.
+/// Where the edits landed. Exact matches in the same file share a line.
 fn landed(text: &mut String, edits: &[Landed]) {
     if edits.is_empty() {
         return;
@@ -70,7 +70,7 @@ fn landed(text: &mut String, edits: &[Landed]) {
     }
 }
 
-/// So many files are named at once.
+/// How many files a line names.
 const NAMED_FILES: usize = 3;
 
 fn headline(report: &ChangeReport) -> String {
@@ -96,7 +96,7 @@ fn headline(report: &ChangeReport) -> String {
     }
 }
 
-/// What a change that nobody made would break.
+/// The impact of a hypothetical change.
 pub(crate) fn impact(report: &ImpactReport) -> String {
     let impact = &report.impact;
     let headline = match impact.broken.len() {
@@ -116,7 +116,7 @@ fn reached(text: &mut String, impact: &Impact) {
         *text += "\n## Changed symbols\n\n";
         for Changed { symbol, kind, before, after } in changed {
             let both = match (before, after) {
-                // A head that stays says nothing of the change.
+                // An unchanged head says nothing about the change.
                 (Some(before), Some(after)) if inline(before) == inline(after) => String::new(),
                 (Some(before), Some(after)) => format!(": `{}` → `{}`", inline(before), inline(after)),
                 (Some(before), None) => format!(": `{}`", inline(before)),
@@ -140,12 +140,12 @@ fn reached(text: &mut String, impact: &Impact) {
     }
 }
 
-/// Of the places with one reason, the text is shown of so many.
+/// For how many places with the same reason the text is shown.
 const SHOWN_TEXTS: usize = 5;
-/// Of a line, so much is shown.
+/// How much of a line is shown.
 const SHOWN_WIDTH: usize = 120;
 
-/// One head for each reason, below it a line for each file, and the text of the first places outside of tests.
+/// One heading for each reason, below it a line for each file, and the text of the first places outside tests.
 fn by_cause(text: &mut String, broken: &[Broken]) {
     type Reason<'a> = (Option<&'a str>, &'a str, Option<&'a str>, bool);
     let mut reasons: Vec<(Reason<'_>, Vec<&Affected>)> = Vec::new();
@@ -172,11 +172,11 @@ fn by_cause(text: &mut String, broken: &[Broken]) {
         }
         text.push('\n');
     }
-    // The next heading brings its own empty line.
+    // The next heading starts with an empty line.
     text.pop();
 }
 
-/// The places of each file, in the order in which the files come.
+/// The places by file, in the order in which the files first appear.
 fn by_file(places: Vec<&Affected>) -> Vec<(&str, Vec<&Affected>)> {
     let mut files: Vec<(&str, Vec<&Affected>)> = Vec::new();
     for at in places {
@@ -219,7 +219,7 @@ fn places(text: &mut String, title: &str, places: &[Affected]) {
     }
 }
 
-/// The tests by their files, each with its name: that is what one runs them by.
+/// The tests by file, with the names by which they are run.
 fn reaching(text: &mut String, tests: &[Reaching]) {
     if tests.is_empty() {
         return;
@@ -234,7 +234,7 @@ fn reaching(text: &mut String, tests: &[Reaching]) {
     }
 }
 
-/// What went wrong, and what to do about it.
+/// A problem with its details.
 pub(crate) fn problem(problem: &Problem) -> String {
     let mut text = format!("# {}\n\n", problem.code.name());
     paragraph(&mut text, &problem.detail);

@@ -1,15 +1,15 @@
-//! Code inside of Markdown: fences that nothing in the code can close, and line numbers.
+//! Code in Markdown: fences that the code cannot close, and line numbers.
 
 use semdex_text::visible::one_line;
 
-/// The code in a fence that nothing in it closes. Its text stays as it is.
+/// The unchanged code in a fence that the code cannot close.
 pub(crate) fn fenced(language: &str, code: &str) -> String {
     let (fence, language) = (fence('`', code), one_line(language));
     let end = if code.is_empty() || code.ends_with('\n') { "" } else { "\n" };
     format!("{fence}{language}\n{code}{end}{fence}\n")
 }
 
-/// A fence of this sign that is longer than any run of it in the code.
+/// A fence of this character that is longer than any run of it in the code.
 pub(crate) fn fence(sign: char, code: &str) -> String {
     let longest = code.split(|it| it != sign).map(str::len).max().unwrap_or(0);
     sign.to_string().repeat(longest.max(2) + 1)

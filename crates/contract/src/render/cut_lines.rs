@@ -1,17 +1,17 @@
-//! Lines that are too long for a budget, as those of a text that was made by a program. A reply has one line of a text at
-//! least, or reading on would never end.
+//! Cuts lines that are too long for a budget, for example lines of generated code. A reply has at least one line,
+//! otherwise paging would never end.
 
 use super::markdown::missing;
 use crate::Missing;
 use semdex_model::MissingCode;
 
 const CUT: &str = "…";
-/// No line is cut to less, in bytes: what clients send back (cursors, hashes, ids of fixes) stands in shorter ones.
+/// The minimum length of a cut line in bytes. Values that clients send back (cursors, hashes, ids of fixes) are on
+/// shorter lines.
 const SHORTEST: usize = 240;
 const NOTE: &str = "lines that end with `…` are cut; no cursor brings the rest of a line";
 
-/// The text in at most so many bytes, if cutting its longest lines makes it that short, with a note; else as short as that
-/// makes it.
+/// Cuts the longest lines until the text has at most `most` bytes, or as short as that makes it, and adds a note.
 pub(crate) fn cut_lines(text: String, most: usize) -> String {
     if text.len() <= most {
         return text;
@@ -40,7 +40,7 @@ pub(crate) fn cut_lines(text: String, most: usize) -> String {
     if cut.len() < text.len() { cut } else { text }
 }
 
-/// The largest number from `least` to `most` that fits, where all below one that fits do; `least` where none does.
+/// The largest number from `least` to `most` that fits, by bisection. `least` if none fits.
 fn longest_that_fits(least: usize, most: usize, fits: impl Fn(usize) -> bool) -> usize {
     let (mut low, mut high) = (least, most.max(least));
     while low < high {
@@ -74,7 +74,7 @@ mod tests {
     fn many_short_lines_stay() {
         let text = "x\n".repeat(1000);
         assert_eq!(cut_lines(text.clone(), 500), text);
-        // As short as it can be.
+        // As short as possible.
         assert!(cut_lines("y".repeat(1000), 10).len() < 400);
         let text = text + &"y".repeat(300);
         assert_eq!(cut_lines(text.clone(), 500), text, "with the note it would be longer");

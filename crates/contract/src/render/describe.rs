@@ -1,4 +1,4 @@
-//! One file, one symbol, one package: what `open` and `describe` answer.
+//! The replies of `open` and `describe`: a file, a symbol or a package.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::{
     Described, DescribedFile, DescribedPackage, DescribedSymbol, Downstream, Language, Opened, Symbol, Upstream, Usage,
 };
 
-/// A file: the skeleton with the file's line numbers, then what its symbols are to others.
+/// A file: the skeleton with the line numbers of the file, then the usages of its symbols.
 pub(crate) fn opened(opened: &Opened) -> String {
     let package = opened.package.as_ref().map(|it| format!(" of `{it}`")).unwrap_or_default();
     let mut text = one(format_args!("# {}{package}", opened.file));
@@ -29,11 +29,11 @@ pub(crate) fn opened(opened: &Opened) -> String {
     text
 }
 
-/// How often the symbols of a file are used, by the lines of its skeleton that name them.
+/// The usage counts of the symbols of a file, by the line of the skeleton that names them.
 #[derive(Default)]
 struct Counts {
     by_line: BTreeMap<usize, Vec<(String, String)>>,
-    /// Those that no line of the skeleton names: macros made them, or they come with another page.
+    /// Symbols that no line of the skeleton names: macros generate them, or they belong to another page.
     elsewhere: Vec<Symbol>,
 }
 
@@ -42,7 +42,7 @@ impl Counts {
         for symbol in symbols {
             if let Some(usages) = &symbol.usages {
                 if symbol.place.file == file && lines.binary_search(&symbol.name_at.line).is_ok() {
-                    // Nobody calls a test.
+                    // Tests have no callers.
                     if usages.total > 0 || !symbol.test {
                         let named = self.by_line.entry(symbol.name_at.line).or_default();
                         named.push((symbol.name.clone(), used(usages)));
@@ -74,7 +74,7 @@ impl Counts {
     }
 }
 
-/// What a fence calls it.
+/// The name of the language for a fence.
 fn language(language: Option<Language>) -> &'static str {
     language.map(Language::name).unwrap_or_default()
 }
@@ -118,7 +118,7 @@ fn symbol(described: &DescribedSymbol) -> String {
     let version = described.version.as_ref().map(|it| format!(" {it}")).unwrap_or_default();
     let language = symbol.language.name();
     let mut text = one(format_args!("# {} `{}`", symbol.kind.name(), symbol.path));
-    // The place of what comes from elsewhere begins with its package.
+    // The place of an external symbol starts with its package.
     let package = if symbol.origin.is_some() { String::new() } else { format!(" of `{}`{version}", symbol.package) };
     let external = if symbol.external { " (external)" } else { "" };
     apart(&mut text, format_args!("{}:{}{package}{external}", short_file(symbol), lines(&symbol.place)));
@@ -134,7 +134,7 @@ fn symbol(described: &DescribedSymbol) -> String {
         Some(source) => text += &numbered(language, source, *first_line..),
         None => text += &fenced(language, &symbol.signature),
     }
-    // Where the source is shown, it shows the docs.
+    // The source contains the docs.
     if let (None, Some(written)) = (source, written) {
         text += "\n## Docs\n\n";
         docs(&mut text, written);
@@ -175,7 +175,7 @@ fn package(described: &DescribedPackage) -> String {
     if !package.files.is_empty() {
         text += "\n## Files\n\n";
         for file in &package.files {
-            // Those outside stand in the one directory that is named above.
+            // External files are in the directory that is named above.
             let inside = file.strip_prefix(&package.root).filter(|_| origin.is_some());
             line(&mut text, format_args!("{}", inside.map_or(file.as_str(), |it| it.trim_start_matches('/'))));
         }

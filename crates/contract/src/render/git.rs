@@ -1,4 +1,4 @@
-//! The state of a repository, and a commit.
+//! The replies of `git` and `commit`.
 
 use super::lists::more;
 use super::markdown::{counted, line, one, quoted};

@@ -1,4 +1,4 @@
-//! What the journal has: the changes, the newest first.
+//! The changes of the journal, the newest first, and overlays.
 
 use super::code::fenced;
 use super::lists::more;
@@ -35,7 +35,7 @@ pub(crate) fn changes(found: &ChangesReply) -> String {
     text
 }
 
-/// Content that is not on the disk.
+/// A list of overlays.
 pub(crate) fn overlays(overlays: &[OverlayState]) -> String {
     let mut text = format!("# {}\n\n", counted(overlays.len(), "overlay"));
     for overlay in overlays {

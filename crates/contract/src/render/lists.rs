@@ -1,4 +1,4 @@
-//! Lists: symbols, usages, implementations, diagnostics, and what stands at a position.
+//! Lists of symbols, usages, implementations and diagnostics, and the symbol at a position.
 
 use std::borrow::Cow;
 
@@ -16,17 +16,17 @@ pub(crate) fn symbols(found: &SymbolsReply) -> String {
     text
 }
 
-/// One line for each symbol, those inside of it below and indented.
+/// One line for each symbol, with its members indented below it.
 pub(crate) fn symbol_rows(text: &mut String, symbols: &[Symbol]) {
     listed(text, symbols, None);
 }
 
-/// The same for the symbols of a package that comes from there.
+/// The same for the symbols of a package with this origin.
 pub(crate) fn listed(text: &mut String, symbols: &[Symbol], origin: Option<&Origin>) {
     rows_below(text, symbols, 0, None, origin);
 }
 
-/// A file as a model reads it: `PACKAGE VERSION: path` in place of where this machine keeps what is not the workspace's.
+/// The name of a file. External files are shown as `PACKAGE VERSION: path` instead of their absolute path.
 pub(crate) fn short<'a>(file: &'a str, origin: Option<&Origin>) -> Cow<'a, str> {
     match origin.filter(|_| file.starts_with('/')) {
         Some(origin) => Cow::Owned(origin.short(file)),
@@ -34,7 +34,7 @@ pub(crate) fn short<'a>(file: &'a str, origin: Option<&Origin>) -> Cow<'a, str> 
     }
 }
 
-/// Where a symbol stands.
+/// The place of a symbol.
 pub(crate) fn short_file(symbol: &Symbol) -> Cow<'_, str> {
     short(&symbol.place.file, symbol.origin.as_ref())
 }
@@ -50,12 +50,12 @@ pub(crate) fn used(usages: &UsageCount) -> String {
 fn rows_below(text: &mut String, symbols: &[Symbol], depth: usize, known: Option<&str>, around: Option<&Origin>) {
     for symbol in symbols {
         let origin = symbol.origin.as_ref().or(around);
-        // Below its parent a symbol's own name says enough.
+        // Below its parent, the name of a symbol is enough.
         let named = if depth == 0 { &symbol.path } else { &symbol.name };
         let is_known = known == Some(&symbol.place.file);
         let file = if is_known { "line ".to_owned() } else { format!("{}:", short(&symbol.place.file, origin)) };
         let usages = match &symbol.usages {
-            // Nobody calls a test.
+            // Tests have no callers.
             Some(usages) if usages.total == 0 && symbol.test => String::new(),
             Some(usages) => format!(" [{}]", used(usages)),
             None => String::new(),
@@ -64,7 +64,7 @@ fn rows_below(text: &mut String, symbols: &[Symbol], depth: usize, known: Option
         let place = lines(&symbol.place);
         line(text, format_args!("{indent}- {} `{named}` {file}{place}{usages}", symbol.kind.name()));
         if symbol.test && symbol.kind == SymbolKind::Module {
-            // As in the skeleton, what tests are made of is left to whoever asks for it.
+            // As in the skeleton, the contents of tests are left out.
             line(text, format_args!("{indent}  - {} in it", counted(symbol.inner().len(), "symbol")));
         } else {
             rows_below(text, symbol.inner(), depth + 1, Some(&symbol.place.file), origin);
@@ -87,7 +87,8 @@ pub(crate) fn usages(found: &UsagesReply) -> String {
     text
 }
 
-/// The usages in one file, each with its line's text; the symbol around it where it is another than before.
+/// The usages in one file, each with the text of its line, and with the enclosing symbol if it differs from the
+/// previous one.
 fn rows(text: &mut String, group: &[&Usage]) {
     let Some(first) = group.first() else { return };
     line(text, format_args!("- {}", first.place.file));
@@ -103,7 +104,7 @@ fn rows(text: &mut String, group: &[&Usage]) {
     }
 }
 
-/// Many usages in few lines: one for each file, with the numbers of its lines.
+/// Many usages in a short form: one line for each file, with the line numbers.
 pub(crate) fn folded(text: &mut String, title: &str, usages: &[&Usage]) {
     if usages.is_empty() {
         return;
@@ -180,7 +181,7 @@ fn calls(found: &CallsReply, what: &str) -> String {
         line(&mut text, format_args!("- {} `{}` {}:{place}", symbol.kind.name(), symbol.path, short_file(symbol)));
         for call in calls {
             let (test, row) = (if call.test { " (test)" } else { "" }, inline(call.text.trim()));
-            // What something outside calls, it calls there.
+            // The calls of an external symbol are in its own file.
             let file = short(&call.place.file, found.symbol.origin.as_ref());
             line(&mut text, format_args!("  - {file}:{}{test}: `{row}`", call.place.line));
         }
@@ -245,7 +246,7 @@ pub(crate) fn diagnostic_rows(text: &mut String, diagnostics: &[Diagnostic]) {
     }
 }
 
-/// Text between single backticks: those inside would end it.
+/// Text between single backticks, with inner backticks replaced, because they would end it.
 pub(crate) fn inline(text: &str) -> String {
     text.replace('`', "'").replace(['\n', '\r'], " ")
 }

@@ -1,11 +1,11 @@
-//! A map: paths of files, and below each the lines and signatures of its symbols.
+//! A map: the paths of files, and below each the lines and signatures of its symbols.
 
 use super::code::fence;
 use super::lists::more;
 use super::markdown::{counted, one};
 use crate::{MapFile, MapReply};
 
-/// The rows stand in one fence, so that no sign in a signature is taken for Markdown.
+/// The rows are in one fence, so that nothing in a signature is interpreted as Markdown.
 pub(crate) fn map(map: &MapReply) -> String {
     let symbols: usize = map.files.iter().map(|it| it.symbols.len()).sum();
     let (symbols, files) = (counted(symbols, "symbol"), map.files.len());

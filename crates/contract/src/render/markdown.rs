@@ -1,11 +1,11 @@
-//! Lines, items and paragraphs of Markdown, as all replies write them.
+//! Writes lines, items and paragraphs of Markdown for all replies.
 
 use std::fmt::{Arguments, Write};
 
 use crate::{Meta, Missing, Place};
 use semdex_text::visible;
 
-/// What the answer says of itself: its last lines.
+/// The metadata of a reply, as its last lines.
 pub(crate) fn footer(meta: &Meta) -> String {
     let mut text = "\n---\n".to_owned();
     let workspace = meta.workspace.as_deref().unwrap_or_default();
@@ -26,7 +26,7 @@ pub(crate) fn missing(text: &mut String, missing: &[Missing]) {
     }
 }
 
-/// Appends one line: whatever is named in it, it does not become two. Writing to a `String` cannot fail.
+/// Appends one line. Line breaks in the arguments are replaced. Writing to a `String` cannot fail.
 pub(crate) fn line(text: &mut String, arguments: Arguments<'_>) {
     let from = text.len();
     let _ = text.write_fmt(arguments);
@@ -41,14 +41,14 @@ pub(crate) fn one(arguments: Arguments<'_>) -> String {
     text
 }
 
-/// Appends a line that stands by itself.
+/// Appends a line in a paragraph of its own.
 pub(crate) fn apart(text: &mut String, arguments: Arguments<'_>) {
     text.push('\n');
     line(text, arguments);
     text.push('\n');
 }
 
-/// Appends an item of a list. The further lines of its message stay with it.
+/// Appends an item of a list. Further lines of its message are indented.
 pub(crate) fn item(text: &mut String, head: Arguments<'_>, message: &str, end: &str) {
     let mut rest = message.trim_end().lines();
     let mut row = format!("{head}{}", rest.next().unwrap_or_default());
@@ -59,14 +59,15 @@ pub(crate) fn item(text: &mut String, head: Arguments<'_>, message: &str, end: &
     line(text, format_args!("{row}{end}"));
 }
 
-/// Appends what may be of several lines. Those after the first are quoted: none of them is the reply's own.
+/// Appends a text that may have several lines. Lines after the first are quoted, because they are not text of the reply
+/// itself.
 pub(crate) fn paragraph(text: &mut String, message: &str) {
     let mut lines = message.trim_end().lines();
     line(text, format_args!("{}", lines.next().unwrap_or_default()));
     quoted(text, lines);
 }
 
-/// Appends each line with a mark that it is another's.
+/// Appends each line as a quotation.
 pub(crate) fn quoted<'a>(text: &mut String, lines: impl Iterator<Item = &'a str>) {
     for it in lines {
         line(text, format_args!("{}", format!("> {it}").trim_end()));

@@ -1,5 +1,5 @@
-//! Answers as Markdown, made for a model to read: the same content as the JSON, with line numbers where one would
-//! look them up and repetitions left out. For every face that shows answers; knows no HTTP.
+//! Replies as Markdown for a model: the content of the JSON with line numbers and without repetitions. All interfaces
+//! that show replies use it; it is independent of HTTP.
 
 mod change;
 mod code;
@@ -28,7 +28,7 @@ use crate::shorten::{Fit, fitted};
 use crate::{Health, Meta, PROBLEM_TOKENS, Problem, Reply, milliseconds};
 use markdown::{footer, one};
 
-/// A reply within its budget. `came`: when it was asked for.
+/// A reply within its budget. `came`: when the request arrived.
 pub fn answer(answer: Reply, max_tokens: Option<usize>, came: Instant) -> String {
     within(answer, max_tokens, |mut it| {
         stamp(it.meta(), came);
@@ -36,7 +36,7 @@ pub fn answer(answer: Reply, max_tokens: Option<usize>, came: Instant) -> String
     })
 }
 
-/// A problem within the budget that all problems have.
+/// A problem within the budget of all problems.
 pub fn refusal(refused: Problem, came: Instant) -> String {
     within(refused, Some(PROBLEM_TOKENS), |mut it| {
         stamp(it.meta.as_mut(), came);
@@ -52,7 +52,7 @@ fn within<T: Fit>(answer: T, max_tokens: Option<usize>, write: impl Fn(T) -> Str
     }
 }
 
-/// How long it took is known last.
+/// Sets the elapsed time, which is known last.
 fn stamp(meta: Option<&mut Meta>, came: Instant) {
     if let Some(meta) = meta {
         meta.elapsed_ms = milliseconds(came.elapsed());

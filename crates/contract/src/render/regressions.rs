@@ -1,4 +1,4 @@
-//! The baseline, what came and went since, the gate and the statistics.
+//! The replies of `baseline`, `regressions`, `gate` and `stats`.
 
 use super::lists::{diagnostic_rows, more};
 use super::markdown::{apart, counted, line, one};
@@ -39,7 +39,7 @@ pub(crate) fn stats(stats: &StatsReply) -> String {
     let mut text = one(format_args!("# {edits}{of} since {since}: {}", summary(&stats.counts)));
     text.push('\n');
     for file in &stats.files.items {
-        // The last states are enough to see which way it goes.
+        // The last states are enough to show the trend.
         const SHOWN: usize = 8;
         let skipped = file.history.len().saturating_sub(SHOWN);
         let errors: Vec<String> = file.history.iter().skip(skipped).map(|it| it.errors.to_string()).collect();

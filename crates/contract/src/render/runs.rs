@@ -1,4 +1,4 @@
-//! How far a run is: the end first, then what each reply of the model came to.
+//! The state of a run: the result first, then each attempt.
 
 use super::code::fenced;
 use super::lists::{diagnostic_rows, inline, more};

@@ -1,5 +1,5 @@
-//! Diagnostics as a log of SARIF 2.1.0: a run for each tool. Columns count Unicode characters, as the run says; files are
-//! named relative to `SRCROOT`.
+//! Diagnostics as a log of SARIF 2.1.0, with a run for each tool. Columns count Unicode characters, as declared in the
+//! run; files are relative to `SRCROOT`.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::{Diagnostic, DiagnosticsReply, Severity};
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
 const ROOT: &str = "SRCROOT";
 
-/// The log, with the diagnostics that the reply holds.
+/// The log with the diagnostics of the reply.
 pub fn sarif(found: &DiagnosticsReply) -> Value {
     let mut by_tool: BTreeMap<&str, Vec<Value>> = BTreeMap::new();
     let mut rules: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
@@ -25,7 +25,7 @@ pub fn sarif(found: &DiagnosticsReply) -> Value {
         });
         by_tool.entry(&diagnostic.source).or_default().push(result(diagnostic, rule, text));
     }
-    // A log without results says that it was looked, and by whom.
+    // A log without results still names the tool that ran.
     if by_tool.is_empty() {
         by_tool.insert("semdex", Vec::new());
     }
@@ -44,7 +44,7 @@ pub fn sarif(found: &DiagnosticsReply) -> Value {
     json!({"$schema": SCHEMA, "version": "2.1.0", "runs": runs})
 }
 
-/// Whether all was looked at, and what was not.
+/// Whether the analysis is complete, and what is missing.
 fn invocation(found: &DiagnosticsReply) -> Value {
     let notifications: Vec<Value> = found
         .meta
@@ -81,7 +81,7 @@ fn result(diagnostic: &Diagnostic, rule: Option<usize>, text: &str) -> Value {
     if let Some(symbol) = &diagnostic.symbol {
         location["logicalLocations"] = json!([{"fullyQualifiedName": symbol}]);
     }
-    // The same as long as the file, the message and the text of the line are.
+    // Equal as long as the file, the message and the text of the line are equal.
     let same = format!("{}\n{}\n{}", place.file, diagnostic.message, text.trim());
     let fingerprint = blake3::hash(same.as_bytes()).to_hex().to_string();
     let mut result = json!({

@@ -1,10 +1,10 @@
-//! How workspaces are doing.
+//! The replies about the status of workspaces.
 
 use super::markdown::{line, missing, one};
 use crate::{Engine, EngineState, Missing, StatusReply, WorkspaceStatus};
 use semdex_model::MissingCode;
 
-/// The process, and how its workspaces are doing.
+/// The status of the process and its workspaces.
 pub(crate) fn status(reply: &StatusReply) -> String {
     let megabytes = reply.memory_bytes.map(|it| format!(", {} MB", it / 1_000_000)).unwrap_or_default();
     let workspaces = workspaces(&reply.workspaces);
@@ -45,7 +45,7 @@ pub(crate) fn workspaces(statuses: &[WorkspaceStatus]) -> String {
     text
 }
 
-/// Whether an engine is there, and not started because its workspace is not trusted.
+/// Whether an engine is installed but not started because the workspace is not trusted.
 fn is_untrusted(engine: &Engine, missing: &[Missing]) -> bool {
     let by_name = format!("{} ", engine.name);
     let is_of_it =

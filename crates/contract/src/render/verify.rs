@@ -1,11 +1,11 @@
-//! What the compiler, the linter or the tests said, for a model: what is wrong first, and nothing of what went well.
+//! The reply of `verify`: errors first, and nothing about what passed.
 
 use super::code::fenced;
 use super::lists::{diagnostic_rows, more};
 use super::markdown::{apart, counted, line, one, paragraph};
 use crate::{Severity, TestFailure, TestReport, VerifyReply};
 
-/// Of what a failed test printed.
+/// How much of the output of a failed test is shown.
 const OUTPUT_LINES: usize = 20;
 
 pub(crate) fn verified(reply: &VerifyReply) -> String {
@@ -51,7 +51,7 @@ fn failure(text: &mut String, failure: &TestFailure) {
     let within = symbol.as_ref().map(|it| format!(" (`{it}`)")).unwrap_or_default();
     apart(text, format_args!("## FAILED `{name}`{place}{within}"));
     paragraph(text, message);
-    // A stack tells little that the place does not.
+    // A stack trace adds little to the place.
     let shown: Vec<&str> = output.lines().take_while(|it| *it != "stack backtrace:").collect();
     let shown = shown.get(shown.len().saturating_sub(OUTPUT_LINES)..).unwrap_or_default().join("\n");
     if !shown.trim().is_empty() && shown.trim() != message.trim() {
