@@ -1,4 +1,4 @@
-//! How a planned change is made, whatever asked for it: its impact computed, proposed to the writer, and reported.
+//! Applies a planned change of any call: computes its impact, proposes it to the writer, and builds the report.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -19,18 +19,18 @@ use super::format_and_imports::{self, FormatOptions};
 use super::query::{RequestOptions, deadlines};
 use super::validate;
 
-/// Somebody else's writes that may come between before a change is given up.
+/// How many conflicting writes by others are tolerated before a change is given up.
 const ATTEMPTS: usize = 8;
-/// So long a change is planned again, also where the request waits for nothing.
+/// For how long a change is planned again, even if the request does not wait.
 const AGAIN: Duration = Duration::from_secs(5);
 
-/// What a request makes of the texts as they are now.
+/// What a request changes in the present texts.
 pub(super) struct Plan {
     pub(super) edits: Vec<FileEdit>,
     pub(super) landed: Vec<Landed>,
-    /// What the plan itself has to say.
+    /// Findings of the plan itself.
     pub(super) findings: Vec<Finding>,
-    /// Of its files: what users should know besides.
+    /// Notes by file, for the user.
     pub(super) notes: Notes,
 }
 
@@ -40,7 +40,7 @@ impl Plan {
     }
 }
 
-/// How a planned change is to be made.
+/// The options of a change.
 #[derive(Debug, Clone)]
 pub(super) struct Mode {
     pub(super) cause: Cause,
@@ -56,7 +56,7 @@ impl Mode {
     }
 }
 
-/// Plans a change and makes it; plans it again where somebody else changed its files in between.
+/// Plans a change and applies it. If others changed its files in between, it is planned again.
 pub(super) async fn apply_change<F>(
     workspace: &Workspace,
     options: &RequestOptions,
@@ -125,7 +125,8 @@ where
     }))
 }
 
-/// What a change would bring, computed once and not made: where others are quicker, it is not known.
+/// Computes the impact of a change once without applying it. If the workspace changes during that, the impact is
+/// unknown.
 pub(super) async fn tried(
     workspace: &Workspace,
     options: &RequestOptions,
@@ -149,7 +150,7 @@ pub(super) async fn tried(
     Ok(workspace.change(change, options.needs(None, true).deadline).await?.change_impact)
 }
 
-/// What is refused if it breaks something must itself compile: the errors of what is written count as well.
+/// With `on_break: reject` the written text itself must compile too, so its own errors count as broken places.
 fn with_own_errors(mut change_impact: ChangeImpact, edits: &[FileEdit]) -> ChangeImpact {
     for diagnostic in change_impact.new.iter().filter(|it| it.severity == Severity::Error) {
         let Some(edit) = edits.iter().find(|it| it.file == diagnostic.place.file) else { continue };
@@ -166,7 +167,8 @@ fn with_own_errors(mut change_impact: ChangeImpact, edits: &[FileEdit]) -> Chang
     change_impact
 }
 
-/// What the engines say that compute the impact before the writer has its turn. The others say it then: one that loads is waited for.
+/// The impact from the engines that compute it before the writer runs. The other engines compute it in the writer,
+/// which waits for an engine that is loading.
 async fn impact_of(
     workspace: &Workspace,
     options: &RequestOptions,
@@ -193,7 +195,7 @@ async fn impact_of(
     Ok(change_impact)
 }
 
-/// Where the files are already what was asked for.
+/// The outcome if the files already have the requested content.
 fn nothing_done(revision: Revision) -> Outcome {
     Outcome {
         applied: false,
@@ -222,7 +224,7 @@ fn finish(workspace: &Workspace, plan: &Plan, mut outcome: Outcome) -> Result<Ch
     }
 }
 
-/// Why a change was refused: for what it breaks, or because that is not known in full.
+/// Why a change was refused: because of what it breaks, or because its impact is incomplete.
 fn refusal(change_impact: &ChangeImpact) -> Error {
     let broken = &change_impact.impact.broken;
     match change_impact.not_analysed() {
@@ -250,7 +252,7 @@ fn refusal(change_impact: &ChangeImpact) -> Error {
     }
 }
 
-/// All that is to be known of a file.
+/// All notes about a file.
 fn note_of<'a>(file: &str, notes: impl Iterator<Item = &'a (String, String)>) -> Option<String> {
     let notes: Vec<&str> = notes.filter(|it| it.0 == file).map(|it| it.1.as_str()).collect();
     (!notes.is_empty()).then(|| notes.join("; "))
@@ -299,7 +301,7 @@ fn report(workspace: &Workspace, plan: &Plan, outcome: Outcome, meta: Meta) -> C
     }
 }
 
-/// What the list of broken places does not say already.
+/// The new diagnostics that are not in the list of broken places.
 fn unsaid(new: Vec<Diagnostic>, broken: &[Broken]) -> Vec<Diagnostic> {
     let is_said = |it: &Diagnostic| {
         broken.iter().any(|broken| {

@@ -1,4 +1,4 @@
-//! `baseline` and `regressions`: the diagnostics of one moment are kept, and what came and went since is reported.
+//! `baseline` and `regressions`: keep the present diagnostics, and report which are new or fixed since.
 
 use std::collections::BTreeMap;
 
@@ -45,7 +45,7 @@ pub(crate) async fn baseline(
     Ok(BaselineReply { baseline, files: count, counts, meta: meta.into() })
 }
 
-/// What was not known, a line for each.
+/// What was missing, one line for each.
 fn details(coverage: &Coverage) -> Vec<String> {
     coverage.missing.iter().map(|it| it.detail.replace('\n', " ")).collect()
 }
@@ -92,7 +92,7 @@ fn count<'a>(severity: Severity, list: impl Iterator<Item = &'a Diagnostic>) -> 
     list.filter(|it| it.severity == severity).count()
 }
 
-/// What came and went since the baseline, as far as that is of these files. Nothing where there is none.
+/// The difference from the baseline, for these files. None if there is no baseline.
 pub(super) fn since(
     baseline: Option<&Baseline>,
     file: Option<&str>,

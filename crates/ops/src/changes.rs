@@ -1,4 +1,4 @@
-//! `changes`: what was changed, when, by whom, and how to take it back.
+//! `changes`: the changes of the journal.
 
 use super::query::RequestOptions;
 use semdex_contract::{
@@ -10,7 +10,7 @@ use semdex_workspace::journal::{self, Entry};
 use semdex_workspace::{Cause, Workspace};
 
 const DEFAULT_LIMIT: usize = 50;
-/// With more, the reply would be too long for anyone to read.
+/// More changes would make the reply too long.
 const MOST: usize = 1000;
 
 pub(crate) async fn changes(
@@ -25,7 +25,7 @@ pub(crate) async fn changes(
     let query_of = journal::Query {
         file,
         before: options.cursor.as_deref().map(position_in_changes).transpose()?,
-        // One more tells whether there are more.
+        // One more than needed, to know whether there are more.
         limit: limit.saturating_add(1),
         contents: diff,
         ..journal::Query::default()

@@ -1,4 +1,4 @@
-//! `commit`: the files of changes, and others, in a commit of their own.
+//! `commit`: commits the files of changes, and other files.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -57,10 +57,10 @@ pub(crate) async fn commit(
     })
 }
 
-/// A file that the request names. To git a link is a file of its own.
+/// A file that the request names. For git, a symbolic link is a file of its own.
 struct Named {
     file: String,
-    /// Of a link, where that is a file of the workspace.
+    /// The target of a symbolic link, if it is a file of the workspace.
     leads_to: Option<String>,
 }
 
@@ -73,11 +73,11 @@ impl Named {
     }
 }
 
-/// The changes of these tokens, in the order in which they were made.
+/// The changes with these tokens, in the order in which they were made.
 async fn entries(workspace: &Workspace, tokens: &[String]) -> Result<Vec<Entry>> {
     let mut entries: BTreeMap<String, Entry> = BTreeMap::new();
     for token in tokens {
-        // Tokens are printed in capitals, and read either way.
+        // Tokens are printed in upper case, and accepted in any case.
         let entry = workspace.made(&token.trim().to_ascii_uppercase()).await?.ok_or_else(|| {
             let detail =
                 format!("the journal has no change `{token}` of this workspace: `changes` lists those that there are");
@@ -88,7 +88,7 @@ async fn entries(workspace: &Workspace, tokens: &[String]) -> Result<Vec<Entry>>
     Ok(entries.into_values().collect())
 }
 
-/// Each file once, with what it held before the first of the changes.
+/// Each file once, with its content before the first of the changes.
 fn wanted(changes: &[Entry], named: Vec<Named>) -> Vec<Wanted> {
     let mut files: BTreeMap<String, Wanted> = BTreeMap::new();
     for entry in changes {

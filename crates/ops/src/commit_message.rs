@@ -1,5 +1,5 @@
-//! The message of a commit where none is given, in the conventional form: what changed, by the outlines of the files
-//! before and after, and why that is safe, by what was found when the changes were made.
+//! Generates a commit message in the conventional form: what changed, from the outlines of the files before and after,
+//! and why it is safe, from the recorded impact of the changes.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,19 +9,19 @@ use semdex_workspace::git::{Altered, Compose, Part};
 use semdex_workspace::journal::Entry;
 use semdex_workspace::{Cause, Workspace};
 
-/// Of a first line, in characters.
+/// The largest length of the first line in characters.
 const LONGEST: usize = 72;
-/// Of each list of the body.
+/// The largest length of each list in the body.
 const LISTED: usize = 20;
 const LONGEST_SIGNATURE: usize = 160;
 const PROSE: &[&str] = &["md", "txt", "rst", "adoc"];
 
-/// What is known of the changes that are committed.
+/// What is known about the committed changes.
 #[derive(Debug, Clone, Default)]
 pub(super) struct ImpactSummary {
     tokens: Vec<String>,
     causes: Vec<Cause>,
-    /// Of so many it is known what they reach.
+    /// The number of changes with a recorded impact.
     known: usize,
     /// `src/a.rs:3: reason`.
     broken: Vec<String>,
@@ -55,7 +55,7 @@ impl ImpactSummary {
     }
 }
 
-/// What makes the messages of a commit and of the one before it.
+/// A function that generates the messages of a commit and of the commit before it.
 pub(super) fn composer(languages: Languages, summary: ImpactSummary) -> Compose {
     Arc::new(move |part, files| match part {
         Part::Before => of_dirt(files),
@@ -91,7 +91,7 @@ fn of_changes(languages: &Languages, summary: &ImpactSummary, files: &[Altered])
     text
 }
 
-/// A symbol that is another than before.
+/// A changed symbol.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Symbol {
     file: String,
@@ -125,14 +125,14 @@ impl Symbol {
     }
 }
 
-/// The items of one text, by their names with those around them; of several that share a name each has a number.
+/// The items of a text by their qualified names. Items with the same name are numbered.
 type Items<'a> = BTreeMap<(Vec<&'a str>, &'static str, usize), (&'a OutlineItem, &'a str)>;
 
 fn symbols_of(languages: &Languages, file: &Altered) -> Vec<Symbol> {
     let Some(language) = languages.of(&file.file) else { return Vec::new() };
     let of = |text: &Option<String>, is_there: bool| match text {
         Some(text) => (!language.syntax.is_too_deep(text)).then(|| (language.syntax.outline(text), text.clone())),
-        // What is there and was not read is not known.
+        // A file whose content was not read has no known symbols.
         None => (!is_there).then(Default::default),
     };
     let (Some((old, old_text)), Some((new, new_text))) = (of(&file.old, file.existed), of(&file.new, file.exists))
@@ -162,7 +162,7 @@ fn symbols_of(languages: &Languages, file: &Altered) -> Vec<Symbol> {
             None if is_inside(key, &after, |outer| !before.contains_key(outer)) => {}
             None => push(key, What::Added, item),
             Some((old, _)) if old.signature != item.signature => push(key, What::Signature, item),
-            // What is in it is listed by itself.
+            // Its members are listed separately.
             Some((_, old_text)) if old_text != text && item.children.is_empty() => push(key, What::Body, item),
             Some(_) => {}
         }
@@ -170,7 +170,7 @@ fn symbols_of(languages: &Languages, file: &Altered) -> Vec<Symbol> {
     found
 }
 
-/// Whether one of those around an item is listed already.
+/// Whether an enclosing item is already listed.
 fn is_inside(
     key: &(Vec<&str>, &'static str, usize),
     items: &Items,
@@ -247,7 +247,7 @@ fn first_line(summary: &ImpactSummary, files: &[Altered], symbols: &[Symbol]) ->
     ])
 }
 
-/// Where no outline tells anything.
+/// The first line if no outline shows a change.
 fn of_files(files: &[Altered]) -> String {
     let all = |is: &dyn Fn(&str) -> bool| files.iter().all(|it| is(&it.file));
     let kind = if all(&|it| it.rsplit_once('.').is_some_and(|(_, extension)| PROSE.contains(&extension))) {
@@ -299,7 +299,7 @@ fn why_safe(summary: &ImpactSummary) -> String {
     text
 }
 
-/// What became of a file of which no symbols are listed.
+/// The line for a file without listed symbols.
 fn line_of(file: &Altered) -> String {
     let verb = verb_of(file);
     match &file.leads_to {
@@ -322,7 +322,7 @@ fn line_counts(file: &Altered) -> String {
     if old == new { String::new() } else { format!(" ({old} lines before, {new} now)") }
 }
 
-/// The files' names without their directories.
+/// The names of the files without their directories.
 fn short_names(files: &[Altered]) -> String {
     let names: Vec<&str> = files.iter().map(|it| it.file.rsplit('/').next().unwrap_or(&it.file)).collect();
     some(&names, 2)
@@ -339,7 +339,7 @@ fn counted(count: usize, thing: &str) -> String {
     if count == 1 { format!("1 {thing}") } else { format!("{count} {thing}s") }
 }
 
-/// The first that is short enough, or the last, cut.
+/// The first line that is short enough, or the last one, cut.
 fn fitting<const N: usize>(lines: [String; N]) -> String {
     let lines = lines.map(|it| plain(&it));
     match lines.iter().find(|it| it.chars().count() <= LONGEST) {
@@ -355,7 +355,7 @@ fn shortened(text: &str, most: usize) -> String {
     text.chars().take(most.saturating_sub(1)).chain(['…']).collect()
 }
 
-/// One line, whatever names hold.
+/// Replaces line breaks and control characters in names.
 fn plain(text: &str) -> String {
     text.chars().map(|it| if it.is_control() { '?' } else { it }).collect()
 }

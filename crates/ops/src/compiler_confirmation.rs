@@ -1,5 +1,5 @@
-//! What the compiler, asked while nobody asked anything, says of what the engines say: it confirms or refutes it, and adds
-//! what no engine knows.
+//! Confirms or refutes the diagnostics of the engines with a background run of the compiler, and adds diagnostics that
+//! only the compiler has.
 
 use std::collections::BTreeSet;
 
@@ -10,8 +10,8 @@ use semdex_engine::files::Files;
 use semdex_model::{Diagnostic, Revision, Severity};
 use semdex_workspace::Workspace;
 
-/// Adds to the diagnostics of these files (of all where none is named) what the compiler said of this revision, if it was
-/// asked. An error that it does not share is none, and is reported as a hint.
+/// Adds the results of the compiler for this revision, if there are any, to the diagnostics of these files (or of all
+/// if none is named). An error that the compiler refutes becomes a hint.
 pub(super) async fn confirm(
     workspace: &Workspace,
     found: &mut Vec<OnLine>,
@@ -51,12 +51,12 @@ pub(super) async fn confirm(
     }
 }
 
-/// Whether the compiler's diagnostic is what the engine said: of the same gravity on the same line, and of the same code
-/// unless both are errors.
+/// Whether a diagnostic of the compiler equals one of the engine: same severity and same line, and same code unless
+/// both are errors.
 fn says_the_same(compilers: &Diagnostic, engines: &Diagnostic) -> bool {
     let same_place = (&compilers.place.file, compilers.place.line) == (&engines.place.file, engines.place.line);
     let same_kind = compilers.severity == engines.severity;
-    // An analyzer that several tools run is the code of the one and the source of the other.
+    // An analyzer that several tools run may be the `code` of one diagnostic and the `source` of the second.
     let same_code = compilers.code == engines.code || compilers.code.as_deref() == Some(&*engines.source);
     same_place && same_kind && (compilers.severity == Severity::Error || same_code)
 }

@@ -34,7 +34,7 @@ pub(crate) async fn describe(
 async fn describe_symbol(workspace: &Workspace, query: SymbolQuery, options: &RequestOptions) -> Result<Described> {
     let from: [usize; 4] = match positions(options.cursor.as_deref()) {
         Ok(from) => from,
-        // A path that names a package goes on as one.
+        // A cursor of a package continues as a package.
         Err(error) if positions::<3>(options.cursor.as_deref()).is_ok() && query.package.is_none() => {
             return describe_package(workspace, &query.symbol, options).await.map_err(|_| error);
         }
@@ -50,7 +50,7 @@ async fn describe_symbol(workspace: &Workspace, query: SymbolQuery, options: &Re
             let (description, usages) = found.value;
             Ok(Described::Symbol(Box::new(described(description, usages, window, from, found.meta))))
         }
-        // A path that names no item may name a module or package.
+        // A path that is not an item may be a module or package.
         Err(miss) if miss.code == Code::UnknownSymbol && query.package.is_none() && query.file.is_none() => {
             describe_package(workspace, &query.symbol, options).await.map_err(|_| unless_loading(miss))
         }

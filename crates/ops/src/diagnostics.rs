@@ -1,4 +1,4 @@
-//! `diagnostics`: what is wrong in a file or in the workspace.
+//! `diagnostics`: the diagnostics of a file or of the workspace.
 
 use std::collections::BTreeMap;
 
@@ -55,15 +55,15 @@ pub(super) struct OnLine {
     pub(super) text: String,
 }
 
-/// What the engines have to say at one moment.
+/// The diagnostics of all engines at one moment.
 pub(super) struct Collected {
     pub(super) diagnostics: Vec<OnLine>,
-    /// So many files were asked about.
+    /// The number of queried files.
     pub(super) files: usize,
     pub(super) meta: Meta,
 }
 
-/// Of these files, or of all where none is named.
+/// The diagnostics of these files, or of all files if none is named.
 pub(super) async fn find(workspace: &Workspace, files: &[String], options: &RequestOptions) -> Result<Collected> {
     let first = workspace.snapshot(options.needs(None, false)).await?;
     for file in files {
@@ -125,14 +125,14 @@ pub(super) async fn find(workspace: &Workspace, files: &[String], options: &Requ
     Ok(Collected { diagnostics, files: count, meta })
 }
 
-/// The later revision, and what either lacks.
+/// The later revision, and what either is missing.
 fn joined(first: Meta, second: Meta) -> Meta {
     let mut coverage = first.coverage;
     coverage.absorb(second.coverage);
     Meta { coverage, ..second }
 }
 
-/// The statistics follow what is known in full.
+/// Updates the statistics, if the answer is complete.
 fn note(workspace: &Workspace, files: &[String], found: &[OnLine], meta: &Meta) {
     if !meta.coverage.complete {
         return;
@@ -150,7 +150,7 @@ fn note(workspace: &Workspace, files: &[String], found: &[OnLine], meta: &Meta) 
     }
 }
 
-/// What there is against a file.
+/// The counts of a file for the statistics.
 pub(super) fn seen_in(found: &[OnLine], file: &str) -> Seen {
     Seen::of(found.iter().map(|it| &it.diagnostic).filter(|it| it.place.file == file))
 }

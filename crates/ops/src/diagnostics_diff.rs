@@ -1,5 +1,5 @@
-//! What is new and what is gone between two lots of diagnostics. One is the same as another where the file, the message
-//! and the text of the line are: where it stands does not matter. Of equal ones the number counts.
+//! The difference of two lists of diagnostics. Two diagnostics are equal if severity, file, message and text of the
+//! line are equal; the line number does not matter. Of equal diagnostics, the number counts.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,7 +13,7 @@ pub(super) struct Delta {
     pub(super) fixed: Vec<Diagnostic>,
 }
 
-/// What makes two the same.
+/// The key by which diagnostics are equal.
 #[derive(PartialEq, Eq, Hash)]
 struct Key<'a> {
     severity: Severity,
@@ -23,20 +23,20 @@ struct Key<'a> {
 }
 
 impl<'a> Key<'a> {
-    /// How far a line is indented is no part of it.
+    /// The indentation of the line is ignored.
     fn new(diagnostic: &'a Diagnostic, text: &'a str) -> Key<'a> {
         let (severity, file) = (diagnostic.severity, diagnostic.place.file.as_str());
         Key { severity, file, message: diagnostic.message.trim(), text: text.trim() }
     }
 }
 
-/// Errors and warnings alone; both in the order of the lists.
+/// Compares errors and warnings only. Both results are in the order of the lists.
 pub(super) fn compare(before: &[&Kept], now: Vec<OnLine>) -> Delta {
     let mut known: HashMap<Key<'_>, Vec<(usize, &Diagnostic)>> = HashMap::with_capacity(before.len());
     for (at, Kept { diagnostic, text }) in before.iter().enumerate().filter(|it| is_kept(&it.1.diagnostic)) {
         known.entry(Key::new(diagnostic, text)).or_default().push((at, diagnostic));
     }
-    // First those that did not move: of equal ones, what is new is the one at a new place.
+    // Unmoved diagnostics are matched first, so that of equal ones the diagnostic at a new place is reported as new.
     let mut same = vec![false; now.len()];
     for exact in [true, false] {
         for (is_same, it) in same.iter_mut().zip(&now).filter(|(is_same, _)| !**is_same) {
@@ -58,7 +58,7 @@ pub(super) fn compare(before: &[&Kept], now: Vec<OnLine>) -> Delta {
     Delta { fixed: fixed.collect(), new: new.collect() }
 }
 
-/// Infos and hints come and go with every version of a tool.
+/// Infos and hints change with every version of a tool, so they are not compared.
 pub(super) fn is_kept(diagnostic: &Diagnostic) -> bool {
     diagnostic.severity <= Severity::Warning
 }
@@ -92,7 +92,7 @@ mod tests {
         found.into_iter().map(|it| Kept { diagnostic: it.diagnostic, text: it.text }).collect()
     }
 
-    /// The lines of what is new and of what is gone.
+    /// `new` and `fixed` are line numbers.
     fn check(before: Vec<OnLine>, now: Vec<OnLine>, new: &[usize], fixed: &[usize]) {
         let before = kept(before);
         let delta = compare(&before.iter().collect::<Vec<_>>(), now);
@@ -105,7 +105,7 @@ mod tests {
         let x = |line| at("f", line, "no x", "let a = x;");
         check(vec![x(1)], vec![x(9)], &[], &[]);
         check(vec![x(1)], vec![at("f", 4, "no x", "    let a = x;")], &[], &[]);
-        // Equal ones are counted; the new one is where none was.
+        // Equal diagnostics are counted; the new one is at a place without one before.
         check(vec![x(5)], vec![x(1), x(5), x(9)], &[1, 9], &[]);
         check(vec![x(1), x(5), x(9)], vec![x(5)], &[], &[1, 9]);
         check(vec![x(1), x(2)], vec![x(3), x(4)], &[], &[]);
@@ -155,7 +155,7 @@ mod tests {
         };
         let home = tempfile::tempdir().unwrap();
         let journal = Journal::new(home.path(), JournalBounds { keep: Duration::from_secs(1), max_bytes: 1 });
-        // The first one makes the database.
+        // The first call creates the database.
         journal.keep_baseline(Baseline { files: BTreeMap::new(), ..baseline.clone() }).await.unwrap();
         let begun = Instant::now();
         journal.keep_baseline(baseline.clone()).await.unwrap();

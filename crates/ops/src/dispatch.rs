@@ -1,4 +1,4 @@
-//! What answers each call of the contract: the one place that every face asks.
+//! Dispatches each call of the contract to its handler, for all interfaces.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -14,33 +14,33 @@ use semdex_contract::{Reply, Request};
 use semdex_model::{Error, Result};
 use semdex_workspace::{Workspace, Workspaces};
 
-/// What calls are answered from.
+/// The state that answers calls.
 #[derive(Clone)]
 pub struct Service {
-    /// Those that are open, and what opens others.
+    /// The open workspaces, and the means to open others.
     pub workspaces: Workspaces,
-    /// A workspace may be opened by a call only in or below one of these.
+    /// A call may open a workspace only in or below one of these directories.
     pub roots: Arc<[PathBuf]>,
-    /// How many tokens a reply in Markdown may have where nothing is said.
+    /// The default for `max_tokens` of replies in Markdown.
     pub max_tokens: Option<usize>,
-    /// Who carries out runs of a model; absent: nobody can.
+    /// Executes runs of a model. None if runs are not available.
     pub(super) runs: Option<Arc<dyn Runs>>,
     replies: Arc<ReplyCache>,
 }
 
 impl Service {
-    /// Without runs of a model; [`Service::with_runs`] adds them.
+    /// A service without runs of a model; [`Service::with_runs`] adds them.
     pub fn new(workspaces: Workspaces, roots: Arc<[PathBuf]>, max_tokens: Option<usize>) -> Service {
         Service { workspaces, roots, max_tokens, runs: None, replies: Arc::default() }
     }
 
-    /// The same with runs of a model.
+    /// The same service with runs of a model.
     pub fn with_runs(self, runs: Arc<dyn Runs>) -> Service {
         Service { runs: Some(runs), ..self }
     }
 }
 
-/// Answers a request. `client`: who asks, as it calls itself.
+/// Answers a request. `client`: the name that the client gives itself.
 pub async fn answer(service: &Service, request: Request, client: Option<String>) -> Result<Reply> {
     let common = request.common();
     if let Some(rest) = service.replies.continued(request.name(), &common)? {
@@ -48,7 +48,7 @@ pub async fn answer(service: &Service, request: Request, client: Option<String>)
     }
     let files: Vec<String> = request.files().into_iter().map(str::to_owned).collect();
     let pick = || service.workspaces.pick_for(common.workspace.as_deref(), &files);
-    // Hands the request to its handler, with the workspace that it is about.
+    // Calls the handler of the request with the workspace of the request.
     macro_rules! handle {
         ($call:ident, $handler:path, $request:expr) => {{
             let workspace = pick()?;
@@ -113,7 +113,7 @@ pub async fn answer(service: &Service, request: Request, client: Option<String>)
     }))
 }
 
-/// A refusal with the file that may have been meant, and with what is known of the workspace.
+/// Adds the most similar file name and the metadata of the workspace to an error.
 async fn refused(workspace: &Workspace, error: Error) -> Error {
     workspace.with_meta(Box::pin(nearest_file::suggest(workspace, error)).await)
 }

@@ -1,4 +1,4 @@
-//! `edit`: one right place or nowhere.
+//! `edit`: each edit matches exactly one place, or the whole change is refused.
 
 pub(super) mod symbol_edit;
 mod text_edit;
@@ -29,10 +29,10 @@ pub(crate) async fn edit(
     apply_change(workspace, options, mode, || plan(workspace, &edits, options)).await
 }
 
-/// One edit that has found its place.
+/// An edit with its place.
 struct Placed {
     file: Arc<File>,
-    /// There is no such file yet.
+    /// Whether the file is new.
     created: bool,
     patch: Patch,
     strategy: Strategy,
@@ -45,7 +45,7 @@ impl Placed {
     }
 }
 
-/// All edits are matched against the same state, before any of them.
+/// Matches all edits against the same state, before any of them is applied.
 async fn plan(workspace: &Workspace, request: &Edits, options: &RequestOptions) -> Result<Plan> {
     let snapshot = workspace.snapshot(options.needs(None, false)).await?;
     let several = request.edits.len() > 1;
@@ -60,7 +60,7 @@ async fn plan(workspace: &Workspace, request: &Edits, options: &RequestOptions) 
     combine(&placed)
 }
 
-/// Where an edit goes; a fix may go to several places.
+/// The places of an edit. A fix may have several.
 async fn place(
     workspace: &Workspace,
     edit: &Edit,
@@ -101,7 +101,7 @@ fn located(workspace: &Workspace, query: &SymbolQuery) -> Result<SymbolQuery> {
     Ok(SymbolQuery { file, ..query.clone() })
 }
 
-/// The fuzzy stage may take milliseconds, and so may the search for the text in other files.
+/// Runs on another thread, because fuzzy matching and the search in other files may take milliseconds.
 async fn by_text(
     files: Arc<Files>,
     file: Arc<File>,
@@ -121,7 +121,7 @@ async fn by_text(
     found.await.map_err(|_| Error::new(Code::Internal, "the search failed; nothing was changed"))?
 }
 
-/// All of a file, in its own line endings and with its byte order mark.
+/// Replaces a whole file and keeps its line endings and byte order mark.
 fn whole_file(workspace: &Workspace, files: &Files, file: &str, create: bool, content: &str) -> Result<Placed> {
     let name = workspace.locate(file)?;
     if content.contains('\0') {
@@ -129,7 +129,7 @@ fn whole_file(workspace: &Workspace, files: &Files, file: &str, create: bool, co
     }
     let old = match files.get(&name) {
         Some(file) => Some(file.clone()),
-        // What stands there but is no text must not be overwritten as if it were not there.
+        // An existing file that is not text must not be overwritten as if it were missing.
         None => workspace.read_if_there(&name)?.map(|text| Arc::new(workspace.file(&name, text))),
     };
     let Some(old) = old else {
@@ -160,7 +160,7 @@ pub(super) fn check_hash(file: &File, expected: Option<&str>) -> Result<()> {
     }
 }
 
-/// The edits of each file together, and where each landed.
+/// Combines the edits by file, and computes where each landed.
 fn combine(placed: &[Placed]) -> Result<Plan> {
     let mut by_file: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (index, it) in placed.iter().enumerate() {

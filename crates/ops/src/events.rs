@@ -20,10 +20,10 @@ pub struct Listener {
     service: Service,
 }
 
-/// One event as it is sent.
+/// An event as it is sent.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SentEvent {
-    /// Rises from event to event.
+    /// Increases from event to event.
     pub id: u64,
     /// The type. None for a reset.
     pub of: Option<EventType>,
@@ -43,7 +43,7 @@ impl Listener {
         })
     }
 
-    /// The next event, once there is one.
+    /// Waits for the next event.
     pub async fn next(&mut self) -> SentEvent {
         loop {
             match self.reader.next().await {

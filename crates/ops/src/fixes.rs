@@ -1,5 +1,5 @@
-//! Fixes of diagnostics: which there are, and under what names. A name tells all that it was offered for, so that it needs
-//! no memory: whoever asks for it is answered by asking the engine anew, and only the very same offer is taken.
+//! Fixes of diagnostics and their ids. An id is stateless: it contains the place and hashes of what was offered. To
+//! apply a fix, the engine is queried again, and only an identical offer is accepted.
 
 use std::sync::Arc;
 
@@ -15,23 +15,23 @@ use semdex_model::{
 use semdex_text::matching::Patch;
 use semdex_workspace::Workspace;
 
-/// Diagnostics of one reply that fixes are asked for; each is a question of its own to some engines.
+/// For how many diagnostics of a reply fixes are queried. Some engines need one query for each.
 const MOST: usize = 100;
-/// Of the hash of a text, in a name: enough to tell that it is another one.
+/// The number of digits of the hash of a text in an id: enough to detect another text.
 const TEXT_DIGITS: usize = 8;
-/// Of the hash of all that is offered.
+/// The number of digits of the hash of the offer.
 const OFFER_DIGITS: usize = 16;
 
-/// What is offered, under its name.
+/// An offered fix with its id.
 #[derive(Debug, Clone)]
 struct Offered {
     id: String,
     fix: Fix,
-    /// The texts that it changes, as they were when it was offered, in the order of its rewrites.
+    /// The texts that it changes, as they were at the offer, in the order of its rewrites.
     files: Vec<Arc<File>>,
 }
 
-/// The fixes of each of these diagnostics, in their order, and what is not known of them.
+/// The fixes of each of these diagnostics, in their order, and what is missing.
 pub(super) async fn of(
     workspace: &Workspace,
     diagnostics: &[&Diagnostic],
@@ -79,8 +79,8 @@ pub(super) async fn of(
     (diagnostics.iter().map(of_one).collect(), coverage)
 }
 
-/// What the fix of this name changes in the texts as they are now: refused where they are not those that it was offered
-/// for, or where it is not offered any more.
+/// The patches of the fix with this id. Refused if the texts have changed since the offer, or if the fix is no longer
+/// offered.
 pub(super) async fn parts(
     workspace: &Workspace,
     files: &Files,
@@ -145,7 +145,7 @@ async fn offers(
     .await
 }
 
-/// Each once: an engine may tell the same thing of one place twice.
+/// Gives the fixes their ids. An engine may offer the same fix twice; it is listed once.
 fn named(files: &Files, fixes: Vec<Fix>) -> Vec<Offered> {
     let mut offered: Vec<Offered> = Vec::new();
     for fix in fixes {
@@ -159,7 +159,7 @@ fn named(files: &Files, fixes: Vec<Fix>) -> Vec<Offered> {
     offered
 }
 
-/// `FILE@START-END#HASHES`: where the diagnostic stands, and hashes of its file and of all that is offered against it.
+/// `FILE@START-END#HASHES`: the place of the diagnostic, and hashes of its file and of the whole offer.
 fn name(own: &File, fix: &Fix, changed: &[Arc<File>]) -> String {
     let mut hasher = blake3::Hasher::new();
     let mut take = |part: &[u8]| {
@@ -186,7 +186,7 @@ fn name(own: &File, fix: &Fix, changed: &[Arc<File>]) -> String {
     format!("{file}@{start}-{end}#{}{}", digits(&text, TEXT_DIGITS), digits(&offer, OFFER_DIGITS))
 }
 
-/// What a name tells.
+/// A parsed id.
 #[derive(Debug, PartialEq, Eq)]
 struct Id<'a> {
     file: &'a str,

@@ -1,5 +1,4 @@
-//! What may be asked for besides a change, as a part of it: the imports of the written texts put right, and the texts
-//! in the form of their language's formatter.
+//! Optional steps of a change: fixes the imports of the written texts, and runs the formatter of the language on them.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -13,18 +12,18 @@ use semdex_text::diff::OffsetMap;
 use semdex_text::endings;
 use semdex_workspace::Workspace;
 
-/// How long a formatter may take.
+/// The deadline of a formatter.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct FormatOptions {
-    /// As their language's formatter has it, the changed files only.
+    /// Format the changed files.
     pub format: bool,
-    /// Unused ones removed, missing ones added where only one fits.
+    /// Remove unused imports, and add missing imports that are unambiguous.
     pub fix_imports: bool,
 }
 
-/// Tidies the planned texts. What cannot be done is noted beside the file; it is written all the same.
+/// Applies these steps to the planned texts. A step that fails is noted for the file, which is written anyway.
 pub(super) async fn format_and_fix_imports(
     workspace: &Workspace,
     options: &RequestOptions,
@@ -62,7 +61,7 @@ pub(super) async fn format_and_fix_imports(
     Ok(())
 }
 
-/// The texts with their notes instead of those that were planned; where each edit landed moves along.
+/// Replaces the planned texts by these, adds the notes, and adjusts where each edit landed.
 fn take(workspace: &Workspace, plan: &mut Plan, tidied: Vec<Tidied>) {
     for it in tidied {
         let Tidied { file, text, note } = it;
@@ -89,7 +88,7 @@ fn moved(landed: &mut Landed, map: &OffsetMap, after: &File) {
     landed.place = after.lines().place(&after.path, Span::new(from, to));
 }
 
-/// In the line ends and with the byte order mark that the text had before.
+/// Keeps the line endings and the byte order mark of the text before.
 fn in_form_of(before: &str, text: &str) -> Arc<str> {
     let otherwise = if before.contains("\r\n") { "\r\n" } else { "\n" };
     let mut text = endings::like(before, &text.replace("\r\n", "\n"), otherwise);
@@ -124,7 +123,7 @@ async fn imports_by_writer(
     edits: &[FileEdit],
 ) -> Result<Vec<Tidied>, Stop> {
     let Some(&language) = kind.languages().first() else { return Ok(Vec::new()) };
-    // Whoever holds the view keeps the writer from answering.
+    // The view is not kept: a held view blocks the writer.
     let needs = options.needs(Some(language), true);
     let settled = workspace.snapshot(needs).await?.settled;
     if !settled {

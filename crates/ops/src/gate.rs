@@ -1,4 +1,4 @@
-//! `gate`: whether the workspace may pass, by how many errors and warnings it has.
+//! `gate`: whether the numbers of errors and warnings are within the thresholds.
 
 use super::baseline::since;
 use super::diagnostics::{Collected, counts, find};
@@ -8,7 +8,7 @@ use semdex_contract::{Counts, GateQuery, GateReply};
 use semdex_model::{Code, Error, Result};
 use semdex_workspace::Workspace;
 
-/// What a gate that blocks has a program end with.
+/// The exit code for a gate that blocks.
 const BLOCKED: u8 = 2;
 
 pub(crate) async fn gate(workspace: &Workspace, request: GateQuery, options: &RequestOptions) -> Result<GateReply> {
@@ -24,7 +24,7 @@ pub(crate) async fn gate(workspace: &Workspace, request: GateQuery, options: &Re
     let baseline = if is_new_only { workspace.baseline().await? } else { None };
     let Collected { mut diagnostics, mut meta, .. } = find(workspace, &[], options).await?;
     if is_new_only {
-        // Without a baseline nothing is known to be old.
+        // Without a baseline, all diagnostics count as new.
         let delta = since(baseline.as_ref(), None, diagnostics.clone(), &mut meta.coverage);
         diagnostics = delta.map_or(diagnostics, |it| it.new);
     }
@@ -35,14 +35,14 @@ pub(crate) async fn gate(workspace: &Workspace, request: GateQuery, options: &Re
     Ok(GateReply { block, exit_code, reasons, notices, counts, meta: meta.into() })
 }
 
-/// The thresholds of the configuration, as it is at this moment.
+/// The thresholds of the present configuration.
 pub(super) async fn configured(workspace: &Workspace) -> Result<Gate> {
     let workspace = workspace.clone();
     let read = tokio::task::spawn_blocking(move || workspace.gate());
     read.await.map_err(|_| Error::new(Code::Internal, "the configuration could not be read"))?
 }
 
-/// What blocks, and what is merely too much.
+/// The exceeded thresholds that block, and those that do not.
 fn exceeded(gate: &Gate, counts: &Counts, is_new: bool) -> (Vec<String>, Vec<String>) {
     let (mut reasons, mut notices) = (Vec::new(), Vec::new());
     for (count, most, blocks, what) in [

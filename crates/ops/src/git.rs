@@ -1,4 +1,4 @@
-//! `git`: what is not committed.
+//! `git`: the uncommitted files.
 
 use super::query::RequestOptions;
 use semdex_contract::{DirtyFile, FileStatus, GitQuery, GitReply};
@@ -6,7 +6,7 @@ use semdex_model::{Coverage, Missing, MissingCode, Result};
 use semdex_workspace::Workspace;
 use semdex_workspace::git::{self, Kind};
 
-/// As many files as anybody reads.
+/// The page size.
 const MOST: usize = 1000;
 
 pub(crate) async fn git(workspace: &Workspace, _request: GitQuery, options: &RequestOptions) -> Result<GitReply> {

@@ -1,6 +1,6 @@
-//! `hooks`: what an agent tells of its edits, answered with what is wrong now, in the agent's own JSON. A hook never
-//! breaks the agent: what is not understood, not known or not known in time is answered with nothing. Only at the end of a
-//! session, after which nobody asks again, it says what is not known.
+//! `hooks`: answers the hooks of an agent after its edits with the present errors, in the JSON of the agent. A hook
+//! never breaks the agent: if the payload is not understood, or the errors are unknown or not known in time, the answer
+//! is empty. Only at the end of a session, which is the last hook, the answer says what is unknown.
 
 mod agent;
 mod event;
@@ -17,12 +17,12 @@ use super::Service;
 pub use agent::Agent;
 use event::{Event, Kind};
 
-/// An agent waits for its hooks.
+/// The deadline of a hook, because the agent waits for it.
 const PATIENCE: Duration = Duration::from_millis(2700);
-/// One that ends waits for 1.5 s, whatever is configured.
+/// The deadline at the end of a session. An agent that ends waits for 1.5 s, regardless of its configuration.
 const FAREWELL: Duration = Duration::from_millis(1200);
 
-/// Answers the payload of an agent's hook. `{}` says nothing.
+/// Answers the payload of a hook. `{}` is the empty answer.
 pub async fn hook(service: &Service, agent: Agent, payload: &Value) -> Value {
     let nothing = || json!({});
     let Some(event) = Event::read(payload) else { return nothing() };
@@ -51,7 +51,7 @@ async fn answered(service: &Service, agent: Agent, event: &Event) -> Option<Valu
         Kind::Stopped => {
             let report = reports::left(&workspaces, event).await?;
             match report.stops {
-                // After one such report it may stop.
+                // After one such report the agent may stop.
                 true if agent.can_be_stopped() && !event.is_repeated => Some(agent.kept_going(&report.text)),
                 _ => agent.message(&report.text),
             }

@@ -1,4 +1,4 @@
-//! `impact`: what a change of a symbol would break, asked without making it.
+//! `impact`: what a change of a symbol would break, computed without making it.
 
 use super::apply_change::{Mode, Plan, apply_change};
 use super::edit::symbol_edit::find_symbol;
@@ -7,7 +7,7 @@ use semdex_contract::{ImpactReport, ImpactRequest, OnBreak};
 use semdex_model::{Alteration, Code, Error, FileEdit, Result, SymbolQuery};
 use semdex_workspace::{Cause, Workspace};
 
-/// What is asked for, its file as the workspace names it.
+/// The query, with the file as the workspace names it.
 struct Asked {
     query: SymbolQuery,
     change: Alteration,
@@ -28,7 +28,7 @@ pub(crate) async fn impact(
 
 async fn plan(workspace: &Workspace, request: &Asked, options: &RequestOptions) -> Result<Plan> {
     let (symbol, file) = find_symbol(workspace, &request.query, options).await?;
-    // Of a module that is a file of its own its line is altered, where its name stands.
+    // For a module with its own file, the `mod` declaration is changed, because it contains the name.
     let item = symbol.declared_at.as_ref().unwrap_or(&symbol.place).span();
     let name = symbol.name_at.span();
     let altered = file.language.and_then(|it| it.syntax.alter(&file.text, item, name, request.change));

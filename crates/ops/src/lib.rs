@@ -1,4 +1,5 @@
-//! One file per verb: what is asked, composed from the workspace's answers, in the words of `contract`.
+//! The handlers of the calls, one file for each call or group of calls. They query the workspace and return the types
+//! of `contract`.
 
 mod apply_change;
 mod baseline;

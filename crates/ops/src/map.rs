@@ -1,5 +1,5 @@
-//! `map`: the most important files and symbols of a workspace, as many as a budget takes. The graph of who refers to what
-//! is kept for its revision; each question ranks it anew.
+//! `map`: the most important files and symbols of a workspace, as many as fit the budget. The graph of references is
+//! cached for its revision; each request ranks it again.
 
 mod graph;
 mod pagerank;
@@ -22,9 +22,9 @@ use semdex_model::{
 };
 use semdex_workspace::{Workspace, journal};
 
-/// Edits that may come between the answers of several engines.
+/// How many edits between the answers of several engines are tolerated.
 const ATTEMPTS: usize = 5;
-/// The last changes of the journal that a map looks at.
+/// How many of the last changes of the journal influence a map.
 const RECENT: usize = 10;
 
 pub(crate) async fn map(workspace: &Workspace, request: MapQuery, options: &RequestOptions) -> Result<MapReply> {
@@ -50,7 +50,7 @@ pub(crate) async fn map(workspace: &Workspace, request: MapQuery, options: &Requ
     made.await.map_err(|_| Error::new(Code::Internal, "the map could not be made: semdex met a fault of its own"))
 }
 
-/// The graph of one revision, and its texts.
+/// The graph of one revision, with the texts.
 async fn graph_of(workspace: &Workspace, options: &RequestOptions) -> Result<(Arc<Graph>, Arc<Files>, Meta)> {
     let mut attempt = 0;
     loop {
@@ -65,7 +65,7 @@ async fn graph_of(workspace: &Workspace, options: &RequestOptions) -> Result<(Ar
             meta.coverage.absorb(of_part.coverage);
             meta.revision = meta.revision.max(of_part.revision);
         }
-        // An edit came between: what the engines say is not of one revision.
+        // After an edit in between, the answers of the engines are not of the same revision.
         let is_one = meta.revision == first.revision || parts.is_empty();
         if !is_one && attempt < ATTEMPTS {
             continue;
@@ -78,7 +78,7 @@ async fn graph_of(workspace: &Workspace, options: &RequestOptions) -> Result<(Ar
     }
 }
 
-/// What is said of several languages alike is said once: a map is short.
+/// Merges entries that are equal for several languages, to keep the map short.
 fn merged(all: Vec<Missing>) -> Vec<Missing> {
     let mut merged: Vec<Missing> = Vec::new();
     for it in all {
@@ -91,7 +91,7 @@ fn merged(all: Vec<Missing>) -> Vec<Missing> {
     merged
 }
 
-/// What the engine of a language tells of its files.
+/// The part of the graph from the engine of a language.
 async fn part_of(workspace: &Workspace, language: LanguageId, options: &RequestOptions) -> Result<(Arc<Part>, Meta)> {
     let memo = Some(format!("references {}", language.name));
     let reply = run_query(workspace, options.needs(Some(language), true), memo, |it| async move {
@@ -103,7 +103,7 @@ async fn part_of(workspace: &Workspace, language: LanguageId, options: &RequestO
     });
     match reply.await {
         Ok(reply) => Ok((reply.value, reply.meta)),
-        // The others are there all the same, and what is lacking is said.
+        // The other languages are still available, and the reply says what is missing.
         Err(error) if matches!(error.code, Code::Timeout | Code::NotReady) => match error.meta() {
             Some(meta) => {
                 let mut meta = meta.clone();
@@ -118,7 +118,7 @@ async fn part_of(workspace: &Workspace, language: LanguageId, options: &RequestO
     }
 }
 
-/// The files that no engine knows.
+/// The part of the graph with files that no engine analyses.
 fn plain_part(workspace: &Workspace, files: &Files, revision: Revision) -> Arc<Part> {
     const MEMO: &str = "references of none";
     if let Some(known) = workspace.answers().answer::<Arc<Part>>(MEMO, revision) {
@@ -141,7 +141,7 @@ async fn joined(workspace: &Workspace, parts: Vec<Arc<Part>>, revision: Revision
     Ok(graph)
 }
 
-/// The files, or the file and the symbol in it, that a text names.
+/// The files that a `focus` names, or the file and the symbol in it.
 async fn focus_of(workspace: &Workspace, files: &Files, named: &str, options: &RequestOptions) -> Result<Vec<Focus>> {
     if named.trim().is_empty() {
         return Err(Error::new(Code::InvalidRequest, "`focus` is empty: give a file, a directory, or a symbol's path"));
@@ -175,12 +175,12 @@ async fn focus_of(workspace: &Workspace, files: &Files, named: &str, options: &R
             format!("`{named}` is of a dependency or the standard library: `focus` takes what the workspace has");
         return Err(Error::new(Code::UnknownSymbol, detail));
     }
-    // A module is its file.
+    // A module stands for its file.
     let at = (place.file == name_at.file).then_some(name_at.start);
     Ok(vec![Focus { file: place.file, at }])
 }
 
-/// Whether what is neither a file nor a directory was meant to be one.
+/// Whether a name that is neither a file nor a directory was probably meant to be one.
 fn is_like_a_file(workspace: &Workspace, files: &Files, named: &str) -> bool {
     if named.contains("::") || named.contains(char::is_whitespace) {
         return false;
@@ -193,7 +193,7 @@ fn is_like_a_file(workspace: &Workspace, files: &Files, named: &str) -> bool {
     named.starts_with(['/', '.']) || workspace.language_of(named).is_some() || is_there() || is_below
 }
 
-/// The files that semdex changed last. The journal outlives a restart.
+/// The files that semdex changed last, also before a restart.
 async fn recent(workspace: &Workspace) -> Vec<String> {
     let query = journal::Query { limit: RECENT, ..journal::Query::default() };
     let Ok(found) = workspace.changes(query).await else { return Vec::new() };
@@ -239,7 +239,7 @@ fn files_of(graph: &Graph, ranked: &Ranked, chosen: &[Candidate]) -> Vec<MapFile
             Some(MapFile { file: node.file.path.to_string(), rank: rank_of(position), symbols })
         })
         .collect();
-    // Those of one rank stay in the order of their names.
+    // The sort is stable: files of the same rank stay in the order of their names.
     files.sort_by(|a, b| b.rank.total_cmp(&a.rank));
     files
 }

@@ -1,4 +1,4 @@
-//! Which file a mistyped name meant.
+//! Suggestions for mistyped file names.
 
 use std::time::Instant;
 
@@ -6,10 +6,10 @@ use semdex_engine::files::Files;
 use semdex_model::{Code, Error};
 use semdex_workspace::{Needs, Workspace};
 
-/// So many are suggested.
+/// How many files are suggested.
 const MOST: usize = 5;
 
-/// The files whose names are most like this one, the nearest first.
+/// The files with the most similar names, the most similar first.
 pub(super) fn near(files: &Files, name: &str) -> Vec<String> {
     let base = name.rsplit('/').next().unwrap_or(name);
     let mut near: Vec<(f64, &str)> = files
@@ -25,7 +25,7 @@ pub(super) fn near(files: &Files, name: &str) -> Vec<String> {
     near.into_iter().take(MOST).map(|it| it.1.to_owned()).collect()
 }
 
-/// An error about a file that is not there says which one was perhaps meant, whichever call it comes from.
+/// Adds similar file names to an error about a missing file, for all calls.
 pub(super) async fn suggest(workspace: &Workspace, mut error: Error) -> Error {
     if error.code != Code::UnknownFile || !error.help.suggestions.is_empty() {
         return error;
@@ -33,7 +33,7 @@ pub(super) async fn suggest(workspace: &Workspace, mut error: Error) -> Error {
     let Some(file) = error.help.file.clone() else { return error };
     let needs = Needs { language: None, index: false, links: false, min_revision: None, deadline: Instant::now() };
     let Ok(snapshot) = workspace.snapshot(needs).await else { return error };
-    // What is there is no other name for itself: it has something else not, an overlay perhaps.
+    // Do not suggest a file that exists: the request failed for another reason, for example a missing overlay.
     error.help.suggestions = near(&snapshot.files, &file).into_iter().filter(|it| *it != file).collect();
     if let Some(first) = error.help.suggestions.first() {
         error.detail = format!("{}: did you mean `{first}`?", error.detail);

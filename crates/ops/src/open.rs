@@ -1,4 +1,4 @@
-//! `open`: a file at a glance.
+//! `open`: an overview of a file.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,16 +11,16 @@ use semdex_engine::files::File;
 use semdex_model::{Answer, Code, Error, LanguageId, Meta, Overview, Result};
 use semdex_workspace::Workspace;
 
-/// Until the names of all files are known, usages are counted for so long and no longer.
+/// How long usages are counted while the names of all files are not yet indexed.
 const COUNTING: Duration = Duration::from_secs(1);
-/// So long after that an answer of the engine is still worth more than the text alone.
+/// How long after that an answer of the engine is preferred to the text alone.
 const PATIENCE: Duration = Duration::from_millis(500);
 
 pub(crate) async fn open(workspace: &Workspace, request: OpenRequest, options: &RequestOptions) -> Result<Opened> {
     let from = positions(options.cursor.as_deref())?;
     let name = workspace.locate(&request.file)?;
     let language = workspace.language_of(&name);
-    // Without a wait only a warm index is worth asking: the text alone answers at once.
+    // Without a wait, only a warm index is queried. Otherwise the text alone gives the answer immediately.
     let is_warm = || {
         workspace
             .status()
@@ -30,7 +30,7 @@ pub(crate) async fn open(workspace: &Workspace, request: OpenRequest, options: &
     };
     let index = options.wait.is_some_and(|it| !it.is_zero());
     let needs = options.needs(language, index);
-    // What is down now may be another thing at the same revision.
+    // Which engine is down may differ at the same revision, so it is part of the key.
     let down = language.and_then(|it| why_down(workspace, it)).map(|it| it.code);
     let memo = format!("open {name} {} {down:?}", index || is_warm());
     let until = options.begun + options.wait.unwrap_or_default() + COUNTING;
@@ -48,13 +48,14 @@ pub(crate) async fn open(workspace: &Workspace, request: OpenRequest, options: &
                         overview.coverage.lacks(not_indexed(workspace, language));
                         Ok(overview)
                     };
-                    // An engine that has just loaded can take long to know even the names of a file: the text need not wait for it.
+                    // An engine that has just loaded may need long even for the names of a file. The text does not wait
+                    // for it.
                     match tokio::time::timeout_at((until + PATIENCE).into(), answered).await {
                         Ok(answered) => answered?,
                         Err(_) => Answer::lacking(Overview::default(), not_indexed(workspace, language)),
                     }
                 }
-                // Its engine starts with the first snapshot that has the file.
+                // The engine starts with the first snapshot that contains the file.
                 (None, Some(language)) => Answer::lacking(Overview::default(), not_indexed(workspace, language)),
                 (_, None) => Answer::whole(Overview::default()),
             };
@@ -96,7 +97,7 @@ fn opened(file: &File, language: Option<LanguageId>, overview: Overview, from: [
     opened.with_cursor()
 }
 
-/// The text of a file of the workspace, or why there is none.
+/// A file of the workspace, or an error with similar names.
 pub(super) fn text_of(files: &semdex_engine::files::Files, name: &str) -> Result<Arc<File>> {
     if let Some(file) = files.get(name) {
         return Ok(file.clone());

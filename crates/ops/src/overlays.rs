@@ -1,4 +1,4 @@
-//! `overlays`: content that is not on the disk, put before what is, and taken away again.
+//! `overlays`: lists, puts and removes overlays.
 
 use semdex_contract::{
     DeleteOverlayQuery, OverlayEdits, OverlayQuery, OverlayReply, OverlayRequest, OverlayState, OverlaysReply, rfc3339,

@@ -1,4 +1,5 @@
-//! How a question is put to a workspace: a fresh view, another one when a change comes between, a deadline over all.
+//! Runs queries against a workspace: on a fresh view, again after a change in between, with a deadline over all
+//! attempts.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -16,32 +17,32 @@ use semdex_text::words::words;
 use semdex_workspace::timing::{self, Part};
 use semdex_workspace::{Needs, Workspace};
 
-/// How long what needs the index may wait for it, if the request does not say.
+/// The default wait of a query that needs the index.
 const WAIT_FOR_INDEX: Duration = Duration::from_secs(10);
-/// Beyond the wait an engine may compute for so long; then it answers with what it has.
+/// How long an engine may compute beyond the wait. Then it returns what it has.
 const COMPUTING: Duration = Duration::from_secs(2);
-/// An engine that does not answer so long after that is given up.
+/// After this additional time the query fails.
 const GRACE: Duration = Duration::from_secs(2);
-/// Changes that may come between before an answer is given up.
+/// How many changes in between are tolerated before the query fails.
 const ATTEMPTS: usize = 20;
 
-/// What every request may say besides its question.
+/// The common options of a request.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct RequestOptions {
-    /// When the request came: all that it waits for counts from here.
+    /// When the request arrived. All waits count from here.
     pub begun: Instant,
     pub min_revision: Option<u64>,
-    /// How long the answer may wait for what it needs; absent: the verb's own default.
+    /// How long the answer may wait for what it needs. None: the default of the call.
     pub wait: Option<Duration>,
     pub cursor: Option<String>,
     pub limit: Option<usize>,
-    /// Who asks, as it calls itself.
+    /// The name that the client gives itself.
     pub client: Option<String>,
-    /// Whether what links may hide counts whatever is asked.
+    /// Whether symbolic links that may hide files make every answer incomplete.
     pub links: bool,
 }
 
-/// An answer and what it says of itself.
+/// An answer with its metadata.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct WithMeta<T> {
     pub value: T,
@@ -49,7 +50,7 @@ pub(crate) struct WithMeta<T> {
 }
 
 impl RequestOptions {
-    /// As a request says it. `client`: who asks, as it calls itself.
+    /// The options of a request. `client`: the name that the client gives itself.
     pub(super) fn new(common: &Common, client: Option<String>) -> Result<RequestOptions> {
         let Common { min_revision, cursor, limit, .. } = common.clone();
         Ok(RequestOptions {
@@ -69,7 +70,7 @@ impl RequestOptions {
         Needs { language, index, links: self.links, min_revision: self.min_revision, deadline }
     }
 
-    /// The stretch of a list that was asked for.
+    /// The requested page of a list.
     pub(super) fn page<T>(&self, items: Vec<T>, default_limit: usize) -> Result<Listing<T>> {
         let window = self.window(default_limit)?;
         let mut list = Listing::after(window.from, items);
@@ -83,19 +84,19 @@ impl RequestOptions {
     }
 }
 
-/// One revision with the engine's view of it, if an engine was asked for and is there.
+/// One revision, with the view of the engine if one was requested and is available.
 pub(super) struct QueryInput {
     pub(super) view: Option<Box<dyn View>>,
     pub(super) files: Arc<Files>,
     pub(super) deadlines: Deadlines,
 }
 
-/// Nothing holds an answer beyond the wait but a little computing.
+/// The deadlines of a query: the wait, and a short time for computing.
 pub(super) fn deadlines(needs: Needs) -> Deadlines {
     Deadlines { ready: needs.deadline, answer: needs.deadline.max(Instant::now()) + COMPUTING }
 }
 
-/// Asks until no change comes between. `memo` names the question, where an answer may be kept for the next time.
+/// Runs a query, and repeats it while changes come in between. `memo` is the key under which the answer is cached.
 pub(super) async fn run_query<T, F>(
     workspace: &Workspace,
     needs: Needs,
@@ -128,13 +129,13 @@ where
         let unseen = snapshot.unindexed_names.into_iter().chain(by_links);
         let unseen: Vec<Missing> = unseen.filter(|_| needs.index).collect();
         unseen.iter().for_each(|it| coverage.lacks(it.clone()));
-        // What the workspace's own programs make is there at a revision or not.
+        // The output of the workspace's build scripts and macros may or may not be available at the same revision.
         let memo = memo.as_ref().filter(|_| settled).map(|it| format!("{it} {}", snapshot.trusted));
         if let Some(answer) = memo.as_ref().and_then(|it| workspace.answers().answer(it, revision)) {
             coverage.absorb(answer.coverage);
             return Ok(WithMeta { value: answer.value, meta: workspace.meta(needs.language, revision, coverage) });
         }
-        // What is not found is perhaps in a file that nobody looks into.
+        // A name that is not found may be in a file that no engine analyses.
         let is_unserved = needs.language.is_some() && snapshot.view.is_none();
         let unserved = if is_unserved { lack_of_workspace(workspace, &snapshot.files) } else { None };
         let input = QueryInput { view: snapshot.view, files: snapshot.files, deadlines };
@@ -168,7 +169,7 @@ where
     Err(Error::new(Code::Busy, detail))
 }
 
-/// What an error does not know of: where not all is loaded, what is not found is perhaps there.
+/// The coverage of an error: if not everything is loaded, a name that is not found may still exist.
 fn coverage_of(workspace: &Workspace, language: Option<LanguageId>, is_settled: bool, error: &Error) -> Coverage {
     let mut coverage = Coverage::default();
     let lack = match error.code {
@@ -201,12 +202,12 @@ fn coverage_of(workspace: &Workspace, language: Option<LanguageId>, is_settled: 
     coverage
 }
 
-/// Whether an error says that something is not there.
+/// Whether an error means that something does not exist.
 pub(super) fn is_miss(error: &Error) -> bool {
     matches!(error.code, Code::UnknownSymbol | Code::UnknownPackage)
 }
 
-/// A miss as it is reported: what may be there once all is loaded is not said to be unknown.
+/// Turns "unknown" into `not_ready` while the workspace is loading, because the symbol may still be found.
 pub(super) fn unless_loading(mut error: Error) -> Error {
     let coming = |it: &Missing| matches!(it.code, MissingCode::Indexing | MissingCode::EngineRestarting);
     let is_loading = error.meta().is_some_and(|it| it.coverage.missing.iter().any(coming));
@@ -217,7 +218,7 @@ pub(super) fn unless_loading(mut error: Error) -> Error {
     error
 }
 
-/// What several languages miss as one: not even one of them may hold it unseen.
+/// Merges the "unknown" errors of several languages, with the coverage of all of them.
 pub(super) fn join_misses(first: &mut Option<Error>, other: Error, symbol: &str) {
     let Some(first) = first else { return *first = Some(other) };
     first.absorb(other.meta());
@@ -225,13 +226,14 @@ pub(super) fn join_misses(first: &mut Option<Error>, other: Error, symbol: &str)
     let says_more = first.detail != other.detail;
     first.help.suggestions.extend(other.help.suggestions);
     if are_symbols && says_more {
-        // Each says that its own language has none.
+        // Each error says only that its own language has no such symbol.
         let near = first.help.suggestions.first().map(|it| format!(": did you mean `{it}`?")).unwrap_or_default();
         first.detail = format!("there is no symbol `{symbol}`{near}");
     }
 }
 
-/// Which languages a symbol's name may be of: those that its file or its form tells, or else all that there is code of.
+/// The languages that a symbol's name may belong to: by its file or by its form, otherwise all languages of the
+/// workspace.
 pub(super) async fn languages_of(
     workspace: &Workspace,
     options: &RequestOptions,
@@ -242,7 +244,7 @@ pub(super) async fn languages_of(
         return Ok(vec![language]);
     }
     if workspace.status().languages.is_empty() {
-        // Engines start once the workspace's files were read.
+        // Engines start after the files of the workspace are read.
         workspace.snapshot(options.needs(None, false)).await?;
     }
     let open = workspace.status().languages;
@@ -256,15 +258,15 @@ pub(super) async fn languages_of(
         }
     }
     if open.is_empty() {
-        // Whichever is asked answers that there is nothing.
+        // Any language gives the answer that there is nothing.
         return Ok(all.iter().take(1).collect());
     }
     let last = words(&query.symbol).last().map_or("", |it| it.1).to_owned();
     by_bare_name(workspace, options, open, move |name| name == last).await
 }
 
-/// Those of these languages that are asked where nothing says which is meant: not those whose engine would be started
-/// only to say that it knows of nothing, unless the text of a file declares such a name, or there are no others.
+/// The languages that are queried if the name does not determine the language. A language whose engine starts on demand
+/// is included only if the text of a file declares such a name, or if there are no others.
 pub(super) async fn by_bare_name(
     workspace: &Workspace,
     options: &RequestOptions,
@@ -295,8 +297,9 @@ pub(super) async fn by_bare_name(
     Ok(asked)
 }
 
-/// Puts a question about a symbol to each language that its name may belong to, and takes the one that knows it. A miss
-/// is not the last word: whoever has no other question says it by [`unless_loading`].
+/// Runs a query about a symbol in each language that its name may belong to, and returns the answer of the language
+/// that knows it. An "unknown" error is not final: a caller without a further query reports it through
+/// [`unless_loading`].
 pub(super) async fn query_by_name<T, F>(
     workspace: &Workspace,
     options: &RequestOptions,
@@ -318,7 +321,7 @@ where
     let mut next = 0;
     while next < languages.len() {
         let these = languages.split_off(next);
-        // At once: one that takes long leaves the others their time.
+        // Concurrently, so that a slow language does not use up the time of the others.
         let answers = futures::future::join_all(these.iter().map(|&language| {
             let memo = Some(format!("{verb} {} {query:?} {:?} {:?}", language.name, options.cursor, options.limit));
             run_query(workspace, options.needs(Some(language), true), memo, move |input| {
@@ -331,13 +334,13 @@ where
             match answer {
                 Ok(reply) => found.push((*language, reply)),
                 Err(error) if is_miss(&error) => join_misses(&mut first_miss, error, &query.symbol),
-                // What one engine could not answer another may have.
+                // Another engine may know what this one could not answer.
                 Err(error) => first_failure = first_failure.or(Some(error)),
             }
         }
         languages.extend(these);
         next = languages.len();
-        // The first file of a language may have come with the question.
+        // The first file of a language may have appeared during the query.
         if found.is_empty() {
             let now = languages_of(workspace, options, query).await?;
             languages.extend(now.into_iter().filter(|it| !languages.contains(it)).collect::<Vec<_>>());
@@ -356,7 +359,7 @@ where
     }
 }
 
-/// With the file as the workspace calls it. One of a dependency keeps its absolute name.
+/// Normalises the file of the query. A file of a dependency keeps its absolute path.
 pub(super) fn located(workspace: &Workspace, query: &SymbolQuery) -> Result<SymbolQuery> {
     let file = match query.file.as_deref() {
         Some(file) if file.starts_with('/') => Some(workspace.locate(file).unwrap_or_else(|_| file.to_owned())),
@@ -365,7 +368,7 @@ pub(super) fn located(workspace: &Workspace, query: &SymbolQuery) -> Result<Symb
     Ok(SymbolQuery { file, ..query.clone() })
 }
 
-/// What an answer by the text alone lacks: the index, which comes, or an engine that does not.
+/// What an answer from the text alone is missing: the index, which is being built, or an engine that is not available.
 pub(super) fn not_indexed(workspace: &Workspace, language: LanguageId) -> Missing {
     why_down(workspace, language).unwrap_or_else(|| {
         let detail = "the index is being built: this is what the text alone says; ask again, or give `wait_ms`";
@@ -373,7 +376,7 @@ pub(super) fn not_indexed(workspace: &Workspace, language: LanguageId) -> Missin
     })
 }
 
-/// Why the engine of a language is not up and does not come up by being asked. Nothing where it does.
+/// Why the engine of a language is down and does not start on demand. None if it is up or starts.
 pub(super) fn why_down(workspace: &Workspace, language: LanguageId) -> Option<Missing> {
     let engines = workspace.status().engines;
     let engine = engines.into_iter().find(|it| workspace.serves(it, language))?;

@@ -1,4 +1,4 @@
-//! `usages`, `callers`, `callees` and `implementations`: what stands in relation to a symbol.
+//! `usages`, `callers`, `callees` and `implementations`: the relations of a symbol.
 
 use super::query::{RequestOptions, WithMeta, query_by_name, unless_loading};
 use semdex_contract::budget::Listing;
@@ -69,7 +69,7 @@ pub(crate) async fn callees(
     Ok(CallsReply::new(symbol, items.map(Calls::from), meta))
 }
 
-/// The symbol, and the stretch that was asked for of what stands in relation to it.
+/// The symbol, and the requested page of its relations.
 fn related<T>(
     found: WithMeta<(semdex_model::Symbol, Vec<T>)>,
     options: &RequestOptions,

@@ -1,4 +1,4 @@
-//! `rename`: every place that names a symbol, in one change, or a reason why not.
+//! `rename`: renames a symbol in every place as one change, or returns the reason why not.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use semdex_model::{Candidate, Code, Error, FileEdit, Help, Landed, Renaming, Res
 use semdex_text::matching::{self, Patch};
 use semdex_workspace::{Cause, Workspace};
 
-/// Of the places that stand in the way, so many are shown.
+/// How many of the places that prevent the rename are shown.
 const MOST_SHOWN: usize = 20;
 
 pub(crate) async fn rename(
@@ -20,7 +20,7 @@ pub(crate) async fn rename(
     options: &RequestOptions,
 ) -> Result<ChangeReport> {
     check_name(workspace, &request.new_name)?;
-    // What a rename breaks it should not have: refused unless the request says otherwise.
+    // A rename should not break anything, so the default is to refuse.
     let on_break = request.on_break.unwrap_or(OnBreak::Reject);
     let mode = Mode::new(Cause::Rename, request.dry_run.unwrap_or_default(), on_break);
     let answer = apply_change(workspace, options, mode, || plan(workspace, &request, options)).await;
@@ -46,9 +46,9 @@ fn check_name(workspace: &Workspace, name: &str) -> Result<()> {
 async fn plan(workspace: &Workspace, request: &RenameRequest, options: &RequestOptions) -> Result<Plan> {
     let file = request.file.as_deref().map(|it| workspace.locate(it)).transpose()?;
     let query = SymbolQuery { symbol: request.symbol.clone(), package: request.package.clone(), file };
-    // Not kept as an answer: what it rests on are the very texts that it changes.
+    // The answer is not cached, because it depends on the texts that it changes.
     let verb = format!("rename {}", request.new_name);
-    // A link matters where it leads to the symbol's own file.
+    // A symbolic link matters only if it leads to the file of the symbol.
     let all = RequestOptions { links: false, ..options.clone() };
     let mut found = query_by_name(workspace, &all, &verb, &query, |view, query, deadlines| {
         view.rename(query, request.new_name.clone(), deadlines)
@@ -112,7 +112,7 @@ async fn plan(workspace: &Workspace, request: &RenameRequest, options: &RequestO
     Ok(Plan::new(edits, landed))
 }
 
-/// A file's new text, under its old name or another.
+/// Adds the edits for the new text of a file, under its old or a new name.
 fn push(edits: &mut Vec<FileEdit>, file: &File, name: &str, after: &File) -> Result<()> {
     let old = Some(file.text.clone());
     if name == &*file.path {

@@ -1,4 +1,4 @@
-//! Replies about changes, kept for a while: a cursor brings what did not fit, without asking or changing anything anew.
+//! Keeps replies about changes for a while, so that a cursor returns the rest without running the call again.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use semdex_contract::{Common, Kept, Name, Reply, kept_under};
 use semdex_model::{Code, Error, Result};
 
-/// The newest are kept. One that was cut is read on at once or not at all.
+/// How many replies are kept. A client reads the next page immediately or never.
 const KEPT: usize = 16;
 
 #[derive(Debug, Default)]
@@ -15,7 +15,7 @@ pub(crate) struct ReplyCache {
 }
 
 impl ReplyCache {
-    /// Keeps a reply that its caller may want to read on.
+    /// Keeps a reply if its call is one of these.
     pub(super) fn keep(&self, mut reply: Reply) -> Reply {
         let id = ulid::Ulid::generate().to_string();
         match &mut reply {
@@ -31,7 +31,7 @@ impl ReplyCache {
         reply
     }
 
-    /// What a request with a cursor continues, where it is of a kind that is kept. Nothing is done again for it.
+    /// The next page of a kept reply, for a request with a cursor. The call is not run again.
     pub(super) fn continued(&self, name: Name, common: &Common) -> Result<Option<Reply>> {
         let is_kept = matches!(
             name,

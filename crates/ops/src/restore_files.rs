@@ -1,4 +1,4 @@
-//! Several changes taken back, as far as that goes: what others wrote meanwhile stays.
+//! Undoes several changes as far as possible, and keeps what others wrote in between.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,9 +12,9 @@ use semdex_text::merge::merge;
 use semdex_workspace::journal::Entry;
 use semdex_workspace::{Cause, Undone, Workspace};
 
-/// Makes the files of these changes, the first one first, what they were before. Each change is undone in the journal.
-/// Where others wrote in a file since, their lines stay and those of the changes go; where both meet, the file stays as
-/// it is. Answers with the files that are not restored.
+/// Restores the files of these changes, given in their order, and undoes each change in the journal. If others changed
+/// a file since, their lines stay and the lines of the changes are reverted; on a conflict the file stays as it is.
+/// Returns the files that were not restored.
 pub async fn restore_files(workspace: &Workspace, changes: &[String], client: Option<String>) -> Result<Vec<String>> {
     let options = RequestOptions::new(&Common::default(), client)?;
     for (at, change) in changes.iter().enumerate().rev() {
@@ -33,7 +33,7 @@ pub async fn restore_files(workspace: &Workspace, changes: &[String], client: Op
     Ok(Vec::new())
 }
 
-/// A file before the first change of it, and after the last.
+/// The content of a file before the first change and after the last.
 #[derive(Default)]
 struct Span {
     before: Option<Arc<str>>,
@@ -71,7 +71,7 @@ async fn partly(workspace: &Workspace, changes: &[String], options: &RequestOpti
     Ok(left.into_inner().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// What can be restored, and the files that cannot.
+/// The plan to restore files, and the files that cannot be restored.
 async fn plan(
     workspace: &Workspace,
     spans: &BTreeMap<String, Span>,

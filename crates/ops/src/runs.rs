@@ -1,4 +1,4 @@
-//! `runs`: the calls about runs of a model. Who carries them out is above this module, and is given to the service.
+//! The calls about runs of a model. The implementation is in a crate above, and is passed to the service.
 
 use futures::future::BoxFuture;
 
@@ -8,9 +8,9 @@ use semdex_contract::{CancelRunQuery, RunQuery, RunReply, RunStarted, RunTask, S
 use semdex_model::{Code, Error, Result};
 use semdex_workspace::Workspace;
 
-/// Who carries runs out.
+/// Executes runs of a model.
 pub trait Runs: Send + Sync {
-    /// Begins one. What can be said against it at once is an error.
+    /// Starts a run. Problems that are known immediately are errors.
     fn start<'a>(
         &'a self,
         service: &'a Service,
@@ -19,10 +19,10 @@ pub trait Runs: Send + Sync {
         client: Option<String>,
     ) -> BoxFuture<'a, Result<RunStarted>>;
 
-    /// How far one of this workspace is.
+    /// The state of a run of this workspace.
     fn look(&self, workspace: &Workspace, run: &str, cursor: Option<&str>) -> Result<RunReply>;
 
-    /// Ends one, and answers once that is done.
+    /// Cancels a run, and returns after that is done.
     fn cancel<'a>(
         &'a self,
         workspace: &'a Workspace,
@@ -30,7 +30,7 @@ pub trait Runs: Send + Sync {
         cursor: Option<&'a str>,
     ) -> BoxFuture<'a, Result<RunReply>>;
 
-    /// Ends those of a workspace, or all and for good. Bounded in time.
+    /// Cancels the runs of a workspace. Without a workspace, cancels all and accepts no more. It has a deadline.
     fn leave<'a>(&'a self, workspace: Option<&'a Workspace>) -> BoxFuture<'a, ()>;
 }
 

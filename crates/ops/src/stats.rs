@@ -1,4 +1,4 @@
-//! `stats`: what hooks and questions have seen of files since the start.
+//! `stats`: the errors and warnings that hooks and requests have seen since the start.
 
 use super::query::RequestOptions;
 use semdex_contract::{Counts, FileState, FileStats, StatsQuery, StatsReply, rfc3339};

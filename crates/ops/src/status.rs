@@ -1,4 +1,4 @@
-//! `status`, `health` and the workspaces: how the process is doing, and which workspaces are open.
+//! `status`, `health`, and the calls that open, close and list workspaces.
 
 use std::path::{Path, PathBuf};
 
@@ -59,13 +59,14 @@ fn reply(status: semdex_workspace::WorkspaceStatus) -> WorkspaceReply {
     WorkspaceReply { meta: meta_of(std::slice::from_ref(&status)), workspace: workspace_status(status) }
 }
 
-/// The directory with links resolved, if it lies in or below a permitted root.
+/// The directory with symbolic links resolved, if it is in or below a permitted root.
 fn permitted(root: &Path, roots: &[PathBuf]) -> Result<PathBuf> {
     if !root.is_absolute() {
         let detail = format!("`root`: `{}` is not an absolute path", root.display());
         return Err(Error::new(Code::InvalidRequest, detail));
     }
-    // What lies outside is refused alike whether it exists or not: this call is no way to look around.
+    // The error for a directory outside is the same whether it exists or not, so that this call does not reveal which
+    // exist.
     let resolved = root.canonicalize().ok().filter(|it| it.is_dir());
     let inside = |path: &Path| roots.iter().any(|permitted| path.starts_with(permitted));
     match resolved {
@@ -85,11 +86,11 @@ fn permitted(root: &Path, roots: &[PathBuf]) -> Result<PathBuf> {
     }
 }
 
-/// What a reply about several workspaces says of itself: the state is that of the one furthest behind, and the
-/// revisions are added, so that theirs grows with every change too.
+/// The metadata of a reply about several workspaces: the least advanced state, and the sum of the revisions, which also
+/// increases with every change.
 pub(super) fn meta_of(statuses: &[semdex_workspace::WorkspaceStatus]) -> Meta {
     let state = statuses.iter().map(|it| it.state).min_by_key(|&state| match state {
-        // Further behind than any that is still on its way.
+        // `Degraded` counts as less advanced than all states of loading.
         State::Degraded => (0, state),
         _ => (1, state),
     });
@@ -97,7 +98,7 @@ pub(super) fn meta_of(statuses: &[semdex_workspace::WorkspaceStatus]) -> Meta {
         workspace: if let [only] = statuses { Some(only.id.clone()) } else { None },
         revision: statuses.iter().map(|it| it.revision.0).sum(),
         state: state.unwrap_or(State::Ready).into(),
-        // This answer is whole; what the workspaces' answers may lack is stated for each.
+        // This reply itself is complete. What the answers of a workspace may be missing is listed in its status.
         complete: true,
         missing: Vec::new(),
         fallback: None,
@@ -106,7 +107,7 @@ pub(super) fn meta_of(statuses: &[semdex_workspace::WorkspaceStatus]) -> Meta {
     }
 }
 
-/// Each engine once for each of its languages that there is code of.
+/// Lists each engine once for each of its languages in the workspace.
 fn by_language(status: &semdex_workspace::WorkspaceStatus) -> Vec<EngineStatus> {
     let of = |engine: &EngineStatus| {
         let present = status.present.iter().find(|it| it.first() == Some(&engine.language));

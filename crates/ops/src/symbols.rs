@@ -1,4 +1,4 @@
-//! `symbols`: search by name, the tree of a file, and what stands at a place.
+//! `symbols` and `symbol_at`: the search by name, the tree of a file, and the symbol at a position.
 
 use super::open::text_of;
 use super::query::{RequestOptions, by_bare_name, not_indexed, run_query};
@@ -11,7 +11,7 @@ use semdex_model::{Answer, Code, Error, Result, Symbol};
 use semdex_workspace::Workspace;
 
 const PAGE: usize = 50;
-/// So many are ranked besides those of exactly the name; who needs more narrows the query.
+/// How many symbols are ranked besides those with exactly the name. A client that needs more narrows the query.
 const MOST: usize = 1000;
 
 pub(crate) async fn symbols(

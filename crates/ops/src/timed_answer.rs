@@ -1,5 +1,5 @@
-//! What answers a request of any face and writes the reply. Requests that took long are logged and kept, with where their
-//! time went.
+//! Answers a request of any interface and writes the reply. Slow requests are logged and kept, with the times of their
+//! parts.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -15,16 +15,16 @@ use semdex_workspace::journal;
 use semdex_workspace::telemetry::SlowQuestion;
 use semdex_workspace::timing::{Part, Spent, measured};
 
-/// Who asks.
+/// The client of a request.
 #[derive(Debug, Clone, Default)]
 pub struct Caller {
-    /// As it calls itself.
+    /// The name that the client gives itself.
     pub client: Option<String>,
-    /// As logs and problems name the request.
+    /// The id of the request in logs and problems.
     pub request_id: Option<Arc<str>>,
 }
 
-/// Answers a request that came at this moment.
+/// Answers a request that arrived at `came`.
 pub async fn timed_answer<T>(
     service: &Service,
     request: Request,
@@ -47,16 +47,16 @@ pub async fn timed_answer<T>(
     written
 }
 
-/// How long a request took, and how much of it each part.
+/// The times of a request.
 #[derive(Debug, Clone, Copy)]
 struct Took {
-    /// All of it.
+    /// The total.
     elapsed: Duration,
     queue: Duration,
     barrier: Duration,
     index: Duration,
     engine: Duration,
-    /// The writing of the reply.
+    /// Writing the reply.
     rendering: Duration,
 }
 

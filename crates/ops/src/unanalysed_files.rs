@@ -1,4 +1,4 @@
-//! What is of no language that an engine analyses: an empty list about it would look like an answer.
+//! Files and workspaces that no engine analyses. An empty list about them would look like a complete answer.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -8,17 +8,17 @@ use semdex_engine::files::Files;
 use semdex_model::{Code, Error, LanguageId, Missing, MissingCode};
 use semdex_workspace::Workspace;
 
-/// So many extensions are named, the most frequent ones.
+/// How many extensions are named, the most frequent ones.
 const MOST_NAMED: usize = 3;
 
-/// What an answer about this one file lacks.
+/// What an answer about this file is missing.
 pub(super) fn lack_of_file(file: &str) -> Missing {
     let detail = "no engine analyses this kind of file, so nothing is known of it";
     Missing::new(MissingCode::Unsupported, file, detail)
 }
 
-/// What an answer about the whole workspace lacks where no file of it is analysed. Nothing where one is, and where there
-/// are no files at all.
+/// What an answer about the whole workspace is missing if none of its files is analysed. None if one is, or if there
+/// are no files.
 pub(super) fn lack_of_workspace(workspace: &Workspace, files: &Files) -> Option<Missing> {
     if is_any_analysed(workspace, files) || files.is_empty() {
         return None;
@@ -33,7 +33,7 @@ pub(super) fn lack_of_workspace(workspace: &Workspace, files: &Files) -> Option<
     Some(Missing::new(MissingCode::Unsupported, "workspace", detail))
 }
 
-/// Why there is no symbol of this language where the workspace has no engine of it.
+/// The error for a symbol of a language without an engine in the workspace.
 pub(super) fn no_symbols(workspace: &Workspace, files: &Files, language: LanguageId) -> Error {
     let detail = if is_any_analysed(workspace, files) {
         format!("the workspace has no {} code, so there is no symbol of it", language.name)
@@ -44,7 +44,7 @@ pub(super) fn no_symbols(workspace: &Workspace, files: &Files, language: Languag
 }
 
 fn is_any_analysed(workspace: &Workspace, files: &Files) -> bool {
-    // A manifest alone starts an engine.
+    // A manifest is enough to start an engine.
     !workspace.status().languages.is_empty() || files.iter().any(|it| it.language.is_some())
 }
 
@@ -55,7 +55,7 @@ fn frequent_extensions(files: &Files) -> Vec<String> {
         *counts.entry(extension).or_default() += 1;
     }
     let mut counts: Vec<(&str, usize)> = counts.into_iter().collect();
-    // Those of one count stay in the order of the alphabet.
+    // The sort is stable: equal counts stay in alphabetical order.
     counts.sort_by_key(|it| Reverse(it.1));
     counts.into_iter().take(MOST_NAMED).map(|it| format!("`.{}`", it.0)).collect()
 }

@@ -1,4 +1,4 @@
-//! `undo`: one change taken back, exactly, or not at all.
+//! `undo`: undoes one change exactly, or not at all.
 
 use std::sync::Arc;
 
@@ -40,7 +40,7 @@ pub(super) async fn undo_change(
 }
 
 pub(super) async fn made(workspace: &Workspace, change: &str) -> Result<Entry> {
-    // Tokens are printed in capitals, and read either way.
+    // Tokens are printed in upper case, and accepted in any case.
     let token = change.trim().to_ascii_uppercase();
     workspace.made(&token).await?.ok_or_else(|| {
         let detail = format!(
@@ -67,7 +67,7 @@ pub(super) async fn take_back(
     apply_change(workspace, options, mode, || plan(workspace, entry, options)).await
 }
 
-/// Every file must be what the change left.
+/// Every file must have the content that the change left.
 async fn plan(workspace: &Workspace, entry: &Entry, options: &RequestOptions) -> Result<Plan> {
     let snapshot = workspace.snapshot(options.needs(None, false)).await?;
     let mut moved = Vec::new();
@@ -85,7 +85,7 @@ async fn plan(workspace: &Workspace, entry: &Entry, options: &RequestOptions) ->
     if moved.is_empty() { Ok(Plan::new(edits, Vec::new())) } else { Err(moved_on(entry, &moved)) }
 }
 
-/// What others made of the files since, as a diff from what the change had left.
+/// The error for files that others changed since, with a diff from the content that the change left.
 fn moved_on(entry: &Entry, moved: &[(&EntryFile, Option<Arc<str>>)]) -> Error {
     let names: Vec<String> = moved.iter().map(|(file, _)| format!("`{}`", file.file)).collect();
     let (what, is) = if names.len() == 1 { ("is", "it") } else { ("are", "them") };

@@ -1,4 +1,4 @@
-//! `undo` of a commit: what it did is taken back as a change like any other, and that is committed on top.
+//! `undo` of a commit: reverts it as an ordinary change, and commits the result.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use semdex_text::diff::unified;
 use semdex_workspace::git::{Altered, Dirty, Held, Order, Part, Reverse, Wanted};
 use semdex_workspace::{Cause, Undone, Workspace};
 
-/// Of a first line, as git shows it.
+/// The largest length of the first line, as git shows it.
 const LONGEST_SUBJECT: usize = 72;
 
 pub(crate) async fn undo_commit(
@@ -22,7 +22,7 @@ pub(crate) async fn undo_commit(
 ) -> Result<ChangeReport> {
     let git = workspace.git();
     let trusted = workspace.is_trusted();
-    // What stands in the way of the commit is found before anything is changed.
+    // Obstacles to the commit are detected before anything is changed.
     git.check_ready(trusted).await?;
     let reverse = git.reverse(trusted, commit.trim().to_owned()).await?;
     let came_back = reverse.files.iter().filter_map(|it| Some((it.file.clone(), it.mode?)));
@@ -44,7 +44,7 @@ pub(crate) async fn undo_commit(
     }
 }
 
-/// Every file must be what the commit left.
+/// Every file must have the content that the commit left.
 async fn plan(workspace: &Workspace, reverse: &Reverse, options: &RequestOptions) -> Result<Plan> {
     let snapshot = workspace.snapshot(options.needs(None, false)).await?;
     let mut edits = Vec::new();
@@ -87,7 +87,7 @@ fn order(workspace: &Workspace, reverse: &Reverse) -> Order {
     }
 }
 
-/// `revert: what was done`, and which commit that was.
+/// `revert: SUBJECT`, and the hash of the reverted commit.
 fn message(reverse: &Reverse) -> String {
     let subject: String = reverse.subject.chars().filter(|it| !it.is_control()).collect();
     let mut first = format!("revert: {}", subject.trim());
@@ -97,7 +97,7 @@ fn message(reverse: &Reverse) -> String {
     format!("{first}\n\nThis reverts commit {}.\n", reverse.commit)
 }
 
-/// What could not be committed is not to be changed either.
+/// Undoes the change if it could not be committed.
 async fn taken_back(workspace: &Workspace, change: &str, mut error: Error, options: &RequestOptions) -> Error {
     let back = undo_change(workspace, change, false, options).await;
     error.detail = match back {

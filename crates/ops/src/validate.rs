@@ -1,5 +1,5 @@
-//! What is wrong with new content, by what the engines say of the state after it: its syntax, what it imports or names
-//! that is not there, with the nearest that is, and what it passes to whom.
+//! Findings in written text, from the diagnostics of the engines after the change: syntax errors, unresolved imports
+//! and names with similar names, and wrong arguments.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -13,15 +13,15 @@ use semdex_model::{Answer, Diagnostic, FileEdit, LanguageId};
 use semdex_text::diff::OffsetMap;
 use semdex_workspace::Workspace;
 
-/// Syntax errors that are reported; the first ones explain the others.
+/// How many syntax errors are reported. Later ones are usually consequences of the first.
 const MOST_SYNTAX: usize = 10;
-/// Names whose nearest is looked for.
+/// For how many names suggestions are searched.
 const MOST_ASKED: usize = 12;
 const MOST_SUGGESTED: usize = 5;
-/// Suggestions are worth no more.
+/// The deadline for suggestions.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// What the diagnostics say that a change of one file brings.
+/// The findings in one changed file, from its new diagnostics.
 pub(super) fn of(workspace: &Workspace, edit: &FileEdit, new: &[Diagnostic]) -> Vec<Finding> {
     let (Some(language), Some(text)) = (workspace.language_of(&edit.file), &edit.new) else { return Vec::new() };
     let file = File::new(Some(language), edit.file.as_str(), text.clone());
@@ -44,7 +44,7 @@ pub(super) fn of(workspace: &Workspace, edit: &FileEdit, new: &[Diagnostic]) -> 
     let back = OffsetMap::new(text, edit.old.as_deref().unwrap_or_default());
     for diagnostic in new.iter().filter(|it| it.place.file == edit.file) {
         let Some(kind) = kind(language, diagnostic, &file) else { continue };
-        // What is wrong with the rest is what the edit breaks; only an import may be useless for what was written.
+        // Errors in unchanged text are broken places, not findings. An exception is an import that became unused.
         if kind != FindingKind::UnusedImport && back.is_untouched(diagnostic.place.span()) {
             continue;
         }
@@ -68,7 +68,7 @@ fn kind(language: LanguageId, diagnostic: &Diagnostic, file: &File) -> Option<Fi
     }
 }
 
-/// The name that a diagnostic speaks of: the import as it is written, else the whole path around its place.
+/// The name that a diagnostic is about: the import as written, otherwise the whole path around its place.
 fn named(diagnostic: &Diagnostic, file: &File, kind: FindingKind) -> String {
     let text = &*file.text;
     let place = diagnostic.place.span();
@@ -90,7 +90,7 @@ fn named(diagnostic: &Diagnostic, file: &File, kind: FindingKind) -> String {
     text[before..place.end].trim_start_matches(['.', ':']).to_owned()
 }
 
-/// Adds the nearest that there is, as the engines know it.
+/// Adds similar names from the engines.
 pub(super) async fn suggest(workspace: &Workspace, options: &RequestOptions, plan: &Plan, findings: &mut [Finding]) {
     let until = Instant::now() + PATIENCE;
     let unknown = |it: &&mut Finding| matches!(it.kind, FindingKind::UnknownImport | FindingKind::UnknownSymbol);

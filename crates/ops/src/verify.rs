@@ -1,4 +1,4 @@
-//! `verify`: the tools of all languages asked about what is on the disk.
+//! `verify`: runs the tools of all languages on the files on disk.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
@@ -11,9 +11,9 @@ use semdex_model::{
 use semdex_workspace::verify::Wanted;
 use semdex_workspace::{Needs, Workspace};
 
-/// Of so many files the symbols around what was found are named.
+/// For how many files the enclosing symbols of the findings are determined.
 const MOST_FILES: usize = 100;
-/// An engine that is loading is waited for no longer: without it a symbol's path is not known.
+/// How long to wait for an engine that is loading. Without it the paths of symbols are unknown.
 const WAIT_FOR_NAMES: Duration = Duration::from_secs(3);
 
 pub(crate) async fn verify(
@@ -69,7 +69,7 @@ pub(crate) async fn verify(
 
 /// The files of a change of the journal.
 async fn files_of(workspace: &Workspace, token: &str) -> Result<Vec<String>> {
-    // Tokens are printed in capitals, and read either way.
+    // Tokens are printed in upper case, and accepted in any case.
     let entry = workspace.made(&token.trim().to_ascii_uppercase()).await?.ok_or_else(|| {
         let detail =
             format!("the journal has no change `{token}` of this workspace: `changes` lists those that there are");
@@ -78,7 +78,7 @@ async fn files_of(workspace: &Workspace, token: &str) -> Result<Vec<String>> {
     Ok(entry.files.iter().map(|it| it.file.clone()).collect())
 }
 
-/// A place whose symbol is to be named.
+/// A place whose enclosing symbol is to be determined.
 pub(super) struct Located<'a> {
     file: &'a str,
     at: At,
@@ -105,7 +105,7 @@ impl<'a> Located<'a> {
     }
 }
 
-/// Says in which symbols places stand, as far as the texts tell that at once.
+/// Determines the enclosing symbols of places, as far as the outlines are available in time.
 pub(super) async fn name_symbols(workspace: &Workspace, located: &mut [Located<'_>], options: &RequestOptions) {
     let mut trees: BTreeMap<String, Vec<Symbol>> = BTreeMap::new();
     let deadline = Instant::now() + WAIT_FOR_NAMES;
@@ -136,7 +136,7 @@ pub(super) async fn name_symbols(workspace: &Workspace, located: &mut [Located<'
     }
 }
 
-/// The path of the innermost symbol that holds.
+/// The path of the innermost symbol for which `holds` is true.
 fn innermost(symbols: &[Symbol], holds: &dyn Fn(&Symbol) -> bool) -> Option<String> {
     let around = symbols.iter().find(|it| holds(it))?;
     innermost(&around.children, holds).or_else(|| Some(around.path.clone()))

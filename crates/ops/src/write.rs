@@ -1,4 +1,4 @@
-//! `write`: a file's content, appended to or as a whole.
+//! `write`: appends to a file, replaces or creates it.
 
 use std::sync::Arc;
 
@@ -35,7 +35,7 @@ async fn plan(workspace: &Workspace, request: &WriteRequest, options: &RequestOp
     let snapshot = workspace.snapshot(options.needs(None, false)).await?;
     let old = match snapshot.files.get(&name) {
         Some(file) => Some(file.clone()),
-        // What stands there but is no text must not be overwritten as if it were not there.
+        // An existing file that is not text must not be overwritten as if it were missing.
         None => workspace.read_if_there(&name)?.map(|text| Arc::new(workspace.file(&name, text))),
     };
     match (&old, &request.expected_hash) {
@@ -86,8 +86,7 @@ async fn plan(workspace: &Workspace, request: &WriteRequest, options: &RequestOp
     Ok(Plan { findings, ..Plan::new(edits, landed) })
 }
 
-/// The content with the text's byte order mark, and in its line endings, unless it is sent with endings or a mark of
-/// its own.
+/// The content with the byte order mark and the line endings of the old text, unless the content has its own.
 fn overwritten(text: &str, content: &str) -> String {
     if content.starts_with('\u{feff}') {
         return content.to_owned();
@@ -97,8 +96,8 @@ fn overwritten(text: &str, content: &str) -> String {
     text[..range.start].to_owned() + new
 }
 
-/// The content behind one blank line, in the line endings that the text ends with; and where it begins. Without a
-/// content the text stays as it is.
+/// The text with the content after one blank line, in the line endings at the end of the text, and the offset of the
+/// content. An empty content leaves the text unchanged.
 fn appended(text: &str, content: &str) -> (String, usize) {
     if content.trim().is_empty() {
         return (text.to_owned(), text.len());

@@ -1,4 +1,4 @@
-//! An edit at a symbol: its body, the whole of it, before, after, or away with it.
+//! Edits of a symbol: replaces its body or the whole item, inserts before or after it, or deletes it.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use semdex_text::endings;
 use semdex_text::matching::Patch;
 use semdex_workspace::Workspace;
 
-/// A symbol with the very text that its place speaks of.
+/// Resolves a symbol, together with the text that its place refers to.
 pub(crate) async fn find_symbol(
     workspace: &Workspace,
     query: &SymbolQuery,
@@ -39,7 +39,7 @@ pub(crate) async fn find_symbol(
         match found {
             Ok(reply) => return Ok(reply.value),
             Err(error) if is_miss(&error) => join_misses(&mut miss, error, &query.symbol),
-            // What one engine could not answer another may have.
+            // Another engine may know what this one could not answer.
             Err(error) if error.code == Code::OutsideWorkspace || error.code == Code::AmbiguousSymbol => {
                 return Err(error);
             }
@@ -53,9 +53,9 @@ pub(crate) async fn find_symbol(
     Err(miss.map_or_else(unknown, unless_loading))
 }
 
-/// The symbol's text: where a search that names it may look.
+/// The range of the symbol's text, which limits a text search in the symbol.
 pub(super) fn extent(file: &File, symbol: &Symbol) -> Result<Span> {
-    // A module of its own is all of its file.
+    // A module with its own file is the whole file.
     if symbol.declared_at.is_some() { Ok(Span::new(0, file.text.len())) } else { Ok(item(file, symbol)?.span) }
 }
 
@@ -72,7 +72,7 @@ fn item<'a>(file: &'a File, symbol: &Symbol) -> Result<&'a OutlineItem> {
     })
 }
 
-/// What an edit at a symbol replaces, brought to the symbol's indentation.
+/// The patch of an edit of a symbol, with the indentation of the symbol.
 pub(super) fn at_symbol(file: &File, symbol: &Symbol, at: At, replacement: &str) -> Result<Patch> {
     let item = item(file, symbol)?;
     if symbol.declared_at.is_some() && matches!(at, At::Body | At::Whole) {
@@ -97,7 +97,7 @@ pub(super) fn at_symbol(file: &File, symbol: &Symbol, at: At, replacement: &str)
             let inner = if stands_alone { before.to_owned() } else { format!("{outer}{unit}") };
             let text = match replacement.trim() {
                 "" => String::new(),
-                // A body by its indentation, as Python's, is the lines themselves.
+                // A body that is delimited by indentation, as in Python, consists of whole lines.
                 _ if stands_alone => indented(replacement, &inner),
                 _ => format!("\n{inner}{}\n{outer}", indented(replacement, &inner)),
             };
@@ -125,7 +125,8 @@ pub(super) fn at_symbol(file: &File, symbol: &Symbol, at: At, replacement: &str)
     Ok(patch)
 }
 
-/// A text at an indentation: what all its lines share is replaced. The first line has none, since it stands already.
+/// Replaces the common indentation of a text by `indent`. The first line gets none, because it is inserted after
+/// existing indentation.
 fn indented(text: &str, indent: &str) -> String {
     let text = text.replace("\r\n", "\n");
     let text = text.trim_matches('\n').trim_end();
@@ -151,7 +152,7 @@ fn after_separator(text: &str, end: usize) -> usize {
     if rest[blanks..].starts_with(',') { end + blanks + 1 } else { end }
 }
 
-/// The symbol with its separator and its lines, and one of the blank lines around it.
+/// The range of the symbol with its separator and its lines, and with one of the blank lines around it.
 fn to_delete(text: &str, span: Span, line_start: usize, outer: &str) -> Span {
     let mut end = after_separator(text, span.end);
     let own_lines = line_start + outer.len() == span.start;

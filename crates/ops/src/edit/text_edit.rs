@@ -1,15 +1,15 @@
-//! An edit at a text: where it stands, and what is said when it does not.
+//! Edits of a text: finds the place, or returns an error that helps to find it.
 
 use semdex_engine::files::{File, Files};
 use semdex_model::{Candidate, Code, Error, Help, Result};
 use semdex_text::matching::{self, Hit, Outcome, Patch, Search};
 
-/// Of many places that fit, so many are shown.
+/// How many of the matching places are shown.
 const MOST_CANDIDATES: usize = 20;
-/// Of other files that have the text, so many are named.
+/// How many other files with the text are named.
 const MOST_ELSEWHERE: usize = 3;
 
-/// The one place that is meant, and what becomes of it.
+/// The only matching place, and the patch for it.
 pub(super) fn search(files: &Files, file: &File, search: &Search) -> Result<(Patch, Hit)> {
     let hit = match matching::find(search)? {
         Outcome::Found(hit) => hit,

@@ -1,4 +1,4 @@
-//! The agents, and the JSON that each reads: fields that an agent does not know may have it refuse the answer.
+//! The agents and the JSON that each accepts. An agent may reject an answer with unknown fields.
 
 use serde_json::{Value, json};
 
@@ -19,7 +19,7 @@ impl Agent {
     /// In the order of the documentation.
     pub const ALL: [Agent; 4] = [Agent::Claude, Agent::Codex, Agent::Gemini, Agent::Cursor];
 
-    /// As paths and flags name it: `claude`.
+    /// The name in paths and flags: `claude`.
     pub fn name(self) -> &'static str {
         match self {
             Agent::Claude => "claude",
@@ -34,12 +34,12 @@ impl Agent {
         Agent::ALL.into_iter().find(|it| it.name() == name)
     }
 
-    /// A hook of Gemini's that blocks hides what the tool answered.
+    /// A blocking hook of Gemini hides the result of the tool.
     pub(super) fn can_be_stopped(self) -> bool {
         self != Agent::Gemini
     }
 
-    /// A text beside what the tool answered.
+    /// A text in addition to the result of the tool.
     pub(super) fn context(self, event: &str, text: &str) -> Value {
         match self {
             Agent::Cursor => json!({"additional_context": text}),
@@ -47,7 +47,7 @@ impl Agent {
         }
     }
 
-    /// The same, which the agent has to heed before it goes on.
+    /// The same text, which the agent must act on before it continues.
     pub(super) fn stopped(self, text: &str) -> Value {
         match self {
             Agent::Cursor => json!({"decision": "block", "reason": text, "additional_context": text}),
@@ -55,7 +55,7 @@ impl Agent {
         }
     }
 
-    /// An agent that was about to stop goes on with a text.
+    /// Makes an agent that was about to stop continue with a text.
     pub(super) fn kept_going(self, text: &str) -> Value {
         match self {
             Agent::Cursor => json!({"decision": "block", "reason": text, "followup_message": text}),
@@ -63,7 +63,7 @@ impl Agent {
         }
     }
 
-    /// A text for the user, where the agent shows one.
+    /// A text for the user, if the agent shows one.
     pub(super) fn message(self, text: &str) -> Option<Value> {
         match self {
             Agent::Cursor => None,
@@ -71,7 +71,7 @@ impl Agent {
         }
     }
 
-    /// The last word of a session.
+    /// The text at the end of a session.
     pub(super) fn farewell(self, text: &str) -> Option<Value> {
         match self {
             Agent::Cursor => Some(json!({"user_message": text})),

@@ -1,4 +1,4 @@
-//! The payload of a hook, whichever agent sent it: what happened, in which session, to which files.
+//! The payload of a hook of any agent: the event, the session and the files.
 
 use std::path::{Path, PathBuf};
 
@@ -7,13 +7,13 @@ use serde_json::Value;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Event {
     pub(super) kind: Kind,
-    /// As the agent calls it.
+    /// The name given by the agent.
     pub(super) name: String,
     pub(super) session: Option<String>,
-    /// Where the agent works.
+    /// The working directories of the agent.
     pub(super) directories: Vec<PathBuf>,
     pub(super) touched: Vec<Touched>,
-    /// The agent goes on already because a hook had it.
+    /// Whether the agent already continues because of a hook.
     pub(super) is_repeated: bool,
 }
 
@@ -21,9 +21,9 @@ pub(super) struct Event {
 pub(super) enum Kind {
     /// A tool was used.
     Edited,
-    /// Several were, each of which was perhaps reported by itself.
+    /// Several tools were used. Each may also have been reported on its own.
     Batch,
-    /// The agent has nothing more to do.
+    /// The agent is about to stop.
     Stopped,
     /// The session is over.
     Ended,
@@ -33,15 +33,15 @@ pub(super) enum Kind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Touched {
     pub(super) file: PathBuf,
-    /// The name of the tool's use.
+    /// The id of the use of the tool.
     pub(super) tool_use: Option<String>,
 }
 
-/// More files than an agent edits at once.
+/// More files than an agent edits in one step.
 const MOST_FILES: usize = 50;
 
 impl Event {
-    /// Nothing where it is no event that there is something to say to.
+    /// Parses a payload. None for events that need no answer.
     pub(super) fn read(payload: &Value) -> Option<Event> {
         let name = payload["hook_event_name"].as_str()?;
         let kind = match name.to_ascii_lowercase().as_str() {
@@ -83,7 +83,7 @@ impl Event {
     }
 }
 
-/// The files that the use of a tool wrote, each once.
+/// The files that one use of a tool wrote, each once.
 fn files_of(payload: &Value, base: &Path) -> Vec<Touched> {
     let tool_use = payload["tool_use_id"].as_str().map(str::to_owned);
     let tool = payload["tool_name"].as_str();
@@ -106,21 +106,22 @@ fn files_of(payload: &Value, base: &Path) -> Vec<Touched> {
     named.into_iter().map(|it| Touched { file: base.join(it), tool_use: tool_use.clone() }).collect()
 }
 
-/// Whether a tool of this name writes files. Those of semdex say themselves what they break.
+/// Whether a tool with this name writes files. The tools of semdex are excluded, because their replies already report
+/// errors.
 fn is_edit(tool: &str) -> bool {
     const WORDS: [&str; 9] = ["edit", "write", "replace", "patch", "create", "insert", "update", "save", "delete"];
     let tool = tool.to_ascii_lowercase();
     !tool.starts_with("mcp__semdex") && WORDS.iter().any(|it| tool.contains(it))
 }
 
-/// Where a patch may stand.
+/// The fields that may contain a patch.
 fn texts(input: &Value) -> Vec<&str> {
     let fields = ["command", "patch", "input"].into_iter().filter_map(|it| input[it].as_str());
     let words = input["command"].as_array().into_iter().flatten().filter_map(Value::as_str);
     input.as_str().into_iter().chain(fields).chain(words).collect()
 }
 
-/// The files that a patch in the form of `apply_patch` is of.
+/// The files in a patch of the form of `apply_patch`.
 fn patched(text: &str) -> Vec<&str> {
     const BEGIN: &str = "*** Begin Patch";
     const HEADS: [&str; 4] = ["*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: "];

@@ -1,4 +1,4 @@
-//! What an agent reads after an edit: a head that counts, and a line for each error and warning.
+//! The text for an agent after an edit: a heading with counts, and a line for each error and warning.
 
 use std::fmt::Write;
 
@@ -6,16 +6,16 @@ use semdex_model::{Diagnostic, Severity};
 use semdex_text::visible::one_line;
 use semdex_workspace::statistics::Seen;
 
-/// What an agent takes of a hook's text.
+/// How much of the text of a hook an agent accepts.
 const MOST_CHARACTERS: usize = 10_000;
-/// A message that is longer is a compiler's explanation.
+/// A longer message contains an explanation by the compiler.
 const MOST_OF_A_MESSAGE: usize = 400;
-/// Of one file, or elsewhere: more would hide the rest.
+/// How many lines one file may have, and the other files together, so that the rest remains visible.
 const MOST_LINES: usize = 40;
-/// Room for the line that says how many are not shown.
+/// Space for the line with the number of hidden diagnostics.
 const REST: usize = 60;
 
-/// A text that grows as long as there is room.
+/// A text that grows up to a limit.
 #[derive(Debug, Default)]
 pub(super) struct Text {
     text: String,
@@ -23,7 +23,7 @@ pub(super) struct Text {
 }
 
 impl Text {
-    /// A line, if it fits. It stays one, whatever is named in it.
+    /// Appends a line if it fits. Line breaks in it are replaced.
     fn line(&mut self, line: &str) -> bool {
         let line = &*one_line(line);
         let length = line.chars().count() + 1;
@@ -52,7 +52,7 @@ impl Text {
         }
     }
 
-    /// What is wrong in a file now.
+    /// Appends the present errors of a file.
     pub(super) fn of_file(&mut self, file: &str, seen: Seen, found: &[&Diagnostic]) {
         if !self.line(&format!("LSP: {} in {file}", counts(seen))) {
             return;
@@ -62,7 +62,7 @@ impl Text {
         self.list(&lines);
     }
 
-    /// What the edit broke in other files.
+    /// Appends the errors that the edit caused in other files.
     pub(super) fn elsewhere(&mut self, found: &[Diagnostic]) {
         let mut files: Vec<&str> = found.iter().map(|it| it.place.file.as_str()).collect();
         files.dedup();
@@ -74,19 +74,19 @@ impl Text {
         }
     }
 
-    /// There was no time to look at other files.
+    /// Notes that there was no time to check other files.
     pub(super) fn elsewhere_unknown(&mut self) {
         self.line("What this edit broke in other files is not known yet.");
     }
 
-    /// What is left in files, those with most errors first.
+    /// Appends the remaining errors by file, the files with the most errors first.
     pub(super) fn left(&mut self, head: &str, files: &[(String, Seen)]) {
         self.line(head);
         let lines: Vec<String> = files.iter().map(|(file, seen)| format!("  - {file}: {}", counts(*seen))).collect();
         self.list(&lines);
     }
 
-    /// Why what was reported is not all, or nothing was reported.
+    /// Notes why the report is incomplete or empty.
     pub(super) fn not_known(&mut self, why: &str) {
         self.line(&format!("Not all is known: {why}."));
     }
@@ -114,7 +114,7 @@ fn word(diagnostic: &Diagnostic) -> &'static str {
     }
 }
 
-/// The message in one line, and who says it.
+/// The message in one line, with its source.
 fn said(diagnostic: &Diagnostic) -> String {
     let mut said = String::new();
     let words = diagnostic.message.split_whitespace().collect::<Vec<_>>().join(" ");

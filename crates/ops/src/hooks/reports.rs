@@ -1,5 +1,5 @@
-//! What is found out for a hook: what is wrong in the files that were touched, what the edit broke elsewhere, and what is
-//! left at the end.
+//! Collects the report of a hook: the errors in the touched files, the errors that the edit caused elsewhere, and the
+//! remaining errors at the end.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -22,21 +22,21 @@ use semdex_workspace::statistics::Seen;
 
 /// How long a hook waits for an index that is being built.
 const WAIT_MS: u64 = 1500;
-/// After so long what an edit broke elsewhere is not looked for any more.
+/// After this time errors in other files are no longer searched.
 const LOOKING: Duration = Duration::from_millis(2200);
-/// Files of a session that are looked at again at its end.
+/// How many files of a session are checked again at its end.
 const LAST_LOOK: usize = 200;
-/// All files of a workspace are looked at so long at the end of a session.
+/// The deadline for checking all files of a workspace at the end of a session.
 const LAST_WAIT: Duration = Duration::from_millis(900);
 
-/// What an agent is answered.
+/// The answer for an agent.
 pub(super) struct Report {
     pub(super) text: String,
-    /// It is not to go on before it heeds it.
+    /// Whether the agent must act on it before it continues.
     pub(super) stops: bool,
 }
 
-/// What is wrong in the files that were touched. Nothing where nothing is, or nothing is known.
+/// The errors in the touched files. None if there are none or nothing is known.
 pub(super) async fn edited(workspaces: &[Workspace], event: &Event) -> Option<Report> {
     let mut text = Text::default();
     let mut is_telling = false;
@@ -49,10 +49,10 @@ pub(super) async fn edited(workspaces: &[Workspace], event: &Event) -> Option<Re
     is_telling.then(|| Report { text: text.finish(), stops })
 }
 
-/// Files of a workspace, each with the use of a tool that touched it.
+/// Files of a workspace, each with the id of the tool use that touched it.
 type Touches = Vec<(String, Option<String>)>;
 
-/// The files, by the workspace that they belong to, each with the uses of tools that touched it.
+/// The touched files by workspace.
 fn located(workspaces: &[Workspace], event: &Event) -> Vec<(Workspace, Touches)> {
     let mut of: Vec<(Workspace, Touches)> = Vec::new();
     for touched in &event.touched {
@@ -66,9 +66,9 @@ fn located(workspaces: &[Workspace], event: &Event) -> Vec<(Workspace, Touches)>
     of
 }
 
-/// The innermost workspace that a file is in, and its name there.
+/// The innermost workspace of a file, and the name of the file in it.
 fn locate(workspaces: &[Workspace], file: &Path) -> Option<(Workspace, String)> {
-    // The directory may be named by way of a link; the file itself is the workspace's to follow.
+    // The directory may be named through a symbolic link. A link at the file itself is resolved by the workspace.
     let directory = file.parent()?.canonicalize().ok()?;
     let file = directory.join(file.file_name()?);
     let around = |it: &&Workspace| file.starts_with(it.root());
@@ -77,7 +77,7 @@ fn locate(workspaces: &[Workspace], file: &Path) -> Option<(Workspace, String)> 
     Some((workspace.clone(), workspace.locate(name).ok()?))
 }
 
-/// Whether there is anything to tell, and whether it is too much.
+/// Whether there is anything to report, and whether the agent must stop.
 async fn in_workspace(
     workspace: &Workspace,
     event: &Event,
@@ -101,8 +101,8 @@ async fn in_workspace(
             files.push(file.clone());
         }
     }
-    // A file that is gone says nothing by itself; what it broke is said with those that the same edit touched, as where it
-    // was moved.
+    // A deleted file has no diagnostics of its own. The errors that it caused are reported with the other files of the
+    // same edit, for example if it was moved.
     if files.is_empty() {
         return Ok((false, false));
     }
@@ -121,7 +121,7 @@ async fn in_workspace(
             text.of_file(file, seen, &reported);
         }
     }
-    // What is wrong in the file itself is worth more than all of it too late.
+    // The errors of the file itself in time are worth more than a complete answer that is too late.
     let rest = LOOKING.saturating_sub(options.begun.elapsed());
     let looked = elsewhere(workspace, &options, [&files, &gone], &files_now);
     let broken = tokio::time::timeout(rest, looked).await;
@@ -148,13 +148,13 @@ fn of_file<'a>(found: &'a [OnLine], file: &str) -> Vec<&'a Diagnostic> {
     of.filter(|it| it.place.file == file && it.severity <= Severity::Warning).collect()
 }
 
-/// Whether the workspace's own configuration stops agents at so many errors in a file.
+/// Whether the configuration of the workspace stops agents at this number of errors in a file.
 async fn is_too_much(workspace: &Workspace, errors: usize) -> bool {
     let is_more = |gate: Gate| gate.stops_agents && errors > gate.max_errors;
     configured(workspace).await.is_ok_and(is_more)
 }
 
-/// The errors in other files that would be gone with the edit taken back: of these files, and of those that are gone.
+/// The errors in other files that an undo of the edit would fix. `files`: the edited and the deleted files.
 async fn elsewhere(
     workspace: &Workspace,
     options: &RequestOptions,
@@ -180,7 +180,7 @@ async fn elsewhere(
     Ok(broken)
 }
 
-/// What a session leaves at the end of a turn in the files that it touched or broke. Nothing where nothing is left.
+/// The remaining errors at the end of a turn in the files that the session touched or broke. None if there are none.
 pub(super) async fn left(workspaces: &[Workspace], event: &Event) -> Option<Report> {
     let workspace = of_session(workspaces, event)?;
     let left = last_look(&workspace, event).await?.files;
@@ -194,7 +194,7 @@ pub(super) async fn left(workspaces: &[Workspace], event: &Event) -> Option<Repo
     Some(Report { text: text.finish(), stops: is_too_much(&workspace, most).await })
 }
 
-/// What is left when a session is over, as far as that is known, and what is not.
+/// The remaining errors at the end of a session, as far as they are known, and what is unknown.
 pub(super) async fn ended(workspaces: &[Workspace], event: &Event) -> Option<String> {
     let begun = Instant::now();
     let workspace = of_session(workspaces, event)?;
@@ -217,7 +217,7 @@ pub(super) async fn ended(workspaces: &[Workspace], event: &Event) -> Option<Str
     };
     let (files, when) = match looked {
         Some(LastLook { files, unknown: None }) => (Some(files), ""),
-        // What was seen last, where there is no time to look again.
+        // If there is no time for another check, the last known errors are reported.
         _ => (seen(), ", as they were seen last"),
     };
     let mut text = Text::default();
@@ -242,15 +242,15 @@ pub(super) async fn ended(workspaces: &[Workspace], event: &Event) -> Option<Str
     Some(text.finish())
 }
 
-/// Why more may come than was found. Where a server is missing nothing will.
+/// Why there may be more errors than found. None if a server is missing, because then no more will be found.
 fn unknown(found: &Collected) -> Option<String> {
     let may_come = |it: &&Missing| it.code.passes() && it.code != MissingCode::EngineMissing;
     let lack = found.meta.coverage.missing.iter().find(may_come)?;
-    // Nobody is there any more to ask again.
+    // No client remains that could ask again.
     Some(lack.detail.split(": ask again").next().unwrap_or_default().to_owned())
 }
 
-/// The workspace that a session is about: the one where the agent works, else the one that knows the session.
+/// The workspace of a session: the working directory of the agent, otherwise the workspace that knows the session.
 fn of_session(workspaces: &[Workspace], event: &Event) -> Option<Workspace> {
     let directories: Vec<PathBuf> = event.directories.iter().filter_map(|it| it.canonicalize().ok()).collect();
     let is_around = |it: &&Workspace| directories.iter().any(|directory| directory.starts_with(it.root()));
@@ -260,10 +260,10 @@ fn of_session(workspaces: &[Workspace], event: &Event) -> Option<Workspace> {
     around.or_else(|| workspaces.iter().find(knows)).cloned()
 }
 
-/// What the files that a session touched or broke have now, those with most errors first.
+/// The present errors of the files that a session touched or broke, the files with the most errors first.
 struct LastLook {
     files: Vec<(String, Seen)>,
-    /// Why it may not be all.
+    /// Why it may be incomplete.
     unknown: Option<String>,
 }
 

@@ -1,17 +1,18 @@
-//! PageRank with weights and personalisation, by power iteration. Pure: nodes are numbers.
+//! Weighted PageRank with personalization, by power iteration. Nodes are numbers.
 
-/// The part of a node's rank that goes on along its edges; the rest goes where the reader is interested.
+/// The damping factor: the part of the rank of a node that flows along its edges. The rest flows to the personalization
+/// vector.
 pub(crate) const DAMPING: f64 = 0.85;
-/// The ranks of two rounds differ by no more than this in all.
+/// The iteration ends when the ranks of two rounds differ by less than this in total.
 const PRECISION: f64 = 1e-10;
-/// Far more than it takes: each round leaves .85 of the difference.
+/// Far more rounds than needed: each round reduces the difference to 0.85 of it.
 const MOST_ROUNDS: usize = 500;
 
-/// The edges from each node: where they lead and how much they weigh.
+/// The edges of each node: target and weight.
 pub(crate) type Edges = Vec<Vec<(usize, f64)>>;
 
-/// The rank of each node; all ranks together are 1. `interest` need not add up to anything, but is not negative; where
-/// it is nowhere, it is everywhere the same. What a node without edges has goes where the interest is.
+/// The rank of each node; the sum is 1. `interest` is the personalization vector: not negative, not necessarily
+/// normalised, and uniform if it is empty or all zero. The rank of a node without edges flows to `interest`.
 pub(crate) fn pagerank(edges: &Edges, interest: &[f64]) -> Vec<f64> {
     let count = edges.len();
     let interest = normalised(interest, count);

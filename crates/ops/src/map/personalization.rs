@@ -1,34 +1,34 @@
-//! What a map is to be about: where the random reader of PageRank begins anew, and which symbols stand out in their files.
+//! What a map is about: the personalization vector of PageRank, and the weights of symbols in their files.
 
 use std::collections::HashMap;
 
 use super::graph::Graph;
 use semdex_text::terms::{Field, terms};
 
-/// How much each interest weighs beside the whole workspace, which weighs 1.
+/// The weight of each interest, relative to the whole workspace with weight 1.
 const QUERY: f64 = 6.0;
 const FOCUS: f64 = 6.0;
 const RECENT: f64 = 0.3;
-/// Of the interest in a symbol so much goes to the files that use it.
+/// The part of the interest in a symbol that goes to the files that use it.
 const USERS: f64 = 0.4;
 
-/// How much a word tells by where it stands.
+/// The weight of a word by where it occurs.
 const IN_PATH: f64 = 6.0;
 const IN_NAME: f64 = 2.0;
 const IN_DOCS: f64 = 1.0;
 const IN_TEXT: f64 = 0.7;
-/// How soon more of the same word tells no more, and how much longer files count for less: as in BM25.
+/// The parameters k1 and b of BM25: the saturation of repeated words, and the penalty for long files.
 const SATURATION: f64 = 1.2;
 const LENGTH: f64 = 0.75;
-/// The best files of a question stand out by this power.
+/// The exponent that emphasises the best matching files of a query.
 const SHARPNESS: f64 = 2.0;
 
-/// What the map is asked for.
+/// The request of a map.
 #[derive(Debug, Default)]
 pub(crate) struct Asked {
     pub focus: Vec<Focus>,
     pub query: String,
-    /// Files that were changed of late, the last first.
+    /// Recently changed files, the last one first.
     pub recent: Vec<String>,
 }
 
@@ -36,24 +36,24 @@ pub(crate) struct Asked {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Focus {
     pub file: String,
-    /// Where the symbol's name begins.
+    /// The offset of the name of the symbol.
     pub at: Option<usize>,
 }
 
 #[derive(Debug)]
 pub(crate) struct Interest {
-    /// Of each file.
+    /// The personalization vector, by file.
     pub files: Vec<f64>,
-    /// Of the words of the query in each file, from 0 to 1.
+    /// How well each file matches the words of the query, from 0 to 1.
     pub matched: Vec<f64>,
-    /// Of the symbols that the query or the focus names, by file and position.
+    /// The weights of symbols that match the query or the focus, by file and position.
     pub symbols: HashMap<(usize, usize), f64>,
 }
 
 impl Interest {
     pub(crate) fn of(asked: &Asked, graph: &Graph) -> Interest {
         let count = graph.files.len();
-        // What declares nothing is listed only where it is asked for.
+        // Files without declarations are listed only if the request is about them.
         let mut base: Vec<f64> = (0..count).map(|it| if graph.is_plain(it) { 0.0 } else { 1.0 }).collect();
         scale_to(&mut base, 1.0);
         let mut symbols = HashMap::new();
@@ -85,7 +85,7 @@ fn scale_to(values: &mut [f64], total: f64) {
     }
 }
 
-/// How well the words of a query fit each file. A word that stands nowhere fits none.
+/// How well the words of a query match each file. A word without a match has no effect.
 fn matches(query: &str, graph: &Graph, symbols: &mut HashMap<(usize, usize), f64>) -> Vec<f64> {
     let count = graph.files.len();
     let mut scores = vec![0.0; count];
@@ -130,7 +130,7 @@ fn matches(query: &str, graph: &Graph, symbols: &mut HashMap<(usize, usize), f64
                 found.push((position, score));
             }
         }
-        // What stands in few files tells them from others.
+        // A word in few files weighs more (inverse document frequency).
         let holders = found.len() as f64;
         let weight = (1.0 + (count as f64 - holders + 0.5) / (holders + 0.5)).ln();
         if !found.is_empty() {

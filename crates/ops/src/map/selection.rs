@@ -1,4 +1,4 @@
-//! In which order a map lists what there is, and how much of it a budget takes.
+//! The ranking of files and symbols of a map, and the selection that fits the budget.
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,14 +8,15 @@ use super::personalization::Interest;
 use semdex_contract::{Listed, RowSizes};
 use semdex_model::SymbolKind;
 
-/// The part of a file's rank that its symbols have whoever uses them: each the same, and by what the file itself uses.
+/// The parts of the rank of a file that its symbols get independently of other files: an equal share each, and a share
+/// by the uses in the file itself.
 const SHARED: f64 = 0.05;
 const OWN_USES: f64 = 0.1;
-/// How much sooner the next file has its first symbol than a file its next: the second of a file counts half with 1.
+/// How strongly further symbols of a file are devalued. With 1, the second symbol of a file counts half.
 const SPREAD: f64 = 1.0;
-/// What the words of a query in a name count.
+/// The weight of query words in a name.
 const NAMED: f64 = 4.0;
-/// How much what fits the words of a query comes before what is merely used.
+/// How strongly matching files are preferred to files that are merely used.
 const FITTING: f64 = 2.0;
 const TEST_FILE: f64 = 0.8;
 const IN_TEST: f64 = 0.02;
@@ -23,13 +24,13 @@ const GENERATED: f64 = 0.3;
 const PRIVATE: f64 = 0.6;
 const VALUE: f64 = 0.5;
 
-/// A budget is used to so many hundredths before what comes later is looked at for what still has room.
+/// If less than this percentage of the budget is used, later candidates that still fit are added.
 const WELL_USED: usize = 97;
-/// So far behind the last that had room.
+/// How far behind the last listed candidate they are searched.
 const LOOK_AHEAD: usize = 400;
 const MOST_BEHIND: usize = 12;
 
-/// What may be listed: a symbol, or the name of a file alone.
+/// A candidate for the list: a symbol, or the name of a file without symbols.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Candidate {
     pub node: usize,
@@ -37,14 +38,14 @@ pub(crate) struct Candidate {
     priority: f64,
 }
 
-/// A workspace as one question sees it.
+/// The workspace ranked for one request.
 #[derive(Debug)]
 pub(crate) struct Ranked {
-    /// Of each file.
+    /// The rank of each file.
     pub files: Vec<f64>,
-    /// Of each listed symbol, by file and position.
+    /// The rank of each listed symbol, by file and position.
     pub symbols: HashMap<(usize, usize), f64>,
-    /// The most important first.
+    /// The candidates, the most important first.
     pub order: Vec<Candidate>,
 }
 
@@ -65,12 +66,12 @@ impl Ranked {
         Ranked { files, symbols, order }
     }
 
-    /// What a page lists within a budget, after what was listed before it. Something is always listed.
+    /// The candidates of a page within a budget, after those listed before. A page has at least one candidate.
     pub(crate) fn page(&self, graph: &Graph, before: &Listed, most: usize, limit: usize) -> (Vec<Candidate>, Listed) {
         let left: Vec<usize> = (0..self.order.len()).filter(|it| !before.holds(*it)).collect();
         let chosen = |count: usize| left.iter().take(count).filter_map(|it| self.order.get(*it)).copied();
         let fits = |count: usize| size(graph, chosen(count)) <= most;
-        // The most that fit: by halves, as more never take less.
+        // Bisection for the largest number that fits; the size is monotonic.
         let (mut fitting, mut too_many) = (0, left.len().min(limit) + 1);
         while fitting + 1 < too_many {
             let middle = fitting.midpoint(too_many);
@@ -102,14 +103,14 @@ impl Ranked {
 }
 
 impl Ranked {
-    /// How many of what was listed are names of files alone.
+    /// How many of the listed candidates are names of files without symbols.
     pub(crate) fn bare(&self, listed: &Listed) -> usize {
         let all = self.order.iter().enumerate();
         all.filter(|(at, it)| it.item.is_none() && listed.holds(*at)).count()
     }
 }
 
-/// The rank of each listed symbol: of the ranks of those that use its file what goes to it.
+/// The rank of each listed symbol: its share of the ranks of the files that use its file.
 fn spread(graph: &Graph, ranks: &[f64]) -> HashMap<(usize, usize), f64> {
     let mut symbols: HashMap<(usize, usize), f64> = HashMap::new();
     let rank_of = |it: usize| ranks.get(it).copied().unwrap_or_default();
@@ -138,7 +139,7 @@ fn spread(graph: &Graph, ranks: &[f64]) -> HashMap<(usize, usize), f64> {
     symbols
 }
 
-/// What of a file may be listed. The first symbol of a file counts as the file does, each further one for less.
+/// The candidates of a file. The first symbol has the priority of the file, each further symbol a lower one.
 fn candidates(
     position: usize,
     node: &Node,
@@ -156,7 +157,7 @@ fn candidates(
     }
     listed.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
     let is_plain = node.items.is_empty();
-    // Which tests there are tells more than what is in them.
+    // The names of tests say more than their contents.
     if node.test || listed.is_empty() {
         let is_asked = !is_plain || interest.files.get(position).is_some_and(|it| *it > 0.0);
         let priority = if node.test { TEST_FILE * rank } else { rank };
@@ -178,7 +179,7 @@ fn weight(item: &Item) -> f64 {
     kind * seen * test
 }
 
-/// What one more takes at most.
+/// The largest size of one more candidate.
 fn most_of(graph: &Graph, candidate: &Candidate, is_new: bool) -> usize {
     let Some(node) = graph.node(candidate.node) else { return 0 };
     let file = if is_new { RowSizes::file(&node.file.path) } else { 0 };
@@ -189,7 +190,7 @@ fn most_of(graph: &Graph, candidate: &Candidate, is_new: bool) -> usize {
     })
 }
 
-/// The bytes of the rows of these.
+/// The size of the rows of these candidates in bytes.
 pub(crate) fn size(graph: &Graph, chosen: impl Iterator<Item = Candidate>) -> usize {
     let mut by_file: HashMap<usize, Vec<usize>> = HashMap::new();
     for it in chosen {
@@ -218,12 +219,12 @@ pub(crate) fn size(graph: &Graph, chosen: impl Iterator<Item = Candidate>) -> us
     size
 }
 
-/// What stands above a symbol.
+/// What is shown above a symbol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Heading<'n> {
-    /// It stands by itself.
+    /// It is a top-level symbol.
     None,
-    /// What it stands in is listed too.
+    /// The enclosing item is also in the list.
     Listed,
     Row(&'n str),
 }
