@@ -9,7 +9,7 @@ use crate::support::{Home, RUST, Reply, Server};
 
 #[test]
 fn a_request_that_is_not_understood_is_refused_with_what_helps() {
-    let server = Server::on(RUST);
+    let server = Server::shared(RUST);
     let post = |path: &str, content_type: &str, body: &str| {
         server.send(server.request("POST", path).header("content-type", content_type).body(body.to_owned()))
     };
@@ -162,7 +162,7 @@ fn whatever_refuses_tells_of_the_workspace() {
 /// A client that sends all before it reads is answered, not cut off.
 #[test]
 fn what_is_refused_is_read_to_its_end() {
-    let server = Server::on(RUST);
+    let server = Server::shared(RUST);
     let large = || vec![b' '; (16 << 20) + 1];
     for _ in 0..5 {
         let stranger = server.stranger("POST", "/v1/write").header("content-type", "application/json").body(large());
@@ -174,7 +174,7 @@ fn what_is_refused_is_read_to_its_end() {
 
 #[test]
 fn a_body_that_is_too_large_is_refused() {
-    let server = Server::on(RUST);
+    let server = Server::shared(RUST);
     let body = json!({"name": "a", "content": "x".repeat(17 << 20)}).to_string();
     let announced = server.request("POST", "/v1/write").header("content-type", "application/json");
     // A client that goes on sending may find the connection closed; what counts is that nothing was written.

@@ -243,7 +243,7 @@ fn the_states_tell_how_a_workspace_comes_up() {
 
 #[test]
 fn what_cannot_be_heard_is_refused() {
-    let server = Server::on(RUST);
+    let server = Server::shared(RUST);
     let get = |path: &str| server.send(server.request("GET", path));
     let unknown = get("/v1/events?types=state,chang");
     assert_eq!((unknown.status, unknown.code().as_str()), (400, "invalid_request"));

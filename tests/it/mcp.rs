@@ -71,7 +71,7 @@ fn of_call(result: &Value) -> (bool, String) {
 
 #[test]
 fn every_protocol_version_opens_lists_and_calls() {
-    let server = Server::on(RUST);
+    let server = Server::shared(RUST);
     for &protocol in WITH_INITIALIZE.iter().chain([&NEWEST]) {
         if protocol == NEWEST {
             let found = result(&server, protocol, "server/discover", json!({}));
@@ -111,7 +111,7 @@ fn every_protocol_version_opens_lists_and_calls() {
 
 #[test]
 fn what_a_call_refuses_is_a_result_that_says_what_to_do() {
-    let server = Server::on(RUST);
+    let server = Server::shared(RUST);
     server.wait_ready();
     for (tool, arguments, wanted) in [
         ("usages", json!({"symbol": "gret"}), &["unknown_symbol", "greeter::greet"][..]),
@@ -354,7 +354,7 @@ fn standard_input_and_output_share_the_running_server_and_end_with_the_input() {
 
 #[test]
 fn a_cancelled_call_is_not_answered_and_the_next_one_is() {
-    let server = Server::on(RUST);
+    let server = Server::shared(RUST);
     let mut stdio = Piped::start(&server.home);
     stdio.initialize();
     // No change will ever make this revision: the call waits until it is cancelled.
@@ -465,7 +465,7 @@ fn a_change_that_is_in_doubt_says_how_to_go_on() {
 
 #[test]
 fn wrong_parameters_are_told_from_an_unknown_method() {
-    let server = Server::on(RUST);
+    let server = Server::shared(RUST);
     let mut stdio = Piped::start(&server.home);
     let line = |method: &str, params: Option<Value>| {
         let mut message = json!({"jsonrpc": "2.0", "id": 1, "method": method});
@@ -504,7 +504,7 @@ fn wrong_parameters_are_told_from_an_unknown_method() {
 
 #[test]
 fn a_line_that_is_not_json_is_answered_and_the_session_goes_on() {
-    let server = Server::on(RUST);
+    let server = Server::shared(RUST);
     let mut stdio = Piped::start(&server.home);
     let deep = "[".repeat(100_000);
     let not_json: [&[u8]; 5] = [b"garbage", b"{", b"{\"jsonrpc\": \"\xFF\"}", deep.as_bytes(), b"{} {}"];

@@ -15,7 +15,7 @@ fn code(reply: &Value) -> &str {
 #[test]
 fn what_is_no_name_is_refused_in_either_language() {
     let all: Vec<(&str, &str)> = RUST.iter().chain(GO).copied().collect();
-    let server = Server::on(&all);
+    let server = Server::shared(&all);
     server.wait_ready();
     let long = "x".repeat(100_000);
     let path = "a::".repeat(30_000) + "b";
@@ -60,7 +60,7 @@ fn what_is_no_name_is_refused_in_either_language() {
 #[test]
 fn a_miss_says_what_was_meant() {
     let all: Vec<(&str, &str)> = RUST.iter().chain(GO).copied().collect();
-    let server = Server::on(&all);
+    let server = Server::shared(&all);
     server.wait_ready();
     for (query, expected, meant) in [
         ("symbol=greeter::shuot::shout", "unknown_symbol", "greeter::shout::shout"),
@@ -81,7 +81,7 @@ fn a_miss_says_what_was_meant() {
 
 #[test]
 fn a_trait_is_found_with_the_macro_of_its_name() {
-    let server = Server::on(RUST);
+    let server = Server::shared(RUST);
     server.wait_ready();
     let (status, reply) = server.get("/v1/usages?symbol=std::clone::Clone");
     assert_eq!((status, &reply["symbol"]["path"]), (200, &json!("core::clone::Clone")), "{reply}");
@@ -116,7 +116,7 @@ fn one_name_finds_all_that_have_it_first() {
 #[test]
 fn a_place_shows_what_an_editor_would() {
     let all: Vec<(&str, &str)> = RUST.iter().chain(GO).copied().collect();
-    let server = Server::on(&all);
+    let server = Server::shared(&all);
     server.wait_ready();
     for (file, needle, skip, hover, ty) in [
         ("src/shout.rs", "greet(name)", 0, "Greets someone.", json!("fn greet(&str) -> String")),

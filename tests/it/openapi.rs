@@ -24,7 +24,7 @@ fn the_checked_in_document_is_up_to_date() {
 
 #[test]
 fn the_document_is_served_as_it_is_checked_in() {
-    let server = Server::on(RUST);
+    let server = Server::shared(RUST);
     let reply = server.send(server.request("GET", "/openapi.yaml").header("accept", "application/yaml"));
     assert_eq!((reply.status, reply.header("content-type")), (200, "application/yaml"));
     assert!(reply.text == semdex::http::openapi_yaml(semdex::engines().languages()));

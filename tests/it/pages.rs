@@ -4,7 +4,7 @@ use crate::support::{RUST, Server};
 
 #[test]
 fn the_pages_are_whole_without_a_network_and_hold_nothing_of_a_workspace() {
-    let server = Server::on(RUST);
+    let server = Server::shared(RUST);
     let mut seen = Vec::new();
     let mut next = vec!["/".to_owned(), "/docs".to_owned()];
     while let Some(path) = next.pop() {

@@ -84,7 +84,7 @@ fn bad_usage_and_failure_have_their_own_exit_codes() {
     let missing = run(home.semdex().args(["serve", "missing"]));
     assert_eq!(missing.code, Some(1));
     assert!(missing.errors.contains("missing"), "{}", missing.errors);
-    let server = Server::on(RUST);
+    let server = Server::shared(RUST);
     let taken = run(home.semdex().args(["serve", "--listen", &server.address()]));
     assert_eq!(taken.code, Some(1));
     assert!(taken.errors.contains(&server.address()), "{}", taken.errors);

@@ -37,7 +37,7 @@ fn paths(symbols: &Value) -> Vec<&str> {
 #[test]
 fn rust_is_read() {
     let server = Server::on(RUST);
-    // The text alone answers at once, and says that it is the text alone.
+    // The text alone answers immediately, and the answer says so.
     let (status, early) = server.post("/v1/open", &json!({"file": "src/lib.rs", "wait_ms": 0}));
     assert_eq!(status, 200, "{early}");
     let skeleton = early["skeleton"].as_str().unwrap();
@@ -172,7 +172,7 @@ fn go_is_read() {
 #[test]
 fn both_languages_share_a_workspace() {
     let all: Vec<(&str, &str)> = RUST.iter().chain(GO).copied().collect();
-    let server = Server::on(&all);
+    let server = Server::shared(&all);
     server.wait_ready();
     let (_, found) = server.get("/v1/symbols?query=shout");
     let found = paths(&found["symbols"]).join(" ");

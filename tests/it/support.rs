@@ -1,10 +1,12 @@
 //! A real server on a workspace of its own, for as long as a test holds it.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::{Arc, mpsc};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -152,10 +154,62 @@ impl Reply {
     }
 }
 
+/// The shared servers, by the files of their workspaces.
+static SHARED: Mutex<BTreeMap<Vec<(String, String)>, &'static OnceLock<Server>>> = Mutex::new(BTreeMap::new());
+/// A shared server that nothing asks for this many minutes ends by itself, so that none outlives a killed test process.
+const SHARED_IDLE_MINUTES: &str = "60";
+
+/// A server that several tests share. When a test that holds it fails, what the server logged is printed.
+pub struct Shared(&'static Server);
+
+impl Deref for Shared {
+    type Target = Server;
+
+    fn deref(&self) -> &Server {
+        self.0
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            eprintln!("--- what the shared server logged\n{}---", self.0.log());
+        }
+    }
+}
+
+/// Ends the shared servers and removes their directories when the test process exits.
+extern "C" fn end_shared() {
+    let shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
+    for server in shared.values().filter_map(|it| it.get()) {
+        // What has ended already is what is wanted.
+        let _ = Pid::from_raw(server.pid().cast_signed()).map(|pid| kill_process(pid, Signal::KILL));
+        let _ = fs::remove_dir_all(server.home.path());
+    }
+}
+
 impl Server {
     /// On a workspace with these files, trusted.
     pub fn on(files: &[(&str, &str)]) -> Server {
         Home::with(files).serve(&["--trust"])
+    }
+
+    /// The same for tests that only read: one server for all of them that name the same files. They must not change
+    /// files, the journal, overlays or the baseline, and must not depend on what the server was asked before.
+    pub fn shared(files: &[(&str, &str)]) -> Shared {
+        let key = files.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect();
+        let server = {
+            let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
+            if shared.is_empty() {
+                #[expect(unsafe_code, reason = "the C library has no safe function to run one at exit")]
+                // SAFETY: the function is `extern "C"`, takes nothing and does not unwind.
+                let registered = unsafe { libc::atexit(end_shared) };
+                assert_eq!(registered, 0, "nothing can be run when the process exits");
+            }
+            *shared.entry(key).or_insert_with(|| Box::leak(Box::default()))
+        };
+        let start = || Home::with(files).serve(&["--trust", "--idle-exit", SHARED_IDLE_MINUTES]);
+        Shared(server.get_or_init(start))
     }
 
     fn start(home: Home, arguments: &[&str], variables: &[(&str, &Path)]) -> Server {

@@ -88,7 +88,7 @@ fn no_server_is_started_over_everything() {
 
 #[test]
 fn a_server_that_runs_is_asked_about_its_files_from_anywhere() {
-    let server = Server::on(RUST);
+    let server = Server::shared(RUST);
     let elsewhere = server.home.path().join("elsewhere");
     fs::create_dir(&elsewhere).unwrap();
     let file = server.home.root().join("src/lib.rs");
@@ -99,7 +99,7 @@ fn a_server_that_runs_is_asked_about_its_files_from_anywhere() {
 
 #[test]
 fn what_was_mistyped_is_answered_with_what_was_meant() {
-    let server = Server::on(RUST);
+    let server = Server::shared(RUST);
     for (line, code, wanted) in [
         ("usags greeter::greet", 2, "usages"),
         ("usages greeter::greet --jsn", 2, "--json"),
@@ -150,7 +150,7 @@ fn every_call_has_a_verb_for_the_process_too() {
 
 #[test]
 fn a_reader_that_goes_is_no_failure() {
-    let server = Server::on(RUST);
+    let server = Server::shared(RUST);
     for arguments in [
         &["man"][..],
         &["completions", "bash"],
@@ -256,7 +256,7 @@ fn talking(home: &Home, command: &str, shows: &Path, variables: &[(&str, &str)],
 
 #[test]
 fn a_terminal_gets_colours_unless_it_wants_none() {
-    let server = Server::on(RUST);
+    let server = Server::shared(RUST);
     let shown = |variables: &[(&str, &str)]| {
         let file = server.home.path().join("typescript");
         let mut child = on_terminal(&server.home, &format!("{SEMDEX} open src/lib.rs"), &file, variables);
