@@ -1,4 +1,5 @@
-//! Language servers that crash, hang, lie or come late: a server of the tests that does so when it is told to.
+//! Language servers that crash, hang, return wrong answers or answer late: a server of the tests that does so on
+//! request.
 
 use std::cell::Cell;
 use std::io::{Read as _, Write as _};
@@ -51,7 +52,7 @@ fn living(server: &Server) -> Vec<String> {
 pub fn kill_all(server: &Server) {
     for pid in living(server) {
         let pid = rustix::process::Pid::from_raw(pid.parse().unwrap()).unwrap();
-        // One that has ended meanwhile is gone as well.
+        // A process that has just ended is gone as well.
         let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
     }
 }
@@ -79,7 +80,7 @@ fn a_server_that_misbehaves_is_never_believed() {
         right.set(right.get() + u32::from(is_honest(server, path, total)));
     };
     (0..100).for_each(|_| ask(&server));
-    // After bad lives in a row it rests, and nothing is answered meanwhile.
+    // After several failed starts in a row it pauses, and nothing is answered during the pause.
     server.wait_for(|it| {
         ask(it);
         right.get() > 5
@@ -118,7 +119,7 @@ fn what_others_write_is_never_answered_stale() {
     assert_eq!(living(&server).len(), 1, "the first ended with its server");
 }
 
-/// What a file at a glance lacks where nothing is waited for.
+/// What is missing from `open` if nothing is waited for.
 pub fn lacks_at_once(server: &Server, file: &str) -> Vec<String> {
     let opened = server.send(server.request("POST", "/v1/open").json(&json!({"file": file}))).json();
     let missing = opened["meta"]["missing"].as_array().unwrap_or_else(|| panic!("{opened}"));
@@ -211,7 +212,7 @@ fn what_a_server_does_not_bear_to_be_cancelled_is_not() {
         let server = fake_with(keys, "slow", &[]);
         let noted = server.home.path().join("formatted");
         go_away(&server, "GET /v1/usages?symbol=lib.py::greet", "", &noted);
-        // What is asked then is read after what was sent before.
+        // The next query is read after everything that was sent before.
         assert_eq!(usages(&server, "lib.py::greet").len(), 2);
         std::fs::read_to_string(&noted).unwrap()
     });
@@ -339,7 +340,7 @@ fn engines_fail_apart() {
     assert_eq!(found["symbols"][0]["path"], "lib.py::greet", "{found}");
     assert!(!server.home.path().join("pids-yaml").exists());
     assert_eq!(engine(&server, "yaml")["state"], "idle");
-    // What a server that is still starting would tell is not known to be nothing.
+    // The answers of a server that is still starting are unknown, not empty.
     let reply = server.send(server.request("GET", "/v1/usages?symbol=a.nim::greet&wait_ms=300"));
     assert_eq!((reply.status, reply.code()), (503, "not_ready".to_owned()), "{}", reply.text);
     assert_eq!(reply.json()["meta"]["complete"], false, "{}", reply.text);
@@ -365,7 +366,7 @@ fn a_server_that_is_down_is_not_said_to_be_coming() {
         assert!(!is_honest(it, "/v1/usages?symbol=lib.py::greet&wait_ms=1000", 2));
         engine(it, "python")["state"] == "broken"
     });
-    // It may be tried again meanwhile.
+    // It may be restarted in between.
     server.wait_for(|it| lacks_at_once(it, "lib.py") == ["engine_down"]);
 }
 

@@ -1,4 +1,4 @@
-//! `max_tokens` holds for every reply, in JSON and in Markdown, and what is cut comes with the cursor.
+//! `max_tokens` limits every reply, in JSON and in Markdown, and a shortened reply has a cursor.
 
 use serde_json::{Value, json};
 
@@ -104,7 +104,7 @@ fn no_reply_takes_more_tokens_than_it_may_and_its_cursor_brings_the_rest() {
                 assert!(text.len() <= tokens * BYTES_PER_TOKEN, "{} in {tokens}: {}\n{text}", case.path, text.len());
                 for (found, part) in found.iter_mut().zip(case.parts) {
                     for piece in pieces(&reply, part) {
-                        // Parents stand again above children that did not fit below them.
+                        // Parents are repeated above children that did not fit below them.
                         if !part.ends_with("symbols") || !found.contains(&piece) {
                             found.push(piece);
                         }

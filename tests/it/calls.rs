@@ -1,4 +1,4 @@
-//! Every call of the contract's table, answered without a socket: what all faces share.
+//! Every call of the contract's table, answered without a socket: what all interfaces share.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -190,7 +190,7 @@ fn optional(call: &Call) -> BTreeSet<String> {
     found
 }
 
-/// The fields of a reply that its example has nowhere at that place. Of a list the first stands for all.
+/// The fields of a reply that its example does not have at that place. The first item of a list represents all items.
 fn lacking(at: &str, optional: &BTreeSet<String>, example: &Value, reply: &Value) -> Vec<String> {
     match (example, reply) {
         (Value::Object(example), Value::Object(reply)) => {

@@ -1,4 +1,4 @@
-//! The changing verbs: what lands, what is refused, what is told.
+//! The changing verbs: what matches, what is refused, what is reported.
 
 use serde_json::{Value, json};
 
@@ -154,7 +154,7 @@ fn ties_and_elisions_are_refused_and_slips_are_not() {
     assert_eq!((status, &reply["code"]), (400, &json!("invalid_request")), "{reply}");
     assert_eq!((server.home.read("steps.txt"), server.home.read("notes.txt")), (text, notes.clone()));
 
-    // Two slips and other white space at once.
+    // Two typing errors and different white space at the same time.
     let search = "  and look for teh cat; below\n  then shut the window again\n";
     let (status, reply) =
         edit(json!({"file": "notes.txt", "search_context": search, "replacement": "  and wait\n", "autofix": 90}));
@@ -198,7 +198,7 @@ fn an_edit_lands_in_one_place_or_nowhere() {
     assert_eq!((status, &reply["edits"][0]["score"]), (200, &json!(100.0)), "{reply}");
     assert_eq!(server.home.read("src/lib.rs"), before.replace("Hello", "Hi"));
 
-    // Several at once, all or none; places speak of the text after the change.
+    // Several edits in one request, all or none; places refer to the text after the change.
     let both = |second: &str| {
         json!({"edits": [
             {"file": "src/shout.rs", "search_context": "/// Greets loudly.", "replacement": "/// Greets\n/// loudly."},
@@ -279,7 +279,7 @@ fn blocks_are_one_change() {
     assert_eq!(server.home.read("src/shout.rs"), shout.replace("uppercase", "lowercase"));
     assert_eq!(server.home.read("src/new.rs"), "pub fn new() {}\n");
 
-    // All or none: the same again, of which the first has nothing to search any more.
+    // All or none: the same request again, whose first edit no longer finds its text.
     let (status, again) = send("", &body);
     assert_eq!((status, &again["code"], &again["edit"]), (409, &json!("no_match"), &json!(0)), "{again}");
     assert!(again["detail"].as_str().unwrap().contains("stands there already"), "{again}");
@@ -327,7 +327,7 @@ fn a_search_is_narrowed_by_a_symbol() {
     assert_eq!(reply["suggestions"], json!(["src/lib.rs:12"]), "{reply}");
 }
 
-/// A byte order mark and the line endings outlive a change, those of each line where they are mixed.
+/// A change keeps the byte order mark and the line endings; if they are mixed, it keeps the ending of each line.
 #[test]
 fn a_file_keeps_its_form_whatever_is_written() {
     let mixed = "one {\r\n    two;\n}\r\nthree {\n    four;\r\n}\n";

@@ -1,4 +1,4 @@
-//! What semdex starts ends with it, and where it is not wanted any more.
+//! Processes that semdex starts end with it, or as soon as they are no longer needed.
 
 use std::fs;
 use std::path::Path;
@@ -136,7 +136,7 @@ fn a_macro_that_hangs_or_dies_costs_its_own_answers() {
     assert!(said.iter().any(|it| it.contains("`hang`") && it.contains("did not answer")), "{said:?}");
     assert!(said.iter().any(|it| it.contains("`die`")), "{said:?}");
 
-    // The others have a process again.
+    // All other engines have a process again.
     let text = server.home.read("host/src/lib.rs");
     for name in ["first", "second", "third"] {
         let offset = text.find(&format!("{name}();")).unwrap();

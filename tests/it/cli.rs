@@ -1,4 +1,4 @@
-//! The verbs on the command line, with a running server and without.
+//! The commands of the command line, with a running server and without.
 
 use std::fs::Permissions;
 use std::os::unix::fs::{PermissionsExt as _, symlink};

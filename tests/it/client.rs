@@ -1,4 +1,4 @@
-//! A client that a public generator makes of `openapi.yaml` speaks with a real server.
+//! A client that a public generator makes from `openapi.yaml` works with a real server.
 
 use std::path::Path;
 use std::process::Command;

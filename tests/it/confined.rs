@@ -1,4 +1,4 @@
-//! What is not the workspace's is not read, written or listed: by no name, through no link, and in no race.
+//! Files outside of the workspace are not read, written or listed: by no name, through no link, and in no race.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -97,11 +97,11 @@ fn semdexs_own_files_are_no_part_of_a_root_that_encloses_them() {
     assert_eq!(server.send(escaped.json(&json!({"content": "mine"}))).code(), "outside_workspace");
     let escaped = server.request("PUT", "/v1/overlays/state%2Fsemdex%2Ftoken");
     assert_eq!(server.send(escaped.json(&json!({"content": "mine"}))).code(), "outside_workspace");
-    // Nor is any of it found by its text.
+    // Its text does not find it either.
     let miss = json!({"file": "workspace/a.txt", "search_context": token, "replacement": "b", "autofix": 100});
     let (status, reply) = server.post("/v1/edit", &miss);
     assert_eq!((status, reply.to_string().contains("semdex/token")), (409, false), "{reply}");
-    // What lies beside it is ordinary.
+    // A file next to it is ordinary.
     let (status, reply) =
         server.post("/v1/write", &json!({"name": "state/mine.txt", "content": "x", "mode": "create"}));
     assert_eq!(status, 200, "{reply}");
@@ -109,12 +109,12 @@ fn semdexs_own_files_are_no_part_of_a_root_that_encloses_them() {
     assert_eq!((opened.0, &opened.1["code"]), (403, &json!("forbidden_root")), "{}", opened.1);
 }
 
-/// Exchanges two names until it is told to stop.
+/// Exchanges two names until it is stopped.
 fn exchange(one: &Path, two: &Path, stop: &Arc<AtomicBool>) -> thread::JoinHandle<()> {
     let (one, two, stop) = (one.to_owned(), two.to_owned(), stop.clone());
     thread::spawn(move || {
         while !stop.load(Ordering::Relaxed) {
-            // One of them may be away for the moment of a write.
+            // One of them may be absent during a write.
             let _ = renameat_with(CWD, &one, CWD, &two, RenameFlags::EXCHANGE);
             thread::yield_now();
         }
@@ -167,7 +167,7 @@ fn names_exchanged_during_requests_neither_hang_nor_show_what_lies_outside() {
     assert_eq!(server.wait().code(), Some(0));
 }
 
-/// A program that opens a named pipe waits until somebody writes to it: for a server's file nobody ever does.
+/// A program that opens a named pipe waits for a writer, and a server's file never gets one.
 #[test]
 fn a_pipe_under_a_files_name_holds_no_server() {
     let home = Home::with(&[

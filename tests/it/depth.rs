@@ -1,5 +1,5 @@
-//! No text ends the process: what is nested too deeply is text, in the workspace and in what it depends on, and what is
-//! nested as deeply as is allowed is analysed.
+//! No text ends the process: too deeply nested texts count as plain text, in the workspace and in its dependencies.
+//! Texts nested up to the limit are analysed.
 
 use std::path::Path;
 
@@ -67,7 +67,7 @@ const RUST: &[Construct] = &[
     ("format", |n| nest("pub fn f() { let _ = format!(\"", "{", "", "}", n, "\"); }")),
 ];
 
-/// Where they are text to the compiler too, they nest nothing.
+/// The compiler takes them for text too: they nest nothing.
 const FLAT: &[&str] = &["quotes", "lists", "links", "emphasis", "format"];
 
 const GO: &[Construct] = &[
@@ -94,7 +94,7 @@ fn lacks(reply: &Value, file: &str) -> bool {
     missing.iter().any(|it| it["code"] == "unsupported" && it["detail"].as_str().unwrap().contains(file))
 }
 
-/// What is asked of a file that is nested too deeply, and of the rest of its workspace.
+/// Requests about a file that is nested too deeply, and about the rest of its workspace.
 fn check_text(server: &Server, file: &str, text: &str) {
     let (status, opened) = server.post("/v1/open", &json!({"file": file, "wait_ms": 60_000}));
     assert_eq!((status, &opened["symbols"], &opened["meta"]["complete"]), (200, &json!([]), &json!(false)), "{file}");
@@ -103,7 +103,7 @@ fn check_text(server: &Server, file: &str, text: &str) {
     let (status, described) = server.post("/v1/describe", &json!({"file": file}));
     assert_eq!((status, &described["file"]["content"]), (200, &json!(text)), "{file}");
     let (status, at) = server.get(&format!("/v1/symbols/at?file={file}&offset={}&wait_ms=60000", text.len() - 2));
-    // gopls reads the file by itself.
+    // gopls reads the file itself.
     assert!(file.ends_with(".go") || status == 404 || at["meta"]["complete"] == false, "{file}: {at}");
     let edit = json!({"file": file, "search_context": "pub fn last", "replacement": "pub fn list", "dry_run": true});
     let edit: Value = match file.ends_with(".go") {
@@ -158,19 +158,19 @@ fn rust_that_is_nested_too_deeply_is_text() {
         let (status, found) = server.get("/v1/diagnostics?file=src/lib.rs&wait_ms=60000");
         assert_eq!((status, &found["meta"]["complete"]), (200, &json!(false)), "{found}");
         assert!(lacks(&found, "src/not.rs") && lacks(&found, "d/src/deep.rs") && lacks(&found, "made.rs"), "{found}");
-        // Their words may name what is looked for.
+        // Their words may name the searched symbol.
         let (status, found) = server.get("/v1/usages?symbol=p::last&wait_ms=60000");
         assert_eq!((status, &found["total"], &found["meta"]["complete"]), (200, &json!(1), &json!(false)), "{found}");
         assert!(found["possible"].as_array().unwrap().iter().any(|it| it["file"] == "src/not.rs"), "{found}");
         let (status, found) = server.get("/v1/usages?symbol=d::fine&wait_ms=60000");
         assert_eq!((status, &found["total"], &found["meta"]["complete"]), (200, &json!(1), &json!(true)), "{found}");
-        // A change of what is healthy cannot be judged there.
+        // A change of intact code cannot be judged there.
         let edit = json!({"file": "src/lib.rs", "search_context": "pub fn last() {}", "replacement": "pub fn last(_x: u8) {}", "dry_run": true});
         let (status, impact) = server.post("/v1/edit", &edit);
         assert_eq!((status, &impact["meta"]["complete"]), (200, &json!(false)), "{impact}");
         assert_eq!(impact["impact"]["broken"].as_array().map(Vec::len), Some(1), "{impact}");
     }
-    // Once it is mended it is analysed, and the other way round.
+    // Once it is fixed it is analysed, and the reverse.
     let whole = |text: &str| json!({"name": "src/not.rs", "content": text, "mode": "overwrite"});
     let (status, mended) = server.post("/v1/write", &whole("pub fn f() { crate::last(); }\n"));
     assert_eq!(status, 200, "{mended}");
@@ -183,7 +183,7 @@ fn rust_that_is_nested_too_deeply_is_text() {
 #[test]
 fn rust_that_is_nested_as_deeply_as_is_allowed_is_analysed() {
     const ALLOWED: usize = 1000;
-    // Of these rust-analyzer takes time out of all proportion.
+    // rust-analyzer takes disproportionately long for these.
     let count = |name: &str| match name {
         "parameters" => 100,
         // Each counts several times.
@@ -207,7 +207,7 @@ fn rust_that_is_nested_as_deeply_as_is_allowed_is_analysed() {
     for it in RUST.iter().filter(|it| it.0 != "open_generics") {
         assert!(named.contains(&&*format!("src/{}.rs", it.0)), "{}: {found}", it.0);
     }
-    // rust-analyzer takes long for some of them, which is not waited for.
+    // rust-analyzer takes long for some of them; the test does not wait for it.
     for it in RUST {
         let (status, found) = server.get(&format!("/v1/diagnostics?file=src/{}.rs&wait_ms=1000", it.0));
         assert!(matches!(status, 200 | 504) && !lacks(&found, it.0), "{}: {found}", it.0);
@@ -220,7 +220,7 @@ fn rust_that_is_nested_as_deeply_as_is_allowed_is_analysed() {
 
 #[test]
 fn go_that_is_nested_too_deeply_is_text() {
-    // gopls reads them from the disk, and of this one it takes time out of all proportion.
+    // gopls reads them from the disk, and takes disproportionately long for this one.
     let count = |name: &str| if name == "functions" { 5_000 } else { 20_000 };
     let text = |it: &Construct| format!("package {}\n\n{}\nfunc Last() {{}}\n", it.0, it.1(count(it.0)));
     let home = Home::with(&[
@@ -245,7 +245,7 @@ fn go_that_is_nested_too_deeply_is_text() {
     assert!(engines.iter().all(|it| it["restarts"] == 0), "{status}");
 }
 
-/// Of each language that has a grammar of tree-sitter and no compiler here, what nests with brackets and without.
+/// For each language with a tree-sitter grammar and without a compiler here: nested texts with brackets and without.
 const GRAMMARS: &[(&str, &[Construct])] = &[
     (
         "py",
@@ -302,7 +302,7 @@ fn other_languages_that_are_nested_too_deeply_are_text() {
     for (extension, it) in all() {
         home.write(&format!("{extension}/{}.{extension}", it.0), &it.1(PLENTY));
     }
-    // Nothing but the text is asked of: no server is there.
+    // Only the text is needed: there is no server.
     let server = home.serve_with(&["--trust"], &[("PATH", Path::new("/usr/bin:/bin"))]);
     server.wait_ready();
     for (extension, it) in all() {
@@ -351,7 +351,7 @@ fn manifests_and_requests_that_are_nested_deeply_are_refused() {
     assert_eq!(server.post("/v1/open", &json!({"file": "src/lib.rs"})).0, 200);
     assert_eq!(server.post("/v1/open", &json!({"file": "b/c.go"})).0, 200);
     assert!(server.log().lines().all(|it| !it.contains("panicked")), "{}", server.log());
-    // A configuration that cannot be read is refused at the start.
+    // An unreadable configuration is refused at the start.
     let home = Home::with(&[("semdex.toml", &format!("[rust]\nfeatures = {}", deep("{a=", "}")))]);
     let ended = run(home.semdex().args(["serve", "--listen", "127.0.0.1:0"]));
     assert_eq!(ended.code, Some(1), "{}", ended.errors);

@@ -1,4 +1,5 @@
-//! What the compiler misses is told, also where rust-analyzer is silent; what it may find all the same is not.
+//! Errors of the compiler are reported, also those that rust-analyzer does not report; nothing is reported that the
+//! compiler may accept.
 
 use std::collections::BTreeSet;
 
@@ -96,7 +97,7 @@ mod tests {
     server.wait_ready();
     assert_eq!(errors(&server, "src/lib.rs"), expected(lib));
     assert_eq!(errors(&server, "src/wtr.rs"), BTreeSet::new());
-    // What comes is missed no more.
+    // A name that appears is no longer unresolved.
     server.home.write("src/wtr.rs", &(wtr.to_owned() + "pub fn gone() -> u8 {\n    2\n}\n"));
     let mut left = expected(lib);
     left.retain(|it| lib.lines().nth(line_of(it) - 1).is_some_and(|line| !line.contains("wtr::gone()")));

@@ -1,11 +1,11 @@
-//! No macro ends the process: what one makes of flat text may be nested without bound, and so may macros in macros.
+//! No macro ends the process: its output may be nested without bound, and macros may call macros.
 
 use serde_json::{Value, json};
 
 use super::support::{Home, Server};
 
-/// A macro that makes 30 links of each of 300 tokens: what stands around the call, what the macro puts before the
-/// links, one link of `$x`, what it puts behind them, and the token.
+/// A macro that makes 30 links of each of 300 tokens: the text around the call, the text that the macro puts before the
+/// links, one link of `$x`, the text after the links, and the token.
 const REPEATED: &[(&str, &str, &str, &str, &str, &str)] = &[
     ("not", "pub fn f() -> bool { @ }", "", "$x", "true", "!"),
     ("minus", "pub fn f() -> i32 { @ }", "", "$x", "1", "-"),
@@ -39,8 +39,8 @@ fn repeated(around: &str, before: &str, link: &str, behind: &str, token: &str) -
     )
 }
 
-/// A macro that calls itself inside of what it makes, for each of 3,000 tokens: what stands around the call, what the
-/// macro makes around its own, and what it makes in the end.
+/// A macro that calls itself inside its own output, for each of 3,000 tokens: the text around the call, the text that
+/// the macro makes around its own call, and its final output.
 const NESTED: &[(&str, &str, &str, &str, &str)] = &[
     ("not", "pub fn f() -> bool { @ }", "!!!!!!!!!!!!!!!!!!!!", "", "true"),
     ("blocks", "pub fn f() -> u8 { @ }", "{{{{{{{{{{", "}}}}}}}}}}", "1"),

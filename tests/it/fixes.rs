@@ -1,4 +1,4 @@
-//! Fixes of diagnostics: what is offered, applied as a change like any other, and never to another text.
+//! Fixes of diagnostics: each is applied as an ordinary change, and only to the text for which it was offered.
 
 use serde_json::{Value, json};
 
@@ -87,7 +87,7 @@ fn rust_is_put_right() {
     server.post("/v1/undo", &json!({"change": done["change"]}));
     assert_eq!((server.home.read("src/lib.rs"), server.home.read("src/uses.rs")), (lib.clone(), USES.to_owned()));
 
-    // The other file was changed since: it is another offer by now.
+    // The second file was changed since: it is another offer now.
     server.home.write("src/uses.rs", &USES.replace("Uses.", "It uses."));
     let reply = server.send(server.request("POST", "/v1/edit").json(&json!({"fix": id, "wait_ms": 60_000})));
     assert_eq!((reply.status, reply.code()), (409, "conflict".to_owned()), "{}", reply.text);

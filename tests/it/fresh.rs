@@ -1,4 +1,4 @@
-//! Always the disk's truth: what anyone changed before a request is in its answer. And engines that die.
+//! Answers describe the disk: every change before a request is in its answer. And engines that die.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -54,13 +54,13 @@ fn every_change_from_outside_is_seen_at_once() {
         assert_eq!(total(&server, rust), 4 + times as u64, "Rust, {times}");
         assert_eq!(total(&server, go), 3 + times as u64, "Go, {times}");
     }
-    // Gone again, as a directory.
+    // Removed again, as a directory.
     fs::remove_dir_all(root.join("src/deep")).unwrap();
     fs::remove_file(root.join("more.go")).unwrap();
     assert_eq!((total(&server, rust), total(&server, go)), (3, 3));
     let (status, reply) = server.post("/v1/open", &json!({"file": "src/deep/more.rs"}));
     assert_eq!((status, &reply["code"]), (404, &json!("unknown_file")));
-    // Touching is no change.
+    // A new modification time is not a change.
     let (_, before) = server.get("/v1/diagnostics?file=src/lib.rs");
     fs::File::open(root.join("src/lib.rs")).unwrap().set_modified(std::time::SystemTime::now()).unwrap();
     let (_, after) = server.get("/v1/diagnostics?file=src/lib.rs");
@@ -106,7 +106,7 @@ fn a_manifest_is_read_again() {
     let lib = server.home.read("src/lib.rs");
     server.home.write("src/lib.rs", &format!("{lib}\npub fn helped() {{\n    helper::help();\n}}\n"));
     assert_eq!(total(&server, "helper::help"), 1);
-    // A broken manifest loses nothing, and is told.
+    // A broken manifest loses nothing, and is reported.
     server.home.write("Cargo.toml", "[package\n");
     let (_, reply) = server.get("/v1/usages?symbol=greeter::greet");
     assert_eq!(reply["total"], 3, "{reply}");
@@ -125,7 +125,7 @@ fn kill(pid: u32) {
     rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
 }
 
-/// Whether a process is there and not merely waiting to be buried.
+/// Whether a process exists and is not a zombie.
 fn lives(pid: u32) -> bool {
     let status = fs::read_to_string(Path::new("/proc").join(pid.to_string()).join("status")).unwrap_or_default();
     status.lines().any(|it| it.starts_with("State:") && !it.contains("Z (zombie)"))
@@ -136,7 +136,7 @@ fn gopls_comes_back() {
     let server = Server::on(GO);
     server.wait_ready();
     for _ in 0..3 {
-        // What is known is answered while the next one starts.
+        // Known results are answered while the next engine starts.
         server.wait_for(|it| gopls(it).is_some_and(lives));
         kill(gopls(&server).expect("gopls runs"));
         let (status, reply) = server.get("/v1/usages?symbol=Greeter.Greet&wait_ms=120000");
@@ -167,7 +167,7 @@ fn no_gopls_outlives_semdex() {
 fn without_go_rust_works_on() {
     let all: Vec<(&str, &str)> = RUST.iter().chain(GO).copied().collect();
     let home = crate::support::Home::with(&all);
-    // Everything of the path but Go, and a cache without gopls.
+    // The whole search path except Go, and a cache without gopls.
     let tools = home.path().join("tools");
     fs::create_dir(&tools).unwrap();
     for tool in ["cargo", "rustc", "rustup", "cc", "ld", "git"] {
@@ -186,7 +186,7 @@ fn without_go_rust_works_on() {
     is_missing(&go, "https://go.dev/doc/install");
     assert_eq!(engine(&server, "go")["state"], "missing");
 
-    // Nobody can tell what a change of Go breaks.
+    // The effect of a change of Go is unknown.
     let before = server.home.read("greet.go");
     let mut append =
         json!({"name": "greet.go", "content": "\nfunc more() {}\n", "on_break": "reject", "wait_ms": 2000});
@@ -198,7 +198,7 @@ fn without_go_rust_works_on() {
     assert_eq!((status, &made["applied"], &made["meta"]["complete"]), (200, &json!(true), &json!(false)), "{made}");
 }
 
-/// An answer of Go's lacks the engine, and says how to get it.
+/// In an answer about Go the engine is missing; the answer says how to install it.
 #[track_caller]
 fn is_missing(reply: &Value, how: &str) {
     assert_eq!(reply["meta"]["complete"], false, "{reply}");
@@ -226,12 +226,12 @@ fn a_gopls_that_cannot_be_installed_is_said_to_be_missing() {
         assert!(reply["meta"]["missing"].to_string().contains("no such host"), "{reply}");
     }
     assert_eq!(engine(&server, "go")["state"], "missing");
-    // What the text tells is told.
+    // Answers from the text alone are given.
     let (status, opened) = server.post("/v1/open", &json!({"file": "greet.go"}));
     assert_eq!((status, &opened["language"]), (200, &json!("go")), "{opened}");
 }
 
-/// No request can name them: none stands for another, and answers say that they are not looked into.
+/// Files that no request can name: none is taken for another, and answers say that they are not analysed.
 #[test]
 fn files_whose_names_are_not_text_are_told() {
     let server = Server::on(RUST);
@@ -262,7 +262,7 @@ fn files_whose_names_are_not_text_are_told() {
 
     fs::remove_file(path(b"bad\xfe.rs")).unwrap();
     assert!(lack(&search()).starts_with("1 file has"));
-    // A server that finds it at its start, and a directory that goes with what it holds.
+    // A server that finds it at its start, and a directory that is removed with its content.
     fs::create_dir(path(b"dir\xff")).unwrap();
     fs::rename(path(b"bad\xff.rs"), path(b"dir\xff").join("good.rs")).unwrap();
     assert!(lack(&search()).contains("src/dir\\377/good.rs"));

@@ -1,4 +1,4 @@
-//! What is dirty, commits of just some files, and the undo of a commit, in repositories of the user's own git.
+//! Uncommitted files, commits of selected files, and the undo of a commit, in repositories of the user's own git.
 
 mod exactly;
 
@@ -31,7 +31,7 @@ fn git_in(home: &Path, directory: &Path, arguments: &[&str]) -> Output {
     command
         .env("GIT_CONFIG_GLOBAL", home.join("gitconfig"))
         .env("GIT_CONFIG_NOSYSTEM", "1")
-        // To look is not to write the index anew.
+        // A read does not write the index.
         .env("GIT_OPTIONAL_LOCKS", "0")
         .current_dir(directory)
         .args(arguments);
@@ -49,7 +49,7 @@ fn git_well(home: &Path, directory: &Path, arguments: &[&str]) -> String {
 fn home(files: &[(&str, &str)]) -> Home {
     let home = Home::with(files);
     fs::write(home.path().join("gitconfig"), CONFIG).unwrap();
-    // Of its own, so that any server on it knows who commits.
+    // The repository's own configuration, so that every server on it knows the author.
     let user = [&["config", "user.name", "Ada"][..], &["config", "user.email", "ada@x.org"]];
     for arguments in [&["init", "-q"][..], user[0], user[1], &["add", "-A"], &["commit", "-qm", "start"]] {
         git_well(&home.path(), &home.root(), arguments);
@@ -81,7 +81,7 @@ impl Repo {
         self.git(&["rev-parse", "HEAD"])
     }
 
-    /// Changes a word of a file by semdex, and answers with the token.
+    /// Changes a word of a file by semdex, and returns the token.
     #[track_caller]
     fn edit(&self, file: &str, search: &str, replacement: &str) -> String {
         let body = json!({"file": file, "search_context": search, "replacement": replacement});
@@ -121,7 +121,7 @@ impl Repo {
         reply
     }
 
-    /// Nothing of ours is left in the repository.
+    /// Nothing of semdex remains in the repository.
     #[track_caller]
     fn check_clean(&self) {
         let directory = PathBuf::from(self.git(&["rev-parse", "--absolute-git-dir"]));
@@ -130,7 +130,7 @@ impl Repo {
         assert_eq!(left, Vec::<String>::new());
     }
 
-    /// The entries of the index with their flags and what they know of the files, each by its name.
+    /// The entries of the index with their flags and cached file data, by name.
     fn index(&self) -> BTreeMap<String, String> {
         let listed = self.git(&["ls-files", "--stage", "--debug", "-v", "-z"]);
         let mut entries: BTreeMap<String, String> = BTreeMap::new();
@@ -138,7 +138,7 @@ impl Repo {
         for part in listed.split('\0') {
             let mut head = part;
             if !name.is_empty() {
-                // Five lines follow a name, and then the next.
+                // Five lines follow a name, and then the next name.
                 let end = part.match_indices('\n').nth(4).map_or(part.len(), |(at, _)| at + 1);
                 let debug;
                 (debug, head) = part.split_at(end);
@@ -305,7 +305,7 @@ fn new_and_deleted_files_are_committed() {
     repo.refused("/v1/commit", &json!({"changes": ["01JD8M2Q6Z5V9K3T7W1X4Y0ABC"]}), 404, "unknown_change");
     repo.refused("/v1/commit", &json!({"files": ["a.txt"]}), 424, "nothing_to_commit");
     repo.refused("/v1/commit", &json!({}), 424, "nothing_to_commit");
-    // A file that git ignores is left out of a change, and said to be.
+    // A file that git ignores is left out of a change, and the answer says so.
     repo.server.home.write(".gitignore", "*.log\n");
     let body = json!({"edits": [{"file": "a.txt", "search_context": "two", "replacement": "2"}]});
     let (_, first) = repo.server.post("/v1/edit", &body);
@@ -338,19 +338,19 @@ fn the_users_own_work_is_committed_first_or_refuses_the_commit() {
     assert_eq!(repo.git(&["rev-list", "--count", "HEAD"]), "3");
     assert_eq!(repo.git(&["status", "--porcelain"]), "?? untracked.txt");
 
-    // With nothing of one's own there is no other commit, and nothing to refuse.
+    // Without other uncommitted work there is no first commit, and nothing to refuse.
     let change = repo.edit("b.txt", "three", "3");
     let reply = repo.commit(&json!({"changes": [change], "dirty": "commit_first"}));
     assert_eq!(reply.get("before"), None, "{reply}");
     let change = repo.edit("b.txt", "3", "4");
     repo.commit(&json!({"changes": [change], "dirty": "refuse"}));
-    // What somebody committed since is not taken for the user's own lines.
+    // Later commits of others do not count as the user's own lines.
     let change = repo.edit("b.txt", "4", "5");
     repo.git(&["commit", "-qam", "by hand"]);
     let later = repo.edit("b.txt", "5", "6");
     let reply = repo.commit(&json!({"changes": [change, later], "dirty": "commit_first"}));
     assert_eq!((reply.get("before"), repo.git(&["show", "HEAD:b.txt"]).as_str()), (None, "6"));
-    // Where the change's own is nothing, the other is not made either.
+    // If the change has nothing of its own, the first commit is not made either.
     repo.server.home.write("a.txt", "dirty\n");
     repo.refused("/v1/commit", &json!({"changes": [later], "dirty": "commit_first"}), 424, "nothing_to_commit");
 }
@@ -386,7 +386,7 @@ fn messages_and_authors() {
         repo.refused("/v1/commit", &json!({"files": ["src/lib.rs"], "message": wrong}), 400, "invalid_request");
     }
     repo.refused("/v1/commit", &json!({"files": ["src/lib.rs"], "dirty": "keep"}), 400, "invalid_request");
-    // What it breaks is told.
+    // What it breaks is reported.
     let change = repo.edit("src/lib.rs", "pub fn greet(name: &str)", "pub fn greet(name: &str, loud: bool)");
     let reply = repo.commit(&json!({"changes": [change]}));
     let message = reply["message"].as_str().unwrap();
@@ -641,9 +641,9 @@ fn no_repository_and_none_that_is_ones_own() {
     ] {
         assert_eq!((status, &reply["code"]), (424, &json!("not_a_repository")), "{reply}");
     }
-    // One of another user's: git itself says so.
+    // A repository of another user: git itself reports it.
     let home = home(TEXTS);
-    // Only root can give a directory away; whoever cannot has git see it so by its own variable.
+    // Only root can give a directory away; for other users a variable of git has the same effect.
     if rustix::process::geteuid().is_root() {
         for directory in [home.root().join(".git"), home.root()] {
             std::os::unix::fs::chown(directory, Some(12345), None).unwrap();
@@ -795,7 +795,7 @@ fn a_commit_is_undone_by_a_change_and_a_commit() {
     let (_, changes) = repo.server.get("/v1/changes");
     assert_eq!((&changes["total"], &changes["changes"][0]["cause"]), (&json!(3), &json!("undo")), "{changes}");
     assert_eq!(changes["changes"][0]["change"], undone["change"]);
-    // Twice is once too often.
+    // A second undo is refused.
     repo.refused("/v1/undo", &json!({"commit": commit}), 409, "hash_mismatch");
     // The undo of the undo.
     let (status, again) = repo.server.post("/v1/undo", &json!({"commit": undone["commit"]}));
@@ -833,12 +833,12 @@ fn history_that_moved_on_is_not_undone() {
     repo.refused("/v1/undo", &json!({"commit": other}), 422, "invalid_content");
     assert_eq!((repo.server.home.read("b.txt").as_str(), repo.git(&["status", "--porcelain"]).as_str()), ("3\n", ""));
     fs::remove_file(repo.root().join(".git/hooks/pre-commit")).unwrap();
-    // Other files may have changed since.
+    // Other files may have changed since then.
     let (status, undone) = repo.server.post("/v1/undo", &json!({"commit": other}));
     assert_eq!((status, repo.server.home.read("b.txt").as_str()), (200, "three\n"), "{undone}");
 }
 
-/// Settled: untracked files one by one, kinds told apart, odd names escaped, not even the index refreshed.
+/// Settled: untracked files one by one, kinds distinguished, odd names escaped, the index not even refreshed.
 #[test]
 fn the_state_is_told_and_nothing_is_written() {
     let home = home(&[
@@ -950,7 +950,7 @@ fn a_kill_leaves_a_commit_made_or_not_made() {
             assert_eq!(repo.index(), index, "{point}");
         }
         assert_eq!(fs::read_dir(repo.server.home.path().join("state/semdex/git")).unwrap().count(), 0, "{point}");
-        // And a commit goes as ever.
+        // And the next commit works as usual.
         let body = json!({"files": ["b.txt"], "message": "on"});
         let (status, reply) = repo.server.post("/v1/commit", &body);
         assert_eq!(status, 200, "{reply}");

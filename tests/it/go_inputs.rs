@@ -1,5 +1,5 @@
-//! What the build of Go reads beside the texts of Go: what `//go:embed` takes in, what cgo includes. A change of it is in
-//! the next answer, and what it breaks is not judged before it is made.
+//! Inputs of Go's build that are not Go texts: files for `//go:embed`, includes of cgo. A change of one is in the next
+//! answer; the impact of such a change is not computed before it is made.
 
 use std::fs;
 
@@ -20,7 +20,7 @@ fn serve(files: &[(&str, &str)]) -> Server {
     server
 }
 
-/// Whether a file has errors, proved.
+/// Whether a file has errors, in a complete answer.
 #[track_caller]
 fn has_errors(server: &Server, file: &str) -> bool {
     let (status, reply) = server.get(&format!("/v1/diagnostics?severity=error&file={file}"));
@@ -28,7 +28,7 @@ fn has_errors(server: &Server, file: &str) -> bool {
     reply["total"].as_u64().unwrap() > 0
 }
 
-/// The answer says that nobody knows what the change of this file breaks.
+/// The answer says that the impact of a change of this file is unknown.
 #[track_caller]
 fn is_not_judged(reply: &Value, file: &str) {
     assert_eq!(reply["meta"]["complete"], false, "{reply}");
@@ -51,7 +51,7 @@ fn what_is_embedded_comes_and_goes() {
     assert_eq!(status, 200, "{written}");
     is_not_judged(&written, "em/data.txt");
     assert!(!has_errors(&server, "em/e.go"));
-    // What it holds is nothing to a compiler.
+    // Its content does not matter to a compiler.
     let edit = json!({"file": "em/data.txt", "search_context": "a text", "replacement": "another", "dry_run": true});
     let (status, reply) = server.post("/v1/edit", &edit);
     assert_eq!((status, &reply["meta"]["complete"]), (200, &json!(true)), "{reply}");

@@ -1,4 +1,4 @@
-//! Code that the compiler takes is told to have no errors.
+//! No errors are reported for code that the compiler accepts.
 
 use serde_json::{Value, json};
 

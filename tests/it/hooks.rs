@@ -13,14 +13,14 @@ use crate::support::{Ended, Home, RUST, Reply, Server, run, wait};
 
 const SHOUT: &str = "use crate::greet;\n\npub fn shout(name: &str) -> String {\n    greet(name).to_uppercase()\n}\n";
 
-/// A workspace that is whole.
+/// A workspace without errors.
 fn whole() -> Home {
     let home = Home::with(RUST);
     home.write("src/shout.rs", SHOUT);
     home
 }
 
-/// What an agent tells after it has edited a file.
+/// The payload of an agent's hook after an edit.
 fn edited(server: &Server, session: &str, file: &str) -> Value {
     json!({
         "session_id": session, "transcript_path": "/nowhere", "cwd": server.home.root(),
@@ -74,7 +74,7 @@ fn after_an_edit_the_agent_reads_what_is_wrong() {
     assert!(lines[1].starts_with("  - [ERROR] Line 4: ") && lines[1].ends_with(" [rust-analyzer]"), "{text}");
     assert!(lines[2].starts_with("  - [ERROR] Line 5: ") && lines.len() == 3, "{text}");
 
-    // Each agent in its own words, over both ways.
+    // Each agent in its own form, over both interfaces.
     let fields = |answer: &Value| answer.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
     for (agent, event, told) in [
         ("claude", "PostToolUse", edited(&server, "s", "src/shout.rs")),
@@ -169,7 +169,7 @@ fn what_an_edit_broke_elsewhere_is_told_once() {
     assert_eq!(post(&server, "claude", &stop), json!({}));
     assert!(post(&server, "claude", &end)["systemMessage"].as_str().unwrap().starts_with("LSP: 0 error(s)"));
 
-    // A file that goes breaks what used it; what comes back does not.
+    // A removed file breaks its users; a restored file does not.
     std::fs::rename(server.home.root().join("src/shout.rs"), server.home.path().join("shout.rs")).unwrap();
     assert_eq!(
         post(&server, "claude", &edited(&server, "s", "src/shout.rs")),
@@ -201,13 +201,13 @@ fn a_file_that_is_moved_is_missed_where_it_was_imported() {
     assert_eq!(lines[0], "LSP: 0 error(s), 0 warning(s) in pkg/mod_q.py", "{text}");
     assert_eq!(lines[1], "This edit broke 1 place in 1 other file:", "{text}");
     assert!(lines[2].starts_with("  - [ERROR] pkg/mod_b.py:1: ") && lines.len() == 3, "{text}");
-    // What brings it back breaks nothing.
+    // Restoring it breaks nothing.
     std::fs::rename(root.join("pkg/mod_q.py"), root.join("pkg/mod_a.py")).unwrap();
     let back = patched("*** Update File: pkg/mod_q.py\n*** Move to: pkg/mod_a.py\n");
     assert_eq!(post(&server, "codex", &back), json!({}));
 }
 
-/// What goes is missed where it was named, whatever named it, and what brings it back mends just that.
+/// A removed name is unresolved wherever it was used, and restoring it fixes exactly these places.
 #[test]
 fn what_goes_is_missed_elsewhere_and_mended_by_what_brings_it_back() {
     let manifest = "[package]\nname = \"paged\"\nversion = \"0.1.0\"\nedition = \"2021\"\n";
@@ -260,14 +260,14 @@ fn what_goes_is_missed_elsewhere_and_mended_by_what_brings_it_back() {
 
 #[test]
 fn a_session_that_ends_while_a_server_starts_is_told_what_is_known() {
-    // The server never says that it is up.
+    // The server never announces itself.
     let server = fake("mute", &[]);
     let end = json!({"session_id": "s", "cwd": server.home.root(), "hook_event_name": "SessionEnd", "reason": "other"});
     let told = |server: &Server| {
         let answer = post(server, "claude", &end);
         answer["systemMessage"].as_str().unwrap_or_default().to_owned()
     };
-    // On a busy machine there may be no time even for that.
+    // On a busy machine there may not be enough time even for that.
     let unknown = "LSP: what is left in the workspace is not known: ";
     server.wait_for(|it| told(it).starts_with(unknown));
     server.wait_for(|it| told(it).contains("is being started"));
@@ -277,7 +277,7 @@ fn a_session_that_ends_while_a_server_starts_is_told_what_is_known() {
     server.home.write("main.py", "nobody(1)\n");
     let text = |server: &Server| post(server, "claude", &edited(server, "s", "main.py")).to_string();
     server.wait_for(|it| text(it).contains("nobody is unknown"));
-    // It is gone, and the next one is not up.
+    // The server is gone, and the next one is not ready.
     set_mode(&server, "mute");
     kill_all(&server);
     let seen = "LSP: 1 error(s), 0 warning(s) left in files of this session, as they were seen last\n  - main.py: 1 \
@@ -310,11 +310,11 @@ fn each_session_has_its_statistics() {
     server.home.write("src/shout.rs", SHOUT);
     post(&server, "claude", &edited(&server, "a", "src/shout.rs"));
     post(&server, "claude", &edited(&server, "b", "src/lib.rs"));
-    // A file of no language is one of the workspace all the same; one outside is none.
+    // A file without a language is still a file of the workspace; a file outside is not.
     server.home.write("notes.txt", "x\n");
     post(&server, "claude", &edited(&server, "b", "notes.txt"));
     post(&server, "claude", &edited(&server, "b", "../outside.txt"));
-    // Of a batch only what was not told of before.
+    // Of a batch, only files that were not reported before.
     let batch = json!({"session_id": "b", "cwd": server.home.root(), "hook_event_name": "PostToolBatch", "tool_calls": [
         {"tool_name": "Edit", "tool_use_id": "toolu_1", "tool_input": {"file_path": server.home.root().join("src/lib.rs")}}]});
     post(&server, "claude", &batch);
@@ -382,7 +382,7 @@ fn a_hook_blocks_only_where_the_workspace_says_so() {
             }
         }
     }
-    // An agent that is kept going once may stop then.
+    // An agent that was kept going once may stop then.
     let stop = |again: bool| json!({"session_id": "s", "cwd": server.home.root(), "hook_event_name": "Stop", "stop_hook_active": again});
     assert_eq!(post(&server, "claude", &stop(false))["decision"], "block");
     assert!(post(&server, "claude", &stop(true)).get("decision").is_none());
@@ -430,7 +430,7 @@ fn a_hook_never_breaks_the_agent() {
     let stranger = server.send(server.stranger("POST", "/v1/hooks/claude").json(&json!({})));
     assert_eq!(stranger.status, 401);
 
-    // Standard input that does not end, and a server that stands still.
+    // Standard input that does not end, and a server that does not respond.
     let mut child =
         server.home.semdex().args(["hook", "claude"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let mut input = child.stdin.take().unwrap();
@@ -446,7 +446,7 @@ fn a_hook_never_breaks_the_agent() {
     silent(&ended);
     assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
 
-    // A configuration that names an agent nobody knows.
+    // A configuration that names an unknown agent.
     let unknown = hook(&server.home, "cluade", "{}");
     assert!(
         unknown.code == Some(0) && unknown.output.is_empty() && unknown.errors.contains("claude"),

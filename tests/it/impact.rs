@@ -1,4 +1,4 @@
-//! What a change would break, told before it is made.
+//! What a change would break, reported before it is made.
 
 use std::time::{Duration, Instant};
 
@@ -79,7 +79,7 @@ fn a_change_is_asked_about_without_being_made() {
         ),
         ("broken::twice", "visibility", &["rust/tests/it.rs:14 E0603"]),
         ("broken::Pair::left", "rename", &["rust/src/user.rs:8 E0560"]),
-        // A module that is a file of its own.
+        // A module with a file of its own.
         ("broken::user", "remove", &["rust/tests/it.rs:1 E0432", "rust/tests/it.rs:4 E0425"]),
         ("broken::user", "visibility", &["rust/tests/it.rs:1 E0603"]),
         (
@@ -100,7 +100,7 @@ fn a_change_is_asked_about_without_being_made() {
         expected.sort();
         assert_eq!(told, expected, "{symbol} {change}");
     }
-    // What is named by a broken import has to be edited too, though it is broken by that alone.
+    // A name that a broken import brings has to be edited too, though only the import breaks it.
     let reply = ask("broken::twice", "remove");
     let follows = reply["impact"]["broken"].as_array().unwrap().iter().map(|it| (broken_at(it), it["follows"] == true));
     let mut follows: Vec<(String, bool)> = follows.collect();
@@ -184,7 +184,7 @@ fn what_is_only_asked_about_breaks_the_same_with_and_without_a_second_database()
         let mut told = vec![edit("fn twice(it: u8)", "fn thrice(it: u8)", true)];
         assert_eq!(usages(), before, "nobody sees what is only asked about");
         told.push(edit("fn twice(it: u8)", "fn twice(it: u8, by: u8)", true));
-        // What is made in earnest is there when something is asked about next.
+        // The result of a real change is known at the next request.
         told.push(edit("pub right: u8", "pub right: u16", false));
         told.push(edit("pub right: u16", "pub wrong: u16", true));
         server.home.write("rust/src/user.rs", "pub fn four() -> u8 {\n    crate::twice(3)\n}\n");
@@ -255,10 +255,10 @@ fn tests_that_reach_a_change_through_others_are_told_of_languages_with_servers()
         "tests/test_far.py:9 tests/test_far.py::test_far 3",
     ];
     assert_eq!((told(&reply), is_cut(&reply)), (expected.map(str::to_owned).into(), false), "{reply}");
-    // Further than anybody follows, which is said.
+    // Beyond the search depth, which the answer says.
     let reply = ask("pkg/core.py", "    return it\n", "    return 0 + it\n");
     assert_eq!((told(&reply), is_cut(&reply)), (Vec::new(), true), "{reply}");
-    // Of a test that is changed itself, and where it stands after the change.
+    // A test that is changed itself, and where it is after the change.
     let reply =
         ask("tests/test_far.py", "def helper(it: int) -> int:\n", "def helper(it: int) -> int:\n    # Four times.\n");
     assert_eq!(told(&reply), ["tests/test_far.py:10 tests/test_far.py::test_far 1"], "{reply}");
@@ -269,7 +269,8 @@ fn tests_that_reach_a_change_through_others_are_told_of_languages_with_servers()
     assert_eq!(told(&reply), ["tests/sum.test.ts:6 null 2"], "{reply}");
 }
 
-/// What an import hands on by another name goes with what it names; where that has a new name, the import alone is edited.
+/// A name that an import re-exports under another name is removed with its target; if the target is renamed, only the
+/// import is edited.
 #[test]
 fn what_is_used_by_another_name_goes_too() {
     let lib = "mod base;\nmod user;\npub use base::Thing as Other;\n";

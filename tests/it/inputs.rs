@@ -1,5 +1,5 @@
-//! What the code of a Rust workspace depends on beside its sources: macros, build scripts and what these read,
-//! configuration, the toolchain. A change of any of it is in the next answer, or the answer says that it is not complete.
+//! Inputs of a Rust workspace besides its sources: macros, build scripts and what they read, configuration, the
+//! toolchain. A change of one is in the next answer, or the answer says that it is not complete.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -30,15 +30,15 @@ fn errors(server: &Server) -> Value {
     reply
 }
 
-/// How many errors there are, proved.
+/// The number of errors, as a complete answer.
 fn count(server: &Server) -> u64 {
     let reply = errors(server);
     assert_eq!(reply["meta"]["complete"], true, "{reply}");
     reply["total"].as_u64().unwrap()
 }
 
-/// Has `change` bring about that `made` takes two arguments, and `back` that it takes one: each answer knows, also the
-/// first after it, which does not wait.
+/// `change` makes `made` take two arguments, `back` one: each answer follows, also the first one after it, which does
+/// not wait.
 #[track_caller]
 fn check(server: &Server, change: impl Fn(&Path), back: impl Fn(&Path)) {
     let base = server.home.path();
@@ -52,7 +52,7 @@ fn check(server: &Server, change: impl Fn(&Path), back: impl Fn(&Path)) {
     }
 }
 
-/// A change of one file from one text to the other, and back.
+/// A change of one file from one text to another, and back.
 #[track_caller]
 fn check_file(server: &Server, file: &str, narrow: &str, wide: &str) {
     check(server, |base| write(&base.join(file), wide), |base| write(&base.join(file), narrow));
@@ -93,14 +93,14 @@ fn a_change_of_what_a_macro_is_made_of_is_in_the_next_answer() {
     server.home.write("mac/src/inner.rs", &constant(NARROW));
     check_file(&server, "workspace/mac/src/inner.rs", &constant(NARROW), &constant(WIDE));
 
-    // One that could not be built is built once it can be.
+    // A macro that could not be built is built as soon as it can be.
     server.home.write("mac/src/inner.rs", "pub const TEXT: &str = 1;\n");
     let reply = errors(&server);
     assert_eq!(reply["meta"]["complete"], false, "{reply}");
     server.home.write("mac/src/inner.rs", &constant(WIDE));
     assert_eq!(count(&server), 1);
 
-    // What an edit of a macro does to others is known once it was made, and no overlay is built.
+    // The effect of a macro's edit on other files is known after it was made; an overlay is not built.
     let edit = |dry_run: bool| {
         let edit = json!({"file": "mac/src/inner.rs", "search_context": constant(WIDE), "replacement": constant(NARROW), "dry_run": dry_run});
         let (status, reply) = server.post("/v1/edit", &edit);
@@ -115,7 +115,7 @@ fn a_change_of_what_a_macro_is_made_of_is_in_the_next_answer() {
     assert_eq!(server.send(overlay).code(), "invalid_content");
 }
 
-/// A workspace with a build script that says this, and makes what the file at `from` holds.
+/// A workspace with a build script that prints this, and generates the content of the file at `from`.
 fn with_script(says: &str, from: &str) -> Home {
     let script = format!(
         "fn main() {{\n    {says}\n    let made = std::fs::read_to_string({from:?}).unwrap_or_default();\n    \
@@ -138,7 +138,7 @@ fn a_change_of_what_a_build_script_reads_is_in_the_next_answer() {
         ("println!(\"cargo::rerun-if-changed=data\");", "data/deep/made.in"),
         ("println!(\"cargo::rerun-if-changed=../data\");", "../data/deep/made.in"),
         ("println!(\"cargo::rerun-if-changed=target/made.in\");", "target/made.in"),
-        // Cargo takes all of the package where a script names nothing.
+        // If a script names no inputs, Cargo takes the whole package.
         ("println!(\"cargo::rustc-cfg=unheard\");", "assets/made.in"),
     ] {
         let home = with_script(says, from);
@@ -148,7 +148,7 @@ fn a_change_of_what_a_build_script_reads_is_in_the_next_answer() {
         let server = home.serve(&["--trust"]);
         server.wait_ready();
         check_file(&server, &format!("workspace/{from}"), NARROW, WIDE);
-        // It goes, and comes back as something else.
+        // It is removed, and comes back as something else.
         fs::remove_file(server.home.root().join(from)).unwrap();
         assert_eq!(count(&server), 1, "{says}");
         write(&server.home.root().join(from), NARROW);
@@ -156,7 +156,7 @@ fn a_change_of_what_a_build_script_reads_is_in_the_next_answer() {
     }
 }
 
-/// A script that says nothing of what it reads, and in whose text nothing names the file.
+/// A script that prints nothing about its inputs, and whose text does not name the file.
 fn with_silent_script(says: &str) -> Home {
     let home = with_script(&format!("println!(\"cargo::rustc-cfg=unheard\");{says}"), "made.in");
     let script = fs::read_to_string(home.root().join("build/main.rs")).unwrap();
@@ -164,8 +164,8 @@ fn with_silent_script(says: &str) -> Home {
     home
 }
 
-/// Asks until there are so many errors, proved; until then no reply says that it is complete. The errors are asked for
-/// last: once another reply was complete, theirs is of the same state or of a later one.
+/// Polls until there are so many errors in a complete answer; until then no reply says that it is complete. The errors
+/// are requested last: after another complete reply, theirs describes the same or a later state.
 #[track_caller]
 fn wait_for_count(server: &Server, expected: u64) {
     server.wait_for(|it| {
@@ -189,13 +189,13 @@ fn a_build_script_that_does_not_say_what_it_reads_holds_no_answer_up() {
     let (status, reply) = server.get("/v1/usages?symbol=app::other");
     assert_eq!((status, &reply["meta"]["complete"]), (200, &json!(true)), "{reply}");
     assert_eq!(loads(), before);
-    // It is run again, and what it makes then is known.
+    // It runs again, and its new output is known.
     server.home.write("made.in", WIDE);
     wait_for_count(&server, 1);
     server.wait_ready();
     assert_eq!(count(&server), 1);
     assert_eq!(loads(), before + 2, "one load has two steps");
-    // It makes the same.
+    // Its output is the same.
     server.home.write("other.in", "");
     assert_eq!(errors(&server)["meta"]["complete"], false);
     wait_for_count(&server, 1);
@@ -273,7 +273,7 @@ fn by_cfg() -> Home {
 #[test]
 fn a_change_of_configuration_around_the_workspace_is_in_the_next_answer() {
     let wide = "[build]\nrustflags = [\"--cfg\", \"wide\"]\n";
-    // A home of Cargo with what was downloaded to the other.
+    // A second home of Cargo, with the downloads of the first.
     let home = by_cfg();
     let own = home.path().join("cargo-home");
     fs::create_dir(&own).unwrap();
@@ -288,7 +288,7 @@ fn a_change_of_configuration_around_the_workspace_is_in_the_next_answer() {
         let remove = |base: &Path| fs::remove_file(base.join(file)).unwrap();
         check(&server, |base| write(&base.join(file), wide), remove);
     }
-    // By a link to what lies elsewhere, and by an `include`.
+    // Through a link to a file elsewhere, and by an `include`.
     let base = server.home.path();
     write(&base.join("elsewhere/config.toml"), "");
     fs::remove_dir(server.home.root().join(".cargo")).unwrap();
@@ -301,7 +301,7 @@ fn a_change_of_configuration_around_the_workspace_is_in_the_next_answer() {
 
 #[test]
 fn another_toolchain_is_followed() {
-    // Who runs the tests may have chosen one.
+    // The caller of the tests may have set one.
     let server = by_cfg().serve_with(&["--trust"], &[("RUSTUP_TOOLCHAIN", Path::new(""))]);
     server.wait_ready();
     let file = server.home.path().join("rust-toolchain.toml");
@@ -323,12 +323,12 @@ fn a_change_of_an_input_during_the_load_is_not_lost() {
     let server = home.serve_with(&["--trust", "--log", "semdex=debug"], &[("SEMDEX_FAULTS", &faults)]);
     server.wait_for_log("what runs at compile time was built and run");
     server.home.write("mac/src/made.txt", WIDE);
-    // It is seen before anything is known of what the macro is made of.
+    // It is seen before the inputs of the macro are known.
     assert_eq!(server.post("/v1/describe", &json!({"file": "mac/Cargo.toml"})).0, 200);
     fs::remove_file(faults.join("rust.load.built")).unwrap();
     server.wait_ready();
     assert_eq!(count(&server), 1);
-    // Then while it is loaded again.
+    // Then it is seen while it is loaded again.
     write(&faults.join("rust.load.built"), "stall");
     server.home.write("mac/src/made.txt", NARROW);
     let (_, reply) = server.get("/v1/diagnostics?severity=error&wait_ms=0");
@@ -357,7 +357,7 @@ fn a_build_script_that_changes_what_it_reads_comes_to_an_end() {
         assert_eq!((&reply["total"], &reply["meta"]["complete"]), (&json!(0), &json!(false)), "{reply}");
     }
     assert_eq!(loads(), before);
-    // What somebody else changes counts.
+    // A change of another program counts.
     server.home.write("made.in", WIDE);
     assert_eq!(errors(&server)["total"], 1);
 }
@@ -383,7 +383,7 @@ fn code_that_a_build_script_wrote_is_a_use_like_any_other() {
     is_told(&reply);
     let (_, reply) = server.get("/v1/usages?symbol=app::other");
     assert_eq!((&reply["total"], &reply["meta"]["complete"]), (&json!(0), &json!(true)), "{reply}");
-    // What nobody can judge is not made where it is to break nothing.
+    // A change with an unknown impact is not made if it must break nothing.
     let edit = |symbol: &str, on_break: &str| {
         server.post("/v1/edit", &json!({"symbol": symbol, "at": "delete", "on_break": on_break, "wait_ms": 1000}))
     };

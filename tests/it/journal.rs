@@ -1,4 +1,4 @@
-//! What was changed can be listed and taken back; what a kill left half done is put right.
+//! Changes are listed and taken back; a change that a kill interrupted is repaired.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -21,7 +21,7 @@ fn undo(server: &Server, change: &Value) -> (u16, Value) {
     server.post("/v1/undo", &json!({"change": change}))
 }
 
-/// The changes, each as its cause, what it undoes and what undid it, by their places in the list.
+/// The changes, each with its cause, what it undoes and what undid it, by position in the list.
 fn history(server: &Server) -> Vec<(String, Option<usize>, Option<usize>)> {
     let (_, reply) = server.get("/v1/changes");
     let changes = reply["changes"].as_array().unwrap();
@@ -56,7 +56,7 @@ fn a_change_is_taken_back_and_brought_back() {
     assert_eq!((status, server.home.read("a.txt").as_str()), (200, "one\n2\n"), "{redone}");
     assert_eq!(history(&server)[3], ("edit".into(), None, None), "it holds again");
 
-    // Somebody else's work is not taken back along.
+    // The work of others is not taken back with it.
     server.home.write("b.txt", "3\nand more\n");
     let (status, refused) = undo(&server, &second["change"]);
     assert_eq!((status, &refused["code"], &refused["file"]), (409, &json!("hash_mismatch"), &json!("b.txt")));
@@ -116,7 +116,7 @@ fn the_changes_are_listed() {
     assert_eq!(change["files"][1]["diff"], "--- a/b.txt\n+++ b/b.txt\n@@ -1 +1 @@\n-three\n+3\n");
     assert_eq!(change["files"][1]["hash"], blake3::hash(b"3\n").to_hex().as_str());
 
-    // Page by page, and new ones do not shift the pages.
+    // Page by page; new changes do not shift the pages.
     let mut seen = vec![change["change"].clone()];
     let mut cursor = newest["next_cursor"].clone();
     edit(&server, "b.txt", "3", "4");
@@ -192,7 +192,7 @@ fn changes_outlive_the_server() {
     assert_eq!(left.len(), TEXTS.len(), "nothing of it is in the workspace: {left:?}");
 }
 
-/// What was answered holds, though nobody had the time to note it.
+/// An answered change persists, even without time to record its end.
 #[test]
 fn a_change_outlives_a_kill_right_after_it() {
     let mut server = Server::on(TEXTS);
@@ -223,7 +223,7 @@ fn without_a_journal_nothing_is_changed() {
     let detail = reply["detail"].as_str().unwrap();
     assert!(detail.starts_with("nothing was changed: ") && detail.contains("XDG_STATE_HOME"), "{detail}");
     assert_eq!(server.home.read("a.txt"), "one\ntwo\n");
-    // What reads goes on.
+    // Reads still work.
     let (status, _) = server.post("/v1/describe", &json!({"file": "a.txt"}));
     assert_eq!(status, 200);
     fs::remove_dir(server.home.path().join("state/semdex/journal.db")).unwrap();
@@ -247,7 +247,7 @@ fn an_unreadable_journal_is_put_aside_and_told() {
 fn what_was_answered_stays_whatever_somebody_does_before_the_next_start() {
     let mut server = Server::on(TEXTS);
     let mut tokens = Vec::new();
-    // Each change is answered, the server killed at once, and what it wrote altered by somebody.
+    // Each change is answered, the server is killed immediately, and its output is altered by another program.
     type Alteration<'a> = (&'a [&'a str], &'a [(&'a str, &'a str)]);
     let alterations: [Alteration<'_>; 4] = [
         (&["a.txt", "b.txt"], &[("a.txt", "one\ntwo\n")]),
@@ -281,7 +281,7 @@ fn what_was_answered_stays_whatever_somebody_does_before_the_next_start() {
             assert_eq!(server.home.read(file), text, "{file}, {theirs:?}");
         }
     }
-    // What was not altered since can be taken back: its files are as the change left them.
+    // Unaltered changes can be taken back: their files are as the change left them.
     server.home.write("a.txt", "one\nchanged\n");
     assert_eq!(undo(&server, &tokens[3]).0, 200);
     assert_eq!(server.home.read("a.txt"), "one\ntwo\n");

@@ -1,4 +1,4 @@
-//! Languages that language servers of their own serve: the real servers, installed by scripts/install-missing.sh.
+//! Languages with a language server: the real servers, installed by scripts/install-missing.sh.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -163,7 +163,7 @@ fn python_is_edited_and_others_write() {
         errors(&server, "/v1/diagnostics"),
         ["main.py:7 reportCallIssue", "tests/test_shop.py:5 reportCallIssue"]
     );
-    // Whoever writes, the next answer knows.
+    // The next answer includes a write of any program.
     server.home.write("main.py", &PY_MAIN.replace("sell(2)", "sell(2, \"x\")"));
     assert_eq!(errors(&server, "/v1/diagnostics?file=main.py"), [""; 0]);
     server.home.write("more.py", "from pkg.shop import open_shop\n\nopen_shop(\"c\").sell(3, \"y\")\n");
@@ -282,7 +282,7 @@ fn how_c_is_compiled_is_followed() {
     assert_eq!(found("fl.c"), ["fl.c:3 undeclared_var_use"]);
     server.home.write("compile_commands.json", &commands("-DBAR"));
     assert_eq!(found("fl.c"), [""; 0]);
-    // What comes nearer to a file counts for it, and what goes does so no more.
+    // A file that comes nearer to another one counts for it, and a file that is removed no longer does.
     assert_eq!(found("deep/fl.c"), [""; 0]);
     server.home.write("deep/compile_flags.txt", "-DFOO\n");
     assert_eq!(found("deep/fl.c"), ["deep/fl.c:3 undeclared_var_use"]);
@@ -466,7 +466,7 @@ fn what_is_no_longer_exported_breaks_who_imports_it() {
         breaks(&server, "src/a.ts", "const late = 1;\nexport { late };\n", "const late = 1;\n"),
         ["src/far.ts:1"]
     );
-    // Who passes everything on does not name it.
+    // A module that re-exports everything does not name it.
     assert_eq!(breaks(&server, "src/b.ts", "export function alone", "function alone"), ["src/all.ts:2"]);
     assert_eq!(
         breaks(&server, "src/b.ts", "  return 1;\n}\n", "  return 1;\n}\n\nexport const twice = 2;\n"),
@@ -481,7 +481,7 @@ fn what_is_no_longer_exported_breaks_who_imports_it() {
         "{planned}"
     );
 
-    // What stands before a declaration of Python counts as well.
+    // Text before a declaration of Python counts as well.
     let server = serve(&[
         ("pyproject.toml", "[project]\nname = \"pkg\"\n"),
         ("a.py", "class Box:\n    @property\n    def size(self) -> int:\n        return 1\n"),
@@ -511,7 +511,7 @@ fn c_is_read_and_edited() {
     assert!(found.contains(&"main.c:5 call".to_owned()), "{found:?}");
     assert!(usages(&server, "shop.h::Shop.count").len() >= 2);
     assert_eq!(errors(&server, "/v1/diagnostics"), [""; 0]);
-    // A struct and the typedef of its name are one symbol: what uses either is told, and renamed.
+    // A struct and the typedef of its name are one symbol: usages of either are reported and renamed.
     server.home.write("tag.c", "#include \"shop.h\"\n\nint tagged(struct Shop *it) {\n  return it->count;\n}\n");
     let found = usages(&server, "shop.h::Shop");
     for place in ["main.c:4 type", "shop.c:3 type", "shop.h:5 type", "tag.c:3 type"] {
@@ -562,7 +562,7 @@ fn what_the_preprocessor_leaves_out_is_no_usage() {
         ),
         ("local.c", "int local(void) {\n  const char *name = \"y\";\n  return *name;\n}\n"),
     ]);
-    // clangd, asked what a name in code that is left out means, tells one that has the name.
+    // For a name in code that is left out, clangd returns a symbol of the same name.
     let (status, reply) = server.get("/v1/usages?symbol=lang.h::Lang.name");
     let lines: Vec<&Value> = reply["items"].as_array().unwrap().iter().map(|it| &it["line"]).collect();
     assert_eq!((status, lines), (200, vec![&json!(4)]), "{reply}");
@@ -656,7 +656,7 @@ fn a_server_that_is_missing_is_said_to_be() {
         server.post("/v1/edit", &json!({"file": "a.py", "search_context": "def f():", "replacement": "def f(x):"}));
     assert_eq!((&edited["applied"], &edited["meta"]["complete"]), (&json!(true), &json!(false)), "{edited}");
     assert_eq!(edited["impact"]["unchecked"][0]["code"], "engine_missing", "{edited}");
-    // What the text tells is told.
+    // Answers from the text alone are given.
     let (_, possible) = server.get("/v1/usages?symbol=f");
     assert_eq!(possible["possible"][0]["line"], 4, "{possible}");
     let (status, state) = server.get("/v1/status");

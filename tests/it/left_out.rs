@@ -1,4 +1,4 @@
-//! Source files that are no texts: nobody lists what they use, and no answer passes for whole where they may use it.
+//! Source files that are not text: their uses are unknown, and answers that may depend on them are not complete.
 
 use std::fs;
 

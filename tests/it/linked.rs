@@ -1,5 +1,5 @@
-//! Links within a workspace: code that names what they lead to by the link is said not to be followed, and is judged by
-//! what stands there now.
+//! Links within a workspace: uses through a link are reported as not followed, and are checked against the current
+//! content of the link's target.
 
 use std::fs;
 use std::os::unix::fs::symlink;

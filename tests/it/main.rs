@@ -1,4 +1,4 @@
-//! All integration tests: the real program, on copies of small workspaces, through its public faces.
+//! All integration tests: the real program, on copies of small workspaces, through its public interfaces.
 
 #![cfg(test)]
 #![expect(unreachable_pub, reason = "a test binary has no interface: `pub` here is for the modules beside")]

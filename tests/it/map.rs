@@ -1,4 +1,4 @@
-//! `map`: the most important symbols of a workspace, by who refers to what, within a budget.
+//! `map`: the most important symbols of a workspace, ranked by references, within a budget.
 
 use std::collections::BTreeSet;
 use std::path::Path;

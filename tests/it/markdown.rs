@@ -1,4 +1,4 @@
-//! Markdown holds what JSON holds, made to be read.
+//! Markdown has the content of JSON, in a readable form.
 
 use std::process::Command;
 
@@ -113,7 +113,7 @@ fn no_name_adds_a_line() {
     let query =
         |name: &str, value: &str| form_urlencoded::Serializer::new(String::new()).append_pair(name, value).finish();
     let of_file = query("file", &file);
-    // The name is really that of code.
+    // The name really is the name in the code.
     let (_, usages) = server.get("/v1/usages?symbol=forging::named::called");
     assert_eq!((&usages["total"], &usages["symbol"]["file"]), (&json!(1), &json!(file)), "{usages}");
     let check = |path: &str, body: Option<Value>| {

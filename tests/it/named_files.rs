@@ -1,5 +1,5 @@
 //! Files that code names and that are listed nowhere: behind linked directories, in caches, in `node_modules`. They are
-//! code like all other, or the answers say what they lack.
+//! ordinary code, or the answers say what is missing.
 
 use std::fs;
 use std::os::unix::fs::symlink;

@@ -1,4 +1,4 @@
-//! No language server downloads what nobody asked for, and what is not downloaded is no fault of the code.
+//! Language servers download only what was requested, and a missing download is not reported as an error of the code.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -40,7 +40,7 @@ fn javascript(settings: &str) -> (Server, PathBuf) {
 #[test]
 fn no_types_are_downloaded_for_javascript() {
     let (_offline, never) = javascript("");
-    // Where the user wants them, they are asked for: the sign that the other server had its time.
+    // Where the user wants them, they are requested: this shows that the first server had enough time.
     let settings = "[languages.javascript.settings]\n\"js/ts\" = { disableAutomaticTypeAcquisition = false }\n\
                     typescript = { disableAutomaticTypeAcquisition = false }\n\
                     javascript = { disableAutomaticTypeAcquisition = false }\n";

@@ -1,5 +1,5 @@
-//! What comes from elsewhere is named by its package, its version and its path there: no reply for a model holds a path of
-//! this machine.
+//! External code is named by its package, its version and its path there: no reply for a model contains a path of this
+//! machine.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Modules of Go outside of the root: what somebody changes there is in the next answer.
+//! Modules of Go outside of the root: a change of them is in the next answer.
 
 use std::fs;
 use std::path::Path;
@@ -41,7 +41,7 @@ fn errors(server: &Server) -> u64 {
     reply["total"].as_u64().unwrap()
 }
 
-/// Whether an edit of `main.go` that fits the other text of the library would break something.
+/// Whether an edit of `main.go` that fits the second text of the library would break something.
 fn breaks(server: &Server) -> bool {
     let edit =
         json!({"file": "main.go", "search_context": "lib.Size(1)", "replacement": "lib.Size(1, 2)", "dry_run": true});
@@ -114,7 +114,7 @@ fn a_module_outside_that_a_manifest_names_later_is_followed() {
 
 #[test]
 fn a_go_work_that_comes_above_the_root_is_followed() {
-    // Nothing is asked of the network meanwhile.
+    // Nothing is requested from the network in between.
     let server = home(&[("go.mod", "module example.com/app\n\ngo 1.22\n")], true).serve(&["--no-trust"]);
     server.wait_ready();
     let above = server.home.path().join("go.work");

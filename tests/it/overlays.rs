@@ -1,4 +1,4 @@
-//! Content that is not on the disk: seen by every answer while it lasts, and only by answers.
+//! Content that is not on the disk: every answer sees it while it lasts, and nothing else does.
 
 use serde_json::{Value, json};
 

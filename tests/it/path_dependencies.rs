@@ -1,4 +1,4 @@
-//! Path dependencies of Rust outside of the root: what somebody changes there, whenever, is in the next answer.
+//! Path dependencies of Rust outside of the root: every change of them is in the next answer.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -48,7 +48,7 @@ fn is_known(server: &Server) -> bool {
     status == 200
 }
 
-/// Whether an edit that fits the other text of the library would break something.
+/// Whether an edit that fits the second text of the library would break something.
 fn breaks(server: &Server) -> bool {
     let edit = json!({"file": "src/lib.rs", "search_context": "lib::size(1)", "replacement": "lib::size(1, 2)", "dry_run": true});
     let (status, reply) = server.post("/v1/edit", &edit);
@@ -118,7 +118,7 @@ fn a_module_that_is_listed_nowhere_is_read_and_followed() {
         assert!(!is_known(&server), "{file}");
         write(&base, file, ONE);
         assert_eq!((errors(&server), breaks(&server)), (0, true), "{file}");
-        // Nobody names it any more, and then somebody does.
+        // The dependency is removed, and then added again.
         write(&base, "src/lib.rs", TWO);
         assert_eq!((errors(&server), breaks(&server)), (1, false), "{file}");
         write(&base, "src/lib.rs", names);
@@ -162,7 +162,7 @@ fn a_manifest_of_a_path_dependency_is_read_again() {
     assert_eq!((errors(&server), breaks(&server)), (0, true));
 }
 
-/// A server whose load stands still when it has read the sources outside, and what has it go on.
+/// A server whose load stops after it has read the sources outside, and a function that lets it continue.
 fn server_that_has_read(home: Home) -> (Server, PathBuf) {
     let faults = home.path().join("faults");
     fs::create_dir(&faults).unwrap();

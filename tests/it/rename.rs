@@ -1,4 +1,4 @@
-//! A symbol's new name: everywhere or nowhere, and what compiles before compiles after.
+//! Renames of symbols: everywhere or nowhere, and code that compiles before compiles after.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! Which directory is the workspace of a directory, by the manifests that the built-in engines know.
+//! The workspace of a directory, by the manifests that the built-in engines know.
 
 use std::fs;
 use std::path::{Path, PathBuf};

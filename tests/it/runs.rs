@@ -209,7 +209,7 @@ fn a_run_that_is_cancelled_gives_its_files_back() {
     // One at a time.
     let (status, busy) = server.post("/v1/runs", &json!({"prompt": "Greet."}));
     assert_eq!((status, &busy["code"]), (429, &json!("busy")), "{busy}");
-    // What somebody else writes meanwhile stays: in another file, and beside the edit.
+    // Concurrent edits of another program remain: in another file, and next to the edit.
     server.home.write("src/other.rs", "// Mine.\n");
     let text = server.home.read("src/lib.rs");
     server.home.write("src/lib.rs", &text.replace("//! Greetings.", "//! Greetings, mine."));
@@ -411,7 +411,7 @@ fn what_never_fits_together_is_taken_back() {
         "{run}"
     );
     assert_eq!(run["usage"]["input_tokens"], 2 * USAGE.0, "{run}");
-    // The broken place goes back at once, with the numbers of the lines.
+    // The broken place is returned immediately, with line numbers.
     let prompt = &bedrock.prompts()[1];
     assert!(prompt.contains("no_such_method") && prompt.contains("\n 7|     name.no_such_method()\n"), "{prompt}");
     as_before(&server);

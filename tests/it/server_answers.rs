@@ -1,4 +1,4 @@
-//! What language servers leave out of their answers: it is found all the same, or said to be lacking.
+//! Parts that language servers leave out of their answers: they are found anyway, or reported as missing.
 
 use serde_json::{Value, json};
 
@@ -84,7 +84,7 @@ fn calls_of_a_method_that_changed_from_outside_are_found() {
     // clangd's index of main.cpp has the old method.
     assert!(usages(&server, "F.bar").contains(&"main.cpp:5 call".to_owned()));
     assert_eq!(callers(&server, "F.bar"), ["main.cpp::main:5"]);
-    // Where it stood before, now something else does.
+    // Its old position now has something else.
     server.home.write("foo.h", "#pragma once\n\nstruct F {\n  long bar(int s, int y, int z = 0) const;\n};\n");
     server
         .home

@@ -1,5 +1,5 @@
-//! What language servers read beside the code: `pyproject.toml`, `tsconfig.json`. What a change of it breaks is not judged
-//! before it is made, and the answer says so.
+//! Configuration files of language servers: `pyproject.toml`, `tsconfig.json`. The impact of a change of one is not
+//! computed before it is made, and the answer says so.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! `semdex.toml` changes while a workspace is open, and answers are as it says by then.
+//! `semdex.toml` changes while a workspace is open, and the next answers follow it.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! What a model reads, verb by verb, on real code: a file for each in `tests/fixtures/snapshots`.
+//! Replies for a model, verb by verb, on real code: a file for each in `tests/fixtures/snapshots`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -55,7 +55,7 @@ fn masked(text: &str, home: &Path) -> String {
     masked
 }
 
-/// The reply is that of the file, or becomes it.
+/// The reply equals the file, or replaces it.
 struct Snapshots {
     server: Server,
     wrong: Vec<String>,

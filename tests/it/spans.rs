@@ -1,4 +1,4 @@
-//! Spans for a collector of OpenTelemetry, as one on loopback gets them.
+//! Spans for an OpenTelemetry collector, as a collector on loopback receives them.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};

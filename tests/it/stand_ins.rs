@@ -1,4 +1,4 @@
-//! The tools that stand in for a language server: they leave the user's files alone, whatever a workspace says.
+//! The tools that replace a language server: they leave the user's files alone, whatever a workspace says.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::language_servers::tools;
 use crate::support::{Home, Server};
 
-/// A workspace whose server is missing, as the user's own configuration has it, so that a tool stands in.
+/// A workspace whose server is missing according to the user's configuration, so that a tool replaces it.
 fn with_stand_in(language: &str, files: &[(&str, &str)]) -> Home {
     let home = Home::with(files);
     let directory = home.path().join("config/semdex");

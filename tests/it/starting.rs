@@ -1,4 +1,4 @@
-//! The first minutes: what is being built or loaded holds no answer, each says what it lacks, and ready is ready.
+//! The first minutes: loading does not delay answers, each answer says what is missing, and ready means ready.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;

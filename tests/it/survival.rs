@@ -1,4 +1,4 @@
-//! What panics or stands still costs the request at hand, and never the workspace.
+//! A panic or a stalled part costs only the current request, never the workspace.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -40,8 +40,8 @@ fn loose_files_that_come_and_go_and_then_a_dry_run() {
     assert!(!server.log().contains("panicked"), "{}", server.log());
 }
 
-/// Asks every verb about a symbol without waiting, from the start until all is loaded: nobody is told for certain that
-/// it is not there.
+/// Asks every verb about a symbol without waiting, from the start until everything is loaded: no answer claims that it
+/// does not exist.
 fn ask_from_the_start(server: &Server, package: &str, symbol: &str, nowhere: &str, at: &str) {
     let early = |it: &Value| it["workspaces"][0]["state"] != "ready";
     let mut rounds = 0;
@@ -370,14 +370,14 @@ fn a_writer_that_stands_still_is_told_and_does_not_hold_up_the_end() {
     set(&server, "writer.event", "stall");
     let started = Instant::now();
     let (status, reply) = server.get("/v1/usages?symbol=greeter::greet&wait_ms=0");
-    // A question is given up by its own deadline or by that of its turn.
+    // A query is cancelled by its own deadline or by the deadline of its turn.
     let says_why = |status: u16, reply: &Value| {
         matches!((status, reply["code"].as_str()), (504, Some("timeout")) | (503, Some("not_ready")))
     };
     assert!(says_why(status, &reply) && reply["meta"]["complete"] == false, "{status} {reply}");
     let took = started.elapsed();
     assert!(took < DEADLINE / 2, "{took:?}");
-    // All at once, since each waits for its own deadline.
+    // All of them concurrently, since each waits for its own deadline.
     let (base, token) = (server.base(), server.home.token());
     let ask = |method: &'static str, path: &'static str, body: Value| {
         let (base, token) = (base.clone(), token.clone());
@@ -437,7 +437,7 @@ fn a_panic_of_any_task_of_go_costs_one_request_at_most() {
     server.home.write("more.go", more);
     assert_eq!(usages(&server, symbol), 4);
     assert!(!fault(&server, "go.feed").exists());
-    // Under the lock of what gopls was told: the next gopls is told all.
+    // Under the lock of the state that gopls was sent: the next gopls receives everything.
     set(&server, "go.documents", "once");
     server.home.write("more.go", "package greeter\n");
     let _ = server.get("/v1/diagnostics?file=more.go");

@@ -1,4 +1,4 @@
-//! A third engine, which no crate of semdex knows: given to the server in a registry, it answers through the same calls.
+//! A third engine, which no crate of semdex knows: the server gets it in a registry, and it answers the same calls.
 
 mod toy;
 
@@ -143,13 +143,13 @@ fn a_toy_is_read() {
         (404, &json!("unknown_symbol"), &json!("lib.toy::greet"))
     );
 
-    // What its engine has no answer to is said to be lacking, and is no empty success.
+    // Queries that its engine does not implement are reported as missing, not as an empty success.
     let (status, callers) = server.get("/v1/callers?symbol=greet");
     assert_eq!((status, &callers["meta"]["complete"]), (200, &json!(false)), "{callers}");
     assert_eq!(callers["meta"]["missing"][0]["code"], "unsupported", "{callers}");
     let (status, refused) = server.post("/v1/rename", &json!({"symbol": "greet", "new_name": "hail"}));
     assert_eq!((status, &refused["code"]), (422, &json!("rename_refused")), "{refused}");
-    // The languages of a workspace are those of its registry.
+    // The languages of a workspace are the languages of its registry.
     let (status, none) = server.get("/v1/symbols/at?file=notes.txt&line=1&column=1");
     assert_eq!(status, 400);
     assert!(none["detail"].as_str().unwrap().contains("`.toy`"), "{none}");
@@ -220,12 +220,12 @@ fn what_an_engine_analysed_in_part_is_refused_on_reject() {
         }
     }
     assert_eq!(server.get("/v1/changes").1["total"], 0);
-    // What breaks is told before what is not known.
+    // What breaks is reported before what is unknown.
     let breaking = LIB.replace("greet name\n", "greet name times\n") + "# slow\n";
     let body = json!({"name": "lib.toy", "content": breaking, "mode": "overwrite", "on_break": "reject"});
     let (status, refused) = server.post("/v1/write", &body);
     assert_eq!((status, &refused["code"]), (422, &json!("would_break")), "{refused}");
-    // A lack of the workspace is no reason, and whoever takes the risk is not stopped.
+    // A deficit of the workspace is no reason, and a client that takes the risk is not stopped.
     for (mark, on_break) in [("untrusted", "reject"), ("slow", "report")] {
         let (status, made) = write(mark, json!({"on_break": on_break}));
         assert_eq!((status, &made["applied"], &made["meta"]["complete"]), (200, &json!(true), &json!(false)), "{made}");

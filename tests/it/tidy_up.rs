@@ -1,4 +1,4 @@
-//! What a change may be asked to put right besides: the imports and the form of the files that it writes.
+//! Optional corrections with a change: the imports and the format of the files that it writes.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! What a workspace may do that nobody trusts: nothing. And how trust is given and taken back.
+//! An untrusted workspace starts no program. And how trust is granted and withdrawn.
 
 use std::fs;
 use std::net::TcpListener;
@@ -109,7 +109,7 @@ fn nothing_of_an_untrusted_root_runs_and_it_is_known_all_the_same() {
     let including = package(&home, "including").join(".cargo");
     configured(&including, "more.toml");
     fs::write(including.join("config.toml"), "include = [\"more.toml\"]\n").unwrap();
-    // Whoever opened this would wait for ever.
+    // A reader of this pipe would wait forever.
     let fifo = package(&home, "fifo").join("Cargo.lock");
     assert!(Command::new("mkfifo").arg(fifo).status().unwrap().success());
     // Of a directory above the root.

@@ -1,4 +1,4 @@
-//! Files of no language that is analysed: an empty list about them is not given for an answer.
+//! Files of a language without an engine: an empty list about them is not an answer.
 
 use serde_json::{Value, json};
 
@@ -62,7 +62,7 @@ fn a_file_of_no_language_beside_others_says_so() {
     server.wait_ready();
     let (status, reply) = server.get("/v1/symbols?file=web/Main.hs");
     assert_lacks(status, &reply, "web/Main.hs", OF_A_FILE);
-    // What is asked of the workspace is answered by what is analysed there.
+    // Queries about the workspace are answered from the analysed part.
     for path in ["/v1/diagnostics", "/v1/symbols?query=greet", "/v1/symbols?file=src/lib.rs"] {
         let (status, reply) = server.get(path);
         assert_eq!((status, &reply["meta"]["complete"]), (200, &json!(true)), "{path}: {reply}");

@@ -1,4 +1,4 @@
-//! What is written is held against what there is, before it is written.
+//! A new text is checked against the existing code before it is written.
 
 use serde_json::{Value, json};
 
@@ -40,7 +40,7 @@ fn go_is_validated() {
     assert_eq!((status, &reply["code"]), (422, &json!("would_break")), "{reply}");
     assert!(!server.home.root().join("web/out.go").exists());
 
-    // The package clause is that of the directory.
+    // The package clause is the one of the directory.
     let (_, reply) =
         server.post("/v1/write", &json!({"name": "auth/more.go", "content": "// Two is more.\nconst Two = 2\n"}));
     assert_eq!((&reply["applied"], &reply["validation"]), (&json!(true), &json!([])), "{reply}");

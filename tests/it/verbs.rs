@@ -1,4 +1,4 @@
-//! The four verbs and their helpers on the contract's shapes, in both languages of one workspace.
+//! The four verbs and their helpers in the contract's forms, for both languages of one workspace.
 
 use serde_json::{Value, json};
 
@@ -128,7 +128,7 @@ fn a_change_tells_what_it_breaks_and_lands_whole() {
         assert_eq!(real["files"][0]["old_hash"], json!(blake3::hash(before.as_bytes()).to_hex().as_str()));
         assert_eq!((&real["edits"][0]["strategy"], &real["edits"][0]["file"]), (&json!("exact"), &json!(file)));
         assert!(real["change"].is_string() && !real["impact"]["broken"].as_array().unwrap().is_empty(), "{real}");
-        // What breaks is told once.
+        // Breakage is reported once.
         let place = |it: &Value| (it["file"].clone(), it["start"].clone(), it["code"].clone());
         let broken: Vec<_> = real["impact"]["broken"].as_array().unwrap().iter().map(place).collect();
         let new = real["diagnostics"]["new"].as_array().unwrap();

@@ -1,5 +1,4 @@
-//! `verify`: what the compiler, the linter and the tests say, against what lies in small workspaces; its deadline, its
-//! queue, its bounds and its end.
+//! `verify`: the output of compilers, linters and tests on small workspaces; its deadline, queue, bounds and end.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -54,7 +53,7 @@ fn has_missing(reply: &Value, code: &str) -> bool {
     reply["meta"]["missing"].as_array().unwrap().iter().any(|it| it["code"] == code)
 }
 
-/// A workspace of two packages, one of which uses the other, a package apart, and what is wrong with them.
+/// A workspace of two packages, one of which depends on the second, a separate package, and their errors.
 fn broken_rust() -> Home {
     Home::with(&[
         ("Cargo.toml", "[workspace]\nmembers = [\"one\", \"two-b\"]\nresolver = \"2\"\n"),
@@ -94,7 +93,7 @@ fn check_tells_what_the_compiler_says_of_all_targets_once() {
     );
     assert!(reply["output"].as_str().unwrap().contains("could not compile"), "{reply}");
 
-    // One package, by the name of either tool, and what a mended library lets Cargo see.
+    // One package, by its name in either tool, and what a fixed library lets Cargo check.
     let reply = verify(&server, json!({"kind": "check", "packages": ["two_b"]}));
     assert!(diagnostics(&reply).iter().all(|it| it.starts_with("two-b/")), "{reply}");
     assert_eq!(reply["diagnostics"].as_array().unwrap().len(), 2, "{reply}");
@@ -221,7 +220,7 @@ fn the_linter_speaks_for_itself() {
     assert_eq!((&reply["ok"], &reply["diagnostics"][0]["source"]), (&json!(true), &json!("clippy")), "{reply}");
 }
 
-/// Two modules, one of which uses the other, with what is wrong in their tests, and a package that does not compile.
+/// Two modules, one of which depends on the second, with errors in their tests, and a package that does not compile.
 fn go_modules() -> Home {
     Home::with(&[
         ("lib/go.mod", "module example.com/lib\n\ngo 1.21\n"),
@@ -406,7 +405,7 @@ fn nothing_runs_without_trust_and_nonsense_is_refused() {
     }
 }
 
-/// A package whose test never ends: it and its child are deaf to SIGTERM, and tell their numbers.
+/// A package whose test never ends: it and its child ignore SIGTERM, and write their process ids.
 fn endless() -> Home {
     let home = Home::with(&[("Cargo.toml", &manifest("endless", "")), ("src/lib.rs", "")]);
     let script = "trap '' TERM; echo $$ >> PIDS; sh -c 'trap \"\" TERM; echo $$ >> PIDS; while :; do sleep 1; done' & while :; do sleep 1; done";
@@ -474,7 +473,7 @@ fn a_run_ends_at_its_deadline_with_its_client_and_with_the_server() {
     drop(stream);
     dead_within(&server.home, 2 * DEATH);
 
-    // The server is told to stop.
+    // The server is stopped.
     fs::remove_file(server.home.path().join("pids")).unwrap();
     let mut stream = TcpStream::connect(server.address()).unwrap();
     stream.write_all(request.as_bytes()).unwrap();
@@ -520,7 +519,7 @@ fn a_run_ends_with_the_trust_in_its_workspace() {
     assert_eq!(server.post("/v1/verify", &json!({"kind": "test"})).0, 403);
     assert_eq!(pids(&server.home).len(), before);
 
-    // And the other way round.
+    // And the reverse.
     trust(&server.home, &["."]);
     server.wait_for(|it| it.get("/v1/status").1["workspaces"][0]["trusted"] == true);
     assert_eq!(server.post("/v1/verify", &json!({"kind": "check"})).0, 200);
@@ -678,7 +677,7 @@ fn a_build_of_the_user_runs_beside() {
     assert!(!server.home.root().join("Cargo.lock").exists());
 }
 
-/// The diagnostics once they are as wanted. Asked seldom: who asks holds the compiler up.
+/// The diagnostics as soon as they are as expected. Polled seldom, because each request delays the compiler.
 fn confirmed(server: &Server, wanted: &dyn Fn(&[Value]) -> bool) -> Value {
     let deadline = Instant::now() + PATIENCE;
     loop {
@@ -704,7 +703,7 @@ fn the_compiler_confirms_when_nobody_asks() {
     let item = &reply["items"][0];
     assert_eq!((&item["code"], &item["source"], &item["confirmed"]), (&json!("E0382"), &json!("rustc"), &json!(true)));
     assert_eq!((&item["line"], &item["symbol"]), (&json!(7), &json!("borrows::moved")), "{reply}");
-    // What both say is told once.
+    // An error of both is reported once.
     server.home.write("src/lib.rs", &format!("{good}\npub fn none() -> u8 {{\n    nothing()\n}}\n"));
     let reply = confirmed(&|items| items.iter().any(|it| it["confirmed"] == true));
     assert_eq!((reply["total"].as_u64(), &reply["items"][0]["source"]), (Some(1), &json!("rust-analyzer")), "{reply}");
@@ -740,12 +739,12 @@ fn linters_are_asked_where_the_settings_say_so() {
     server.home.write("semdex.toml", "[rust]\nclippy = true\n[go]\nvet = true\n");
     let after = told(&confirmed(&server, &|items| items.iter().any(|it| it["source"] == "clippy")));
     assert!(after.contains(&"src/lib.rs:2 clippy clippy::len_zero true".to_owned()), "{after:?}");
-    // What gopls says too is told once.
+    // An error that gopls reports too is reported once.
     let vetted: Vec<_> = after.iter().filter(|it| it.starts_with("p.go:6 ")).collect();
     assert!(vetted.len() == 1 && vetted[0].ends_with(" true"), "{after:?}");
 }
 
-/// The counts are those that the tools print, and each failure is told once.
+/// The counts equal the tools' output, and each failure is reported once.
 #[test]
 fn tests_of_other_languages_are_counted_as_their_tools_count_them() {
     let python = "import unittest\n\n\nclass T(unittest.TestCase):\n    def test_fine(self):\n        pass\n\n    def test_x(self):\n        self.assertEqual(1, 2)\n\n    def test_y(self):\n        raise KeyError('k')\n\n    @unittest.skip('no')\n    def test_z(self):\n        pass\n";

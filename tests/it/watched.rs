@@ -1,4 +1,4 @@
-//! Diagnostics as a service: filters, SARIF, the baseline, what came since, the gate and the statistics.
+//! Diagnostics as a service: filters, SARIF, the baseline, the changes since it, the gate and the statistics.
 
 use serde_json::{Value, json};
 
@@ -221,7 +221,7 @@ fn what_is_new_since_the_baseline_is_a_regression_and_what_moved_is_not() {
     );
     assert!(better["summary"].as_str().unwrap().starts_with("Improvement: 1 error fixed"), "{better}");
 
-    // One file by itself, beside what is kept of the others.
+    // One file alone; the baseline of all other files remains.
     server.home.write("src/shout.rs", "pub fn shout() {\n    nobody();\n}\n");
     assert_eq!(get(&server, "/v1/regressions")["new_errors"], 1);
     assert_eq!(baseline(&server, &["src/shout.rs"])["files"], 1);

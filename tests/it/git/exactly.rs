@@ -1,5 +1,5 @@
-//! What is asked for and nothing besides: entries of the index that git cannot tell from clean ones, links, and names of
-//! commits that mean another one.
+//! Exactly the requested files and nothing more: index entries that git cannot distinguish from clean ones, links, and
+//! commit names that resolve to another commit.
 
 use std::fs::{self, File};
 use std::os::unix::fs::symlink;
@@ -70,7 +70,7 @@ fn a_link_is_committed_by_its_own_name() {
     }
     assert_eq!((repo.tree(), repo.git(&["status", "--porcelain"]).as_str()), (tree, ""));
     assert_eq!(repo.git(&["diff", "--stat", &head, "--", "a.txt", "dir"]), "");
-    // One that is as it was committed stands for what it leads to, and so does a name through a linked directory.
+    // A link as it was committed means its target, and so does a name through a linked directory.
     repo.server.home.write("a.txt", "dirty\n");
     repo.server.home.write("dir/c.txt", "dirty\n");
     assert_eq!(repo.commit(&json!({"files": ["link.txt", "linked/c.txt"]}))["files"], json!(["a.txt", "dir/c.txt"]));

@@ -1,4 +1,4 @@
-//! A Bedrock on loopback, which says what a script has: the frames of `ConverseStream` over HTTP/1.1.
+//! A Bedrock on loopback, whose answers follow a script: the frames of `ConverseStream` over HTTP/1.1.
 
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -48,7 +48,7 @@ pub struct Bedrock {
 }
 
 impl Bedrock {
-    /// Answers one request after the other by its script; after that, none.
+    /// Answers requests one after another by its script; after that, none.
     pub fn new(script: Vec<Says>) -> Bedrock {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let endpoint = format!("http://{}", listener.local_addr().unwrap());
@@ -142,7 +142,7 @@ fn answer(connection: TcpStream, script: &Mutex<VecDeque<Says>>, requests: &Mute
         Some(Says::Hangs) => {
             stream.begin()?;
             stream.text("One moment.\n")?;
-            // Until whoever asked goes away.
+            // Until the client disconnects.
             let _ = reader.read(&mut [0]);
             Ok(())
         }

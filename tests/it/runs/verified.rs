@@ -106,7 +106,7 @@ fn what_is_never_right_is_taken_back() {
     assert!(!server.home.root().join("src/deep").exists());
     assert_eq!(bedrock.requests().len(), 2);
 
-    // Or stays where it is told to, and can be taken back.
+    // Or it stays if the request says so, and can be taken back.
     let bedrock = Bedrock::new(vec![untested()]);
     let server = bedrock.serve(Home::with(RUST), &["--trust"]);
     let run = carried_out(&server, &json!({"prompt": "Greet.", "max_retries": 0, "keep": true}));

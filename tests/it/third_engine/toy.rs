@@ -1,5 +1,5 @@
 //! A toy language and its engine: `def NAME PARAMETER…` begins a definition, the indented lines below it are calls,
-//! `NAME ARGUMENT…`. All that it needs of semdex is the seam.
+//! `NAME ARGUMENT…`. It uses only the engine seam of semdex.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
