@@ -417,11 +417,11 @@ impl Rust {
         self.root.join(name)
     }
 
-    pub(crate) fn set_environment(&mut self, change: impl FnOnce(&mut Environment)) {
+    fn set_environment(&mut self, change: impl FnOnce(&mut Environment)) {
         change(Arc::make_mut(&mut self.environment));
     }
 
-    pub(crate) fn publish(&self) {
+    fn publish(&self) {
         let environment = &self.environment;
         let warm = environment.settled && self.primed;
         let state = match (environment.loaded, warm, self.was_complete) {
@@ -471,7 +471,7 @@ impl Rust {
     }
 
     /// A write was begun and not finished: the engine has to be discarded.
-    pub(crate) fn is_torn(&self) -> bool {
+    fn is_torn(&self) -> bool {
         self.is_torn
     }
 }
@@ -487,11 +487,11 @@ impl Drop for Superseded {
 }
 
 /// Whether a file belongs to one of these source roots.
-pub(crate) fn is_in(roots: &[SourceRoot], file: FileId) -> bool {
+fn is_in(roots: &[SourceRoot], file: FileId) -> bool {
     roots.iter().any(|it| it.path_for_file(&file).is_some())
 }
 
-pub(crate) fn new_host() -> AnalysisHost {
+fn new_host() -> AnalysisHost {
     let mut host = AnalysisHost::new(None);
     host.raw_database_mut().enable_proc_attr_macros();
     host
@@ -503,7 +503,7 @@ fn is_taken(name: &str, text: Option<&str>) -> bool {
 }
 
 /// Sets the source roots of a database; `known` are the roots that it has.
-pub(crate) fn set_roots(host: &mut AnalysisHost, known: &mut Vec<SourceRoot>, roots: Vec<SourceRoot>) {
+fn set_roots(host: &mut AnalysisHost, known: &mut Vec<SourceRoot>, roots: Vec<SourceRoot>) {
     if roots.len() != known.len() {
         let mut change = ChangeWithProcMacros::default();
         change.set_roots(roots.clone());

@@ -9,7 +9,6 @@
 
 pub(crate) mod file_names;
 pub(crate) mod postings;
-pub(crate) mod query;
 pub(crate) mod search;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};

@@ -246,7 +246,7 @@ fn symbol_at(cx: &Context<'_>, name: &str, offset: usize) -> Result<Answer<Symbo
 
 /// The implementations of a trait or its member, and of the trait's member that a member implements; for a type the
 /// traits that it implements.
-pub(crate) fn implementations_of<'db>(cx: &Context<'db>, definition: Definition<'db>) -> Vec<Symbol> {
+fn implementations_of<'db>(cx: &Context<'db>, definition: Definition<'db>) -> Vec<Symbol> {
     let db = cx.db;
     let local = |it: &Impl| it.module(db).krate(db).origin(db).is_local();
     let mut found: Vec<Symbol> = match definition {

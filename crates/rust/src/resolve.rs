@@ -284,7 +284,7 @@ fn prefer(written: &RequestedPath<'_>, found: &mut Vec<ResolvedSymbol<'_>>) {
 }
 
 /// If a type, trait or module was found, macros are removed. Returns their paths.
-pub(crate) fn set_macros_aside<'db>(written: &RequestedPath<'_>, found: &mut Vec<ResolvedSymbol<'db>>) -> Vec<String> {
+fn set_macros_aside<'db>(written: &RequestedPath<'_>, found: &mut Vec<ResolvedSymbol<'db>>) -> Vec<String> {
     let comes_first = |it: &ResolvedSymbol<'db>| it.definition.is_some_and(is_named_first);
     if written.kind.is_some() || !found.iter().any(comes_first) {
         return Vec::new();
@@ -294,7 +294,7 @@ pub(crate) fn set_macros_aside<'db>(written: &RequestedPath<'_>, found: &mut Vec
 }
 
 /// The macros with the name of a definition in the same scope.
-pub(crate) fn macros_beside<'db>(cx: &Context<'db>, definition: Definition<'db>) -> Vec<String> {
+fn macros_beside<'db>(cx: &Context<'db>, definition: Definition<'db>) -> Vec<String> {
     if !is_named_first(definition) {
         return Vec::new();
     }

@@ -8,7 +8,6 @@ pub(crate) mod analysed;
 pub(crate) mod attributes;
 pub(crate) mod broken;
 pub(crate) mod builtin_attributes;
-pub(crate) mod calls;
 pub(crate) mod declaration;
 pub(crate) mod declare;
 pub(crate) mod docs;

@@ -15,8 +15,7 @@ use rustc_hash::FxHashMap;
 
 use crate::LANGUAGE;
 use crate::file_interface::file_interface;
-use crate::index::file_names::{Collector, Names, StoredResolution};
-use crate::index::query::names_of;
+use crate::index::file_names::{Collector, Names, StoredResolution, names_of};
 use crate::index::search::{Occurrence, Search, Word};
 use crate::names::definitions::as_assoc_item;
 use crate::names::{Reader, UnresolvedReason};

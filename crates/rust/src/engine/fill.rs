@@ -10,7 +10,7 @@ use ra_ap_ide_db::base_db::salsa::Database as _;
 use crate::checks::errors;
 use crate::engine::revalidate::revalidate;
 use crate::file_interface::file_interface;
-use crate::index::query;
+use crate::index::file_names;
 use crate::resolve::symbols;
 use crate::view::View;
 use crate::{LANGUAGE, questions};
@@ -35,7 +35,7 @@ impl View {
             for (done, &(file, id)) in files.iter().enumerate() {
                 tell(done);
                 if it.index.names(id).is_none_or(|it| !it.is_complete()) {
-                    it.index.learn_names(id, query::names_of(it.db, it.db.file_text(id)));
+                    it.index.learn_names(id, file_names::names_of(it.db, it.db.file_text(id)));
                     read += 1;
                 }
                 // Answers need these too, and the first query would wait for them.

@@ -104,7 +104,7 @@ impl ShadowDatabase {
     }
 
     /// It panicked: it is discarded and created again later, unless that fails repeatedly.
-    pub(crate) fn give_up(&mut self) {
+    fn give_up(&mut self) {
         self.retries.failed();
         let is_hopeless = self.retries.failures() >= MOST_FAILURES;
         self.stage = if is_hopeless { Stage::GivenUp } else { Stage::Absent };

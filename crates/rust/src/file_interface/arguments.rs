@@ -1,11 +1,10 @@
 //! What the parameters of a function determine: names in its body, and in the arguments of its calls.
 
 use ra_ap_syntax::algo::skip_trivia_token;
-use ra_ap_syntax::ast::HasName as _;
+use ra_ap_syntax::ast::{HasArgList as _, HasName as _};
 use ra_ap_syntax::{AstNode as _, Direction, Edition, SyntaxKind, SyntaxNode, SyntaxToken, ast};
 
 use super::{FileInterface, PlainItem, has_plain_attributes};
-use crate::syntax::calls::call_by;
 use crate::syntax::positions::span;
 use semdex_model::Span;
 use semdex_text::words::occurrences;
@@ -196,4 +195,18 @@ fn before(token: &SyntaxToken) -> Option<SyntaxToken> {
 
 fn after(token: &SyntaxToken) -> Option<SyntaxToken> {
     skip_trivia_token(token.next_token()?, Direction::Next)
+}
+
+/// The call with this name as callee: the callee, which is a method's name or a path, and the arguments.
+pub(crate) fn call_by(name: &ast::NameRef) -> Option<(SyntaxNode, ast::ArgList)> {
+    let around = name.syntax().parent()?;
+    if let Some(call) = ast::MethodCallExpr::cast(around.clone()) {
+        return Some((name.syntax().clone(), call.arg_list()?));
+    }
+    let path = ast::PathSegment::cast(around)?.parent_path();
+    let callee = ast::PathExpr::cast(path.syntax().parent()?)?;
+    let call = ast::CallExpr::cast(callee.syntax().parent()?)?;
+    // The name may also be an argument.
+    call.expr().filter(|it| it.syntax() == callee.syntax())?;
+    Some((callee.syntax().clone(), call.arg_list()?))
 }

@@ -261,12 +261,7 @@ pub(crate) fn is_unbound(sema: &Semantics<'_, RootDatabase>, token: &SyntaxToken
 }
 
 /// Whether the line of an error names a removed item.
-pub(crate) fn names_unresolved(
-    cx: &Context<'_>,
-    gone: &HashSet<&str>,
-    lost: &UnresolvedImports,
-    error: &Finding,
-) -> bool {
+fn names_unresolved(cx: &Context<'_>, gone: &HashSet<&str>, lost: &UnresolvedImports, error: &Finding) -> bool {
     let Some(file) = cx.files.get(&error.place.file) else { return false };
     let mut lines = (error.place.line..=error.place.end_line).map(|it| file.lines().line_text(&file.text, it));
     lines.any(|line| words(line).any(|(_, word)| gone.contains(word) || is_unresolved(lost, error, word)))

@@ -350,7 +350,7 @@ fn retypes(delta: &Delta<'_>) -> bool {
 
 /// The anchors of derive expansions for types that change, that contain something that changes, or whose attributes
 /// name it.
-pub(crate) fn changed_expansions(
+fn changed_expansions(
     cx: &Context<'_>,
     edit: &EditContext,
     deltas: &[(usize, Delta<'_>)],

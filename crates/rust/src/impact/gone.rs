@@ -336,7 +336,7 @@ pub(crate) fn unstable<'db>(db: &'db RootDatabase, definition: Definition<'db>) 
 }
 
 /// Whether a method is no longer a method.
-pub(crate) fn loses_receiver(changed_symbol: &ChangedSymbol<'_>) -> bool {
+fn loses_receiver(changed_symbol: &ChangedSymbol<'_>) -> bool {
     let both = changed_symbol.delta.as_ref().and_then(|it| it.1.before.zip(it.1.after));
     both.is_some_and(|(before, after)| before.signature.contains("self") && !after.signature.contains("self"))
 }

@@ -36,7 +36,7 @@ pub(crate) fn misfits(cx: &Context<'_>, file: &Arc<File>, offset: usize, shapes:
 }
 
 /// The implementations that a macro call generates.
-pub(crate) fn expanded_impls(sema: &Semantics<'_, RootDatabase>, file: FileId, offset: usize) -> Vec<Impl> {
+fn expanded_impls(sema: &Semantics<'_, RootDatabase>, file: FileId, offset: usize) -> Vec<Impl> {
     let call = anchors::macro_call_at(sema, file, offset).and_then(|it| sema.expand_macro_call(&it));
     let mut blocks = Vec::new();
     if let Some(expansion) = call {
@@ -45,7 +45,7 @@ pub(crate) fn expanded_impls(sema: &Semantics<'_, RootDatabase>, file: FileId, o
     blocks.into_iter().filter_map(|it| sema.to_def(&it)).collect()
 }
 
-pub(crate) fn misfits_in(cx: &Context<'_>, file: &Arc<File>, block: Impl, shapes: &Shapes) -> Vec<Finding> {
+fn misfits_in(cx: &Context<'_>, file: &Arc<File>, block: Impl, shapes: &Shapes) -> Vec<Finding> {
     let of = block.trait_(cx.db).filter(|_| !block.is_negative(cx.db));
     of.map(|of| rules::check_impl(cx, &TraitImpl { file, block, of, shapes })).unwrap_or_default()
 }

@@ -1,10 +1,14 @@
 //! What one file names, occurrence by occurrence.
 
+use std::sync::Arc;
+
+use ra_ap_hir::{Semantics, attach_db};
 use ra_ap_ide::RootDatabase;
+use ra_ap_ide_db::base_db::FileText;
 use rustc_hash::FxHashMap;
 
-use crate::file_interface::FileInterface;
-use crate::names::{Meaning, Resolution, UnresolvedReason};
+use crate::file_interface::{FileInterface, IndexDatabase};
+use crate::names::{Meaning, Reader, Resolution, UnresolvedReason};
 use semdex_model::{Role, Span};
 
 /// The meaning of one occurrence of a name.
@@ -161,4 +165,16 @@ impl<'a> Collector<'a> {
         self.names.resolutions.shrink_to_fit();
         self.names
     }
+}
+
+/// All names of a file.
+#[salsa::tracked(returns(clone), no_eq)]
+pub(crate) fn names_of(db: &dyn IndexDatabase, text: FileText) -> Arc<Names> {
+    let root = db.root();
+    attach_db(root, || {
+        let sema = Semantics::new(root);
+        let mut collector = Collector::new(root);
+        Reader::new(&sema, *text.file_id(root)).read_all(|at, resolution| collector.add(at, resolution));
+        Arc::new(collector.finish())
+    })
 }

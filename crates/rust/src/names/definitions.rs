@@ -111,7 +111,7 @@ fn module_or_body<'db>(
     body.or_else(|| Some(Definition::Module(module.nearest_non_block_module(sema.db))))
 }
 
-pub(crate) fn body_owner<'db>(sema: &Semantics<'db, RootDatabase>, item: &ast::Item) -> Option<Definition<'db>> {
+fn body_owner<'db>(sema: &Semantics<'db, RootDatabase>, item: &ast::Item) -> Option<Definition<'db>> {
     match item {
         ast::Item::Fn(it) => sema.to_def(it).map(Definition::Function),
         ast::Item::Const(it) => sema.to_def(it).map(Definition::Const),

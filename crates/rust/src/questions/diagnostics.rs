@@ -67,7 +67,7 @@ fn errors_in_generated(cx: &Context<'_>) -> Result<Vec<Missing>> {
     Ok(lacks)
 }
 
-pub(crate) fn diagnostics_of(cx: &Context<'_>, file: &Arc<File>) -> Result<Vec<Diagnostic>> {
+fn diagnostics_of(cx: &Context<'_>, file: &Arc<File>) -> Result<Vec<Diagnostic>> {
     let Some(id) = cx.file_id(&file.path) else { return Ok(Vec::new()) };
     let found = full(cx, id, AssistResolveStrategy::None)?;
     let mut known = LinesWithErrors::new();

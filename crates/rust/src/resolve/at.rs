@@ -31,13 +31,13 @@ pub(crate) fn definition_at<'db>(
 }
 
 /// rust-analyzer confuses a `mod` line that is switched off with one of the same name that is not.
-pub(crate) fn is_declared_by<'db>(db: &'db RootDatabase, definition: Definition<'db>, name: &ast::Name) -> bool {
+fn is_declared_by<'db>(db: &'db RootDatabase, definition: Definition<'db>, name: &ast::Name) -> bool {
     let Definition::Module(module) = definition else { return true };
     let declared = module.declaration_source(db).and_then(|it| ast::HasName::name(&it.value));
     declared.is_none_or(|it| it.syntax().text_range() == name.syntax().text_range())
 }
 
-pub(crate) fn name_token(tree: &ast::SourceFile, offset: usize) -> Option<SyntaxToken> {
+fn name_token(tree: &ast::SourceFile, offset: usize) -> Option<SyntaxToken> {
     let tokens = tokens_at(tree.syntax(), offset);
     tokens.clone().find(|it| it.kind() == SyntaxKind::IDENT).or_else(|| tokens.last())
 }

@@ -132,7 +132,7 @@ fn standing_of<'db>(cx: &Context<'db>, definition: Definition<'db>) -> Option<St
 }
 
 /// The path of a definition: known, or computed now.
-pub(crate) fn cached_path(cx: &Context<'_>, key: Key, work_out: impl FnOnce() -> Option<String>) -> Option<Arc<str>> {
+fn cached_path(cx: &Context<'_>, key: Key, work_out: impl FnOnce() -> Option<String>) -> Option<Arc<str>> {
     if let Some(path) = cx.index.path(key) {
         return Some(path);
     }
@@ -248,12 +248,7 @@ fn rank<'db>(cx: &Context<'db>, item: &Item<'db>, name: &str, container: &str) -
 }
 
 /// The same for a definition that is not a member of its container.
-pub(crate) fn rank_among_detached<'db>(
-    cx: &Context<'db>,
-    definition: Definition<'db>,
-    container: &str,
-    name: &str,
-) -> usize {
+fn rank_among_detached<'db>(cx: &Context<'db>, definition: Definition<'db>, container: &str, name: &str) -> usize {
     let Some(target) = definition.try_to_nav(&cx.sema).map(|it| it.call_site) else { return 0 };
     let at = span(target.focus_or_full_range()).start;
     let is_it = |it: &Item<'db>| match definition {
@@ -379,7 +374,7 @@ pub(crate) fn impl_path(cx: &Context<'_>, it: Impl) -> String {
 }
 
 /// The path of the block itself.
-pub(crate) fn impl_block_path(cx: &Context<'_>, it: Impl) -> String {
+fn impl_block_path(cx: &Context<'_>, it: Impl) -> String {
     if definitions::trait_of(&cx.sema, it).is_some() {
         return impl_path(cx, it);
     }
@@ -417,12 +412,12 @@ fn trait_impl_path(cx: &Context<'_>, it: Impl, of: &ImplementedTrait) -> String 
     with_ordinal(path, ordinal)
 }
 
-pub(crate) fn plain_trait_impl_path(cx: &Context<'_>, it: Impl, of: &ImplementedTrait) -> String {
+fn plain_trait_impl_path(cx: &Context<'_>, it: Impl, of: &ImplementedTrait) -> String {
     impl_with(cx, it, of, Arguments::None)
 }
 
 /// Whether a path leads to an implementation by its trait and type.
-pub(crate) fn is_listed_impl(cx: &Context<'_>, it: Impl) -> bool {
+fn is_listed_impl(cx: &Context<'_>, it: Impl) -> bool {
     let Some(of) = definitions::trait_of(&cx.sema, it) else { return false };
     let plain = impl_with(cx, it, &of, Arguments::None);
     impls_alike(cx, it, &of, &plain).contains(&it)
@@ -499,7 +494,7 @@ pub(crate) fn type_of(cx: &Context<'_>, it: Impl) -> String {
     type_of_block(cx, it, false)
 }
 
-pub(crate) fn type_with_arguments(cx: &Context<'_>, it: Impl) -> String {
+fn type_with_arguments(cx: &Context<'_>, it: Impl) -> String {
     type_of_block(cx, it, true)
 }
 

@@ -100,7 +100,7 @@ fn builtin_symbol(cx: &Context<'_>, builtin: BuiltinType, path: String) -> Optio
     Some(Symbol { kind: SymbolKind::Type, name: path, signature, public: true, ..symbol })
 }
 
-pub(crate) fn symbol_from<'db>(
+fn symbol_from<'db>(
     cx: &Context<'db>,
     file: &File,
     item: &OutlineItem,
@@ -272,7 +272,7 @@ pub(crate) fn is_test_at(file: &File, offset: usize) -> bool {
     is_test_file_path(&file.path) || file.outline().enclosing(offset).iter().any(|it| it.test)
 }
 
-pub(crate) fn item_named_at(outline: &Outline, offset: usize) -> Option<&OutlineItem> {
+fn item_named_at(outline: &Outline, offset: usize) -> Option<&OutlineItem> {
     let mut found = None;
     outline.walk(&mut |item| {
         if item.name_span.start == offset && item.kind != SymbolKind::Impl {
@@ -294,7 +294,7 @@ fn first_within(outline: &Outline, range: Span, kind: SymbolKind) -> Option<&Out
 }
 
 /// Further files in which a file's symbols are.
-pub(crate) fn files_elsewhere<'a>(symbols: &'a [Symbol], file: &str) -> Vec<&'a str> {
+fn files_elsewhere<'a>(symbols: &'a [Symbol], file: &str) -> Vec<&'a str> {
     fn walk<'a>(symbol: &'a Symbol, file: &str, found: &mut Vec<&'a str>) {
         if symbol.place.file != file {
             found.push(&symbol.place.file);

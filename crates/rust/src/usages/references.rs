@@ -9,8 +9,7 @@ use rustc_hash::FxHashMap;
 
 use crate::LANGUAGE;
 use crate::index::FileSymbols;
-use crate::index::file_names::{Names, StoredResolution};
-use crate::index::query::names_of;
+use crate::index::file_names::{Names, StoredResolution, names_of};
 use crate::names::{Key, Meaning};
 use crate::resolve::symbols;
 use crate::syntax::is_test_file_path;
