@@ -14,13 +14,13 @@ use semdex::config::{
     token::{self, Token},
     trust::TrustStore,
 };
+use semdex::engine::{Registry, STACK_BYTES};
 use semdex::engines;
 use semdex::http::{self, IdleTimer, Listener};
 use semdex::ops::{Runs, Service};
 use semdex::process::{process_group, search_path};
 use semdex::text::visible;
 use semdex::workspace::Workspaces;
-use semdex::{STACK_BYTES, registry::Registry};
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;

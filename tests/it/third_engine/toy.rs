@@ -7,15 +7,16 @@ use std::time::Instant;
 
 use futures::FutureExt as _;
 use futures::future::{BoxFuture, ready};
-use semdex::engine::{Applied, Engine, EngineKind, Handle, Setup};
-use semdex::files::{File, Files};
+use semdex::engine::files::{File, Files};
+use semdex::engine::{
+    Answering, Applied, Condition, Deadlines, Engine, EngineKind, EngineStatus, Extent, Handle, Result, Setup, View,
+    ranking,
+};
 use semdex::model::{
     Affected, Answer, Broken, ChangeImpact, ChangeKind, Changed, Code, Description, Diagnostic, Error, FileEdit,
     FindingKind, Language, LanguageId, Missing, MissingCode, Outline, OutlineItem, Overview, Package, Role, Severity,
     Span, State, Symbol, SymbolAt, SymbolKind, SymbolQuery, Syntax, SyntaxError, Usage, UsageCount, UsagePage, Window,
 };
-use semdex::view::{Answering, Extent, View};
-use semdex::{Condition, Deadlines, EngineStatus, Result, ranking};
 use tokio::sync::watch;
 
 pub const LANGUAGE: LanguageId = LanguageId(&TOY);
