@@ -1,22 +1,23 @@
-//! When something that failed is tried again: at once, then after pauses that grow with each failure in a row.
+//! When to retry after a failure: immediately, then after pauses that grow with each failure in a row.
 
 use std::time::{Duration, Instant};
 
 const FIRST: Duration = Duration::from_millis(200);
 const LONGEST: Duration = Duration::from_secs(30);
-/// After so long without a failure the next one counts as the first.
+/// After this long without a failure the next failure counts as the first.
 const HEALTHY: Duration = Duration::from_secs(60);
 
+/// The failures of one thing in a row, and when it is tried again.
 #[derive(Debug, Default)]
 pub struct Backoff {
-    /// In a row.
+    /// Failures in a row.
     failures: u32,
     last: Option<Instant>,
     until: Option<Instant>,
 }
 
 impl Backoff {
-    /// Notes a failure. Answers with the pause before the next try.
+    /// Notes a failure. Returns the pause before the next try.
     pub fn failed(&mut self) -> Duration {
         let now = Instant::now();
         if self.last.is_some_and(|it| now.duration_since(it) > HEALTHY) {
@@ -32,7 +33,7 @@ impl Backoff {
         pause
     }
 
-    /// In a row.
+    /// The number of failures in a row.
     pub fn failures(&self) -> u32 {
         self.failures
     }

@@ -1,5 +1,5 @@
-//! The seam: what an engine is to its workspace. The registry lists an [`EngineKind`] for each; the workspace's writer
-//! starts it and owns the [`Engine`]; readers ask a [`View`] of it.
+//! The interface between a workspace and an engine. The registry lists an [`EngineKind`] for each engine. The
+//! workspace's writer starts it and owns the [`Engine`]; readers query a [`View`] of it.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -17,87 +17,88 @@ use super::{EngineStatus, Tidied};
 use semdex_config::Settings;
 use semdex_model::{ChangeImpact, FileEdit, LanguageId, Missing, MissingCode, VerifyKind};
 
-/// So long the texts must be unchanged before what was known of them is brought up to date in the background.
+/// The texts must be unchanged for this long before an engine brings its data up to date in the background.
 pub const BACKGROUND_DELAY: Duration = Duration::from_millis(30);
-/// So long nobody must have asked anything before work begins that would hold a question up.
+/// There must be no request for this long before an engine begins work that would delay a query.
 pub const QUIET_BEFORE_IDLE_WORK: Duration = Duration::from_millis(300);
 
-/// An engine before it is started, and what can be said of its languages without it. But for `root_of` it is asked on
-/// threads that serve requests: nothing blocks.
+/// A kind of engine, and what is known of its languages before it is started. Except for `root_of`, its methods run on
+/// threads that serve requests, so they must not block.
 pub trait EngineKind: Send + Sync {
-    /// As the status names it.
+    /// The engine's name, as the status shows it.
     fn name(&self) -> &str;
 
-    /// The first is the one that the status names.
+    /// The languages that it analyses. The status shows the first one.
     fn languages(&self) -> &[LanguageId];
 
-    /// Which of these directories is the root of a workspace by the manifests in them, or another that they name. They are
-    /// one above the other, the innermost first. Asked before there are any texts; may block.
+    /// The root of a workspace, found by the manifests in these nested directories, innermost first. It may be another
+    /// directory that a manifest names. Called before there are any texts; may block.
     fn root_of(&self, around: &[&Path]) -> Option<PathBuf> {
         let _ = around;
         None
     }
 
-    /// Whether a workspace with these texts has anything for it to do.
+    /// Whether a workspace with these texts needs this engine.
     fn is_needed(&self, files: &Files) -> bool {
         self.languages().iter().any(|it| files.of(*it).next().is_some())
     }
 
-    /// Whether it is asked only about files that are named: no name is looked for in its languages, and no file of theirs is
-    /// checked with the whole workspace.
+    /// Whether the engine is queried only about files that a request names. Searches skip its languages, and
+    /// diagnostics of the whole workspace skip its files.
     fn is_on_request(&self) -> bool {
         false
     }
 
-    /// Whether it computes the impact of changes of this file, by its name. An engine of `Route::Writer` does so too of what
-    /// texts of its languages name.
+    /// Whether the engine computes the impact of changes of this file, by the file's name. An engine of `Route::Writer`
+    /// also does so for files that texts of its languages reference.
     fn computes_impact(&self, file: &str) -> bool {
         self.languages().iter().any(|it| it.takes(file))
     }
 
-    /// Where it computes the impact of changes and tidies their texts.
+    /// Where the impact of changes is computed, and where their texts are tidied.
     fn route(&self) -> Route {
         Route::View
     }
 
-    /// Who reads this file from the disk, whatever overlay hides it: `Cargo`, say.
+    /// The program that reads this file from the disk even if an overlay hides it, for example `Cargo`.
     fn reader_of(&self, file: &str) -> Option<&str> {
         let _ = file;
         None
     }
 
-    /// What makes a new file a part of its package. The file is of one of the languages.
+    /// What makes a new file of these languages part of its package.
     fn declare(&self, files: &Files, name: &str, content: &str) -> Declaration {
         let _ = (files, name, content);
         Declaration::default()
     }
 
-    /// Whether it misses code that names by this link what the link leads to: it knows all there by its own name alone.
+    /// Whether code that uses the link's name is missing from the engine's answers, since the engine knows the target
+    /// only by its own name.
     fn misses_link(&self, link: &Link, files: &Files) -> bool {
         let _ = (link, files);
         true
     }
 
-    /// How a text is formatted, where that needs no engine; else `View::tidy` is asked.
+    /// Formats a text without a running engine. `None`: `View::tidy` formats it.
     fn format(&self, text: Unformatted<'_>) -> Option<Formatting> {
         let _ = text;
         None
     }
 
-    /// What its tools would run to answer a job; `None` where it has none. May block.
+    /// The tools to run for a job. `None` if there are none. May block.
     fn verify<'j>(&self, job: &'j Job) -> Option<Box<dyn Planned + 'j>> {
         let _ = job;
         None
     }
 
-    /// What [`EngineKind::verify`] is asked for while nobody asks anything, since its tools confirm or refute what the
-    /// engine says, or know more. Only where the workspace is trusted.
+    /// The kind of [`EngineKind::verify`] to run without a request, because the tools confirm or refute the engine's
+    /// diagnostics, or find more. Only in trusted workspaces.
     fn confirms(&self, settings: &Settings) -> Option<VerifyKind> {
         let _ = settings;
         None
     }
 
-    /// Whether an engine that was started with the settings `before` has to be started anew where those `after` count.
+    /// Whether an engine that was started with the settings `before` has to be started again for the settings `after`.
     fn depends_on(&self, before: &Settings, after: &Settings) -> bool {
         let _ = (before, after);
         false
@@ -109,12 +110,13 @@ pub trait EngineKind: Send + Sync {
         Vec::new()
     }
 
-    /// What is not run, and what is unknown by that, where a workspace is not trusted.
+    /// What is not run, and therefore not known, in a workspace that is not trusted.
     fn lost_without_trust(&self) -> Option<String> {
         None
     }
 
-    /// Returns at once; what takes longer goes on in the background. An error says what the workspace lacks by it.
+    /// Starts the engine and returns immediately; slow work goes on in the background. An error is what the workspace
+    /// misses without the engine.
     fn start(&self, setup: Setup) -> Result<Box<dyn Engine>, Missing>;
 }
 
@@ -123,24 +125,24 @@ pub trait EngineKind: Send + Sync {
 pub struct Site<'s> {
     /// Its directory.
     pub root: &'s Path,
-    /// Whether its own programs count.
+    /// Whether the workspace's own programs are used.
     pub trusted: bool,
     /// `$XDG_CACHE_HOME/semdex`.
     pub cache_dir: &'s Path,
-    /// More of its files are of the engine's languages than of any other's.
+    /// The engine has more files of the workspace than any other engine.
     pub is_main: bool,
 }
 
-/// A program or a part of a toolchain that an engine works with.
+/// A program or a part of a toolchain that an engine needs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Requirement {
-    /// The program or part, as its makers call it.
+    /// The name that its vendor uses.
     pub name: String,
-    /// Where it is; absent: it is not there.
+    /// Where it is. `None` if it is not installed.
     pub found: Option<String>,
-    /// Answers are wrong or incomplete without it. Else something smaller is missing.
+    /// Answers are wrong or incomplete without it. Otherwise something smaller is missing.
     pub is_needed: bool,
-    /// The command that gets it, or where it is to be had.
+    /// The command that installs it, or where it can be found.
     pub install: String,
     /// What a workspace loses without it.
     pub without: &'static str,
@@ -149,130 +151,133 @@ pub struct Requirement {
 /// Where the impact of a change is computed, and where its texts are tidied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Route {
-    /// By a view, before the writer has its turn.
+    /// In a view, before the writer handles the change.
     View,
-    /// By the engine, in the writer's turn.
+    /// In the engine, while the writer handles the change.
     Writer,
 }
 
-/// What an engine starts with.
+/// What an engine is started with.
 pub struct Setup {
     /// The workspace's directory, absolute and without links.
     pub root: PathBuf,
     /// Whether code of the workspace may run.
     pub trusted: bool,
-    /// What the configuration says for this workspace.
+    /// The settings of this workspace.
     pub settings: Settings,
     /// `$XDG_CACHE_HOME/semdex`.
     pub cache_dir: PathBuf,
-    /// Files and directories that are never read, wherever they lie.
+    /// Files and directories that are never read.
     pub forbidden: Arc<[PathBuf]>,
-    /// Where the engine may start tasks; its own threads are plain ones.
+    /// The runtime on which the engine may start tasks. Its own threads are not on it.
     pub runtime: tokio::runtime::Handle,
-    /// All texts of the workspace at the start; changes come by [`Engine::apply`].
+    /// All texts of the workspace at the start. Changes follow by [`Engine::apply`].
     pub files: Arc<Files>,
-    /// So many of its kind have failed before it.
+    /// How many engines of this kind have failed before.
     pub restarts: u32,
-    /// Has the writer call [`Engine::take_results`]. May block: never to be called in one of the writer's calls.
+    /// Makes the writer call [`Engine::take_results`]. It may block, so the engine must not call it while the writer
+    /// calls the engine.
     pub wake: Arc<dyn Fn() + Send + Sync>,
 }
 
-/// What can be known of an engine without asking the writer.
+/// The part of an engine that readers use without the writer.
 #[derive(Clone)]
 pub struct Handle {
     /// The state of the engine, published whenever it changes.
     pub status: watch::Receiver<EngineStatus>,
-    /// Resolves when there is nothing to wait for: it can answer, or it will not be able to.
+    /// Resolves when there is nothing to wait for: the engine can answer, or never will.
     pub settled: Arc<dyn Fn() -> BoxFuture<'static, ()> + Send + Sync>,
-    /// Ends what runs outside of the process. Bounded in time.
+    /// Ends the engine's processes. Bounded in time.
     pub close: Arc<dyn Fn() -> BoxFuture<'static, ()> + Send + Sync>,
 }
 
-/// A running engine, owned by the workspace's writer: all is called on its thread, and in the order of the revisions. A
-/// panic costs the engine, which is thrown away and started anew from the texts.
+/// A running engine. The writer owns it and calls it on its own thread, in the order of the revisions. An engine that
+/// panics is discarded and started again from the texts.
 pub trait Engine: Send {
-    /// What can be known of it without the writer; taken once, after the start.
+    /// The part that readers use; taken once, after the start.
     fn handle(&self) -> Handle;
 
-    /// Whether there is nothing to wait for.
+    /// Whether the engine can answer, or never will.
     fn is_settled(&self) -> bool;
 
-    /// One revision. The files are those that were applied last.
+    /// A view of the current revision. `files` are those that were applied last.
     fn view(&self, files: Arc<Files>) -> Box<dyn View>;
 
-    /// Brings new contents in. What is there already may come again.
+    /// Applies new contents. The same contents may come again.
     fn apply(&mut self, change: Applied<'_>);
 
-    /// Tries a change, computes its impact, and takes it back unless `keep` says otherwise; without that it is only asked about. For
-    /// those of `Route::Writer`.
+    /// Applies a change for a trial, computes its impact, and reverts it unless `keep` returns true. Without `keep` the
+    /// caller only asks. For engines of `Route::Writer`.
     fn impact(&mut self, trial: &Trial<'_>, keep: Option<&dyn Fn(&ChangeImpact) -> bool>) -> Option<ChangeImpact> {
         let _ = (trial, keep);
         None
     }
 
-    /// The texts of a change with their imports put right, where that changes them. Nothing of it stays. For those of
-    /// `Route::Writer`.
+    /// The texts of a change that differ once their imports are fixed. The engine keeps nothing of the trial. For
+    /// engines of `Route::Writer`.
     fn fix_imports(&mut self, trial: &Trial<'_>) -> Vec<Tidied> {
         let _ = trial;
         Vec::new()
     }
 
-    /// The owner's trust has changed. Answers whether the engine goes on: else it is closed and started anew.
+    /// The owner's trust has changed. Returns whether the engine keeps running; otherwise it is closed and started
+    /// again.
     fn set_trust(&mut self, trusted: bool, settings: &Settings, files: &Arc<Files>) -> bool {
         let _ = (trusted, settings, files);
         false
     }
 
-    /// Takes in what its threads have found out, after they called [`Setup::wake`].
+    /// Takes the results of its threads, after they called [`Setup::wake`].
     fn take_results(&mut self) {}
 
-    /// Whether it waits for a moment in which nobody asks anything.
+    /// Whether it waits for a moment without requests.
     fn is_due(&self) -> bool {
         false
     }
 
-    /// Called between all events: work that nobody waits for.
+    /// Does background work. Called after every event.
     fn work(&mut self, files: &Arc<Files>, pause: Pause) {
         let _ = (files, pause);
     }
 
-    /// Who reads this file from the disk, as far as only the loaded workspace tells (see `EngineKind::reader_of`).
+    /// The program that reads this file from the disk, as far as only the loaded workspace knows it (see
+    /// `EngineKind::reader_of`).
     fn reader_of(&self, file: &str) -> Option<&str> {
         let _ = file;
         None
     }
 
-    /// What cannot be known of a change before it is made and the workspace is loaded anew.
+    /// The part of a change's impact that is unknown until the change is made and the workspace is loaded again.
     fn unknown_before_load(&self, trial: &Trial<'_>) -> Option<Missing> {
         let _ = trial;
         None
     }
 
-    /// What it has read of sources outside of the root since it was asked last: they are watched from then on, and it is
-    /// given what they hold (`set_external_sources`).
+    /// The external sources that it has read since the last call. They are watched from then on, and changes come by
+    /// `set_external_sources`.
     fn take_external_sources(&mut self) -> Option<ExternalSources> {
         None
     }
 
-    /// The sources outside of the root that it holds.
+    /// The external sources that it has loaded.
     fn known_external_sources(&self) -> Box<dyn Iterator<Item = &Path> + '_> {
         Box::new(std::iter::empty())
     }
 
-    /// Whether a file there is a source.
+    /// Whether an external file is a source.
     fn is_external_source(&self, file: &Path) -> bool {
         let _ = file;
         false
     }
 
-    /// What sources outside of the root hold now. Answers whether that is something else than before.
+    /// Takes the contents of external sources. Returns whether one of them differs from before.
     fn set_external_sources(&mut self, contents: Vec<ExternalText>, files: &Arc<Files>) -> bool {
         let _ = (contents, files);
         false
     }
 
-    /// Directories outside of the root that its build reads. Their files have no texts here; of those that it `reads` it
-    /// is given what has changed.
+    /// Directories outside the root that its build reads. The workspace has no texts of their files. The engine is
+    /// given the changes of those that `reads_external` selects.
     fn external_modules(&self, files: &Files) -> BTreeSet<PathBuf> {
         let _ = files;
         BTreeSet::new()
@@ -284,62 +289,62 @@ pub trait Engine: Send {
         false
     }
 
-    /// Whether something is built of such a directory: one that is not there yet is looked for.
+    /// Whether such a directory exists. One that does not is looked for again.
     fn is_external_module(&self, directory: &Path) -> bool {
         directory.is_dir()
     }
 
-    /// Whether it reads a file of such a directory.
+    /// Whether the build reads this file of such a directory.
     fn reads_external(&self, file: &Path) -> bool {
         let _ = file;
         false
     }
 
-    /// Files of such directories have changed. Their names are absolute.
+    /// Files of such directories have changed. Their paths are absolute.
     fn apply_external_changes(&mut self, changes: &[FileChange]) {
         let _ = changes;
     }
 
-    /// The texts that its packages begin with: they are read wherever they lie.
+    /// The files that its packages begin with. They are read wherever they are.
     fn roots(&self) -> Vec<String> {
         Vec::new()
     }
 
-    /// How code names files, where that is more than their names tell.
+    /// Takes the references between files that file names alone do not show.
     fn set_referenced_files(&mut self, named: &ReferencedFiles) {
         let _ = named;
     }
 
-    /// Looks, before an answer, at what decides it and is watched by nobody: the environment, the toolchain. Answers
-    /// whether that has changed.
+    /// Checks, before an answer, inputs that nobody watches: the environment and the toolchain. Returns whether they
+    /// have changed.
     fn check_environment(&mut self, files: &Arc<Files>) -> bool {
         let _ = files;
         false
     }
 
-    /// Something that is no text of the workspace was touched, in it or among the sources outside. Answers whether that
-    /// changes what was loaded.
+    /// A file without a text was touched, in the workspace or in external sources. Returns whether that changes what is
+    /// loaded.
     fn check_touched_file(&mut self, path: &Path, files: &Arc<Files>) -> bool {
         let _ = (path, files);
         false
     }
 
-    /// Ends it. Bounded in time.
+    /// Ends the engine. Bounded in time.
     fn close(self: Box<Self>) -> BoxFuture<'static, ()>;
 }
 
 /// New contents.
 #[derive(Debug, Clone, Copy)]
 pub struct Applied<'a> {
-    /// All texts after them.
+    /// All texts after the change.
     pub files: &'a Arc<Files>,
     /// What differs from the texts before.
     pub edits: &'a [FileEdit],
-    /// Whether programs that read the disk see them too: not those of overlays.
+    /// Whether programs that read the disk see the contents too. False for overlays.
     pub is_on_disk: bool,
 }
 
-/// What an engine has read outside of the root.
+/// What an engine has read outside the root.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ExternalSources {
     /// The directories.
@@ -348,39 +353,39 @@ pub struct ExternalSources {
     pub read: Vec<PathBuf>,
 }
 
-/// How the code of a workspace names files.
+/// The files that code references.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ReferencedFiles {
-    /// Files that code names and that are not read: no answer that could depend on them is complete.
+    /// Files that code references but that are not read. No answer that could depend on one is complete.
     pub unread: Vec<Missing>,
-    /// Texts that name another by its path, with that.
+    /// Texts that reference another by its path, each with the other.
     pub by_path: Vec<(String, String)>,
-    /// Texts that are compiled under another name, behind a link.
+    /// Texts that are compiled under another name, by a link.
     pub compiled_elsewhere: BTreeSet<String>,
     /// The links within the root that lead to code.
     pub links: Vec<Link>,
 }
 
-/// A file outside of the root and what it holds now; nothing where no file stands any more.
+/// An external file and its content; `None` if the file is gone.
 pub type ExternalText = (PathBuf, Option<Vec<u8>>);
 
-/// A change that is tried: the texts before and after it.
+/// A change on trial: the texts before and after it.
 #[derive(Debug, Clone, Copy)]
 pub struct Trial<'a> {
-    /// All texts of the revision that is current.
+    /// All texts of the current revision.
     pub before: &'a Arc<Files>,
-    /// All texts as they would be.
+    /// All texts with the change.
     pub after: &'a Arc<Files>,
-    /// What differs between the two.
+    /// What the change edits.
     pub edits: &'a [FileEdit],
 }
 
 /// How long nothing has happened.
 #[derive(Debug, Clone, Copy)]
 pub struct Pause {
-    /// For so long nobody has asked anything; none where somebody just did.
+    /// How long there was no request. `None` just after one.
     pub quiet: Option<Duration>,
-    /// The texts are unchanged for so long.
+    /// How long the texts are unchanged.
     pub unchanged: Duration,
 }
 
@@ -389,23 +394,23 @@ pub struct Pause {
 pub struct FileChange {
     /// Relative to the root.
     pub path: String,
-    /// What became of the file.
+    /// What happened to the file.
     pub kind: FileChangeKind,
 }
 
-/// What became of a file.
+/// What happened to a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileChangeKind {
-    /// It was not there before.
+    /// It is new.
     Created,
-    /// Its content may be another.
+    /// Its content may have changed.
     Changed,
     /// It is gone.
     Deleted,
 }
 
 impl FileChangeKind {
-    /// This change followed by another one, as one change.
+    /// This change and the next one, combined into one.
     #[must_use]
     pub fn then(self, next: FileChangeKind) -> FileChangeKind {
         match (self, next) {
@@ -427,60 +432,61 @@ impl From<&FileEdit> for FileChange {
     }
 }
 
-/// What makes a new file a part of its package.
+/// What makes a new file part of its package.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Declaration {
-    /// Its content, where it has to be another.
+    /// Its content, if it has to differ from the planned one.
     pub content: Option<String>,
-    /// Another file has to name it.
+    /// The other file that has to reference it.
     pub mention: Option<Mention>,
 }
 
-/// The line by which one file names another.
+/// The line by which one file references another.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mention {
     /// The line itself, for the reply: `mod name;`.
     pub line: String,
-    /// Of the file that is to name the other.
+    /// The edit of the file that references the new one.
     pub edit: FileEdit,
-    /// What the other is no part of without it: `crate`.
+    /// What the new file is not part of without the line, for example `crate`.
     pub whole: &'static str,
 }
 
-/// A planned text that is to be formatted.
+/// A planned text to format.
 #[derive(Debug, Clone, Copy)]
 pub struct Unformatted<'a> {
     /// Relative to the root.
     pub file: &'a str,
-    /// The text as it is planned.
+    /// The planned text.
     pub text: &'a str,
-    /// The workspace's directory, in which the formatter's configuration is looked for.
+    /// The workspace's directory. The formatter's configuration is looked up there.
     pub root: &'a Path,
-    /// Whether a toolchain and a configuration of the workspace may be used.
+    /// Whether the workspace's toolchain and configuration may be used.
     pub trusted: bool,
     /// All texts before the change.
     pub files: &'a Files,
-    /// How long it may take.
+    /// How long formatting may take.
     pub patience: Duration,
 }
 
-/// Formats a text, or says why not. Blocks, so that it belongs on a thread that may.
+/// Formats a text, or returns why it could not. It blocks, so it must run on a thread that may block.
 pub type Formatting = Box<dyn FnOnce() -> Result<String, String> + Send>;
 
-/// What is said of a change whose impact an engine could not compute.
+/// The impact of a change that an engine could not compute.
 pub fn impact_unknown(language: LanguageId) -> ChangeImpact {
     let detail = "the change could not be judged; ask `diagnostics`";
     ChangeImpact::unanswered(Missing::new(MissingCode::Timeout, language.name, detail))
 }
 
-/// What is said of a change that brings the first code of a language.
+/// The impact of a change that adds the first code of a language.
 pub fn not_started(language: LanguageId) -> ChangeImpact {
     let detail =
         format!("the first code of {} starts its engine: what the change breaks could not be asked", language.title);
     ChangeImpact::unanswered(Missing::new(MissingCode::EngineDown, language.name, detail))
 }
 
-/// What is said of a change whose file an engine reads beside the code; `why` goes on after the file's name.
+/// The missing part of an impact when an engine reads the changed file beside the code. `why` follows the file's name
+/// in the message.
 pub fn unknown_until_loaded(code: MissingCode, file: &str, why: &str) -> Missing {
     let detail = format!(
         "`{file}` {why}: what its change makes of the code is known once it was made and the workspace was loaded anew"

@@ -1,4 +1,4 @@
-//! The texts of a workspace at one revision: what every engine and every answer speaks of.
+//! The texts of a workspace at one revision. Every engine and every answer is based on them.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Bound;
@@ -11,21 +11,21 @@ use semdex_text::lines::LineIndex;
 use semdex_text::terms::Terms;
 use semdex_text::words::WordTable;
 
-/// Outlines that are kept for the next file of the same text.
+/// How many outlines are kept for the next file with the same text.
 const MOST_RECENT: usize = 8;
 
-/// One file's content. Immutable; a change makes a new one.
+/// One file's content. It is immutable; a change creates another one.
 #[derive(Debug)]
 pub struct File {
     /// Relative to the root, with `/`.
     pub path: Arc<str>,
-    /// UTF-8, with the line ends and the byte order mark that the file has.
+    /// UTF-8, with the line ends and the byte order mark of the file.
     pub text: Arc<str>,
-    /// BLAKE3 of the bytes.
+    /// BLAKE3 of the text's bytes.
     pub hash: blake3::Hash,
-    /// None for a text that no engine analyses.
+    /// `None` for a text that no engine analyses.
     pub language: Option<LanguageId>,
-    /// It stands before what the disk has.
+    /// The text is an overlay: it hides the disk's content.
     pub overlay: bool,
     lines: OnceLock<LineIndex>,
     outline: OnceLock<Arc<Outline>>,
@@ -36,7 +36,7 @@ pub struct File {
 }
 
 impl File {
-    /// A file as the disk has it; [`File::as_overlay`] makes it an overlay.
+    /// A file with the disk's content. [`File::as_overlay`] makes it an overlay.
     pub fn new(language: Option<LanguageId>, path: impl Into<Arc<str>>, text: impl Into<Arc<str>>) -> File {
         let text: Arc<str> = text.into();
         let hash = blake3::hash(text.as_bytes());
@@ -55,7 +55,7 @@ impl File {
         }
     }
 
-    /// Content that is not on the disk.
+    /// The same file as an overlay.
     pub fn as_overlay(self) -> File {
         File { overlay: true, ..self }
     }
@@ -65,33 +65,33 @@ impl File {
         self.lines.get_or_init(|| LineIndex::new(&self.text))
     }
 
-    /// Where each word of the text stands.
+    /// The positions of each word of the text.
     pub fn words(&self) -> &WordTable {
         self.words.get_or_init(|| WordTable::new(&self.text))
     }
 
-    /// What it is about, in words that prose shares with code.
+    /// What the text is about, in words that prose shares with code.
     pub fn terms(&self) -> &Terms {
         self.terms.get_or_init(|| Terms::new(&self.path, &self.text, self.outline()))
     }
 
-    /// Whether it is nested too deeply for any analysis: it is text alone.
+    /// Whether the text is nested too deeply to be analysed. Then it is plain text.
     pub fn is_too_deep(&self) -> bool {
         *self.is_too_deep.get_or_init(|| self.language.is_some_and(|it| it.syntax.is_too_deep(&self.text)))
     }
 
-    /// The files that it names as parts of the code.
+    /// The files that the text references as parts of the code.
     pub fn referenced_files(&self) -> &[ReferencedFile] {
         let named = || self.language.map(|it| it.syntax.referenced_files(&self.path, &self.text)).unwrap_or_default();
         self.referenced_files.get_or_init(named)
     }
 
-    /// What the parser of its language says; empty for a file of no known language.
+    /// The outline that the language's parser finds; empty for a file of no known language.
     pub fn outline(&self) -> &Arc<Outline> {
         self.outline_by(|language| language.syntax.outline(&self.text))
     }
 
-    /// The same, where an earlier state of the file is known.
+    /// The same, computed from the outline of an earlier state of the file.
     pub fn outline_after(&self, before: &File) -> &Arc<Outline> {
         self.outline_by(|language| language.syntax.outline_after(before.outline(), &before.text, &self.text))
     }
@@ -104,7 +104,8 @@ impl File {
     }
 }
 
-/// A text that is planned, analysed and reported is parsed once, though each makes a file of it.
+/// The outline of a text. A text that is planned, analysed and reported is parsed once, though each step makes a file
+/// of it.
 fn recent_outline(language: LanguageId, hash: blake3::Hash, parse: impl FnOnce() -> Outline) -> Arc<Outline> {
     static RECENT: Mutex<VecDeque<(LanguageId, blake3::Hash, Arc<Outline>)>> = Mutex::new(VecDeque::new());
     let recent = || unpoisoned::lock(&RECENT);
@@ -118,8 +119,8 @@ fn recent_outline(language: LanguageId, hash: blake3::Hash, parse: impl FnOnce()
     outline
 }
 
-/// All text files of a workspace (UTF-8, at most 10 MiB each, nothing under `.git`, `node_modules` or a directory
-/// with a `CACHEDIR.TAG` but what code names as a part of it), in the order of their names.
+/// All text files of a workspace, in the order of their names. They are UTF-8 and at most 10 MiB each. Files below
+/// `.git`, `node_modules` or a directory with a `CACHEDIR.TAG` are only among them if code references them.
 #[derive(Debug, Clone, Default)]
 pub struct Files {
     languages: Languages,
@@ -128,7 +129,7 @@ pub struct Files {
 }
 
 impl Files {
-    /// None yet, in a workspace of these languages.
+    /// No files yet, in a workspace of these languages.
     pub fn new(languages: Languages) -> Files {
         Files { languages, files: BTreeMap::new(), unindexed: Arc::default() }
     }
@@ -151,7 +152,7 @@ impl Files {
         files
     }
 
-    /// A text as a file of this workspace; it is not among these yet.
+    /// Makes a file of this workspace from a text. It is not added.
     pub fn file(&self, path: &str, text: impl Into<Arc<str>>) -> File {
         File::new(self.languages.of(path), path, text)
     }
@@ -161,17 +162,17 @@ impl Files {
         &self.languages
     }
 
-    /// The same texts, beside these files that are none.
+    /// The same texts, with these unindexed files.
     pub fn with_unindexed_files(self, unindexed: Arc<UnindexedFiles>) -> Files {
         Files { unindexed, ..self }
     }
 
-    /// The files that are no texts, as they stand on the disk.
+    /// The unindexed files, as they are on the disk.
     pub fn unindexed_files(&self) -> &UnindexedFiles {
         &self.unindexed
     }
 
-    /// The same without those that have a text all the same: that of an overlay.
+    /// The unindexed files, except those that have a text by an overlay.
     pub(crate) fn unindexed_without_overlay(&self) -> impl Iterator<Item = &Arc<UnindexedFile>> {
         self.unindexed.values().filter(|it| self.get(&it.path).is_none())
     }
@@ -181,12 +182,12 @@ impl Files {
         self.files.get(path)
     }
 
-    /// Adds or replaces a file; answers with the one that it replaces.
+    /// Adds or replaces a file, and returns the replaced one.
     pub fn insert(&mut self, file: Arc<File>) -> Option<Arc<File>> {
         self.files.insert(file.path.clone(), file)
     }
 
-    /// Takes a file away and answers with it. None: there was no such file.
+    /// Removes a file and returns it. `None` if there was no such file.
     pub fn remove(&mut self, path: &str) -> Option<Arc<File>> {
         self.files.remove(path)
     }
@@ -201,7 +202,7 @@ impl Files {
         self.files.values().filter(move |file| file.language == Some(language))
     }
 
-    /// Whether a text of this language gives the path of that file, as a part of the code.
+    /// Whether a text of this language references that file by its path.
     pub fn references(&self, language: LanguageId, file: &str) -> bool {
         let is_it = |it: &ReferencedFile| it.has_path && it.candidates.iter().any(|name| name == file);
         self.of(language).any(|it| it.referenced_files().iter().any(is_it))
@@ -214,12 +215,12 @@ impl Files {
         self.files.range::<str, _>(from).map(|(_, file)| file).take_while(move |file| file.path.starts_with(&prefix))
     }
 
-    /// How many files there are, of whatever language.
+    /// The number of files, of all languages.
     pub fn len(&self) -> usize {
         self.files.len()
     }
 
-    /// Whether there is no file at all.
+    /// Whether there are no files.
     pub fn is_empty(&self) -> bool {
         self.files.is_empty()
     }

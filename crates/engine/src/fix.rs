@@ -1,29 +1,31 @@
-//! What engines offer against a diagnostic: texts that change, whichever engine offers it.
+//! Fixes that engines offer for a diagnostic, in one form for all engines.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::files::Files;
 use semdex_model::{Diagnostic, Place, Rewrite, Span};
 
-/// An offer to put a diagnostic right. It changes texts of the workspace, and nothing else.
+/// A fix of a diagnostic. It changes texts of the workspace and nothing else.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fix {
+    /// The diagnostic that it fixes.
     pub diagnostic: Diagnostic,
+    /// What the fix does, in one line.
     pub title: String,
-    /// By file, in their order; the parts of each in theirs.
+    /// The rewritten parts, sorted by file and position.
     pub rewrites: Vec<Rewrite>,
 }
 
-/// The files that these places are in, each once.
+/// The files of these places, each once.
 pub fn files_of(places: &[Place]) -> BTreeSet<&str> {
     places.iter().map(|it| it.file.as_str()).collect()
 }
 
-/// The parts of one file that become other texts.
+/// The rewritten parts of one file: each span and its new text.
 pub type Parts = (String, Vec<(Span, String)>);
 
 impl Fix {
-    /// None where it changes nothing, where a file is no text of the workspace, or where its parts overlap.
+    /// `None` if the fix changes nothing, if a file has no text in the workspace, or if its parts overlap.
     pub fn new(files: &Files, diagnostic: Diagnostic, title: &str, changed: Vec<Parts>) -> Option<Fix> {
         let mut by_file: BTreeMap<String, Vec<(Span, String)>> = BTreeMap::new();
         for (file, parts) in changed {
@@ -32,7 +34,7 @@ impl Fix {
         let mut rewrites = Vec::new();
         for (file, mut parts) in by_file {
             let text = &files.get(&file)?.text;
-            // Insertions at one place keep their order.
+            // The sort is stable: insertions at one place keep their order.
             parts.sort_by_key(|it| (it.0.start, it.0.end));
             if parts.windows(2).any(|it| it[0].0.end > it[1].0.start) {
                 return None;

@@ -1,8 +1,8 @@
-//! The engines behind one vocabulary. Nothing above this module knows rust-analyzer, gopls or LSP.
+//! The engines behind one interface. Nothing above this crate knows rust-analyzer, gopls or LSP.
 //!
-//! Every engine answers the same questions about one revision, in the words of `model`. A question that meets a
-//! change stops with [`Stop::Stale`], and whoever asked takes a fresh view; an engine that is down or still
-//! loading answers as far as it can and says in the answer's coverage what is lacking.
+//! Every engine answers the same queries about one revision, in the types of `model`. A query that meets a change stops
+//! with [`Stop::Stale`], and the caller takes a fresh view. An engine that is down or still loading answers as far as
+//! it can, and its answer's coverage lists what is missing.
 
 mod backoff;
 mod engine;
@@ -32,12 +32,12 @@ use std::time::Instant;
 
 use semdex_model::{EngineState, Error, FileEdit, LanguageId, Missing, MissingCode, State};
 
-/// Why a question was not answered.
+/// Why a query has no answer.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Stop {
-    /// The content changed while the question was being answered: ask again with a fresh view.
+    /// The content changed during the query: ask again with a fresh view.
     Stale,
-    /// The question has an error for an answer.
+    /// The query failed.
     Failed(Error),
 }
 
@@ -47,60 +47,60 @@ impl From<Error> for Stop {
     }
 }
 
-/// What questions to engines answer with.
+/// The result of a query to an engine.
 pub type Result<T> = std::result::Result<T, Stop>;
 
-/// How long a question may take, whatever it waits for.
+/// How long a query may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Deadlines {
-    /// An engine that is built, started, loading or restarting is waited for no longer.
+    /// Until when the query waits for an engine that is built, started, loading or restarting.
     pub ready: Instant,
-    /// An engine that is at work answers with what it has by then.
+    /// Until when a running engine may work on the answer. Then it returns what it has.
     pub answer: Instant,
 }
 
 /// How far a stage of an engine's start or of its background work is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Progress {
-    /// What is being done, for people to read.
+    /// What the stage does, for people to read.
     pub stage: String,
     /// Steps that are done.
     pub done: usize,
-    /// Steps of the stage; 0 where nobody knows.
+    /// Steps of the stage; 0 if the number is not known.
     pub total: usize,
 }
 
-/// How an engine is doing. Published on a watch channel whenever it changes.
+/// The state of an engine. Published on a watch channel whenever it changes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EngineStatus {
-    /// The program, or the library in the process.
+    /// The name of the program, or of the library in the process.
     pub name: String,
-    /// What it analyses; of several languages the first.
+    /// The language that it analyses; the first one if there are several.
     pub language: LanguageId,
-    /// None where it is not known.
+    /// `None` if the version is not known.
     pub version: Option<String>,
-    /// How much it knows.
+    /// How much the engine knows.
     pub state: State,
-    /// Whether it is up at all.
+    /// Whether the engine is running at all.
     pub condition: Condition,
-    /// What it works on. None where nothing is going on.
+    /// What the engine works on. `None` if it works on nothing.
     pub progress: Option<Progress>,
-    /// Of the engine's own process, where it has one.
+    /// The process id. `None` for an engine inside this process.
     pub pid: Option<u32>,
-    /// Resident memory of its own process. None where it has none.
+    /// Resident memory of the engine's process, in bytes. `None` for an engine inside this process.
     pub memory_bytes: Option<u64>,
-    /// How often it ended unasked and was started again.
+    /// How often the engine ended unexpectedly and was started again.
     pub restarts: u32,
-    /// What its answers may lack as long as this lasts.
+    /// What answers may miss in this state.
     pub missing: Vec<Missing>,
-    /// Its answers are quick, be all that it works out in the background there or not.
+    /// Queries are quick, even if background work is not finished.
     pub warm: bool,
-    /// It is started when somebody asks: that it is not up yet does not keep the workspace from being ready.
+    /// The engine is started by the first query for it, so the workspace is ready without it.
     pub on_demand: bool,
 }
 
 impl EngineStatus {
-    /// Of an engine of which nothing else is known.
+    /// The status of an engine of which nothing else is known.
     pub fn new(name: &str, language: LanguageId, state: State) -> EngineStatus {
         EngineStatus {
             name: name.to_owned(),
@@ -118,7 +118,7 @@ impl EngineStatus {
         }
     }
 
-    /// How it is doing, in one word.
+    /// The state in one word, as replies have it.
     pub fn engine_state(&self) -> EngineState {
         match self.condition {
             Condition::Normal => self.state.into(),
@@ -129,63 +129,63 @@ impl EngineStatus {
     }
 }
 
-/// What the state alone does not say of an engine.
+/// The part of an engine's state that [`State`] does not have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Condition {
-    /// It is up, or about to be.
+    /// The engine is running or about to run.
     #[default]
     Normal,
-    /// Its program is not there, or may not be started.
+    /// Its program is not installed, or may not be started.
     Missing,
-    /// It does not stay up.
+    /// It ends again and again.
     Broken,
-    /// It is started at the first need.
+    /// It is started by the first query for it.
     Idle,
 }
 
-/// How work in the background came to its end.
+/// How background work ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ended {
     /// All of it is done.
     Finished,
-    /// A change came between.
+    /// A change interrupted it.
     Stopped,
     /// It panicked.
     Failed,
 }
 
-/// What a panic said.
+/// The message of a panic.
 pub fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|it| (*it).to_owned());
     text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "a panic".to_owned())
 }
 
-/// Of threads that analyse. The system provides what is used of it. Type inference recurses as deeply as a text may be
-/// nested, and macros in each other take more.
+/// The stack size of threads that analyse, in bytes. The system commits only the part that is used. Type inference
+/// recurses as deeply as a text may be nested, and nested macros need more.
 pub const STACK_BYTES: usize = 256 * 1024 * 1024;
 
-/// What is wanted of planned texts.
+/// What to do with planned texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Wanted {
-    /// Unused imports removed, missing ones added where only one fits.
+    /// Remove unused imports, and add a missing one if only one candidate exists.
     pub imports: bool,
-    /// In the form of their language's formatter.
+    /// Format the text with the formatter of its language.
     pub format: bool,
 }
 
-/// A planned text in another form: with its imports put right, or as its language's formatter has it.
+/// A planned text with fixed imports or formatting.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tidied {
     /// Relative to the root.
     pub file: String,
-    /// The text to be written; the planned one where nothing could be done.
+    /// The text to write; the planned text if nothing could be done.
     pub text: Arc<str>,
     /// What could not be done, and why.
     pub note: Option<String>,
 }
 
 impl Tidied {
-    /// The written texts of a language as they were planned, with a note why.
+    /// The planned texts of a language, unchanged, with a note that says why.
     pub fn untouched(edits: &[FileEdit], language: LanguageId, note: &str) -> Vec<Tidied> {
         let written = edits.iter().filter(|it| language.takes(&it.file));
         let noted =
@@ -194,7 +194,7 @@ impl Tidied {
     }
 }
 
-/// What an answer lacks by a file that is nested so deeply.
+/// What an answer misses because a file is nested too deeply.
 pub fn too_deep(file: &str) -> Missing {
     let detail = format!("{file} is nested too deeply to be analysed: it is taken for plain text");
     Missing::new(MissingCode::Unsupported, file, detail)

@@ -1,4 +1,4 @@
-//! Links within a workspace, by which its code has more names than one.
+//! Links within a workspace. They give its code more than one name.
 
 use std::sync::Arc;
 
@@ -6,24 +6,24 @@ use super::engine::FileChange;
 use super::files::{File, Files};
 use semdex_model::{LanguageId, Missing, MissingCode};
 
-/// The scope under which they are reported.
+/// The scope under which links are reported.
 const SCOPE: &str = "links";
-/// So many are reported by name.
+/// At most this many links are named in a message.
 const MOST_SHOWN: usize = 5;
-/// A file has no more names than that, since links may lead in a circle.
+/// At most this many names of a file are followed, since links may form a cycle.
 const MOST_NAMES: usize = 16;
 
 /// A link to a file or directory of the workspace, both relative to the root.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Link {
-    /// Where it stands.
+    /// The path of the link.
     pub name: String,
-    /// What it leads to in the end, without links. Empty for the root itself.
+    /// The path to which it finally leads, without links. Empty for the root.
     pub target: String,
 }
 
 impl Link {
-    /// The name that it gives to a file; none where it does not lead there.
+    /// The name that the link gives to a file. `None` if it does not lead to the file.
     pub fn other_name(&self, file: &str) -> Option<String> {
         if file == self.target {
             return Some(self.name.clone());
@@ -35,18 +35,19 @@ impl Link {
         Some(format!("{}/{below}", self.name))
     }
 
-    /// Whether there is code of these languages where it leads to.
+    /// Whether it leads to code of one of these languages.
     pub fn leads_to_code(&self, files: &Files, languages: &[LanguageId]) -> bool {
         self.texts(files).any(|it| it.language.is_some_and(|it| languages.contains(&it)))
     }
 
-    /// The texts that it leads to.
+    /// The texts to which it leads.
     pub fn texts<'f>(&'f self, files: &'f Files) -> impl Iterator<Item = &'f Arc<File>> {
         files.get(&self.target).into_iter().chain(files.below(&self.target))
     }
 }
 
-/// The same changes, by all names that links give to the files and that are no texts of their own.
+/// The same changes under the other names that links give to the files. Names that have a text of their own are left
+/// out.
 pub fn by_other_names(links: &[Link], changes: &[FileChange], files: &Files) -> Vec<FileChange> {
     let mut all = Vec::new();
     for change in changes.iter().filter(|_| !links.is_empty()) {
@@ -71,7 +72,7 @@ fn other_names(links: &[Link], file: &str) -> Vec<String> {
     names.split_off(1)
 }
 
-/// What answers lack for code that names what these lead to by the links; none where there are none.
+/// What answers miss for code that uses the names of these links. `None` if there are no links.
 pub fn missing<'a>(links: impl IntoIterator<Item = &'a Link>) -> Option<Missing> {
     let links: Vec<&Link> = links.into_iter().collect();
     let target = |it: &Link| if it.target.is_empty() { ".".to_owned() } else { it.target.clone() };

@@ -1,28 +1,28 @@
-//! What comes first: of symbols the one whose name fits best what somebody typed, of usages those that tell most.
+//! Ranking: symbols whose names fit a query best come first, and the most informative usages come first.
 
 use semdex_model::Window;
 
-/// A list that is shown whole needs no choice of its first part.
+/// A list of at most this many usages is not reordered.
 const SHORT_LIST: usize = 100;
-/// So many of each file come before the rest of any.
+/// At most this many usages of each file come before the rest.
 const FIRST_OF_FILE: usize = 3;
 
-/// A usage as far as its rank goes.
+/// The properties of a usage that decide its rank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UsageRank {
-    /// Usages of one file share this; it rises with the file's name.
+    /// A number that all usages of one file share. It rises with the file's name.
     pub file: usize,
     /// Byte offset of the usage in its file.
     pub at: usize,
-    /// It stands in test code.
+    /// The usage is in test code.
     pub test: bool,
-    /// In the file of the definition.
+    /// The usage is in the file of the definition.
     pub own: bool,
 }
 
-/// The order in which usages are shown, as positions in the given list: other files before the own one, tests last,
-/// the usages of a file together. Of a long list a few of each file come first, so that its beginning shows as many
-/// kinds of use as it can.
+/// The order in which usages are shown, as indexes into the list. Other files come before the file of the definition,
+/// tests come last, and usages of a file are together. Of a long list a few usages of each file come first, so that its
+/// beginning shows as many kinds of use as possible.
 pub fn usage_order(usages: &[UsageRank]) -> Vec<usize> {
     let class = |it: &UsageRank| if it.test { 2 } else { u8::from(it.own) };
     let mut order: Vec<usize> = (0..usages.len()).collect();
@@ -42,13 +42,14 @@ pub fn usage_order(usages: &[UsageRank]) -> Vec<usize> {
     first
 }
 
-/// The stretch of a list that follows another: both seen as one.
+/// The part of a window that falls into the second of two lists, when the first has `first` elements and both are seen
+/// as one list.
 pub fn rest(window: Window, first: usize) -> Window {
     let taken = first.saturating_sub(window.from).min(window.limit);
     Window { from: window.from.saturating_sub(first), limit: window.limit - taken }
 }
 
-/// How well a symbol fits: its name, and then public before private, tests last; exactly the name before all else.
+/// How well a symbol fits. An exact name comes first; public symbols come before private ones, tests last.
 pub fn fit(query: &str, name: &str, public: bool, test: bool) -> Option<f64> {
     let test = if test { 0.2 } else { 0.0 };
     let private = if public { 0.0 } else { 0.02 };
@@ -56,7 +57,7 @@ pub fn fit(query: &str, name: &str, public: bool, test: bool) -> Option<f64> {
     Some(rank(query, name)? + exactly - test - private)
 }
 
-/// From 0 to 1; `None` where the letters do not all occur in their order.
+/// From 0 to 1. `None` unless the name has all letters of the query in their order.
 fn rank(query: &str, name: &str) -> Option<f64> {
     if query.is_empty() || query.chars().count() > name.chars().count() {
         return None;
@@ -65,7 +66,7 @@ fn rank(query: &str, name: &str) -> Option<f64> {
         return Some(1.0);
     }
     let (lower_query, lower_name) = (query.to_lowercase(), name.to_lowercase());
-    // Of equally good fits the shorter name is meant.
+    // Among names that fit equally well the shorter one is meant.
     let length = query.len() as f64 / name.len() as f64 / 20.0;
     if lower_query == lower_name {
         return Some(0.95);
@@ -82,7 +83,7 @@ fn rank(query: &str, name: &str) -> Option<f64> {
     is_subsequence(&lower_query, &lower_name).then_some(0.3 + length)
 }
 
-/// Whether the query is made of beginnings of the name's words: `sb` or `seabu` of `SearcherBuilder`.
+/// Whether the query consists of beginnings of the name's words: `sb` or `seabu` of `SearcherBuilder`.
 fn fits_humps(query: &str, name: &str) -> bool {
     let mut humps: Vec<String> = Vec::new();
     let mut was_lower = false;
@@ -156,7 +157,7 @@ mod tests {
         assert!(ranks.windows(2).all(|pair| pair[0] > pair[1]), "{ranks:?}");
         assert!(rank("sb", "SearcherBuilder") > rank("sb", "subtle"));
         assert!(rank("gsr", "get_searcher_root").unwrap() > 0.6);
-        // A private test of exactly the name comes before what only begins so.
+        // A private test with exactly this name comes before a symbol whose name only begins with it.
         assert!(fit("search", "search", false, true) > fit("search", "searcher", true, false));
         assert_eq!(rank("xyz", "searcher"), None);
         assert_eq!(rank("", "searcher"), None);

@@ -1,4 +1,4 @@
-//! The list of engines of a server. It names none of them: the program says which there are.
+//! The list of a server's engines. The program supplies them; this module names none.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,14 +8,14 @@ use semdex_model::{LanguageId, Languages};
 
 use crate::engine::EngineKind;
 
-/// The engines that a configuration describes, without those of the given languages, which have an engine already.
+/// The engines that a configuration describes, except those of the given languages, which have an engine already.
 pub(crate) type ConfiguredKinds = fn(&BTreeMap<String, LanguageKeys>, &[LanguageId]) -> Vec<Arc<dyn EngineKind>>;
 
-/// The engines of a server, in the order in which their languages are listed: the built-in ones, then those that the
-/// configuration describes. Cheap to clone.
+/// The engines of a server, in the order of their languages: built-in engines first, then configured ones. Cheap to
+/// clone.
 #[derive(Clone)]
 pub struct Registry {
-    /// Independent of the configuration.
+    /// The built-in engines. They do not depend on the configuration.
     own: Arc<[Arc<dyn EngineKind>]>,
     configured_kinds: ConfiguredKinds,
     kinds: Arc<[Arc<dyn EngineKind>]>,
@@ -23,7 +23,7 @@ pub struct Registry {
 }
 
 impl Registry {
-    /// These engines, followed by the configured ones at their defaults.
+    /// These engines, and the configured ones with their defaults.
     pub fn new(own: Vec<Arc<dyn EngineKind>>, configured_kinds: ConfiguredKinds) -> Registry {
         Registry::of(own.into(), configured_kinds, &BTreeMap::new())
     }
@@ -44,27 +44,27 @@ impl Registry {
         Registry::new(self.own.iter().cloned().chain([kind]).collect(), self.configured_kinds)
     }
 
-    /// The same engines as a workspace configures them.
+    /// The same built-in engines, and the engines that a workspace configures.
     pub fn configured(&self, keys: &BTreeMap<String, LanguageKeys>) -> Registry {
         Registry::of(self.own.clone(), self.configured_kinds, keys)
     }
 
-    /// All languages that an engine can analyse, in the order in which they are listed.
+    /// All languages that an engine can analyse, in the order of the engines.
     pub fn languages(&self) -> &Languages {
         &self.languages
     }
 
-    /// The engines that there can be; positions in this list identify them.
+    /// All engines. Positions in this list identify them.
     pub fn kinds(&self) -> &[Arc<dyn EngineKind>] {
         &self.kinds
     }
 
-    /// The engine of a language, as its position.
+    /// The position of a language's engine. `None` if no engine analyses the language.
     pub fn position(&self, language: LanguageId) -> Option<usize> {
         self.kinds.iter().position(|it| it.languages().contains(&language))
     }
 
-    /// The engine of a language. None where no engine analyses it.
+    /// The engine of a language. `None` if no engine analyses it.
     pub fn kind_of(&self, language: LanguageId) -> Option<Arc<dyn EngineKind>> {
         self.position(language).and_then(|it| self.kinds.get(it)).cloned()
     }

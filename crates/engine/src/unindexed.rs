@@ -1,5 +1,6 @@
-//! Files of a workspace that are no texts, since they are not UTF-8 or too large. No engine is given them, but programs
-//! that read the disk may know them: whether one of them may name something is found out by its bytes.
+//! Unindexed files: source files of a workspace that are not UTF-8 or too large, so that the workspace has no text of
+//! them. Engines are not given them, but programs that read the disk may use them. Their bytes are searched to find out
+//! whether one of them may contain a name.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -10,25 +11,25 @@ use semdex_fs::{FileStamp, Tree};
 use semdex_model::{Missing, MissingCode};
 use semdex_text::words::{WordHash, word_hash, words};
 
-/// Larger files are not searched: they may hold any word.
+/// Larger files are not searched: they may contain any word. In bytes.
 const MOST_SEARCHED: usize = 16 << 20;
 
-/// So many are named for one name.
+/// At most this many files are reported for one name.
 const MOST_NAMED: usize = 10;
 
-/// All of a workspace, by their names.
+/// All unindexed files of a workspace, by their names.
 pub type UnindexedFiles = BTreeMap<Arc<str>, Arc<UnindexedFile>>;
 
-/// Why a file is no text.
+/// Why a file has no text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UnindexedReason {
-    /// It is not UTF-8, holds NUL bytes, or cannot be read.
+    /// It is not UTF-8, contains NUL bytes, or cannot be read.
     NotText,
-    /// It is larger than files are read.
+    /// It is larger than `max_file_bytes`.
     TooLarge,
 }
 
-/// One such file.
+/// An unindexed file.
 #[derive(Debug)]
 pub struct UnindexedFile {
     /// Relative to the root, with `/`.
@@ -36,26 +37,26 @@ pub struct UnindexedFile {
     why: UnindexedReason,
     tree: Tree,
     stamp: FileStamp,
-    /// Sorted; none where the file could not be searched.
+    /// The hashes of its words, sorted. `None` if the file could not be searched.
     words: OnceLock<Option<Box<[WordHash]>>>,
 }
 
 impl UnindexedFile {
-    /// A file of a tree. `look`: taken before it was known to be no text.
+    /// A file of a tree. `stamp` was taken before the file was found to have no text.
     pub fn new(path: Arc<str>, why: UnindexedReason, tree: Tree, stamp: FileStamp) -> UnindexedFile {
         UnindexedFile { path, why, tree, stamp, words: OnceLock::new() }
     }
 
-    /// Whether it may be another file, or hold something else, by now.
+    /// Whether the file or its content may have changed.
     pub fn may_differ(&self, why: UnindexedReason, now: &FileStamp) -> bool {
         self.why != why || self.stamp.may_differ(now)
     }
 
-    /// Whether this name may stand in it: only a file that can be searched in full surely does not hold a name. Reads
-    /// the file when it is asked first.
+    /// Whether the file may contain this name. A file that cannot be searched in full may contain any name. The first
+    /// call reads the file.
     pub(crate) fn may_hold(&self, name: &str) -> bool {
         let longest = words(name).max_by_key(|it| it.1.len());
-        // Another encoding has other bytes for what is not ASCII.
+        // In another encoding, characters that are not ASCII have other bytes.
         let Some((_, word)) = longest.filter(|it| it.1.is_ascii()) else { return true };
         match self.words.get_or_init(|| self.read_words()) {
             Some(known) => known.binary_search(&word_hash(word)).is_ok(),
@@ -63,7 +64,7 @@ impl UnindexedFile {
         }
     }
 
-    /// What an answer about a name lacks for it.
+    /// What an answer about a name misses because of this file.
     pub(crate) fn missing(&self, name: &str) -> Missing {
         let why = match self.why {
             UnindexedReason::NotText => "it is not UTF-8, or holds NUL bytes: save it as UTF-8",
@@ -79,23 +80,23 @@ impl UnindexedFile {
     }
 }
 
-/// What answers about a name lack, since files of the code that may hold it are no texts. Reads files: may block.
+/// What answers about a name miss, because unindexed files of the code may contain the name. Reads files: may block.
 pub fn missing(files: &Files, is_code: impl Fn(&str) -> bool, name: &str) -> Vec<Missing> {
     let code = files.unindexed_without_overlay().filter(|it| is_code(&it.path) && !is_installed(&it.path));
     code.filter(|it| it.may_hold(name)).take(MOST_NAMED).map(|it| it.missing(name)).collect()
 }
 
-/// Whether a file is one of a dependency, which uses nothing of the workspace.
+/// Whether a file belongs to an installed dependency, which uses nothing of the workspace.
 pub fn is_installed(file: &str) -> bool {
     file.split('/').any(|it| matches!(it, "node_modules" | "site-packages" | "dist-packages"))
 }
 
-/// The hashes of the ASCII words of a file in an encoding that is not known.
+/// The hashes of the ASCII words of a file in an unknown encoding.
 fn words_of(bytes: &[u8]) -> Box<[WordHash]> {
     let mut found = Vec::new();
     add_words(bytes, &mut found);
     if memchr::memchr(0, bytes).is_some() {
-        // UTF-16, of which the order of the bytes need not be told.
+        // UTF-16, in either byte order.
         for unit in [u16::from_le_bytes, u16::from_be_bytes] {
             let units = bytes.chunks_exact(2).map(|it| unit([it[0], it[1]]));
             let text: String = char::decode_utf16(units).map(|it| it.unwrap_or(char::REPLACEMENT_CHARACTER)).collect();
@@ -117,7 +118,7 @@ fn add_words(bytes: &[u8], found: &mut Vec<WordHash>) {
         let word = std::str::from_utf8(&bytes[at..at + length]).unwrap_or_default();
         if !word.is_empty() {
             found.push(word_hash(word));
-            // What seems to be its first letter may be the end of a sign of two bytes.
+            // The first letter may be the second byte of a two-byte character.
             let follows = at > 0 && !bytes[at - 1].is_ascii();
             found.extend(word.get(1..).filter(|it| follows && !it.is_empty()).map(word_hash));
         }
@@ -142,7 +143,7 @@ mod tests {
         for bytes in [wide(u16::to_le_bytes), wide(u16::to_be_bytes)] {
             assert!(holds(&bytes, "zz") && holds(&bytes, "lib") && !holds(&bytes, "lb"));
         }
-        // The second byte of a sign of two is a letter.
+        // The second byte of a two-byte character is a letter.
         assert!(holds(b"\x81\x41zz()", "zz"));
         assert!(words_of(b"").is_empty() && words_of(b"\xff").is_empty());
     }

@@ -1,9 +1,9 @@
-//! Locks of what may always be empty (caches, indexes): what a panic under the lock may have left half changed is thrown
-//! away, and worked out anew.
+//! Locks that recover from poisoning. They guard content that may be empty, such as caches and indexes. Content that a
+//! panic under the lock may have left half changed is emptied and computed again.
 
 use std::sync::{Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-/// The content, emptied where a panic came between.
+/// Locks a mutex. The content is empty if a panic poisoned the lock.
 pub fn lock<T: Default>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(|poisoned| {
         let mut content = poisoned.into_inner();
@@ -13,7 +13,7 @@ pub fn lock<T: Default>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     })
 }
 
-/// The same, to be changed.
+/// Locks for writing. The content is empty if a panic poisoned the lock.
 pub fn write<T: Default>(lock: &RwLock<T>) -> RwLockWriteGuard<'_, T> {
     lock.write().unwrap_or_else(|poisoned| {
         let mut content = poisoned.into_inner();
@@ -23,7 +23,7 @@ pub fn write<T: Default>(lock: &RwLock<T>) -> RwLockWriteGuard<'_, T> {
     })
 }
 
-/// The same, to be read.
+/// Locks for reading. The content is empty if a panic poisoned the lock.
 pub fn read<T: Default>(lock: &RwLock<T>) -> RwLockReadGuard<'_, T> {
     loop {
         match lock.read() {

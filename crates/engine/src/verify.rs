@@ -1,5 +1,5 @@
-//! The tools of a language asked about the workspace as it lies on the disk: its compiler, its linter, its tests. The seam
-//! is [`Planned`]: an engine's kind says what it would run ([`super::engine::EngineKind::verify`]), and runs it.
+//! Runs the tools of a language on the workspace on the disk: its compiler, its linter, its tests. An engine's kind
+//! plans what it would run ([`crate::EngineKind::verify`]) and returns it as [`Planned`].
 
 pub mod reach;
 pub mod report;
@@ -14,71 +14,71 @@ pub use report::{Ended, Report};
 use semdex_config::Settings;
 use semdex_model::{Place, VerifyKind, VerifyProgress};
 
-/// What is asked of the tools.
+/// A run of tools that a client requests.
 #[derive(Clone)]
 pub struct Job {
     /// Which tool is run.
     pub kind: VerifyKind,
     /// The workspace's directory, absolute.
     pub root: PathBuf,
-    /// `$XDG_CACHE_HOME/semdex`: what is built lies below it.
+    /// `$XDG_CACHE_HOME/semdex`. Build output goes below it.
     pub cache_dir: PathBuf,
-    /// What the configuration says for this workspace.
+    /// The settings of this workspace.
     pub settings: Settings,
-    /// The texts when it was asked.
+    /// The texts at the time of the request.
     pub files: Arc<Files>,
-    /// Only these, by their names; all where none is named.
+    /// The names of the packages to run. All if empty.
     pub packages: Vec<String>,
-    /// Only these tests, by their names or the last parts of them; all where none is named.
+    /// The tests to run, by their names or the last parts of them. All if empty.
     pub tests: Vec<String>,
-    /// Only what these files can reach.
+    /// Run only what these files can reach.
     pub changed: Option<Vec<String>>,
-    /// Nobody waits for it: it leaves the machine to others.
+    /// No client waits for the run, so it runs at low priority.
     pub is_background: bool,
-    /// The running tool is ended then, and no other is started.
+    /// The running tool is ended at this time, and no other is started.
     pub deadline: Instant,
-    /// Whether anybody still waits for it; asked between tools and while one runs.
+    /// Whether a client still waits for the run. Called between tools and while one runs.
     pub is_wanted: Arc<dyn Fn() -> bool + Send + Sync>,
-    /// Called whenever a step is done.
+    /// Called after each step.
     pub progress: Arc<dyn Fn(VerifyProgress) + Send + Sync>,
 }
 
-/// What an engine's kind would run for a job. Found out without building anything; both may block.
+/// What an engine's kind would run for a job. Planning builds nothing. Its methods may block.
 pub trait Planned: Send {
-    /// Whether it knows a package by this name.
+    /// Whether there is a package of this name.
     fn knows(&self, package: &str) -> bool;
 
-    /// The packages that it knows.
+    /// The names of the packages.
     fn packages(&self) -> Vec<String>;
 
-    /// Runs all of it, whatever fails, until the deadline or until it is not wanted any more.
+    /// Runs all tools, even if some fail, until the deadline or until the job is no longer wanted.
     fn run(self: Box<Self>, job: &Job, report: &mut Report);
 }
 
 impl Job {
-    /// Whether no other tool is to be started.
+    /// Whether no other tool may be started.
     pub fn is_over(&self) -> bool {
         Instant::now() >= self.deadline || !(self.is_wanted)()
     }
 
-    /// Reports how far it is; a total of 0 is not known.
+    /// Reports progress. A total of 0 is not known.
     pub fn tell(&self, stage: impl Into<String>, done: usize, total: usize) {
         (self.progress)(VerifyProgress { stage: stage.into(), done, total });
     }
 
-    /// A directory for what is built of the workspace, nobody else's.
+    /// A directory for the build output of this workspace alone.
     pub fn build_dir(&self) -> PathBuf {
         let key = blake3::hash(self.root.as_os_str().as_encoded_bytes()).to_hex();
         self.cache_dir.join("verify").join(key.as_str().get(..16).unwrap_or_default())
     }
 
-    /// A path as replies name it: relative to the root, or absolute outside of it.
+    /// A path as replies have it: relative to the root, or absolute outside of it.
     pub fn name_of(&self, path: &Path) -> String {
         let path = normal(path);
         path.strip_prefix(&self.root).unwrap_or(&path).to_string_lossy().into_owned()
     }
 
-    /// The text of a file as the tools see it: that of the disk, also where an overlay stands before it.
+    /// The text of a file as the tools see it: the disk's content, even if an overlay hides it.
     pub fn text_of(&self, name: &str) -> Option<Arc<File>> {
         match self.files.get(name) {
             Some(file) if !file.overlay => Some(file.clone()),
@@ -90,7 +90,7 @@ impl Job {
         }
     }
 
-    /// A line of a file, and the column (in bytes) on it, as a place; where the text is known, to the end of the word.
+    /// The place of a line and a column (in bytes). It extends to the end of the word if the text is known.
     pub fn place(&self, name: &str, line: usize, column: usize) -> Place {
         let at = Place { line, end_line: line, column, ..Place::start_of(name) };
         let Some(file) = self.text_of(name) else { return at };
@@ -103,7 +103,7 @@ impl Job {
     }
 }
 
-/// Where a line begins, and its text. Lines count from 1.
+/// The byte offset at which a line begins, and its text. Lines count from 1.
 pub fn line_of(text: &str, line: usize) -> Option<(usize, &str)> {
     let mut start = 0;
     for (number, content) in text.split_inclusive('\n').enumerate() {
@@ -115,7 +115,7 @@ pub fn line_of(text: &str, line: usize) -> Option<(usize, &str)> {
     None
 }
 
-/// Without `.` and `..`, by the text alone.
+/// A path without `.` and `..`, computed from the text of the path alone.
 pub fn normal(path: &Path) -> PathBuf {
     let mut normal = PathBuf::new();
     for component in path.components() {

@@ -1,4 +1,4 @@
-//! One revision as any engine sees it: the same questions for every language.
+//! A view: one revision of a workspace as an engine sees it, with the same queries for every language.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -15,48 +15,48 @@ use semdex_model::{
     Overview, Package, Place, References, Renaming, Symbol, SymbolAt, SymbolQuery, UsagePage, Window,
 };
 
-/// An answer on its way. Whoever serves requests polls it: what computes for long or blocks runs elsewhere.
+/// A pending answer. Threads that serve requests poll it, so work that computes for long or blocks runs elsewhere.
 pub type Answering<T> = BoxFuture<'static, Result<Answer<T>>>;
 
-/// A name in a text that was written, which nothing is known by.
+/// An unresolved name in a text that was written.
 #[derive(Debug, Clone)]
 pub struct Unknown {
-    /// The text, as it is after the change.
+    /// The text after the change.
     pub file: Arc<File>,
-    /// As it is written, with what qualifies it.
+    /// The name as it is written, with its qualifier.
     pub name: String,
-    /// It is imported there.
+    /// The name is imported there.
     pub is_import: bool,
 }
 
-/// The nearest that there is.
+/// The names that an unresolved name may have meant.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Suggested {
-    /// What is wrong, where more can be said than that nothing is known by the name.
+    /// What is wrong, if more is known than that the name is unresolved.
     pub detail: Option<String>,
-    /// Names that exist there, the likeliest first.
+    /// Names that exist, the likeliest first.
     pub suggestions: Vec<String>,
 }
 
-/// How much of an impact is worked out.
+/// Which part of an impact is computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Extent {
     /// All of it.
     Whole,
-    /// The errors that go from files which are not edited: an engine may leave out all else.
+    /// Only the errors that the change fixes in files that it does not edit. An engine may leave out everything else.
     FixedElsewhere,
 }
 
-/// One revision of a workspace as an engine sees it, asked by a reader. A question ends it, as it may hold up the next
-/// change until then. Each answers by its deadlines with what it has, and says in the answer's coverage what is lacking.
+/// One revision of a workspace as an engine sees it. A query consumes the view, since a view may delay the next change.
+/// Each query returns by its deadlines what it has, and lists in the answer's coverage what is missing.
 pub trait View: Send {
-    /// The language whose view it is; of several the first.
+    /// The language of the view; the first one if the engine has several.
     fn language(&self) -> LanguageId;
 
-    /// The one symbol that a query means.
+    /// The symbol that a query means.
     fn resolve(self: Box<Self>, query: SymbolQuery, deadlines: Deadlines) -> BoxFuture<'static, Result<Symbol>>;
 
-    /// The symbol that a query means, with a stretch of the places that name it.
+    /// The symbol that a query means, with a window of its usages.
     fn usages(
         self: Box<Self>,
         query: SymbolQuery,
@@ -64,7 +64,7 @@ pub trait View: Send {
         deadlines: Deadlines,
     ) -> Answering<(Symbol, UsagePage)>;
 
-    /// All about the symbol that a query means, with a stretch of its usages.
+    /// The description of the symbol that a query means, with a window of its usages.
     fn describe(
         self: Box<Self>,
         query: SymbolQuery,
@@ -75,19 +75,20 @@ pub trait View: Send {
     /// The symbols of a file as a tree.
     fn symbols(self: Box<Self>, file: String, deadlines: Deadlines) -> Answering<Vec<Symbol>>;
 
-    /// What the text of a file says by itself: no usages are counted.
+    /// The outline of a file from its text alone. Usages are not counted.
     fn outline(self: Box<Self>, file: String, deadlines: Deadlines) -> Answering<Overview>;
 
-    /// What a file's symbols are to others. After `until` no more usages are counted, which the answer says.
+    /// The outline of a file, with the usages of its symbols. Usages that are not counted by `until` are listed as
+    /// missing.
     fn overview(self: Box<Self>, file: String, deadlines: Deadlines, until: Instant) -> Answering<Overview>;
 
-    /// What stands at a byte offset of a file. Nothing there is an answer too, not an error.
+    /// The symbol at a byte offset of a file. No symbol is an answer too, not an error.
     fn symbol_at(self: Box<Self>, file: String, offset: usize, deadlines: Deadlines) -> Answering<SymbolAt>;
 
-    /// Of these files, or of all where none is named.
+    /// The diagnostics of these files, or of all files if none are named.
     fn diagnostics(self: Box<Self>, files: Vec<String>, deadlines: Deadlines) -> Answering<Vec<Diagnostic>>;
 
-    /// What is offered against the diagnostics that stand just at these places. Nothing is changed.
+    /// The fixes for the diagnostics at exactly these places. Nothing is changed.
     fn fixes(self: Box<Self>, places: Vec<Place>, deadlines: Deadlines) -> Answering<Vec<Fix>> {
         let _ = (places, deadlines);
         let language = self.language();
@@ -101,28 +102,28 @@ pub trait View: Send {
         .boxed()
     }
 
-    /// A package by its name, of the workspace or of its dependencies.
+    /// A package of the workspace or of its dependencies, by its name.
     fn package(self: Box<Self>, name: String, deadlines: Deadlines) -> Answering<Package>;
 
-    /// Symbols by parts of their name, with how well each fits, on one scale for all languages (`ranking::fit`).
+    /// Symbols by parts of their names, each with its score on a scale that all languages share (`ranking::fit`).
     fn search(self: Box<Self>, query: String, limit: usize, deadlines: Deadlines) -> Answering<Vec<(Symbol, f64)>>;
 
-    /// Who calls a symbol, and where.
+    /// The callers of a symbol, with the places of the calls.
     fn callers(self: Box<Self>, query: SymbolQuery, deadlines: Deadlines) -> Answering<(Symbol, Vec<Calls>)> {
         unanswered(self, query, deadlines, "callers")
     }
 
-    /// What a symbol calls, and where.
+    /// What a symbol calls, with the places of the calls.
     fn callees(self: Box<Self>, query: SymbolQuery, deadlines: Deadlines) -> Answering<(Symbol, Vec<Calls>)> {
         unanswered(self, query, deadlines, "callees")
     }
 
-    /// The symbol that a query means, with what implements it.
+    /// The symbol that a query means, with its implementations.
     fn implementations(self: Box<Self>, query: SymbolQuery, deadlines: Deadlines) -> Answering<(Symbol, Vec<Symbol>)> {
         unanswered(self, query, deadlines, "implementations")
     }
 
-    /// What each file declares, and which declarations it refers to how often.
+    /// What each file declares, and how often it refers to which declarations.
     fn references(self: Box<Self>, deadlines: Deadlines) -> Answering<Arc<References>> {
         let _ = deadlines;
         let language = self.language();
@@ -131,20 +132,20 @@ pub trait View: Send {
         async move { Ok(Answer::lacking(Arc::default(), missing)) }.boxed()
     }
 
-    /// What a symbol's new name changes, or why it cannot have it.
+    /// The edits that rename a symbol, or why the symbol cannot have the new name.
     fn rename(self: Box<Self>, query: SymbolQuery, new_name: String, deadlines: Deadlines) -> Answering<Renaming> {
         let _ = (query, new_name, deadlines);
         let detail = format!("symbols of {} cannot be renamed here: edit their places", self.language().title);
         async { Err(Error::new(Code::RenameRefused, detail).into()) }.boxed()
     }
 
-    /// The nearest to a name that nothing is known by: what it may have been meant to be.
+    /// The names that an unresolved name may have meant.
     fn suggest(self: Box<Self>, unknown: Unknown, deadlines: Deadlines) -> Answering<Suggested> {
         let query = SymbolQuery { symbol: unknown.name, package: None, file: None };
         let found = self.resolve(query, deadlines);
         async move {
             match found.await {
-                // It is there by another path than was written.
+                // The symbol exists, but under another path.
                 Ok(symbol) => Ok(Answer::whole(Suggested { suggestions: vec![symbol.path], ..Suggested::default() })),
                 Err(Stop::Failed(error)) => {
                     Ok(Answer::whole(Suggested { suggestions: error.help.suggestions, ..Suggested::default() }))
@@ -155,8 +156,7 @@ pub trait View: Send {
         .boxed()
     }
 
-    /// What a change would bring, where the engine computes it before the writer has its turn (`Route::View`). Nobody but the
-    /// asker sees anything of it.
+    /// The impact of a change, computed before the writer handles it (`Route::View`). Nobody else sees the change.
     fn impact(
         self: Box<Self>,
         edits: Vec<FileEdit>,
@@ -168,8 +168,8 @@ pub trait View: Send {
         async move { Ok(impact_unknown(language)) }.boxed()
     }
 
-    /// Planned texts as they should be, where the engine works on them before the writer has its turn (`Route::View`).
-    /// Texts that stay as they are need not be among them.
+    /// Planned texts with their imports and format fixed, before the writer handles the change (`Route::View`).
+    /// Unchanged texts may be left out.
     fn tidy(
         self: Box<Self>,
         edits: Vec<FileEdit>,
@@ -183,7 +183,7 @@ pub trait View: Send {
     }
 }
 
-/// Computes an answer on a thread that may block and has a deep stack: never on one that serves requests.
+/// Runs a query on a thread that may block and has a large stack. Threads that serve requests must not block.
 pub fn blocking<T: Send + 'static>(
     question: impl FnOnce() -> Result<T> + Send + 'static,
 ) -> BoxFuture<'static, Result<T>> {
@@ -201,7 +201,7 @@ pub fn blocking<T: Send + 'static>(
     .boxed()
 }
 
-/// A question that an engine has no answer to: the symbol alone.
+/// The answer of an engine that does not implement a query: the symbol alone.
 fn unanswered<V: View + ?Sized, T: Send + 'static>(
     view: Box<V>,
     query: SymbolQuery,

@@ -1,8 +1,8 @@
-//! Which directory is the workspace that a directory belongs to.
+//! Finds the root of the workspace that contains a directory.
 //!
-//! The nearest that an engine takes for a root by the manifests around it, as the tools of its language would, else the
-//! directory itself. The search ends at the home directory, and never takes `/`: what lies there by accident should
-//! not make one workspace of everything.
+//! The root is the nearest directory that an engine takes for one by the manifests around it, as the tools of its
+//! language would. Without one it is the directory itself. The search ends at the home directory and never returns `/`:
+//! a stray manifest there must not turn everything into one workspace.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -11,18 +11,17 @@ use super::registry::Registry;
 use semdex_fs::read_file;
 
 impl Registry {
-    /// The root of the workspace that contains this directory, in canonical form.
+    /// The root of the workspace that contains this directory, in canonical form. An error if it is not a directory.
     pub fn find_root(&self, start: &Path) -> io::Result<PathBuf> {
         self.find_root_below(start, home().as_deref())
     }
 
-    /// The same, where a manifest makes it one.
+    /// The root that a manifest makes around this directory. `None` if there is no such manifest.
     pub fn manifest_root(&self, start: &Path) -> io::Result<Option<PathBuf>> {
         Ok(self.roots_around(start, home().as_deref())?.1)
     }
 
-    /// Whether a directory, in canonical form, is one that everything lies in, the home directory or `/`, and no manifest
-    /// makes it a workspace.
+    /// Whether a directory, in canonical form, is the home directory or `/`, and no manifest makes it a workspace.
     pub fn is_everything(&self, directory: &Path) -> io::Result<bool> {
         self.is_everything_of(directory, home().as_deref())
     }
@@ -33,7 +32,7 @@ impl Registry {
         Ok(holds_all && self.roots_around(directory, home)?.1.is_none())
     }
 
-    /// The root of the workspace that contains this directory; the search ends at this home directory.
+    /// The root of the workspace that contains this directory. The search ends at the given home directory.
     pub fn find_root_below(&self, start: &Path, home: Option<&Path>) -> io::Result<PathBuf> {
         let (start, root) = self.roots_around(start, home)?;
         Ok(root.unwrap_or(start))
@@ -56,13 +55,13 @@ impl Registry {
     }
 }
 
-/// The nearest directory around a path that holds `.git`, the path itself among them; in canonical form, as the path is.
+/// The nearest directory that contains `.git`, beginning with the path itself. It is canonical if the path is.
 pub fn repository_around(path: &Path) -> Option<PathBuf> {
     repository_below(path, home().as_deref())
 }
 
 fn repository_below(path: &Path, home: Option<&Path>) -> Option<PathBuf> {
-    // A worktree and a submodule have a file of this name.
+    // In a worktree and in a submodule `.git` is a file.
     around(path, home).into_iter().find(|it| it.join(".git").symlink_metadata().is_ok()).map(Path::to_owned)
 }
 
@@ -75,7 +74,7 @@ pub fn read_manifest(path: &Path) -> Option<String> {
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// In canonical form.
+/// The home directory in canonical form.
 fn home() -> Option<PathBuf> {
     std::env::home_dir().and_then(|home| fs::canonicalize(home).ok())
 }

@@ -1,11 +1,11 @@
-//! Which packages a changed file can reach, where imports do not say that: who names a file that is no code of its
-//! own. What is not certain counts as reached.
+//! Which packages a changed file can reach if imports do not show it: a text may name a file that is not code. A
+//! package that may be reached counts as reached.
 
 use std::sync::Arc;
 
 use crate::files::{File, Files};
 
-/// The package whose directory is the innermost around a file.
+/// The index of the innermost package directory that contains a file.
 pub fn owner_of(directories: &[String], file: &str) -> Option<usize> {
     let lies_in = |directory: &str| {
         directory.is_empty() || file.strip_prefix(directory).is_some_and(|rest| rest.starts_with('/'))
@@ -14,8 +14,8 @@ pub fn owner_of(directories: &[String], file: &str) -> Option<usize> {
     around.max_by_key(|(_, it)| it.len()).map(|(at, _)| at)
 }
 
-/// The texts of packages elsewhere that name a file, or a directory that it lies in: they may read it when they are built
-/// or when they run. Each with its package. Names of directories that both lie in tell nothing.
+/// The texts of other packages that name a file or a directory that contains it, each with the index of its package.
+/// They may read the file when they are built or run. Directories that contain both packages do not count.
 pub fn who_names<'f>(directories: &[String], files: &'f Files, changed: &str) -> Vec<(usize, &'f File)> {
     let owner = owner_of(directories, changed);
     let names = |file: &&'f Arc<File>| {
@@ -29,16 +29,16 @@ pub fn who_names<'f>(directories: &[String], files: &'f Files, changed: &str) ->
     files.iter().filter_map(|file| Some((names(&file)?, &**file))).collect()
 }
 
-/// Whether a text may speak of what lies outside of its own directory.
+/// Whether a text may refer to something outside its own directory.
 fn leads_out(file: &File) -> bool {
     ["../", "\"..\"", "parent()", "ancestors()"].iter().any(|it| file.text.contains(it))
 }
 
-/// The file's name, and those of the directories around it that do not lie around the other directory too.
+/// The file's name, and the names of its directories, except those that also contain `other`.
 fn names_of<'a>(changed: &'a str, other: &str) -> Vec<&'a str> {
     let components: Vec<&str> = changed.split('/').collect();
     let shared = components.iter().zip(other.split('/')).take_while(|(a, b)| *a == b).count();
-    // These stand in many texts, and are named with what is around them.
+    // These names occur in many texts, so a match of one says nothing.
     let is_telling = |it: &&str| it.len() > 2 && !matches!(*it, "src" | "tests" | "test" | "lib" | "crates");
     components.into_iter().skip(shared).filter(is_telling).collect()
 }

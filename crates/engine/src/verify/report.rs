@@ -1,4 +1,4 @@
-//! What a run has brought so far, within bounds: whatever a program prints, a report stays small.
+//! The results of a run so far. They are bounded: a report stays small, whatever a program prints.
 
 use std::collections::{BTreeSet, HashSet, VecDeque};
 use std::process::{Command, ExitStatus};
@@ -9,47 +9,47 @@ use semdex_model::{Coverage, Diagnostic, LanguageId, Missing, MissingCode, TestF
 pub use semdex_process::process_group::Failure;
 pub use semdex_process::process_group::lines::{Stream, Streams, run_lines};
 
-/// How much is kept: with what JSON adds to it, a reply stays below 2 MiB.
+/// How much is kept: with the overhead of JSON a reply stays below 2 MiB.
 const MOST_DIAGNOSTICS: usize = 2000;
 const MOST_FAILURES: usize = 1000;
-/// Diagnostics that are known again. Of those that come after so many each counts, though it be the same.
+/// How many diagnostics are compared to find duplicates. Later diagnostics count even if they are duplicates.
 const MOST_SEEN: usize = 100_000;
 const DIAGNOSTIC_BYTES: usize = 400 << 10;
 const FAILURE_BYTES: usize = 400 << 10;
 const OUTPUT_LINES: usize = 200;
 const OUTPUT_BYTES: usize = 192 << 10;
 const LONGEST_OUTPUT_LINE: usize = 4 << 10;
-/// Of what one test printed, from its beginning and from its end.
+/// How much of a test's output is kept, from its beginning and from its end.
 const HEAD_BYTES: usize = 4 << 10;
 const TAIL_BYTES: usize = 12 << 10;
 
-/// How a program came to its end.
+/// How a program ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ended {
-    /// It ended by itself with success.
+    /// It succeeded.
     Well,
-    /// It ended by itself and reports a failure.
+    /// It reported a failure.
     Badly,
-    /// It could not be started, was late, or is not wanted any more: nothing else is to be run.
+    /// It could not be started, ran into the deadline, or is no longer wanted. Nothing else is to be run.
     Over,
 }
 
-/// What the tools said so far. It is bounded: what exceeds it is counted and left out.
+/// The results of the tools so far. What exceeds the bounds is counted and left out.
 #[derive(Debug, Default)]
 pub struct Report {
-    /// Those that have run, in their order.
+    /// The tools that have run, in their order.
     pub runs: Vec<ToolRun>,
-    /// Something has failed that no exit code tells.
+    /// Something has failed that no exit code shows.
     pub has_failed: bool,
-    /// The deadline came first.
+    /// The deadline has passed.
     pub timed_out: bool,
-    /// None where no test was run.
+    /// `None` if no test was run.
     pub tests: Option<TestReport>,
-    /// The names of tests that were asked for and are there.
+    /// The names of requested tests that exist.
     pub found_tests: BTreeSet<String>,
     /// What was not run, and why.
     pub coverage: Coverage,
-    /// Files of which the compiler has said all that it has to say.
+    /// Files for which the compiler's diagnostics are complete.
     pub vouched: BTreeSet<String>,
     diagnostics: Vec<Diagnostic>,
     seen: HashSet<blake3::Hash>,
@@ -58,13 +58,13 @@ pub struct Report {
     failure_bytes: usize,
     tail: VecDeque<String>,
     tail_bytes: usize,
-    /// What was asked last, and not listed.
+    /// The last program that was asked and is not listed in `runs`.
     asked: Option<ToolRun>,
 }
 
 impl Report {
-    /// Runs a program and hands its lines over. How it ended is noted, and its command without what only keeps semdex's
-    /// builds apart from the user's is what is reported of it.
+    /// Runs a program and passes its lines to `take`. Notes how it ended, and its command without the parts that only
+    /// separate semdex's builds from the user's.
     pub fn run(
         &mut self,
         job: &Job,
@@ -76,7 +76,7 @@ impl Report {
         self.run_for(job, language, command, streams, true, take)
     }
 
-    /// The same for what is only asked on the way: its end is not a part of the answer, unless it was late.
+    /// The same for a preparatory program: its end is not part of the answer unless it exceeds the deadline.
     pub fn ask(
         &mut self,
         job: &Job,
@@ -88,7 +88,7 @@ impl Report {
         self.run_for(job, language, command, streams, false, take)
     }
 
-    /// What was asked last is a part of the answer: it failed.
+    /// Lists the program that was asked last, because it failed.
     pub fn tell_asked(&mut self) {
         self.has_failed = true;
         self.runs.extend(self.asked.take());
@@ -155,7 +155,7 @@ impl Report {
         self.coverage.lacks(missing);
     }
 
-    /// A line for the last lines of output.
+    /// Adds a line to the last lines of output.
     pub fn line(&mut self, text: &str) {
         let text: String = if text.len() <= LONGEST_OUTPUT_LINE {
             text.to_owned()
@@ -171,12 +171,12 @@ impl Report {
         }
     }
 
-    /// The last lines that were printed, of all tools together.
+    /// The last lines that all tools have printed.
     pub fn output(&self) -> String {
         self.tail.iter().flat_map(|it| [it.as_str(), "\n"]).collect()
     }
 
-    /// Notes a diagnostic, once though several targets report it.
+    /// Adds a diagnostic. One that several targets report is added once.
     pub fn diagnostic(&mut self, mut diagnostic: Diagnostic) {
         let Diagnostic { place, severity, code, message, .. } = &diagnostic;
         let key = format!("{} {} {} {severity:?} {code:?} {message}", place.file, place.line, place.column);
@@ -197,7 +197,7 @@ impl Report {
         self.diagnostics.push(diagnostic);
     }
 
-    /// Counts tests. From the first call on there is a report of tests, also where none has run.
+    /// Counts tests. After the first call there is a test report, even if no test has run.
     pub fn count(&mut self, passed: usize, failed: usize, skipped: usize) {
         let tests = self.tests.get_or_insert_default();
         tests.passed += passed;
@@ -205,12 +205,12 @@ impl Report {
         tests.skipped += skipped;
     }
 
-    /// What is known of a test that failed. It is counted apart.
+    /// Adds a failed test. [`Report::count`] counts it separately.
     pub fn failure(&mut self, mut failure: TestFailure) {
         shorten(&mut failure.message, HEAD_BYTES);
         let mut bytes = escaped_length(&failure.message) + escaped_length(&failure.output) + 2 * failure.name.len();
         if self.failure_bytes + bytes > FAILURE_BYTES {
-            // That it failed is worth more than what it printed.
+            // The name of a failed test is worth more than its output.
             bytes -= escaped_length(&failure.output);
             failure.output = String::new();
         }
@@ -222,7 +222,7 @@ impl Report {
         tests.failures.push(failure);
     }
 
-    /// The diagnostics in the order of severity and place; what did not fit is said to be missing.
+    /// The diagnostics, sorted by severity and place. Those that were left out are reported as missing.
     pub fn take_diagnostics(&mut self) -> Vec<Diagnostic> {
         if self.left_out > 0 {
             let detail = format!("{} more diagnostics: mend those that are listed first", self.left_out);
@@ -240,7 +240,7 @@ impl Report {
     }
 }
 
-/// The same program, which leaves the machine to all others.
+/// The same program at low priority.
 fn yielding(command: &Command) -> Command {
     let mut yielding = Command::new("nice");
     yielding.args(["-n", "19"]).arg(command.get_program()).args(command.get_args());
@@ -285,12 +285,12 @@ impl Excerpt {
         }
     }
 
-    /// How much is kept.
+    /// How many bytes are kept.
     pub fn bytes(&self) -> usize {
         self.head.len() + self.tail_bytes
     }
 
-    /// Keeps no more than its last lines.
+    /// Drops everything but the last lines.
     pub fn shrink(&mut self) {
         self.dropped += self.head.lines().count();
         self.head = String::new();
@@ -301,7 +301,7 @@ impl Excerpt {
         }
     }
 
-    /// The first and the last lines; between them how many were left out.
+    /// The first and the last lines, with the number of dropped lines between them.
     pub fn text(&self) -> String {
         let mut text = self.head.clone();
         if self.dropped > 0 {

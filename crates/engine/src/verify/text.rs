@@ -7,11 +7,15 @@ use semdex_model::Severity;
 pub struct Finding<'a> {
     /// As it is written.
     pub file: &'a str,
+    /// The line, counted from 1.
     pub line: usize,
     /// 1 where the tool does not say.
     pub column: usize,
+    /// `None` where the tool does not say.
     pub severity: Option<Severity>,
+    /// The code of the diagnostic, if there is one.
     pub code: Option<&'a str>,
+    /// The message.
     pub message: &'a str,
 }
 
