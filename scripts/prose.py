@@ -2,7 +2,7 @@
 """Counts words that this repository's prose avoids, and Markdown lines that are too long.
 
 It searches
-  comments: `//`, `///`, `//!` and `/* */` of Rust sources in src/, crates/, xtask/ and tests/;
+  comments: `//`, `///`, `//!` and `/* */` of Rust sources in src/, crates/, xtask/, tests/ and benches/;
   Markdown: all *.md files, outside code fences.
 Text in backticks and link targets are not prose and are not searched. Phrases are also found across a line break.
 Each place counts, also where the word has a legitimate technical meaning ("at once" for "at the same time").
@@ -18,7 +18,7 @@ from collections import Counter
 from pathlib import Path
 
 COLUMNS = 120
-SOURCES = ("src", "crates", "xtask", "tests")
+SOURCES = ("src", "crates", "xtask", "tests", "benches")
 SKIPPED = {"target", "node_modules", "fixtures"}
 SKIPPED_FILES = {"crates/coder/src/rules.md"}
 

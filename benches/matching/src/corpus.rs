@@ -1,5 +1,5 @@
-//! Real edits: what changed between two versions of one package in the caches of cargo and Go, and between the commits
-//! of this repository. Each hunk is one edit, as somebody made it.
+//! Real edits: the differences between two versions of a package in the caches of cargo and Go, and between the commits
+//! of this repository. Each hunk is one edit that somebody made.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,7 +13,7 @@ use crate::random::Random;
 
 const ENDINGS: [&str; 14] = ["rs", "go", "md", "toml", "py", "js", "ts", "c", "h", "sh", "yml", "yaml", "html", "txt"];
 const LARGEST_FILE: usize = 400_000;
-/// Of one pair of files, so that no file dominates.
+/// Hunks of one pair of files, so that no file dominates.
 const HUNKS_OF_A_FILE: usize = 12;
 const LONGEST_HUNK: usize = 60;
 
@@ -23,17 +23,17 @@ pub struct Hunk {
     pub name: String,
     /// The whole file before, with newlines alone.
     pub before: Arc<str>,
-    /// The whole file after all changes that were made with this one.
+    /// The whole file after all changes of this pair.
     pub after: Arc<str>,
-    /// Of the lines before.
+    /// Lines before.
     pub start: usize,
     pub end: usize,
-    /// Of the lines after.
+    /// Lines after.
     pub new_start: usize,
     pub new_end: usize,
 }
 
-/// All hunks that are found on this machine, in an order that is the seed's.
+/// All hunks on this machine, in an order that the seed determines.
 pub fn hunks(repository: &Path, random: &mut Random) -> Vec<Hunk> {
     let mut found = Vec::new();
     for (old, new) in versions() {
@@ -46,7 +46,7 @@ pub fn hunks(repository: &Path, random: &mut Random) -> Vec<Hunk> {
     found
 }
 
-/// Files of some 10,000 lines, of many that are of one language.
+/// Files of about 10,000 lines, concatenated from files of one language.
 pub fn large_files(hunks: &[Hunk], random: &mut Random) -> Vec<String> {
     const LINES: usize = 10_000;
     const FILES: usize = 6;
@@ -88,7 +88,7 @@ fn push(found: &mut Vec<Hunk>, name: String, before: &str, after: &str, random: 
     for op in ops.iter().filter(|op| !matches!(op, DiffOp::Equal { .. })) {
         let (o, n) = (op.old_range(), op.new_range());
         match changes.last_mut() {
-            // What lies this near would be sent as one edit.
+            // Hunks this close would be sent as one edit.
             Some(last) if o.start - last.1 <= 2 && n.start - last.3 <= 2 => (last.1, last.3) = (o.end, n.end),
             _ => changes.push((o.start, o.end, n.start, n.end)),
         }

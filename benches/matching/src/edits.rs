@@ -1,4 +1,4 @@
-//! What is sent for a real hunk, perturbed, and what is to come of it.
+//! The edit for a real hunk, perturbed, and the expected result.
 
 use crate::corpus::Hunk;
 use crate::perturb::{self, Layout};
@@ -10,7 +10,7 @@ use semdex_text::words::words;
 
 pub const AUTOFIX: u8 = 95;
 
-/// One edit as it would be sent.
+/// One edit as a client sends it.
 pub struct Edit {
     pub class: String,
     pub text: String,
@@ -18,7 +18,7 @@ pub struct Edit {
     pub replacement: String,
     pub autofix: u8,
     pub near_line: Option<usize>,
-    /// The text that has drifted to the search text.
+    /// The text from which the search text has drifted.
     pub meant: Option<Span>,
     pub expected: Expected,
 }
@@ -39,23 +39,23 @@ impl Edit {
 }
 
 pub enum Expected {
-    /// This text, byte for byte; or a refusal, which counts as one.
+    /// This text, byte for byte; a refusal is counted separately.
     Text(String),
-    /// This text, or a refusal, which is as right: something else is nearly as near.
+    /// This text, or a refusal, which is equally right: another place is nearly as near.
     TextOrRefusal(String),
-    /// Nothing, since nobody can know what is meant.
+    /// A refusal, since the intended place is unknown.
     Refusal,
-    /// This part replaced by whatever, or a refusal. Where the text before had these words once, also what has all of them.
+    /// Any replacement of this part, or a refusal. If the old text had these words once, also a place with all of them.
     Place { span: Span, may_move: bool },
 }
 
-/// The block that a person would send for a hunk: its lines and a few around them, as many as make it unique.
+/// The block that a person would send for a hunk: its lines and as many lines around them as make it unique.
 pub struct Block {
     pub search: String,
     pub replacement: String,
-    /// In the text before.
+    /// Its place in the text before.
     pub span: Span,
-    /// In the text after all changes, if the lines around it stand there too.
+    /// Its place in the text after all changes, if the lines around it are still there.
     pub after: Option<Span>,
 }
 
@@ -82,7 +82,7 @@ fn block(hunk: &Hunk, random: &mut Random) -> Option<Block> {
             let core = search.trim();
             let from = start + search.len() - search.trim_start().len();
             let after = map.span(Span::new(from, from + core.len())).or_else(|| {
-                // From what still stands before it to what still stands after it.
+                // From the unchanged text before it to the unchanged text after it.
                 let before = (0..from).rev().take(400).find_map(|at| map.offset(at));
                 let next = (from + core.len()..hunk.before.len()).take(400).find_map(|at| map.offset(at));
                 Some(Span::new(before?, next?))
@@ -94,7 +94,7 @@ fn block(hunk: &Hunk, random: &mut Random) -> Option<Block> {
     None
 }
 
-/// Where a copy may stand: at the start of a line, not in the block, and not in a literal of many lines.
+/// Where a copy may be inserted: at the start of a line, outside the block and outside literals of several lines.
 pub fn cuts(text: &str, block: Span, random: &mut Random) -> Vec<usize> {
     let starts = text.match_indices('\n').map(|(at, _)| at + 1);
     let text = &text.replace("\\\\", "  ").replace("\\\"", "  ").replace("'\"'", "   ");
@@ -120,7 +120,7 @@ pub fn spliced(text: &str, span: Span, new: &str) -> String {
     [&text[..span.start], new, &text[span.end..]].concat()
 }
 
-/// Another layout, unless with it the search text stands word for word somewhere else.
+/// Another layout, unless the search text then occurs literally elsewhere.
 pub fn with_layout(
     layout: Layout,
     [search, replacement]: [&str; 2],
@@ -128,7 +128,7 @@ pub fn with_layout(
     own: Span,
     random: &mut Random,
 ) -> Option<(String, String)> {
-    // Of a mixture of tabs and blanks, be it by the edit, nobody can tell what a line further right has.
+    // If tabs and blanks are mixed, by the edit or otherwise, the indentation of a deeper line is unknown.
     let uses = |indentation: &str| text.contains(indentation) || replacement.contains(indentation);
     if uses("\n\t") && uses("\n  ") {
         return None;
@@ -140,14 +140,14 @@ pub fn with_layout(
     others.next().is_none().then_some(made)
 }
 
-/// Whether a perturbed search text has by chance a line of the replacement: that says that the edit leaves the line alone, which
-/// the real edit does not.
+/// Whether a perturbed search text accidentally has a line of the replacement: then the edit would leave that line
+/// unchanged, which the real edit does not.
 pub fn by_chance(search: &str, perturbed: &str, replacement: &str) -> bool {
     let has = |text: &str, line: &str| text.lines().any(|it| it.trim() == line.trim());
     perturbed.lines().any(|it| !has(search, it) && has(replacement, it))
 }
 
-/// Whether the words of a search text stand once in a text, one after the other, whatever is between them.
+/// Whether the words of a search text occur exactly once in a text, in order, whatever is between them.
 fn has_words_once(text: &str, search: &str) -> bool {
     let [there, asked] = [text, search].map(|it| words(it).map(|it| it.1).collect::<Vec<_>>());
     !asked.is_empty() && there.windows(asked.len()).filter(|it| *it == asked).count() == 1
@@ -158,7 +158,7 @@ pub fn edits(hunk: &Hunk, large: &[String], random: &mut Random) -> Vec<Edit> {
     let Some(block) = block(hunk, random) else { return Vec::new() };
     let text = hunk.before.to_string();
     let truth = spliced(&text, block.span, &block.replacement);
-    // A final newline stays, whoever leaves it out.
+    // A final newline remains, whichever text omits it.
     if text.ends_with('\n') != truth.ends_with('\n') {
         return Vec::new();
     }
@@ -170,7 +170,7 @@ pub fn edits(hunk: &Hunk, large: &[String], random: &mut Random) -> Vec<Edit> {
     let same = || Expected::Text(truth.clone());
     let mut made = Vec::new();
     let (mut search, mut replacement) = (block.search.clone(), block.replacement.clone());
-    // Many clients leave the last line's end away, of both.
+    // Many clients omit the last line end of both texts.
     if random.chance(2)
         && search.ends_with('\n')
         && replacement.ends_with('\n')
@@ -191,7 +191,7 @@ pub fn edits(hunk: &Hunk, large: &[String], random: &mut Random) -> Vec<Edit> {
         1..=3 => {
             let layout = *random.pick(&Layout::ALL);
             if let Some((s, r)) = with_layout(layout, [&search, &replacement], &text, block.span, random) {
-                // Several places may be the same but for layout: then nobody knows which is meant.
+                // Several places may be equal except for layout: then the intended one is unknown.
                 let squeezed = |text: &str| text.split_whitespace().collect::<String>();
                 if squeezed(&text).matches(&squeezed(&s)).count() > 1 {
                     made.push(edit("ambiguous but for layout", &text, &s, &r, Expected::TextOrRefusal(truth.clone())));
@@ -206,7 +206,7 @@ pub fn edits(hunk: &Hunk, large: &[String], random: &mut Random) -> Vec<Edit> {
                 let within = score::score(&drifted, &block.search) >= f64::from(AUTOFIX);
                 let class = if within { format!("drift of {tokens}") } else { format!("drift of {tokens}, too much") };
                 made.push(drifted_edit(&class, &text, &drifted, &replacement, &truth, block.span));
-                // With another layout on top.
+                // With another layout in addition.
                 let layout =
                     *random.pick(&[Layout::Dedented, Layout::OtherUnit, Layout::TrailingBlanks, Layout::FirstLineLost]);
                 if within
@@ -227,7 +227,7 @@ pub fn edits(hunk: &Hunk, large: &[String], random: &mut Random) -> Vec<Edit> {
         }
         7 => {
             if let Some(copy) = perturb::near_copy(&block.search, random) {
-                // Somewhere else at the start of a line.
+                // Elsewhere, at the start of a line.
                 let cuts = cuts(&text, block.span, random);
                 if let Some(&at) = (!cuts.is_empty()).then(|| random.pick(&cuts)) {
                     let copied = spliced(&text, Span::new(at, at), &copy);
@@ -284,7 +284,7 @@ pub fn edits(hunk: &Hunk, large: &[String], random: &mut Random) -> Vec<Edit> {
             made.push(edit("CRLF", &windows, &s, &r, Expected::Text(truth.clone())));
             let bom = "\u{feff}".to_owned();
             made.push(edit("CRLF and BOM", &(bom.clone() + &windows), &s, &r, Expected::Text(bom + &truth)));
-            // Words of other scripts in place of the ones that are there, everywhere.
+            // Replaces all existing words by words of other scripts.
             let foreign = |it: &str| it.replace('e', "é").replace("st", "ß").replace("in", "语𝒳");
             if let Some(drifted) = perturb::drift(&search, 1, random).filter(is_drift)
                 && score::score(&foreign(&drifted), &foreign(&block.search)) >= f64::from(AUTOFIX)

@@ -1,4 +1,4 @@
-//! What the bench measures the matcher with.
+//! The parts of the bench that measures the matcher.
 
 pub mod corpus;
 pub mod edits;

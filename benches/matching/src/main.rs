@@ -1,8 +1,8 @@
-//! Tens of thousands of real edits, perturbed as models perturb them, each judged by the bytes that came of it.
+//! Tens of thousands of real edits, perturbed as models perturb them, each judged by the resulting bytes.
 //!
-//!     matching-bench [--seed N] [--edits N] [--show CLASS] [--repository PATH]
+//! matching-bench [--seed N] [--edits N] [--show CLASS] [--repository PATH]
 //!
-//! Ends with the exit code 1 where a claim does not hold.
+//! The exit code is 1 if a claim does not hold.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -21,9 +21,9 @@ use semdex_text::words::words;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Verdict {
     Right,
-    /// It was refused, where it should have landed.
+    /// It was refused, but should match.
     Missed,
-    /// It landed where the search text is nearer to what stands there than to what it was made of.
+    /// It matched a place that is nearer to the search text than the intended place is.
     Nearer,
     WrongPlace,
     Corrupt,
@@ -44,7 +44,7 @@ struct Row {
 fn main() -> ExitCode {
     let options = Options::read();
     let mut random = Random::new(options.seed);
-    // None are read where none are wanted: for the times alone.
+    // No edits are read if only times are measured.
     let hunks = if options.edits > 0 { corpus::hunks(&options.repository, &mut random) } else { Vec::new() };
     eprintln!("{} hunks of real histories; seed {}", hunks.len(), options.seed);
     let large = corpus::large_files(&hunks, &mut random);
@@ -86,8 +86,8 @@ fn main() -> ExitCode {
     }
 }
 
-/// How long a search takes where nothing is exact: the 99th of a hundred in a file of 10,000 lines, and what grows more
-/// than its file does.
+/// The time of a search without an exact match: the 99th percentile in a file of 10,000 lines, and its growth with the
+/// file.
 fn timings(random: &mut Random) -> bool {
     let line = |random: &mut Random| {
         let word = |random: &mut Random| {
@@ -146,13 +146,13 @@ fn timings(random: &mut Random) -> bool {
         let best = |n: usize| (0..3).map(|_| search(&make(n), context).0).min().unwrap_or_default().as_secs_f64() * 1e3;
         let (small, large) = (best(10_000), best(80_000));
         println!("{name}: {small:.1} ms for 10,000, {large:.1} ms for 80,000");
-        // Eight times the text may take some more than eight times as long.
+        // Eight times the text may take somewhat more than eight times as long.
         quick &= large <= 20.0 * small.max(1.0);
     }
     quick
 }
 
-/// How long this thread has been running, however busy the machine is with others.
+/// The processor time of this thread, which other programs do not lengthen.
 fn on_the_processor() -> Duration {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
     Duration::new(time.tv_sec.cast_unsigned(), u32::try_from(time.tv_nsec).unwrap_or_default())
@@ -205,7 +205,7 @@ fn search(edit: &Edit) -> Search<'_> {
     }
 }
 
-/// What came of it, and whether it landed.
+/// The result, and whether the edit matched.
 fn judge(edit: &Edit) -> (Verdict, bool, Duration) {
     let search = search(edit);
     let started = on_the_processor();
@@ -222,11 +222,12 @@ fn judge(edit: &Edit) -> (Verdict, bool, Duration) {
     let verdict = match &edit.expected {
         Expected::Text(expected) | Expected::TextOrRefusal(expected) if *expected == replaced.text => Verdict::Right,
         Expected::Text(expected) | Expected::TextOrRefusal(expected) => {
-            // Right where the true change is, but not as it should be; or somewhere else.
+            // At the right place, but with another result; or at another place.
             let same = expected.bytes().zip(edit.text.bytes()).take_while(|(a, b)| a == b).count();
             let near = hit.span.start <= same && same <= hit.span.end + 1;
             match edit.meant {
-                // What was meant is further from the search text than what was found: the words have become another's.
+                // The intended text is further from the search text than the found one: the words drifted to another
+                // place's.
                 Some(meant) if !near && score::score(&edit.search, &edit.text[meant.start..meant.end]) < hit.score => {
                     return (Verdict::Nearer, true, time);
                 }
@@ -234,7 +235,7 @@ fn judge(edit: &Edit) -> (Verdict, bool, Duration) {
                 _ => Verdict::WrongPlace,
             }
         }
-        // What is there word for word was meant, wherever it came to stand, and by its words if they stood nowhere else before.
+        // A literal occurrence was intended, wherever it is; so were its words, if they occurred nowhere else before.
         Expected::Place { span, may_move } => {
             let spoken = |text| words(text).map(|it| it.1).collect::<Vec<_>>();
             let place = &edit.text[hit.span.start..hit.span.end];
@@ -316,7 +317,7 @@ fn report(rows: &BTreeMap<String, Row>) -> ExitCode {
     print("all", &total);
     print("layout noise", &layout);
     print("drift within the threshold", &drift);
-    print("several ways at once", &several);
+    print("several kinds of errors", &several);
     print("several typos, 10,000 lines", &large);
     let holds = total.wrong_place == 0
         && total.corrupt == 0

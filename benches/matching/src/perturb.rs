@@ -1,13 +1,13 @@
-//! What happens to a text between the file and the request: layout that is recalled loosely, words that have drifted.
+//! Differences between a file and a request: layout that is recalled loosely, and words that have drifted.
 
 use crate::random::Random;
 
 /// How the layout of a request differs from the file's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Layout {
-    /// All of it as far left as it can go.
+    /// All lines as far left as possible.
     Dedented,
-    /// All of it further right.
+    /// All lines further right.
     Indented,
     /// Tabs for spaces, or spaces for tabs.
     OtherUnit,
@@ -20,9 +20,9 @@ pub enum Layout {
     Spaced,
     /// Two lines as one.
     Joined,
-    /// One line as two.
+    /// One line split into two.
     Wrapped,
-    /// No blanks inside of brackets and before signs where the file has them, or the other way round.
+    /// No blanks inside brackets and before signs where the file has them, or the reverse.
     Tight,
 }
 
@@ -41,10 +41,10 @@ impl Layout {
         Layout::Tight,
     ];
 
-    /// The search text and the replacement with this layout; none where it would not change the search text or where
-    /// it would change what the text means.
+    /// The search text and the replacement in this layout. None if it does not change the search text, or if it changes
+    /// the meaning of the text.
     pub fn apply(self, search: &str, replacement: &str, random: &mut Random) -> Option<(String, String)> {
-        // A change of nothing but layout, in another layout, says nothing.
+        // A change that only alters layout, in another layout, shows nothing.
         let squeezed = |text: &str| text.split_whitespace().collect::<String>();
         if squeezed(search) == squeezed(replacement) {
             return None;
@@ -54,13 +54,13 @@ impl Layout {
         if indents().any(|it| it.contains('\t')) && indents().any(|it| it.contains(' ')) {
             return None;
         }
-        // Nobody can tell how far right the new lines of a literal belong.
+        // The right indentation of a literal's new lines is unknown.
         let opens = |line: &str| ["\"", "`"].iter().any(|quote| line.matches(quote).count() % 2 == 1);
         let has_others = |a: &str, b: &str| a.lines().any(|line| opens(line) && !b.lines().any(|it| it == line));
         if has_others(replacement, search) || has_others(search, replacement) {
             return None;
         }
-        // What stands further left than all that is searched: nobody could tell by how much.
+        // A line further left than all searched lines: its shift is unknown.
         let least = |text: &str| {
             text.lines().filter(|it| !it.trim().is_empty()).map(|it| it.len() - it.trim_start().len()).min()
         };
@@ -68,7 +68,7 @@ impl Layout {
         let made = match self {
             Layout::Dedented => {
                 let margin = margin(&[search, replacement])?;
-                // Blanks that stand alone on a line would be lost, and nobody could tell that they were there.
+                // A line with only blanks would lose them, and the request would not show that they existed.
                 let lost = |it: &str| !it.is_empty() && it.trim().is_empty() && it.len() <= margin.len();
                 if search.lines().chain(replacement.lines()).any(lost) {
                     return None;
@@ -93,7 +93,7 @@ impl Layout {
                 if least(replacement) < least(search) {
                     return None;
                 }
-                // What is aligned by blanks, or a mixture, is no matter of units.
+                // Text aligned by blanks, or a mixture, has no unit of indentation.
                 let is_mixed = |it: &str| it.trim_start_matches(from).starts_with([' ', '\t']);
                 if search.lines().chain(replacement.lines()).any(is_mixed) {
                     return None;
@@ -115,7 +115,7 @@ impl Layout {
                 (search[indent(search)..].to_owned(), replacement[indent(replacement)..].to_owned())
             }
             Layout::TrailingBlanks => search_only(some_lines(search, random, |line| Some(format!("{line}  "))))?,
-            // Where the edit itself leaves them alone.
+            // Where the edit itself does not change them.
             Layout::BlankLinesLost => {
                 let lines: Vec<&str> = search.split('\n').collect();
                 let is_left = |at: usize| {
@@ -163,7 +163,7 @@ impl Layout {
                 Some(format!("{},\n{}", &line[..at], &line[at + 2..]))
             }))?,
         };
-        // A line that now is by chance what the edit makes of it would say that the edit leaves it alone.
+        // A line that accidentally equals the replacement's line would mean that the edit leaves it unchanged.
         let old: Vec<&str> = search.lines().collect();
         let by_chance = |line: &str| !old.contains(&line) && replacement.lines().any(|it| it == line);
         let moves = made.1 != replacement;
@@ -175,7 +175,7 @@ fn each(text: &str, change: impl Fn(&str) -> String) -> String {
     text.split('\n').map(change).collect::<Vec<_>>().join("\n")
 }
 
-/// What all lines that are not blank begin with, if it is something.
+/// The common prefix of all lines that are not blank, if there is one.
 fn margin(texts: &[&str]) -> Option<String> {
     let mut margin: Option<&str> = None;
     for line in texts.iter().flat_map(|it| it.lines()).filter(|it| !it.trim().is_empty()) {
@@ -192,7 +192,7 @@ fn margin(texts: &[&str]) -> Option<String> {
     margin.filter(|it| !it.is_empty()).map(str::to_owned)
 }
 
-/// What a text is indented by.
+/// The indentation unit of a text.
 fn unit(text: &str) -> Option<&'static str> {
     let mut least = usize::MAX;
     for line in text.lines().filter(|it| !it.trim().is_empty()) {
@@ -211,7 +211,7 @@ fn unit(text: &str) -> Option<&'static str> {
     }
 }
 
-/// A few lines changed, or none if no line can be.
+/// Changes a few lines; `None` if no line can be changed.
 fn some_lines(text: &str, random: &mut Random, change: impl Fn(&str) -> Option<String>) -> Option<String> {
     let mut lines: Vec<String> = text.split('\n').map(str::to_owned).collect();
     let mut candidates: Vec<usize> = (0..lines.len()).filter(|&at| !lines[at].trim().is_empty()).collect();
@@ -248,7 +248,7 @@ fn joined(text: &str, random: &mut Random) -> Option<String> {
     Some(out.join("\n"))
 }
 
-/// A text with so many of its words changed, left out or added, as somebody recalls it who does not look.
+/// A text with so many of its words changed, omitted or added, as it is recalled from memory.
 pub fn drift(text: &str, tokens: usize, random: &mut Random) -> Option<String> {
     let mut out = text.to_owned();
     for _ in 0..tokens {
@@ -259,7 +259,7 @@ pub fn drift(text: &str, tokens: usize, random: &mut Random) -> Option<String> {
         let (start, end) = *random.pick(&words);
         let word = &out[start..end];
         let new = match random.below(6) {
-            // A letter more, less, or another.
+            // One letter more, one less, or a different one.
             0 => format!("{word}s"),
             1 if word.chars().count() > 3 => word.chars().take(word.chars().count() - 1).collect(),
             2 => {
@@ -268,7 +268,7 @@ pub fn drift(text: &str, tokens: usize, random: &mut Random) -> Option<String> {
                 letters[at] = if letters[at] == 'q' { 'k' } else { 'q' };
                 letters.into_iter().collect()
             }
-            // A name that says the same.
+            // A name with the same meaning.
             3 => format!("{word}_{}", random.pick(&["ref", "id", "new"])),
             4 if word.contains('_') => word.replacen('_', "", 1),
             5 if word.chars().all(|it| it.is_ascii_digit()) => format!("{word}0"),
@@ -279,8 +279,7 @@ pub fn drift(text: &str, tokens: usize, random: &mut Random) -> Option<String> {
     (out != text).then_some(out)
 }
 
-/// A text with so many slips of the finger, wherever they fall, but not in numbers: a letter or a sign that is another,
-/// is left out, stands twice or too early.
+/// A text with so many typing errors anywhere except in numbers: a wrong, missing, doubled or swapped letter or sign.
 pub fn typos(text: &str, count: usize, random: &mut Random) -> Option<String> {
     let mut characters: Vec<char> = text.chars().collect();
     for _ in 0..count {
@@ -311,7 +310,7 @@ fn another(character: char, random: &mut Random) -> char {
     *random.pick(&others)
 }
 
-/// Some signs are others, are left out, or stand where there are none: what one does not look at.
+/// Some signs replaced, omitted or added: details that are easily overlooked.
 pub fn punctuation(text: &str, count: usize, random: &mut Random) -> Option<String> {
     let mut characters: Vec<char> = text.chars().collect();
     for _ in 0..count {
@@ -330,11 +329,11 @@ pub fn punctuation(text: &str, count: usize, random: &mut Random) -> Option<Stri
     (made != text).then_some(made)
 }
 
-/// The same slip of the finger in a line of both texts that the edit leaves alone.
+/// The same typing error in a line of both texts that the edit does not change.
 pub fn typo_in_both(search: &str, replacement: &str, random: &mut Random) -> Option<(String, String)> {
     let once = |text: &str, line: &str| text.split('\n').filter(|it| *it == line).count() == 1;
     let common = |line: &&str| line.trim().len() > 8 && once(search, line) && once(replacement, line);
-    // What an edit moves, it does not leave alone: the line before it or after it stays beside it.
+    // A line that the edit moves is changed, even if its neighbours stay next to it.
     let pairs = |text: &str| -> Vec<(String, String)> {
         let lines: Vec<&str> = text.split('\n').collect();
         lines.windows(2).map(|it| (it[0].to_owned(), it[1].to_owned())).collect()
@@ -354,7 +353,7 @@ pub fn typo_in_both(search: &str, replacement: &str, random: &mut Random) -> Opt
     Some((with(search), with(replacement)))
 }
 
-/// Another number in place of one that has two digits or more.
+/// A different number in place of one with at least two digits.
 pub fn other_number(text: &str, random: &mut Random) -> Option<String> {
     let numbers: Vec<(usize, usize)> = words(text)
         .into_iter()
@@ -371,7 +370,7 @@ pub fn other_number(text: &str, random: &mut Random) -> Option<String> {
     (!like).then(|| [&text[..start], &other, &text[end..]].concat())
 }
 
-/// A declaration of something else.
+/// A declaration of another item.
 pub fn other_declaration(text: &str, random: &mut Random) -> Option<String> {
     const NAMES: [&str; 6] = ["Quux", "zygote_of", "visit_kin", "MAX_WIDTH_PX", "parseUpward", "Jigsaw"];
     let words = words(text);
@@ -389,7 +388,7 @@ fn words(text: &str) -> Vec<(usize, usize)> {
     semdex_text::words::words(text).map(|(at, word)| (at, at + word.len())).collect()
 }
 
-/// A near-copy of a block: one of its names is another wherever it stands, or a line is missing.
+/// A near-copy of a block: one of its names is replaced everywhere, or one line is missing.
 pub fn near_copy(text: &str, random: &mut Random) -> Option<String> {
     let words = words(text);
     let names: Vec<&str> = words.iter().map(|&(a, b)| &text[a..b]).filter(|it| it.len() > 3).collect();

@@ -1,4 +1,4 @@
-//! A source of random numbers that is the same everywhere for one seed.
+//! A random number generator with the same numbers everywhere for one seed.
 
 pub struct Random(u64);
 

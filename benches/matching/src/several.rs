@@ -1,4 +1,4 @@
-//! Requests that are off in several ways at once, and those that nobody may guess: ties and elisions.
+//! Requests with several kinds of errors, and requests that must not be guessed: ties and elisions.
 
 use crate::edits::{AUTOFIX, Block, Edit, Expected, by_chance, cuts, spliced, with_layout};
 use crate::perturb::{self, Layout};
@@ -6,7 +6,7 @@ use crate::random::Random;
 use semdex_model::Span;
 use semdex_text::score;
 
-/// What would be sent for a hunk, before it is perturbed.
+/// The edit for a hunk, before it is perturbed.
 pub struct Sent<'a> {
     pub text: &'a str,
     pub truth: &'a str,
@@ -28,11 +28,10 @@ pub fn edits(sent: &Sent, large: &[String], random: &mut Random) -> Vec<Edit> {
 }
 
 impl Sent<'_> {
-    /// An edit whose search text was made from the block. None where it would be none: where the search text stands
-    /// somewhere word for word.
+    /// An edit whose search text was made from the block. None if the search text occurs literally elsewhere.
     fn perturbed(&self, class: &str, search: &str, replacement: &str) -> Option<Edit> {
         let expected = Expected::Text(self.truth.to_owned());
-        // Nor where a line is by chance one of the replacement.
+        // None either if a line accidentally equals a line of the replacement.
         let by_chance = by_chance(self.search, search, replacement) && class != "typo in both texts";
         let is_typo = !by_chance && !squeezed(self.text).contains(&squeezed(search));
         let edit = Edit::new(class, self.text, search, replacement, expected);
@@ -48,7 +47,7 @@ fn squeezed(text: &str) -> String {
     text.split_whitespace().collect()
 }
 
-/// The class with what the threshold allows; none where the search text has drifted too far.
+/// The class with what the threshold allows; none if the search text has drifted too far.
 fn within(edit: Option<Edit>, sent: &Sent) -> Option<Edit> {
     edit.filter(|it| sent.score(&it.search) >= f64::from(it.autofix))
 }
@@ -64,7 +63,7 @@ fn typos(sent: &Sent, random: &mut Random) -> Vec<Edit> {
     if let Some(other) = perturb::punctuation(sent.search, signs, random) {
         made.extend(within(sent.perturbed("punctuation", &other, sent.replacement), sent));
     }
-    // Who recalls a line wrongly and leaves it alone repeats it.
+    // An unchanged line that is recalled wrongly is repeated in the replacement.
     if let Some((search, replacement)) = perturb::typo_in_both(sent.search, sent.replacement, random) {
         made.extend(within(sent.perturbed("typo in both texts", &search, &replacement), sent));
     }
@@ -124,7 +123,7 @@ fn in_a_large_file(sent: &Sent, large: &[String], random: &mut Random) -> Vec<Ed
         return Vec::new();
     }
     let at = *random.pick(&lines);
-    // With a text of its own in its midst, it would be one of two copies.
+    // With its own text in the middle it would be one of two copies.
     if around.contains(sent.search.trim()) {
         return Vec::new();
     }
@@ -149,7 +148,7 @@ fn in_a_large_file(sent: &Sent, large: &[String], random: &mut Random) -> Vec<Ed
     made
 }
 
-/// Two copies, and a line that is as near to the one as to the other.
+/// Two copies, and a line that is equally near to both.
 fn ties(sent: &Sent, random: &mut Random) -> Vec<Edit> {
     let cuts = cuts(sent.text, sent.block.span, random);
     if cuts.is_empty() || !sent.block.search.ends_with('\n') || sent.block.search.starts_with('\n') {
@@ -157,7 +156,7 @@ fn ties(sent: &Sent, random: &mut Random) -> Vec<Edit> {
     }
     let at = *random.pick(&cuts);
     let copied = spliced(sent.text, Span::new(at, at), &sent.block.search);
-    // A third place that is the same but for white space may be the nearest.
+    // A third place that is equal except for white space may be the nearest.
     if squeezed(&copied).matches(&squeezed(&sent.block.search)).count() != 2 {
         return Vec::new();
     }
@@ -172,7 +171,7 @@ fn ties(sent: &Sent, random: &mut Random) -> Vec<Edit> {
         let edit = Edit::new(class, &copied, search, sent.replacement, Expected::Refusal);
         made.push(Edit { near_line: Some(near), ..edit });
     };
-    // Between the places, and between where they begin.
+    // Between the places, and between their starts.
     let (gap, starts) = (first + lines - 1 + second, first + second);
     let typo = perturb::typos(sent.search, 1, random).filter(|it| !squeezed(&copied).contains(&squeezed(it)));
     for (class, sum) in [("tie between places", gap), ("tie between their starts", starts)] {
@@ -187,7 +186,7 @@ fn ties(sent: &Sent, random: &mut Random) -> Vec<Edit> {
     made
 }
 
-/// One line of several is left out.
+/// One of several lines is left out.
 fn elided(sent: &Sent, random: &mut Random) -> Vec<Edit> {
     const ELISIONS: [&str; 16] = [
         "...",
@@ -226,18 +225,18 @@ fn elided(sent: &Sent, random: &mut Random) -> Vec<Edit> {
         return Vec::new();
     }
     made.push(Edit { autofix, ..edit });
-    // The same words stand somewhere else in the file.
+    // The same words occur elsewhere in the file.
     if let Some(&cut) = cuts(sent.text, sent.block.span, random).first() {
         let text = spliced(sent.text, Span::new(cut, cut), &format!("{elision}\n"));
         if !squeezed(&text).contains(&squeezed(&search)) {
-            let edit = Edit::new("elision that stands elsewhere", &text, &search, &replacement, Expected::Refusal);
+            let edit = Edit::new("elision that occurs elsewhere", &text, &search, &replacement, Expected::Refusal);
             made.push(Edit { autofix, ..edit });
         }
     }
     made
 }
 
-/// What names another thing: only a neighbour of it is there.
+/// The name of another item: only a neighbour of it is there.
 fn others(sent: &Sent, random: &mut Random) -> Vec<Edit> {
     let mut made = Vec::new();
     let refused = || Expected::TextOrRefusal(String::new());
