@@ -1,5 +1,5 @@
 //! The inputs of a load: what Cargo, rustc, rustup, build scripts and builds of proc macros read, apart from the
-//! manifests that [`is_reload`](crate::engine::engine::is_reload) recognizes by name. If one of them has changed, the loaded
+//! manifests that [`is_reload`](super::manifests::is_reload) recognizes by name. If one of them has changed, the loaded
 //! state is out of date.
 //!
 //! Changes of texts of the workspace arrive as edits. All other inputs are checked before each answer; they are few.
