@@ -1,4 +1,4 @@
-//! What the server tells without being asked: events, metrics, request ids, and the questions that took long.
+//! Events, metrics, request ids, and the log of slow queries.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -132,7 +132,7 @@ fn the_command_line_follows_the_events_from_one_server_to_the_next() {
         it.starts_with("workspace at revision ") && it.ends_with(", revision: outside: note.txt")
     });
 
-    // The next server knows nothing of what this one told, and says so.
+    // The next server knows no events of this one, and says so.
     let server = server.restart(&["--trust"]);
     let reset = until_printed(&server.home, &lines, |it| event(it)["event"] == "reset");
     assert!(event(&reset)["id"].as_u64() > first["id"].as_u64(), "{reset}");
@@ -168,7 +168,8 @@ fn revisions_rise_over_the_lives_of_a_workspace() {
     let before = edited["meta"]["revision"].as_u64().unwrap();
     assert_eq!(revision(&server), before);
 
-    // Opened again, by this server and by the next. One who asks for what it has seen gets it at once.
+    // Opened again, by this server and by the next. A client that asks for an event that exists already gets it
+    // immediately.
     let closed = server.send(server.request("DELETE", "/v1/workspaces?workspace=workspace"));
     assert_eq!(closed.status, 200, "{}", closed.text);
     let (status, opened) = server.post("/v1/workspaces", &json!({"root": server.home.root()}));
@@ -200,7 +201,7 @@ fn a_client_hears_what_happens_and_resumes_where_it_was() {
     assert!(change.id.parse::<u64>().unwrap() > revision.id.parse().unwrap());
     let diagnostics = all.next_of("diagnostics");
     assert_eq!(diagnostics.data["change"], edited["change"]);
-    // The reply tells of broken places once, by its impact.
+    // The reply reports broken places once, in its impact.
     let places = |list: &Value| -> Vec<Value> {
         list.as_array().unwrap().iter().map(|it| json!([it["file"], it["line"], it["code"]])).collect()
     };
@@ -283,7 +284,7 @@ fn who_takes_nothing_is_cut_off_and_holds_nobody_up() {
         });
         server.log().contains("takes no events is cut off")
     });
-    // The others still hear, and the one that was cut off reads its end.
+    // All other clients still receive events, and the disconnected one reads its end.
     let mut other = open("?types=change");
     change(1_000_000);
     assert_eq!(other.next().of, "change");

@@ -40,7 +40,7 @@ fn go_is_validated() {
     assert_eq!((status, &reply["code"]), (422, &json!("would_break")), "{reply}");
     assert!(!server.home.root().join("web/out.go").exists());
 
-    // The package clause is the one of the directory.
+    // The package clause matches the directory.
     let (_, reply) =
         server.post("/v1/write", &json!({"name": "auth/more.go", "content": "// Two is more.\nconst Two = 2\n"}));
     assert_eq!((&reply["applied"], &reply["validation"]), (&json!(true), &json!([])), "{reply}");

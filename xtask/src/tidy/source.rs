@@ -97,7 +97,7 @@ impl Source {
         self.words.iter().chain(&self.attributes).filter(|it| self.is_test || it.is_test)
     }
 
-    /// Paths outside tests, those of imports included, with their lines.
+    /// Paths outside tests, including paths in imports, with their lines.
     pub(crate) fn production_paths(&self) -> impl Iterator<Item = (&Segments, usize)> {
         let imported = self.uses.iter().filter(|it| !it.is_test).map(|it| (&it.path, it.line));
         let named = self.paths.iter().filter(|it| !it.is_test).map(|it| (&it.path, it.line));

@@ -3,7 +3,7 @@
 use super::complaint::Complaint;
 use super::source::{Kind, Source, Word};
 
-/// The crates above the engines, and the one between: a language is data there.
+/// The crates above the engines, and the engine seam: a language is data there.
 const ABOVE_ENGINES: &[&str] = &["workspace", "ops", "mcp", "contract", "coder", "model", "engine", "http"];
 /// Of them, the crates whose literals are examples for readers of the API.
 const WITH_EXAMPLES: &[&str] = &["http", "contract"];
