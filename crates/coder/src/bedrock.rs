@@ -1,4 +1,5 @@
-//! Models in Amazon Bedrock, by AWS's own client: its chain of credentials, its variables for region and endpoint.
+//! Models in Amazon Bedrock through the client of AWS, with its chain of credentials and its variables for region and
+//! endpoint.
 
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
@@ -25,29 +26,29 @@ use tokio::sync::OnceCell;
 use super::model::{Model, Piece, Question, Reply, Stop, Trouble};
 use semdex_model::{Code, Error, Result};
 
-/// Of the profile that serves it wherever there is room.
+/// The global inference profile, which uses the region with free capacity.
 const DEFAULT_MODEL: &str = "global.anthropic.claude-sonnet-4-5-20250929-v1:0";
 const CONNECTING: Duration = Duration::from_secs(10);
-/// The region and the credentials may have to be asked for over the network.
+/// The deadline for region and credentials, which may require network requests.
 const CONFIGURING: Duration = Duration::from_secs(10);
 
 /// The models of one account.
 #[derive(Default)]
 pub struct Bedrock {
     default_model: Option<String>,
-    /// As the environment was when the last run began.
+    /// The client for the environment at the start of the last run.
     connection: RwLock<Option<Arc<Connection>>>,
 }
 
 struct Connection {
     config: SdkConfig,
     client: Client,
-    /// What came of asking for credentials.
+    /// The result of the search for credentials.
     credentials: OnceCell<std::result::Result<(), String>>,
 }
 
 impl Bedrock {
-    /// `default_model`: the one that is asked where a task names none.
+    /// `default_model`: the model for tasks that name none.
     pub fn new(default_model: Option<String>) -> Bedrock {
         Bedrock { default_model, ..Bedrock::default() }
     }
@@ -72,14 +73,14 @@ impl Bedrock {
     }
 }
 
-/// As every program of AWS finds it. What is tried again is for the run to say.
+/// Loads the configuration as all programs of AWS do. The run itself decides about retries.
 async fn load() -> SdkConfig {
     let http = Builder::new().tls_provider(Provider::Rustls(CryptoMode::Ring)).build_https();
     aws_config::defaults(BehaviorVersion::latest())
         .http_client(http)
         .retry_config(RetryConfig::disabled())
         .timeout_config(TimeoutConfig::builder().connect_timeout(CONNECTING).build())
-        // A model may think for long without a word; how long is for the run to say.
+        // A model may be silent for long; the run sets the deadline.
         .stalled_stream_protection(StalledStreamProtectionConfig::disabled())
         .load()
         .await
@@ -119,7 +120,7 @@ impl Model for Bedrock {
 }
 
 impl Connection {
-    /// Without them a request would fail in words that speak of something else.
+    /// Without credentials a request would fail with a misleading message.
     async fn check_credentials(&self) -> std::result::Result<(), Trouble> {
         let has_key = std::env::var_os("AWS_BEARER_TOKEN_BEDROCK").is_some_and(|it| !it.is_empty());
         let Some(provider) = self.config.credentials_provider().filter(|_| !has_key) else { return Ok(()) };
@@ -161,7 +162,7 @@ fn piece(event: ConverseStreamOutput) -> Option<Piece> {
     match event {
         ConverseStreamOutput::ContentBlockDelta(event) => match event.delta? {
             ContentBlockDelta::Text(text) => Some(Piece::Text(text)),
-            // Whatever else a model says is no answer; it lives, though.
+            // Other events are not part of the reply, but they show that the model is alive.
             _ => Some(Piece::Thought),
         },
         ConverseStreamOutput::MessageStop(event) => Some(Piece::Stop(match event.stop_reason {
@@ -178,7 +179,7 @@ fn piece(event: ConverseStreamOutput) -> Option<Piece> {
     }
 }
 
-/// Why a request was not answered with a stream.
+/// Converts the error of a request that returned no stream.
 fn refused(error: &SdkError<ConverseStreamError, HttpResponse>) -> Trouble {
     match error {
         SdkError::TimeoutError(_) => {
@@ -207,7 +208,7 @@ fn refused(error: &SdkError<ConverseStreamError, HttpResponse>) -> Trouble {
     }
 }
 
-/// Why a stream ended before the reply did.
+/// Converts the error of a stream that ended early.
 fn broken<R: std::fmt::Debug + Send + Sync + 'static>(error: &SdkError<ConverseStreamOutputError, R>) -> Trouble {
     match error {
         SdkError::ServiceError(refused) => {
@@ -236,7 +237,7 @@ fn passes(code: &str) -> bool {
     )
 }
 
-/// The outermost message tells least.
+/// The innermost message is the most specific one.
 fn innermost(error: &(dyn std::error::Error + 'static)) -> String {
     let mut why = error;
     while let Some(source) = why.source() {

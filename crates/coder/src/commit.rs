@@ -1,14 +1,14 @@
-//! What a run has changed, committed by the call `commit`.
+//! Commits the changes of a run with the call `commit`.
 
 use serde_json::json;
 
-use super::calls::{ask, unexpected};
+use super::service_calls::{ask, unexpected};
 use semdex_contract::{Name, Reply};
 use semdex_model::Result;
 use semdex_ops::Service;
 use semdex_workspace::Workspace;
 
-/// Commits the files of these changes. Answers with the commit's hash.
+/// Commits the files of these changes. Returns the hash of the commit.
 pub(crate) async fn commit(
     service: &Service,
     workspace: &Workspace,

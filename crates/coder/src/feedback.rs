@@ -1,51 +1,51 @@
-//! What goes back to the model: why its edits found no place, what they break, what the compiler and the tests say, with
-//! the lines that stand there, numbered.
+//! The feedback for the model: edits that match no place, what the edits break, and the errors of the compiler and the
+//! tests, with the numbered lines of the files.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::prompt::{fenced, first_lines};
-use super::secrets::redact;
-use super::sight::Sight;
+use super::redaction::redact;
+use super::visible_files::VisibleFiles;
 use semdex_contract::VerifyKind;
 use semdex_contract::budget::text_cost;
 use semdex_text::visible::one_line;
 
-/// So many of each list are shown.
+/// How many entries of each list are shown.
 const MOST_FINDINGS: usize = 30;
 const MOST_MISSES: usize = 8;
-/// Lines shown around a place, where its file is too long.
+/// How many lines around a place are shown if its file is too long.
 const AROUND: usize = 15;
-/// Of one message, and of what one failing test printed, in bytes.
+/// The largest size of a message and of the output of a failed test, in bytes.
 const LONGEST_MESSAGE: usize = 1500;
 
-/// What came of the reply before.
+/// The result of the previous reply.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) enum Feedback {
-    /// There was none.
+    /// There was no previous reply.
     #[default]
     Nothing,
-    /// It did not end.
+    /// The reply was cut off.
     Cut(String),
-    /// What it holds is no edit in full.
+    /// The reply contains no complete edit.
     Malformed(String),
-    /// Nothing of it was applied.
+    /// Nothing was applied.
     Missed(Vec<Miss>),
-    /// Its edits stand, and break these places.
+    /// The edits are applied and break these places.
     Broken(Vec<Finding>),
-    /// Its edits stand, if it had any, and this did not succeed.
+    /// The edits, if any, are applied, and this verification failed.
     Failed { kind: VerifyKind, had_edits: bool, nameless: Vec<usize>, findings: Vec<Finding>, output: String },
 }
 
-/// An edit that found no place.
+/// An edit that matches no place.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Miss {
     pub file: String,
-    /// Where it begins in the reply, from 1.
+    /// The line of the reply at which the edit begins, from 1.
     pub reply_line: usize,
-    /// What was searched for; absent where nothing was.
+    /// The searched text. None if the edit has none.
     pub search: Option<String>,
     pub why: String,
-    /// The lines that may be meant, as numbers of the first and the last.
+    /// The ranges of lines that may be meant: first and last line.
     pub places: Vec<(usize, usize)>,
 }
 
@@ -54,24 +54,24 @@ pub(crate) struct Miss {
 pub(crate) struct Finding {
     pub file: Option<String>,
     pub line: Option<usize>,
-    /// `error[E0308]`, or the name of a test.
+    /// A label such as `error[E0308]`, or the name of a test.
     pub what: String,
     pub message: String,
-    /// What a failing test printed.
+    /// The output of a failed test.
     pub output: String,
 }
 
-/// As it stands in a prompt.
+/// The feedback as text of a prompt.
 #[derive(Debug, Default)]
 pub(crate) struct Rendered {
     pub text: String,
-    /// Files whose every line is in it.
+    /// Files that it contains in full.
     pub shown_in_full: BTreeSet<String>,
 }
 
 impl Feedback {
-    /// In so many bytes at most.
-    pub(crate) fn render(&self, sight: &Sight, most: usize) -> Rendered {
+    /// Renders at most `most` bytes.
+    pub(crate) fn render(&self, visible: &VisibleFiles, most: usize) -> Rendered {
         let mut rendered = Rendered::default();
         let mut places: Places = BTreeMap::new();
         let head = match self {
@@ -101,8 +101,8 @@ impl Feedback {
         rendered.text = first_lines(&redact(&head, true), most * 2 / 3);
         let mut left = most.saturating_sub(text_cost(&rendered.text));
         for (file, lines) in places {
-            let Some(known) = sight.get(&file) else { continue };
-            let text = sight.text(known);
+            let Some(known) = visible.get(&file) else { continue };
+            let text = visible.text(known);
             let count = text.lines().count();
             let language = known.language.map(|it| it.name).unwrap_or_default();
             let whole = section(&file, language, &text, &[(1, count)]);
@@ -114,7 +114,7 @@ impl Feedback {
             }
             let part = section(&file, language, &text, &around(&lines, count));
             let part = if text_cost(&part) <= left { part } else { first_lines(&part, left.saturating_sub(8)) };
-            // What is cut off in the middle still ends its fence.
+            // A fence is closed even if its content is cut.
             let part = if part.ends_with("```\n\n") || part.is_empty() { part } else { part + "```\n\n" };
             left = left.saturating_sub(text_cost(&part));
             rendered.text.push_str(&part);
@@ -123,7 +123,7 @@ impl Feedback {
     }
 }
 
-/// Of each file, the lines that are spoken of.
+/// The mentioned lines by file.
 type Places = BTreeMap<String, Vec<(usize, usize)>>;
 
 fn note(findings: &[Finding], places: &mut Places) {
@@ -180,7 +180,7 @@ fn failed(kind: VerifyKind, had_edits: bool, nameless: &[usize], findings: &[Fin
         ));
     }
     text.push_str(&listed(findings));
-    // Where nothing is said in a form that can be read, the last lines are all there is.
+    // If no finding could be parsed, only the last lines of the output are available.
     if findings.is_empty() && !output.trim().is_empty() {
         let lines: Vec<&str> = output.lines().collect();
         let last = lines.get(lines.len().saturating_sub(60)..).unwrap_or_default().join("\n");
@@ -210,7 +210,7 @@ fn listed(findings: &[Finding]) -> String {
     text
 }
 
-/// The first so many bytes.
+/// The first `most` bytes, at a character boundary.
 fn cut(text: &str) -> &str {
     let text = text.trim();
     let mut end = text.len().min(LONGEST_MESSAGE);
@@ -220,7 +220,7 @@ fn cut(text: &str) -> &str {
     text.get(..end).unwrap_or(text)
 }
 
-/// These stretches with the lines around them, joined where they meet.
+/// Extends these ranges by the lines around them, and joins ranges that meet.
 fn around(lines: &[(usize, usize)], count: usize) -> Vec<(usize, usize)> {
     let mut wide: Vec<(usize, usize)> = lines
         .iter()
@@ -238,7 +238,7 @@ fn around(lines: &[(usize, usize)], count: usize) -> Vec<(usize, usize)> {
     joined
 }
 
-/// The lines of a file, each with its number.
+/// Numbered lines of a file.
 fn section(file: &str, language: &str, text: &str, stretches: &[(usize, usize)]) -> String {
     let width = stretches.last().map_or(1, |(_, last)| last.to_string().len());
     let mut numbered = String::new();
@@ -268,12 +268,12 @@ mod tests {
     use semdex_engine::files::Files;
     use semdex_model::Languages;
 
-    fn sight(files: &[(&str, &str)]) -> Sight {
+    fn visible(files: &[(&str, &str)]) -> VisibleFiles {
         let mut all = Files::new(Languages::default());
         for (name, text) in files {
             all.insert(Arc::new(all.file(name, *text)));
         }
-        Sight::new(Arc::new(all), Path::new("/nonexistent"))
+        VisibleFiles::new(Arc::new(all), Path::new("/nonexistent"))
     }
 
     fn finding(file: &str, line: usize) -> Finding {
@@ -288,8 +288,8 @@ mod tests {
 
     #[test]
     fn a_file_with_errors_comes_with_numbers() {
-        let sight = sight(&[("a.rs", "fn a() {\n\n    1\n}\n")]);
-        let rendered = Feedback::Broken(vec![finding("a.rs", 3)]).render(&sight, 10_000);
+        let visible = visible(&[("a.rs", "fn a() {\n\n    1\n}\n")]);
+        let rendered = Feedback::Broken(vec![finding("a.rs", 3)]).render(&visible, 10_000);
         assert!(rendered.text.contains("- `a.rs:3`: error[E0308]: mismatched\n"), "{}", rendered.text);
         assert!(rendered.text.contains("```\n1| fn a() {\n2|\n3|     1\n4| }\n```\n"), "{}", rendered.text);
         assert!(rendered.shown_in_full.contains("a.rs"));
@@ -298,8 +298,8 @@ mod tests {
     #[test]
     fn of_a_long_file_the_lines_around_are_shown() {
         let long: String = (1..=2000).map(|it| format!("line {it}\n")).collect();
-        let sight = sight(&[("a.txt", &long)]);
-        let rendered = Feedback::Broken(vec![finding("a.txt", 500), finding("a.txt", 1500)]).render(&sight, 6000);
+        let visible = visible(&[("a.txt", &long)]);
+        let rendered = Feedback::Broken(vec![finding("a.txt", 500), finding("a.txt", 1500)]).render(&visible, 6000);
         for wanted in [" 485| line 485\n", " 500| line 500\n", "1515| line 1515\n", "   …|\n"] {
             assert!(rendered.text.contains(wanted), "{wanted} in {}", rendered.text);
         }
@@ -309,7 +309,7 @@ mod tests {
 
     #[test]
     fn a_miss_says_what_was_searched_and_what_stands_there() {
-        let sight = sight(&[("a.rs", "fn a() {}\nfn b() {}\n")]);
+        let visible = visible(&[("a.rs", "fn a() {}\nfn b() {}\n")]);
         let miss = Miss {
             file: "a.rs".into(),
             reply_line: 7,
@@ -317,7 +317,7 @@ mod tests {
             why: "the text is not in `a.rs`".into(),
             places: vec![(2, 2)],
         };
-        let text = Feedback::Missed(vec![miss]).render(&sight, 10_000).text;
+        let text = Feedback::Missed(vec![miss]).render(&visible, 10_000).text;
         for wanted in ["line 7 of your reply: the text is not in `a.rs`", "fn c() {}\n", "2| fn b() {}\n"] {
             assert!(text.contains(wanted), "{wanted} in {text}");
         }
@@ -326,11 +326,11 @@ mod tests {
     #[test]
     fn no_feedback_is_longer_than_it_may_be() {
         let long: String = (1..=3000).map(|it| format!("line `{it}` \"x\"\n")).collect();
-        let sight = sight(&[("a.txt", &long), ("b.txt", &long)]);
+        let visible = visible(&[("a.txt", &long), ("b.txt", &long)]);
         let findings: Vec<Finding> =
             (1..200).map(|it| finding(if it % 2 == 0 { "a.txt" } else { "b.txt" }, it * 14)).collect();
         for most in [0, 100, 1000, 5000, 40_000] {
-            let text = Feedback::Broken(findings.clone()).render(&sight, most).text;
+            let text = Feedback::Broken(findings.clone()).render(&visible, most).text;
             assert!(text_cost(&text) <= most + 20, "{} of {most}", text_cost(&text));
         }
     }

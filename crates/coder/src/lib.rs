@@ -1,21 +1,21 @@
-//! Runs: from a task in plain words to a verified change, by a model that writes the edits. Each run is a loop of reply,
-//! change and verification, by the same calls that every client has; the tree ends verified, or as it was.
+//! Runs of a model: from a task in plain words to a verified change. Each run is a loop of reply, change and
+//! verification, with the same calls as for clients. The files end verified, or as they were.
 
+mod apply_edits;
 #[cfg(feature = "bedrock")]
 pub mod bedrock;
-mod calls;
-mod change;
 mod commit;
 mod feedback;
-mod map;
 pub mod model;
+pub(crate) mod model_reply;
 mod prompt;
-mod record;
+mod redaction;
 mod run;
-mod secrets;
-mod sight;
-pub(crate) mod talk;
+mod run_record;
+mod service_calls;
 mod verification;
+mod visible_files;
+mod workspace_map;
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -25,48 +25,48 @@ use futures::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
 use model::Model;
-use record::Record;
+use run_record::RunRecord;
 use semdex_contract::{RunReply, RunStarted, RunTask};
 use semdex_model::{Code, Coverage, Error, Result};
 use semdex_ops::{Runs, Service};
 use semdex_workspace::Workspace;
 
-/// So many runs are remembered.
+/// How many runs are kept.
 const KEPT: usize = 100;
-/// So many go on at the same time.
+/// How many runs may execute concurrently.
 const MOST_RUNNING: usize = 8;
-/// A run that is cancelled gives its files back within this, or is left to itself.
+/// How long to wait until a cancelled run has restored its files. After that it continues in the background.
 const ENDING: Duration = Duration::from_secs(30);
 
-/// Who carries runs out.
+/// Executes runs with a model.
 pub struct Coder {
     model: Arc<dyn Model>,
-    /// The newest first.
-    records: Mutex<VecDeque<Arc<Record>>>,
+    /// The runs, the newest first.
+    records: Mutex<VecDeque<Arc<RunRecord>>>,
     stop: CancellationToken,
 }
 
 impl Coder {
-    /// Runs that ask this model, with the usual deadlines and pauses.
+    /// An executor for this model.
     pub fn new(model: Arc<dyn Model>) -> Coder {
         Coder { model, records: Mutex::default(), stop: CancellationToken::new() }
     }
 
-    async fn begin(&self, service: &Service, workspace: Workspace, task: RunTask) -> Result<Arc<Record>> {
+    async fn begin(&self, service: &Service, workspace: Workspace, task: RunTask) -> Result<Arc<RunRecord>> {
         let task = run::checked(&workspace, task).await?;
         self.model.check().await.map_err(|error| error.in_workspace(meta_of(&workspace)))?;
         let model = task.model.clone().unwrap_or_else(|| self.model.default_name().to_owned());
-        let record = Arc::new(Record::new(workspace, model, &self.stop));
+        let record = Arc::new(RunRecord::new(workspace, model, &self.stop));
         self.enter(record.clone())?;
         let job = run::Run { service: service.clone(), model: self.model.clone(), task, record: record.clone() };
         tokio::spawn(job.carry_out());
         Ok(record)
     }
 
-    /// One run at a time in a workspace: two would verify each other's edits.
-    fn enter(&self, record: Arc<Record>) -> Result<()> {
+    /// Only one run at a time in a workspace, because two would verify each other's edits.
+    fn enter(&self, record: Arc<RunRecord>) -> Result<()> {
         let mut records = self.lock();
-        let running: Vec<&Arc<Record>> = records.iter().filter(|it| it.is_running()).collect();
+        let running: Vec<&Arc<RunRecord>> = records.iter().filter(|it| it.is_running()).collect();
         if let Some(other) = running.iter().find(|it| it.workspace().id() == record.workspace().id()) {
             let detail = format!(
                 "the run `{}` is under way in this workspace: wait for its end, or `DELETE /v1/runs/{}`",
@@ -85,16 +85,16 @@ impl Coder {
         Ok(())
     }
 
-    fn find(&self, workspace: &Workspace, run: &str) -> Result<Arc<Record>> {
+    fn find(&self, workspace: &Workspace, run: &str) -> Result<Arc<RunRecord>> {
         let token = run.trim().to_ascii_uppercase();
-        let known = |it: &&Arc<Record>| it.run == token && it.workspace().id() == workspace.id();
+        let known = |it: &&Arc<RunRecord>| it.run == token && it.workspace().id() == workspace.id();
         self.lock().iter().find(known).cloned().ok_or_else(|| {
             let detail = format!("no run `{run}` of this workspace is known: the last {KEPT} of this process are");
             Error::new(Code::UnknownRun, detail).in_workspace(meta_of(workspace))
         })
     }
 
-    fn lock(&self) -> MutexGuard<'_, VecDeque<Arc<Record>>> {
+    fn lock(&self) -> MutexGuard<'_, VecDeque<Arc<RunRecord>>> {
         self.records.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -131,7 +131,7 @@ impl Runs for Coder {
         Box::pin(async move {
             let record = self.find(workspace, run)?;
             record.cancel.cancel();
-            // One that takes longer is still reported as running.
+            // A run that takes longer is still reported as running.
             let _ = tokio::time::timeout(ENDING, record.ended()).await;
             record.reply(cursor)
         })
@@ -142,10 +142,10 @@ impl Runs for Coder {
             if workspace.is_none() {
                 self.stop.cancel();
             }
-            let concerned = |it: &&Arc<Record>| {
+            let concerned = |it: &&Arc<RunRecord>| {
                 it.is_running() && workspace.is_none_or(|workspace| it.workspace().id() == workspace.id())
             };
-            let records: Vec<Arc<Record>> = self.lock().iter().filter(concerned).cloned().collect();
+            let records: Vec<Arc<RunRecord>> = self.lock().iter().filter(concerned).cloned().collect();
             records.iter().for_each(|it| it.cancel.cancel());
             let all = futures::future::join_all(records.iter().map(|it| it.ended()));
             if tokio::time::timeout(ENDING, all).await.is_err() {

@@ -1,87 +1,87 @@
-//! The seam to whoever writes the edits: a model that streams its reply.
+//! The interface to the model that writes the edits and streams its reply.
 
 use futures::future::BoxFuture;
 use futures::stream::BoxStream;
 
 use semdex_model::Result;
 
-/// A model that can be asked, in whatever place it runs.
+/// A model, independent of where it runs.
 pub trait Model: Send + Sync {
-    /// The one that is asked where a task names none.
+    /// The id of the model for tasks that name none.
     fn default_name(&self) -> &str;
 
-    /// What can be said at once against asking it: that no region is set, say. Quick, and asks nobody.
+    /// Checks quickly, without a request, whether the model can be used, for example whether a region is set.
     fn check(&self) -> BoxFuture<'_, Result<()>>;
 
-    /// Begins to answer. The stream ends after the reply, or with what went wrong.
+    /// Starts a reply. The stream ends after the reply or with an error.
     fn reply<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, std::result::Result<Reply, Trouble>>;
 }
 
-/// The pieces of a reply as they come.
+/// The stream of the parts of a reply.
 pub type Reply = BoxStream<'static, std::result::Result<Piece, Trouble>>;
 
-/// What a model is asked.
+/// A request to a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Question {
-    /// By its id, as the model's service takes it.
+    /// The id of the model, as its service accepts it.
     pub model: String,
-    /// How edits are written, and what else holds for every task.
+    /// The system prompt: the format of edits, and rules for every task.
     pub system: String,
-    /// The task with the code that it needs, and what became of earlier replies.
+    /// The task with the relevant code, and the results of earlier replies.
     pub prompt: String,
 }
 
-/// A part of a reply, as it comes.
+/// A part of a streamed reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Piece {
-    /// The next part of the answer's text.
+    /// The next part of the text.
     Text(String),
-    /// What it thinks is no part of its answer, and is never read.
+    /// The model is reasoning. Its reasoning is not part of the reply and is not read.
     Thought,
-    /// It has said all that it wanted to, or was stopped.
+    /// The reply has ended.
     Stop(Stop),
-    /// What the reply cost, as the model's service counts.
+    /// The tokens of the reply, as counted by the service.
     Usage {
-        /// Of the question.
+        /// The tokens of the request.
         input_tokens: u64,
-        /// Of the reply.
+        /// The tokens of the reply.
         output_tokens: u64,
     },
 }
 
-/// Why a reply is over.
+/// Why a reply ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Stop {
-    /// It had said all.
+    /// The reply is complete.
     End,
-    /// It reached the most tokens that it may have.
+    /// The reply reached its token limit.
     Length,
-    /// It was cut off for another reason: a filter, say.
+    /// The reply was cut off for another reason, for example by a filter.
     Cut(String),
 }
 
-/// Why there is no reply.
+/// An error of a model or its service.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trouble {
-    /// What happened, for people to read.
+    /// What happened, for display.
     pub detail: String,
-    /// Whether asking again may help.
+    /// Whether a retry may help.
     pub lasts: Lasts,
 }
 
-/// Whether asking again may help.
+/// Whether a retry may help.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lasts {
-    /// It is busy, or the way to it broke.
+    /// The service is overloaded, or the connection broke.
     Passing,
-    /// Nobody answers there: soon, or not at all.
+    /// The service could not be reached. It will be soon, or not at all.
     Unreachable,
-    /// It refused.
+    /// The service refused the request.
     Lasting,
 }
 
 impl Trouble {
-    /// Something that goes by: the service is overloaded, the reply broke off.
+    /// A temporary error: the service is overloaded, or the reply broke off.
     pub(crate) fn passing(detail: impl Into<String>) -> Trouble {
         Trouble { detail: detail.into(), lasts: Lasts::Passing }
     }
@@ -91,7 +91,7 @@ impl Trouble {
         Trouble { detail: detail.into(), lasts: Lasts::Unreachable }
     }
 
-    /// Something that stays: no such model, no permission.
+    /// A permanent error: unknown model, or no permission.
     pub(crate) fn lasting(detail: impl Into<String>) -> Trouble {
         Trouble { detail: detail.into(), lasts: Lasts::Lasting }
     }

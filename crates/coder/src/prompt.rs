@@ -1,42 +1,42 @@
-//! What a model is asked: the rules of edits, a map, files in full or as skeletons by what fits, what came of its last
-//! reply, and the task.
+//! The prompt for a model: the rules for edits, a map, files in full or as skeletons as far as they fit, the feedback
+//! on its last reply, and the task.
 
 use std::collections::BTreeSet;
 
 use super::feedback::Feedback;
-use super::secrets::redact;
-use super::sight::Sight;
+use super::redaction::redact;
+use super::visible_files::VisibleFiles;
 use semdex_contract::budget::{BYTES_PER_TOKEN, text_cost};
 use semdex_engine::files::File;
 use semdex_model::{Code, Error, Result};
 use semdex_text::visible::one_line;
 
-/// How edits are written: the same for every task.
+/// The rules for edits, the same for every task.
 pub(crate) const RULES: &str = include_str!("rules.md");
 
-/// Up to so many bytes of code a workspace is small.
+/// The size of the code in bytes up to which a workspace is small.
 const SMALL: usize = 1 << 20;
-/// Of what makes a request besides the texts in it, in bytes.
+/// The size of a request without its texts, in bytes.
 const ENVELOPE: usize = 400;
-/// After so many files that do not fit no further one is looked at.
+/// The number of files that do not fit after which no further file is tried.
 const MOST_PASSED_OVER: usize = 30;
-/// A map is worth so much, in bytes.
+/// The largest size of a map, in bytes.
 pub(crate) const MAP: usize = 2000 * BYTES_PER_TOKEN;
 
-/// How large a prompt may be, in bytes.
+/// The largest sizes of a prompt, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Limits {
-    /// What is chosen for the task goes up to here.
+    /// The limit for files that are chosen by relevance.
     chosen: usize,
-    /// What has to be in it goes up to here.
+    /// The limit for required parts.
     most: usize,
 }
 
-/// The largest prompt there is.
+/// The largest possible prompt.
 const HUGE: usize = 118_000 * BYTES_PER_TOKEN;
 
 impl Limits {
-    /// By the size of the workspace, and by what the task itself and the files that it names take.
+    /// Limits by the size of the workspace, of the task and of the files that it names.
     pub(crate) fn new(size: usize, wanted: usize) -> Limits {
         let class = if size <= SMALL {
             Limits { chosen: 11_500 * BYTES_PER_TOKEN, most: 11_500 * BYTES_PER_TOKEN }
@@ -47,34 +47,34 @@ impl Limits {
         if needed <= class.most {
             return class;
         }
-        // Room for what comes back after a reply.
+        // Space for the feedback after a reply.
         let most = (needed + class.most).min(HUGE);
         Limits { chosen: most.min(needed + MAP), most }
     }
 }
 
-/// What a request has besides the task and the texts.
+/// The fixed parts of a request.
 fn overhead() -> usize {
     text_cost(RULES) + ENVELOPE
 }
 
-/// What is put together for one reply.
+/// The input of the prompt for one reply.
 pub(crate) struct Material<'a> {
-    pub sight: &'a Sight,
+    pub visible: &'a VisibleFiles,
     pub task: &'a str,
-    /// The files that the task names in so many words, by their names in the workspace.
+    /// The files that the task names explicitly, by their names in the workspace.
     pub named: &'a [String],
     /// The files that the run has changed.
     pub changed: &'a BTreeSet<String>,
-    /// A map of the workspace, and the files in it, the first one first.
+    /// A map of the workspace, and the files in it in their order.
     pub map: &'a str,
     pub ranked: &'a [String],
     pub feedback: &'a Feedback,
 }
 
-/// Refuses a task with files that no prompt holds.
-pub(crate) fn check(sight: &Sight, task: &str, named: &[String]) -> Result<()> {
-    let wanted = text_cost(task) + named_cost(sight, named);
+/// Refuses a task whose files do not fit any prompt.
+pub(crate) fn check(visible: &VisibleFiles, task: &str, named: &[String]) -> Result<()> {
+    let wanted = text_cost(task) + named_cost(visible, named);
     if overhead() + wanted > HUGE {
         let detail = format!(
             "the task and the files that it names take about {} tokens, {} at most: name fewer or smaller ones in `files`",
@@ -86,30 +86,30 @@ pub(crate) fn check(sight: &Sight, task: &str, named: &[String]) -> Result<()> {
     Ok(())
 }
 
-fn named_cost(sight: &Sight, named: &[String]) -> usize {
-    named.iter().filter_map(|it| sight.get(it)).map(|it| text_cost(&it.text) + it.path.len() + 60).sum()
+fn named_cost(visible: &VisibleFiles, named: &[String]) -> usize {
+    named.iter().filter_map(|it| visible.get(it)).map(|it| text_cost(&it.text) + it.path.len() + 60).sum()
 }
 
-/// A prompt, and how many tokens it has with the rules.
+/// The prompt, and its size in tokens including the rules.
 pub(crate) fn prompt(material: &Material<'_>) -> (String, usize) {
-    let Material { sight, task, named, changed, map, feedback, .. } = *material;
-    let limits = Limits::new(sight.size(), text_cost(task) + named_cost(sight, named));
+    let Material { visible, task, named, changed, map, feedback, .. } = *material;
+    let limits = Limits::new(visible.size(), text_cost(task) + named_cost(visible, named));
     let mut left = limits.most.saturating_sub(overhead() + text_cost(task));
-    // A file that comes back with numbers is not shown twice.
-    let named_left = named_cost(sight, named);
-    let feedback = feedback.render(sight, left.saturating_sub(named_left.min(left / 2)).min(left * 3 / 4));
+    // A file that the feedback shows with line numbers is not shown again.
+    let named_left = named_cost(visible, named);
+    let feedback = feedback.render(visible, left.saturating_sub(named_left.min(left / 2)).min(left * 3 / 4));
     left = left.saturating_sub(text_cost(&feedback.text));
     let mut files = String::new();
     let mut shown: BTreeSet<String> = feedback.shown_in_full.clone();
-    for file in named.iter().filter_map(|it| sight.get(it)) {
+    for file in named.iter().filter_map(|it| visible.get(it)) {
         if shown.insert(file.path.to_string()) {
-            // One that the rest leaves no room for is there as far as it goes.
-            show(&mut files, &mut left, sight, file, true);
+            // A file that does not fit is cut.
+            show(&mut files, &mut left, visible, file, true);
         }
     }
-    for file in changed.iter().filter_map(|it| sight.get(it)) {
+    for file in changed.iter().filter_map(|it| visible.get(it)) {
         if shown.insert(file.path.to_string()) {
-            show(&mut files, &mut left, sight, file, false);
+            show(&mut files, &mut left, visible, file, false);
         }
     }
     let used = limits.most.saturating_sub(left);
@@ -118,11 +118,11 @@ pub(crate) fn prompt(material: &Material<'_>) -> (String, usize) {
     let map = if text_cost(&map) <= left / 2 { map } else { first_lines(&map, left / 2) };
     left = left.saturating_sub(text_cost(&map));
     let mut passed_over = 0;
-    for file in sight.candidates(task, material.ranked) {
+    for file in visible.candidates(task, material.ranked) {
         if left < 400 || passed_over == MOST_PASSED_OVER {
             break;
         }
-        if shown.insert(file.path.to_string()) && !show(&mut files, &mut left, sight, &file, false) {
+        if shown.insert(file.path.to_string()) && !show(&mut files, &mut left, visible, &file, false) {
             passed_over += 1;
         }
     }
@@ -136,7 +136,7 @@ pub(crate) fn prompt(material: &Material<'_>) -> (String, usize) {
         prompt.push_str("# Files, as they are now\n\n");
         prompt.push_str(&files);
     }
-    let hidden: Vec<&String> = named.iter().filter(|it| sight.hides(it)).collect();
+    let hidden: Vec<&String> = named.iter().filter(|it| visible.hides(it)).collect();
     for file in hidden {
         prompt.push_str(&format!("`{}` is not shown: it is ignored, or holds secrets.\n\n", one_line(file)));
     }
@@ -151,11 +151,10 @@ pub(crate) fn prompt(material: &Material<'_>) -> (String, usize) {
     (prompt, tokens)
 }
 
-/// Adds a file in full, or its skeleton, or nothing, by what fits; answers whether it did. `wanted`: in full, if that fits
-/// at all.
-fn show(files: &mut String, left: &mut usize, sight: &Sight, file: &File, wanted: bool) -> bool {
+/// Adds a file in full or as a skeleton if it fits. Returns whether it did. `wanted`: prefer the full file.
+fn show(files: &mut String, left: &mut usize, visible: &VisibleFiles, file: &File, wanted: bool) -> bool {
     let language = file.language.map(|it| it.name).unwrap_or_default();
-    // One file that was chosen does not take the place of all others.
+    // A single chosen file must not displace all others.
     let most = if wanted { usize::MAX } else { (*left / 2).max(8_000) };
     let mut add = |head: &str, text: &str, most: usize| {
         let section = format!("## `{}`{head}\n\n{}\n", one_line(&file.path), fenced(language, text));
@@ -167,14 +166,14 @@ fn show(files: &mut String, left: &mut usize, sight: &Sight, file: &File, wanted
         }
         fits
     };
-    if file.text.len() <= most && add("", &sight.text(file), most) {
+    if file.text.len() <= most && add("", &visible.text(file), most) {
         return true;
     }
-    let skeleton = sight.skeleton(file);
+    let skeleton = visible.skeleton(file);
     skeleton.is_some_and(|it| add(" (skeleton: bodies are left out)", &it, usize::MAX))
 }
 
-/// In a fence that nothing in the text can close.
+/// The text in a fence that the text cannot close.
 pub(crate) fn fenced(language: &str, text: &str) -> String {
     let longest = text.split(|it| it != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(longest.max(2) + 1);
@@ -182,7 +181,7 @@ pub(crate) fn fenced(language: &str, text: &str) -> String {
     format!("{fence}{language}\n{text}{end}{fence}\n")
 }
 
-/// As many lines as fit.
+/// As many whole lines as fit.
 pub(crate) fn first_lines(text: &str, most: usize) -> String {
     let mut kept = String::new();
     let mut cost = 0;

@@ -1,4 +1,4 @@
-//! A run: reply, change, verification, and again with what went wrong, until it is verified or no try is left.
+//! A run: reply, change, verification, and again with feedback, until it is verified or no attempt is left.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::AssertUnwindSafe;
@@ -8,15 +8,15 @@ use std::time::Instant;
 
 use futures::FutureExt;
 
-use super::change::{self, Refused, apply, plain_name};
+use super::apply_edits::{self, Refused, apply, plain_name};
 use super::feedback::Feedback;
-use super::map::{Map, map};
 use super::model::{Model, Question, Stop};
+use super::model_reply::{Said, talk};
 use super::prompt::{self, Material, RULES};
-use super::record::Record;
-use super::sight::Sight;
-use super::talk::{Said, talk};
+use super::run_record::RunRecord;
 use super::verification::{self, Verified};
+use super::visible_files::VisibleFiles;
+use super::workspace_map::{Map, map};
 use semdex_contract::{
     ChangeReport, Diagnostic, RunAttempt, RunEdit, RunTask, RunTimes, RunVerification, VerifyKind, milliseconds,
 };
@@ -26,20 +26,20 @@ use semdex_text::blocks::Block;
 use semdex_text::reply::ReplyEdits;
 use semdex_workspace::{Needs, Workspace};
 
-/// Of the errors and the diff of one attempt, so much is kept.
+/// How many errors and how much of the diff of an attempt are kept.
 const MOST_DIAGNOSTICS: usize = 50;
 const LONGEST_DIFF: usize = 20_000;
-/// What is still wrong at the end, at most.
+/// The largest number of remaining errors.
 const MOST_ERRORS: usize = 1000;
 
 pub(crate) struct Run {
     pub service: Service,
     pub model: Arc<dyn Model>,
     pub task: RunTask,
-    pub record: Arc<Record>,
+    pub record: Arc<RunRecord>,
 }
 
-/// Why a run ends otherwise than well.
+/// Why a run does not succeed.
 enum End {
     Failed(String),
     Cancelled,
@@ -51,12 +51,12 @@ impl From<Error> for End {
     }
 }
 
-/// What a run has done to the files.
+/// The effect of a run on files.
 #[derive(Default)]
 struct Done {
-    /// The tokens of its changes, the first one first.
+    /// The tokens of its changes in their order.
     changes: Vec<String>,
-    /// Of each file: its hash before the first change, and after the last.
+    /// For each file: its hash before the first change and after the last.
     files: BTreeMap<String, (Option<String>, Option<String>)>,
 }
 
@@ -69,46 +69,46 @@ impl Done {
         }
     }
 
-    /// The files that are not what they were.
+    /// The files that differ from their content before the run.
     fn changed(&self) -> BTreeSet<String> {
         self.files.iter().filter(|(_, (before, after))| before != after).map(|(file, _)| file.clone()).collect()
     }
 }
 
-/// What comes of one reply.
+/// The result of one reply.
 enum Next {
     Succeeded,
     Again(Feedback),
 }
 
-/// A task with its files as the workspace names them. What can be said against it before it begins is an error.
+/// Validates a task before it starts, and normalises the names of its files.
 pub(crate) async fn checked(workspace: &Workspace, task: RunTask) -> Result<RunTask> {
     if !task.verify.is_empty() && !workspace.is_trusted() {
         let detail = "the workspace is not trusted, so nothing of it is compiled or tested: `semdex trust` it, or send \
                       `verify: []`";
         return Err(Error::new(Code::Untrusted, detail));
     }
-    let sight = look(workspace).await?;
+    let visible = look(workspace).await?;
     let mut files = Vec::new();
     for file in &task.files {
         let name = workspace.locate(file)?;
-        if sight.files.get(&name).is_none() && workspace.read_if_there(&name)?.is_none() {
+        if visible.files.get(&name).is_none() && workspace.read_if_there(&name)?.is_none() {
             return Err(Error::new(Code::UnknownFile, format!("`files`: there is no file `{name}`")));
         }
         files.push(name);
     }
-    prompt::check(&sight, &task.prompt, &files)?;
+    prompt::check(&visible, &task.prompt, &files)?;
     Ok(RunTask { files, ..task })
 }
 
-async fn look(workspace: &Workspace) -> Result<Sight> {
+async fn look(workspace: &Workspace) -> Result<VisibleFiles> {
     let needs = Needs { language: None, index: false, links: false, min_revision: None, deadline: Instant::now() };
     let files = workspace.snapshot(needs).await?.files;
-    Ok(Sight::new(files, workspace.root()))
+    Ok(VisibleFiles::new(files, workspace.root()))
 }
 
 impl Run {
-    /// Returns when it has ended, however.
+    /// Executes the run until it has ended in any state.
     pub(crate) async fn carry_out(self) {
         let mut done = Done::default();
         let ended = AssertUnwindSafe(self.work(&mut done)).catch_unwind().await;
@@ -128,10 +128,10 @@ impl Run {
         let mut why = String::new();
         for attempt in 0..=self.task.max_retries {
             let is_last = attempt == self.task.max_retries;
-            let (said, sight) = self.ask(&feedback, done).await?;
+            let (said, visible) = self.ask(&feedback, done).await?;
             let next = match self.heard(said) {
                 Err(feedback) => Next::Again(feedback),
-                Ok(edits) => self.try_out(edits, &sight, done, &mut doubted, is_last).await?,
+                Ok(edits) => self.try_out(edits, &visible, done, &mut doubted, is_last).await?,
             };
             match next {
                 Next::Succeeded => return Ok(()),
@@ -149,21 +149,21 @@ impl Run {
         Err(End::Failed(format!("after {counted} of the model: {why}")))
     }
 
-    /// The next reply of the model, and what it was shown.
-    async fn ask(&self, feedback: &Feedback, done: &Done) -> Result<(Said, Sight), End> {
+    /// The next reply of the model, and the files that were visible to it.
+    async fn ask(&self, feedback: &Feedback, done: &Done) -> Result<(Said, VisibleFiles), End> {
         self.record.step("reading the workspace");
         let workspace = self.record.workspace();
-        let sight = self.unless_cancelled(look(workspace)).await??;
-        let mut named = sight.named_by(&self.task.prompt);
+        let visible = self.unless_cancelled(look(workspace)).await??;
+        let mut named = visible.named_by(&self.task.prompt);
         named.retain(|it| !self.task.files.contains(it));
         let map = self.unless_cancelled(map(&self.service, workspace, &self.task, &named)).await?;
         let changed = done.changed();
         let Map { text, ranked } = map;
         let material =
-            Owned { sight, task: self.task.clone(), named, changed, map: text, ranked, feedback: feedback.clone() };
-        // Words are counted and files parsed: not on a thread that serves.
+            Owned { visible, task: self.task.clone(), named, changed, map: text, ranked, feedback: feedback.clone() };
+        // Counting words and parsing files takes time, so it runs on another thread.
         let written = tokio::task::spawn_blocking(move || material.prompt());
-        let (prompt, tokens, sight) =
+        let (prompt, tokens, visible) =
             written.await.map_err(|_| End::Failed("the prompt could not be written".into()))?;
         let question = Question { model: self.record.model.clone(), system: RULES.to_owned(), prompt };
         self.record.step("asking the model");
@@ -185,10 +185,10 @@ impl Run {
                 took,
             });
         });
-        Ok((said, sight))
+        Ok((said, visible))
     }
 
-    /// What a reply asks for, where it is whole.
+    /// The edits of a complete reply.
     fn heard(&self, said: Said) -> Result<ReplyEdits, Feedback> {
         let cut = match &said.stop {
             Stop::End => None,
@@ -207,11 +207,11 @@ impl Run {
         heard
     }
 
-    /// Applies the edits, and verifies what has come of them.
+    /// Applies the edits and verifies the result.
     async fn try_out(
         &self,
         edits: ReplyEdits,
-        sight: &Sight,
+        visible: &VisibleFiles,
         done: &mut Done,
         doubted: &mut Vec<String>,
         is_last: bool,
@@ -224,19 +224,19 @@ impl Run {
                 return Err(End::Cancelled);
             }
             self.record.step("applying the edits");
-            // Not given up in the middle: it is not known then whether there is something to take back.
-            let errors = match self.change(&blocks, sight, done).await? {
+            // The change is not cancelled in the middle. Otherwise it is unknown whether there is something to undo.
+            let errors = match self.change(&blocks, visible, done).await? {
                 Ok(errors) => errors,
                 Err(feedback) => return Ok(Next::Again(feedback)),
             };
             let keys: Vec<String> =
                 errors.iter().map(|it| format!("{}:{}: {}", it.place.file, it.place.line, it.message)).collect();
-            // What the model does not mend, and the last word, is for the compiler to say.
+            // Errors that the model does not fix, and the final decision, are left to the compiler.
             let is_for_the_compiler =
                 !self.task.verify.is_empty() && !self.task.dry_run && (is_last || keys == *doubted);
             if !errors.is_empty() && !is_for_the_compiler {
                 *doubted = keys;
-                return Ok(Next::Again(Feedback::Broken(change::findings(&errors))));
+                return Ok(Next::Again(Feedback::Broken(apply_edits::findings(&errors))));
             }
         }
         if self.task.dry_run {
@@ -245,16 +245,16 @@ impl Run {
         self.verify(!blocks.is_empty(), nameless, done).await
     }
 
-    /// Makes the change. Answers with the errors that it brings, or with what goes back to the model.
+    /// Makes the change. Returns the errors that it causes, or the feedback for the model.
     async fn change(
         &self,
         blocks: &[Block],
-        sight: &Sight,
+        visible: &VisibleFiles,
         done: &mut Done,
     ) -> Result<Result<Vec<Diagnostic>, Feedback>, End> {
         let began = Instant::now();
         let (workspace, dry_run) = (self.record.workspace().id(), self.task.dry_run);
-        let applied = apply(&self.service, workspace, &self.client(), sight, blocks, dry_run).await;
+        let applied = apply(&self.service, workspace, &self.client(), visible, blocks, dry_run).await;
         let edit_ms = milliseconds(began.elapsed());
         let report = match applied {
             Ok(report) => report,
@@ -272,7 +272,7 @@ impl Run {
         if !dry_run {
             done.add(&report);
         }
-        let errors = change::errors(&report);
+        let errors = apply_edits::errors(&report);
         let mut diff: String = report.files.iter().map(|it| it.diff.as_str()).collect();
         let end = (0..=LONGEST_DIFF.min(diff.len())).rev().find(|it| diff.is_char_boundary(*it)).unwrap_or_default();
         diff.truncate(end);
@@ -297,7 +297,7 @@ impl Run {
     async fn verify(&self, had_edits: bool, nameless: Vec<usize>, done: &Done) -> Result<Next, End> {
         let began = Instant::now();
         let mut kinds = self.task.verify.clone();
-        // What is quick and says most comes first.
+        // Fast and informative verifications come first.
         kinds.sort_by_key(|it| match it {
             VerifyKind::Check => 0,
             VerifyKind::Lint => 1,
@@ -334,7 +334,7 @@ impl Run {
         Ok(Next::Succeeded)
     }
 
-    /// Commits what has succeeded, and takes back what has not.
+    /// Commits a successful run, and reverts an unsuccessful one.
     async fn finish(&self, ended: Result<(), End>, done: &Done) {
         let (state, reason) = match ended {
             Ok(()) => {
@@ -380,7 +380,7 @@ impl Run {
         Ok(())
     }
 
-    /// Gives a wait up once the run is to end.
+    /// Waits for a future unless the run is cancelled.
     async fn unless_cancelled<T>(&self, wait: impl Future<Output = T>) -> Result<T, End> {
         tokio::select! {
             biased;
@@ -389,15 +389,15 @@ impl Run {
         }
     }
 
-    /// As the journal names who changed something.
+    /// The name of the client in the journal.
     fn client(&self) -> String {
         format!("run {}", self.record.run)
     }
 }
 
-/// What a prompt is written of, on another thread.
+/// The owned input of a prompt, for another thread.
 struct Owned {
-    sight: Sight,
+    visible: VisibleFiles,
     task: RunTask,
     named: Vec<String>,
     changed: BTreeSet<String>,
@@ -407,13 +407,13 @@ struct Owned {
 }
 
 impl Owned {
-    fn prompt(self) -> (String, usize, Sight) {
-        let Owned { sight, task, mut named, changed, map, ranked, feedback } = self;
+    fn prompt(self) -> (String, usize, VisibleFiles) {
+        let Owned { visible, task, mut named, changed, map, ranked, feedback } = self;
         let wanted = task.files;
-        // Those that the words of the task name are shown first among the chosen, and have no right to be there.
+        // Files that match words of the task come first among the chosen files, but are not required.
         named.extend(ranked);
         let material = Material {
-            sight: &sight,
+            visible: &visible,
             task: &task.prompt,
             named: &wanted,
             changed: &changed,
@@ -422,7 +422,7 @@ impl Owned {
             feedback: &feedback,
         };
         let (prompt, tokens) = prompt::prompt(&material);
-        (prompt, tokens, sight)
+        (prompt, tokens, visible)
     }
 }
 
@@ -430,7 +430,7 @@ fn listed(blocks: &[Block], root: &Path) -> Vec<RunEdit> {
     blocks.iter().map(|it| RunEdit { file: plain_name(&it.file, root), reply_line: it.line, landed: None }).collect()
 }
 
-/// What went wrong, in a sentence.
+/// The error in one sentence.
 fn summary(feedback: &Feedback) -> String {
     match feedback {
         Feedback::Nothing => String::new(),

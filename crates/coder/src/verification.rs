@@ -1,33 +1,33 @@
-//! What the tools of the languages say of a change, by the call `verify`.
+//! Verifies a change with the call `verify`.
 
 use std::time::Duration;
 
 use serde_json::json;
 
-use super::calls::{self, unexpected};
-use super::change::findings;
+use super::apply_edits::findings;
 use super::feedback::Finding;
+use super::service_calls::{self, unexpected};
 use semdex_contract::{Diagnostic, Name, Place, Reply, Severity, TestFailure, VerifyKind, VerifyReply};
 use semdex_model::Result;
 use semdex_ops::Service;
 use semdex_workspace::Workspace;
 
-/// What came of one verification.
+/// The result of one verification.
 #[derive(Debug, Default)]
 pub(crate) struct Verified {
     pub ok: bool,
     pub duration: Duration,
     pub errors: Vec<Diagnostic>,
-    /// The same, and the tests that fail, for the model.
+    /// The errors and the failed tests, for the model.
     pub findings: Vec<Finding>,
     pub failed_tests: Vec<String>,
-    /// The last lines.
+    /// The last lines of the output.
     pub output: String,
     /// Why it could not be run.
     pub refused: Option<String>,
 }
 
-/// Of the whole workspace; tests, where one change is all that there is, only those that it reaches.
+/// Verifies the whole workspace. If the run has a single change, only tests that depend on it run.
 pub(crate) async fn verify(
     service: &Service,
     workspace: &Workspace,
@@ -53,7 +53,7 @@ async fn ask(
         _ => None,
     };
     let arguments = json!({"workspace": workspace.id(), "kind": kind.name(), "change": change});
-    match calls::ask(service, Name::Verify, arguments, client).await? {
+    match service_calls::ask(service, Name::Verify, arguments, client).await? {
         Reply::Verify(reply) => Ok(reply),
         _ => Err(unexpected(Name::Verify)),
     }
@@ -89,7 +89,7 @@ fn to_verified(reply: VerifyReply, kind: VerifyKind) -> Verified {
     }
 }
 
-/// A failing test as an error at its place.
+/// Converts a failed test to an error at its place.
 fn as_diagnostic(failure: &TestFailure) -> Option<Diagnostic> {
     let line = failure.line.unwrap_or(1);
     Some(Diagnostic {

@@ -1,4 +1,4 @@
-//! What is known of a run, for whoever asks and for who tells the events.
+//! The state of a run, for queries and for events.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -11,18 +11,18 @@ use semdex_model::{Coverage, Result, RunState};
 use semdex_workspace::Workspace;
 use semdex_workspace::events::{News, RunNews};
 
-pub(crate) struct Record {
-    /// A ULID.
+pub(crate) struct RunRecord {
+    /// The token of the run, a ULID.
     pub run: String,
     pub model: String,
     workspace: Workspace,
     progress: Mutex<Progress>,
     ended: watch::Sender<bool>,
-    /// Ends the run.
+    /// Cancels the run.
     pub cancel: CancellationToken,
 }
 
-/// How far it is.
+/// The state of the run.
 #[derive(Debug, Clone)]
 pub(crate) struct Progress {
     pub state: RunState,
@@ -36,8 +36,8 @@ pub(crate) struct Progress {
     pub commit: Option<String>,
 }
 
-impl Record {
-    pub(crate) fn new(workspace: Workspace, model: String, stop: &CancellationToken) -> Record {
+impl RunRecord {
+    pub(crate) fn new(workspace: Workspace, model: String, stop: &CancellationToken) -> RunRecord {
         let progress = Progress {
             state: RunState::Running,
             step: Some("starting".to_owned()),
@@ -49,7 +49,7 @@ impl Record {
             usage: RunUsage::default(),
             commit: None,
         };
-        Record {
+        RunRecord {
             run: ulid::Ulid::generate().to_string(),
             model,
             workspace,
@@ -67,7 +67,7 @@ impl Record {
         self.lock().state == RunState::Running
     }
 
-    /// Notes what has come about, and tells it as an event.
+    /// Updates the state, and sends an event.
     pub(crate) fn note(&self, change: impl FnOnce(&mut Progress)) {
         let (state, attempt, step) = {
             let mut progress = self.lock();
@@ -82,14 +82,14 @@ impl Record {
         self.note(|it| it.step = Some(step.into()));
     }
 
-    /// Notes something of the reply in hand.
+    /// Updates the current attempt.
     pub(crate) fn attempt(&self, change: impl FnOnce(&mut RunAttempt)) {
         if let Some(attempt) = self.lock().attempts.last_mut() {
             change(attempt);
         }
     }
 
-    /// The last thing that is noted.
+    /// Sets the final state.
     pub(crate) fn end(&self, state: RunState, reason: Option<String>) {
         self.note(|it| {
             it.state = state;
@@ -99,9 +99,9 @@ impl Record {
         self.ended.send_replace(true);
     }
 
-    /// Returns when the run has ended.
+    /// Waits until the run has ended.
     pub(crate) async fn ended(&self) {
-        // The sender lives as long as this record.
+        // The sender is owned by this record, so it is alive.
         let _ = self.ended.subscribe().wait_for(|it| *it).await;
     }
 

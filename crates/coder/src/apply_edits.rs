@@ -1,40 +1,41 @@
-//! The edits of a reply applied as one change, or why they are not: each that finds no place, and what stands there.
+//! Applies the edits of a reply as one change, or returns why not: each edit that matches no place, with the text that
+//! is there.
 
 use std::path::Path;
 
 use super::feedback::{Finding, Miss};
-use super::sight::Sight;
+use super::visible_files::VisibleFiles;
 use semdex_contract::{ChangeReport, Diagnostic, EditRequest, Reply, Request, Severity, from_parsed};
 use semdex_model::{Code, Error};
 use semdex_ops::Service;
 use semdex_text::blocks::{Action, Block};
 use semdex_text::matching::{self, Outcome, Search};
 
-/// As an edit has it where nothing is said.
+/// The default of the call `edit`.
 const AUTOFIX: u8 = 95;
-/// Of places that a text fits, so many are shown.
+/// How many of the matching places are shown.
 const MOST_PLACES: usize = 4;
 
 /// Why the edits were not applied.
 pub(crate) enum Refused {
-    /// The model can do better.
+    /// The model can correct it.
     Missed(Vec<Miss>),
-    /// It cannot.
+    /// The model cannot correct it.
     Failed(Error),
 }
 
-/// Applies them, all or none.
+/// Applies all edits or none.
 pub(crate) async fn apply(
     service: &Service,
     workspace: &str,
     client: &str,
-    sight: &Sight,
+    visible: &VisibleFiles,
     blocks: &[Block],
     dry_run: bool,
 ) -> Result<ChangeReport, Refused> {
     let hidden: Vec<Miss> = blocks
         .iter()
-        .filter(|it| sight.hides(&it.file))
+        .filter(|it| visible.hides(&it.file))
         .map(|it| Miss {
             why: "this file is ignored or holds secrets: it is not edited".to_owned(),
             search: None,
@@ -53,12 +54,12 @@ pub(crate) async fn apply(
     match Box::pin(semdex_ops::answer(service, Request::Edit(request), Some(client.to_owned()))).await {
         Ok(Reply::Edit(report)) => Ok(report),
         Ok(_) => Err(Refused::Failed(Error::new(Code::Internal, "an edit was answered as something else"))),
-        Err(error) if is_for_the_model(error.code) => Err(Refused::Missed(misses(sight, blocks, &error))),
+        Err(error) if is_for_the_model(error.code) => Err(Refused::Missed(misses(visible, blocks, &error))),
         Err(error) => Err(Refused::Failed(error)),
     }
 }
 
-/// A file as a model names it.
+/// Normalises the name of a file in a reply.
 pub(crate) fn plain_name(file: &str, root: &Path) -> String {
     let inside = Path::new(file).strip_prefix(root).ok().and_then(|it| it.to_str()).unwrap_or(file);
     inside.trim_start_matches("./").to_owned()
@@ -89,15 +90,15 @@ fn of(block: &Block) -> Miss {
     Miss { file: block.file.clone(), reply_line: block.line, search, ..Miss::default() }
 }
 
-/// The edit that was refused, and all others that would be.
-fn misses(sight: &Sight, blocks: &[Block], error: &Error) -> Vec<Miss> {
+/// The refused edit, and all other edits that would be refused.
+fn misses(visible: &VisibleFiles, blocks: &[Block], error: &Error) -> Vec<Miss> {
     let refused = error.help.edit.unwrap_or_default();
     let mut misses = Vec::new();
     for (at, block) in blocks.iter().enumerate() {
         if at == refused {
-            misses.push(miss_of(sight, block, error));
+            misses.push(miss_of(visible, block, error));
         } else if let Action::Replace { search, replacement } = &block.action
-            && let Some(file) = sight.get(&block.file)
+            && let Some(file) = visible.get(&block.file)
         {
             let (text, context) = (&*file.text, search.as_str());
             let search = Search {
@@ -128,12 +129,12 @@ fn misses(sight: &Sight, blocks: &[Block], error: &Error) -> Vec<Miss> {
     misses
 }
 
-fn miss_of(sight: &Sight, block: &Block, error: &Error) -> Miss {
+fn miss_of(visible: &VisibleFiles, block: &Block, error: &Error) -> Miss {
     let mut places: Vec<(usize, usize)> =
         error.help.nearest.iter().map(|it| (it.place.line, it.place.end_line)).collect();
     places.extend(error.help.candidates.iter().take(MOST_PLACES).map(|it| (it.place.line, it.place.end_line)));
     if places.is_empty()
-        && let Some(file) = sight.get(&block.file)
+        && let Some(file) = visible.get(&block.file)
     {
         places.push((1, file.lines().line_count().min(40)));
     }
@@ -144,14 +145,14 @@ fn miss_of(sight: &Sight, block: &Block, error: &Error) -> Miss {
     Miss { why, places, ..of(block) }
 }
 
-/// The errors that a change brings: the places that it breaks, and what is wrong in its own text.
+/// The errors that a change causes: the places that it breaks, and the errors in its own text.
 pub(crate) fn errors(report: &ChangeReport) -> Vec<Diagnostic> {
     let broken = report.impact.broken.iter().map(|it| Diagnostic::of_broken(it, "semdex"));
     let new = report.diagnostics.new.iter().filter(|it| it.severity == Severity::Error).cloned();
     broken.chain(new).collect()
 }
 
-/// The same for the model.
+/// The same errors for the model.
 pub(crate) fn findings(errors: &[Diagnostic]) -> Vec<Finding> {
     let finding = |it: &Diagnostic| Finding {
         file: Some(it.place.file.clone()),

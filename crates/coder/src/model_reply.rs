@@ -1,4 +1,4 @@
-//! One whole reply of the model: asked for again where the way to it failed, which costs no attempt of the run.
+//! Gets one whole reply of the model. Transport errors are retried, which does not count as an attempt of the run.
 
 use std::time::Duration;
 
@@ -10,33 +10,33 @@ use semdex_contract::RunUsage;
 use semdex_model::Result;
 use semdex_text::reply::{ReplyEdits, ReplyReader};
 
-/// The most requests for one reply.
+/// The largest number of requests for one reply.
 const TRIES: u32 = 8;
-/// The same for a model that cannot be reached.
+/// The largest number of requests to a model that cannot be reached.
 const TRIES_TO_REACH: u32 = 4;
-/// Before the second try; doubled before each further one.
+/// The pause before the second request. It is doubled before each further one.
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
 const LONGEST_PAUSE: Duration = Duration::from_secs(20);
-/// A model that sends nothing for this long is abandoned.
+/// The deadline for the next part of a reply.
 const SILENCE: Duration = Duration::from_secs(120);
-/// The longest time for a whole reply.
+/// The deadline for a whole reply.
 const REPLY_DEADLINE: Duration = Duration::from_secs(20 * 60);
 
-/// A reply that came to its end.
+/// A finished reply.
 #[derive(Debug)]
 pub(crate) struct Said {
     pub stop: Stop,
-    /// What it asks for, or why that is not to be read.
+    /// The edits of the reply, or why they cannot be parsed.
     pub edits: Result<ReplyEdits>,
     pub usage: RunUsage,
 }
 
-/// What the reply has cost comes after its end, or not at all.
+/// How long to wait for the token counts, which arrive after the end of the reply or not at all.
 const AFTER_THE_END: Duration = Duration::from_secs(5);
-/// A longer reply is not read on.
+/// The largest size of a reply.
 const LONGEST_REPLY: usize = 4 << 20;
 
-/// `progress`: what the model is doing, in a few words.
+/// `progress` receives the state of the model in a few words.
 pub(crate) async fn talk(
     model: &dyn Model,
     question: &Question,
@@ -84,7 +84,7 @@ async fn read(mut stream: Reply, progress: &impl Fn(String)) -> std::result::Res
     loop {
         let wait = if stop.is_some() { AFTER_THE_END } else { SILENCE };
         let next = timeout(wait, stream.next()).await;
-        // What comes after the end of the reply is not worth asking for it once more.
+        // An error after the end of the reply is not worth a retry.
         let piece = match (next, &stop) {
             (Ok(Some(Ok(piece))), _) => piece,
             (Ok(None | Some(Err(_))) | Err(_), Some(_)) => break,
@@ -120,10 +120,10 @@ fn counted(edits: usize) -> String {
     if edits == 1 { "1 edit".to_owned() } else { format!("{edits} edits") }
 }
 
-/// Several clients that were refused together do not come back together.
+/// Randomises the pause, so that clients that were refused at the same time do not retry at the same time.
 fn jittered(pause: Duration) -> Duration {
     let mut random = [0; 4];
-    // Without it the pause is as long as it would be.
+    // Without randomness the pause has its full length.
     let _ = getrandom::fill(&mut random);
     pause.mul_f64(0.75 + f64::from(u32::from_le_bytes(random)) / f64::from(u32::MAX) / 2.0)
 }
@@ -139,7 +139,7 @@ mod tests {
 
     type Scripted = std::result::Result<Vec<std::result::Result<Piece, Trouble>>, Trouble>;
 
-    /// Says what stands in its script, one part for each time that it is asked.
+    /// A model that replays a script, one entry for each request.
     struct Script(Mutex<VecDeque<Scripted>>);
 
     impl Model for Script {
@@ -156,7 +156,7 @@ mod tests {
             Box::pin(async move {
                 match next {
                     Some(pieces) => Ok(futures::stream::iter(pieces?).boxed()),
-                    // It never says another word.
+                    // The stream never continues.
                     None => Ok(futures::stream::pending().boxed()),
                 }
             })

@@ -1,35 +1,36 @@
-//! What a model may see of a workspace at one revision: its texts without secrets, and which of them matter for a task.
+//! The files of a workspace at one revision that a model may see: their texts without secrets, and the files that are
+//! relevant for a task.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
-use super::secrets::{Secrets, redact};
+use super::redaction::{Secrets, redact};
 use semdex_engine::files::{File, Files};
 use semdex_text::words::occurrences;
 
-/// Words of a task that are looked for.
+/// How many words of a task are searched.
 const MOST_WORDS: usize = 200;
-/// A word that stands in more files than this says nothing.
+/// A word in more files than this is ignored.
 const MOST_FILES_OF_A_WORD: usize = 40;
 
-pub(crate) struct Sight {
+pub(crate) struct VisibleFiles {
     pub files: Arc<Files>,
     secrets: Secrets,
 }
 
-impl Sight {
-    pub(crate) fn new(files: Arc<Files>, root: &Path) -> Sight {
+impl VisibleFiles {
+    pub(crate) fn new(files: Arc<Files>, root: &Path) -> VisibleFiles {
         let secrets = Secrets::new(&files, root);
-        Sight { files, secrets }
+        VisibleFiles { files, secrets }
     }
 
-    /// Whether a file is neither shown nor edited.
+    /// Whether a file must be neither shown nor edited.
     pub(crate) fn hides(&self, file: &str) -> bool {
         self.secrets.hides(file, self.is_code(file))
     }
 
-    /// Whether a file is of a language that is no form of configuration: what stands there is given to names.
+    /// Whether a file is code and not configuration.
     fn is_code(&self, file: &str) -> bool {
         let ending = file.rsplit_once('.').map_or("", |(_, ending)| ending);
         let is_configuration =
@@ -37,28 +38,28 @@ impl Sight {
         !is_configuration && self.files.languages().of(file).is_some()
     }
 
-    /// A file that may be shown.
+    /// A visible file.
     pub(crate) fn get(&self, file: &str) -> Option<&Arc<File>> {
         self.files.get(file).filter(|it| !self.hides(&it.path))
     }
 
-    /// A file's text as it may be shown.
+    /// The text of a file with secrets replaced.
     pub(crate) fn text(&self, file: &File) -> String {
         redact(&file.text, self.is_code(&file.path))
     }
 
-    /// The same with the bodies left out, where its language is known.
+    /// The skeleton of a file with secrets replaced, if its language is known.
     pub(crate) fn skeleton(&self, file: &File) -> Option<String> {
         let is_code = file.language.is_some() && !file.is_too_deep();
         is_code.then(|| redact(&file.outline().skeleton, self.is_code(&file.path)))
     }
 
-    /// How much text there is that a model could want to see, in bytes.
+    /// The size of all relevant visible texts, in bytes.
     pub(crate) fn size(&self) -> usize {
         self.files.iter().filter(|it| it.language.is_some()).map(|it| it.text.len()).sum()
     }
 
-    /// The files that a task names by their paths, or by the ends of these.
+    /// The files that a task names by their paths or by ends of paths.
     pub(crate) fn named_by(&self, task: &str) -> Vec<String> {
         let mut named = BTreeSet::new();
         for word in task.split(|it: char| it.is_whitespace() || "`'\"(),;".contains(it)) {
@@ -70,7 +71,7 @@ impl Sight {
             }
             let end = format!("/{word}");
             let fitting: Vec<_> = self.files.iter().filter(|it| *it.path == *word || it.path.ends_with(&end)).collect();
-            // The end of many paths names none of them.
+            // An end that matches many paths names none of them.
             if fitting.len() <= 3 {
                 named.extend(fitting.into_iter().filter(|it| !self.hides(&it.path)).map(|it| it.path.to_string()));
             }
@@ -78,8 +79,8 @@ impl Sight {
         named.into_iter().collect()
     }
 
-    /// Files that may matter for a task, the likeliest first: those that declare what it names, then those that name it, then
-    /// whatever code there is.
+    /// Files that may be relevant for a task, the most likely first: files that declare what it names, then files that
+    /// mention it, then all other code.
     pub(crate) fn candidates(&self, task: &str, ranked: &[String]) -> Vec<Arc<File>> {
         let words: BTreeSet<&str> = task
             .split(|it: char| !(it.is_alphanumeric() || it == '_'))
@@ -126,7 +127,7 @@ fn declares(file: &File, word: &str) -> bool {
     found
 }
 
-/// Locks, what is minified and what is not written by hand is text, but tells a model nothing.
+/// Lock files, minified and generated files are text without use for a model.
 fn is_worth_showing(file: &File) -> bool {
     let name = file.path.rsplit('/').next().unwrap_or_default();
     let is_lock = name.ends_with(".lock")

@@ -1,9 +1,9 @@
-//! The map of the workspace in a prompt: what is important for the task, as the call `map` tells it.
+//! The map of the workspace in a prompt, from the call `map`: what is important for the task.
 
 use serde_json::json;
 
-use super::calls::ask;
 use super::prompt::MAP;
+use super::service_calls::ask;
 use semdex_contract::budget::BYTES_PER_TOKEN;
 use semdex_contract::{Name, Reply, RunTask, render};
 use semdex_ops::Service;
@@ -12,11 +12,11 @@ use semdex_workspace::Workspace;
 #[derive(Debug, Default)]
 pub(crate) struct Map {
     pub text: String,
-    /// Its files, the most important first.
+    /// The files of the map, the most important first.
     pub ranked: Vec<String>,
 }
 
-/// Around the files that the task names, and its words. A workspace without a map is worked on all the same.
+/// The map for the files and words of the task. A run works without a map too.
 pub(crate) async fn map(service: &Service, workspace: &Workspace, task: &RunTask, named: &[String]) -> Map {
     let focus: Vec<&String> = task.files.iter().chain(named).take(20).collect();
     let arguments = json!({

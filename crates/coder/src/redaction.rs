@@ -1,4 +1,4 @@
-//! What no model is shown: files that hold secrets by their names or are ignored, and secrets in any other text.
+//! What is hidden from models: files with names of secrets, ignored files, and secrets in other texts.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -8,10 +8,10 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
 use semdex_engine::files::Files;
 
-/// What stands in the place of a secret.
+/// The replacement for a secret.
 pub(crate) const REDACTED: &str = "[redacted]";
 
-/// Endings of files that are keys, or stores of them.
+/// File extensions of keys and key stores.
 const KEY_ENDINGS: &[&str] = &[
     "pem",
     "key",
@@ -32,7 +32,7 @@ const KEY_ENDINGS: &[&str] = &[
     "der",
     "crt",
 ];
-/// Whole names, in lower case.
+/// Whole file names in lower case.
 const SECRET_NAMES: &[&str] = &[
     ".netrc",
     "_netrc",
@@ -58,24 +58,24 @@ const SECRET_NAMES: &[&str] = &[
     "shadow",
     "wallet.dat",
 ];
-/// Directories that hold nothing else, in lower case.
+/// Directories that contain only secrets, in lower case.
 const SECRET_DIRECTORIES: &[&str] = &[".ssh", ".aws", ".gnupg", ".kube", ".azure", ".gcloud", ".docker"];
-/// Words by which a file without code is a secret.
+/// Words in the name of a file without code that make it a secret.
 const SECRET_WORDS: &[&str] =
     &["secret", "secrets", "credential", "credentials", "token", "tokens", "password", "passwords", "passwd", "apikey"];
 
-/// Two of them.
+/// Pairs of such words.
 const SECRET_PAIRS: &[(&str, &str)] =
     &[("api", "key"), ("api", "keys"), ("private", "key"), ("private", "keys"), ("service", "account")];
 
-/// Tells what may be shown of a workspace.
+/// Decides which files of a workspace are visible.
 pub(crate) struct Secrets {
-    /// The files that say what is ignored, with the directory each speaks of; the outermost first.
+    /// The ignore files with their directories, the outermost first.
     ignored: Vec<(String, Gitignore)>,
 }
 
 impl Secrets {
-    /// By the `.gitignore` files among the texts, and what git ignores besides.
+    /// Uses the `.gitignore` files among the texts, and the other sources of git's ignore rules.
     pub(crate) fn new(files: &Files, root: &Path) -> Secrets {
         let mut ignored = Vec::new();
         let exclude = std::fs::read_to_string(root.join(".git/info/exclude")).unwrap_or_default();
@@ -88,19 +88,18 @@ impl Secrets {
                 ignored.extend(rules(directory, &file.text));
             }
         }
-        // The nearest has the last word.
+        // The innermost rule wins.
         ignored.sort_by_key(|(directory, _)| directory.len());
         Secrets { ignored }
     }
 
-    /// Whether a file must not be shown, nor its name's content guessed at: a secret, or ignored. `is_code`: a language is
-    /// known for it.
+    /// Whether a file is hidden, because it is a secret or ignored. `is_code`: whether its language is known.
     pub(crate) fn hides(&self, file: &str, is_code: bool) -> bool {
         is_secret_name(file, is_code) || self.is_ignored(file)
     }
 
     fn is_ignored(&self, file: &str) -> bool {
-        // Nothing below an ignored directory can be taken in again.
+        // Nothing below an ignored directory can be included again.
         let parents = file.match_indices('/').filter_map(|(at, _)| file.get(..at));
         parents.map(|it| (it, true)).chain([(file, false)]).any(|(path, is_dir)| self.matches(path, is_dir))
     }
@@ -126,7 +125,7 @@ impl Secrets {
 fn rules(directory: &str, text: &str) -> Option<(String, Gitignore)> {
     let mut builder = GitignoreBuilder::new("");
     for line in text.lines() {
-        // A line that is no pattern ignores nothing.
+        // An invalid pattern has no effect.
         let _ = builder.add_line(None, line);
     }
     Some((directory.to_owned(), builder.build().ok()?))
@@ -157,8 +156,8 @@ fn is_secret_name(file: &str, is_code: bool) -> bool {
     !is_code && !is_prose && (words().any(|it| SECRET_WORDS.contains(&it)) || SECRET_PAIRS.iter().any(has_pair))
 }
 
-/// A text without the secrets in it: keys in their armour, tokens known by their form, passwords in addresses, and what is
-/// given to a name that says so. `is_code`: in code most of what is given to a name like `token` is none.
+/// A text with its secrets replaced: armoured keys, tokens of a known form, passwords in URLs, and values of names that
+/// denote secrets. `is_code`: in code, most values of names such as `token` are not secrets.
 pub(crate) fn redact(text: &str, is_code: bool) -> String {
     let text = without_armour(text);
     let mut out = String::with_capacity(text.len());
@@ -171,7 +170,7 @@ pub(crate) fn redact(text: &str, is_code: bool) -> String {
     out
 }
 
-/// `-----BEGIN … PRIVATE KEY-----` up to its end, or what there is of it.
+/// Replaces `-----BEGIN … PRIVATE KEY-----` up to its end, or to the end of the text.
 fn without_armour(text: &str) -> Cow<'_, str> {
     let is_of_key = |line: &str, word: &str| line.contains(word) && line.contains("PRIVATE KEY");
     if !is_of_key(text, "-----BEGIN ") {
@@ -194,7 +193,7 @@ fn without_armour(text: &str) -> Cow<'_, str> {
     out.into()
 }
 
-/// `scheme://user:password@host` without its password.
+/// Replaces the password in `scheme://user:password@host`.
 fn without_password(line: &str) -> Option<String> {
     let (before, after) = line.split_once("://")?;
     let end = after.find(|it: char| it.is_whitespace() || "\"'`/<>".contains(it)).unwrap_or(after.len());
@@ -208,7 +207,7 @@ fn without_password(line: &str) -> Option<String> {
 fn redact_line(line: &str, is_code: bool, out: &mut String) {
     let begun = out.len();
     let mut rest = line;
-    // Words of the letters that tokens are made of.
+    // Words of the characters that occur in tokens.
     while let Some(start) = rest.find(is_token_letter) {
         let (before, tail) = rest.split_at(start);
         let (word, tail) = tail.split_at(tail.find(|it| !is_token_letter(it)).unwrap_or(tail.len()));
@@ -235,7 +234,7 @@ fn is_token_letter(letter: char) -> bool {
     letter.is_ascii_alphanumeric() || "_-./+=~!@#%^&*$".contains(letter)
 }
 
-/// Known by its form alone.
+/// Whether a word has the form of a known token.
 fn is_token(word: &str) -> bool {
     word.split(['=', '@', '&', '/', '*', '#', '!', '$', '%', '^']).any(|it| {
         let is_known = |(prefix, length): &(&str, usize)| {
@@ -246,7 +245,7 @@ fn is_token(word: &str) -> bool {
     })
 }
 
-/// What tokens begin with, and how long they are at least.
+/// Prefixes of tokens, and their minimum lengths.
 const TOKENS: &[(&str, usize)] = &[
     ("ghp_", 30),
     ("gho_", 30),
@@ -284,14 +283,14 @@ fn is_aws_key(word: &str) -> bool {
     starts && word.len() == 20 && word.bytes().all(|it| it.is_ascii_uppercase() || it.is_ascii_digit())
 }
 
-/// A JSON Web Token.
+/// Whether a word is a JSON Web Token.
 fn is_web_token(word: &str) -> bool {
     let mut parts = word.split('.');
     let is_object = |it: Option<&str>| it.is_some_and(|it| it.len() >= 10 && it.starts_with("eyJ"));
     is_object(parts.next()) && is_object(parts.next()) && parts.next().is_some_and(|it| it.len() >= 10)
 }
 
-/// `api_key = "…"`, `"password": "…"`, `Authorization: Bearer …`.
+/// Replaces values such as `api_key = "…"`, `"password": "…"` and `Authorization: Bearer …`.
 fn is_given_to_secret(before: &str, word: &str, after: &str, is_code: bool) -> bool {
     let quote = before.chars().next_back().filter(|it| matches!(it, '"' | '\'' | '`'));
     let is_quoted = quote.is_some_and(|it| after.starts_with(it));
@@ -300,12 +299,12 @@ fn is_given_to_secret(before: &str, word: &str, after: &str, is_code: bool) -> b
         return is_secret_value(word, true, is_code);
     }
     let Some(head) = head.strip_suffix([':', '=']).or_else(|| head.strip_suffix("=>")) else { return false };
-    // A type may stand between the name and the value.
+    // A type may be between the name and the value.
     let name = head.rsplit(['{', ',', ';', '(']).next().unwrap_or_default();
     is_secret_word(name) && is_secret_value(word, is_quoted, is_code)
 }
 
-/// Whether a name says that its value is a secret.
+/// Whether a name denotes a secret.
 fn is_secret_word(name: &str) -> bool {
     const NAMES: &[&str] = &[
         "secret",
@@ -329,8 +328,8 @@ fn is_secret_word(name: &str) -> bool {
     NAMES.iter().any(|it| name.contains(it))
 }
 
-/// In code: long, with digits and letters, and so no word, no path and no name. Elsewhere whatever is no number, no version
-/// and no reference to something else.
+/// Whether a value may be a secret. In code: a long text of digits and letters that is not a word, a path or a name.
+/// Elsewhere: anything that is not a number, a version or a reference.
 fn is_secret_value(value: &str, is_quoted: bool, is_code: bool) -> bool {
     let value = value.trim_matches(['"', '\'', '.', ',']);
     if value.starts_with(['$', '#', '*', '&', '@', '=']) || value.contains("://") {

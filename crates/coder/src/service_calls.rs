@@ -1,4 +1,4 @@
-//! The calls that a run makes: those that every client has, read and checked as a client's are.
+//! The calls that a run makes. They are the same as those of clients, and are parsed and validated in the same way.
 
 use serde_json::Value;
 
@@ -6,13 +6,13 @@ use semdex_contract::{Name, Reply};
 use semdex_model::{Code, Error, Result};
 use semdex_ops::Service;
 
-/// Makes a call with these fields, a JSON object.
+/// Makes a call with these fields of a JSON object.
 pub(super) async fn ask(service: &Service, name: Name, arguments: Value, client: &str) -> Result<Reply> {
     let arguments = arguments.as_object().cloned().unwrap_or_default();
     Box::pin(semdex_ops::answer(service, name.call().from_arguments(arguments)?, Some(client.to_owned()))).await
 }
 
-/// A call was answered with the reply of another one.
+/// The error for a reply of another call.
 pub(super) fn unexpected(name: Name) -> Error {
     Error::new(Code::Internal, format!("`{}` was answered as something else", name.call().name))
 }
