@@ -1,4 +1,4 @@
-//! Who may come in, and who may not.
+//! Access control: Host, Origin and the token.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;

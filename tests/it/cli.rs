@@ -13,7 +13,7 @@ fn semdex(server: &Server, arguments: &[&str]) -> Ended {
     run(server.home.semdex().args(arguments))
 }
 
-/// A verb that needs an engine waits for it, however busy the machine is.
+/// A command that needs an engine waits for it, however busy the machine is.
 fn patient(server: &Server, arguments: &[&str]) -> Ended {
     run(server.home.semdex().args(arguments).args(["--wait-ms", "120000"]))
 }
@@ -173,7 +173,7 @@ fn init_prints_what_each_agent_needs_and_merges_it_without_loss() {
         assert_eq!((printed.code, hooks["hooks"].is_object()), (Some(0), true), "{hooks}");
         assert_eq!(hooks["mcpServers"]["semdex"].is_object(), agent == "gemini", "one file holds both: {hooks}");
     }
-    // Nobody is there to be asked.
+    // Standard input is not a terminal.
     let refused = init(&["claude", "--write"]);
     assert_eq!(refused.code, Some(1), "{}", refused.errors);
     assert!(!home.read(".mcp.json").contains("semdex"));
@@ -212,7 +212,7 @@ fn init_makes_files_as_any_program_does_and_follows_no_link_that_leads_nowhere()
     let mode = |name: &str| std::fs::metadata(home.root().join(name)).unwrap().permissions().mode();
     assert_eq!(init("claude").code, Some(0));
     assert_eq!(mode(".mcp.json"), mode("go.mod"), "the umask alone decides");
-    // One that is there keeps its own.
+    // An existing file keeps its mode.
     std::fs::set_permissions(home.root().join("opencode.json"), Permissions::from_mode(0o640)).unwrap();
     assert_eq!(init("opencode").code, Some(0));
     assert_eq!((mode("opencode.json") & 0o777, home.read("opencode.json").contains("semdex")), (0o640, true));
@@ -291,7 +291,7 @@ fn doctor_fails_where_the_server_of_what_the_workspace_is_made_up_of_is_missing(
     assert_eq!(doctor().code, Some(0));
 }
 
-/// What the hook answers before a tool is used.
+/// The hook's answer before a tool is used.
 fn before_tool(server: &Server, tool: &str, input: Value) -> String {
     let event = serde_json::json!({
         "hook_event_name": "PreToolUse", "session_id": "s", "cwd": server.home.root(), "tool_name": tool,
@@ -324,7 +324,7 @@ fn the_hook_lets_a_search_pass_whose_answer_would_lack_something() {
     assert_eq!(search(&rust, "greet_all"), "");
     std::fs::remove_file(faults.join("rust.prime")).unwrap();
     rust.wait_ready();
-    // It has not been notified of the name before.
+    // It has not received this answer before.
     let answer = search(&rust, "greet_all");
     assert!(answer.contains("\"permissionDecision\":\"deny\""), "{answer}");
 }

@@ -1,4 +1,4 @@
-//! What is wrong with a request is said so that the next one is right.
+//! Error messages name the problem so that the next request is right.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -82,7 +82,7 @@ struct Sent {
     problem: Value,
 }
 
-/// What this head is answered with. Sent as it is, for a client of HTTP would not.
+/// The reply to this request head, sent unchanged, which an HTTP client would not do.
 #[track_caller]
 fn sent(server: &Server, head: &str) -> Sent {
     let mut stream = TcpStream::connect(server.address()).unwrap();
@@ -90,7 +90,7 @@ fn sent(server: &Server, head: &str) -> Sent {
     write!(stream, "{head}\r\nAuthorization: Bearer {token}\r\nConnection: close\r\n\r\n").unwrap();
     let mut reply = String::new();
     stream.read_to_string(&mut reply).unwrap();
-    // Of several replies, the last.
+    // The last of several replies.
     let last = &reply[reply.rfind("HTTP/1.1 ").unwrap_or_else(|| panic!("{reply:?}"))..];
     let (head, body) = last.split_once("\r\n\r\n").unwrap();
     let problem = serde_json::from_str(body).unwrap_or_else(|error| panic!("{error}: {reply}"));
@@ -159,7 +159,7 @@ fn whatever_refuses_tells_of_the_workspace() {
     assert!(nothing["detail"].as_str().is_some_and(|it| !it.contains("did you mean")), "{nothing}");
 }
 
-/// A client that sends all before it reads is answered, not cut off.
+/// A client that sends everything before it reads gets an answer.
 #[test]
 fn what_is_refused_is_read_to_its_end() {
     let server = Server::shared(RUST);

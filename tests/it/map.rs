@@ -99,7 +99,7 @@ fn rank_of(map: &Value, file: &str) -> f64 {
     found.unwrap_or_else(|| panic!("{file} is not in {:?}", files(map)))["rank"].as_f64().unwrap()
 }
 
-/// Where nobody refers to anything of an outside file.
+/// If nothing of an outside file is referred to.
 #[track_caller]
 fn assert_complete(map: &Value) {
     assert_eq!(map["meta"]["complete"], true, "{}", map["meta"]);
@@ -160,7 +160,7 @@ fn a_large_one_lists_every_used_file_and_pages_repeat_nothing() {
             assert!(listed.contains(user["file"].as_str().unwrap()), "{user}");
         }
     }
-    // The types that all others are made of come before what nobody uses.
+    // Types that all others use come before unused ones.
     assert!(rank_of(&all, "src/model.rs") > rank_of(&all, "src/lib.rs"), "{all}");
     let mut found: Vec<String> = Vec::new();
     let mut cursor = String::new();

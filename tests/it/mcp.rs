@@ -1,4 +1,4 @@
-//! The Model Context Protocol as it goes over the wire, by every protocol version; and the official SDKs.
+//! The Model Context Protocol over its transports, in every protocol version; and the official SDKs.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -174,7 +174,7 @@ fn the_guard_stands_before_the_protocol() {
     let large = server.request("POST", "/mcp").header("accept", accept).header("content-type", "application/json");
     assert_eq!(server.send(large.body(vec![b' '; (16 << 20) + 1])).status, 413);
     assert_eq!(server.send(server.request("GET", "/mcp").header("accept", accept)).status, 405);
-    // A page of the server itself has no business here either.
+    // A page of the server itself has no access either.
     let own = server.request("POST", "/mcp").header("accept", accept).header("origin", server.base()).json(&ping);
     assert_eq!(server.send(own).status, 403);
 }
@@ -231,7 +231,7 @@ fn progress_is_that_of_the_workspace_that_the_call_is_about() {
         ("b/Cargo.toml", MANIFEST),
         ("b/src/lib.rs", "pub fn two() {}\n"),
     ]);
-    // Both are being loaded as long as this lasts.
+    // Both are loaded as long as this file exists.
     let faults = home.path().join("faults");
     fs::create_dir(&faults).unwrap();
     fs::write(faults.join("rust.prime"), "stall").unwrap();
@@ -281,7 +281,7 @@ impl Piped {
         self.input.as_mut().unwrap().write_all(&[line, b"\n"].concat()).unwrap();
     }
 
-    /// What the client is to know, as the server says it.
+    /// The server's instructions for the client.
     fn initialize(&mut self) -> String {
         let hello = json!({
             "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "piped", "version": "2"},
@@ -297,7 +297,7 @@ impl Piped {
         of_call(&self.ask("tools/call", json!({"name": tool, "arguments": arguments})))
     }
 
-    /// The code and the message of the error that answers this line; it names no request where it is to name none.
+    /// The code and the message of the error that answers this line; it must name no request if none is known.
     #[track_caller]
     fn refused(&mut self, line: &[u8], id: Option<u64>) -> (i64, String) {
         self.send_line(line);
@@ -333,7 +333,7 @@ fn standard_input_and_output_share_the_running_server_and_end_with_the_input() {
     stdio.initialize();
     let tools = stdio.ask("tools/list", json!({}));
     assert_eq!(tools["tools"].as_array().unwrap().len(), TOOLS.len());
-    // What a call answers is word for word what the server answers over HTTP, but for the time it took.
+    // The answer of a call equals the server's answer over HTTP, except for the elapsed time.
     let asked = json!({"symbol": "greet", "package": null});
     let (failed, piped) = of_call(&stdio.ask("tools/call", json!({"name": "usages", "arguments": asked})));
     assert!(!failed, "{piped}");
@@ -428,7 +428,7 @@ fn ends_at_a_request(home: &Home) {
     let registered = register(&home.path().join("state/semdex"), &announcement, &[home.root()]).unwrap();
     thread::spawn(move || {
         let (mut client, _) = listener.accept().unwrap();
-        // What is not read resets the connection.
+        // Unread data resets the connection.
         client.read_exact(&mut [0]).unwrap();
         drop(registered);
     });
@@ -492,7 +492,7 @@ fn wrong_parameters_are_told_from_an_unknown_method() {
             assert!(code == -32602 && detail.contains(wanted), "{message}: {code} {detail}");
         }
     }
-    // There the library refuses what is no object.
+    // There the library refuses everything but objects.
     for (message, wanted) in wrong.iter().filter(|it| !it.0["params"].is_array()) {
         let error = post(&server, "2025-06-18", message).json()["error"].clone();
         assert!(error["message"].as_str().is_some_and(|it| it.contains(wanted)), "{message}: {error}");
@@ -540,7 +540,7 @@ fn a_line_that_is_not_json_is_answered_and_the_session_goes_on() {
             assert!(error["message"].as_str().is_some_and(|it| it.contains(wanted)), "{error}");
         }
     }
-    // An empty line and a notification that is not understood are not answered.
+    // An empty line and an unknown notification are not answered.
     stdio.send_line(b"");
     stdio.tell(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": 5}));
     assert_eq!(stdio.ask("tools/list", json!({}))["tools"].as_array().unwrap().len(), TOOLS.len());

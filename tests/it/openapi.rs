@@ -1,4 +1,4 @@
-//! The checked-in document is the code's.
+//! The checked-in document equals the generated one.
 
 use std::fs;
 use std::path::Path;

@@ -50,7 +50,7 @@ fn rust_answers_see_an_overlay() {
     let (_, other) = server.post("/v1/open", &json!({"file": "src/shout.rs"}));
     assert_eq!((other.get("overlay"), &other["meta"]["overlays"]), (None, &json!(["src/lib.rs"])), "{other}");
 
-    // What happens on the disk below it does not show before it is gone.
+    // Changes of the disk below it are invisible until it is removed.
     let changed = disk.replace("names.iter().map(|name| greet(name)).collect()", "Vec::new()");
     server.home.write("src/lib.rs", &changed);
     assert_eq!(errors(&server).len(), 2);
@@ -73,7 +73,7 @@ fn go_answers_see_an_overlay() {
     let (status, reply) = put(&server, "greet.go", &json!({"content": broken}));
     assert_eq!(status, 200, "{reply}");
     assert_eq!(errors(&server), ["cmd/hello/main.go:11", "greet.go:18", "greet_test.go:7"]);
-    // A file that is on no disk at all.
+    // A file that is not on the disk.
     let (status, reply) =
         put(&server, "more.go", &json!({"content": "package greeter\n\nfunc More() string { return nowhere }\n"}));
     assert_eq!((status, &reply["old_hash"]), (200, &json!(null)), "{reply}");

@@ -1,4 +1,4 @@
-//! The pages as they are served; `tests/faces/pages.mjs` has a browser show them.
+//! The pages as they are served; `tests/faces/pages.mjs` shows them in a browser.
 
 use crate::support::{RUST, Server};
 

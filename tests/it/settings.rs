@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::language_servers::{engine, errors, serve};
 use crate::support::{Home, Server};
 
-/// What the status misses that concerns a file of settings.
+/// What the status reports as missing about a file of settings.
 fn lack(server: &Server, file: &str) -> Option<Value> {
     let (_, status) = server.get("/v1/status");
     let missing = status["workspaces"][0]["missing"].as_array().unwrap().clone();
@@ -52,7 +52,7 @@ fn languages_come_and_go() {
     server.home.write("semdex.toml", &nim);
     assert_eq!(opened("a.nim"), "nim");
     assert_eq!(engine(&server, "nim")["name"], "python3");
-    // What the file does not speak of goes on.
+    // Settings that the file does not contain stay in force.
     assert_eq!(engine(&server, "python")["pid"], pid);
     assert_eq!(opened("b.py"), "python");
 

@@ -1,4 +1,4 @@
-//! The command line as a person and a shell meet it: outside of a workspace, mistyped, in a pipe, on a terminal.
+//! The command line for a person and a shell: outside of a workspace, with typing errors, in a pipe, on a terminal.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -73,13 +73,13 @@ fn no_server_is_started_over_everything() {
     let problem: Value = serde_json::from_str(&json.errors).unwrap_or_else(|_| panic!("{}", json.errors));
     assert_eq!((json.code, &problem["code"]), (Some(1), &Value::from("forbidden_root")));
     {
-        // One that serves the file is asked.
+        // A server that serves the file is asked.
         let _started = Started(&home);
         assert_eq!(said(&home, &notes, &["status"]).code, Some(0));
         let open = said(&home, &root, &["open", "notes/a.txt"]);
         assert!(open.output.starts_with("# a.txt"), "{}{}", open.output, open.errors);
     }
-    // So is one that somebody started over all of it.
+    // So is a server that was started for a parent directory.
     let server = home.serve_with(&["--no-trust"], &[("HOME", &root)]);
     let status = said(&server.home, &root, &["status", "--json"]);
     let json: Value = serde_json::from_str(&status.output).unwrap_or_else(|_| panic!("{}", status.errors));
@@ -234,12 +234,12 @@ fn the_settings_say_where_they_come_from() {
     assert!(wrong.errors.contains("max_file_bytes"), "{}", wrong.errors);
 }
 
-/// A command on a terminal of its own; what it shows is written to the file.
+/// A command on a terminal of its own; its output is written to the file.
 fn on_terminal(home: &Home, command: &str, shows: &Path, variables: &[(&str, &str)]) -> Child {
     talking(home, command, shows, variables, Stdio::null())
 }
 
-/// The same with somebody who types.
+/// The same with input.
 fn talking(home: &Home, command: &str, shows: &Path, variables: &[(&str, &str)], types: Stdio) -> Child {
     let own = home.semdex();
     let mut script = Command::new("script");
@@ -287,7 +287,7 @@ fn a_terminal_obeys_nothing_that_a_file_holds() {
         let obeys = shown.contains("\u{1b}[31m") || shown.contains('\u{9b}');
         assert!(shown.contains(wanted) && !obeys, "{shown:?}");
     }
-    // What is no terminal gets the text as it is.
+    // A pipe gets the unchanged text.
     let piped = semdex(&server.home, &["describe", "--file", "steers.txt"]).output;
     assert!(piped.contains("\u{1b}[31mred\u{9b}2J"), "{piped:?}");
 }
