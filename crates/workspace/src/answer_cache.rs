@@ -1,4 +1,4 @@
-//! Answers that were given already: asked again at the same revision, a question is answered from here.
+//! A cache of answers: a query that is repeated at the same revision is answered from here.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -7,10 +7,10 @@ use quick_cache::sync::Cache;
 
 use semdex_model::{Answer, MissingCode, Revision};
 
-/// So many answers are kept.
+/// At most this many answers are kept.
 const ANSWERS: usize = 256;
 
-/// The answers of one workspace by their questions. An answer of another revision is none.
+/// The answers of one workspace by their queries. An answer of another revision does not count.
 pub struct AnswerCache {
     answers: Cache<String, (Revision, Arc<dyn Any + Send + Sync>)>,
 }
@@ -26,7 +26,7 @@ impl AnswerCache {
         (given_at == revision).then(|| answer.clone())
     }
 
-    /// Keeps an answer unless it lacks what may be there a moment later, though nothing changes on the disk.
+    /// Keeps an answer, unless it misses something that a later query may have although nothing changes on the disk.
     pub fn keep<T: Clone + Send + Sync + 'static>(&self, question: String, revision: Revision, answer: &Answer<T>) {
         let passing = [
             MissingCode::Indexing,

@@ -1,4 +1,4 @@
-//! Since when the writer is at the same thing: what shows that it stands still, in a system call say.
+//! How long the writer has been handling one event. It shows that the writer hangs, for example in a system call.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 #[derive(Debug)]
 pub(super) struct Busy {
     origin: Instant,
-    /// Milliseconds after the origin; 0: it waits for something to do.
+    /// Milliseconds after the origin; 0 while the writer waits for an event.
     since: AtomicU64,
 }
 
@@ -29,7 +29,7 @@ impl Busy {
         self.since.store(0, Ordering::Relaxed);
     }
 
-    /// For how long it has been at what it does now.
+    /// How long the writer has been handling its event. Zero while it waits.
     pub(super) fn elapsed(&self) -> Duration {
         match self.since.load(Ordering::Relaxed) {
             0 => Duration::ZERO,

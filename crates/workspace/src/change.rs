@@ -1,4 +1,4 @@
-//! A change of content, as it is proposed to the writer, and what came of it.
+//! A change of content as it is proposed to the writer, and its outcome.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use semdex_engine::files::Files;
 use semdex_model::{ChangeImpact, FileEdit, Revision};
 
-/// Who changed something.
+/// What changed the contents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cause {
     /// The call `edit`.
@@ -15,16 +15,16 @@ pub enum Cause {
     Write,
     /// The call `rename`.
     Rename,
-    /// The call `undo`: an earlier change was taken back.
+    /// The call `undo`, which undoes an earlier change.
     Undo,
-    /// Content that is not on the disk came or went.
+    /// An overlay was put, edited or removed.
     Overlay,
-    /// Somebody else: an editor, git, another agent.
+    /// Somebody else, for example an editor, git or another agent.
     Outside,
 }
 
 impl Cause {
-    /// The word for it in replies and in the journal.
+    /// The name in replies and in the journal.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Cause::Edit => "edit",
@@ -36,65 +36,65 @@ impl Cause {
         }
     }
 
-    /// The cause of this name; a later version's is somebody else's.
+    /// The cause of this name. A name that only a later version has is [`Cause::Outside`].
     pub(crate) fn of(name: &str) -> Cause {
         let causes = [Cause::Edit, Cause::Write, Cause::Rename, Cause::Undo, Cause::Overlay];
         causes.into_iter().find(|it| it.name() == name).unwrap_or(Cause::Outside)
     }
 }
 
-/// A proposal: the new contents of files, and the old ones that they rest on.
+/// A proposed change: the new contents of files, and the old contents that they are based on.
 #[derive(Debug, Clone)]
 pub struct Change {
-    /// Which call proposes it.
+    /// The call that proposes it.
     pub cause: Cause,
-    /// Who asked for it, as it calls itself.
+    /// The name that the client gives itself.
     pub client: Option<String>,
-    /// What is taken back.
+    /// What the change undoes. `None` if it undoes nothing.
     pub undoes: Option<Undone>,
-    /// Each file once.
+    /// The edits, one for each file.
     pub edits: Vec<FileEdit>,
-    /// Compute its impact, and leave everything as it was.
+    /// Only compute the impact.
     pub dry_run: bool,
-    /// Leave everything as it was if something breaks.
+    /// Change nothing if something breaks.
     pub reject_if_broken: bool,
-    /// What another engine says, asked before.
+    /// The impact that views have computed before (`Route::View`).
     pub view_impact: ChangeImpact,
 }
 
-/// What a change takes back: another one, or a commit.
+/// What a change undoes: another change, or a commit.
 #[derive(Debug, Clone, Default)]
 pub struct Undone {
-    /// Absent where it is a commit.
+    /// The token of the change. `None` for a commit.
     pub change: Option<String>,
-    /// The permissions of files that come back.
+    /// The permissions of files that are restored.
     pub modes: BTreeMap<String, u32>,
-    /// Of files that go: so many of the directories around them were made for them.
+    /// For each file that is deleted, how many of the directories around it were created for it.
     pub made_directories: BTreeMap<String, usize>,
 }
 
-/// What came of it.
+/// The outcome of a proposed change.
 #[derive(Debug, Clone)]
 pub struct Outcome {
-    /// The files, or the overlays, hold it now.
+    /// The change was made, on the disk or in overlays.
     pub applied: bool,
-    /// The token that takes it back, where it was applied to the disk.
+    /// The token that undoes the change. `None` if it was not made on the disk.
     pub change: Option<String>,
-    /// It concerns overlays, not the disk.
+    /// The change edits overlays, not the disk.
     pub to_overlays: bool,
-    /// What users should know of a file besides: that it had other names, say.
+    /// What users should know of a file besides, for example that it has other names.
     pub notes: Vec<(String, String)>,
-    /// It was rejected: it would have broken something, or could not be analysed in full.
+    /// The change was rejected: it would break something, or could not be analysed completely.
     pub rejected: bool,
-    /// The one that it made; of what was not applied the one that it was tried at.
+    /// The revision after the change. If it was not made, the revision for which its impact was computed.
     pub revision: Revision,
-    /// What it does, or would do.
+    /// The impact of the change.
     pub change_impact: ChangeImpact,
-    /// What the files hold after it.
+    /// The hashes of the files.
     pub hashes: Hashes,
 }
 
-/// Of each file of a change: what its content hashes to before and after, where it has any.
+/// The hashes of each file before and after a change. `None` where there is no file.
 pub type Hashes = BTreeMap<String, (Option<blake3::Hash>, Option<blake3::Hash>)>;
 
 pub(crate) fn hashes(before: &Files, after: &Files, edits: &[FileEdit]) -> Hashes {
@@ -103,13 +103,13 @@ pub(crate) fn hashes(before: &Files, after: &Files, edits: &[FileEdit]) -> Hashe
     edits.iter().map(pair).collect()
 }
 
-/// The texts with some of them replaced.
+/// The texts with these edits made.
 pub(crate) fn with_edits(files: &Arc<Files>, edits: &[FileEdit]) -> Arc<Files> {
     let mut after = (**files).clone();
     for edit in edits {
         match &edit.new {
             Some(text) => {
-                // An edit of an overlay stays in it.
+                // An edit of an overlay stays in the overlay.
                 let overlay = files.get(&edit.file).is_some_and(|it| it.overlay);
                 let file = files.file(&edit.file, text.clone());
                 after.insert(Arc::new(if overlay { file.as_overlay() } else { file }));
@@ -120,7 +120,7 @@ pub(crate) fn with_edits(files: &Arc<Files>, edits: &[FileEdit]) -> Arc<Files> {
     Arc::new(after)
 }
 
-/// Whether the contents that a change rests on are still those of the workspace; answers with the first that is not.
+/// The first edit whose old content is no longer that of the workspace. `None` if all are current.
 pub(crate) fn moved_on<'a>(files: &Files, edits: &'a [FileEdit]) -> Option<&'a FileEdit> {
     edits.iter().find(|edit| files.get(&edit.file).map(|it| it.text.as_ref()) != edit.old.as_deref())
 }

@@ -1,5 +1,6 @@
-//! What the compiler says of the workspace at one revision, found out while nobody asks: it confirms what an engine says,
-//! or refutes it, and knows what no engine does. One run at a time, behind those of clients, ended by the next change.
+//! The compiler's diagnostics of the workspace at one revision, computed while there are no requests. They confirm or
+//! refute an engine's diagnostics, and include ones that no engine knows. There is one run at a time; it waits for the
+//! runs of clients, and the next change ends it.
 
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -17,29 +18,29 @@ use semdex_engine::panic_message;
 use semdex_engine::verify::{Job, Report};
 use semdex_model::{Diagnostic, LanguageId, Revision, State, VerifyKind};
 
-/// The contents must be unchanged for so long, and nobody must have asked anything.
+/// The contents must be unchanged for this long, without any request.
 const QUIET: Duration = Duration::from_secs(2);
-/// How often it is looked whether there is something to do.
+/// How often the conditions are checked.
 const PACE: Duration = Duration::from_millis(250);
-/// A run takes no longer.
+/// The time limit of a run.
 const LIMIT: Duration = Duration::from_secs(1800);
 
-/// What a compiler has said of one revision.
+/// The diagnostics of a compiler for one revision.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Confirmation {
     pub revision: Revision,
     pub languages: Vec<LanguageId>,
     pub diagnostics: Vec<Diagnostic>,
-    /// The files of which it has said all: what it does not say of them is not so.
+    /// The files for which the diagnostics are complete: any other diagnostic of them is refuted.
     pub vouched: BTreeSet<String>,
 }
 
-/// What is kept of it in a workspace.
+/// The last confirmation of a workspace, and the run at work.
 #[derive(Debug)]
 pub(super) struct Confirming {
     last: Mutex<Option<Arc<Confirmation>>>,
     asked: Mutex<Instant>,
-    /// Of the run at work.
+    /// Cancels the run at work.
     run: Mutex<CancellationToken>,
 }
 
@@ -50,12 +51,12 @@ impl Default for Confirming {
 }
 
 impl Confirming {
-    /// Somebody asks something.
+    /// There is a request.
     pub(super) fn note_asked(&self) {
         *self.asked.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
     }
 
-    /// A client wants a run of its own.
+    /// A client requests a run of its own.
     pub(super) fn give_way(&self) {
         self.run.lock().unwrap_or_else(PoisonError::into_inner).cancel();
     }
@@ -66,13 +67,13 @@ impl Confirming {
 }
 
 impl Workspace {
-    /// What the compiler said of this revision, if it was asked.
+    /// The confirmation of this revision, if there is one.
     pub fn confirmation(&self, revision: Revision) -> Option<Arc<Confirmation>> {
         let last = self.inner.confirming.last.lock().unwrap_or_else(PoisonError::into_inner).clone();
         last.filter(|it| it.revision == revision)
     }
 
-    /// Keeps it, if the contents are still those of its revision, all that happened on the disk until now seen.
+    /// Keeps a confirmation if no contents have changed since its revision, including changes on the disk until now.
     async fn keep_confirmation(&self, confirmation: Confirmation) {
         let now = self.snapshot_unnoticed(needs()).await.map(|it| it.revision);
         if now.is_ok_and(|it| it == confirmation.revision) && self.overlays().is_empty() {
@@ -81,13 +82,13 @@ impl Workspace {
         }
     }
 
-    /// Whether there is anybody to ask.
+    /// Whether an engine has a compiler to run.
     fn has_compilers(&self) -> bool {
         let settings = self.settings();
         self.registry().kinds().iter().any(|it| it.confirms(&settings).is_some())
     }
 
-    /// The revision that is to be asked about, once it is time.
+    /// The revision to confirm. `None` until the conditions hold.
     fn due(&self, unchanged_since: Instant) -> Option<Revision> {
         let status = self.status();
         let is_ready = status.state == State::Ready && status.trusted && self.overlays().is_empty();
@@ -96,12 +97,12 @@ impl Workspace {
     }
 }
 
-/// Asks the compiler whenever it is time, until the workspace is closed.
+/// Runs the compiler whenever the conditions hold, until the workspace is closed.
 pub(super) async fn confirm_when_idle(workspace: Workspace) {
     let mut published = workspace.inner.published.clone();
     let mut changes = published.clone();
     let mut changed = (Instant::now(), published.borrow().revision);
-    // A revision that was asked about in vain is not asked about again.
+    // A revision whose run failed is not tried again.
     let mut tried = None;
     loop {
         tokio::time::sleep(PACE).await;
@@ -160,12 +161,12 @@ pub(super) async fn confirm_when_idle(workspace: Workspace) {
     }
 }
 
-/// What was seen of the disk until now is enough.
+/// A snapshot that does not wait for anything.
 fn needs() -> Needs {
     Needs { language: None, index: false, links: false, min_revision: None, deadline: Instant::now() }
 }
 
-/// Runs on a thread that may block. `None` where no compiler is to be asked, or it did not come to its end.
+/// Runs the compilers on a thread that may block. `None` if there is none, or if the run was ended.
 fn ask_compilers(
     workspace: &Workspace,
     revision: Revision,

@@ -25,12 +25,12 @@ pub use names::path_of_uri;
 pub use write::Notes;
 pub(crate) use write::Write;
 
-/// Larger files are neither read nor written.
+/// Larger files are neither read nor written. In bytes.
 pub(crate) const MOST_BYTES: usize = 10 << 20;
-/// Files are not made deeper than that: each name would cost as much as a small workspace.
+/// Files are not created deeper than this: each name would take as much memory as a small workspace.
 const MOST_PARTS: usize = 256;
 const TOO_DEEP: &str = "lies deeper than 255 directories, the most that semdex makes a file in";
-/// What semdex calls a file of its own for the moment of a write.
+/// The prefix of the temporary files that semdex creates while it writes.
 pub(crate) const TEMPORARY_PREFIX: &str = ".semdex-";
 
 #[derive(Debug, Clone)]
@@ -38,13 +38,13 @@ pub(crate) struct Disk {
     tree: Tree,
 }
 
-/// A file's place below the root. The file need not exist yet, nor the directories above it.
+/// A file's place below the root. The file and the directories above it need not exist.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Located {
-    /// Relative to the root, with `/`, all links followed: what replies call the file.
+    /// Relative to the root, with `/`, all links followed. Replies use this name.
     pub rel: String,
     pub abs: PathBuf,
-    /// The name asked for is a link, or leads through one.
+    /// The requested name is a link or leads through one.
     pub via_link: bool,
 }
 
@@ -57,7 +57,7 @@ pub(crate) fn text_of(bytes: &[u8]) -> Option<&str> {
 }
 
 impl Disk {
-    /// What is forbidden is no part of the workspace, wherever it lies and by whatever name it is reached.
+    /// The disk of a workspace. Forbidden files are not part of it, by whatever name they are reached.
     pub(crate) fn new(root: &Path, forbidden: Arc<[PathBuf]>) -> io::Result<Disk> {
         let root = root.canonicalize()?;
         if !root.is_dir() {
@@ -70,7 +70,7 @@ impl Disk {
         Ok(Disk { tree })
     }
 
-    /// Without links.
+    /// The root, without links.
     pub(crate) fn root(&self) -> &Path {
         self.tree.root()
     }
@@ -89,7 +89,7 @@ impl Disk {
         path.strip_prefix(self.tree.root()).unwrap_or(path).to_string_lossy().into_owned()
     }
 
-    /// The place of a name as a request gives it.
+    /// Resolves a name as a request has it.
     pub(crate) fn locate(&self, name: &str) -> Result<Located> {
         let path = names::path_of(name)?;
         let reader = self.tree.reader().map_err(|errno| failed(name, Doing::Read, errno))?;
@@ -117,8 +117,8 @@ impl Disk {
         Ok(Located { rel, abs: resolved.path, via_link: resolved.via_link })
     }
 
-    /// What a name is below the root if it is that of a link, whose directory may be reached through others. What it leads
-    /// to does not matter.
+    /// The path below the root of a name that is a link. Other links may lead to its directory. Its own target does not
+    /// matter. `None` if the name is not a link.
     pub(crate) fn link(&self, name: &str) -> Result<Option<String>> {
         let path = names::path_of(name)?;
         let reader = self.tree.reader().map_err(|errno| failed(name, Doing::Read, errno))?;
@@ -134,7 +134,7 @@ impl Disk {
         Ok(Some(rel.to_owned()))
     }
 
-    /// Of what lies outside no answer tells more than that.
+    /// The error does not reveal more about what is outside the workspace.
     fn unresolved(&self, name: &str, unresolved: Unresolved) -> Error {
         match unresolved {
             Unresolved::TooManyLinks => invalid(name, "leads through too many links, perhaps in a circle"),
@@ -167,10 +167,10 @@ impl Disk {
         }
     }
 
-    /// A directory below the root, reached without following a link.
+    /// A directory below the root, opened without following a link.
     fn directory(&self, parents: &str) -> rustix::io::Result<OwnedFd> {
         let directory = self.tree.reader()?.directory(Path::new(parents))?;
-        // To be listed and synced, for which a mere handle is not enough.
+        // Opened for listing and syncing; a path handle is not enough for that.
         open_directory(&directory, ".")
     }
 }
@@ -180,14 +180,14 @@ fn open_directory<P: rustix::path::Arg>(at: impl std::os::fd::AsFd, name: P) -> 
     openat(at, name, flags, Mode::empty())
 }
 
-/// The file of this name in a directory; nothing if there is none.
+/// The content of the file with this name in a directory. `None` if there is no such file.
 fn read_in(dir: &OwnedFd, name: &str, file: &str) -> Result<Option<Content>> {
     match read_at(dir, name, MOST_BYTES) {
         Ok(content) => Ok(Some(content)),
         Err(Unreadable::Failed(Errno::NOENT)) => Ok(None),
         Err(Unreadable::Failed(errno)) => Err(failed(file, Doing::Read, errno)),
         Err(Unreadable::Kind(FileType::Directory)) => Err(invalid(file, "is a directory: name a file")),
-        // The place was resolved before: whatever this is came later.
+        // The place was resolved before, so this appeared later.
         Err(Unreadable::Kind(FileType::Symlink)) => {
             Err(error(Code::Conflict, file, "was replaced by a link just now: ask again"))
         }
@@ -238,7 +238,7 @@ fn not_a_file(file: &str, kind: FileType) -> Error {
     error(Code::NotText, file, &format!("is {kind}, not a text file"))
 }
 
-/// What the system says, in words of ours.
+/// The system's error in terms of a request.
 fn failed(file: &str, doing: Doing, errno: Errno) -> Error {
     match errno {
         Errno::NOENT => unknown(file, "there is no such file"),

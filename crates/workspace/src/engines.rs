@@ -66,7 +66,7 @@ impl Engines {
         &self.runtime
     }
 
-    /// How many slots there are. Their positions are those of the registry.
+    /// The number of slots. Positions are the same as in the registry.
     pub(super) fn len(&self) -> usize {
         self.slots.len()
     }

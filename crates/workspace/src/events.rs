@@ -1,5 +1,5 @@
-//! What the workspaces tell without being asked: the last events of the process, in one order, for any number of
-//! readers. Nobody waits for a reader: one that falls behind what is kept is notified of that.
+//! The events of all workspaces: the last events of the process, in one order, for any number of readers. No writer
+//! waits for a reader: a reader that falls behind is notified of the gap.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,11 +11,11 @@ use super::change::Cause;
 use semdex_engine::Progress;
 use semdex_model::{ChangeImpact, Diagnostic, FileEdit, Impact, Revision, RunState, State, VerifyKind, VerifyProgress};
 
-/// So many events are kept for readers that were away.
+/// At most this many events are kept for readers that are behind.
 const KEPT: usize = 1000;
-/// Ids of one life of the process, in thousandths of a millisecond: no process makes more events in that time.
+/// Ids per millisecond. The first id is the time of the start, and no process makes more events in that time.
 const IDS_IN_A_MILLISECOND: u64 = 1000;
-/// Of the places, files and symbols that an event lists.
+/// At most this many places, files and symbols are listed in an event.
 const LISTED: usize = 100;
 
 /// The events of all workspaces of the process.
@@ -27,70 +27,111 @@ pub struct Events {
 
 #[derive(Debug)]
 struct Ring {
-    /// Of the newest event, or before the first of this life.
+    /// The id of the newest event; before the first event, the id at the start.
     newest: u64,
     kept: VecDeque<Arc<Event>>,
 }
 
+/// An event of a workspace.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Event {
-    /// Rises with each event, over restarts too.
+    /// Rises with each event, also over restarts.
     pub id: u64,
+    /// The id of the workspace.
     pub workspace: String,
+    /// The revision at the time of the event.
     pub revision: Revision,
+    /// What happened.
     pub news: News,
 }
 
+/// What an event reports.
 #[derive(Debug, Clone, PartialEq)]
 pub enum News {
-    /// How much of the workspace is known.
-    State { state: State, progress: Option<Progress> },
+    /// The state of the workspace has changed.
+    State {
+        /// The state.
+        state: State,
+        /// What is being worked on.
+        progress: Option<Progress>,
+    },
     /// Contents have changed.
-    Revision { cause: Cause, files: Vec<String> },
+    Revision {
+        /// The request that changed them.
+        cause: Cause,
+        /// The files that changed.
+        files: Vec<String>,
+    },
     /// semdex changed files.
     Change(Box<MadeChange>),
-    /// What a change brought and took away.
-    Diagnostics { change: String, new: Vec<Diagnostic>, fixed: Vec<Diagnostic> },
-    /// How far a run of the tools is: `queued`, `running`, `finished`.
-    Verify { kind: VerifyKind, state: String, progress: Option<VerifyProgress>, ok: Option<bool> },
-    /// A run of a model has come further.
+    /// The diagnostics that a change added and fixed.
+    Diagnostics {
+        /// The token of the change.
+        change: String,
+        /// Diagnostics that the change added.
+        new: Vec<Diagnostic>,
+        /// Diagnostics that the change fixed.
+        fixed: Vec<Diagnostic>,
+    },
+    /// A run of the tools is `queued`, `running` or `finished`.
+    Verify {
+        /// The tools that run.
+        kind: VerifyKind,
+        /// The state of the run.
+        state: String,
+        /// How far the run is.
+        progress: Option<VerifyProgress>,
+        /// Whether the run succeeded. `None` until it is finished.
+        ok: Option<bool>,
+    },
+    /// A run of a model has made progress.
     Run(RunNews),
 }
 
-/// How far a run is, in the words of whoever runs it.
+/// The progress of a run of a model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunNews {
+    /// The id of the run.
     pub run: String,
+    /// The state of the run.
     pub state: RunState,
+    /// The number of the attempt, from 1.
     pub attempt: usize,
+    /// What the run is doing.
     pub step: Option<String>,
 }
 
-/// A change as an event tells it.
+/// A change as events have it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MadeChange {
-    /// The token that takes it back.
+    /// The token that undoes the change.
     pub change: String,
+    /// The request that made the change.
     pub cause: Cause,
+    /// The name that the client gives itself.
     pub client: Option<String>,
+    /// The token of the change that this change undoes.
     pub undoes: Option<String>,
+    /// The files that it changed.
     pub files: Vec<String>,
+    /// The impact of the change.
     pub impact: Impact,
 }
 
 /// What a reader gets next.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Next {
+    /// The next event.
     Event(Arc<Event>),
-    /// Events are lost to it; it goes on after this id.
+    /// Events are lost; the reader continues after this id.
     Behind(u64),
 }
 
-/// One that reads the events in their order.
+/// Reads the events in their order.
 #[derive(Debug)]
 pub struct Reader {
     events: Events,
-    /// The last event that it has seen.
+    /// The id of the last event that was read.
     last: u64,
     newest: channel::Receiver<u64>,
 }
@@ -109,6 +150,7 @@ impl Events {
         Events { ring: Arc::new(Mutex::new(ring)), newest: channel::channel(newest).0 }
     }
 
+    /// Publishes an event.
     pub fn tell(&self, workspace: &str, revision: Revision, news: News) {
         let mut ring = self.lock();
         ring.newest += 1;
@@ -117,17 +159,17 @@ impl Events {
             ring.kept.pop_front();
         }
         ring.kept.push_back(Arc::new(Event { id: newest, workspace: workspace.to_owned(), revision, news }));
-        // In the lock, so that readers never see it fall.
+        // Inside the lock, so that readers never see the number fall.
         self.newest.send_replace(newest);
     }
 
-    /// Reads from now on, or all that came after an event.
+    /// Reads from now on, or all events after this id.
     pub fn read(&self, after: Option<u64>) -> Reader {
         let ring = self.lock();
         Reader { events: self.clone(), last: after.unwrap_or(ring.newest), newest: self.newest.subscribe() }
     }
 
-    /// What was published of these changes of a workspace, as far as it is kept.
+    /// The kept events of these changes of a workspace.
     pub fn made(&self, workspace: &str, changes: &[String]) -> Vec<MadeChange> {
         let ring = self.lock();
         let of = |it: &Arc<Event>| match &it.news {
@@ -143,7 +185,7 @@ impl Events {
 }
 
 impl Reader {
-    /// The next event, once there is one.
+    /// Waits for the next event.
     pub async fn next(&mut self) -> Next {
         loop {
             if let Some(next) = self.try_next() {
@@ -154,7 +196,7 @@ impl Reader {
         }
     }
 
-    /// The next event, if it has happened.
+    /// The next event, if there is one.
     pub(crate) fn try_next(&mut self) -> Option<Next> {
         self.newest.borrow_and_update();
         let ring = self.events.lock();
@@ -169,12 +211,12 @@ impl Reader {
     }
 }
 
-/// The files of edits that change something.
+/// The files that the edits change; at most as many as an event lists.
 pub(super) fn files(edits: &[FileEdit]) -> Vec<String> {
     edits.iter().filter(|it| it.old != it.new).take(LISTED).map(|it| it.file.clone()).collect()
 }
 
-/// The parts of a change that its event carries: no more of each list than an event takes.
+/// The parts of an impact that an event has: each list is cut to the length that an event allows.
 pub(super) fn bounded(change_impact: &ChangeImpact) -> (Impact, Vec<Diagnostic>, Vec<Diagnostic>) {
     fn first<T: Clone>(list: &[T]) -> Vec<T> {
         list.iter().take(LISTED).cloned().collect()
@@ -230,7 +272,7 @@ mod tests {
         tell(&events, 1);
         assert_eq!(slow.try_next(), Some(Next::Behind(1501)));
         assert_eq!(slow.try_next(), None);
-        // Of an earlier life, and of the future.
+        // An id of an earlier process, and ids of the future.
         for strange in [499, 1502, u64::MAX] {
             assert_eq!(events.read(Some(strange)).try_next(), Some(Next::Behind(1501)), "{strange}");
         }

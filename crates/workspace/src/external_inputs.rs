@@ -37,7 +37,7 @@ impl ExternalRoots {
         paths.extract_if(.., |it| self.root_of(it).is_some()).collect()
     }
 
-    /// Those of `roots` that are not known yet.
+    /// The directories that are not known yet, among `roots`.
     pub(super) fn unknown(&self, roots: Vec<PathBuf>) -> Vec<PathBuf> {
         roots.into_iter().filter(|it| !self.roots.contains(it)).collect()
     }

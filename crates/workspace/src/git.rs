@@ -1,5 +1,5 @@
-//! The repository of a workspace, by the user's own `git`: what is dirty, commits of just some files, and what takes a
-//! commit back. Nothing here touches the work tree, and of the user's index only the entries of what was committed.
+//! The repository of a workspace, by the user's own `git`: its status, commits of selected files, and the reversal of a
+//! commit. The work tree is never touched. In the user's index only the entries of committed files change.
 
 mod choice;
 mod commit;
@@ -33,101 +33,118 @@ pub(crate) use repair::repair;
 use repository::Repository;
 pub use status::Kind;
 
-/// Another commit of this workspace is waited for so long.
+/// How long a commit waits for another commit of this workspace.
 const PATIENCE: Duration = Duration::from_secs(25);
 
-/// A cloneable handle.
+/// A cloneable handle on the repository of a workspace.
 #[derive(Debug, Clone)]
 pub struct Git {
     root: PathBuf,
     state_dir: PathBuf,
-    /// Trust was taken back: what runs by it ends.
+    /// Set when the owner withdraws the trust. Programs that need it are ended.
     revoked: Arc<AtomicBool>,
-    /// One commit at a time.
+    /// Only one commit is made at a time.
     turn: Arc<Mutex<()>>,
 }
 
-/// A repository as it is now.
+/// The current state of a repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct State {
-    /// Absent where HEAD is detached.
+    /// `None` if HEAD is detached.
     pub branch: Option<String>,
-    /// Absent before the first commit.
+    /// `None` before the first commit.
     pub head: Option<String>,
-    /// What goes on: a merge, a rebase.
+    /// The operation in progress, such as a merge or a rebase.
     pub operation: Option<&'static str>,
+    /// The files that differ from the last commit.
     pub dirty: Vec<DirtyFile>,
-    /// Filters that may not run, so that files may look dirty that are not.
+    /// Filters may not run, so files may be listed as dirty that are not.
     pub filters_are_off: bool,
 }
 
-/// A file that is not as the last commit has it.
+/// A file that differs from the last commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DirtyFile {
+    /// The file's name.
     pub file: String,
+    /// How it differs.
     pub kind: Kind,
-    /// The index has it otherwise than the last commit.
+    /// The index differs from the last commit.
     pub staged: bool,
-    /// The work tree has it otherwise than the index.
+    /// The work tree differs from the index.
     pub unstaged: bool,
-    /// What it was called, where it was renamed or copied.
+    /// The earlier name of a renamed or copied file.
     pub from: Option<String>,
+    /// It is a submodule.
     pub is_submodule: bool,
 }
 
-/// What becomes of the user's own work.
+/// What happens to the user's own uncommitted work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Dirty {
-    /// It stays as it is.
+    /// It stays uncommitted.
     #[default]
     Leave,
-    /// It is committed before.
+    /// It is committed first.
     CommitFirst,
-    /// Where there is some, nothing is committed.
+    /// The commit is refused if there is any.
     Refuse,
 }
 
+/// The author of a commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Author {
+    /// The name.
     pub name: String,
+    /// The mail address.
     pub mail: String,
 }
 
-/// Which commit a message is for.
+/// The commit that a message is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
-    /// That of what was dirty before.
+    /// The commit of the user's own work.
     Before,
-    /// That of what is to be committed.
+    /// The requested commit.
     Changes,
 }
 
 /// A file of a commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Altered {
+    /// The file's name.
     pub file: String,
+    /// The file exists before the commit.
     pub existed: bool,
+    /// The file exists after the commit.
     pub exists: bool,
-    /// Where it was text and not too long.
+    /// The text before the commit, unless it is not text or too long.
     pub old: Option<String>,
+    /// The text after the commit, unless it is not text or too long.
     pub new: Option<String>,
-    /// Where it leads, if it is a link now.
+    /// The target, if the file is a link after the commit.
     pub leads_to: Option<String>,
 }
 
-/// What makes a message where none is given.
+/// Composes a message if the request has none.
 pub type Compose = Arc<dyn Fn(Part, &[Altered]) -> String + Send + Sync>;
 
-/// What is to be committed, and how.
+/// The request for a commit.
 #[derive(Clone)]
 pub struct Order {
+    /// The files to commit.
     pub files: Vec<Wanted>,
+    /// The message. `None`: `compose` makes one.
     pub message: Option<String>,
+    /// Makes a message.
     pub compose: Compose,
+    /// `None`: the user's own configuration.
     pub author: Option<Author>,
+    /// A co-author to name in the message.
     pub co_author: Option<String>,
+    /// What happens to the user's own uncommitted work.
     pub dirty: Dirty,
-    /// Only on top of this commit.
+    /// The commit is only made on top of this one.
     pub on: Option<String>,
 }
 
@@ -140,20 +157,26 @@ impl fmt::Debug for Order {
 /// A commit that was made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Made {
+    /// The hash of the commit.
     pub commit: String,
+    /// The committed files.
     pub files: Vec<String>,
+    /// The message.
     pub message: String,
-    /// Absent where HEAD is detached.
+    /// `None` if HEAD is detached.
     pub branch: Option<String>,
+    /// Requested files that are not part of the commit.
     pub left_out: Vec<LeftOut>,
-    /// That of what was dirty before.
+    /// The commit of the user's own work that was made first.
     pub before: Option<Box<Made>>,
 }
 
-/// A file that was to be committed, and is not.
+/// A requested file that is not part of the commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeftOut {
+    /// The file's name.
     pub file: String,
+    /// Why the file is not committed.
     pub reason: String,
 }
 
@@ -162,10 +185,11 @@ impl Git {
         Git { root: root.to_path_buf(), state_dir: state_dir.to_path_buf(), revoked, turn: Arc::default() }
     }
 
+    /// The current state. An error where there is no repository.
     pub async fn state(&self, trusted: bool) -> Result<State> {
         self.ask(trusted, move |repository, _| {
             let status = repository.status(true, true)?;
-            // A branch may be called so.
+            // A branch may have this name.
             let branch = match status.branch.as_deref() {
                 Some("(detached)") => repository.head()?.branch.and(status.branch),
                 _ => status.branch,
@@ -190,12 +214,12 @@ impl Git {
         .await
     }
 
-    /// Refuses at once what could not be committed later.
+    /// An error if a commit could not be made now.
     pub async fn check_ready(&self, trusted: bool) -> Result<()> {
         self.ask(trusted, |repository, _| repository.check_ready()).await
     }
 
-    /// Makes a commit of the files as they stand.
+    /// Commits the files as they are now.
     pub async fn commit(&self, trusted: bool, order: Order) -> Result<Made> {
         let turn = tokio::time::timeout(PATIENCE, self.turn.clone().lock_owned()).await.map_err(|_| {
             Error::new(Code::Busy, "another commit of this workspace is being made, perhaps by a hook that takes long")
@@ -207,18 +231,17 @@ impl Git {
         .await
     }
 
-    /// What takes a commit back.
+    /// The files that reverse a commit.
     pub async fn reverse(&self, trusted: bool, commit: String) -> Result<Reverse> {
         self.ask(trusted, move |repository, _| repository.reverse(&commit)).await
     }
 
-    /// The first of these files that holds something else.
+    /// The first of these files whose content differs.
     pub async fn mismatch(&self, trusted: bool, files: Vec<Held>) -> Result<Option<String>> {
         self.ask(trusted, move |repository, _| repository.mismatch(&files)).await
     }
 
-    /// Puts a question to the repository, where it may block. Where nobody waits for it any more it is given up, but
-    /// never in the middle of a commit.
+    /// Runs a query on a thread that may block. It is ended when nobody waits for it, except in the middle of a commit.
     async fn ask<T: Send + 'static>(
         &self,
         trusted: bool,
@@ -239,7 +262,7 @@ impl Git {
     }
 }
 
-/// Whoever waits. Dropped, there is nobody any more.
+/// A caller that waits. Dropping it means that nobody waits.
 struct Waiting(Arc<AtomicBool>);
 
 impl Drop for Waiting {

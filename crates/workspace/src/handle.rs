@@ -1,4 +1,4 @@
-//! A handle on an open workspace: what is asked of it goes to its writer, what is known of it is read.
+//! A handle on an open workspace. Requests go to the writer; published state is read without it.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -28,13 +28,13 @@ use semdex_config::Config;
 use semdex_engine::{Condition, EngineStatus, Progress, Registry, Tidied};
 use semdex_model::{Code, Coverage, Error, FileEdit, LanguageId, Meta, Missing, MissingCode, Result, Revision, State};
 
-/// A question waits so long for its turn where it does not say that it waits longer.
+/// How long a query waits for its turn, unless it says that it waits longer.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// A change may take so long, wait and impact included, where it does not say that it waits longer.
+/// How long a change may take, including the wait and the impact, unless it says that it waits longer.
 const CHANGE_PATIENCE: Duration = Duration::from_secs(30);
-/// A writer that does not come to an end in this time is left to the end of the process.
+/// A writer that does not end in this time is left running until the process ends.
 const CLOSING: Duration = Duration::from_secs(5);
-/// Longer than this nothing takes that goes well.
+/// The writer hangs if it handles one event for longer than this.
 pub(super) const STANDSTILL: Duration = Duration::from_secs(15);
 
 /// A cloneable handle on an open workspace.
@@ -63,33 +63,33 @@ pub(super) struct Inner {
     pub(super) confirming: Confirming,
 }
 
-/// What `GET /v1/status` says of one workspace.
+/// The status of one workspace, for `GET /v1/status`.
 #[derive(Debug, Clone)]
 pub struct WorkspaceStatus {
-    /// As requests name it.
+    /// The id that requests use.
     pub id: String,
     /// Its directory, absolute.
     pub root: PathBuf,
-    /// Those of its engines.
+    /// The languages of its engines.
     pub languages: Vec<LanguageId>,
-    /// How much of it is known, by all of its engines together.
+    /// The combined state of its engines.
     pub state: State,
-    /// The newest one.
+    /// The current revision.
     pub revision: Revision,
-    /// What is being worked on. None where nothing is.
+    /// What is being worked on. `None` if nothing is.
     pub progress: Option<Progress>,
-    /// Those that its languages need.
+    /// The engines that its languages need.
     pub engines: Vec<EngineStatus>,
-    /// Of the engines of several languages those that there is code of, the one by which it is known first.
+    /// For each engine of several languages the languages of which there is code, beginning with the main one.
     pub present: Vec<Vec<LanguageId>>,
     /// Whether code of the workspace may run.
     pub trusted: bool,
-    /// What answers may lack at the moment.
+    /// What answers may miss at the moment.
     pub missing: Vec<Missing>,
 }
 
 impl Workspace {
-    /// Starts its writer. Returns at once; the files are read on the writer's own thread.
+    /// Starts the writer. Returns immediately: the writer reads the files on its own thread.
     pub(super) fn start(
         id: String,
         root: PathBuf,
@@ -122,7 +122,7 @@ impl Workspace {
         Ok(Workspace { inner: Arc::new(inner) })
     }
 
-    /// Unique in the process: the root's last component, with a number where that is taken.
+    /// Unique in the process: the last component of the root, with a number if that is taken.
     pub fn id(&self) -> &str {
         &self.inner.id
     }
@@ -137,14 +137,15 @@ impl Workspace {
         self.inner.published.borrow().trusted && !self.inner.revoked.load(Ordering::Relaxed)
     }
 
-    /// What its owner says now. To be said again where the writer had no time; what runs without trust ends at once.
+    /// Takes over the owner's decision. The caller repeats it in case the writer's inbox was full. Without trust,
+    /// running programs are ended immediately.
     pub(crate) fn set_trust(&self, trusted: bool) {
         self.inner.revoked.store(!trusted, Ordering::Relaxed);
         let heard = self.inner.published.borrow().trusted;
         let _ = (heard != trusted).then(|| self.inner.inbox.send(Event::Trust(trusted)));
     }
 
-    /// How it is doing now. Never waits for the writer.
+    /// The current status. Never waits for the writer.
     pub fn status(&self) -> WorkspaceStatus {
         let published = self.inner.published.borrow().clone();
         let engines: Vec<EngineStatus> = published.engines.iter().filter_map(Seen::status).collect();
@@ -167,7 +168,7 @@ impl Workspace {
         }
     }
 
-    /// The state of the workspace as an answer about this language sees it.
+    /// The state of the workspace for an answer about this language.
     pub fn meta(&self, language: Option<LanguageId>, revision: Revision, coverage: Coverage) -> Meta {
         let status = self.status();
         let concerns = |it: &EngineStatus| language.is_none_or(|language| self.serves(it, language));
@@ -176,7 +177,7 @@ impl Workspace {
             let published = self.inner.published.borrow();
             (published.phase, published.overlays.keys().cloned().collect())
         };
-        // Whoever has an answer has seen the text.
+        // An answer with a revision proves that the texts were read.
         let phase = if phase == Phase::Starting && revision.0 > 0 { Phase::Up } else { phase };
         Meta {
             workspace: self.inner.id.clone(),
@@ -187,10 +188,9 @@ impl Workspace {
         }
     }
 
-    /// The least of what the engines have come to. `of_all`: one that is only started when it is asked does not hold the
-    /// others up.
+    /// The lowest state of the engines. `of_all`: engines that are started on demand do not count.
     fn state(&self, phase: Phase, engines: &[EngineStatus], of_all: bool) -> State {
-        // One that is not there says so where its language is asked about: the others are as ready as they are.
+        // A missing engine is reported for its own language only. It does not affect the state of other engines.
         let is_absent = |it: &EngineStatus| it.condition == Condition::Missing && engines.len() > 1;
         match phase {
             Phase::Starting => State::Starting,
@@ -204,7 +204,7 @@ impl Workspace {
         }
     }
 
-    /// Why nothing is answered at the moment, where that is so.
+    /// Why nothing is answered at the moment. `None` if everything works.
     fn standstill(&self, phase: Phase) -> Option<Missing> {
         let busy = self.inner.busy.elapsed();
         if phase == Phase::Rebuilding {
@@ -222,8 +222,8 @@ impl Workspace {
         }
     }
 
-    /// A view of the workspace that holds every change made before this call, by anyone. Waits, as long as the needs
-    /// allow, for the index and for the revision that is asked for; for its turn a little longer.
+    /// A snapshot that has every change made before this call, by anyone. Waits for the index and the revision as long
+    /// as `needs` allows, and for the writer a little longer.
     pub async fn snapshot(&self, needs: Needs) -> Result<Snapshot> {
         self.inner.confirming.note_asked();
         self.snapshot_unnoticed(needs).await
@@ -240,7 +240,7 @@ impl Workspace {
                 })
                 .await?;
             let Some(snapshot) = asked else {
-                // The writer panicked over it, or over what came before it: once it is there again it is asked again.
+                // The writer panicked. The query is repeated when the writer is running again.
                 let up = published.wait_for(|it| it.phase != Phase::Rebuilding);
                 if tokio::time::timeout_at(until.into(), up).await.is_err() {
                     return Err(self.late());
@@ -275,16 +275,16 @@ impl Workspace {
                 }
             };
             let _ = timing::during(Part::Index, tokio::time::timeout_at(needs.deadline.into(), more)).await;
-            // What was waited for did not come: what is there is still to be had.
+            // The deadline passed without the wait being over: return what there is.
             until = until.max(Instant::now() + PATIENCE);
         }
     }
 
-    /// Resolves when there is nothing to wait for of the engine of this language.
+    /// Resolves when the engine of this language can answer or never will.
     async fn settled(&self, language: LanguageId) {
         let Some(at) = self.registry().position(language) else { return };
         let mut published = self.inner.published.clone();
-        // One that panicked is started anew.
+        // An engine that panicked is started again.
         let there = published.wait_for(|it| it.engines.get(at).is_none_or(|it| it.down.is_none())).await;
         let handle = there.ok().and_then(|it| it.engines.get(at)?.handle.clone());
         if let Some(handle) = handle {
@@ -292,7 +292,7 @@ impl Workspace {
         }
     }
 
-    /// Asks the writer. `None` where it panicked over that.
+    /// Sends an event to the writer and waits for the reply. `None` if the writer panicked.
     async fn ask<T>(
         &self,
         until: Instant,
@@ -308,7 +308,7 @@ impl Workspace {
         }
     }
 
-    /// The same for what is not asked again, as it may have been done.
+    /// The same for an event that is not repeated, since it may have had its effect.
     async fn ask_once<T>(&self, until: Instant, event: impl FnOnce(oneshot::Sender<Result<T>>) -> Event) -> Result<T> {
         self.ask(until, event).await?.ok_or_else(|| {
             let detail = "this request met a fault of semdex, which is in the log; the workspace is built anew. \
@@ -317,9 +317,9 @@ impl Workspace {
         })
     }
 
-    /// The writer did not answer in time.
+    /// The error for a writer that did not reply in time.
     fn late(&self) -> Error {
-        // Not borrowed while `meta` borrows it too: whoever publishes in between would have both wait.
+        // Not borrowed while `meta` borrows it too: a writer that publishes in between would block both.
         let phase = self.inner.published.borrow().phase;
         self.with_meta(match phase {
             Phase::Rebuilding => writer::rebuilding(),
@@ -333,7 +333,7 @@ impl Workspace {
         })
     }
 
-    /// An error with what an answer would say of the workspace, where it does not say that yet.
+    /// The error with the state of the workspace, unless it has one.
     pub fn with_meta(&self, error: Error) -> Error {
         if error.meta().is_some() {
             return error;
@@ -342,7 +342,7 @@ impl Workspace {
         error.in_workspace(self.meta(None, revision, Coverage::default()))
     }
 
-    /// What the process notes of itself.
+    /// The telemetry of the process.
     pub fn telemetry(&self) -> &Telemetry {
         &self.inner.telemetry
     }
@@ -352,22 +352,22 @@ impl Workspace {
         self.inner.inbox.len()
     }
 
-    /// The repository around it.
+    /// The repository that contains the workspace.
     pub fn git(&self) -> &Git {
         &self.inner.git
     }
 
-    /// Whole answers of this revision, by question.
+    /// The cache of complete answers.
     pub fn answers(&self) -> &AnswerCache {
         &self.inner.answers
     }
 
-    /// A file's name as the workspace has it: confined to the root, links followed, `unknown` ones welcome.
+    /// The name of a file in the workspace: inside the root, links followed. The file need not exist.
     pub fn locate(&self, file: &str) -> Result<String> {
         Ok(self.inner.disk.locate(file)?.rel)
     }
 
-    /// The text of a file that is perhaps not part of the workspace's texts; `None` where nothing stands.
+    /// The text of a file that may not be among the workspace's texts. `None` if there is no such file.
     pub fn read_if_there(&self, file: &str) -> Result<Option<String>> {
         let located = self.inner.disk.locate(file)?;
         match self.inner.disk.read_text(&located) {
@@ -377,8 +377,8 @@ impl Workspace {
         }
     }
 
-    /// Proposes a change to the writer, which makes it whole or not at all. Where it did not come to that by `until`, or
-    /// a little later, it is not made any more.
+    /// Proposes a change to the writer, which makes it whole or not at all. A change that was not begun by `until`, or
+    /// a little later, is not made.
     pub async fn change(&self, change: Change, until: Instant) -> Result<Outcome> {
         let given_up = Arc::new(AtomicBool::new(false));
         let event = |reply| {
@@ -398,35 +398,34 @@ impl Workspace {
         })
     }
 
-    /// Planned texts of a language with their imports put right by its engine, in the writer's turn, where that changes
-    /// them. Nothing is changed.
+    /// The planned texts of a language whose imports its engine changes, computed by the writer. Nothing is written.
     pub async fn fix_imports(&self, language: LanguageId, edits: Vec<FileEdit>, until: Instant) -> Result<Vec<Tidied>> {
         self.ask_once(until, |reply| Event::FixImports { language, edits, reply }).await
     }
 
-    /// Refuses what an overlay's owner does not want.
+    /// An error if the owner of an overlay refuses one of the edits.
     pub fn check_overlays(&self, edits: &[FileEdit]) -> Result<()> {
         let overlays = self.inner.published.borrow().overlays.clone();
         overlays::takes(&overlays, edits).map(drop)
     }
 
-    /// Has content that is not on the disk stand before what is.
+    /// Puts an overlay: content that hides the disk's.
     pub async fn put_overlay(&self, put: Put) -> Result<Shown> {
         self.ask_once(Instant::now() + PATIENCE, |reply| Event::PutOverlay { put: Box::new(put), reply }).await
     }
 
-    /// Takes an overlay away; the disk's content counts again. Answers with what was shown before.
+    /// Removes an overlay, so that the disk's content counts again. Returns the removed overlay.
     pub async fn remove_overlay(&self, file: &str) -> Result<Shown> {
         let event = |reply| Event::RemoveOverlay { file: file.to_owned(), reply };
         self.ask_once(Instant::now() + PATIENCE, event).await
     }
 
-    /// Those that there are, in the order of their files' names.
+    /// All overlays, in the order of their files' names.
     pub fn overlays(&self) -> Vec<Overlay> {
         self.inner.published.borrow().overlays.values().cloned().collect()
     }
 
-    /// A change that was made, with what its files held before and after.
+    /// A change that was made, with the contents of its files before and after.
     pub async fn made(&self, change: &str) -> Result<Option<Entry>> {
         self.settle_journal().await?;
         self.inner.journal.get(journal::key(&self.inner.root), change.to_owned()).await
@@ -436,15 +435,15 @@ impl Workspace {
         self.ask_once(Instant::now() + CHANGE_PATIENCE, |reply| Event::Journal { reply }).await
     }
 
-    /// The changes that were made, the newest first.
+    /// The changes that were made, newest first.
     pub async fn changes(&self, query: journal::Query) -> Result<Entries> {
         self.settle_journal().await?;
         self.inner.journal.find(journal::Query { workspace: journal::key(&self.inner.root), ..query }).await
     }
 
-    /// Bounded in time, also where the writer stands still.
+    /// Closes the workspace. Bounded in time, even if the writer hangs.
     pub(super) async fn close(&self) {
-        // It looks at this before it takes the next thing up.
+        // The writer checks this before it handles the next event.
         self.inner.closing.store(true, Ordering::Relaxed);
         let (reply, answer) = oneshot::channel();
         if self.inner.inbox.send(Event::Close { reply }).is_ok() && tokio::time::timeout(CLOSING, answer).await.is_err()

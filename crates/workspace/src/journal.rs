@@ -1,13 +1,13 @@
-//! The journal: every change with what its files held before and after, so that it can be taken back, and so that one
-//! that a kill or a power cut left half made is found and repaired. In the user's state directory, never in the
-//! workspace; shared by all workspaces and all processes of one user. The only place that names sqlx.
+//! The journal records every change with the contents of its files before and after. So a change can be undone, and a
+//! change that a kill or a power cut interrupted is found and repaired. It is in the user's state directory, never in
+//! the workspace, and all workspaces and processes of one user share it. Only this module names sqlx.
 //!
-//! A change is recorded, synced to the disk, before its first file is touched; that it is done is noted afterwards,
-//! with the next record or as soon as nothing else is to do. A note that is lost costs nothing: whoever starts next
-//! compares the files with the record (`repair.rs`). So an edit waits for one commit and one fsync.
+//! A change is recorded and synced to the disk before its first file is touched. That it is done is noted afterwards,
+//! with the next record or when the journal is idle. A lost note costs nothing: the next start compares the files with
+//! the record (`repair.rs`). So an edit waits for one commit and one fsync.
 //!
-//! A single file needs no record to be whole, since one rename makes it so. It is recorded as strictly all the same:
-//! a change that could not be taken back after a power cut is not what was promised.
+//! A single file would need no record to be whole, since one rename makes it so. It is recorded all the same, because a
+//! change that cannot be undone after a power cut would break the promise.
 
 mod baseline;
 mod content;
@@ -32,50 +32,56 @@ use semdex_model::{ChangeImpact, Code, Error, Impact, Result};
 use semdex_process::fault;
 use store::{Store, milliseconds};
 
-/// Jobs that may wait at once. Every change waits for its own, so there are never more than there are workspaces and
-/// readers.
+/// How many jobs may wait. Every change waits for its own job, so there are never more than workspaces and readers.
 const JOBS: usize = 1024;
-/// How long whoever reads, or waits for what was noted, waits.
+/// How long a reader waits for its job.
 const READ: Duration = Duration::from_secs(10);
-/// After so long without a job what is outstanding is written, and what is too old is dropped.
+/// After this long without a job, notes are written and old changes are dropped.
 const IDLE: Duration = Duration::from_millis(50);
 
-/// A cloneable handle on the thread that has the database.
+/// A cloneable handle on the thread that owns the database.
 #[derive(Debug, Clone)]
 pub struct Journal {
     jobs: mpsc::Sender<Job>,
 }
 
-/// A change as it is kept.
+/// A recorded change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// The token that takes it back: a ULID, so that tokens are in the order of time.
+    /// The token that undoes the change: a ULID, so tokens sort by time.
     pub id: String,
     /// The workspace's root.
     pub workspace: String,
     /// Milliseconds since 1970.
     pub made_at: i64,
+    /// The revision after the change.
     pub revision: u64,
+    /// The request that made the change.
     pub cause: Cause,
-    /// Who asked for it, as it calls itself.
+    /// The name that the client gives itself.
     pub client: Option<String>,
-    /// The change that this one takes back.
+    /// The change that this change undoes.
     pub undoes: Option<String>,
-    /// The change by which this one is taken back, as long as that holds.
+    /// The change that undoes this one, as long as that is in effect.
     pub undone_by: Option<String>,
+    /// The files of the change.
     pub files: Vec<EntryFile>,
-    /// Absent of what an older semdex recorded.
+    /// `None` for a change that an older semdex recorded.
     pub reached: Option<Reached>,
 }
 
-/// How much a change reached, as it was computed when it was made.
+/// The size of a change's impact, as computed when it was made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reached {
+    /// How many symbols changed.
     pub changed: usize,
+    /// How many places broke.
     pub broken: usize,
+    /// How many places were affected.
     pub affected: usize,
+    /// How many tests were affected.
     pub tests: usize,
-    /// Nothing of it is unknown.
+    /// The impact is known completely.
     pub is_complete: bool,
 }
 
@@ -92,46 +98,56 @@ impl From<&ChangeImpact> for Reached {
     }
 }
 
+/// A file of a recorded change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EntryFile {
+    /// The file's name.
     pub file: String,
-    /// Absent where there was no file, and in lists that ask for no contents.
+    /// `None` if there was no file, and in lists without contents.
     pub old: Option<Arc<str>>,
-    /// Absent where there is none after the change, and in lists that ask for no contents.
+    /// `None` if there is no file after the change, and in lists without contents.
     pub new: Option<Arc<str>>,
+    /// BLAKE3 before the change, in hex.
     pub old_hash: Option<String>,
+    /// BLAKE3 after the change, in hex.
     pub new_hash: Option<String>,
-    /// Of the file before, or after where there was none.
+    /// The permissions before the change; after it, if there was no file.
     pub mode: Option<u32>,
-    /// So many of the directories around the file were made for it.
+    /// How many directories around the file were created for it.
     pub made_directories: usize,
 }
 
-/// Which changes are asked for.
+/// A query for recorded changes.
 #[derive(Debug, Clone, Default)]
 pub struct Query {
+    /// The workspace's key.
     pub workspace: String,
+    /// Only changes of this file.
     pub file: Option<String>,
-    /// Only those older than this one.
+    /// Only changes older than this one.
     pub before: Option<String>,
+    /// At most this many.
     pub limit: usize,
+    /// With the contents of the files.
     pub contents: bool,
 }
 
+/// A page of recorded changes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Entries {
+    /// The changes, newest first.
     pub entries: Vec<Entry>,
-    /// However many there are, of all pages.
+    /// The number of changes on all pages.
     pub total: usize,
-    /// An older journal was unreadable, and is not in the list.
+    /// An older journal was unreadable and is not in the list.
     pub lost: Option<String>,
 }
 
-/// How a recorded change came out.
+/// The outcome of a recorded change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RecordOutcome {
     Done,
-    /// Nothing of it is on the disk.
+    /// The disk has nothing of it.
     Dropped,
 }
 
@@ -146,19 +162,19 @@ enum Job {
     Flush(oneshot::Sender<()>),
 }
 
-/// What a workspace's changes are filed under.
+/// The key of a workspace's changes.
 pub(crate) fn key(root: &Path) -> String {
-    // A name that is not UTF-8 keeps its odd bytes, escaped.
+    // A name that is not UTF-8 is escaped.
     root.to_str().map_or_else(|| format!("{root:?}"), str::to_owned)
 }
 
-/// The time as entries have it.
+/// The current time in milliseconds since 1970.
 pub fn now() -> i64 {
     milliseconds()
 }
 
 impl Journal {
-    /// The database is opened when it is first needed, and made with the first change.
+    /// Opens the database when it is first needed, and creates it with the first change.
     pub fn new(state_dir: &Path, bounds: JournalBounds) -> Journal {
         let (jobs, inbox) = mpsc::channel(JOBS);
         let directory = state_dir.to_path_buf();
@@ -169,30 +185,30 @@ impl Journal {
         Journal { jobs }
     }
 
-    /// How many jobs wait.
+    /// The number of waiting jobs.
     pub(crate) fn queue_length(&self) -> usize {
         self.jobs.max_capacity() - self.jobs.capacity()
     }
 
-    /// Records a change that is about to be made. When this returns it will be found after any crash.
+    /// Records a change that is about to be made. After the return any crash leaves the record.
     pub(crate) fn begin(&self, entry: Entry, deadline: Duration) -> Result<()> {
         let id = entry.id.clone();
         let recorded = self.wait(deadline, |reply| Job::Begin(Box::new(entry), reply));
         if recorded.is_err() {
-            // It may have been recorded all the same, too late.
+            // The record may have been written after the deadline.
             self.settle(id, RecordOutcome::Dropped);
         }
         recorded
     }
 
-    /// Notes how a change came out; does not wait for it to be written.
+    /// Notes the outcome of a change without waiting for the write.
     pub(crate) fn settle(&self, id: String, outcome: RecordOutcome) {
         if self.jobs.try_send(Job::Settle(id, outcome)).is_err() {
             tracing::warn!("the journal is busy: the next start will see how the change came out");
         }
     }
 
-    /// The changes of a workspace of which nobody knows whether they were made.
+    /// The changes of a workspace without a noted outcome.
     pub(crate) fn unfinished(&self, workspace: String, deadline: Duration) -> Result<Vec<Entry>> {
         self.wait(deadline, |reply| Job::Unfinished(workspace, reply))
     }
@@ -202,12 +218,13 @@ impl Journal {
         self.ask(|reply| Job::Get(workspace, id, reply)).await?
     }
 
-    /// Changes that are done, the newest first.
+    /// Changes that were made, newest first.
     pub(crate) async fn find(&self, query: Query) -> Result<Entries> {
         self.ask(|reply| Job::Find(query, reply)).await?
     }
 
-    /// Keeps a baseline: in place of the one before where it is whole, else in place of what that has of its files.
+    /// Keeps a baseline. A whole one replaces the baseline before; any other replaces that baseline's entries of its
+    /// files.
     pub async fn keep_baseline(&self, baseline: Baseline) -> Result<()> {
         self.ask(|reply| Job::KeepBaseline(Box::new(baseline), reply)).await?
     }
@@ -217,7 +234,7 @@ impl Journal {
         self.ask(|reply| Job::Baseline(workspace, reply)).await?
     }
 
-    /// Returns when all that was noted is written.
+    /// Returns when all notes are written.
     pub(crate) async fn flush(&self) {
         let _ = self.ask(Job::Flush).await;
     }
@@ -249,7 +266,7 @@ fn late(deadline: Duration) -> Error {
     Error::new(Code::Busy, format!("the journal did not answer within {deadline:?}: try again"))
 }
 
-/// Serves the handles until the last is gone. A panic costs the job at hand: the database is opened anew.
+/// Serves the handles until the last one is dropped. A panic fails the current job, and the database is opened again.
 fn run(directory: &Path, bounds: JournalBounds, mut inbox: mpsc::Receiver<Job>) {
     let mut retries = Backoff::default();
     let mut store = Store::new(directory, bounds);
@@ -271,7 +288,7 @@ fn serve_all(store: &mut Store, inbox: &mut mpsc::Receiver<Job>) -> std::io::Res
                 Ok(None) => break,
                 Err(_) => {
                     store.rest().await;
-                    // Nothing is outstanding: sleeps until there is something to do.
+                    // Nothing is outstanding: waits for the next job.
                     match inbox.recv().await {
                         Some(job) => job,
                         None => break,
@@ -286,7 +303,7 @@ fn serve_all(store: &mut Store, inbox: &mut mpsc::Receiver<Job>) -> std::io::Res
     Ok(())
 }
 
-/// Whoever has gone meanwhile is not answered.
+/// A client that no longer waits gets no reply.
 async fn serve(store: &mut Store, job: Job) {
     if !matches!(job, Job::Settle(..)) {
         fault::point("journal.job");

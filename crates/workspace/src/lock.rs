@@ -1,6 +1,6 @@
-//! The lock of a workspace: several processes may serve the same one, and only the holder of the lock writes. A process
-//! that dies releases it, and the mark that it leaves in the lock file tells the next holder to look for what was left
-//! half done. The mark is not synced: one of an earlier boot says nothing.
+//! The lock of a workspace. Several processes may serve the same workspace; only the holder of the lock writes. A
+//! process that dies releases the lock. Its mark in the lock file makes the next holder look for interrupted changes.
+//! The mark is not synced, so a mark of an earlier boot is ignored.
 
 use std::cell::Cell;
 use std::fs::{File, OpenOptions, TryLockError};
@@ -14,46 +14,46 @@ use semdex_model::{Code, Error, Result};
 
 const PATIENCE: Duration = Duration::from_secs(5);
 const PAUSE: Duration = Duration::from_millis(1);
-/// As long as somebody holds the lock the mark begins with this.
+/// The mark begins with this while the lock is held.
 const BUSY: &[u8] = b"!";
-/// So many changes are remembered. Each process owes the journal the notes of its last change or two.
+/// How many changes are remembered. A process can miss the notes of its last two changes in the journal.
 const REMEMBERED: usize = 64;
-/// Of a change's token.
+/// The length of a change's token.
 const TOKEN_LENGTH: usize = 26;
 
 #[derive(Debug)]
 pub(crate) struct LockFile {
     file: PathBuf,
     opened: Option<File>,
-    /// The mark of whoever came to an end.
+    /// The mark of a holder that ended properly.
     ended: String,
 }
 
-/// As long as this lives nobody else changes the workspace.
+/// Nobody else changes the workspace while this exists.
 pub(crate) struct WorkspaceLock<'a> {
     file: &'a File,
     ended: &'a str,
-    /// The holder before did not come to an end.
+    /// The holder before did not end properly.
     pub interrupted: bool,
-    /// Changes that were made, by anyone, the newest first.
+    /// Changes that any process made, newest first.
     made: Vec<String>,
     unfinished: Cell<bool>,
 }
 
 impl WorkspaceLock<'_> {
-    /// Whether this change was made, and perhaps answered. Only that of the last changes is known.
+    /// Whether this change was made. Only the last changes are known.
     pub(crate) fn was_made(&self, change: &str) -> bool {
         self.made.iter().any(|it| it == change)
     }
 
-    /// Enters a change that is on the disk for good. From here on no kill takes it back.
+    /// Enters a change that is on the disk. No kill reverts it from here on.
     pub(crate) fn enter(&self, change: &str) -> std::io::Result<()> {
         let made = std::iter::once(change).chain(self.made.iter().map(String::as_str)).take(REMEMBERED);
         let lines: String = std::iter::once(self.ended).chain(made).map(|it| format!("{it}\n")).collect();
         self.file.write_all_at(lines.as_bytes(), 0)
     }
 
-    /// Something is left that whoever comes next is to put right.
+    /// Marks that the next holder has to repair something.
     pub(crate) fn leave_unfinished(&self) {
         self.unfinished.set(true);
     }
@@ -67,9 +67,9 @@ impl LockFile {
         LockFile { file: state_dir.join("turns").join(&key[..16]), opened: None, ended }
     }
 
-    /// Since the machine was started, every holder of the lock came to an end, and nobody holds it.
+    /// Whether, since the machine was started, every holder ended properly and nobody holds the lock.
     pub(crate) fn all_ended(&self) -> bool {
-        // Where nothing tells one boot from another nothing is known.
+        // Unknown if one boot cannot be distinguished from another.
         let knows_boot = self.ended.trim_end().contains(' ');
         knows_boot && File::open(&self.file).is_ok_and(|it| lines_of(&it).first() == Some(&self.ended))
     }
@@ -100,7 +100,7 @@ impl LockFile {
                     let mut made = lines_of(file);
                     let interrupted = made.first().is_some_and(|mark| mark.as_bytes().starts_with(BUSY));
                     made.retain(|it| it.len() == TOKEN_LENGTH && it.bytes().all(|it| it.is_ascii_alphanumeric()));
-                    // Without it a kill is noticed only by the journal, at the next start.
+                    // Without the mark only the journal notices a kill, at the next start.
                     let _ = file.write_all_at(BUSY, 0);
                     return Ok(WorkspaceLock {
                         file,
@@ -123,7 +123,7 @@ impl LockFile {
     }
 }
 
-/// The mark, and what stands below it.
+/// The lines of the lock file: the mark, then the changes.
 fn lines_of(file: &File) -> Vec<String> {
     const MOST_BYTES: usize = 4096;
     let mut bytes = vec![0; MOST_BYTES];
@@ -206,7 +206,7 @@ mod tests {
             assert!(!lock.was_made(&token(number)));
             lock.enter(&token(number)).unwrap();
         }
-        // As a kill leaves it: in the middle of the next change.
+        // The state after a kill in the middle of the next change.
         let lock = lock_file.acquire().unwrap();
         lock.leave_unfinished();
         drop(lock);

@@ -1,5 +1,5 @@
-//! Content that is not on the disk: an editor's buffer, a try. It stands before what the disk has, in every answer,
-//! until it is taken away or its time is over. It comes and goes through the same door as every change.
+//! Overlays: content that is not on the disk, such as an editor's buffer or an experiment. An overlay hides the disk's
+//! content in every answer until it is removed or expires. It passes the same checks as every change.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -7,52 +7,63 @@ use std::time::{Duration, Instant};
 
 use semdex_model::{Code, Error, FileEdit, Help, Result, Revision};
 
-/// All overlays of a workspace together; they stand in memory.
+/// The size limit of all overlays of a workspace together, in bytes. They are kept in memory.
 pub(crate) const MOST_BYTES: usize = 64 << 20;
 
-/// What becomes of an edit of a file that has an overlay.
+/// What happens to an edit of a file with an overlay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Edits {
-    /// It is refused: the owner of the overlay has the word.
+    /// It is refused: the overlay's owner decides.
     #[default]
     Refuse,
-    /// It goes to the overlay, and not to the disk.
+    /// It changes the overlay, not the disk.
     Overlay,
 }
 
-/// What is asked for.
+/// A request to put an overlay.
 #[derive(Debug, Clone)]
 pub struct Put {
+    /// The file's name.
     pub file: String,
+    /// The content.
     pub content: String,
+    /// How long the overlay exists.
     pub lives: Duration,
+    /// What happens to edits of the file.
     pub edits: Edits,
 }
 
+/// The overlay of one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Overlay {
+    /// The file's name.
     pub file: String,
+    /// BLAKE3 of the content.
     pub hash: blake3::Hash,
+    /// What happens to edits of the file.
     pub edits: Edits,
-    /// Milliseconds since 1970.
+    /// When it expires, in milliseconds since 1970.
     pub ends_at: i64,
     pub(crate) text: Arc<str>,
     pub(crate) ends: Instant,
 }
 
-/// What came of putting or removing one.
+/// The result of putting or removing an overlay.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Shown {
+    /// The overlay.
     pub overlay: Overlay,
-    /// Of what was seen before; absent where there was no file.
+    /// The hash of the content that was visible before, in hex. `None` if there was no file.
     pub old_hash: Option<String>,
+    /// The revision after it.
     pub revision: Revision,
 }
 
-/// By the file's name.
+/// Overlays by their files' names.
 pub(crate) type Overlays = BTreeMap<String, Overlay>;
 
-/// Whether a change goes to overlays; refused where an overlay's owner does not want it, and where it would go to both.
+/// Whether a change goes to overlays. An error if an overlay's owner refuses edits, or if the change would go to
+/// overlays and to the disk.
 pub(crate) fn takes(overlays: &Overlays, edits: &[FileEdit]) -> Result<bool> {
     let over = |edit: &FileEdit| overlays.get(&edit.file);
     let refusing = edits.iter().filter_map(over).find(|it| it.edits == Edits::Refuse);

@@ -1,5 +1,5 @@
-//! What files held before others changed them, until somebody has looked at what that did: so a hook that hears of an
-//! edit after it was made can still say what it broke. Bounded; the oldest goes first.
+//! What files contained before others changed them, until a client has seen the effect. So a hook that is called after
+//! an edit can still report what the edit broke. Bounded: the oldest entries are dropped first.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,7 +9,7 @@ use semdex_model::FileEdit;
 
 const FILES: usize = 64;
 const BYTES: usize = 16 << 20;
-/// Changes of a file that come within so long of each other are one edit: of the agent, then of its formatter.
+/// Changes of a file within this time of each other count as one edit: the agent's, then its formatter's.
 const ONE_EDIT: Duration = Duration::from_secs(60);
 
 #[derive(Debug, Default)]
@@ -18,17 +18,17 @@ pub struct Recent(Mutex<VecDeque<Changed>>);
 #[derive(Debug)]
 struct Changed {
     file: String,
-    /// Absent where there was no file.
+    /// `None` if there was no file.
     before: Option<Arc<str>>,
     at: Instant,
 }
 
 impl Recent {
-    /// Others changed these.
+    /// Notes the edits that others made.
     pub(super) fn note(&self, edits: &[FileEdit]) {
         let now = Instant::now();
         let mut changed = self.lock();
-        // A checkout of another branch is no edit that anybody tells of.
+        // A checkout of another branch is not an edit, so only the first files are kept.
         for edit in edits.iter().take(FILES).filter(|it| it.old != it.new) {
             let known = changed.iter().position(|it| it.file == edit.file).and_then(|at| changed.remove(at));
             let before = match known {
@@ -45,12 +45,12 @@ impl Recent {
         }
     }
 
-    /// What a file held before it was changed; the outer one is absent where it was not, as far as is known.
+    /// The content of a file before it was changed. The outer `None`: no change is known. The inner: there was no file.
     pub fn before(&self, file: &str) -> Option<Option<Arc<str>>> {
         self.lock().iter().find(|it| it.file == file).map(|it| it.before.clone())
     }
 
-    /// What came of it was reported to somebody.
+    /// A client was given the effect of the changes.
     pub fn forget(&self, file: &str) {
         self.lock().retain(|it| it.file != file);
     }

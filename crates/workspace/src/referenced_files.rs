@@ -218,7 +218,7 @@ impl Sources<'_> {
     }
 }
 
-/// Texts that reference another by its path, each with the other.
+/// Texts that reference a file by its path, each with that file.
 pub(super) fn references_by_path(files: &Files) -> Vec<(String, String)> {
     let mut by_path = Vec::new();
     for file in files.iter() {

@@ -24,12 +24,12 @@ pub struct Workspaces {
     engines: Registry,
     shared: Shared,
     open: Arc<Mutex<Vec<Workspace>>>,
-    /// The directories for which, and for what is below them, `--trust` counts.
+    /// The directories for which `--trust` counts, with everything below them.
     named: Arc<Mutex<Vec<PathBuf>>>,
 }
 
 impl Workspaces {
-    /// None is open yet.
+    /// No workspace is open yet.
     pub fn new(config: Config, runtime: tokio::runtime::Handle, engines: Registry) -> Workspaces {
         let journal = Journal::new(&config.state_dir, config.journal);
         let telemetry = Arc::new(Telemetry::new(config.slow));
@@ -37,16 +37,16 @@ impl Workspaces {
         Workspaces { config: Arc::new(config), engines, shared, open: Arc::default(), named: Arc::default() }
     }
 
-    /// The engines that there can be.
+    /// The engines that a workspace can have.
     pub fn engines(&self) -> &Registry {
         &self.engines
     }
 
-    /// Opens the workspace around a directory that was named at the start, or answers with the one that is open there
-    /// already. Returns at once; loading goes on in the background.
+    /// Opens the workspace that contains a directory named at the start, or returns it if it is open. Returns
+    /// immediately; loading goes on in the background.
     pub fn open(&self, directory: &Path) -> Result<Workspace> {
         let root = self.find_root(directory)?;
-        // What has no canonical form any more lies around nothing.
+        // A directory without a canonical form contains nothing.
         let directory = directory.canonicalize().unwrap_or_else(|_| directory.to_path_buf());
         let is_reached = trust_reaches(&directory, &root);
         let trusted = if is_reached { &root } else { &directory };
@@ -65,8 +65,8 @@ impl Workspaces {
         Ok(workspace)
     }
 
-    /// The same for a directory that a request names. Manifests may say that their workspace is elsewhere, so what
-    /// is found around it is looked at as well: it must lie in or below one of the roots that are permitted.
+    /// The same for a directory that a request names. A manifest may place the workspace elsewhere, so the root that is
+    /// found must also be in or below one of the permitted roots.
     pub fn open_below(&self, directory: &Path, permitted: &[PathBuf]) -> Result<Workspace> {
         let root = self.find_root(directory)?;
         if !permitted.iter().any(|it| root.starts_with(it)) {
@@ -81,7 +81,7 @@ impl Workspaces {
     }
 
     fn open_root(&self, root: PathBuf) -> Result<Workspace> {
-        // No name leads there from a workspace around it either.
+        // No name of a workspace around it leads there either.
         if root.components().any(|it| it.as_os_str().eq_ignore_ascii_case(".git")) {
             let detail = format!("{}: what lies in `.git` belongs to git, and is never a workspace", root.display());
             return Err(Error::new(Code::ForbiddenRoot, detail));
@@ -107,7 +107,7 @@ impl Workspaces {
         Ok(workspace)
     }
 
-    /// What the flags say, where they bear on this root; else what its owner said.
+    /// What the flags say if they apply to this root; otherwise what its owner has decided.
     fn is_trusted(&self, root: &Path) -> io::Result<bool> {
         let named = self.named.lock().unwrap_or_else(PoisonError::into_inner);
         let is_named = named.iter().any(|it| root.starts_with(it));
@@ -118,15 +118,16 @@ impl Workspaces {
         }
     }
 
-    /// Lets the open workspaces know what their owner has said of them meanwhile.
+    /// Takes over the owner's latest decisions for all open workspaces.
     pub fn heed_trust(&self) {
         for workspace in self.list() {
-            // What cannot be read trusts nothing.
+            // An unreadable list trusts nothing.
             workspace.set_trust(self.is_trusted(workspace.root()).unwrap_or(false));
         }
     }
 
-    /// The workspace of a request: by id or root, else the only one. `unknown_workspace` lists those that are open.
+    /// The workspace of a request: by id or root; without either, the only one that is open. Otherwise
+    /// `unknown_workspace` with a list of the open ones.
     pub fn pick(&self, workspace: Option<&str>) -> Result<Workspace> {
         let open = self.lock();
         let names = || open.iter().map(|it| it.id().to_owned()).collect::<Vec<_>>();
@@ -149,30 +150,30 @@ impl Workspaces {
         }
     }
 
-    /// The same, where the request names these files: while several are open, the innermost around the first of them that
-    /// is named by an absolute path or a URI is the one that is meant.
+    /// The same for a request that names these files. If several workspaces are open, it means the innermost one that
+    /// contains the first file named by an absolute path or a URI.
     pub fn pick_for(&self, workspace: Option<&str>, files: &[String]) -> Result<Workspace> {
         let open = if workspace.is_none() { self.list() } else { Vec::new() };
         let around = if open.len() > 1 { files.iter().find_map(|it| innermost(&open, it)) } else { None };
         around.map_or_else(|| self.pick(workspace), Ok)
     }
 
-    /// What the process notes of itself.
+    /// The telemetry of the process.
     pub fn telemetry(&self) -> &Arc<Telemetry> {
         &self.shared.telemetry
     }
 
-    /// How many jobs wait for the journal.
+    /// The number of jobs that wait for the journal.
     pub fn journal_queue_length(&self) -> usize {
         self.shared.journal.queue_length()
     }
 
-    /// All that are open, in the order in which they were opened.
+    /// All open workspaces, in the order in which they were opened.
     pub fn list(&self) -> Vec<Workspace> {
         self.lock().clone()
     }
 
-    /// Ends a workspace's engines and its journal. An `unknown_workspace` where there is none of this name.
+    /// Closes a workspace: ends its engines. `unknown_workspace` if there is none of this name.
     pub async fn close(&self, workspace: &str) -> Result<()> {
         let workspace = self.pick(Some(workspace))?;
         self.lock().retain(|it| it.id() != workspace.id());
@@ -180,12 +181,12 @@ impl Workspaces {
         Ok(())
     }
 
-    /// Ends the runs of the tools: the server is asked to stop, and what is in flight is to be answered soon.
+    /// Ends the runs of the tools, so that requests in flight are answered before the server stops.
     pub fn stop_runs(&self) {
         self.list().iter().for_each(Workspace::stop_runs);
     }
 
-    /// Finishes the change in hand and ends every child. Bounded in time.
+    /// Finishes the current change and ends every child process. Bounded in time.
     pub async fn shutdown(&self) {
         let all = std::mem::take(&mut *self.lock());
         futures::future::join_all(all.iter().map(Workspace::close)).await;
@@ -203,8 +204,9 @@ impl Workspaces {
     }
 }
 
-/// The innermost workspace that takes a file, by whatever links its path leads there; else the innermost around the path,
-/// which says why it does not take it. Nothing for a relative name, which means another file in each.
+/// The innermost workspace that accepts a file, whatever links its path has; otherwise the innermost one around the
+/// path, whose error says why it refuses the file. `None` for a relative name, since each workspace has its own file of
+/// that name.
 fn innermost(open: &[Workspace], file: &str) -> Option<Workspace> {
     let path = absolute_path_of(file)?;
     let depth = |it: &&Workspace| it.root().as_os_str().len();
@@ -213,8 +215,8 @@ fn innermost(open: &[Workspace], file: &str) -> Option<Workspace> {
     taking.or_else(around).cloned()
 }
 
-/// Whether who trusts a directory by naming it trusts the root that was found for it too. A manifest may say that its
-/// workspace is anywhere, so that this is so only within the repository of the directory.
+/// Whether trust in a named directory extends to the root that was found for it. A manifest may place the workspace
+/// anywhere, so it does only within the directory's repository.
 fn trust_reaches(named: &Path, root: &Path) -> bool {
     let in_repository = || repository_around(named).is_some_and(|it| root.starts_with(it));
     root.starts_with(named) || named.starts_with(root) && in_repository()
@@ -234,7 +236,7 @@ mod tests {
             fs::create_dir_all(at(directory)).unwrap();
         }
         fs::create_dir(at("repo/.git")).unwrap();
-        // As a submodule has it.
+        // The file `.git` of a submodule.
         fs::write(at("repo/vendor/other/.git"), "gitdir: ../../.git/modules/other\n").unwrap();
         for (named, root, expected) in [
             ("repo", "repo", true),

@@ -1,7 +1,7 @@
-//! What a kill or a power cut left of a change is put right before anything is answered. The journal says what was to
-//! be done, and the lock file which changes were made: those are done, whatever has become of their files since. Of any
-//! other the files tell how far it came. If all are new it is done, else it is taken back, since whoever asked for it
-//! never got the answer that it was made. What somebody else has written since is left alone.
+//! Repairs changes that a kill or a power cut interrupted, before anything is answered. The journal has the intended
+//! contents; the lock file lists the changes that were made. A listed change is done, whatever happened to its files
+//! since. For any other change the files show how far it came. If all are new, it is done. Otherwise it is reverted:
+//! its client never got the answer that it was made. Files that somebody else has written since stay as they are.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,13 +13,13 @@ use semdex_model::Result;
 
 const DEADLINE: Duration = Duration::from_secs(20);
 
-/// Puts right what is unfinished in a workspace, and notes of changes how they came out where that was not written.
+/// Repairs the unfinished changes of a workspace, and notes their outcomes in the journal.
 pub(crate) fn recover(disk: &Disk, journal: &Journal, lock_file: &mut LockFile) -> Result<()> {
     let key = journal::key(disk.root());
     if journal.unfinished(key.clone(), DEADLINE)?.is_empty() {
         return Ok(());
     }
-    // Only the holder of the lock knows that nobody is at it right now.
+    // Only the holder of the lock knows that no other process is at work on the change.
     let lock = lock_file.acquire()?;
     recover_locked(disk, journal, &lock).inspect_err(|_| lock.leave_unfinished())
 }
@@ -27,7 +27,7 @@ pub(crate) fn recover(disk: &Disk, journal: &Journal, lock_file: &mut LockFile) 
 /// The same for the holder of the lock.
 pub(crate) fn recover_locked(disk: &Disk, journal: &Journal, lock: &WorkspaceLock) -> Result<()> {
     let key = journal::key(disk.root());
-    // The youngest first: an older one may have left what the younger began with.
+    // Newest first: an older change may have left the contents with which a newer one began.
     for entry in journal.unfinished(key, DEADLINE)?.into_iter().rev() {
         let settled = if lock.was_made(&entry.id) { Ok(finish(disk, &entry)) } else { settle(disk, &entry) };
         match settled {
@@ -46,16 +46,16 @@ pub(crate) fn recover_locked(disk: &Disk, journal: &Journal, lock: &WorkspaceLoc
     Ok(())
 }
 
-/// What stands on the disk of a file that was to be changed.
+/// What the disk has of a file that was to be changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stands {
     Old,
     New,
-    /// Somebody else has written it since, or it cannot be read.
+    /// Somebody else has written the file since, or it cannot be read.
     Other,
 }
 
-/// A change that was made stays. Nothing of it is looked at but what was to be thrown away.
+/// A change that was made stays. Only its temporary files are removed.
 fn finish(disk: &Disk, entry: &Entry) -> RecordOutcome {
     for located in entry.files.iter().filter_map(|it| disk.locate(&it.file).ok()) {
         disk.sweep(&located, &entry.id);
@@ -71,7 +71,7 @@ fn settle(disk: &Disk, entry: &Entry) -> Result<RecordOutcome> {
                 let stands = stands(disk, &located, file);
                 files.push((file, located, stands));
             }
-            // What is no file any more is somebody else's work.
+            // A path that is no longer a file was changed by somebody else.
             Err(error) => tracing::warn!(change = entry.id, %error, "left alone"),
         }
     }
@@ -96,7 +96,7 @@ fn settle(disk: &Disk, entry: &Entry) -> Result<RecordOutcome> {
     Ok(outcome)
 }
 
-/// The write that takes one file back.
+/// The write that reverts one file.
 fn back<'a>(file: &'a EntryFile, located: &'a Located) -> Write<'a> {
     let new = file.new.as_deref().map(|it| blake3::hash(it.as_bytes()));
     Write { mode: file.mode, ..Write::new(located, new, file.old.as_deref().map(str::as_bytes)) }
@@ -142,12 +142,13 @@ mod tests {
         }
     }
 
-    /// A change of four files, of which so many were made, and what is there afterwards. `theirs` is written before.
+    /// Checks the result for a change of four files, of which the first `made` were written. `theirs` is written before
+    /// the repair.
     fn check(made: usize, theirs: Option<(&str, &str)>, expected: [Option<&str>; 4], outcome: RecordOutcome) {
         check_confirmed(false, made, theirs.as_slice(), expected, outcome);
     }
 
-    /// `confirmed`: whoever asked for the change got the answer that it was made.
+    /// `confirmed`: the client got the answer that the change was made.
     fn check_confirmed(
         confirmed: bool,
         made: usize,

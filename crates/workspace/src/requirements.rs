@@ -10,9 +10,11 @@ use semdex_process::search_path;
 
 /// What one engine works with.
 pub struct EngineRequirements {
+    /// The engine's name.
     pub engine: String,
     /// Whether the directory has anything for it to do.
     pub is_concerned: bool,
+    /// The programs and parts that it needs.
     pub requirements: Vec<Requirement>,
     /// What is not run, and what is unknown by that, without trust.
     pub lost_without_trust: Option<String>,

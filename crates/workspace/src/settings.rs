@@ -1,4 +1,4 @@
-//! What the settings of a workspace decide for whoever asks: the languages, and who analyses them.
+//! What the settings of a workspace decide for a request: the languages, and the engines that analyse them.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -15,7 +15,7 @@ impl Workspace {
     pub async fn follow_settings(&self) {
         let is_out_of_date = self.inner.published.borrow().settings_files.is_out_of_date();
         if is_out_of_date {
-            // Whoever asks next meets what goes wrong here.
+            // The next request reports what goes wrong here.
             let needs =
                 Needs { language: None, index: false, links: false, min_revision: None, deadline: Instant::now() };
             drop(self.snapshot(needs).await);
@@ -48,7 +48,7 @@ impl Workspace {
         self.inner.published.borrow().registry.languages().of(file)
     }
 
-    /// Whether a language is that of an engine.
+    /// Whether an engine analyses a language.
     pub fn serves(&self, engine: &EngineStatus, language: LanguageId) -> bool {
         let registry = self.registry();
         registry.position(engine.language) == registry.position(language)

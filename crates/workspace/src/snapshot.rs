@@ -15,7 +15,8 @@ pub struct Needs {
     pub language: Option<LanguageId>,
     /// The index of that language, not only its text.
     pub index: bool,
-    /// Whether it may lack code for links that the engine does not follow: else whoever asks looks at them.
+    /// Whether the answer may miss code because of links that the engine does not follow. Otherwise the caller looks at
+    /// them.
     pub links: bool,
     /// The least revision that will do.
     pub min_revision: Option<u64>,
@@ -38,7 +39,7 @@ pub struct Snapshot {
     pub settled: bool,
     /// Why there is no view of the language though there is code of it: its engine panicked.
     pub lacks: Option<Missing>,
-    /// What no answer about the language can hold, since its files cannot be named.
+    /// What answers about the language miss for files that cannot be named.
     pub unindexed_names: Option<Missing>,
     /// The links to code of the language that its engine does not follow.
     pub links: Vec<Link>,

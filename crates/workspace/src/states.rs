@@ -1,4 +1,4 @@
-//! How a workspace comes up, as events.
+//! Reports how a workspace comes up, as events.
 
 use std::time::Duration;
 
@@ -10,10 +10,10 @@ use super::events::{Events, News};
 use super::handle::{STANDSTILL, Workspace};
 use super::published::Phase;
 
-/// Progress is reported no more often.
+/// The least time between two events of progress.
 const PACE: Duration = Duration::from_millis(100);
 
-/// Tells how a workspace comes up, until it is closed.
+/// Reports how a workspace comes up, until it is closed.
 pub(super) async fn tell_states(workspace: Workspace, events: Events) {
     let mut published = workspace.inner.published.clone();
     let mut last = None;
@@ -26,7 +26,7 @@ pub(super) async fn tell_states(workspace: Workspace, events: Events) {
             let of = |it: &Seen| Some(it.handle.as_ref()?.status.clone());
             seen.engines.iter().filter_map(of).collect()
         };
-        // What is looked at below is not news.
+        // The status read below has these changes.
         engines.iter_mut().for_each(|it| drop(it.borrow_and_update()));
         let status = workspace.status();
         let now = Some((status.state, status.progress));
@@ -40,7 +40,7 @@ pub(super) async fn tell_states(workspace: Workspace, events: Events) {
         let engine = engines.iter_mut().map(|it| {
             async {
                 if it.changed().await.is_err() {
-                    // Another takes its place, or none.
+                    // The engine is replaced or gone.
                     pending::<()>().await;
                 }
             }
@@ -50,7 +50,7 @@ pub(super) async fn tell_states(workspace: Workspace, events: Events) {
         tokio::select! {
             changed = published.changed() => if changed.is_err() { return },
             _ = select_all(engine) => {}
-            // A writer that stands still tells nothing.
+            // A writer that hangs publishes nothing.
             () = tokio::time::sleep(STANDSTILL) => {}
         }
     }

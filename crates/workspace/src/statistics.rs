@@ -1,5 +1,5 @@
-//! What was seen of files since the start: how many errors and warnings each had at which revision, for all and for
-//! each session of an agent. In memory, and bounded: the oldest goes first.
+//! How many errors and warnings each file had at which revision since the start, for all clients and for each session
+//! of an agent. In memory, and bounded: the oldest entries are dropped first.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -10,46 +10,53 @@ use semdex_model::{Diagnostic, Revision, Severity};
 const SESSIONS: usize = 128;
 const FILES: usize = 2000;
 const HISTORY: usize = 100;
-/// Uses of tools that were counted, by their names.
+/// At most this many uses of tools are remembered, by their names.
 const COUNTED: usize = 256;
 
+/// The statistics of a workspace.
 #[derive(Debug)]
 pub struct Statistics(Mutex<All>);
 
 #[derive(Debug)]
 struct All {
     together: Session,
-    /// The one that was heard of last comes last.
+    /// The most recently active session comes last.
     sessions: VecDeque<(String, Session)>,
 }
 
-/// What was seen in a session, or by all together.
+/// The statistics of a session, or of all clients.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Session {
     /// Milliseconds since 1970.
     pub since: i64,
     /// Edits of files that hooks reported.
     pub edits: u64,
+    /// The history of each file.
     pub files: BTreeMap<String, History>,
     /// Files that its edits broke.
     pub broken: BTreeSet<String>,
     counted: VecDeque<String>,
 }
 
-/// What was seen of a file, the oldest first.
+/// The history of a file, oldest first.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct History(VecDeque<(u64, Seen)>);
 
 /// How many diagnostics of each severity a file had: errors, warnings, infos, hints.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Seen {
+    /// Diagnostics of severity error.
     pub errors: usize,
+    /// Diagnostics of severity warning.
     pub warnings: usize,
+    /// Diagnostics of severity info.
     pub infos: usize,
+    /// Diagnostics of severity hint.
     pub hints: usize,
 }
 
 impl Seen {
+    /// Counts diagnostics.
     pub fn of<'a>(diagnostics: impl Iterator<Item = &'a Diagnostic>) -> Seen {
         let mut seen = Seen::default();
         for diagnostic in diagnostics {
@@ -65,11 +72,12 @@ impl Seen {
 }
 
 impl History {
+    /// The latest numbers.
     pub fn last(&self) -> Seen {
         self.0.back().map(|it| it.1).unwrap_or_default()
     }
 
-    /// With the revision of each.
+    /// The numbers, each with its revision.
     pub fn iter(&self) -> impl Iterator<Item = (u64, Seen)> + '_ {
         self.0.iter().copied()
     }
@@ -78,7 +86,7 @@ impl History {
         self.0.back().map_or(0, |it| it.0)
     }
 
-    /// What was seen at one revision counts once; the last word holds.
+    /// Adds the numbers of a revision. The last numbers of a revision count.
     fn note(&mut self, revision: u64, seen: Seen) {
         self.0.retain(|it| it.0 < revision);
         if self.0.len() == HISTORY {
@@ -117,12 +125,12 @@ impl Default for Statistics {
 }
 
 impl Statistics {
-    /// Somebody asked about a file.
+    /// A client has queried a file.
     pub fn note(&self, revision: Revision, file: &str, seen: Seen) {
         self.lock().together.note(revision, file, seen);
     }
 
-    /// All files were asked about: those that are not among these have no diagnostics.
+    /// A client has queried all files: those that are not listed have no diagnostics.
     pub fn note_all(&self, revision: Revision, found: &BTreeMap<&str, Seen>) {
         let mut all = self.lock();
         let gone: Vec<String> =
@@ -135,7 +143,7 @@ impl Statistics {
         }
     }
 
-    /// A session's hook looked at a file.
+    /// The hook of a session has queried a file.
     pub fn note_in(&self, session: Option<&str>, revision: Revision, file: &str, seen: Seen) {
         let mut all = self.lock();
         all.together.note(revision, file, seen);
@@ -155,8 +163,8 @@ impl Statistics {
         }
     }
 
-    /// A session's hook reported an edit, by the use of a tool where that has a name. In a
-    /// batch only those count that were not reported by themselves.
+    /// The hook of a session reports an edit, with the name of the tool's use if it has one. In a batch only edits
+    /// count that were not reported separately.
     pub fn count_edit(&self, session: Option<&str>, tool_use: Option<&str>, in_batch: bool) {
         let mut all = self.lock();
         if let Some(session) = session {
@@ -177,7 +185,7 @@ impl Statistics {
         all.together.edits += 1;
     }
 
-    /// Of a session, or of all together. Nothing of a session that nobody has heard of.
+    /// The statistics of a session, or of all clients. `None` for an unknown session.
     pub fn of(&self, session: Option<&str>) -> Option<Session> {
         let all = self.lock();
         match session {

@@ -1,4 +1,4 @@
-//! What the process notes of itself, for all of its workspaces: events, counters, and the questions that took long.
+//! The telemetry of the process, for all of its workspaces: events, counters, and slow queries.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,46 +8,59 @@ use std::time::Duration;
 use super::events::{Events, News};
 use semdex_model::Revision;
 
-/// So many slow questions are kept.
+/// At most this many slow queries are kept.
 const SLOW_KEPT: usize = 50;
 
+/// The telemetry of the process.
 #[derive(Debug)]
 pub struct Telemetry {
+    /// The events of all workspaces.
     pub events: Events,
+    /// How often all files of a workspace were compared with the disk.
     pub rescans: Count,
+    /// How often a query was repeated because contents changed.
     pub stale_retries: Count,
-    /// A question that takes longer is slow; zero: none is.
+    /// A query that takes longer is slow. Zero: no query is slow.
     slow: Duration,
     slow_questions: Mutex<VecDeque<SlowQuestion>>,
 }
 
-/// What only rises.
+/// A counter that only rises.
 #[derive(Debug, Default)]
 pub struct Count(AtomicU64);
 
 impl Count {
+    /// Adds one.
     pub fn up(&self) {
         self.0.fetch_add(1, Ordering::Relaxed);
     }
 
+    /// The current value.
     pub fn get(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }
 }
 
-/// A question that took long, and where its time went.
+/// A slow query, and where its time went.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SlowQuestion {
+    /// The name of the call.
     pub call: &'static str,
     /// Milliseconds since 1970.
     pub at: i64,
-    /// As logs and problems name it.
+    /// The id that logs and problem replies have.
     pub request_id: Option<String>,
+    /// The total time.
     pub elapsed: Duration,
+    /// The wait for the writer.
     pub queue: Duration,
+    /// The wait for changes on the disk.
     pub barrier: Duration,
+    /// The wait for the index.
     pub index: Duration,
+    /// The time in an engine.
     pub engine: Duration,
+    /// The time to render the reply.
     pub rendering: Duration,
 }
 
@@ -62,17 +75,19 @@ impl Telemetry {
         }
     }
 
+    /// Whether a query of this duration is slow.
     pub fn is_slow(&self, elapsed: Duration) -> bool {
         !self.slow.is_zero() && elapsed >= self.slow
     }
 
+    /// Keeps a slow query.
     pub fn note_slow(&self, question: SlowQuestion) {
         let mut kept = self.slow_questions.lock().unwrap_or_else(PoisonError::into_inner);
         kept.truncate(SLOW_KEPT - 1);
         kept.push_front(question);
     }
 
-    /// The newest first.
+    /// The slow queries, newest first.
     pub fn slow_questions(&self) -> Vec<SlowQuestion> {
         self.slow_questions.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
     }

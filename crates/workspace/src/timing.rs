@@ -27,6 +27,7 @@ pub enum Part {
 pub struct Spent([AtomicU64; 4]);
 
 impl Spent {
+    /// The time that was spent on a part.
     pub fn of(&self, part: Part) -> Duration {
         Duration::from_nanos(self.0[part as usize].load(Ordering::Relaxed))
     }
@@ -90,7 +91,7 @@ mod tests {
         .await;
         assert_eq!(spent.of(Part::Barrier), Duration::from_millis(7));
         assert!(spent.of(Part::Engine) > Duration::ZERO && spent.of(Part::Index).is_zero());
-        // Whoever answers no request counts for nobody.
+        // A task that answers no request counts nothing.
         Ticket::new().taken_up();
     }
 }

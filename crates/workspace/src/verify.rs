@@ -1,6 +1,6 @@
-//! The tools of all languages asked about what lies on the disk. One run at a time in a workspace; those that ask for the
-//! same at the same revision share one, others wait for their turn, and one too many is asked to come back. Who leaves
-//! gives its run up, and a run that nobody waits for ends with all that it has started.
+//! Runs the tools of all languages on the files on the disk. A workspace has one run at a time. Requests for the same
+//! run at the same revision share it; others wait for their turn, and one too many is refused. A client that leaves
+//! gives up its run. A run that nobody waits for ends with all its processes.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,21 +17,25 @@ use semdex_engine::panic_message;
 use semdex_engine::verify::{Job, Planned, Report};
 use semdex_model::{Code, Error, Missing, MissingCode, Result, Revision, Verified, VerifyKind, VerifyProgress};
 
-/// Runs that may wait for their turn.
+/// At most this many runs may wait for their turn.
 const MOST_WAITING: usize = 8;
-/// Progress is reported no more often.
+/// The least time between two events of progress.
 const PACE: Duration = Duration::from_millis(100);
-/// Names that are suggested in the place of one that nobody knows.
+/// At most this many names are suggested for an unknown one.
 const MOST_SUGGESTED: usize = 5;
 
-/// What is to be run.
+/// A requested run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wanted {
+    /// Which tools to run.
     pub kind: VerifyKind,
+    /// Only these packages; all if empty.
     pub packages: Vec<String>,
+    /// Only these tests; all if empty.
     pub tests: Vec<String>,
     /// Only what these files can reach.
     pub changed: Option<Vec<String>>,
+    /// How long the run may take, including the wait for its turn.
     pub timeout: Duration,
 }
 
@@ -43,20 +47,20 @@ pub(super) struct Runs {
     stop: CancellationToken,
 }
 
-/// One run, and who waits for it.
+/// One run, and the number of its clients.
 #[derive(Debug)]
 struct Run {
     wanted: Wanted,
     revision: Revision,
-    /// Changed in the lock of the list alone.
+    /// Only changed under the lock of the list.
     waiting: Mutex<usize>,
     given_up: CancellationToken,
-    /// Given up since trust was taken back.
+    /// Set if the run was given up because trust was withdrawn.
     revoked: AtomicBool,
     done: channel::Sender<Option<Result<Arc<Verified>>>>,
 }
 
-/// Somebody who waits for a run.
+/// A client that waits for a run.
 struct Waiting<'a> {
     runs: &'a Runs,
     run: Arc<Run>,
@@ -79,7 +83,7 @@ impl Runs {
         self.list.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes part in a run of the same, or begins another; answers whether it is to be started.
+    /// Joins a run of the same kind, or adds another. Returns whether it has to be started.
     fn join(&self, wanted: &Wanted, revision: Revision) -> Result<(Waiting<'_>, bool)> {
         let mut list = self.lock();
         let same = list.iter().find(|it| it.wanted == *wanted && it.revision == revision).cloned();
@@ -105,25 +109,25 @@ impl Runs {
         Ok((Waiting { runs: self, run }, is_new))
     }
 
-    /// Whoever holds it is the one at work.
+    /// The lock that a run holds while it is at work.
     pub(super) fn turn(&self) -> Arc<tokio::sync::Mutex<()>> {
         self.turn.clone()
     }
 
-    /// Of a run that ends with all others.
+    /// A token that is cancelled with all runs.
     pub(super) fn child_token(&self) -> CancellationToken {
         self.stop.child_token()
     }
 
-    /// Ends all runs, and those that come later at once.
+    /// Ends all runs, and later ones as soon as they begin.
     pub(super) fn stop(&self) {
         self.stop.cancel();
     }
 }
 
 impl Workspace {
-    /// Runs the tools of all languages of the workspace. Where the future is dropped, the run ends, unless others wait for
-    /// it too.
+    /// Runs the tools of all languages of the workspace. Dropping the future ends the run, unless other clients wait
+    /// for it.
     pub async fn verify(&self, wanted: &Wanted, files: Arc<Files>, revision: Revision) -> Result<Arc<Verified>> {
         let runs = &self.inner.runs;
         let (waiting, is_new) = runs.join(wanted, revision)?;
@@ -137,7 +141,7 @@ impl Workspace {
         answer.clone().unwrap_or_else(|| Err(stopping()))
     }
 
-    /// Ends what runs for `verify`: the server is asked to stop.
+    /// Ends the runs for `verify`, because the server stops.
     pub(crate) fn stop_runs(&self) {
         self.inner.runs.stop();
     }
@@ -149,7 +153,7 @@ impl Workspace {
 }
 
 impl Run {
-    /// Whether trust still lets it run; where not, it is given up for good.
+    /// Whether trust still allows the run. If not, the run is given up for good.
     fn is_trusted(&self, workspace: &Workspace) -> bool {
         if !workspace.is_trusted() {
             self.revoked.store(true, Ordering::Relaxed);
@@ -158,7 +162,7 @@ impl Run {
         !self.revoked.load(Ordering::Relaxed)
     }
 
-    /// Why it has no result.
+    /// Why the run has no result.
     fn ended(&self) -> Error {
         if !self.revoked.load(Ordering::Relaxed) {
             return stopping();
@@ -172,7 +176,7 @@ fn stopping() -> Error {
     Error::new(Code::NotReady, "the run was ended: the server is stopping, or its workspace was closed")
 }
 
-/// Waits for the turn of a run, and does it.
+/// Waits for the turn of a run, and executes it.
 async fn conduct(workspace: Workspace, run: Arc<Run>, files: Arc<Files>, deadline: Instant) {
     workspace.tell_run(&run, "queued", None, None);
     let turn = workspace.inner.runs.turn();
@@ -310,7 +314,7 @@ fn late(detail: &str) -> Missing {
     Missing::new(MissingCode::Timeout, "verify", format!("timeout: {detail}"))
 }
 
-/// Its turn did not come in time.
+/// The result of a run whose turn did not come in time.
 fn not_begun(run: &Run) -> Verified {
     let mut report = Report::default();
     report.coverage.lacks(late("the deadline, `timeout_ms`, passed while other runs were at work"));

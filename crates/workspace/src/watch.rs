@@ -1,21 +1,22 @@
-//! Tells which paths of a tree may have changed, and proves by a cookie that nothing is outstanding. The only place
-//! that names `notify`.
+//! Reports which paths of a tree may have changed, and proves by a cookie that no change is outstanding. Only this
+//! module names `notify`.
 //!
-//! Nothing is believed of an event but that something happened at its path; what stands there now is looked at. So
-//! neither the order of events nor one that comes twice or late matters, as long as an event follows every change:
+//! An event only means that something happened at its path; the watcher then looks at what is there now. So the order
+//! of events does not matter, nor do late or repeated events, as long as an event follows every change:
 //!
-//! - Every directory has a watch of its own, and is listed after its watch is set. A new one is treated the same way,
-//!   so what was put into it before it was watched is found.
-//! - Whatever happens to a directory as a whole (made, removed, moved, its rights changed) drops the watches of
-//!   everything known below its path and sets them afresh on what is there now.
-//! - inotify watches inodes, notify keeps them by path. A moved directory whose move is not yet heard of would have
-//!   two paths here, and dropping one would silence the other. So an inode has one path, and the older gives way.
-//! - What inotify does not tell of is looked at in each answer: the roots themselves, and files with several names (`aliases`).
-//! - Where that is not enough (lost events, a swap in the very moment of watching), the answer is [`Seen::Rescan`];
-//!   where it never is (no watches left, network file systems), it always is.
+//! - Every directory has a watch of its own, and is listed after its watch is set. So files that were put into a new
+//!   directory before it was watched are found.
+//! - An event for a directory as a whole (created, removed, moved, permissions changed) drops the watches of everything
+//!   known below its path, and sets them again on what is there now.
+//! - inotify watches inodes; notify keeps them by path. A moved directory whose move is not known yet would have two
+//!   paths here, and dropping one watch would silence both. So an inode has one path, and the older path is dropped.
+//! - The roots themselves and files with several names (`aliases`) are checked for each answer, since inotify does not
+//!   report all their changes.
+//! - If that is not enough (lost events, a swap at the moment of watching), the result is [`Seen::Rescan`]. Where
+//!   watching never works (no watches left, network file systems), the result is always that.
 //!
-//! Known limits: a write through a memory map shows when the file is closed or the kernel notices, a write through a
-//! hard link that was made outside the tree after the last scan does not show, nor does mounting over a directory.
+//! Known limits: a write through a memory map shows when the file is closed or the kernel notices. A write through a
+//! hard link that was created outside the tree after the last scan does not show, nor does mounting over a directory.
 
 mod aliases;
 mod cookie;
@@ -55,14 +56,14 @@ pub(crate) const DEBOUNCE_LIMIT: Duration = Duration::from_millis(500);
 /// What may have changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Seen {
-    /// Absolute paths. Each is to be looked at again, and with it every file known below it: a file that [`Texts`]
-    /// reads has perhaps new content, any other is gone.
+    /// Absolute paths. Each has to be compared, with every known file below it: a file that [`Texts`] reads may have
+    /// new content, any other file is gone.
     Paths(BTreeSet<PathBuf>),
     /// Anything. It stays so until [`Watcher::rescan`] has succeeded.
     Rescan,
 }
 
-/// The cookie did not come back in time, so changes may be outstanding: only [`Watcher::rescan`] knows.
+/// The cookie did not come back in time, so changes may be outstanding. Only [`Watcher::rescan`] finds them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the file system's events did not arrive within {0:?}")]
 pub(crate) struct BarrierTimedOut(pub Duration);
@@ -72,36 +73,36 @@ pub(crate) struct Watcher {
     cookie_dir: PathBuf,
     bounds: Bounds,
     wake: Arc<dyn Fn() + Send + Sync>,
-    /// None if it could not be made, and where watching is of no use.
+    /// `None` if it could not be created, and where watching does not work.
     instance: Option<Instance>,
-    /// Every directory with a watch.
+    /// Every watched directory.
     directories: BTreeMap<PathBuf, Directory>,
     /// The same, by inode.
     inodes: HashMap<Identity, PathBuf>,
     /// The file systems seen so far, all of them local.
     devices: HashSet<u64>,
     aliases: Aliases,
-    /// Only a scan can tell the state of the tree.
+    /// Only a scan can determine the state of the tree.
     stale: bool,
-    /// Why each answer needs a scan.
+    /// Why each answer needs a scan. `None` if watching works.
     lacks: Option<String>,
 }
 
 #[derive(Debug)]
 struct Root {
     tree: Tree,
-    /// What stood there when it was watched.
+    /// The identity of the root when it was watched.
     identity: Option<Identity>,
 }
 
 #[derive(Debug)]
 struct Directory {
     identity: Identity,
-    /// It is ignored, and watched only to see its tag go.
+    /// The directory is ignored, and only watched to see its tag removed.
     tagged: bool,
 }
 
-/// One inotify instance with its thread, and what they leave for us.
+/// One inotify instance with its thread, and the inbox of its events.
 struct Instance {
     notify: INotifyWatcher,
     inbox: Arc<Inbox>,
@@ -110,7 +111,7 @@ struct Instance {
 
 #[derive(Debug, Clone, Copy)]
 struct Bounds {
-    /// Changed paths kept between two looks. With more, comparing everything costs no more.
+    /// How many changed paths are kept. Beyond that, comparing everything costs no more.
     paths: usize,
     directories: usize,
 }
@@ -118,9 +119,9 @@ struct Bounds {
 const BOUNDS: Bounds = Bounds { paths: 16_384, directories: usize::MAX };
 
 impl Watcher {
-    /// Watches every directory of the trees, and a private directory for cookies, made in `cookie_dir` and removed on
-    /// drop, with the same inotify instance. Returns when all watches are set, with all files found. `wake` is called, from another thread, when something has arrived for the
-    /// first time since the last look; it must not block.
+    /// Watches every directory of the trees, and a private directory for cookies with the same inotify instance. That
+    /// directory is created in `cookie_dir` and removed on drop. Returns all files when all watches are set. `wake` is
+    /// called from another thread for the first event since the last look; it must not block.
     pub(crate) fn start(
         trees: &[Tree],
         cookie_dir: &Path,
@@ -152,7 +153,7 @@ impl Watcher {
         Ok((watcher, files))
     }
 
-    /// Watches one more tree, and answers with its files.
+    /// Watches one more tree, and returns its files.
     pub(crate) fn add_root(&mut self, tree: &Tree) -> io::Result<Vec<PathBuf>> {
         if tree.identity().is_none() {
             return Err(io::ErrorKind::NotFound.into());
@@ -165,7 +166,7 @@ impl Watcher {
         if self.instance.is_some() { Ok(files.into_iter().collect()) } else { walk(tree) }
     }
 
-    /// What has arrived so far, without waiting for more. Where there is nothing that could arrive, nothing has.
+    /// The changes that have arrived so far, without waiting for more. Empty where no event can arrive.
     pub(crate) fn drain(&mut self) -> Seen {
         match &self.instance {
             Some(instance) => {
@@ -177,12 +178,12 @@ impl Watcher {
         }
     }
 
-    /// Everything that happened before this call, by anyone, is in the result.
+    /// All changes that anyone made before this call.
     pub(crate) fn barrier(&mut self, timeout: Duration) -> Result<Seen, BarrierTimedOut> {
         let deadline = Instant::now() + timeout;
         let Some(instance) = &mut self.instance else { return Ok(Seen::Rescan) };
         let Ok(thrown) = instance.cookie.throw() else {
-            // Its directory is gone, or the disk fails. A rescan makes everything anew.
+            // The directory is gone, or the disk fails. A rescan creates everything again.
             self.stale = true;
             return Ok(Seen::Rescan);
         };
@@ -195,8 +196,8 @@ impl Watcher {
         }
     }
 
-    /// All files of the tree as they are now, for the caller to compare by content. Begins with a new inotify instance
-    /// and new watches, so that nothing of the old ones can be wrong.
+    /// All files of the tree, for the caller to compare by content. It begins with a new inotify instance and new
+    /// watches, so that nothing depends on the old ones.
     pub(crate) fn rescan(&mut self) -> io::Result<Vec<PathBuf>> {
         self.stale = false;
         let files = self.begin_anew();
@@ -223,7 +224,7 @@ impl Watcher {
         Ok(files.into_iter().collect())
     }
 
-    /// Why every answer needs a scan of the whole tree, and what to do about it; none where watching works.
+    /// Why every answer needs a scan of the whole tree, and what to do about it. `None` if watching works.
     pub(crate) fn lacks(&self) -> Option<String> {
         self.lacks.clone()
     }
@@ -250,13 +251,13 @@ impl Watcher {
         Seen::Rescan
     }
 
-    /// Turns the touched paths into those that are to be looked at, and keeps the watches with the tree.
+    /// Turns the touched paths into those that have to be compared, and updates the watches.
     fn look_at(&mut self, touched: BTreeMap<PathBuf, TouchKind>) -> io::Result<BTreeSet<PathBuf>> {
         let mut seen = BTreeSet::new();
         let mut rechecked: Option<PathBuf> = None;
         let mut readers: Vec<Reader> = Vec::new();
         for (path, touch) in touched {
-            // The parent stood before it, and everything below it was looked at just now.
+            // The parent sorts before it, and everything below the parent was just checked.
             if rechecked.as_ref().is_some_and(|directory| path.starts_with(directory)) {
                 continue;
             }
@@ -268,7 +269,7 @@ impl Watcher {
                 continue;
             }
             let Some(parent) = path.parent() else { continue };
-            // Events of a directory that is not known (any more) were on their way when its watch was dropped.
+            // Events of an unknown directory were on their way when its watch was dropped.
             let Some(directory) = self.directories.get(parent) else { continue };
             let is_tag = path.file_name().is_some_and(|name| name == walk::CACHE_TAG);
             if is_tag && touch == TouchKind::Structure && !self.is_root(parent) {
@@ -303,7 +304,7 @@ impl Watcher {
         Ok(seen)
     }
 
-    /// Something happened to a directory as a whole: begins with it anew.
+    /// A directory has changed as a whole: watches it again.
     fn recheck(&mut self, directory: &Path, seen: &mut BTreeSet<PathBuf>) -> io::Result<()> {
         seen.insert(directory.to_path_buf());
         self.forget(directory);
@@ -321,12 +322,12 @@ impl Watcher {
         if let Some(known) = self.roots.iter_mut().find(|known| known.tree.root() == tree.root()) {
             known.identity = identity;
         }
-        // More names of a file than one are no news here: all of them are found.
+        // Files with several names are not reported here: all names are found anyway.
         self.watch_below(tree.root(), files)?;
         Ok(())
     }
 
-    /// The way into the innermost tree that a path lies in; `None` if there is none (any more).
+    /// A reader of the innermost tree that contains a path. `None` if there is no such tree.
     fn reader_of(&self, path: &Path) -> io::Result<Option<Reader>> {
         let around = self.roots.iter().map(|root| &root.tree).filter(|tree| path.starts_with(tree.root()));
         match around.max_by_key(|tree| tree.root().as_os_str().len()) {
@@ -335,8 +336,8 @@ impl Watcher {
         }
     }
 
-    /// Watches a directory and all below it, each before it is listed, and adds the files. True if one of them has
-    /// more hard links than were known, perhaps elsewhere in the tree.
+    /// Watches a directory and everything below it, each directory before it is listed, and adds the files. True if a
+    /// file has more hard links than were known, so that others may be elsewhere in the tree.
     fn watch_below(&mut self, top: &Path, files: &mut BTreeSet<PathBuf>) -> io::Result<bool> {
         let mut linked = false;
         let Some(reader) = self.reader_of(top)? else { return Ok(false) };
@@ -371,7 +372,7 @@ impl Watcher {
         Ok(linked)
     }
 
-    /// Sets the watch of one directory; false if there is no such directory, or no watching.
+    /// Sets the watch of one directory. False if there is no such directory, or watching does not work.
     fn watch(&mut self, descent: &mut Descent, directory: &Path) -> io::Result<bool> {
         let reader = descent.reader();
         let Some(identity) = identity_on_the_way(descent, directory)? else { return Ok(false) };
@@ -386,7 +387,7 @@ impl Watcher {
                 None => false,
             };
             match (stands_there, identity_of(reader, directory)? == Some(identity)) {
-                // The event of its leaving the older place is still on its way.
+                // The event of its move from the older path is still on its way.
                 (false, _) => self.forget(&older),
                 (true, true) => {
                     let (older, newer) = (older.display(), directory.display());
@@ -396,7 +397,7 @@ impl Watcher {
                     ));
                     return Ok(false);
                 }
-                // Something above it was a link for a moment.
+                // A directory above it was a link for a moment.
                 (true, false) => {
                     self.stale = true;
                     return Ok(false);
@@ -424,7 +425,7 @@ impl Watcher {
         }
         self.directories.insert(directory.to_path_buf(), Directory { identity, tagged: false });
         self.inodes.insert(identity, directory.to_path_buf());
-        // The watch was set by name: is it on what was looked at?
+        // The watch was set by name: check that it is on the directory that was looked at.
         let now = identity_now(reader, directory)?;
         if now != Some(identity) {
             self.forget(directory);
@@ -434,7 +435,7 @@ impl Watcher {
         Ok(true)
     }
 
-    /// Drops the watches of a directory and of all that is known below it.
+    /// Drops the watches of a directory and of everything known below it.
     fn forget(&mut self, directory: &Path) {
         let below = self.directories.range::<Path, _>((Bound::Included(directory), Bound::Unbounded));
         let gone: Vec<_> = below.map(|(path, _)| path.clone()).take_while(|path| path.starts_with(directory)).collect();
@@ -443,7 +444,7 @@ impl Watcher {
                 self.inodes.remove(&known.identity);
             }
             if let Some(instance) = &mut self.instance {
-                // notify drops the watch by itself when it sees the directory go, so there may be none.
+                // notify drops the watch itself when it sees the directory removed, so there may be none.
                 let _ = instance.notify.unwatch(&path);
             }
         }
@@ -472,7 +473,7 @@ impl Watcher {
                 fault::point("watch.event");
                 deliver(&receiver, &home, event);
             };
-            // notify's thread goes on; what it had to tell is lost.
+            // notify's thread keeps running; the event is lost.
             if catch_unwind(AssertUnwindSafe(heard)).is_err() {
                 receiver.lose();
             }
@@ -495,7 +496,7 @@ impl Watcher {
     }
 }
 
-/// Runs on notify's thread for each event, those of mere reading included: cheap, and never blocking.
+/// Runs on notify's thread for each event, also for events of mere reading, so it must be cheap and never block.
 fn deliver(inbox: &Inbox, cookies: &Path, event: notify::Result<notify::Event>) {
     let event = match event {
         Ok(event) if !event.need_rescan() => event,
@@ -505,7 +506,7 @@ fn deliver(inbox: &Inbox, cookies: &Path, event: notify::Result<notify::Event>) 
         EventKind::Modify(ModifyKind::Data(_)) | EventKind::Access(AccessKind::Close(AccessMode::Write)) => {
             TouchKind::Content
         }
-        // A rename comes once for each of its ends, and then once for both.
+        // A rename has one event for each end, and then one for both.
         EventKind::Access(_) | EventKind::Modify(ModifyKind::Name(RenameMode::Both)) => return,
         _ => TouchKind::Structure,
     };

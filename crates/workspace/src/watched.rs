@@ -1,4 +1,4 @@
-//! What a workspace has for those who watch its diagnostics: the gate's thresholds, the baseline, the statistics.
+//! The baseline, the statistics and the thresholds of the gate, for clients that watch the diagnostics of a workspace.
 
 use super::handle::Workspace;
 use super::journal::{self, Baseline};
@@ -8,12 +8,12 @@ use semdex_config::Gate;
 use semdex_model::{Code, Error, Result};
 
 impl Workspace {
-    /// What the workspace calls a link, where a name is that of one. To git it is a file of its own.
+    /// The path of a link, if the name is a link. Git treats a link as a file of its own.
     pub fn link(&self, name: &str) -> Result<Option<String>> {
         self.inner.disk.link(name)
     }
 
-    /// The thresholds of the gate as the files have them at this moment. Reads them: may block.
+    /// The thresholds of the gate from the current files. Reads the files: may block.
     pub fn gate(&self) -> Result<Gate> {
         let config = &self.inner.config;
         config
@@ -21,17 +21,17 @@ impl Workspace {
             .map_err(|error| Error::new(Code::InvalidRequest, format!("the configuration: {error}")))
     }
 
-    /// What files held before others changed them.
+    /// What files contained before others changed them.
     pub fn recent(&self) -> &Recent {
         &self.inner.recent
     }
 
-    /// What hooks reported of edits, and the diagnostics that files had then.
+    /// The statistics of edits and diagnostics.
     pub fn statistics(&self) -> &Statistics {
         &self.inner.statistics
     }
 
-    /// Keeps a baseline, and answers with its name.
+    /// Keeps a baseline and returns its id.
     pub async fn keep_baseline(&self, baseline: Baseline) -> Result<String> {
         let id = ulid::Ulid::generate().to_string();
         let workspace = journal::key(&self.inner.root);
@@ -40,7 +40,7 @@ impl Workspace {
         Ok(id)
     }
 
-    /// The one that was kept, if any was.
+    /// The baseline that was kept. `None` if there is none.
     pub async fn baseline(&self) -> Result<Option<Baseline>> {
         self.inner.journal.baseline(journal::key(&self.inner.root)).await
     }

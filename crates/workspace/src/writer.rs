@@ -1,5 +1,5 @@
-//! The writer: the one thread that owns all mutable state of a workspace. It handles one event after the other. Before it
-//! hands out a snapshot it has seen every change on the disk that was made before.
+//! The writer: the thread that owns all mutable state of a workspace. It handles one event at a time. A snapshot has
+//! every change that was made on the disk before it was requested.
 
 mod change_overlays;
 mod configuration;

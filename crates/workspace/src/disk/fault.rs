@@ -1,4 +1,4 @@
-//! Where a write can fail. Tests have it fail there; in the program nothing is left of this.
+//! The points at which a write can fail. Tests inject failures there; release builds contain none of this.
 
 /// What a write is about to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,7 +59,7 @@ mod plan {
         })
     }
 
-    /// Has steps fail while something is done. Answers with what came of it, and how many failed.
+    /// Makes steps fail while `action` runs. Returns its result, and how many steps failed.
     pub(crate) fn failing<T>(plan: Plan, errno: Errno, action: impl FnOnce() -> T) -> (T, usize) {
         RUNNING.set(Some(Running { plan, errno, taken: Vec::new(), failed: 0 }));
         let value = action();

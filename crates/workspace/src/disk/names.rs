@@ -8,7 +8,7 @@ use percent_encoding::percent_decode_str;
 use super::{TEMPORARY_PREFIX, invalid, outside};
 use semdex_model::{Code, Error, Result};
 
-/// The lawful path of a name: absolute where the name is that or a URI, else relative to the root.
+/// The path of a valid name: absolute for an absolute path or a URI, otherwise relative to the root.
 pub(super) fn path_of(name: &str) -> Result<PathBuf> {
     if name.is_empty() {
         return Err(Error::new(Code::InvalidRequest, "the name of a file is empty"));
@@ -27,7 +27,7 @@ pub(super) fn path_of(name: &str) -> Result<PathBuf> {
     Ok(parts.iter().collect())
 }
 
-/// The absolute path that a name is, or a `file:` URI says; `None`: the name is relative to a root, or no lawful URI.
+/// The absolute path that a name or a `file:` URI gives. `None` for a relative name or an invalid URI.
 pub(crate) fn absolute_path_of(name: &str) -> Option<PathBuf> {
     match path_of_uri(name) {
         Some(path) => path.ok(),
@@ -35,7 +35,7 @@ pub(crate) fn absolute_path_of(name: &str) -> Option<PathBuf> {
     }
 }
 
-/// The absolute path that a `file:` URI names; `None`: the name is no such URI.
+/// The absolute path of a `file:` URI. `None` if the name is not such a URI.
 pub fn path_of_uri(name: &str) -> Option<Result<PathBuf>> {
     const SCHEME: &str = "file:";
     let scheme = name.get(..SCHEME.len()).filter(|it| it.eq_ignore_ascii_case(SCHEME))?;
@@ -89,7 +89,7 @@ fn parts_of<'a>(name: &str, path: &'a str) -> Result<Vec<&'a str>> {
     Ok(parts)
 }
 
-/// Version control's own files and semdex's are not the workspace's, at whatever depth.
+/// The files of version control and of semdex are not part of the workspace, at any depth.
 pub(super) fn check_part(name: &str, part: &str) -> Result<()> {
     if part.eq_ignore_ascii_case(".git") {
         return Err(outside(name, "lies in `.git`, which is not part of the workspace"));

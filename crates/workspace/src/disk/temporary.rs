@@ -1,5 +1,5 @@
-//! What a write makes on its way: a file beside its target that looks as the target does, and directories. Both go
-//! again unless they are kept.
+//! Temporary files and directories of a write: a file next to its target with the target's attributes, and new
+//! directories. Both are removed unless they are kept.
 
 use std::cell::Cell;
 use std::fs::File;
@@ -14,7 +14,7 @@ use rustix::io::Errno;
 use super::TEMPORARY_PREFIX;
 use super::fault::{self, Step};
 
-/// A file of semdex's own beside a target. It goes with this value.
+/// A temporary file next to a target. It is removed on drop.
 pub(super) struct Temporary {
     dir: Rc<OwnedFd>,
     pub(super) name: String,
@@ -22,8 +22,8 @@ pub(super) struct Temporary {
 }
 
 impl Temporary {
-    /// A new file has the mode that the user's mask leaves; for an old one's successor it is narrow until it has the
-    /// old one's.
+    /// A new file has the mode that the user's mask leaves. The replacement of an old file has a narrow mode until it
+    /// gets the old one's.
     pub(super) fn create(dir: &Rc<OwnedFd>, tag: &str, new: bool) -> rustix::io::Result<(Temporary, File)> {
         fault::at(Step::Open)?;
         let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -38,7 +38,7 @@ impl Temporary {
         }
     }
 
-    /// A name that nobody has.
+    /// An unused name.
     pub(super) fn name_only(dir: &Rc<OwnedFd>, tag: &str) -> rustix::io::Result<Temporary> {
         let mut random = [0; 8];
         getrandom::fill(&mut random).map_err(|_| Errno::IO)?;
@@ -59,10 +59,10 @@ impl Drop for Temporary {
     }
 }
 
-/// Directories made for new files. They go again with this value, unless kept.
+/// Directories created for new files. They are removed on drop, unless kept.
 #[derive(Default)]
 pub(super) struct MadeDirectories {
-    /// Each with the directory that it is in, from the top down.
+    /// Each directory with its parent, from the top down.
     pub(super) list: Vec<(Rc<OwnedFd>, String)>,
     kept: bool,
 }
@@ -83,7 +83,7 @@ impl Drop for MadeDirectories {
             return;
         }
         for (parent, name) in self.list.iter().rev() {
-            // One that is not empty any more is somebody's now.
+            // A directory that is no longer empty belongs to somebody else now.
             let _ = unlinkat(&**parent, name, AtFlags::REMOVEDIR);
         }
     }
@@ -94,7 +94,7 @@ pub(super) fn keep_owner_and_mode(new: &File, old: &Stat) -> rustix::io::Result<
     if (stat.st_uid, stat.st_gid) != (old.st_uid, old.st_gid) {
         let owner = rustix::fs::Uid::from_raw(old.st_uid);
         let group = rustix::fs::Gid::from_raw(old.st_gid);
-        // Only root may give a file away; a group of one's own may be kept.
+        // Only root may change the owner; the group may be kept if it is one of the user's.
         if fchown(new, Some(owner), Some(group)).is_err() {
             let _ = fchown(new, None, Some(group));
         }
@@ -102,7 +102,8 @@ pub(super) fn keep_owner_and_mode(new: &File, old: &Stat) -> rustix::io::Result<
     fchmod(new, Mode::from_raw_mode(old.st_mode & 0o7777))
 }
 
-/// Access lists and whatever else users have attached to the file. What only root may set stays behind.
+/// Copies access lists and other attributes that users have attached to the file. Attributes that only root may set are
+/// left out.
 pub(super) fn keep_attributes(new: &File, dir: &OwnedFd, name: &str) {
     const MOST_BYTES: usize = 64 << 10;
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;

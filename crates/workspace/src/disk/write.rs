@@ -1,18 +1,17 @@
-//! Writing: every file wholly old or wholly new, several files together or not at all.
+//! Writing: every file is wholly old or wholly new, and several files are written together or not at all.
 //!
-//! First all new contents are written beside their targets and synced, so that whatever can fail for want of space or
-//! permission fails before any target is touched. Then target after target is swapped with its new content, after a
-//! last look that it still is what the change was made for; the old file stays under the temporary name until all is
-//! done, and is swapped back if anything fails. The swap also closes the gap between look and rename: what it hands
-//! out is looked at again, and put back if somebody has changed it just then.
+//! First all new contents are written next to their targets and synced, so that a lack of space or permission fails
+//! before any target is touched. Then each target is swapped with its new content, after a last check that it still has
+//! the content that the change is based on. The old file keeps the temporary name until all is done, and is swapped
+//! back if anything fails. The swap also closes the gap between check and rename: the swapped-out file is checked
+//! again, and put back if somebody has just changed it. The same happens once more after everything is synced: a
+//! process that had the old file open and wrote to it finds its content there, too.
 //!
-//! And once more when all is synced: who had the old file open and wrote to it meanwhile finds his words there, too.
-//!
-//! What people expect of an editor holds: mode, extended attributes (access lists are among them) and owner stay, the
-//! owner as far as permitted; a file without write permission is not replaced, not even by root. A file with several
-//! hard links gets a content of its own, as with git or any editor that writes atomically: the other names keep the
-//! old one, and the answer says so. What survives a crash between two swaps is the journal's business, not this
-//! module's; it finds what was left by the change's tag, which is part of every temporary name.
+//! The file keeps what people expect of an editor: mode, extended attributes (including access lists) and, where
+//! permitted, the owner. A file without write permission is not replaced, not even by root. A file with several hard
+//! links gets a content of its own, as with git or any editor that writes atomically: its other names keep the old
+//! content, and the answer says so. The journal repairs what a crash between two swaps leaves. It finds it by the
+//! change's tag, which is part of every temporary name.
 
 use std::collections::HashSet;
 use std::os::fd::OwnedFd;
@@ -36,13 +35,13 @@ use semdex_model::{Code, Error, Result};
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Write<'a> {
     pub located: &'a Located,
-    /// What must be there for the write to happen; `None`: nothing.
+    /// The content that must be there for the write to happen. `None`: no file.
     pub expected: Option<blake3::Hash>,
     /// `None` deletes the file.
     pub content: Option<&'a [u8]>,
-    /// The permissions of a file that is made; absent: what the user's mask leaves.
+    /// The permissions of a new file. `None`: what the user's mask leaves.
     pub mode: Option<u32>,
-    /// With a file that is deleted so many of the directories around it go, as far as they are empty.
+    /// How many of the directories around a deleted file are removed if they are empty.
     pub directories: usize,
 }
 
@@ -52,15 +51,15 @@ impl<'a> Write<'a> {
     }
 }
 
-/// What users should know of files that were written, besides that they were.
+/// What users should know of written files besides.
 pub type Notes = Vec<(String, String)>;
 
 /// A change that was not made.
 #[derive(Debug)]
 pub(crate) struct Failure {
-    /// Says in what state the disk is.
+    /// The error, which also reports the state of the disk.
     pub error: Error,
-    /// Something was left on the disk that could not be taken back.
+    /// Something was left on the disk that could not be reverted.
     pub remains: bool,
 }
 
@@ -72,13 +71,13 @@ impl Failure {
 }
 
 impl Disk {
-    /// Writes all of these files, or none. The tag is the change's own.
+    /// Writes all of these files, or none. The tag identifies the change.
     pub(crate) fn write(&self, tag: &str, writes: &[Write]) -> std::result::Result<Notes, Failure> {
         self.write_watched(tag, writes, &mut |_, _| {})
     }
 
-    /// `watch` is given each file at the last moment before it is looked at and swapped, and before what was swapped
-    /// out is thrown away; tests interfere there.
+    /// Calls `watch` for each file just before it is checked and swapped, and before the swapped-out file is removed.
+    /// Tests interfere there.
     pub(super) fn write_watched(
         &self,
         tag: &str,
@@ -121,7 +120,7 @@ impl Disk {
         Ok(notes)
     }
 
-    /// Removes what a change with this tag has left in a file's directory. Answers with how many files that were.
+    /// Removes the temporary files of a change with this tag from a file's directory. Returns their number.
     pub(crate) fn sweep(&self, located: &Located, tag: &str) -> usize {
         let Ok(dir) = self.directory(split(&located.rel).0) else { return 0 };
         let Ok(entries) = rustix::fs::Dir::read_from(&dir) else { return 0 };
@@ -131,7 +130,7 @@ impl Disk {
         left.iter().filter(|name| unlinkat(&dir, name.as_c_str(), AtFlags::empty()).is_ok()).count()
     }
 
-    /// Removes so many of the directories around a file that is not there, as far as they are empty.
+    /// Removes up to this many empty directories around a file that does not exist.
     pub(crate) fn remove_directories(&self, located: &Located, count: usize) {
         let mut directory = split(&located.rel).0;
         for _ in 0..count {
@@ -143,7 +142,7 @@ impl Disk {
         }
     }
 
-    /// The permissions of the file, where there is one, and how many of the directories around it are missing.
+    /// The permissions of the file, if it exists, and the number of missing directories around it.
     pub(crate) fn look(&self, located: &Located) -> (Option<u32>, usize) {
         let (parents, name) = split(&located.rel);
         if let Ok(dir) = self.directory(parents) {
@@ -154,7 +153,7 @@ impl Disk {
         (None, above.take_while(|it| matches!(self.directory(it), Err(Errno::NOENT))).count())
     }
 
-    /// Makes all ready for one file, without touching its target.
+    /// Prepares one file without touching its target.
     fn stage<'a>(&self, tag: &'a str, write: &Write<'a>, made: &mut MadeDirectories) -> Result<Staged<'a>> {
         let file = write.located.rel.as_str();
         let fail = |errno| failed(file, Doing::Write, errno);
@@ -209,43 +208,43 @@ impl Disk {
     }
 }
 
-/// When a write is watched.
+/// The moments at which `watch` is called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Moment {
     BeforeSwap,
     BeforeEnd,
 }
 
-/// One file, ready to be swapped.
+/// One file that is ready to be swapped.
 struct Staged<'a> {
     write: Write<'a>,
     tag: &'a str,
     dir: Rc<OwnedFd>,
     name: &'a str,
-    /// Its new content; after the swap the old one.
+    /// The new content; after the swap the old content.
     temporary: Temporary,
-    /// What the new content is as a file; absent where there is none.
+    /// The new file's metadata. `None` if the file is deleted.
     new: Option<Stat>,
 }
 
-/// What takes a swap back, and what was swapped out.
+/// How to revert a swap, and what was swapped out.
 struct Undo {
     how: How,
-    /// Where the old file is, and what it was when it was swapped out.
+    /// Where the old file is, and its metadata when it was swapped out.
     old: Option<(Rc<OwnedFd>, String, Stat)>,
 }
 
 enum How {
-    /// The old file lies under the temporary name.
+    /// The old file has the temporary name.
     SwapBack,
     MoveBack,
     Remove,
-    /// The file system cannot swap: the old file is gone, but for this.
+    /// The file system cannot swap: only this copy of the old file is left.
     WriteBack(Box<Content>),
 }
 
 impl Undo {
-    /// Somebody had the old file open, and has written to it since it was swapped out.
+    /// Whether a process that had the old file open has written to it since it was swapped out.
     fn was_written_to(&self, write: &Write) -> bool {
         let Some((dir, name, stat)) = &self.old else { return false };
         if statat(&**dir, name, AtFlags::SYMLINK_NOFOLLOW).is_ok_and(|now| is_untouched(stat, &now)) {
@@ -264,7 +263,7 @@ impl Undo {
 /// Why a file was not swapped.
 struct Unswapped {
     error: Error,
-    /// It was, and could not be put back.
+    /// The file was swapped and could not be put back.
     left: Option<String>,
 }
 
@@ -275,7 +274,7 @@ impl From<Error> for Unswapped {
 }
 
 impl Unswapped {
-    /// Says with the error in what state the disk is, after what was done before was taken back but for these.
+    /// Adds the state of the disk to the error: everything was reverted except `left`.
     fn after(self, mut left: Vec<String>) -> Failure {
         left.extend(self.left);
         if left.is_empty() {
@@ -342,7 +341,7 @@ impl Staged<'_> {
         self.check_swapped_out(old, How::MoveBack)
     }
 
-    /// Whether what lies under the temporary name now is what was looked at a moment before.
+    /// Whether the file with the temporary name is the one that was checked before the swap.
     fn check_swapped_out(&self, old: &Content, how: How) -> std::result::Result<Undo, Unswapped> {
         let (dir, temporary) = (&self.dir, &self.temporary.name);
         let stat = statat(&**dir, temporary, AtFlags::SYMLINK_NOFOLLOW);
@@ -362,7 +361,7 @@ impl Staged<'_> {
         }
     }
 
-    /// Whether the old state could be restored.
+    /// An error if the old state could not be restored.
     fn undo(&self, undo: Undo) -> std::result::Result<(), String> {
         let (dir, temporary) = (&*self.dir, &self.temporary.name);
         let done = match undo.how {
@@ -390,7 +389,7 @@ impl Staged<'_> {
                 format!("`{}` was written by someone else meanwhile", self.file())
             }
             _ => {
-                // What could not be put back is not thrown away.
+                // A file that could not be put back is kept.
                 self.temporary.keep();
                 let why = std::io::Error::from(errno);
                 format!("`{}` could not be restored ({why}), its old content is in `{temporary}`", self.file())
@@ -398,7 +397,7 @@ impl Staged<'_> {
         })
     }
 
-    /// What somebody wrote after the swap is not overwritten by taking the swap back.
+    /// Content that somebody wrote after the swap must not be overwritten by the reversal.
     fn still_new(&self) -> rustix::io::Result<()> {
         let now = statat(&*self.dir, self.name, AtFlags::SYMLINK_NOFOLLOW)?;
         let same = |new: &Stat| (new.st_dev, new.st_ino, new.st_size) == (now.st_dev, now.st_ino, now.st_size);
@@ -406,7 +405,7 @@ impl Staged<'_> {
         if self.new.is_some_and(|new| same(&new) && unwritten(&new)) { Ok(()) } else { Err(Errno::BUSY) }
     }
 
-    /// Those that were made for a file that is deleted now.
+    /// Removes the directories that were created for a file that is now deleted.
     fn remove_directories(self, disk: &Disk) {
         let Staged { write, temporary, .. } = self;
         drop(temporary);
@@ -422,20 +421,20 @@ fn sync_directories(staged: &[Staged], made: &MadeDirectories) -> Result<()> {
     directories.try_for_each(|staged| sync(&staged.dir).map_err(|errno| staged.error_of(errno)))
 }
 
-/// Takes back what was swapped, the last one first. Answers with what could not be.
+/// Reverts the swaps, last one first. Returns the files that could not be reverted.
 fn take_back(swapped: Vec<(&Staged, Undo)>) -> Vec<String> {
     let mut left = Vec::new();
     for (staged, undo) in swapped.into_iter().rev() {
         if let Err(what) = staged.undo(undo) {
             left.push(what);
         }
-        // Only for what a power failure would leave.
+        // Only matters after a power failure.
         let _ = sync(&staged.dir);
     }
     left
 }
 
-/// Whether what is there is what the write was made for.
+/// An error unless the file has the content that the write is based on.
 fn check(found: Option<Content>, write: &Write) -> Result<Option<Content>> {
     let file = &write.located.rel;
     match (found, write.expected) {
@@ -463,8 +462,8 @@ fn already_exists(file: &str) -> Error {
     error(Code::AlreadyExists, file, "exists already")
 }
 
-/// Surely the same file with the same content. The time of the last change of the inode is left out: a rename changes
-/// it. Times of modification are coarse, so one that is young says nothing.
+/// Whether it is certainly the same file with the same content. The inode's change time is ignored, because a rename
+/// changes it. Modification times are coarse, so a recent one proves nothing.
 fn is_untouched(before: &Stat, now: &Stat) -> bool {
     const COARSE: Duration = Duration::from_millis(50);
     let identity =
@@ -474,7 +473,7 @@ fn is_untouched(before: &Stat, now: &Stat) -> bool {
     identity(before) == identity(now) && modified.elapsed().is_ok_and(|age| age > COARSE)
 }
 
-/// As an editor would: a file without write permission is not written, though its directory would allow to replace it.
+/// As for an editor: a file without write permission is not written, though its directory would permit a replacement.
 fn check_writable(dir: &OwnedFd, name: &str, file: &str, stat: &Stat) -> Result<()> {
     let owner_may_write = Mode::from_raw_mode(stat.st_mode).contains(Mode::WUSR);
     let denied = match accessat(dir, name, Access::WRITE_OK, AtFlags::EACCESS) {

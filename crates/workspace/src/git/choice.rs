@@ -1,4 +1,4 @@
-//! Which files a commit is made of, and what else is dirty: the user's own work, in other files and in the same ones.
+//! The files of a commit, and what else is dirty: the user's own work, in other files and in the same ones.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -13,38 +13,39 @@ use super::repository::{Head, Repository};
 use super::status::{Kind, Status};
 use semdex_model::{Code, Error, Help, Result};
 
-/// A file that is to be committed as it stands.
+/// A file to be committed in its current state.
 #[derive(Debug, Clone)]
 pub struct Wanted {
-    /// As the workspace calls it.
+    /// The name in the workspace.
     pub file: String,
-    /// The request names it, not only a change.
+    /// The request names the file, not only a change.
     pub named: bool,
-    /// It is a link, and leads to this file of the workspace. Where the link is as the last commit has it, that is meant.
+    /// The target in the workspace, if the file is a link. If the link is as in the last commit, the target is
+    /// committed.
     pub leads_to: Option<String>,
-    /// What it held before the first of the changes that are to be committed.
+    /// The content before the first of the changes to be committed.
     pub before: Option<Before>,
 }
 
-/// What a file held before a change of semdex.
+/// The content of a file before a change of semdex.
 #[derive(Debug, Clone)]
 pub struct Before {
-    /// Absent where there was no file.
+    /// `None` if there was no file.
     pub text: Option<Arc<str>>,
     /// Milliseconds since 1970.
     pub changed_at: i64,
-    /// What the changes left.
+    /// The contents that the changes left.
     pub outcomes: Vec<Option<Arc<str>>>,
 }
 
-/// What there is to be committed, and what is dirty besides.
+/// What is to be committed, and what else is dirty.
 #[derive(Debug, Default)]
 pub(super) struct Choice {
     pub(super) paths: BTreeSet<GitPath>,
     pub(super) left_out: Vec<LeftOut>,
     /// Tracked files that the user has changed.
     pub(super) others: BTreeSet<GitPath>,
-    /// What the chosen files held before the changes, where that is not what the last commit has.
+    /// The contents of the chosen files before the changes, where they differ from the last commit.
     pub(super) own_lines: Vec<Content>,
 }
 
@@ -76,7 +77,7 @@ impl Repository {
         }
         let mut others = BTreeSet::new();
         for entry in status.entries.iter().filter(|it| !matches!(it.kind, Kind::Untracked | Kind::Unmerged)) {
-            // A renamed file is two: one that is gone, and one that came.
+            // A renamed file counts as two: a deleted and an added one.
             let gone = entry.from.iter().filter(|_| entry.kind == Kind::Renamed);
             others.extend(gone.chain([&entry.path]).filter(|it| !paths.contains_key(*it)).cloned());
         }
@@ -92,7 +93,7 @@ impl Repository {
         Ok(Choice { paths: paths.into_keys().collect(), left_out, others, own_lines })
     }
 
-    /// What git calls the files that are wanted.
+    /// Git's names of the requested files.
     fn meant<'w>(&self, wanted: &'w [Wanted], head: &Head, status: &Status) -> Result<BTreeMap<GitPath, &'w Wanted>> {
         let links = wanted.iter().filter(|it| it.leads_to.is_some()).map(|it| self.naming.of(&it.file)).collect();
         let committed = self.committed(&links, head)?;
@@ -102,7 +103,7 @@ impl Repository {
         for it in wanted {
             let own = self.naming.of(&it.file);
             let target = it.leads_to.as_ref().filter(|_| is_as_committed(&own)).map(|it| self.naming.of(it));
-            // Of what a change wrote it is known what it held before.
+            // For a file that a change wrote, its content before is known.
             let meant = paths.entry(target.unwrap_or(own)).or_insert(it);
             if it.before.is_some() {
                 *meant = it;
@@ -111,7 +112,7 @@ impl Repository {
         Ok(paths)
     }
 
-    /// What stood in a file before the changes, where that is the user's own and not committed yet.
+    /// The content of a file before the changes, where it is the user's own uncommitted work.
     fn own_lines(
         &self,
         path: &GitPath,
@@ -120,7 +121,7 @@ impl Repository {
         staged: bool,
     ) -> Result<Option<Content>> {
         let Some(committed) = committed else {
-            // One that is not tracked stays so.
+            // An untracked file stays untracked.
             let text = before.text.as_ref().filter(|_| staged);
             return Ok(text.map(|it| Content { path: path.clone(), text: Some(it.as_bytes().to_vec()) }));
         };
@@ -133,7 +134,7 @@ impl Repository {
         {
             return Ok(None);
         }
-        // Whoever has committed the file since has brought what it held before along.
+        // If the file was committed since, the commit includes its content before the changes.
         for outcome in before.outcomes.iter().flatten() {
             if object(outcome)? == *committed {
                 return Ok(None);
@@ -147,7 +148,7 @@ impl Repository {
         Ok(Some(Content { path: path.clone(), text: before.text.as_ref().map(|it| it.as_bytes().to_vec()) }))
     }
 
-    /// The objects that these files have in the last commit.
+    /// The objects of these files in the last commit.
     pub(super) fn committed(&self, paths: &BTreeSet<GitPath>, head: &Head) -> Result<BTreeMap<GitPath, String>> {
         let Some(commit) = head.commit.as_deref().filter(|_| !paths.is_empty()) else { return Ok(BTreeMap::new()) };
         let mut found = BTreeMap::new();

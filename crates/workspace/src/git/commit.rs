@@ -1,6 +1,6 @@
-//! A commit of just the files that are wanted. It is made of a private index, HEAD is moved by its old value, and the
-//! user's index gets the entries of these files and no others. The lock of that index is held meanwhile, and what it is
-//! to be lies ready in the lock: so a kill at any time leaves the commit made or not made (`repair.rs`).
+//! A commit of only the requested files. It is built in a private index. HEAD is moved if it still has its old value,
+//! and the user's index gets the entries of these files only. The lock of that index is held during the commit and
+//! already contains the new index. So after a kill at any time the commit is made or not made (`repair.rs`).
 
 use std::fs;
 use std::path::Path;
@@ -18,23 +18,23 @@ use super::{Altered, Author, Dirty, Made, Order, Part};
 use semdex_model::{Code, Error, Result};
 use semdex_process::fault;
 
-/// Somebody else may move HEAD so often in between.
+/// How often the commit is retried because HEAD has moved.
 const ATTEMPTS: usize = 3;
-/// Another git that moves HEAD is waited for.
+/// How often a lock of another git that moves HEAD is waited for.
 const MOVES: usize = 50;
 const PAUSE: Duration = Duration::from_millis(100);
 const SIGNING: Duration = Duration::from_secs(60);
-/// Of a commit, so many files are read for its message, each up to so many bytes.
+/// At most this many files are read for the message, each up to a number of bytes.
 const FILES_READ: usize = 40;
 const BYTES_READ: usize = 1 << 20;
-/// How the modes of files and of links begin.
+/// The prefixes of the modes of files and links.
 const FILE: &str = "100";
 const LINK: &str = "120";
 
 /// Why a commit was not made.
 #[derive(Debug)]
 enum Stop {
-    /// HEAD is another by now: all is to be looked at anew.
+    /// HEAD has moved: everything has to be checked again.
     Moved(Error),
     Failed(Error),
 }
@@ -45,13 +45,13 @@ impl From<Error> for Stop {
     }
 }
 
-/// What a commit is made of.
+/// The contents of a commit.
 struct Source<'a> {
     paths: Vec<&'a GitPath>,
     contents: &'a [Content],
 }
 
-/// What it says, and who made it.
+/// The message and the author.
 struct CommitStep<'a> {
     part: Part,
     message: Option<&'a str>,
@@ -72,7 +72,7 @@ impl Repository {
         Err(last.unwrap_or_else(|| Error::new(Code::Conflict, "HEAD was moved by others again and again")))
     }
 
-    /// Refuses at once what could not be committed later.
+    /// An error if a commit could not be made now.
     pub(super) fn check_ready(&self) -> Result<()> {
         let status = self.status(false, false)?;
         self.check_idle(&status)?;
@@ -130,7 +130,7 @@ impl Repository {
         Err(Error::new(Code::Conflict, detail))
     }
 
-    /// The user's own work, in a commit of its own, where there is some.
+    /// Commits the user's own work first, if there is any.
     fn commit_dirt(&self, state_dir: &Path, order: &Order, choice: &Choice, head: &Head) -> Result<Option<Made>, Stop> {
         let private = Private::new(state_dir)?;
         let content = Source { paths: choice.others.iter().collect(), contents: &choice.own_lines };
@@ -138,7 +138,7 @@ impl Repository {
         if first == self.tree_of(head.commit.as_deref())? {
             return Ok(None);
         }
-        // What would come after it must be something, or this is not to be either.
+        // This commit is only made if the one after it will not be empty.
         self.check_filters(&choice.paths)?;
         self.stage(&private.index(), &choice.paths)?;
         if self.write_tree(&private.index())? == first {
@@ -164,7 +164,7 @@ impl Repository {
         self.write_tree(&index)
     }
 
-    /// Makes the commit of what the private index holds, and moves HEAD to it.
+    /// Makes the commit from the private index, and moves HEAD to it.
     fn seal(&self, private: &Private, head: &Head, order: &Order, step: &CommitStep) -> Result<Made, Stop> {
         if self.signs && !self.git.trusted {
             let detail = "nothing was committed: `commit.gpgSign` is set, and the program that signs may not run: trust \
@@ -172,7 +172,7 @@ impl Repository {
             return Err(Error::new(Code::Untrusted, detail).into());
         }
         self.pre_commit(private)?;
-        // The hook may have brought more into the index, as it may for `git commit`.
+        // The hook may have added more to the index, as it may for `git commit`.
         let tree = self.write_tree(&private.index())?;
         let differences = self.differences(&self.tree_of(head.commit.as_deref())?, &tree)?;
         if differences.is_empty() {
@@ -225,7 +225,7 @@ impl Repository {
         Err(error)
     }
 
-    /// Moves HEAD to the commit, and brings its files into the user's index. It is not given up halfway.
+    /// Moves HEAD to the commit, and brings its files into the user's index. It cannot be interrupted halfway.
     fn make(
         &self,
         private: &Private,
@@ -248,7 +248,7 @@ impl Repository {
         let index = places.index.clone();
         let mut lock = IndexLock::take(places)?;
         fault::point("git.locked");
-        // Under the lock nobody switches branches or begins a merge.
+        // While the lock is held, nobody switches branches or begins a merge.
         if self.head()? != *head {
             return Err(Stop::Moved(Error::new(Code::Conflict, "nothing was committed: HEAD was moved meanwhile")));
         }
@@ -275,7 +275,7 @@ impl Repository {
         let initial = if head.commit.is_none() { " (initial)" } else { "" };
         let log = format!("commit{initial}: {subject}");
         for attempt in 1.. {
-            // An empty old value means that there is none.
+            // An empty old value means that there is no commit yet.
             let old = head.commit.as_deref().unwrap_or_default();
             let run = self.run(&["update-ref", "-m"]).with(&log).with("HEAD").with(commit).with(old).whole();
             let ended = match run.ended() {
@@ -308,7 +308,7 @@ impl Repository {
         Ok(())
     }
 
-    /// What git locks to move HEAD: itself, and the branch that it stands for.
+    /// The references that git locks to move HEAD: HEAD itself and its branch.
     fn head_locks(&self, head: &Head) -> Vec<std::path::PathBuf> {
         use std::os::unix::ffi::OsStrExt as _;
         let lock = |of: &[u8]| std::ffi::OsStr::from_bytes(&[of, b".lock"].concat()).to_owned();
@@ -316,7 +316,7 @@ impl Repository {
         branch.chain([self.directory.join("HEAD.lock")]).collect()
     }
 
-    /// What was changed, with the texts where they are not too long.
+    /// The changed files, with their texts unless they are too long.
     fn altered(&self, differences: &[Difference]) -> Vec<Altered> {
         let of = |side: &Option<(String, String)>, kind: &str| -> Option<String> {
             let (_, object) = side.as_ref().filter(|it| it.0.starts_with(kind))?;
@@ -341,8 +341,8 @@ impl Repository {
     }
 }
 
-/// Copies the user's index, and answers with when that was written. By this git tells which files may have changed in
-/// the same second, and looks into them; so it stays.
+/// Copies the user's index, and returns its time of modification. Git uses that time to find files that may have
+/// changed in the same second, so it is preserved.
 fn copy_index(index: &Path, next: &Path) -> Result<Option<SystemTime>> {
     let copy = || -> std::io::Result<SystemTime> {
         let written = fs::metadata(index)?.modified()?;
@@ -367,20 +367,20 @@ fn nothing(choice: &Choice) -> Error {
     Error::new(Code::NothingToCommit, detail)
 }
 
-/// Where the user's own work was committed before, that stays.
+/// Keeps the commit of the user's own work in the result, if one was made.
 fn with_first(stop: Stop, first: Option<&Made>) -> Stop {
     let Some(first) = first else { return stop };
     let add = |mut error: Error| {
         error.detail = format!("{}; what was dirty before was committed first, as {}", error.detail, first.commit);
         error
     };
-    // What is dirty now was not dirty before: it is not to be looked at anew.
+    // A file that is dirty now was clean before, so a retry would not help.
     match stop {
         Stop::Moved(error) | Stop::Failed(error) => Stop::Failed(add(error)),
     }
 }
 
-/// The message with a trailer, unless it has it.
+/// The message with the trailer, unless it has it already.
 fn with_co_author(mut message: String, co_author: &str) -> String {
     let trailer = format!("Co-authored-by: {co_author}");
     if message.lines().any(|it| it.eq_ignore_ascii_case(&trailer)) {

@@ -6,8 +6,8 @@ use std::sync::atomic::AtomicBool;
 /// What ends the programs of one question before their time.
 #[derive(Debug, Clone, Default)]
 pub(super) struct End {
-    /// Whoever asked is gone.
+    /// The client no longer waits.
     pub(super) cancelled: Arc<AtomicBool>,
-    /// Trust was taken back.
+    /// Trust was withdrawn.
     pub(super) revoked: Arc<AtomicBool>,
 }

@@ -1,5 +1,4 @@
-//! A commit of the history and what takes it back: the files as they were before it, where nothing has changed them
-//! since.
+//! Reverses a commit of the history: the files as they were before it, unless something has changed them since.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -11,37 +10,42 @@ use super::repository::Repository;
 use crate::disk::{MOST_BYTES, text_of};
 use semdex_model::{Code, Error, Help, Result};
 
-/// What takes a commit back.
+/// The changes that reverse a commit.
 #[derive(Debug, Clone)]
 pub struct Reverse {
-    /// In full.
+    /// The full hash.
     pub commit: String,
-    /// Its first line.
+    /// The first line of its message.
     pub subject: String,
-    /// What it is to be made on top of.
+    /// The commit on which the reversal is based.
     pub head: String,
+    /// The files to change.
     pub files: Vec<ReverseFile>,
 }
 
+/// A file of a reversed commit.
 #[derive(Debug, Clone)]
 pub struct ReverseFile {
-    /// As the workspace calls it.
+    /// The name in the workspace.
     pub file: String,
-    /// What git calls the content that the commit has left; absent where it has left none.
+    /// The object name of the content after the commit. `None` if the commit deleted the file.
     pub left: Option<String>,
-    /// What it is to hold again; absent where there was no file.
+    /// The content to restore. `None` if there was no file.
     pub text: Option<Arc<str>>,
-    /// The permissions of a file that comes back.
+    /// The permissions of a restored file.
     pub mode: Option<u32>,
-    /// Of a file that goes: so many of the directories around it came with it.
+    /// For a file that is deleted: how many of the directories around it were created with it.
     pub made_directories: usize,
 }
 
-/// What a file holds, and what git calls what it should hold.
+/// The content of a file, and the object name that it should have.
 #[derive(Debug, Clone)]
 pub struct Held {
+    /// The name in the workspace.
     pub file: String,
+    /// The content. `None` if there is no file.
     pub text: Option<Arc<str>>,
+    /// The object name. `None` if there should be no file.
     pub object: Option<String>,
 }
 
@@ -84,9 +88,9 @@ impl Repository {
         Ok(Reverse { commit, subject: text(&subject), head, files })
     }
 
-    /// The commit whose hash begins so. No other name is taken: what a branch or HEAD means is another commit as soon as
-    /// the undo is made, so that the same request a second time would undo the undo. Nor is one asked of git as a
-    /// revision, where a branch or a tag may be called like the beginning of a hash.
+    /// The commit whose hash begins with `name`. Names of branches and HEAD are refused: they mean another commit once
+    /// the undo is made, so repeating the request would undo the undo. Git is not asked to resolve the name either,
+    /// since a branch or a tag may be named like the beginning of a hash.
     fn resolve(&self, name: &str) -> Result<String> {
         let unknown = |detail: String| Err(Error::new(Code::UnknownChange, detail));
         if !(4..=64).contains(&name.len()) || !name.bytes().all(|it| it.is_ascii_hexdigit()) {
@@ -107,7 +111,7 @@ impl Repository {
         }
     }
 
-    /// Refuses what was changed since, and what is no text of the workspace.
+    /// Refuses files that were changed since, and files that are not text.
     fn check_reversible(&self, differences: &[Difference], commit: &str, head: &str) -> Result<()> {
         let outside: Vec<&[u8]> = differences
             .iter()
@@ -177,13 +181,13 @@ impl Repository {
         })
     }
 
-    /// All that a tree has.
+    /// All directories of a tree.
     fn directories(&self, tree: &str) -> Result<BTreeSet<GitPath>> {
         let output = self.run(&["ls-tree", "-r", "-d", "-z", "--name-only", "--full-tree"]).with(tree).output()?;
         Ok(output.split(|it| *it == 0).map(<[u8]>::to_vec).collect())
     }
 
-    /// The first of these files that holds something else.
+    /// The first of these files whose content differs.
     pub(super) fn mismatch(&self, files: &[Held]) -> Result<Option<String>> {
         for Held { file, text: content, object } in files {
             let now = match content {

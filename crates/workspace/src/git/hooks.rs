@@ -1,5 +1,5 @@
-//! The hooks that a commit runs where the workspace is trusted: `pre-commit`, `commit-msg` and `post-commit`, on the
-//! private index, so that they see just the files of the commit.
+//! The hooks of a commit in a trusted workspace: `pre-commit`, `commit-msg` and `post-commit`. They run on the private
+//! index, so that they only see the files of the commit.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -12,9 +12,9 @@ use super::private::Private;
 use super::repository::Repository;
 use semdex_model::{Code, Error, Result};
 
-/// A hook may run tests.
+/// Long, since a hook may run tests.
 const LIMIT: Duration = Duration::from_secs(150);
-/// Nobody waits for what it says.
+/// Short, since nobody waits for the result.
 const LIMIT_AFTERWARDS: Duration = Duration::from_secs(20);
 
 impl Repository {
@@ -22,7 +22,7 @@ impl Repository {
         self.hook("pre-commit", &[], private)
     }
 
-    /// The message as the hook leaves it.
+    /// Runs the hook and returns the message as it leaves it.
     pub(super) fn commit_msg(&self, private: &Private, message: String) -> Result<String> {
         if self.find_hook("commit-msg")?.is_none() {
             return Ok(message);
@@ -41,7 +41,7 @@ impl Repository {
         Ok(left)
     }
 
-    /// What it says changes nothing any more.
+    /// The result of the hook no longer matters.
     pub(super) fn post_commit(&self) {
         let run = || -> Result<()> {
             let Some(hook) = self.find_hook("post-commit")? else { return Ok(()) };
@@ -61,14 +61,14 @@ impl Repository {
         if ended.is_well() {
             return Ok(());
         }
-        // As a person at a terminal would read it.
+        // The output as a terminal would show it.
         let said = [String::from_utf8_lossy(&ended.stdout).trim().to_owned(), ended.words].join("\n");
         let said = super::program::words(said.as_bytes());
         let said = if said.is_empty() { "it says nothing".to_owned() } else { said };
         Err(Error::new(Code::InvalidContent, format!("nothing was committed: the hook `{name}` refused: {said}")))
     }
 
-    /// One that is there and can be run; git passes over others too.
+    /// The path of a hook that exists and is executable. Git ignores others too.
     fn find_hook(&self, name: &str) -> Result<Option<PathBuf>> {
         if !self.git.trusted {
             return Ok(None);

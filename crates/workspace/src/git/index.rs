@@ -1,5 +1,5 @@
-//! Indexes: the private one that a commit is made of, and the user's own as it is to be afterwards, in which nothing is
-//! another but the entries of the files that were committed.
+//! Indexes: the private index of a commit, and the user's index after it, in which only the entries of the committed
+//! files differ.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -11,32 +11,33 @@ use super::program::{Run, failed};
 use super::repository::Repository;
 use semdex_model::{Code, Error, Result};
 
-/// Beside the file: the name of an entry's object where there is none.
+/// The digit of the object name that stands for no object.
 const NOTHING: char = '0';
 
-/// Ten years: some files are dated later than now.
+/// Ten years, since some files are dated in the future.
 const AHEAD: Duration = Duration::from_secs(10 * 365 * 24 * 3600);
 
 /// A file that a commit changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Difference {
     pub(super) path: GitPath,
-    /// Mode and object; absent where there was no file.
+    /// Mode and object before. `None` if there was no file.
     pub(super) old: Option<(String, String)>,
-    /// Absent where there is none any more.
+    /// Mode and object after. `None` if the file is gone.
     pub(super) new: Option<(String, String)>,
 }
 
-/// A content that a file is to have in an index, whatever the work tree has.
+/// The content of a file in an index, whatever the work tree has.
 #[derive(Debug, Clone)]
 pub(super) struct Content {
     pub(super) path: GitPath,
-    /// None: there is to be no file.
+    /// `None`: no file.
     pub(super) text: Option<Vec<u8>>,
 }
 
 impl Repository {
-    /// A run on a private index, which is written whole: nothing of it goes to files that the user's index shares.
+    /// A run of git on a private index. The index is written as a whole, so nothing goes into files that the user's
+    /// index shares.
     fn on_private<'a>(&'a self, index: &Path, arguments: &[&str]) -> Run<'a> {
         self.run(arguments)
             .index(index)
@@ -47,13 +48,13 @@ impl Repository {
             .setting("index.sparse", "false")
     }
 
-    /// Makes a private index of what a commit has.
+    /// Fills a private index with the files of a commit.
     pub(super) fn read_tree(&self, index: &Path, commit: Option<&str>) -> Result<()> {
         let run = self.on_private(index, &["read-tree"]);
         run.with(commit.unwrap_or("--empty")).output().map(drop)
     }
 
-    /// Brings files of the work tree into a private index. What a sparse checkout leaves out is not gone: it stays.
+    /// Brings files of the work tree into a private index. Files that a sparse checkout leaves out stay in it.
     pub(super) fn stage<'a>(&self, index: &Path, paths: impl IntoIterator<Item = &'a GitPath>) -> Result<()> {
         let paths: Vec<&GitPath> = paths.into_iter().collect();
         let has_absent = paths.iter().any(|it| !self.is_there(it));
@@ -64,7 +65,7 @@ impl Repository {
         if ended.is_well() { Ok(()) } else { Err(failed("update-index", &ended)) }
     }
 
-    /// The files that the user's index says are not to be looked at.
+    /// The files that the user's index excludes from the checkout.
     fn left_out_of_the_checkout(&self) -> Result<BTreeSet<GitPath>> {
         let output = self.run(&["ls-files", "-z", "-v"]).output()?;
         let skipped =
@@ -72,7 +73,7 @@ impl Repository {
         Ok(skipped.filter_map(|it| it.get(2..)).map(<[u8]>::to_vec).collect())
     }
 
-    /// Brings contents into a private index that the work tree has not.
+    /// Brings contents that the work tree does not have into a private index.
     pub(super) fn stage_contents(&self, index: &Path, contents: &[Content]) -> Result<()> {
         let mut lines = Vec::new();
         for content in contents {
@@ -95,7 +96,7 @@ impl Repository {
         Ok(output.split(|it| *it == b' ').next().map(text).filter(|it| it.len() == 6))
     }
 
-    /// The name of no object, as long as names are here.
+    /// The name of no object, in the length that this repository uses.
     fn nothing(&self) -> Result<String> {
         Ok(self.tree_of(None)?.chars().map(|_| NOTHING).collect())
     }
@@ -104,7 +105,7 @@ impl Repository {
         Ok(text(&self.on_private(index, &["write-tree"]).line()?))
     }
 
-    /// How one tree differs from another.
+    /// The differences between two trees.
     pub(super) fn differences(&self, from: &str, to: &str) -> Result<Vec<Difference>> {
         let run = self.run(&["diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--no-renames", "--no-ext-diff"]);
         let output = run.with(from).with(to).output()?;
@@ -117,7 +118,7 @@ impl Repository {
         if paths.is_empty() {
             return Ok(BTreeSet::new());
         }
-        // It takes no word literally unless it begins as a path does.
+        // A name is only taken literally if it begins like a path.
         let input: Vec<GitPath> = paths.iter().map(|it| [b"./", it.as_slice()].concat()).collect();
         let run = self.run(&["check-ignore", "-z", "--stdin"]).variable("GIT_LITERAL_PATHSPECS", "0");
         let ended = run.input(joined(&input)).ended()?;
@@ -130,7 +131,7 @@ impl Repository {
         }
     }
 
-    /// Refuses files that a filter's program would have to look at, where none may run.
+    /// Refuses files that need a filter's program, if filters may not run.
     pub(super) fn check_filters<'a>(&self, paths: impl IntoIterator<Item = &'a GitPath>) -> Result<()> {
         if self.git.trusted || self.git.filters.is_empty() {
             return Ok(());
@@ -153,13 +154,13 @@ impl Repository {
         Err(Error::new(Code::Untrusted, detail))
     }
 
-    /// Brings what was committed into a copy of the user's index. What the user has said of a file (that it is assumed
-    /// to be unchanged, or not to be looked at) holds as before.
+    /// Brings the committed files into a copy of the user's index. The flags that the user has set on files (assume
+    /// unchanged, skip worktree) are kept.
     pub(super) fn update_next(&self, index: &Path, differences: &[Difference]) -> Result<()> {
         let on = |arguments: &[&str]| {
             set_ahead(index);
             let run = self.run(arguments).index(index).whole();
-            // As git has it in the user's own index, where the user has a watcher.
+            // As git writes the user's own index, if the user has a file system monitor.
             if self.git.trusted { run } else { run.setting("core.fsmonitor", "false") }
         };
         let (assumed, skipped) = flags(&on(&["ls-files", "-z", "-v"]).output()?, differences);
@@ -175,7 +176,7 @@ impl Repository {
         let plain = differences.iter().filter(|it| it.new.is_some()).map(|it| &it.path);
         let plain: Vec<&GitPath> = plain.filter(|it| !assumed.contains(*it) && !skipped.contains(*it)).collect();
         if !plain.is_empty() {
-            // It fails where a file is another by now; then it is dirty.
+            // It fails if a file has changed since; then the file is dirty.
             let refresh = ["add", "--refresh", "--pathspec-from-file=-", "--pathspec-file-nul"];
             on(&refresh).input(joined(plain)).ended()?;
         }
@@ -188,15 +189,15 @@ impl Repository {
     }
 }
 
-/// Makes an index look as if it were written later than any file: else git would note of files of the same second that
-/// it does not know them, which are none of ours.
+/// Dates an index later than any file. Otherwise git would mark files of the same second as unknown, and those are not
+/// part of the commit.
 fn set_ahead(index: &Path) {
     if let Ok(file) = File::options().write(true).open(index) {
         let _ = file.set_modified(SystemTime::now() + AHEAD);
     }
 }
 
-/// Of these files: which are assumed to be unchanged, and which are not to be looked at, by `git ls-files -z -v`.
+/// Which of these files are assumed unchanged, and which skip the work tree, by `git ls-files -z -v`.
 fn flags(output: &[u8], differences: &[Difference]) -> (BTreeSet<GitPath>, BTreeSet<GitPath>) {
     let wanted: BTreeMap<&[u8], &Difference> = differences.iter().map(|it| (it.path.as_slice(), it)).collect();
     let (mut assumed, mut skipped) = (BTreeSet::new(), BTreeSet::new());
@@ -222,12 +223,12 @@ fn entry_line(lines: &mut Vec<u8>, mode: &str, object: &str, path: &[u8]) {
     lines.push(0);
 }
 
-/// Paths, each with a NUL behind it.
+/// The paths, each followed by NUL.
 pub(super) fn joined<'a>(paths: impl IntoIterator<Item = &'a GitPath>) -> Vec<u8> {
     paths.into_iter().flat_map(|it| it.iter().copied().chain([0])).collect()
 }
 
-/// `:OLDMODE NEWMODE OLDOBJECT NEWOBJECT STATUS NUL PATH NUL`, and again.
+/// Parses `:OLDMODE NEWMODE OLDOBJECT NEWOBJECT STATUS NUL PATH NUL`, repeated.
 fn parse_differences(output: &[u8]) -> Option<Vec<Difference>> {
     let mut records = output.split(|it| *it == 0);
     let mut found = Vec::new();

@@ -1,5 +1,5 @@
-//! The lock of the user's index, as git takes it: the file `index.lock` beside it. Ours has a second name, so that a lock
-//! that a dead process left is known by its inode, and nobody else's is ever taken away.
+//! The lock of the user's index, as git takes it: the file `index.lock` next to it. Our lock has a second name, so that
+//! the lock of a dead process is recognized by its inode, and a foreign lock is never removed.
 
 use std::fs::{self, File};
 use std::io::{self, Write as _};
@@ -10,18 +10,18 @@ use std::time::{Duration, Instant, SystemTime};
 
 use semdex_model::{Code, Error, Result};
 
-/// Somebody else's lock is waited for so long.
+/// How long a foreign lock is waited for.
 const PATIENCE: Duration = Duration::from_secs(5);
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// As long as this lives nobody else writes the index. Dropped, it leaves the index as it was.
+/// While this exists, nobody else writes the index. Dropping it leaves the index unchanged.
 #[derive(Debug)]
 pub(super) struct IndexLock {
     places: Places,
     file: File,
 }
 
-/// Where the index lies, its lock, and the lock's other name.
+/// The paths of the index, of its lock, and of the lock's second name.
 #[derive(Debug, Clone)]
 pub(super) struct Places {
     pub(super) index: PathBuf,
@@ -30,7 +30,7 @@ pub(super) struct Places {
 }
 
 impl Places {
-    /// In the directory of a work tree's own files.
+    /// In the directory of the work tree's own files.
     pub(super) fn new(directory: &Path, id: &str) -> Places {
         Places {
             index: directory.join("index"),
@@ -39,7 +39,7 @@ impl Places {
         }
     }
 
-    /// Whether the lock is the one that we have made.
+    /// Whether the lock is our own.
     pub(super) fn is_ours(&self) -> bool {
         match (fs::symlink_metadata(&self.lock), fs::symlink_metadata(&self.twin)) {
             (Ok(lock), Ok(twin)) => (lock.dev(), lock.ino()) == (twin.dev(), twin.ino()),
@@ -56,7 +56,7 @@ impl IndexLock {
             made = file.set_permissions(mode).and(made);
         }
         let file = made.map_err(|error| failed(&places.twin, &error))?;
-        // Dropped where the lock cannot be had.
+        // Dropped if the lock cannot be taken.
         let lock = IndexLock { places, file };
         let until = Instant::now() + PATIENCE;
         loop {
@@ -71,7 +71,7 @@ impl IndexLock {
         }
     }
 
-    /// Puts what the index is to be into the lock. `written`: as when it is to have been written, if not now.
+    /// Writes the new index into the lock. `written`: its time of modification, if not now.
     pub(super) fn fill(&mut self, next: &Path, written: Option<SystemTime>) -> Result<()> {
         let mut filled = || -> io::Result<()> {
             let bytes = fs::read(next)?;
@@ -84,7 +84,7 @@ impl IndexLock {
         filled().map_err(|error| failed(&self.places.lock, &error))
     }
 
-    /// Makes it the index.
+    /// Replaces the index.
     pub(super) fn publish(self) -> io::Result<()> {
         fs::rename(&self.places.lock, &self.places.index)
     }
@@ -99,7 +99,7 @@ impl Drop for IndexLock {
     }
 }
 
-/// Waits until none of these locks is held by somebody.
+/// Waits until nobody holds these locks.
 pub(super) fn wait_for(locks: &[PathBuf]) -> Result<()> {
     let until = Instant::now() + PATIENCE;
     loop {

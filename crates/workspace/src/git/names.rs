@@ -14,17 +14,18 @@ pub(super) struct Naming {
 }
 
 impl Naming {
-    /// What git calls a file of the workspace.
+    /// Git's name of a file of the workspace.
     pub(super) fn of(&self, name: &str) -> GitPath {
         [self.prefix.as_slice(), name.as_bytes()].concat()
     }
 
-    /// What the workspace calls it, where it lies inside and its name is text.
+    /// The workspace's name of a file. `None` if the file is outside, or its name is not text.
     pub(super) fn inside(&self, path: &[u8]) -> Option<String> {
         String::from_utf8(path.strip_prefix(self.prefix.as_slice())?.to_vec()).ok()
     }
 
-    /// As it is shown: from the workspace's root, be it by `../`, and quoted as git does where it is not UTF-8.
+    /// The name for messages: relative to the workspace's root, with `../` if needed, and quoted as git does if it is
+    /// not UTF-8.
     pub(super) fn shown(&self, path: &[u8]) -> String {
         text(&self.relative(path))
     }
@@ -32,7 +33,7 @@ impl Naming {
     fn relative(&self, path: &[u8]) -> Vec<u8> {
         let slashes = |it: &[u8]| it.iter().filter(|it| **it == b'/').count();
         let equal = self.prefix.iter().zip(path).take_while(|(a, b)| a == b).count();
-        // Whole directories only.
+        // Only whole directories are compared.
         let common =
             self.prefix.get(..equal).and_then(|it| it.iter().rposition(|it| *it == b'/')).map_or(0, |it| it + 1);
         let up = slashes(self.prefix.get(common..).unwrap_or_default());
@@ -42,7 +43,7 @@ impl Naming {
     }
 }
 
-/// Bytes as text. What is not UTF-8 is quoted and escaped as git does it.
+/// Bytes as text. Bytes that are not UTF-8 are quoted and escaped as git does.
 pub(crate) fn text(bytes: &[u8]) -> String {
     if let Ok(text) = std::str::from_utf8(bytes) {
         return text.to_owned();

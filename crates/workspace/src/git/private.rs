@@ -1,6 +1,6 @@
-//! A directory of one commit in the making, below the user's own state: its private index, and a record of what is to be
-//! put right if the process dies. Whoever holds the lock of its `owner` is at it; a lock that nobody holds is that of a
-//! process that is gone.
+//! The private directory of a commit in progress, in the user's state directory: its index, and a record of what to
+//! repair if the process dies. The process that makes the commit holds the lock of its file `owner`. If nobody holds
+//! the lock, the process is gone.
 
 use std::fs::{self, File};
 use std::io::Write as _;
@@ -16,10 +16,10 @@ const DIRECTORY: &str = "git";
 const OWNER: &str = "owner";
 const RECORD: &str = "record";
 const BEGUN: &str = "begun";
-/// A directory without an owner is about to get one, unless it has been so for long.
+/// A directory without an owner is being created, unless it is older than this.
 const ABOUT: Duration = Duration::from_secs(60);
 
-/// The directory, as long as its commit is being made.
+/// The directory, while its commit is made.
 #[derive(Debug)]
 pub(super) struct Private {
     pub(super) id: String,
@@ -27,14 +27,14 @@ pub(super) struct Private {
     _owner: File,
 }
 
-/// What a process that dies leaves in the repository.
+/// What a dead process may have left in the repository.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Record {
     pub(super) top: PathBuf,
-    /// Of the work tree's own files.
+    /// The directory of the work tree's own files.
     pub(super) directory: PathBuf,
     pub(super) commit: String,
-    /// The index, its lock, and the other name of that lock, which tells that it is ours.
+    /// The index, its lock, and the lock's second name, which shows that the lock is our own.
     pub(super) index: PathBuf,
     pub(super) lock: PathBuf,
     pub(super) twin: PathBuf,
@@ -63,7 +63,7 @@ impl Private {
         self.directory.join("index")
     }
 
-    /// What the user's index is to be.
+    /// The user's index after the commit.
     pub(super) fn next_index(&self) -> PathBuf {
         self.directory.join("next-index")
     }
@@ -72,7 +72,7 @@ impl Private {
         self.directory.join("COMMIT_EDITMSG")
     }
 
-    /// Before anything of it is in the repository.
+    /// Called before anything of the commit is in the repository.
     pub(super) fn record(&self, record: &Record) -> Result<()> {
         let written = || -> std::io::Result<()> {
             let mut file = File::create(self.directory.join("record.new"))?;
@@ -83,7 +83,7 @@ impl Private {
         written().map_err(|error| failed(&self.directory, &error))
     }
 
-    /// HEAD is about to be moved.
+    /// Called before HEAD is moved.
     pub(super) fn begin_to_move(&self) -> Result<()> {
         File::create(self.directory.join(BEGUN)).map(drop).map_err(|error| failed(&self.directory, &error))
     }
@@ -113,7 +113,7 @@ impl Abandoned {
         entries.flatten().filter_map(|it| of(it.path())).collect()
     }
 
-    /// What is to be put right, if it came so far.
+    /// What to repair. `None` if the commit did not get that far.
     pub(super) fn record(&self) -> Option<Record> {
         serde_json::from_slice(&fs::read(self.directory.join(RECORD)).ok()?).ok()
     }
@@ -123,7 +123,7 @@ impl Abandoned {
         begun(&self.directory)
     }
 
-    /// Nothing is left to be done.
+    /// Removes the directory: nothing is left to repair.
     pub(super) fn forget(self) {
         let _ = fs::remove_dir_all(&self.directory);
     }

@@ -1,5 +1,5 @@
-//! The user's `git`, run for one answer: in an environment that says nothing of another repository, with a deadline,
-//! without prompts or pagers. Where the workspace is not trusted it starts nothing that the repository names.
+//! Runs the user's `git` for one answer, with a deadline, without prompts or pagers, and in an environment that does
+//! not refer to another repository. In an untrusted workspace it starts no program that the repository names.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{Seek as _, Write as _};
@@ -16,15 +16,15 @@ use semdex_model::{Code, Error, Result};
 use semdex_process::process_group::{Failure, run_on};
 use semdex_process::search_path;
 
-/// So long one run of git may take.
+/// How long one run of git may take.
 const LIMIT: Duration = Duration::from_secs(60);
-/// Of what git or a hook says, so much is reported.
+/// How much of the output of git or a hook is reported, in bytes.
 const MOST_WORDS: usize = 2000;
-/// The first version that takes settings by variables whose names can hold anything.
+/// The first version that takes settings from variables with arbitrary values.
 const OLDEST: (u32, u32) = (2, 31);
 
-/// Variables of git that stay: who the user is, and where the user's own configuration lies. All others would lead to
-/// another repository, another index or another way of doing things.
+/// Variables of git that are kept: the user's identity and the place of the user's configuration. All others would
+/// select another repository, another index or other behaviour.
 const KEPT: &[&str] = &[
     "GIT_AUTHOR_NAME",
     "GIT_AUTHOR_EMAIL",
@@ -40,11 +40,11 @@ const KEPT: &[&str] = &[
 ];
 const KEPT_PREFIXES: &[&str] = &["GIT_CONFIG_KEY_", "GIT_CONFIG_VALUE_"];
 
-/// Settings of every run.
+/// Settings for every run.
 const ALWAYS: &[(&str, &str)] =
     &[("i18n.commitEncoding", "UTF-8"), ("gc.auto", "0"), ("maintenance.auto", "false"), ("core.pager", "cat")];
 
-/// Settings without which a repository could have its own programs run.
+/// Settings that keep a repository from running its own programs.
 const UNTRUSTED: &[(&str, &str)] = &[
     ("core.hooksPath", "/dev/null"),
     ("core.fsmonitor", "false"),
@@ -62,12 +62,12 @@ pub(super) struct Program {
     program: PathBuf,
     directory: PathBuf,
     pub(super) trusted: bool,
-    /// The filters that the configuration has commands for.
+    /// The filters that have commands in the configuration.
     pub(super) filters: Vec<String>,
     end: End,
 }
 
-/// A run that is being prepared.
+/// A run in preparation.
 pub(super) struct Run<'a> {
     git: &'a Program,
     arguments: Vec<OsString>,
@@ -83,7 +83,7 @@ pub(super) struct Run<'a> {
 pub(super) struct Ended {
     pub(super) code: Option<i32>,
     pub(super) stdout: Vec<u8>,
-    /// What it said besides.
+    /// The standard error output.
     pub(super) words: String,
 }
 
@@ -92,7 +92,7 @@ impl Ended {
         self.code == Some(0)
     }
 
-    /// The one line that it printed.
+    /// The only line of the output.
     pub(super) fn line(&self) -> &[u8] {
         self.stdout.strip_suffix(b"\n").unwrap_or(&self.stdout)
     }
@@ -124,7 +124,7 @@ impl Program {
         }
     }
 
-    /// Another program of the user's (a hook), in the same environment.
+    /// Another program, such as a hook, in the same environment.
     pub(super) fn other(&self, program: &Path, arguments: &[&OsStr], index: &Path, limit: Duration) -> Result<Ended> {
         let mut command = Command::new(program);
         command.args(arguments).current_dir(&self.directory);
@@ -161,7 +161,7 @@ impl Program {
     }
 
     fn check_version(&self) -> Result<()> {
-        /// One that is new enough was found; it does not become older.
+        /// A version that is new enough was found. It is not checked again.
         static IS_NEW_ENOUGH: AtomicBool = AtomicBool::new(false);
         if IS_NEW_ENOUGH.load(Ordering::Relaxed) {
             return Ok(());
@@ -205,7 +205,7 @@ impl Run<'_> {
         self.variable("GIT_INDEX_FILE", index)
     }
 
-    /// It goes on to its end, whoever has gone meanwhile.
+    /// The run is not ended if the client stops waiting.
     pub(super) fn whole(self) -> Self {
         Run { whole: true, ..self }
     }
@@ -214,7 +214,7 @@ impl Run<'_> {
         Run { limit, ..self }
     }
 
-    /// Runs it to its end, however that is.
+    /// Runs the program and returns how it ended.
     pub(super) fn ended(self) -> Result<Ended> {
         let git = self.git;
         let mut command = Command::new(&git.program);
@@ -232,7 +232,7 @@ impl Run<'_> {
             command.env(name, value);
         }
         if !git.trusted {
-            // A missing object of a partial clone would be fetched by whatever the repository names.
+            // Otherwise a partial clone would fetch missing objects by a program that the repository names.
             command.env("GIT_NO_LAZY_FETCH", "1").env("GIT_ALLOW_PROTOCOL", "none");
         }
         let untrusted = UNTRUSTED.iter().filter(|_| !git.trusted).chain(ALWAYS);
@@ -252,14 +252,14 @@ impl Run<'_> {
         git.wait(command, stdin(self.input.as_deref())?, self.limit, &format!("`git {what}`"), self.whole)
     }
 
-    /// What it prints; an error where it does not go well.
+    /// The output. An error if the program fails.
     pub(super) fn output(self) -> Result<Vec<u8>> {
         let what = self.arguments.first().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default();
         let ended = self.ended()?;
         if ended.is_well() { Ok(ended.stdout) } else { Err(failed(&what, &ended)) }
     }
 
-    /// The one line that it prints.
+    /// The only line of the output. An error if the program fails.
     pub(super) fn line(self) -> Result<Vec<u8>> {
         let mut output = self.output()?;
         if output.last() == Some(&b'\n') {
@@ -269,7 +269,7 @@ impl Run<'_> {
     }
 }
 
-/// What git said where it could not do what it was to do.
+/// The error for a failed git, with its message.
 pub(super) fn failed(what: &str, ended: &Ended) -> Error {
     if ended.words.contains("No space left on device") {
         return Error::new(Code::DiskFull, format!("`git {what}`: {}", ended.words));
@@ -282,7 +282,7 @@ pub(super) fn failed(what: &str, ended: &Ended) -> Error {
     Error::new(Code::Conflict, format!("`git {what}` failed: {why}"))
 }
 
-/// Takes away what would lead git elsewhere.
+/// Removes variables that would make git use something else.
 fn clean(command: &mut Command) {
     for (name, _) in std::env::vars_os() {
         let bytes = name.as_bytes();
@@ -294,7 +294,7 @@ fn clean(command: &mut Command) {
     }
 }
 
-/// Adds settings after those that the environment has already.
+/// Adds settings after those that the environment already has.
 fn set(command: &mut Command, settings: &[(String, String)]) {
     let count = std::env::var("GIT_CONFIG_COUNT").ok();
     let before: usize = count.and_then(|it| it.parse().ok()).unwrap_or_default();
@@ -305,7 +305,7 @@ fn set(command: &mut Command, settings: &[(String, String)]) {
     command.env("GIT_CONFIG_COUNT", (before + settings.len()).to_string());
 }
 
-/// In memory: nobody has to write to a pipe while git prints into another.
+/// In memory, so that no thread has to write to a pipe while git prints.
 fn stdin(input: Option<&[u8]>) -> Result<Stdio> {
     let Some(input) = input else { return Ok(Stdio::null()) };
     let filled = || -> std::io::Result<std::fs::File> {
@@ -318,7 +318,7 @@ fn stdin(input: Option<&[u8]>) -> Result<Stdio> {
     Ok(Stdio::from(file))
 }
 
-/// The end of what was said, which has the reason.
+/// The end of the message, which contains the reason.
 pub(super) fn words(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
     let text: Vec<&str> = text.lines().filter(|it| !it.trim_start().starts_with("hint: ")).collect();

@@ -1,5 +1,5 @@
-//! What a kill left of a commit is put right: a commit is made or it is not, and no lock of ours stays. Where HEAD was
-//! moved the index that belongs to it lies ready in the lock, and becomes the index; where it was not, the lock goes.
+//! Repairs what a kill left of a commit: afterwards the commit is made or not made, and no lock of ours is left. If
+//! HEAD was moved, the lock contains the new index and becomes the index. Otherwise the lock is removed.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
@@ -11,14 +11,14 @@ use super::private::{Abandoned, Record};
 use super::program::Program;
 use semdex_model::Result;
 
-/// A git that was started by the dead process may take so long to end.
+/// How long a git that the dead process started may still run.
 const DYING: Duration = Duration::from_secs(2);
 const PAUSE: Duration = Duration::from_millis(20);
-/// A lock on HEAD that is older or younger than the move is not of it. The move itself has a deadline.
+/// A lock on HEAD that is older or younger than the move is not from the move. The move itself has a deadline.
 const BEFORE: Duration = Duration::from_millis(100);
 const AFTER: Duration = Duration::from_secs(15);
 
-/// Puts right what processes that are gone have left, in whatever repository.
+/// Repairs what dead processes have left, in any repository.
 pub(crate) fn repair(state_dir: &Path) {
     for abandoned in Abandoned::all(state_dir) {
         let Some(record) = abandoned.record() else {
@@ -41,7 +41,7 @@ fn mend(record: &Record, begun: Option<SystemTime>) -> Result<bool> {
     if let Some(begun) = begun {
         clear_heads(&record.heads, &record.commit, begun);
     }
-    // Nothing of the repository is run for this.
+    // This runs no program of the repository.
     let git = Program::new(&record.top, false, End::default())?;
     let ended = git.run(&["merge-base", "--is-ancestor"]).with(&record.commit).with("HEAD").ended()?;
     let made = begun.is_some() && ended.is_well();
@@ -55,8 +55,8 @@ fn mend(record: &Record, begun: Option<SystemTime>) -> Result<bool> {
     Ok(made)
 }
 
-/// Takes away what a git that was killed while it moved HEAD has left: locks of that very time that are empty, or name
-/// the commit. One that ends by itself takes its locks away.
+/// Removes the locks of a git that was killed while it moved HEAD: locks from that time that are empty or name the
+/// commit. A git that ends normally removes its locks.
 pub(super) fn clear_heads(heads: &[PathBuf], commit: &str, begun: SystemTime) {
     let until = Instant::now() + DYING;
     for lock in heads {

@@ -1,4 +1,4 @@
-//! The repository around a workspace: where it lies, what state it is in, and what may not be done there now.
+//! The repository around a workspace: where it is, its state, and what must not be done in it now.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -12,7 +12,7 @@ use super::program::{Program, Run, failed};
 use super::status::{self, Kind, Status};
 use semdex_model::{Code, Error, Result};
 
-/// What lies in the directory of a work tree's repository as long as something goes on there.
+/// Files in the git directory of a work tree that exist while an operation is in progress.
 const OPERATIONS: &[(&str, &str)] = &[
     ("MERGE_HEAD", "merge"),
     ("rebase-merge", "rebase"),
@@ -22,18 +22,18 @@ const OPERATIONS: &[(&str, &str)] = &[
     ("sequencer", "cherry-pick"),
     ("BISECT_LOG", "bisect"),
 ];
-/// Of files that a message names.
+/// At most this many files are named in a message.
 const NAMED: usize = 10;
 
 /// A repository with a work tree around the workspace.
 #[derive(Debug, Clone)]
 pub(super) struct Repository {
     pub(super) git: Program,
-    /// Of the work tree.
+    /// The top directory of the work tree.
     pub(super) top: PathBuf,
-    /// Of this work tree's own files: its index, its HEAD.
+    /// The directory of this work tree's own files: its index, its HEAD.
     pub(super) directory: PathBuf,
-    /// Of what all work trees share: the branches.
+    /// The directory that all work trees share: the branches.
     pub(super) common: PathBuf,
     pub(super) naming: Naming,
     /// Commits are to be signed.
@@ -41,17 +41,17 @@ pub(super) struct Repository {
     pub(super) is_shallow: bool,
 }
 
-/// What HEAD is.
+/// The state of HEAD.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Head {
-    /// Absent before the first commit.
+    /// `None` before the first commit.
     pub(super) commit: Option<String>,
-    /// `refs/heads/main`; absent where it is detached.
+    /// For example `refs/heads/main`. `None` if HEAD is detached.
     pub(super) branch: Option<Vec<u8>>,
 }
 
 impl Repository {
-    /// That of a workspace's root.
+    /// Finds the repository of a workspace's root.
     pub(super) fn find(root: &Path, trusted: bool, end: End) -> Result<Repository> {
         let mut git = Program::new(root, trusted, end)?;
         let asked = ["rev-parse", "--is-inside-work-tree", "--is-shallow-repository"];
@@ -71,7 +71,7 @@ impl Repository {
         let top = path("--show-toplevel")?;
         let directory = path("--absolute-git-dir")?;
         let common = root.join(path("--git-common-dir")?);
-        // With a slash at its end, where there is one.
+        // With a slash at its end, if it is not empty.
         let prefix = line("--show-prefix")?;
         let settings = Settings::read(&git.run(&["config", "--list", "-z"]).output()?);
         git.filters = settings.filters.into_iter().collect();
@@ -92,7 +92,7 @@ impl Repository {
         })
     }
 
-    /// The tree of a commit, or the empty one.
+    /// The tree of a commit, or the empty tree.
     pub(super) fn tree_of(&self, commit: Option<&str>) -> Result<String> {
         match commit {
             Some(commit) => Ok(text(&self.run(&["rev-parse", "--verify"]).with(format!("{commit}^{{tree}}")).line()?)),
@@ -102,10 +102,10 @@ impl Repository {
 
     pub(super) fn status(&self, untracked: bool, submodules: bool) -> Result<Status> {
         let untracked = if untracked { "--untracked-files=all" } else { "--untracked-files=no" };
-        // What is inside a submodule is asked of a git of its own, which heeds the submodule's configuration.
+        // A submodule is examined by another git, which uses the submodule's configuration.
         let submodules = if submodules && self.git.trusted { "untracked" } else { "dirty" };
         let run = self.run(&["status", "--porcelain=v2", "-z", "--branch", "--no-ahead-behind", "--find-renames"]);
-        // The file system's own watcher would be started by it.
+        // Otherwise git would start the configured file system monitor.
         let run =
             run.with(untracked).with(format!("--ignore-submodules={submodules}")).setting("core.fsmonitor", "false");
         let output = run.output()?;
@@ -113,10 +113,10 @@ impl Repository {
             .ok_or_else(|| Error::new(Code::Internal, "`git status` printed what is not of its documented form"))
     }
 
-    /// What goes on in the work tree and is to be ended first.
+    /// The operation in progress, which has to be finished first.
     pub(super) fn operation(&self) -> Option<&'static str> {
         let lies = |name: &str| fs::symlink_metadata(self.directory.join(name)).is_ok();
-        // Where references are not files, these are none either.
+        // If references are not stored in files, these are not either.
         let is = |name: &str| {
             let verified =
                 || self.run(&["rev-parse", "--verify", "--quiet", name]).ended().is_ok_and(|it| it.is_well());
@@ -125,7 +125,7 @@ impl Repository {
         OPERATIONS.iter().find(|(name, _)| is(name)).map(|(_, operation)| *operation)
     }
 
-    /// Refuses while a merge, a rebase or the like goes on, or files of one are not merged.
+    /// An error while a merge, a rebase or the like is in progress, or files are unmerged.
     pub(super) fn check_idle(&self, status: &Status) -> Result<()> {
         if let Some(operation) = self.operation() {
             let detail = format!("a {operation} is in progress: finish it or abort it, and ask again");
@@ -140,7 +140,7 @@ impl Repository {
         Err(Error::new(Code::Conflict, detail))
     }
 
-    /// Files as a message names them.
+    /// Files as a message lists them.
     pub(super) fn list<'a>(&self, paths: impl IntoIterator<Item = &'a [u8]>) -> String {
         let names: Vec<String> = paths.into_iter().map(|it| format!("`{}`", self.naming.shown(it))).collect();
         let more = names.len().saturating_sub(NAMED);
@@ -148,7 +148,7 @@ impl Repository {
         if more == 0 { shown } else { format!("{shown} and {more} more") }
     }
 
-    /// The repository of its own that a file lies in, below this one: a submodule, or one that nobody knows of.
+    /// The nested repository that contains a file: a submodule, or an unregistered repository.
     pub(super) fn inner_repository(
         &self,
         paths: &BTreeSet<GitPath>,
@@ -166,7 +166,7 @@ impl Repository {
         };
         let mut inner: BTreeSet<GitPath> = above.iter().filter(|it| is_inner(it)).cloned().collect();
         if let (Some(commit), false) = (&head.commit, above.is_empty()) {
-            // One that is not checked out has no `.git`.
+            // A submodule that is not checked out has no `.git`.
             let mut run = self.run(&["ls-tree", "-z", "--full-tree"]).with(commit).with("--");
             for directory in &above {
                 run = run.with(directory);
@@ -196,16 +196,16 @@ fn not_found(root: &Path, error: Error) -> Error {
     error
 }
 
-/// What is heeded of git's configuration.
+/// The settings of git's configuration that are used here.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Settings {
     signs: bool,
-    /// Those that there are commands for.
+    /// The filters that have commands.
     filters: BTreeSet<String>,
 }
 
 impl Settings {
-    /// As `git config --list -z` prints it: each key, a line feed and the value, where it has one, and NUL.
+    /// Parses `git config --list -z`: each key, a line feed and the value if there is one, then NUL.
     fn read(output: &[u8]) -> Settings {
         let mut settings = Settings::default();
         for entry in output.split(|it| *it == 0) {

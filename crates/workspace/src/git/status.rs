@@ -1,46 +1,53 @@
-//! What `git status --porcelain=v2 -z` says: the branch, and the files that are not as the last commit has them.
+//! Parses `git status --porcelain=v2 -z`: the branch, and the files that differ from the last commit.
 
 use super::names::{GitPath, text};
 
 /// The state of a work tree.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Status {
-    /// Absent before the first commit.
+    /// `None` before the first commit.
     pub(super) head: Option<String>,
-    /// As git tells it; `(detached)` may be a branch's name too.
+    /// As git prints it. `(detached)` may also be a branch's name.
     pub(super) branch: Option<String>,
     pub(super) entries: Vec<Entry>,
 }
 
-/// A file that is not as the last commit has it.
+/// A file that differs from the last commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Entry {
     pub(super) path: GitPath,
     pub(super) kind: Kind,
-    /// The index has it otherwise than the last commit.
+    /// The index differs from the last commit.
     pub(super) staged: bool,
-    /// The work tree has it otherwise than the index.
+    /// The work tree differs from the index.
     pub(super) unstaged: bool,
-    /// What it was called, where it was renamed or copied.
+    /// The earlier name of a renamed or copied file.
     pub(super) from: Option<GitPath>,
     pub(super) is_submodule: bool,
 }
 
-/// What became of a file.
+/// How a file differs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Kind {
+    /// Its content has changed.
     Modified,
+    /// It is new.
     Added,
+    /// It is gone.
     Deleted,
+    /// It was renamed.
     Renamed,
+    /// It is a copy.
     Copied,
-    /// A file has become a link, say.
+    /// For example, a file has become a link.
     TypeChanged,
+    /// A merge has conflicts in it.
     Unmerged,
+    /// Git does not track it.
     Untracked,
 }
 
-/// Reads what was printed; `None` where it is of another form.
+/// Parses the output. `None` if it has another form.
 pub(super) fn parse(output: &[u8]) -> Option<Status> {
     let mut status = Status::default();
     let mut records = output.split(|it| *it == 0);
@@ -72,7 +79,7 @@ fn header(status: &mut Status, line: &[u8]) {
     }
 }
 
-/// `XY sub …`, then so many more fields, then the path.
+/// Parses `XY sub …`, then `more` fields, then the path.
 fn changed(rest: &[u8], more: usize, from: Option<&[u8]>) -> Option<Entry> {
     let (fields, path) = fields(rest, more + 1)?;
     let [x, y] = **fields.first()? else { return None };
@@ -97,7 +104,7 @@ fn entry(path: &[u8], kind: Kind) -> Entry {
     Entry { path: path.to_vec(), kind, staged: false, unstaged: false, from: None, is_submodule: false }
 }
 
-/// So many fields, and the rest behind them, which may hold blanks.
+/// The first fields, and the rest of the line, which may contain blanks.
 fn fields(line: &[u8], count: usize) -> Option<(Vec<&[u8]>, &[u8])> {
     let mut parts = line.splitn(count + 1, |it| *it == b' ');
     let fields: Vec<&[u8]> = parts.by_ref().take(count).collect();
@@ -157,7 +164,7 @@ mod tests {
             "git-status",
             semdex_testing::fuzz::mutated(SAMPLES, &["|", " ", "1", "2", "u", "?", "#", "R", "\n"]),
             |text| {
-                // Whatever comes, it is a state or it is none.
+                // Any input gives a status or none.
                 let _ = parse(text.replace('|', "\0").as_bytes());
             },
         );

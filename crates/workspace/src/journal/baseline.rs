@@ -1,4 +1,4 @@
-//! A baseline as it is kept: the errors and warnings of one moment, each with the text of its line.
+//! A stored baseline: the errors and warnings of one moment, each with the text of its line.
 
 use std::collections::BTreeMap;
 
@@ -15,23 +15,26 @@ pub struct Baseline {
     pub workspace: String,
     /// Milliseconds since 1970.
     pub made_at: i64,
+    /// The revision of that moment.
     pub revision: u64,
-    /// It is of all files: what a file that is not listed has is new.
+    /// The baseline has all files: every diagnostic of a file that is not listed is new.
     pub is_whole: bool,
-    /// What was not known when it was made.
+    /// What was missing when it was computed.
     pub lacking: Vec<String>,
-    /// Of each file, also of those without any, where it is not whole.
+    /// The diagnostics of each file. A baseline that is not whole also lists files without diagnostics.
     pub files: BTreeMap<String, Vec<Kept>>,
 }
 
 /// A diagnostic and the text of its line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Kept {
+    /// The diagnostic.
     pub diagnostic: Diagnostic,
+    /// The text of its line.
     pub text: String,
 }
 
-/// A [`Kept`] of one file as it is written.
+/// A [`Kept`] of one file as it is stored.
 #[derive(Serialize, Deserialize)]
 struct Record {
     error: bool,
@@ -44,7 +47,7 @@ struct Record {
     text: String,
 }
 
-/// The diagnostics of one file; errors and warnings alone are kept.
+/// Serializes the errors and warnings of one file.
 pub(super) fn write(kept: &[Kept]) -> serde_json::Result<String> {
     let records: Vec<Record> = kept
         .iter()

@@ -1,8 +1,8 @@
-//! Contents as they are kept: compressed, the new one against the old one, so that a change takes about as much as
-//! what is different.
+//! Stored contents: compressed, each new content against the old one, so that a change takes about as much space as the
+//! difference.
 //!
-//! What both begin and end with is only counted: eight bytes say how long that is, then follows what is between,
-//! compressed with the other's in mind.
+//! A common beginning and end of both texts is only counted: eight bytes give its length. The middle follows,
+//! compressed with the old text as a dictionary.
 
 use std::io::{self, Read, Write};
 use std::iter::zip;
@@ -10,16 +10,16 @@ use std::sync::Arc;
 
 use zstd::stream::{read, write};
 
-/// A quick one: an edit waits for it.
+/// A fast level: an edit waits for it.
 const LEVEL: i32 = 1;
-/// Of a long text with nothing beside it, which takes longest: half the time, for a few bytes more.
+/// For a long text without an old one, which takes longest: half the time, for a few bytes more.
 const LONG: usize = 64 << 10;
 const LEVEL_OF_LONG: i32 = -3;
-/// The least that zstd takes.
+/// The minimum that zstd accepts.
 const LEAST_WINDOW_LOG: u32 = 10;
 const HEAD: usize = 8;
 
-/// Compresses a text that whoever reads it will have another text beside.
+/// Compresses a text. `beside` is the text that the reader will have.
 pub(crate) fn pack(text: &str, beside: Option<&str>) -> io::Result<Vec<u8>> {
     let (text, beside) = (text.as_bytes(), beside.unwrap_or_default().as_bytes());
     let start = common(text, beside);
@@ -34,7 +34,7 @@ pub(crate) fn pack(text: &str, beside: Option<&str>) -> io::Result<Vec<u8>> {
     let level = if beside.is_empty() && text.len() > LONG { LEVEL_OF_LONG } else { LEVEL };
     let mut encoder = write::Encoder::with_ref_prefix(packed, level, beside)?;
     if !beside.is_empty() {
-        // Level 1 alone would look back too little to find what stayed the same.
+        // Level 1 alone would not look back far enough to find the parts that stayed the same.
         encoder.window_log((usize::BITS - (text.len() + beside.len()).leading_zeros()).max(LEAST_WINDOW_LOG))?;
         encoder.long_distance_matching(true)?;
     }
@@ -57,7 +57,7 @@ pub(crate) fn unpack(packed: &[u8], beside: Option<&str>) -> io::Result<Arc<str>
 }
 
 fn common(a: &[u8], b: &[u8]) -> usize {
-    // By blocks first, which compare much faster.
+    // Blocks first, because they compare much faster.
     const BLOCK: usize = 4096;
     let blocks = zip(a.chunks_exact(BLOCK), b.chunks_exact(BLOCK)).take_while(|(a, b)| a == b).count() * BLOCK;
     blocks + zip(&a[blocks..], &b[blocks..]).take_while(|(a, b)| a == b).count()

@@ -10,12 +10,12 @@ use semdex_config::create_private_dir;
 use semdex_model::{Code, Error};
 
 pub(super) const FILE: &str = "journal.db";
-/// Another process may be writing for so long.
+/// How long another process may be writing.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 pub(super) type Failure = sqlx::Error;
 
-/// Each raises the version by one. What was released is never altered, only added to.
+/// Each migration raises the version by one. A released migration is never altered; new ones are appended.
 const MIGRATIONS: &[&[&str]] = &[CHANGES, BASELINES, REACHED];
 
 const CHANGES: &[&str] = &[
@@ -72,8 +72,8 @@ const REACHED: &[&str] = &[
     "ALTER TABLE changes ADD COLUMN is_judged BOOLEAN",
 ];
 
-/// WAL, so that readers and other processes go on meanwhile; synced with each commit, since a change of several files
-/// rests on its record (see the head of `journal.rs`).
+/// Uses WAL, so that readers and other processes continue during a write. Synced with each commit, since a change of
+/// several files depends on its record (see the head of `journal.rs`).
 pub(super) async fn open(directory: &Path, create: bool) -> Result<SqliteConnection, Failure> {
     if create {
         create_private_dir(directory)?;
@@ -114,7 +114,7 @@ async fn migrate(connection: &mut SqliteConnection) -> Result<(), Failure> {
     transaction.commit().await
 }
 
-/// SQLite's own number for what went wrong.
+/// SQLite's number of the failure.
 fn number(failure: &Failure) -> Option<u32> {
     let code = failure.as_database_error()?.code()?;
     code.parse::<u32>().ok().map(|extended| extended & 0xff)
@@ -124,7 +124,7 @@ pub(super) fn is_corrupt(failure: &Failure) -> bool {
     const CORRUPT: u32 = 11;
     const NO_DATABASE: u32 = 26;
     match failure {
-        // The tables are there but not what they must be, or the contents are not what was packed.
+        // The tables exist but differ, or the contents are not what was packed.
         Failure::ColumnNotFound(_) | Failure::ColumnDecode { .. } | Failure::Decode(_) => true,
         _ => matches!(number(failure), Some(CORRUPT | NO_DATABASE)),
     }

@@ -13,7 +13,7 @@ use crate::change::Cause;
 use semdex_config::JournalBounds;
 use semdex_model::{Error, Result};
 
-/// So much may be recorded before what is too old or too much is looked for again.
+/// How many bytes may be recorded before old or excess changes are dropped again.
 const PRUNE_AFTER_BYTES: u64 = 16 << 20;
 const PRUNE_AFTER_CHANGES: usize = 256;
 const CHECK_POINT_AFTER: usize = 32;
@@ -22,18 +22,18 @@ pub(super) struct Store {
     directory: PathBuf,
     bounds: JournalBounds,
     connection: Option<SqliteConnection>,
-    /// Verdicts that are not written yet; they go with the next record.
+    /// Outcomes that are not written yet. They are written with the next record.
     settled: Vec<(String, RecordOutcome)>,
-    /// Recorded since what is too old or too much was looked for.
+    /// Bytes recorded since old or excess changes were dropped.
     recorded_bytes: u64,
     recorded: usize,
-    /// Recorded since SQLite's log was moved into the database.
+    /// Records since SQLite's log was moved into the database.
     unchecked: usize,
-    /// What became of a journal that could not be read.
+    /// What happened to a journal that could not be read.
     lost: Option<String>,
 }
 
-/// Runs statements on the connection, and once more where the failure was one that could be mended.
+/// Runs statements on the connection, and once more after a failure that could be repaired.
 macro_rules! retried {
     ($store:ident, $create:expr, $connection:ident => $statements:expr) => {{
         let mut mended = false;
@@ -63,7 +63,7 @@ impl Store {
             bounds,
             connection: None,
             settled: Vec::new(),
-            // So that what is too old is looked for once after the start.
+            // So that old changes are dropped once after the start.
             recorded_bytes: PRUNE_AFTER_BYTES,
             recorded: 0,
             unchecked: 0,
@@ -88,14 +88,14 @@ impl Store {
         self.settled.push((id, outcome));
     }
 
-    /// Writes what is outstanding, and drops what is too old or too much.
+    /// Writes what is outstanding, and drops old or excess changes.
     pub(super) async fn rest(&mut self) {
         if let Err(error) = self.write_settled().await {
             tracing::warn!(%error, "the journal could not be written: the next start will see how changes came out");
         }
         if self.unchecked >= CHECK_POINT_AFTER {
             self.unchecked = 0;
-            // Else the commit of an edit would have to do it.
+            // Otherwise the commit of an edit would have to do it.
             let moved: Result<()> = retried!(self, false, connection => {
                 sqlx::query("PRAGMA wal_checkpoint(PASSIVE)").execute(connection).await.map(drop)
             });
@@ -116,7 +116,7 @@ impl Store {
         (self.recorded, self.recorded_bytes) = (0, 0);
     }
 
-    /// After a panic: the database is opened anew with the next job. What came of changes is still to be written.
+    /// After a panic: the next job opens the database again. Outcomes that are not written yet are kept.
     pub(super) fn reopen(&mut self) {
         self.connection = None;
     }
@@ -216,15 +216,15 @@ impl Store {
         Ok(self.connection.insert(connection))
     }
 
-    /// What a failure means for whoever waits. A journal that nobody can read any more is put aside, so that there can
-    /// be a new one.
+    /// Handles a failure for the client that waits. A journal that nobody can read is put aside, so that there can be a
+    /// new one.
     async fn failed(&mut self, failure: Failure) -> Retry {
-        // The next job begins with a connection of its own.
+        // The next job begins with a new connection.
         drop(self.connection.take());
         if !is_corrupt(&failure) {
             return Retry::No(error_of(&self.directory, &failure));
         }
-        // Perhaps only this connection has gone astray, or somebody else has put the file aside already.
+        // Perhaps only this connection is damaged, or another process has already put the file aside.
         if let Ok(connection) = open(&self.directory, false).await {
             self.connection = Some(connection);
             return Retry::Yes;
@@ -251,7 +251,7 @@ enum Retry {
     No(Error),
 }
 
-/// A file's contents, ready to be kept.
+/// A file's contents, packed for storage.
 struct Packed {
     old: Option<Vec<u8>>,
     new: Option<Vec<u8>>,
@@ -342,7 +342,7 @@ async fn write_verdicts(
     Ok(())
 }
 
-/// What a change takes back is undone by it; what that one had taken back holds again, and so on.
+/// A change that another one undoes is marked as undone. What it had undone itself is in effect again, and so on.
 async fn note_undone(connection: &mut SqliteConnection, id: &str) -> std::result::Result<(), Failure> {
     let (mut by, mut holds) = (id.to_owned(), true);
     loop {
@@ -350,7 +350,7 @@ async fn note_undone(connection: &mut SqliteConnection, id: &str) -> std::result
             .bind(&by)
             .fetch_optional(&mut *connection)
             .await?;
-        // A change is younger than what it takes back, so this ends.
+        // A change is younger than the one that it undoes, so this ends.
         let Some(target) = undoes.flatten().filter(|it| *it < by) else { return Ok(()) };
         sqlx::query("UPDATE changes SET undone_by = $1 WHERE id = $2")
             .bind(holds.then_some(by.as_str()))
@@ -406,7 +406,7 @@ fn reached(row: &SqliteRow) -> std::result::Result<Option<Reached>, Failure> {
     }))
 }
 
-/// As columns have it.
+/// A count as columns store it.
 fn number(count: usize) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }
@@ -430,8 +430,8 @@ fn entry_file(row: &SqliteRow, contents: bool) -> std::result::Result<EntryFile,
     })
 }
 
-/// Takes out what is older than the bounds allow, then the oldest until the rest is small enough. The youngest change
-/// stays, however large. Answers with how many went.
+/// Drops changes that are older than the bounds allow, then the oldest ones until the rest is small enough. The newest
+/// change stays, whatever its size. Returns how many were dropped.
 async fn prune(connection: &mut SqliteConnection, bounds: JournalBounds) -> std::result::Result<usize, Failure> {
     let oldest = milliseconds().saturating_sub(i64::try_from(bounds.keep.as_millis()).unwrap_or(i64::MAX));
     let rows = sqlx::query("SELECT id, made_at, bytes FROM changes WHERE state = 'done' ORDER BY id DESC")

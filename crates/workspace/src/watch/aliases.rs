@@ -1,5 +1,5 @@
-//! Files whose content can change under another name, of which inotify says nothing: symbolic links, and files with
-//! more than one hard link. They are few, so all are looked at each time.
+//! Files whose content can change under another name, which inotify does not report: symbolic links, and files with
+//! more than one hard link. They are few, so all are checked each time.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
@@ -21,8 +21,8 @@ struct Alias {
 }
 
 impl Aliases {
-    /// Keeps an eye on a path if it is an alias, and no longer if it is none. True for one more hard link that was not
-    /// known here: its other names may be anywhere in the tree.
+    /// Adds a path if it is an alias, and removes it otherwise. True for an additional hard link that was not known:
+    /// its other names may be anywhere in the tree.
     pub(crate) fn note(&mut self, path: &Path, found: Option<&Stat>) -> bool {
         let kind = |it: &Stat| FileType::from_raw_mode(it.st_mode);
         match found {
@@ -48,7 +48,7 @@ impl Aliases {
         }
     }
 
-    /// Those that may have changed since this was last asked.
+    /// The aliases that may have changed since the last call.
     pub(crate) fn changed(&mut self) -> Vec<PathBuf> {
         let mut changed = Vec::new();
         for (path, alias) in &mut self.known {
@@ -61,14 +61,14 @@ impl Aliases {
         changed
     }
 
-    /// The symbolic links, whose targets may have left the tree or come into it.
+    /// The symbolic links, whose targets may have left the tree or entered it.
     pub(crate) fn links(&self) -> impl Iterator<Item = &Path> {
         self.known.iter().filter(|(_, alias)| alias.symbolic).map(|(path, _)| path.as_path())
     }
 }
 
 impl Alias {
-    /// What the path leads to may lie outside of the tree. Nothing of it is opened, or reported but that it changed.
+    /// The target of the path may be outside the tree. It is not opened, and only its change is reported.
     fn of(path: &Path, symbolic: bool) -> Alias {
         Alias { symbolic, stamp: FileStamp::at(path) }
     }

@@ -1,4 +1,4 @@
-//! A private directory with one file, which is renamed to prove that nothing is outstanding.
+//! A private directory with one file, which is renamed to prove that no event is outstanding.
 //!
 //! inotify queues an event inside the system call that causes it, and one instance keeps one order. So once the event
 //! of the rename has arrived, every earlier change has arrived too.
@@ -14,15 +14,15 @@ use tempfile::TempDir;
 
 use semdex_config::create_private_dir;
 
-/// Hidden, should the tree that is watched enclose it.
+/// Hidden, in case the watched tree contains it.
 const PREFIX: &str = ".semdex-watch-";
 
 #[derive(Debug)]
 pub(super) struct Cookie {
     home: TempDir,
-    /// The file's present name.
+    /// The number in the file's current name.
     number: u64,
-    /// Held as long as this process lives, so that others can tell a leftover by its being free.
+    /// Held while this process lives, so that another process can recognize a leftover by its free lock.
     _lock: File,
 }
 
@@ -31,7 +31,7 @@ impl Cookie {
         create_private_dir(below)?;
         let below = fs::canonicalize(below)?;
         remove_leftovers(&below);
-        // Somebody else's look for leftovers can take the new directory before it is locked: then another is made.
+        // Another process may remove the new directory as a leftover before it is locked: then another is created.
         let mut attempts = 8;
         loop {
             attempts -= 1;
@@ -57,7 +57,7 @@ impl Cookie {
         self.home.path()
     }
 
-    /// Causes an event that comes after those of everything done before, and answers with its number.
+    /// Causes an event after those of all earlier changes. Returns its number.
     pub(crate) fn throw(&mut self) -> io::Result<u64> {
         let next = self.number + 1;
         fs::rename(self.file(self.number), self.file(next))?;
@@ -70,12 +70,12 @@ impl Cookie {
     }
 }
 
-/// Which cookie came back under this name.
+/// The number of the cookie with this name.
 pub(super) fn number_of(name: Option<&OsStr>) -> Option<u64> {
     name?.to_str()?.parse().ok()
 }
 
-/// Removes what processes that were killed left behind. Best effort: a leftover harms nobody.
+/// Removes the directories of killed processes. Best effort: a leftover does no harm.
 fn remove_leftovers(below: &Path) {
     let Ok(entries) = fs::read_dir(below) else { return };
     for entry in entries.flatten() {

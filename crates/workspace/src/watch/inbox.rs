@@ -1,8 +1,8 @@
-//! Where the watching thread leaves what it saw, and the writer picks it up.
+//! The inbox between the watching thread and the writer.
 //!
-//! Paths are kept as a set, so a file written a thousand times takes one place. Order is not kept: what happened to a
-//! path is never replayed, its present state is looked at. Neither side waits for the other: the watching thread must
-//! never block, for the writer may be waiting for that thread to set a watch.
+//! Paths are kept as a set, so a file written a thousand times takes one entry. The order of events is not kept: the
+//! writer looks at the present state of a path. Neither thread waits while it holds the lock. The watching thread must
+//! never block, since the writer may be waiting for it to set a watch.
 
 use std::collections::BTreeMap;
 use std::mem;
@@ -10,18 +10,18 @@ use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-/// What an event says of its path.
+/// What an event reports about its path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum TouchKind {
     /// A file was written.
     Content,
-    /// Something may have come, gone, or changed its rights: a directory, perhaps.
+    /// Something, perhaps a directory, may have been created, removed, or its permissions changed.
     Structure,
 }
 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Mail {
-    /// In the order of the paths: a directory stands before what it holds.
+    /// Sorted by path: a directory comes before its content.
     Paths(BTreeMap<PathBuf, TouchKind>),
     /// Events were lost.
     Lost,
@@ -29,9 +29,9 @@ pub(super) enum Mail {
 
 pub(super) struct Inbox {
     state: Mutex<State>,
-    /// Notified of each cookie and of a loss: what a barrier waits for.
+    /// Signalled for each cookie and each loss, for which barriers wait.
     settled: Condvar,
-    /// The most paths kept; more is a loss.
+    /// The most paths that are kept. More count as a loss.
     bound: usize,
     wake: Arc<dyn Fn() + Send + Sync>,
 }
@@ -71,7 +71,7 @@ impl Inbox {
         self.wake_once(state);
     }
 
-    /// Cookie number `number` came back: whatever happened before it was thrown is in here.
+    /// A cookie came back: the inbox has everything that happened before it was thrown.
     pub(crate) fn return_cookie(&self, number: u64) {
         let mut state = self.lock();
         state.cookie = state.cookie.max(number);
@@ -82,8 +82,8 @@ impl Inbox {
         self.lock().pick_up()
     }
 
-    /// Picks up once this cookie is back, or at once after a loss. `None` if neither comes in time: then everything
-    /// stays for later.
+    /// Picks up once this cookie is back, or immediately after a loss. `None` at the deadline: then everything stays
+    /// for later.
     pub(crate) fn pick_up_after(&self, cookie: u64, deadline: Instant) -> Option<Mail> {
         let mut state = self.lock();
         while state.cookie < cookie && !state.lost {

@@ -1,4 +1,4 @@
-//! What a directory is, whatever its name: inotify watches inodes, and not on every file system.
+//! The identity of a directory, whatever its name. inotify watches inodes, but not on every file system.
 
 use std::io;
 use std::path::Path;
@@ -8,19 +8,19 @@ use rustix::fs::{FileType, Stat};
 use super::walk::{look, present};
 use semdex_fs::{Descent, Identity, Reader, identity};
 
-/// Which directory of the tree stands at a path, if one does, and is not reached through a link.
+/// The identity of the directory at a path. `None` if there is none, or if a link leads there.
 pub(super) fn identity_of(reader: &Reader, path: &Path) -> io::Result<Option<Identity>> {
     Ok(look(reader, path)?.filter(is_directory).map(|found| identity(&found)))
 }
 
-/// The same for one that is come upon on the way down.
+/// The same for a directory reached during a descent.
 pub(super) fn identity_on_the_way(descent: &mut Descent, path: &Path) -> io::Result<Option<Identity>> {
     let Ok(below) = path.strip_prefix(descent.reader().root()) else { return Ok(None) };
     let found = present(descent.stat(below).map_err(io::Error::from))?;
     Ok(found.filter(is_directory).map(|found| identity(&found)))
 }
 
-/// Which directory a path means at this moment, as the kernel has it when a watch is set.
+/// The identity of the directory that the path means now, as the kernel resolves it when a watch is set.
 pub(super) fn identity_now(reader: &Reader, path: &Path) -> io::Result<Option<Identity>> {
     let Ok(below) = path.strip_prefix(reader.root()) else { return Ok(None) };
     present(reader.identity_now(below).map_err(io::Error::from))
@@ -30,7 +30,7 @@ fn is_directory(found: &Stat) -> bool {
     FileType::from_raw_mode(found.st_mode) == FileType::Directory
 }
 
-/// Whether a directory can change without this machine's kernel knowing.
+/// Whether a directory can change without notice to this machine's kernel.
 pub(super) fn is_remote(directory: &Path) -> io::Result<bool> {
     // The `f_type` of statfs(2): 9p, AFS, Ceph, CIFS, Coda, FUSE, NCP, NFS, SMB, SMB2, VirtualBox's shared folders.
     const REMOTE: [u32; 11] = [

@@ -1,4 +1,4 @@
-//! The tree changes, and whoever follows the watcher must know the same files with the same content as a fresh walk.
+//! The tree changes, and a follower of the watcher must know the same files with the same contents as a fresh walk.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -12,7 +12,7 @@ use tempfile::TempDir;
 
 use super::*;
 
-/// For a condition that holds at once unless something is wrong.
+/// For conditions that hold immediately unless something is wrong.
 const DEADLINE: Duration = Duration::from_secs(20);
 
 type Hashes = BTreeMap<PathBuf, blake3::Hash>;
@@ -37,7 +37,7 @@ fn hashes(files: impl IntoIterator<Item = PathBuf>) -> Hashes {
     files.into_iter().filter_map(|path| Some((path.clone(), blake3::hash(&fs::read(path).ok()?)))).collect()
 }
 
-/// A tree, and one who follows its watcher.
+/// A tree and a follower of its watcher.
 struct Follower {
     home: TempDir,
     root: PathBuf,
@@ -108,7 +108,7 @@ impl Follower {
         }
     }
 
-    /// Follows, and compares with the tree; answers with the names of the files.
+    /// Follows, and compares with the tree. Returns the names of the files.
     fn check(&mut self) -> Vec<String> {
         self.follow();
         assert_eq!(self.known, hashes(walk(&self.root).unwrap()));
@@ -455,7 +455,7 @@ fn another_root_is_followed_too() {
 
 #[test]
 fn rights_decide_what_is_there() {
-    // Who may read everything sees no difference, and the others do.
+    // A privileged user sees no difference; other users do.
     let mut follower = Follower::of(&["d/e/f"], BOUNDS);
     for mode in [0o000, 0o755, 0o700] {
         fs::set_permissions(follower.path("d"), fs::Permissions::from_mode(mode)).unwrap();

@@ -1,11 +1,11 @@
-//! Which files belong to a tree, and what one directory holds right now.
+//! Which files belong to a tree, and what one directory contains now.
 //!
-//! Everything counts but `.git` (in any case), semdex's own files, directories named `node_modules` and directories
-//! that carry a `CACHEDIR.TAG`. A link to a file inside the root counts under its own name; a linked directory is not
-//! entered, since what it holds has a name of its own already or lies outside.
+//! Everything counts except `.git` (in any case), semdex's own files, directories named `node_modules` and directories
+//! with a `CACHEDIR.TAG`. A link to a file inside the root counts under its own name. A linked directory is not
+//! entered, since its content has a name of its own or is outside.
 //!
-//! All of it goes by handles (`beneath`): what is listed or read lies in the tree at that moment, whoever exchanges
-//! names meanwhile.
+//! All access goes by directory handles: what is listed or read is in the tree at that moment, even if somebody
+//! exchanges names at the same time.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, ErrorKind};
@@ -18,12 +18,11 @@ use rustix::io::Errno;
 
 use semdex_fs::{Descent, Reader, Tree, Unreadable, entries, read_at};
 
-/// Marks its directory as a cache (<https://bford.info/cachedir/>); cargo puts one into `target`.
+/// Marks its directory as a cache (<https://bford.info/cachedir/>). Cargo creates one in `target`.
 pub(super) const CACHE_TAG: &str = "CACHEDIR.TAG";
 
-/// All files below a root, in the order of their names. A missing root holds none; a directory that may not be read
-/// hides its files from everybody and is passed over; any other failure is reported, since a short list would pass for
-/// deleted files.
+/// All files below a root, sorted by name. A missing root has none. A directory without permission hides its files from
+/// everybody and is skipped. Any other failure is an error, since a short list would look like deleted files.
 pub(crate) fn walk(tree: &Tree) -> io::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     let Some(reader) = enter(tree)? else { return Ok(files) };
@@ -47,7 +46,7 @@ pub(super) fn lists(reader: &Reader, path: &Path) -> bool {
     find(reader, path, None).is_ok_and(|found| found.is_some())
 }
 
-/// Reads what `walk` lists, each directory reached once for the files in it that follow each other.
+/// Reads files that `walk` lists. Each directory is opened once for consecutive files in it.
 pub(crate) struct Texts {
     reader: Option<Reader>,
     last: Option<(PathBuf, OwnedFd)>,
@@ -58,8 +57,7 @@ impl Texts {
         Ok(Texts { reader: enter(tree)?, last: None })
     }
 
-    /// The content of a file that `walk` lists at this path; `None` for what it does not list, and for what is too
-    /// large.
+    /// The content of a file that `walk` lists. `None` for other paths, and for a file that is too large.
     pub(crate) fn read(&mut self, path: &Path, most: usize) -> io::Result<Option<Vec<u8>>> {
         let Some(reader) = &self.reader else { return Ok(None) };
         let last = self.last.take().filter(|(directory, _)| Some(directory.as_path()) == path.parent());
@@ -75,7 +73,7 @@ impl Texts {
         Ok(content)
     }
 
-    /// How large the file is that `walk` lists at this path; `None` for what it does not list.
+    /// The size of a file that `walk` lists, in bytes. `None` for other paths.
     pub(crate) fn size(&self, path: &Path) -> io::Result<Option<u64>> {
         let Some(reader) = &self.reader else { return Ok(None) };
         let Some(found) = find(reader, path, None)? else { return Ok(None) };
@@ -84,14 +82,14 @@ impl Texts {
     }
 }
 
-/// The file that a path of the tree stands for.
+/// The directory of a file, opened, and the file's name in it.
 struct OpenedDirectory {
     directory: OwnedFd,
     name: OsString,
     via_link: bool,
 }
 
-/// `handle` is the path's directory, where that was reached before.
+/// `handle` is the path's directory, if it is open already.
 fn find(reader: &Reader, path: &Path, handle: Option<OwnedFd>) -> io::Result<Option<OpenedDirectory>> {
     let Some((parent, name)) = split(reader, path) else { return Ok(None) };
     let handle = match handle {
@@ -108,8 +106,8 @@ fn find(reader: &Reader, path: &Path, handle: Option<OwnedFd>) -> io::Result<Opt
         FileType::RegularFile if reader.check(&found).is_ok() => {
             Ok(Some(OpenedDirectory { directory: handle, name: name.to_owned(), via_link: false }))
         }
-        // A link counts if its target is itself a file of the tree: changes of that one are watched, and nobody reads
-        // what lies outside.
+        // A link counts if its target is itself a file of the tree. Changes of the target are watched, and nothing
+        // outside is read.
         FileType::Symlink => {
             let below = path.strip_prefix(reader.root()).unwrap_or(path);
             let Ok(target) = reader.resolve(below) else { return Ok(None) };
@@ -124,14 +122,14 @@ fn find(reader: &Reader, path: &Path, handle: Option<OwnedFd>) -> io::Result<Opt
     }
 }
 
-/// Where a path leads below the root, unless its name is hidden.
+/// The directory and the name of a path below the root. `None` if the name is hidden.
 fn split<'a>(reader: &Reader, path: &'a Path) -> Option<(&'a Path, &'a OsStr)> {
     let below = path.strip_prefix(reader.root()).ok()?;
     let name = below.file_name().filter(|name| !is_hidden_name(name))?;
     Some((below.parent()?, name))
 }
 
-/// A directory of the tree, where nothing on the way is a link or ignored.
+/// Opens a directory of the tree, unless a directory on the way is a link or ignored.
 fn inside(reader: &Reader, below: &Path) -> io::Result<OwnedFd> {
     let takes = |name: &OsStr, directory: &OwnedFd| !is_ignored_dir_name(name) && !is_tagged(directory);
     Ok(reader.directory_where(below, takes)?)
@@ -141,33 +139,33 @@ fn is_tagged(directory: &OwnedFd) -> bool {
     statat(directory, CACHE_TAG, AtFlags::SYMLINK_NOFOLLOW).is_ok()
 }
 
-/// The way into a tree; `None` if there is none (any more).
+/// A reader of a tree. `None` if there is no such tree.
 pub(super) fn enter(tree: &Tree) -> io::Result<Option<Reader>> {
     present(tree.reader().map_err(io::Error::from))
 }
 
-/// Names that are no part of any tree, be they files or directories.
+/// Names that are not part of any tree, of files or directories.
 pub(crate) fn is_hidden_name(name: &OsStr) -> bool {
     name.eq_ignore_ascii_case(".git") || name.as_encoded_bytes().starts_with(b".semdex-")
 }
 
-/// Names of directories that are no part of any tree.
+/// Names of directories that are not part of any tree.
 pub(crate) fn is_ignored_dir_name(name: &OsStr) -> bool {
     is_hidden_name(name) || name == "node_modules"
 }
 
-/// What one directory holds, hidden names left out.
+/// The content of one directory, without hidden names.
 #[derive(Debug, Default)]
 pub(super) struct Listing {
     pub files: Vec<(PathBuf, Stat)>,
-    /// Symbolic links, to whatever.
+    /// Symbolic links, whatever their targets.
     pub links: Vec<(PathBuf, Stat)>,
-    /// Those that are not ignored by their name.
+    /// Directories that are not ignored by their name.
     pub directories: Vec<PathBuf>,
     pub tagged: bool,
 }
 
-/// Reads one directory; `None` if there is none (any more), or if it may not be read.
+/// Reads one directory. `None` if there is none, or if it may not be read.
 pub(super) fn list(descent: &mut Descent, directory: &Path) -> io::Result<Option<Listing>> {
     let mut listing = Listing::default();
     let reader = descent.reader();
@@ -195,14 +193,14 @@ pub(super) fn list(descent: &mut Descent, directory: &Path) -> io::Result<Option
     Ok(Some(listing))
 }
 
-/// What stands at a path of the tree, links not followed; `None` if nothing does.
+/// The metadata of a path of the tree, links not followed. `None` if nothing is there.
 pub(super) fn look(reader: &Reader, path: &Path) -> io::Result<Option<Stat>> {
     let Ok(below) = path.strip_prefix(reader.root()) else { return Ok(None) };
     present(reader.stat(below).map_err(io::Error::from))
 }
 
-/// Turns the errors which say that no such thing can be reached there, by anybody, into `None`. Others (no file
-/// descriptors left, a failing disk) say nothing about the tree.
+/// Turns errors that mean "nothing reachable here" into `None`. Other errors (no file descriptors left, a failing disk)
+/// say nothing about the tree.
 pub(super) fn present<T>(result: io::Result<T>) -> io::Result<Option<T>> {
     match result {
         Ok(value) => Ok(Some(value)),

@@ -161,7 +161,7 @@ impl Writer {
         }
     }
 
-    /// Compares the files at these paths. A path that is not a file stands for everything known below it.
+    /// Compares the files at these paths. A path that is not a file means everything known below it.
     fn compare(&self, paths: &BTreeSet<PathBuf>) -> Result<Vec<FileEdit>> {
         let mut edits = Vec::new();
         let mut seen = BTreeSet::new();

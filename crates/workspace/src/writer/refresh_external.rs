@@ -66,8 +66,8 @@ impl Writer {
         self.publish();
     }
 
-    /// Compares external sources with what the engines have. A path that is not a file stands for everything known below
-    /// it. `is_all`: the paths are all files that exist.
+    /// Compares external sources with what the engines have. A path that is not a file means everything known below it.
+    /// `is_all`: the paths are all files that exist.
     pub(super) fn compare_external_sources(&mut self, paths: BTreeSet<PathBuf>, is_all: bool) -> Result<()> {
         if paths.is_empty() && !is_all {
             return Ok(());

@@ -15,7 +15,7 @@ use semdex_model::Revision;
 const RESERVED: u64 = 1000;
 /// A run reserves more before fewer than this are left.
 const MARGIN: u64 = 100;
-/// Every number in the file has the same length and overwrites the one before.
+/// Every number in the file has the same length, so each overwrites the last.
 const DIGITS: usize = 20;
 
 /// The current revision, and the numbers that are reserved for later ones.
@@ -164,7 +164,7 @@ mod tests {
         assert_eq!(begin("/a").first(), Revision(8));
         assert_eq!(begin("/b").first(), Revision(1));
 
-        // Two at once, and one that is killed.
+        // Two at the same time, and one that is killed.
         let (one, other) = (begin("/a"), begin("/a"));
         assert!(other.first() > one.first());
         one.announce(Revision(9));

@@ -1,5 +1,5 @@
 //! How the writer runs the engines: it starts each when there is code for it, and gives it every change. An engine that
-//! panics is discarded and started again from the texts; the writer, the other engines and all other requests go on.
+//! panics is discarded and started again from the texts. The writer, all other engines and all other requests continue.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -94,7 +94,7 @@ impl Writer {
         self.engines.slot_mut(at).lives.fed = files;
     }
 
-    /// Gives each engine the changes that it missed when the writer panicked.
+    /// Gives each engine the changes that it did not get because the writer panicked.
     pub(super) fn bring_engines_in_step(&mut self) {
         for at in 0..self.engines.len() {
             let edits = difference(&self.engines.slot(at).lives.fed, &self.files);

@@ -1,5 +1,5 @@
-//! The writer's lives. Where it panics, what is in doubt is thrown away and built anew: the texts from the disk and the
-//! overlays, the watcher, the look into the journal. Requests wait meanwhile, or are refused with that.
+//! Restarts the writer after a panic. State that may be damaged is rebuilt: the texts from the disk and the overlays,
+//! the watcher, the repair of interrupted changes. Requests during that time wait, or are refused with that reason.
 
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
