@@ -40,7 +40,7 @@ use super::index::Index;
 use super::syntax::analysed::as_analysed;
 use super::view::View;
 use crate::file_interface::FileInterface;
-use crate::load::inputs::Freshness;
+use crate::load::external_inputs::Freshness;
 use crate::load::{Limits, LoadRequest, Loaded, MacroTable, crate_graph};
 use crate::view::environment::{Environment, Faults, FileIds};
 use crate::{LANGUAGE, load};

@@ -4,8 +4,8 @@
 
 pub(crate) mod build;
 pub(crate) mod cargo_config;
+pub(crate) mod external_inputs;
 pub(crate) mod find_inputs;
-pub(crate) mod inputs;
 pub(crate) mod macro_server;
 pub(crate) mod manifests;
 pub(crate) mod referenced_files;
@@ -29,7 +29,7 @@ use ra_ap_paths::{AbsPath, AbsPathBuf, Utf8PathBuf};
 use ra_ap_project_model::{CargoFeatures, ProjectWorkspace, ProjectWorkspaceKind};
 use ra_ap_vfs::FileId;
 
-use self::inputs::Inputs;
+use self::external_inputs::ExternalInputs;
 use self::referenced_files::{Packages, ReferencedFiles};
 use self::sources::{local_roots, read_sources};
 use self::tools::{Patience, Tools};
@@ -112,7 +112,7 @@ pub(crate) struct Loaded {
     /// The sources outside the root that are nested too deeply to be analysed; `missing` names them.
     pub deep: Arc<BTreeSet<AbsPathBuf>>,
     /// The inputs of the load, as they were when it read them.
-    pub inputs: Inputs,
+    pub inputs: ExternalInputs,
     /// When an input changed after the load began, perhaps after it was read.
     pub outdated: Option<SystemTime>,
     /// No further step follows.
@@ -164,7 +164,7 @@ pub(crate) fn load(
     let is_wanted = || !superseded();
     let patience = |limit: Duration| Patience { deadline: Instant::now() + limit, is_wanted: &is_wanted };
     let mut missing = Vec::new();
-    let mut inputs = Inputs::default();
+    let mut inputs = ExternalInputs::default();
     find_inputs::of_place(request.root.as_ref(), &mut inputs);
     let mut tools = Tools::find(&request.root, request.trusted, patience(request.limits.manifests));
     let mut workspaces = match &tools {
@@ -187,44 +187,47 @@ pub(crate) fn load(
     }
     let mut read = (*request.known).clone();
     let mut deep = (*request.deep).clone();
-    let mut step =
-        |workspaces: &[ProjectWorkspace], macros: MacroTable, missing: &[Missing], mut inputs: Inputs, last: bool| {
-            let folders = ProjectFolders::new(workspaces, &[], None);
-            let local_roots = local_roots(&request.root, &request.target_dir, workspaces);
-            let packages = Packages { roots: &local_roots, forbidden: &request.forbidden };
-            // Output of build scripts, and files that are only named, are read again each time.
-            read.retain(|path| !path.starts_with(&request.target_dir));
-            deep.retain(|path| read.contains(path) || !packages.holds(path.as_ref()));
-            deep.retain(|path| !path.starts_with(&request.target_dir));
-            let sources = read_sources(&folders, &request.root, &packages, &mut read, &mut deep);
-            let ReferencedFiles { sources: named, unread } = packages.follow(read.iter(), &mut inputs);
-            let named = named.into_iter().map(|(path, bytes)| {
-                let (bytes, is_too_deep) = of_library(bytes);
-                is_too_deep.then(|| deep.insert(path.clone()));
-                (path, bytes)
-            });
-            let named = named.collect();
-            tracing::debug!(last, files = sources.len(), "sources outside of the workspace were read");
-            fault::point("rust.load.read");
-            inputs.leave_to_edits(request.root.as_ref(), |it| request.texts.get(it).is_some());
-            let lacking =
-                deep.iter().map(|it| too_deep(it.as_str())).chain(inputs.too_large.iter().map(|it| too_large(it)));
-            Loaded {
-                workspaces: Arc::new(workspaces.to_vec()),
-                sources,
-                named,
-                unread,
-                source_roots: folders.source_root_config,
-                local_roots,
-                macros,
-                faults: request.faults.clone(),
-                missing: missing.iter().cloned().chain(lacking).collect(),
-                deep: Arc::new(deep.clone()),
-                outdated: inputs.changed_since(request.begun),
-                inputs,
-                last,
-            }
-        };
+    let mut step = |workspaces: &[ProjectWorkspace],
+                    macros: MacroTable,
+                    missing: &[Missing],
+                    mut inputs: ExternalInputs,
+                    last: bool| {
+        let folders = ProjectFolders::new(workspaces, &[], None);
+        let local_roots = local_roots(&request.root, &request.target_dir, workspaces);
+        let packages = Packages { roots: &local_roots, forbidden: &request.forbidden };
+        // Output of build scripts, and files that are only named, are read again each time.
+        read.retain(|path| !path.starts_with(&request.target_dir));
+        deep.retain(|path| read.contains(path) || !packages.holds(path.as_ref()));
+        deep.retain(|path| !path.starts_with(&request.target_dir));
+        let sources = read_sources(&folders, &request.root, &packages, &mut read, &mut deep);
+        let ReferencedFiles { sources: named, unread } = packages.follow(read.iter(), &mut inputs);
+        let named = named.into_iter().map(|(path, bytes)| {
+            let (bytes, is_too_deep) = of_library(bytes);
+            is_too_deep.then(|| deep.insert(path.clone()));
+            (path, bytes)
+        });
+        let named = named.collect();
+        tracing::debug!(last, files = sources.len(), "sources outside of the workspace were read");
+        fault::point("rust.load.read");
+        inputs.leave_to_edits(request.root.as_ref(), |it| request.texts.get(it).is_some());
+        let lacking =
+            deep.iter().map(|it| too_deep(it.as_str())).chain(inputs.too_large.iter().map(|it| too_large(it)));
+        Loaded {
+            workspaces: Arc::new(workspaces.to_vec()),
+            sources,
+            named,
+            unread,
+            source_roots: folders.source_root_config,
+            local_roots,
+            macros,
+            faults: request.faults.clone(),
+            missing: missing.iter().cloned().chain(lacking).collect(),
+            deep: Arc::new(deep.clone()),
+            outdated: inputs.changed_since(request.begun),
+            inputs,
+            last,
+        }
+    };
     progress("reading sources", 0, 0);
     deliver(step(&workspaces, MacroTable::default(), &missing, inputs.clone(), !runs_code));
     if !runs_code || superseded() {
@@ -396,7 +399,7 @@ fn run_build_scripts(
     workspaces: &mut [ProjectWorkspace],
     tools: &Tools<'_>,
     progress: &(dyn Fn(&str, usize, usize) + Sync),
-    inputs: &mut Inputs,
+    inputs: &mut ExternalInputs,
     missing: &mut Vec<Missing>,
 ) {
     let total = workspaces.len();

@@ -11,7 +11,7 @@ use ra_ap_project_model::ProjectWorkspaceKind;
 use super::Rust;
 use crate::LANGUAGE;
 use crate::load::Rebuild;
-use crate::load::inputs::Inputs;
+use crate::load::external_inputs::ExternalInputs;
 use crate::load::manifests::is_reload;
 use crate::syntax::referenced_files::takes_data;
 use semdex_engine::files::Files;
@@ -22,7 +22,7 @@ use semdex_model::{FileEdit, Missing, MissingCode};
 impl Rust {
     /// Adopts the inputs of a finished step. Returns whether the load is final: no step follows, and no input changed
     /// during the load.
-    pub(crate) fn note_inputs(&mut self, inputs: Inputs, outdated: Option<SystemTime>, is_last: bool) -> bool {
+    pub(crate) fn note_inputs(&mut self, inputs: ExternalInputs, outdated: Option<SystemTime>, is_last: bool) -> bool {
         let freshness = &mut self.freshness;
         freshness.inputs = inputs;
         if !is_last {

@@ -9,7 +9,7 @@ use ra_ap_paths::AbsPath;
 use ra_ap_project_model::{CargoConfig, CargoFeatures, ProjectWorkspace, ProjectWorkspaceKind, TargetKind};
 use serde_json::Value;
 
-use super::inputs::Inputs;
+use super::external_inputs::ExternalInputs;
 use super::tools::{Tools, Version};
 use super::workspace::{LockFile, add_features};
 use super::{find_inputs, script};
@@ -34,7 +34,7 @@ pub(crate) fn run(
     tools: &Tools<'_>,
     features: &CargoFeatures,
     target_dir: &AbsPath,
-    inputs: &mut Inputs,
+    inputs: &mut ExternalInputs,
 ) -> Result<(), String> {
     let output = check(workspace, tools, features, target_dir);
     let said = output.as_ref().map(|it| it.stdout.as_slice()).unwrap_or_default();

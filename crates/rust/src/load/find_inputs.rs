@@ -11,7 +11,7 @@ use ra_ap_project_model::{
 use serde::Deserialize;
 use toml::{Table, Value};
 
-use super::inputs::{Counted, Inputs};
+use super::external_inputs::{Counted, ExternalInputs};
 use super::script;
 use super::tools::Tools;
 use semdex_fs::read_file;
@@ -23,7 +23,7 @@ const LONGEST: usize = 8 << 20;
 const MOST_INCLUDES: usize = 64;
 
 /// Adds what decides how a workspace in this directory is read, as far as it is known before any program runs.
-pub(crate) fn of_place(directory: &Path, inputs: &mut Inputs) {
+pub(crate) fn of_place(directory: &Path, inputs: &mut ExternalInputs) {
     for above in directory.ancestors() {
         for name in ["rust-toolchain", "rust-toolchain.toml"] {
             inputs.add_toolchain(above.join(name));
@@ -58,7 +58,7 @@ pub(crate) fn of_place(directory: &Path, inputs: &mut Inputs) {
 
 /// Adds the configuration files of a directory, the files that they include, and the target descriptions that they
 /// name.
-fn of_configuration(directory: &Path, inputs: &mut Inputs) {
+fn of_configuration(directory: &Path, inputs: &mut ExternalInputs) {
     let mut pending: Vec<PathBuf> = ["config", "config.toml"].map(|it| directory.join(it)).into();
     let mut seen = BTreeSet::new();
     while let Some(file) = pending.pop() {
@@ -87,7 +87,7 @@ fn of_configuration(directory: &Path, inputs: &mut Inputs) {
 }
 
 /// Adds the toolchain that was found.
-pub(crate) fn of_tools(tools: &Tools<'_>, inputs: &mut Inputs) {
+pub(crate) fn of_tools(tools: &Tools<'_>, inputs: &mut ExternalInputs) {
     let sysroot: &Path = tools.sysroot.as_ref();
     let parts = ["bin/rustc", "bin/cargo", "lib/rustlib/components", "lib/rustlib/multirust-channel-manifest.toml"];
     parts.iter().for_each(|it| inputs.add_toolchain(sysroot.join(it)));
@@ -96,7 +96,7 @@ pub(crate) fn of_tools(tools: &Tools<'_>, inputs: &mut Inputs) {
 
 /// Adds the location of a workspace and the manifests of its packages. Manifests outside the root are not watched
 /// before they are known, and inherit from others above them.
-pub(crate) fn of_workspace(workspace: &ProjectWorkspace, root: &AbsPath, inputs: &mut Inputs) {
+pub(crate) fn of_workspace(workspace: &ProjectWorkspace, root: &AbsPath, inputs: &mut ExternalInputs) {
     let ProjectWorkspaceKind::Cargo { cargo, .. } = &workspace.kind else { return };
     of_place(cargo.workspace_root().as_ref(), inputs);
     for package in cargo.packages().filter(|&it| cargo[it].is_local) {
@@ -129,7 +129,7 @@ struct Built {
 
 /// Adds what was read to build what a workspace runs at compile time. `said` are Cargo's messages; `is_exact`: they are
 /// about nothing else.
-pub(crate) fn of_build(workspace: &ProjectWorkspace, said: &[u8], is_exact: bool, inputs: &mut Inputs) {
+pub(crate) fn of_build(workspace: &ProjectWorkspace, said: &[u8], is_exact: bool, inputs: &mut ExternalInputs) {
     let ProjectWorkspaceKind::Cargo { cargo, .. } = &workspace.kind else { return };
     // Parts that must have been built to be known.
     let mut lacking: HashSet<(Package, Part)> = HashSet::new();

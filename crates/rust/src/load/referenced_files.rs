@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use ra_ap_paths::{AbsPathBuf, Utf8PathBuf};
 
-use super::inputs::Inputs;
+use super::external_inputs::ExternalInputs;
 use super::sources::LARGEST_SOURCE;
 use crate::syntax::referenced_files::referenced_files;
 use semdex_fs::{FileStamp, Tree, read_file};
@@ -50,7 +50,7 @@ impl Packages<'_> {
     pub(crate) fn follow<'a>(
         &self,
         listed: impl Iterator<Item = &'a AbsPathBuf>,
-        inputs: &mut Inputs,
+        inputs: &mut ExternalInputs,
     ) -> ReferencedFiles {
         let mut named = ReferencedFiles::default();
         let mut seen: BTreeSet<PathBuf> = BTreeSet::new();

@@ -11,7 +11,7 @@ use ra_ap_project_model::CargoWorkspace;
 use ra_ap_rustc_lexer::{LiteralKind, TokenKind};
 use serde_json::Value;
 
-use super::inputs::{Counted, Inputs, SilentScript};
+use super::external_inputs::{Counted, ExternalInputs, SilentScript};
 use crate::syntax::referenced_files::tokens;
 use semdex_fs::read_file;
 
@@ -32,7 +32,7 @@ pub(crate) struct Silent<'a> {
 
 impl Silent<'_> {
     /// Adds the inputs that its text names, and what it may read.
-    pub(crate) fn note(&self, inputs: &mut Inputs) {
+    pub(crate) fn note(&self, inputs: &mut ExternalInputs) {
         let Silent { package, home, sources, has_helper } = *self;
         inputs.add_package(home, if sources.is_empty() { Counted::All } else { Counted::Perhaps });
         let mut reads_sources = has_helper;

@@ -29,8 +29,8 @@ const MOST_DOUBLED: u32 = 6;
 const MOST_TOUCHED: usize = 4096;
 
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Inputs {
-    /// Inputs that are checked before each answer.
+pub(crate) struct ExternalInputs {
+    /// ExternalInputs that are checked before each answer.
     looked_at: BTreeMap<PathBuf, Input>,
     /// Names of inputs whose texts the workspace has.
     texts: BTreeSet<String>,
@@ -42,7 +42,7 @@ pub(crate) struct Inputs {
     touched: BTreeMap<PathBuf, Content>,
     /// Large directories of the workspace in which any file is an input: the watcher reports their changes.
     directories: BTreeSet<PathBuf>,
-    /// Inputs that determine which standard library is used.
+    /// ExternalInputs that determine which standard library is used.
     toolchain: BTreeSet<PathBuf>,
     /// Directories elsewhere that are too large to be checked before each answer.
     pub too_large: BTreeSet<PathBuf>,
@@ -112,7 +112,7 @@ impl Input {
     }
 }
 
-impl Inputs {
+impl ExternalInputs {
     /// Adds a file or a directory itself, whether it exists or not.
     pub(crate) fn add(&mut self, path: PathBuf) {
         self.looked_at.entry(path).or_insert_with_key(|it| Input::at(it));
@@ -231,7 +231,7 @@ impl Inputs {
 /// Whether the loaded state is out of date, judged by its inputs.
 #[derive(Debug, Default)]
 pub(crate) struct Freshness {
-    pub inputs: Inputs,
+    pub inputs: ExternalInputs,
     /// An input has changed since the last load began.
     pub is_outdated: bool,
     /// When that was, if known.
@@ -382,7 +382,7 @@ mod tests {
             std::fs::create_dir(large).unwrap();
             (0..=MOST_ENTRIES).for_each(|it| std::fs::write(large.join(it.to_string()), "").unwrap());
         }
-        let mut inputs = Inputs::default();
+        let mut inputs = ExternalInputs::default();
         inputs.add_all(&root);
         inputs.add_all(&outside);
         inputs.leave_to_edits(&root, |_| false);
@@ -397,7 +397,7 @@ mod tests {
         std::fs::create_dir(at("data")).unwrap();
         std::fs::write(at("data/one"), "1").unwrap();
         std::fs::write(at("file"), "a").unwrap();
-        let mut inputs = Inputs::default();
+        let mut inputs = ExternalInputs::default();
         inputs.add(at("file"));
         inputs.add(at("absent"));
         inputs.add_all(&at("data"));
