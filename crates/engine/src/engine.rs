@@ -358,7 +358,7 @@ pub struct ExternalSources {
 pub struct ReferencedFiles {
     /// Files that code references but that are not read. No answer that could depend on one is complete.
     pub unread: Vec<Missing>,
-    /// Texts that reference another by its path, each with the other.
+    /// Pairs of texts: the first references the second by its path.
     pub by_path: Vec<(String, String)>,
     /// Texts that are compiled under another name, by a link.
     pub compiled_elsewhere: BTreeSet<String>,
@@ -437,7 +437,7 @@ impl From<&FileEdit> for FileChange {
 pub struct Declaration {
     /// Its content, if it has to differ from the planned one.
     pub content: Option<String>,
-    /// The other file that has to reference it.
+    /// How another file has to reference it.
     pub mention: Option<Mention>,
 }
 

@@ -46,7 +46,7 @@ impl Link {
     }
 }
 
-/// The same changes under the other names that links give to the files. Names that have a text of their own are left
+/// The same changes under all names that links give to the files. Names that have a text of their own are left
 /// out.
 pub fn by_other_names(links: &[Link], changes: &[FileChange], files: &Files) -> Vec<FileChange> {
     let mut all = Vec::new();

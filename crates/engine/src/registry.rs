@@ -8,7 +8,7 @@ use semdex_model::{LanguageId, Languages};
 
 use crate::engine::EngineKind;
 
-/// The engines that a configuration describes, except those of the given languages, which have an engine already.
+/// The engines that a configuration describes, except engines of the given languages, which have one already.
 pub(crate) type ConfiguredKinds = fn(&BTreeMap<String, LanguageKeys>, &[LanguageId]) -> Vec<Arc<dyn EngineKind>>;
 
 /// The engines of a server, in the order of their languages: built-in engines first, then configured ones. Cheap to

@@ -120,7 +120,7 @@ pub(crate) fn with_edits(files: &Arc<Files>, edits: &[FileEdit]) -> Arc<Files> {
     Arc::new(after)
 }
 
-/// The first edit whose old content is no longer that of the workspace. `None` if all are current.
+/// The first edit that is based on content that has changed. `None` if all are current.
 pub(crate) fn moved_on<'a>(files: &Files, edits: &'a [FileEdit]) -> Option<&'a FileEdit> {
     edits.iter().find(|edit| files.get(&edit.file).map(|it| it.text.as_ref()) != edit.old.as_deref())
 }

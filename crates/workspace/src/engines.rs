@@ -1,4 +1,5 @@
-//! The engines of a workspace: for each kind in the registry the running engine, its failures, and its external modules.
+//! The engines of a workspace: for each kind in the registry the running engine, its failures, and its external
+//! modules.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;

@@ -273,7 +273,7 @@ fn run(directory: &Path, bounds: JournalBounds, mut inbox: mpsc::Receiver<Job>) 
     while !matches!(catch_unwind(AssertUnwindSafe(|| serve_all(&mut store, &mut inbox))), Ok(Ok(()))) {
         store.reopen();
         let pause = retries.failed();
-        tracing::error!(?pause, "the journal failed and is opened anew");
+        tracing::error!(?pause, "the journal failed and is opened again");
         thread::sleep(pause);
     }
 }

@@ -1,4 +1,5 @@
-//! Links within the workspace that lead to code. The code has another name by each link, which not every engine follows.
+//! Links within the workspace that lead to code. The code has another name by each link, which not every engine
+//! follows.
 
 use std::path::Path;
 
@@ -39,7 +40,8 @@ impl Links {
         self.links = links;
     }
 
-    /// The links among these paths that lead to code of one of the languages. The known ones if the root cannot be read.
+    /// The links among these paths that lead to code of one of the languages. The known ones if the root cannot be
+    /// read.
     pub(super) fn find<'p>(
         &self,
         disk: &Disk,

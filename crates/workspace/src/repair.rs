@@ -32,7 +32,7 @@ pub(crate) fn recover_locked(disk: &Disk, journal: &Journal, lock: &WorkspaceLoc
         let settled = if lock.was_made(&entry.id) { Ok(finish(disk, &entry)) } else { settle(disk, &entry) };
         match settled {
             Ok(outcome) => {
-                tracing::warn!(change = entry.id, ?outcome, "a change was interrupted; it was put right");
+                tracing::warn!(change = entry.id, ?outcome, "a change was interrupted; it was repaired");
                 journal.settle(entry.id, outcome);
             }
             Err(error) => {

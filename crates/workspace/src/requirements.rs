@@ -20,8 +20,8 @@ pub struct EngineRequirements {
     pub lost_without_trust: Option<String>,
 }
 
-/// Of all engines that there can be by the settings that count in the directory. Without trust, programs of the directory
-/// itself do not count.
+/// Of all engines that there can be by the settings that count in the directory. Without trust, programs of the
+/// directory itself do not count.
 pub fn requirements(root: &Path, trusted: bool, config: &Config, engines: &Registry) -> Vec<EngineRequirements> {
     let _barred = (!trusted).then(|| search_path::bar(root));
     // As where it is served: a file that is wrong says nothing.

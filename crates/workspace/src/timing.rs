@@ -1,4 +1,5 @@
-//! Where the time of a request goes: waiting for the writer, for what changed on the disk, for the index, for an engine.
+//! Where the time of a request goes: waiting for the writer, for what changed on the disk, for the index, for an
+//! engine.
 
 use std::future::Future;
 use std::sync::Arc;

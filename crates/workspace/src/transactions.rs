@@ -1,5 +1,5 @@
-//! Transactions: how a change reaches the disk whole or not at all. It is recorded in the journal, then written, and what
-//! a kill or a power cut interrupted is completed or taken back before the next change.
+//! Transactions: how a change reaches the disk whole or not at all. It is recorded in the journal, then written, and
+//! what a kill or a power cut interrupted is completed or taken back before the next change.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -58,8 +58,9 @@ impl Transactions {
         edits.iter().map(|edit| self.disk.locate(&edit.file)).collect()
     }
 
-    /// Writes a change to the disk: records it first, then writes all files or none. Returns the token that undoes it, and
-    /// notes about files. `files` and `revision` are those before the change; `located` are the places of its edits.
+    /// Writes a change to the disk: records it first, then writes all files or none. Returns the token that undoes it,
+    /// and notes about files. `files` and `revision` are those before the change; `located` are the places of its
+    /// edits.
     pub(super) fn write(
         &mut self,
         change: &Change,

@@ -27,8 +27,8 @@ const MOST_SHOWN: usize = 5;
 pub(super) struct NonUtf8Names(BTreeSet<PathBuf>);
 
 impl NonUtf8Names {
-    /// Removes such files from `paths` and returns all such files as they are now; `None` if they are as before. Looks at
-    /// the removed ones and at those known below one of the paths. `is_all`: the paths are all files that exist.
+    /// Removes such files from `paths` and returns all such files as they are now; `None` if they are as before. Looks
+    /// at the removed ones and at those known below one of the paths. `is_all`: the paths are all files that exist.
     pub(super) fn after(
         &self,
         paths: &mut BTreeSet<PathBuf>,
@@ -54,7 +54,8 @@ impl NonUtf8Names {
         Ok((now != self.0).then_some(NonUtf8Names(now)))
     }
 
-    /// What answers about a language miss for these files; of all languages without one. `None` where nothing is missing.
+    /// What answers about a language miss for these files; of all languages without one. `None` where nothing is
+    /// missing.
     pub(super) fn missing(&self, language: Option<LanguageId>, languages: &Languages, root: &Path) -> Option<Missing> {
         let concerns = |it: &&PathBuf| language.is_none() || languages.of(&it.to_string_lossy()) == language;
         let escaped = |it: &PathBuf| git::escaped(it.strip_prefix(root).unwrap_or(it).as_os_str().as_bytes());
@@ -82,8 +83,8 @@ pub(super) struct UnindexedSearch<'w> {
 }
 
 impl UnindexedSearch<'_> {
-    /// The unindexed files once the texts are `after`; `None` if they are as before. Checks these paths, which were read
-    /// just now, and the files known below them. `is_all`: the paths are all files that exist.
+    /// The unindexed files once the texts are `after`; `None` if they are as before. Checks these paths, which were
+    /// read just now, and the files known below them. `is_all`: the paths are all files that exist.
     pub(super) fn run(mut self, after: &Files, paths: &BTreeSet<PathBuf>, is_all: bool) -> Option<Arc<UnindexedFiles>> {
         let known = self.before.unindexed_files();
         let mut names: BTreeSet<Arc<str>> = paths.iter().map(|it| Arc::from(self.disk.name_of(it))).collect();

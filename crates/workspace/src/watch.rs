@@ -111,7 +111,7 @@ struct Instance {
 
 #[derive(Debug, Clone, Copy)]
 struct Bounds {
-    /// How many changed paths are kept. Beyond that, comparing everything costs no more.
+    /// How many changed paths are kept. Beyond that, comparing everything is as cheap.
     paths: usize,
     directories: usize,
 }

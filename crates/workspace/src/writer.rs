@@ -354,7 +354,8 @@ impl Writer {
                 let _ = reply.send(Ok(()));
             }
             Event::RemoveOverlay { file, reply } => drop(reply.send(self.remove_overlay(&file))),
-            // A file that is written in place is empty for a moment. Without a request the writer waits until it is whole.
+            // A file that is written in place is empty for a moment. Without a request the writer waits until it is
+            // whole.
             Event::Wake => self.disk_changes.note_report(),
             Event::Engine(at) => self.take_engine_results(at),
             Event::Trust(trusted) => self.set_trust(trusted),

@@ -1,5 +1,5 @@
-//! Names as requests give them: relative to the workspace's root, or the absolute path or `file:` URI of something inside
-//! it.
+//! Names as requests give them: relative to the workspace's root, or the absolute path or `file:` URI of something
+//! inside it.
 
 use std::path::PathBuf;
 

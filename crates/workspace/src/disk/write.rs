@@ -341,7 +341,7 @@ impl Staged<'_> {
         self.check_swapped_out(old, How::MoveBack)
     }
 
-    /// Whether the file with the temporary name is the one that was checked before the swap.
+    /// Whether the file with the temporary name is the file that was checked before the swap.
     fn check_swapped_out(&self, old: &Content, how: How) -> std::result::Result<Undo, Unswapped> {
         let (dir, temporary) = (&self.dir, &self.temporary.name);
         let stat = statat(&**dir, temporary, AtFlags::SYMLINK_NOFOLLOW);

@@ -138,7 +138,7 @@ impl Repository {
         if first == self.tree_of(head.commit.as_deref())? {
             return Ok(None);
         }
-        // This commit is only made if the one after it will not be empty.
+        // This commit is only made if the next commit will not be empty.
         self.check_filters(&choice.paths)?;
         self.stage(&private.index(), &choice.paths)?;
         if self.write_tree(&private.index())? == first {

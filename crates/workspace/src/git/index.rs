@@ -11,7 +11,7 @@ use super::program::{Run, failed};
 use super::repository::Repository;
 use semdex_model::{Code, Error, Result};
 
-/// The digit of the object name that stands for no object.
+/// The object name of no object consists of this digit.
 const NOTHING: char = '0';
 
 /// Ten years, since some files are dated in the future.

@@ -27,7 +27,7 @@ pub(crate) fn repair(state_dir: &Path) {
         };
         match mend(&record, abandoned.begun()) {
             Ok(made) => {
-                tracing::warn!(commit = record.commit, made, "a commit was interrupted; it was put right");
+                tracing::warn!(commit = record.commit, made, "a commit was interrupted; it was repaired");
                 abandoned.forget();
             }
             Err(error) => tracing::error!(%error, commit = record.commit, "a commit was interrupted"),

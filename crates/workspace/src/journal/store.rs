@@ -350,7 +350,7 @@ async fn note_undone(connection: &mut SqliteConnection, id: &str) -> std::result
             .bind(&by)
             .fetch_optional(&mut *connection)
             .await?;
-        // A change is younger than the one that it undoes, so this ends.
+        // A change is younger than the change that it undoes, so this ends.
         let Some(target) = undoes.flatten().filter(|it| *it < by) else { return Ok(()) };
         sqlx::query("UPDATE changes SET undone_by = $1 WHERE id = $2")
             .bind(holds.then_some(by.as_str()))

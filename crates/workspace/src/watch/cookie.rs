@@ -57,7 +57,7 @@ impl Cookie {
         self.home.path()
     }
 
-    /// Causes an event after those of all earlier changes. Returns its number.
+    /// Causes an event that follows the events of all earlier changes. Returns its number.
     pub(crate) fn throw(&mut self) -> io::Result<u64> {
         let next = self.number + 1;
         fs::rename(self.file(self.number), self.file(next))?;

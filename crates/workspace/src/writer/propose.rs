@@ -16,8 +16,8 @@ use semdex_engine::{Route, Tidied, Trial, impact_unknown, not_started};
 use semdex_model::{ChangeImpact, Code, Error, FileEdit, Help, LanguageId, Result};
 
 impl Writer {
-    /// Computes the impact of a change, and makes it unless it is only asked about, would break what it must not, or rests on
-    /// contents that are no longer there.
+    /// Computes the impact of a change, and makes it unless it is only asked about, would break what it must not, or
+    /// rests on contents that are no longer there.
     pub(super) fn propose(&mut self, change: Change, given_up: &AtomicBool) -> Result<Outcome> {
         if let Some(moved) = change::moved_on(&self.files, &change.edits) {
             let now = self.files.get(&moved.file).map(|it| it.hash.to_hex().to_string());

@@ -281,8 +281,8 @@ impl Writer {
         search.run(after, paths, is_all)
     }
 
-    /// Before an answer, if anything has changed: a revision of its own if there are other links than before. No text has
-    /// changed, but answers are no longer complete, or complete again.
+    /// Before an answer, if anything has changed: a revision of its own if there are other links than before. No text
+    /// has changed, but answers are no longer complete, or complete again.
     fn update_links(&mut self) {
         if !self.links.take_stale() {
             return;

@@ -41,8 +41,8 @@ impl Writer {
         }
     }
 
-    /// Watches the external sources that an engine reads now. It compares files that changed since the engine read them,
-    /// and files that existed before their directory was watched, since nobody has reported those.
+    /// Watches the external sources that an engine reads now. It compares files that changed since the engine read
+    /// them, and files that existed before their directory was watched, since nobody has reported those.
     pub(super) fn watch_external_sources(&mut self, at: usize) {
         let Some(Some(sources)) = self.with_engine(at, |it| it.take_external_sources()) else { return };
         let mut found = BTreeSet::new();
@@ -100,8 +100,8 @@ impl Writer {
         Ok(())
     }
 
-    /// Watches the modules that the manifests name now. Reports the files found there, which may have changed before the
-    /// engine reads them.
+    /// Watches the modules that the manifests name now. Reports the files found there, which may have changed before
+    /// the engine reads them.
     pub(super) fn watch_external_modules(&mut self) {
         for at in 0..self.engines.len() {
             let paths = self.watch_modules_of(at);

@@ -1,5 +1,5 @@
-//! The revisions of a workspace. They rise over all runs of the process, so that one number never means two states of the
-//! texts: a client that remembers a revision compares it with later ones.
+//! The revisions of a workspace. They rise over all runs of the process, so that one number never means two states of
+//! the texts: a client that remembers a revision compares it with later ones.
 
 use std::cell::Cell;
 use std::fs::{File, OpenOptions};
@@ -65,8 +65,8 @@ impl Revisions {
     }
 }
 
-/// The numbers that this run has reserved in a file of the user's state directory. The file is not synced: after a power
-/// cut a run may begin lower.
+/// The numbers that this run has reserved in a file of the user's state directory. The file is not synced: after a
+/// power cut a run may begin lower.
 #[derive(Debug)]
 struct RevisionNumbers {
     file: PathBuf,

@@ -36,7 +36,7 @@ pub(super) fn supervise(mut writer: Writer, events: &Receiver<Event>) {
             break;
         }
         let pause = backoff.failed();
-        tracing::error!(panic = panic_message(&*panic), ?pause, "the workspace panicked and is built anew");
+        tracing::error!(panic = panic_message(&*panic), ?pause, "the workspace panicked and is rebuilt");
         writer.publication.enter(Phase::Rebuilding);
         if pause <= UNNOTICED {
             thread::sleep(pause);
@@ -60,7 +60,7 @@ fn refuse_for(pause: Duration, events: &Receiver<Event>, held: &mut Vec<Event>) 
     }
 }
 
-/// What is said while the workspace is built anew.
+/// The error for a request while the workspace is rebuilt.
 pub(crate) fn rebuilding() -> Error {
     let detail = "the workspace met a fault, which is in the log, and is being built anew: ask again in a moment";
     Error::new(Code::NotReady, detail)
@@ -95,8 +95,8 @@ impl Writer {
         }
     }
 
-    /// Rebuilds everything that the panic may have left half done. Texts that the disk and the overlays confirm stay, with
-    /// their revision and what the engines know of them.
+    /// Rebuilds everything that the panic may have left half done. Texts that the disk and the overlays confirm stay,
+    /// with their revision and what the engines know of them.
     fn rebuild(&mut self) {
         // A change that the panic interrupted left a mark in the lock file. It is repaired first.
         self.transactions.restart(&self.config.state_dir);
