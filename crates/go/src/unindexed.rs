@@ -1,4 +1,4 @@
-//! Source files outside the workspace's texts: gopls reads them from disk, and their usages are not listed.
+//! Unindexed files: the workspace has no text of them, but gopls reads them from disk, so their usages are unknown.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

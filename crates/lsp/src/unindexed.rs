@@ -1,5 +1,5 @@
-//! Files that the server reads from disk and whose uses of a symbol are unknown: files that are not indexed, and
-//! included files without a known language. If one of them may contain the symbol's name, no answer about the symbol is
+//! Unindexed files: the server reads them from disk, and their uses of a symbol are unknown. The workspace has no text
+//! of them, or code includes them although they are of no known language. If one of them may contain the symbol's name, no answer about the symbol is
 //! complete.
 
 use std::collections::BTreeSet;

@@ -1,4 +1,4 @@
-//! The inputs of a load: what Cargo, rustc, rustup, build scripts and builds of proc macros read, apart from the
+//! The external inputs of a load: what Cargo, rustc, rustup, build scripts and builds of proc macros read, except the
 //! manifests that [`is_reload`](super::manifests::is_reload) recognizes by name. If one of them has changed, the loaded
 //! state is out of date.
 //!

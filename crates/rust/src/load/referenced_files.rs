@@ -1,6 +1,6 @@
-//! Files of path dependencies outside the root that code names and the watcher skips: behind links, in directories that
-//! are marked as caches, in `node_modules`. They are read, and checked before each answer, like named files of the
-//! workspace. Files that may not be read are reported.
+//! Referenced files of path dependencies outside the root: code names them and the watcher skips them, behind links, in
+//! directories that are marked as caches, in `node_modules`. They are read, and checked before each answer, like the
+//! referenced files of the workspace. Files that may not be read are reported.
 
 use std::collections::BTreeSet;
 use std::io;

@@ -1,4 +1,4 @@
-//! Which files a text names: its modules, and the files that `include!` takes in. They are found by tokens, so that
+//! The files that a text references: its modules, and the files that `include!` takes in. They are found by tokens, so that
 //! names in the input of a macro count as well.
 
 use std::collections::VecDeque;
