@@ -87,6 +87,7 @@ impl Trouble {
     }
 
     /// The service could not be reached.
+    #[cfg(feature = "bedrock")]
     pub(crate) fn unreachable(detail: impl Into<String>) -> Trouble {
         Trouble { detail: detail.into(), lasts: Lasts::Unreachable }
     }
