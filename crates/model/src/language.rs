@@ -30,7 +30,7 @@ pub struct Language {
 #[derive(Clone, Copy)]
 pub struct LanguageId(pub &'static Language);
 
-/// A file that a text names as a part of the code: a module, or what is taken in.
+/// A file that a text references as a part of the code: a module, or an included file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReferencedFile {
     /// Where it may lie, relative to the root or absolute, the likeliest place first.
@@ -56,7 +56,7 @@ pub trait Syntax: fmt::Debug + Sync {
         false
     }
 
-    /// The files that a text of this name names as parts of the code.
+    /// The files that a text of this name references as parts of the code.
     fn referenced_files(&self, name: &str, text: &str) -> Vec<ReferencedFile> {
         let _ = (name, text);
         Vec::new()
