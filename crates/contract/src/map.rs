@@ -218,7 +218,7 @@ impl Listed {
     }
 
     /// How many symbols are listed.
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.first + self.more.iter().filter(|it| **it >= self.first).count()
     }
 }
@@ -265,7 +265,7 @@ mod tests {
         assert_eq!(listed.cursor(), "m3-12.15.19");
         assert_eq!(Listed::before(Some("m3-12.15.19")).unwrap(), listed);
         assert!([11, 15, 19].iter().all(|it| listed.holds(*it)) && ![12, 16, 20].iter().any(|it| listed.holds(*it)));
-        assert_eq!((listed.len(), Listed::default().len()), (14, 0));
+        assert_eq!((listed.count(), Listed::default().count()), (14, 0));
         for foreign in ["", "m", "m1-", "m2-3", "m2-4.3", "c1-3", "m1-x", "m1--1"] {
             assert!(Listed::before(Some(foreign)).is_err(), "{foreign}");
         }

@@ -216,9 +216,9 @@ fn page(graph: &Graph, ranked: &Ranked, before: &Listed, most: usize, limit: usi
     let mut reply = MapReply { files: Vec::new(), total: nodes.len(), next_cursor: None, meta, symbols_total };
     let room = most.saturating_sub(reply.frame());
     let (chosen, listed) = ranked.page(graph, before, room, limit);
-    let symbols = listed.len().saturating_sub(ranked.bare(&listed));
+    let symbols = listed.count().saturating_sub(ranked.bare(&listed));
     reply.files = files_of(graph, ranked, &chosen);
-    if listed.len() < ranked.order.len() {
+    if listed.count() < ranked.order.len() {
         reply.note_rest(&listed, symbols);
     }
     reply
