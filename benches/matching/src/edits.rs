@@ -100,12 +100,13 @@ pub fn cuts(text: &str, block: Span, random: &mut Random) -> Vec<usize> {
     let text = &text.replace("\\\\", "  ").replace("\\\"", "  ").replace("'\"'", "   ");
     let in_code = |at: usize| {
         let before = &text[..at];
-        before.matches('`').count() % 2 == 0
-            && before.matches("\"\"\"").count() % 2 == 0
+        before.matches('`').count().is_multiple_of(2)
+            && before.matches("\"\"\"").count().is_multiple_of(2)
             && before.matches("r#").count() == before.matches("\"#").count()
-            && before.matches('"').count() % 2 == 0
+            && before.matches('"').count().is_multiple_of(2)
     };
-    let balanced = |text: &str| text.matches('"').count() % 2 == 0 && text.matches('`').count() % 2 == 0;
+    let balanced =
+        |text: &str| text.matches('"').count().is_multiple_of(2) && text.matches('`').count().is_multiple_of(2);
     if !balanced(&text[block.start..block.end]) || !in_code(block.start) {
         return Vec::new();
     }
@@ -218,11 +219,11 @@ pub fn edits(hunk: &Hunk, large: &[String], random: &mut Random) -> Vec<Edit> {
             }
         }
         6 => {
-            if hunk.after.matches(&block.search).count() == 0 {
-                if let Some(span) = block.after {
-                    let expected = Expected::Place { span, may_move: has_words_once(&text, &search) };
-                    made.push(edit("stale", &hunk.after, &search, &replacement, expected));
-                }
+            if hunk.after.matches(&block.search).count() == 0
+                && let Some(span) = block.after
+            {
+                let expected = Expected::Place { span, may_move: has_words_once(&text, &search) };
+                made.push(edit("stale", &hunk.after, &search, &replacement, expected));
             }
         }
         7 => {

@@ -18,6 +18,9 @@ use semdex_text::matching::{self, Outcome, Search};
 use semdex_text::score;
 use semdex_text::words::words;
 
+/// A name, a text of a given size, and a search text that does not match it.
+type Input = (&'static str, fn(usize) -> String, &'static str);
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Verdict {
     Right,
@@ -130,7 +133,7 @@ fn timings(random: &mut Random) -> bool {
         times.len()
     );
     let mut quick = of(99) <= 5.0;
-    let inputs: [(&str, fn(usize) -> String, &str); 6] = [
+    let inputs: [Input; 6] = [
         (
             "one line again and again",
             |n| "    foo(bar, baz);\n".repeat(n),

@@ -8,7 +8,7 @@ impl Random {
     }
 
     /// SplitMix64.
-    pub fn next(&mut self) -> u64 {
+    pub fn next_u64(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut it = self.0;
         it = (it ^ (it >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -17,7 +17,7 @@ impl Random {
     }
 
     pub fn below(&mut self, bound: usize) -> usize {
-        (self.next() % bound.max(1) as u64) as usize
+        (self.next_u64() % bound.max(1) as u64) as usize
     }
 
     pub fn between(&mut self, least: usize, most: usize) -> usize {

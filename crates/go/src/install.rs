@@ -206,7 +206,7 @@ pub(crate) fn requirements(cache_dir: &Path) -> Vec<Requirement> {
             found: known(cache_dir).map(shown),
             // The first start installs it, if Go is installed.
             is_needed: false,
-            install: format!("go install {}@{}", MODULE, VERSION),
+            install: format!("go install {MODULE}@{VERSION}"),
             without: "the first start takes a minute more, and needs a network, to install it",
         },
     ]
