@@ -154,8 +154,10 @@ impl Reply {
     }
 }
 
+/// The names and texts of the files of a workspace.
+type Texts = Vec<(String, String)>;
 /// The shared servers, by the files of their workspaces.
-static SHARED: Mutex<BTreeMap<Vec<(String, String)>, &'static OnceLock<Server>>> = Mutex::new(BTreeMap::new());
+static SHARED: Mutex<BTreeMap<Texts, &'static OnceLock<Server>>> = Mutex::new(BTreeMap::new());
 /// A shared server that nothing asks for this many minutes ends by itself, so that none outlives a killed test process.
 const SHARED_IDLE_MINUTES: &str = "60";
 
