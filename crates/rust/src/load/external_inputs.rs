@@ -291,7 +291,7 @@ impl Freshness {
         }
         let doubt = self.inputs.doubtful(path).map(|it| {
             let detail = format!(
-                "`{name}` has changed, and the build script of `{}` may read it: it runs again, and until then its \
+                "`{name}` was changed, and the build script of `{}` may read it: it runs again, and until then its \
                  previous output is used; declare its inputs with `cargo::rerun-if-changed`",
                 it.package
             );
