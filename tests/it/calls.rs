@@ -51,7 +51,7 @@ impl Asked {
 
     fn ask(&self, call: &Call, arguments: &Value) -> Result<contract::Reply, Error> {
         let request = call.from_arguments(arguments.as_object().unwrap().clone())?;
-        self.runtime.block_on(ops::answer(&self.service, request, Some("a test".to_owned())))
+        self.runtime.block_on(ops::answer(&self.service, request, ops::Client::named("a test")))
     }
 }
 

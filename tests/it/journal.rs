@@ -58,7 +58,8 @@ fn a_change_is_taken_back_and_brought_back() {
 
     // The work of others is not taken back with it.
     server.home.write("b.txt", "3\nand more\n");
-    let (status, refused) = undo(&server, &second["change"]);
+    let refusing = json!({"change": second["change"], "on_conflict": "refuse"});
+    let (status, refused) = server.post("/v1/undo", &refusing);
     assert_eq!((status, &refused["code"], &refused["file"]), (409, &json!("hash_mismatch"), &json!("b.txt")));
     assert_eq!(refused["diff"], "--- a/b.txt\n+++ b/b.txt\n@@ -1 +1,2 @@\n 3\n+and more\n", "{refused}");
     assert_eq!(refused["actual_hash"], blake3::hash(b"3\nand more\n").to_hex().as_str());

@@ -32,6 +32,7 @@ mod linked;
 mod map;
 mod markdown;
 mod mcp;
+mod merges;
 mod named_files;
 mod names;
 mod offline;

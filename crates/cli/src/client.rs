@@ -29,11 +29,15 @@ pub(crate) struct Call {
     pub fields: Map<String, Value>,
     /// A body of the text format that the call accepts besides JSON; the fields are then in the query.
     pub(super) body: Option<String>,
+    /// What distinguishes the client from others.
+    pub(super) session: Option<String>,
+    /// The request is made once, however often it is sent with this key.
+    pub(super) idempotency_key: Option<String>,
 }
 
 impl Call {
     pub(crate) fn of(name: Name) -> Call {
-        Call { name, about: None, fields: Map::new(), body: None }
+        Call { name, about: None, fields: Map::new(), body: None, session: None, idempotency_key: None }
     }
 
     /// Sets the subject in the path.
@@ -113,6 +117,11 @@ pub(crate) async fn call(server: &Announcement, call: &Call, json: bool, client:
         None => client.request(method, format!("{url}?{}", call.query())),
     };
     request = request.header("accept", if json { "application/json" } else { "text/markdown" });
+    for (name, value) in [("x-session", &call.session), ("idempotency-key", &call.idempotency_key)] {
+        if let Some(value) = value {
+            request = request.header(name, value);
+        }
+    }
     said(server, request).await
 }
 

@@ -53,11 +53,9 @@ pub enum DiagnosticsCommand {
     },
     /// Exit with 2 if there are more errors or warnings than allowed.
     Gate(Gate),
-    /// Report which files were seen since the server's start.
+    /// Report which files were seen since the server's start; with --session, only by an agent with this `session_id`
+    /// in its hooks.
     Stats {
-        /// Only this session of an agent, by the `session_id` of its hooks.
-        #[arg(long)]
-        session: Option<String>,
         #[command(flatten)]
         common: RequestOptions,
     },
@@ -149,7 +147,9 @@ impl DiagnosticsCommand {
                     .with("new_only", gate.new_only.then_some(true));
                 (call, gate.common)
             }
-            DiagnosticsCommand::Stats { session, common } => (Call::of(Name::Stats).with("session", session), common),
+            DiagnosticsCommand::Stats { common } => {
+                (Call::of(Name::Stats).with("session", common.session.clone()), common)
+            }
         };
         // The verdict is read before it is printed.
         Ok((common.over(call, target), json || is_gate))

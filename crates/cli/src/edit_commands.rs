@@ -45,9 +45,12 @@ pub struct EditText {
     /// Of several matching places, use the one nearest to this line.
     #[arg(long)]
     near_line: Option<usize>,
-    /// Refuse the edit unless the file has this BLAKE3 hash.
+    /// BLAKE3 hash of the file when it was read, or its first 12 digits: refuse the edit if the file has another.
     #[arg(long)]
     expected_hash: Option<String>,
+    /// Whether an edit of a file that changed since it was read is refused, or merged with the changes of others.
+    #[arg(long)]
+    on_conflict: Option<OnConflict>,
     /// Read SEARCH/REPLACE blocks from a file, each below the name of its file; `-` is standard input.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["file", "search", "search_from", "symbol", "replace",
         "replace_from", "near_line", "expected_hash"])]
@@ -71,9 +74,12 @@ pub struct WriteText {
     from: Option<PathBuf>,
     #[arg(long)]
     mode: Option<Mode>,
-    /// Refuse to write unless the file has this BLAKE3 hash.
+    /// BLAKE3 hash of the file when it was read, or its first 12 digits: refuse to write if the file has another.
     #[arg(long)]
     expected_hash: Option<String>,
+    /// Whether a text for a file that changed since it was read is refused, or merged with the changes of others.
+    #[arg(long)]
+    on_conflict: Option<OnConflict>,
     /// Also add the `mod` line that a new Rust file needs.
     #[arg(long)]
     declare: bool,
@@ -107,6 +113,21 @@ struct Change {
     /// Whether a change that breaks something is reported or refused.
     #[arg(long)]
     on_break: Option<OnBreak>,
+    #[command(flatten)]
+    once: Once,
+}
+
+#[derive(Debug, Args)]
+pub struct Once {
+    /// Change something only once, however often the command runs with this key within a day.
+    #[arg(long, value_name = "KEY")]
+    idempotency_key: Option<String>,
+}
+
+impl Once {
+    pub(super) fn over(self, call: Call) -> Call {
+        Call { idempotency_key: self.idempotency_key, ..call }
+    }
 }
 
 #[derive(Debug, Args)]
@@ -139,11 +160,13 @@ words! {
     At { Body, Whole, Before, After, Delete }
     Mode { Append, Overwrite, Create }
     OnBreak { Report, Reject }
+    pub OnConflict { Refuse, Merge }
 }
 
 impl Change {
     fn over(self, call: Call) -> Call {
-        call.with("dry_run", self.dry_run.then_some(true)).with("on_break", self.on_break.map(OnBreak::word))
+        let call = call.with("dry_run", self.dry_run.then_some(true));
+        self.once.over(call.with("on_break", self.on_break.map(OnBreak::word)))
     }
 }
 
@@ -157,7 +180,8 @@ impl EditText {
     pub(super) fn call(self, target: &Target) -> io::Result<(Call, RequestOptions)> {
         if let Some(blocks) = text(None, self.blocks)? {
             let call = Call::of(Name::Edit).sending(blocks);
-            let call = self.tidy.over(call.with("autofix", self.autofix));
+            let call = call.with("autofix", self.autofix).with("on_conflict", self.on_conflict.map(OnConflict::word));
+            let call = self.tidy.over(call);
             return Ok((self.change.over(call), self.common));
         }
         let call = Call::of(Name::Edit)
@@ -170,7 +194,8 @@ impl EditText {
             .with("replacement", text(self.replace, self.replace_from)?)
             .with("autofix", self.autofix)
             .with("near_line", self.near_line)
-            .with("expected_hash", self.expected_hash);
+            .with("expected_hash", self.expected_hash)
+            .with("on_conflict", self.on_conflict.map(OnConflict::word));
         Ok((self.change.over(self.tidy.over(call)), self.common))
     }
 }
@@ -194,7 +219,8 @@ impl WriteText {
             .with("content", text(self.content, from)?)
             .with("mode", self.mode.map(Mode::word))
             .with("declare", self.declare.then_some(true))
-            .with("expected_hash", self.expected_hash);
+            .with("expected_hash", self.expected_hash)
+            .with("on_conflict", self.on_conflict.map(OnConflict::word));
         Ok((self.change.over(self.tidy.over(call)), self.common))
     }
 }

@@ -14,7 +14,7 @@ use super::running_servers::{self, Running};
 use semdex_config::Config;
 use semdex_contract::{Name, Problem, render};
 use semdex_engine::Registry;
-use semdex_mcp::{Backend, Caller};
+use semdex_mcp::{Backend, Caller, Client};
 use semdex_model::{Code, Error};
 use semdex_text::visible::one_line;
 
@@ -99,13 +99,20 @@ impl Remote {
 }
 
 impl Backend for Remote {
-    async fn answer(&self, name: Name, mut arguments: Map<String, Value>, caller: Caller) -> Result<String, String> {
+    async fn answer(
+        &self,
+        name: Name,
+        mut arguments: Map<String, Value>,
+        caller: Caller,
+        idempotency_key: Option<String>,
+    ) -> Result<String, String> {
         let came = Instant::now();
         arguments.retain(|_, value| !value.is_null());
         // Refused as the server refuses it, whether the fields are in a body or in a query.
         name.call().from_arguments(arguments.clone()).map_err(|error| render::refusal(Problem::new(error), came))?;
-        let call = Call { fields: arguments, ..Call::of(name) };
-        match self.said(&call, false, caller.client.as_deref()).await {
+        let Client { name: client, session } = caller.client;
+        let call = Call { fields: arguments, session, idempotency_key, ..Call::of(name) };
+        match self.said(&call, false, client.as_deref()).await {
             Ok(Said { well: true, text }) => Ok(text),
             Ok(Said { text, .. }) => Err(text),
             Err(error) => {

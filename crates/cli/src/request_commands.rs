@@ -7,7 +7,7 @@ use clap::{Args, Subcommand, ValueEnum};
 
 use super::client::{self, Call};
 use super::diagnostics::{self, DiagnosticsCommand};
-use super::edit_commands::{EditText, RenameSymbol, WriteText, words};
+use super::edit_commands::{EditText, OnConflict, Once, RenameSymbol, WriteText, words};
 use super::git::Commit;
 use super::map::Map;
 use super::output::{self, Color};
@@ -73,6 +73,12 @@ pub enum Verb {
         /// Report the result without changing anything.
         #[arg(long)]
         dry_run: bool,
+        /// Whether the undo of a change whose files changed since is refused, or keeps the changes of others.
+        #[arg(long)]
+        on_conflict: Option<OnConflict>,
+        /// The idempotency key.
+        #[command(flatten)]
+        once: Once,
         /// RequestOptions options.
         #[command(flatten)]
         common: RequestOptions,
@@ -301,9 +307,10 @@ impl Verb {
             }
             Verb::Edit(edit) => edit.call(target)?,
             Verb::Write(write) => write.call(target)?,
-            Verb::Undo { change, commit, dry_run, common } => {
+            Verb::Undo { change, commit, dry_run, on_conflict, once, common } => {
                 let call = Call::of(Name::Undo).with("change", change).with("commit", commit);
-                (call.with("dry_run", dry_run.then_some(true)), common)
+                let call = call.with("on_conflict", on_conflict.map(OnConflict::word));
+                (once.over(call.with("dry_run", dry_run.then_some(true))), common)
             }
             Verb::Changes { file, diff, common } => {
                 let call = Call::of(Name::Changes).with("file", target.maybe(file.as_ref())?);

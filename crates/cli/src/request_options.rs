@@ -28,11 +28,15 @@ pub struct RequestOptions {
     /// Continue from this cursor of the previous answer.
     #[arg(long)]
     cursor: Option<String>,
+    /// Name of the client, any text: its edits are merged with the changes of others that it has not seen.
+    #[arg(long, value_name = "NAME")]
+    pub(super) session: Option<String>,
 }
 
 impl RequestOptions {
     pub(super) fn over(self, call: Call, target: &Target) -> Call {
         let workspace = target.server.roots.contains(&target.root).then(|| target.root.to_string_lossy().into_owned());
+        let call = Call { session: self.session, ..call };
         call.with("workspace", workspace)
             .with("wait_ms", self.wait_ms)
             .with("min_revision", self.min_revision)

@@ -7,7 +7,7 @@ use super::feedback::{Finding, Miss};
 use super::visible_files::VisibleFiles;
 use semdex_contract::{ChangeReport, Diagnostic, EditRequest, Reply, Request, Severity, from_parsed};
 use semdex_model::{Code, Error};
-use semdex_ops::Service;
+use semdex_ops::{Client, Service};
 use semdex_text::blocks::{Action, Block};
 use semdex_text::matching::{self, Outcome, Search};
 
@@ -51,7 +51,7 @@ pub(crate) async fn apply(
         workspace: Some(workspace.to_owned()),
         ..EditRequest::default()
     };
-    match Box::pin(semdex_ops::answer(service, Request::Edit(request), Some(client.to_owned()))).await {
+    match Box::pin(semdex_ops::answer(service, Request::Edit(request), Client::named(client))).await {
         Ok(Reply::Edit(report)) => Ok(report),
         Ok(_) => Err(Refused::Failed(Error::new(Code::Internal, "an edit was answered as something else"))),
         Err(error) if is_for_the_model(error.code) => Err(Refused::Missed(misses(visible, blocks, &error))),

@@ -86,7 +86,8 @@ impl Answer for ChangeReport {
     fn fit(&mut self, mut budget: Budget) -> Option<Vec<String>> {
         budget.spend(300);
         let form = budget.form();
-        let edits = self.edits.iter().map(|it| it.place.file.len() + form.or(30, 180)).collect();
+        let edit = |it: &Landed| (it.place.file.len() + form.or(30, 180)) * (1 + it.kept.len());
+        let edits = self.edits.iter().map(edit).collect();
         let finding = |it: &Finding| {
             let suggestions: usize = it.suggestions.iter().map(|it| text_cost(it) + 4).sum();
             it.file.len() + text_cost(&it.text) + text_cost(&it.detail) + suggestions + form.or(20, 100)
@@ -165,11 +166,20 @@ pub struct Landed {
     /// The place of the replacement.
     #[serde(flatten)]
     pub place: Place,
+    /// True if the edit was merged with changes that others made since its author read the file.
+    #[serde(skip_serializing_if = "is_false")]
+    pub merged: bool,
+    /// With `merged`: the places of those changes, in the text after the edit. A place of length 0 is where text was
+    /// removed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub kept: Vec<Place>,
 }
 
 impl From<semdex_model::Landed> for Landed {
     fn from(landed: semdex_model::Landed) -> Landed {
-        Landed { strategy: landed.strategy.into(), score: hundredths(landed.score), place: landed.place.into() }
+        let semdex_model::Landed { strategy, score, place, merged, kept } = landed;
+        let kept = kept.into_iter().map(Place::from).collect();
+        Landed { strategy: strategy.into(), score: hundredths(score), place: place.into(), merged, kept }
     }
 }
 

@@ -5,7 +5,7 @@ use utoipa::ToSchema;
 use utoipa::openapi::ContentBuilder;
 use utoipa::openapi::schema::{Object, Type};
 
-use super::enums::{At, OnBreak};
+use super::enums::{At, OnBreak, OnConflict};
 use super::parse::from_query;
 use super::request::{Document, parameters, request};
 use semdex_model::{Code, Error, Result, SymbolQuery};
@@ -48,8 +48,15 @@ request! { body(EditRequest::document(), {
         /// The `id` of a fix from `diagnostics`, in place of the other fields. It is refused if the file has changed
         /// since (`hash_mismatch`), or if the fix is no longer offered (`conflict`).
         pub fix: Option<String>,
-        /// The expected BLAKE3 of the bytes of the file, in hex. Otherwise the edit is refused with `hash_mismatch`.
+        /// The BLAKE3 of the bytes of the file that the author saw, in hex: all digits, or the first 12 or more. If the
+        /// file has another one, `on_conflict` says what happens.
         pub expected_hash: Option<String>,
+        /// What happens if the file changed since its author read it: the file with `expected_hash`, or else the one
+        /// that the client was shown last (`session`). Default: `refuse` with `expected_hash`, else `merge`.
+        pub on_conflict: Option<OnConflict>,
+        /// The name that the client gives itself, any text: its edits are merged with the changes of others that it has
+        /// not seen. The header `X-Session` says the same.
+        pub session: Option<String>,
         /// If several places match, the one closest to this line is edited.
         #[schema(minimum = 1)]
         pub near_line: Option<usize>,
@@ -97,8 +104,11 @@ pub struct EditItem {
     pub at: Option<At>,
     /// The new text. An empty text deletes.
     pub replacement: Option<String>,
-    /// The expected BLAKE3 of the bytes of the file, in hex. Otherwise the edit is refused with `hash_mismatch`.
+    /// The BLAKE3 of the bytes of the file that the author saw, in hex: all digits, or the first 12 or more. If the file
+    /// has another one, `on_conflict` says what happens.
     pub expected_hash: Option<String>,
+    /// As `on_conflict` beside `edits`, for this edit.
+    pub on_conflict: Option<OnConflict>,
     /// If several places match, the one closest to this line is edited.
     #[schema(minimum = 1)]
     pub near_line: Option<usize>,
@@ -124,6 +134,9 @@ request! { query
         /// For a body of blocks: whether an edit that breaks something is reported or refused. Default: `report`.
         #[param(nullable = false)]
         pub on_break: Option<OnBreak>,
+        /// For a body of blocks: what happens if a file changed since the client was shown it. Default: `merge`.
+        #[param(nullable = false)]
+        pub on_conflict: Option<OnConflict>,
     }
 }
 
@@ -180,8 +193,10 @@ pub struct Edit {
     pub target: Target,
     /// The new text; empty to delete.
     pub replacement: String,
-    /// The expected BLAKE3 of the bytes of the file, in hex. None: any.
+    /// The BLAKE3 of the bytes of the file that the author saw, in hex, or its first digits. None: not said.
     pub expected_hash: Option<String>,
+    /// What happens if the file has another hash. None: the default.
+    pub on_conflict: Option<OnConflict>,
 }
 
 /// A validated request.
@@ -204,7 +219,8 @@ pub struct Edits {
 impl EditRequest {
     /// Validates the request. Returns `invalid_request` if the fields match none of the forms, or several.
     pub fn checked(self) -> Result<Edits> {
-        let EditRequest { edits: several, blocks, parsed, dry_run, format, fix_imports, on_break, .. } = self;
+        let EditRequest { edits: several, blocks, parsed, dry_run, format, fix_imports, on_break, on_conflict, .. } =
+            self;
         let single = EditItem {
             file: self.file,
             search_context: self.search_context,
@@ -214,6 +230,7 @@ impl EditRequest {
             replacement: self.replacement,
             expected_hash: self.expected_hash,
             near_line: self.near_line,
+            on_conflict: None,
         };
         let read = match blocks {
             Some(blocks) => Some(from_blocks(&blocks)?),
@@ -230,8 +247,10 @@ impl EditRequest {
             }
             autofix => autofix,
         };
+        let mut edits = read.map_or_else(|| edits(single, several), Ok)?;
+        edits.iter_mut().for_each(|it| it.on_conflict = it.on_conflict.or(on_conflict));
         Ok(Edits {
-            edits: read.map_or_else(|| edits(single, several), Ok)?,
+            edits,
             autofix,
             dry_run: dry_run.unwrap_or_default(),
             on_break: on_break.unwrap_or(OnBreak::Report),
@@ -243,11 +262,11 @@ impl EditRequest {
     /// A request from a body of SEARCH/REPLACE blocks, with the options in the query.
     fn of_blocks(query: &str, blocks: String) -> Result<EditRequest> {
         let query: BlocksQuery = from_query(query)?;
-        let BlocksQuery { autofix, dry_run, format, fix_imports, on_break, .. } = query;
+        let BlocksQuery { autofix, dry_run, format, fix_imports, on_break, on_conflict, .. } = query;
         let BlocksQuery { workspace, min_revision, wait_ms, max_tokens, cursor, limit, .. } = query;
         let common =
             EditRequest { workspace, min_revision, wait_ms, max_tokens, cursor, limit, ..EditRequest::default() };
-        Ok(EditRequest { blocks: Some(blocks), autofix, dry_run, format, fix_imports, on_break, ..common })
+        Ok(EditRequest { blocks: Some(blocks), autofix, dry_run, format, fix_imports, on_break, on_conflict, ..common })
     }
 
     fn document() -> Document {
@@ -277,7 +296,7 @@ pub fn from_parsed(blocks: Vec<blocks::Block>) -> Vec<Edit> {
             Action::Create(content) => (Target::File { file, create: true }, content),
             Action::Whole(content) => (Target::File { file, create: false }, content),
         };
-        Edit { target, replacement, expected_hash: None }
+        Edit { target, replacement, expected_hash: None, on_conflict: None }
     };
     blocks.into_iter().map(edit).collect()
 }
@@ -290,7 +309,8 @@ fn by_fix(fix: String, single: &EditItem, has_several: bool) -> Result<Edit> {
             "`{field}` stands beside `fix`, which says itself where it goes and what it writes: send one of them"
         )));
     }
-    Ok(Edit { target: Target::Fix(fix), replacement: String::new(), expected_hash: single.expected_hash.clone() })
+    let expected_hash = single.expected_hash.clone();
+    Ok(Edit { target: Target::Fix(fix), replacement: String::new(), expected_hash, on_conflict: None })
 }
 
 fn edits(single: EditItem, several: Option<Vec<EditItem>>) -> Result<Vec<Edit>> {
@@ -320,6 +340,7 @@ impl EditItem {
             ("replacement", self.replacement.is_some()),
             ("expected_hash", self.expected_hash.is_some()),
             ("near_line", self.near_line.is_some()),
+            ("on_conflict", self.on_conflict.is_some()),
         ];
         given.into_iter().find_map(|(name, given)| given.then_some(name))
     }
@@ -327,7 +348,8 @@ impl EditItem {
     /// Validates one edit: a text or a symbol, not both.
     fn checked(self, place: &str) -> Result<Edit> {
         let wrong = |detail: &str| Err(invalid(format!("{place}{detail}")));
-        let EditItem { file, search_context, symbol, package, at, replacement, expected_hash, near_line } = self;
+        let EditItem { file, search_context, symbol, package, at, replacement, expected_hash, near_line, on_conflict } =
+            self;
         let search = match search_context {
             Some(context) if context.trim().is_empty() => {
                 return wrong("`search_context` is blank, which fits anywhere; `write` makes or extends a file");
@@ -380,7 +402,7 @@ impl EditItem {
         let Some(replacement) = replacement.or_else(|| (at == Some(At::Delete)).then(String::new)) else {
             return wrong("missing field `replacement`: the new text, \"\" to delete");
         };
-        Ok(Edit { target, replacement, expected_hash })
+        Ok(Edit { target, replacement, expected_hash, on_conflict })
     }
 }
 

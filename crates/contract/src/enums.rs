@@ -194,6 +194,15 @@ words! {
         Reject,
     }
 
+    /// What happens if the file changed since its author read it.
+    OnConflict {
+        /// The request is refused with `hash_mismatch`, and nothing is written.
+        Refuse,
+        /// The request and the changes of others are merged. If they change the same place in different ways, the
+        /// request is refused with `conflict`, and nothing is written.
+        Merge,
+    }
+
     /// How other uncommitted work is handled: it stays, it is committed first, or the commit is refused.
     Dirty {
         /// It stays uncommitted.

@@ -4,7 +4,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::budget::{Budget, Part, foreign_cursor, text_cost};
-use super::enums::ChangeCause;
+use super::enums::{ChangeCause, OnConflict};
 use super::examples;
 use super::request::{Answer, request};
 use super::shared_types::Meta;
@@ -21,9 +21,15 @@ request! { body
         /// the result is committed.
         #[schema(examples("9d0f1c7"))]
         pub commit: Option<String>,
+        /// With `change`: what happens if its files changed since. `merge` keeps the changes of others, `refuse`
+        /// answers `hash_mismatch`.
+        #[schema(default = "merge")]
+        pub on_conflict: Option<OnConflict>,
         /// Return the same reply, but change nothing.
         #[schema(default = false)]
         pub dry_run: Option<bool>,
+        /// The name that the client gives itself, any text. The header `X-Session` says the same.
+        pub session: Option<String>,
     }
 }
 

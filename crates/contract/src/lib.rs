@@ -30,6 +30,7 @@ mod rename;
 pub mod render;
 mod request;
 mod request_files;
+mod request_session;
 mod runs;
 mod shared_types;
 pub mod shorten;

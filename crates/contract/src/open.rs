@@ -16,6 +16,9 @@ request! { body
     pub struct OpenRequest {
         /// Relative to the workspace root, with `/`.
         pub file: String,
+        /// The name that the client gives itself, any text. Its later edits are merged with the changes of others that
+        /// it has not seen. The header `X-Session` says the same.
+        pub session: Option<String>,
     }
 }
 

@@ -6,9 +6,9 @@ use utoipa::ToSchema;
 use super::budget::{Budget, Form, Part, left_out, symbol_cost, text_cost};
 use super::change::{Candidate, Impact, Nearest};
 use super::enums::ProblemCode;
-use super::shared_types::{Meta, Symbol, list};
+use super::shared_types::{Meta, Place, Symbol, list};
 use super::shorten::Fit;
-use semdex_model::{Code, Error};
+use semdex_model::{Code, Conflict, Error};
 
 /// The meaning of the code in a few words, always the same for one code.
 pub fn title(code: Code) -> &'static str {
@@ -37,7 +37,7 @@ pub fn title(code: Code) -> &'static str {
         Code::AmbiguousSymbol => "The name fits several symbols",
         Code::HashMismatch => "The file is not what the request expects",
         Code::AlreadyExists => "The file exists already",
-        Code::Conflict => "Another change came between",
+        Code::Conflict => "Somebody else changes the same place",
         Code::TooLarge => "The body or the file is too large",
         Code::UnsupportedMediaType => "The body is of a type that this call does not take",
         Code::NotText => "The file is not text",
@@ -97,7 +97,7 @@ pub struct Problem {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub nearest: Option<Nearest>,
-    /// With `hash_mismatch`: the hash of the present content.
+    /// With `hash_mismatch` and `conflict`: the hash of the present content.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub actual_hash: Option<String>,
@@ -117,6 +117,22 @@ pub struct Problem {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub diff: Option<String>,
+    /// With `conflict`: the text of the place before the change of the request and before the changes of others.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub base: Option<String>,
+    /// With `conflict`: the same place after the change of the request.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub ours: Option<String>,
+    /// With `conflict`: the same place in the file. An edit with this text as its `search_context` replaces it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub theirs: Option<String>,
+    /// With `conflict`: where `theirs` is in the file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub place: Option<Place>,
 }
 
 /// A place or a symbol that matches the request.
@@ -142,7 +158,7 @@ impl Fit for Problem {
     fn fit(&mut self, mut budget: Budget) -> Option<Vec<String>> {
         budget.spend(400 + text_cost(&self.detail));
         let form = budget.form();
-        let mut parts = [Part::default(); 4];
+        let mut parts = [Part::default(); 7];
         let lines =
             |text: Option<&str>| text.unwrap_or_default().split_inclusive('\n').map(text_cost).collect::<Vec<_>>();
         // The diff also contains the text.
@@ -151,13 +167,14 @@ impl Fit for Problem {
         let diff = lines(self.diff.as_deref());
         let candidates = self.candidates.iter().map(|it| it.cost(form)).collect();
         let broken: Vec<usize> = self.impact.as_ref().map(|it| it.broken_costs(form)).unwrap_or_default();
-        let costs: [Vec<usize>; 4] = [nearest, candidates, broken, diff];
+        let [theirs, ours, base] = [&self.theirs, &self.ours, &self.base].map(|it| lines(it.as_deref()));
+        let costs: [Vec<usize>; 7] = [nearest, candidates, broken, diff, theirs, ours, base];
         for (part, costs) in parts.iter_mut().zip(&costs) {
             *part = Part::after(0, costs.len());
         }
         let mut shared: Vec<_> = parts.iter_mut().zip(costs).map(|(part, costs)| (part, costs, 60)).collect();
         budget.share(&mut shared);
-        let [nearest, candidates, broken, diff] = parts;
+        let [nearest, candidates, broken, diff, theirs, ours, base] = parts;
         if let Some(it) = &mut self.nearest {
             it.diff = nearest.lines(&it.diff);
             it.text = nearest.lines(&it.text);
@@ -169,12 +186,19 @@ impl Fit for Problem {
             it.affected.truncate(broken.count);
             it.tests.truncate(broken.count);
         }
-        self.diff = self.diff.as_deref().map(|it| diff.lines(it));
+        for (text, part) in
+            [(&mut self.diff, diff), (&mut self.theirs, theirs), (&mut self.ours, ours), (&mut self.base, base)]
+        {
+            *text = text.as_deref().map(|it| part.lines(it));
+        }
         Some(left_out(&[
             ("lines of the nearest text", nearest),
             ("candidates", candidates),
             ("broken places", broken),
             ("lines of the difference", diff),
+            ("lines of `theirs`", theirs),
+            ("lines of `ours`", ours),
+            ("lines of `base`", base),
         ]))
     }
 
@@ -196,6 +220,10 @@ impl Problem {
         let meta = error.meta().cloned().map(Meta::from);
         let help = *error.help;
         let places = help.candidates.into_iter().map(|it| ProblemCandidate::Place(it.into()));
+        let (base, ours, theirs, place) = match help.conflict {
+            Some(Conflict { base, ours, theirs, place }) => (Some(base), Some(ours), Some(theirs), Some(place.into())),
+            None => (None, None, None, None),
+        };
         let symbols = help.symbols.into_iter().map(|it| ProblemCandidate::Symbol(it.into()));
         Problem {
             kind: format!("https://semdex.dev/problems/{}", error.code.name()),
@@ -213,6 +241,10 @@ impl Problem {
             edit: help.edit,
             file: help.file,
             diff: help.diff,
+            base,
+            ours,
+            theirs,
+            place,
         }
     }
 }

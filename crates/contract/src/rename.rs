@@ -21,5 +21,7 @@ request! { body
         /// Whether a rename that breaks something is refused with `rename_refused` or reported.
         #[schema(default = "reject")]
         pub on_break: Option<OnBreak>,
+        /// The name that the client gives itself, any text. The header `X-Session` says the same.
+        pub session: Option<String>,
     }
 }

@@ -1,6 +1,6 @@
 //! `write`: writes a text to a file.
 
-use super::enums::{OnBreak, WriteMode};
+use super::enums::{OnBreak, OnConflict, WriteMode};
 use super::request::request;
 
 request! { body
@@ -14,8 +14,15 @@ request! { body
         /// How the text is combined with the existing content.
         #[schema(default = "append")]
         pub mode: Option<WriteMode>,
-        /// The expected BLAKE3 of the bytes of the file, in hex. Otherwise the call is refused with `hash_mismatch`.
+        /// The BLAKE3 of the bytes of the file that the author saw, in hex: all digits, or the first 12 or more. If the
+        /// file has another one, `on_conflict` says what happens.
         pub expected_hash: Option<String>,
+        /// What happens if the file changed since its author read it: the file with `expected_hash`, or else the one
+        /// that the client was shown last (`session`). Default: `refuse` with `expected_hash`, else `merge`.
+        pub on_conflict: Option<OnConflict>,
+        /// The name that the client gives itself, any text: its changes are merged with those of others that it has not
+        /// seen. The header `X-Session` says the same.
+        pub session: Option<String>,
         /// Add the `mod` declaration of a new Rust file in the same change.
         #[schema(default = false)]
         pub declare: Option<bool>,

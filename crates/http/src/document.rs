@@ -1,7 +1,7 @@
 //! The OpenAPI document, generated from the table of calls.
 
 use utoipa::openapi::extensions::Extensions;
-use utoipa::openapi::path::{OperationBuilder, ParameterBuilder, ParameterIn};
+use utoipa::openapi::path::{OperationBuilder, Parameter, ParameterBuilder, ParameterIn};
 use utoipa::openapi::request_body::RequestBodyBuilder;
 use utoipa::openapi::schema::AnyOf;
 use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityScheme};
@@ -74,7 +74,7 @@ pub(crate) fn of_calls(languages: &Languages) -> openapi::OpenApi {
             .summary(Some(call.summary))
             .description(Some(call.description))
             .operation_id(Some(call.name))
-            .parameters(Some(request.parameters).filter(|it| !it.is_empty()))
+            .parameters(Some([request.parameters, headers(call)].concat()).filter(|it| !it.is_empty()))
             .request_body(request.body)
             .responses(ResponsesBuilder::new().responses_from_iter(responses));
         if call.needs == Needs::Nothing {
@@ -95,6 +95,34 @@ pub(crate) fn of_calls(languages: &Languages) -> openapi::OpenApi {
         overlap(data);
     }
     document
+}
+
+/// The headers that a call takes besides those of every call.
+fn headers(call: &Call) -> Vec<Parameter> {
+    let header = |name: &str, description: &str| {
+        ParameterBuilder::new()
+            .name(name)
+            .parameter_in(ParameterIn::Header)
+            .description(Some(description))
+            .schema(Some(openapi::Object::with_type(openapi::schema::Type::String)))
+            .build()
+    };
+    let session = || {
+        header(
+            "X-Session",
+            "The name that the client gives itself, any text. Its changes are merged with those of others that it has not \
+             seen. The field `session` of a body comes first.",
+        )
+    };
+    let key = || {
+        header(
+            "Idempotency-Key",
+            "Any text of 1 to 255 characters. The same request with the same key gets the first reply again for a day, and \
+             is not made again. Another request with the key is refused with `invalid_content`.",
+        )
+    };
+    let session = call.takes_session().then(session);
+    session.into_iter().chain(call.takes_idempotency_key().then(key)).collect()
 }
 
 /// Operations with a form of their own, which are not calls of the table.

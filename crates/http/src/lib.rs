@@ -5,6 +5,7 @@ mod auth;
 mod document;
 mod drain_body;
 mod events;
+mod first_replies;
 mod head_refusal;
 mod hooks;
 mod idle_timer;
@@ -99,21 +100,36 @@ fn filter(method: semdex_contract::Method) -> MethodFilter {
 }
 
 async fn answer(
-    call: &Call,
+    call: &'static Call,
     service: &Service,
     responder: Responder,
     Client(client): Client,
     request: Request,
 ) -> Result<Response, Refusal> {
-    let request_id = request.extensions().get::<RequestId>().map(RequestId::shared);
-    let mut request: semdex_contract::Request = read_request::request_for(call, request).await?;
+    let id = request.extensions().get::<RequestId>().cloned();
+    let caller = Caller { client, request_id: id.as_ref().map(RequestId::shared) };
+    let (key, request) = first_replies::key(call, request).await?;
+    let request: semdex_contract::Request = read_request::request_for(call, request).await?;
+    match key.filter(|_| request.is_made_once()) {
+        Some(key) => first_replies::answer_once(call, service, responder, (caller, id), request, key).await,
+        None => answer_request(call, service, responder, caller, request).await,
+    }
+}
+
+async fn answer_request(
+    call: &Call,
+    service: &Service,
+    responder: Responder,
+    caller: Caller,
+    mut request: semdex_contract::Request,
+) -> Result<Response, Refusal> {
     let is_sarif = sarif(&mut request, responder)?;
     let max_tokens = request.common().max_tokens;
     let write = |reply| match reply {
         Reply::Diagnostics(found) if is_sarif => responder.sarif(&found),
         reply => responder.answer(reply, max_tokens, service.max_tokens),
     };
-    let mut response = timed_answer(service, request, Caller { client, request_id }, responder.came(), write).await?;
+    let mut response = timed_answer(service, request, caller, responder.came(), write).await?;
     *response.status_mut() = success(call);
     Ok(response)
 }

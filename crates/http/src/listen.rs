@@ -7,6 +7,7 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
 use std::os::unix::net::{UnixListener as StdUnixListener, UnixStream as StdUnixStream};
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use axum::Router;
@@ -124,6 +125,20 @@ pub(crate) struct Line {
     pub stopping: CancellationToken,
     /// Closes the connection immediately, whatever is still to be sent.
     pub cut: CancellationToken,
+    /// Its number in this process.
+    number: u64,
+}
+
+impl Line {
+    fn new(stopping: CancellationToken) -> Line {
+        static LINES: AtomicU64 = AtomicU64::new(1);
+        Line { stopping, cut: CancellationToken::new(), number: LINES.fetch_add(1, Ordering::Relaxed) }
+    }
+
+    /// The session of a client that does not name itself.
+    pub(crate) fn session(&self) -> String {
+        format!("connection-{}", self.number)
+    }
 }
 
 enum Stream {
@@ -136,7 +151,7 @@ async fn converse<S>(stream: S, via: Via, router: Router, stop: CancellationToke
 where
     S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
 {
-    let line = Line { stopping: stop.clone(), cut: CancellationToken::new() };
+    let line = Line::new(stop.clone());
     let cut = line.cut.clone();
     let service = hyper::service::service_fn(move |mut request: hyper::Request<Incoming>| {
         request.extensions_mut().insert(via);

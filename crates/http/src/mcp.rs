@@ -7,11 +7,12 @@ use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{self, MethodRouter};
 
+use super::listen::Line;
 use super::problem::Refusal;
 use super::read_request;
 use super::request_id::RequestId;
 use super::response_format::JSON;
-use semdex_mcp::{Local, OverHttp, over_http, refusal, with_request_id};
+use semdex_mcp::{Local, OverHttp, Received, over_http, receiving, refusal};
 use semdex_ops::Service;
 
 pub(crate) const PATH: &str = "/mcp";
@@ -25,9 +26,11 @@ pub(crate) fn route(service: Service) -> MethodRouter {
 async fn answer(protocol: &OverHttp<Local>, request: Request) -> Result<Response, Refusal> {
     let (parts, body) = request.into_parts();
     let body = read_request::read(&parts.headers, body).await?;
-    let id = parts.extensions.get::<RequestId>().map(RequestId::shared);
+    let request_id = parts.extensions.get::<RequestId>().map(RequestId::shared);
+    let connection = parts.extensions.get::<Line>().map(Line::session);
+    let received = Received { request_id, session: read_request::session(&parts.headers).or(connection) };
     let handled = protocol.handle(Request::from_parts(parts, Body::from(body.clone())));
-    let answer = with_request_id(id, handled).await.into_response();
+    let answer = receiving(received, handled).await.into_response();
     // The library refuses unreadable messages in prose; a client of the protocol expects JSON-RPC.
     let is_json = answer.headers().get(CONTENT_TYPE).is_some_and(|it| it == JSON);
     if answer.status().is_client_error()

@@ -58,9 +58,18 @@ fn is_text(call: &Call, headers: &HeaderMap) -> Result<bool, Error> {
     Err(Error::new(Code::UnsupportedMediaType, detail))
 }
 
-/// The name of the client: its `User-Agent`.
+/// The longest name of a session that is taken.
+const LONGEST_SESSION: usize = 200;
+
+/// The session that the header `X-Session` names.
+pub(crate) fn session(headers: &HeaderMap) -> Option<String> {
+    let given = String::from_utf8_lossy(headers.get("x-session")?.as_bytes()).chars().take(LONGEST_SESSION).collect();
+    Some(given).filter(|it: &String| !it.is_empty())
+}
+
+/// The client: its `User-Agent`, and its session.
 #[derive(Debug)]
-pub(crate) struct Client(pub Option<String>);
+pub(crate) struct Client(pub semdex_ops::Client);
 
 impl<S: Sync> FromRequestParts<S> for Client {
     type Rejection = Infallible;
@@ -69,7 +78,8 @@ impl<S: Sync> FromRequestParts<S> for Client {
         const LONGEST: usize = 200;
         let given = parts.headers.get(header::USER_AGENT);
         let name = given.map(|it| String::from_utf8_lossy(it.as_bytes()).chars().take(LONGEST).collect::<String>());
-        Ok(Client(name.filter(|it| !it.is_empty())))
+        let session = session(&parts.headers);
+        Ok(Client(semdex_ops::Client { name: name.filter(|it| !it.is_empty()), session }))
     }
 }
 

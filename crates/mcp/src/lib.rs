@@ -12,6 +12,7 @@ mod tools;
 use std::borrow::Cow;
 use std::io;
 use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest, CustomResult, ErrorCode,
@@ -28,6 +29,7 @@ pub use message::refusal;
 pub use progress::describe_progress;
 
 use semdex_contract::{Name, Needs};
+pub use semdex_ops::Client;
 pub use semdex_ops::timed_answer::Caller;
 
 /// The supported protocol versions: `server/discover` opens the newest, `initialize` the older ones.
@@ -51,6 +53,7 @@ pub trait Backend: Clone + Send + Sync + 'static {
         call: Name,
         arguments: Map<String, Value>,
         caller: Caller,
+        idempotency_key: Option<String>,
     ) -> impl Future<Output = Result<String, String>> + Send;
 
     /// In a few words, what the workspace of a call is busy with while it is not ready. `None`: the call names no
@@ -68,18 +71,26 @@ pub trait Backend: Clone + Send + Sync + 'static {
 #[derive(Clone)]
 pub struct Server<B> {
     backend: B,
-    /// The request's id in logs and problems.
-    request_id: Option<Arc<str>>,
+    received: Received,
+}
+
+/// What is known of a request besides its message.
+#[derive(Debug, Clone, Default)]
+pub struct Received {
+    /// Its id in logs and problems.
+    pub request_id: Option<Arc<str>>,
+    /// What distinguishes its client from others: a session, or the connection.
+    pub session: Option<String>,
 }
 
 tokio::task_local! {
-    /// The id of the request that is being received: the library answers it in a task of its own.
-    static REQUEST_ID: Option<Arc<str>>;
+    /// The request that is being received: the library answers it in a task of its own.
+    static RECEIVED: Received;
 }
 
-/// Receives a request with this id for logs and problems.
-pub async fn with_request_id<T>(id: Option<Arc<str>>, handled: impl Future<Output = T>) -> T {
-    REQUEST_ID.scope(id, handled).await
+/// Receives a request.
+pub async fn receiving<T>(received: Received, handled: impl Future<Output = T>) -> T {
+    RECEIVED.scope(received, handled).await
 }
 
 /// The service behind `/mcp`, which needs access control before it. Requests are independent: there are no sessions.
@@ -95,15 +106,17 @@ pub fn over_http<B: Backend>(backend: B, largest_body: usize) -> OverHttp<B> {
         .enforce_origin_validation()
         .with_max_request_body_bytes(largest_body);
     let server = move || {
-        let request_id = REQUEST_ID.try_with(Clone::clone).unwrap_or_default();
-        Ok(Server { backend: backend.clone(), request_id })
+        let received = RECEIVED.try_with(Clone::clone).unwrap_or_default();
+        Ok(Server { backend: backend.clone(), received })
     };
     StreamableHttpService::new(server, Arc::new(NeverSessionManager::default()), config)
 }
 
 /// Serves standard input and output until the input ends.
 pub async fn over_stdio<B: Backend>(backend: B) -> io::Result<()> {
-    let server = Server { backend, request_id: None };
+    let began = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
+    let session = Some(format!("mcp-{}-{began}", std::process::id()));
+    let server = Server { backend, received: Received { request_id: None, session } };
     match server.serve(stdio::Stdio::new()).await {
         Ok(running) => running.waiting().await.map(|_| ()).map_err(io::Error::other),
         // A client that leaves without a message is not an error.
@@ -149,10 +162,14 @@ impl<B: Backend> ServerHandler for Server<B> {
             let detail = format!("there is no tool `{}`: there are {}", request.name, tools::names());
             return Err(ErrorData::invalid_params(detail, None));
         };
-        let caller = Caller { client: client(&context), request_id: self.request_id.clone() };
-        let arguments = request.arguments.unwrap_or_default();
+        let mut arguments = request.arguments.unwrap_or_default();
+        // Of the connection, not of the call.
+        let Received { request_id, session } = self.received.clone();
+        let session = taken(&mut arguments, "session").or(session);
+        let key = taken(&mut arguments, "idempotency_key");
+        let caller = Caller { client: Client { name: client_name(&context), session }, request_id };
         let workspace = arguments.get("workspace").and_then(Value::as_str).map(str::to_owned);
-        let answer = self.backend.answer(tool.name, arguments, caller);
+        let answer = self.backend.answer(tool.name, arguments, caller, key);
         let cancelled = context.ct.clone();
         let answer = async {
             if tool.call().needs < Needs::Index {
@@ -185,8 +202,15 @@ impl<B: Backend> ServerHandler for Server<B> {
     }
 }
 
+/// Takes a text out of the arguments. A value that is no text stays, and is refused with the other arguments.
+fn taken(arguments: &mut Map<String, Value>, name: &str) -> Option<String> {
+    let text = arguments.get(name)?.as_str().map(str::to_owned)?;
+    arguments.remove(name);
+    Some(text).filter(|it| !it.is_empty())
+}
+
 /// The name of the client.
-fn client(context: &RequestContext<RoleServer>) -> Option<String> {
+fn client_name(context: &RequestContext<RoleServer>) -> Option<String> {
     const LONGEST: usize = 200;
     let of_request = context.meta.client_info();
     let of_session = context.peer.peer_info().map(|it| it.client_info.clone());

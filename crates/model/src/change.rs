@@ -46,6 +46,17 @@ pub struct Landed {
     pub score: f64,
     /// The replacement.
     pub place: Place,
+    /// The edit was merged with changes that others made since its author read the file.
+    pub merged: bool,
+    /// The places of those changes, where it was merged.
+    pub kept: Vec<Place>,
+}
+
+impl Landed {
+    /// An edit that was made as it was sent.
+    pub fn as_sent(strategy: Strategy, score: f64, place: Place) -> Landed {
+        Landed { strategy, score, place, merged: false, kept: Vec::new() }
+    }
 }
 
 /// How the place of an edit was found; [`Strategy::name`] is the word in replies.

@@ -55,7 +55,7 @@ pub enum Code {
     HashMismatch,
     /// The file exists and was to be created.
     AlreadyExists,
-    /// Other clients repeatedly change what the request changes.
+    /// Others change what the request changes, in another way.
     Conflict,
     /// A file, a body or a header exceeds its bound.
     TooLarge,
@@ -174,6 +174,19 @@ pub struct Candidate {
     pub text: String,
 }
 
+/// A place that two changes change in different ways, as each has it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Conflict {
+    /// The text before both changes.
+    pub base: String,
+    /// The text after the requested change.
+    pub ours: String,
+    /// The text in the file.
+    pub theirs: String,
+    /// Where `theirs` is in the file.
+    pub place: Place,
+}
+
 /// What helps to do better: part of every error that has something to offer.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Help {
@@ -195,6 +208,8 @@ pub struct Help {
     pub file: Option<String>,
     /// How others changed the files since.
     pub diff: Option<String>,
+    /// The place that the request and somebody else change in different ways.
+    pub conflict: Option<Conflict>,
 }
 
 /// What went wrong with a request: a code of the closed set, and what to do about it.

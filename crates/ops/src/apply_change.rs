@@ -1,5 +1,6 @@
 //! Applies a planned change of any call: computes its impact, proposes it to the writer, and builds the report.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -19,10 +20,10 @@ use super::format_and_imports::{self, FormatOptions};
 use super::query::{RequestOptions, deadlines};
 use super::validate;
 
-/// How many conflicting writes by others are tolerated before a change is given up.
+/// How often a change is planned again for another reason than a changed text.
 const ATTEMPTS: usize = 8;
-/// For how long a change is planned again, even if the request does not wait.
-const AGAIN: Duration = Duration::from_secs(5);
+/// For how long a change is planned again while others change its files, counted from its turn.
+const AGAIN: Duration = Duration::from_secs(30);
 
 /// What a request changes in the present texts.
 pub(super) struct Plan {
@@ -32,11 +33,13 @@ pub(super) struct Plan {
     pub(super) findings: Vec<Finding>,
     /// Notes by file, for the user.
     pub(super) notes: Notes,
+    /// Texts that the client takes for those of the files after the change: it has not seen what others changed.
+    pub(super) believed: BTreeMap<String, Arc<str>>,
 }
 
 impl Plan {
     pub(super) fn new(edits: Vec<FileEdit>, landed: Vec<Landed>) -> Plan {
-        Plan { edits, landed, findings: Vec::new(), notes: Notes::new() }
+        Plan { edits, landed, findings: Vec::new(), notes: Notes::new(), believed: BTreeMap::new() }
     }
 }
 
@@ -48,15 +51,19 @@ pub(super) struct Mode {
     pub(super) on_break: OnBreak,
     pub(super) undoes: Option<Undone>,
     pub(super) format_options: FormatOptions,
+    /// The files that the change is known to edit before it is planned.
+    pub(super) files: Vec<String>,
 }
 
 impl Mode {
     pub(super) fn new(cause: Cause, dry_run: bool, on_break: OnBreak) -> Mode {
-        Mode { cause, dry_run, on_break, undoes: None, format_options: FormatOptions::default() }
+        let (undoes, format_options) = (None, FormatOptions::default());
+        Mode { cause, dry_run, on_break, undoes, format_options, files: Vec::new() }
     }
 }
 
-/// Plans a change and applies it. If others changed its files in between, it is planned again.
+/// Plans a change and applies it. If others changed its files in between, it is planned again. Requests of the same
+/// files take turns, so that each of many gets through.
 pub(super) async fn apply_change<F>(
     workspace: &Workspace,
     options: &RequestOptions,
@@ -67,19 +74,28 @@ where
     F: Future<Output = Result<Plan>>,
 {
     let mut last = None;
-    let latest = options.needs(None, true).deadline.max(options.begun + AGAIN);
-    for attempt in 0..ATTEMPTS {
-        if attempt > 0 && Instant::now() > latest {
-            break;
-        }
-        let mut plan = plan().await?;
+    let mut turn = workspace.turn(&mode.files).await;
+    let latest = options.needs(None, true).deadline.max(Instant::now() + AGAIN);
+    // Attempts that failed for another reason than a changed text.
+    let mut failed = 0;
+    while last.is_none() || Instant::now() < latest && failed < ATTEMPTS {
+        let mut plan = match plan().await {
+            Ok(plan) => plan,
+            Err(error) if is_outdated(&error) => {
+                last = Some(error);
+                continue;
+            }
+            Err(error) => return Err(error),
+        };
         match format_and_imports::format_and_fix_imports(workspace, options, &mut plan, mode.format_options).await {
             Ok(()) => plan.edits.retain(|it| it.old != it.new),
             Err(Stop::Stale) => {
                 workspace.telemetry().stale_retries.up();
+                last = last.or_else(|| Some(stale()));
                 continue;
             }
             Err(Stop::Failed(error)) if error.code == Code::Conflict => {
+                failed += usize::from(!is_outdated(&error));
                 last = Some(error);
                 continue;
             }
@@ -91,6 +107,7 @@ where
             Ok(view_impact) => view_impact,
             Err(Stop::Stale) => {
                 workspace.telemetry().stale_retries.up();
+                last = last.or_else(|| Some(stale()));
                 continue;
             }
             Err(Stop::Failed(error)) => return Err(error),
@@ -111,18 +128,47 @@ where
         };
         match workspace.change(change, options.needs(None, true).deadline).await {
             Ok(outcome) => {
+                if outcome.applied {
+                    note_believed(workspace, options, &plan);
+                }
                 let mut report = finish(workspace, &plan, outcome)?;
                 validate::suggest(workspace, options, &plan, &mut report.validation).await;
                 report.validation.append(&mut plan.findings);
                 return Ok(report);
             }
-            Err(error) if matches!(error.code, Code::Conflict) => last = Some(error),
+            Err(error) if error.code == Code::Conflict => {
+                failed += usize::from(!is_outdated(&error));
+                last = Some(error);
+            }
             Err(error) => return Err(error),
         }
+        let mut files: Vec<String> = plan.edits.iter().map(|it| it.file.clone()).collect();
+        files.extend(mode.files.iter().cloned());
+        if !turn.is_of(&files) {
+            drop(turn);
+            turn = workspace.turn(&files).await;
+        }
     }
-    Err(last.unwrap_or_else(|| {
-        Error::new(Code::Conflict, "the files were changed by others again and again: read them and try once more")
-    }))
+    Err(last.unwrap_or_else(stale))
+}
+
+/// The change was planned from a text that is no longer the file's. Planned again, it may be made.
+fn is_outdated(error: &Error) -> bool {
+    error.code == Code::Conflict && error.help.actual_hash.is_some() && error.help.conflict.is_none()
+}
+
+fn stale() -> Error {
+    Error::new(Code::Conflict, "the files were changed by others again and again: read them and try once more")
+}
+
+/// What the client takes for the texts of the files now.
+fn note_believed(workspace: &Workspace, options: &RequestOptions, plan: &Plan) {
+    let Some(session) = &options.session else { return };
+    for edit in &plan.edits {
+        if let Some(text) = plan.believed.get(&edit.file).or(edit.new.as_ref()) {
+            workspace.seen_texts().note_believed(session, &edit.file, text);
+        }
+    }
 }
 
 /// Computes the impact of a change once without applying it. If the workspace changes during that, the impact is

@@ -48,6 +48,9 @@ async fn describe_symbol(workspace: &Workspace, query: SymbolQuery, options: &Re
     match found {
         Ok(found) => {
             let (description, usages) = found.value;
+            if let Some(file) = found.files.get(&description.symbol.place.file) {
+                workspace.seen_texts().note_shown(options.session.as_deref(), file);
+            }
             Ok(Described::Symbol(Box::new(described(description, usages, window, from, found.meta))))
         }
         // A path that is not an item may be a module or package.
@@ -122,5 +125,8 @@ async fn describe_file(workspace: &Workspace, file: &str, options: &RequestOptio
         }
     })
     .await?;
+    if let Some(file) = found.files.get(&name) {
+        workspace.seen_texts().note_shown(options.session.as_deref(), file);
+    }
     Ok(Described::File(DescribedFile::new(found.value, found.meta.into())))
 }

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use super::first_replies::KeysInUse;
 use super::query::RequestOptions;
 use super::reply_cache::ReplyCache;
 use super::runs::Runs;
@@ -26,12 +27,14 @@ pub struct Service {
     /// Executes runs of a model. None if runs are not available.
     pub(super) runs: Option<Arc<dyn Runs>>,
     replies: Arc<ReplyCache>,
+    pub(super) keys_in_use: Arc<KeysInUse>,
 }
 
 impl Service {
     /// A service without runs of a model; [`Service::with_runs`] adds them.
     pub fn new(workspaces: Workspaces, roots: Arc<[PathBuf]>, max_tokens: Option<usize>) -> Service {
-        Service { workspaces, roots, max_tokens, runs: None, replies: Arc::default() }
+        let (replies, keys_in_use) = Default::default();
+        Service { workspaces, roots, max_tokens, runs: None, replies, keys_in_use }
     }
 
     /// The same service with runs of a model.
@@ -40,9 +43,26 @@ impl Service {
     }
 }
 
-/// Answers a request. `client`: the name that the client gives itself.
-pub async fn answer(service: &Service, request: Request, client: Option<String>) -> Result<Reply> {
+/// Who makes a request.
+#[derive(Debug, Clone, Default)]
+pub struct Client {
+    /// The name that it gives itself, for the journal.
+    pub name: Option<String>,
+    /// What distinguishes it from other clients from one request to the next: a `session`, or a connection.
+    pub session: Option<String>,
+}
+
+impl Client {
+    /// A client with this name, and without a session.
+    pub fn named(name: impl Into<String>) -> Client {
+        Client { name: Some(name.into()), session: None }
+    }
+}
+
+/// Answers a request of this client.
+pub async fn answer(service: &Service, request: Request, mut client: Client) -> Result<Reply> {
     let common = request.common();
+    client.session = request.session().map(str::to_owned).or(client.session).filter(|it| !it.is_empty());
     if let Some(rest) = service.replies.continued(request.name(), &common)? {
         return Ok(rest);
     }

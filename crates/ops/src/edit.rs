@@ -7,15 +7,16 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::apply_change::{Mode, Plan, apply_change};
+use super::base::{Base, base_of, merged, patch_between};
 use super::fixes;
 use super::format_and_imports::FormatOptions;
 use super::open::text_of;
 use super::query::RequestOptions;
-use semdex_contract::{ChangeReport, Edit, EditRequest, Edits, Target, TextSearch};
+use semdex_contract::{At, ChangeReport, Edit, EditRequest, Edits, Target, TextSearch};
 use semdex_engine::files::{File, Files};
-use semdex_model::{Code, Error, FileEdit, Help, Landed, Result, Span, Strategy, SymbolQuery};
+use semdex_model::{Code, Error, FileEdit, Help, Landed, Result, Span, Strategy, Symbol, SymbolQuery};
 use semdex_text::lines::LineIndex;
-use semdex_text::matching::{self, Patch, Search};
+use semdex_text::matching::{self, Outcome, Patch, Search};
 use semdex_workspace::{Cause, Workspace};
 
 pub(crate) async fn edit(
@@ -25,8 +26,18 @@ pub(crate) async fn edit(
 ) -> Result<ChangeReport> {
     let edits = request.checked()?;
     let format_options = FormatOptions { format: edits.format, fix_imports: edits.fix_imports };
-    let mode = Mode { format_options, ..Mode::new(Cause::Edit, edits.dry_run, edits.on_break) };
+    let files = edits.edits.iter().filter_map(|it| named_file(&it.target)).filter_map(|it| workspace.locate(it).ok());
+    let mode = Mode { format_options, files: files.collect(), ..Mode::new(Cause::Edit, edits.dry_run, edits.on_break) };
     apply_change(workspace, options, mode, || plan(workspace, &edits, options)).await
+}
+
+/// The file that an edit names.
+fn named_file(target: &Target) -> Option<&str> {
+    match target {
+        Target::Text { file, .. } | Target::File { file, .. } => Some(file),
+        Target::Within { symbol, .. } | Target::Symbol { symbol, .. } => symbol.file.as_deref(),
+        Target::Fix(_) => None,
+    }
 }
 
 /// An edit with its place.
@@ -37,11 +48,36 @@ struct Placed {
     patch: Patch,
     strategy: Strategy,
     score: f64,
+    /// Its author saw an older text.
+    merged: Option<MergedEdit>,
+}
+
+/// An edit of an older text, merged with what others changed since.
+struct MergedEdit {
+    /// The text that its author saw.
+    base: Arc<str>,
+    /// The edit of that text.
+    patch: Patch,
+    /// The places of the others' changes, in the text with this edit alone.
+    kept: Vec<Span>,
 }
 
 impl Placed {
     fn of(file: Arc<File>, patch: Patch, strategy: Strategy) -> Placed {
-        Placed { file, created: false, patch, strategy, score: 100.0 }
+        Placed { file, created: false, patch, strategy, score: 100.0, merged: None }
+    }
+
+    /// An edit of the text that its author saw, merged with what others changed since. `None` if the present text has
+    /// the edit already.
+    fn on_base(file: &Arc<File>, base: &Arc<str>, patch: Patch, strategy: Strategy) -> Result<Option<Placed>> {
+        let (ours, _) = matching::apply_all(base, std::slice::from_ref(&patch))?;
+        let both = merged(file, base, &ours)?;
+        if both.text == *file.text {
+            return Ok(None);
+        }
+        let present = patch_between(&file.text, &both.text);
+        let merged = Some(MergedEdit { base: base.clone(), patch, kept: both.kept });
+        Ok(Some(Placed { merged, ..Placed::of(file.clone(), present, strategy) }))
     }
 }
 
@@ -76,24 +112,49 @@ async fn place(
         }
         Target::Text { file, search } => {
             let file = text_of(files, &workspace.locate(file)?)?;
-            check_hash(&file, expected)?;
-            by_text(files.clone(), file, None, search.clone(), edit.replacement.clone(), autofix).await?
+            let base = base_of(workspace, &file, expected, edit.on_conflict, options).await?;
+            by_text(workspace, files, file, None, base, search, edit, autofix).await?
         }
         Target::Within { symbol, search } => {
             let (symbol, file) = symbol_edit::find_symbol(workspace, &located(workspace, symbol)?, options).await?;
-            check_hash(&file, expected)?;
+            let base = base_of(workspace, &file, expected, edit.on_conflict, options).await?;
             let within = symbol_edit::extent(&file, &symbol)?;
-            by_text(files.clone(), file, Some(within), search.clone(), edit.replacement.clone(), autofix).await?
+            by_text(workspace, files, file, Some(within), base, search, edit, autofix).await?
         }
         Target::Symbol { symbol, at } => {
             let (symbol, file) = symbol_edit::find_symbol(workspace, &located(workspace, symbol)?, options).await?;
-            check_hash(&file, expected)?;
-            let patch = symbol_edit::at_symbol(&file, &symbol, *at, &edit.replacement)?;
-            Placed::of(file, patch, Strategy::Symbol)
+            let base = base_of(workspace, &file, expected, edit.on_conflict, options).await?;
+            let merged = match base {
+                Base::Older(base) => symbol_on_base(workspace, &file, &base, &symbol, *at, &edit.replacement)?,
+                Base::Present | Base::Unknown => None,
+            };
+            match merged {
+                Some(merged) => merged,
+                None => {
+                    let patch = symbol_edit::at_symbol(&file, &symbol, *at, &edit.replacement)?;
+                    Placed::of(file, patch, Strategy::Symbol)
+                }
+            }
         }
-        Target::File { file, create } => whole_file(workspace, files, file, *create, &edit.replacement)?,
+        Target::File { file, create } => whole_file(workspace, files, file, *create, edit, options).await?,
     };
     Ok(vec![one])
+}
+
+/// The edit of a symbol in the text that its author saw, merged with what others changed since. `None` if that text has
+/// no such symbol.
+fn symbol_on_base(
+    workspace: &Workspace,
+    file: &Arc<File>,
+    base: &Arc<str>,
+    symbol: &Symbol,
+    at: At,
+    replacement: &str,
+) -> Result<Option<Placed>> {
+    let older = workspace.file(&file.path, base.clone());
+    let Some(symbol) = symbol_edit::same_symbol(file, symbol, &older) else { return Ok(None) };
+    let patch = symbol_edit::at_symbol(&older, &symbol, at, replacement)?;
+    Placed::on_base(file, base, patch, Strategy::Symbol)
 }
 
 fn located(workspace: &Workspace, query: &SymbolQuery) -> Result<SymbolQuery> {
@@ -101,8 +162,75 @@ fn located(workspace: &Workspace, query: &SymbolQuery) -> Result<SymbolQuery> {
     Ok(SymbolQuery { file, ..query.clone() })
 }
 
-/// Runs on another thread, because fuzzy matching and the search in other files may take milliseconds.
+/// The place of a text: in the text that its author saw if that is known, else in the present text. A text that is not
+/// there as it was sent may be one that the file had lately.
+#[expect(clippy::too_many_arguments, reason = "what is searched, where, and how")]
 async fn by_text(
+    workspace: &Workspace,
+    files: &Arc<Files>,
+    file: Arc<File>,
+    within: Option<Span>,
+    base: Base,
+    search: &TextSearch,
+    edit: &Edit,
+    autofix: u8,
+) -> Result<Placed> {
+    let replacement = &edit.replacement;
+    if let Base::Older(base) = &base
+        && let Some(placed) = text_on_base(&file, base, search, replacement)?
+    {
+        return Ok(placed);
+    }
+    let present =
+        in_present_text(files.clone(), file.clone(), within, search.clone(), replacement.clone(), autofix).await;
+    let may_be_older = match &present {
+        Ok(placed) => placed.strategy != Strategy::Exact,
+        Err(error) => error.code == Code::NoMatch,
+    };
+    if !may_be_older || within.is_some() || matches!(base, Base::Present) {
+        return present;
+    }
+    let older = workspace.seen_texts().of_file(&file.path).await.unwrap_or_default();
+    let (search, replacement) = (search.clone(), replacement.clone());
+    let found = tokio::task::spawn_blocking(move || {
+        older.iter().find_map(|base| text_on_base(&file, base, &search, &replacement).transpose())
+    });
+    match found.await.map_err(|_| search_failed())? {
+        Some(Ok(placed)) => Ok(placed),
+        // A formatter has changed the same lines: the present text is the same except for white space.
+        Some(Err(_)) if present.as_ref().is_ok_and(|it| it.strategy != Strategy::Fuzzy) => present,
+        Some(Err(conflict)) => Err(conflict),
+        None => present,
+    }
+}
+
+fn search_failed() -> Error {
+    Error::new(Code::Internal, "the search failed; nothing was changed")
+}
+
+/// An edit of a text that is exactly once in the base, merged with what others changed since. `None` if it is not, or if
+/// the present text has the edit already.
+fn text_on_base(file: &Arc<File>, base: &Arc<str>, search: &TextSearch, replacement: &str) -> Result<Option<Placed>> {
+    let TextSearch { context, near_line, whole_lines } = search;
+    let unix = |text: &str| text.replace("\r\n", "\n");
+    let has_it = base.contains(context.as_str()) || base.contains("\r\n") && unix(base).contains(&unix(context));
+    if *base == file.text || !has_it {
+        return Ok(None);
+    }
+    let (near_line, whole_lines) = (*near_line, *whole_lines);
+    let search = Search { text: base, context, replacement, autofix: 0, near_line, within: None, whole_lines };
+    match matching::find(&search) {
+        Ok(Outcome::Found(hit)) if hit.strategy == Strategy::Exact => {
+            matching::refuse_elisions(replacement, base, hit.span)?;
+            let patch = matching::patch(base, &hit, context, replacement);
+            Placed::on_base(file, base, patch, Strategy::Exact)
+        }
+        _ => Ok(None),
+    }
+}
+
+/// Runs on another thread, because fuzzy matching and the search in other files may take milliseconds.
+async fn in_present_text(
     files: Arc<Files>,
     file: Arc<File>,
     within: Option<Span>,
@@ -118,12 +246,19 @@ async fn by_text(
         let (patch, hit) = text_edit::search(&files, &file, &search)?;
         Ok(Placed { score: hit.score, ..Placed::of(file, patch, hit.strategy) })
     });
-    found.await.map_err(|_| Error::new(Code::Internal, "the search failed; nothing was changed"))?
+    found.await.map_err(|_| search_failed())?
 }
 
 /// Replaces a whole file and keeps its line endings and byte order mark.
-fn whole_file(workspace: &Workspace, files: &Files, file: &str, create: bool, content: &str) -> Result<Placed> {
-    let name = workspace.locate(file)?;
+async fn whole_file(
+    workspace: &Workspace,
+    files: &Files,
+    file: &str,
+    create: bool,
+    edit: &Edit,
+    options: &RequestOptions,
+) -> Result<Placed> {
+    let (name, content) = (workspace.locate(file)?, &*edit.replacement);
     if content.contains('\0') {
         return Err(Error::new(Code::NotText, "the new content has a NUL character: only text is written"));
     }
@@ -143,21 +278,13 @@ fn whole_file(workspace: &Workspace, files: &Files, file: &str, create: bool, co
         );
         return Err(Error::new(Code::AlreadyExists, detail));
     }
+    if let Base::Older(base) = base_of(workspace, &old, None, edit.on_conflict, options).await?
+        && let Some(placed) = Placed::on_base(&old, &base, matching::whole(&base, content), Strategy::Whole)?
+    {
+        return Ok(placed);
+    }
     let patch = matching::whole(&old.text, content);
     Ok(Placed::of(old, patch, Strategy::Whole))
-}
-
-pub(super) fn check_hash(file: &File, expected: Option<&str>) -> Result<()> {
-    let actual = file.hash.to_hex();
-    match expected {
-        Some(expected) if !expected.eq_ignore_ascii_case(&actual) => {
-            let detail = format!("`{}` is not what you read: its hash is {actual} now; read it again", file.path);
-            let help =
-                Help { actual_hash: Some(actual.to_string()), file: Some(file.path.to_string()), ..Help::default() };
-            Err(Error::new(Code::HashMismatch, detail).with_help(help))
-        }
-        _ => Ok(()),
-    }
 }
 
 /// Combines the edits by file, and computes where each landed.
@@ -168,11 +295,13 @@ fn combine(placed: &[Placed]) -> Result<Plan> {
     }
     let mut edits = Vec::new();
     let mut landed: BTreeMap<usize, Landed> = BTreeMap::new();
+    let mut texts = BTreeMap::new();
     for (name, indexes) in by_file {
         let file = &placed[indexes[0]].file;
         if indexes.iter().any(|&index| placed[index].file.hash != file.hash) {
             let detail = format!("`{name}` was changed by somebody else meanwhile: try again");
-            return Err(Error::new(Code::Conflict, detail));
+            let help = Help { actual_hash: Some(file.hash.to_hex().to_string()), ..Help::default() };
+            return Err(Error::new(Code::Conflict, detail).with_help(help));
         }
         if indexes.len() > 1 && indexes.iter().any(|&index| placed[index].strategy == Strategy::Whole) {
             let detail = format!("the whole content of `{name}` is given, and another edit of it: send one of them");
@@ -182,12 +311,56 @@ fn combine(placed: &[Placed]) -> Result<Plan> {
         let patches: Vec<Patch> = indexes.iter().map(|&index| placed[index].patch.clone()).collect();
         let (text, spans) = matching::apply_all(&file.text, &patches)?;
         let lines = LineIndex::new(&text);
-        for (&index, span) in indexes.iter().zip(spans) {
+        for (own, (&index, &span)) in indexes.iter().zip(&spans).enumerate() {
             let place = lines.place(name, span);
-            landed.insert(index, Landed { strategy: placed[index].strategy, score: placed[index].score, place });
+            let Placed { strategy, score, merged, .. } = &placed[index];
+            let kept = merged.iter().flat_map(|it| &it.kept).map(|&span| {
+                let at = |offset| offset_in_result(offset, own, &patches, &spans);
+                lines.place(name, Span::new(at(span.start), at(span.end)))
+            });
+            let kept = kept.collect();
+            landed
+                .insert(index, Landed { merged: merged.is_some(), kept, ..Landed::as_sent(*strategy, *score, place) });
+        }
+        if let Some(text) = believed(&indexes, placed)? {
+            texts.insert(name.to_owned(), text);
         }
         let old = (!placed[indexes[0]].created).then(|| file.text.clone());
         edits.push(FileEdit { file: name.to_owned(), old, new: Some(text.into()) });
     }
-    Ok(Plan::new(edits, landed.into_values().collect()))
+    Ok(Plan { believed: texts, ..Plan::new(edits, landed.into_values().collect()) })
+}
+
+/// The text that the author of these edits of one file takes for the result: the text that it saw, with the edits.
+/// `None` if it saw the present text.
+fn believed(indexes: &[usize], placed: &[Placed]) -> Result<Option<Arc<str>>> {
+    let mut base = None;
+    let mut patches = Vec::new();
+    for merged in indexes.iter().filter_map(|&index| placed.get(index)).map(|it| &it.merged) {
+        let Some(MergedEdit { base: own, patch, .. }) = merged else { return Ok(None) };
+        if *base.get_or_insert(own) != own {
+            return Ok(None);
+        }
+        patches.push(patch.clone());
+    }
+    let Some(base) = base else { return Ok(None) };
+    Ok(Some(matching::apply_all(base, &patches)?.0.into()))
+}
+
+/// Where an offset in the text with only one of the patches is in the text with all of them.
+fn offset_in_result(offset: usize, own: usize, patches: &[Patch], spans: &[Span]) -> usize {
+    let Patch { range, text } = &patches[own];
+    if (range.start..=range.start + text.len()).contains(&offset) {
+        return spans[own].start + offset - range.start;
+    }
+    let old = if offset < range.start { offset } else { offset - text.len() + (range.end - range.start) };
+    let mut result = old;
+    for (Patch { range, text }, span) in patches.iter().zip(spans) {
+        if range.end <= old {
+            result = result + text.len() - (range.end - range.start);
+        } else if range.start < old {
+            return span.start;
+        }
+    }
+    result
 }

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::edit::check_hash;
+use super::base::check_hash;
 use super::open::text_of;
 use super::query::{RequestOptions, WithMeta, not_indexed, run_query};
 

@@ -86,6 +86,11 @@ fn moved(landed: &mut Landed, map: &OffsetMap, after: &File) {
     let from = (start..=end).find_map(|at| map.offset(at)).unwrap_or(start).min(after.text.len());
     let to = (start..end).rev().find_map(|at| map.offset(at)).map_or(from, |it| it + 1).max(from);
     landed.place = after.lines().place(&after.path, Span::new(from, to));
+    for kept in &mut landed.kept {
+        let Span { start, end } = kept.span();
+        let at = |offset| (start..=offset).rev().find_map(|it| map.offset(it)).unwrap_or(from).min(after.text.len());
+        *kept = after.lines().place(&after.path, Span::new(at(start), at(end).max(at(start))));
+    }
 }
 
 /// Keeps the line endings and the byte order mark of the text before.

@@ -2,6 +2,7 @@
 //! of `contract`.
 
 mod apply_change;
+mod base;
 mod baseline;
 mod changes;
 mod commit;
@@ -13,6 +14,7 @@ mod diagnostics_diff;
 mod dispatch;
 mod edit;
 pub mod events;
+pub mod first_replies;
 mod fixes;
 mod format_and_imports;
 mod gate;
@@ -41,6 +43,6 @@ mod validate;
 mod verify;
 mod write;
 
-pub use dispatch::{Service, answer};
+pub use dispatch::{Client, Service, answer};
 pub use restore_files::restore_files;
 pub use runs::Runs;

@@ -64,6 +64,7 @@ pub(crate) async fn open(workspace: &Workspace, request: OpenRequest, options: &
     })
     .await?;
     let (file, overview) = answered.value;
+    workspace.seen_texts().note_shown(options.session.as_deref(), &file);
     Ok(opened(&file, language, overview, from, answered.meta))
 }
 

@@ -5,6 +5,7 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use super::dispatch::Client;
 use super::unanalysed_files::{lack_of_workspace, no_symbols};
 use semdex_contract::budget::{Listing, positions};
 use semdex_contract::{Common, check_query};
@@ -38,20 +39,24 @@ pub(crate) struct RequestOptions {
     pub limit: Option<usize>,
     /// The name that the client gives itself.
     pub client: Option<String>,
+    /// The name by which the client is known from one request to the next.
+    pub session: Option<String>,
     /// Whether symbolic links that may hide files make every answer incomplete.
     pub links: bool,
 }
 
 /// An answer with its metadata.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub(crate) struct WithMeta<T> {
     pub value: T,
     pub meta: Meta,
+    /// The texts that the answer describes.
+    pub files: Arc<Files>,
 }
 
 impl RequestOptions {
-    /// The options of a request. `client`: the name that the client gives itself.
-    pub(super) fn new(common: &Common, client: Option<String>) -> Result<RequestOptions> {
+    /// The options of a request of this client.
+    pub(super) fn new(common: &Common, client: Client) -> Result<RequestOptions> {
         let Common { min_revision, cursor, limit, .. } = common.clone();
         Ok(RequestOptions {
             begun: Instant::now(),
@@ -59,7 +64,8 @@ impl RequestOptions {
             wait: common.wait()?,
             cursor,
             limit,
-            client,
+            client: client.name,
+            session: client.session,
             links: true,
         })
     }
@@ -133,11 +139,13 @@ where
         let memo = memo.as_ref().filter(|_| settled).map(|it| format!("{it} {}", snapshot.trusted));
         if let Some(answer) = memo.as_ref().and_then(|it| workspace.answers().answer(it, revision)) {
             coverage.absorb(answer.coverage);
-            return Ok(WithMeta { value: answer.value, meta: workspace.meta(needs.language, revision, coverage) });
+            let meta = workspace.meta(needs.language, revision, coverage);
+            return Ok(WithMeta { value: answer.value, meta, files: snapshot.files });
         }
         // A name that is not found may be in a file that no engine analyses.
         let is_unserved = needs.language.is_some() && snapshot.view.is_none();
         let unserved = if is_unserved { lack_of_workspace(workspace, &snapshot.files) } else { None };
+        let files = snapshot.files.clone();
         let input = QueryInput { view: snapshot.view, files: snapshot.files, deadlines };
         let late = |_| {
             let detail = "the engine did not answer in time: ask again, or ask for less";
@@ -158,7 +166,7 @@ where
                 }
                 coverage.absorb(answer.coverage);
                 let meta = workspace.meta(needs.language, revision, coverage);
-                return Ok(WithMeta { value: answer.value, meta });
+                return Ok(WithMeta { value: answer.value, meta, files });
             }
             Err(Stop::Failed(error)) => return Err(failed(error)),
             Err(Stop::Stale) => workspace.telemetry().stale_retries.up(),

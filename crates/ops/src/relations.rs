@@ -22,6 +22,8 @@ pub(crate) async fn usages(
     .await
     .map_err(unless_loading)?;
     let (symbol, page) = found.value;
+    let names = page.items.iter().map(|it| &it.place.file);
+    workspace.seen_texts().note_glimpsed(options.session.as_deref(), &found.files, names);
     let usages = UsageList::new(page, window);
     let count = UsageCount { total: usages.total, files: usages.files };
     Ok(UsagesReply::new(Symbol { usages: Some(count), ..symbol.into() }, usages, found.meta.into()))

@@ -93,7 +93,7 @@ async fn plan(workspace: &Workspace, request: &RenameRequest, options: &RequestO
         let after = workspace.file(name, new);
         for span in spans {
             let place = after.lines().place(name, span);
-            landed.push(Landed { strategy: Strategy::Symbol, score: 100.0, place });
+            landed.push(Landed::as_sent(Strategy::Symbol, 100.0, place));
         }
         push(&mut edits, &file, name, &after)?;
     }

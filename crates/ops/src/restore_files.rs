@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::apply_change::{Mode, Plan, apply_change};
+use super::dispatch::Client;
 use super::query::RequestOptions;
 use super::undo::{made, take_back};
 use semdex_contract::{Common, OnBreak};
@@ -16,13 +17,13 @@ use semdex_workspace::{Cause, Undone, Workspace};
 /// a file since, their lines stay and the lines of the changes are reverted; on a conflict the file stays as it is.
 /// Returns the files that were not restored.
 pub async fn restore_files(workspace: &Workspace, changes: &[String], client: Option<String>) -> Result<Vec<String>> {
-    let options = RequestOptions::new(&Common::default(), client)?;
+    let options = RequestOptions::new(&Common::default(), Client { name: client, session: None })?;
     for (at, change) in changes.iter().enumerate().rev() {
         let entry = made(workspace, change).await?;
         if entry.undone_by.is_some() {
             continue;
         }
-        match Box::pin(take_back(workspace, &entry, false, &options)).await {
+        match Box::pin(take_back(workspace, &entry, false, false, &options)).await {
             Ok(_) => {}
             Err(error) if error.code == Code::HashMismatch => {
                 return Box::pin(partly(workspace, changes.get(..=at).unwrap_or_default(), &options)).await;
@@ -89,9 +90,9 @@ async fn plan(
         } else if now == span.before {
             continue;
         } else if let (Some(now), Some(before), Some(after)) = (&now, &span.before, &span.after)
-            && let Some(merged) = merge(after, before, now)
+            && let Ok(merged) = merge(after, before, now)
         {
-            Some(merged.into())
+            Some(merged.text.into())
         } else {
             stays.push(file.clone());
             continue;

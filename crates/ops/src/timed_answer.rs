@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use tracing::Instrument as _;
 
 use super::Service;
-use super::dispatch::answer;
+use super::dispatch::{Client, answer};
 use semdex_config::logging;
 use semdex_contract::{Call, Reply, Request};
 use semdex_model::Result;
@@ -18,8 +18,8 @@ use semdex_workspace::timing::{Part, Spent, measured};
 /// The client of a request.
 #[derive(Debug, Clone, Default)]
 pub struct Caller {
-    /// The name that the client gives itself.
-    pub client: Option<String>,
+    /// The client.
+    pub client: Client,
     /// The id of the request in logs and problems.
     pub request_id: Option<Arc<str>>,
 }

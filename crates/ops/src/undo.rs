@@ -1,12 +1,13 @@
-//! `undo`: undoes one change exactly, or not at all.
+//! `undo`: undoes one change, and keeps what others changed since; or refuses it as a whole.
 
 use std::sync::Arc;
 
 use super::apply_change::{Mode, Plan, apply_change};
+use super::base::merged;
 use super::query::RequestOptions;
 use super::undo_commit::undo_commit;
-use semdex_contract::{ChangeReport, OnBreak, UndoRequest};
-use semdex_model::{Code, Error, FileEdit, Help, Result};
+use semdex_contract::{ChangeReport, OnBreak, OnConflict, UndoRequest};
+use semdex_model::{Code, Error, FileEdit, Help, Landed, Result, Span, Strategy};
 use semdex_text::diff::unified;
 use semdex_workspace::journal::{Entry, EntryFile};
 use semdex_workspace::{Cause, Undone, Workspace};
@@ -18,7 +19,14 @@ pub(crate) async fn undo(
 ) -> Result<ChangeReport> {
     let dry_run = request.dry_run.unwrap_or_default();
     match (request.change, request.commit) {
-        (Some(change), None) => undo_change(workspace, &change, dry_run, options).await,
+        (Some(change), None) => {
+            let entry = made(workspace, &change).await?;
+            let merges = request.on_conflict.unwrap_or(OnConflict::Merge) == OnConflict::Merge;
+            take_back(workspace, &entry, dry_run, merges, options).await
+        }
+        (None, Some(_)) if request.on_conflict == Some(OnConflict::Merge) => Err(invalid(
+            "`on_conflict: \"merge\"` is for a `change`; a `commit` is undone if its files did not change since",
+        )),
         (None, Some(commit)) => undo_commit(workspace, &commit, dry_run, options).await,
         (Some(_), Some(_)) => Err(invalid("give `change` or `commit`, not both")),
         (None, None) => Err(invalid("missing field `change`: say which change, or which `commit`")),
@@ -36,7 +44,7 @@ pub(super) async fn undo_change(
     options: &RequestOptions,
 ) -> Result<ChangeReport> {
     let entry = made(workspace, change).await?;
-    take_back(workspace, &entry, dry_run, options).await
+    take_back(workspace, &entry, dry_run, false, options).await
 }
 
 pub(super) async fn made(workspace: &Workspace, change: &str) -> Result<Entry> {
@@ -50,10 +58,13 @@ pub(super) async fn made(workspace: &Workspace, change: &str) -> Result<Entry> {
     })
 }
 
+/// Undoes a change. `merges`: whether the changes that others made to its files since are kept; otherwise it is refused
+/// if there are any.
 pub(super) async fn take_back(
     workspace: &Workspace,
     entry: &Entry,
     dry_run: bool,
+    merges: bool,
     options: &RequestOptions,
 ) -> Result<ChangeReport> {
     let came_back = entry.files.iter().filter(|it| it.new.is_none());
@@ -63,12 +74,13 @@ pub(super) async fn take_back(
         modes: came_back.filter_map(|it| Some((it.file.clone(), it.mode?))).collect(),
         made_directories: gone.map(|it| (it.file.clone(), it.made_directories)).collect(),
     };
-    let mode = Mode { undoes: Some(undone), ..Mode::new(Cause::Undo, dry_run, OnBreak::Report) };
-    apply_change(workspace, options, mode, || plan(workspace, entry, options)).await
+    let files = entry.files.iter().map(|it| it.file.clone()).collect();
+    let mode = Mode { undoes: Some(undone), files, ..Mode::new(Cause::Undo, dry_run, OnBreak::Report) };
+    apply_change(workspace, options, mode, || plan(workspace, entry, merges, options)).await
 }
 
-/// Every file must have the content that the change left.
-async fn plan(workspace: &Workspace, entry: &Entry, options: &RequestOptions) -> Result<Plan> {
+/// Every file gets the content that it had before the change, and keeps what others changed since.
+async fn plan(workspace: &Workspace, entry: &Entry, merges: bool, options: &RequestOptions) -> Result<Plan> {
     let snapshot = workspace.snapshot(options.needs(None, false)).await?;
     let mut moved = Vec::new();
     let mut edits = Vec::new();
@@ -77,12 +89,37 @@ async fn plan(workspace: &Workspace, entry: &Entry, options: &RequestOptions) ->
             Some(known) => Some(known.text.clone()),
             None => workspace.read_if_there(&file.file)?.map(Arc::from),
         };
-        if now != file.new {
+        if now == file.new {
+            edits.push(FileEdit { file: file.file.clone(), old: now, new: file.old.clone() });
+        } else {
             moved.push((file, now));
         }
-        edits.push(FileEdit { file: file.file.clone(), old: file.new.clone(), new: file.old.clone() });
     }
-    if moved.is_empty() { Ok(Plan::new(edits, Vec::new())) } else { Err(moved_on(entry, &moved)) }
+    if moved.is_empty() {
+        return Ok(Plan::new(edits, Vec::new()));
+    }
+    if !merges || entry.undone_by.is_some() {
+        return Err(moved_on(entry, &moved));
+    }
+    let mut landed = Vec::new();
+    for (file, now) in &moved {
+        // A file that was made or deleted, by the change or since, is as it should be or not.
+        let (Some(now), Some(before), Some(after)) = (now, &file.old, &file.new) else {
+            return Err(moved_on(entry, &moved));
+        };
+        let present = workspace.file(&file.file, now.clone());
+        let both = merged(&present, after, before)?;
+        let result = workspace.file(&file.file, both.text);
+        let place = |span: &Span| result.lines().place(&result.path, *span);
+        let around = both.landed.iter().copied().reduce(|a, b| Span::new(a.start.min(b.start), a.end.max(b.end)));
+        landed.push(Landed {
+            merged: true,
+            kept: both.kept.iter().map(place).collect(),
+            ..Landed::as_sent(Strategy::Whole, 100.0, place(&around.unwrap_or_default()))
+        });
+        edits.push(FileEdit { file: file.file.clone(), old: Some(now.clone()), new: Some(result.text.clone()) });
+    }
+    Ok(Plan::new(edits, landed))
 }
 
 /// The error for files that others changed since, with a diff from the content that the change left.

@@ -1,14 +1,16 @@
 //! `write`: appends to a file, replaces or creates it.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::apply_change::{Mode, Plan, apply_change};
-use super::edit::check_hash;
+use super::base::{Base, base_of, merged};
 use super::format_and_imports::FormatOptions;
 use super::query::RequestOptions;
 use semdex_contract::{ChangeReport, Finding, FindingKind, OnBreak, WriteMode, WriteRequest};
 use semdex_engine::Declaration;
-use semdex_model::{Code, Error, FileEdit, Landed, Result, Span, Strategy};
+use semdex_engine::files::File;
+use semdex_model::{Code, Error, FileEdit, Help, Landed, Result, Span, Strategy};
 use semdex_text::endings;
 use semdex_text::matching::{self, Patch};
 use semdex_workspace::{Cause, Workspace};
@@ -23,7 +25,8 @@ pub(crate) async fn write(
         format: request.format.unwrap_or_default(),
         fix_imports: request.fix_imports.unwrap_or_default(),
     };
-    let mode = Mode { format_options, ..Mode::new(Cause::Write, request.dry_run.unwrap_or_default(), on_break) };
+    let files = Vec::from_iter(workspace.locate(&request.name).ok());
+    let mode = Mode { format_options, files, ..Mode::new(Cause::Write, request.dry_run.unwrap_or_default(), on_break) };
     apply_change(workspace, options, mode, || plan(workspace, &request, options)).await
 }
 
@@ -38,26 +41,36 @@ async fn plan(workspace: &Workspace, request: &WriteRequest, options: &RequestOp
         // An existing file that is not text must not be overwritten as if it were missing.
         None => workspace.read_if_there(&name)?.map(|text| Arc::new(workspace.file(&name, text))),
     };
-    match (&old, &request.expected_hash) {
-        (Some(file), expected) => check_hash(file, expected.as_deref())?,
+    let base = match (&old, &request.expected_hash) {
+        (Some(file), expected) => base_of(workspace, file, expected.as_deref(), request.on_conflict, options).await?,
         (None, Some(_)) => {
             let detail = format!("`{name}` does not exist, so it has no hash to expect");
             return Err(Error::new(Code::HashMismatch, detail));
         }
-        (None, None) => {}
-    }
+        (None, None) => Base::Present,
+    };
     let kind = workspace.language_of(&name).and_then(|it| workspace.registry().kind_of(it));
     let declared = match (kind, &old) {
         (Some(kind), None) => kind.declare(&snapshot.files, &name, &request.content),
         _ => Declaration::default(),
     };
-    let (text, from) = match (request.mode.unwrap_or(WriteMode::Append), &old) {
+    let mode = request.mode.unwrap_or(WriteMode::Append);
+    let mut both = None;
+    let (text, from) = match (mode, &old) {
         (WriteMode::Create, Some(_)) => {
             let detail = format!("`{name}` exists: use `mode: \"overwrite\"` or `\"append\"`");
             return Err(Error::new(Code::AlreadyExists, detail));
         }
         (WriteMode::Append, Some(file)) => appended(&file.text, &request.content),
-        (_, Some(file)) => (overwritten(&file.text, &request.content), 0),
+        (_, Some(file)) => match &base {
+            Base::Older(base) => {
+                let ours = overwritten(base, &request.content);
+                let merged = merged(file, base, &ours)?;
+                (both.insert((merged, ours)).0.text.clone(), 0)
+            }
+            Base::Unknown if request.expected_hash.is_some() => return Err(base_is_gone(file)),
+            Base::Present | Base::Unknown => (overwritten(&file.text, &request.content), 0),
+        },
         (_, None) => (declared.content.clone().unwrap_or_else(|| request.content.clone()), 0),
     };
     let mention = declared.mention.filter(|_| old.is_none());
@@ -82,8 +95,26 @@ async fn plan(workspace: &Workspace, request: &WriteRequest, options: &RequestOp
         }),
         None => {}
     }
-    let landed = vec![Landed { strategy: Strategy::Whole, score: 100.0, place }];
-    Ok(Plan { findings, ..Plan::new(edits, landed) })
+    let mut landed = Landed::as_sent(Strategy::Whole, 100.0, place);
+    let mut believed = BTreeMap::new();
+    if let Some((merged, ours)) = both {
+        landed.merged = true;
+        landed.kept = merged.kept.iter().map(|it| after.lines().place(&after.path, *it)).collect();
+        believed.insert(after.path.to_string(), ours.into());
+    }
+    Ok(Plan { findings, believed, ..Plan::new(edits, vec![landed]) })
+}
+
+/// The error for a text that is no longer kept, so that nothing can be merged with it.
+fn base_is_gone(file: &File) -> Error {
+    let actual = file.hash.to_hex().to_string();
+    let detail = format!(
+        "nothing was written: `{}` has the hash {actual} now, and the text with `expected_hash` is not kept any more, so \
+         that this content cannot be merged with the changes of others; read the file again",
+        file.path
+    );
+    let help = Help { actual_hash: Some(actual), file: Some(file.path.to_string()), ..Help::default() };
+    Error::new(Code::HashMismatch, detail).with_help(help)
 }
 
 /// The content with the byte order mark and the line endings of the old text, unless the content has its own.

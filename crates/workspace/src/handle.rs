@@ -14,14 +14,16 @@ use super::confirm::Confirming;
 use super::disk::Disk;
 use super::engines::Seen;
 use super::git::Git;
-use super::journal::{self, Entries, Entry, Journal};
+use super::journal::{self, Entries, Entry, Journal, KeptReply};
 use super::overlays::{self, Overlay, Put, Shown};
 use super::published::{Phase, Published};
 use super::recent::Recent;
+use super::seen_texts::SeenTexts;
 use super::snapshot::{Needs, Snapshot};
 use super::statistics::Statistics;
 use super::telemetry::Telemetry;
 use super::timing::{self, Part, Ticket};
+use super::turns::{Turn, Turns};
 use super::verify::Runs;
 use super::writer::{self, Event, Inbox, Shared};
 use semdex_config::Config;
@@ -52,6 +54,8 @@ pub(super) struct Inner {
     pub(super) config: Config,
     pub(super) statistics: Statistics,
     pub(super) recent: Arc<Recent>,
+    pub(super) seen_texts: Arc<SeenTexts>,
+    pub(super) turns: Turns,
     pub(super) published: channel::Receiver<Published>,
     pub(super) answers: AnswerCache,
     pub(super) telemetry: Arc<Telemetry>,
@@ -110,6 +114,8 @@ impl Workspace {
             config: config.clone(),
             statistics: Statistics::default(),
             recent: started.recent,
+            seen_texts: started.seen_texts,
+            turns: Turns::default(),
             published: started.published,
             answers: AnswerCache::new(),
             telemetry: shared.telemetry.clone(),
@@ -401,6 +407,26 @@ impl Workspace {
     /// The planned texts of a language whose imports its engine changes, computed by the writer. Nothing is written.
     pub async fn fix_imports(&self, language: LanguageId, edits: Vec<FileEdit>, until: Instant) -> Result<Vec<Tidied>> {
         self.ask_once(until, |reply| Event::FixImports { language, edits, reply }).await
+    }
+
+    /// The texts that files had lately, and which of them clients were shown.
+    pub fn seen_texts(&self) -> &SeenTexts {
+        &self.inner.seen_texts
+    }
+
+    /// Waits for the turn to change these files, for a while.
+    pub async fn turn(&self, files: &[String]) -> Turn {
+        self.inner.turns.take(files).await
+    }
+
+    /// The first reply to a request with this key.
+    pub async fn first_reply(&self, key: &str) -> Result<Option<KeptReply>> {
+        self.inner.journal.reply(journal::key(&self.inner.root), key.to_owned()).await
+    }
+
+    /// Keeps the first reply to a request for a day. Its `workspace` is set to this one.
+    pub async fn keep_first_reply(&self, reply: KeptReply) -> Result<()> {
+        self.inner.journal.keep_reply(KeptReply { workspace: journal::key(&self.inner.root), ..reply }).await
     }
 
     /// An error if the owner of an overlay refuses one of the edits.

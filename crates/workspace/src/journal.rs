@@ -34,6 +34,8 @@ use store::{Store, milliseconds};
 
 /// How many jobs may wait. Every change waits for its own job, so there are never more than workspaces and readers.
 const JOBS: usize = 1024;
+/// For how long texts and replies are kept.
+const KEPT_FOR_MS: i64 = 24 * 3600 * 1000;
 /// How long a reader waits for its job.
 const READ: Duration = Duration::from_secs(10);
 /// After this long without a job, notes are written and old changes are dropped.
@@ -117,6 +119,35 @@ pub struct EntryFile {
     pub made_directories: usize,
 }
 
+/// A text that a file had, to be kept for a day.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct KeptText {
+    /// The workspace's key.
+    pub(crate) workspace: String,
+    /// Relative to the workspace root.
+    pub(crate) file: String,
+    /// BLAKE3 in hex.
+    pub(crate) hash: String,
+    pub(crate) text: Arc<str>,
+}
+
+/// The first reply to a request with an idempotency key, kept for a day.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeptReply {
+    /// The workspace's key.
+    pub workspace: String,
+    /// The key of the request.
+    pub key: String,
+    /// Differs if the request differs.
+    pub fingerprint: String,
+    /// The HTTP status of the reply.
+    pub status: u16,
+    /// The media type of the body.
+    pub media_type: String,
+    /// The body.
+    pub body: String,
+}
+
 /// A query for recorded changes.
 #[derive(Debug, Clone, Default)]
 pub struct Query {
@@ -159,6 +190,13 @@ enum Job {
     Find(Query, oneshot::Sender<Result<Entries>>),
     KeepBaseline(Box<Baseline>, oneshot::Sender<Result<()>>),
     Baseline(String, oneshot::Sender<Result<Option<Baseline>>>),
+    KeepText(Box<KeptText>),
+    /// The workspace, the file, and the first digits of the hash.
+    Text(String, String, String, oneshot::Sender<Result<Option<Arc<str>>>>),
+    /// The workspace, the file, and how many.
+    Texts(String, String, usize, oneshot::Sender<Result<Vec<Arc<str>>>>),
+    KeepReply(Box<KeptReply>, oneshot::Sender<Result<()>>),
+    Reply(String, String, oneshot::Sender<Result<Option<KeptReply>>>),
     Flush(oneshot::Sender<()>),
 }
 
@@ -234,6 +272,31 @@ impl Journal {
         self.ask(|reply| Job::Baseline(workspace, reply)).await?
     }
 
+    /// Keeps a text for a day, without waiting for the write. A busy journal does not keep it.
+    pub(crate) fn keep_text(&self, text: KeptText) {
+        let _ = self.jobs.try_send(Job::KeepText(Box::new(text)));
+    }
+
+    /// A text that a file had, by the first digits of its hash.
+    pub(crate) async fn text(&self, workspace: String, file: String, digits: String) -> Result<Option<Arc<str>>> {
+        self.ask(|reply| Job::Text(workspace, file, digits, reply)).await?
+    }
+
+    /// The texts of a file that were kept, the newest first.
+    pub(crate) async fn texts(&self, workspace: String, file: String, limit: usize) -> Result<Vec<Arc<str>>> {
+        self.ask(|reply| Job::Texts(workspace, file, limit, reply)).await?
+    }
+
+    /// Keeps the first reply to a request. After the return a crash does not lose it.
+    pub(crate) async fn keep_reply(&self, kept: KeptReply) -> Result<()> {
+        self.ask(|reply| Job::KeepReply(Box::new(kept), reply)).await?
+    }
+
+    /// The first reply to a request with this key.
+    pub(crate) async fn reply(&self, workspace: String, key: String) -> Result<Option<KeptReply>> {
+        self.ask(|reply| Job::Reply(workspace, key, reply)).await?
+    }
+
     /// Returns when all notes are written.
     pub(crate) async fn flush(&self) {
         let _ = self.ask(Job::Flush).await;
@@ -305,7 +368,7 @@ fn serve_all(store: &mut Store, inbox: &mut mpsc::Receiver<Job>) -> std::io::Res
 
 /// A client that no longer waits gets no reply.
 async fn serve(store: &mut Store, job: Job) {
-    if !matches!(job, Job::Settle(..)) {
+    if !matches!(job, Job::Settle(..) | Job::KeepText(_)) {
         fault::point("journal.job");
     }
     match job {
@@ -316,6 +379,11 @@ async fn serve(store: &mut Store, job: Job) {
         Job::Find(query, reply) => drop(reply.send(store.find(query).await)),
         Job::KeepBaseline(baseline, reply) => drop(reply.send(store.keep_baseline(&baseline).await)),
         Job::Baseline(workspace, reply) => drop(reply.send(store.baseline(&workspace).await)),
+        Job::KeepText(text) => store.keep_text(*text),
+        Job::Text(workspace, file, digits, reply) => drop(reply.send(store.text(&workspace, &file, &digits).await)),
+        Job::Texts(workspace, file, limit, reply) => drop(reply.send(store.texts(&workspace, &file, limit).await)),
+        Job::KeepReply(kept, reply) => drop(reply.send(store.keep_reply(&kept).await)),
+        Job::Reply(workspace, key, reply) => drop(reply.send(store.reply(&workspace, &key).await)),
         Job::Flush(reply) => {
             store.rest().await;
             let _ = reply.send(());

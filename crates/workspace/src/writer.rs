@@ -27,12 +27,13 @@ use super::engines::{Engines, Slot};
 use super::events::{self, News};
 use super::external_inputs::ExternalRoots;
 use super::git;
-use super::journal::Journal;
+use super::journal::{self, Journal};
 use super::links::Links;
 use super::overlays::{Overlays, Put, Shown};
 use super::published::{MissingList, Phase, Publication, Published};
 use super::recent::Recent;
 use super::referenced_files::ReferenceTracker;
+use super::seen_texts::SeenTexts;
 use super::settings_files::{EffectiveSettings, SettingsFiles};
 use super::snapshot::Snapshot;
 use super::telemetry::{Reporter, Telemetry};
@@ -128,6 +129,7 @@ pub(super) struct Writer {
     files: Arc<Files>,
     revisions: Revisions,
     recent: Arc<Recent>,
+    seen_texts: Arc<SeenTexts>,
     overlays: Arc<Overlays>,
     non_utf8_names: NonUtf8Names,
     referenced: ReferenceTracker,
@@ -150,6 +152,7 @@ pub(super) struct Started {
     pub(super) inbox: Inbox,
     pub(super) disk: Arc<Disk>,
     pub(super) recent: Arc<Recent>,
+    pub(super) seen_texts: Arc<SeenTexts>,
     pub(super) published: channel::Receiver<Published>,
     pub(super) busy: Arc<Busy>,
     pub(super) closing: Arc<AtomicBool>,
@@ -193,10 +196,12 @@ pub(super) fn start(
         missing: Vec::new(),
     });
     let recent = Arc::new(Recent::default());
+    let seen_texts = Arc::new(SeenTexts::new(journal.clone(), journal::key(root)));
     let started = Started {
         inbox: Inbox(sender.clone()),
         disk: disk.clone(),
         recent: recent.clone(),
+        seen_texts: seen_texts.clone(),
         published: publication.subscribe(),
         busy: publication.busy().clone(),
         closing: publication.closing().clone(),
@@ -213,6 +218,7 @@ pub(super) fn start(
         files: Arc::new(Files::new(languages)),
         revisions: Revisions::new(&config.state_dir, root),
         recent,
+        seen_texts,
         overlays: Arc::default(),
         non_utf8_names: NonUtf8Names::default(),
         referenced: ReferenceTracker::default(),
@@ -388,6 +394,7 @@ impl Writer {
     /// with the edits made.
     pub(super) fn apply(&mut self, edits: &[FileEdit], after: Arc<Files>, cause: Cause) {
         self.referenced.note_edits(edits, &self.files, &after);
+        self.seen_texts.note_replaced(&self.files, edits, cause == Cause::Outside);
         self.files = after;
         self.links.mark_stale();
         match cause {

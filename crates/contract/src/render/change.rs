@@ -66,7 +66,13 @@ fn landed(text: &mut String, edits: &[Landed]) {
             _ if is_sure(first) => first.strategy.name().to_owned(),
             inexact => format!("{} match, score {:.1}: compare with what was meant", inexact.name(), first.score),
         };
-        line(text, format_args!("- {}:{numbers} ({how})", first.place.file));
+        let kept: Vec<String> = group.iter().flat_map(|it| &it.kept).map(lines).collect();
+        let merged = match (group.iter().any(|it| it.merged), kept.is_empty()) {
+            (false, _) => String::new(),
+            (true, true) => ", merged with changes of others".to_owned(),
+            (true, false) => format!(", merged with changes of others, which stay: lines {}", kept.join(",")),
+        };
+        line(text, format_args!("- {}:{numbers} ({how}{merged})", first.place.file));
     }
 }
 
@@ -254,6 +260,7 @@ pub(crate) fn problem(problem: &Problem) -> String {
         apart(&mut text, format_args!("## Nearest: {}:{} (score {score:.1})", place.file, lines(place)));
         text += &fenced("diff", &nearest.diff);
     }
+    conflict(&mut text, problem);
     if let Some(diff) = &problem.diff {
         text += "\n## Since the change\n\n";
         text += &fenced("diff", diff);
@@ -269,6 +276,19 @@ pub(crate) fn problem(problem: &Problem) -> String {
         line(&mut text, format_args!("request `{id}`"));
     }
     text
+}
+
+/// The place that the request and somebody else change, as each has it.
+fn conflict(text: &mut String, problem: &Problem) {
+    let Some(place) = &problem.place else { return };
+    for (title, version) in [
+        (one(format_args!("In the file now ({}:{})", place.file, lines(place))), &problem.theirs),
+        ("With this edit".to_owned(), &problem.ours),
+        ("Before both changes".to_owned(), &problem.base),
+    ] {
+        apart(text, format_args!("## {}", title.trim_end()));
+        *text += &fenced("", version.as_deref().unwrap_or_default());
+    }
 }
 
 fn candidates(text: &mut String, candidates: &[ProblemCandidate]) {

@@ -53,6 +53,25 @@ pub(crate) async fn find_symbol(
     Err(miss.map_or_else(unknown, unless_loading))
 }
 
+/// The same symbol in another text of its file: the only item with its kind, name and container.
+pub(super) fn same_symbol(file: &File, symbol: &Symbol, other: &File) -> Option<Symbol> {
+    let wanted = item(file, symbol).ok()?;
+    let is_same =
+        |it: &OutlineItem| (it.kind, &it.name, &it.container) == (wanted.kind, &wanted.name, &wanted.container);
+    let starts = |file: &File| {
+        let mut starts = Vec::new();
+        file.outline().walk(&mut |it| starts.extend(is_same(it).then_some(it.name_span.start)));
+        starts
+    };
+    let [start] = starts(other)[..] else { return None };
+    if starts(file).len() > 1 {
+        return None;
+    }
+    let mut symbol = symbol.clone();
+    symbol.name_at.start = start;
+    Some(symbol)
+}
+
 /// The range of the symbol's text, which limits a text search in the symbol.
 pub(super) fn extent(file: &File, symbol: &Symbol) -> Result<Span> {
     // A module with its own file is the whole file.

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::super::apply_change::tried;
 use super::super::diagnostics::{Collected, OnLine, find, gravest_first, seen_in};
+use super::super::dispatch::Client;
 use super::super::gate::configured;
 use super::super::query::RequestOptions;
 use super::event::{Event, Kind};
@@ -84,7 +85,7 @@ async fn in_workspace(
     touched: &[(String, Option<String>)],
     text: &mut Text,
 ) -> Result<(bool, bool)> {
-    let options = RequestOptions::new(&Common { wait_ms: Some(WAIT_MS), ..Common::default() }, None)?;
+    let options = RequestOptions::new(&Common { wait_ms: Some(WAIT_MS), ..Common::default() }, Client::default())?;
     workspace.follow_settings().await;
     let snapshot = workspace.snapshot(options.needs(None, false)).await?;
     let (files_now, revision) = (snapshot.files.clone(), snapshot.revision);
@@ -200,7 +201,7 @@ pub(super) async fn ended(workspaces: &[Workspace], event: &Event) -> Option<Str
     let workspace = of_session(workspaces, event)?;
     let looked = tokio::time::timeout(LAST_WAIT / 2, last_look(&workspace, event)).await.ok().flatten();
     let everywhere = async {
-        let options = RequestOptions::new(&Common { wait_ms: Some(0), ..Common::default() }, None).ok()?;
+        let options = RequestOptions::new(&Common { wait_ms: Some(0), ..Common::default() }, Client::default()).ok()?;
         let found = find(&workspace, &[], &options).await.ok()?;
         Some((Seen::of(found.diagnostics.iter().map(|it| &it.diagnostic)), unknown(&found)))
     };
@@ -269,7 +270,7 @@ struct LastLook {
 
 async fn last_look(workspace: &Workspace, event: &Event) -> Option<LastLook> {
     let session = workspace.statistics().of(Some(event.session.as_deref()?))?;
-    let options = RequestOptions::new(&Common { wait_ms: Some(0), ..Common::default() }, None).ok()?;
+    let options = RequestOptions::new(&Common { wait_ms: Some(0), ..Common::default() }, Client::default()).ok()?;
     let now = workspace.snapshot(options.needs(None, false)).await.ok()?.files;
     let files: BTreeSet<&String> = session.files.keys().chain(&session.broken).collect();
     let is_there = |it: &&&String| now.get(it).is_some() && workspace.language_of(it).is_some();

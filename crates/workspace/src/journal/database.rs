@@ -16,7 +16,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 pub(super) type Failure = sqlx::Error;
 
 /// Each migration raises the version by one. A released migration is never altered; new ones are appended.
-const MIGRATIONS: &[&[&str]] = &[CHANGES, BASELINES, REACHED];
+const MIGRATIONS: &[&[&str]] = &[CHANGES, BASELINES, REACHED, KEPT];
 
 const CHANGES: &[&str] = &[
     "CREATE TABLE changes (
@@ -70,6 +70,32 @@ const REACHED: &[&str] = &[
     "ALTER TABLE changes ADD COLUMN affected_places BIGINT",
     "ALTER TABLE changes ADD COLUMN reached_tests BIGINT",
     "ALTER TABLE changes ADD COLUMN is_judged BOOLEAN",
+];
+
+/// What is kept for a day beside the changes: texts that files had, and first replies to requests with a key.
+const KEPT: &[&str] = &[
+    "CREATE TABLE texts (
+        workspace TEXT NOT NULL,
+        file TEXT NOT NULL,
+        hash TEXT NOT NULL,
+        kept_at BIGINT NOT NULL,
+        bytes BIGINT NOT NULL,
+        content BYTEA NOT NULL,
+        PRIMARY KEY (workspace, file, hash)
+    )",
+    "CREATE INDEX texts_by_age ON texts (kept_at)",
+    "CREATE TABLE replies (
+        workspace TEXT NOT NULL,
+        idempotency_key TEXT NOT NULL,
+        fingerprint TEXT NOT NULL,
+        kept_at BIGINT NOT NULL,
+        bytes BIGINT NOT NULL,
+        status INTEGER NOT NULL,
+        media_type TEXT NOT NULL,
+        body BYTEA NOT NULL,
+        PRIMARY KEY (workspace, idempotency_key)
+    )",
+    "CREATE INDEX replies_by_age ON replies (kept_at)",
 ];
 
 /// Uses WAL, so that readers and other processes continue during a write. Synced with each commit, since a change of

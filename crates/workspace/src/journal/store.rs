@@ -1,5 +1,6 @@
 //! The journal's tables, in SQLite. Types and statements are plain, so that another database can hold the same tables.
 
+use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -8,7 +9,7 @@ use sqlx::{Connection, Row};
 
 use super::content::{pack, unpack};
 use super::database::{FILE, Failure, error_of, is_corrupt, open, unusable};
-use super::{Entries, Entry, EntryFile, Query, Reached, RecordOutcome};
+use super::{Entries, Entry, EntryFile, KEPT_FOR_MS, KeptText, Query, Reached, RecordOutcome};
 use crate::change::Cause;
 use semdex_config::JournalBounds;
 use semdex_model::{Error, Result};
@@ -17,6 +18,10 @@ use semdex_model::{Error, Result};
 const PRUNE_AFTER_BYTES: u64 = 16 << 20;
 const PRUNE_AFTER_CHANGES: usize = 256;
 const CHECK_POINT_AFTER: usize = 32;
+/// How large all texts that are kept for a day may be together, compressed.
+const TEXT_BYTES: i64 = 128 << 20;
+/// The same for replies.
+const REPLY_BYTES: i64 = 64 << 20;
 
 pub(super) struct Store {
     directory: PathBuf,
@@ -24,6 +29,8 @@ pub(super) struct Store {
     connection: Option<SqliteConnection>,
     /// Outcomes that are not written yet. They are written with the next record.
     settled: Vec<(String, RecordOutcome)>,
+    /// Texts that are not written yet.
+    texts: VecDeque<KeptText>,
     /// Bytes recorded since old or excess changes were dropped.
     recorded_bytes: u64,
     recorded: usize,
@@ -55,6 +62,8 @@ macro_rules! retried {
 }
 
 mod baselines;
+mod replies;
+mod texts;
 
 impl Store {
     pub(super) fn new(directory: &Path, bounds: JournalBounds) -> Store {
@@ -63,6 +72,7 @@ impl Store {
             bounds,
             connection: None,
             settled: Vec::new(),
+            texts: VecDeque::new(),
             // So that old changes are dropped once after the start.
             recorded_bytes: PRUNE_AFTER_BYTES,
             recorded: 0,
@@ -92,6 +102,9 @@ impl Store {
     pub(super) async fn rest(&mut self) {
         if let Err(error) = self.write_settled().await {
             tracing::warn!(%error, "the journal could not be written: the next start will see how changes came out");
+        }
+        if let Err(error) = self.write_texts().await {
+            tracing::warn!(%error, "texts that clients were shown could not be kept");
         }
         if self.unchecked >= CHECK_POINT_AFTER {
             self.unchecked = 0;
@@ -445,6 +458,7 @@ async fn prune(connection: &mut SqliteConnection, bounds: JournalBounds) -> std:
             break;
         }
     }
+    drop_kept(connection).await?;
     let Some((id, count)) = first_out else { return Ok(0) };
     let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
     for statement in [
@@ -456,6 +470,28 @@ async fn prune(connection: &mut SqliteConnection, bounds: JournalBounds) -> std:
     transaction.commit().await?;
     sqlx::query("PRAGMA incremental_vacuum").execute(connection).await?;
     Ok(count)
+}
+
+/// Drops texts and replies that are older than a day, then the oldest ones until the rest is small enough.
+async fn drop_kept(connection: &mut SqliteConnection) -> std::result::Result<(), Failure> {
+    let statements = [
+        (
+            "DELETE FROM texts WHERE kept_at <= $1 OR kept_at <= (SELECT MAX(kept_at) FROM \
+             (SELECT kept_at, SUM(bytes) OVER (ORDER BY kept_at DESC) AS total FROM texts) AS sizes WHERE total > $2)",
+            TEXT_BYTES,
+        ),
+        (
+            "DELETE FROM replies WHERE kept_at <= $1 OR kept_at <= (SELECT MAX(kept_at) FROM \
+             (SELECT kept_at, SUM(bytes) OVER (ORDER BY kept_at DESC) AS total FROM replies) AS sizes \
+             WHERE total > $2)",
+            REPLY_BYTES,
+        ),
+    ];
+    for (statement, most) in statements {
+        let oldest = milliseconds() - KEPT_FOR_MS;
+        sqlx::query(statement).bind(oldest).bind(most).execute(&mut *connection).await?;
+    }
+    Ok(())
 }
 
 pub(super) fn milliseconds() -> i64 {

@@ -1,0 +1,122 @@
+//! The text that the author of a change saw. If others changed the file since, it is the base of a merge: both changes
+//! are made, or the request is refused where they change the same place in different ways.
+
+use std::sync::Arc;
+
+use super::query::RequestOptions;
+use semdex_contract::OnConflict;
+use semdex_engine::files::File;
+use semdex_model::{Code, Conflict, Error, Help, Result, Span};
+use semdex_text::matching::Patch;
+use semdex_text::merge::{self, Merged};
+use semdex_workspace::{Workspace, names_hash};
+
+/// The text that the author of a change saw.
+#[derive(Debug, Clone)]
+pub(super) enum Base {
+    /// The present text.
+    Present,
+    /// An older text.
+    Older(Arc<str>),
+    /// It is not known.
+    Unknown,
+}
+
+/// The base of a change of this file: the text with the expected hash, or else the text that the client was shown last.
+/// An error if the base is not the present text, and the request is not to be merged.
+pub(super) async fn base_of(
+    workspace: &Workspace,
+    file: &File,
+    expected_hash: Option<&str>,
+    on_conflict: Option<OnConflict>,
+    options: &RequestOptions,
+) -> Result<Base> {
+    if expected_hash.is_some_and(|it| names_hash(&file.hash, it)) {
+        return Ok(Base::Present);
+    }
+    let default = if expected_hash.is_some() { OnConflict::Refuse } else { OnConflict::Merge };
+    let refuses = on_conflict.unwrap_or(default) == OnConflict::Refuse;
+    let seen = workspace.seen_texts();
+    let base = match (expected_hash, &options.session) {
+        (Some(_), _) if refuses => return Err(moved_on(file)),
+        (Some(hash), _) => seen.by_hash(&file.path, hash).await?,
+        (None, Some(session)) => seen.last_shown(session, &file.path).await?,
+        (None, None) => None,
+    };
+    match base {
+        Some(base) if base == file.text => Ok(Base::Present),
+        Some(_) if refuses => Err(moved_on(file)),
+        Some(base) => Ok(Base::Older(base)),
+        None if refuses => Ok(Base::Present),
+        None => Ok(Base::Unknown),
+    }
+}
+
+/// An error if the present text does not have the expected hash.
+pub(super) fn check_hash(file: &File, expected: Option<&str>) -> Result<()> {
+    if expected.is_none_or(|it| names_hash(&file.hash, it)) { Ok(()) } else { Err(moved_on(file)) }
+}
+
+fn moved_on(file: &File) -> Error {
+    let actual = file.hash.to_hex();
+    let detail = format!(
+        "`{}` is not what you read: its hash is {actual} now; read it again, or send `on_conflict: \"merge\"` to merge \
+         this change with those of others",
+        file.path
+    );
+    let help = Help { actual_hash: Some(actual.to_string()), file: Some(file.path.to_string()), ..Help::default() };
+    Error::new(Code::HashMismatch, detail).with_help(help)
+}
+
+/// Both changes of a base: ours, and the change that led to the present text of the file.
+pub(super) fn merged(file: &File, base: &str, ours: &str) -> Result<Merged> {
+    merge::merge(base, ours, &file.text).map_err(|both| {
+        let place = file.lines().place(&file.path, both.place);
+        let actual = file.hash.to_hex();
+        let detail = format!(
+            "nothing was written: `{}` changed since it was read, and line {} in another way than this request changes \
+             it. `theirs` is in the file now: send an edit of it, or send this request with `expected_hash: \
+             \"{actual}\"` to apply it to the present text alone",
+            file.path, place.line
+        );
+        let merge::Conflict { base, ours, theirs, .. } = both;
+        let help = Help {
+            conflict: Some(Conflict { base, ours, theirs, place }),
+            actual_hash: Some(actual.to_string()),
+            file: Some(file.path.to_string()),
+            ..Help::default()
+        };
+        Error::new(Code::Conflict, detail).with_help(help)
+    })
+}
+
+/// The smallest single patch from one text to another.
+pub(super) fn patch_between(old: &str, new: &str) -> Patch {
+    let same = |(a, b): &((usize, char), char)| a.1 == *b;
+    let start = old.char_indices().zip(new.chars()).find(|it| !same(it)).map_or(old.len().min(new.len()), |it| it.0.0);
+    let (old_rest, new_rest) = (&old[start..], &new[start..]);
+    let end: usize =
+        old_rest.chars().rev().zip(new_rest.chars().rev()).take_while(|(a, b)| a == b).map(|(a, _)| a.len_utf8()).sum();
+    Patch { range: Span::new(start, old.len() - end), text: new_rest[..new_rest.len() - end].to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_patch_is_as_small_as_it_can_be() {
+        for (old, new, range, text) in [
+            ("a\nb\nc\n", "a\nX\nc\n", 2..3, "X"),
+            ("aa", "aaa", 2..2, "a"),
+            ("aaa", "aa", 2..3, ""),
+            ("ä", "ö", 0..2, "ö"),
+            ("", "x", 0..0, "x"),
+            ("same", "same", 4..4, ""),
+        ] {
+            let patch = patch_between(old, new);
+            assert_eq!((patch.range.start..patch.range.end, &*patch.text), (range, text), "{old:?} {new:?}");
+            assert_eq!(format!("{}{}{}", &old[..patch.range.start], patch.text, &old[patch.range.end..]), new);
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! Requests with an idempotency key are answered once. The same request with the same key gets the first reply again,
+//! so that a client may repeat a request whose reply it did not receive.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use tracing::Instrument as _;
+
+use super::Service;
+use semdex_contract::Request;
+use semdex_model::{Code, Error, Result};
+use semdex_workspace::Workspace;
+use semdex_workspace::journal::KeptReply;
+
+const LONGEST_KEY: usize = 255;
+
+/// The key of a request.
+#[derive(Debug, Clone)]
+pub struct IdempotencyKey {
+    key: String,
+    fingerprint: String,
+}
+
+/// A reply as an interface writes it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WrittenReply {
+    /// The HTTP status.
+    pub status: u16,
+    /// The media type of the body.
+    pub media_type: String,
+    /// The body.
+    pub body: String,
+}
+
+/// A written reply, or an error that is not kept, because a repetition may succeed.
+pub type Outcome = Result<WrittenReply>;
+
+/// The requests with a key that are being answered, by workspace and key.
+#[derive(Debug, Default)]
+pub(super) struct KeysInUse(Mutex<HashMap<(String, String), Weak<Lock>>>);
+
+type Lock = tokio::sync::Mutex<()>;
+
+impl KeysInUse {
+    fn of(&self, workspace: &str, key: &str) -> Arc<Lock> {
+        let mut in_use = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let place = (workspace.to_owned(), key.to_owned());
+        if let Some(lock) = in_use.get(&place).and_then(Weak::upgrade) {
+            return lock;
+        }
+        in_use.retain(|_, lock| lock.strong_count() > 0);
+        let lock = Arc::default();
+        in_use.insert(place, Arc::downgrade(&lock));
+        lock
+    }
+}
+
+impl IdempotencyKey {
+    /// A key, and everything that makes a request another one.
+    pub fn new(key: &str, request: &[&[u8]]) -> Result<IdempotencyKey> {
+        let wrong = |why: &str| Err(Error::new(Code::InvalidRequest, format!("the idempotency key {why}")));
+        if key.trim().is_empty() {
+            return wrong("is empty: send any text that no other request has, or none");
+        }
+        if key.len() > LONGEST_KEY {
+            return wrong(&format!("has {} bytes: at most {LONGEST_KEY} are taken", key.len()));
+        }
+        let mut hasher = blake3::Hasher::new();
+        for part in request {
+            hasher.update(&part.len().to_le_bytes());
+            hasher.update(part);
+        }
+        Ok(IdempotencyKey { key: key.to_owned(), fingerprint: hasher.finalize().to_hex().to_string() })
+    }
+}
+
+/// Whether an error is the same if the request is repeated later, as far as the request decides it.
+pub fn is_final(error: &Error) -> bool {
+    let is_denied = matches!(
+        error.code,
+        Code::Unauthorized
+            | Code::PermissionDenied
+            | Code::Untrusted
+            | Code::ForbiddenRoot
+            | Code::ModelUnavailable
+            | Code::DiskFull
+            | Code::UnknownWorkspace
+    );
+    error.code.lack().is_none() && !is_denied
+}
+
+/// Answers a request that is made once: the first reply to its key, or the reply of `answer`. Returns whether it is the
+/// first reply again. The request is answered to its end even if the client leaves.
+pub async fn answer_once<F>(
+    service: &Service,
+    request: Request,
+    key: IdempotencyKey,
+    answer: impl FnOnce(Request) -> F,
+) -> Result<(WrittenReply, bool)>
+where
+    F: Future<Output = Outcome> + Send + 'static,
+{
+    let files: Vec<String> = request.files().into_iter().map(str::to_owned).collect();
+    let workspace = service.workspaces.pick_for(request.common().workspace.as_deref(), &files)?;
+    // The first request with the key is waited for.
+    let held = service.keys_in_use.of(workspace.id(), &key.key).lock_owned().await;
+    if let Some(kept) = workspace.first_reply(&key.key).await? {
+        return again(kept, &key).map(|reply| (reply, true));
+    }
+    let answer = answer(request);
+    let answered = async move {
+        let outcome = answer.await;
+        if let Ok(reply) = &outcome {
+            keep(&workspace, key, reply).await;
+        }
+        drop(held);
+        outcome
+    };
+    let answered = tokio::spawn(answered.in_current_span());
+    let fault = |_| Error::new(Code::Internal, "this request met a fault of semdex, which is in the log");
+    Ok((answered.await.map_err(fault)??, false))
+}
+
+fn again(kept: KeptReply, key: &IdempotencyKey) -> Result<WrittenReply> {
+    if kept.fingerprint != key.fingerprint {
+        let detail = format!(
+            "the idempotency key `{}` was sent with another request in the last 24 hours: send this one with a key of its \
+             own; nothing was changed",
+            key.key
+        );
+        return Err(Error::new(Code::InvalidContent, detail));
+    }
+    Ok(WrittenReply { status: kept.status, media_type: kept.media_type, body: kept.body })
+}
+
+async fn keep(workspace: &Workspace, key: IdempotencyKey, reply: &WrittenReply) {
+    let IdempotencyKey { key, fingerprint } = key;
+    let WrittenReply { status, media_type, body } = reply.clone();
+    let kept = KeptReply { workspace: String::new(), key, fingerprint, status, media_type, body };
+    if let Err(error) = workspace.keep_first_reply(kept).await {
+        tracing::warn!(%error, "the reply to a request with an idempotency key could not be kept");
+    }
+}
