@@ -40,6 +40,7 @@ bench benches/rename/rename.py "${all[@]}"
 bench benches/latency/latency.py
 bench benches/memory/memory.py --rust-analyzer "${SEMDEX_TOOLS:+$SEMDEX_TOOLS/bin/}rust-analyzer"
 bench benches/crowd/crowd.py
+bench benches/crowd/one_file.py
 bench benches/crash/crash.py
 bench benches/git/git.py
 bench benches/faults/faults.py
