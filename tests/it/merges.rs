@@ -133,6 +133,7 @@ fn the_text_that_a_client_was_shown_last_is_its_base() {
     assert_eq!(removed.status, 200, "{}", removed.text);
     assert_eq!(server.home.read("notes.txt"), NOTES);
     // Without a merge, what the client has not seen is a reason to refuse.
+    others(&server, "five", "5");
     let mut refusing = block;
     refusing["on_conflict"] = json!("refuse");
     let reply = post(&server, "/v1/edit", &[("x-session", "a")], &refusing);

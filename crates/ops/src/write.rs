@@ -109,8 +109,8 @@ async fn plan(workspace: &Workspace, request: &WriteRequest, options: &RequestOp
 fn base_is_gone(file: &File) -> Error {
     let actual = file.hash.to_hex().to_string();
     let detail = format!(
-        "nothing was written: `{}` has the hash {actual} now, and the text with `expected_hash` is not kept any more, so \
-         that this content cannot be merged with the changes of others; read the file again",
+        "nothing was written: `{}` has the hash {actual} now. The text with `expected_hash` is no longer kept, so this \
+         content cannot be merged with the changes of others; read the file again",
         file.path
     );
     let help = Help { actual_hash: Some(actual), file: Some(file.path.to_string()), ..Help::default() };
