@@ -212,16 +212,18 @@ fn search(edit: &Edit) -> Search<'_> {
 fn judge(edit: &Edit) -> (Verdict, bool, Duration) {
     let search = search(edit);
     let started = on_the_processor();
-    let outcome = matching::find(&search);
+    let made = match matching::find(&search) {
+        Ok(Outcome::Found(hit)) => matching::apply(&edit.text, &hit, &edit.search, &edit.replacement).ok().map(|it| (hit, it)),
+        _ => None,
+    };
     let time = on_the_processor() - started;
-    let Ok(Outcome::Found(hit)) = outcome else {
+    let Some((hit, replaced)) = made else {
         return (
             if matches!(edit.expected, Expected::Text(_)) { Verdict::Missed } else { Verdict::Right },
             false,
             time,
         );
     };
-    let replaced = matching::apply(&edit.text, &hit, &edit.search, &edit.replacement);
     let verdict = match &edit.expected {
         Expected::Text(expected) | Expected::TextOrRefusal(expected) if *expected == replaced.text => Verdict::Right,
         Expected::Text(expected) | Expected::TextOrRefusal(expected) => {
@@ -370,8 +372,11 @@ fn show(hunk: &Hunk, edit: &Edit, verdict: Verdict) {
     }
     match matching::find(&search) {
         Ok(Outcome::Found(hit)) => {
-            let replaced = matching::apply(&edit.text, &hit, &edit.search, &edit.replacement);
             println!("--- {hit:?} at\n{}", &edit.text[hit.span.start..hit.span.end]);
+            let replaced = match matching::apply(&edit.text, &hit, &edit.search, &edit.replacement) {
+                Ok(replaced) => replaced,
+                Err(conflict) => return println!("--- {conflict:?}"),
+            };
             if let Expected::Text(expected) | Expected::TextOrRefusal(expected) = &edit.expected {
                 println!("{}", semdex_text::diff::between("expected", expected, "got", &replaced.text));
             }

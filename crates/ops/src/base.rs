@@ -75,9 +75,9 @@ pub(super) fn merged(file: &File, base: &str, ours: &str) -> Result<Merged> {
         let actual = file.hash.to_hex();
         let detail = format!(
             "nothing was written: `{}` changed since it was read, and line {} in another way than this request changes \
-             it. `theirs` is in the file now: send an edit of it, or send this request with `expected_hash: \
+             it ({}). `theirs` is in the file now: send an edit of it, or send this request with `expected_hash: \
              \"{actual}\"` to apply it to the present text alone",
-            file.path, place.line
+            file.path, place.line, both.reason
         );
         let merge::Conflict { base, ours, theirs, .. } = both;
         let help = Help {

@@ -50,6 +50,8 @@ struct Placed {
     score: f64,
     /// Its author saw an older text.
     merged: Option<MergedEdit>,
+    /// Where the file differs from what its author saw or recalls, in the text with this edit alone.
+    kept: Vec<Span>,
 }
 
 /// An edit of an older text, merged with what others changed since.
@@ -58,13 +60,11 @@ struct MergedEdit {
     base: Arc<str>,
     /// The edit of that text.
     patch: Patch,
-    /// The places of the others' changes, in the text with this edit alone.
-    kept: Vec<Span>,
 }
 
 impl Placed {
     fn of(file: Arc<File>, patch: Patch, strategy: Strategy) -> Placed {
-        Placed { file, created: false, patch, strategy, score: 100.0, merged: None }
+        Placed { file, created: false, patch, strategy, score: 100.0, merged: None, kept: Vec::new() }
     }
 
     /// An edit of the text that its author saw, merged with what others changed since. `None` if the present text has
@@ -76,8 +76,8 @@ impl Placed {
             return Ok(None);
         }
         let present = patch_between(&file.text, &both.text);
-        let merged = Some(MergedEdit { base: base.clone(), patch, kept: both.kept });
-        Ok(Some(Placed { merged, ..Placed::of(file.clone(), present, strategy) }))
+        let merged = Some(MergedEdit { base: base.clone(), patch });
+        Ok(Some(Placed { merged, kept: both.kept, ..Placed::of(file.clone(), present, strategy) }))
     }
 }
 
@@ -222,8 +222,9 @@ fn text_on_base(file: &Arc<File>, base: &Arc<str>, search: &TextSearch, replacem
     match matching::find(&search) {
         Ok(Outcome::Found(hit)) if hit.strategy == Strategy::Exact => {
             matching::refuse_elisions(replacement, base, hit.span)?;
-            let patch = matching::patch(base, &hit, context, replacement);
-            Placed::on_base(file, base, patch, Strategy::Exact)
+            // An exact match has nothing to merge.
+            let Ok(fitted) = matching::patch(base, &hit, context, replacement) else { return Ok(None) };
+            Placed::on_base(file, base, fitted.patch, Strategy::Exact)
         }
         _ => Ok(None),
     }
@@ -243,8 +244,8 @@ async fn in_present_text(
         let (near_line, whole_lines) = (*near_line, *whole_lines);
         let search =
             Search { text: &file.text, context, replacement: &replacement, autofix, near_line, within, whole_lines };
-        let (patch, hit) = text_edit::search(&files, &file, &search)?;
-        Ok(Placed { score: hit.score, ..Placed::of(file, patch, hit.strategy) })
+        let (fitted, hit) = text_edit::search(&files, &file, &search)?;
+        Ok(Placed { score: hit.score, kept: fitted.kept, ..Placed::of(file, fitted.patch, hit.strategy) })
     });
     found.await.map_err(|_| search_failed())?
 }
@@ -313,14 +314,15 @@ fn combine(placed: &[Placed]) -> Result<Plan> {
         let lines = LineIndex::new(&text);
         for (own, (&index, &span)) in indexes.iter().zip(&spans).enumerate() {
             let place = lines.place(name, span);
-            let Placed { strategy, score, merged, .. } = &placed[index];
-            let kept = merged.iter().flat_map(|it| &it.kept).map(|&span| {
+            let Placed { strategy, score, merged, kept, .. } = &placed[index];
+            let is_merged = merged.is_some() || !kept.is_empty();
+            let kept = kept.iter().map(|&span| {
                 let at = |offset| offset_in_result(offset, own, &patches, &spans);
                 lines.place(name, Span::new(at(span.start), at(span.end)))
             });
             let kept = kept.collect();
             landed
-                .insert(index, Landed { merged: merged.is_some(), kept, ..Landed::as_sent(*strategy, *score, place) });
+                .insert(index, Landed { merged: is_merged, kept, ..Landed::as_sent(*strategy, *score, place) });
         }
         if let Some(text) = believed(&indexes, placed)? {
             texts.insert(name.to_owned(), text);

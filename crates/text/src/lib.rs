@@ -11,5 +11,6 @@ pub mod merge;
 pub mod reply;
 pub mod score;
 pub mod terms;
+pub(crate) mod tokens;
 pub mod visible;
 pub mod words;

@@ -89,12 +89,6 @@ fn within(masks: &Masks, rows: usize, text: &[char], limit: usize) -> Option<usi
     columns.distance().filter(|it| *it <= limit)
 }
 
-/// How many bytes of the longer text lie between the common beginning and the common end.
-pub(crate) fn differing(a: &str, b: &str) -> usize {
-    let (a, b) = between(a, b);
-    a.len().max(b.len())
-}
-
 /// The parts of both texts between the common beginning and the common end.
 pub(crate) fn between<'a>(a: &'a str, b: &'a str) -> (&'a str, &'a str) {
     let equal = |(a, b): &(&u8, &u8)| a == b;

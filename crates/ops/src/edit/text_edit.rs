@@ -1,16 +1,17 @@
 //! Edits of a text: finds the place, or returns an error that helps to find it.
 
 use semdex_engine::files::{File, Files};
-use semdex_model::{Candidate, Code, Error, Help, Result};
-use semdex_text::matching::{self, Hit, Outcome, Patch, Search};
+use semdex_model::{Candidate, Code, Conflict, Error, Help, Result};
+use semdex_text::matching::{self, Fitted, Hit, Outcome, Search};
+use semdex_text::merge;
 
 /// How many of the matching places are shown.
 const MOST_CANDIDATES: usize = 20;
 /// How many other files with the text are named.
 const MOST_ELSEWHERE: usize = 3;
 
-/// The only matching place, and the patch for it.
-pub(super) fn search(files: &Files, file: &File, search: &Search) -> Result<(Patch, Hit)> {
+/// The only matching place, and the change for it.
+pub(super) fn search(files: &Files, file: &File, search: &Search) -> Result<(Fitted, Hit)> {
     let hit = match matching::find(search)? {
         Outcome::Found(hit) => hit,
         Outcome::Ambiguous(hits) => return Err(ambiguous(file, search, &hits)),
@@ -19,7 +20,25 @@ pub(super) fn search(files: &Files, file: &File, search: &Search) -> Result<(Pat
         }
     };
     matching::refuse_elisions(search.replacement, &file.text, hit.span)?;
-    Ok((matching::patch(&file.text, &hit, search.context, search.replacement), hit))
+    let fitted = matching::patch(&file.text, &hit, search.context, search.replacement);
+    Ok((fitted.map_err(|it| conflict(file, &hit, it))?, hit))
+}
+
+/// The file differs from the search text where the edit changes it.
+fn conflict(file: &File, hit: &Hit, conflict: merge::Conflict) -> Error {
+    let place = file.lines().place(&file.path, hit.span);
+    let detail = format!(
+        "nothing was written: the text of `{}` at line {} is like the search text, but differs from it where the edit \
+         changes it ({}). `theirs` is in the file: send the edit again with it as the search text",
+        file.path, place.line, conflict.reason,
+    );
+    let merge::Conflict { base, ours, theirs, .. } = conflict;
+    Error::new(Code::Conflict, detail).with_help(Help {
+        conflict: Some(Conflict { base, ours, theirs, place }),
+        actual_hash: Some(file.hash.to_hex().to_string()),
+        file: Some(file.path.to_string()),
+        ..Help::default()
+    })
 }
 
 fn ambiguous(file: &File, search: &Search, hits: &[Hit]) -> Error {

@@ -4,7 +4,6 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::search::Hit;
 use semdex_model::{Code, Error, Result, Span};
 
 /// Refuses a search text with an elision that occurs nowhere in the file. If it occurs elsewhere in the file than in
@@ -42,13 +41,6 @@ pub(super) fn refuse_in_search(context: &str, text: &str, place: Span) -> Result
         _ => true,
     });
     missing.map_or(Ok(()), |it| Err(it.error("search_context")))
-}
-
-/// Whether a search text with an elision may match a place that has the same line. All further lines have to be almost
-/// equal, whatever the threshold.
-pub(super) fn may_be_alike(context: &str, hit: &Hit) -> bool {
-    const AS_GOOD_AS_THE_SAME: f64 = 95.0;
-    hit.score >= AS_GOOD_AS_THE_SAME || suspects(context).next().is_none()
 }
 
 /// Refuses a replacement with an elision that the place does not have. Elsewhere in the file the same words may be a

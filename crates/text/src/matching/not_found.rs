@@ -4,7 +4,8 @@
 use similar::DiffOp;
 
 use super::search::{Hit, Search, without_bom};
-use super::{exact, indentation, whitespace};
+use super::{exact, whitespace};
+use crate::merge::indentation;
 use crate::diff;
 use crate::lines::LineIndex;
 use crate::score::collapse;

@@ -1,16 +1,14 @@
 //! Replaces a place by a text, with the place's indentation and the file's line endings.
 //!
-//! The lines of the search text are compared with the lines of the place. That shows which indentation the file has for
-//! each depth of the request. Depths that only the replacement has are computed from the nearest known one, in the
-//! file's own unit. If both agree, and for an exact match, the replacement is used unchanged.
+//! For an exact match the replacement is used unchanged. Otherwise the search text is what its author recalls, and the
+//! place is what somebody else made of it: a three-way merge, so that the file keeps what the edit does not change.
 
-use super::indentation::{Edges, indent, indentation_before, line_start};
-use super::indentation_map::IndentationMap;
-use super::kept_lines::KeptLines;
-use super::literals::Literals;
 use super::search::{Hit, without_bom};
-use super::written_at_margin::is_written_at_margin;
 use crate::endings;
+use crate::merge::indentation::{Edges, indent, indentation_before, line_start};
+use crate::merge::written_at_margin::is_written_at_margin;
+use crate::merge::{Conflict, Context, ThreeWay};
+use crate::tokens::{Tokens, is_word};
 use semdex_model::{Code, Error, Help, Result, Span, Strategy};
 
 /// One replacement: exactly this range of the old text becomes this text.
@@ -33,12 +31,22 @@ pub struct Replaced {
     pub range: Span,
 }
 
+/// The change for a match.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fitted {
+    /// What to replace.
+    pub patch: Patch,
+    /// Where the file differs from the search text in more than white space: this stays as the file has it. Spans of
+    /// the text after the patch; what the file does not have is an empty span.
+    pub kept: Vec<Span>,
+}
+
 /// Replaces a match.
-pub fn apply(text: &str, hit: &Hit, context: &str, replacement: &str) -> Replaced {
-    let patch = patch(text, hit, context, replacement);
+pub fn apply(text: &str, hit: &Hit, context: &str, replacement: &str) -> std::result::Result<Replaced, Conflict> {
+    let patch = patch(text, hit, context, replacement)?.patch;
     let new = [&text[..patch.range.start], &patch.text, &text[patch.range.end..]].concat();
     let span = Span::new(patch.range.start, patch.range.start + patch.text.len());
-    Replaced { text: new, span, range: patch.range }
+    Ok(Replaced { text: new, span, range: patch.range })
 }
 
 /// Applies several patches that were made for the same old text. Returns the new text and the span of each replacement
@@ -67,23 +75,27 @@ pub fn apply_all(text: &str, patches: &[Patch]) -> Result<(String, Vec<Span>)> {
     Ok((out, spans))
 }
 
-/// Which range is replaced by which text, for a match of `context` in `text`.
-pub fn patch(text: &str, hit: &Hit, context: &str, replacement: &str) -> Patch {
+/// What to replace for a match of `context` in `text`. A match that is not exact is merged: the search text is the base
+/// of two changes, the replacement and what the file has in its place.
+pub fn patch(text: &str, hit: &Hit, context: &str, replacement: &str) -> std::result::Result<Fitted, Conflict> {
     let context = unix(without_bom(context));
     let replacement = unix(without_bom(replacement));
-    let mut patch = match hit.strategy {
+    let mut fitted = match hit.strategy {
         Strategy::Exact if deletes_lines(text, hit.span, &context, &replacement) => {
             let place = &text[hit.span.start..hit.span.end];
             let start = hit.span.start + place.len() - place.trim_start().len();
-            fitted(text, Span::new(start, start + place.trim().len()), &context, &replacement)
+            merged(text, Span::new(start, start + place.trim().len()), &context, &replacement)?
         }
-        Strategy::Exact => literal(text, hit.span, &context, &replacement),
-        _ => fitted(text, hit.span, &context, &replacement),
+        Strategy::Exact => Fitted { patch: literal(text, hit.span, &context, &replacement), kept: Vec::new() },
+        _ => merged(text, hit.span, &context, &replacement)?,
     };
+    let patch = &mut fitted.patch;
     let newline = endings::at(text, patch.range.start);
-    keep_final_newline(text, &mut patch);
-    patch.text = endings::like(&text[patch.range.start..patch.range.end], &patch.text, newline);
-    patch
+    keep_final_newline(text, patch);
+    if hit.strategy == Strategy::Exact {
+        patch.text = endings::like(&text[patch.range.start..patch.range.end], &patch.text, newline);
+    }
+    Ok(fitted)
 }
 
 /// An exact match is replaced by exactly the replacement, with one exception: if one line was searched without its
@@ -133,170 +145,121 @@ fn deletes_lines(text: &str, span: Span, context: &str, replacement: &str) -> bo
         && indentation_before(text, span.start).is_some_and(|shift| !shift.is_empty())
 }
 
-/// A match that is not exact: the place lies between its first and last word, and the replacement is fitted to it.
-fn fitted(text: &str, span: Span, context: &str, replacement: &str) -> Patch {
-    let line_start = line_start(text, span.start);
-    let head = indentation_before(text, span.start);
-    let line_end = memchr::memchr(b'\n', &text.as_bytes()[span.end..]).map_or(text.len(), |length| span.end + length);
+/// The place and the replacement as two changes of the search text.
+fn merged(text: &str, span: Span, context: &str, replacement: &str) -> std::result::Result<Fitted, Conflict> {
+    let (asked, new) = (Edges::of(context), Edges::of(replacement));
+    let begins_line = indentation_before(text, span.start).is_some();
+    let rest = &text[span.end..];
+    let line_end = span.end + rest.find('\n').unwrap_or(rest.len());
     let ends_line = text[span.end..line_end].trim().is_empty();
-    let asked = Edges::of(context);
-    let new = Edges::of(replacement);
-    let around = Around::new(text, line_start, line_end, &asked, &new);
-
-    if new.core.is_empty() {
-        return match head {
-            // Whole lines are removed with their line ends.
-            Some(_) if ends_line => {
-                let end = if line_end < text.len() { line_end + 1 } else { line_end };
-                let asked_above = newlines(asked.head);
-                let (above, below) =
-                    (asked_above.min(around.above), newlines(asked.tail).saturating_sub(1).min(around.below));
-                let range = Span::new(around.start_above(above), if below > 0 { around.end_below(below) } else { end });
-                let kept = newlines(replacement).saturating_sub(asked_above - above);
-                Patch { range, text: "\n".repeat(kept) }
-            }
-            _ => Patch { range: span, text: String::new() },
-        };
-    }
-
-    let fit = IndentationMap::new(text, span, context, replacement);
-    // A literal that begins before the place may end in it. A literal that ends after it surrounds the place and moves
-    // with it.
-    let before = &text[..span.start];
-    let literals = Literals::scan(&[before, new.core, &text[span.end..]].concat());
-    let literals = literals.closed_by(before.len() + new.core.len());
-    let kept = KeptLines::new(text, span, &asked, &new);
-    let mut out = String::new();
-    let mut offset = before.len();
-    let mut gap = String::new();
-    let mut continued = false;
-    for (at, line) in new.core.split('\n').enumerate() {
-        // In a literal, the lines after a backslash are indented like code.
-        let literal = literals.in_string(offset) && !kept.shifts_strings && !continued;
-        offset += line.len() + 1;
-        continued = line.ends_with('\\');
-        if line.trim().is_empty() {
-            gap.push_str(&if literal || line.is_empty() { line.to_owned() } else { fit.indentation(line) });
-            gap.push('\n');
-            continue;
-        }
-        if at > 0 {
-            out.push('\n');
-            match kept.gap(at) {
-                Some(there) => out.push_str(&unix(there)),
-                None => out.push_str(&gap),
-            }
-        }
-        gap.clear();
-        match kept.line(at) {
-            Some(there) if at == 0 => out.push_str(there.trim_start()),
-            Some(there) => out.push_str(there),
-            None if at == 0 || literal => out.push_str(line),
-            None => out.push_str(&(fit.indentation(indent(line)) + line.trim_start())),
-        }
-    }
-
-    let mut range = span;
-    if let Some(head) = head {
-        let first = match kept.line(0) {
-            Some(there) => indent(there).to_owned(),
-            None if new.indent() == asked.indent() => head.to_owned(),
-            None => fit.indentation(new.indent()),
-        };
-        let (more, fewer) = (newlines(new.head), newlines(asked.head));
-        let blank = |edges: &Edges| edges.head[..edges.head.len() - edges.indent().len()].to_owned();
-        if more == fewer && blank(&new) != blank(&asked) && around.above >= fewer {
-            range.start = around.start_above(fewer);
-            out = blank(&new) + &first + &out;
-        } else if more != fewer || first != head {
-            let gone = fewer.saturating_sub(more).min(around.above);
-            range.start = around.start_above(gone);
-            let added: String = new.head.split_inclusive('\n').take(more.saturating_sub(fewer)).collect();
-            out = added + &first + &out;
-        }
-    }
-    let (more, fewer) = (newlines(new.tail), newlines(asked.tail));
-    if ends_line {
-        // The text between the last word and the line end belongs to the line.
-        range.end = line_end - usize::from(text[..line_end].ends_with('\r'));
-        let last_kept = kept.line(new.core.split('\n').count() - 1).is_some()
-            && trailing_blanks(new.tail) == trailing_blanks(asked.tail);
-        let blanks = if last_kept { &text[span.end..range.end] } else { trailing_blanks(new.tail) };
-        out.push_str(blanks);
-    }
-    let tail = &new.tail[trailing_blanks(new.tail).len()..];
-    let asked_tail = &asked.tail[trailing_blanks(asked.tail).len()..];
-    let rewritten = match fewer {
-        0 => 0,
-        // The search text ends with a blank line without a line end.
-        _ if !asked_tail.ends_with('\n') => fewer,
-        _ if more == fewer && tail != asked_tail => fewer - 1,
-        _ => 0,
+    let start = if begins_line { blank_lines_above(text, span.start, newlines(asked.head)) } else { span.start };
+    // The place's own line end stays, unless another one follows.
+    let asked_ends = newlines(asked.tail);
+    let blank_below = newlines(&text[span.end..blank_lines_below(text, line_end, asked_ends).max(span.end)]);
+    let is_spare = new.tail.is_empty() && ends_line && asked_ends > 0 && blank_below >= asked_ends;
+    let own = |tail: &'_ str| tail.rsplit_once('\n').map_or(String::new(), |it| it.0.to_owned());
+    let [asked_tail, new_tail] =
+        if asked_ends == 0 {
+            [asked.tail, new.tail].map(str::to_owned)
+        } else if is_spare { [asked.tail.to_owned(), String::new()] } else { [own(asked.tail), own(new.tail)] };
+    let end = if !ends_line {
+        span.end
+    } else if asked.tail.is_empty() && new.tail.is_empty() {
+        span.end
+    } else {
+        blank_lines_below(text, line_end, newlines(&asked_tail)).max(span.end)
     };
-    if ends_line && 0 < rewritten && rewritten <= around.below {
-        let end = around.end_below(rewritten);
-        (range.end, out) = if rewritten == fewer {
-            (end - line_end_before(text, end), out + tail)
-        } else {
-            (end, out + &tail[..=tail.rfind('\n').unwrap_or_default()])
-        };
-    } else if more > fewer {
-        // The file's own line ends come last.
-        let ends: Vec<usize> = tail.match_indices('\n').map(|(at, _)| at).collect();
-        let end = if fewer == 0 { tail.len() } else { ends[more - fewer] };
-        let blank = |line: &str| if line.is_empty() { String::new() } else { fit.indentation(line) };
-        let lines: Vec<String> = tail[..end].split('\n').map(blank).collect();
-        out.push_str(&lines.join("\n"));
-    } else if ends_line && fewer.saturating_sub(more).min(around.below) > 0 {
-        // The line end of the place itself remains.
-        out.push('\n');
-        range.end = around.end_below(fewer.saturating_sub(more).min(around.below));
+    let base = [asked.head, asked.core, &asked_tail].concat();
+    let ours = [new.head, new.core, &new_tail].concat();
+    let sides = [base.as_str(), ours.as_str(), &text[start..end]].map(Tokens::new);
+    let context = Context { file: text, begins_line, recalled: true, newline: endings::at(text, span.start) };
+    let merge = ThreeWay::new(&sides[0], &sides[1], &sides[2], context);
+    let made = merge.patches()?;
+    if writes_twice(text, span, [&sides[0], &sides[1]]) {
+        return Err(merge.conflict(WRITTEN_TWICE, [0, 1, 2].map(|side| 0..sides[side].len())));
     }
-    Patch { range, text: out }
+    let outer = |range: &std::ops::Range<usize>| Span::new(start + range.start, start + range.end);
+    let kept: Vec<Span> = merge.applied(&made).kept.iter().map(|it| outer(&(it.start..it.end))).collect();
+    if new.core.is_empty() && begins_line && ends_line {
+        // Whole lines go with their line end.
+        let end = blank_lines_below(text, line_end, asked_ends.saturating_sub(1)).max(line_end);
+        let range = Span::new(start, if end < text.len() { end + 1 } else { end });
+        let text = endings::at(text, span.start).repeat(newlines(replacement));
+        return Ok(Fitted { patch: Patch { range, text }, kept });
+    }
+    let (Some(first), Some(last)) = (made.first(), made.last()) else {
+        return Ok(Fitted { patch: Patch { range: Span::new(span.start, span.start), text: String::new() }, kept });
+    };
+    let range = first.range.start..last.range.end;
+    let place = sides[2].text;
+    let mut new = String::new();
+    let mut done = range.start;
+    for replacement in &made {
+        new.push_str(&place[done..replacement.range.start]);
+        new.push_str(&replacement.text);
+        done = replacement.range.end;
+    }
+    // A bracket that the search text has wrong may be one that the edit adds or removes.
+    let [asked, wanted, there] = [0, 1, 2].map(|side| open_brackets(sides[side].text));
+    let made = open_brackets(&[&place[..range.start], &new, &place[range.end..]].concat());
+    let is_meant = |kind: usize| {
+        let by_edit = there[kind] + wanted[kind] - asked[kind];
+        made[kind] == if wanted[kind] == there[kind] { there[kind] } else { by_edit }
+    };
+    if !(0..3).all(is_meant) {
+        return Err(merge.conflict(OTHER_BRACKETS, [0, 1, 2].map(|side| 0..sides[side].len())));
+    }
+    Ok(Fitted { patch: Patch { range: outer(&range), text: new }, kept })
 }
 
-/// The blank lines directly above and below a place.
-struct Around<'a> {
-    text: &'a str,
-    line_start: usize,
-    line_end: usize,
-    /// How many blank lines there are, up to the number in the search text or the replacement.
-    above: usize,
-    below: usize,
+const OTHER_BRACKETS: &str = "the search text has other brackets than the file, and the edit changes brackets";
+
+const WRITTEN_TWICE: &str = "the replacement begins or ends with a sign that the search text does not, and that the file \
+                             has right beside the place";
+
+/// Whether a replacement has a sign at an edge that is on the line of the place, outside of it: the search text has lost
+/// it, or has something else in its place.
+fn writes_twice(text: &str, span: Span, [asked, new]: [&Tokens; 2]) -> bool {
+    let (Some(last), Some(new_last)) = (asked.len().checked_sub(1), new.len().checked_sub(1)) else { return false };
+    let line = text[..span.start].rsplit('\n').next().unwrap_or_default();
+    let (before, after) = (Tokens::new(line), Tokens::new(text[span.end..].split('\n').next().unwrap_or_default()));
+    let is_sign = |it: &str| !it.starts_with(is_word);
+    let repeats = |new: &str, asked: &str, beside: &str| is_sign(new) && new != asked && new == beside;
+    (after.len() > 0 && repeats(new.get(new_last), asked.get(last), after.get(0)))
+        || (before.len() > 0 && repeats(new.get(0), asked.get(0), before.get(before.len() - 1)))
 }
 
-impl<'a> Around<'a> {
-    fn new(text: &'a str, line_start: usize, line_end: usize, asked: &Edges, new: &Edges) -> Around<'a> {
-        let most = newlines(asked.head).max(newlines(asked.tail)).max(newlines(new.head));
-        let blank = |line: &&str| line.trim().is_empty();
-        let above = without_bom(&text[..line_start]);
-        let before = above.strip_suffix('\n').map(|it| it.rsplit('\n').take(most).take_while(blank).count());
-        let after = text.get(line_end + 1..).unwrap_or_default();
-        let below = after.split_inclusive('\n').take(most).take_while(blank).count();
-        Around { text, line_start, line_end, above: before.unwrap_or_default(), below }
-    }
-
-    fn start_above(&self, lines: usize) -> usize {
-        (0..lines).fold(self.line_start, |start, _| line_start(self.text, start.saturating_sub(1)))
-    }
-
-    fn end_below(&self, lines: usize) -> usize {
-        let after = self.text.get(self.line_end + 1..).unwrap_or_default();
-        self.line_end + 1 + after.split_inclusive('\n').take(lines).map(str::len).sum::<usize>()
-    }
+/// How many brackets of each kind a text opens more often than it closes.
+fn open_brackets(text: &str) -> [isize; 3] {
+    let count = |bracket: u8| memchr::memchr_iter(bracket, text.as_bytes()).count().cast_signed();
+    [(b'(', b')'), (b'[', b']'), (b'{', b'}')].map(|(opens, closes)| count(opens) - count(closes))
 }
 
-/// The blanks before a text's first line end.
-fn trailing_blanks(text: &str) -> &str {
-    &text[..text.find(['\r', '\n']).unwrap_or(text.len())]
+/// Where the line of an offset begins, or up to so many blank lines above it.
+fn blank_lines_above(text: &str, offset: usize, most: usize) -> usize {
+    let mut start = line_start(text, offset);
+    for _ in 0..most {
+        let above = line_start(text, start.saturating_sub(1));
+        if above == start || !text[above..start].trim().is_empty() {
+            break;
+        }
+        start = above;
+    }
+    start
 }
 
-/// The length of the line end before an offset.
-fn line_end_before(text: &str, offset: usize) -> usize {
-    match text[..offset].strip_suffix('\n') {
-        Some(line) => 1 + usize::from(line.ends_with('\r')),
-        None => 0,
+/// Where a line ends, or up to so many blank lines below it; without the last line end.
+fn blank_lines_below(text: &str, line_end: usize, most: usize) -> usize {
+    let mut end = line_end;
+    for _ in 0..most {
+        let Some(rest) = text.get(end + 1..) else { break };
+        let line = rest.find('\n').unwrap_or(rest.len());
+        if !rest[..line].trim().is_empty() || end + 1 + line == text.len() {
+            break;
+        }
+        end += 1 + line;
     }
+    end - usize::from(text[..end].ends_with('\r'))
 }
 
 fn newlines(text: &str) -> usize {

@@ -74,7 +74,7 @@ pub(super) fn region<'a>(search: &Search<'a>) -> Result<Region<'a>> {
     Ok(Region { text, start })
 }
 
-pub(super) fn without_bom(text: &str) -> &str {
+pub(crate) fn without_bom(text: &str) -> &str {
     text.strip_prefix('\u{feff}').unwrap_or(text)
 }
 

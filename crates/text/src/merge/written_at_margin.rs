@@ -1,12 +1,11 @@
 //! Whether a replacement was written as if its first line had no indentation.
 
 use super::indentation::{indent, width};
-use super::literals::Literals;
 use crate::words::words;
 
 /// Whether the replacement of a line with this indentation ignores it. That is so if it repeats the line at the left
 /// margin, or if the brackets of its later lines fit better to a first line at the margin.
-pub(super) fn is_written_at_margin(replacement: &str, context: &str, indentation: &str) -> bool {
+pub(crate) fn is_written_at_margin(replacement: &str, context: &str, indentation: &str) -> bool {
     if indentation.is_empty() {
         return false;
     }
@@ -55,10 +54,16 @@ pub(super) fn is_written_at_margin(replacement: &str, context: &str, indentation
     as_it_is > 0 && at_the_margin <= as_it_is
 }
 
-/// A text without the content of its string literals, so that every bracket is a token.
+/// A text without the content of its strings, so that every bracket is a token.
 fn without_strings(text: &str) -> String {
-    let literals = Literals::scan(text);
-    text.char_indices().filter(|(at, it)| *it == '\n' || !literals.in_string(*at)).map(|(_, it)| it).collect()
+    let mut quoted = false;
+    let mut before = ' ';
+    let keep = |&character: &char| {
+        quoted = character != '\n' && quoted ^ (character == '"' && before != '\\');
+        before = character;
+        !quoted
+    };
+    text.chars().filter(keep).collect()
 }
 
 /// Whether a line continues the line before it.

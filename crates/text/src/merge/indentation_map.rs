@@ -2,9 +2,16 @@
 //! them by the file's own unit.
 
 use super::indentation::{indent, width};
-use super::line_pairs::{IndentationPair, indentation_pairs};
 use super::written_at_margin::is_written_at_margin;
-use semdex_model::Span;
+
+/// The indentation of a line of the request, and of the same line in the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct IndentationPair<'a> {
+    pub(super) asked: &'a str,
+    pub(super) there: &'a str,
+    /// It is the first line of the request, which may have lost its indentation.
+    pub(super) first: bool,
+}
 
 /// Translates the indentation of a request to that of the file.
 pub(super) struct IndentationMap<'a> {
@@ -17,17 +24,21 @@ pub(super) struct IndentationMap<'a> {
 }
 
 impl<'a> IndentationMap<'a> {
-    pub(super) fn new(text: &'a str, span: Span, context: &'a str, replacement: &str) -> IndentationMap<'a> {
-        let asked_unit = Unit::of([context, replacement]);
-        let unit = Unit::of([text]).or(asked_unit).unwrap_or(Unit::Spaces(4));
+    /// From the indentation of lines that both texts have, in order, and the units of the request and of the file.
+    pub(super) fn new(
+        pairs: &[IndentationPair<'a>],
+        asked: [&str; 2],
+        [asked_unit, unit]: [Option<Unit>; 2],
+    ) -> IndentationMap<'a> {
+        let unit = unit.or(asked_unit).unwrap_or(Unit::Spaces(4));
         let asked_unit = asked_unit.unwrap_or(unit);
         let fit = |pairs: &[IndentationPair<'a>]| {
             let table = table(pairs);
             let shift = common_shift(&table, asked_unit, unit);
             IndentationMap { shift, unit: step_there(&table, asked_unit).unwrap_or(unit), table, asked_unit }
         };
-        let pairs = indentation_pairs(text, span, context);
-        match pairs[..] {
+        let [context, replacement] = asked;
+        match pairs {
             // One line without its indentation, and a replacement that was written with it.
             [only]
                 if only.asked.is_empty()
@@ -38,12 +49,12 @@ impl<'a> IndentationMap<'a> {
             }
             [first, _, ..] if first.first => {
                 // All further lines contradict the first one.
-                let (all, others) = (fit(&pairs), fit(&pairs[1..]));
+                let (all, others) = (fit(pairs), fit(&pairs[1..]));
                 let lost =
                     all.shift.is_none() && first.asked.is_empty() && others.indentation(first.asked) != first.there;
                 if lost { others } else { all }
             }
-            _ => fit(&pairs),
+            _ => fit(pairs),
         }
     }
 
@@ -128,14 +139,14 @@ fn table<'a>(pairs: &[IndentationPair<'a>]) -> Vec<IndentationPair<'a>> {
 
 /// One step of indentation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Unit {
+pub(super) enum Unit {
     Tab,
     Spaces(usize),
 }
 
 impl Unit {
     /// The unit of most indented lines. `None` if no line is indented.
-    fn of<const N: usize>(texts: [&str; N]) -> Option<Unit> {
+    pub(super) fn of<const N: usize>(texts: [&str; N]) -> Option<Unit> {
         /// Enough lines to know the file's unit.
         const LINES: usize = 2000;
         let (mut tabs, mut spaces) = (0, 0);
