@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::first_replies::KeysInUse;
+use super::client::Client;
+use super::keys_in_use::KeysInUse;
 use super::query::RequestOptions;
 use super::reply_cache::ReplyCache;
 use super::runs::Runs;
@@ -40,22 +41,6 @@ impl Service {
     /// The same service with runs of a model.
     pub fn with_runs(self, runs: Arc<dyn Runs>) -> Service {
         Service { runs: Some(runs), ..self }
-    }
-}
-
-/// Who makes a request.
-#[derive(Debug, Clone, Default)]
-pub struct Client {
-    /// The name that it gives itself, for the journal.
-    pub name: Option<String>,
-    /// What distinguishes it from other clients from one request to the next: a `session`, or a connection.
-    pub session: Option<String>,
-}
-
-impl Client {
-    /// A client with this name, and without a session.
-    pub fn named(name: impl Into<String>) -> Client {
-        Client { name: Some(name.into()), session: None }
     }
 }
 

@@ -1,9 +1,6 @@
 //! Requests with an idempotency key are answered once. The same request with the same key gets the first reply again,
 //! so that a client may repeat a request whose reply it did not receive.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
-
 use tracing::Instrument as _;
 
 use super::Service;
@@ -34,26 +31,6 @@ pub struct WrittenReply {
 
 /// A written reply, or an error that is not kept, because a repetition may succeed.
 pub type Outcome = Result<WrittenReply>;
-
-/// The requests with a key that are being answered, by workspace and key.
-#[derive(Debug, Default)]
-pub(super) struct KeysInUse(Mutex<HashMap<(String, String), Weak<Lock>>>);
-
-type Lock = tokio::sync::Mutex<()>;
-
-impl KeysInUse {
-    fn of(&self, workspace: &str, key: &str) -> Arc<Lock> {
-        let mut in_use = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let place = (workspace.to_owned(), key.to_owned());
-        if let Some(lock) = in_use.get(&place).and_then(Weak::upgrade) {
-            return lock;
-        }
-        in_use.retain(|_, lock| lock.strong_count() > 0);
-        let lock = Arc::default();
-        in_use.insert(place, Arc::downgrade(&lock));
-        lock
-    }
-}
 
 impl IdempotencyKey {
     /// A key, and everything that makes a request another one.

@@ -5,7 +5,7 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::dispatch::Client;
+use super::client::Client;
 use super::unanalysed_files::{lack_of_workspace, no_symbols};
 use semdex_contract::budget::{Listing, positions};
 use semdex_contract::{Common, check_query};

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::apply_change::{Mode, Plan, apply_change};
-use super::dispatch::Client;
+use super::client::Client;
 use super::query::RequestOptions;
 use super::undo::{made, take_back};
 use semdex_contract::{Common, OnBreak};

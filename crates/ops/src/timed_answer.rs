@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 use tracing::Instrument as _;
 
 use super::Service;
-use super::dispatch::{Client, answer};
+use super::client::Client;
+use super::dispatch::answer;
 use semdex_config::logging;
 use semdex_contract::{Call, Reply, Request};
 use semdex_model::Result;

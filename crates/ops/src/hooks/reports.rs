@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::super::apply_change::tried;
+use super::super::client::Client;
 use super::super::diagnostics::{Collected, OnLine, find, gravest_first, seen_in};
-use super::super::dispatch::Client;
 use super::super::gate::configured;
 use super::super::query::RequestOptions;
 use super::event::{Event, Kind};
