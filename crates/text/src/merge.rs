@@ -46,7 +46,8 @@ pub struct Conflict {
 
 const SAME_TOKENS: &str = "both changes touch the same or adjacent words";
 const MOVED: &str = "the removed text is elsewhere in the file";
-const SHARED_ERROR: &str = "the replacement has a word or sign that the search text has as well, and the file has otherwise";
+const SHARED_ERROR: &str =
+    "the replacement has a word or sign that the search text has as well, and the file has otherwise";
 const OTHER_LAYOUT: &str = "both changes lay out the same lines, in different ways";
 const OTHER_WRAPPING: &str = "the lines are wrapped differently in the file, where a line end may have a meaning";
 
@@ -150,7 +151,10 @@ impl<'t, 'a> ThreeWay<'t, 'a> {
         let kept = kept(&their_changes, base.len());
         let ours_kept = self::kept(&our_changes, base.len());
         let mut origin = vec![None; theirs.len()];
-        kept.iter().enumerate().filter_map(|(base, there)| Some((base, (*there)?))).for_each(|(base, there)| origin[there] = Some(base));
+        kept.iter()
+            .enumerate()
+            .filter_map(|(base, there)| Some((base, (*there)?)))
+            .for_each(|(base, there)| origin[there] = Some(base));
         let units = [Unit::of([base.text, ours.text]), Unit::of([context.file])];
         let clusters = clusters(our_changes, their_changes);
         let lines = [base, theirs].map(|tokens| {
@@ -278,15 +282,17 @@ impl<'t, 'a> ThreeWay<'t, 'a> {
         // What they changed and we kept is no part of what both have changed alike.
         let is_theirs = |at: usize| self.kept[at].is_none() && self.ours_kept[at].is_some();
         let common = ours.iter().zip(&theirs).take_while(|(a, b)| a == b).count();
-        let is_head = |it: &&(usize, usize)| {
-            it.1 - cluster.theirs.start <= common && !(cluster.base.start..it.0).any(is_theirs)
-        };
+        let is_head =
+            |it: &&(usize, usize)| it.1 - cluster.theirs.start <= common && !(cluster.base.start..it.0).any(is_theirs);
         let head = cuts.iter().rev().find(is_head).copied();
         let (base, from) = head.unwrap_or((cluster.base.start, cluster.theirs.start));
         let taken = from - cluster.theirs.start;
         let common = ours[taken..].iter().rev().zip(theirs[taken..].iter().rev()).take_while(|(a, b)| a == b).count();
         let is_tail = |it: &&(usize, usize)| {
-            it.0 >= base && it.1 >= from && cluster.theirs.end - it.1 <= common && !(it.0..cluster.base.end).any(is_theirs)
+            it.0 >= base
+                && it.1 >= from
+                && cluster.theirs.end - it.1 <= common
+                && !(it.0..cluster.base.end).any(is_theirs)
         };
         let tail = cuts.iter().find(is_tail).copied();
         let (base_end, to) = tail.unwrap_or((cluster.base.end, cluster.theirs.end));
@@ -313,7 +319,8 @@ impl<'t, 'a> ThreeWay<'t, 'a> {
     /// the base does not, or the reverse, our text would be on another line than it is written for.
     fn unless_wrapped(&self, cluster: Cluster) -> Result<Cluster, Conflict> {
         let inner = cluster.base.start + 1..cluster.base.end;
-        let gaps: Vec<usize> = if cluster.base.is_empty() { vec![0] } else { inner.map(|it| it - cluster.base.start).collect() };
+        let gaps: Vec<usize> =
+            if cluster.base.is_empty() { vec![0] } else { inner.map(|it| it - cluster.base.start).collect() };
         let is_wrapped = |&step: &usize| {
             let (base, theirs) = (cluster.base.start + step, cluster.theirs.start + step);
             let continues = base > 0 && matches!(self.base.get(base - 1), "," | "(" | "[" | "{");
@@ -423,7 +430,11 @@ impl<'t, 'a> ThreeWay<'t, 'a> {
         let ends = gaps.map(|it| it.matches('\n').count());
         let lines = if ends[0] != ends[1] && ends[0] == ends[2] { ours.0 } else { theirs.0 };
         let is_lost = ends[0] == 0 && base.1.is_empty() && map.indentation("") != theirs.1;
-        let own = if ours.1 == base.1 || is_lost || !self.context.begins_line { theirs.1.to_owned() } else { map.indentation(ours.1) };
+        let own = if ours.1 == base.1 || is_lost || !self.context.begins_line {
+            theirs.1.to_owned()
+        } else {
+            map.indentation(ours.1)
+        };
         lines.to_owned() + &own
     }
 
@@ -475,7 +486,8 @@ impl<'t, 'a> ThreeWay<'t, 'a> {
                 first: base == 0,
             };
             let is_same_line = self.lines[0][base] == self.lines[1][theirs];
-            (begins && self.base.begins_line(base)).then_some((self.has_word(base) || is_same_line && self.as_many_lines, pair))
+            (begins && self.base.begins_line(base))
+                .then_some((self.has_word(base) || is_same_line && self.as_many_lines, pair))
         };
         let below = (at.min(self.base.len())..self.base.len()).filter_map(pair).take(LINES_AROUND);
         let above = (0..at.min(self.base.len())).rev().filter_map(pair).take(LINES_AROUND);

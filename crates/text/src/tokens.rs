@@ -177,7 +177,8 @@ fn within(
         // One of several equal tokens side by side: always the first one, so that two texts agree which one changed.
         while (change.old.len() + change.new.len() == 1)
             && change.old.start > kept.last().map_or(0, |it| it.old.end)
-            && a[change.old.start - 1] == change.new.clone().next().map_or(a[change.old.start.min(a.len() - 1)], |at| b[at])
+            && a[change.old.start - 1]
+                == change.new.clone().next().map_or(a[change.old.start.min(a.len() - 1)], |at| b[at])
         {
             change.old = change.old.start - 1..change.old.end - 1;
             change.new = change.new.start - 1..change.new.end - 1;
@@ -191,9 +192,7 @@ fn within(
         kept.push(change);
     }
     let moved = |range: Range<usize>, by: usize| range.start + by..range.end + by;
-    kept.into_iter()
-        .map(|it| Change { old: moved(it.old, of_old.start), new: moved(it.new, of_new.start) })
-        .collect()
+    kept.into_iter().map(|it| Change { old: moved(it.old, of_old.start), new: moved(it.new, of_new.start) }).collect()
 }
 
 #[cfg(test)]

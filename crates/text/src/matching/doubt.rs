@@ -20,8 +20,21 @@ const OTHER_EDGE: &str = "its first or last line is not the one that was searche
 
 /// The keyword before a declared name, in various languages.
 const DECLARING: [&str; 15] = [
-    "fn", "struct", "enum", "union", "trait", "mod", "const", "static", "type", "macro_rules", "func", "interface", "def",
-    "class", "function",
+    "fn",
+    "struct",
+    "enum",
+    "union",
+    "trait",
+    "mod",
+    "const",
+    "static",
+    "type",
+    "macro_rules",
+    "func",
+    "interface",
+    "def",
+    "class",
+    "function",
 ];
 
 /// The first reason against a similar place.
@@ -29,7 +42,7 @@ pub(super) fn doubt(search: &Search, span: Span, context: &str) -> Option<String
     let (asked, there) = (Tokens::new(context), Tokens::new(&search.text[span.start..span.end]));
     let changes = changes(&asked, &there);
     let named = |reason: &str| Some(reason.to_owned());
-    let pairs: Vec<(usize, usize)> = changes.iter().flat_map(|it| counterparts(it)).collect();
+    let pairs: Vec<(usize, usize)> = changes.iter().flat_map(counterparts).collect();
     let differing = || pairs.iter().map(|&(a, b)| (a, asked.get(a), there.get(b))).filter(|it| it.1 != it.2);
     let declares = |at: usize| at > 0 && DECLARING.contains(&asked.get(at - 1));
     if differing().any(|(at, a, b)| declares(at) && is_name(a) && is_name(b) && !is_slip(a, b)) {
@@ -47,7 +60,10 @@ pub(super) fn doubt(search: &Search, span: Span, context: &str) -> Option<String
     if others.len() > 1 {
         return named(OTHER_WORDS);
     }
-    if loses_edge(&asked, &there, &changes) || cuts_line(search.text, span, &asked, &there, &changes) || has_blank_edge(search.text, span, context) {
+    if loses_edge(&asked, &there, &changes)
+        || cuts_line(search.text, span, &asked, &there, &changes)
+        || has_blank_edge(search.text, span, context)
+    {
         return named(OTHER_EDGE);
     }
     let mut kept = vec![None; asked.len()];
@@ -187,7 +203,9 @@ fn absent_name(search: &Search, span: Span, context: &str) -> Option<String> {
     let there: FxHashSet<&str> = place.split(|it| !is_word(it)).collect();
     let mut absent: Vec<(&str, &str)> = Vec::new();
     for line in context.lines() {
-        absent.extend(line.split(|it| !is_word(it)).filter(|it| is_identifier(it) && !there.contains(it)).map(|it| (it, line)));
+        absent.extend(
+            line.split(|it| !is_word(it)).filter(|it| is_identifier(it) && !there.contains(it)).map(|it| (it, line)),
+        );
     }
     absent.sort_unstable();
     absent.dedup_by_key(|it| it.0);

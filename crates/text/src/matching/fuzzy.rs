@@ -54,9 +54,8 @@ pub(super) fn find(search: &Search, region: &Region, context: &str) -> Outcome {
     let Some(best) = places.iter().max_by(|a, b| a.score.total_cmp(&b.score)) else {
         return not_found("nothing in the file is like the search text".to_owned());
     };
-    let not_found_because = |why: &str| {
-        Outcome::NotFound { nearest: Some(hit(best)), reason: not_found::reason(search, &hit(best), why) }
-    };
+    let not_found_because =
+        |why: &str| Outcome::NotFound { nearest: Some(hit(best)), reason: not_found::reason(search, &hit(best), why) };
     if search.autofix == 0 {
         return not_found_because("`autofix` is 0, which takes no similar place");
     }
@@ -86,7 +85,10 @@ pub(super) fn find(search: &Search, region: &Region, context: &str) -> Outcome {
     };
     let found = hit(chosen);
     let why = doubt(search, found.span, context).or_else(|| {
-        let done = || patch(search.text, &found, context, search.replacement).is_ok_and(|it| it.patch.text.is_empty() && it.patch.range.start == it.patch.range.end);
+        let done = || {
+            patch(search.text, &found, context, search.replacement)
+                .is_ok_and(|it| it.patch.text.is_empty() && it.patch.range.start == it.patch.range.end)
+        };
         (is_there_already(search, found.span) || done()).then(|| "the replacement is there already".to_owned())
     });
     match why {
@@ -127,7 +129,8 @@ impl Finder<'_> {
         let mut best = 0.0;
         let at_most = |absent: usize| 100.0 * (1.0 - absent as f64 / self.length as f64);
         // Beyond this distance, a place has a lower score, however long it is.
-        let most_edits = |score: f64| ((self.length as f64 * (100.0 - score) / score.max(1.0)).ceil() as usize).min(self.length);
+        let most_edits =
+            |score: f64| ((self.length as f64 * (100.0 - score) / score.max(1.0)).ceil() as usize).min(self.length);
         let least = if autofix > 0.0 { rivals_down_to(autofix) } else { 100.0 };
         let first_line = self.context.lines().map(collapse).find(|it| !it.is_empty()).map_or(0, |it| it.len());
         let starts = lines.starts(&self.asked, first_line, |absent| at_most(absent) >= least);
@@ -223,7 +226,8 @@ impl Aligner {
             self.budget = self.budget.checked_sub(work)?;
             let Some(found) = found else { return Some(None) };
             let reversed: String = text[..found.end].chars().rev().collect();
-            let length = self.backwards.nearest_part(&reversed, found.distance, &mut work).map_or(found.end, |it| it.end);
+            let length =
+                self.backwards.nearest_part(&reversed, found.distance, &mut work).map_or(found.end, |it| it.end);
             let begin = part.start + found.end - length;
             if lines.line_of(begin) == start.line && length > 0 {
                 return Some(Some(Span::new(begin, part.start + found.end)));

@@ -5,9 +5,9 @@ use similar::DiffOp;
 
 use super::search::{Hit, Search, without_bom};
 use super::{exact, whitespace};
-use crate::merge::indentation;
 use crate::diff;
 use crate::lines::LineIndex;
+use crate::merge::indentation;
 use crate::score::collapse;
 use crate::words::words;
 use semdex_model::{Nearest, Span};

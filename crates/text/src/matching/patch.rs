@@ -158,13 +158,14 @@ fn merged(text: &str, span: Span, context: &str, replacement: &str) -> std::resu
     let blank_below = newlines(&text[span.end..blank_lines_below(text, line_end, asked_ends).max(span.end)]);
     let is_spare = new.tail.is_empty() && ends_line && asked_ends > 0 && blank_below >= asked_ends;
     let own = |tail: &'_ str| tail.rsplit_once('\n').map_or(String::new(), |it| it.0.to_owned());
-    let [asked_tail, new_tail] =
-        if asked_ends == 0 {
-            [asked.tail, new.tail].map(str::to_owned)
-        } else if is_spare { [asked.tail.to_owned(), String::new()] } else { [own(asked.tail), own(new.tail)] };
-    let end = if !ends_line {
-        span.end
-    } else if asked.tail.is_empty() && new.tail.is_empty() {
+    let [asked_tail, new_tail] = if asked_ends == 0 {
+        [asked.tail, new.tail].map(str::to_owned)
+    } else if is_spare {
+        [asked.tail.to_owned(), String::new()]
+    } else {
+        [own(asked.tail), own(new.tail)]
+    };
+    let end = if !ends_line || asked.tail.is_empty() && new.tail.is_empty() {
         span.end
     } else {
         blank_lines_below(text, line_end, newlines(&asked_tail)).max(span.end)

@@ -49,9 +49,7 @@ fn edit(text: &str, context: &str, replacement: &str) -> (Strategy, String) {
 /// The text after the edit, if it is made.
 fn made(search: &Search) -> Option<String> {
     match find(search) {
-        Ok(Outcome::Found(hit)) => {
-            apply(search.text, &hit, search.context, search.replacement).ok().map(|it| it.text)
-        }
+        Ok(Outcome::Found(hit)) => apply(search.text, &hit, search.context, search.replacement).ok().map(|it| it.text),
         _ => None,
     }
 }
@@ -476,7 +474,9 @@ fn any_text_at_all() {
                 let least = if hit.strategy == Fuzzy { f64::from(autofix) } else { 0.0 };
                 assert!(hit.score >= least, "{search:?} {hit:?}");
                 let replacement = rng.text(alphabet, 20);
-                let Ok(Replaced { text: new, span, range }) = apply(&text, &hit, &context, &replacement) else { continue };
+                let Ok(Replaced { text: new, span, range }) = apply(&text, &hit, &context, &replacement) else {
+                    continue;
+                };
                 assert_eq!(new[..span.start], text[..range.start]);
                 assert_eq!(new[span.end..], text[range.end..]);
                 vec![hit]
@@ -715,7 +715,11 @@ fn what_has_lost_its_indentation_does_not_move_the_lines_below_it() {
     let text = "    fn size_hint(&self) -> (usize, Option<usize>) {\n        let (low, hi) = self.iter.size_hint();\n        ((low > 0 && self.used.is_empty()) as usize, hi)\n    }\n";
     let asked = "let (low, hi) , self.iter.size_hint();\n        ;(low > 0 && self.used.is_empy()) as usize, hi)";
     let new = "let (low, hi) = self.iter.size_hint();\n        (usize::from(low > 0 && self.used.is_empty()), hi)";
-    assert_eq!(made(&Search { replacement: new, ..search(text, asked) }), None, "the edit rewrites the signs that differ");
+    assert_eq!(
+        made(&Search { replacement: new, ..search(text, asked) }),
+        None,
+        "the edit rewrites the signs that differ"
+    );
     let text =
         "        assert_eq!(\n            guess_target(\"x86_64\", \"unknown\", \"linux\", \"gnu\", \"eabi\"),\n";
     let asked = "guess_target(\"x86_64\", \"unknown\", \"linux\", \"gnu\", \"myeabi\"),";
@@ -768,12 +772,37 @@ fn the_place_is_what_the_file_has_and_not_what_is_remembered() {
 #[test]
 fn what_both_texts_have_otherwise_than_the_file_stays_or_is_refused() {
     let cases = [
-        ("range 3\u{2013}5 of the rows of the table \u{2014} read only\n", "range 3-5 of the rows of the table - read only\n", "5", "7"),
-        ("let s = \"10\u{a0}km to the next town of the map\";\n", "let s = \"10 km to the next town of the map\";\n", "next", "last"),
-        ("say(\"hello {name}, you have the rights of a reader\");\n", "say(\\\"hello {name}, you have the rights of a reader\\\");\n", "reader", "writer"),
-        ("<p>this &amp; that of the rows of the table</p>\n", "<p>this & that of the rows of the table</p>\n", "rows", "lines"),
+        (
+            "range 3\u{2013}5 of the rows of the table \u{2014} read only\n",
+            "range 3-5 of the rows of the table - read only\n",
+            "5",
+            "7",
+        ),
+        (
+            "let s = \"10\u{a0}km to the next town of the map\";\n",
+            "let s = \"10 km to the next town of the map\";\n",
+            "next",
+            "last",
+        ),
+        (
+            "say(\"hello {name}, you have the rights of a reader\");\n",
+            "say(\\\"hello {name}, you have the rights of a reader\\\");\n",
+            "reader",
+            "writer",
+        ),
+        (
+            "<p>this &amp; that of the rows of the table</p>\n",
+            "<p>this & that of the rows of the table</p>\n",
+            "rows",
+            "lines",
+        ),
         ("// the limit\nlet a = 1;\nlet b = 2;\n", "// the limit let a = 1;\nlet b = 2;\n", "2", "3"),
-        ("let s = \"a  b of the text that is long enough\";\n", "let s = \"a b of the text that is long enough\";\n", "let s", "let t"),
+        (
+            "let s = \"a  b of the text that is long enough\";\n",
+            "let s = \"a b of the text that is long enough\";\n",
+            "let s",
+            "let t",
+        ),
     ];
     for (file, asked, old, new) in cases {
         let result = made(&Search { replacement: &asked.replacen(old, new, 1), autofix: 80, ..search(file, asked) });

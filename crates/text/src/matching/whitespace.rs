@@ -43,7 +43,10 @@ pub(super) fn find(text: &str, context: &str) -> WhitespaceMatch {
             return WhitespaceMatch { hits: Vec::new(), refused: Some((hit, OVERLAPS)) };
         };
         left = rest;
-        if !place.slice(0..place.len()).eq(tokens.slice(0..tokens.len())) || cuts_token(text, span.start) || cuts_token(text, span.end) {
+        if !place.slice(0..place.len()).eq(tokens.slice(0..tokens.len()))
+            || cuts_token(text, span.start)
+            || cuts_token(text, span.end)
+        {
             continue;
         }
         if same_lines(asked.original, place.text) {
@@ -53,7 +56,7 @@ pub(super) fn find(text: &str, context: &str) -> WhitespaceMatch {
         let differing = inner.clone().filter(|&at| tokens.gap(at).is_empty() != place.gap(at).is_empty()).count();
         let longest = [asked.original, place.text].map(|it| collapse(it).chars().count()).into_iter().max();
         hit.score = from_distance(differing, longest.unwrap_or_default());
-        let pairs = doubt::same_lines(text, span, &tokens, &place, |at| Some(at));
+        let pairs = doubt::same_lines(text, span, &tokens, &place, Some);
         if doubt::indentation_differs(&pairs, text, span) {
             loose.refused = Some((hit, OTHER_INDENTATION));
         } else if inner.into_iter().any(|at| differs_in_meaning(text, span.start, [&tokens, &place], at)) {
@@ -152,7 +155,9 @@ fn forms_operator(before: &str, after: &str) -> bool {
     if matches!(before, "$" | "@" | "\\" | "#") {
         return after.starts_with(is_word) || after == "{";
     }
-    !before.starts_with(is_word) && !after.starts_with(is_word) && OPERATORS.split(' ').any(|it| it == [before, after].concat())
+    !before.starts_with(is_word)
+        && !after.starts_with(is_word)
+        && OPERATORS.split(' ').any(|it| it == [before, after].concat())
 }
 
 /// Whether only indentation and blanks at line ends differ.
