@@ -213,7 +213,9 @@ fn judge(edit: &Edit) -> (Verdict, bool, Duration) {
     let search = search(edit);
     let started = on_the_processor();
     let made = match matching::find(&search) {
-        Ok(Outcome::Found(hit)) => matching::apply(&edit.text, &hit, &edit.search, &edit.replacement).ok().map(|it| (hit, it)),
+        Ok(Outcome::Found(hit)) => {
+            matching::apply(&edit.text, &hit, &edit.search, &edit.replacement).ok().map(|it| (hit, it))
+        }
         _ => None,
     };
     let time = on_the_processor() - started;

@@ -185,7 +185,7 @@ async fn by_text(
         in_present_text(files.clone(), file.clone(), within, search.clone(), replacement.clone(), autofix).await;
     let may_be_older = match &present {
         Ok(placed) => placed.strategy != Strategy::Exact,
-        Err(error) => error.code == Code::NoMatch,
+        Err(error) => error.code == Code::NoMatch || error.help.conflict.is_some(),
     };
     if !may_be_older || within.is_some() || matches!(base, Base::Present) {
         return present;
@@ -321,8 +321,7 @@ fn combine(placed: &[Placed]) -> Result<Plan> {
                 lines.place(name, Span::new(at(span.start), at(span.end)))
             });
             let kept = kept.collect();
-            landed
-                .insert(index, Landed { merged: is_merged, kept, ..Landed::as_sent(*strategy, *score, place) });
+            landed.insert(index, Landed { merged: is_merged, kept, ..Landed::as_sent(*strategy, *score, place) });
         }
         if let Some(text) = believed(&indexes, placed)? {
             texts.insert(name.to_owned(), text);
