@@ -56,6 +56,8 @@ pub struct EditText {
         "replace_from", "near_line", "expected_hash"])]
     blocks: Option<PathBuf>,
     #[command(flatten)]
+    doubts: Doubts,
+    #[command(flatten)]
     tidy: Tidy,
     #[command(flatten)]
     change: Change,
@@ -83,6 +85,8 @@ pub struct WriteText {
     /// Also add the `mod` line that a new Rust file needs.
     #[arg(long)]
     declare: bool,
+    #[command(flatten)]
+    doubts: Doubts,
     #[command(flatten)]
     tidy: Tidy,
     #[command(flatten)]
@@ -131,6 +135,16 @@ impl Once {
 }
 
 #[derive(Debug, Args)]
+struct Doubts {
+    /// Whether a text is refused or written that has a line such as `// ... existing code ...` in place of code.
+    #[arg(long)]
+    elisions: Option<Elisions>,
+    /// Make an edit again whose text is already at its place.
+    #[arg(long)]
+    repeat: bool,
+}
+
+#[derive(Debug, Args)]
 struct Tidy {
     /// Format the changed files with rustfmt or gofmt.
     #[arg(long)]
@@ -161,12 +175,19 @@ words! {
     Mode { Append, Overwrite, Create }
     OnBreak { Report, Reject }
     pub OnConflict { Refuse, Merge }
+    Elisions { Refuse, Keep }
 }
 
 impl Change {
     fn over(self, call: Call) -> Call {
         let call = call.with("dry_run", self.dry_run.then_some(true));
         self.once.over(call.with("on_break", self.on_break.map(OnBreak::word)))
+    }
+}
+
+impl Doubts {
+    fn over(self, call: Call) -> Call {
+        call.with("elisions", self.elisions.map(Elisions::word)).with("repeat", self.repeat.then_some(true))
     }
 }
 
@@ -181,7 +202,7 @@ impl EditText {
         if let Some(blocks) = text(None, self.blocks)? {
             let call = Call::of(Name::Edit).sending(blocks);
             let call = call.with("autofix", self.autofix).with("on_conflict", self.on_conflict.map(OnConflict::word));
-            let call = self.tidy.over(call);
+            let call = self.doubts.over(self.tidy.over(call));
             return Ok((self.change.over(call), self.common));
         }
         let call = Call::of(Name::Edit)
@@ -196,7 +217,7 @@ impl EditText {
             .with("near_line", self.near_line)
             .with("expected_hash", self.expected_hash)
             .with("on_conflict", self.on_conflict.map(OnConflict::word));
-        Ok((self.change.over(self.tidy.over(call)), self.common))
+        Ok((self.change.over(self.doubts.over(self.tidy.over(call))), self.common))
     }
 }
 
@@ -221,7 +242,7 @@ impl WriteText {
             .with("declare", self.declare.then_some(true))
             .with("expected_hash", self.expected_hash)
             .with("on_conflict", self.on_conflict.map(OnConflict::word));
-        Ok((self.change.over(self.tidy.over(call)), self.common))
+        Ok((self.change.over(self.doubts.over(self.tidy.over(call))), self.common))
     }
 }
 

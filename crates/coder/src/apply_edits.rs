@@ -72,6 +72,8 @@ fn is_for_the_model(code: Code) -> bool {
             | Code::Ambiguous
             | Code::AlreadyExists
             | Code::Conflict
+            | Code::AlreadyApplied
+            | Code::Elided
             | Code::InvalidContent
             | Code::InvalidRequest
             | Code::NotText

@@ -46,7 +46,8 @@ const BASELINE: &[Code] = &[Code::DiskFull];
 const UNDO: &[Code] = &[Code::UnknownChange, Code::HashMismatch, Code::Conflict, Code::DiskFull];
 const REPOSITORY: &[Code] = &[Code::NotARepository, Code::Untrusted, Code::Conflict];
 const COMMIT: &[Code] = &[Code::NothingToCommit, Code::UnknownChange, Code::InvalidContent, Code::DiskFull];
-const MATCH: &[Code] = &[Code::NoMatch, Code::Ambiguous];
+const WRITE: &[Code] = &[Code::Elided];
+const MATCH: &[Code] = &[Code::NoMatch, Code::Ambiguous, Code::AlreadyApplied];
 const RENAME: &[Code] = &[Code::RenameRefused];
 const RUN: &[Code] = &[Code::Untrusted, Code::ModelUnavailable, Code::Busy];
 const KNOWN_RUN: &[Code] = &[Code::UnknownRun];
@@ -309,7 +310,7 @@ calls! {
                       candidates. A body of type `text/x-search-replace` holds SEARCH/REPLACE blocks, each under the \
                       name of its file; its options are in the query.",
         answers: "What changed.",
-        refusals: &[FILE, SYMBOL, MATCH, CHANGE, ANSWER],
+        refusals: &[FILE, SYMBOL, MATCH, CHANGE, WRITE, ANSWER],
     }
 
     Write(WriteRequest) -> ChangeReport {
@@ -323,7 +324,7 @@ calls! {
         description: "Appends to a file, replaces it or creates it. The reply lists the errors that the text causes, \
                       the unresolved names in it, and what it breaks elsewhere.",
         answers: "What changed.",
-        refusals: &[FILE, CHANGE, ANSWER],
+        refusals: &[FILE, CHANGE, WRITE, ANSWER],
     }
 
     Undo(UndoRequest) -> ChangeReport {

@@ -5,7 +5,7 @@ use utoipa::ToSchema;
 use utoipa::openapi::ContentBuilder;
 use utoipa::openapi::schema::{Object, Type};
 
-use super::enums::{At, OnBreak, OnConflict};
+use super::enums::{At, Elisions, OnBreak, OnConflict};
 use super::parse::from_query;
 use super::request::{Document, parameters, request};
 use semdex_model::{Code, Error, Result, SymbolQuery};
@@ -60,7 +60,8 @@ request! { body(EditRequest::document(), {
         /// If several places match, the one closest to this line is edited.
         #[schema(minimum = 1)]
         pub near_line: Option<usize>,
-        /// Several edits as one change: all of them or none.
+        /// Several edits as one change: all of them or none. All are matched against the files as they are before the
+        /// first of them. Their places must not overlap.
         #[schema(min_items = 1)]
         pub edits: Option<Vec<EditItem>>,
         /// The minimum similarity of a fuzzy match in percent. 0 accepts only exact matches and matches that differ in
@@ -79,6 +80,14 @@ request! { body(EditRequest::document(), {
         /// Whether an edit that breaks something is reported or refused.
         #[schema(default = "report")]
         pub on_break: Option<OnBreak>,
+        /// How a change is handled that writes a line such as `// ... existing code ...` and removes more lines there
+        /// than it adds.
+        #[schema(default = "refuse")]
+        pub elisions: Option<Elisions>,
+        /// Make an edit again whose replacement is already at its place. Otherwise it is refused with
+        /// `already_applied`.
+        #[schema(default = false)]
+        pub repeat: Option<bool>,
         /// SEARCH/REPLACE blocks in place of all other edits: the body of a request with this media type.
         #[serde(skip)]
         pub blocks: Option<String>,
@@ -137,6 +146,13 @@ request! { query
         /// For a body of blocks: what happens if a file changed since the client was shown it. Default: `merge`.
         #[param(nullable = false)]
         pub on_conflict: Option<OnConflict>,
+        /// For a body of blocks: how a change is handled that writes a line such as `// ... existing code ...` and
+        /// removes more lines there than it adds. Default: `refuse`.
+        #[param(nullable = false)]
+        pub elisions: Option<Elisions>,
+        /// For a body of blocks: make an edit again whose replacement is already at its place. Default: false.
+        #[param(nullable = false)]
+        pub repeat: Option<bool>,
     }
 }
 
@@ -214,6 +230,10 @@ pub struct Edits {
     pub format: bool,
     /// Whether the imports of the changed files are fixed.
     pub fix_imports: bool,
+    /// Whether a change that writes an elision in place of code is refused.
+    pub elisions: Elisions,
+    /// Whether an edit is made although its replacement is already at its place.
+    pub repeat: bool,
 }
 
 impl EditRequest {
@@ -221,6 +241,7 @@ impl EditRequest {
     pub fn checked(self) -> Result<Edits> {
         let EditRequest { edits: several, blocks, parsed, dry_run, format, fix_imports, on_break, on_conflict, .. } =
             self;
+        let (elisions, repeat) = (self.elisions, self.repeat);
         let single = EditItem {
             file: self.file,
             search_context: self.search_context,
@@ -256,17 +277,21 @@ impl EditRequest {
             on_break: on_break.unwrap_or(OnBreak::Report),
             format: format.unwrap_or_default(),
             fix_imports: fix_imports.unwrap_or_default(),
+            elisions: elisions.unwrap_or(Elisions::Refuse),
+            repeat: repeat.unwrap_or_default(),
         })
     }
 
     /// A request from a body of SEARCH/REPLACE blocks, with the options in the query.
     fn of_blocks(query: &str, blocks: String) -> Result<EditRequest> {
         let query: BlocksQuery = from_query(query)?;
-        let BlocksQuery { autofix, dry_run, format, fix_imports, on_break, on_conflict, .. } = query;
+        let BlocksQuery { autofix, dry_run, format, fix_imports, on_break, on_conflict, elisions, repeat, .. } = query;
         let BlocksQuery { workspace, min_revision, wait_ms, max_tokens, cursor, limit, .. } = query;
         let common =
             EditRequest { workspace, min_revision, wait_ms, max_tokens, cursor, limit, ..EditRequest::default() };
-        Ok(EditRequest { blocks: Some(blocks), autofix, dry_run, format, fix_imports, on_break, on_conflict, ..common })
+        let change =
+            EditRequest { autofix, dry_run, format, fix_imports, on_break, on_conflict, elisions, repeat, ..common };
+        Ok(EditRequest { blocks: Some(blocks), ..change })
     }
 
     fn document() -> Document {

@@ -119,13 +119,14 @@ words_of_model! {
     /// The kind of verification: the compiler, the linter or the tests.
     VerifyKind for semdex_model::VerifyKind { Check, Lint, Test }
 
-    /// The closed set of error codes. Each call lists its own.
+    /// The error codes. Each call lists its own. Later versions add codes: a client treats a code that it does not know
+    /// as the HTTP status of the problem.
     ProblemCode for semdex_model::Code {
         InvalidJson, InvalidRequest, OutsideWorkspace, Unauthorized, ForbiddenHost, ForbiddenOrigin, ForbiddenRoot,
         PermissionDenied, Untrusted, UnknownRoute, UnknownWorkspace, UnknownFile, UnknownSymbol, UnknownPackage,
         UnknownChange, UnknownRun, MethodNotAllowed, NotAcceptable, RequestTimeout, NoMatch, Ambiguous, AmbiguousSymbol,
-        HashMismatch, AlreadyExists, Conflict, TooLarge, UnsupportedMediaType, NotText, WouldBreak, RenameRefused,
-        InvalidContent, ModelUnavailable, Busy, Internal, DiskFull, NotReady, EngineUnavailable, RevisionNotReached, Timeout,
+        HashMismatch, AlreadyExists, Conflict, AlreadyApplied, TooLarge, UnsupportedMediaType, NotText, WouldBreak, RenameRefused,
+        Elided, InvalidContent, ModelUnavailable, Busy, Internal, DiskFull, NotReady, EngineUnavailable, RevisionNotReached, Timeout,
         NotARepository, NothingToCommit,
     }
 }
@@ -201,6 +202,15 @@ words! {
         /// The request and the changes of others are merged. If they change the same place in different ways, the
         /// request is refused with `conflict`, and nothing is written.
         Merge,
+    }
+
+    /// How a change is handled that writes a line such as `// ... existing code ...` and removes more lines there than
+    /// it adds.
+    Elisions {
+        /// The change is refused with `elided`, and nothing is written.
+        Refuse,
+        /// The line is written.
+        Keep,
     }
 
     /// How other uncommitted work is handled: it stays, it is committed first, or the commit is refused.

@@ -60,7 +60,7 @@ pub use open::*;
 pub use overlays::*;
 pub use pages::{Kept, kept_under};
 pub use parse::{check_escapes, nearest};
-pub use problem::{PROBLEM_TOKENS, Problem, ProblemCandidate, title};
+pub use problem::{LostLine, PROBLEM_TOKENS, Problem, ProblemCandidate, title};
 pub use relations::*;
 pub use rename::*;
 pub(crate) use request::{Arguments, Document};

@@ -1,4 +1,4 @@
-//! Errors as RFC 9457 problems, with a code from a closed set and details that help.
+//! Errors as RFC 9457 problems, with a code and details that help.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -38,11 +38,13 @@ pub fn title(code: Code) -> &'static str {
         Code::HashMismatch => "The file is not what the request expects",
         Code::AlreadyExists => "The file exists already",
         Code::Conflict => "Somebody else changes the same place",
+        Code::AlreadyApplied => "The edit was made already",
         Code::TooLarge => "The body or the file is too large",
         Code::UnsupportedMediaType => "The body is of a type that this call does not take",
         Code::NotText => "The file is not text",
         Code::WouldBreak => "The edit would break other places",
         Code::RenameRefused => "The symbol cannot be renamed so",
+        Code::Elided => "The new text leaves out code",
         Code::InvalidContent => "The content cannot be written",
         Code::ModelUnavailable => "No model can be asked",
         Code::Busy => "Too many requests are in flight",
@@ -90,7 +92,8 @@ pub struct Problem {
     /// Names that the client may have meant.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub suggestions: Vec<String>,
-    /// With `ambiguous`, the places that match the edit. With `ambiguous_symbol`, the symbols that match the name.
+    /// With `ambiguous`, the places that match the edit. With `already_applied`, the place of its text. With
+    /// `ambiguous_symbol`, the symbols that match the name.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub candidates: Vec<ProblemCandidate>,
     /// With `no_match`: the most similar text in the file.
@@ -133,6 +136,19 @@ pub struct Problem {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub place: Option<Place>,
+    /// With `elided`: the lines of the file that the change would remove.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub lost: Vec<LostLine>,
+}
+
+/// A line that a change would remove without a replacement.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+pub struct LostLine {
+    /// Its number in the file as it is, from 1.
+    #[schema(examples(12))]
+    pub line: usize,
+    /// Its text without the line end.
+    pub text: String,
 }
 
 /// A place or a symbol that matches the request.
@@ -158,7 +174,7 @@ impl Fit for Problem {
     fn fit(&mut self, mut budget: Budget) -> Option<Vec<String>> {
         budget.spend(400 + text_cost(&self.detail));
         let form = budget.form();
-        let mut parts = [Part::default(); 7];
+        let mut parts = [Part::default(); 8];
         let lines =
             |text: Option<&str>| text.unwrap_or_default().split_inclusive('\n').map(text_cost).collect::<Vec<_>>();
         // The diff also contains the text.
@@ -168,13 +184,14 @@ impl Fit for Problem {
         let candidates = self.candidates.iter().map(|it| it.cost(form)).collect();
         let broken: Vec<usize> = self.impact.as_ref().map(|it| it.broken_costs(form)).unwrap_or_default();
         let [theirs, ours, base] = [&self.theirs, &self.ours, &self.base].map(|it| lines(it.as_deref()));
-        let costs: [Vec<usize>; 7] = [nearest, candidates, broken, diff, theirs, ours, base];
+        let lost = self.lost.iter().map(|it| text_cost(&it.text) + form.or(8, 30)).collect();
+        let costs: [Vec<usize>; 8] = [nearest, candidates, broken, diff, theirs, ours, base, lost];
         for (part, costs) in parts.iter_mut().zip(&costs) {
             *part = Part::after(0, costs.len());
         }
         let mut shared: Vec<_> = parts.iter_mut().zip(costs).map(|(part, costs)| (part, costs, 60)).collect();
         budget.share(&mut shared);
-        let [nearest, candidates, broken, diff, theirs, ours, base] = parts;
+        let [nearest, candidates, broken, diff, theirs, ours, base, lost] = parts;
         if let Some(it) = &mut self.nearest {
             it.diff = nearest.lines(&it.diff);
             it.text = nearest.lines(&it.text);
@@ -191,6 +208,7 @@ impl Fit for Problem {
         {
             *text = text.as_deref().map(|it| part.lines(it));
         }
+        self.lost.truncate(lost.count);
         Some(left_out(&[
             ("lines of the nearest text", nearest),
             ("candidates", candidates),
@@ -199,6 +217,7 @@ impl Fit for Problem {
             ("lines of `theirs`", theirs),
             ("lines of `ours`", ours),
             ("lines of `base`", base),
+            ("lines that would be lost", lost),
         ]))
     }
 
@@ -211,6 +230,13 @@ impl ProblemCandidate {
             ProblemCandidate::Symbol(it) => symbol_cost(it, form),
             ProblemCandidate::Place(it) => it.place.file.len() + text_cost(&it.text) + form.or(40, 140),
         }
+    }
+}
+
+impl From<semdex_model::LostLine> for LostLine {
+    fn from(lost: semdex_model::LostLine) -> LostLine {
+        let semdex_model::LostLine { line, text } = lost;
+        LostLine { line, text }
     }
 }
 
@@ -245,6 +271,7 @@ impl Problem {
             ours,
             theirs,
             place,
+            lost: list(help.lost),
         }
     }
 }

@@ -1,13 +1,14 @@
 //! `write`: writes a text to a file.
 
-use super::enums::{OnBreak, OnConflict, WriteMode};
+use super::enums::{Elisions, OnBreak, OnConflict, WriteMode};
 use super::request::request;
 
 request! { body
     /// The file and its new text.
     #[schema(examples(json!({"name": "src/new.rs", "content": "pub fn new() {}\n", "mode": "append"})))]
     pub struct WriteRequest {
-        /// The file, relative to the workspace root, with `/`. Missing directories are created.
+        /// The file, relative to the workspace root, with `/`. Missing directories are created. `file` is the same field.
+        #[serde(alias = "file")]
         pub name: String,
         /// Text in UTF-8.
         pub content: String,
@@ -38,5 +39,12 @@ request! { body
         /// Whether a text that breaks something is reported or refused.
         #[schema(default = "report")]
         pub on_break: Option<OnBreak>,
+        /// How a text is handled that has a line such as `// ... existing code ...` and removes more lines there than
+        /// it adds.
+        #[schema(default = "refuse")]
+        pub elisions: Option<Elisions>,
+        /// Append a text that begins like the file itself. Otherwise it is refused with `already_exists`.
+        #[schema(default = false)]
+        pub repeat: Option<bool>,
     }
 }

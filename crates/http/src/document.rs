@@ -14,7 +14,7 @@ use super::problem::{hook_refusals, listening_refusals, metrics_refusals, refusa
 use super::response_format::SARIF;
 use super::{events, hooks, metrics};
 use semdex_contract::{
-    CALLS, Call, EventData, EventsQuery, Language, Method, Name, NamedSchema, Needs, Problem, schemas,
+    CALLS, Call, EventData, EventsQuery, Language, Method, Name, NamedSchema, Needs, Problem, ProblemCode, schemas,
 };
 use semdex_model::Languages;
 use semdex_ops::hooks::Agent;
@@ -27,7 +27,8 @@ use semdex_ops::hooks::Agent;
                        the disk.\n\nEvery reply has `meta`: the revision it speaks of, whether it is complete, and if \
                        not, what is missing and why. With `Accept: text/markdown` the same content comes as Markdown, \
                        made for a model to read. Files are named relative to the workspace root; offsets and columns \
-                       count UTF-8 bytes. Errors are problems (RFC 9457) with a `code` of a closed set.",
+                       count UTF-8 bytes. Errors are problems (RFC 9457) with a `code` of a set that grows: a client treats an unknown \
+                       code as its status.",
         contact(name = "semdex", url = "https://semdex.dev"),
         license(name = "MIT OR Apache-2.0", identifier = "MIT OR Apache-2.0"),
     ),
@@ -45,6 +46,9 @@ use semdex_ops::hooks::Agent;
     security(("token" = [])),
 )]
 pub(crate) struct Document;
+
+/// The extension of a schema that marks an enumeration to which later versions add values.
+const EXTENSIBLE: &str = "x-extensible-enum";
 
 /// The path of the document.
 pub(crate) const PATH: &str = "/openapi.yaml";
@@ -93,6 +97,10 @@ pub(crate) fn of_calls(languages: &Languages) -> openapi::OpenApi {
     components.insert(<Language as ToSchema>::name().into_owned(), language(languages));
     if let Some(data) = components.get_mut(&*EventData::name()) {
         overlap(data);
+    }
+    if let Some(RefOr::T(Schema::Object(codes))) = components.get_mut(&*<ProblemCode as ToSchema>::name()) {
+        let known = serde_json::json!(codes.enum_values);
+        codes.extensions.get_or_insert_default().insert(EXTENSIBLE.to_owned(), known);
     }
     document
 }
@@ -345,7 +353,9 @@ mod tests {
         }
         // Refusals that no call of the document can have: an unknown route or method.
         let elsewhere = [Code::UnknownRoute, Code::MethodNotAllowed, Code::Untrusted];
-        let codes = document["components"]["schemas"]["ProblemCode"]["enum"].as_array().unwrap();
+        let schema = &document["components"]["schemas"]["ProblemCode"];
+        assert_eq!(schema[EXTENSIBLE], schema["enum"]);
+        let codes = schema["enum"].as_array().unwrap();
         for code in codes.iter().map(|it| it.as_str().unwrap()) {
             let is_listed = descriptions.contains(&format!("`{code}`"));
             assert!(is_listed || elsewhere.iter().any(|it| it.name() == code), "no operation lists {code}");

@@ -66,10 +66,11 @@ fn status(code: Code) -> StatusCode {
         | Code::AmbiguousSymbol
         | Code::HashMismatch
         | Code::AlreadyExists
-        | Code::Conflict => StatusCode::CONFLICT,
+        | Code::Conflict
+        | Code::AlreadyApplied => StatusCode::CONFLICT,
         Code::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
         Code::UnsupportedMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
-        Code::NotText | Code::WouldBreak | Code::RenameRefused | Code::InvalidContent => {
+        Code::NotText | Code::WouldBreak | Code::RenameRefused | Code::Elided | Code::InvalidContent => {
             StatusCode::UNPROCESSABLE_ENTITY
         }
         Code::ModelUnavailable => StatusCode::FAILED_DEPENDENCY,

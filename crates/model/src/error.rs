@@ -57,6 +57,8 @@ pub enum Code {
     AlreadyExists,
     /// Others change what the request changes, in another way.
     Conflict,
+    /// The replacement is already at the place that the edit means.
+    AlreadyApplied,
     /// A file, a body or a header exceeds its bound.
     TooLarge,
     /// The body has a form that the call does not take.
@@ -67,6 +69,8 @@ pub enum Code {
     WouldBreak,
     /// The symbol cannot get this name.
     RenameRefused,
+    /// The change writes a line that announces omitted code in place of code.
+    Elided,
     /// The content cannot be written as it is; a hook of the repository that refuses a commit says so too.
     InvalidContent,
     /// There is no model to run, or it cannot be reached.
@@ -130,11 +134,13 @@ impl Code {
             Code::HashMismatch => "hash_mismatch",
             Code::AlreadyExists => "already_exists",
             Code::Conflict => "conflict",
+            Code::AlreadyApplied => "already_applied",
             Code::TooLarge => "too_large",
             Code::UnsupportedMediaType => "unsupported_media_type",
             Code::NotText => "not_text",
             Code::WouldBreak => "would_break",
             Code::RenameRefused => "rename_refused",
+            Code::Elided => "elided",
             Code::InvalidContent => "invalid_content",
             Code::ModelUnavailable => "model_unavailable",
             Code::Busy => "busy",
@@ -187,6 +193,15 @@ pub struct Conflict {
     pub place: Place,
 }
 
+/// A line that a change would remove without a replacement.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LostLine {
+    /// Its number in the file as it is, from 1.
+    pub line: usize,
+    /// Its text without the line end.
+    pub text: String,
+}
+
 /// What helps to do better: part of every error that has something to offer.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Help {
@@ -210,6 +225,8 @@ pub struct Help {
     pub diff: Option<String>,
     /// The place that the request and somebody else change in different ways.
     pub conflict: Option<Conflict>,
+    /// The lines that an elision would remove.
+    pub lost: Vec<LostLine>,
 }
 
 /// What went wrong with a request: a code of the closed set, and what to do about it.

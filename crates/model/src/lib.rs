@@ -23,7 +23,7 @@ pub use change::{FileEdit, Landed, Renaming, Rewrite, Strategy};
 pub use coverage::{Answer, Coverage, Missing, MissingCode};
 pub use detail::Detail;
 pub use diagnostic::{Diagnostic, FindingKind, Severity};
-pub use error::{Candidate, Code, Conflict, Error, Help, Nearest, Result};
+pub use error::{Candidate, Code, Conflict, Error, Help, LostLine, Nearest, Result};
 pub use impact::{Affected, Alteration, Broken, ChangeImpact, ChangeKind, Changed, Impact, Reaching, Unchecked};
 pub use language::{Language, LanguageId, Languages, ReferencedFile, Syntax};
 pub use origin::Origin;

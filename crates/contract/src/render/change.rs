@@ -265,6 +265,11 @@ pub(crate) fn problem(problem: &Problem) -> String {
         text += "\n## Since the change\n\n";
         text += &fenced("diff", diff);
     }
+    if !problem.lost.is_empty() {
+        text += "\n## Lines that would be lost\n\n";
+        let lost: String = problem.lost.iter().map(|it| format!("{}: {}\n", it.line, it.text)).collect();
+        text += &fenced("", &lost);
+    }
     if let Some(it) = &problem.impact {
         reached(&mut text, it);
     }
