@@ -118,7 +118,7 @@ pub async fn answer(service: &Service, request: Request, mut client: Client) -> 
     }))
 }
 
-/// Adds the most similar file name and the metadata of the workspace to an error.
+/// Completes an error about a missing file, and adds the metadata of the workspace.
 async fn refused(workspace: &Workspace, error: Error) -> Error {
-    workspace.with_meta(Box::pin(nearest_file::suggest(workspace, error)).await)
+    workspace.with_meta(Box::pin(nearest_file::complete(workspace, error)).await)
 }

@@ -1,4 +1,4 @@
-//! Suggestions for mistyped file names.
+//! Errors about missing files: names that may be meant, and why a file that exists is not among the texts.
 
 use std::time::Instant;
 
@@ -25,12 +25,22 @@ pub(super) fn near(files: &Files, name: &str) -> Vec<String> {
     near.into_iter().take(MOST).map(|it| it.1.to_owned()).collect()
 }
 
-/// Adds similar file names to an error about a missing file, for all calls.
-pub(super) async fn suggest(workspace: &Workspace, mut error: Error) -> Error {
-    if error.code != Code::UnknownFile || !error.help.suggestions.is_empty() {
+/// Completes an error about a missing file, for all calls: a file that exists and is not text is `not_text`, and for
+/// others similar names are added.
+pub(super) async fn complete(workspace: &Workspace, mut error: Error) -> Error {
+    if error.code != Code::UnknownFile {
         return error;
     }
     let Some(file) = error.help.file.clone() else { return error };
+    if let Err(mut unreadable) = workspace.read_if_there(&file)
+        && matches!(unreadable.code, Code::NotText | Code::TooLarge | Code::PermissionDenied)
+    {
+        unreadable.help.edit = error.help.edit;
+        return unreadable;
+    }
+    if !error.help.suggestions.is_empty() {
+        return error;
+    }
     let needs = Needs { language: None, index: false, links: false, min_revision: None, deadline: Instant::now() };
     let Ok(snapshot) = workspace.snapshot(needs).await else { return error };
     // Do not suggest a file that exists: the request failed for another reason, for example a missing overlay.

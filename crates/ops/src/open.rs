@@ -8,7 +8,7 @@ use super::query::{RequestOptions, not_indexed, run_query, why_down};
 use semdex_contract::budget::{Listing, Part, positions};
 use semdex_contract::{Downstream, Import, OpenRequest, Opened, SymbolTree, Upstream};
 use semdex_engine::files::File;
-use semdex_model::{Answer, Code, Error, LanguageId, Meta, Overview, Result};
+use semdex_model::{Answer, Code, Error, Help, LanguageId, Meta, Overview, Result};
 use semdex_workspace::Workspace;
 
 /// How long usages are counted while the names of all files are not yet indexed.
@@ -108,5 +108,6 @@ pub(super) fn text_of(files: &semdex_engine::files::Files, name: &str) -> Result
         Some(first) => format!("there is no text file `{name}` in the workspace: did you mean `{first}`?"),
         None => format!("there is no text file `{name}` in the workspace"),
     };
-    Err(Error::new(Code::UnknownFile, detail).suggesting(suggestions))
+    let help = Help { suggestions, file: Some(name.to_owned()), ..Help::default() };
+    Err(Error::new(Code::UnknownFile, detail).with_help(help))
 }

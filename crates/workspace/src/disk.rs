@@ -162,8 +162,8 @@ impl Disk {
     pub(crate) fn read_text(&self, located: &Located) -> Result<String> {
         let bytes = self.read(located)?;
         match text_of(&bytes) {
-            Some(_) => String::from_utf8(bytes).map_err(|_| not_text(&located.rel)),
-            None => Err(not_text(&located.rel)),
+            Some(_) => String::from_utf8(bytes).map_err(|it| not_text(&located.rel, it.as_bytes())),
+            None => Err(not_text(&located.rel, &bytes)),
         }
     }
 
@@ -224,8 +224,17 @@ fn unknown(file: &str, why: &str) -> Error {
     error(Code::UnknownFile, file, &format!("is not a file of the workspace: {why}"))
 }
 
-fn not_text(file: &str) -> Error {
-    error(Code::NotText, file, "is not text: it is not UTF-8, or holds NUL bytes")
+fn not_text(file: &str, bytes: &[u8]) -> Error {
+    let valid = std::str::from_utf8(bytes).map_or_else(|it| it.valid_up_to(), str::len);
+    let why = match memchr::memchr(0, &bytes[..valid]) {
+        Some(at) => format!("byte {at} is NUL"),
+        None => format!("byte {valid} is not UTF-8"),
+    };
+    let what = format!(
+        "exists and is not text ({why}): semdex reads and writes text in UTF-8 only; nothing was changed. Convert the \
+         file to UTF-8 first, or leave it to other tools"
+    );
+    error(Code::NotText, file, &what)
 }
 
 fn not_a_file(file: &str, kind: FileType) -> Error {
