@@ -125,7 +125,7 @@ pub fn whole(text: &str, content: &str) -> Patch {
 }
 
 fn unix(text: &str) -> String {
-    text.replace("\r\n", "\n")
+    endings::unix(text).into_owned()
 }
 
 /// Keeps the newline at the end of a file.
