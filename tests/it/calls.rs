@@ -103,7 +103,9 @@ fn example(call: &str, root: &str, change: &str) -> (Value, &'static str, Value)
             let edit = json!({"file": "src/lib.rs", "search_context": "Hello", "replacement": "Hi"});
             (edit, "/edits/0/strategy", "exact".into())
         }
-        "write" => (json!({"name": "notes.txt", "content": "one\n"}), "/files/0/created", true.into()),
+        "write" => {
+            (json!({"name": "notes.txt", "content": "one\n", "mode": "create"}), "/files/0/created", true.into())
+        }
         "undo" => (json!({"change": change}), "/applied", true.into()),
         "git" => (json!({}), "/head", Value::Null),
         "commit" => (json!({"files": ["src/lib.rs"], "message": "feat: greet"}), "/files/0", "src/lib.rs".into()),

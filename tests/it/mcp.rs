@@ -378,7 +378,10 @@ fn standard_input_takes_the_workspace_that_a_call_names() {
         let (failed, text) = stdio.call("open", json!({"file": "src/lib.rs", "workspace": unknown}));
         assert!(failed && text.contains("unknown_workspace"), "{text}");
     }
-    let write = json!({"name": "new.txt", "content": "three\n", "workspace": "b"});
+    let mut write = json!({"name": "new.txt", "content": "three\n", "workspace": "b"});
+    let (failed, text) = stdio.call("write", write.clone());
+    assert!(failed && text.contains("missing field `mode`: one of `append`, `overwrite`, `create`"), "{text}");
+    write["mode"] = json!("create");
     let (failed, text) = stdio.call("write", write);
     assert!(!failed, "{text}");
     assert_eq!(server.home.read("b/new.txt"), "three\n");

@@ -12,7 +12,7 @@ mod tools;
 use std::borrow::Cow;
 use std::io;
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest, CustomResult, ErrorCode,
@@ -28,7 +28,7 @@ pub use local::Local;
 pub use message::refusal;
 pub use progress::describe_progress;
 
-use semdex_contract::{Name, Needs};
+use semdex_contract::{Name, Needs, Problem, render};
 pub use semdex_ops::Client;
 pub use semdex_ops::timed_answer::Caller;
 
@@ -169,6 +169,10 @@ impl<B: Backend> ServerHandler for Server<B> {
         let key = taken(&mut arguments, "idempotency_key");
         let caller = Caller { client: Client { name: client_name(&context), session }, request_id };
         let workspace = arguments.get("workspace").and_then(Value::as_str).map(str::to_owned);
+        if let Some(error) = tool.missing_choice(&arguments) {
+            let text = render::refusal(Problem::new(error), Instant::now());
+            return Ok(CallToolResult::error(vec![ContentBlock::text(text)]).into());
+        }
         let answer = self.backend.answer(tool.name, arguments, caller, key);
         let cancelled = context.ct.clone();
         let answer = async {

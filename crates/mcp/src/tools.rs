@@ -8,6 +8,7 @@ use rmcp::model::{Tool as Definition, ToolAnnotations};
 use serde_json::{Map, Value, json};
 
 use semdex_contract::{Call, Effect, Name};
+use semdex_model::{Code, Error};
 
 pub(crate) struct Tool {
     pub name: Name,
@@ -98,7 +99,7 @@ pub(crate) const TOOLS: &[Tool] = &[
                     ("at", Word(&["body", "whole", "before", "after", "delete"]), ""),
                     REPLACEMENT,
                 ]),
-                "",
+                "Matched before any is made",
             ),
             ("fix", Text, ""),
             DRY_RUN,
@@ -111,12 +112,12 @@ pub(crate) const TOOLS: &[Tool] = &[
     },
     Tool {
         name: Name::Write,
-        description: "Writes a whole file, or appends to one, and reports what it breaks.",
-        required: &["name", "content"],
+        description: "Writes a whole file (`overwrite`, `create`), or adds lines at its end (`append`), and reports what it breaks.",
+        required: &["name", "content", "mode"],
         fields: &[
             ("name", Text, "The file, relative to the root"),
             ("content", Text, ""),
-            ("mode", Word(&["append", "overwrite", "create"]), "Default: append"),
+            ("mode", Word(&["append", "overwrite", "create"]), ""),
             ("declare", Boolean, "Add the `mod` line that a new file needs"),
             DRY_RUN,
             ON_BREAK,
@@ -201,6 +202,18 @@ pub(crate) fn names() -> String {
 impl Tool {
     pub(crate) fn call(&self) -> &'static Call {
         self.name.call()
+    }
+
+    /// The refusal of arguments without a required choice. The contract refuses other missing fields; some choices have
+    /// a default there, which a model does not know.
+    pub(crate) fn missing_choice(&self, arguments: &Map<String, Value>) -> Option<Error> {
+        self.fields.iter().find_map(|(name, ty, _)| {
+            let Word(words) = ty else { return None };
+            let is_given = arguments.get(*name).is_some_and(|it| !it.is_null());
+            let is_missing = self.required.contains(name) && !is_given;
+            let choices = words.iter().map(|it| format!("`{it}`")).collect::<Vec<_>>().join(", ");
+            is_missing.then(|| Error::new(Code::InvalidRequest, format!("missing field `{name}`: one of {choices}")))
+        })
     }
 
     pub(crate) fn definition(&self, several_workspaces: bool) -> Definition {
