@@ -151,7 +151,7 @@ fn ties_and_elisions_are_refused_and_slips_are_not() {
     assert!(reply["detail"].as_str().unwrap().contains("elision"), "{reply}");
     let search = "open the window to the garden\n";
     let (status, reply) = edit(json!({"file": "notes.txt", "search_context": search, "replacement": "open it\n...\n"}));
-    assert_eq!((status, &reply["code"]), (400, &json!("invalid_request")), "{reply}");
+    assert_eq!((status, &reply["code"]), (422, &json!("elided")), "{reply}");
     assert_eq!((server.home.read("steps.txt"), server.home.read("notes.txt")), (text, notes.clone()));
 
     // Two typing errors and different white space at the same time.
@@ -233,7 +233,7 @@ fn files_are_written() {
     assert_eq!((status, &reply["code"]), (409, &json!("already_exists")), "{reply}");
     let (_, reply) = write(json!({"name": "src/lib.rs", "content": "pub fn extra() {\n    missing::thing();\n}"}));
     assert_eq!(reply["applied"], true, "{reply}");
-    assert!(server.home.read("src/lib.rs").ends_with("}\n\npub fn extra() {\n    missing::thing();\n}\n"));
+    assert!(server.home.read("src/lib.rs").ends_with("}\npub fn extra() {\n    missing::thing();\n}\n"));
     let (_, reply) =
         write(json!({"name": "src/shout.rs", "content": "pub fn (", "mode": "overwrite", "dry_run": true}));
     assert_eq!(reply["validation"][0]["kind"], "syntax", "{reply}");
@@ -281,8 +281,8 @@ fn blocks_are_one_change() {
 
     // All or none: the same request again, whose first edit no longer finds its text.
     let (status, again) = send("", &body);
-    assert_eq!((status, &again["code"], &again["edit"]), (409, &json!("no_match"), &json!(0)), "{again}");
-    assert!(again["detail"].as_str().unwrap().contains("stands there already"), "{again}");
+    assert_eq!((status, &again["code"], &again["edit"]), (409, &json!("already_applied"), &json!(0)), "{again}");
+    assert!(again["detail"].as_str().unwrap().contains("already in `src/lib.rs`, at line 5"), "{again}");
     let (status, exists) = send("", &format!("src/new.rs\n{}", block("", "x\n")));
     assert_eq!((status, &exists["code"]), (409, &json!("already_exists")), "{exists}");
     let overlapping =

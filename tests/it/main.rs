@@ -44,6 +44,7 @@ mod pages;
 mod path_dependencies;
 mod process;
 mod read;
+mod refusals;
 mod rename;
 mod roots;
 #[cfg(feature = "bedrock")]

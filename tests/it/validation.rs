@@ -67,7 +67,7 @@ fn rust_is_validated() {
         (&json!("crate::shout::shuot"), &json!("greeter::shout::shout")),
         "{reply}"
     );
-    assert_eq!(finding(&reply, "wrong_arguments")["line"], 18, "{reply}");
+    assert_eq!(finding(&reply, "wrong_arguments")["line"], 17, "{reply}");
 }
 
 #[test]

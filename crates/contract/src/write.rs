@@ -7,7 +7,8 @@ request! { body
     /// The file and its new text.
     #[schema(examples(json!({"name": "src/new.rs", "content": "pub fn new() {}\n", "mode": "append"})))]
     pub struct WriteRequest {
-        /// The file, relative to the workspace root, with `/`. Missing directories are created. `file` is the same field.
+        /// The file, relative to the workspace root, with `/`. Missing directories are created. `file` is the same
+        /// field.
         #[serde(alias = "file")]
         pub name: String,
         /// Text in UTF-8.

@@ -5,7 +5,7 @@ use std::hash::{Hash, Hasher};
 use std::ops::Deref;
 use std::sync::Arc;
 
-use super::{Alteration, FindingKind, Outline, Span};
+use super::{Alteration, FindingKind, Outline, Span, SymbolKind};
 
 /// A language as data. Modules above `lang` never name a language: all facts that they need are here.
 #[derive(Debug)]
@@ -67,6 +67,12 @@ pub trait Syntax: fmt::Debug + Sync {
     fn alter(&self, text: &str, item: Span, name: Span, change: Alteration) -> Option<(Span, String)> {
         let _ = (text, item, name, change);
         None
+    }
+
+    /// Whether a comma separates declarations of this kind wherever they stand. Otherwise the text shows it.
+    fn has_commas(&self, kind: SymbolKind) -> bool {
+        let _ = kind;
+        false
     }
 
     /// Whether a symbol or package can have this name only in this language.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use semdex_contract::{ChangeReport, ChangedFile, DiagnosticsDelta, Finding, Meta, OnBreak, list};
+use semdex_contract::{ChangeReport, ChangedFile, DiagnosticsDelta, Elisions, Finding, Meta, OnBreak, list};
 use semdex_engine::links::{self, Link};
 use semdex_engine::{EngineKind, Extent, Route, Stop, not_started};
 use semdex_model::{
@@ -12,6 +12,7 @@ use semdex_model::{
     Revision, Severity,
 };
 use semdex_text::diff::unified;
+use semdex_text::matching::added_elision;
 use semdex_workspace::disk::Notes;
 use semdex_workspace::timing::{self, Part};
 use semdex_workspace::{Cause, Change, Hashes, Outcome, Undone, Workspace};
@@ -53,12 +54,14 @@ pub(super) struct Mode {
     pub(super) format_options: FormatOptions,
     /// The files that the change is known to edit before it is planned.
     pub(super) files: Vec<String>,
+    pub(super) elisions: Elisions,
 }
 
 impl Mode {
     pub(super) fn new(cause: Cause, dry_run: bool, on_break: OnBreak) -> Mode {
         let (undoes, format_options) = (None, FormatOptions::default());
-        Mode { cause, dry_run, on_break, undoes, format_options, files: Vec::new() }
+        let elisions = Elisions::Keep;
+        Mode { cause, dry_run, on_break, undoes, format_options, files: Vec::new(), elisions }
     }
 }
 
@@ -87,6 +90,9 @@ where
             }
             Err(error) => return Err(error),
         };
+        if mode.elisions == Elisions::Refuse {
+            refuse_elisions(&plan)?;
+        }
         match format_and_imports::format_and_fix_imports(workspace, options, &mut plan, mode.format_options).await {
             Ok(()) => plan.edits.retain(|it| it.old != it.new),
             Err(Stop::Stale) => {
@@ -169,6 +175,19 @@ fn note_believed(workspace: &Workspace, options: &RequestOptions, plan: &Plan) {
             workspace.seen_texts().note_believed(session, &edit.file, text);
         }
     }
+}
+
+/// Refuses a plan that writes an elision in place of code, before the text is formatted.
+fn refuse_elisions(plan: &Plan) -> Result<()> {
+    for edit in &plan.edits {
+        let (Some(old), Some(new)) = (&edit.old, &edit.new) else { continue };
+        if let Some((line, mut error)) = added_elision(&edit.file, old, new) {
+            let holds = |it: &Landed| it.place.file == edit.file && (it.place.line..=it.place.end_line).contains(&line);
+            error.help.edit = plan.landed.iter().position(holds).filter(|_| plan.landed.len() > 1);
+            return Err(error);
+        }
+    }
+    Ok(())
 }
 
 /// Computes the impact of a change once without applying it. If the workspace changes during that, the impact is

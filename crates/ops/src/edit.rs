@@ -15,6 +15,7 @@ use super::query::RequestOptions;
 use semdex_contract::{At, ChangeReport, Edit, EditRequest, Edits, Target, TextSearch};
 use semdex_engine::files::{File, Files};
 use semdex_model::{Code, Error, FileEdit, Help, Landed, Result, Span, Strategy, Symbol, SymbolQuery};
+use semdex_text::applied;
 use semdex_text::lines::LineIndex;
 use semdex_text::matching::{self, Outcome, Patch, Search};
 use semdex_workspace::{Cause, Workspace};
@@ -27,7 +28,9 @@ pub(crate) async fn edit(
     let edits = request.checked()?;
     let format_options = FormatOptions { format: edits.format, fix_imports: edits.fix_imports };
     let files = edits.edits.iter().filter_map(|it| named_file(&it.target)).filter_map(|it| workspace.locate(it).ok());
-    let mode = Mode { format_options, files: files.collect(), ..Mode::new(Cause::Edit, edits.dry_run, edits.on_break) };
+    let files = files.collect();
+    let mode = Mode::new(Cause::Edit, edits.dry_run, edits.on_break);
+    let mode = Mode { format_options, files, elisions: edits.elisions, ..mode };
     apply_change(workspace, options, mode, || plan(workspace, &edits, options)).await
 }
 
@@ -87,7 +90,14 @@ async fn plan(workspace: &Workspace, request: &Edits, options: &RequestOptions) 
     let several = request.edits.len() > 1;
     let mut placed: Vec<Placed> = Vec::new();
     for (index, edit) in request.edits.iter().enumerate() {
-        let some = place(workspace, edit, request.autofix, &snapshot.files, options).await.map_err(|mut error| {
+        let some = place(workspace, edit, request, &snapshot.files, options).await.map_err(|mut error| {
+            if let Some(other) = made_by(&error, index, &request.edits) {
+                error.detail = format!(
+                    "{}; it exists only after `edits[{other}]`, and all edits are matched against the files as they are \
+                     before the first of them: merge both edits into one",
+                    error.detail
+                );
+            }
             error.help.edit = several.then_some(index);
             error
         })?;
@@ -100,7 +110,7 @@ async fn plan(workspace: &Workspace, request: &Edits, options: &RequestOptions) 
 async fn place(
     workspace: &Workspace,
     edit: &Edit,
-    autofix: u8,
+    request: &Edits,
     files: &Arc<Files>,
     options: &RequestOptions,
 ) -> Result<Vec<Placed>> {
@@ -113,25 +123,27 @@ async fn place(
         Target::Text { file, search } => {
             let file = text_of(files, &workspace.locate(file)?)?;
             let base = base_of(workspace, &file, expected, edit.on_conflict, options).await?;
-            by_text(workspace, files, file, None, base, search, edit, autofix).await?
+            by_text(workspace, files, file, None, base, search, edit, request).await?
         }
         Target::Within { symbol, search } => {
             let (symbol, file) = symbol_edit::find_symbol(workspace, &located(workspace, symbol)?, options).await?;
             let base = base_of(workspace, &file, expected, edit.on_conflict, options).await?;
             let within = symbol_edit::extent(&file, &symbol)?;
-            by_text(workspace, files, file, Some(within), base, search, edit, autofix).await?
+            by_text(workspace, files, file, Some(within), base, search, edit, request).await?
         }
         Target::Symbol { symbol, at } => {
             let (symbol, file) = symbol_edit::find_symbol(workspace, &located(workspace, symbol)?, options).await?;
             let base = base_of(workspace, &file, expected, edit.on_conflict, options).await?;
             let merged = match base {
-                Base::Older(base) => symbol_on_base(workspace, &file, &base, &symbol, *at, &edit.replacement)?,
+                Base::Older(base) => {
+                    symbol_on_base(workspace, &file, &base, &symbol, *at, &edit.replacement, request.repeat)?
+                }
                 Base::Present | Base::Unknown => None,
             };
             match merged {
                 Some(merged) => merged,
                 None => {
-                    let patch = symbol_edit::at_symbol(&file, &symbol, *at, &edit.replacement)?;
+                    let patch = symbol_edit::at_symbol(&file, &symbol, *at, &edit.replacement, request.repeat)?;
                     Placed::of(file, patch, Strategy::Symbol)
                 }
             }
@@ -150,11 +162,33 @@ fn symbol_on_base(
     symbol: &Symbol,
     at: At,
     replacement: &str,
+    repeat: bool,
 ) -> Result<Option<Placed>> {
     let older = workspace.file(&file.path, base.clone());
     let Some(symbol) = symbol_edit::same_symbol(file, symbol, &older) else { return Ok(None) };
-    let patch = symbol_edit::at_symbol(&older, &symbol, at, replacement)?;
+    let patch = symbol_edit::at_symbol(&older, &symbol, at, replacement, repeat)?;
     Placed::on_base(file, base, patch, Strategy::Symbol)
+}
+
+/// The other edit whose new text contains what this edit did not find.
+fn made_by(error: &Error, index: usize, edits: &[Edit]) -> Option<usize> {
+    let target = &edits.get(index)?.target;
+    let wanted = match target {
+        Target::Text { search, .. } | Target::Within { search, .. } if error.code == Code::NoMatch => &*search.context,
+        Target::Symbol { symbol, .. } if error.code == Code::UnknownSymbol => {
+            symbol.symbol.rsplit(|it: char| !it.is_alphanumeric() && it != '_').find(|it| !it.is_empty())?
+        }
+        _ => return None,
+    };
+    let is_elsewhere = |other: &Target| match (target, other) {
+        (Target::Text { file, .. }, Target::Text { file: other, .. } | Target::File { file: other, .. }) => {
+            file != other
+        }
+        _ => false,
+    };
+    edits.iter().enumerate().position(|(at, other)| {
+        at != index && !is_elsewhere(&other.target) && !applied::places(&other.replacement, wanted).is_empty()
+    })
 }
 
 fn located(workspace: &Workspace, query: &SymbolQuery) -> Result<SymbolQuery> {
@@ -173,16 +207,16 @@ async fn by_text(
     base: Base,
     search: &TextSearch,
     edit: &Edit,
-    autofix: u8,
+    request: &Edits,
 ) -> Result<Placed> {
     let replacement = &edit.replacement;
     if let Base::Older(base) = &base
-        && let Some(placed) = text_on_base(&file, base, search, replacement)?
+        && let Some(placed) = text_on_base(&file, base, search, replacement, request.repeat)?
     {
         return Ok(placed);
     }
     let present =
-        in_present_text(files.clone(), file.clone(), within, search.clone(), replacement.clone(), autofix).await;
+        in_present_text(files.clone(), file.clone(), within, search.clone(), replacement.clone(), request).await;
     let may_be_older = match &present {
         Ok(placed) => placed.strategy != Strategy::Exact,
         Err(error) => error.code == Code::NoMatch || error.help.conflict.is_some(),
@@ -191,9 +225,9 @@ async fn by_text(
         return present;
     }
     let older = workspace.seen_texts().of_file(&file.path).await.unwrap_or_default();
-    let (search, replacement) = (search.clone(), replacement.clone());
+    let (search, replacement, repeat) = (search.clone(), replacement.clone(), request.repeat);
     let found = tokio::task::spawn_blocking(move || {
-        older.iter().find_map(|base| text_on_base(&file, base, &search, &replacement).transpose())
+        older.iter().find_map(|base| text_on_base(&file, base, &search, &replacement, repeat).transpose())
     });
     match found.await.map_err(|_| search_failed())? {
         Some(Ok(placed)) => Ok(placed),
@@ -210,7 +244,13 @@ fn search_failed() -> Error {
 
 /// An edit of a text that is exactly once in the base, merged with what others changed since. `None` if it is not, or if
 /// the present text has the edit already.
-fn text_on_base(file: &Arc<File>, base: &Arc<str>, search: &TextSearch, replacement: &str) -> Result<Option<Placed>> {
+fn text_on_base(
+    file: &Arc<File>,
+    base: &Arc<str>,
+    search: &TextSearch,
+    replacement: &str,
+    repeat: bool,
+) -> Result<Option<Placed>> {
     let TextSearch { context, near_line, whole_lines } = search;
     let unix = |text: &str| text.replace("\r\n", "\n");
     let has_it = base.contains(context.as_str()) || base.contains("\r\n") && unix(base).contains(&unix(context));
@@ -221,7 +261,10 @@ fn text_on_base(file: &Arc<File>, base: &Arc<str>, search: &TextSearch, replacem
     let search = Search { text: base, context, replacement, autofix: 0, near_line, within: None, whole_lines };
     match matching::find(&search) {
         Ok(Outcome::Found(hit)) if hit.strategy == Strategy::Exact => {
-            matching::refuse_elisions(replacement, base, hit.span)?;
+            if !repeat && applied::around(base, hit.span, context, replacement).is_some() {
+                let there = applied::places(&file.text, replacement).first().copied();
+                return there.map_or(Ok(None), |there| Err(text_edit::already_applied(file, there)));
+            }
             // An exact match has nothing to merge.
             let Ok(fitted) = matching::patch(base, &hit, context, replacement) else { return Ok(None) };
             Placed::on_base(file, base, fitted.patch, Strategy::Exact)
@@ -237,14 +280,15 @@ async fn in_present_text(
     within: Option<Span>,
     wanted: TextSearch,
     replacement: String,
-    autofix: u8,
+    request: &Edits,
 ) -> Result<Placed> {
+    let (autofix, repeat) = (request.autofix, request.repeat);
     let found = tokio::task::spawn_blocking(move || {
         let TextSearch { context, near_line, whole_lines } = &wanted;
         let (near_line, whole_lines) = (*near_line, *whole_lines);
         let search =
             Search { text: &file.text, context, replacement: &replacement, autofix, near_line, within, whole_lines };
-        let (fitted, hit) = text_edit::search(&files, &file, &search)?;
+        let (fitted, hit) = text_edit::search(&files, &file, &search, repeat)?;
         Ok(Placed { score: hit.score, kept: fitted.kept, ..Placed::of(file, fitted.patch, hit.strategy) })
     });
     found.await.map_err(|_| search_failed())?
@@ -288,6 +332,24 @@ async fn whole_file(
     Ok(Placed::of(old, patch, Strategy::Whole))
 }
 
+/// Refuses edits of one file whose places overlap, with the indexes of both. Places may be next to each other.
+fn refuse_overlaps(name: &str, placed: &[Placed], indexes: &[usize]) -> Result<()> {
+    let range = |index: usize| placed[index].patch.range;
+    let mut order = indexes.to_vec();
+    order.sort_by_key(|&index| (range(index).start, range(index).end));
+    let Some(pair) = order.windows(2).find(|pair| range(pair[1]).start < range(pair[0]).end) else { return Ok(()) };
+    let (first, second) = (pair[0].min(pair[1]), pair[0].max(pair[1]));
+    let line = |index: usize| placed[index].file.lines().line(range(index).start);
+    let detail = format!(
+        "`edits[{first}]` (`{name}`, line {}) and `edits[{second}]` (line {}) overlap: all edits are matched against \
+         the file as it is before the first of them, so send these as one edit",
+        line(first),
+        line(second)
+    );
+    let help = Help { edit: Some(second), file: Some(name.to_owned()), ..Help::default() };
+    Err(Error::new(Code::InvalidRequest, detail).with_help(help))
+}
+
 /// Combines the edits by file, and computes where each landed.
 fn combine(placed: &[Placed]) -> Result<Plan> {
     let mut by_file: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
@@ -309,6 +371,7 @@ fn combine(placed: &[Placed]) -> Result<Plan> {
             let help = Help { edit: indexes.last().copied(), file: Some(name.to_owned()), ..Help::default() };
             return Err(Error::new(Code::InvalidRequest, detail).with_help(help));
         }
+        refuse_overlaps(name, placed, &indexes)?;
         let patches: Vec<Patch> = indexes.iter().map(|&index| placed[index].patch.clone()).collect();
         let (text, spans) = matching::apply_all(&file.text, &patches)?;
         let lines = LineIndex::new(&text);

@@ -7,7 +7,7 @@ use super::apply_change::{Mode, Plan, apply_change};
 use super::base::{Base, base_of, merged};
 use super::format_and_imports::FormatOptions;
 use super::query::RequestOptions;
-use semdex_contract::{ChangeReport, Finding, FindingKind, OnBreak, WriteMode, WriteRequest};
+use semdex_contract::{ChangeReport, Elisions, Finding, FindingKind, OnBreak, WriteMode, WriteRequest};
 use semdex_engine::Declaration;
 use semdex_engine::files::File;
 use semdex_model::{Code, Error, FileEdit, Help, Landed, Result, Span, Strategy};
@@ -26,7 +26,9 @@ pub(crate) async fn write(
         fix_imports: request.fix_imports.unwrap_or_default(),
     };
     let files = Vec::from_iter(workspace.locate(&request.name).ok());
-    let mode = Mode { format_options, files, ..Mode::new(Cause::Write, request.dry_run.unwrap_or_default(), on_break) };
+    let elisions = request.elisions.unwrap_or(Elisions::Refuse);
+    let mode = Mode::new(Cause::Write, request.dry_run.unwrap_or_default(), on_break);
+    let mode = Mode { format_options, files, elisions, ..mode };
     apply_change(workspace, options, mode, || plan(workspace, &request, options)).await
 }
 
@@ -61,7 +63,12 @@ async fn plan(workspace: &Workspace, request: &WriteRequest, options: &RequestOp
             let detail = format!("`{name}` exists: use `mode: \"overwrite\"` or `\"append\"`");
             return Err(Error::new(Code::AlreadyExists, detail));
         }
-        (WriteMode::Append, Some(file)) => appended(&file.text, &request.content),
+        (WriteMode::Append, Some(file)) => {
+            if !request.repeat.unwrap_or_default() {
+                refuse_whole_file(&name, &file.text, &request.content)?;
+            }
+            appended(&file.text, &request.content)
+        }
         (_, Some(file)) => match &base {
             Base::Older(base) => {
                 let ours = overwritten(base, &request.content);
@@ -127,54 +134,123 @@ fn overwritten(text: &str, content: &str) -> String {
     text[..range.start].to_owned() + new
 }
 
-/// The text with the content after one blank line, in the line endings at the end of the text, and the offset of the
-/// content. An empty content leaves the text unchanged.
+/// The text with the content on lines of its own, in the line endings at the end of the text, and the offset of the
+/// content. A line ending is added where the last line of either has none; nothing else is changed.
 fn appended(text: &str, content: &str) -> (String, usize) {
-    if content.trim().is_empty() {
-        return (text.to_owned(), text.len());
+    let content = content.strip_prefix('\u{feff}').unwrap_or(content);
+    let mut out = text.to_owned();
+    if content.is_empty() || text.trim_start_matches('\u{feff}').is_empty() {
+        out.push_str(content);
+        return (out, text.len());
     }
     let newline = endings::at(text, text.len());
-    let mut out = text.to_owned();
-    if !text.trim_start_matches('\u{feff}').is_empty() {
-        out.truncate(text.trim_end_matches(['\n', '\r', ' ', '\t']).len());
-        out.push_str(newline);
+    let has_end = endings::ends_line(text);
+    if !has_end {
         out.push_str(newline);
     }
     let from = out.len();
-    let content = content.trim_start_matches(['\n', '\r']).replace("\r\n", "\n").replace('\n', newline);
-    out.push_str(&content);
-    if !content.ends_with(newline) {
+    out.push_str(&endings::unix(content).replace('\n', newline));
+    if has_end && !endings::ends_line(&out) {
         out.push_str(newline);
     }
     (out, from)
 }
 
+/// Refuses to append what is a whole file: a text that begins like the file, or with what only the start of a file may
+/// have.
+fn refuse_whole_file(name: &str, text: &str, content: &str) -> Result<()> {
+    let Some(why) = begins_again(name, text, content) else { return Ok(()) };
+    let detail = format!(
+        "nothing was written: `content` is a whole file, not an addition to `{name}`: {why}. Send it with `mode: \
+         \"overwrite\"` to replace the file, or only the lines that are new; `repeat: true` appends it as it is"
+    );
+    let help = Help { file: Some(name.to_owned()), ..Help::default() };
+    Err(Error::new(Code::AlreadyExists, detail).with_help(help))
+}
+
+/// How many lines at the start of two texts are compared.
+const FIRST_LINES: usize = 2;
+
+/// Why a content is a whole file and no addition to the text.
+fn begins_again(name: &str, text: &str, content: &str) -> Option<String> {
+    fn lines(text: &str) -> impl Iterator<Item = &str> {
+        let text = text.trim_start_matches('\u{feff}');
+        text.split(['\n', '\r']).map(str::trim_end).filter(|it| !it.is_empty())
+    }
+    let first = lines(content).next()?;
+    let compared = if [".csv", ".tsv"].iter().any(|it| name.ends_with(it)) { 1 } else { FIRST_LINES };
+    let [there, sent] = [text, content].map(|it| lines(it).take(compared).collect::<Vec<&str>>());
+    // A single line may be appended twice, for example to a log.
+    if lines(content).nth(1).is_some() && !there.is_empty() && sent.starts_with(&there) {
+        return Some(format!("it begins like the file (`{first}`)"));
+    }
+    // What a file has once, at its start.
+    let opens = |it: &str| {
+        let (word, lower) = (it.split_whitespace().next().unwrap_or_default(), it.to_lowercase());
+        let by_start = ["<?xml", "<!doctype"].iter().any(|start| lower.starts_with(start));
+        by_start || word == "package" || (it.starts_with("#!") && !it.starts_with("#!["))
+    };
+    let is_comment = |it: &&str| it.starts_with("//") && !it.starts_with("//!");
+    let [there, sent] = [text, content].map(|it| lines(it).find(|it| !is_comment(it)));
+    let (there, sent) = (there?, sent?);
+    if opens(sent) && opens(there) {
+        return Some(format!("its start (`{sent}`) is what the file begins with (`{there}`)"));
+    }
+    let is_inner = |it: &str| it.starts_with("//!") || it.starts_with("#![");
+    let has_items = lines(text).any(|it| !is_inner(it) && !it.starts_with("//"));
+    (is_inner(sent) && has_items).then(|| format!("`{sent}` is only allowed at the start of a file"))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{appended, overwritten};
+    use super::{appended, begins_again, overwritten};
 
     #[test]
-    fn one_blank_line_stands_between() {
-        assert_eq!(appended("a\n", "b"), ("a\n\nb\n".to_owned(), 3));
-        assert_eq!(appended("a\n\n\n", "\nb\n"), ("a\n\nb\n".to_owned(), 3));
-        assert_eq!(appended("a", "b\n"), ("a\n\nb\n".to_owned(), 3));
-        assert_eq!(appended("", "b"), ("b\n".to_owned(), 0));
-        assert_eq!(appended("a\r\n", "b\nc"), ("a\r\n\r\nb\r\nc\r\n".to_owned(), 5));
-        assert_eq!(appended("\u{feff}", "b"), ("\u{feff}b\n".to_owned(), 3));
+    fn only_a_line_end_that_is_missing_is_added() {
+        assert_eq!(appended("a\n", "b"), ("a\nb\n".to_owned(), 2));
+        assert_eq!(appended("a\n\n\n", "\nb\n"), ("a\n\n\n\nb\n".to_owned(), 4));
+        assert_eq!(appended("a", "b\n"), ("a\nb\n".to_owned(), 2));
+        assert_eq!(appended("a", "b"), ("a\nb".to_owned(), 2));
+        assert_eq!(appended("a,\t", "b,\t\n"), ("a,\t\nb,\t\n".to_owned(), 4));
+        assert_eq!(appended("", "b"), ("b".to_owned(), 0));
+        assert_eq!(appended("a\r\n", "b\nc"), ("a\r\nb\r\nc\r\n".to_owned(), 3));
+        assert_eq!(appended("a\rb", "c\nd\n"), ("a\rb\rc\rd\r".to_owned(), 4));
+        assert_eq!(appended("a\r\r\n", "b\n"), ("a\r\r\nb\r\r\n".to_owned(), 4));
+        assert_eq!(appended("\u{feff}", "b"), ("\u{feff}b".to_owned(), 3));
+        assert_eq!(appended("a\n", "\u{feff}b\n"), ("a\nb\n".to_owned(), 2));
+    }
+
+    #[test]
+    fn a_whole_file_is_no_addition() {
+        let is_whole = |text: &str, content: &str| begins_again("a", text, content).is_some();
+        let go = "// Package a does.\npackage a\n\nfunc f() {}\n";
+        assert!(is_whole(go, "package a\n\nfunc g() {}\n"));
+        assert!(!is_whole(go, "// g does.\nfunc g() {}\n"));
+        assert!(!is_whole(go, "// package a\nfunc g() {}\n"));
+        let rust = "//! A.\n\nfn f() {}\n";
+        assert!(is_whole(rust, "//! B.\n\nfn g() {}\n") && is_whole(rust, "#![allow(dead_code)]\nfn g() {}\n"));
+        assert!(!is_whole(rust, "#[test]\nfn g() {}\n") && !is_whole(rust, "/// G.\nfn g() {}\n"));
+        assert!(!is_whole("#![allow(dead_code)]\n", "//! A.\n"));
+        assert!(!is_whole("id,name\n1,a\n", "id,name\n2,b\n"));
+        assert!(begins_again("a.csv", "id,name\n1,a\n", "id,name\n2,b\n").is_some());
+        assert!(begins_again("a.csv", "1,a\n2,a\n", "1,a\n").is_none());
+        assert!(is_whole("id,name\n", "id,name\n2,b\n") && is_whole("id,name\n1,a\n", "id,name\n1,a\n2,b\n"));
+        assert!(!is_whole("tick\n", "tick\n") && !is_whole("tick\ntock\n", "tick\n"));
+        assert!(is_whole("#!/bin/sh\na\n", "#!/bin/sh\nb\n") && !is_whole("#!/bin/sh\na\n", "# b\nb\n"));
+        assert!(!is_whole("", "package a\n") && !is_whole("a\n", "") && !is_whole("\n", "a\nb\n"));
     }
 
     #[test]
     fn appending_nothing_changes_nothing() {
-        for content in ["", "\n", "\r\n \n"] {
-            assert_eq!(appended("a\n", content), ("a\n".to_owned(), 2));
-            assert_eq!(appended("a", content), ("a".to_owned(), 1));
-        }
+        assert_eq!(appended("a\n", ""), ("a\n".to_owned(), 2));
+        assert_eq!(appended("a", ""), ("a".to_owned(), 1));
+        assert_eq!(appended("a", "\n"), ("a\n\n".to_owned(), 2), "an empty line");
     }
 
     #[test]
     fn what_is_appended_ends_as_the_text_does() {
-        assert_eq!(appended("a\nb\r\n", "c\n").0, "a\nb\r\n\r\nc\r\n");
-        assert_eq!(appended("a\r\nb\n", "c\n").0, "a\r\nb\n\nc\n");
+        assert_eq!(appended("a\nb\r\n", "c\n").0, "a\nb\r\nc\r\n");
+        assert_eq!(appended("a\r\nb\n", "c\n").0, "a\r\nb\nc\n");
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Pure text: lines and columns, matching, diffs. No I/O.
 
+pub mod applied;
 pub mod blocks;
 pub mod diff;
 pub mod endings;

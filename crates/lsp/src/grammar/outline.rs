@@ -217,12 +217,13 @@ impl<'t> Walk<'t> {
         let mut cursor = body.walk();
         for child in body.named_children(&mut cursor).filter(|it| it.kind() == "property_identifier") {
             let name = text_of(self.text, child).to_owned();
+            let (start, docs) = self.with_comments(child, child.start_byte());
             items.push(OutlineItem {
                 kind: SymbolKind::Variant,
                 signature: name.clone(),
                 container: inside.container.clone(),
-                docs: None,
-                span: span_of(child),
+                docs,
+                span: Span::new(start, child.end_byte()),
                 name_span: span_of(child),
                 body: None,
                 public: true,

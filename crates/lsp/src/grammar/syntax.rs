@@ -1,7 +1,7 @@
 //! The model's `Syntax` of a language in the table.
 
 use super::{DEEPEST_BRACKETS, Grammar, alter, has_deep_brackets, outline};
-use semdex_model::{Alteration, FindingKind, Outline, Span, Syntax};
+use semdex_model::{Alteration, FindingKind, Outline, Span, SymbolKind, Syntax};
 
 /// The syntax of a language in the table.
 #[derive(Debug)]
@@ -11,6 +11,10 @@ pub(crate) struct LspSyntax {
 }
 
 impl Syntax for LspSyntax {
+    fn has_commas(&self, kind: SymbolKind) -> bool {
+        kind == SymbolKind::Variant
+    }
+
     fn outline(&self, text: &str) -> Outline {
         let outlined = self.grammar.and_then(|it| outline::of(it, text));
         outlined.unwrap_or_else(|| Outline {

@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
+use super::text_edit::already_applied;
 use crate::open::text_of;
 use crate::query::{RequestOptions, is_miss, join_misses, languages_of, run_query, unless_loading};
 use crate::unanalysed_files::no_symbols;
 use semdex_contract::{At, check_query};
 use semdex_engine::files::File;
 use semdex_model::{Answer, Code, Error, OutlineItem, Result, Span, Symbol, SymbolKind, SymbolQuery};
-use semdex_text::endings;
 use semdex_text::matching::Patch;
+use semdex_text::{applied, endings};
 use semdex_workspace::Workspace;
 
 /// Resolves a symbol, together with the text that its place refers to.
@@ -91,8 +92,8 @@ fn item<'a>(file: &'a File, symbol: &Symbol) -> Result<&'a OutlineItem> {
     })
 }
 
-/// The patch of an edit of a symbol, with the indentation of the symbol.
-pub(super) fn at_symbol(file: &File, symbol: &Symbol, at: At, replacement: &str) -> Result<Patch> {
+/// The patch of an edit of a symbol, with the indentation of the symbol. `repeat`: the text may already be there.
+pub(super) fn at_symbol(file: &File, symbol: &Symbol, at: At, replacement: &str, repeat: bool) -> Result<Patch> {
     let item = item(file, symbol)?;
     if symbol.declared_at.is_some() && matches!(at, At::Body | At::Whole) {
         let detail = format!("`{}` is a file of its own: edit `{}`", symbol.path, symbol.place.file);
@@ -101,9 +102,13 @@ pub(super) fn at_symbol(file: &File, symbol: &Symbol, at: At, replacement: &str)
     let text = &*file.text;
     let line_start = text[..item.span.start].rfind('\n').map_or(0, |it| it + 1);
     let outer: &str = &text[line_start..item.span.start];
-    let outer: &str = if outer.trim().is_empty() { outer } else { "" };
-    let is_member = matches!(item.kind, SymbolKind::Field | SymbolKind::Variant);
-    let between = if is_member { "\n" } else { "\n\n" };
+    let has_own_line = outer.trim().is_empty();
+    let outer: &str = if has_own_line { outer } else { "" };
+    let between = match matches!(item.kind, SymbolKind::Field | SymbolKind::Variant) {
+        true if has_own_line => "\n",
+        true => " ",
+        false => "\n\n",
+    };
     let mut patch = match at {
         At::Body => {
             let body = item.body.ok_or_else(|| {
@@ -123,13 +128,33 @@ pub(super) fn at_symbol(file: &File, symbol: &Symbol, at: At, replacement: &str)
             Patch { range: body, text }
         }
         At::Whole => Patch { range: item.span, text: indented(replacement, outer) },
+        At::Before | At::After if replacement.trim().is_empty() => {
+            Patch { range: Span::default(), text: String::new() }
+        }
         At::Before => {
-            let start = Span::new(item.span.start, item.span.start);
-            Patch { range: start, text: format!("{}{between}{outer}", indented(replacement, outer)) }
+            let start = with_comments_above(text, item.span.start);
+            if !repeat && applied::precedes(&text[..start], replacement) {
+                return Err(already_applied(file, item.span));
+            }
+            let comma = if has_commas(file, item, replacement) { "," } else { "" };
+            let new = with_comma(&indented(replacement, outer), comma);
+            Patch { range: Span::new(start, start), text: format!("{new}{between}{outer}") }
         }
         At::After => {
-            let end = after_separator(text, item.span.end);
-            Patch { range: Span::new(end, end), text: format!("{between}{outer}{}", indented(replacement, outer)) }
+            let separated = after_separator(text, item.span.end);
+            let end = after_comments(text, separated);
+            if !repeat && applied::follows(&text[end..], replacement) {
+                return Err(already_applied(file, item.span));
+            }
+            let new = indented(replacement, outer);
+            let (missing, own) = match has_commas(file, item, replacement) {
+                true if separated == item.span.end => (",", ""),
+                true => ("", ","),
+                false => ("", ""),
+            };
+            let beside = &text[separated..end];
+            let text = format!("{missing}{beside}{between}{outer}{}", with_comma(&new, own));
+            Patch { range: Span::new(separated, end), text }
         }
         At::Delete => {
             if !replacement.is_empty() {
@@ -139,15 +164,73 @@ pub(super) fn at_symbol(file: &File, symbol: &Symbol, at: At, replacement: &str)
             Patch { range: to_delete(text, item.span, line_start, outer), text: String::new() }
         }
     };
-    let (there, sent) = (&text[patch.range.start..patch.range.end], patch.text.replace("\r\n", "\n"));
-    patch.text = endings::like(there, &sent, endings::at(text, patch.range.start));
+    let there = &text[patch.range.start..patch.range.end];
+    patch.text = endings::like(there, &endings::unix(&patch.text), endings::at(text, patch.range.start));
+    if patch.text == there && !repeat && !replacement.trim().is_empty() {
+        return Err(already_applied(file, item.span));
+    }
     Ok(patch)
+}
+
+/// Whether a comma separates the item from the next one: as the text shows, or as the language says.
+fn has_commas(file: &File, item: &OutlineItem, replacement: &str) -> bool {
+    if !matches!(item.kind, SymbolKind::Field | SymbolKind::Variant) {
+        return false;
+    }
+    let text = &*file.text;
+    let before = text[..with_comments_above(text, item.span.start)].trim_end();
+    let after = text[after_comments(text, item.span.end)..].trim_start();
+    if text[..item.span.end].ends_with(';') || before.ends_with(';') || after.starts_with(';') {
+        return false;
+    }
+    after.starts_with(',')
+        || before.ends_with(',')
+        || replacement.trim_end().ends_with(',')
+        || file.language.is_some_and(|it| it.syntax.has_commas(item.kind))
+}
+
+/// A text that ends with the separator, before a comment at its end.
+fn with_comma(text: &str, comma: &str) -> String {
+    let line_start = text.rfind('\n').map_or(0, |at| at + 1);
+    let code = text[line_start..].find(" //").map_or(text.len(), |at| line_start + at);
+    let (code, comment) = text.split_at(text[..code].trim_end().len());
+    let comma = if code.ends_with(',') { "" } else { comma };
+    format!("{code}{comma}{comment}")
+}
+
+/// The start of the comments directly above an item, which belong to it although they are no docs.
+fn with_comments_above(text: &str, start: usize) -> usize {
+    let line_start = text[..start].rfind('\n').map_or(0, |at| at + 1);
+    if !text[line_start..start].trim().is_empty() {
+        return start;
+    }
+    let mut first = start;
+    let mut above = &text[..line_start];
+    while let Some(line) = above.split_inclusive('\n').next_back() {
+        let comment = line.trim();
+        if !comment.starts_with("//") || comment.starts_with("//!") {
+            break;
+        }
+        above = &above[..above.len() - line.len()];
+        first = above.len() + line.len() - line.trim_start().len();
+    }
+    first
+}
+
+/// The end of the comments beside an offset on its line, if nothing else is there.
+fn after_comments(text: &str, end: usize) -> usize {
+    let rest = &text[end..];
+    let line = rest.find(['\n', '\r']).map_or(rest, |at| &rest[..at]);
+    let beside = line.trim();
+    let is_closed = beside.starts_with("/*") && beside.find("*/").is_some_and(|at| at + 2 == beside.len());
+    let is_comment = is_closed || ["//", "# ", "-- "].iter().any(|it| beside.starts_with(it));
+    if is_comment { end + line.trim_end().len() } else { end }
 }
 
 /// Replaces the common indentation of a text by `indent`. The first line gets none, because it is inserted after
 /// existing indentation.
 fn indented(text: &str, indent: &str) -> String {
-    let text = text.replace("\r\n", "\n");
+    let text = endings::unix(text);
     let text = text.trim_matches('\n').trim_end();
     let margin = |line: &str| line.len() - line.trim_start_matches([' ', '\t']).len();
     let shared = text.lines().filter(|it| !it.trim().is_empty()).map(margin).min().unwrap_or_default();
@@ -231,7 +314,7 @@ mod tests {
             also: Vec::new(),
             children: Vec::new(),
         };
-        let patch = at_symbol(&file, &symbol, at, replacement).expect("it has a place");
+        let patch = at_symbol(&file, &symbol, at, replacement, false).expect("it has a place");
         semdex_text::matching::apply_all(text, &[patch]).expect("one patch cannot overlap").0
     }
 
@@ -251,6 +334,27 @@ mod tests {
             patched(text, "f", At::Whole, "fn f() {}"),
             text.replace("/// Does.\nfn f() {\n    g();\n}", "fn f() {}")
         );
+    }
+
+    #[test]
+    fn a_list_of_members_keeps_its_commas_and_comments() {
+        let check = |text: &str, name: &str, at: At, new: &str, wanted: &str| {
+            assert_eq!(patched(text, name, at, new), wanted, "{text}");
+        };
+        check("enum E {\n    A,\n    B\n}\n", "B", At::After, "C", "enum E {\n    A,\n    B,\n    C\n}\n");
+        check("enum E {\n    A,\n    B,\n}\n", "B", At::After, "C", "enum E {\n    A,\n    B,\n    C,\n}\n");
+        check("enum E {\n    A,\n    B,\n}\n", "A", At::After, "C,", "enum E {\n    A,\n    C,\n    B,\n}\n");
+        check("enum E {\n    A,\n}\n", "A", At::Before, "/// Z.\nZ", "enum E {\n    /// Z.\n    Z,\n    A,\n}\n");
+        check("enum E { A, B }\n", "B", At::After, "C", "enum E { A, B, C }\n");
+        check("enum E { A, B }\n", "A", At::After, "C", "enum E { A, C, B }\n");
+        check("enum E {\n    A(u8)\n}\n", "A", At::After, "B // b", "enum E {\n    A(u8),\n    B // b\n}\n");
+        check("enum E {\n    A, // a\n}\n", "A", At::After, "B // b", "enum E {\n    A, // a\n    B, // b\n}\n");
+        check("enum E {\n    A // a\n}\n", "A", At::After, "B", "enum E {\n    A, // a\n    B\n}\n");
+        check("struct S {\n    a: u8\n}\n", "a", At::After, "b: u8", "struct S {\n    a: u8,\n    b: u8\n}\n");
+        check("fn f() {} // f\n", "f", At::After, "fn g() {}", "fn f() {} // f\n\nfn g() {}\n");
+        let noted = "use a;\n\n// About f.\n/// F.\n#[test]\nfn f() {}\n";
+        let wanted = "use a;\n\nfn g() {}\n\n// About f.\n/// F.\n#[test]\nfn f() {}\n";
+        check(noted, "f", At::Before, "fn g() {}", wanted);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super as syntax;
 use super::nesting;
 use semdex_engine::files::File;
-use semdex_model::{Alteration, FindingKind, Language, LanguageId, Outline, ReferencedFile, Span, Syntax};
+use semdex_model::{Alteration, FindingKind, Language, LanguageId, Outline, ReferencedFile, Span, SymbolKind, Syntax};
 
 pub(crate) const LANGUAGE: LanguageId = LanguageId(&RUST);
 
@@ -30,6 +30,10 @@ pub(crate) const VERSION: &str = "0.0.348";
 struct RustSyntax;
 
 impl Syntax for RustSyntax {
+    fn has_commas(&self, kind: SymbolKind) -> bool {
+        matches!(kind, SymbolKind::Field | SymbolKind::Variant)
+    }
+
     fn outline(&self, text: &str) -> Outline {
         syntax::outline(text)
     }

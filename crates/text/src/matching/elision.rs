@@ -1,27 +1,124 @@
 //! Elisions: `...`, `// existing code` and similar lines, with which a model leaves out what it does not want to
-//! repeat. In a search text they match nothing; a replacement would write them to the file. Both are refused with a
-//! hint, unless the place has the same line itself.
+//! repeat. In a search text they match nothing. In a new text they would take the place of code: [`added_elision`]
+//! compares the old text of a file with the new one.
+
+use std::ops::Range;
 
 use rustc_hash::{FxHashMap, FxHashSet};
+use similar::DiffOp;
 
-use semdex_model::{Code, Error, Result, Span};
+use crate::diff;
+use semdex_model::{Code, Error, Help, LostLine, Result, Span};
+
+/// An elision that a change adds where it removes more lines than it adds, or as many if it has dots: its line in the
+/// new text, from 1, and the refusal.
+///
+/// The elision itself does not count as an added line. "Where" is, from narrow to wide: the changed lines around it,
+/// these with the changes next to them, and all changes of the file.
+pub fn added_elision(file: &str, old: &str, new: &str) -> Option<(usize, Error)> {
+    let Added { suspect, lost } = added(old, new)?;
+    let help = Help { file: Some(file.to_owned()), lost, ..Help::default() };
+    Some((suspect.number, suspect.as_added(file, help.lost.len()).with_help(help)))
+}
+
+/// An elision of the new text, and the lines of the old text that it would replace.
+struct Added<'a> {
+    suspect: Suspect<'a>,
+    lost: Vec<LostLine>,
+}
+
+fn added<'a>(old: &str, new: &'a str) -> Option<Added<'a>> {
+    let (before, after): (Vec<&str>, Vec<&str>) = (lines(old).collect(), lines(new).collect());
+    let equal = |(a, b): &(&&str, &&str)| a == b;
+    let start = before.iter().zip(&after).take_while(equal).count();
+    let most = before.len().min(after.len()) - start;
+    let end = before.iter().rev().zip(after.iter().rev()).take(most).take_while(equal).count();
+    let (removed, written) = (&before[start..before.len() - end], &after[start..after.len() - end]);
+    let previous = start.checked_sub(1).and_then(|at| after.get(at).copied());
+    let mut suspects: Vec<Suspect<'a>> = suspects(previous, written.iter().copied()).collect();
+    // Almost no change has one, and only then are the lines compared.
+    if suspects.is_empty() {
+        return None;
+    }
+    let mut known: FxHashMap<&str, usize> = FxHashMap::default();
+    removed.iter().for_each(|line| *known.entry(line.trim()).or_default() += 1);
+    suspects.retain(|it| match known.get_mut(it.line) {
+        Some(count) if *count > 0 => {
+            *count -= 1;
+            false
+        }
+        _ => true,
+    });
+    let is_suspect: FxHashSet<usize> = suspects.iter().map(|it| it.number - 1).collect();
+    let owned = |lines: &[&str]| lines.iter().map(|it| (*it).to_owned()).collect::<Vec<String>>();
+    let hunks = changed(&diff::of_lines(&owned(removed), &owned(written)));
+    for suspect in suspects {
+        for gap in [0, 3, usize::MAX] {
+            let merged = merged(&hunks, gap);
+            let Some(hunk) = merged.iter().find(|it| it.new.contains(&(suspect.number - 1))) else { continue };
+            let gone = hunk.old.clone().filter(|&at| !removed[at].trim().is_empty());
+            let come = hunk.new.clone().filter(|at| !written[*at].trim().is_empty() && !is_suspect.contains(at));
+            // An elision with dots is one even if nothing else is lost.
+            let least = come.clone().count() + usize::from(!suspect.has_dots());
+            if gone.clone().count() >= least.max(1) {
+                let stays: FxHashSet<&str> = come.map(|at| written[at].trim()).collect();
+                let gone = gone.filter(|&at| !stays.contains(removed[at].trim()));
+                let lost = |at: usize| LostLine { line: start + at + 1, text: removed[at].to_owned() };
+                let suspect = Suspect { number: start + suspect.number, ..suspect };
+                return Some(Added { suspect, lost: gone.map(lost).collect() });
+            }
+        }
+    }
+    None
+}
+
+/// The lines of a text. A carriage return ends a line if the text has no other line ends.
+fn lines(text: &str) -> impl Iterator<Item = &str> {
+    let sign = if text.contains('\n') { '\n' } else { '\r' };
+    text.split_terminator(sign).map(|it| it.trim_end_matches('\r'))
+}
+
+/// Old lines, and the new lines in their place.
+struct Hunk {
+    old: Range<usize>,
+    new: Range<usize>,
+}
+
+fn changed(operations: &[DiffOp]) -> Vec<Hunk> {
+    let is_change = |it: &&DiffOp| !matches!(it, DiffOp::Equal { .. });
+    operations.iter().filter(is_change).map(|it| Hunk { old: it.old_range(), new: it.new_range() }).collect()
+}
+
+/// The hunks, where those with at most so many equal lines between them are one.
+fn merged(hunks: &[Hunk], gap: usize) -> Vec<Hunk> {
+    let mut merged: Vec<Hunk> = Vec::new();
+    for hunk in hunks {
+        match merged.last_mut() {
+            Some(last) if hunk.new.start - last.new.end <= gap => {
+                (last.old.end, last.new.end) = (hunk.old.end, hunk.new.end);
+            }
+            _ => merged.push(Hunk { old: hunk.old.clone(), new: hunk.new.clone() }),
+        }
+    }
+    merged
+}
 
 /// Refuses a search text with an elision that occurs nowhere in the file. If it occurs elsewhere in the file than in
 /// the place, [`refuse_in_search`] refuses it later.
 pub(super) fn refuse(context: &str, text: &str) -> Result<()> {
-    let mut suspects = suspects(context).peekable();
+    let mut suspects = suspects(None, context.lines()).peekable();
     // Almost no request has one. Only a suspect line is worth a pass over the lines of the file.
     if suspects.peek().is_none() {
         return Ok(());
     }
     let lines: FxHashSet<&str> = text.lines().map(str::trim).collect();
-    suspects.find(|it| !lines.contains(it.line)).map_or(Ok(()), |it| Err(it.error("search_context")))
+    suspects.find(|it| !lines.contains(it.line)).map_or(Ok(()), |it| Err(it.in_search()))
 }
 
 /// Refuses a search text that has more elisions than the place, where the place is only similar to it. Each elision
 /// must be a line of the place, with the same number of lines around it as in the search text.
 pub(super) fn refuse_in_search(context: &str, text: &str, place: Span) -> Result<()> {
-    let mut suspects = suspects(context).peekable();
+    let mut suspects = suspects(None, context.lines()).peekable();
     if suspects.peek().is_none() {
         return Ok(());
     }
@@ -29,7 +126,7 @@ pub(super) fn refuse_in_search(context: &str, text: &str, place: Span) -> Result
     if written(whole_lines(text, place)) != written(context)
         && let Some(first) = suspects.peek()
     {
-        return Err(first.error("search_context"));
+        return Err(first.in_search());
     }
     let mut left: FxHashMap<&str, usize> = FxHashMap::default();
     whole_lines(text, place).lines().for_each(|line| *left.entry(line.trim()).or_default() += 1);
@@ -40,27 +137,7 @@ pub(super) fn refuse_in_search(context: &str, text: &str, place: Span) -> Result
         }
         _ => true,
     });
-    missing.map_or(Ok(()), |it| Err(it.error("search_context")))
-}
-
-/// Refuses a replacement with an elision that the place does not have. Elsewhere in the file the same words may be a
-/// comment. Only Python's `...` as the body of a function is code everywhere.
-pub fn refuse_in_replacement(replacement: &str, text: &str, place: Span) -> Result<()> {
-    let mut suspects = suspects(replacement).peekable();
-    if suspects.peek().is_none() {
-        return Ok(());
-    }
-    let lines: FxHashSet<&str> = whole_lines(text, place).lines().map(str::trim).collect();
-    let stubs = has_stub(text);
-    let is_code = |it: &Suspect| it.line == "..." && it.after.is_some_and(|before| before.ends_with(':')) && stubs;
-    let written = suspects.find(|it| !lines.contains(it.line) && !is_code(it));
-    written.map_or(Ok(()), |it| Err(it.error("replacement")))
-}
-
-/// Whether a text has `...` as a body, as in Python.
-fn has_stub(text: &str) -> bool {
-    let mut before = "";
-    text.lines().map(str::trim).any(|line| std::mem::replace(&mut before, line).ends_with(':') && line == "...")
+    missing.map_or(Ok(()), |it| Err(it.in_search()))
 }
 
 /// The lines that overlap the place.
@@ -76,34 +153,63 @@ struct Suspect<'a> {
     number: usize,
     /// Its text, trimmed.
     line: &'a str,
-    /// The line before it.
-    after: Option<&'a str>,
     marker: Marker,
 }
 
-fn suspects(text: &str) -> impl Iterator<Item = Suspect<'_>> {
-    let mut before = None;
-    text.lines().enumerate().filter_map(move |(at, line)| {
+/// The suspect lines, where `before` is the line before them.
+fn suspects<'a>(
+    mut before: Option<&'a str>,
+    lines: impl Iterator<Item = &'a str>,
+) -> impl Iterator<Item = Suspect<'a>> {
+    lines.enumerate().filter_map(move |(at, line)| {
         let line = line.trim();
-        let after = before.replace(line);
-        Some(Suspect { number: at + 1, line, after, marker: marker(line)? })
+        let after = if line.is_empty() { None } else { before.replace(line) };
+        let marker = marker(line).filter(|_| !(line == "..." && after.is_some_and(is_python_header)))?;
+        Some(Suspect { number: at + 1, line, marker })
     })
 }
 
+/// Whether Python's `...` may be the body after this line: the last line of a function's or class's head, or of its
+/// docstring.
+fn is_python_header(line: &str) -> bool {
+    let line = line.trim();
+    let head = ["def ", "async def ", "class ", ")"].iter().any(|it| line.starts_with(it)) && line.ends_with(':');
+    head || line.ends_with("\"\"\"") || line.ends_with("'''")
+}
+
 impl Suspect<'_> {
-    fn error(&self, field: &str) -> Error {
+    fn has_dots(&self) -> bool {
+        self.line.contains("..") || self.line.contains('…') || self.marker == Marker::Collapsed
+    }
+
+    fn in_search(&self) -> Error {
         let Suspect { number, line, .. } = self;
         let detail = match self.marker {
             Marker::Elision => format!(
-                "line {number} of `{field}` is an elision (`{line}`) that the place does not contain. Elisions are not \
-                 filled in: write the lines out in full, or send several smaller edits"
+                "line {number} of `search_context` is an elision (`{line}`) that the place does not contain. Elisions \
+                 are not filled in: write the lines out in full, or send several smaller edits"
             ),
             Marker::Collapsed => format!(
-                "line {number} of `{field}` is a collapsed body of a skeleton (`{line}`), not the file's text: read \
-                 the symbol in full, or edit it as `{{symbol, at: body}}`"
+                "line {number} of `search_context` is a collapsed body of a skeleton (`{line}`), not the file's text: \
+                 read the symbol in full, or edit it as `{{symbol, at: body}}`"
             ),
         };
         Error::new(Code::InvalidRequest, detail)
+    }
+
+    fn as_added(&self, file: &str, lost: usize) -> Error {
+        let Suspect { number, line, marker } = self;
+        let what = match marker {
+            Marker::Elision => "announces omitted code",
+            Marker::Collapsed => "is a collapsed body of a skeleton",
+        };
+        let lost = if lost == 1 { "1 line".to_owned() } else { format!("{lost} lines") };
+        let detail = format!(
+            "nothing was written: line {number} of the new `{file}` (`{line}`) {what}, and the change would remove {lost} \
+             of the file there (`lost`). Elisions are not filled in: write the lines out in full, or send several \
+             smaller edits of the places that change. `elisions: \"keep\"` writes the line as it is"
+        );
+        Error::new(Code::Elided, detail)
     }
 }
 
@@ -114,46 +220,68 @@ enum Marker {
     Collapsed,
 }
 
+/// Longer lines are code or prose.
+const LONGEST: usize = 400;
+/// Brackets and lines around the text of an elision.
+const DECORATION: &str = "()[]{}<>-=*~#/_:`'\"";
+
 fn marker(line: &str) -> Option<Marker> {
     let line = line.trim();
-    if line.len() > 400 {
+    if line.len() > LONGEST {
         return None;
     }
     if line.contains("/*") && block_comments(line).any(is_collapsed) {
         return Some(Marker::Collapsed);
     }
-    let elided = is_dots(line)
-        || comment(line).or(trailing_comment(line)).is_some_and(says_elided)
-        || block_comments(line).any(is_dots)
-        // Between braces: `fn f() { ... }`, `{ // existing code }`.
-        || braced(line).is_some_and(|inner| is_dots(inner) || comment(inner).is_some_and(says_elided));
+    let elided = match comment(line) {
+        Some(said) => announces(said),
+        None => {
+            is_bare_elision(line)
+                || trailing_comments(line).any(announces_beside_code)
+                // Between braces: `fn f() { ... }`, `{ // existing code }`.
+                || braced(line).is_some_and(|inner| is_dots(inner) || comment(inner).is_some_and(announces))
+        }
+    };
     elided.then_some(Marker::Elision)
 }
 
+/// Dots or `snip`, perhaps in brackets.
 fn is_dots(text: &str) -> bool {
-    let inner = ["()", "[]", "<>"].iter().find_map(|it| text.strip_prefix(&it[..1])?.strip_suffix(&it[1..]));
-    let text = inner.unwrap_or(text).trim();
-    text == "…" || (text.len() >= 3 && text.bytes().all(|it| it == b'.')) || is_snip(text)
+    let inner = text.trim_matches(is_decoration);
+    inner == "…" || (inner.len() >= 3 && inner.bytes().all(|it| it == b'.')) || is_snip(text)
+}
+
+fn is_decoration(character: char) -> bool {
+    character.is_whitespace() || DECORATION.contains(character)
 }
 
 /// `--snip--`, `<snip>`.
 fn is_snip(text: &str) -> bool {
-    let word = text.trim_matches(|it: char| "-<>[](){}8 ".contains(it));
+    let word = text.trim_matches(|it: char| is_decoration(it) || it == '8' || it == '.');
     word.len() < text.len() && ["snip", "snipped"].contains(&word.to_lowercase().as_str())
 }
 
 /// The text of a line that is only a comment.
 fn comment(line: &str) -> Option<&str> {
-    let closed = |open: &str, close: &str| line.strip_prefix(open)?.strip_suffix(close);
-    let said = closed("/*", "*/")
-        .or_else(|| closed("<!--", "-->"))
-        .or_else(|| ["///", "//", "#", "--", ";;", ";", "%"].iter().find_map(|open| line.strip_prefix(open)))?;
-    Some(said.trim())
+    const CLOSED: [(&str, &str); 7] = [
+        ("/*", "*/"),
+        ("<!--", "-->"),
+        ("{/*", "*/}"),
+        ("(*", "*)"),
+        ("{{!--", "--}}"),
+        ("{#", "#}"),
+        ("<%--", "--%>"),
+    ];
+    const OPEN: [&str; 6] = ["//", "#", "--", ";", "%", "*"];
+    let closed = |&(open, close): &(&str, &str)| line.strip_prefix(open)?.strip_suffix(close);
+    let said = CLOSED.iter().find_map(closed).or_else(|| OPEN.iter().find_map(|open| line.strip_prefix(open)))?;
+    Some(said.trim_start_matches(['/', '!', '#', '-', ';', '%', '*']).trim())
 }
 
-/// The text of a comment after code.
-fn trailing_comment(line: &str) -> Option<&str> {
-    Some(line.rsplit_once(" //")?.1.trim())
+/// The texts of comments beside code.
+fn trailing_comments(line: &str) -> impl Iterator<Item = &str> {
+    let open = [" //", " #"].iter().filter_map(|open| Some(line.rsplit_once(open)?.1.trim()));
+    open.chain(block_comments(line))
 }
 
 fn braced(line: &str) -> Option<&str> {
@@ -176,94 +304,348 @@ fn is_collapsed(said: &str) -> bool {
     said.split(", ").all(counted)
 }
 
-/// Whether a comment replaces omitted code. A comment that only mentions existing code does not.
-fn says_elided(said: &str) -> bool {
-    const WHOLE: [&str; 8] = [
-        "keep existing code",
-        "other code",
-        "previous code",
-        "same as before",
-        "unchanged",
-        "omitted",
-        "omitted for brevity",
-        "rest unchanged",
-    ];
-    const HINTS: [&str; 11] =
-        ["existing", "rest", "unchanged", "remaining", "other", "same", "previous", "omitted", "code", "more", "as"];
-    let is_dot = |character: char| character == '.' || character == '…';
-    let is_bracket = |character: char| "()[]<>:-".contains(character);
-    let bracketed = said.trim_matches(|it: char| is_bracket(it) || it.is_whitespace());
-    let starts = bracketed.starts_with("..") || bracketed.starts_with('…');
-    let ends = bracketed.ends_with("...") || bracketed.ends_with('…');
-    let bare = bracketed.trim_matches(|it: char| is_dot(it) || is_bracket(it) || it.is_whitespace());
-    let lower = bare.to_lowercase();
-    let words = || lower.split(|character: char| !character.is_alphanumeric()).filter(|word| !word.is_empty());
-    if starts {
-        // `// ...and so on` continues a sentence; `// ... rest` is an elision.
-        let detached = bracketed.trim_start_matches(is_dot).starts_with(char::is_whitespace);
-        return bare.is_empty() || ends || (detached && words().any(|word| HINTS.contains(&word)));
-    }
-    // `// other fields ...`, but not `// see above...`.
-    let trails = ends && words().count() <= 4 && words().next().is_some_and(|word| HINTS.contains(&word));
-    trails || WHOLE.contains(&lower.as_str()) || is_left_out(words()) || is_snip(said)
+/// What the dots of a text say.
+struct Dots<'a> {
+    starts: bool,
+    ends: bool,
+    /// Whether white space is between the dots and the words.
+    detached: bool,
+    /// In brackets as a whole.
+    bracketed: bool,
+    words: &'a str,
 }
 
-/// `existing code`, `the rest of the function remains unchanged`: names what is left out, says that it is, and says
-/// nothing else.
-fn is_left_out<'a>(words: impl Iterator<Item = &'a str>) -> bool {
-    const LEFT: [&str; 7] = ["existing", "rest", "remaining", "remainder", "unchanged", "omitted", "elided"];
-    const WHAT: [&str; 9] =
-        ["code", "file", "function", "method", "class", "implementation", "body", "module", "logic"];
-    const BETWEEN: [&str; 14] = [
-        "the", "this", "of", "is", "remains", "stays", "here", "same", "as", "before", "for", "brevity", "goes", "your",
-    ];
-    const MOST: usize = 8;
-    let (mut left, mut what, mut count) = (false, false, 0);
-    for word in words {
-        let (is_left, is_what) = (LEFT.contains(&word), WHAT.contains(&word));
-        if !is_left && !is_what && !BETWEEN.contains(&word) {
-            return false;
-        }
-        (left, what, count) = (left || is_left, what || is_what, count + 1);
+impl Dots<'_> {
+    fn of(said: &str) -> Dots<'_> {
+        let said = said.trim();
+        let bracketed = said.starts_with(['(', '[', '<', '{']) && said.ends_with([')', ']', '>', '}']);
+        let core = said.trim_matches(is_decoration);
+        let is_dot = |it: char| it == '.' || it == '…';
+        let starts = core.starts_with("..") || core.starts_with('…');
+        let ends = core.ends_with("..") || core.ends_with('…');
+        let (head, tail) = (core.trim_start_matches(is_dot), core.trim_end_matches(is_dot));
+        let detached =
+            (starts && head.starts_with(char::is_whitespace)) || (ends && tail.ends_with(char::is_whitespace));
+        let words = core.trim_matches(|it| is_dot(it) || is_decoration(it));
+        Dots { starts, ends, detached, bracketed, words }
     }
-    left && what && count <= MOST
+}
+
+/// Whether a comment replaces omitted code. A comment that only mentions existing code, and prose with dots at its
+/// end, does not.
+fn announces(said: &str) -> bool {
+    let Dots { starts, ends, detached, bracketed, words } = Dots::of(said);
+    let omission = Omission::of(words);
+    if words.is_empty() {
+        return starts || is_snip(said);
+    }
+    if starts {
+        // `// ...and so on` continues a sentence; `// ... rest` is an elision.
+        return ends || detached || omission.begins;
+    }
+    let most = if detached { 5 } else { 2 };
+    (ends && omission.begins && omission.count <= most) || omission.is_said(ends || bracketed) || is_snip(said)
+}
+
+/// The same for a comment on a line with code, which may be about this code.
+fn announces_beside_code(said: &str) -> bool {
+    let Dots { starts, ends, detached, bracketed, words } = Dots::of(said);
+    let omission = Omission::of(words);
+    let has_dots = starts && (words.is_empty() || ends || omission.begins || (detached && omission.signs > 0));
+    has_dots || is_snip(said) || (omission.count > 1 && omission.strong && omission.is_said(ends || bracketed))
+}
+
+/// Whether a line that is no comment is an elision: dots alone, or words with dots and no signs of code.
+fn is_bare_elision(line: &str) -> bool {
+    if is_dots(line) {
+        return true;
+    }
+    let Dots { starts, ends, detached, bracketed, words } = Dots::of(line);
+    let is_prose = words.chars().all(|it| it.is_alphanumeric() || it.is_whitespace() || "'’-,".contains(it));
+    let omission = Omission::of(words);
+    let by_words = omission.begins || omission.is_said(bracketed);
+    let dotted = (starts && detached && (ends || by_words)) || (ends && (detached || bracketed) && by_words);
+    let in_brackets = bracketed && omission.strong && omission.count > 1 && omission.is_said(true);
+    is_prose && !words.is_empty() && (dotted || in_brackets)
+}
+
+/// How much the words of a comment sound like an omission.
+struct Omission {
+    count: usize,
+    /// Words that say what happens to the code that is left out.
+    signs: usize,
+    /// One of the signs says so with the name of what is left out.
+    strong: bool,
+    /// One of them says so by itself.
+    alone: bool,
+    /// Words that name the code that is left out.
+    nouns: usize,
+    /// Other words.
+    others: usize,
+    /// The first word, after an article, is a sign.
+    begins: bool,
+    /// A known phrase.
+    phrase: bool,
+}
+
+/// An omission without any other word.
+const ALONE: &str = "unchanged untouched unmodified omitted elided snipped truncated abbreviated etc";
+/// An omission together with the name of what is left out.
+const STRONG: &str = "existing rest remaining remainder brevity";
+/// An omission if there are two of them.
+const WEAK: &str = "other others same previous original more here before else stays remains remain";
+/// What is left out.
+const NOUNS: &str = "code file function method class classes implementation body bodies module logic field import \
+                     handler test case line content section definition item everything property properties";
+const BETWEEN: &str = "the this of is are as for goes go your all keep kept left and in above below todo be any my our \
+                       to it stay with no from on continue continues insert";
+/// Comments that are nothing else.
+const WHOLE: [&str; 6] = ["no change", "no changes", "no changes here", "not shown", "as before", "and so on"];
+/// The same in other languages, some of which do not separate words.
+const PHRASES: [&str; 17] = [
+    "без изменений",
+    "unverändert",
+    "bleibt gleich",
+    "inchangé",
+    "sin cambios",
+    "permanece igual",
+    "inalterad",
+    "省略",
+    "不变",
+    "不變",
+    "変更なし",
+    "既存",
+    "其余",
+    "생략",
+    "변경 없음",
+    "기존 코드",
+    "나머지",
+];
+
+impl Omission {
+    /// More words are a sentence about something.
+    const MOST: usize = 10;
+
+    fn of(words: &str) -> Omission {
+        const LONGEST_PHRASE: usize = 60;
+        let lower = words.to_lowercase();
+        let mut it = Omission {
+            count: 0,
+            signs: 0,
+            strong: false,
+            alone: false,
+            nouns: 0,
+            others: 0,
+            begins: false,
+            phrase: false,
+        };
+        it.phrase = WHOLE.contains(&&*lower)
+            || lower.chars().count() <= LONGEST_PHRASE && PHRASES.iter().any(|stem| lower.contains(stem));
+        for word in lower.split(|character: char| !character.is_alphanumeric()).filter(|word| !word.is_empty()) {
+            let is_in = |list: &str, word: &str| list.split(' ').any(|it| it == word);
+            let is_alone = is_in(ALONE, word);
+            let is_strong = is_alone || is_in(STRONG, word);
+            let is_noun = is_in(NOUNS, word) || word.strip_suffix('s').is_some_and(|it| is_in(NOUNS, it));
+            it.count += 1;
+            if is_strong || is_in(WEAK, word) {
+                it.begins |= it.signs + it.nouns + it.others == 0;
+                it.signs += 1;
+                it.strong |= is_strong;
+                it.alone |= is_alone;
+            } else if is_noun {
+                it.nouns += 1;
+            } else if !is_in(BETWEEN, word) {
+                it.others += 1;
+            }
+        }
+        it.phrase |= it.others == 0 && lower.ends_with("as before");
+        it
+    }
+
+    /// `existing code`, `other methods unchanged`: says that something is left out, and says nothing else. `marked`:
+    /// dots or brackets say so too.
+    fn is_said(&self, marked: bool) -> bool {
+        let Omission { count, signs, strong, alone, nouns, others, phrase, .. } = *self;
+        let signs = signs + usize::from(marked && strong);
+        let says = match (strong, signs) {
+            (_, 0) => false,
+            // A single word.
+            (true, 1) => nouns > 0 || (alone && count == 1),
+            (false, 1) => false,
+            _ => true,
+        };
+        phrase || (says && count <= Omission::MOST && others < signs)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// Replaces the second of two functions by a line.
+    fn refused(line: &str) -> bool {
+        let old = "impl Shop {\n    fn open(&self) {\n        on();\n    }\n    fn sell(&self) {\n        count();\n        pay();\n    }\n}\n";
+        let new = format!("impl Shop {{\n    fn open(&self) {{\n        on(1);\n    }}\n    {line}\n}}\n");
+        added_elision("a.rs", old, &new).is_some()
+    }
+
+    const ELIDED: &[&str] = &[
+        "...",
+        "    // ...",
+        "# ...",
+        "// … existing code …",
+        "// ... rest of the function",
+        "/* ... */",
+        "// existing code",
+        "// (unchanged)",
+        "fn f() { ... }",
+        "<!-- ... -->",
+        "// ... imports ...",
+        "const TABLE: [u8; 256] = [1, 2, /* … */];",
+        "[...]",
+        "// [...]",
+        "// ......",
+        "// --snip--",
+        "--snip--",
+        "// … rest …",
+        "// ... (unchanged)",
+        "// (rest of the code)",
+        "// other fields ...",
+        "// .. existing code ..",
+        "// The rest of the method stays the same.",
+        "// remaining implementation omitted for brevity",
+        "fn f() { // ...",
+        "{/* ... */}",
+        "// (unchanged fields...)",
+        "(rest of methods ...)",
+        "// other methods unchanged",
+        "[... rest of the code ...]",
+        "... existing code ...",
+        "// ... остальной код без изменений",
+        "// остальной код без изменений",
+        "// 以下省略",
+        "# --- rest of the file unchanged ---",
+        "-- ...",
+        "; ...",
+        "% ... rest of the document ...",
+        "{# ... #}",
+        "(* ... *)",
+        "// [existing implementation]",
+        "// all other widgets remain unchanged",
+        "// Rest of handlers remains the same",
+        "// same as before",
+        "// unchanged",
+        "// Keep existing code",
+        "// your existing code here",
+        "// more methods here",
+        "// ... and 12 more methods",
+        "/* rest of implementation */",
+        "pass  # existing code",
+        "pass  # ... existing code ...",
+        "// ...rest of the code...",
+        "// ===== existing code =====",
+        "/// ...",
+        "* ...",
+        "// etc.",
+        "// everything else stays the same",
+        "[existing code]",
+        "<rest of file unchanged>",
+        "... (unchanged)",
+        "... rest of file ...",
+        "// (...)",
+        "// <existing code>",
+        "{/* existing code */}",
+        "<!-- existing code -->",
+        "# rest of file",
+        "# (unchanged)",
+        "// no changes here",
+        "// not shown",
+        "// code omitted",
+        "// [code omitted for brevity]",
+        "// body unchanged",
+        "// previous code here",
+        "// original implementation here",
+        "// insert existing code here",
+        "// continue with existing code",
+        "// (implementation as before)",
+        "// the rest stays the same",
+        "// the rest is unchanged",
+        "// Rest of the implementation...",
+        "// and so on",
+        "// ... more ...",
+        "// Rest bleibt gleich",
+        "// le reste du code reste inchangé",
+        "// el resto del código permanece igual",
+        "// その他のコードは変更なし",
+        "// 其余代码保持不变",
+        "// 나머지 코드는 동일",
+        "// … Rest bleibt unverändert …",
+        "//...",
+        "#...",
+        "…",
+    ];
+
+    const KEPT: &[&str] = &[
+        "args...",
+        "f(args...)",
+        "// ...and so on",
+        "// Keep existing code paths warm.",
+        "match x { .. }",
+        "// see above...",
+        "let r = 0..=9; // the range",
+        "// rest",
+        "// same as above",
+        "// The existing code is slow.",
+        "// more on this in the manual...",
+        "// Waiting for the server to come up...",
+        "// Loading the remaining rows ...",
+        "// More details below...",
+        "More details below...",
+        "..",
+        "self.rest of code",
+        "#[derive(Debug)]",
+        "{ ...spread }",
+        "...rest,",
+        "...args",
+        "[...items]",
+        "(a, ...rest)",
+        "(const char *format, ...)",
+        "(Args ...)",
+        "let [first, ..] = all;",
+        "x = a[..., 0]",
+        "for i in 0..n {",
+        "print(\"loading...\")",
+        "return value; // unchanged",
+        "int printf(const char *format, ...);",
+        "// leaves the input unchanged",
+        "// returns the rest of the arguments as a list",
+        "# the same order as in the file",
+        "---",
+        "-----",
+        "#",
+        "//",
+        "/**",
+        "*/",
+        "## Other methods of payment",
+    ];
+
     #[test]
     fn elisions_are_distinguished_from_prose_and_code() {
-        let elided = [
-            "...",
-            "    // ...",
-            "# ...",
-            "// … existing code …",
-            "// ... rest of the function",
-            "/* ... */",
-            "// existing code",
-            "// (unchanged)",
-            "fn f() { ... }",
-            "<!-- ... -->",
-            "// ... imports ...",
-            "const TABLE: [u8; 256] = [1, 2, /* … */];",
-            "[...]",
-            "// [...]",
-            "// ......",
-            "// --snip--",
-            "// … rest …",
-            "// ... (unchanged)",
-            "// (rest of the code)",
-            "// other fields ...",
-            "// .. existing code ..",
-            "// The rest of the method stays the same.",
-            "// remaining implementation omitted for brevity",
-            "fn f() { // ...",
-            "{/* ... */}",
-        ];
-        for line in elided {
-            assert!(marker(line) == Some(Marker::Elision), "{line}");
+        let wrong: Vec<&str> = ELIDED.iter().copied().filter(|it| marker(it) != Some(Marker::Elision)).collect();
+        assert!(wrong.is_empty(), "not seen: {wrong:#?}");
+        let wrong: Vec<&str> = KEPT.iter().copied().filter(|it| marker(it).is_some()).collect();
+        assert!(wrong.is_empty(), "taken for an elision: {wrong:#?}");
+        for line in ["pub fn f() { /* 12 lines */ }", "mod tests { /* 14 tests, 320 lines */ }"] {
+            assert_eq!(marker(line), Some(Marker::Collapsed), "{line}");
+            assert!(refused(line), "{line}");
+        }
+        assert!(ELIDED.iter().all(|it| refused(it)));
+        assert!(!KEPT.iter().any(|it| refused(it)));
+    }
+
+    #[test]
+    fn a_search_text_with_an_elision_matches_nothing() {
+        for line in ELIDED {
             let error = refuse(&format!("a\n{line}\nb"), "a\nb").unwrap_err();
             assert_eq!(error.code, Code::InvalidRequest);
             assert!(error.detail.contains("line 2"), "{}", error.detail);
@@ -273,41 +655,45 @@ mod tests {
             for (place, refused) in [(elsewhere, true), (there, false)] {
                 let whole = format!("x\n{line}\ny");
                 assert_eq!(refuse_in_search(&whole, &text, place).is_err(), refused, "{line}");
-                assert_eq!(refuse_in_replacement(line, &text, place).is_err(), refused, "{line}");
             }
             assert!(refuse_in_search(&format!("{line}\n{line}"), &text, there).is_err(), "twice: {line}");
-        }
-        let kept = [
-            "args...",
-            "f(args...)",
-            "// ...and so on",
-            "// Keep existing code paths warm.",
-            "match x { .. }",
-            "// see above...",
-            "let r = 0..=9; // the range",
-            "// rest",
-            "// same as above",
-            "// The existing code is slow.",
-            "// more on this in the manual...",
-            "..",
-            "self.rest of code",
-            "#[derive(Debug)]",
-            "{ ...spread }",
-        ];
-        for line in kept {
-            assert_eq!(marker(line), None, "{line}");
-        }
-        for line in ["pub fn f() { /* 12 lines */ }", "mod tests { /* 14 tests, 320 lines */ }"] {
-            assert_eq!(marker(line), Some(Marker::Collapsed), "{line}");
         }
     }
 
     #[test]
-    fn a_body_of_dots_is_code_where_the_file_has_such() {
-        let stub = "def f(self):\n    ...\n";
-        let place = Span::new(0, 1);
-        assert!(refuse_in_replacement(stub, "class A:\n    pass\n", place).is_err());
-        refuse_in_replacement(stub, "class A:\n    def g(self):\n        ...\n", place).unwrap();
-        assert!(refuse_in_replacement("a\n...\nb", "class A:\n    def g(self):\n        ...\n", place).is_err());
+    fn only_a_change_that_loses_lines_is_refused() {
+        let check = |old: &str, new: &str| added_elision("a", old, new).map_or(Ok(()), |it| Err(it.1));
+        check("a\nb\n", "a\n// ...\nb\n").unwrap();
+        check("a\n// ...\nb\nc\nd\n", "a\n// ...\nd\n").unwrap();
+        check("", "// ...\n").unwrap();
+        check("a\nb\nc\n", "a\nx\ny\n// ...\nc\n").unwrap();
+        check("a\n// ...\nb\nc\nd\ne\n", "a\nb\nc\nd\n// ...\ne\n").unwrap();
+        let error = check("a\nb\nc\nd\n", "a\n// ...\nd\n").unwrap_err();
+        assert_eq!(error.code, Code::Elided);
+        assert!(error.detail.contains("line 2 of the new `a`"), "{}", error.detail);
+        let lost = |line, text: &str| LostLine { line, text: text.to_owned() };
+        assert_eq!(error.help.lost, [lost(2, "b"), lost(3, "c")]);
+        check("a\nb\nc\n", "a\n// ...\nc\n").unwrap_err();
+        check("a\nb\nc\n", "A\n// ...\nc\n").unwrap_err();
+        check("a\nb\nc\n", "a\nx\n// ...\nc\n").unwrap_err();
+        check("a\nb\nc\n", "a\nx\n// existing code\nc\n").unwrap();
+        check("a\nb\nc\n", "a\n// existing code\nc\n").unwrap_err();
+        check("a\rb\rc\rd\r", "a\r// ...\rd\r").unwrap_err();
+        check("a\r\nb\r\nc\r\nd\r\n", "a\r\n// ...\r\nd\r\n").unwrap_err();
+        // The lines that are removed and the elision are in different changes.
+        let old = "f {\n  x();\n  return y;\n}\ng {\n  z();\n  w();\n  return y;\n}\n";
+        check(old, "f {\n  x(1);\n  return y;\n}\n// ... rest ...\n").unwrap_err();
+        // An elision that the file has elsewhere is added once more.
+        check("// ...\na\nb\nc\n", "// ...\na\n// ...\n").unwrap_err();
+    }
+
+    #[test]
+    fn a_body_of_dots_is_python() {
+        let old = "class A:\n    def f(self):\n        a()\n        b()\n        c()\n";
+        let check = |new: &str| added_elision("a.py", old, new).map_or(Ok(()), |it| Err(it.1));
+        check("class A:\n    def f(self):\n        ...\n").unwrap();
+        check("class A:\n    def f(\n        self,\n    ) -> int:\n        ...\n").unwrap();
+        check("class A:\n    def f(self):\n        \"\"\"Does.\"\"\"\n        ...\n").unwrap();
+        check("class A:\n    def f(self):\n        a()\n        ...\n").unwrap_err();
     }
 }

@@ -20,7 +20,7 @@ use semdex_model::{Code, Error, Result, Span, Strategy};
 
 pub use crate::merge::Conflict;
 use crate::tokens::is_word;
-pub use elision::refuse_in_replacement as refuse_elisions;
+pub use elision::added_elision;
 pub use not_found::{already_applied, nearest, stands_in};
 pub use patch::{Fitted, Patch, Replaced, apply, apply_all, patch, whole};
 pub(crate) use search::without_bom;

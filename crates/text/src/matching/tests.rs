@@ -226,9 +226,6 @@ fn an_elision_is_no_line_of_a_place_that_is_merely_alike() {
         let text = text.replace("check(first, second);", elision);
         let (strategy, place) = found(&Search { autofix: 80, ..search(&text, &elided.replace("prepare", "prepar")) });
         assert_eq!((strategy, place.lines().count()), (Fuzzy, 4));
-        let hit = Span::new(0, 3);
-        assert!(refuse_elisions(&elided, &text, hit).is_err(), "{elision}");
-        refuse_elisions(&elided, &text, Span::new(0, text.len())).unwrap();
     }
 }
 
