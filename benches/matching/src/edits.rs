@@ -59,7 +59,8 @@ pub struct Block {
     pub after: Option<Span>,
 }
 
-fn block(hunk: &Hunk, random: &mut Random) -> Option<Block> {
+/// The block of a hunk, with a few lines around it.
+pub fn block(hunk: &Hunk, random: &mut Random) -> Option<Block> {
     let old: Vec<&str> = hunk.before.split_inclusive('\n').collect();
     let new: Vec<&str> = hunk.after.split_inclusive('\n').collect();
     let (mut above, mut below) = (random.between(0, 3), random.between(0, 3));

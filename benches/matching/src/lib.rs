@@ -2,6 +2,7 @@
 
 pub mod corpus;
 pub mod edits;
+pub mod others;
 pub mod perturb;
 pub mod random;
 pub mod several;

@@ -1,6 +1,6 @@
 //! Tens of thousands of real edits, perturbed as models perturb them, each judged by the resulting bytes.
 //!
-//! matching-bench [--seed N] [--edits N] [--show CLASS] [--repository PATH]
+//! matching-bench [--seed N] [--edits N] [--others N] [--show CLASS] [--repository PATH]
 //!
 //! The exit code is 1 if a claim does not hold.
 
@@ -10,11 +10,13 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use matching_bench::corpus::{self, Hunk};
-use matching_bench::edits::{AUTOFIX, Edit, Expected, edits};
+use matching_bench::edits::{AUTOFIX, Edit, Expected, block, edits, spliced};
+use matching_bench::others;
 use matching_bench::perturb;
 use matching_bench::random::Random;
 use semdex_model::{Span, Strategy};
 use semdex_text::matching::{self, Outcome, Search};
+use semdex_text::merge::merge;
 use semdex_text::score;
 use semdex_text::words::words;
 
@@ -48,7 +50,7 @@ fn main() -> ExitCode {
     let options = Options::read();
     let mut random = Random::new(options.seed);
     // No edits are read if only times are measured.
-    let hunks = if options.edits > 0 { corpus::hunks(&options.repository, &mut random) } else { Vec::new() };
+    let hunks = if options.edits + options.others > 0 { corpus::hunks(&options.repository, &mut random) } else { Vec::new() };
     eprintln!("{} hunks of real histories; seed {}", hunks.len(), options.seed);
     let large = corpus::large_files(&hunks, &mut random);
     let mut rows: BTreeMap<String, Row> = BTreeMap::new();
@@ -83,10 +85,113 @@ fn main() -> ExitCode {
         }
     }
     let quick = timings(&mut random);
+    let kept = others(&options, &hunks, &mut random);
     match report(&rows) {
-        ExitCode::SUCCESS if quick => ExitCode::SUCCESS,
+        ExitCode::SUCCESS if quick && kept => ExitCode::SUCCESS,
         _ => ExitCode::FAILURE,
     }
+}
+
+#[derive(Default)]
+struct Merges {
+    all: usize,
+    merged: usize,
+    lost: usize,
+    corrupt: usize,
+    /// Those that `git merge-file` merges, and how many of them are merged here.
+    by_git: usize,
+    both: usize,
+    /// Those of them with git's result, byte for byte.
+    equal: usize,
+}
+
+/// Changes of somebody else: with the text that the author read as the base, and with the search text alone.
+fn others(options: &Options, hunks: &[Hunk], random: &mut Random) -> bool {
+    let mut rows: BTreeMap<String, Merges> = BTreeMap::new();
+    let mut count = 0;
+    let mut shown = 0;
+    while count < options.others && !hunks.is_empty() {
+        for hunk in hunks {
+            let Some(block) = block(hunk, random) else { continue };
+            let ours = spliced(&hunk.before, block.span, &block.replacement);
+            let Some(both) = others::both(&hunk.before, &ours, &block, random) else { continue };
+            count += 1;
+            let by_git = (count % GIT_EVERY == 0).then(|| merge_file(&both)).flatten();
+            let known = merge(&both.base, &both.ours, &both.theirs).ok().map(|it| it.text);
+            let search = Search {
+                text: &both.theirs,
+                context: &block.search,
+                replacement: &block.replacement,
+                autofix: AUTOFIX,
+                near_line: None,
+                within: None,
+                whole_lines: false,
+            };
+            let unknown = match matching::find(&search) {
+                Ok(Outcome::Found(hit)) => matching::apply(&both.theirs, &hit, search.context, search.replacement).ok(),
+                _ => None,
+            };
+            for (base, made) in [("base known", known), ("base unknown", unknown.map(|it| it.text))] {
+                let row = rows.entry(format!("{base}, {:?}", both.kind)).or_default();
+                row.all += 1;
+                row.by_git += usize::from(by_git.is_some());
+                let Some(made) = made else { continue };
+                row.merged += 1;
+                row.both += usize::from(by_git.is_some());
+                row.equal += usize::from(by_git.as_ref() == Some(&made));
+                let (lost, corrupt) = (both.is_lost(&made), both.is_corrupt(&made));
+                row.lost += usize::from(lost);
+                row.corrupt += usize::from(corrupt);
+                if (lost || corrupt) && shown < options.most_shown {
+                    shown += 1;
+                    println!("=== {base} {:?} lost={lost} corrupt={corrupt} {}", both.kind, hunk.name);
+                    println!("{}", semdex_text::diff::between("base", &both.base, "ours", &both.ours));
+                    println!("{}", semdex_text::diff::between("base", &both.base, "theirs", &both.theirs));
+                    println!("{}", semdex_text::diff::between("theirs", &both.theirs, "merged", &made));
+                }
+            }
+            if count >= options.others {
+                break;
+            }
+        }
+    }
+    println!("| changes of others | edits | merged | lost | corrupt | git merges | of them merged | equal to git's |");
+    println!("|---|---|---|---|---|---|---|---|");
+    let mut total: BTreeMap<bool, Merges> = BTreeMap::new();
+    for (name, row) in &rows {
+        let sum = total.entry(name.starts_with("base known")).or_default();
+        sum.all += row.all;
+        sum.lost += row.lost;
+        sum.corrupt += row.corrupt;
+        sum.by_git += row.by_git;
+        sum.both += row.both;
+        println!(
+            "| {name} | {} | {} | {} | {} | {} | {} | {} |",
+            row.all, row.merged, row.lost, row.corrupt, row.by_git, row.both, row.equal
+        );
+    }
+    for (known, row) in &total {
+        let share = 100.0 * row.both as f64 / row.by_git.max(1) as f64;
+        let base = if *known { "known" } else { "unknown" };
+        println!("base {base}: {} lost, {} corrupt of {}; {share:.1} % of what git merges", row.lost, row.corrupt, row.all);
+    }
+    total.values().all(|it| it.lost == 0 && it.corrupt == 0)
+}
+
+/// So many edits are merged by git as well: it is a process for each.
+const GIT_EVERY: usize = 20;
+
+/// The merge of `git merge-file`, if it has no conflict.
+fn merge_file(both: &others::Both) -> Option<String> {
+    let directory = std::env::temp_dir().join(format!("matching-bench-{}", std::process::id()));
+    std::fs::create_dir_all(&directory).ok()?;
+    let write = |name: &str, text: &str| std::fs::write(directory.join(name), text);
+    write("ours", &both.ours).and(write("base", &both.base)).and(write("theirs", &both.theirs)).ok()?;
+    let mut git = std::process::Command::new("git");
+    let run = git.current_dir(&directory).args(["merge-file", "-p", "ours", "base", "theirs"]).output();
+    let run = run.ok().filter(|it| it.status.success());
+    drop(std::fs::remove_dir_all(&directory));
+    String::from_utf8(run?.stdout).ok()
 }
 
 /// The time of a search without an exact match: the 99th percentile in a file of 10,000 lines, and its growth with the
@@ -164,6 +269,7 @@ fn on_the_processor() -> Duration {
 struct Options {
     seed: u64,
     edits: usize,
+    others: usize,
     show: Option<String>,
     most_shown: usize,
     repository: PathBuf,
@@ -172,12 +278,13 @@ struct Options {
 impl Options {
     fn read() -> Options {
         let repository = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
-        let mut options = Options { seed: 1, edits: 60_000, show: None, most_shown: 12, repository };
+        let mut options = Options { seed: 1, edits: 60_000, others: 100_000, show: None, most_shown: 12, repository };
         let mut arguments = std::env::args().skip(1);
         while let (Some(name), Some(value)) = (arguments.next(), arguments.next()) {
             match name.as_str() {
                 "--seed" => options.seed = value.parse().unwrap_or(1),
                 "--edits" => options.edits = value.parse().unwrap_or(60_000),
+                "--others" => options.others = value.parse().unwrap_or(100_000),
                 "--show" => options.show = Some(value),
                 "--most-shown" => options.most_shown = value.parse().unwrap_or(12),
                 "--repository" => options.repository = value.into(),

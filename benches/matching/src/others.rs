@@ -1,0 +1,166 @@
+//! Changes that somebody else made inside or beside the place, after the author of an edit has read it.
+
+use semdex_model::Span;
+
+use crate::edits::{Block, spliced};
+use crate::random::Random;
+
+/// What somebody else did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    AddedLine,
+    RemovedLine,
+    ChangedWord,
+    ChangedSign,
+    Replaced,
+    Moved,
+    Reindented,
+}
+
+const KINDS: [Kind; 7] = [
+    Kind::AddedLine,
+    Kind::RemovedLine,
+    Kind::ChangedWord,
+    Kind::ChangedSign,
+    Kind::Replaced,
+    Kind::Moved,
+    Kind::Reindented,
+];
+
+/// A base with two independent changes.
+pub struct Both {
+    pub kind: Kind,
+    /// The text that the author read.
+    pub base: String,
+    /// The base with the author's change.
+    pub ours: String,
+    /// The base with the other change.
+    pub theirs: String,
+    /// What has to be in a text that has their change, without white space, and how often at most.
+    pub sign: Sign,
+}
+
+/// By what their change is recognised.
+pub enum Sign {
+    /// This text occurs, without white space.
+    Has(String),
+    /// This line occurs at most so many times more than in their text.
+    HasNot(String),
+    /// This part is indented as in their text.
+    Unknown,
+}
+
+/// One change of somebody else, within six lines of the block.
+pub fn both(base: &str, ours: &str, block: &Block, random: &mut Random) -> Option<Both> {
+    let kind = *random.pick(&KINDS);
+    let lines: Vec<Span> = lines(base);
+    let first = lines.iter().position(|it| it.end > block.span.start)?;
+    let last = lines.iter().rposition(|it| it.start < block.span.end)?;
+    let near = first.saturating_sub(3)..(last + 4).min(lines.len());
+    let at = random.between(near.start, near.end - 1);
+    let line = lines[at];
+    let text = &base[line.start..line.end];
+    let indent = &text[..text.len() - text.trim_start().len()];
+    let (theirs, sign) = match kind {
+        Kind::AddedLine => {
+            let marker = format!("by_somebody_else_{}();", random.below(100_000));
+            let added = format!("{}{marker}\n", indent.trim_end_matches('\n'));
+            (spliced(base, Span::new(line.start, line.start), &added), Sign::Has(marker))
+        }
+        Kind::RemovedLine => {
+            (!text.trim().is_empty()).then_some(())?;
+            (spliced(base, line, ""), Sign::HasNot(text.trim().to_owned()))
+        }
+        Kind::ChangedWord => {
+            let words: Vec<(usize, &str)> = semdex_text::words::words(text).filter(|it| it.1.len() > 2).collect();
+            (!words.is_empty()).then_some(())?;
+            let (from, word) = *random.pick(&words);
+            let other = format!("otherwise{}", random.below(100_000));
+            let span = Span::new(line.start + from, line.start + from + word.len());
+            (spliced(base, span, &other), Sign::Has(other))
+        }
+        Kind::ChangedSign => {
+            const SIGNS: [(&str, &str); 9] = [
+                (" < ", " <= "), (" > ", " >= "), ("==", "!="), ("&&", "||"), (" + ", " - "), ("i64", "i32"), ("u8", "u16"),
+                ("true", "false"), ("0", "1"),
+            ];
+            let (from, (old, new)) = SIGNS.iter().find_map(|it| Some((text.find(it.0)?, *it)))?;
+            let span = Span::new(line.start + from, line.start + from + old.len());
+            let theirs = spliced(base, span, new);
+            // With its neighbours, so that it is told from others of its kind.
+            let part = &text[from.saturating_sub(6)..(from + old.len() + 6).min(text.len())];
+            let is_only = text.is_char_boundary(from.saturating_sub(6)) && base.matches(part).count() == 1;
+            is_only.then_some(())?;
+            (theirs, Sign::Has(squeezed(&part.replacen(old, new, 1))))
+        }
+        Kind::Replaced => {
+            let marker = format!("    wholly_rewritten_{}(by, somebody, else);\n", random.below(100_000));
+            (spliced(base, block.span, &marker.repeat(2)), Sign::Has(squeezed(&marker)))
+        }
+        Kind::Moved => {
+            let to = lines[random.below(lines.len())].start;
+            (to < block.span.start || to >= block.span.end).then_some(())?;
+            let moved = &base[block.span.start..block.span.end];
+            let theirs = if to < block.span.start {
+                [&base[..to], moved, &base[to..block.span.start], &base[block.span.end..]].concat()
+            } else {
+                [&base[..block.span.start], &base[block.span.end..to], moved, &base[to..]].concat()
+            };
+            (theirs, Sign::Unknown)
+        }
+        Kind::Reindented => {
+            let from = lines[near.start].start;
+            let to = lines[near.end - 1].end;
+            let deeper = |line: &str| if line.trim().is_empty() { line.to_owned() } else { format!("    {line}") };
+            let indented: String = base[from..to].split_inclusive('\n').map(deeper).collect();
+            (spliced(base, Span::new(from, to), &indented), Sign::Unknown)
+        }
+    };
+    (theirs != base && theirs != ours && base.is_char_boundary(line.start)).then(|| Both {
+        kind,
+        base: base.to_owned(),
+        ours: ours.to_owned(),
+        theirs,
+        sign,
+    })
+}
+
+impl Both {
+    /// Whether a text that was made of both changes has lost theirs.
+    pub fn is_lost(&self, made: &str) -> bool {
+        match &self.sign {
+            Sign::Has(text) => !squeezed(made).contains(text.as_str()),
+            Sign::HasNot(line) => {
+                let count = |text: &str| text.lines().filter(|it| it.trim() == line).count();
+                let ours = count(&self.ours).saturating_sub(count(&self.base));
+                count(made) > count(&self.theirs) + ours
+            }
+            Sign::Unknown => false,
+        }
+    }
+
+    /// Whether a text has lost lines that we added, or has words that neither text has.
+    pub fn is_corrupt(&self, made: &str) -> bool {
+        let has = |text: &str, line: &str| text.lines().any(|it| squeezed(it) == squeezed(line));
+        let words = |text: &str| -> Vec<String> { semdex_text::words::words(text).map(|it| it.1.to_owned()).collect() };
+        let (ours, theirs) = (words(&self.ours), words(&self.theirs));
+        let is_new = |line: &&str| !line.trim().is_empty() && !has(&self.base, line);
+        // Their change may be on a line of ours.
+        let may_differ = matches!(self.kind, Kind::ChangedWord | Kind::ChangedSign);
+        words(made).iter().any(|it| !ours.contains(it) && !theirs.contains(it))
+            || (!may_differ && self.ours.lines().filter(is_new).any(|line| !has(made, line)))
+    }
+}
+
+fn squeezed(text: &str) -> String {
+    text.split_whitespace().collect()
+}
+
+fn lines(text: &str) -> Vec<Span> {
+    let mut start = 0;
+    let line = |line: &str| {
+        start += line.len();
+        Span::new(start - line.len(), start)
+    };
+    text.split_inclusive('\n').map(line).collect()
+}
