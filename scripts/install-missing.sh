@@ -43,7 +43,7 @@ apt_install() {
 std_sources() {
     local sysroot library
     sysroot=$(rustc --print sysroot)
-    for library in "$sysroot/lib/rustlib/src/rust/library" "${RUST_SRC_PATH:-}" $(debian_std_sources); do
+    for library in "${RUST_SRC_PATH:-}" "$sysroot/lib/rustlib/src/rust/library" $(debian_std_sources); do
         if [ -n "$library" ] && [ -e "$library/core/src/lib.rs" ]; then
             printf '%s\n' "$library"
             return

@@ -297,8 +297,8 @@ fn untrusted() -> Missing {
     )
 }
 
-/// The sysroot's own sources, else `RUST_SRC_PATH`, else the ones that Debian installs. Sources of another version are
-/// acceptable.
+/// `RUST_SRC_PATH`, as rust-analyzer has it, else the sysroot's own sources, else the ones that Debian installs. Sources
+/// of another version are acceptable.
 pub(crate) fn find_std_sources(sysroot: &AbsPath) -> Option<AbsPathBuf> {
     let has_core = |path: &AbsPathBuf| Path::new(path.join("core/src/lib.rs").as_str()).is_file();
     let from_env = std::env::var("RUST_SRC_PATH").ok().and_then(|it| AbsPathBuf::try_from(Utf8PathBuf::from(it)).ok());
@@ -310,8 +310,9 @@ pub(crate) fn find_std_sources(sysroot: &AbsPath) -> Option<AbsPathBuf> {
         .filter_map(|entry| AbsPathBuf::try_from(Utf8PathBuf::from_path_buf(entry.path().join("library")).ok()?).ok())
         .collect();
     from_debian.sort();
-    std::iter::once(sysroot.join("lib/rustlib/src/rust/library"))
-        .chain(from_env)
+    from_env
+        .into_iter()
+        .chain([sysroot.join("lib/rustlib/src/rust/library")])
         .chain(from_debian.into_iter().rev())
         .find(has_core)
 }
