@@ -63,6 +63,8 @@ pub(crate) struct LoadRequest {
     pub features: CargoFeatures,
     pub build_scripts: bool,
     pub proc_macros: bool,
+    /// The sources of the standard library, if they are not those that are installed.
+    pub std_sources: Option<PathBuf>,
     /// Library sources that an earlier load read; they do not change.
     pub known: Arc<HashSet<AbsPathBuf>>,
     /// Known sources that are nested too deeply to be analysed.
@@ -324,7 +326,9 @@ fn load_workspaces(
     progress: &(dyn Fn(&str, usize, usize) + Sync),
     missing: &mut Vec<Missing>,
 ) -> Vec<ProjectWorkspace> {
-    let std_sources = find_std_sources(&tools.sysroot);
+    let given = request.std_sources.clone();
+    let given = given.and_then(|it| AbsPathBuf::try_from(Utf8PathBuf::from_path_buf(it).ok()?).ok());
+    let std_sources = given.or_else(|| find_std_sources(&tools.sysroot));
     if std_sources.is_none() {
         missing.push(Missing::new(
             MissingCode::StdSources,
