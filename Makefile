@@ -13,6 +13,8 @@ FEATURES ?=
 ALL_FEATURES := bedrock,otel
 
 export SEMDEX_TOOLS := $(TOOLS)
+# Of gopls and of what the tests build, which stays from one run to the next.
+export SEMDEX_TEST_CACHE ?= $(abspath $(TARGET))/tmp/cache
 
 .PHONY: help build run test test-times test-all lint clippy lint-files bench tour fuzz check-workspaces
 
@@ -39,19 +41,24 @@ run:
 
 # Tests wait for servers and tools for a part of their time: three run on two processors.
 TEST_TOOLS := go std venv node lsp git
+# One cache of what Go compiles for the tests of all crates.
+export GOCACHE ?= $(shell go env GOCACHE 2>/dev/null)
 CARGO_TEST := cargo test --locked --workspace --features $(ALL_FEATURES) --lib --bins --tests
 export RUST_TEST_THREADS ?= $(shell echo $$(( $$(nproc) * 3 / 2 )))
 
+# The first test that needs gopls would wait for minutes until it is compiled: that is done beside Cargo's work.
+WITH_GOPLS := scripts/install-missing.sh gopls &
+
 test:
 	@scripts/install-missing.sh $(TEST_TOOLS)
-	$(CARGO_TEST)
+	$(WITH_GOPLS) $(CARGO_TEST)
 
 # libtest measures each test only as a nightly; the variable that says so is set for the test programs alone.
 RUNNER := CARGO_TARGET_$(shell rustc -vV | sed -n 's/^host: //p' | tr a-z- A-Z_)_RUNNER
 
 test-times:
 	@scripts/install-missing.sh $(TEST_TOOLS)
-	$(RUNNER)='env RUSTC_BOOTSTRAP=1' scripts/test-times.py --top 30 --keep $(TARGET)/test-times.tsv \
+	$(WITH_GOPLS) $(RUNNER)='env RUSTC_BOOTSTRAP=1' scripts/test-times.py --top 30 --keep $(TARGET)/test-times.tsv \
 		$(CARGO_TEST) -- -Z unstable-options --report-time
 
 # The binary of the tests, as `make test` has built it.

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Installs what a target needs and is missing on this machine, or says how to install it and fails:
 #   go    the Go toolchain (semdex itself installs gopls with it, at the first need)
+#   gopls  gopls and what the checker of Go is built from, into the cache of the tests, before one of them needs it
 #   std   the sources of Rust's standard library
 #   venv  Python 3 with venv, for the test of the generated client
 #   node  Node.js with npm, for the OpenAPI linter
@@ -43,7 +44,7 @@ apt_install() {
 std_sources() {
     local sysroot library
     sysroot=$(rustc --print sysroot)
-    for library in "$sysroot/lib/rustlib/src/rust/library" "${RUST_SRC_PATH:-}" $(debian_std_sources); do
+    for library in "${RUST_SRC_PATH:-}" "$sysroot/lib/rustlib/src/rust/library" $(debian_std_sources); do
         if [ -n "$library" ] && [ -e "$library/core/src/lib.rs" ]; then
             printf '%s\n' "$library"
             return
@@ -66,6 +67,30 @@ need_std() {
 
 need_go() {
     command -v go >/dev/null || fail "no go: install Go 1.26 or newer and put it on the PATH"
+}
+
+# As crates/go/src/install.rs does it, so that a semdex that comes first or later finds it.
+need_gopls() {
+    local version directory build checker=crates/go/src/checker/program
+    cd "$(dirname "${BASH_SOURCE[0]}")/.."
+    version=$(sed -n 's/^pub(crate) const VERSION: &str = "\(v[0-9.]*\)";$/\1/p' crates/go/src/install.rs)
+    directory=${SEMDEX_TEST_CACHE:?the cache of the tests is not named}/semdex/gopls/$version
+    export GOTOOLCHAIN=local GOWORK=off
+    unset GOFLAGS GOOS GOARCH
+    mkdir -p "$directory"
+    exec 9>"$directory/lock"
+    flock 9
+    build=$(mktemp -d "$directory/install-XXXXXX")
+    # shellcheck disable=SC2064
+    trap "rm -rf '$build'" EXIT
+    if [ ! -x "$directory/gopls" ]; then
+        say "installing gopls $version, once (a minute or two)"
+        (cd "$build" && GOBIN=$build go install "golang.org/x/tools/gopls@$version") >&2
+        mv "$build/gopls" "$directory/gopls"
+    fi
+    flock --unlock 9
+    # It stays in Go's own cache.
+    (cd "$checker" && CGO_ENABLED=0 go build -trimpath -o "$build/checker" .) >&2
 }
 
 need_venv() {
@@ -167,7 +192,7 @@ need_ra() {
 
 for thing in "$@"; do
     case $thing in
-        go | std | venv | node | git | mcp | chromium | deny | strace | lsp | ra) "need_$thing" ;;
+        go | gopls | std | venv | node | git | mcp | chromium | deny | strace | lsp | ra) "need_$thing" ;;
         *) fail "unknown: $thing" ;;
     esac
 done

@@ -84,13 +84,6 @@ const ENDLESS: &[(&str, &str)] = &[
     ("brackets", "macro_rules! e { ($($x:tt)*) => { e!(($($x)*)) } }\npub fn f() { e!(x); }\n"),
 ];
 
-fn constructs() -> Vec<(String, String)> {
-    let repeated = REPEATED.iter().map(|it| (format!("repeated_{}", it.0), repeated(it.1, it.2, it.3, it.4, it.5)));
-    let nested = NESTED.iter().map(|it| (format!("nested_{}", it.0), nested(it.1, it.2, it.3, it.4)));
-    let endless = ENDLESS.iter().map(|it| (format!("endless_{}", it.0), it.1.to_owned()));
-    repeated.chain(nested).chain(endless).collect()
-}
-
 fn refuses(reply: &Value) -> bool {
     let missing = reply["meta"]["missing"].as_array().unwrap();
     missing.iter().any(|it| it["code"] == "unsupported" && it["detail"].as_str().unwrap().contains("macros expand to"))
@@ -126,24 +119,19 @@ fn check_files(server: &Server, files: &[String]) {
 
 const MANIFEST: &str = "[package]\nname = \"p\"\nversion = \"0.1.0\"\nedition = \"2021\"\n";
 
-fn write_crate(home: &Home, directory: &str, head: &str) -> Vec<String> {
-    let constructs = constructs();
+/// What the crate of these modules is made of neither ends its process nor hides what else it has.
+fn check(constructs: &[(String, String)]) {
+    // Some of the macros are those of the real one.
+    let home = Home::with(&[("Cargo.toml", MANIFEST)]).with_real_std();
     let modules: String = constructs.iter().map(|it| format!("pub mod {};\n", it.0)).collect();
-    home.write(&format!("{directory}src/lib.rs"), &format!("{head}{modules}\npub fn last() {{}}\n"));
+    home.write("src/lib.rs", &format!("{modules}\npub fn last() {{}}\n"));
+    home.write("src/included_endless.rs", "include!(\"included_endless.rs\")");
     let mut files = Vec::new();
     for (name, text) in constructs {
-        let file = format!("{directory}src/{name}.rs");
+        let file = format!("src/{name}.rs");
         home.write(&file, &format!("{text}pub fn last() {{ crate::last(); }}\n"));
         files.push(file);
     }
-    home.write(&format!("{directory}src/included_endless.rs"), "include!(\"included_endless.rs\")");
-    files
-}
-
-#[test]
-fn macros_do_not_end_the_process() {
-    let home = Home::with(&[("Cargo.toml", MANIFEST)]);
-    let files = write_crate(&home, "", "");
     let server = home.serve(&["--trust"]);
     server.wait_ready();
     check_crate(&server, "p", &files);
@@ -151,4 +139,24 @@ fn macros_do_not_end_the_process() {
     let server = server.restart(&["--trust"]);
     server.wait_ready();
     check_crate(&server, "p", &files);
+}
+
+// A crate for each, so that they are analysed at the same time.
+
+#[test]
+fn macros_that_repeat_do_not_end_the_process() {
+    let constructs = REPEATED.iter().map(|it| (format!("repeated_{}", it.0), repeated(it.1, it.2, it.3, it.4, it.5)));
+    check(&constructs.collect::<Vec<_>>());
+}
+
+#[test]
+fn macros_that_nest_do_not_end_the_process() {
+    let constructs = NESTED.iter().map(|it| (format!("nested_{}", it.0), nested(it.1, it.2, it.3, it.4)));
+    check(&constructs.collect::<Vec<_>>());
+}
+
+#[test]
+fn macros_without_end_do_not_end_the_process() {
+    let constructs = ENDLESS.iter().map(|it| (format!("endless_{}", it.0), it.1.to_owned()));
+    check(&constructs.collect::<Vec<_>>());
 }

@@ -4,6 +4,7 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
+use std::thread;
 
 use serde_json::{Value, json};
 
@@ -132,15 +133,7 @@ fn with_script(says: &str, from: &str) -> Home {
 
 #[test]
 fn a_change_of_what_a_build_script_reads_is_in_the_next_answer() {
-    for (says, from) in [
-        ("println!(\"cargo::rerun-if-changed=made.in\");", "made.in"),
-        ("println!(\"cargo:rerun-if-changed=../made.in\");", "../made.in"),
-        ("println!(\"cargo::rerun-if-changed=data\");", "data/deep/made.in"),
-        ("println!(\"cargo::rerun-if-changed=../data\");", "../data/deep/made.in"),
-        ("println!(\"cargo::rerun-if-changed=target/made.in\");", "target/made.in"),
-        // If a script names no inputs, Cargo takes the whole package.
-        ("println!(\"cargo::rustc-cfg=unheard\");", "assets/made.in"),
-    ] {
+    let try_one = |says: &str, from: &str| {
         let home = with_script(says, from);
         if from.starts_with("target") {
             home.write("target/CACHEDIR.TAG", "Signature: 8a477f597d28d172789f06886806bc55\n");
@@ -153,7 +146,21 @@ fn a_change_of_what_a_build_script_reads_is_in_the_next_answer() {
         assert_eq!(count(&server), 1, "{says}");
         write(&server.home.root().join(from), NARROW);
         assert_eq!(count(&server), 0, "{says}");
-    }
+    };
+    // Each waits for Cargo most of the time.
+    thread::scope(|scope| {
+        for (says, from) in [
+            ("println!(\"cargo::rerun-if-changed=made.in\");", "made.in"),
+            ("println!(\"cargo:rerun-if-changed=../made.in\");", "../made.in"),
+            ("println!(\"cargo::rerun-if-changed=data\");", "data/deep/made.in"),
+            ("println!(\"cargo::rerun-if-changed=../data\");", "../data/deep/made.in"),
+            ("println!(\"cargo::rerun-if-changed=target/made.in\");", "target/made.in"),
+            // If a script names no inputs, Cargo takes the whole package.
+            ("println!(\"cargo::rustc-cfg=unheard\");", "assets/made.in"),
+        ] {
+            scope.spawn(move || try_one(says, from));
+        }
+    });
 }
 
 /// A script that prints nothing about its inputs, and whose text does not name the file.

@@ -88,7 +88,7 @@ fn version(program: &str, nth: usize) -> String {
 
 #[test]
 fn packages_of_rust_are_named_in_place_of_their_directories() {
-    let home = Home::with(RUST);
+    let home = Home::with(RUST).with_real_std();
     let lib = home.path().join("lib");
     fs::create_dir_all(lib.join("src")).unwrap();
     fs::write(lib.join("Cargo.toml"), "[package]\nname = \"lib\"\nversion = \"0.3.0\"\nedition = \"2021\"\n").unwrap();

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{RUST, Server};
+use crate::support::{Home, RUST, Server};
 
 /// A small Go module, with the same things in it as the Rust package.
 pub const GO: &[(&str, &str)] = &[
@@ -36,7 +36,8 @@ fn paths(symbols: &Value) -> Vec<&str> {
 
 #[test]
 fn rust_is_read() {
-    let server = Server::on(RUST);
+    // It is described in the words of the real one.
+    let server = Home::with(RUST).with_real_std().serve(&["--trust"]);
     // The text alone answers immediately, and the answer says so.
     let (status, early) = server.post("/v1/open", &json!({"file": "src/lib.rs", "wait_ms": 0}));
     assert_eq!(status, 200, "{early}");

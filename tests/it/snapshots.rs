@@ -97,7 +97,7 @@ impl Snapshots {
 
 #[test]
 fn each_verb_on_real_code_reads_as_it_did() {
-    let server = corpus().serve(&["--trust"]);
+    let server = corpus().with_real_std().serve(&["--trust"]);
     server.wait_ready();
     let mut it = Snapshots { server, wrong: Vec::new() };
     it.post("open", "/v1/open", json!({"file": "src/text/diff.rs"}));

@@ -28,20 +28,30 @@ const REPLY_DEADLINE: Duration = Duration::from_secs(180);
 /// As long as a request may ask for.
 const LONGEST_WAIT_MS: u64 = 120_000;
 
+/// The standard library of the tests: small, so that a server is ready in a fraction of a second and not of the minute.
+const SMALL_STD: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/std/library");
+
 /// A directory for a workspace and for semdex's own files, removed with this value.
+#[derive(Clone)]
 pub struct Home {
     directory: Arc<TempDir>,
+    has_real_std: bool,
 }
 
 impl Home {
     /// A workspace with these files.
     pub fn with(files: &[(&str, &str)]) -> Home {
-        let home = Home { directory: Arc::new(tempfile::tempdir().unwrap()) };
+        let home = Home { directory: Arc::new(tempfile::tempdir().unwrap()), has_real_std: false };
         fs::create_dir(home.root()).unwrap();
         for (name, text) in files {
             home.write(name, text);
         }
         home
+    }
+
+    /// The same with the toolchain's own standard library: for a test whose answer depends on it.
+    pub fn with_real_std(self) -> Home {
+        Home { has_real_std: true, ..self }
     }
 
     /// The root of the workspace.
@@ -76,6 +86,9 @@ impl Home {
             .env("XDG_CACHE_HOME", cache)
             .env_remove("SEMDEX_LOG")
             .stdin(Stdio::null());
+        if !self.has_real_std {
+            command.env("RUST_SRC_PATH", SMALL_STD);
+        }
         command
     }
 
@@ -249,7 +262,7 @@ impl Server {
 
     /// Another server on the same workspace, with the same files of its own.
     pub fn beside(&self, arguments: &[&str]) -> Server {
-        Home { directory: self.home.directory.clone() }.serve(arguments)
+        self.home.clone().serve(arguments)
     }
 
     /// Ends it in good order, and starts another in its place.

@@ -66,6 +66,8 @@ pub(crate) struct RustConfig {
     pub all_features: bool,
     pub build_scripts: bool,
     pub proc_macros: bool,
+    /// The sources of the standard library, if they are not those that are installed.
+    pub std_sources: Option<PathBuf>,
     /// Whether dry runs use a second database. `None`: decided by the available memory.
     pub second_database: Option<bool>,
     /// The time limits of a load.
@@ -241,6 +243,7 @@ impl Rust {
             features: self.features(),
             build_scripts: self.config.build_scripts,
             proc_macros: self.config.proc_macros,
+            std_sources: self.config.std_sources.clone(),
             known: self.known.clone(),
             deep: self.deep.clone(),
             before: self.workspaces.clone(),

@@ -63,6 +63,8 @@ pub(crate) struct LoadRequest {
     pub features: CargoFeatures,
     pub build_scripts: bool,
     pub proc_macros: bool,
+    /// The sources of the standard library, if they are not those that are installed.
+    pub std_sources: Option<PathBuf>,
     /// Library sources that an earlier load read; they do not change.
     pub known: Arc<HashSet<AbsPathBuf>>,
     /// Known sources that are nested too deeply to be analysed.
@@ -297,8 +299,8 @@ fn untrusted() -> Missing {
     )
 }
 
-/// The sysroot's own sources, else `RUST_SRC_PATH`, else the ones that Debian installs. Sources of another version are
-/// acceptable.
+/// `RUST_SRC_PATH`, as rust-analyzer has it, else the sysroot's own sources, else the ones that Debian installs. Sources
+/// of another version are acceptable.
 pub(crate) fn find_std_sources(sysroot: &AbsPath) -> Option<AbsPathBuf> {
     let has_core = |path: &AbsPathBuf| Path::new(path.join("core/src/lib.rs").as_str()).is_file();
     let from_env = std::env::var("RUST_SRC_PATH").ok().and_then(|it| AbsPathBuf::try_from(Utf8PathBuf::from(it)).ok());
@@ -310,8 +312,9 @@ pub(crate) fn find_std_sources(sysroot: &AbsPath) -> Option<AbsPathBuf> {
         .filter_map(|entry| AbsPathBuf::try_from(Utf8PathBuf::from_path_buf(entry.path().join("library")).ok()?).ok())
         .collect();
     from_debian.sort();
-    std::iter::once(sysroot.join("lib/rustlib/src/rust/library"))
-        .chain(from_env)
+    from_env
+        .into_iter()
+        .chain([sysroot.join("lib/rustlib/src/rust/library")])
         .chain(from_debian.into_iter().rev())
         .find(has_core)
 }
@@ -323,7 +326,9 @@ fn load_workspaces(
     progress: &(dyn Fn(&str, usize, usize) + Sync),
     missing: &mut Vec<Missing>,
 ) -> Vec<ProjectWorkspace> {
-    let std_sources = find_std_sources(&tools.sysroot);
+    let given = request.std_sources.clone();
+    let given = given.and_then(|it| AbsPathBuf::try_from(Utf8PathBuf::from_path_buf(it).ok()?).ok());
+    let std_sources = given.or_else(|| find_std_sources(&tools.sysroot));
     if std_sources.is_none() {
         missing.push(Missing::new(
             MissingCode::StdSources,

@@ -60,11 +60,20 @@ fn crate_files(root: &Path) -> Vec<PathBuf> {
     walk.flatten().filter(|it| it.file_type().is_some_and(|it| it.is_file())).map(ignore::DirEntry::into_path).collect()
 }
 
-fn load(root: &Path, trusted: bool) -> Loaded {
-    load_within(root, trusted, Limits::default())
+/// The standard library that a test loads.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Std {
+    /// The one of `tests/fixtures/std`, which takes no time.
+    Small,
+    /// The toolchain's own, for answers that depend on it.
+    Real,
 }
 
-fn load_within(root: &Path, trusted: bool, limits: Limits) -> Loaded {
+fn load(root: &Path, trusted: bool, std: Std) -> Loaded {
+    load_within(root, trusted, std, Limits::default())
+}
+
+fn load_within(root: &Path, trusted: bool, std: Std, limits: Limits) -> Loaded {
     let files = Arc::new(read(root));
     // Next to the test binary, so that macros are built once for all runs.
     let exe = std::env::current_exe().unwrap();
@@ -78,6 +87,7 @@ fn load_within(root: &Path, trusted: bool, limits: Limits) -> Loaded {
         all_features: false,
         build_scripts: true,
         proc_macros: true,
+        std_sources: (std == Std::Small).then(|| in_fixtures("std/library")),
         second_database: Some(true),
         limits,
     };
@@ -93,11 +103,11 @@ fn load_within(root: &Path, trusted: bool, limits: Limits) -> Loaded {
 
 /// A small workspace of its own.
 fn fixture(files: &[(&str, &str)]) -> (tempfile::TempDir, Loaded) {
-    fixture_of(files, false)
+    fixture_of(files, false, Std::Small)
 }
 
 /// With its build scripts and macros, if `is_built`.
-fn fixture_of(files: &[(&str, &str)], is_built: bool) -> (tempfile::TempDir, Loaded) {
+fn fixture_of(files: &[(&str, &str)], is_built: bool, std: Std) -> (tempfile::TempDir, Loaded) {
     let directory = tempfile::tempdir().unwrap();
     for (name, text) in files {
         let path = directory.path().join(name);
@@ -105,7 +115,7 @@ fn fixture_of(files: &[(&str, &str)], is_built: bool) -> (tempfile::TempDir, Loa
         std::fs::write(path, text).unwrap();
     }
     let root = directory.path().canonicalize().unwrap();
-    let loaded = load(&root, is_built);
+    let loaded = load(&root, is_built, std);
     (directory, loaded)
 }
 
@@ -310,18 +320,25 @@ fn all_refs(it: &Loaded, file: &str, offset: usize, kind: SymbolKind) -> BTreeSe
         .collect()
 }
 
+fn in_fixtures(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures").join(name).canonicalize().unwrap()
+}
+
 /// Code in a realistic style that changes only when a test needs more of it.
 fn corpus() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/corpus").canonicalize().unwrap()
+    in_fixtures("corpus")
 }
 
 /// The corpus, or the workspace that `SEMDEX_COMPARE_ROOT` names (`make bench` gives ripgrep).
-fn real_workspace() -> PathBuf {
-    std::env::var_os("SEMDEX_COMPARE_ROOT").map_or_else(corpus, |it| PathBuf::from(it).canonicalize().unwrap())
+fn real_workspace(std: Std) -> Loaded {
+    match std::env::var_os("SEMDEX_COMPARE_ROOT") {
+        Some(root) => load(&PathBuf::from(root).canonicalize().unwrap(), false, Std::Real),
+        None => load(&corpus(), false, std),
+    }
 }
 
 /// Loaded once for all tests. Without trust nothing has to be built first.
-static REAL: LazyLock<Mutex<Loaded>> = LazyLock::new(|| Mutex::new(load(&real_workspace(), false)));
+static REAL: LazyLock<Mutex<Loaded>> = LazyLock::new(|| Mutex::new(real_workspace(Std::Small)));
 
 #[test]
 fn what_is_not_compiled_has_only_possible_usages() {
@@ -432,7 +449,7 @@ fn found_of(it: &Loaded, files: &[&str]) -> Vec<String> {
 
 #[test]
 fn the_index_never_differs_from_what_is_asked_anew() {
-    let mut it = load(&corpus(), false);
+    let mut it = load(&corpus(), false, Std::Small);
     it.fill();
     let files = ["src/model.rs", "src/model/error.rs", "src/store/series.rs", "src/text/lines.rs"];
     // Each in turn: a body, a signature, a name, a field's position, a trait's implementation, and all of it reverted.

@@ -12,11 +12,10 @@ use semdex_engine::files::Files;
 use semdex_engine::{Deadlines, FileChange, FileChangeKind};
 use semdex_model::{ChangeImpact, FileEdit, State};
 
-/// Where gopls is installed once for all tests.
+/// Where gopls is installed once for all tests, those of `tests/it` too.
 pub(crate) fn cache_dir() -> PathBuf {
-    let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
-    let cache = cache.or_else(|| std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cache")));
-    cache.expect("a cache directory").join("semdex")
+    let beside = || std::env::current_exe().unwrap().ancestors().nth(3).expect("a target directory").join("tmp/cache");
+    std::env::var_os("SEMDEX_TEST_CACHE").map_or_else(beside, PathBuf::from).join("semdex")
 }
 
 /// Enough time to install, build and load gopls on a busy machine.

@@ -1,10 +1,8 @@
 //! Descriptions of symbols, and that nothing of their docs is lost.
 
-use std::sync::PoisonError;
-
 use ra_ap_hir::{Crate, ModuleDef, ScopeDef};
 
-use super::{Loaded, MANIFEST, REAL, fixture, query};
+use super::{Loaded, MANIFEST, Std, fixture, query, real_workspace};
 use crate::names::definitions::module_definition;
 use crate::resolve::symbols;
 use crate::view::Context;
@@ -242,7 +240,7 @@ fn unlinked(text: &str) -> String {
 /// The docs of the workspace's dependencies and std are complete, with every example.
 #[test]
 fn the_docs_of_what_is_outside_are_whole() {
-    let it = REAL.lock().unwrap_or_else(PoisonError::into_inner);
+    let it = real_workspace(Std::Real);
     let of_std = [
         "std::vec::Vec",
         "std::vec::Vec::push",

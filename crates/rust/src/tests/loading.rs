@@ -23,7 +23,7 @@ fn a_load_ends_at_its_deadline() {
     }
     let limits = Limits { build: Duration::from_secs(8), ..Limits::default() };
     let began = Instant::now();
-    let loaded = load_within(&root, true, limits);
+    let loaded = load_within(&root, true, Std::Small, limits);
     assert!(began.elapsed() < DEADLINE / 2);
     let status = loaded.rust.status();
     let missing = status.borrow().missing.clone();

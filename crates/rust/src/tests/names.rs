@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use super::{Loaded, REAL, fixture, query};
+use super::{Loaded, REAL, Std, fixture, fixture_of, query};
 use crate::LANGUAGE;
 use crate::resolve;
 use crate::resolve::symbols;
@@ -460,7 +460,7 @@ fn a_name_is_what_the_file_sees() {
     let helper = "pub struct Helper;\nimpl Helper { pub fn help(&self) {} }\nfn hidden_helper() {}\n";
     let manifest = "[package]\nname = \"scopes\"\nversion = \"0.1.0\"\nedition = \"2024\"\n";
     let files = [("Cargo.toml", manifest), ("src/lib.rs", SCOPES), ("src/near.rs", helper), ("src/far.rs", helper)];
-    let (_directory, it) = fixture(&files);
+    let (_directory, it) = fixture_of(&files, false, Std::Real);
     let mut failures = Vec::new();
     for (asked, file, path) in [
         ("HashMap::insert", "src/lib.rs", "std::collections::hash::map::HashMap::insert"),

@@ -6,7 +6,7 @@ use ra_ap_hir::{Crate, Impl};
 use ra_ap_ide_db::defs::Definition;
 
 use super::names::round_trip;
-use super::{REAL, fixture, load, query};
+use super::{REAL, Std, fixture, load, query};
 use crate::names::definitions::{assoc_definition, module_definition};
 use crate::resolve;
 use crate::resolve::paths::members;
@@ -242,7 +242,7 @@ fn a_crate_is_what_the_members_of_the_workspace_call_so() {
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, text).unwrap();
     }
-    let it = load(&directory.path().canonicalize().unwrap().join("ws"), true);
+    let it = load(&directory.path().canonicalize().unwrap().join("ws"), true, Std::Small);
     it.leads(&[
         ("dice::roll", "dice::roll"),
         ("dice::one", "dice::one"),

@@ -405,7 +405,7 @@ fn of_the_compiler(code: Option<&str>) -> &str {
 /// Compares edits of a fixture with the compiler: what each edit breaks, and what its reversal fixes, with the codes.
 pub(super) fn hold(suite: &Suite<'_>, edits: &[Edit<'_>]) {
     let truth = Truth::of(suite, edits);
-    let (_directory, mut it) = fixture_of(suite.files, suite.is_built);
+    let (_directory, mut it) = fixture_of(suite.files, suite.is_built, Std::Small);
     it.fill();
     let mut wrong = Vec::new();
     let (mut mended, mut to_mend) = (0, 0);
