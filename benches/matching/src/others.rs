@@ -1,5 +1,7 @@
 //! Changes that somebody else made inside or beside the place, after the author of an edit has read it.
 
+use std::collections::HashSet;
+
 use semdex_model::Span;
 
 use crate::edits::{Block, spliced};
@@ -44,9 +46,11 @@ pub struct Both {
 pub enum Sign {
     /// This text occurs, without white space.
     Has(String),
+    /// This text occurs as often as both changes leave it.
+    Counted(&'static str),
     /// This line occurs at most so many times more than in their text.
     HasNot(String),
-    /// This part is indented as in their text.
+    /// Every word of their text is there; nothing else is known.
     Unknown,
 }
 
@@ -87,11 +91,7 @@ pub fn both(base: &str, ours: &str, block: &Block, random: &mut Random) -> Optio
             let (from, (old, new)) = SIGNS.iter().find_map(|it| Some((text.find(it.0)?, *it)))?;
             let span = Span::new(line.start + from, line.start + from + old.len());
             let theirs = spliced(base, span, new);
-            // With its neighbours, so that it is told from others of its kind.
-            let part = &text[from.saturating_sub(6)..(from + old.len() + 6).min(text.len())];
-            let is_only = text.is_char_boundary(from.saturating_sub(6)) && base.matches(part).count() == 1;
-            is_only.then_some(())?;
-            (theirs, Sign::Has(squeezed(&part.replacen(old, new, 1))))
+            (theirs, Sign::Counted(new))
         }
         Kind::Replaced => {
             let marker = format!("    wholly_rewritten_{}(by, somebody, else);\n", random.below(100_000));
@@ -130,6 +130,10 @@ impl Both {
     pub fn is_lost(&self, made: &str) -> bool {
         match &self.sign {
             Sign::Has(text) => !squeezed(made).contains(text.as_str()),
+            Sign::Counted(sign) => {
+                let count = |text: &str| text.matches(sign).count();
+                count(made) + count(&self.base) < count(&self.theirs) + count(&self.ours)
+            }
             Sign::HasNot(line) => {
                 let count = |text: &str| text.lines().filter(|it| it.trim() == line).count();
                 let ours = count(&self.ours).saturating_sub(count(&self.base));
@@ -139,16 +143,12 @@ impl Both {
         }
     }
 
-    /// Whether a text has lost lines that we added, or has words that neither text has.
+    /// Whether a text has lost words that we added, or has words that neither text has.
     pub fn is_corrupt(&self, made: &str) -> bool {
-        let has = |text: &str, line: &str| text.lines().any(|it| squeezed(it) == squeezed(line));
-        let words = |text: &str| -> Vec<String> { semdex_text::words::words(text).map(|it| it.1.to_owned()).collect() };
-        let (ours, theirs) = (words(&self.ours), words(&self.theirs));
-        let is_new = |line: &&str| !line.trim().is_empty() && !has(&self.base, line);
-        // Their change may be on a line of ours.
-        let may_differ = matches!(self.kind, Kind::ChangedWord | Kind::ChangedSign);
-        words(made).iter().any(|it| !ours.contains(it) && !theirs.contains(it))
-            || (!may_differ && self.ours.lines().filter(is_new).any(|line| !has(made, line)))
+        let words = |text: &str| -> HashSet<String> { semdex_text::words::words(text).map(|it| it.1.to_owned()).collect() };
+        let [base, ours, theirs, made] = [&*self.base, &*self.ours, &*self.theirs, made].map(words);
+        made.iter().any(|it| !ours.contains(it) && !theirs.contains(it))
+            || ours.iter().any(|it| !base.contains(it) && !made.contains(it))
     }
 }
 

@@ -191,8 +191,57 @@ fn within(
         }
         kept.push(change);
     }
+    let mut pairs = Pairs::of(&kept, a.len(), b.len());
+    pairs.drop_signs_of_rewritten_lines(old, of_old.start);
     let moved = |range: Range<usize>, by: usize| range.start + by..range.end + by;
-    kept.into_iter().map(|it| Change { old: moved(it.old, of_old.start), new: moved(it.new, of_new.start) }).collect()
+    let outer = |it: Change| Change { old: moved(it.old, of_old.start), new: moved(it.new, of_new.start) };
+    pairs.changes().into_iter().map(outer).collect()
+}
+
+/// Which token of a part of the new text is which of the old one.
+struct Pairs {
+    new: Vec<Option<usize>>,
+    new_len: usize,
+}
+
+impl Pairs {
+    fn of(changes: &[Change], old_len: usize, new_len: usize) -> Pairs {
+        let mut new = vec![None; old_len];
+        let mut at = (0, 0);
+        for change in changes.iter().chain([&Change { old: old_len..old_len, new: new_len..new_len }]) {
+            (at.0..change.old.start).for_each(|old| new[old] = Some(at.1 + old - at.0));
+            at = (change.old.end, change.new.end);
+        }
+        Pairs { new, new_len }
+    }
+
+    /// A line of which no word is kept is another line, whatever signs both have.
+    fn drop_signs_of_rewritten_lines(&mut self, old: &Tokens, start: usize) {
+        let mut from = 0;
+        for end in 1..=self.new.len() {
+            if end < self.new.len() && !old.begins_line(start + end) {
+                continue;
+            }
+            let mut words = (from..end).filter(|&at| old.get(start + at).starts_with(is_word)).peekable();
+            if words.peek().is_some() && words.all(|at| self.new[at].is_none()) {
+                self.new[from..end].fill(None);
+            }
+            from = end;
+        }
+    }
+
+    fn changes(&self) -> Vec<Change> {
+        let mut changes = Vec::new();
+        let mut at = (0, 0);
+        for (old, new) in self.new.iter().copied().enumerate().chain([(self.new.len(), Some(self.new_len))]) {
+            let Some(new) = new else { continue };
+            if (old, new) != at {
+                changes.push(Change { old: at.0..old, new: at.1..new });
+            }
+            at = (old + 1, new + 1);
+        }
+        changes
+    }
 }
 
 #[cfg(test)]
