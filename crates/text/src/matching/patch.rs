@@ -183,7 +183,8 @@ fn merged(text: &str, span: Span, context: &str, replacement: &str) -> std::resu
     let kept: Vec<Span> = merge.applied(&made).kept.iter().map(|it| outer(&(it.start..it.end))).collect();
     if new.core.is_empty() && begins_line && ends_line {
         // Whole lines go with their line end.
-        let end = blank_lines_below(text, line_end, asked_ends.saturating_sub(1)).max(line_end);
+        let end = blank_lines_below(text, line_end, asked_ends.saturating_sub(1));
+        let end = if text[end..].starts_with("\r\n") { end + 1 } else { end }.max(line_end);
         let range = Span::new(start, if end < text.len() { end + 1 } else { end });
         let text = endings::at(text, span.start).repeat(newlines(replacement));
         return Ok(Fitted { patch: Patch { range, text }, kept });

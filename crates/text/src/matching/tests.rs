@@ -195,6 +195,8 @@ fn whole_lines_go_whole_and_blank_lines_come() {
     let text = "{\r\n\tone();\r\n\ttwo();\r\n}\r\n";
     assert_eq!(edit(text, "  two();\n", "").1, "{\r\n\tone();\r\n}\r\n");
     assert_eq!(edit(text, "  two();\n", "\n  three();\n\n").1, "{\r\n\tone();\r\n\r\n\tthree();\r\n\r\n}\r\n");
+    assert_eq!(edit(text, "  one();\n  two();\n", "").1, "{\r\n}\r\n");
+    assert_eq!(edit("{\r\n\tone();\r\n\r\n\ttwo();\r\n}\r\n", "  one();\n\n", "").1, "{\r\n\ttwo();\r\n}\r\n");
     assert_eq!(edit("f( a, b)", "f(a,", "").1, " b)");
 }
 
