@@ -50,7 +50,8 @@ fn main() -> ExitCode {
     let options = Options::read();
     let mut random = Random::new(options.seed);
     // No edits are read if only times are measured.
-    let hunks = if options.edits + options.others > 0 { corpus::hunks(&options.repository, &mut random) } else { Vec::new() };
+    let hunks =
+        if options.edits + options.others > 0 { corpus::hunks(&options.repository, &mut random) } else { Vec::new() };
     eprintln!("{} hunks of real histories; seed {}", hunks.len(), options.seed);
     let large = corpus::large_files(&hunks, &mut random);
     let mut rows: BTreeMap<String, Row> = BTreeMap::new();
@@ -173,7 +174,10 @@ fn others(options: &Options, hunks: &[Hunk], random: &mut Random) -> bool {
     for (known, row) in &total {
         let share = 100.0 * row.both as f64 / row.by_git.max(1) as f64;
         let base = if *known { "known" } else { "unknown" };
-        println!("base {base}: {} lost, {} corrupt of {}; {share:.1} % of what git merges", row.lost, row.corrupt, row.all);
+        println!(
+            "base {base}: {} lost, {} corrupt of {}; {share:.1} % of what git merges",
+            row.lost, row.corrupt, row.all
+        );
     }
     total.values().all(|it| it.lost == 0 && it.corrupt == 0)
 }

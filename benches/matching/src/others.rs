@@ -85,8 +85,15 @@ pub fn both(base: &str, ours: &str, block: &Block, random: &mut Random) -> Optio
         }
         Kind::ChangedSign => {
             const SIGNS: [(&str, &str); 9] = [
-                (" < ", " <= "), (" > ", " >= "), ("==", "!="), ("&&", "||"), (" + ", " - "), ("i64", "i32"), ("u8", "u16"),
-                ("true", "false"), ("0", "1"),
+                (" < ", " <= "),
+                (" > ", " >= "),
+                ("==", "!="),
+                ("&&", "||"),
+                (" + ", " - "),
+                ("i64", "i32"),
+                ("u8", "u16"),
+                ("true", "false"),
+                ("0", "1"),
             ];
             let (from, (old, new)) = SIGNS.iter().find_map(|it| Some((text.find(it.0)?, *it)))?;
             let span = Span::new(line.start + from, line.start + from + old.len());
@@ -145,7 +152,8 @@ impl Both {
 
     /// Whether a text has lost words that we added, or has words that neither text has.
     pub fn is_corrupt(&self, made: &str) -> bool {
-        let words = |text: &str| -> HashSet<String> { semdex_text::words::words(text).map(|it| it.1.to_owned()).collect() };
+        let words =
+            |text: &str| -> HashSet<String> { semdex_text::words::words(text).map(|it| it.1.to_owned()).collect() };
         let [base, ours, theirs, made] = [&*self.base, &*self.ours, &*self.theirs, made].map(words);
         made.iter().any(|it| !ours.contains(it) && !theirs.contains(it))
             || ours.iter().any(|it| !base.contains(it) && !made.contains(it))

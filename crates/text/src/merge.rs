@@ -281,9 +281,17 @@ impl<'t, 'a> ThreeWay<'t, 'a> {
         }
         // What they changed and we kept is no part of what both have changed alike.
         let is_theirs = |at: usize| self.kept[at].is_none() && self.ours_kept[at].is_some();
+        // What they removed and we replaced is not what both have removed.
+        let removes = |range: Range<usize>| {
+            let mut within = cluster.changes.iter().filter(|it| range.start <= it.old.start && it.old.end <= range.end);
+            within.any(|it| it.new.is_empty())
+        };
         let common = ours.iter().zip(&theirs).take_while(|(a, b)| a == b).count();
-        let is_head =
-            |it: &&(usize, usize)| it.1 - cluster.theirs.start <= common && !(cluster.base.start..it.0).any(is_theirs);
+        let is_head = |it: &&(usize, usize)| {
+            it.1 - cluster.theirs.start <= common
+                && !(cluster.base.start..it.0).any(is_theirs)
+                && !removes(cluster.base.start..it.0)
+        };
         let head = cuts.iter().rev().find(is_head).copied();
         let (base, from) = head.unwrap_or((cluster.base.start, cluster.theirs.start));
         let taken = from - cluster.theirs.start;
@@ -293,6 +301,7 @@ impl<'t, 'a> ThreeWay<'t, 'a> {
                 && it.1 >= from
                 && cluster.theirs.end - it.1 <= common
                 && !(it.0..cluster.base.end).any(is_theirs)
+                && !removes(it.0..cluster.base.end)
         };
         let tail = cuts.iter().find(is_tail).copied();
         let (base_end, to) = tail.unwrap_or((cluster.base.end, cluster.theirs.end));

@@ -795,6 +795,12 @@ fn what_both_texts_have_otherwise_than_the_file_stays_or_is_refused() {
             "rows",
             "lines",
         ),
+        (
+            "    let a = b.iter().filter(|it| it.is_certain());\n",
+            "-    let a = b.iter().filter(|it| it.is_certain());\n",
+            "-",
+            "+",
+        ),
         ("// the limit\nlet a = 1;\nlet b = 2;\n", "// the limit let a = 1;\nlet b = 2;\n", "2", "3"),
         (
             "let s = \"a  b of the text that is long enough\";\n",
