@@ -68,3 +68,4 @@ mod validation;
 mod verbs;
 mod verify;
 mod watched;
+mod whole_files;

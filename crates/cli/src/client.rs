@@ -27,8 +27,9 @@ pub(crate) struct Call {
     /// The subject in the path: a file or a run.
     pub(super) about: Option<String>,
     pub fields: Map<String, Value>,
-    /// A body of the text format that the call accepts besides JSON; the fields are then in the query.
-    pub(super) body: Option<String>,
+    /// A body of a text format that the call accepts besides JSON, with its media type; the fields are then in the
+    /// query.
+    pub(super) body: Option<(&'static str, String)>,
     /// What distinguishes the client from others.
     pub(super) session: Option<String>,
     /// The request is made once, however often it is sent with this key.
@@ -53,8 +54,8 @@ impl Call {
         }
     }
 
-    pub(crate) fn sending(self, text: String) -> Call {
-        Call { body: Some(text), ..self }
+    pub(crate) fn sending(self, media_type: &'static str, text: String) -> Call {
+        Call { body: Some((media_type, text)), ..self }
     }
 
     /// Sets a field if it has a value.
@@ -109,9 +110,9 @@ pub(crate) async fn call(server: &Announcement, call: &Call, json: bool, client:
     let row = call.name.call();
     let method = Method::from_bytes(row.method.name().as_bytes()).map_err(io::Error::other)?;
     let mut request = match &call.body {
-        Some(text) => {
+        Some((media_type, text)) => {
             let request = client.request(method, format!("{url}?{}", call.query()));
-            request.header("content-type", row.shape.text.unwrap_or_default()).body(text.clone())
+            request.header("content-type", *media_type).body(text.clone())
         }
         None if row.method.has_body() => client.request(method, url).json(&call.fields),
         None => client.request(method, format!("{url}?{}", call.query())),

@@ -1,6 +1,6 @@
 //! The commands that change files: edit, write and rename.
 
-use std::io::{self, Read};
+use std::io::{self, IsTerminal, Read};
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
@@ -8,7 +8,8 @@ use clap::{Args, ValueEnum};
 use super::client::Call;
 use super::request_options::RequestOptions;
 use super::target::Target;
-use semdex_contract::Name;
+use semdex_contract::{Name, media_type};
+use semdex_text::patches::{self, Form};
 
 #[derive(Debug, Args)]
 #[command(group(clap::ArgGroup::new("part").args(["search", "search_from", "at"])))]
@@ -28,7 +29,7 @@ pub struct EditText {
     package: Option<String>,
     /// Apply a fix of a diagnostic, by the id that `semdex diagnostics --fixes` prints.
     #[arg(long, value_name = "ID", conflicts_with_all = ["file", "search", "search_from", "symbol", "replace",
-        "replace_from", "near_line", "blocks", "autofix"])]
+        "replace_from", "near_line", "patches", "autofix"])]
     fix: Option<String>,
     /// Part of the symbol to edit.
     #[arg(long, requires = "symbol")]
@@ -51,10 +52,16 @@ pub struct EditText {
     /// Whether an edit of a file that changed since it was read is refused, or merged with the changes of others.
     #[arg(long)]
     on_conflict: Option<OnConflict>,
-    /// Read SEARCH/REPLACE blocks from a file, each below the name of its file; `-` is standard input.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["file", "search", "search_from", "symbol", "replace",
-        "replace_from", "near_line", "expected_hash"])]
-    blocks: Option<PathBuf>,
+    /// Delete the file.
+    #[arg(long, requires = "file", conflicts_with_all = ["part", "symbol", "replace", "replace_from", "near_line",
+        "autofix"])]
+    delete: bool,
+    /// Move the file to this name.
+    #[arg(long, value_name = "FILE", requires = "file", conflicts_with_all = ["part", "symbol", "replace",
+        "replace_from", "near_line", "autofix", "delete"])]
+    move_to: Option<PathBuf>,
+    #[command(flatten)]
+    patches: Patches,
     #[command(flatten)]
     doubts: Doubts,
     #[command(flatten)]
@@ -63,6 +70,35 @@ pub struct EditText {
     change: Change,
     #[command(flatten)]
     pub(super) common: RequestOptions,
+}
+
+/// Edits of several files in one text. Without any other edit it is standard input, in any of the forms.
+#[derive(Debug, Args)]
+#[group(id = "patches", multiple = false, conflicts_with_all = ["file", "search", "search_from", "symbol", "replace",
+    "replace_from", "near_line", "expected_hash"])]
+struct Patches {
+    /// Read SEARCH/REPLACE blocks from a file, each below the name of its file; `-` is standard input.
+    #[arg(long, value_name = "FILE")]
+    blocks: Option<PathBuf>,
+    /// Read a unified diff from a file; `-` is standard input.
+    #[arg(long, value_name = "FILE")]
+    diff: Option<PathBuf>,
+    /// Read a patch that begins with `*** Begin Patch` from a file; `-` is standard input.
+    #[arg(long, value_name = "FILE")]
+    apply_patch: Option<PathBuf>,
+}
+
+impl Patches {
+    /// The form and the text of the patch.
+    fn read(self) -> io::Result<Option<(Form, String)>> {
+        let forms = [(Form::Blocks, self.blocks), (Form::Diff, self.diff), (Form::ApplyPatch, self.apply_patch)];
+        for (form, from) in forms {
+            if let Some(patch) = text(None, from)? {
+                return Ok(Some((form, patch)));
+            }
+        }
+        Ok(None)
+    }
 }
 
 #[derive(Debug, Args)]
@@ -199,8 +235,16 @@ impl Tidy {
 
 impl EditText {
     pub(super) fn call(self, target: &Target) -> io::Result<(Call, RequestOptions)> {
-        if let Some(blocks) = text(None, self.blocks)? {
-            let call = Call::of(Name::Edit).sending(blocks);
+        let is_alone = self.file.is_none() && self.symbol.is_none() && self.fix.is_none();
+        let patch = match self.patches.read()? {
+            None if is_alone && self.search.is_none() && self.search_from.is_none() && !io::stdin().is_terminal() => {
+                let piped = text(None, Some(PathBuf::from("-")))?.filter(|it| !it.trim().is_empty());
+                piped.map(|patch| (patches::form(&patch), patch))
+            }
+            patch => patch,
+        };
+        if let Some((form, patch)) = patch {
+            let call = Call::of(Name::Edit).sending(media_type(form), patch);
             let call = call.with("autofix", self.autofix).with("on_conflict", self.on_conflict.map(OnConflict::word));
             let call = self.doubts.over(self.tidy.over(call));
             return Ok((self.change.over(call), self.common));
@@ -213,6 +257,8 @@ impl EditText {
             .with("at", self.at.map(At::word))
             .with("fix", self.fix)
             .with("replacement", text(self.replace, self.replace_from)?)
+            .with("delete", self.delete.then_some(true))
+            .with("move_to", target.maybe(self.move_to.as_ref())?)
             .with("autofix", self.autofix)
             .with("near_line", self.near_line)
             .with("expected_hash", self.expected_hash)

@@ -53,7 +53,6 @@ pub struct Arguments {
 
 /// The commands of semdex.
 #[derive(Debug, Subcommand)]
-#[expect(clippy::large_enum_variant, reason = "there is one of it, for a moment")]
 pub enum Command {
     /// Serve workspaces until the process is ended.
     Serve(Serve),

@@ -59,7 +59,7 @@ pub enum Verb {
         about: About,
     },
     /// Replace one place, found by its text or its symbol.
-    Edit(EditText),
+    Edit(Box<EditText>),
     /// Write a text into a file.
     Write(WriteText),
     /// Take back one change, by its token, or a commit.
@@ -241,8 +241,8 @@ impl Verb {
             Verb::Overlay(overlay) => overlay.file(),
             Verb::Diagnostics(command) => command.file(),
             Verb::Commit(commit) => commit.file(),
-            Verb::Edit(EditText { file, .. })
-            | Verb::Rename(RenameSymbol { file, .. })
+            Verb::Edit(edit) => edit.file.as_deref(),
+            Verb::Rename(RenameSymbol { file, .. })
             | Verb::Describe { file, .. }
             | Verb::Symbols { file, .. }
             | Verb::Impact { about: About { file, .. }, .. }
@@ -273,6 +273,7 @@ impl Verb {
             Verb::Overlay(overlay) => overlay.common().json,
             Verb::Diagnostics(command) => command.is_json(),
             Verb::Commit(commit) => commit.common().json,
+            Verb::Edit(edit) => edit.common.json,
             Verb::Open { common, .. }
             | Verb::Describe { common, .. }
             | Verb::Undo { common, .. }
@@ -281,7 +282,6 @@ impl Verb {
             | Verb::Map(Map { common, .. })
             | Verb::Symbols { common, .. }
             | Verb::SymbolAt { common, .. }
-            | Verb::Edit(EditText { common, .. })
             | Verb::Write(WriteText { common, .. })
             | Verb::Rename(RenameSymbol { common, .. })
             | Verb::Verify(VerifyCode { common, .. })

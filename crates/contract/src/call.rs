@@ -1,6 +1,6 @@
 //! A row of the table of calls.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use utoipa::openapi::{RefOr, Schema};
 
 use super::call_table::{CALLS, Request};
@@ -97,13 +97,33 @@ pub(crate) type Refusals = &'static [&'static [Code]];
 pub struct Shape {
     pub from_json: fn(&[u8]) -> Result<Request>,
     pub from_query: fn(&str) -> Result<Request>,
-    pub from_text: fn(&str, String) -> Result<Request>,
-    /// The media type of a text body that is accepted in place of JSON.
-    pub text: Option<&'static str>,
+    pub from_text: fn(&str, &str, String) -> Result<Request>,
+    /// The media types of text bodies that are accepted in place of JSON.
+    pub texts: &'static [&'static str],
     /// The document of the request.
     pub document: fn() -> Document,
     /// The schemas of the reply, its own type first.
     pub reply: fn() -> Vec<NamedSchema>,
+}
+
+/// How deep a schema is resolved. Those of the calls have three levels.
+const DEEPEST: usize = 12;
+
+/// A schema with the named schemas in place of the references to them.
+fn resolved(schema: &Value, named: &[(String, Value)], depth: usize) -> Value {
+    let inner = |it: &Value| resolved(it, named, depth.saturating_sub(1));
+    match schema {
+        _ if depth == 0 => schema.clone(),
+        Value::Array(several) => several.iter().map(inner).collect(),
+        Value::Object(fields) => {
+            let name = fields.get("$ref").and_then(Value::as_str).and_then(|it| it.rsplit('/').next());
+            match named.iter().find(|it| Some(it.0.as_str()) == name) {
+                Some((_, schema)) => inner(schema),
+                None => Value::Object(fields.iter().map(|(name, it)| (name.clone(), inner(it))).collect()),
+            }
+        }
+        other => other.clone(),
+    }
 }
 
 impl Call {
@@ -122,9 +142,25 @@ impl Call {
         (self.shape.from_query)(query)
     }
 
-    /// Parses a request from a text body, with the options in the query.
-    pub fn from_text(&self, query: &str, body: String) -> Result<Request> {
-        (self.shape.from_text)(query, body)
+    /// Parses a request from a text body of this media type, with the options in the query.
+    pub fn from_text(&self, query: &str, media_type: &str, body: String) -> Result<Request> {
+        (self.shape.from_text)(query, media_type, body)
+    }
+
+    /// The JSON schema of the request's fields, with all references resolved.
+    pub fn schema(&self) -> Value {
+        let Document { parameters, schemas, .. } = (self.shape.document)();
+        let schemas: Vec<(String, Value)> = schemas.into_iter().map(|(name, it)| (name, json!(it))).collect();
+        let mut schema = match schemas.first() {
+            Some((_, body)) => resolved(body, &schemas, DEEPEST),
+            None => json!({"type": "object", "properties": {}}),
+        };
+        // Next to a body, the parameters belong to a body of another type.
+        let of_query = parameters.into_iter().filter(|_| schemas.is_empty());
+        for parameter in of_query {
+            schema["properties"][&parameter.name] = json!(parameter.schema);
+        }
+        schema
     }
 
     /// The names of all request fields, except the one in the path.

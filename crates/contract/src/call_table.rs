@@ -305,10 +305,12 @@ calls! {
         group: "change",
         summary: "Edit",
         description: "Replaces one place, found by its text or by its symbol, or several places in one change: all of \
-                      them or none. The reply lists where each edit landed, and which errors the change causes and \
-                      fixes. If no place matches, or several do, the edit is refused with the nearest text or the \
-                      candidates. A body of type `text/x-search-replace` holds SEARCH/REPLACE blocks, each under the \
-                      name of its file; its options are in the query.",
+                      them or none. Files are created, deleted and moved in the same change. The reply lists where \
+                      each edit landed, and which errors the change causes and fixes. If no place matches, or several \
+                      do, the edit is refused with the nearest text or the candidates. A body may be a patch, with \
+                      its options in the query: SEARCH/REPLACE blocks (`text/x-search-replace`), each under the name \
+                      of its file; a unified diff (`text/x-diff`), whose line numbers and counts are not trusted; the \
+                      `*** Begin Patch` form (`text/x-apply-patch`).",
         answers: "What changed.",
         refusals: &[FILE, SYMBOL, MATCH, CHANGE, WRITE, ANSWER],
     }

@@ -27,8 +27,10 @@ macro_rules! calls {
                     };
                     read.map(Request::$variant)
                 },
-                from_text: |query, body| <$request>::of_text(query, body).map(Request::$variant),
-                text: <$request>::TEXT,
+                from_text: |query, media_type, body| {
+                    <$request>::of_text(query, media_type, body).map(Request::$variant)
+                },
+                texts: <$request>::TEXTS,
                 document: <$request as Arguments>::document,
                 reply: schemas::<$reply>,
             },
@@ -41,6 +43,7 @@ macro_rules! calls {
         }
 
         /// A request for one of the calls.
+        #[expect(clippy::large_enum_variant, reason = "a request is moved a few times and never kept")]
         #[derive(Debug)]
         pub enum Request {
             $(#[doc = concat!("Answered by [`", stringify!($reply), "`].")] $variant($request)),*

@@ -145,7 +145,14 @@ pub struct ChangedFile {
     pub old_hash: Option<String>,
     /// Whether the file is new.
     pub created: bool,
-    /// The unified diff.
+    /// True if the file was deleted or moved away.
+    #[serde(skip_serializing_if = "is_false")]
+    pub deleted: bool,
+    /// The old name of a moved file. The diff is from its old content.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, examples("src/old_name.rs"))]
+    pub moved_from: Option<String>,
+    /// The unified diff. Empty for the old name of a moved file.
     pub diff: String,
     /// Additional information, for example that other links to the file keep the old content.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -523,6 +530,8 @@ mod tests {
             hash: None,
             old_hash: None,
             created: false,
+            deleted: false,
+            moved_from: None,
             diff: diff.to_owned(),
             note: None,
             overlay: false,

@@ -5,21 +5,20 @@ use utoipa::ToSchema;
 use utoipa::openapi::ContentBuilder;
 use utoipa::openapi::schema::{Object, Type};
 
-use super::enums::{At, Elisions, OnBreak, OnConflict};
+use super::enums::{At, Elisions, OnBreak, OnConflict, WriteMode};
 use super::parse::from_query;
+use super::patch;
 use super::request::{Document, parameters, request};
 use semdex_model::{Code, Error, Result, SymbolQuery};
-use semdex_text::blocks::{self, Action};
+use semdex_text::patches::{FinalNewline, Form, PlaceHints};
 
 const DEFAULT_AUTOFIX: u8 = 95;
-/// The media type of SEARCH/REPLACE blocks.
-const BLOCKS: &str = "text/x-search-replace";
 
 request! { body(EditRequest::document(), {
-    const TEXT: Option<&'static str> = Some(BLOCKS);
+    const TEXTS: &'static [&'static str] = patch::PATCHES;
 
-    fn of_text(query: &str, body: String) -> Result<EditRequest> {
-        EditRequest::of_blocks(query, body)
+    fn of_text(query: &str, media_type: &str, body: String) -> Result<EditRequest> {
+        EditRequest::of_patch(query, patch::form_of(media_type), body)
     }
 })
     /// An edit of a text (`search_context` in a `file` or in a `symbol`) or of a symbol (`symbol` and `at`).
@@ -44,7 +43,19 @@ request! { body(EditRequest::document(), {
         /// With `symbol` and without `search_context`: the part of the symbol to replace.
         pub at: Option<At>,
         /// The new text. An empty text deletes.
+        #[schema(min_length = 0)]
         pub replacement: Option<String>,
+        /// The content of a whole `file`, combined with the existing one as `mode` says.
+        #[schema(min_length = 0)]
+        pub content: Option<String>,
+        /// With `content`: `create` refuses to replace a file with text, `overwrite` replaces it, `append` extends it.
+        #[schema(default = "create")]
+        pub mode: Option<WriteMode>,
+        /// Delete the `file`.
+        #[schema(default = false)]
+        pub delete: Option<bool>,
+        /// The new name of the `file`, relative to the workspace root. Missing directories are created.
+        pub move_to: Option<String>,
         /// The `id` of a fix from `diagnostics`, in place of the other fields. It is refused if the file has changed
         /// since (`hash_mismatch`), or if the fix is no longer offered (`conflict`).
         pub fix: Option<String>,
@@ -88,16 +99,19 @@ request! { body(EditRequest::document(), {
         /// `already_applied`.
         #[schema(default = false)]
         pub repeat: Option<bool>,
-        /// SEARCH/REPLACE blocks in place of all other edits: the body of a request with this media type.
+        /// A patch in place of all other edits: SEARCH/REPLACE blocks, a unified diff, or the `*** Begin Patch` form.
+        /// The text shows which.
+        pub patch: Option<String>,
+        /// The form of `patch`, which the media type of a body says.
         #[serde(skip)]
-        pub blocks: Option<String>,
+        pub patch_form: Option<Form>,
         /// Edits that are already parsed, in place of all others.
         #[serde(skip)]
         pub parsed: Option<Vec<Edit>>,
     }
 }
 
-/// One of several edits.
+/// One of several edits: of a text, of a symbol, or of a whole file (`content`, `delete` or `move_to`).
 #[derive(Debug, Clone, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EditItem {
@@ -112,7 +126,20 @@ pub struct EditItem {
     /// With `symbol` and without `search_context`: the part of the symbol to replace.
     pub at: Option<At>,
     /// The new text. An empty text deletes.
+    #[schema(min_length = 0)]
     pub replacement: Option<String>,
+    /// The content of a whole `file`, combined with the existing one as `mode` says.
+    #[schema(min_length = 0)]
+    pub content: Option<String>,
+    /// With `content`: `create` refuses to replace a file with text, `overwrite` replaces it, `append` extends it.
+    #[schema(default = "create")]
+    pub mode: Option<WriteMode>,
+    /// Delete the `file`.
+    #[schema(default = false)]
+    pub delete: Option<bool>,
+    /// The new name of the `file`, relative to the workspace root. Missing directories are created. Other edits of the
+    /// same change use the old name.
+    pub move_to: Option<String>,
     /// The BLAKE3 of the bytes of the file that the author saw, in hex: all digits, or the first 12 or more. If the file
     /// has another one, `on_conflict` says what happens.
     pub expected_hash: Option<String>,
@@ -124,33 +151,34 @@ pub struct EditItem {
 }
 
 request! { query
-    /// The options of a body of SEARCH/REPLACE blocks.
+    /// The options of a body that is a patch.
     // The schema has no `default`: clients would send it with a JSON body, which has its own options.
-    pub struct BlocksQuery {
-        /// For a body of blocks: the minimum similarity of a fuzzy match in percent. 0 accepts only exact matches and
-        /// matches that differ in white space. Default: 95.
+    pub struct PatchQuery {
+        /// For a body that is a patch: the minimum similarity of a fuzzy match in percent. 0 accepts only exact matches
+        /// and matches that differ in white space. Default: 95.
         #[param(maximum = 100, nullable = false)]
         pub autofix: Option<u8>,
-        /// For a body of blocks: return the same reply, but change nothing. Default: false.
+        /// For a body that is a patch: return the same reply, but change nothing. Default: false.
         #[param(nullable = false)]
         pub dry_run: Option<bool>,
-        /// For a body of blocks: format the changed files with rustfmt or gofmt. Default: false.
+        /// For a body that is a patch: format the changed files with rustfmt or gofmt. Default: false.
         #[param(nullable = false)]
         pub format: Option<bool>,
-        /// For a body of blocks: remove unused imports, and add missing imports that are unambiguous. Default: false.
+        /// For a body that is a patch: remove unused imports, and add missing imports that are unambiguous. Default:
+        /// false.
         #[param(nullable = false)]
         pub fix_imports: Option<bool>,
-        /// For a body of blocks: whether an edit that breaks something is reported or refused. Default: `report`.
+        /// For a body that is a patch: whether an edit that breaks something is reported or refused. Default: `report`.
         #[param(nullable = false)]
         pub on_break: Option<OnBreak>,
-        /// For a body of blocks: what happens if a file changed since the client was shown it. Default: `merge`.
+        /// For a body that is a patch: what happens if a file changed since the client was shown it. Default: `merge`.
         #[param(nullable = false)]
         pub on_conflict: Option<OnConflict>,
-        /// For a body of blocks: how a change is handled that writes a line such as `// ... existing code ...` and
+        /// For a body that is a patch: how a change is handled that writes a line such as `// ... existing code ...` and
         /// removes more lines there than it adds. Default: `refuse`.
         #[param(nullable = false)]
         pub elisions: Option<Elisions>,
-        /// For a body of blocks: make an edit again whose replacement is already at its place. Default: false.
+        /// For a body that is a patch: make an edit again whose replacement is already at its place. Default: false.
         #[param(nullable = false)]
         pub repeat: Option<bool>,
     }
@@ -186,13 +214,27 @@ pub enum Target {
     File {
         /// Relative to the workspace root.
         file: String,
-        /// The file must not exist yet.
-        create: bool,
+        /// How the content is combined with the existing one. [`WriteMode::Create`] also replaces a blank file.
+        mode: WriteMode,
+    },
+    /// A file that is deleted.
+    Delete {
+        /// Relative to the workspace root.
+        file: String,
+        /// The content that it must have, except for line ends. None: any.
+        content: Option<String>,
+    },
+    /// A file that is moved. Its other edits use the old name.
+    Move {
+        /// The old name, relative to the workspace root.
+        file: String,
+        /// The new name.
+        to: String,
     },
 }
 
 /// The text to search for, and how to choose between several matches.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct TextSearch {
     /// The text to replace; not empty.
     pub context: String,
@@ -200,6 +242,10 @@ pub struct TextSearch {
     pub near_line: Option<usize>,
     /// Whether the text consists of whole lines.
     pub whole_lines: bool,
+    /// What the hunk of a patch says of the place besides. None: the text is not from a hunk.
+    pub place: Option<PlaceHints>,
+    /// What happens to the newline at the end of the file.
+    pub final_newline: FinalNewline,
 }
 
 /// A validated edit.
@@ -213,6 +259,8 @@ pub struct Edit {
     pub expected_hash: Option<String>,
     /// What happens if the file has another hash. None: the default.
     pub on_conflict: Option<OnConflict>,
+    /// The line of the patch that the edit is from. None: it is not from a patch.
+    pub line: Option<usize>,
 }
 
 /// A validated request.
@@ -239,7 +287,7 @@ pub struct Edits {
 impl EditRequest {
     /// Validates the request. Returns `invalid_request` if the fields match none of the forms, or several.
     pub fn checked(self) -> Result<Edits> {
-        let EditRequest { edits: several, blocks, parsed, dry_run, format, fix_imports, on_break, on_conflict, .. } =
+        let EditRequest { edits: several, patch, parsed, dry_run, format, fix_imports, on_break, on_conflict, .. } =
             self;
         let (elisions, repeat) = (self.elisions, self.repeat);
         let single = EditItem {
@@ -249,12 +297,19 @@ impl EditRequest {
             package: self.package,
             at: self.at,
             replacement: self.replacement,
+            content: self.content,
+            mode: self.mode,
+            delete: self.delete,
+            move_to: self.move_to,
             expected_hash: self.expected_hash,
             near_line: self.near_line,
             on_conflict: None,
         };
-        let read = match blocks {
-            Some(blocks) => Some(from_blocks(&blocks)?),
+        let read = match patch {
+            Some(patch) => {
+                let other = single.first_given().or(several.is_some().then_some("edits"));
+                Some(by_patch(self.patch_form, &patch, other.or(self.fix.is_some().then_some("fix")))?)
+            }
             None => parsed,
         };
         let read = match self.fix {
@@ -282,48 +337,38 @@ impl EditRequest {
         })
     }
 
-    /// A request from a body of SEARCH/REPLACE blocks, with the options in the query.
-    fn of_blocks(query: &str, blocks: String) -> Result<EditRequest> {
-        let query: BlocksQuery = from_query(query)?;
-        let BlocksQuery { autofix, dry_run, format, fix_imports, on_break, on_conflict, elisions, repeat, .. } = query;
-        let BlocksQuery { workspace, min_revision, wait_ms, max_tokens, cursor, limit, .. } = query;
+    /// A request from a body that is a patch, with the options in the query.
+    fn of_patch(query: &str, form: Option<Form>, patch: String) -> Result<EditRequest> {
+        let query: PatchQuery = from_query(query)?;
+        let PatchQuery { autofix, dry_run, format, fix_imports, on_break, on_conflict, elisions, repeat, .. } = query;
+        let PatchQuery { workspace, min_revision, wait_ms, max_tokens, cursor, limit, .. } = query;
         let common =
             EditRequest { workspace, min_revision, wait_ms, max_tokens, cursor, limit, ..EditRequest::default() };
         let change =
             EditRequest { autofix, dry_run, format, fix_imports, on_break, on_conflict, elisions, repeat, ..common };
-        Ok(EditRequest { blocks: Some(blocks), ..change })
+        Ok(EditRequest { patch: Some(patch), patch_form: form, ..change })
     }
 
     fn document() -> Document {
         let mut document = Document::body::<EditRequest>();
-        let blocks = ContentBuilder::new().schema(Some(Object::with_type(Type::String))).example(Some(EXAMPLE.into()));
         if let Some(body) = &mut document.body {
-            body.content.insert(BLOCKS.to_owned(), blocks.build().into());
+            for (media_type, example) in patch::examples() {
+                let text = ContentBuilder::new().schema(Some(Object::with_type(Type::String)));
+                body.content.insert(media_type.to_owned(), text.example(Some(example.into())).build().into());
+            }
         }
-        Document { parameters: parameters::<BlocksQuery>(), ..document }
+        Document { parameters: parameters::<PatchQuery>(), ..document }
     }
 }
 
-/// The edits of a body of SEARCH/REPLACE blocks.
-pub(crate) fn from_blocks(body: &str) -> Result<Vec<Edit>> {
-    Ok(from_parsed(blocks::parse(body)?))
-}
-
-/// The edits of parsed blocks.
-pub fn from_parsed(blocks: Vec<blocks::Block>) -> Vec<Edit> {
-    let edit = |block: blocks::Block| {
-        let file = block.file;
-        let (target, replacement) = match block.action {
-            Action::Replace { search: context, replacement } => {
-                let search = TextSearch { context, near_line: None, whole_lines: true };
-                (Target::Text { file, search }, replacement)
-            }
-            Action::Create(content) => (Target::File { file, create: true }, content),
-            Action::Whole(content) => (Target::File { file, create: false }, content),
-        };
-        Edit { target, replacement, expected_hash: None, on_conflict: None }
-    };
-    blocks.into_iter().map(edit).collect()
+/// A patch names its files and places itself, so it allows no other edit.
+fn by_patch(form: Option<Form>, patch: &str, other: Option<&str>) -> Result<Vec<Edit>> {
+    if let Some(field) = other {
+        return Err(invalid(format!(
+            "`{field}` stands beside `patch`, which says itself what it edits: send one of them"
+        )));
+    }
+    patch::from_patch(form, patch)
 }
 
 /// A fix defines its places and texts, so it allows no other field.
@@ -335,7 +380,7 @@ fn by_fix(fix: String, single: &EditItem, has_several: bool) -> Result<Edit> {
         )));
     }
     let expected_hash = single.expected_hash.clone();
-    Ok(Edit { target: Target::Fix(fix), replacement: String::new(), expected_hash, on_conflict: None })
+    Ok(Edit { target: Target::Fix(fix), replacement: String::new(), expected_hash, on_conflict: None, line: None })
 }
 
 fn edits(single: EditItem, several: Option<Vec<EditItem>>) -> Result<Vec<Edit>> {
@@ -363,6 +408,10 @@ impl EditItem {
             ("package", self.package.is_some()),
             ("at", self.at.is_some()),
             ("replacement", self.replacement.is_some()),
+            ("content", self.content.is_some()),
+            ("mode", self.mode.is_some()),
+            ("delete", self.delete.is_some()),
+            ("move_to", self.move_to.is_some()),
             ("expected_hash", self.expected_hash.is_some()),
             ("near_line", self.near_line.is_some()),
             ("on_conflict", self.on_conflict.is_some()),
@@ -370,11 +419,18 @@ impl EditItem {
         given.into_iter().find_map(|(name, given)| given.then_some(name))
     }
 
-    /// Validates one edit: a text or a symbol, not both.
+    /// Validates one edit: a text, a symbol or a whole file.
     fn checked(self, place: &str) -> Result<Edit> {
         let wrong = |detail: &str| Err(invalid(format!("{place}{detail}")));
-        let EditItem { file, search_context, symbol, package, at, replacement, expected_hash, near_line, on_conflict } =
-            self;
+        let item = self.without_idle_fields();
+        if let Some(form) = item.whole_file_form() {
+            return item.of_whole_file(form).map_err(|detail| invalid(format!("{place}{detail}")));
+        }
+        if item.mode.is_some() {
+            return wrong("`mode` says how `content` is written, and there is no `content`");
+        }
+        let EditItem { file, search_context, symbol, package, at, replacement, .. } = item;
+        let EditItem { expected_hash, near_line, on_conflict, .. } = item;
         let search = match search_context {
             Some(context) if context.trim().is_empty() => {
                 return wrong("`search_context` is blank, which fits anywhere; `write` makes or extends a file");
@@ -386,14 +442,15 @@ impl EditItem {
                 );
             }
             Some(_) if near_line == Some(0) => return wrong("`near_line`: lines count from 1"),
-            Some(context) => Some(TextSearch { context, near_line, whole_lines: false }),
+            Some(context) => Some(TextSearch { context, near_line, ..TextSearch::default() }),
             None => None,
         };
         let target = match (symbol, search) {
             (None, None) => {
                 return wrong(
                     "say what to edit: `file` and `search_context` (a text in it), or `symbol` and `at` (`body`, \
-                     `whole`, `before`, `after`, `delete`), or several of these in `edits`",
+                     `whole`, `before`, `after`, `delete`), or a whole `file` (`content`, `delete` or `move_to`), or \
+                     several of these in `edits`",
                 );
             }
             (Some(symbol), Some(search)) => Target::Within { symbol: SymbolQuery { symbol, package, file }, search },
@@ -427,16 +484,82 @@ impl EditItem {
         let Some(replacement) = replacement.or_else(|| (at == Some(At::Delete)).then(String::new)) else {
             return wrong("missing field `replacement`: the new text, \"\" to delete");
         };
-        Ok(Edit { target, replacement, expected_hash, on_conflict })
+        Ok(Edit { target, replacement, expected_hash, on_conflict, line: None })
+    }
+}
+
+/// What an edit does with a whole file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum WholeFile {
+    Content,
+    Delete,
+    Move,
+}
+
+impl WholeFile {
+    /// The field that selects it.
+    fn field(self) -> &'static str {
+        match self {
+            WholeFile::Content => "content",
+            WholeFile::Delete => "delete",
+            WholeFile::Move => "move_to",
+        }
+    }
+}
+
+impl EditItem {
+    /// Without fields of whole files that say nothing: `delete: false`, and an empty `content` without a `mode` next to
+    /// another form.
+    fn without_idle_fields(mut self) -> EditItem {
+        self.delete = self.delete.filter(|it| *it);
+        let has_other =
+            self.search_context.is_some() || self.symbol.is_some() || self.delete.is_some() || self.move_to.is_some();
+        if has_other && self.mode.is_none() {
+            self.content = self.content.filter(|it| !it.is_empty());
+        }
+        self
+    }
+
+    /// The first of `delete`, `move_to` and `content` that is given.
+    fn whole_file_form(&self) -> Option<WholeFile> {
+        let form = |form, given: bool| given.then_some(form);
+        form(WholeFile::Delete, self.delete.is_some())
+            .or(form(WholeFile::Move, self.move_to.is_some()))
+            .or(form(WholeFile::Content, self.content.is_some()))
+    }
+
+    fn of_whole_file(self, form: WholeFile) -> std::result::Result<Edit, String> {
+        let field = form.field();
+        let mut others = EditItem { file: None, expected_hash: None, on_conflict: None, ..self.clone() };
+        others.replacement = others.replacement.filter(|it| !it.is_empty());
+        match form {
+            WholeFile::Content => (others.content, others.mode) = (None, None),
+            WholeFile::Delete => others.delete = None,
+            WholeFile::Move => others.move_to = None,
+        }
+        if let Some(other) = others.first_given() {
+            return Err(format!(
+                "`{other}` stands beside `{field}`: an edit of a whole file does one thing; send each in an item of \
+                 `edits`"
+            ));
+        }
+        let Some(file) = self.file else {
+            return Err(format!("beside `{field}`, say the `file`"));
+        };
+        let (target, replacement) = match (form, self.content, self.move_to) {
+            (WholeFile::Move, _, Some(to)) => (Target::Move { file, to }, String::new()),
+            (WholeFile::Content, Some(content), _) => {
+                (Target::File { file, mode: self.mode.unwrap_or(WriteMode::Create) }, content)
+            }
+            _ => (Target::Delete { file, content: None }, String::new()),
+        };
+        Ok(Edit { target, replacement, expected_hash: self.expected_hash, on_conflict: self.on_conflict, line: None })
     }
 }
 
 fn invalid(detail: String) -> Error {
     Error::new(Code::InvalidRequest, detail)
 }
-
-const EXAMPLE: &str =
-    "src/lib.rs\n<<<<<<< SEARCH\nfn new() -> Self {\n=======\npub fn new() -> Self {\n>>>>>>> REPLACE\n";
 
 #[cfg(test)]
 mod tests {

@@ -4,7 +4,8 @@
 use proptest::prelude::any;
 
 use super::budget::{Part, next_cursor, positions};
-use super::{CALLS, Request, from_blocks};
+use super::patch::from_patch;
+use super::{CALLS, Request};
 use semdex_model::{Code, Result};
 use semdex_testing::fuzz::{JSON, fuzz, mutated, words_of};
 
@@ -64,8 +65,8 @@ fn fuzz_requests() {
         for call in CALLS {
             check(call.from_json(body.as_bytes()));
             check(call.from_query(&query));
-            check(call.from_text(&query, body.clone()));
+            check(call.from_text(&query, "", body.clone()));
         }
-        let _ = from_blocks(&body);
+        let _ = from_patch(None, &body);
     });
 }

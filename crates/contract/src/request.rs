@@ -113,11 +113,11 @@ pub(crate) trait Arguments: DeserializeOwned {
     /// The fields that a query may repeat.
     const REPEATING: &'static [&'static str] = &[];
 
-    /// The media type of a text body that is accepted in place of JSON.
-    const TEXT: Option<&'static str> = None;
+    /// The media types of text bodies that are accepted in place of JSON.
+    const TEXTS: &'static [&'static str] = &[];
 
-    /// Parses such a body, with its options in the query.
-    fn of_text(_query: &str, _body: String) -> Result<Self> {
+    /// Parses such a body of one of these media types, with its options in the query.
+    fn of_text(_query: &str, _media_type: &str, _body: String) -> Result<Self> {
         Err(Error::new(Code::UnsupportedMediaType, "this call takes JSON"))
     }
 }

@@ -22,11 +22,11 @@ pub(crate) async fn request_for(call: &Call, request: Request) -> Result<semdex_
     let query = parts.uri.query().unwrap_or_default().to_owned();
     let mut request = if !call.method.has_body() {
         call.from_query(&query)?
-    } else if is_text(call, &parts.headers)? {
+    } else if let Some(media_type) = text_type(call, &parts.headers)? {
         let bytes = read(&parts.headers, body).await?;
         let text = String::from_utf8(bytes.into())
             .map_err(|_| Error::new(Code::InvalidRequest, "the body is not text in UTF-8"))?;
-        call.from_text(&query, text)?
+        call.from_text(&query, media_type, text)?
     } else if query.is_empty() {
         call.from_json(&read(&parts.headers, body).await?)?
     } else {
@@ -42,18 +42,23 @@ pub(crate) async fn request_for(call: &Call, request: Request) -> Result<semdex_
     Ok(request)
 }
 
-/// Whether the body is in the text format that the call accepts besides JSON. An error if it is in neither format.
-fn is_text(call: &Call, headers: &HeaderMap) -> Result<bool, Error> {
+/// The media type of the body, if it is one of the text formats that the call accepts besides JSON. `None` for JSON, an
+/// error for anything else.
+fn text_type(call: &Call, headers: &HeaderMap) -> Result<Option<&'static str>, Error> {
     let given = media_type(headers);
-    let detail = match (given.as_deref(), call.shape.text) {
-        (Some(JSON), _) => return Ok(false),
-        (Some(given), Some(text)) if given == text => return Ok(true),
-        (given, Some(text)) => {
+    let texts = call.shape.texts;
+    if let Some(text) = texts.iter().find(|it| Some(**it) == given.as_deref()) {
+        return Ok(Some(text));
+    }
+    let detail = match given.as_deref() {
+        Some(JSON) => return Ok(None),
+        given if !texts.is_empty() => {
             let given = given.map(|it| format!(", not `{it}`")).unwrap_or_default();
-            format!("this call takes `Content-Type: {JSON}` or `{text}`{given}")
+            let texts: Vec<String> = texts.iter().map(|it| format!("`{it}`")).collect();
+            format!("this call takes `Content-Type: {JSON}` or {}{given}", texts.join(", "))
         }
-        (Some(given), None) => format!("this call takes `Content-Type: {JSON}`, not `{given}`"),
-        (None, None) => format!("say `Content-Type: {JSON}`, and send JSON"),
+        Some(given) => format!("this call takes `Content-Type: {JSON}`, not `{given}`"),
+        None => format!("say `Content-Type: {JSON}`, and send JSON"),
     };
     Err(Error::new(Code::UnsupportedMediaType, detail))
 }

@@ -2,6 +2,7 @@
 //! that names rmcp. A tool is a call of the contract with a description for a model (`tools.rs`). Replies are text from
 //! `render`. A refused call is a result too, since clients do not show protocol errors to the model.
 
+mod lenient_arguments;
 mod local;
 mod message;
 mod parameters;
@@ -168,6 +169,7 @@ impl<B: Backend> ServerHandler for Server<B> {
         let session = taken(&mut arguments, "session").or(session);
         let key = taken(&mut arguments, "idempotency_key");
         let caller = Caller { client: Client { name: client_name(&context), session }, request_id };
+        let (arguments, note) = lenient_arguments::read(tool.call(), arguments);
         let workspace = arguments.get("workspace").and_then(Value::as_str).map(str::to_owned);
         if let Some(error) = tool.missing_choice(&arguments) {
             let text = render::refusal(Problem::new(error), Instant::now());
@@ -186,9 +188,10 @@ impl<B: Backend> ServerHandler for Server<B> {
             answer = answer => answer,
             () = cancelled.cancelled() => return Err(ErrorData::internal_error("cancelled by the client", None)),
         };
+        let noted = |text: String| vec![ContentBlock::text(text + note.as_deref().unwrap_or_default())];
         Ok(match answer {
-            Ok(text) => CallToolResult::success(vec![ContentBlock::text(text)]),
-            Err(text) => CallToolResult::error(vec![ContentBlock::text(tools::refusal(&text))]),
+            Ok(text) => CallToolResult::success(noted(text)),
+            Err(text) => CallToolResult::error(noted(tools::refusal(&text))),
         }
         .into())
     }

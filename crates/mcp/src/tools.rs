@@ -48,6 +48,7 @@ const ON_BREAK: Field = ("on_break", Word(&["report", "reject"]), "");
 const AT: Field = ("at", Word(&["body", "whole", "before", "after", "delete"]), "Part of `symbol` to replace");
 const SEARCH: Field = ("search_context", Text, "Text to replace, unique in the file");
 const REPLACEMENT: Field = ("replacement", Text, "");
+const EXPECTED_HASH: Field = ("expected_hash", Text, "Refuse if the file has another hash; 12 digits are enough");
 const WORKSPACE: Field = ("workspace", Text, "");
 
 pub(crate) const TOOLS: &[Tool] = &[
@@ -81,7 +82,7 @@ pub(crate) const TOOLS: &[Tool] = &[
     },
     Tool {
         name: Name::Edit,
-        description: "Edits code and reports each place that it breaks. Either `file`, `search_context` and `replacement`, or `symbol`, `at` and `replacement`; several, all or none, in `edits`. The reply has a token for `undo`.",
+        description: "Edits code and reports each place that it breaks. Either `file`, `search_context` and `replacement`, or `symbol`, `at` and `replacement`; several, all or none, in `edits`, also whole files; or a `patch`. The reply has a token for `undo`.",
         required: &[],
         fields: &[
             FILE,
@@ -98,10 +99,17 @@ pub(crate) const TOOLS: &[Tool] = &[
                     ("symbol", Text, ""),
                     ("at", Word(&["body", "whole", "before", "after", "delete"]), ""),
                     REPLACEMENT,
+                    ("content", Text, "Of a whole file"),
+                    ("mode", Word(&["create", "overwrite", "append"]), ""),
+                    ("delete", Boolean, "The file"),
+                    ("move_to", Text, "New name of the file"),
+                    ("expected_hash", Text, ""),
                 ]),
                 "Matched before any is made",
             ),
+            ("patch", Text, "Unified diff, `*** Begin Patch`, or SEARCH/REPLACE blocks"),
             ("fix", Text, ""),
+            EXPECTED_HASH,
             DRY_RUN,
             ON_BREAK,
             ("fix_imports", Boolean, "Add and remove imports"),
@@ -118,6 +126,7 @@ pub(crate) const TOOLS: &[Tool] = &[
             ("name", Text, "The file, relative to the root"),
             ("content", Text, ""),
             ("mode", Word(&["append", "overwrite", "create"]), ""),
+            EXPECTED_HASH,
             ("declare", Boolean, "Add the `mod` line that a new file needs"),
             DRY_RUN,
             ON_BREAK,

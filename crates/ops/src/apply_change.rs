@@ -11,7 +11,7 @@ use semdex_model::{
     Affected, Broken, ChangeImpact, Code, Coverage, Diagnostic, Error, FileEdit, Help, Landed, MissingCode, Result,
     Revision, Severity,
 };
-use semdex_text::diff::unified;
+use semdex_text::diff::{renamed, unified};
 use semdex_text::matching::added_elision;
 use semdex_workspace::disk::Notes;
 use semdex_workspace::timing::{self, Part};
@@ -29,6 +29,8 @@ const AGAIN: Duration = Duration::from_secs(30);
 /// What a request changes in the present texts.
 pub(super) struct Plan {
     pub(super) edits: Vec<FileEdit>,
+    /// The new names of moved files, each with the old name.
+    pub(super) moves: BTreeMap<String, String>,
     pub(super) landed: Vec<Landed>,
     /// Findings of the plan itself.
     pub(super) findings: Vec<Finding>,
@@ -40,7 +42,26 @@ pub(super) struct Plan {
 
 impl Plan {
     pub(super) fn new(edits: Vec<FileEdit>, landed: Vec<Landed>) -> Plan {
-        Plan { edits, landed, findings: Vec::new(), notes: Notes::new(), believed: BTreeMap::new() }
+        let (moves, believed) = (BTreeMap::new(), BTreeMap::new());
+        Plan { edits, moves, landed, findings: Vec::new(), notes: Notes::new(), believed }
+    }
+
+    /// The old content of the file that an edit results in: for a moved file, the content under its old name.
+    fn text_before<'a>(&'a self, edit: &'a FileEdit) -> Option<&'a Arc<str>> {
+        match self.moves.get(&edit.file) {
+            Some(from) => self.edits.iter().find(|it| it.file == *from)?.old.as_ref(),
+            None => edit.old.as_ref(),
+        }
+    }
+
+    /// The diff of one of the edits. A moved file is compared with its old content.
+    fn diff_of(&self, edit: &FileEdit) -> String {
+        let from = self.moves.get(&edit.file);
+        match (from.zip(self.text_before(edit)), &edit.new) {
+            (Some((from, old)), Some(new)) => renamed(from, old, &edit.file, new),
+            (None, None) if self.moves.values().any(|it| *it == edit.file) => String::new(),
+            _ => unified(edit.old.as_deref(), edit.new.as_deref(), &edit.file),
+        }
     }
 }
 
@@ -128,6 +149,7 @@ where
             client: options.client.clone(),
             undoes: mode.undoes.clone(),
             edits: plan.edits.clone(),
+            moves: plan.moves.clone(),
             dry_run: mode.dry_run,
             reject_if_broken: mode.on_break == OnBreak::Reject,
             view_impact,
@@ -180,7 +202,7 @@ fn note_believed(workspace: &Workspace, options: &RequestOptions, plan: &Plan) {
 /// Refuses a plan that writes an elision in place of code, before the text is formatted.
 fn refuse_elisions(plan: &Plan) -> Result<()> {
     for edit in &plan.edits {
-        let (Some(old), Some(new)) = (&edit.old, &edit.new) else { continue };
+        let (Some(old), Some(new)) = (plan.text_before(edit), &edit.new) else { continue };
         if let Some((line, mut error)) = added_elision(&edit.file, old, new) {
             let holds = |it: &Landed| it.place.file == edit.file && (it.place.line..=it.place.end_line).contains(&line);
             error.help.edit = plan.landed.iter().position(holds).filter(|_| plan.landed.len() > 1);
@@ -208,6 +230,7 @@ pub(super) async fn tried(
         client: None,
         undoes: None,
         edits,
+        moves: BTreeMap::new(),
         dry_run: true,
         reject_if_broken: false,
         view_impact,
@@ -344,7 +367,9 @@ fn report(workspace: &Workspace, plan: &Plan, outcome: Outcome, meta: Meta) -> C
             hash: of(edit).1.map(hex),
             old_hash: of(edit).0.map(hex),
             created: edit.old.is_none(),
-            diff: unified(edit.old.as_deref(), edit.new.as_deref(), &edit.file),
+            deleted: edit.new.is_none(),
+            moved_from: plan.moves.get(&edit.file).cloned(),
+            diff: plan.diff_of(edit),
             overlay: to_overlays,
             note: note_of(&edit.file, notes.iter().chain(&plan.notes)),
         })

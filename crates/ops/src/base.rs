@@ -57,7 +57,8 @@ pub(super) fn check_hash(file: &File, expected: Option<&str>) -> Result<()> {
     if expected.is_none_or(|it| names_hash(&file.hash, it)) { Ok(()) } else { Err(moved_on(file)) }
 }
 
-fn moved_on(file: &File) -> Error {
+/// The error for a file that others changed since the author of a request saw it.
+pub(super) fn moved_on(file: &File) -> Error {
     let actual = file.hash.to_hex();
     let detail = format!(
         "`{}` is not what you read: its hash is {actual} now; read it again, or send `on_conflict: \"merge\"` to merge \

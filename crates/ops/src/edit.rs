@@ -1,7 +1,9 @@
 //! `edit`: each edit matches exactly one place, or the whole change is refused.
 
+mod hunk_place;
 pub(super) mod symbol_edit;
 mod text_edit;
+mod whole_files;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,9 +14,11 @@ use super::fixes;
 use super::format_and_imports::FormatOptions;
 use super::open::text_of;
 use super::query::RequestOptions;
+use whole_files::Fate;
+
 use semdex_contract::{At, ChangeReport, Edit, EditRequest, Edits, Target, TextSearch};
 use semdex_engine::files::{File, Files};
-use semdex_model::{Code, Error, FileEdit, Help, Landed, Result, Span, Strategy, Symbol, SymbolQuery};
+use semdex_model::{Code, Error, Help, Landed, Result, Span, Strategy, Symbol, SymbolQuery};
 use semdex_text::applied;
 use semdex_text::lines::LineIndex;
 use semdex_text::matching::{self, Outcome, Patch, Search};
@@ -37,7 +41,10 @@ pub(crate) async fn edit(
 /// The file that an edit names.
 fn named_file(target: &Target) -> Option<&str> {
     match target {
-        Target::Text { file, .. } | Target::File { file, .. } => Some(file),
+        Target::Text { file, .. }
+        | Target::File { file, .. }
+        | Target::Delete { file, .. }
+        | Target::Move { file, .. } => Some(file),
         Target::Within { symbol, .. } | Target::Symbol { symbol, .. } => symbol.file.as_deref(),
         Target::Fix(_) => None,
     }
@@ -46,8 +53,8 @@ fn named_file(target: &Target) -> Option<&str> {
 /// An edit with its place.
 struct Placed {
     file: Arc<File>,
-    /// Whether the file is new.
-    created: bool,
+    /// What happens to the file as a whole.
+    fate: Fate,
     patch: Patch,
     strategy: Strategy,
     score: f64,
@@ -67,7 +74,7 @@ struct MergedEdit {
 
 impl Placed {
     fn of(file: Arc<File>, patch: Patch, strategy: Strategy) -> Placed {
-        Placed { file, created: false, patch, strategy, score: 100.0, merged: None, kept: Vec::new() }
+        Placed { file, fate: Fate::Stays, patch, strategy, score: 100.0, merged: None, kept: Vec::new() }
     }
 
     /// An edit of the text that its author saw, merged with what others changed since. `None` if the present text has
@@ -88,7 +95,8 @@ impl Placed {
 async fn plan(workspace: &Workspace, request: &Edits, options: &RequestOptions) -> Result<Plan> {
     let snapshot = workspace.snapshot(options.needs(None, false)).await?;
     let several = request.edits.len() > 1;
-    let mut placed: Vec<Placed> = Vec::new();
+    // The place of each edit, with the index of the edit. A fix has several.
+    let mut placed: Vec<(usize, Placed)> = Vec::new();
     for (index, edit) in request.edits.iter().enumerate() {
         let some = place(workspace, edit, request, &snapshot.files, options).await.map_err(|mut error| {
             if let Some(other) = made_by(&error, index, &request.edits) {
@@ -99,11 +107,19 @@ async fn plan(workspace: &Workspace, request: &Edits, options: &RequestOptions) 
                 );
             }
             error.help.edit = several.then_some(index);
+            if let Some(line) = edit.line {
+                error.detail = format!("line {line} of the patch: {}", error.detail);
+            }
+            if error.code == Code::UnknownFile {
+                error.detail.push_str(&whole_files::made_by_another(&request.edits, index));
+            }
             error
         })?;
-        placed.extend(some);
+        placed.extend(some.into_iter().map(|it| (index, it)));
     }
-    combine(&placed)
+    let mut plan = combine(&placed)?;
+    plan.findings = whole_files::undeclared(workspace, &snapshot.files, &plan.edits);
+    Ok(plan)
 }
 
 /// The places of an edit. A fix may have several.
@@ -148,7 +164,13 @@ async fn place(
                 }
             }
         }
-        Target::File { file, create } => whole_file(workspace, files, file, *create, edit, options).await?,
+        Target::File { file, mode } => {
+            whole_files::content(workspace, files, file, *mode, edit, request.repeat, options).await?
+        }
+        Target::Delete { file, content } => {
+            whole_files::deleted(workspace, files, file, content.as_deref(), edit, options).await?
+        }
+        Target::Move { file, to } => whole_files::moved(workspace, files, file, to, edit, options).await?,
     };
     Ok(vec![one])
 }
@@ -251,14 +273,15 @@ fn text_on_base(
     replacement: &str,
     repeat: bool,
 ) -> Result<Option<Placed>> {
-    let TextSearch { context, near_line, whole_lines } = search;
+    let TextSearch { context, near_line, whole_lines, place, final_newline } = search;
     let unix = |text: &str| text.replace("\r\n", "\n");
     let has_it = base.contains(context.as_str()) || base.contains("\r\n") && unix(base).contains(&unix(context));
     if *base == file.text || !has_it {
         return Ok(None);
     }
     let (near_line, whole_lines) = (*near_line, *whole_lines);
-    let search = Search { text: base, context, replacement, autofix: 0, near_line, within: None, whole_lines };
+    let mut search = Search { text: base, context, replacement, autofix: 0, near_line, within: None, whole_lines };
+    search.near_line = near_line.or_else(|| hunk_place::line(&search, place.as_ref()?));
     match matching::find(&search) {
         Ok(Outcome::Found(hit)) if hit.strategy == Strategy::Exact => {
             if !repeat && applied::around(base, hit.span, context, replacement).is_some() {
@@ -266,7 +289,13 @@ fn text_on_base(
                 return there.map_or(Ok(None), |there| Err(text_edit::already_applied(file, there)));
             }
             // An exact match has nothing to merge.
-            let Ok(fitted) = matching::patch(base, &hit, context, replacement) else { return Ok(None) };
+            let Ok(mut fitted) = matching::patch(base, &hit, context, replacement) else { return Ok(None) };
+            if let Some(place) = place {
+                if hunk_place::check(&file.path, base, hit.span, place).is_err() {
+                    return Ok(None);
+                }
+                hunk_place::end_file(base, &mut fitted.patch, *final_newline);
+            }
             Placed::on_base(file, base, fitted.patch, Strategy::Exact)
         }
         _ => Ok(None),
@@ -284,123 +313,100 @@ async fn in_present_text(
 ) -> Result<Placed> {
     let (autofix, repeat) = (request.autofix, request.repeat);
     let found = tokio::task::spawn_blocking(move || {
-        let TextSearch { context, near_line, whole_lines } = &wanted;
+        let TextSearch { context, near_line, whole_lines, place, final_newline } = &wanted;
         let (near_line, whole_lines) = (*near_line, *whole_lines);
-        let search =
+        let mut search =
             Search { text: &file.text, context, replacement: &replacement, autofix, near_line, within, whole_lines };
+        search.near_line = near_line.or_else(|| hunk_place::line(&search, place.as_ref()?));
         let (fitted, hit) = text_edit::search(&files, &file, &search, repeat)?;
-        Ok(Placed { score: hit.score, kept: fitted.kept, ..Placed::of(file, fitted.patch, hit.strategy) })
+        let mut patch = fitted.patch;
+        if let Some(place) = place {
+            hunk_place::check(&file.path, &file.text, hit.span, place)?;
+            hunk_place::end_file(&file.text, &mut patch, *final_newline);
+            patch = hunk_place::without_context(&file.text, patch);
+        }
+        Ok(Placed { score: hit.score, kept: fitted.kept, ..Placed::of(file, patch, hit.strategy) })
     });
     found.await.map_err(|_| search_failed())?
 }
 
-/// Replaces a whole file and keeps its line endings and byte order mark.
-async fn whole_file(
-    workspace: &Workspace,
-    files: &Files,
-    file: &str,
-    create: bool,
-    edit: &Edit,
-    options: &RequestOptions,
-) -> Result<Placed> {
-    let (name, content) = (workspace.locate(file)?, &*edit.replacement);
-    if content.contains('\0') {
-        return Err(Error::new(Code::NotText, "the new content has a NUL character: only text is written"));
-    }
-    let old = match files.get(&name) {
-        Some(file) => Some(file.clone()),
-        // An existing file that is not text must not be overwritten as if it were missing.
-        None => workspace.read_if_there(&name)?.map(|text| Arc::new(workspace.file(&name, text))),
-    };
-    let Some(old) = old else {
-        let file = Arc::new(workspace.file(&name, ""));
-        let patch = Patch { range: Span::default(), text: content.to_owned() };
-        return Ok(Placed { created: true, ..Placed::of(file, patch, Strategy::Whole) });
-    };
-    if create && !old.text.trim().is_empty() {
-        let detail = format!(
-            "`{name}` exists, and a block with an empty SEARCH makes a new file: search for the lines to be replaced"
-        );
-        return Err(Error::new(Code::AlreadyExists, detail));
-    }
-    if let Base::Older(base) = base_of(workspace, &old, None, edit.on_conflict, options).await?
-        && let Some(placed) = Placed::on_base(&old, &base, matching::whole(&base, content), Strategy::Whole)?
-    {
-        return Ok(placed);
-    }
-    let patch = matching::whole(&old.text, content);
-    Ok(Placed::of(old, patch, Strategy::Whole))
-}
-
 /// Refuses edits of one file whose places overlap, with the indexes of both. Places may be next to each other.
-fn refuse_overlaps(name: &str, placed: &[Placed], indexes: &[usize]) -> Result<()> {
-    let range = |index: usize| placed[index].patch.range;
-    let mut order = indexes.to_vec();
-    order.sort_by_key(|&index| (range(index).start, range(index).end));
-    let Some(pair) = order.windows(2).find(|pair| range(pair[1]).start < range(pair[0]).end) else { return Ok(()) };
-    let (first, second) = (pair[0].min(pair[1]), pair[0].max(pair[1]));
-    let line = |index: usize| placed[index].file.lines().line(range(index).start);
+fn refuse_overlaps(name: &str, edits: &[(usize, &Placed)]) -> Result<()> {
+    let range = |it: &(usize, &Placed)| it.1.patch.range;
+    let mut order = edits.to_vec();
+    order.sort_by_key(|it| (range(it).start, range(it).end));
+    let overlap = order.windows(2).find(|pair| range(&pair[1]).start < range(&pair[0]).end);
+    let Some([one, other]) = overlap else { return Ok(()) };
+    let (first, second) = if one.0 <= other.0 { (one, other) } else { (other, one) };
+    let line = |it: &(usize, &Placed)| it.1.file.lines().line(range(it).start);
     let detail = format!(
-        "`edits[{first}]` (`{name}`, line {}) and `edits[{second}]` (line {}) overlap: all edits are matched against \
-         the file as it is before the first of them, so send these as one edit",
+        "`edits[{}]` (`{name}`, line {}) and `edits[{}]` (line {}) overlap: all edits are matched against the file as it \
+         is before the first of them, so send these as one edit",
+        first.0,
         line(first),
+        second.0,
         line(second)
     );
-    let help = Help { edit: Some(second), file: Some(name.to_owned()), ..Help::default() };
+    let help = Help { edit: Some(second.0), file: Some(name.to_owned()), ..Help::default() };
     Err(Error::new(Code::InvalidRequest, detail).with_help(help))
 }
 
 /// Combines the edits by file, and computes where each landed.
-fn combine(placed: &[Placed]) -> Result<Plan> {
+fn combine(placed: &[(usize, Placed)]) -> Result<Plan> {
     let mut by_file: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
-    for (index, it) in placed.iter().enumerate() {
-        by_file.entry(&it.file.path).or_default().push(index);
+    for (at, (_, it)) in placed.iter().enumerate() {
+        by_file.entry(&it.file.path).or_default().push(at);
     }
-    let mut edits = Vec::new();
+    let mut texts = Vec::new();
     let mut landed: BTreeMap<usize, Landed> = BTreeMap::new();
-    let mut texts = BTreeMap::new();
-    for (name, indexes) in by_file {
-        let file = &placed[indexes[0]].file;
-        if indexes.iter().any(|&index| placed[index].file.hash != file.hash) {
+    let mut believed_texts = BTreeMap::new();
+    for (name, all) in &by_file {
+        let file = &placed[all[0]].1.file;
+        if all.iter().any(|&at| placed[at].1.file.hash != file.hash) {
             let detail = format!("`{name}` was changed by somebody else meanwhile: try again");
             let help = Help { actual_hash: Some(file.hash.to_hex().to_string()), ..Help::default() };
             return Err(Error::new(Code::Conflict, detail).with_help(help));
         }
-        if indexes.len() > 1 && indexes.iter().any(|&index| placed[index].strategy == Strategy::Whole) {
-            let detail = format!("the whole content of `{name}` is given, and another edit of it: send one of them");
-            let help = Help { edit: indexes.last().copied(), file: Some(name.to_owned()), ..Help::default() };
-            return Err(Error::new(Code::InvalidRequest, detail).with_help(help));
-        }
-        refuse_overlaps(name, placed, &indexes)?;
-        let patches: Vec<Patch> = indexes.iter().map(|&index| placed[index].patch.clone()).collect();
+        let edits: Vec<(usize, &Placed)> = all.iter().map(|&at| (placed[at].0, &placed[at].1)).collect();
+        let fate = whole_files::fate(name, &edits)?;
+        let of_text: Vec<(usize, &Placed)> = edits.into_iter().filter(|it| it.1.has_text()).collect();
+        refuse_overlaps(name, &of_text)?;
+        let with_text: Vec<usize> = all.iter().copied().filter(|&at| placed[at].1.has_text()).collect();
+        let patches: Vec<Patch> = of_text.iter().map(|it| it.1.patch.clone()).collect();
         let (text, spans) = matching::apply_all(&file.text, &patches)?;
+        let name = fate.name_after(name);
         let lines = LineIndex::new(&text);
-        for (own, (&index, &span)) in indexes.iter().zip(&spans).enumerate() {
+        for (own, (&at, &span)) in with_text.iter().zip(&spans).enumerate() {
             let place = lines.place(name, span);
-            let Placed { strategy, score, merged, kept, .. } = &placed[index];
+            let Placed { strategy, score, merged, kept, .. } = &placed[at].1;
             let is_merged = merged.is_some() || !kept.is_empty();
             let kept = kept.iter().map(|&span| {
                 let at = |offset| offset_in_result(offset, own, &patches, &spans);
                 lines.place(name, Span::new(at(span.start), at(span.end)))
             });
             let kept = kept.collect();
-            landed.insert(index, Landed { merged: is_merged, kept, ..Landed::as_sent(*strategy, *score, place) });
+            landed.insert(at, Landed { merged: is_merged, kept, ..Landed::as_sent(*strategy, *score, place) });
         }
-        if let Some(text) = believed(&indexes, placed)? {
-            texts.insert(name.to_owned(), text);
+        // An edit without a text is about the whole file; of a deleted file nothing is left.
+        let whole = if fate == Fate::Deleted { Span::default() } else { Span::new(0, text.len()) };
+        for &at in all.iter().filter(|&&at| !placed[at].1.has_text()) {
+            landed.insert(at, Landed::as_sent(Strategy::Whole, 100.0, lines.place(name, whole)));
         }
-        let old = (!placed[indexes[0]].created).then(|| file.text.clone());
-        edits.push(FileEdit { file: name.to_owned(), old, new: Some(text.into()) });
+        if let Some(text) = believed(&with_text, placed)? {
+            believed_texts.insert(name.to_owned(), text);
+        }
+        texts.push((file.clone(), fate, text));
     }
-    Ok(Plan { believed: texts, ..Plan::new(edits, landed.into_values().collect()) })
+    let (edits, moves) = whole_files::settle(&texts)?;
+    Ok(Plan { moves, believed: believed_texts, ..Plan::new(edits, landed.into_values().collect()) })
 }
 
 /// The text that the author of these edits of one file takes for the result: the text that it saw, with the edits.
 /// `None` if it saw the present text.
-fn believed(indexes: &[usize], placed: &[Placed]) -> Result<Option<Arc<str>>> {
+fn believed(with_text: &[usize], placed: &[(usize, Placed)]) -> Result<Option<Arc<str>>> {
     let mut base = None;
     let mut patches = Vec::new();
-    for merged in indexes.iter().filter_map(|&index| placed.get(index)).map(|it| &it.merged) {
+    for merged in with_text.iter().filter_map(|&at| placed.get(at)).map(|it| &it.1.merged) {
         let Some(MergedEdit { base: own, patch, .. }) = merged else { return Ok(None) };
         if *base.get_or_insert(own) != own {
             return Ok(None);

@@ -73,6 +73,7 @@ async fn plan(workspace: &Workspace, request: &RenameRequest, options: &RequestO
     let snapshot = workspace.snapshot(options.needs(None, false)).await?;
     let mut edits = Vec::new();
     let mut landed = Vec::new();
+    let moved = renaming.moves.iter().map(|(from, to)| (to.clone(), from.clone())).collect();
     let mut moves: BTreeMap<&str, &str> =
         renaming.moves.iter().map(|(from, to)| (from.as_str(), to.as_str())).collect();
     let text = |file: &str| {
@@ -109,7 +110,7 @@ async fn plan(workspace: &Workspace, request: &RenameRequest, options: &RequestO
     }
     edits.sort_by(|a: &FileEdit, b| a.file.cmp(&b.file));
     landed.sort_by(|a, b| (&a.place.file, a.place.start).cmp(&(&b.place.file, b.place.start)));
-    Ok(Plan::new(edits, landed))
+    Ok(Plan { moves: moved, ..Plan::new(edits, landed) })
 }
 
 /// Adds the edits for the new text of a file, under its old or a new name.

@@ -8,8 +8,8 @@ use super::base::{Base, base_of, merged};
 use super::format_and_imports::FormatOptions;
 use super::query::RequestOptions;
 use semdex_contract::{ChangeReport, Elisions, Finding, FindingKind, OnBreak, WriteMode, WriteRequest};
-use semdex_engine::Declaration;
 use semdex_engine::files::File;
+use semdex_engine::{Declaration, Mention};
 use semdex_model::{Code, Error, FileEdit, Help, Landed, Result, Span, Strategy};
 use semdex_text::endings;
 use semdex_text::matching::{self, Patch};
@@ -88,18 +88,11 @@ async fn plan(workspace: &Workspace, request: &WriteRequest, options: &RequestOp
     let mut findings = Vec::new();
     match mention {
         Some(it) if request.declare.unwrap_or_default() => edits.push(it.edit),
-        Some(it) => findings.push(Finding {
-            kind: FindingKind::Undeclared,
-            line: 1,
-            text: it.line.clone(),
-            detail: format!(
-                "the new file is no part of its {} until `{}` says `{}`: send `declare: true` to add it in the same \
-                 change",
-                it.whole, it.edit.file, it.line
-            ),
-            suggestions: vec![it.line],
-            file: it.edit.file,
-        }),
+        Some(it) => {
+            let mut finding = undeclared_finding(it);
+            finding.detail.push_str(": send `declare: true` to add it in the same change");
+            findings.push(finding);
+        }
         None => {}
     }
     let mut landed = Landed::as_sent(Strategy::Whole, 100.0, place);
@@ -113,7 +106,7 @@ async fn plan(workspace: &Workspace, request: &WriteRequest, options: &RequestOp
 }
 
 /// The error for a text that is no longer kept, so that nothing can be merged with it.
-fn base_is_gone(file: &File) -> Error {
+pub(super) fn base_is_gone(file: &File) -> Error {
     let actual = file.hash.to_hex().to_string();
     let detail = format!(
         "nothing was written: `{}` has the hash {actual} now. The text with `expected_hash` is no longer kept, so this \
@@ -122,6 +115,19 @@ fn base_is_gone(file: &File) -> Error {
     );
     let help = Help { actual_hash: Some(actual), file: Some(file.path.to_string()), ..Help::default() };
     Error::new(Code::HashMismatch, detail).with_help(help)
+}
+
+/// The finding that no file mentions a new file.
+pub(super) fn undeclared_finding(mention: Mention) -> Finding {
+    let Mention { line, edit, whole } = mention;
+    Finding {
+        kind: FindingKind::Undeclared,
+        line: 1,
+        text: line.clone(),
+        detail: format!("the new file is no part of its {whole} until `{}` says `{line}`", edit.file),
+        suggestions: vec![line],
+        file: edit.file,
+    }
 }
 
 /// The content with the byte order mark and the line endings of the old text, unless the content has its own.
@@ -136,7 +142,7 @@ fn overwritten(text: &str, content: &str) -> String {
 
 /// The text with the content on lines of its own, in the line endings at the end of the text, and the offset of the
 /// content. A line ending is added where the last line of either has none; nothing else is changed.
-fn appended(text: &str, content: &str) -> (String, usize) {
+pub(super) fn appended(text: &str, content: &str) -> (String, usize) {
     let content = content.strip_prefix('\u{feff}').unwrap_or(content);
     let mut out = text.to_owned();
     if content.is_empty() || text.trim_start_matches('\u{feff}').is_empty() {
@@ -158,7 +164,7 @@ fn appended(text: &str, content: &str) -> (String, usize) {
 
 /// Refuses to append what is a whole file: a text that begins like the file, or with what only the start of a file may
 /// have.
-fn refuse_whole_file(name: &str, text: &str, content: &str) -> Result<()> {
+pub(super) fn refuse_whole_file(name: &str, text: &str, content: &str) -> Result<()> {
     let Some(why) = begins_again(name, text, content) else { return Ok(()) };
     let detail = format!(
         "nothing was written: `content` is a whole file, not an addition to `{name}`: {why}. Send it with `mode: \

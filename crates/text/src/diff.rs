@@ -27,6 +27,15 @@ pub fn unified(old: Option<&str>, new: Option<&str>, file: &str) -> String {
     diff
 }
 
+/// The change of a file that is moved, as `git diff` shows it. The hunks are missing if the content is the same.
+pub fn renamed(old_name: &str, old: &str, new_name: &str, new: &str) -> String {
+    let (before, after) =
+        (header(&format!("a/{old_name}")).into_owned(), header(&format!("b/{new_name}")).into_owned());
+    let (from, to) = (header(old_name), header(new_name));
+    let hunks = between(&before, old, &after, new);
+    format!("diff --git {before} {after}\nrename from {from}\nrename to {to}\n{hunks}")
+}
+
 /// A unified diff between two texts with names of their own.
 pub fn between(old_name: &str, old: &str, new_name: &str, new: &str) -> String {
     let diff = TextDiff::configure().timeout(PATIENCE).diff_lines(old, new);

@@ -10,7 +10,7 @@ use super::diff::{OffsetMap, between, unified};
 use super::lines::LineIndex;
 use super::matching::{Outcome, Replaced, Search, apply, find};
 use super::words::{WordTable, occurrences, words, words_at};
-use super::{blocks, score};
+use super::{blocks, patches, score};
 use semdex_model::{Span, Strategy};
 use semdex_testing::fuzz::{fuzz, mutated, soup, two_states};
 
@@ -107,6 +107,108 @@ fn fuzz_blocks() {
                 blocks::Action::Create(content) | blocks::Action::Whole(content) => assert!(body.contains(&content)),
             }
         }
+    });
+}
+
+const PATCHES: &[&str] = &[
+    "diff --git a/src/a.rs b/src/a.rs\nindex 1..2 100644\n--- a/src/a.rs\n+++ b/src/a.rs\n@@ -1,3 +1,3 @@ fn f() {\n x\n-a\n+b\n\n y\n",
+    "--- a/a.rs\n+++ b/a.rs\n@@\n-a\n\\ No newline at end of file\n+b\n--- /dev/null\n+++ b/new.rs\n@@ -0,0 +1 @@\n+new\n",
+    "diff --git a/old b/new\nrename from old\nrename to new\ndiff --git \"a/\\303\\244\" \"b/\\303\\244\"\ndeleted file mode 1\n",
+    "*** Begin Patch\n*** Update File: a.rs\n*** Move to: b.rs\n@@ fn f() {\n x\n-a\n+b\n*** End of File\n*** Add File: c\n+c\n*** Delete File: d\n*** End Patch\n",
+    "apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: a\n+x\n*** End Patch\nEOF\n",
+];
+const PATCH_MARKERS: &[&str] = &[
+    "--- a/x\n",
+    "+++ b/x\n",
+    "/dev/null",
+    "diff --git a/x b/y\n",
+    "rename from x\n",
+    "rename to y\n",
+    "new file mode 100644\n",
+    "@@ -1,2 +3,4 @@\n",
+    "@@\n",
+    "@@ ",
+    "-",
+    "+",
+    " ",
+    "\\ No newline at end of file\n",
+    "*** Begin Patch\n",
+    "*** Update File: x\n",
+    "*** Add File: y\n",
+    "*** Move to: z\n",
+    "*** End of File\n",
+    "*** End Patch\n",
+    "```diff\n",
+    "```\n",
+    "-- \n",
+    "\"",
+    "\n",
+    "\r\n",
+    "99999999999999999999",
+    "größe\n",
+];
+
+#[test]
+fn fuzz_patches() {
+    use patches::{Action, Form, form, parse};
+    fuzz("patches", mutated(PATCHES, PATCH_MARKERS), |patch| {
+        let lines = patch.split_inclusive('\n').count();
+        form(&patch);
+        for form in [Form::Blocks, Form::Diff, Form::ApplyPatch] {
+            let edits = match parse(form, &patch) {
+                Ok(edits) => edits,
+                Err(error) => {
+                    assert!(error.detail.starts_with("line "), "{error}");
+                    continue;
+                }
+            };
+            assert!(!edits.is_empty());
+            for edit in edits {
+                assert!((1..=lines).contains(&edit.line), "{edit:?}");
+                if let Action::Replace(hunk) = edit.action {
+                    assert!(!hunk.search.trim().is_empty() && hunk.search.ends_with('\n'), "{hunk:?}");
+                }
+            }
+        }
+    });
+}
+
+/// What is read of a diff of two texts is what the diff says: the hunks, applied to the old text, give the new one.
+#[test]
+fn fuzz_read_diffs() {
+    use patches::{Action, FinalNewline, Form, parse};
+    fuzz("read_diffs", two_states(TEXTS, WORDS), |(old, new)| {
+        let (old, new) = (old.replace('\r', ""), new.replace('\r', ""));
+        if old == new || old.is_empty() || new.is_empty() {
+            return;
+        }
+        let edits = match parse(Form::Diff, &unified(Some(&old), Some(&new), "x")) {
+            Ok(edits) => edits,
+            // A hunk of blank lines has no place of its own.
+            Err(error) => return assert!(error.detail.contains("where this hunk belongs"), "{error}"),
+        };
+        let (mut made, mut rest) = (String::new(), old.as_str());
+        for edit in edits {
+            assert_eq!(edit.file, "x");
+            let Action::Replace(hunk) = edit.action else { panic!("{edit:?}") };
+            let line = hunk.place.as_ref().and_then(|it| it.line).unwrap();
+            let at = old.split_inclusive('\n').take(line - 1).map(str::len).sum::<usize>() - (old.len() - rest.len());
+            made.push_str(&rest[..at]);
+            let there = &rest[at..];
+            // The last line may have no line end, which the hunk says apart.
+            let search =
+                if there.starts_with(&hunk.search) { &hunk.search[..] } else { hunk.search.trim_end_matches('\n') };
+            assert!(there.starts_with(search), "{there:?} {hunk:?}");
+            rest = &there[search.len()..];
+            let ends_bare = search.len() < hunk.search.len();
+            match hunk.final_newline {
+                FinalNewline::Removed => made.push_str(hunk.replacement.strip_suffix('\n').unwrap()),
+                FinalNewline::Kept if ends_bare => made.push_str(hunk.replacement.strip_suffix('\n').unwrap()),
+                _ => made.push_str(&hunk.replacement),
+            }
+        }
+        made.push_str(rest);
+        assert_eq!(made, new);
     });
 }
 

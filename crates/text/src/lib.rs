@@ -9,6 +9,7 @@ mod fuzz;
 pub mod lines;
 pub mod matching;
 pub mod merge;
+pub mod patches;
 pub mod reply;
 pub mod score;
 pub mod terms;

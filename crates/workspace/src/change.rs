@@ -54,6 +54,8 @@ pub struct Change {
     pub undoes: Option<Undone>,
     /// The edits, one for each file.
     pub edits: Vec<FileEdit>,
+    /// The new names of moved files, each with the old name. A moved file keeps its permissions and attributes.
+    pub moves: BTreeMap<String, String>,
     /// Only compute the impact.
     pub dry_run: bool,
     /// Change nothing if something breaks.

@@ -80,6 +80,7 @@ impl Transactions {
         let looks: Vec<(Option<u32>, usize)> = located.iter().map(|it| self.disk.look(it)).collect();
         let none = Undone::default();
         let undone = change.undoes.as_ref().unwrap_or(&none);
+        let place_of = |name: &String| Some(&located[change.edits.iter().position(|it| it.file == *name)?]);
         let writes: Vec<Write> = change
             .edits
             .iter()
@@ -88,6 +89,7 @@ impl Transactions {
                 located,
                 expected: files.get(&edit.file).map(|it| it.hash),
                 content: edit.new.as_deref().map(str::as_bytes),
+                moved_from: change.moves.get(&edit.file).and_then(place_of),
                 mode: undone.modes.get(&edit.file).copied(),
                 directories: undone.made_directories.get(&edit.file).copied().unwrap_or_default(),
             })

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::code::fenced;
 use super::lists::{diagnostic_rows, inline, more, symbol_rows};
-use super::markdown::{apart, counted, footer, item, line, lines, names, one, paragraph};
+use super::markdown::{apart, counted, footer, item, line, lines, names, one, paragraph, short_hash};
 use crate::{
     Affected, Broken, ChangeReport, Changed, Impact, ImpactReport, Landed, Problem, ProblemCandidate, Reaching,
     Strategy, Symbol,
@@ -39,9 +39,16 @@ pub(crate) fn change(report: &ChangeReport) -> String {
     }
     landed(&mut text, &report.edits);
     for file in &report.files {
-        let hash = file.hash.as_ref().map_or("deleted".to_owned(), |it| format!("hash `{it}`"));
-        apart(&mut text, format_args!("{}, {hash}", file.file));
-        text += &fenced("diff", &file.diff);
+        let from = file.moved_from.as_ref().map(|it| format!(", moved from {it}")).unwrap_or_default();
+        let state = match &file.hash {
+            Some(hash) => format!("hash `{}`", short_hash(hash)),
+            None if file.diff.is_empty() => "moved".to_owned(),
+            None => "deleted".to_owned(),
+        };
+        apart(&mut text, format_args!("{}{from}, {state}", file.file));
+        if !file.diff.is_empty() {
+            text += &fenced("diff", &file.diff);
+        }
         if let Some(note) = &file.note {
             text.push('\n');
             line(&mut text, format_args!("Note: {note}"));

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::code::{fenced, numbered};
 use super::lists::{folded, grouped, listed, more, possible, short, short_file, symbol_rows, used};
-use super::markdown::{apart, counted, docs, line, lines, names, one};
+use super::markdown::{apart, counted, docs, line, lines, names, one, short_hash};
 use crate::{
     Described, DescribedFile, DescribedPackage, DescribedSymbol, Downstream, Language, Opened, Symbol, Upstream, Usage,
 };
@@ -13,7 +13,7 @@ use crate::{
 pub(crate) fn opened(opened: &Opened) -> String {
     let package = opened.package.as_ref().map(|it| format!(" of `{it}`")).unwrap_or_default();
     let mut text = one(format_args!("# {}{package}", opened.file));
-    apart(&mut text, format_args!("{}, hash `{}`", counted(opened.lines, "line"), opened.hash));
+    apart(&mut text, format_args!("{}, hash `{}`", counted(opened.lines, "line"), short_hash(&opened.hash)));
     let symbols = opened.symbols.shown();
     let mut counts = Counts::default();
     counts.collect(&opened.file, &symbols, &opened.skeleton_lines);
@@ -192,7 +192,7 @@ fn package(described: &DescribedPackage) -> String {
 fn file(described: &DescribedFile) -> String {
     let file = &described.file;
     let mut text = one(format_args!("# {}", file.file));
-    apart(&mut text, format_args!("{}, hash `{}`", counted(file.lines, "line"), file.hash));
+    apart(&mut text, format_args!("{}, hash `{}`", counted(file.lines, "line"), short_hash(&file.hash)));
     text += &numbered(language(file.language), &file.content, file.part.from + 1..);
     more(&mut text, described.next_cursor.as_deref());
     text

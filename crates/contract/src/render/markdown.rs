@@ -34,6 +34,12 @@ pub(crate) fn line(text: &mut String, arguments: Arguments<'_>) {
     text.push('\n');
 }
 
+/// The first digits of a hash. They are enough to send it back as `expected_hash`.
+pub(crate) fn short_hash(hash: &str) -> &str {
+    const DIGITS: usize = 12;
+    hash.get(..DIGITS).unwrap_or(hash)
+}
+
 /// A text of one line.
 pub(crate) fn one(arguments: Arguments<'_>) -> String {
     let mut text = String::new();

@@ -39,6 +39,8 @@ pub(crate) struct Write<'a> {
     pub expected: Option<blake3::Hash>,
     /// `None` deletes the file.
     pub content: Option<&'a [u8]>,
+    /// The file that gets this name. The new file keeps its owner, mode and attributes.
+    pub moved_from: Option<&'a Located>,
     /// The permissions of a new file. `None`: what the user's mask leaves.
     pub mode: Option<u32>,
     /// How many of the directories around a deleted file are removed if they are empty.
@@ -47,7 +49,7 @@ pub(crate) struct Write<'a> {
 
 impl<'a> Write<'a> {
     pub(crate) fn new(located: &'a Located, expected: Option<blake3::Hash>, content: Option<&'a [u8]>) -> Write<'a> {
-        Write { located, expected, content, mode: None, directories: 0 }
+        Write { located, expected, content, moved_from: None, mode: None, directories: 0 }
     }
 }
 
@@ -175,13 +177,14 @@ impl Disk {
                 fault::at(Step::Write).map_err(fail)?;
                 opened.write_all_at(content, 0).map_err(|error| fail(errno_of(&error)))?;
                 fault::at(Step::Mode).map_err(fail)?;
-                match (&old, write.mode) {
-                    (Some(old), _) => {
+                match (write.moved_from, &old, write.mode) {
+                    (Some(from), ..) => self.keep_form_of(from, &opened)?,
+                    (None, Some(old), _) => {
                         keep_owner_and_mode(&opened, &old.stat).map_err(fail)?;
                         keep_attributes(&opened, &dir, name);
                     }
-                    (None, Some(mode)) => fchmod(&opened, Mode::from_raw_mode(mode & 0o7777)).map_err(fail)?,
-                    (None, None) => {}
+                    (None, None, Some(mode)) => fchmod(&opened, Mode::from_raw_mode(mode & 0o7777)).map_err(fail)?,
+                    (None, None, None) => {}
                 }
                 fault::at(Step::Sync).map_err(fail)?;
                 opened.sync_all().map_err(|error| fail(errno_of(&error)))?;
@@ -191,6 +194,17 @@ impl Disk {
             None => (Temporary::name_only(&dir, tag).map_err(fail)?, None),
         };
         Ok(Staged { write: *write, tag, dir, name, temporary, new })
+    }
+
+    /// Gives a new file the owner, mode and attributes of another one.
+    fn keep_form_of(&self, other: &Located, new: &std::fs::File) -> Result<()> {
+        let (parents, name) = split(&other.rel);
+        let fail = |errno| failed(&other.rel, Doing::Read, errno);
+        let dir = self.directory(parents).map_err(fail)?;
+        let stat = statat(&dir, name, AtFlags::SYMLINK_NOFOLLOW).map_err(fail)?;
+        keep_owner_and_mode(new, &stat).map_err(fail)?;
+        keep_attributes(new, &dir, name);
+        Ok(())
     }
 
     fn make_directories(&self, parents: &str, made: &mut MadeDirectories) -> rustix::io::Result<OwnedFd> {
