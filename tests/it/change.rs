@@ -158,8 +158,13 @@ fn ties_and_elisions_are_refused_and_slips_are_not() {
     let search = "  and look for teh cat; below\n  then shut the window again\n";
     let (status, reply) =
         edit(json!({"file": "notes.txt", "search_context": search, "replacement": "  and wait\n", "autofix": 90}));
+    assert_eq!((status, &reply["code"]), (409, &json!("conflict")), "the edit rewrites what differs: {reply}");
+    assert_eq!(server.home.read("notes.txt"), notes);
+    let replacement = search.replace("the window", "the door");
+    let (status, reply) =
+        edit(json!({"file": "notes.txt", "search_context": search, "replacement": replacement, "autofix": 90}));
     assert_eq!((status, &reply["edits"][0]["strategy"]), (200, &json!("fuzzy")), "{reply}");
-    assert_eq!(server.home.read("notes.txt"), notes.replace(&notes[30..84], "and wait\n"));
+    assert_eq!(server.home.read("notes.txt"), notes.replace("shut the window", "shut the door"));
 }
 
 #[test]

@@ -8,6 +8,7 @@ mod hunk;
 mod unified;
 
 use super::blocks;
+pub use hunk::{FinalNewline, Hunk, PlaceHints};
 use semdex_model::{Code, Error, Result};
 
 /// The forms of a patch.
@@ -53,44 +54,6 @@ pub enum Action {
         /// The new name.
         to: String,
     },
-}
-
-/// Lines that are replaced by others. Both are whole lines, and both contain the lines that stay.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Hunk {
-    /// The old lines; not blank.
-    pub search: String,
-    /// The new lines.
-    pub replacement: String,
-    /// What the patch says of the place. None for a block, which says nothing.
-    pub place: Option<PlaceHints>,
-    /// What happens to the newline at the end of the file, if the place is there.
-    pub final_newline: FinalNewline,
-}
-
-/// What a patch says of the place of a hunk besides the lines themselves.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct PlaceHints {
-    /// The line where the hunk begins, from 1.
-    pub line: Option<usize>,
-    /// Lines that are above the place, the outermost first.
-    pub headings: Vec<String>,
-    /// Whether the place must be below the headings. Otherwise they only choose between several places.
-    pub is_below: bool,
-    /// Whether the place is at the end of the file.
-    pub at_end: bool,
-}
-
-/// What happens to the newline at the end of a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum FinalNewline {
-    /// It stays as it is.
-    #[default]
-    Kept,
-    /// The file ends with a newline afterwards.
-    Added,
-    /// The file ends without a newline afterwards.
-    Removed,
 }
 
 /// Reads a patch of this form, which has at least one edit.
