@@ -144,7 +144,7 @@ fn a_macro_that_hangs_or_dies_costs_its_own_answers() {
         assert_eq!((status, &found["symbol"]["name"]), (200, &json!(name)), "{found}");
     }
     // A change waits for none of them.
-    let edit = json!({"file": "host/src/lib.rs", "search_context": "pub fn uses() {", "replacement": "pub fn uses() {\n    first();"});
+    let edit = json!({"file": "host/src/lib.rs", "search_context": "pub fn uses() {", "replacement": "pub fn uses() {\n    third();"});
     let (status, edited) = server.post("/v1/edit", &edit);
     assert_eq!((status, &edited["applied"]), (200, &json!(true)), "{edited}");
     assert!(Path::new(&server.home.root()).join("host/src/lib.rs").exists());
