@@ -1,5 +1,5 @@
 //! The tools: which calls of the contract a model may make, and the description of each. All definitions together stay
-//! below 7,000 characters, because they are part of every conversation. So fields that a model seldom needs are
+//! below 7,500 characters, because they are part of every conversation. So fields that a model seldom needs are
 //! accepted, but not described.
 
 use std::sync::Arc;

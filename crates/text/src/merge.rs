@@ -156,7 +156,7 @@ impl<'t, 'a> ThreeWay<'t, 'a> {
             .filter_map(|(base, there)| Some((base, (*there)?)))
             .for_each(|(base, there)| origin[there] = Some(base));
         let units = [Unit::of([base.text, ours.text]), Unit::of([context.file])];
-        let clusters = clusters(our_changes, their_changes);
+        let clusters = clusters(base, our_changes, their_changes);
         let lines = [base, theirs].map(|tokens| {
             let line = |before: &mut usize, at: usize| {
                 *before += usize::from(tokens.begins_line(at));
@@ -604,7 +604,13 @@ fn kept(changes: &[Change], length: usize) -> Vec<Option<usize>> {
 }
 
 /// Changes that touch each other, with what lies between them.
-fn clusters(ours: Vec<Change>, theirs: Vec<Change>) -> Vec<Cluster> {
+fn clusters(base: &Tokens, ours: Vec<Change>, theirs: Vec<Change>) -> Vec<Cluster> {
+    // A blank line keeps two changes apart, as a line does.
+    let touches = |cluster: &Cluster, it: &Change| {
+        let is_apart =
+            !it.old.is_empty() && !cluster.base.is_empty() && base.gap(it.old.start).matches('\n').count() > 1;
+        it.old.start < cluster.base.end || (it.old.start == cluster.base.end && !is_apart)
+    };
     let (mut ours, mut theirs) = (ours.into_iter().peekable(), theirs.into_iter().peekable());
     let mut clusters: Vec<Cluster> = Vec::new();
     // By how many tokens our text, and theirs, are longer up to here.
@@ -625,11 +631,11 @@ fn clusters(ours: Vec<Change>, theirs: Vec<Change>) -> Vec<Cluster> {
         };
         let by = |it: &Change| it.new.len().cast_signed() - it.old.len().cast_signed();
         loop {
-            if let Some(change) = ours.next_if(|it| it.old.start <= cluster.base.end) {
+            if let Some(change) = ours.next_if(|it| touches(&cluster, it)) {
                 cluster.base.end = cluster.base.end.max(change.old.end);
                 cluster.is_ours = true;
                 longer[0] += by(&change);
-            } else if let Some(change) = theirs.next_if(|it| it.old.start <= cluster.base.end) {
+            } else if let Some(change) = theirs.next_if(|it| touches(&cluster, it)) {
                 cluster.base.end = cluster.base.end.max(change.old.end);
                 longer[1] += by(&change);
                 cluster.changes.push(change);
@@ -761,6 +767,7 @@ mod tests {
         assert_eq!(merged("a b c\n", "a X c\n", "a b Y\n"), None, "adjacent words");
         assert_eq!(merged("a\nb\nc\n", "c\n", "a\nb2\nc\n"), None, "a removed line that they changed");
         assert_eq!(merged("", "a\n", "b\n"), None);
+        assert_eq!(merged("a\n\nb\n", "A\n\nb\n", "a\n\nB\n").unwrap(), "A\n\nB\n", "a blank line between them");
     }
 
     #[test]
