@@ -544,22 +544,22 @@ impl<'t, 'a> ThreeWay<'t, 'a> {
         self.context.recalled && is_slip(asked, there) && !has_word(self.context.file, asked)
     }
 
-    fn text(&self, tokens: &Tokens, range: &Range<usize>) -> String {
-        let start = tokens.start(range.start);
-        let end = if range.is_empty() { start } else { tokens.end_before(range.end) };
-        tokens.text[start..end].to_owned()
-    }
-
     /// A conflict about these tokens.
     pub(crate) fn conflict(&self, reason: &'static str, [base, ours, theirs]: [Range<usize>; 3]) -> Conflict {
-        let start = self.theirs.start(theirs.start);
-        let of_theirs = self.text(self.theirs, &theirs);
+        // Whole lines, which can be sent as a search text.
+        let lines = |tokens: &Tokens, range: &Range<usize>| {
+            let start = tokens.start(range.start);
+            let end = if range.is_empty() { start } else { tokens.end_before(range.end) };
+            let from = tokens.text[..start].rfind('\n').map_or(0, |at| at + 1);
+            from..tokens.text[end..].find('\n').map_or(tokens.text.len(), |at| end + at + 1)
+        };
+        let place = lines(self.theirs, &theirs);
         Conflict {
             reason,
-            base: self.text(self.base, &base),
-            ours: self.text(self.ours, &ours),
-            place: Span::new(start, start + of_theirs.len()),
-            theirs: of_theirs,
+            base: self.base.text[lines(self.base, &base)].to_owned(),
+            ours: self.ours.text[lines(self.ours, &ours)].to_owned(),
+            theirs: self.theirs.text[place.clone()].to_owned(),
+            place: Span::new(place.start, place.end),
         }
     }
 
@@ -762,8 +762,9 @@ mod tests {
     #[test]
     fn changes_of_the_same_or_adjacent_words_conflict() {
         let conflict = merge("f(a, b);\n", "f(a, c);\n", "f(a, d);\n").unwrap_err();
-        assert_eq!((&*conflict.base, &*conflict.ours, &*conflict.theirs), ("b", "c", "d"));
-        assert_eq!(conflict.place, Span::new(5, 6));
+        let texts = (&*conflict.base, &*conflict.ours, &*conflict.theirs);
+        assert_eq!(texts, ("f(a, b);\n", "f(a, c);\n", "f(a, d);\n"));
+        assert_eq!(conflict.place, Span::new(0, 9));
         assert_eq!(merged("a b c\n", "a X c\n", "a b Y\n"), None, "adjacent words");
         assert_eq!(merged("a\nb\nc\n", "c\n", "a\nb2\nc\n"), None, "a removed line that they changed");
         assert_eq!(merged("", "a\n", "b\n"), None);
