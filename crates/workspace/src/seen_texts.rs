@@ -275,7 +275,7 @@ mod tests {
         let seen = texts(home.path());
         let digits = &one.hash.to_hex()[..12];
         assert_eq!(seen.by_hash("a.txt", digits).await.unwrap().as_deref(), Some("one\n"));
-        assert_eq!(seen.of_file("a.txt").await.unwrap(), [one.text.clone()]);
+        assert_eq!(seen.of_file("a.txt").await.unwrap(), std::slice::from_ref(&one.text));
         assert_eq!(seen.of_file("b.txt").await.unwrap(), [] as [Arc<str>; 0]);
     }
 
