@@ -230,7 +230,8 @@ fn progress_is_that_of_the_workspace_that_the_call_is_about() {
         ("a/src/lib.rs", "pub fn one() {}\n"),
         ("b/Cargo.toml", MANIFEST),
         ("b/src/lib.rs", "pub fn two() {}\n"),
-    ]);
+    ])
+    .with_real_std();
     // Both are loaded as long as this file exists.
     let faults = home.path().join("faults");
     fs::create_dir(&faults).unwrap();

@@ -45,7 +45,9 @@ fn loose_files_that_come_and_go_and_then_a_dry_run() {
 fn ask_from_the_start(server: &Server, package: &str, symbol: &str, nowhere: &str, at: &str) {
     let early = |it: &Value| it["workspaces"][0]["state"] != "ready";
     let mut rounds = 0;
+    let deadline = Instant::now() + DEADLINE;
     loop {
+        assert!(Instant::now() < deadline, "{}", server.get("/v1/status").1);
         let is_early = early(&server.get("/v1/status").1);
         let relations = ["usages", "callers", "callees", "implementations"];
         let mut replies: Vec<(u16, Value)> =

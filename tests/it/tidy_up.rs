@@ -19,7 +19,7 @@ fn write(server: &Server, body: &Value) -> Value {
 fn rust_is_formatted() {
     let server = Server::on(RUST);
     server.wait_ready();
-    let body = json!({"name": "src/lib.rs", "content": "pub fn  two( )->u8{ 2 }\n", "format": true, "dry_run": true});
+    let body = json!({"name": "src/lib.rs", "content": "\npub fn  two( )->u8{ 2 }\n", "format": true, "dry_run": true});
     let before = server.home.read("src/lib.rs");
     let planned = write(&server, &body);
     let diff = planned["files"][0]["diff"].as_str().unwrap();

@@ -33,9 +33,10 @@ fn done(reply: (u16, Value)) -> Value {
 }
 
 #[track_caller]
-fn refused(reply: (u16, Value), status: u16, code: &str, wanted: &str) {
+fn refused(reply: (u16, Value), status: u16, code: &str, wanted: &str) -> Value {
     assert_eq!((reply.0, &reply.1["code"]), (status, &json!(code)), "{}", reply.1);
     assert!(reply.1["detail"].as_str().unwrap().contains(wanted), "{}", reply.1);
+    reply.1
 }
 
 /// All files of the workspace with their contents and permissions.
@@ -200,7 +201,10 @@ fn a_change_of_files_is_judged_like_any_other() {
     let reject = |edits: Value| edit(&server, &json!({"edits": edits, "on_break": "reject"}));
     let lib = server.home.read("src/lib.rs");
     // The module is used, and its line in lib.rs stays.
-    refused(reject(json!([{"file": "src/shout.rs", "delete": true}])), 422, "would_break", "");
+    let reply = refused(reject(json!([{"file": "src/shout.rs", "delete": true}])), 422, "would_break", "");
+    let broken = reply["impact"]["broken"].as_array().unwrap();
+    assert_eq!((&broken[0]["file"], &broken[0]["code"]), (&json!("src/lib.rs"), &json!("E0583")), "{reply}");
+    assert_eq!(reply["impact"]["changed"][0]["symbol"], "greeter::shout::shout", "{reply}");
     assert_eq!(server.home.read("src/lib.rs"), lib);
     let moved = json!([
         {"file": "src/shout.rs", "move_to": "src/cry.rs"},

@@ -49,7 +49,7 @@ request! { body(EditRequest::document(), {
         #[schema(min_length = 0)]
         pub content: Option<String>,
         /// With `content`: `create` refuses to replace a file with text, `overwrite` replaces it, `append` extends it.
-        #[schema(default = "create")]
+        /// Absent: `create`.
         pub mode: Option<WriteMode>,
         /// Delete the `file`.
         #[schema(default = false)]
@@ -132,7 +132,7 @@ pub struct EditItem {
     #[schema(min_length = 0)]
     pub content: Option<String>,
     /// With `content`: `create` refuses to replace a file with text, `overwrite` replaces it, `append` extends it.
-    #[schema(default = "create")]
+    /// Absent: `create`.
     pub mode: Option<WriteMode>,
     /// Delete the `file`.
     #[schema(default = false)]

@@ -119,14 +119,15 @@ fn headers(call: &Call) -> Vec<Parameter> {
         header(
             "X-Session",
             "The name that the client gives itself, any text. Its changes are merged with those of others that it has not \
-             seen. The field `session` of a body comes first.",
+             seen. The field `session` of a body comes first. Absent: nothing is known of what the client has seen.",
         )
     };
     let key = || {
         header(
             "Idempotency-Key",
             "Any text of 1 to 255 characters. The same request with the same key gets the first reply again for a day, and \
-             is not made again. Another request with the key is refused with `invalid_content`.",
+             is not made again. Another request with the key is refused with `invalid_content`. Absent: each request is \
+             made.",
         )
     };
     let session = call.takes_session().then(session);

@@ -234,6 +234,7 @@ mod tests {
             json!({"symbol": "a", "limit": 3}),
             &["`limit`", "`file`"],
         );
+        check("usages", json!({"symbol": ""}), json!({}), &["`symbol`"]);
         check(
             "write",
             json!({"name": "a", "content": "", "dry_run": ""}),
@@ -250,7 +251,6 @@ mod tests {
             ("edit", json!({"near_line": "6.5", "file": 6, "dry_run": 1, "format": null})),
             ("write", json!({"name": "a.json", "content": "{\"a\": [1]}"})),
             ("write", json!({"name": "", "content": {"a": 1}})),
-            ("usages", json!({"symbol": ""})),
             ("verify", json!({"packages": "a", "tests": []})),
         ] {
             check(call, sent.clone(), sent, &[]);

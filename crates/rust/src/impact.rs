@@ -47,7 +47,7 @@ pub(crate) mod wellformed;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
-use self::affected::{BodyRef, ChangedSymbol};
+use self::affected::{AffectedSet, BodyRef, ChangedSymbol, DeletedFile};
 use self::delta::Delta;
 use self::edit_context::Side;
 use super::resolve::symbols::is_test_at;
@@ -98,10 +98,10 @@ pub(crate) fn imports_at_stake(cx: &Context<'_>, edit: &EditContext) -> BTreeMap
 
 /// If the code is the same, the state after is not checked.
 pub(crate) fn of_layout(cx: &Context<'_>, deltas: &[(usize, Delta<'_>)], edit: &EditContext) -> Option<ChangeImpact> {
-    if !edit.is_layout() {
+    if !edit.is_layout() || !edit.deleted.is_empty() {
         return None;
     }
-    let changed = changed_items(cx, deltas, edit, Side::Before);
+    let changed = changed_items(cx, deltas, edit, &[], Side::Before);
     let mut impact = Impact { changed, unchecked: unchecked(), ..Impact::default() };
     report_tests(cx, &reaching::tests_reaching(cx, deltas, edit), edit, Side::Before, &mut impact);
     Some(ChangeImpact { impact, coverage: cx.coverage(true), ..ChangeImpact::nothing() })
@@ -116,12 +116,14 @@ pub(crate) fn report_tests(cx: &Context<'_>, tests: &Tests, edit: &EditContext, 
 /// With the new errors, and those that only follow from them.
 pub(crate) fn impact_of(
     cx: &Context<'_>,
-    changed_symbols: &[ChangedSymbol<'_>],
+    affected: &AffectedSet<'_>,
     deltas: &[(usize, Delta<'_>)],
     edit: &EditContext,
     (new, following): (&[Finding], &[Finding]),
 ) -> Impact {
-    let mut impact = Impact { changed: changed_items(cx, deltas, edit, Side::After), ..Impact::default() };
+    let AffectedSet { changed_symbols, deleted_files, .. } = affected;
+    let mut impact =
+        Impact { changed: changed_items(cx, deltas, edit, deleted_files, Side::After), ..Impact::default() };
     let mut named: HashMap<(Arc<str>, usize), &ChangedSymbol<'_>> = HashMap::new();
     let mut places = Vec::new();
     for changed_symbol in changed_symbols {
@@ -187,7 +189,13 @@ pub(crate) fn impact_of(
 }
 
 /// Each changed declaration, by its path in the state in which it exists.
-fn changed_items(cx: &Context<'_>, deltas: &[(usize, Delta<'_>)], edit: &EditContext, side: Side) -> Vec<Changed> {
+fn changed_items(
+    cx: &Context<'_>,
+    deltas: &[(usize, Delta<'_>)],
+    edit: &EditContext,
+    deleted: &[DeletedFile],
+    side: Side,
+) -> Vec<Changed> {
     let EditContext { olds, news, .. } = edit;
     let now = |index: usize, delta: &Delta<'_>| {
         let (file, item) = match side {
@@ -200,12 +208,15 @@ fn changed_items(cx: &Context<'_>, deltas: &[(usize, Delta<'_>)], edit: &EditCon
         .iter()
         .filter_map(|(index, delta)| {
             let item = delta.after.or(delta.before)?;
-            let module = |file: &File| {
-                let id = cx.file_id(&file.path)?;
-                Some(paths::module_path(cx, cx.sema.file_to_module_def(id)?))
+            let module = || match deleted.iter().find(|it| it.index == *index) {
+                Some(deleted) => deleted.module.clone(),
+                None => {
+                    let id = cx.file_id(&olds[*index].path)?;
+                    Some(paths::module_path(cx, cx.sema.file_to_module_def(id)?))
+                }
             };
             let written = |item: &OutlineItem| {
-                let mut path = module(&olds[*index]).unwrap_or_else(|| olds[*index].path.to_string());
+                let mut path = module().unwrap_or_else(|| olds[*index].path.to_string());
                 for part in item.container.iter().chain([&item.name]) {
                     path = format!("{path}::{part}");
                 }

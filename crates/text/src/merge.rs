@@ -61,10 +61,43 @@ pub fn merge(base: &str, ours: &str, theirs: &str) -> Result<Merged, Conflict> {
         let start = (0..=same(ours, base)).rev().find(|&at| ours.is_char_boundary(at)).unwrap_or_default();
         return Ok(Merged { text: ours.to_owned(), kept: Vec::new(), landed: vec![Span::new(start, ours.len())] });
     }
-    let sides = [base, ours, theirs].map(Tokens::new);
+    let (head, tail) = common_ends([base, ours, theirs]);
+    let sides = [base, ours, theirs].map(|it| Tokens::new(&it[head..it.len() - tail]));
     let merge = ThreeWay::new(&sides[0], &sides[1], &sides[2], Context::whole(theirs));
-    let patches = merge.patches()?;
-    Ok(merge.applied(&patches))
+    let moved = |it: Span| Span::new(it.start + head, it.end + head);
+    let patches = merge.patches().map_err(|it| Conflict { place: moved(it.place), ..it })?;
+    let made = merge.applied(&patches);
+    Ok(Merged {
+        text: [&theirs[..head], &made.text, &theirs[theirs.len() - tail..]].concat(),
+        kept: made.kept.into_iter().map(moved).collect(),
+        landed: made.landed.into_iter().map(moved).collect(),
+    })
+}
+
+/// The lengths of the parts at the beginning and at the end of three texts that no change can reach: they are the same in
+/// all of them, and so are the next [`LINES_AROUND`] lines that are not blank.
+fn common_ends(texts: [&str; 3]) -> (usize, usize) {
+    fn common(sides: [impl Iterator<Item = u8>; 3]) -> usize {
+        let [a, b, c] = sides;
+        a.zip(b).zip(c).take_while(|((a, b), c)| a == b && b == c).count()
+    }
+    /// The length of the lines that show what surrounds a change.
+    fn around<'a>(lines: impl Iterator<Item = &'a str>) -> usize {
+        let mut seen = 0;
+        let is_around = |line: &&str| {
+            seen += usize::from(!line.trim().is_empty());
+            seen <= LINES_AROUND
+        };
+        lines.take_while(is_around).map(str::len).sum()
+    }
+    let text = texts[0];
+    let head =
+        text.as_bytes()[..common(texts.map(str::bytes))].iter().rposition(|it| *it == b'\n').map_or(0, |at| at + 1);
+    let head = head - around(text[..head].split_inclusive('\n').rev());
+    let tail = common(texts.map(|it| it.as_bytes()[head..].iter().rev().copied()));
+    let tail = text.as_bytes()[text.len() - tail..].iter().position(|it| *it == b'\n').map_or(0, |at| tail - at - 1);
+    let tail = tail - around(text[text.len() - tail..].split_inclusive('\n'));
+    (head, tail)
 }
 
 /// A replaced range of their text.
@@ -785,6 +818,22 @@ mod tests {
         let ours = "fn f() {\n    a();\n    new();\n    b();\n}\n";
         let wanted = "fn f() {\n    if x {\n        a();\n        new();\n        b();\n    }\n}\n";
         assert_eq!(merged(base, ours, theirs).unwrap(), wanted);
+    }
+
+    #[test]
+    fn lines_far_from_both_changes_are_not_compared() {
+        let far = "fn far() {}\n\n".repeat(100);
+        let text = |middle: &str| [&far, middle, &far].concat();
+        let [base, ours, theirs] = ["a(1);\nb(2);\n", "a(3);\nb(2);\n", "a(1);\nc();\nb(2);\n"].map(text);
+        let merged = merge(&base, &ours, &theirs).unwrap();
+        assert_eq!(merged.text, text("a(3);\nc();\nb(2);\n"));
+        assert_eq!(&merged.text[merged.kept[0].start..merged.kept[0].end], "c();");
+        assert_eq!(merged.text[merged.landed[0].start..merged.landed[0].end].trim(), "3");
+        let conflict = merge(&base, &text("a(4);\nb(2);\n"), &text("a(5);\nb(2);\n")).unwrap_err();
+        assert_eq!(&base[conflict.place.start..conflict.place.end], "a(1);\n");
+        let (head, tail) = common_ends([&base, &ours, &theirs]);
+        let lines = |text: &str| text.lines().filter(|it| !it.is_empty()).count();
+        assert_eq!([lines(&base[..head]), lines(&base[base.len() - tail..])], [100 - LINES_AROUND; 2]);
     }
 
     #[test]

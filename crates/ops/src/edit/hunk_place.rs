@@ -110,7 +110,7 @@ fn only_line(text: &str, within: Span, heading: &str) -> Option<Span> {
     None
 }
 
-/// A line with the deeper lines after it, and the closing bracket.
+/// A line with the deeper lines after it, and the closing bracket. All that follows if no deeper line does.
 fn block_of(text: &str, within: Span, head: Span) -> Span {
     let depth = |line: Span| {
         let line = &text[line.start..line.end];
@@ -121,7 +121,7 @@ fn block_of(text: &str, within: Span, head: Span) -> Span {
         let bare = text[line.start..line.end].trim();
         !bare.is_empty() && depth(*line) <= own && !bare.starts_with(['{', '}', ')', ']'])
     };
-    let end = lines(text, Span::new(head.end, within.end)).find(ends);
+    let end = lines(text, Span::new(head.end, within.end)).find(ends).filter(|it| it.start > head.end);
     Span::new(head.start, end.map_or(within.end, |it| it.start))
 }
 

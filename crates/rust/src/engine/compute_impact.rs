@@ -146,7 +146,7 @@ impl Rust {
             fixed_names::add_mended(it, missed, &edit, &mut fixed);
             let following = settle::apply_rules(it, &affected, &deltas, &edit, &mut new);
             new.iter().chain(&following).for_each(Finding::check);
-            let mut impact = impact_of(it, &affected.changed_symbols, &deltas, &edit, (&new, &following));
+            let mut impact = impact_of(it, &affected, &deltas, &edit, (&new, &following));
             report_tests(it, &tests, &edit, Side::After, &mut impact);
             let [new, fixed] = [new, fixed].map(|it| it.into_iter().map(Diagnostic::from).collect());
             Ok(ChangeImpact { new, fixed, impact, coverage: it.coverage(true) })

@@ -31,6 +31,8 @@ use semdex_engine::{
 };
 use semdex_model::{ChangeImpact, FileEdit, LanguageId, Missing, MissingCode, VerifyKind};
 
+/// After this time without a change priming begins, also where there is no moment without a request.
+const PRIMING_DELAY: Duration = Duration::from_secs(1);
 /// After this time without an event, memory that no answer needs any longer is freed.
 const GARBAGE_AFTER: Duration = Duration::from_secs(30);
 /// The capacity of the event channel; a sender waits if it is full.
@@ -290,7 +292,10 @@ impl Engine for RustEngine {
             Some(quiet) if quiet >= QUIET_BEFORE_IDLE_WORK => self.idle(files, quiet),
             _ => {}
         }
-        // This also happens during a steady stream of queries.
+        // The rest also happens during a steady stream of queries.
+        if pause.unchanged >= PRIMING_DELAY {
+            self.prime();
+        }
         if !self.is_rebuilding && self.rust.needs_rebuild() {
             let tell = self.tell.clone();
             self.is_rebuilding = self.rust.rebuild(move |output| tell.tell(News::Rebuilt(output)));
@@ -392,16 +397,27 @@ impl RustEngine {
         !self.is_indexing && !self.is_priming && self.rust.needs_indexing()
     }
 
+    /// Starts what most answers need, if it is neither there nor begun. Returns whether it was started.
+    fn prime(&mut self) -> bool {
+        let begins = self.rust.needs_priming() && !self.is_priming;
+        if begins {
+            let tell = self.tell.clone();
+            self.is_priming = self.rust.prime(move |ended| tell.tell(News::Primed(ended)));
+        }
+        begins
+    }
+
     /// Work for idle time, one task per call.
     fn idle(&mut self, files: &Arc<Files>, quiet: Duration) {
-        let tell = self.tell.clone();
-        if self.rust.needs_priming() && !self.is_priming {
-            self.is_priming = self.rust.prime(move |ended| tell.tell(News::Primed(ended)));
-        } else if self.has_garbage && quiet > GARBAGE_AFTER {
+        if self.prime() {
+            return;
+        }
+        if self.has_garbage && quiet > GARBAGE_AFTER {
             self.has_garbage = !self.rust.collect_garbage();
         } else if self.is_full {
             self.is_full = !self.rust.evict();
         } else if self.rust.needs_shadow() {
+            let tell = self.tell.clone();
             self.rust.make_shadow(files.clone(), move |made| tell.tell(News::ShadowDatabase(Box::new(made))));
         }
     }

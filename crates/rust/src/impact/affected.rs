@@ -83,8 +83,19 @@ pub(crate) struct AffectedSet<'a> {
     pub(crate) helpers: Vec<Derived<'a>>,
     /// Wrong calls in bodies that are not checked for errors.
     pub(crate) miscalls: Miscalls,
+    pub(crate) deleted_files: Vec<DeletedFile>,
     /// Whether an expression may have a different type than before, or its type different traits.
     pub(crate) retyped: bool,
+}
+
+/// A file that the edit deletes.
+pub(crate) struct DeletedFile {
+    /// Its index among the edited files.
+    pub(crate) index: usize,
+    /// The path of its module, in the state before.
+    pub(crate) module: Option<String>,
+    /// The names in the `mod` lines that name it, in the state before: file and offset.
+    pub(crate) declared: Vec<(Arc<str>, usize)>,
 }
 
 /// Whether a place within an item is in its head.

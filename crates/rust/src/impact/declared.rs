@@ -1,35 +1,82 @@
 //! Wrong declarations of an edit: modules without a file, and duplicates.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
+use ra_ap_hir::Module;
 use ra_ap_ide_db::defs::Definition;
-use ra_ap_syntax::{AstNode as _, ast};
+use ra_ap_syntax::{AstNode as _, ast, ast::HasName as _};
 
+use super::affected::DeletedFile;
 use super::delta::Delta;
+use super::edit_context::EditContext;
 use super::findings::Findings;
+use super::rule_input::Change;
 use crate::checks::report;
 use crate::finding::Finding;
 use crate::finding::code::Code;
-use crate::resolve::at;
+use crate::resolve::{at, paths};
 use crate::syntax::positions;
 use crate::view::Context;
 use semdex_engine::files::File;
 use semdex_model::{ChangeKind, OutlineItem, Span, SymbolKind};
 
-/// `mod` lines of the edit that have no file.
-pub(crate) fn without_files(cx: &Context<'_>, file: &Arc<File>, deltas: &[&Delta<'_>], out: &mut Findings<'_>) {
-    let Some(id) = cx.file_id(&file.path) else { return };
-    for item in deltas.iter().filter_map(|it| it.after).filter(|it| it.kind == SymbolKind::Module) {
-        let Some(Definition::Module(module)) = at::definition_at(&cx.sema, id, item.name_span.start) else {
-            continue;
-        };
-        // Without a file rust-analyzer takes it for a module without items.
-        if item.body.is_none() && module.as_source_file_id(cx.db).is_none() {
-            let place = file.lines().place(&file.path, item.name_span);
-            out.add(report::error(cx, place, Code::E0583, format!("file not found for module `{}`", item.name)));
+/// The files that an edit deletes, in the state before.
+pub(crate) fn deleted_files(cx: &Context<'_>, edit: &EditContext) -> Vec<DeletedFile> {
+    let deleted = edit.deleted.iter().map(|&index| {
+        let id = cx.file_id(&edit.olds[index].path);
+        let modules: Vec<Module> = id.into_iter().flat_map(|it| cx.sema.file_to_module_defs(it)).collect();
+        let declared = modules.iter().filter_map(|it| {
+            let source = it.declaration_source(cx.db)?;
+            let file = cx.file(source.file_id.file_id()?.file_id(cx.db))?;
+            Some((file.path.clone(), usize::from(source.value.name()?.syntax().text_range().start())))
+        });
+        let module = modules.first().map(|it| paths::module_path(cx, *it));
+        DeletedFile { index, module, declared: declared.collect() }
+    });
+    deleted.collect()
+}
+
+/// `mod` lines that have no file: those that the edit writes, and those whose file it deletes.
+pub(crate) fn without_files(cx: &Context<'_>, change: &Change<'_, '_>, out: &mut Findings<'_>) {
+    for (index, item) in change.deltas.iter().filter_map(|it| Some((it.0, it.1.after?))) {
+        if item.kind == SymbolKind::Module && item.body.is_none() {
+            let file = &change.edit.news[index];
+            without_file(cx, file, item.name_span.start).into_iter().for_each(|it| out.add(it));
         }
     }
+    for deleted in &change.affected.deleted_files {
+        lines_left(cx, deleted, change.edit).into_iter().for_each(|it| out.add(it));
+    }
+}
+
+/// The `mod` lines of a deleted file that are still there.
+fn lines_left(cx: &Context<'_>, deleted: &DeletedFile, edit: &EditContext) -> Vec<Finding> {
+    let left = deleted.declared.iter().filter_map(|(file, at)| {
+        let at = edit.moved(file, *at)?;
+        without_file(cx, cx.files.get(file)?, at)
+    });
+    left.collect()
+}
+
+/// The error of a module that is declared at this offset and has no file.
+fn without_file(cx: &Context<'_>, file: &File, at: usize) -> Option<Finding> {
+    let declared = at::definition_at(&cx.sema, cx.file_id(&file.path)?, at);
+    // Without a file rust-analyzer takes it for a module without items.
+    let Some(Definition::Module(module)) = declared.filter(|it| !has_file(cx, *it)) else { return None };
+    let name = module.name(cx.db)?.as_str().to_owned();
+    let place = file.lines().place(&file.path, Span::new(at, at + name.len()));
+    Some(report::error(cx, place, Code::E0583, format!("file not found for module `{name}`")))
+}
+
+fn has_file(cx: &Context<'_>, declared: Definition<'_>) -> bool {
+    matches!(declared, Definition::Module(it) if it.as_source_file_id(cx.db).is_some())
+}
+
+/// The edited files whose module is declared still and has no file: the compiler reports nothing of names in it.
+pub(crate) fn unloaded(cx: &Context<'_>, change: &Change<'_, '_>) -> HashSet<usize> {
+    let deleted = change.affected.deleted_files.iter();
+    deleted.filter(|it| !lines_left(cx, it, change.edit).is_empty()).map(|it| it.index).collect()
 }
 
 /// Duplicate declarations of the edit.

@@ -18,6 +18,8 @@ pub(crate) struct EditContext {
     /// The mapping from the state after to the state before.
     pub(crate) backs: BTreeMap<String, OffsetMap>,
     pub(crate) scope_changes: Vec<ScopeChanges>,
+    /// The indices of the files that are deleted.
+    pub(crate) deleted: Vec<usize>,
 }
 
 impl EditContext {
@@ -35,7 +37,8 @@ impl EditContext {
         let maps: BTreeMap<String, OffsetMap> = rust.iter().map(map).collect();
         let backs = maps.iter().map(|(file, it)| (file.clone(), it.inverse())).collect();
         let scope_changes = olds.iter().zip(&news).map(|(old, new)| ScopeChanges::new(old, new)).collect();
-        EditContext { maps, backs, scope_changes, olds, news }
+        let deleted = rust.iter().enumerate().filter(|it| it.1.new.is_none()).map(|it| it.0).collect();
+        EditContext { maps, backs, scope_changes, olds, news, deleted }
     }
 
     /// The current position of a place from the state before; `None` if the edit removed it.

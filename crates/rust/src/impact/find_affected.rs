@@ -16,7 +16,7 @@ use super::edit_context::EditContext;
 use super::fixed_names::Missed;
 use super::impls::shape_at;
 use super::unresolved_names::{bodies_with_other_imports, is_type};
-use super::{arity, dyn_traits, helper_attributes, holders, macros, reexports, unused, wellformed};
+use super::{arity, declared, dyn_traits, helper_attributes, holders, macros, reexports, unused, wellformed};
 use crate::checks::expansions::MAX_MACROS;
 use crate::checks::{anchors, derive_expansion, errors};
 use crate::index::file_names::StoredResolution;
@@ -54,6 +54,7 @@ pub(crate) fn affected_set<'a>(
         follow_traits(cx, &edit.olds[*index], delta, &mut affected, &mut bodies_by_ref);
     }
     unused::note_unused_candidates(cx, edit, deltas, &mut affected);
+    affected.deleted_files = declared::deleted_files(cx, edit);
     affected.helpers = helper_attributes::helpers_at_stake(cx, edit, deltas);
     miscalls.retain(|body, _| !bodies_by_ref.contains(body));
     for (index, (old, new)) in edit.olds.iter().zip(&edit.news).enumerate() {

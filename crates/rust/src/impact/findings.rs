@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::broken_imports::Imports;
-use crate::finding::code::Code;
+use crate::finding::code::{Code, Phase};
 use crate::finding::{Finding, RuleId};
 
 /// The errors found so far, one for each line: the first one is kept.
@@ -58,6 +58,12 @@ impl<'a> Findings<'a> {
     pub(crate) fn defer(&mut self, follows: impl FnMut(&mut Finding) -> bool) {
         self.following.extend(self.new.extract_if(.., follows));
         self.lines = Findings::new(self.new).lines;
+    }
+
+    /// Defers the unresolved names in some lines: they follow from another error.
+    pub(crate) fn defer_names(&mut self, lines: &HashSet<(String, usize)>) {
+        let is_name = |it: &Finding| it.code.phase() == Phase::Names && !it.is(Code::E0583);
+        self.defer(|it| is_name(it) && lines.contains(&(it.place.file.clone(), it.place.line)));
     }
 
     /// Reserves a line for a following error, if it has no other one.

@@ -183,7 +183,7 @@ pub(crate) const RULES: &[Rule] = &[
         about: "modules without a file",
         codes: &[E0583],
         when: When::Always,
-        check: Check::Item(|cx, file, _, out| declared::without_files(cx, file.file, &file.deltas, out)),
+        check: Check::Change(declared::without_files),
     },
     Rule {
         id: RuleId::Main,

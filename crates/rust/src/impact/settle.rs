@@ -10,12 +10,25 @@ use super::edit_context::EditContext;
 use super::findings::Findings;
 use super::rule_input::Change;
 use super::unresolved_names::is_type;
-use super::{cascades, rules};
+use super::{cascades, declared, rules};
 use crate::finding::Finding;
 use crate::finding::code::Code;
+use crate::index::search::Occurrence;
 use crate::view::Context;
 use semdex_model::{ChangeKind, OutlineItem, SymbolKind};
 use semdex_text::words::words;
+
+/// The lines, by file, that name an item of a module whose file is deleted and whose `mod` line is still there.
+fn named_in_unloaded(cx: &Context<'_>, change: &Change<'_, '_>) -> HashSet<(String, usize)> {
+    let unloaded = declared::unloaded(cx, change);
+    let symbols = change.affected.changed_symbols.iter();
+    let symbols = symbols.filter(|it| it.delta.as_ref().is_some_and(|it| unloaded.contains(&it.0)));
+    let line = |it: &Occurrence| {
+        let at = change.edit.moved(&it.file.path, it.at.start)?;
+        Some((it.file.path.to_string(), cx.files.get(&it.file.path)?.lines().line(at)))
+    };
+    symbols.flat_map(|it| &it.occurrences).filter_map(line).collect()
+}
 
 /// Adds the findings of the rules to the new errors, removes those that follow from others, and returns the following
 /// errors that have to be edited too.
@@ -47,6 +60,7 @@ pub(crate) fn apply_rules(
     let change = Change { affected, deltas, edit, gone: &gone, removed_variants: &removed_variants };
     let mut out = Findings::new(new);
     rules::check_change(cx, &change, &mut out);
+    out.defer_names(&named_in_unloaded(cx, &change));
     let Imports { lost, broken } = std::mem::take(&mut out.imports);
     out.defer(|it| cascades::follows_from(cx, &lost, &broken, it));
     let Findings { new, mut following, .. } = out;
