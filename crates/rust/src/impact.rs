@@ -56,7 +56,6 @@ use crate::checks::imports;
 use crate::resolve::{at, paths, symbols};
 use edit_context::EditContext;
 use reaching::Tests;
-use semdex_engine::files::File;
 use semdex_model::{Affected, Broken, ChangeImpact, ChangeKind, Changed, Impact, OutlineItem, Span, Unchecked};
 use semdex_text::diff::OffsetMap;
 
