@@ -195,7 +195,7 @@ const MANIFEST: &str = "[package]\nname = \"a\"\nversion = \"0.1.0\"\nedition = 
 
 #[test]
 fn a_call_that_waits_for_the_index_tells_how_far_it_is() {
-    let server = Server::on(RUST);
+    let server = Home::with(RUST).with_real_std().serve(&["--trust"]);
     let params = json!({
         "name": "usages",
         "arguments": {"symbol": "greet", "wait_ms": 120_000},

@@ -400,6 +400,7 @@ fn edits(single: EditItem, several: Option<Vec<EditItem>>) -> Result<Vec<Edit>> 
 }
 
 impl EditItem {
+    /// The first field that is given and says something: `delete: false` does not.
     fn first_given(&self) -> Option<&'static str> {
         let given = [
             ("file", self.file.is_some()),
@@ -410,7 +411,7 @@ impl EditItem {
             ("replacement", self.replacement.is_some()),
             ("content", self.content.is_some()),
             ("mode", self.mode.is_some()),
-            ("delete", self.delete.is_some()),
+            ("delete", self.delete == Some(true)),
             ("move_to", self.move_to.is_some()),
             ("expected_hash", self.expected_hash.is_some()),
             ("near_line", self.near_line.is_some()),

@@ -833,7 +833,11 @@ mod tests {
         assert_eq!(&base[conflict.place.start..conflict.place.end], "a(1);\n");
         let (head, tail) = common_ends([&base, &ours, &theirs]);
         let lines = |text: &str| text.lines().filter(|it| !it.is_empty()).count();
-        assert_eq!([lines(&base[..head]), lines(&base[base.len() - tail..])], [100 - LINES_AROUND; 2]);
+        assert_eq!(
+            [lines(&base[..head]), lines(&base[base.len() - tail..])],
+            [100 - LINES_AROUND, 101 - LINES_AROUND],
+            "`b` is around"
+        );
     }
 
     #[test]
