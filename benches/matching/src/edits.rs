@@ -1,5 +1,7 @@
 //! The edit for a real hunk, perturbed, and the expected result.
 
+use std::ops::Range;
+
 use crate::corpus::Hunk;
 use crate::perturb::{self, Layout};
 use crate::random::Random;
@@ -24,6 +26,27 @@ pub struct Edit {
 }
 
 impl Edit {
+    /// The same edit, unless an error of its search text hides a part of the change.
+    pub fn unless_hidden(self, [meant, sent, replacement]: [&str; 3]) -> Option<Edit> {
+        (!matches!(overlap(meant, sent, replacement), Overlap::Hides)).then_some(self)
+    }
+
+    /// The same edit, by how the errors of its search text lie to the change that it makes: those in or beside the
+    /// change are a class of their own and may be refused, and where one hides a part of the change there is no edit.
+    pub fn counted_apart(mut self, [meant, sent, replacement]: [&str; 3]) -> Option<Edit> {
+        match overlap(meant, sent, replacement) {
+            Overlap::Hides => return None,
+            Overlap::Apart => {}
+            Overlap::Touches => {
+                self.class = format!("touched: {}", self.class);
+                if let Expected::Text(text) = self.expected {
+                    self.expected = Expected::TextOrRefusal(text);
+                }
+            }
+        }
+        Some(self)
+    }
+
     pub fn new(class: &str, text: &str, search: &str, replacement: &str, expected: Expected) -> Edit {
         Edit {
             class: class.to_owned(),
@@ -47,6 +70,56 @@ pub enum Expected {
     Refusal,
     /// Any replacement of this part, or a refusal. If the old text had these words once, also a place with all of them.
     Place { span: Span, may_move: bool },
+}
+
+/// How the errors of a search text lie to what the edit changes.
+enum Overlap {
+    /// There are other words between them.
+    Apart,
+    /// An error is in words that the edit changes, or beside them.
+    Touches,
+    /// With its error the search text is there what the replacement is: by the request, nothing changes there.
+    Hides,
+}
+
+fn overlap(meant: &str, sent: &str, replacement: &str) -> Overlap {
+    /// A gap and a sign.
+    const BESIDE: usize = 2;
+    let [meant, sent, replacement] = [meant, sent, replacement].map(units);
+    let changes = |other: &[&str]| -> Vec<(Range<usize>, String)> {
+        let ops = similar::capture_diff_slices(similar::Algorithm::Myers, &meant, other);
+        let ops = ops.iter().map(|it| it.as_tag_tuple()).filter(|it| it.0 != similar::DiffTag::Equal);
+        ops.map(|(_, old, new)| (old, other[new].concat())).collect()
+    };
+    let (errors, edits) = (changes(&sent), changes(&replacement));
+    let within =
+        |a: &Range<usize>, b: &Range<usize>, apart: usize| a.start <= b.end + apart && b.start <= a.end + apart;
+    let pairs = || errors.iter().flat_map(|error| edits.iter().map(move |edit| (error, edit)));
+    if pairs().any(|(error, edit)| within(&error.0, &edit.0, 0) && edit.1.contains(error.1.trim())) {
+        Overlap::Hides
+    } else if pairs().any(|(error, edit)| within(&error.0, &edit.0, BESIDE)) {
+        Overlap::Touches
+    } else {
+        Overlap::Apart
+    }
+}
+
+/// Words, gaps and signs.
+fn units(text: &str) -> Vec<&str> {
+    let kind = |it: char| (it.is_whitespace(), it.is_alphanumeric() || it == '_');
+    let mut units = Vec::new();
+    let mut start = 0;
+    let mut before = None;
+    for (at, character) in text.char_indices() {
+        let (is_blank, is_word) = kind(character);
+        if at > start && !((is_blank || is_word) && before == Some((is_blank, is_word))) {
+            units.push(&text[start..at]);
+            start = at;
+        }
+        before = Some((is_blank, is_word));
+    }
+    units.push(&text[start..]);
+    units
 }
 
 /// The block that a person would send for a hunk: its lines and as many lines around them as make it unique.
@@ -198,7 +271,8 @@ pub fn edits(hunk: &Hunk, large: &[String], random: &mut Random) -> Vec<Edit> {
                 if squeezed(&text).matches(&squeezed(&s)).count() > 1 {
                     made.push(edit("ambiguous but for layout", &text, &s, &r, Expected::TextOrRefusal(truth.clone())));
                 } else {
-                    made.push(edit(&format!("layout {layout:?}"), &text, &s, &r, same()));
+                    let edit = edit(&format!("layout {layout:?}"), &text, &s, &r, same());
+                    made.extend(edit.unless_hidden([&search, &s, &replacement]));
                 }
             }
         }
@@ -207,7 +281,8 @@ pub fn edits(hunk: &Hunk, large: &[String], random: &mut Random) -> Vec<Edit> {
             if let Some(drifted) = perturb::drift(&search, tokens, random).filter(is_drift) {
                 let within = score::score(&drifted, &block.search) >= f64::from(AUTOFIX);
                 let class = if within { format!("drift of {tokens}") } else { format!("drift of {tokens}, too much") };
-                made.push(drifted_edit(&class, &text, &drifted, &replacement, &truth, block.span));
+                let edit = drifted_edit(&class, &text, &drifted, &replacement, &truth, block.span);
+                made.extend(edit.counted_apart([&search, &drifted, &replacement]));
                 // With another layout in addition.
                 let layout =
                     *random.pick(&[Layout::Dedented, Layout::OtherUnit, Layout::TrailingBlanks, Layout::FirstLineLost]);
@@ -215,7 +290,8 @@ pub fn edits(hunk: &Hunk, large: &[String], random: &mut Random) -> Vec<Edit> {
                     && let Some((s, r)) = with_layout(layout, [&drifted, &replacement], &text, block.span, random)
                     && score::score(&s, &block.search) >= f64::from(AUTOFIX)
                 {
-                    made.push(drifted_edit("drift and layout", &text, &s, &r, &truth, block.span));
+                    let edit = drifted_edit("drift and layout", &text, &s, &r, &truth, block.span);
+                    made.extend(edit.counted_apart([&search, &s, &replacement]));
                 }
             }
         }
@@ -248,7 +324,8 @@ pub fn edits(hunk: &Hunk, large: &[String], random: &mut Random) -> Vec<Edit> {
                             && score::score(&drifted, &block.search) >= f64::from(AUTOFIX)
                         {
                             let class = "near-duplicate, drift";
-                            made.push(drifted_edit(class, &copied, &drifted, &replacement, &truth, span));
+                            let edit = drifted_edit(class, &copied, &drifted, &replacement, &truth, span);
+                            made.extend(edit.counted_apart([&search, &drifted, &replacement]));
                         }
                     }
                 }
@@ -295,8 +372,10 @@ pub fn edits(hunk: &Hunk, large: &[String], random: &mut Random) -> Vec<Edit> {
                 let truth = spliced_unicode(&text, block.span, &block.replacement, foreign);
                 let start = foreign(&text[..block.span.start]).len();
                 let meant = Span::new(start, start + foreign(&block.search).len());
-                let (text, drifted, replacement) = (foreign(&text), foreign(&drifted), foreign(&replacement));
-                made.push(drifted_edit("Unicode, drift", &text, &drifted, &replacement, &truth, meant));
+                let [text, drifted, replacement, search] =
+                    [&text, &drifted, &replacement, &search].map(|it| foreign(it));
+                let edit = drifted_edit("Unicode, drift", &text, &drifted, &replacement, &truth, meant);
+                made.extend(edit.counted_apart([&search, &drifted, &replacement]));
             }
             if foreign(&text).matches(&foreign(&block.search)).count() == 1 {
                 let truth = spliced_unicode(&text, block.span, &block.replacement, foreign);

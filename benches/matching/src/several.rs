@@ -35,7 +35,12 @@ impl Sent<'_> {
         let by_chance = by_chance(self.search, search, replacement) && class != "typo in both texts";
         let is_typo = !by_chance && !squeezed(self.text).contains(&squeezed(search));
         let edit = Edit::new(class, self.text, search, replacement, expected);
-        is_typo.then_some(Edit { meant: Some(self.block.span), ..edit })
+        let edit = is_typo.then_some(Edit { meant: Some(self.block.span), ..edit })?;
+        // An error in both texts is nothing that the edit changes.
+        match class == "typo in both texts" {
+            true => Some(edit),
+            false => edit.counted_apart([self.search, search, self.replacement]),
+        }
     }
 
     fn score(&self, search: &str) -> f64 {

@@ -225,20 +225,23 @@ impl<'t, 'a> ThreeWay<'t, 'a> {
             match change {
                 None if cluster.is_ours && theirs.is_empty() => self.gaps(&mut made, starts, base.start + 1)?,
                 None if cluster.is_ours && base.is_empty() => {
+                    self.gaps(&mut made, [base.end, ours.start, theirs.start], base.end + 1)?;
                     self.gaps(&mut made, [base.end, ours.end, theirs.end], base.end + 1)?;
                 }
                 None if cluster.is_ours && base.len() == theirs.len() && !base.is_empty() => {
                     self.gaps(&mut made, [base, ours, theirs].map(|it| it.start + 1), base.end)?;
                 }
-                None if cluster.is_ours => {
-                    self.agreed_gaps(&mut made, theirs.start + 1..theirs.end, |at, _| at - theirs.start + ours.start)?;
-                }
                 None => {
-                    self.agreed_gaps(&mut made, theirs.start + 1..theirs.end, |_, at| at - base.start + ours.start)?;
+                    let of_ours = |at: usize, origin: usize| match cluster.is_ours {
+                        true => at - theirs.start + ours.start,
+                        false => origin - base.start + ours.start,
+                    };
+                    self.agreed_gaps(&mut made, [base.start + 1..base.end, theirs.start + 1..theirs.end], of_ours)?;
                 }
                 Some(rest) => {
                     self.check_shared(&rest)?;
-                    let [head, tail] = [theirs.start + 1..rest.theirs.start, rest.theirs.end + 1..theirs.end];
+                    let head = [base.start + 1..rest.base.start, theirs.start + 1..rest.theirs.start];
+                    let tail = [rest.base.end + 1..base.end, rest.theirs.end + 1..theirs.end];
                     self.agreed_gaps(&mut made, head, |at, _| at - theirs.start + ours.start)?;
                     made.extend(self.replaced(&rest)?);
                     self.agreed_gaps(&mut made, tail, |at, _| ours.end + at - theirs.end)?;
@@ -250,16 +253,29 @@ impl<'t, 'a> ThreeWay<'t, 'a> {
         Ok(made)
     }
 
-    /// The white space that we changed before tokens that both texts have; `ours` is the index of such a token in our
-    /// text, by that in their text and in the base.
+    /// The white space that we changed before tokens that both texts have, in corresponding ranges of the base and of
+    /// their text. `ours` is the index of such a token in our text, by that in their text and in the base. A token that
+    /// the base does not have is compared with the one in its place there: the same one of as many tokens, or the one
+    /// that begins the same line.
     fn agreed_gaps(
         &self,
         made: &mut Vec<Replacement>,
-        theirs: Range<usize>,
+        [base, theirs]: [Range<usize>; 2],
         ours: impl Fn(usize, usize) -> usize,
     ) -> Result<(), Conflict> {
+        let pairs: Vec<[usize; 2]> = if base.len() == theirs.len() {
+            base.zip(theirs.clone()).map(|it| it.into()).collect()
+        } else {
+            let begins = |tokens: &Tokens, range: Range<usize>| -> Vec<usize> {
+                range.filter(|&at| tokens.begins_line(at)).collect()
+            };
+            let lines = [begins(self.base, base), begins(self.theirs, theirs.clone())];
+            let [of_base, of_theirs] = lines.map(|it| (it.len(), it.into_iter()));
+            of_base.1.zip(of_theirs.1).filter(|_| of_base.0 == of_theirs.0).map(|it| it.into()).collect()
+        };
+        let counterpart = |at: usize| Some(pairs[pairs.binary_search_by_key(&at, |it| it[1]).ok()?][0]);
         for at in theirs {
-            if let Some(base) = self.origin[at] {
+            if let Some(base) = self.origin[at].or_else(|| counterpart(at)) {
                 self.gaps(made, [base, ours(at, base), at], base + 1)?;
             }
         }
@@ -392,7 +408,9 @@ impl<'t, 'a> ThreeWay<'t, 'a> {
         let [our_left, our_right] = [ours.start, ours.end].map(|it| self.ours.gap(it));
         let [their_left, their_right] = [theirs.start, theirs.end].map(|it| self.theirs.gap(it));
         let text = if ours.is_empty() {
-            if same(our_left, right) && !(same(our_left, left) && base.end == self.base.len()) {
+            // Of two equal gaps the one remains that they have as well.
+            let is_left = same(our_left, left) && (base.end == self.base.len() || same(left, their_left));
+            if same(our_left, right) && !is_left {
                 their_right.to_owned()
             } else if same(our_left, left) {
                 their_left.to_owned()
@@ -406,7 +424,11 @@ impl<'t, 'a> ThreeWay<'t, 'a> {
         } else {
             // Within a line our new words have our blanks around them.
             let is_inner = base.start > 0 && base.end < self.base.len();
-            let is_inline = |ours: &str, theirs: &str| is_inner && !ours.contains('\n') && !theirs.contains('\n');
+            // So do those that were several lines, where the author recalls no line end.
+            let breaks = |tokens: &Tokens, range: &Range<usize>| range.clone().skip(1).any(|at| tokens.begins_line(at));
+            let is_collapsed = self.context.recalled && breaks(self.theirs, theirs) && !breaks(self.ours, ours);
+            let is_inline =
+                |ours: &str, theirs: &str| is_inner && !ours.contains('\n') && (is_collapsed || !theirs.contains('\n'));
             let inline = [is_inline(our_left, their_left), is_inline(our_right, their_right)];
             let [mut before, mut after] = if inline == [true; 2] {
                 [our_left.to_owned(), our_right.to_owned()]
@@ -448,16 +470,20 @@ impl<'t, 'a> ThreeWay<'t, 'a> {
             }
             let mut text = before;
             // The lines of a literal keep their own indentation.
-            let mut in_literal = false;
-            for at in ours.clone() {
+            let quotes = |at: usize| {
+                let is_escaped = at > 0 && self.ours.gap(at).is_empty() && self.ours.get(at - 1).ends_with('\\');
                 let token = self.ours.get(at);
+                token.starts_with(['"', '`']) && (token.len() + usize::from(is_escaped)) % 2 == 1
+            };
+            let line = (0..=ours.start).rfind(|&at| self.ours.begins_line(at)).unwrap_or_default();
+            let mut in_literal = (line..ours.start).filter(|&at| quotes(at)).count() % 2 == 1;
+            for at in ours.clone() {
                 if at > ours.start {
                     let gap = self.ours.gap(at);
                     text.push_str(&if in_literal { gap.to_owned() } else { mapped(&map, gap) });
                 }
-                let is_escaped = at > 0 && self.ours.gap(at).is_empty() && self.ours.get(at - 1).ends_with('\\');
-                in_literal ^= token.starts_with(['"', '`']) && token.len() % 2 == 1 && !is_escaped;
-                text.push_str(token);
+                in_literal ^= quotes(at);
+                text.push_str(self.ours.get(at));
             }
             text + &after
         };
@@ -494,6 +520,9 @@ impl<'t, 'a> ThreeWay<'t, 'a> {
     fn before_kept(&self, map: &IndentationMap, ours: &str, [base, theirs]: [usize; 2]) -> String {
         let made = mapped(map, ours);
         let Some((lines, own)) = ours.rsplit_once('\n') else { return made };
+        if base == self.base.len() {
+            return format!("{lines}\n{}", indent_of(self.theirs.gap(theirs)));
+        }
         let [before, there] = [self.base.gap(base), self.theirs.gap(theirs)];
         let [before, there] = [before, there].map(|it| it.rsplit('\n').next().unwrap_or_default());
         let begins = self.theirs.gap(theirs).contains('\n') || (theirs == 0 && self.context.begins_line);
@@ -506,8 +535,13 @@ impl<'t, 'a> ThreeWay<'t, 'a> {
         let gaps = [self.base.gap(base), self.ours.gap(ours), self.theirs.gap(theirs)];
         let map = self.indentation(at);
         let text = if base == 0 { Some(self.head(&map, gaps)) } else { self.after(&map, gaps, base) };
-        // What an author recalls may have any white space: where neither text agrees with the file, the file is right.
-        let text = text.or_else(|| self.context.recalled.then(|| gaps[2].to_owned()))?;
+        // What an author recalls may have any white space: where neither text agrees with the file, the file is right,
+        // unless the edit itself makes or removes blank lines.
+        let text = text.or_else(|| {
+            let [base, ours, _] = gaps.map(|it| it.matches('\n').count());
+            let recalled = || if base == ours || base * ours == 0 { gaps[2].to_owned() } else { mapped(&map, gaps[1]) };
+            self.context.recalled.then(recalled)
+        })?;
         let start = self.theirs.end_before(theirs);
         Some(endings::like(gaps[2], &unix(&text), self.newline(start)))
     }

@@ -208,7 +208,7 @@ fn merged(text: &str, span: Span, context: &str, replacement: &str) -> std::resu
         let by_edit = there[kind] + wanted[kind] - asked[kind];
         made[kind] == if wanted[kind] == there[kind] { there[kind] } else { by_edit }
     };
-    if !(0..3).all(is_meant) {
+    if !(0..made.len()).all(is_meant) {
         return Err(merge.conflict(OTHER_BRACKETS, [0, 1, 2].map(|side| 0..sides[side].len())));
     }
     Ok(Fitted { patch: Patch { range: outer(&range), text: new }, kept })
@@ -231,10 +231,13 @@ fn writes_twice(text: &str, span: Span, [asked, new]: [&Tokens; 2]) -> bool {
         || (before.len() > 0 && repeats(new.get(0), asked.get(0), before.get(before.len() - 1)))
 }
 
-/// How many brackets of each kind a text opens more often than it closes.
-fn open_brackets(text: &str) -> [isize; 3] {
+/// How many brackets of each kind a text opens more often than it closes. Arrows are no brackets.
+fn open_brackets(text: &str) -> [isize; 4] {
     let count = |bracket: u8| memchr::memchr_iter(bracket, text.as_bytes()).count().cast_signed();
-    [(b'(', b')'), (b'[', b']'), (b'{', b'}')].map(|(opens, closes)| count(opens) - count(closes))
+    let arrows = (text.matches("->").count() + text.matches("=>").count()).cast_signed();
+    let [round, square, curly, angle] =
+        [(b'(', b')'), (b'[', b']'), (b'{', b'}'), (b'<', b'>')].map(|(opens, closes)| count(opens) - count(closes));
+    [round, square, curly, angle + arrows]
 }
 
 /// Where the line of an offset begins, or up to so many blank lines above it.

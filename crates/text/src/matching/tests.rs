@@ -814,3 +814,41 @@ fn what_both_texts_have_otherwise_than_the_file_stays_or_is_refused() {
         assert!(result.as_ref().is_none_or(|it| *it == file.replacen(old, new, 1)), "{asked:?} {result:?}");
     }
 }
+
+#[test]
+fn a_change_that_begins_in_a_literal_is_indented_after_it() {
+    let file = "[package]\nname = \"a\"\nversion = \"1.0\"\nauthors = [\"b\"]\nlicense = \"MIT\"\n";
+    let indented = |text: &str| text.lines().map(|it| format!("    {it}\n")).collect::<String>();
+    let new = "[package]\nname = \"a\"\nversion = \"2.0\"\nbuild = false\nautolib = false\nauthors = [\"b\"]\n\
+               license = \"MIT\"\n";
+    assert_eq!(edit(file, &indented(file), &indented(new)).1, new);
+}
+
+#[test]
+fn white_space_that_the_edit_changes_is_that_of_the_replacement() {
+    // The removed line ends a text without a line end: the blank line after it has no indentation.
+    let file = "        f()\n        }\n\n        #[allow(x)]\n        fn g() {}\n";
+    let (search, new) = ("f()\n}\n\n#[allow(x)]\n", "f()\n}\n\n");
+    assert_eq!(edit(file, search, new).1, "        f()\n        }\n\n        fn g() {}\n");
+    // Of the two gaps around removed words the one remains that the file has.
+    let (file, search) = ("use b::{c, d, e};\nuse a::f;\n", "use b::{c,d, e};\nuse a::f;\n");
+    assert_eq!(edit(file, search, "use b::{d, e};\nuse a::g;\n").1, "use b::{d, e};\nuse a::g;\n");
+    // Blank lines that the edit removes where the search text has too many.
+    let (file, search) = ("a one\n\nuse b::c;\nuse d::e;\n", "a one\n\n\nuse b::c;\nuse d::e;\n");
+    let new = "a one\nuse x::y;\n\nuse b::c;\nuse d::e;\n";
+    assert_eq!(edit(file, search, new).1, new);
+    // A chain that becomes one line, and a sign that the search text has lost.
+    let (file, search) =
+        ("    calls\n        .iter()\n        .map(|it| it.call)\n", "calls\n    iter()\n    .map(|it| it.call)\n");
+    assert_eq!(edit(file, search, "calls.iter().map(|it| it.call)\n").1, "    calls.iter().map(|it| it.call)\n");
+}
+
+#[test]
+fn a_lost_angle_bracket_is_not_left_alone() {
+    let file = "    fn visit(&mut self, pat: &mut P<Pat>) {\n        let _ = pat;\n    }\n";
+    let (search, new) = (file.replace("P<Pat>", "P<Pat"), file.replace("P<Pat>", "Pat"));
+    let Ok(Outcome::Found(hit)) = find(&Search { replacement: &new, ..super::tests::search(file, &search) }) else {
+        panic!()
+    };
+    assert!(apply(file, &hit, &search, &new).is_err());
+}
