@@ -86,18 +86,35 @@ fn overlap(meant: &str, sent: &str, replacement: &str) -> Overlap {
     /// A gap and a sign.
     const BESIDE: usize = 2;
     let [meant, sent, replacement] = [meant, sent, replacement].map(units);
-    let changes = |other: &[&str]| -> Vec<(Range<usize>, String)> {
-        let ops = similar::capture_diff_slices(similar::Algorithm::Myers, &meant, other);
+    type Change = (Range<usize>, Range<usize>);
+    let changes = |from: &[&str], to: &[&str]| -> Vec<Change> {
+        let ops = similar::capture_diff_slices(similar::Algorithm::Myers, from, to);
         let ops = ops.iter().map(|it| it.as_tag_tuple()).filter(|it| it.0 != similar::DiffTag::Equal);
-        ops.map(|(_, old, new)| (old, other[new].concat())).collect()
+        ops.map(|(_, old, new)| (old, new)).collect()
     };
-    let (errors, edits) = (changes(&sent), changes(&replacement));
-    let within =
-        |a: &Range<usize>, b: &Range<usize>, apart: usize| a.start <= b.end + apart && b.start <= a.end + apart;
-    let pairs = || errors.iter().flat_map(|error| edits.iter().map(move |edit| (error, edit)));
-    if pairs().any(|(error, edit)| within(&error.0, &edit.0, 0) && edit.1.contains(error.1.trim())) {
+    let (errors, edits) = (changes(&meant, &sent), changes(&meant, &replacement));
+    // The units that the edit writes, and where it removes some: by the request it does less.
+    let asked = changes(&sent, &replacement);
+    let writes = |at: usize| asked.iter().any(|it| it.1.contains(&at));
+    let words =
+        |range: &Range<usize>, of: &[&str]| -> String { of[range.clone()].concat().split_whitespace().collect() };
+    let removes = |it: &Change| {
+        let near = asked.iter().filter(|by| by.1.start <= it.1.end + BESIDE && it.1.start <= by.1.end + BESIDE);
+        near.map(|by| words(&by.0, &sent)).collect::<String>().contains(&words(&it.0, &meant))
+    };
+    // Words or a gap that an error has removed, and no others in their place.
+    let is_lost = |it: &Change| {
+        let gone = |error: &Change| {
+            let both = error.0.start.max(it.0.start)..error.0.end.min(it.0.end);
+            both.start < both.end && (words(&error.1, &sent).is_empty() || words(&both, &meant).is_empty())
+        };
+        errors.iter().any(gone)
+    };
+    let hides = |it: &Change| it.1.clone().any(|at| !writes(at)) || is_lost(it) && !removes(it);
+    let touches = |a: &Change, b: &Change| a.0.start <= b.0.end + BESIDE && b.0.start <= a.0.end + BESIDE;
+    if edits.iter().any(|edit| errors.iter().any(|it| touches(it, edit)) && hides(edit)) {
         Overlap::Hides
-    } else if pairs().any(|(error, edit)| within(&error.0, &edit.0, BESIDE)) {
+    } else if edits.iter().any(|edit| errors.iter().any(|it| touches(it, edit))) {
         Overlap::Touches
     } else {
         Overlap::Apart

@@ -46,10 +46,11 @@ pub struct Both {
 pub enum Sign {
     /// This text occurs, without white space.
     Has(String),
-    /// This text occurs as often as both changes leave it.
-    Counted(&'static str),
-    /// This line occurs at most so many times more than in their text.
-    HasNot(String),
+    /// This sign occurs as often as both changes leave it; or this line of theirs is there, since both have made it.
+    Counted(&'static str, String),
+    /// This line occurs at most so many times more than in their text as the author has added it, or it is not where it
+    /// was: between these two lines.
+    HasNot(String, [String; 2]),
     /// Every word of their text is there; nothing else is known.
     Unknown,
 }
@@ -73,7 +74,11 @@ pub fn both(base: &str, ours: &str, block: &Block, random: &mut Random) -> Optio
         }
         Kind::RemovedLine => {
             (!text.trim().is_empty()).then_some(())?;
-            (spliced(base, line, ""), Sign::HasNot(text.trim().to_owned()))
+            let beside = [at.checked_sub(1), Some(at + 1)].map(|it| {
+                let line = it.and_then(|it| lines.get(it)).map_or("", |it| &base[it.start..it.end]);
+                line.trim().to_owned()
+            });
+            (spliced(base, line, ""), Sign::HasNot(text.trim().to_owned(), beside))
         }
         Kind::ChangedWord => {
             let words: Vec<(usize, &str)> = semdex_text::words::words(text).filter(|it| it.1.len() > 2).collect();
@@ -98,7 +103,8 @@ pub fn both(base: &str, ours: &str, block: &Block, random: &mut Random) -> Optio
             let (from, (old, new)) = SIGNS.iter().find_map(|it| Some((text.find(it.0)?, *it)))?;
             let span = Span::new(line.start + from, line.start + from + old.len());
             let theirs = spliced(base, span, new);
-            (theirs, Sign::Counted(new))
+            let changed = text.replacen(old, new, 1);
+            (theirs, Sign::Counted(new, changed.trim().to_owned()))
         }
         Kind::Replaced => {
             let marker = format!("    wholly_rewritten_{}(by, somebody, else);\n", random.below(100_000));
@@ -137,14 +143,24 @@ impl Both {
     pub fn is_lost(&self, made: &str) -> bool {
         match &self.sign {
             Sign::Has(text) => !squeezed(made).contains(text.as_str()),
-            Sign::Counted(sign) => {
+            Sign::Counted(sign, line) => {
                 let count = |text: &str| text.matches(sign).count();
+                let lines = |text: &str| text.lines().filter(|it| it.trim() == line).count();
                 count(made) + count(&self.base) < count(&self.theirs) + count(&self.ours)
+                    && lines(made) < lines(&self.theirs)
             }
-            Sign::HasNot(line) => {
+            Sign::HasNot(line, beside) => {
                 let count = |text: &str| text.lines().filter(|it| it.trim() == line).count();
-                let ours = count(&self.ours).saturating_sub(count(&self.base));
-                count(made) > count(&self.theirs) + ours
+                let [base, ours]: [Vec<&str>; 2] = [&self.base, &self.ours].map(|it| it.lines().collect());
+                let changes = similar::capture_diff_slices(similar::Algorithm::Myers, &base, &ours);
+                let changes = changes.iter().map(|it| it.as_tag_tuple()).filter(|it| it.0 != similar::DiffTag::Equal);
+                let added: usize = changes.map(|it| ours[it.2].iter().filter(|it| it.trim() == line).count()).sum();
+                let is_there = |text: &str| {
+                    let lines: Vec<&str> = text.lines().map(str::trim).collect();
+                    let pairs = lines.windows(2).filter(|it| *it == [&beside[0], line] || *it == [line, &beside[1]]);
+                    pairs.count()
+                };
+                count(made) > count(&self.theirs) + added && is_there(made) > is_there(&self.theirs)
             }
             Sign::Unknown => false,
         }

@@ -172,7 +172,11 @@ impl<'t, 'a> ThreeWay<'t, 'a> {
         context: Context<'a>,
     ) -> ThreeWay<'t, 'a> {
         let mut their_changes = changes(base, theirs);
-        let our_changes = changes(base, ours);
+        let mut our_changes = changes(base, ours);
+        if !context.recalled {
+            their_changes = of_whole_lines(base, theirs, their_changes);
+            our_changes = of_whole_lines(base, ours, our_changes);
+        }
         if context.recalled {
             // A word with a slip is the same word.
             let is_slip = |(asked, there): (&str, &str)| is_slip(asked, there) && !has_word(context.file, asked);
@@ -232,9 +236,9 @@ impl<'t, 'a> ThreeWay<'t, 'a> {
                     self.gaps(&mut made, [base, ours, theirs].map(|it| it.start + 1), base.end)?;
                 }
                 None => {
-                    let of_ours = |at: usize, origin: usize| match cluster.is_ours {
-                        true => at - theirs.start + ours.start,
-                        false => origin - base.start + ours.start,
+                    let of_ours = |at: usize, origin: Option<usize>| match cluster.is_ours {
+                        true => Some(at - theirs.start + ours.start),
+                        false => origin.map(|it| it - base.start + ours.start),
                     };
                     self.agreed_gaps(&mut made, [base.start + 1..base.end, theirs.start + 1..theirs.end], of_ours)?;
                 }
@@ -242,9 +246,9 @@ impl<'t, 'a> ThreeWay<'t, 'a> {
                     self.check_shared(&rest)?;
                     let head = [base.start + 1..rest.base.start, theirs.start + 1..rest.theirs.start];
                     let tail = [rest.base.end + 1..base.end, rest.theirs.end + 1..theirs.end];
-                    self.agreed_gaps(&mut made, head, |at, _| at - theirs.start + ours.start)?;
+                    self.agreed_gaps(&mut made, head, |at, _| Some(at - theirs.start + ours.start))?;
                     made.extend(self.replaced(&rest)?);
-                    self.agreed_gaps(&mut made, tail, |at, _| ours.end + at - theirs.end)?;
+                    self.agreed_gaps(&mut made, tail, |at, _| Some(ours.end + at - theirs.end))?;
                 }
             }
             next = [base, ours, theirs].map(|it| it.end + usize::from(!ends));
@@ -261,7 +265,7 @@ impl<'t, 'a> ThreeWay<'t, 'a> {
         &self,
         made: &mut Vec<Replacement>,
         [base, theirs]: [Range<usize>; 2],
-        ours: impl Fn(usize, usize) -> usize,
+        ours: impl Fn(usize, Option<usize>) -> Option<usize>,
     ) -> Result<(), Conflict> {
         let pairs: Vec<[usize; 2]> = if base.len() == theirs.len() {
             base.zip(theirs.clone()).map(|it| it.into()).collect()
@@ -275,8 +279,16 @@ impl<'t, 'a> ThreeWay<'t, 'a> {
         };
         let counterpart = |at: usize| Some(pairs[pairs.binary_search_by_key(&at, |it| it[1]).ok()?][0]);
         for at in theirs {
-            if let Some(base) = self.origin[at].or_else(|| counterpart(at)) {
-                self.gaps(made, [base, ours(at, base), at], base + 1)?;
+            let base = self.origin[at].or_else(|| counterpart(at));
+            let Some(there) = ours(at, base) else { continue };
+            match base {
+                Some(base) => self.gaps(made, [base, there, at], base + 1)?,
+                None => {
+                    if self.ours.gap(there).contains('\n') != self.theirs.gap(at).contains('\n') {
+                        let ranges = [0..0, there - 1..there + 1, at - 1..at + 1];
+                        return Err(self.conflict(OTHER_WRAPPING, ranges));
+                    }
+                }
             }
         }
         Ok(())
@@ -367,7 +379,15 @@ impl<'t, 'a> ThreeWay<'t, 'a> {
         }
         let unchanged = of_base().len() == rest.theirs.len()
             && of_base().zip(self.theirs.slice(rest.theirs.clone())).all(|(a, b)| a == b || self.is_slip(a, b));
-        if !unchanged {
+        // What remains of our change continues theirs on the same line.
+        let follows = |at: usize| {
+            let ends = |it: &Change| it.old.end == at || it.old.start == at;
+            !self.base.begins_line(at.min(self.base.len() - 1)) && cluster.changes.iter().any(ends)
+        };
+        let is_torn = !self.context.recalled
+            && !self.base.text.is_empty()
+            && (follows(rest.base.start) || follows(rest.base.end));
+        if !unchanged || is_torn {
             return Err(self.conflict(SAME_TOKENS, cluster.ranges()));
         }
         self.unless_wrapped(rest).map(Some)
@@ -409,7 +429,7 @@ impl<'t, 'a> ThreeWay<'t, 'a> {
         let [their_left, their_right] = [theirs.start, theirs.end].map(|it| self.theirs.gap(it));
         let text = if ours.is_empty() {
             // Of two equal gaps the one remains that they have as well.
-            let is_left = same(our_left, left) && (base.end == self.base.len() || same(left, their_left));
+            let is_left = same(our_left, left) && same(left, their_left) && base.end < self.base.len();
             if same(our_left, right) && !is_left {
                 their_right.to_owned()
             } else if same(our_left, left) {
@@ -670,6 +690,38 @@ fn kept(changes: &[Change], length: usize) -> Vec<Option<usize>> {
     kept
 }
 
+/// Changes of several lines as changes of whole lines: where such a change begins and ends is known by lines at best,
+/// since tokens at its edges are often like those that it adds or removes.
+fn of_whole_lines(old: &Tokens, new: &Tokens, changes: Vec<Change>) -> Vec<Change> {
+    let mut widened: Vec<Change> = Vec::new();
+    let begins = |old_at: usize, new_at: usize| {
+        (old_at == old.len() || old.begins_line(old_at)) && (new_at == new.len() || new.begins_line(new_at))
+    };
+    let breaks = |tokens: &Tokens, range: &Range<usize>| range.clone().skip(1).any(|at| tokens.begins_line(at));
+    let mut changes = changes.into_iter().peekable();
+    while let Some(mut change) = changes.next() {
+        if breaks(old, &change.old) || breaks(new, &change.new) {
+            while change.old.start > 0 && !begins(change.old.start, change.new.start) {
+                match widened.pop_if(|it| it.old.end == change.old.start) {
+                    Some(before) => (change.old.start, change.new.start) = (before.old.start, before.new.start),
+                    None => (change.old.start, change.new.start) = (change.old.start - 1, change.new.start - 1),
+                }
+            }
+            while change.old.end < old.len() && !begins(change.old.end, change.new.end) {
+                match changes.next_if(|it| it.old.start == change.old.end) {
+                    Some(next) => (change.old.end, change.new.end) = (next.old.end, next.new.end),
+                    None => (change.old.end, change.new.end) = (change.old.end + 1, change.new.end + 1),
+                }
+            }
+        }
+        match widened.last_mut().filter(|it| it.old.end == change.old.start) {
+            Some(before) => (before.old.end, before.new.end) = (change.old.end, change.new.end),
+            None => widened.push(change),
+        }
+    }
+    widened
+}
+
 /// Changes that touch each other, with what lies between them.
 fn clusters(base: &Tokens, ours: Vec<Change>, theirs: Vec<Change>) -> Vec<Cluster> {
     // A blank line keeps two changes apart, as a line does.
@@ -881,6 +933,21 @@ mod tests {
         let text = |span: &Span| &merged.text[span.start..span.end];
         assert_eq!(merged.kept.iter().map(text).collect::<Vec<_>>(), ["ONE"]);
         assert_eq!(merged.landed.iter().map(|it| text(it).trim()).collect::<Vec<_>>(), ["3"]);
+    }
+
+    #[test]
+    fn lines_added_beside_a_removed_one_conflict() {
+        let base = "    x(\n        strict\n    )\n)]\n#![allow(\n    a,\n";
+        let ours = "    x(\n        strict_lints\n    )\n)]\n#![cfg_attr(b, c(rustc_attrs))]\n#![allow(\n    a,\n";
+        assert_eq!(merged(base, ours, &base.replace(")]\n", "")), None);
+    }
+
+    #[test]
+    fn paragraphs_that_we_rewrite_are_indented_by_them() {
+        let base = "one two\nthree\n\nfour five\nsix\n\nseven\n";
+        let ours = "1 2 3\n4\n\n5 6\n7 8\n\nseven\n";
+        let indented = |text: &str| text.replace('\n', "\n    ").replace("\n    \n", "\n\n");
+        assert_eq!(merged(base, ours, &format!("    {}", indented(base))).unwrap(), format!("    {}", indented(ours)));
     }
 
     proptest::proptest! {

@@ -144,7 +144,34 @@ pub(crate) fn changes(old: &Tokens, new: &Tokens) -> Vec<Change> {
         is_open = !is_anchor && (tag != DiffTag::Equal || is_open);
     }
     let lines = |it: Change| [tokens_of(&old_lines, it.old), tokens_of(&new_lines, it.new)];
-    parts.into_iter().map(lines).flat_map(|[of_old, of_new]| within(old, of_old, new, of_new, deadline)).collect()
+    let changes = parts.into_iter().map(lines).flat_map(|[of_old, of_new]| within(old, of_old, new, of_new, deadline));
+    let mut changes: Vec<Change> = changes.collect();
+    for at in 0..changes.len() {
+        let from = at.checked_sub(1).map_or(0, |it| changes[it].old.end);
+        let to = changes.get(at + 1).map_or(old.len(), |it| it.old.start);
+        changes[at] = at_line_start(old, new, changes[at].clone(), from..to);
+    }
+    changes
+}
+
+/// Added or removed tokens that may as well be the ones a few places above or below, moved to where they begin a line.
+fn at_line_start(old: &Tokens, new: &Tokens, change: Change, between: Range<usize>) -> Change {
+    let (tokens, range) = match (change.old.is_empty(), change.new.is_empty()) {
+        (true, _) => (new, &change.new),
+        (_, true) => (old, &change.old),
+        _ => return change,
+    };
+    let begins =
+        |it: &Change| old.begins_line(it.old.start.min(old.len().saturating_sub(1))) && new.begins_line(it.new.start);
+    let moved = |it: &Range<usize>, by: isize| it.start.saturating_add_signed(by)..it.end.saturating_add_signed(by);
+    let by = |by: isize| Change { old: moved(&change.old, by), new: moved(&change.new, by) };
+    let above = (1..=change.old.start - between.start)
+        .take_while(|&by| old.get(change.old.start - by) == tokens.get(range.end - by))
+        .map(|it| -it.cast_signed());
+    let below = (0..between.end - change.old.end)
+        .take_while(|&by| old.get(change.old.end + by) == tokens.get(range.start + by))
+        .map(|it| it.cast_signed() + 1);
+    if begins(&change) { change.clone() } else { above.chain(below).map(by).find(begins).unwrap_or(change.clone()) }
 }
 
 /// The tokens of some lines. No lines are an empty range before the tokens of the next line.

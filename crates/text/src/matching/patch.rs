@@ -208,13 +208,20 @@ fn merged(text: &str, span: Span, context: &str, replacement: &str) -> std::resu
         let by_edit = there[kind] + wanted[kind] - asked[kind];
         made[kind] == if wanted[kind] == there[kind] { there[kind] } else { by_edit }
     };
-    if !(0..made.len()).all(is_meant) {
+    // A quote that the search text lacks is none of the replacement's.
+    let whole = [&place[..range.start], &new, &place[range.end..]].concat();
+    let is_quoted = |quote: char| {
+        let count = |text: &str| text.matches(quote).count() % 2;
+        count(&whole) == count(&ours) || count(&base) == count(place)
+    };
+    if !(0..made.len()).all(is_meant) || !['"', '`'].into_iter().all(is_quoted) {
         return Err(merge.conflict(OTHER_BRACKETS, [0, 1, 2].map(|side| 0..sides[side].len())));
     }
     Ok(Fitted { patch: Patch { range: outer(&range), text: new }, kept })
 }
 
-const OTHER_BRACKETS: &str = "the search text has other brackets than the file, and the edit changes brackets";
+const OTHER_BRACKETS: &str =
+    "the search text has other brackets or quotes than the file, and the edit changes brackets or quotes";
 
 const WRITTEN_TWICE: &str = "the replacement begins or ends with a sign that the search text does not, and that the file \
                              has right beside the place";
@@ -225,6 +232,14 @@ fn writes_twice(text: &str, span: Span, [asked, new]: [&Tokens; 2]) -> bool {
     let (Some(last), Some(new_last)) = (asked.len().checked_sub(1), new.len().checked_sub(1)) else { return false };
     let line = text[..span.start].rsplit('\n').next().unwrap_or_default();
     let (before, after) = (Tokens::new(line), Tokens::new(text[span.end..].split('\n').next().unwrap_or_default()));
+    // The replacement closes a bracket more than the search text does, and the bracket is below the place.
+    let below = text[span.end..].split_whitespace().next().and_then(|it| it.get(..1)).unwrap_or_default();
+    if let Some(kind) = [")", "]", "}"].iter().position(|it| *it == below)
+        && open_brackets(new.text)[kind] < open_brackets(asked.text)[kind]
+        && new.get(new_last) == below
+    {
+        return true;
+    }
     let is_sign = |it: &str| !it.starts_with(is_word);
     let repeats = |new: &str, asked: &str, beside: &str| is_sign(new) && new != asked && new == beside;
     (after.len() > 0 && repeats(new.get(new_last), asked.get(last), after.get(0)))

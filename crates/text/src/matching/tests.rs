@@ -852,3 +852,20 @@ fn a_lost_angle_bracket_is_not_left_alone() {
     };
     assert!(apply(file, &hit, &search, &new).is_err());
 }
+
+#[test]
+fn blanks_at_the_end_of_the_search_text_are_not_written() {
+    let file = "  a: '*'\n  types: [ b ]\n  c: {}\n\nname: x\n";
+    let (search, new) = ("  a:  '*'\n  types:  [ b ]\n  c:  {}  \n", "  a: [ '*' ]\n  types: [ b ]\n  c: { }\n");
+    assert_eq!(edit(file, search, new).1, new.to_owned() + "\nname: x\n");
+}
+
+#[test]
+fn a_lost_quote_is_not_left_alone() {
+    let file = "    Arith(_) if left => \"E0277\",\n    Cmp(_) => 1,\n";
+    let (search, new) = (file.replace("E0277\"", "E0277"), file.replace("\"E0277\"", "Code::E0277"));
+    let Ok(Outcome::Found(hit)) = find(&Search { replacement: &new, ..super::tests::search(file, &search) }) else {
+        return;
+    };
+    assert!(apply(file, &hit, &search, &new).is_err());
+}
