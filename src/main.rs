@@ -1,11 +1,14 @@
 //! The program: runs the command, and is the only place that ends the process.
 
+mod allocator;
+
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
+use allocator::Allocator;
 use clap::Parser;
 use semdex::cli::{self, Announcement, Arguments, Color, Command, Serve, Verb};
 use semdex::config::{Config, Flags, create_private_dir};
@@ -25,11 +28,8 @@ use tokio::runtime::Runtime;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
-/// Analysis allocates and frees many small objects: glibc's allocator takes a fifth of its time. After indexing the
-/// standard library, a third of the allocated memory is still in use, scattered over all of it. Of the rest, mimalloc
-/// returns almost nothing to the system, jemalloc two thirds (337 MB stay resident instead of 508).
 #[global_allocator]
-static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
+static ALLOCATOR: Allocator = Allocator;
 
 /// A background thread returns unused memory to the system after two seconds, also when nothing is allocated any
 /// longer.
