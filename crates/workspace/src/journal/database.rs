@@ -1,5 +1,8 @@
 //! The database that the journal is kept in: opening it, its tables, and what its failures mean.
 
+use std::fs;
+use std::io;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::time::Duration;
 
@@ -104,6 +107,7 @@ pub(super) async fn open(directory: &Path, create: bool) -> Result<SqliteConnect
     if create {
         create_private_dir(directory)?;
     }
+    check_owner(directory)?;
     let options = SqliteConnectOptions::new()
         .filename(directory.join(FILE))
         .create_if_missing(create)
@@ -117,7 +121,44 @@ pub(super) async fn open(directory: &Path, create: bool) -> Result<SqliteConnect
     Ok(connection)
 }
 
+/// Another user could read what is recorded, and alter what is undone.
+fn check_owner(directory: &Path) -> Result<(), Failure> {
+    let own = rustix::process::geteuid().as_raw();
+    match fs::symlink_metadata(directory.join(FILE)) {
+        Ok(found) if found.uid() != own => {
+            let detail = format!("`{FILE}` belongs to another user (uid {}): remove it", found.uid());
+            Err(Failure::Io(io::Error::new(io::ErrorKind::PermissionDenied, detail)))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The files of an open database. A removed or replaced one is written to without a trace.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Identity([Option<(u64, u64)>; 3]);
+
+impl Identity {
+    /// Of the files that are there now.
+    pub(super) fn now(directory: &Path) -> Identity {
+        Identity(["", "-wal", "-shm"].map(|rest| {
+            let found = fs::symlink_metadata(directory.join(format!("{FILE}{rest}"))).ok()?;
+            Some((found.dev(), found.ino()))
+        }))
+    }
+}
+
+/// Whether another program made the database: it has tables, but not the journal's.
+async fn is_foreign(connection: &mut SqliteConnection) -> Result<bool, Failure> {
+    let tables = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'";
+    let tables: Vec<String> = sqlx::query_scalar(tables).fetch_all(connection).await?;
+    let own = ["schema_version", "changes", "change_files"];
+    Ok(!tables.is_empty() && !own.iter().all(|it| tables.iter().any(|table| table == it)))
+}
+
 async fn migrate(connection: &mut SqliteConnection) -> Result<(), Failure> {
+    if is_foreign(connection).await? {
+        return Err(Failure::Decode("it is the database of another program".into()));
+    }
     let version = |row: Option<i64>| usize::try_from(row.unwrap_or_default()).unwrap_or_default();
     let known = "SELECT MAX(version) FROM schema_version";
     if let Ok(row) = sqlx::query_scalar(known).fetch_one(&mut *connection).await
@@ -168,11 +209,9 @@ pub(super) fn error_of(directory: &Path, failure: &Failure) -> Error {
     let mut error = unusable(directory, &failure.to_string());
     error.code = match (number(failure), os) {
         (Some(BUSY), _) => Code::Busy,
-        (Some(FULL), _) | (_, Some(std::io::ErrorKind::StorageFull)) => Code::DiskFull,
+        (Some(FULL), _) | (_, Some(io::ErrorKind::StorageFull)) => Code::DiskFull,
         (Some(READ_ONLY | CANNOT_OPEN), _)
-        | (_, Some(std::io::ErrorKind::PermissionDenied | std::io::ErrorKind::ReadOnlyFilesystem)) => {
-            Code::PermissionDenied
-        }
+        | (_, Some(io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem)) => Code::PermissionDenied,
         _ => Code::Internal,
     };
     error

@@ -8,7 +8,7 @@ use sqlx::sqlite::{SqliteConnection, SqliteRow};
 use sqlx::{Connection, Row};
 
 use super::content::{pack, unpack};
-use super::database::{FILE, Failure, error_of, is_corrupt, open, unusable};
+use super::database::{FILE, Failure, Identity, error_of, is_corrupt, open, unusable};
 use super::{Entries, Entry, EntryFile, KEPT_FOR_MS, KeptText, Query, Reached, RecordOutcome};
 use crate::change::Cause;
 use semdex_config::JournalBounds;
@@ -18,6 +18,8 @@ use semdex_model::{Error, Result};
 const PRUNE_AFTER_BYTES: u64 = 16 << 20;
 const PRUNE_AFTER_CHANGES: usize = 256;
 const CHECK_POINT_AFTER: usize = 32;
+/// How often a change is recorded in another file before it is refused.
+const RECORDED_AGAIN: usize = 3;
 /// How large all texts that are kept for a day may be together, compressed.
 const TEXT_BYTES: i64 = 128 << 20;
 /// The same for replies.
@@ -27,6 +29,8 @@ pub(super) struct Store {
     directory: PathBuf,
     bounds: JournalBounds,
     connection: Option<SqliteConnection>,
+    /// The files of the connection.
+    identity: Option<Identity>,
     /// Outcomes that are not written yet. They are written with the next record.
     settled: Vec<(String, RecordOutcome)>,
     /// Texts that are not written yet.
@@ -71,6 +75,7 @@ impl Store {
             directory: directory.to_path_buf(),
             bounds,
             connection: None,
+            identity: None,
             settled: Vec::new(),
             texts: VecDeque::new(),
             // So that old changes are dropped once after the start.
@@ -85,9 +90,18 @@ impl Store {
         let packed = entry.files.iter().map(Packed::new).collect::<std::io::Result<Vec<_>>>();
         let packed = packed.map_err(|error| unusable(&self.directory, &format!("compressing failed: {error}")))?;
         let bytes: usize = packed.iter().map(Packed::bytes).sum();
-        let settled = self.settled.clone();
-        retried!(self, true, connection => record(connection, &settled, &entry, &packed, bytes).await)?;
-        self.settled.drain(..settled.len());
+        for attempt in 1.. {
+            let settled = self.settled.clone();
+            retried!(self, true, connection => record(connection, &settled, &entry, &packed, bytes).await)?;
+            self.settled.drain(..settled.len());
+            // Otherwise the record is in a file that is gone.
+            if !self.has_moved() {
+                break;
+            }
+            if attempt == RECORDED_AGAIN {
+                return Err(unusable(&self.directory, "its files are removed or replaced again and again"));
+            }
+        }
         self.recorded += 1;
         self.unchecked += 1;
         self.recorded_bytes += bytes as u64;
@@ -217,16 +231,39 @@ impl Store {
         Ok(Entries { entries, total, lost: self.lost.clone() })
     }
 
-    fn exists(&self) -> bool {
-        self.connection.is_some() || self.directory.join(FILE).exists()
+    fn exists(&mut self) -> bool {
+        if self.has_moved() {
+            self.connection = None;
+            self.note_moved();
+        }
+        self.directory.join(FILE).exists()
+    }
+
+    fn note_moved(&mut self) {
+        tracing::error!("the journal's files were removed or replaced by another program: it is opened again");
+        let lost = "the journal was removed or replaced while semdex ran, and changes of before are not listed";
+        self.lost = Some(lost.to_owned());
     }
 
     async fn connection(&mut self, create: bool) -> std::result::Result<&mut SqliteConnection, Failure> {
+        if self.has_moved() {
+            self.close().await;
+            self.note_moved();
+        }
         let connection = match self.connection.take() {
             Some(connection) => connection,
-            None => open(&self.directory, create).await?,
+            None => {
+                let connection = open(&self.directory, create).await?;
+                self.identity = Some(Identity::now(&self.directory));
+                connection
+            }
         };
         Ok(self.connection.insert(connection))
+    }
+
+    /// Whether the files of the connection are no longer those of the directory.
+    fn has_moved(&self) -> bool {
+        self.connection.is_some() && self.identity.as_ref() != Some(&Identity::now(&self.directory))
     }
 
     /// Handles a failure for the client that waits. A journal that nobody can read is put aside, so that there can be a
@@ -240,6 +277,7 @@ impl Store {
         // Perhaps only this connection is damaged, or another process has already put the file aside.
         if let Ok(connection) = open(&self.directory, false).await {
             self.connection = Some(connection);
+            self.identity = Some(Identity::now(&self.directory));
             return Retry::Yes;
         }
         let aside = format!("{FILE}.unreadable-{}", milliseconds());

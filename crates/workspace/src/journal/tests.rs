@@ -153,3 +153,83 @@ async fn where_nothing_can_be_recorded_it_is_reported() {
     let error = journal.begin(entry("01", None, &[]), DEADLINE).unwrap_err();
     assert_eq!(error.code, Code::PermissionDenied, "{error}");
 }
+
+#[tokio::test]
+async fn a_removed_journal_is_noticed_before_the_next_change_is_recorded() {
+    for removed in [&["journal.db", "journal.db-wal", "journal.db-shm"][..], &["journal.db"], &["journal.db-wal"]] {
+        let home = tempfile::tempdir().unwrap();
+        let journal = Journal::new(home.path(), KEPT);
+        made(&journal, &entry("01", None, &[("a", Some("old\n"), Some("new\n"))]));
+        for name in removed {
+            fs::remove_file(home.path().join(name)).unwrap();
+        }
+        made(&journal, &entry("02", None, &[("a", Some("new\n"), Some("newer\n"))]));
+        // As after a kill: nothing more is written.
+        let other = Journal::new(home.path(), KEPT);
+        let recorded: Vec<String> =
+            other.unfinished("/w".to_owned(), DEADLINE).unwrap().into_iter().map(|it| it.id).collect();
+        assert_eq!(recorded.last().map(String::as_str), Some("02"), "{removed:?}");
+        let found = journal.find(query()).await.unwrap();
+        assert!(ids(&found).contains(&"02") && found.lost.is_some(), "{removed:?}: {found:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_removed_journal_is_noticed_by_a_reader() {
+    let home = tempfile::tempdir().unwrap();
+    let journal = Journal::new(home.path(), KEPT);
+    made(&journal, &entry("01", None, &[("a", Some("old\n"), Some("new\n"))]));
+    fs::remove_file(home.path().join("journal.db")).unwrap();
+    let found = journal.find(query()).await.unwrap();
+    assert!(ids(&found).is_empty() && found.lost.is_some(), "{found:?}");
+}
+
+#[tokio::test]
+async fn the_database_of_another_program_is_put_aside() {
+    for tables in
+        ["CREATE TABLE notes (text TEXT)", "CREATE TABLE schema_version (version BIGINT NOT NULL PRIMARY KEY)"]
+    {
+        let home = tempfile::tempdir().unwrap();
+        let journal = Journal::new(home.path(), KEPT);
+        made(&journal, &entry("01", None, &[("a", Some("old\n"), Some("new\n"))]));
+        let foreign = home.path().join("foreign.db");
+        let options = sqlx::sqlite::SqliteConnectOptions::new().filename(&foreign).create_if_missing(true);
+        let mut connection = sqlx::ConnectOptions::connect(&options).await.unwrap();
+        for statement in
+            [tables, "INSERT INTO schema_version SELECT 9"].iter().take(1 + usize::from(tables.contains("schema")))
+        {
+            sqlx::query(*statement).execute(&mut connection).await.unwrap();
+        }
+        sqlx::Connection::close(connection).await.unwrap();
+        let before = fs::read(&foreign).unwrap();
+        for rest in ["", "-wal", "-shm"] {
+            fs::remove_file(home.path().join(format!("journal.db{rest}"))).unwrap();
+        }
+        fs::rename(&foreign, home.path().join("journal.db")).unwrap();
+        made(&journal, &entry("02", None, &[("a", Some("new\n"), Some("newer\n"))]));
+        let found = journal.find(query()).await.unwrap();
+        assert!(ids(&found) == ["02"] && found.lost.is_some(), "{found:?}");
+        let names = fs::read_dir(home.path()).unwrap().map(|it| it.unwrap().file_name().into_string().unwrap());
+        let aside =
+            names.into_iter().find(|it| it.starts_with("journal.db.unreadable-") && !it.contains("-wal")).unwrap();
+        // SQLite may have switched it to its log, which alters two bytes and counters of the head.
+        assert_eq!(fs::read(home.path().join(aside)).unwrap()[100..], before[100..], "{tables}");
+    }
+}
+
+#[tokio::test]
+async fn a_journal_of_another_user_is_refused() {
+    // Only root can give a file away.
+    if rustix::process::geteuid().is_root() {
+        let home = tempfile::tempdir().unwrap();
+        let journal = Journal::new(home.path(), KEPT);
+        made(&journal, &entry("01", None, &[("a", Some("old\n"), Some("new\n"))]));
+        journal.flush().await;
+        let copy = home.path().join("copy.db");
+        fs::copy(home.path().join("journal.db"), &copy).unwrap();
+        std::os::unix::fs::chown(&copy, Some(65534), None).unwrap();
+        fs::rename(&copy, home.path().join("journal.db")).unwrap();
+        let error = journal.begin(entry("02", None, &[("a", Some("b"), Some("c"))]), DEADLINE).unwrap_err();
+        assert!(error.code == Code::PermissionDenied && error.detail.contains("another user"), "{error}");
+    }
+}
