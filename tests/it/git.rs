@@ -1006,3 +1006,25 @@ fn the_command_line_commits() {
     assert_eq!((undone.code, repo.server.home.read("a.txt").as_str()), (Some(0), "one\ntwo\n"), "{}", undone.errors);
     assert_eq!(ran(&["undo", &change, "--commit", &commit]).code, Some(2));
 }
+
+#[test]
+fn a_message_of_any_length_is_stored() {
+    let repo = serve(home(TEXTS), &["--trust"]);
+    for (message, file) in
+        [("long ".repeat(100_000), "a.txt"), (format!("short\n\n{}", "body\n".repeat(300_000)), "b.txt")]
+    {
+        repo.server.home.write(file, "changed\n");
+        let (status, made) = repo.server.post("/v1/commit", &json!({"files": [file], "message": message}));
+        assert_eq!(status, 200, "{}", made["detail"]);
+        let stored = git_well(&repo.server.home.path(), &repo.server.home.root(), &["log", "-1", "--format=%B"]);
+        assert_eq!(stored.trim_end(), message.trim_end());
+    }
+    let logged =
+        git_well(&repo.server.home.path(), &repo.server.home.root(), &["reflog", "-1", "--format=%gs", "HEAD@{1}"]);
+    assert!(logged.starts_with("commit: long long") && logged.ends_with('…'), "{logged}");
+    let author = json!({"files": ["dir/c.txt"], "author": format!("{} <a@x.org>", "A".repeat(200_000))});
+    repo.server.home.write("dir/c.txt", "changed\n");
+    let (status, refused) = repo.server.post("/v1/commit", &author);
+    assert_eq!((status, &refused["code"]), (400, &json!("invalid_request")), "{refused}");
+    assert!(refused["detail"].as_str().unwrap().contains("at most 1000 bytes"), "{refused}");
+}

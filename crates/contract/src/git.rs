@@ -102,6 +102,9 @@ request! { body
     }
 }
 
+/// git gets the author in its environment, whose size the system limits.
+const LONGEST_AUTHOR: usize = 1000;
+
 impl CommitRequest {
     /// The message of the request, validated.
     pub fn checked_message(&self) -> Result<Option<String>> {
@@ -116,6 +119,10 @@ impl CommitRequest {
     /// The name and mail of the author of the request, validated.
     pub fn checked_author(&self) -> Result<Option<(String, String)>> {
         let Some(author) = &self.author else { return Ok(None) };
+        if author.len() > LONGEST_AUTHOR {
+            let detail = format!("`author`: it has {} bytes; at most {LONGEST_AUTHOR} bytes are taken", author.len());
+            return Err(Error::new(Code::InvalidRequest, detail));
+        }
         let parts = author.trim().strip_suffix('>').and_then(|it| it.split_once('<'));
         // git strips these from both ends of a name, and the rest must not be empty.
         let is_crud = |it: char| it <= ' ' || ".,:;<>\"\\'".contains(it);

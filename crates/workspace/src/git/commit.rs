@@ -51,6 +51,9 @@ struct Source<'a> {
     contents: &'a [Content],
 }
 
+/// The log of references has at most this many bytes of a subject.
+const LONGEST_LOGGED: usize = 1000;
+
 /// The message and the author.
 struct CommitStep<'a> {
     part: Part,
@@ -271,9 +274,8 @@ impl Repository {
     }
 
     fn move_head(&self, head: &Head, commit: &str, message: &str, private: &Private) -> Result<(), Stop> {
-        let subject = message.lines().next().unwrap_or_default();
         let initial = if head.commit.is_none() { " (initial)" } else { "" };
-        let log = format!("commit{initial}: {subject}");
+        let log = format!("commit{initial}: {}", logged_subject(message));
         for attempt in 1.. {
             // An empty old value means that there is no commit yet.
             let old = head.commit.as_deref().unwrap_or_default();
@@ -380,6 +382,15 @@ fn with_first(stop: Stop, first: Option<&Made>) -> Stop {
     }
 }
 
+/// The subject for the log of references. It is an argument of git, whose length the system limits.
+fn logged_subject(message: &str) -> String {
+    let subject = message.lines().next().unwrap_or_default();
+    match subject.len() {
+        0..=LONGEST_LOGGED => subject.to_owned(),
+        _ => format!("{}…", &subject[..subject.floor_char_boundary(LONGEST_LOGGED)]),
+    }
+}
+
 /// The message with the trailer, unless it has it already.
 fn with_co_author(mut message: String, co_author: &str) -> String {
     let trailer = format!("Co-authored-by: {co_author}");
@@ -402,6 +413,15 @@ fn with_co_author(mut message: String, co_author: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_log_of_references_has_the_begin_of_a_long_subject() {
+        assert_eq!(logged_subject("fix: it\n\nbody\n"), "fix: it");
+        assert_eq!(logged_subject(""), "");
+        let long = "é".repeat(100_000);
+        let logged = logged_subject(&long);
+        assert!(logged.len() <= LONGEST_LOGGED + 3 && logged.ends_with("é…"), "{logged}");
+    }
 
     #[test]
     fn a_co_author_is_named_once_and_among_the_trailers() {
