@@ -52,7 +52,7 @@ const RENAME: &[Code] = &[Code::RenameRefused];
 const RUN: &[Code] = &[Code::Untrusted, Code::ModelUnavailable, Code::Busy];
 const KNOWN_RUN: &[Code] = &[Code::UnknownRun];
 const VERIFY: &[Code] = &[Code::Untrusted, Code::UnknownPackage, Code::UnknownChange];
-const ROOT: &[Code] = &[Code::ForbiddenRoot, Code::PermissionDenied];
+const ROOT: &[Code] = &[Code::ForbiddenRoot, Code::PermissionDenied, Code::Conflict];
 
 impl Name {
     /// Its row of the table.
@@ -63,7 +63,7 @@ impl Name {
 }
 
 given_in_full! {
-    BaselineReply, GateReply, OverlayReply, OverlaysReply, WorkspaceReply, WorkspacesReply, StatusReply,
+    BaselineReply, GateReply, WorkspaceReply, WorkspacesReply, StatusReply,
 }
 
 impl Fit for Reply {
@@ -424,8 +424,7 @@ calls! {
         needs: Needs::Text,
         group: "change",
         summary: "List overlays",
-        description: "The overlays in the order of their file names. `max_tokens`, `cursor` and `limit` have no \
-                      effect: the list is always complete.",
+        description: "The overlays in the order of their file names.",
         answers: "The overlays.",
         refusals: &[FILE, ANSWER],
     }
@@ -440,8 +439,8 @@ calls! {
         summary: "Put an overlay",
         description: "Content of a file that is not on disk, for example an editor's buffer. Every answer uses it \
                       until it is removed or expires. The file on disk stays as it is. While the overlay exists, edits \
-                      of the file are refused or go to the overlay, as `edits` says. `max_tokens`, `cursor` and \
-                      `limit` have no effect.",
+                      of the file are refused or go to the overlay, as `edits` says. `cursor` and `limit` have no \
+                      effect.",
         answers: "The overlay.",
         refusals: &[FILE, OVERLAY],
     }
@@ -454,7 +453,7 @@ calls! {
         needs: Needs::Text,
         group: "change",
         summary: "Remove an overlay",
-        description: "Answers use the content on disk again. `max_tokens`, `cursor` and `limit` have no effect.",
+        description: "Answers use the content on disk again. `cursor` and `limit` have no effect.",
         answers: "The overlay as it was.",
         refusals: &[FILE, OVERLAY],
     }
@@ -525,7 +524,8 @@ calls! {
         group: "workspaces",
         summary: "Open a workspace",
         description: "The directory must be in or below a root that was given at the start or in the configuration. \
-                      The reply comes immediately; loading continues in the background, and `/v1/status` reports the \
+                      One in an open workspace is a part of it. One that another server serves, or that contains an \
+                      open workspace, is refused with `conflict`. The reply comes immediately; loading continues in the background, and `/v1/status` reports the \
                       progress.",
         answers: "The workspace, opened now or earlier.",
         refusals: &[ROOT],

@@ -380,7 +380,7 @@ pub(crate) fn overlay() -> Value {
 }
 
 pub(crate) fn overlays() -> Value {
-    json!({"overlays": [overlay_state()], "meta": meta(0.1)})
+    json!({"overlays": [overlay_state()], "total": 1, "next_cursor": null, "meta": meta(0.1)})
 }
 
 fn workspace_status() -> Value {

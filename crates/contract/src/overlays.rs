@@ -5,9 +5,10 @@ use std::time::Duration;
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use super::budget::{Budget, Listing, left_out, text_cost};
 use super::enums::OverlayEdits;
 use super::examples;
-use super::request::request;
+use super::request::{Answer, request};
 use super::shared_types::Meta;
 use semdex_model::{Code, Error, Result};
 
@@ -90,7 +91,45 @@ pub struct OverlayState {
 #[schema(examples(examples::overlays))]
 pub struct OverlaysReply {
     /// In the order of the file names.
-    pub overlays: Vec<OverlayState>,
+    #[schema(value_type = Vec<OverlayState>)]
+    pub overlays: Listing<OverlayState>,
+    /// How many overlays there are, including those on other pages.
+    pub total: usize,
+    /// Continues the overlays. Null if nothing is left.
+    #[schema(required)]
+    pub next_cursor: Option<String>,
     /// The revision at which they were listed.
     pub meta: Meta,
+}
+
+impl OverlaysReply {
+    /// The total and the cursor follow from the list.
+    pub fn new(overlays: Listing<OverlayState>, meta: Meta) -> OverlaysReply {
+        OverlaysReply { total: overlays.total(), next_cursor: overlays.next_cursor(), overlays, meta }
+    }
+}
+
+impl Answer for OverlaysReply {
+    fn meta(&mut self) -> Option<&mut Meta> {
+        Some(&mut self.meta)
+    }
+
+    fn fit(&mut self, mut budget: Budget) -> Option<Vec<String>> {
+        let form = budget.form();
+        // The hash and the time have a fixed length.
+        self.overlays.cut(&mut budget, |it| text_cost(&it.file) + form.or(110, 170));
+        self.next_cursor = self.overlays.next_cursor();
+        Some(left_out(&[("overlays", self.overlays.part)]))
+    }
+}
+
+impl Answer for OverlayReply {
+    fn meta(&mut self) -> Option<&mut Meta> {
+        Some(&mut self.meta)
+    }
+
+    /// Only the names of other overlays can be left out.
+    fn fit(&mut self, _: Budget) -> Option<Vec<String>> {
+        Some(Vec::new())
+    }
 }

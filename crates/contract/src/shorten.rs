@@ -4,12 +4,14 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::budget::{BYTES_PER_TOKEN, Budget, Form};
+use super::budget::{BYTES_PER_TOKEN, Budget, Form, text_cost};
 use super::shared_types::{Meta, Missing};
 use semdex_model::MissingCode;
 
 /// How often a reply is written again to come closer to its budget.
 const FITTINGS: usize = 8;
+/// The names of all overlays take at most this part of a reply.
+const SHARE_OF_OVERLAYS: usize = 8;
 
 /// A reply or a problem that can be shortened to a budget.
 pub trait Fit: Clone {
@@ -44,6 +46,9 @@ pub(crate) fn fitted<T: Fit, B: AsRef<[u8]> + Default, E>(
         let mut reply = reply.clone();
         let Some(left_out) = reply.fit(Budget::new(budget, form)) else { return write(reply) };
         let is_whole = left_out.is_empty();
+        if let Some(meta) = reply.meta() {
+            leave_out_overlays(meta, most / SHARE_OF_OVERLAYS);
+        }
         if !is_whole && let Some(meta) = reply.meta() {
             let detail = format!("{}: {}", left_out.join(", "), T::REST);
             meta.missing.push(Missing::new(MissingCode::Budget, "max_tokens", detail));
@@ -68,6 +73,22 @@ pub(crate) fn fitted<T: Fit, B: AsRef<[u8]> + Default, E>(
         budget = budget.saturating_mul(most) / length * margin / 100;
     }
     Ok(best.map(|it| it.1).unwrap_or_default())
+}
+
+/// Leaves out the names of overlays that do not fit into so many bytes.
+fn leave_out_overlays(meta: &mut Meta, bytes: usize) {
+    let total = meta.overlays.len();
+    let mut left = bytes;
+    let named = meta.overlays.iter().map_while(|it| {
+        left = left.checked_sub(text_cost(it) + 3)?;
+        Some(())
+    });
+    let named = named.count();
+    if named < total {
+        meta.overlays.truncate(named);
+        let detail = format!("{named} of {total} names of files with overlays: `list_overlays` has all of them");
+        meta.missing.push(Missing::new(MissingCode::Budget, "max_tokens", detail));
+    }
 }
 
 /// Fields with texts for a reader. Values that a client sends back (paths, hashes, contents, cursors) are never cut.

@@ -24,9 +24,14 @@ pub(crate) async fn delete(
     Ok(reply(workspace, workspace.remove_overlay(&request.file).await?))
 }
 
-pub(crate) async fn overlays(workspace: &Workspace, _: OverlayQuery, _: &RequestOptions) -> Result<OverlaysReply> {
+pub(crate) async fn overlays(
+    workspace: &Workspace,
+    _: OverlayQuery,
+    options: &RequestOptions,
+) -> Result<OverlaysReply> {
     let meta = workspace.meta(None, workspace.status().revision, Coverage::default());
-    Ok(OverlaysReply { overlays: workspace.overlays().into_iter().map(overlay_state).collect(), meta: meta.into() })
+    let overlays = options.page(workspace.overlays().into_iter().map(overlay_state).collect(), usize::MAX)?;
+    Ok(OverlaysReply::new(overlays, meta.into()))
 }
 
 fn reply(workspace: &Workspace, shown: Shown) -> OverlayReply {

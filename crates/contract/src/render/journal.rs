@@ -3,7 +3,7 @@
 use super::code::fenced;
 use super::lists::more;
 use super::markdown::{counted, line};
-use crate::{ChangesReply, OverlayState};
+use crate::{ChangesReply, OverlayState, OverlaysReply};
 
 pub(crate) fn changes(found: &ChangesReply) -> String {
     let mut text = format!("# {}\n\n", counted(found.total, "change"));
@@ -36,11 +36,21 @@ pub(crate) fn changes(found: &ChangesReply) -> String {
 }
 
 /// A list of overlays.
-pub(crate) fn overlays(overlays: &[OverlayState]) -> String {
-    let mut text = format!("# {}\n\n", counted(overlays.len(), "overlay"));
-    for overlay in overlays {
-        let (file, hash, until) = (&overlay.file, &overlay.hash, &overlay.ends_at);
-        line(&mut text, format_args!("- {file}, hash `{hash}`, until {until}"));
-    }
+pub(crate) fn overlays(found: &OverlaysReply) -> String {
+    let mut text = format!("# {}\n\n", counted(found.total, "overlay"));
+    found.overlays.items.iter().for_each(|it| row(&mut text, it));
+    more(&mut text, found.next_cursor.as_deref());
     text
+}
+
+/// One overlay.
+pub(crate) fn overlay(overlay: &OverlayState) -> String {
+    let mut text = format!("# {}\n\n", counted(1, "overlay"));
+    row(&mut text, overlay);
+    text
+}
+
+fn row(text: &mut String, overlay: &OverlayState) {
+    let (file, hash, until) = (&overlay.file, &overlay.hash, &overlay.ends_at);
+    line(text, format_args!("- {file}, hash `{hash}`, until {until}"));
 }

@@ -84,8 +84,8 @@ pub fn reply(reply: &Reply) -> String {
         Reply::Commit(it) => git::commit(it) + &footer(&it.meta),
         Reply::Changes(it) => journal::changes(it) + &footer(&it.meta),
         Reply::Verify(it) => verify::verified(it) + &footer(&it.meta),
-        Reply::ListOverlays(it) => journal::overlays(&it.overlays) + &footer(&it.meta),
-        Reply::PutOverlay(it) => journal::overlays(from_ref(&it.overlay)) + &footer(&it.meta),
+        Reply::ListOverlays(it) => journal::overlays(it) + &footer(&it.meta),
+        Reply::PutOverlay(it) => journal::overlay(&it.overlay) + &footer(&it.meta),
         Reply::DeleteOverlay(it) => {
             one(format_args!("`{}` is again what the disk has.", it.overlay.file)) + &footer(&it.meta)
         }
