@@ -7,6 +7,7 @@ mod whole_files;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use super::apply_change::{Mode, Plan, apply_change};
 use super::base::{Base, base_of, merged, patch_between};
@@ -23,6 +24,10 @@ use semdex_text::applied;
 use semdex_text::lines::LineIndex;
 use semdex_text::matching::{self, Outcome, Patch, Search};
 use semdex_workspace::{Cause, Workspace};
+
+/// The edits of a request may take so long to be matched, unless `wait_ms` says that they may take longer. One edit has
+/// a bound of its own (`text/src/matching/`).
+const MATCHING: Duration = Duration::from_secs(10);
 
 pub(crate) async fn edit(
     workspace: &Workspace,
@@ -97,7 +102,11 @@ async fn plan(workspace: &Workspace, request: &Edits, options: &RequestOptions) 
     let several = request.edits.len() > 1;
     // The place of each edit, with the index of the edit. A fix has several.
     let mut placed: Vec<(usize, Placed)> = Vec::new();
+    let until = options.needs(None, true).deadline.max(options.begun + MATCHING);
     for (index, edit) in request.edits.iter().enumerate() {
+        if Instant::now() >= until {
+            return Err(late(index, request.edits.len(), until - options.begun));
+        }
         let some = place(workspace, edit, request, &snapshot.files, options).await.map_err(|mut error| {
             if let Some(other) = made_by(&error, index, &request.edits) {
                 error.detail = format!(
@@ -120,6 +129,15 @@ async fn plan(workspace: &Workspace, request: &Edits, options: &RequestOptions) 
     let mut plan = combine(&placed)?;
     plan.findings = whole_files::undeclared(workspace, &snapshot.files, &plan.edits);
     Ok(plan)
+}
+
+fn late(matched: usize, of: usize, patience: Duration) -> Error {
+    let detail = format!(
+        "only {matched} of {of} edits were matched within {} s, and nothing was changed: send fewer edits in one request, \
+         search texts as the files have them, or a longer `wait_ms`",
+        patience.as_secs()
+    );
+    Error::new(Code::Timeout, detail)
 }
 
 /// The places of an edit. A fix may have several.

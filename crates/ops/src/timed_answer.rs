@@ -10,11 +10,17 @@ use super::Service;
 use super::client::Client;
 use super::dispatch::answer;
 use semdex_config::logging;
-use semdex_contract::{Call, Reply, Request};
-use semdex_model::Result;
+use semdex_contract::{Call, Effect, Reply, Request};
+use semdex_model::{Code, Error, Result};
 use semdex_workspace::journal;
 use semdex_workspace::telemetry::SlowQuestion;
 use semdex_workspace::timing::{Part, Spent, measured};
+
+/// Longer than the parts of any request take together, besides what it may wait and the tools that it starts.
+const MARGIN: Duration = Duration::from_secs(150);
+
+/// The same for all hooks of a repository, for two commits.
+const COMMITTING: Duration = Duration::from_secs(900);
 
 /// The client of a request.
 #[derive(Debug, Clone, Default)]
@@ -35,8 +41,10 @@ pub async fn timed_answer<T>(
 ) -> Result<T> {
     let (call, spent) = (request.name().call(), Arc::new(Spent::default()));
     let span = logging::call_span(call.name);
+    let longest = longest(&request);
     let answering = measured(spent.clone(), Box::pin(answer(service, request, caller.client)));
-    let reply = answering.instrument(span.clone()).await;
+    let reply = tokio::time::timeout(longest, answering.instrument(span.clone())).await;
+    let reply = reply.unwrap_or_else(|_| Err(late(call, longest)));
     let code = reply.as_ref().err().map(|it| it.code.name());
     let begun = Instant::now();
     let written = reply.map(write);
@@ -46,6 +54,29 @@ pub async fn timed_answer<T>(
     logging::note_call(&span, &took.parts(), code);
     note_if_slow(service, call, caller.request_id.as_deref(), took);
     written
+}
+
+/// When a request is given up, although each of its parts has a deadline of its own.
+fn longest(request: &Request) -> Duration {
+    let wait = request.common().wait_ms.map(Duration::from_millis).unwrap_or_default();
+    let tools = match request {
+        Request::Verify(it) => it.timeout().unwrap_or_default(),
+        // The hooks of the repository and the program that signs have deadlines of their own.
+        Request::Commit(_) | Request::Undo(_) => COMMITTING,
+        _ => Duration::ZERO,
+    };
+    MARGIN + wait + tools
+}
+
+fn late(call: &Call, longest: Duration) -> Error {
+    let made = match call.effect {
+        Effect::Read => "",
+        Effect::Change | Effect::Begin => {
+            "; it is not known whether the change was made: `changes`, or `open` of the file, shows it"
+        }
+    };
+    let detail = format!("the request was not answered within {} s and is given up{made}", longest.as_secs());
+    Error::new(Code::Timeout, detail)
 }
 
 /// The times of a request.
