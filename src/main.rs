@@ -2,6 +2,7 @@
 
 mod allocator;
 
+use std::backtrace::{Backtrace, BacktraceStatus};
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -17,7 +18,7 @@ use semdex::config::{
     token::{self, Token},
     trust::TrustStore,
 };
-use semdex::engine::{Registry, STACK_BYTES};
+use semdex::engine::{Registry, STACK_BYTES, panic_message};
 use semdex::engines;
 use semdex::http::{self, IdleTimer, Listener};
 use semdex::ops::{Runs, Service};
@@ -79,6 +80,7 @@ fn carry_out(command: Command, color: Color) -> Result<ExitCode, Failure> {
             search_path::forget_relative();
             process_group::prepare();
             let _logging = logging::start(&serve.log)?;
+            report_panics();
             let runtime = tokio::runtime::Builder::new_multi_thread().thread_stack_size(STACK).enable_all().build()?;
             runtime.block_on(serve_until_stopped(serve, &runtime))?;
             runtime.shutdown_timeout(LEFTOVERS);
@@ -195,6 +197,22 @@ async fn serve_until_stopped(serve: Serve, runtime: &Runtime) -> Result<(), Fail
     }
     workspaces.shutdown().await;
     Ok(())
+}
+
+/// Reports panics as the standard library does, but without what the message quotes: that may be text of the workspace.
+fn report_panics() {
+    std::panic::set_hook(Box::new(|panic| {
+        let thread = std::thread::current();
+        let place = panic.location().map(ToString::to_string).unwrap_or_default();
+        let message = panic_message(panic.payload());
+        let mut errors = io::stderr().lock();
+        // If even this cannot be printed, nobody reads it.
+        let _ = writeln!(errors, "thread {:?} panicked at {place}:\n{message}", thread.name().unwrap_or("unnamed"));
+        let backtrace = Backtrace::capture();
+        if backtrace.status() == BacktraceStatus::Captured {
+            let _ = writeln!(errors, "{backtrace}");
+        }
+    }));
 }
 
 /// The runner of models, if there is a client for one.

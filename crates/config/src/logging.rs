@@ -1,10 +1,14 @@
 //! The process's log on standard error. With the feature `otel`, a span for each request and each call is also exported
 //! to an OpenTelemetry collector.
+//!
+//! Tokens and texts of the workspace are logged at the level `trace` only.
 
 use std::io::{self, IsTerminal as _};
 use std::time::Duration;
 
-use tracing::{Span, Subscriber};
+use tracing::level_filters::LevelFilter;
+use tracing::{Level, Metadata, Span, Subscriber};
+use tracing_subscriber::filter::filter_fn;
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::registry::LookupSpan;
 use tracing_subscriber::util::SubscriberInitExt as _;
@@ -29,13 +33,14 @@ pub struct Logging {
 /// The filter or the collector's settings are invalid, or logging was already started.
 pub fn start(filter: &str) -> Result<Logging, String> {
     let directives = EnvFilter::try_new(filter).map_err(|error| format!("`--log {filter}`: {error}"))?;
+    let traces = directives.max_level_hint() == Some(LevelFilter::TRACE);
     #[cfg(feature = "otel")]
     if let Some(exporter) = otel::Exporter::of_environment()? {
-        let layers = tracing_subscriber::registry().with(exporter.layer()).with(lines().with_filter(directives));
+        let layers = tracing_subscriber::registry().with(exporter.layer()).with(lines(traces).with_filter(directives));
         layers.try_init().map_err(|error| error.to_string())?;
         return Ok(Logging { _exporter: Some(exporter) });
     }
-    let layers = tracing_subscriber::registry().with(directives).with(lines());
+    let layers = tracing_subscriber::registry().with(directives).with(lines(traces));
     layers.try_init().map_err(|error| error.to_string())?;
     Ok(Logging {
         #[cfg(feature = "otel")]
@@ -43,12 +48,15 @@ pub fn start(filter: &str) -> Result<Logging, String> {
     })
 }
 
-/// The log, one line for each event.
-fn lines<S>() -> impl Layer<S>
+/// The log, one line for each event. `traces`: with everything that the filter lets pass.
+fn lines<S>(traces: bool) -> impl Layer<S>
 where
     S: Subscriber + for<'a> LookupSpan<'a>,
 {
-    tracing_subscriber::fmt::layer().with_writer(io::stderr).with_ansi(io::stderr().is_terminal())
+    // Below `info` the crates of others log what they handle: headers, messages and texts.
+    let is_safe = move |it: &Metadata<'_>| traces || *it.level() <= Level::INFO || it.target().starts_with("semdex");
+    let lines = tracing_subscriber::fmt::layer().with_writer(io::stderr).with_ansi(io::stderr().is_terminal());
+    lines.with_filter(filter_fn(is_safe))
 }
 
 /// A span for one call of the table of calls. It is disabled without `otel`, since the log names the call itself.

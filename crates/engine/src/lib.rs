@@ -154,10 +154,19 @@ pub enum Ended {
     Failed,
 }
 
-/// The message of a panic.
+/// The message of a panic, without what it quotes: that may be text of the workspace, and the message is logged.
 pub fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {
-    let text = panic.downcast_ref::<&str>().map(|it| (*it).to_owned());
-    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "a panic".to_owned())
+    let fixed = panic.downcast_ref::<&str>().map(|it| (*it).to_owned());
+    let composed = || panic.downcast_ref::<String>().map(|it| without_quotes(it));
+    fixed.or_else(composed).unwrap_or_else(|| "a panic".to_owned())
+}
+
+fn without_quotes(message: &str) -> String {
+    const QUOTES: [char; 3] = ['`', '"', '\''];
+    match (message.find(QUOTES), message.rfind(QUOTES)) {
+        (Some(first), Some(last)) => format!("{}…{}", &message[..first], &message[last + 1..]),
+        _ => message.to_owned(),
+    }
 }
 
 /// The stack size of threads that analyse, in bytes. The system commits only the part that is used. Type inference

@@ -9,7 +9,7 @@ use futures::future::BoxFuture;
 use super::engine::impact_unknown;
 use super::files::File;
 use super::fix::Fix;
-use super::{Deadlines, Result, Stop, Tidied, Wanted};
+use super::{Deadlines, Result, Stop, Tidied, Wanted, panic_message};
 use semdex_model::{
     Answer, Calls, ChangeImpact, Code, Description, Diagnostic, Error, FileEdit, LanguageId, Missing, MissingCode,
     Overview, Package, Place, References, Renaming, Symbol, SymbolAt, SymbolQuery, UsagePage, Window,
@@ -191,7 +191,7 @@ pub fn blocking<T: Send + 'static>(
         match tokio::task::spawn_blocking(question).await {
             Ok(answer) => answer,
             Err(error) if error.is_panic() => {
-                tracing::error!(%error, "a question panicked");
+                tracing::error!(panic = panic_message(&*error.into_panic()), "a question panicked");
                 let detail = "the analysis failed on this question; the server goes on";
                 Err(Stop::Failed(Error::new(Code::Internal, detail)))
             }

@@ -359,7 +359,7 @@ fn hooks(session: &Arc<Session>) -> Hooks {
             }
             LspNotificationMethod::WindowLogMessage | LspNotificationMethod::WindowShowMessage => {
                 let message = params.get("message").and_then(Value::as_str).unwrap_or_default();
-                tracing::debug!(target: "semdex::gopls", "{}", message.trim_end());
+                tracing::trace!(target: "semdex::gopls", "{}", message.trim_end());
             }
             _ => {}
         }),

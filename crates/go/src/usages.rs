@@ -54,7 +54,7 @@ pub(crate) async fn places(queries: &GoplsQueries<'_>, symbol: &Symbol, effort: 
     }
     let reloads = || queries.session.documents().reloads();
     let before = reloads();
-    tracing::debug!(symbol = symbol.path, "usages asked of gopls");
+    tracing::trace!(symbol = symbol.path, "usages asked of gopls");
     let mut answer = once(queries, symbol, effort).await?;
     // The proof may have made gopls load files that it did not know when it listed the references.
     if reloads() != before {

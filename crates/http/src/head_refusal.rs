@@ -116,7 +116,7 @@ fn of_status(status: StatusCode) -> Error {
 /// A refusal in the form in which it is sent over a connection that ends with it.
 pub(crate) fn refusal(status: StatusCode, error: Error) -> Vec<u8> {
     let id = RequestId::of(&HeaderMap::new());
-    tracing::debug!(%error, id = id.as_str(), "refused");
+    tracing::debug!(code = error.code.name(), id = id.as_str(), "refused");
     let request_id = Some(id.as_str().to_owned());
     let problem = Problem { status: Some(status.as_u16()), request_id, ..problem::over_http(error) };
     let body = serde_json::to_string(&problem).unwrap_or_default();

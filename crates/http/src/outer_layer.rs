@@ -36,7 +36,9 @@ async fn respond(id: RequestId, came: Instant, mut request: Request, next: Next)
     request.extensions_mut().insert(responder);
     let mut response = next.run(request).await;
     if let Some(error) = response.extensions_mut().remove::<Error>() {
-        tracing::debug!(%error, "refused");
+        tracing::debug!(code = error.code.name(), "refused");
+        // The detail may quote the file and the request.
+        tracing::trace!(%error, "refused");
         response = responder.refuse(error, &id, response);
     }
     // Every reply describes the workspace at this moment, and some contain private code.

@@ -48,7 +48,7 @@ pub(crate) fn hooks(session: &Arc<Session>, work: &Arc<Work>) -> Hooks {
                 }
                 "window/logMessage" | "window/showMessage" | "language/status" => {
                     let message = params.get("message").and_then(Value::as_str).unwrap_or_default().trim_end();
-                    tracing::debug!(target: "semdex::engine", server = session.row.server(), "{message}");
+                    tracing::trace!(target: "semdex::engine", server = session.row.server(), "{message}");
                     work.log(message);
                     work.log(params.get("type").and_then(Value::as_str).unwrap_or_default());
                 }

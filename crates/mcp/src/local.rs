@@ -37,7 +37,11 @@ impl Backend for Local {
             Err(Error::new(Code::Internal, detail))
         };
         let refused = |error: Error| {
-            span.in_scope(|| tracing::debug!(%error, call = name.call().name, "refused"));
+            span.in_scope(|| {
+                tracing::debug!(code = error.code.name(), call = name.call().name, "refused");
+                // The detail may quote the file and the request.
+                tracing::trace!(%error, "refused");
+            });
             refusal(error, request_id, came)
         };
         answer.unwrap_or_else(fault).unwrap_or_else(|error| Err(refused(error)))

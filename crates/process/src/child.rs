@@ -101,7 +101,8 @@ async fn keep_lines(stderr: impl AsyncRead + Unpin, name: &'static str, kept: Ar
             Ok(_) => {}
         }
         let text = String::from_utf8_lossy(&line).trim_end().to_owned();
-        tracing::debug!(target: "semdex::engine", engine = name, "{text}");
+        // It may quote code.
+        tracing::trace!(target: "semdex::engine", engine = name, "{text}");
         let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
         if kept.len() == STDERR_LINES {
             kept.pop_front();

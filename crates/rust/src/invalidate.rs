@@ -103,13 +103,13 @@ pub(crate) fn invalidated(
     }
     while let Some(word) = pass.waiting.pop() {
         if pass.seen.len() > MAX_WORDS {
-            tracing::debug!(word = word.text, change = ?word.change, "the change reaches too many words");
+            tracing::debug!(change = ?word.change, "the change reaches too many words");
             return None;
         }
         let only = word.only.and_then(|(file, id)| index.declared(file, id));
         for file in reached {
             if pass.look(*file, &word, only).is_none() {
-                tracing::debug!(word = word.text, change = ?word.change, ?file, "the change may affect everything");
+                tracing::debug!(change = ?word.change, ?file, "the change may affect everything");
                 return None;
             }
         }
