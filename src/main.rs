@@ -13,14 +13,10 @@ use allocator::Allocator;
 use clap::Parser;
 use semdex::cli::{self, Announcement, Arguments, Color, Command, Serve, Verb};
 use semdex::config::{Config, Flags, create_private_dir};
-use semdex::config::{
-    logging,
-    token::{self, Token},
-    trust::TrustStore,
-};
+use semdex::config::{access::Tokens, logging, token, trust::TrustStore};
 use semdex::engine::{Registry, STACK_BYTES, panic_message};
 use semdex::engines;
-use semdex::http::{self, IdleTimer, Listener};
+use semdex::http::{self, Credentials, IdleTimer, Listener};
 use semdex::ops::{Runs, Service};
 use semdex::process::{process_group, search_path};
 use semdex::text::visible;
@@ -85,9 +81,11 @@ fn carry_out(command: Command, color: Color) -> Result<ExitCode, Failure> {
             runtime.block_on(serve_until_stopped(serve, &runtime))?;
             runtime.shutdown_timeout(LEFTOVERS);
         }
-        Command::Token => {
-            let token = token::load_or_create(&Config::load(&Flags::default())?.state_dir)?;
-            writeln!(cli::output(), "{}", token.as_str())?;
+        Command::Token(asked) => {
+            let config = Config::load(&Flags::default())?;
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+            let token = runtime.block_on(asked.token(&config, &engines()))?;
+            writeln!(cli::output(), "{token}")?;
         }
         Command::Trust { path, revoke } => {
             let store = TrustStore::new(&Config::load(&Flags::default())?.state_dir);
@@ -158,10 +156,18 @@ async fn serve_until_stopped(serve: Serve, runtime: &Runtime) -> Result<(), Fail
     }
     let listen = serve.listen.absolute()?;
     let listener = Listener::bind(&listen).map_err(|error| format!("cannot listen on {listen}: {error}"))?;
+    let own = Listener::bind_own(&config.state_dir);
+    let own =
+        own.inspect_err(|error| tracing::warn!(%error, "the command line reaches this server by its address")).ok();
     // A Unix socket is guarded by its file mode instead.
-    let token =
-        (!serve.no_auth && !listener.is_unix()).then(|| token::load_or_create(&config.state_dir)).transpose()?;
-    let announcement = announcement(&listener, &config, token.as_ref())?;
+    let is_token_required = !serve.no_auth && !listener.is_unix();
+    let made = token::load_or_create(&config.state_dir);
+    if is_token_required {
+        made?;
+    }
+    let credentials =
+        Credentials { tokens: Tokens::new(&config.state_dir), is_token_required, address: listener.address()? };
+    let announcement = announcement(&credentials, &config, own.as_ref());
 
     let stop = CancellationToken::new();
     heed_signals(stop.clone())?;
@@ -182,13 +188,19 @@ async fn serve_until_stopped(serve: Serve, runtime: &Runtime) -> Result<(), Fail
     let registered = cli::register(&state_dir, &announcement, &roots)?;
     announce(&announcement)?;
     if io::stderr().is_terminal() {
-        say_what_next(&announcement, token.is_some())?;
+        say_what_next(&announcement, is_token_required)?;
     }
     let mut service = Service::new(workspaces.clone(), may_open, max_tokens);
     if let Some(runs) = &runs {
         service = service.with_runs(runs.clone());
     }
-    listener.serve(http::router(service, token.map(Arc::new), idle_timer), stop).await;
+    let router = http::router(service, Some(Arc::new(credentials)), idle_timer);
+    let serve_own = async {
+        if let Some(own) = own {
+            own.serve(router.clone(), stop.clone()).await;
+        }
+    };
+    tokio::join!(listener.serve(router.clone(), stop.clone()), serve_own);
 
     drop(registered);
     if let Some(runs) = runs {
@@ -272,13 +284,14 @@ fn settle_trust(config: &Config, root: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-fn announcement(listener: &Listener, config: &Config, token: Option<&Token>) -> Result<Announcement, Failure> {
-    Ok(Announcement {
-        listening: listener.address()?,
-        token_file: token.map(|_| token::token_file(&config.state_dir)),
+fn announcement(credentials: &Credentials, config: &Config, own: Option<&Listener>) -> Announcement {
+    Announcement {
+        listening: credentials.address.clone(),
+        token_file: credentials.is_token_required.then(|| token::token_file(&config.state_dir)),
+        socket: own.and_then(Listener::socket_file).map(Path::to_path_buf),
         pid: std::process::id(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
-    })
+    }
 }
 
 /// Prints the only line on standard output.

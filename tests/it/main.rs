@@ -40,6 +40,7 @@ mod openapi;
 mod origins;
 mod outside_modules;
 mod overlays;
+mod own_socket;
 mod pages;
 mod path_dependencies;
 mod process;

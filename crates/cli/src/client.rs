@@ -1,13 +1,12 @@
 //! One request to a running server.
 
 use std::io;
-use std::path::PathBuf;
 use std::time::Duration;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
-use reqwest::Method;
 use serde_json::{Map, Value};
 
+use super::connection::{Connection, Message, Response};
 use super::running_servers::Announcement;
 use semdex_contract::{Effect, Name};
 
@@ -17,6 +16,7 @@ const DEADLINE: Duration = Duration::from_secs(180);
 const VERIFY_TIMEOUT_MS: u64 = 600_000;
 /// If nothing happens, the server sends a sign of life four times as often.
 const SILENCE: Duration = Duration::from_secs(60);
+const JSON: &str = "application/json";
 /// The client name of the command line in the journal.
 const AGENT: &str = concat!("semdex-cli/", env!("CARGO_PKG_VERSION"));
 
@@ -105,25 +105,26 @@ pub(crate) async fn call(server: &Announcement, call: &Call, json: bool, client:
             format!("{AGENT} ({name})")
         },
     );
-    let (client, base) = connection(server, Some(deadline(call)), agent)?;
-    let url = format!("{base}{}", call.path());
     let row = call.name.call();
-    let method = Method::from_bytes(row.method.name().as_bytes()).map_err(io::Error::other)?;
-    let mut request = match &call.body {
+    let path = call.path();
+    let (path, body) = match &call.body {
         Some((media_type, text)) => {
-            let request = client.request(method, format!("{url}?{}", call.query()));
-            request.header("content-type", *media_type).body(text.clone())
+            (format!("{path}?{}", call.query()), Some((*media_type, text.clone().into_bytes())))
         }
-        None if row.method.has_body() => client.request(method, url).json(&call.fields),
-        None => client.request(method, format!("{url}?{}", call.query())),
+        None if row.method.has_body() => (path, Some((JSON, serde_json::to_vec(&call.fields)?))),
+        None => (format!("{path}?{}", call.query()), None),
     };
-    request = request.header("accept", if json { "application/json" } else { "text/markdown" });
+    let mut message = Message::new(row.method.name(), path, &agent);
+    message.header("accept", if json { JSON } else { "text/markdown" });
+    if let Some((media_type, body)) = body {
+        message.body(media_type, body);
+    }
     for (name, value) in [("x-session", &call.session), ("idempotency-key", &call.idempotency_key)] {
         if let Some(value) = value {
-            request = request.header(name, value);
+            message.header(name, value);
         }
     }
-    said(server, request).await
+    said(server, message, deadline(call)).await
 }
 
 /// The payload of an agent's hook, unchanged.
@@ -133,61 +134,49 @@ pub(crate) async fn hook(
     payload: Vec<u8>,
     deadline: Duration,
 ) -> io::Result<String> {
-    let (client, base) = connection(server, Some(deadline), AGENT.to_owned())?;
-    let request =
-        client.post(format!("{base}/v1/hooks/{agent}")).header("content-type", "application/json").body(payload);
-    match said(server, request).await? {
+    let mut message = Message::new("POST", format!("/v1/hooks/{agent}"), AGENT);
+    message.body(JSON, payload);
+    match said(server, message, deadline).await? {
         Said { well: true, text } => Ok(text),
         Said { text, .. } => Err(io::Error::other(text)),
     }
 }
 
 /// The server's events after the last one that was seen; or the server's refusal, as JSON.
-pub(crate) async fn events(
-    server: &Announcement,
-    query: &str,
-    last: &str,
-) -> io::Result<Result<reqwest::Response, String>> {
-    let (client, base) = connection(server, None, AGENT.to_owned())?;
-    let mut request = client.get(format!("{base}/v1/events?{query}")).header("accept", "application/json");
+pub(crate) async fn events(server: &Announcement, query: &str, last: &str) -> io::Result<Result<Response, String>> {
+    let mut message = Message::new("GET", format!("/v1/events?{query}"), AGENT);
+    message.header("accept", JSON);
     if !last.is_empty() {
-        request = request.header("last-event-id", last);
+        message.header("last-event-id", last);
     }
-    let reply = sent(server, request).await?;
-    if reply.status().is_success() {
+    let begun = async { Connection::open(server).await?.send(message).await };
+    let reply = within(SILENCE, server, Box::pin(begun)).await?.with_patience(SILENCE);
+    if reply.is_success() {
         return Ok(Ok(reply));
     }
-    Ok(Err(reply.text().await.map_err(|error| unreachable(server, &error))?))
+    Ok(Err(reply.text().await?))
 }
 
-/// An HTTP client for a server, and the prefix of its URLs. Without a deadline a reply may last forever.
-fn connection(server: &Announcement, deadline: Option<Duration>, agent: String) -> io::Result<(reqwest::Client, &str)> {
-    let builder = reqwest::Client::builder().no_proxy().user_agent(agent);
-    let builder = match deadline {
-        Some(deadline) => builder.timeout(deadline),
-        None => builder.read_timeout(SILENCE),
+async fn said(server: &Announcement, message: Message, deadline: Duration) -> io::Result<Said> {
+    let answered = async {
+        let reply = Connection::open(server).await?.send(message).await?;
+        let well = reply.is_success();
+        Ok(Said { well, text: reply.text().await? })
     };
-    let (builder, base) = match server.listening.strip_prefix("unix:") {
-        Some(path) => (builder.unix_socket(PathBuf::from(path)), "http://localhost"),
-        None => (builder, server.listening.as_str()),
+    within(deadline, server, Box::pin(answered)).await
+}
+
+async fn within<T>(
+    deadline: Duration,
+    server: &Announcement,
+    answered: impl Future<Output = io::Result<T>>,
+) -> io::Result<T> {
+    let late = |_| {
+        let Announcement { listening, pid, .. } = server;
+        let detail = format!("the server at {listening} (process {pid}) does not answer within {deadline:?}");
+        io::Error::new(io::ErrorKind::TimedOut, detail)
     };
-    Ok((builder.build().map_err(io::Error::other)?, base))
-}
-
-async fn said(server: &Announcement, request: reqwest::RequestBuilder) -> io::Result<Said> {
-    let reply = sent(server, request).await?;
-    let well = reply.status().is_success();
-    let text = reply.text().await.map_err(|error| unreachable(server, &error))?;
-    Ok(Said { well, text })
-}
-
-async fn sent(server: &Announcement, mut request: reqwest::RequestBuilder) -> io::Result<reqwest::Response> {
-    if let Some(file) = &server.token_file {
-        let token = std::fs::read_to_string(file)
-            .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", file.display())))?;
-        request = request.bearer_auth(token.trim());
-    }
-    request.send().await.map_err(|error| unreachable(server, &error))
+    tokio::time::timeout(deadline, answered).await.map_err(late)?
 }
 
 /// For a call with a time-out of its own, the deadline is later than that time-out.
@@ -205,24 +194,6 @@ const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'
 /// A file name as a part of a path: its slashes remain.
 fn escaped(file: &str) -> String {
     utf8_percent_encode(file, ESCAPED).to_string()
-}
-
-/// Why a server does not answer: `ConnectionRefused` if it cannot be reached, else `TimedOut` or `ConnectionAborted`.
-fn unreachable(server: &Announcement, error: &reqwest::Error) -> io::Error {
-    let Announcement { listening, pid, .. } = server;
-    // The outermost message names only the address; its source says what went wrong.
-    let mut why: &dyn std::error::Error = error;
-    while let Some(source) = why.source() {
-        why = source;
-    }
-    let kind = if error.is_connect() {
-        io::ErrorKind::ConnectionRefused
-    } else if error.is_timeout() {
-        io::ErrorKind::TimedOut
-    } else {
-        io::ErrorKind::ConnectionAborted
-    };
-    io::Error::new(kind, format!("the server at {listening} (process {pid}) does not answer: {why}"))
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde_json::Value;
 
 use super::client;
+use super::connection::Response;
 use super::edit_commands::words;
 use super::output::{self, Color};
 use super::request_options::FAILED;
@@ -125,7 +126,7 @@ async fn reader_has_gone() {
 
 /// The events of one connection.
 struct Events {
-    response: reqwest::Response,
+    response: Response,
     read: Vec<u8>,
     /// What was received of the next event.
     event: Event,
@@ -148,7 +149,7 @@ impl Events {
                     return Some(event);
                 }
             }
-            let read = self.response.chunk().await.ok().flatten()?;
+            let read = self.response.piece().await.ok().flatten()?;
             self.read.extend_from_slice(&read);
         }
     }

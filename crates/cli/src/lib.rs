@@ -1,6 +1,7 @@
 //! The command line: the declarations of all commands, and the commands that are clients of a running server.
 
 mod client;
+mod connection;
 mod diagnostics;
 mod doctor;
 mod edit_commands;
@@ -20,6 +21,7 @@ mod run;
 mod running_servers;
 mod settings;
 mod target;
+mod token;
 mod verify;
 mod workspaces;
 
@@ -56,8 +58,8 @@ pub struct Arguments {
 pub enum Command {
     /// Serve workspaces until the process is ended.
     Serve(Serve),
-    /// Print the token of the HTTP interface.
-    Token,
+    /// Print the token of the HTTP interface, or one that allows less.
+    Token(token::PrintToken),
     /// Trust a directory: allow its build scripts, proc macros and toolchain to run.
     Trust {
         /// The directory; all directories below it are included.

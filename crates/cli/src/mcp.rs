@@ -110,7 +110,7 @@ impl Backend for Remote {
         arguments.retain(|_, value| !value.is_null());
         // Refused as the server refuses it, whether the fields are in a body or in a query.
         name.call().from_arguments(arguments.clone()).map_err(|error| render::refusal(Problem::new(error), came))?;
-        let Client { name: client, session } = caller.client;
+        let Client { name: client, session, .. } = caller.client;
         let call = Call { fields: arguments, session, idempotency_key, ..Call::of(name) };
         match self.said(&call, false, client.as_deref()).await {
             Ok(Said { well: true, text }) => Ok(text),

@@ -409,7 +409,8 @@ mod tests {
 
     #[test]
     fn each_call_has_a_verb_that_says_only_what_the_call_takes() {
-        let announcement = Announcement { listening: String::new(), token_file: None, pid: 0, version: String::new() };
+        let (listening, version) = (String::new(), String::new());
+        let announcement = Announcement { listening, token_file: None, socket: None, pid: 0, version };
         let root = std::env::current_dir().unwrap();
         let target = Target { server: Running { announcement, roots: vec![root.clone()] }, root };
         let mut said = Vec::new();

@@ -27,6 +27,9 @@ pub struct Announcement {
     /// Absent if no token is required.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token_file: Option<PathBuf>,
+    /// The socket for programs of the same user, which requires no token. Absent if its path is too long.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub socket: Option<PathBuf>,
     /// The process id of the server.
     pub pid: u32,
     /// The version of semdex.
@@ -93,7 +96,7 @@ pub(crate) async fn find_or_start_of(state_dir: &Path, root: &Path, engines: &Re
 async fn start_unless(
     (state_dir, engines): (&Path, &Registry),
     root: &Path,
-    find: impl FnOnce() -> Option<Running>,
+    find: impl Fn() -> Option<Running>,
 ) -> io::Result<Running> {
     let directory = directory(state_dir);
     create_private_dir(&directory)?;
@@ -105,7 +108,12 @@ async fn start_unless(
     if engines.is_everything(root)? {
         return Err(io::Error::other(Everything(root.to_owned())));
     }
-    start(&directory, root).await
+    let started = start(&directory, root).await;
+    match started {
+        // Meanwhile the user has started one.
+        Err(error) => find().ok_or(error),
+        started => started,
+    }
 }
 
 /// Why no server is started for a directory.
@@ -116,6 +124,11 @@ struct Everything(PathBuf);
 /// Whether no server was started because of the kind of directory.
 pub(crate) fn is_refused(error: &io::Error) -> bool {
     error.get_ref().is_some_and(|it| it.is::<Everything>())
+}
+
+/// All running servers.
+pub(crate) fn all(state_dir: &Path) -> Vec<Running> {
+    living(&directory(state_dir))
 }
 
 /// The server that serves a path, if one runs.
@@ -132,22 +145,25 @@ fn directory(state_dir: &Path) -> PathBuf {
 fn find(directory: &Path, root: &Path) -> Option<Running> {
     let repository = repository_around(root);
     let is_near = |it: &Path| repository.as_ref().is_none_or(|repository| it.starts_with(repository));
-    let entries = fs::read_dir(directory).ok()?;
-    let files = entries.flatten().map(|it| it.path()).filter(|it| it.extension().is_some_and(|it| it == "json"));
     let around = |it: &Running| it.root_of(root).filter(|it| is_near(it)).map(|it| it.as_os_str().len());
-    files
-        .filter_map(|file| {
-            let mut opened = File::open(&file).ok()?;
-            // The holder of the lock is the server that wrote the file, and is alive.
-            if flock(&opened, FlockOperation::NonBlockingLockShared).is_ok() {
-                let _ = fs::remove_file(&file);
-                return None;
-            }
-            let running: Running = serde_json::from_reader(&mut opened).ok()?;
-            Some((around(&running)?, running))
-        })
-        .max_by_key(|(length, _)| *length)
-        .map(|(_, running)| running)
+    let found = living(directory).into_iter().filter_map(|it| Some((around(&it)?, it)));
+    found.max_by_key(|(length, _)| *length).map(|(_, running)| running)
+}
+
+/// The servers whose files are locked. Removes the files of all others.
+fn living(directory: &Path) -> Vec<Running> {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    let files = entries.map(|it| it.path()).filter(|it| it.extension().is_some_and(|it| it == "json"));
+    let living = files.filter_map(|file| {
+        let mut opened = File::open(&file).ok()?;
+        // The holder of the lock is the server that wrote the file, and is alive.
+        if flock(&opened, FlockOperation::NonBlockingLockShared).is_ok() {
+            let _ = fs::remove_file(&file);
+            return None;
+        }
+        serde_json::from_reader(&mut opened).ok()
+    });
+    living.collect()
 }
 
 async fn start(directory: &Path, root: &Path) -> io::Result<Running> {
@@ -158,7 +174,10 @@ async fn start(directory: &Path, root: &Path) -> io::Result<Running> {
     // A process group of its own: signals of the terminal are only for this process.
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log).process_group(0);
     let mut child = tokio::process::Command::from(command).spawn()?;
-    let failed = || io::Error::other(format!("no server could be started; {} says why", log_file.display()));
+    let failed = || match fs::read_to_string(&log_file).unwrap_or_default().trim().lines().last() {
+        Some(why) => io::Error::other(format!("no server could be started: {}", why.trim_start_matches("semdex: "))),
+        None => io::Error::other(format!("no server could be started; {} says why", log_file.display())),
+    };
     let output = child.stdout.take().ok_or_else(failed)?;
     let mut line = String::new();
     let mut output = BufReader::new(output);
@@ -184,6 +203,7 @@ mod tests {
         let announce = |pid| Announcement {
             listening: "http://127.0.0.1:1".to_owned(),
             token_file: None,
+            socket: None,
             pid,
             version: "0".to_owned(),
         };
@@ -216,7 +236,7 @@ mod tests {
         fs::create_dir_all(top.join("hh/plain")).unwrap();
         let serve = |pid, root: &Path| {
             let listening = "http://127.0.0.1:1".to_owned();
-            let announcement = Announcement { listening, token_file: None, pid, version: "0".to_owned() };
+            let announcement = Announcement { listening, token_file: None, socket: None, pid, version: "0".to_owned() };
             register(&state, &announcement, &[root.to_owned()]).unwrap()
         };
         let found = |path: &Path| find_running(&state, path).map(|it| it.announcement.pid);

@@ -3,11 +3,13 @@
 //!
 //! `defaults.rs` has the default of every setting.
 
+pub mod access;
 mod defaults;
 mod effective;
 #[cfg(test)]
 mod fuzz;
 mod gate;
+mod hmac;
 mod languages;
 mod listen;
 pub mod logging;
@@ -28,7 +30,7 @@ pub use defaults::{DEFAULT_LISTEN, DEFAULT_LOG};
 pub use effective::{Effective, Origin, effective};
 pub use gate::Gate;
 pub use languages::{DiagnosticsFrom, LanguageKeys, Readiness, VerifyCommands};
-pub use listen::Listen;
+pub use listen::{LONGEST_SOCKET_PATH, Listen};
 pub use settings::{Features, JournalBounds, RustSettings, Settings};
 
 /// The settings from the flags, the environment and the user's file. `settings` reads a workspace's file.

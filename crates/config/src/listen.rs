@@ -8,7 +8,7 @@ use std::{fmt, io};
 use super::ConfigError;
 
 /// The longest path that fits into a socket's address.
-const LONGEST_SOCKET_PATH: usize = 107;
+pub const LONGEST_SOCKET_PATH: usize = 107;
 
 /// An address on which the server listens.
 #[derive(Debug, Clone, PartialEq, Eq)]

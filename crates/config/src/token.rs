@@ -9,8 +9,10 @@ use std::path::{Path, PathBuf};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use subtle::ConstantTimeEq;
+use tempfile::NamedTempFile;
 
 use crate::create_private_dir;
+use crate::hmac::hmac_sha256;
 
 const BYTES: usize = 32;
 /// The length of `BYTES` in base64.
@@ -30,6 +32,24 @@ impl Token {
     pub fn as_str(&self) -> &str {
         &self.0
     }
+
+    /// Proves to a client that chose the nonce that the sender knows the token: HMAC-SHA256 in hex.
+    pub fn proof(&self, nonce: &str) -> String {
+        hmac_sha256(self.0.as_bytes(), nonce.as_bytes()).iter().map(|it| format!("{it:02x}")).collect()
+    }
+
+    /// The same for a server at this address. Another program cannot get it from a server at another address and send it
+    /// on. No nonce contains the line break.
+    pub fn address_proof(&self, nonce: &str, address: &str) -> String {
+        self.proof(&format!("{nonce}\n{address}"))
+    }
+}
+
+/// A nonce that nobody can foresee.
+pub fn nonce() -> io::Result<String> {
+    let mut random = [0; BYTES];
+    getrandom::fill(&mut random).map_err(io::Error::other)?;
+    Ok(URL_SAFE_NO_PAD.encode(random))
 }
 
 impl fmt::Debug for Token {
@@ -52,26 +72,36 @@ pub fn load_or_create(state_dir: &Path) -> io::Result<Token> {
     }
     create_private_dir(state_dir)?;
     // The file appears under its name atomically and with its content, unless another process was first.
-    match create(state_dir, &path) {
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => load(&path),
-        made => made,
-    }
-}
-
-fn create(state_dir: &Path, path: &Path) -> io::Result<Token> {
-    let mut random = [0; BYTES];
-    getrandom::fill(&mut random).map_err(io::Error::other)?;
-    let token = Token(URL_SAFE_NO_PAD.encode(random));
-    // A temporary file has mode 0600.
-    let mut file = tempfile::Builder::new().prefix(".token-").tempfile_in(state_dir)?;
-    writeln!(file, "{}", token.0)?;
-    file.as_file().sync_all()?;
-    file.persist_noclobber(path).map_err(|error| error.error)?;
+    let (token, file) = create(state_dir)?;
+    match file.persist_noclobber(&path) {
+        Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => return load(&path),
+        persisted => persisted.map_err(|error| error.error)?,
+    };
     File::open(state_dir)?.sync_all()?;
     Ok(token)
 }
 
-fn load(path: &Path) -> io::Result<Token> {
+/// Replaces the user's token by a new one. Running servers refuse the old one, and all that were derived from it, from
+/// now on.
+pub fn rotate(state_dir: &Path) -> io::Result<Token> {
+    create_private_dir(state_dir)?;
+    let (token, file) = create(state_dir)?;
+    file.persist(token_file(state_dir)).map_err(|error| error.error)?;
+    File::open(state_dir)?.sync_all()?;
+    Ok(token)
+}
+
+/// A new token in a temporary file, which has mode 0600.
+fn create(state_dir: &Path) -> io::Result<(Token, NamedTempFile)> {
+    let token = Token(nonce()?);
+    let mut file = tempfile::Builder::new().prefix(".token-").tempfile_in(state_dir)?;
+    writeln!(file, "{}", token.0)?;
+    file.as_file().sync_all()?;
+    Ok((token, file))
+}
+
+/// Reads the token from its file. Fails if another user could have read or chosen it.
+pub fn load(path: &Path) -> io::Result<Token> {
     let shown = path.display();
     let refuse = |why: String| Err(io::Error::new(io::ErrorKind::InvalidData, why));
     // Refuses links, which could lead to a file that another user chose, and FIFOs, on which the open would block.
@@ -145,6 +175,28 @@ mod tests {
         assert_eq!(fs::read_dir(&state).unwrap().count(), 1, "no temporary file is left");
         assert_ne!(load_or_create(&home.path().join("other")).unwrap(), token);
         assert!(!format!("{token:?}").contains(token.as_str()));
+    }
+
+    #[test]
+    fn a_rotated_token_is_another_one() {
+        let home = tempfile::tempdir().unwrap();
+        let old = load_or_create(home.path()).unwrap();
+        let new = rotate(home.path()).unwrap();
+        assert_ne!(new, old);
+        assert_eq!(load_or_create(home.path()).unwrap(), new);
+        assert_eq!(fs::metadata(token_file(home.path())).unwrap().mode() & 0o777, 0o600);
+        assert_eq!(fs::read_dir(home.path()).unwrap().count(), 1, "no temporary file is left");
+    }
+
+    #[test]
+    fn a_proof_is_of_one_nonce_and_one_address() {
+        let home = tempfile::tempdir().unwrap();
+        let token = load_or_create(home.path()).unwrap();
+        let other = rotate(home.path()).unwrap();
+        assert_eq!(token.proof("a").len(), 64);
+        assert_ne!(token.proof("a"), token.proof("b"));
+        assert_ne!(token.proof("a"), other.proof("a"));
+        assert_ne!(token.address_proof("a", "x"), token.address_proof("a", "y"));
     }
 
     #[test]

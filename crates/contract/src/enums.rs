@@ -123,8 +123,8 @@ words_of_model! {
     /// as the HTTP status of the problem.
     ProblemCode for semdex_model::Code {
         InvalidJson, InvalidRequest, OutsideWorkspace, Unauthorized, ForbiddenHost, ForbiddenOrigin, ForbiddenRoot,
-        PermissionDenied, Untrusted, UnknownRoute, UnknownWorkspace, UnknownFile, UnknownSymbol, UnknownPackage,
-        UnknownChange, UnknownRun, MethodNotAllowed, NotAcceptable, RequestTimeout, NoMatch, Ambiguous, AmbiguousSymbol,
+        InsufficientScope, PermissionDenied, Untrusted, UnknownRoute, UnknownWorkspace, UnknownFile, UnknownSymbol,
+        UnknownPackage, UnknownChange, UnknownRun, MethodNotAllowed, NotAcceptable, RequestTimeout, NoMatch, Ambiguous, AmbiguousSymbol,
         HashMismatch, AlreadyExists, Conflict, AlreadyApplied, TooLarge, UnsupportedMediaType, NotText, WouldBreak, RenameRefused,
         Elided, InvalidContent, ModelUnavailable, Busy, Internal, DiskFull, NotReady, EngineUnavailable, RevisionNotReached, Timeout,
         NotARepository, NothingToCommit,

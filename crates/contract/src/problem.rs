@@ -20,6 +20,7 @@ pub fn title(code: Code) -> &'static str {
         Code::ForbiddenHost => "The Host header names another server",
         Code::ForbiddenOrigin => "The request comes from another site",
         Code::ForbiddenRoot => "The directory lies outside of what may be opened",
+        Code::InsufficientScope => "The token does not allow this",
         Code::PermissionDenied => "The file system forbids it",
         Code::Untrusted => "The workspace is not trusted",
         Code::UnknownRoute => "There is no such call",

@@ -1,6 +1,6 @@
 //! The name that a client gives itself in a request, and whether a request is made once.
 
-use super::call::Call;
+use super::call::{Call, Effect};
 use super::call_table::Request;
 
 impl Call {
@@ -33,6 +33,16 @@ impl Request {
     /// Whether the request makes a change that an idempotency key protects from being made twice. A dry run changes
     /// nothing, and a cursor continues an earlier reply.
     pub fn is_made_once(&self) -> bool {
+        self.name().call().takes_idempotency_key() && !self.is_dry_run() && self.common().cursor.is_none()
+    }
+
+    /// Whether the request only reads: it changes nothing and starts no program of the workspace.
+    pub fn only_reads(&self) -> bool {
+        let call = self.name().call();
+        self.is_dry_run() || call.effect == Effect::Read && !matches!(self, Request::Verify(_))
+    }
+
+    fn is_dry_run(&self) -> bool {
         let dry_run = match self {
             Request::Edit(it) => it.dry_run,
             Request::Write(it) => it.dry_run,
@@ -40,6 +50,6 @@ impl Request {
             Request::Undo(it) => it.dry_run,
             _ => None,
         };
-        self.name().call().takes_idempotency_key() && dry_run != Some(true) && self.common().cursor.is_none()
+        dry_run == Some(true)
     }
 }

@@ -1,6 +1,7 @@
 //! Access control. Every web page that the user opens can reach a service on the loopback interface (by DNS rebinding
 //! or by simple cross-site requests), and so can every other user of the machine. So Host and Origin are checked before
-//! anything else, and a token is required.
+//! anything else, and over TCP a token is required. A connection by a socket file needs none: the file's mode and the
+//! user of the peer guard it.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -11,9 +12,10 @@ use axum::http::{HeaderMap, HeaderName, Uri, header};
 use axum::middleware::Next;
 use axum::response::Response;
 
-use super::pages;
+use super::listen::Line;
 use super::problem::Refusal;
-use semdex_config::token::Token;
+use super::{hello, pages};
+use semdex_config::access::{Access, Tokens};
 use semdex_model::{Code, Error, Result};
 
 /// The response says only that the process is alive.
@@ -30,14 +32,43 @@ pub(crate) enum Via {
     Unix,
 }
 
+/// What clients over TCP present, and by what the server proves itself to them.
+#[derive(Debug)]
+pub struct Credentials {
+    /// The tokens that are accepted.
+    pub tokens: Tokens,
+    /// Whether a token is required: not with `--no-auth`.
+    pub is_token_required: bool,
+    /// The address of the server, as clients name it: `http://127.0.0.1:41237`.
+    pub address: String,
+}
+
 #[derive(Debug, Clone)]
 pub(crate) struct AuthGuard {
-    /// `None` with `--no-auth` and on a Unix socket.
-    pub token: Option<Arc<Token>>,
+    /// `None`: no client needs a token, and the server cannot prove itself.
+    pub credentials: Option<Arc<Credentials>>,
+}
+
+/// What the guard granted to a request.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Grant {
+    pub access: Access,
+    token: Option<(Arc<Credentials>, Arc<str>)>,
+}
+
+impl Grant {
+    /// Whether the token is still accepted. It may have been rotated since, for replies that last.
+    pub(crate) fn is_valid(&self) -> bool {
+        self.token.as_ref().is_none_or(|(by, token)| by.tokens.access(token).is_some())
+    }
 }
 
 /// The layer before every route.
-pub(crate) async fn guard(State(guard): State<AuthGuard>, request: Request, next: Next) -> Result<Response, Refusal> {
+pub(crate) async fn guard(
+    State(guard): State<AuthGuard>,
+    mut request: Request,
+    next: Next,
+) -> Result<Response, Refusal> {
     let via = request.extensions().get::<Via>().copied();
     // A request without a known connection gets the stricter check.
     if !matches!(via, Some(Via::Unix)) {
@@ -45,17 +76,24 @@ pub(crate) async fn guard(State(guard): State<AuthGuard>, request: Request, next
         own_host(request.headers(), request.uri(), reached)?;
     }
     own_origin(request.headers())?;
-    if let Some(token) = &guard.token
-        && !is_free(request.uri().path())
+    let grant = match guard.credentials {
+        Some(by) if by.is_token_required && !matches!(via, Some(Via::Unix)) && !is_free(request.uri().path()) => {
+            authorized(request.headers(), by)?
+        }
+        _ => Grant::default(),
+    };
+    if !is_free(request.uri().path())
+        && let Some(line) = request.extensions().get::<Line>()
     {
-        authorized(request.headers(), token)?;
+        line.is_known();
     }
+    request.extensions_mut().insert(grant);
     Ok(next.run(request).await)
 }
 
 /// Paths without a token, since their responses contain nothing of a workspace.
 fn is_free(path: &str) -> bool {
-    path == HEALTH || pages::is_page(path)
+    path == HEALTH || path == hello::PATH || pages::is_page(path)
 }
 
 fn own_host(headers: &HeaderMap, uri: &Uri, reached: Option<IpAddr>) -> Result<()> {
@@ -116,23 +154,23 @@ fn own_origin(headers: &HeaderMap) -> Result<()> {
     Ok(())
 }
 
-fn authorized(headers: &HeaderMap, token: &Token) -> Result<()> {
+fn authorized(headers: &HeaderMap, by: Arc<Credentials>) -> Result<Grant> {
     let mut given = headers.get_all(header::AUTHORIZATION).iter();
     let credentials = match (given.next(), given.next()) {
         (Some(value), None) => value.to_str().unwrap_or_default(),
         _ => "",
     };
-    let matches = match credentials.split_once(' ') {
-        Some((scheme, secret)) if scheme.eq_ignore_ascii_case("bearer") => token.matches(secret.trim()),
-        _ => false,
+    let token = match credentials.split_once(' ') {
+        Some((scheme, secret)) if scheme.eq_ignore_ascii_case("bearer") => secret.trim(),
+        _ => "",
     };
-    if matches {
-        return Ok(());
+    if let Some(access) = by.tokens.access(token) {
+        return Ok(Grant { access, token: Some((by, token.into())) });
     }
     Err(Error::new(
         Code::Unauthorized,
         "send `Authorization: Bearer TOKEN`; the token is in the file that `semdex serve` names when it starts, and \
-         `semdex token` prints it",
+         `semdex token` prints it. After `semdex token --rotate` the tokens of before are refused",
     ))
 }
 

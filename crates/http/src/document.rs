@@ -10,9 +10,9 @@ use utoipa::openapi::{
 };
 use utoipa::{Modify, OpenApi, ToSchema};
 
-use super::problem::{hook_refusals, listening_refusals, metrics_refusals, refusals, success};
+use super::problem::{hello_refusals, hook_refusals, listening_refusals, metrics_refusals, refusals, success};
 use super::response_format::SARIF;
-use super::{events, hooks, metrics};
+use super::{events, hello, hooks, metrics};
 use semdex_contract::{
     CALLS, Call, EventData, EventsQuery, Language, Method, Name, NamedSchema, Needs, Problem, ProblemCode, schemas,
 };
@@ -92,6 +92,7 @@ pub(crate) fn of_calls(languages: &Languages) -> openapi::OpenApi {
         schemas.extend(named);
     }
     document.paths.add_path_operation(hooks::PATH, vec![HttpMethod::Post], agents_hooks());
+    document.paths.add_path_operation(hello::PATH, vec![HttpMethod::Post], greeting());
     let components = &mut document.components.get_or_insert_default().schemas;
     components.extend(schemas);
     components.insert(<Language as ToSchema>::name().into_owned(), language(languages));
@@ -221,6 +222,47 @@ fn agents_hooks() -> OperationBuilder {
         ))
         .operation_id(Some("hooks"))
         .parameter(agent)
+        .request_body(Some(body.build()))
+        .responses(ResponsesBuilder::new().responses_from_iter(responses))
+}
+
+/// The proof of the server.
+fn greeting() -> OperationBuilder {
+    let string = || ObjectBuilder::new().schema_type(openapi::schema::Type::String);
+    let described = |text: &str| string().description(Some(text.to_owned()));
+    let nonce = described("Any text of 1 to 256 bytes without control characters, new for each request.");
+    let asked = ObjectBuilder::new().property("nonce", nonce).required("nonce");
+    let body = RequestBodyBuilder::new()
+        .content("application/json", ContentBuilder::new().schema(Some(asked)).build())
+        .required(Some(openapi::Required::True));
+    let fields = [
+        ("proof", "HMAC-SHA256 of the nonce under the user's token, in hex."),
+        ("address", "The address of the server."),
+        ("address_proof", "The same of the nonce, a line feed and the address: no other server can have made it."),
+        ("version", "The version of semdex."),
+    ];
+    let answer = fields
+        .into_iter()
+        .fold(ObjectBuilder::new(), |answer, (name, text)| answer.property(name, described(text)).required(name));
+    let pid = ObjectBuilder::new().schema_type(openapi::schema::Type::Integer).description(Some("The server process."));
+    let answer = ResponseBuilder::new()
+        .description("The proof.")
+        .content(
+            "application/json",
+            ContentBuilder::new().schema(Some(answer.property("pid", pid).required("pid"))).build(),
+        )
+        .build();
+    let mut responses = hello_refusals();
+    responses.insert("200".to_owned(), RefOr::T(answer));
+    OperationBuilder::new()
+        .tag("process")
+        .summary(Some("Whether this is the user's server"))
+        .description(Some(
+            "The server proves that it knows the user's token. Requires no token: a client asks it before it sends its own, \
+             because another program may listen on the port of a server that has ended.",
+        ))
+        .operation_id(Some("hello"))
+        .security(openapi::SecurityRequirement::default())
         .request_body(Some(body.build()))
         .responses(ResponsesBuilder::new().responses_from_iter(responses))
 }

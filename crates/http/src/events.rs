@@ -11,6 +11,7 @@ use axum::response::{IntoResponse, Response};
 use tokio::sync::{Semaphore, mpsc};
 use tokio_stream::wrappers::ReceiverStream;
 
+use super::auth::Grant;
 use super::listen::Line;
 use super::problem::Refusal;
 use semdex_contract::{EventType, EventsQuery};
@@ -35,11 +36,13 @@ static PLACES: Semaphore = Semaphore::const_new(LISTENERS);
 pub(crate) async fn events(
     State(service): State<Service>,
     line: Option<Extension<Line>>,
+    grant: Option<Extension<Grant>>,
     headers: HeaderMap,
     uri: Uri,
 ) -> Result<Response, Refusal> {
     let query = EventsQuery::parse(uri.query().unwrap_or_default())?;
-    let listener = Listener::new(&service, &query, last_event(&headers)?)?;
+    let grant = grant.map(|Extension(grant)| grant).unwrap_or_default();
+    let listener = Listener::new(&service, &query, last_event(&headers)?, &grant.access)?;
     let Ok(place) = PLACES.try_acquire() else {
         let detail = format!("{LISTENERS} clients listen already: ask again when one has gone");
         return Err(Error::new(Code::Busy, detail).into());
@@ -47,7 +50,7 @@ pub(crate) async fn events(
     let (sender, receiver) = mpsc::channel(ON_THE_WAY);
     let line = line.map(|Extension(line)| line);
     tokio::spawn(async move {
-        send_all(listener, &sender, line).await;
+        send_all(listener, &sender, line, &grant).await;
         drop(place);
     });
     let keep_alive = KeepAlive::new().interval(KEEP_ALIVE);
@@ -70,7 +73,12 @@ fn last_event(headers: &HeaderMap) -> Result<Option<u64>> {
 }
 
 /// Sends events until the client leaves, stops reading, or the server stops.
-async fn send_all(mut listener: Listener, sender: &mpsc::Sender<Result<Event, Infallible>>, line: Option<Line>) {
+async fn send_all(
+    mut listener: Listener,
+    sender: &mpsc::Sender<Result<Event, Infallible>>,
+    line: Option<Line>,
+    grant: &Grant,
+) {
     let stopping = line.as_ref().map(|it| it.stopping.clone()).unwrap_or_default();
     loop {
         let sent = tokio::select! {
@@ -78,6 +86,10 @@ async fn send_all(mut listener: Listener, sender: &mpsc::Sender<Result<Event, In
             () = stopping.cancelled() => return,
             () = sender.closed() => return,
         };
+        if !grant.is_valid() {
+            tracing::info!(id = sent.id, "a client whose token was rotated gets no more events");
+            return;
+        }
         let Some(event) = event(&sent) else { continue };
         match sender.send_timeout(Ok(event), PATIENCE).await {
             Ok(()) => {}

@@ -1,5 +1,5 @@
-//! `POST /v1/hooks/{agent}`: an agent's own hooks, without a process between. Only an unknown agent is refused. For
-//! every other failure the answer is `{}`, because the user would see a failed hook at each edit.
+//! `POST /v1/hooks/{agent}`: an agent's own hooks, without a process between. Only an unknown agent and a body over the
+//! limit are refused. For every other failure the answer is `{}`, because the user would see a failed hook at each edit.
 
 use axum::extract::{Path, Request, State};
 use axum::response::Response;
@@ -21,11 +21,13 @@ pub(crate) async fn answer(
 ) -> Result<Response, Refusal> {
     let agent = Agent::named(&agent).ok_or_else(|| unknown(&agent))?;
     let (parts, body) = request.into_parts();
+    let access = read_request::access(&parts.extensions);
     let payload = match read_request::read(&parts.headers, body).await {
         Ok(body) => serde_json::from_slice(&body).unwrap_or(Value::Null),
+        Err(error) if error.code == Code::TooLarge => return Err(error.into()),
         Err(_) => Value::Null,
     };
-    let answer = Box::pin(hook(&service, agent, &payload)).await;
+    let answer = Box::pin(hook(&service, agent, &payload, &access)).await;
     Ok(response_format::with_type("application/json", answer.to_string()))
 }
 

@@ -2,11 +2,13 @@
 //! generated from the contract's table of calls. One handler reads a request, has it answered, and writes the reply.
 
 mod auth;
+mod connections;
 mod document;
 mod drain_body;
 mod events;
 mod first_replies;
 mod head_refusal;
+mod hello;
 mod hooks;
 mod idle_timer;
 mod listen;
@@ -30,6 +32,7 @@ use axum::{Router, routing};
 use tokio::sync::Semaphore;
 use tower_http::catch_panic::CatchPanicLayer;
 
+pub use auth::Credentials;
 pub use idle_timer::IdleTimer;
 pub use listen::Listener;
 
@@ -39,7 +42,6 @@ use problem::{Refusal, success};
 use read_request::Client;
 use request_id::RequestId;
 use response_format::Responder;
-use semdex_config::token::Token;
 use semdex_contract::{CALLS, Call, DiagnosticsFormat, Reply};
 use semdex_model::{Code, Error, Languages};
 use semdex_ops::Service;
@@ -48,8 +50,8 @@ use semdex_ops::timed_answer::{Caller, timed_answer};
 /// Requests that are answered at the same time; further ones are refused with `Retry-After`.
 const IN_FLIGHT: usize = 256;
 
-/// All routes, behind the access control. Without a token, every client that passes the Host check has access.
-pub fn router(service: Service, token: Option<Arc<Token>>, idle_timer: IdleTimer) -> Router {
+/// All routes, behind the access control. Without credentials, every client that passes the Host check has access.
+pub fn router(service: Service, credentials: Option<Arc<Credentials>>, idle_timer: IdleTimer) -> Router {
     let yaml = openapi_yaml(service.workspaces.engines().languages());
     let pages = pages::router(yaml.clone());
     let metrics = Metrics::new(&service);
@@ -63,6 +65,7 @@ pub fn router(service: Service, token: Option<Arc<Token>>, idle_timer: IdleTimer
         .with_state(service.clone())
         .route(mcp::PATH, mcp::route(service))
         .layer(axum::Extension(metrics))
+        .route(hello::PATH, routing::post(hello::hello).with_state(credentials.clone()))
         .route(document::PATH, routing::get(async move || response_format::with_type("application/yaml", yaml)))
         .merge(pages)
         .fallback(unknown_route)
@@ -70,7 +73,7 @@ pub fn router(service: Service, token: Option<Arc<Token>>, idle_timer: IdleTimer
         .layer(CatchPanicLayer::custom(response_format::panicked))
         .layer(from_fn_with_state(Arc::new(Semaphore::new(IN_FLIGHT)), one_of_many))
         .layer(from_fn_with_state(idle_timer, idle_timer::record_request))
-        .layer(from_fn_with_state(AuthGuard { token }, auth::guard))
+        .layer(from_fn_with_state(AuthGuard { credentials }, auth::guard))
         .layer(from_fn(drain_body::drain_body))
         .layer(from_fn_with_state(metrics::is_on().then_some(metrics), outer_layer::outer_layer))
 }

@@ -1,12 +1,14 @@
 //! The socket: bound to an address or a path, with deadlines for slow clients and a shutdown that answers open
 //! requests.
 
+use std::fs::File;
 use std::io;
 use std::net::TcpListener as StdTcpListener;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
 use std::os::unix::net::{UnixListener as StdUnixListener, UnixStream as StdUnixStream};
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -15,6 +17,7 @@ use axum::body::Body;
 use axum::http::StatusCode;
 use hyper::body::Incoming;
 use hyper_util::rt::{TokioIo, TokioTimer};
+use rustix::fs::{FlockOperation, flock};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, UnixListener};
 use tokio_util::sync::CancellationToken;
@@ -22,9 +25,10 @@ use tokio_util::task::TaskTracker;
 use tower::ServiceExt;
 
 use super::auth::Via;
+use super::connections::{Connections, Place};
 use super::drain_body;
 use super::head_refusal::{self, HeadRefusal};
-use semdex_config::Listen;
+use semdex_config::{LONGEST_SOCKET_PATH, Listen, create_private_dir};
 use semdex_model::{Code, Error};
 
 const HEAD_DEADLINE: Duration = Duration::from_secs(10);
@@ -41,6 +45,8 @@ pub struct Listener {
 enum Socket {
     Tcp(TcpListener),
     Unix(UnixListener, SocketFile),
+    /// The socket of the user's own programs.
+    Own(UnixListener, SocketFile),
 }
 
 impl Listener {
@@ -61,22 +67,57 @@ impl Listener {
         Ok(Listener { socket })
     }
 
+    /// Binds the socket in the state directory by which the user's own programs reach this process, whatever it listens
+    /// on besides; must be called inside of a tokio runtime. Removes the sockets of servers that were killed.
+    pub fn bind_own(state_dir: &Path) -> io::Result<Listener> {
+        let directory = state_dir.join("run");
+        create_private_dir(&directory)?;
+        let turn = File::create(directory.join("lock"))?;
+        flock(&turn, FlockOperation::LockExclusive)?;
+        remove_stale(&directory)?;
+        let path = directory.join(format!("{}.sock", std::process::id()));
+        if path.as_os_str().len() > LONGEST_SOCKET_PATH {
+            let message = format!("{}: a socket's path has at most {LONGEST_SOCKET_PATH} bytes", path.display());
+            return Err(io::Error::new(io::ErrorKind::InvalidFilename, message));
+        }
+        // Process ids of different namespaces may be equal.
+        if path.exists() {
+            let message = format!("another server listens on {}", path.display());
+            return Err(io::Error::new(io::ErrorKind::AddrInUse, message));
+        }
+        let lock = File::create(path.with_extension("lock"))?;
+        flock(&lock, FlockOperation::NonBlockingLockExclusive)?;
+        let (socket, mut file) = bind_unix(&path)?;
+        socket.set_nonblocking(true)?;
+        file.lock = Some(lock);
+        Ok(Listener { socket: Socket::Own(UnixListener::from_std(socket)?, file) })
+    }
+
+    /// The file of a socket in the file system.
+    pub fn socket_file(&self) -> Option<&Path> {
+        match &self.socket {
+            Socket::Tcp(_) => None,
+            Socket::Unix(_, file) | Socket::Own(_, file) => Some(&file.path),
+        }
+    }
+
     /// As clients name it: `http://127.0.0.1:41237` or `unix:PATH`.
     pub fn address(&self) -> io::Result<String> {
         match &self.socket {
             Socket::Tcp(socket) => Ok(format!("http://{}", socket.local_addr()?)),
-            Socket::Unix(_, file) => Ok(format!("unix:{}", file.path.display())),
+            Socket::Unix(_, file) | Socket::Own(_, file) => Ok(format!("unix:{}", file.path.display())),
         }
     }
 
     /// Whether it is a socket file, which its mode guards instead of a token.
     pub fn is_unix(&self) -> bool {
-        matches!(self.socket, Socket::Unix(..))
+        self.socket_file().is_some()
     }
 
     /// Serves until it is asked to stop. Then it accepts no new connections, answers open requests, and returns.
     pub async fn serve(self, router: Router, stop: CancellationToken) {
         let connections = TaskTracker::new();
+        let open = Connections::default();
         loop {
             let accepted = tokio::select! {
                 () = stop.cancelled() => break,
@@ -84,10 +125,20 @@ impl Listener {
             };
             match accepted {
                 Ok((Stream::Tcp(stream), via)) => {
-                    connections.spawn(converse(stream, via, router.clone(), stop.clone()))
+                    let cut = CancellationToken::new();
+                    let line = Line::new(stop.clone(), cut.clone(), open.of_stranger(cut));
+                    connections.spawn(converse(stream, via, router.clone(), line))
                 }
                 Ok((Stream::Unix(stream), via)) => {
-                    connections.spawn(converse(stream, via, router.clone(), stop.clone()))
+                    // A peer without credentials is gone.
+                    let user = stream.peer_cred().map_or(u32::MAX, |it| it.uid());
+                    match open.of_user(user) {
+                        Some(place) => {
+                            let line = Line::new(stop.clone(), CancellationToken::new(), place);
+                            connections.spawn(converse(stream, via, router.clone(), line))
+                        }
+                        None => connections.spawn(one_too_many(stream)),
+                    }
                 }
                 Err(error) => {
                     // Usually there are no free file descriptors: open connections have to end first.
@@ -114,6 +165,14 @@ impl Listener {
                 Ok((Stream::Tcp(stream), via))
             }
             Socket::Unix(socket, _) => Ok((Stream::Unix(socket.accept().await?.0), Via::Unix)),
+            Socket::Own(socket, _) => loop {
+                let (stream, _) = socket.accept().await?;
+                let peer = stream.peer_cred().map(|it| it.uid());
+                if peer.as_ref().is_ok_and(|it| *it == rustix::process::geteuid().as_raw()) {
+                    return Ok((Stream::Unix(stream), Via::Unix));
+                }
+                tracing::warn!(?peer, "a connection of another user is closed");
+            },
         }
     }
 }
@@ -127,12 +186,18 @@ pub(crate) struct Line {
     pub cut: CancellationToken,
     /// Its number in this process.
     number: u64,
+    place: Arc<Place>,
 }
 
 impl Line {
-    fn new(stopping: CancellationToken) -> Line {
+    fn new(stopping: CancellationToken, cut: CancellationToken, place: Place) -> Line {
         static LINES: AtomicU64 = AtomicU64::new(1);
-        Line { stopping, cut: CancellationToken::new(), number: LINES.fetch_add(1, Ordering::Relaxed) }
+        Line { stopping, cut, number: LINES.fetch_add(1, Ordering::Relaxed), place: Arc::new(place) }
+    }
+
+    /// A request of the connection was permitted.
+    pub(crate) fn is_known(&self) {
+        self.place.is_known();
     }
 
     /// The session of a client that does not name itself.
@@ -147,12 +212,11 @@ enum Stream {
 }
 
 /// One connection, to its end.
-async fn converse<S>(stream: S, via: Via, router: Router, stop: CancellationToken)
+async fn converse<S>(stream: S, via: Via, router: Router, line: Line)
 where
     S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
 {
-    let line = Line::new(stop.clone());
-    let cut = line.cut.clone();
+    let (stop, cut) = (line.stopping.clone(), line.cut.clone());
     let service = hyper::service::service_fn(move |mut request: hyper::Request<Incoming>| {
         request.extensions_mut().insert(via);
         request.extensions_mut().insert(line.clone());
@@ -197,12 +261,22 @@ where
 async fn too_slow<S: AsyncWrite + Unpin>(mut stream: S) {
     let detail = format!("the request's head did not arrive within {} s", HEAD_DEADLINE.as_secs());
     let reply = head_refusal::refusal(StatusCode::REQUEST_TIMEOUT, Error::new(Code::RequestTimeout, detail));
+    refuse(&mut stream, &reply).await;
+}
+
+async fn one_too_many<S: AsyncWrite + Unpin>(mut stream: S) {
+    let detail = "your programs have too many connections open: close some, and ask again";
+    let reply = head_refusal::refusal(StatusCode::TOO_MANY_REQUESTS, Error::new(Code::Busy, detail));
+    refuse(&mut stream, &reply).await;
+}
+
+async fn refuse<S: AsyncWrite + Unpin>(stream: &mut S, reply: &[u8]) {
     let farewell = async {
-        stream.write_all(&reply).await?;
+        stream.write_all(reply).await?;
         stream.shutdown().await
     };
     if let Ok(Err(error)) = tokio::time::timeout(Duration::from_secs(1), farewell).await {
-        tracing::debug!(%error, "a slow client was gone");
+        tracing::debug!(%error, "a refused client was gone");
     }
 }
 
@@ -218,6 +292,8 @@ async fn read_out<S: AsyncRead + Unpin>(stream: S) {
 struct SocketFile {
     path: PathBuf,
     inode: u64,
+    /// Locked while the socket lives.
+    lock: Option<File>,
 }
 
 impl Drop for SocketFile {
@@ -225,8 +301,30 @@ impl Drop for SocketFile {
         if std::fs::symlink_metadata(&self.path).is_ok_and(|it| it.ino() == self.inode) {
             // If the file remains, it is stale, and the next server replaces it.
             let _ = std::fs::remove_file(&self.path);
+            if self.lock.is_some() {
+                let _ = std::fs::remove_file(self.path.with_extension("lock"));
+            }
         }
     }
+}
+
+/// Removes the sockets of servers that are gone. The kernel has unlocked their files; a connection would block if the
+/// server is alive and stopped.
+fn remove_stale(directory: &Path) -> io::Result<()> {
+    for entry in std::fs::read_dir(directory)?.flatten() {
+        let path = entry.path();
+        if path.extension().is_none_or(|it| it != "sock") {
+            continue;
+        }
+        let lock = path.with_extension("lock");
+        let is_alive = File::open(&lock).is_ok_and(|it| flock(&it, FlockOperation::NonBlockingLockShared).is_err());
+        if !is_alive {
+            std::fs::remove_file(&path)?;
+            // If it remains, the next server of this process id uses it.
+            let _ = std::fs::remove_file(&lock);
+        }
+    }
+    Ok(())
 }
 
 /// Binds a socket that only its owner may use. A stale socket file, on which nobody listens, is replaced; any other
@@ -255,22 +353,24 @@ fn bind_unix(path: &Path) -> io::Result<(StdUnixListener, SocketFile)> {
     let socket = bound?;
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))?;
     let inode = std::fs::symlink_metadata(path)?.ino();
-    Ok((socket, SocketFile { path: path.to_owned(), inode }))
+    Ok((socket, SocketFile { path: path.to_owned(), inode, lock: None }))
 }
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use tokio::sync::Notify;
 
     use super::*;
+
+    fn line(stop: CancellationToken) -> Line {
+        Line::new(stop, CancellationToken::new(), Connections::default().of_user(0).unwrap())
+    }
 
     /// What a client reads that sends this and nothing more.
     async fn slow_client(sends: &[u8]) -> String {
         let (mut client, server) = tokio::io::duplex(1 << 16);
         let router = Router::new().route("/", axum::routing::get(async || "fine"));
-        let conversation = tokio::spawn(converse(server, Via::Unix, router, CancellationToken::new()));
+        let conversation = tokio::spawn(converse(server, Via::Unix, router, line(CancellationToken::new())));
         client.write_all(sends).await.unwrap();
         let mut reply = String::new();
         client.read_to_string(&mut reply).await.unwrap();
@@ -307,7 +407,7 @@ mod tests {
         let router = Router::new().route("/", axum::routing::get(handler));
         let stop = CancellationToken::new();
         let (mut client, server) = tokio::io::duplex(1 << 16);
-        let conversation = tokio::spawn(converse(server, Via::Unix, router, stop.clone()));
+        let conversation = tokio::spawn(converse(server, Via::Unix, router, line(stop.clone())));
         client.write_all(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n").await.unwrap();
         began.notified().await;
         stop.cancel();

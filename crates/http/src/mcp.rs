@@ -28,7 +28,8 @@ async fn answer(protocol: &OverHttp<Local>, request: Request) -> Result<Response
     let body = read_request::read(&parts.headers, body).await?;
     let request_id = parts.extensions.get::<RequestId>().map(RequestId::shared);
     let connection = parts.extensions.get::<Line>().map(Line::session);
-    let received = Received { request_id, session: read_request::session(&parts.headers).or(connection) };
+    let access = read_request::access(&parts.extensions);
+    let received = Received { request_id, access, session: read_request::session(&parts.headers).or(connection) };
     let handled = protocol.handle(Request::from_parts(parts, Body::from(body.clone())));
     let answer = receiving(received, handled).await.into_response();
     // The library refuses unreadable messages in prose; a client of the protocol expects JSON-RPC.

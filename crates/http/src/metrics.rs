@@ -18,8 +18,9 @@ use prometheus_client::metrics::gauge::ConstGauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Registry, Unit};
 
+use super::auth::Grant;
 use super::problem::Refusal;
-use super::{document, events, hooks, pages, response_format};
+use super::{document, events, hello, hooks, pages, response_format};
 use semdex_contract::CALLS;
 use semdex_model::{Code, Error};
 use semdex_ops::Service;
@@ -119,9 +120,10 @@ fn routes() -> Routes {
     let others = [(events::PATH, "events"), (PATH, "metrics"), (document::PATH, "openapi")];
     let pages = pages::PATHS.iter().map(|it| (*it, "page"));
     let others = others.into_iter().chain(pages).map(|(path, name)| (path.to_owned(), (Method::GET, name)));
-    let hooks = (hooks::PATH.to_owned(), (Method::POST, "hooks"));
+    let posted = [(hooks::PATH, "hooks"), (hello::PATH, "hello")];
+    let posted = posted.map(|(path, name)| (path.to_owned(), (Method::POST, name)));
     let mut routes = Routes::default();
-    for (path, (method, name)) in of_table.chain(others).chain([hooks]) {
+    for (path, (method, name)) in of_table.chain(others).chain(posted) {
         routes.entry(path).or_default().push((method, MeasuredCall::new(name)));
     }
     routes
@@ -132,7 +134,14 @@ pub(crate) fn is_on() -> bool {
     std::env::var_os("SEMDEX_METRICS").is_none_or(|it| it != "off")
 }
 
-pub(crate) async fn metrics(Extension(metrics): Extension<Metrics>) -> Result<Response, Refusal> {
+pub(crate) async fn metrics(
+    Extension(metrics): Extension<Metrics>,
+    Extension(grant): Extension<Grant>,
+) -> Result<Response, Refusal> {
+    if grant.access.workspace.is_some() {
+        let detail = "the metrics are of all workspaces, and this token is for one: `semdex token` prints one for all";
+        return Err(Error::new(Code::InsufficientScope, detail).into());
+    }
     let mut body = String::new();
     text::encode(&mut body, &metrics.inner.registry)
         .map_err(|_| Error::new(Code::Internal, "the metrics could not be written"))?;

@@ -27,6 +27,11 @@ impl IntoResponse for Refusal {
             Code::Unauthorized => {
                 headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"semdex\""));
             }
+            // RFC 6750.
+            Code::InsufficientScope => {
+                let error = HeaderValue::from_static("Bearer realm=\"semdex\", error=\"insufficient_scope\"");
+                headers.insert(header::WWW_AUTHENTICATE, error);
+            }
             Code::Busy => {
                 headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
             }
@@ -49,6 +54,7 @@ fn status(code: Code) -> StatusCode {
         Code::ForbiddenHost
         | Code::ForbiddenOrigin
         | Code::ForbiddenRoot
+        | Code::InsufficientScope
         | Code::PermissionDenied
         | Code::Untrusted => StatusCode::FORBIDDEN,
         Code::UnknownRoute
@@ -102,7 +108,7 @@ const GUARD: &[Code] = &[Code::ForbiddenHost, Code::ForbiddenOrigin, Code::NotAc
 /// The same, for replies with only one format.
 const NO_FORM: &[Code] = &[Code::ForbiddenHost, Code::ForbiddenOrigin, Code::Busy, Code::Internal];
 /// Further codes of every call except the health check.
-const ANY: &[Code] = &[Code::InvalidRequest, Code::Unauthorized, Code::UnknownWorkspace];
+const ANY: &[Code] = &[Code::InvalidRequest, Code::Unauthorized, Code::InsufficientScope, Code::UnknownWorkspace];
 const BODY: &[Code] = &[Code::InvalidJson, Code::RequestTimeout, Code::TooLarge, Code::UnsupportedMediaType];
 
 /// The responses that refuse a call: one for each status, its description listing the codes.
@@ -120,17 +126,22 @@ pub(crate) fn refusals(call: &Call) -> BTreeMap<String, RefOr<Documented>> {
 
 /// Codes of `/v1/events`.
 pub(crate) fn listening_refusals() -> BTreeMap<String, RefOr<Documented>> {
-    documented(&[NO_FORM, &[Code::InvalidRequest, Code::Unauthorized, Code::UnknownWorkspace]])
+    documented(&[NO_FORM, &[Code::InvalidRequest, Code::Unauthorized, Code::InsufficientScope, Code::UnknownWorkspace]])
 }
 
 /// Codes of `/metrics`.
 pub(crate) fn metrics_refusals() -> BTreeMap<String, RefOr<Documented>> {
-    documented(&[NO_FORM, &[Code::Unauthorized]])
+    documented(&[NO_FORM, &[Code::Unauthorized, Code::InsufficientScope]])
+}
+
+/// Codes of `/v1/hello`.
+pub(crate) fn hello_refusals() -> BTreeMap<String, RefOr<Documented>> {
+    documented(&[NO_FORM, &[Code::InvalidRequest, Code::Unauthorized], BODY])
 }
 
 /// Codes of `/v1/hooks/{agent}`.
 pub(crate) fn hook_refusals() -> BTreeMap<String, RefOr<Documented>> {
-    documented(&[NO_FORM, &[Code::Unauthorized, Code::UnknownRoute]])
+    documented(&[NO_FORM, &[Code::Unauthorized, Code::UnknownRoute, Code::TooLarge]])
 }
 
 fn documented(sets: &[&[Code]]) -> BTreeMap<String, RefOr<Documented>> {

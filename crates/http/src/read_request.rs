@@ -6,11 +6,13 @@ use std::time::Duration;
 use axum::body::{Body, to_bytes};
 use axum::extract::{FromRequestParts, Path, Request};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, header};
+use axum::http::{Extensions, HeaderMap, header};
 
+use super::auth::Grant;
 use super::response_format::JSON;
 use semdex_contract::{Call, check_escapes};
 use semdex_model::{Code, Error};
+use semdex_ops::Access;
 
 /// A larger body is refused without being read.
 pub(crate) const LARGEST_BODY: usize = 16 << 20;
@@ -72,6 +74,11 @@ pub(crate) fn session(headers: &HeaderMap) -> Option<String> {
     Some(given).filter(|it: &String| !it.is_empty())
 }
 
+/// What the guard allows the request.
+pub(crate) fn access(extensions: &Extensions) -> Access {
+    extensions.get::<Grant>().map(|it| it.access.clone()).unwrap_or_default()
+}
+
 /// The client: its `User-Agent`, and its session.
 #[derive(Debug)]
 pub(crate) struct Client(pub semdex_ops::Client);
@@ -84,23 +91,34 @@ impl<S: Sync> FromRequestParts<S> for Client {
         let given = parts.headers.get(header::USER_AGENT);
         let name = given.map(|it| String::from_utf8_lossy(it.as_bytes()).chars().take(LONGEST).collect::<String>());
         let session = session(&parts.headers);
-        Ok(Client(semdex_ops::Client { name: name.filter(|it| !it.is_empty()), session }))
+        let access = access(&parts.extensions);
+        Ok(Client(semdex_ops::Client { name: name.filter(|it| !it.is_empty()), session, access }))
     }
 }
 
 /// The media type of the body, without parameters.
-fn media_type(headers: &HeaderMap) -> Option<String> {
+pub(crate) fn media_type(headers: &HeaderMap) -> Option<String> {
     let given = String::from_utf8_lossy(headers.get(header::CONTENT_TYPE)?.as_bytes()).into_owned();
     Some(given.split(';').next().unwrap_or_default().trim().to_ascii_lowercase())
 }
 
 pub(crate) async fn read(headers: &HeaderMap, body: Body) -> Result<bytes::Bytes, Error> {
-    let too_large = || Error::new(Code::TooLarge, format!("a body may have at most {} MiB", LARGEST_BODY >> 20));
+    read_at_most(LARGEST_BODY, headers, body).await
+}
+
+pub(crate) async fn read_at_most(largest: usize, headers: &HeaderMap, body: Body) -> Result<bytes::Bytes, Error> {
+    let too_large = || {
+        let bound = match largest >> 20 {
+            0 => format!("{largest} bytes"),
+            mebibytes => format!("{mebibytes} MiB"),
+        };
+        Error::new(Code::TooLarge, format!("a body may have at most {bound}"))
+    };
     let announced = headers.get(header::CONTENT_LENGTH).and_then(|it| it.to_str().ok()?.parse::<u64>().ok());
-    if announced.is_some_and(|length| length > LARGEST_BODY as u64) {
+    if announced.is_some_and(|length| length > largest as u64) {
         return Err(too_large());
     }
-    match tokio::time::timeout(BODY_DEADLINE, to_bytes(body, LARGEST_BODY)).await {
+    match tokio::time::timeout(BODY_DEADLINE, to_bytes(body, largest)).await {
         Ok(Ok(bytes)) => Ok(bytes),
         Ok(Err(error)) if is_length_limit(&error) => Err(too_large()),
         Ok(Err(_)) => Err(Error::new(Code::InvalidRequest, "the body ended before it was complete")),

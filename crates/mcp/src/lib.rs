@@ -30,8 +30,8 @@ pub use message::refusal;
 pub use progress::describe_progress;
 
 use semdex_contract::{Name, Needs, Problem, render};
-pub use semdex_ops::Client;
 pub use semdex_ops::timed_answer::Caller;
+pub use semdex_ops::{Access, Client};
 
 /// The supported protocol versions: `server/discover` opens the newest, `initialize` the older ones.
 const PROTOCOLS: &[ProtocolVersion] = &[
@@ -82,6 +82,8 @@ pub struct Received {
     pub request_id: Option<Arc<str>>,
     /// What distinguishes its client from others: a session, or the connection.
     pub session: Option<String>,
+    /// What its token allows.
+    pub access: Access,
 }
 
 tokio::task_local! {
@@ -97,14 +99,14 @@ pub async fn receiving<T>(received: Received, handled: impl Future<Output = T>) 
 /// The service behind `/mcp`, which needs access control before it. Requests are independent: there are no sessions.
 pub type OverHttp<B> = StreamableHttpService<Server<B>, NeverSessionManager>;
 
-/// For requests whose host was checked, and whose body has at most this length.
+/// For requests whose host and origin were checked, and whose body has at most this length.
 pub fn over_http<B: Backend>(backend: B, largest_body: usize) -> OverHttp<B> {
     let config = StreamableHttpServerConfig::default()
         .with_legacy_session_mode(false)
         .with_json_response(true)
-        // The access control knows the address listened on; a list of names does not.
+        // The access control knows the address listened on; a list of names does not. It checks Host and Origin.
         .disable_allowed_hosts()
-        .enforce_origin_validation()
+        .disable_allowed_origins()
         .with_max_request_body_bytes(largest_body);
     let server = move || {
         let received = RECEIVED.try_with(Clone::clone).unwrap_or_default();
@@ -117,7 +119,7 @@ pub fn over_http<B: Backend>(backend: B, largest_body: usize) -> OverHttp<B> {
 pub async fn over_stdio<B: Backend>(backend: B) -> io::Result<()> {
     let began = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
     let session = Some(format!("mcp-{}-{began}", std::process::id()));
-    let server = Server { backend, received: Received { request_id: None, session } };
+    let server = Server { backend, received: Received { session, ..Received::default() } };
     match server.serve(stdio::Stdio::new()).await {
         Ok(running) => running.waiting().await.map(|_| ()).map_err(io::Error::other),
         // A client that leaves without a message is not an error.
@@ -165,12 +167,13 @@ impl<B: Backend> ServerHandler for Server<B> {
         };
         let mut arguments = request.arguments.unwrap_or_default();
         // Of the connection, not of the call.
-        let Received { request_id, session } = self.received.clone();
+        let Received { request_id, session, access } = self.received.clone();
         let session = taken(&mut arguments, "session").or(session);
         let key = taken(&mut arguments, "idempotency_key");
-        let caller = Caller { client: Client { name: client_name(&context), session }, request_id };
+        let only = access.workspace.as_deref().map(|it| it.to_string_lossy().into_owned());
+        let caller = Caller { client: Client { name: client_name(&context), session, access }, request_id };
         let (arguments, note) = lenient_arguments::read(tool.call(), arguments);
-        let workspace = arguments.get("workspace").and_then(Value::as_str).map(str::to_owned);
+        let workspace = only.or_else(|| arguments.get("workspace").and_then(Value::as_str).map(str::to_owned));
         if let Some(error) = tool.missing_choice(&arguments) {
             let text = render::refusal(Problem::new(error), Instant::now());
             return Ok(CallToolResult::error(vec![ContentBlock::text(text)]).into());

@@ -21,6 +21,8 @@ pub enum Code {
     ForbiddenOrigin,
     /// The root lies below none that the server was started with.
     ForbiddenRoot,
+    /// The token allows less than the request needs.
+    InsufficientScope,
     /// The system does not let semdex read or write the file.
     PermissionDenied,
     /// The request would start programs of a workspace that is not trusted.
@@ -116,6 +118,7 @@ impl Code {
             Code::ForbiddenHost => "forbidden_host",
             Code::ForbiddenOrigin => "forbidden_origin",
             Code::ForbiddenRoot => "forbidden_root",
+            Code::InsufficientScope => "insufficient_scope",
             Code::PermissionDenied => "permission_denied",
             Code::Untrusted => "untrusted",
             Code::UnknownRoute => "unknown_route",

@@ -1,5 +1,7 @@
 //! The client of a request.
 
+pub use semdex_config::access::Access;
+
 /// Who makes a request.
 #[derive(Debug, Clone, Default)]
 pub struct Client {
@@ -7,11 +9,13 @@ pub struct Client {
     pub name: Option<String>,
     /// What distinguishes it from other clients from one request to the next: a `session`, or a connection.
     pub session: Option<String>,
+    /// What its token allows.
+    pub access: Access,
 }
 
 impl Client {
     /// A client with this name, and without a session.
     pub fn named(name: impl Into<String>) -> Client {
-        Client { name: Some(name.into()), session: None }
+        Client { name: Some(name.into()), ..Client::default() }
     }
 }

@@ -9,8 +9,8 @@ use super::query::RequestOptions;
 use super::reply_cache::ReplyCache;
 use super::runs::Runs;
 use super::{
-    baseline, changes, commit, describe, diagnostics, edit, gate, git, impact, map, nearest_file, open, overlays,
-    relations, rename, runs, stats, status, symbols, undo, verify, write,
+    access, baseline, changes, commit, describe, diagnostics, edit, gate, git, impact, map, nearest_file, open,
+    overlays, relations, rename, runs, stats, status, symbols, undo, verify, write,
 };
 use semdex_contract::{Reply, Request};
 use semdex_model::{Error, Result};
@@ -46,7 +46,10 @@ impl Service {
 
 /// Answers a request of this client.
 pub async fn answer(service: &Service, request: Request, mut client: Client) -> Result<Reply> {
-    let common = request.common();
+    let mut common = request.common();
+    if let Some(only) = access::permitted(&service.workspaces, &request, &client.access)? {
+        common.workspace = Some(only.id().to_owned());
+    }
     client.session = request.session().map(str::to_owned).or(client.session).filter(|it| !it.is_empty());
     if let Some(rest) = service.replies.continued(request.name(), &common)? {
         return Ok(rest);
@@ -110,10 +113,12 @@ pub async fn answer(service: &Service, request: Request, mut client: Client) -> 
                 Err(error) => return Err(refused(&workspace, error).await),
             }
         }
-        Request::ListWorkspaces(_) => Reply::ListWorkspaces(status::list_workspaces(service)),
+        Request::ListWorkspaces(_) => {
+            Reply::ListWorkspaces(status::list_workspaces(service, common.workspace.as_deref())?)
+        }
         Request::OpenWorkspace(it) => Reply::OpenWorkspace(status::open_workspace(service, &it)?),
         Request::CloseWorkspace(it) => Reply::CloseWorkspace(status::close_workspace(service, &it).await?),
-        Request::Status(it) => Reply::Status(status::status(service, &it)?),
+        Request::Status(_) => Reply::Status(status::status(service, common.workspace.as_deref())?),
         Request::Health(_) => Reply::Health(status::health()),
     }))
 }

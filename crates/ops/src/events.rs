@@ -1,8 +1,10 @@
 //! `events`: the events of the workspaces, converted to the types of the contract.
 
 use super::Service;
+use super::access::only_workspace;
 use super::changes::change_cause;
 use super::status::meta_of;
+use semdex_config::access::Access;
 use semdex_contract::{
     ChangeEvent, DiagnosticsEvent, EventData, EventType, EventsQuery, Progress, ResetEvent, RevisionEvent, RunEvent,
     StateEvent, VerifyEvent, list,
@@ -33,8 +35,12 @@ pub struct SentEvent {
 
 impl Listener {
     /// Listens from now on, or after the event `last`.
-    pub fn new(service: &Service, query: &EventsQuery, last: Option<u64>) -> Result<Listener> {
-        let workspace = query.workspace.as_deref().map(|it| service.workspaces.pick(Some(it))).transpose()?;
+    pub fn new(service: &Service, query: &EventsQuery, last: Option<u64>, access: &Access) -> Result<Listener> {
+        let named = query.workspace.as_deref();
+        let workspace = match only_workspace(&service.workspaces, named, access)? {
+            Some(only) => Some(only),
+            None => named.map(|it| service.workspaces.pick(Some(it))).transpose()?,
+        };
         Ok(Listener {
             reader: service.workspaces.telemetry().events.read(last),
             types: query.types()?,

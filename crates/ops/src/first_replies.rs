@@ -4,6 +4,8 @@
 use tracing::Instrument as _;
 
 use super::Service;
+use super::access::permitted;
+use semdex_config::access::Access;
 use semdex_contract::Request;
 use semdex_model::{Code, Error, Result};
 use semdex_workspace::Workspace;
@@ -57,6 +59,7 @@ pub fn is_final(error: &Error) -> bool {
         error.code,
         Code::Unauthorized
             | Code::PermissionDenied
+            | Code::InsufficientScope
             | Code::Untrusted
             | Code::ForbiddenRoot
             | Code::ModelUnavailable
@@ -72,13 +75,17 @@ pub async fn answer_once<F>(
     service: &Service,
     request: Request,
     key: IdempotencyKey,
+    access: &Access,
     answer: impl FnOnce(Request) -> F,
 ) -> Result<(WrittenReply, bool)>
 where
     F: Future<Output = Outcome> + Send + 'static,
 {
     let files: Vec<String> = request.files().into_iter().map(str::to_owned).collect();
-    let workspace = service.workspaces.pick_for(request.common().workspace.as_deref(), &files)?;
+    let workspace = match permitted(&service.workspaces, &request, access)? {
+        Some(only) => only,
+        None => service.workspaces.pick_for(request.common().workspace.as_deref(), &files)?,
+    };
     // The first request with the key is waited for.
     let held = service.keys_in_use.of(workspace.id(), &key.key).lock_owned().await;
     if let Some(kept) = workspace.first_reply(&key.key).await? {

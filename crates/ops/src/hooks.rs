@@ -14,8 +14,10 @@ use futures::FutureExt;
 use serde_json::{Value, json};
 
 use super::Service;
+use super::access::only_workspace;
 pub use agent::Agent;
 use event::{Event, Kind};
+use semdex_config::access::Access;
 
 /// The deadline of a hook, because the agent waits for it.
 const PATIENCE: Duration = Duration::from_millis(2700);
@@ -23,11 +25,11 @@ const PATIENCE: Duration = Duration::from_millis(2700);
 const FAREWELL: Duration = Duration::from_millis(1200);
 
 /// Answers the payload of a hook. `{}` is the empty answer.
-pub async fn hook(service: &Service, agent: Agent, payload: &Value) -> Value {
+pub async fn hook(service: &Service, agent: Agent, payload: &Value, access: &Access) -> Value {
     let nothing = || json!({});
     let Some(event) = Event::read(payload) else { return nothing() };
     let patience = if event.kind == Kind::Ended { FAREWELL } else { PATIENCE };
-    let answered = AssertUnwindSafe(answered(service, agent, &event)).catch_unwind();
+    let answered = AssertUnwindSafe(answered(service, agent, &event, access)).catch_unwind();
     match tokio::time::timeout(patience, answered).await {
         Ok(Ok(answer)) => answer.unwrap_or_else(nothing),
         Ok(Err(_)) => nothing(),
@@ -38,8 +40,11 @@ pub async fn hook(service: &Service, agent: Agent, payload: &Value) -> Value {
     }
 }
 
-async fn answered(service: &Service, agent: Agent, event: &Event) -> Option<Value> {
-    let workspaces = service.workspaces.list();
+async fn answered(service: &Service, agent: Agent, event: &Event, access: &Access) -> Option<Value> {
+    let workspaces = match only_workspace(&service.workspaces, None, access).ok()? {
+        Some(only) => vec![only],
+        None => service.workspaces.list(),
+    };
     match event.kind {
         Kind::Edited | Kind::Batch => {
             let report = reports::edited(&workspaces, event).await?;

@@ -1,6 +1,7 @@
 //! The handlers of the calls, one file for each call or group of calls. They query the workspace and return the types
 //! of `contract`.
 
+mod access;
 mod apply_change;
 mod base;
 mod baseline;
@@ -45,7 +46,7 @@ mod validate;
 mod verify;
 mod write;
 
-pub use client::Client;
+pub use client::{Access, Client};
 pub use dispatch::{Service, answer};
 pub use restore_files::restore_files;
 pub use runs::Runs;

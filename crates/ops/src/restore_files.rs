@@ -17,7 +17,7 @@ use semdex_workspace::{Cause, Undone, Workspace};
 /// a file since, their lines stay and the lines of the changes are reverted; on a conflict the file stays as it is.
 /// Returns the files that were not restored.
 pub async fn restore_files(workspace: &Workspace, changes: &[String], client: Option<String>) -> Result<Vec<String>> {
-    let options = RequestOptions::new(&Common::default(), Client { name: client, session: None })?;
+    let options = RequestOptions::new(&Common::default(), Client { name: client, ..Client::default() })?;
     for (at, change) in changes.iter().enumerate().rev() {
         let entry = made(workspace, change).await?;
         if entry.undone_by.is_some() {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::Service;
 use semdex_contract::{
-    CloseWorkspaceQuery, Engine, Health, Meta, OpenWorkspaceRequest, Progress, SlowQuestion, StatusQuery, StatusReply,
+    CloseWorkspaceQuery, Engine, Health, Meta, OpenWorkspaceRequest, Progress, SlowQuestion, StatusReply,
     WorkspaceReply, WorkspaceStatus, WorkspacesReply, list, milliseconds, rfc3339,
 };
 use semdex_engine::EngineStatus;
@@ -18,12 +18,9 @@ pub(crate) fn health() -> Health {
     Health { status: "ok", version: VERSION }
 }
 
-pub(crate) fn status(service: &Service, request: &StatusQuery) -> Result<StatusReply> {
-    let workspaces = match &request.workspace {
-        Some(workspace) => vec![service.workspaces.pick(Some(workspace))?],
-        None => service.workspaces.list(),
-    };
-    let statuses: Vec<_> = workspaces.iter().map(Workspace::status).collect();
+/// `workspace`: the only one that is reported.
+pub(crate) fn status(service: &Service, workspace: Option<&str>) -> Result<StatusReply> {
+    let statuses = statuses(service, workspace)?;
     Ok(StatusReply {
         version: VERSION,
         pid: std::process::id(),
@@ -34,9 +31,18 @@ pub(crate) fn status(service: &Service, request: &StatusQuery) -> Result<StatusR
     })
 }
 
-pub(crate) fn list_workspaces(service: &Service) -> WorkspacesReply {
-    let statuses: Vec<_> = service.workspaces.list().iter().map(Workspace::status).collect();
-    WorkspacesReply { meta: meta_of(&statuses), workspaces: statuses.into_iter().map(workspace_status).collect() }
+/// `workspace`: the only one that is listed.
+pub(crate) fn list_workspaces(service: &Service, workspace: Option<&str>) -> Result<WorkspacesReply> {
+    let statuses = statuses(service, workspace)?;
+    Ok(WorkspacesReply { meta: meta_of(&statuses), workspaces: statuses.into_iter().map(workspace_status).collect() })
+}
+
+fn statuses(service: &Service, workspace: Option<&str>) -> Result<Vec<semdex_workspace::WorkspaceStatus>> {
+    let workspaces = match workspace {
+        Some(workspace) => vec![service.workspaces.pick(Some(workspace))?],
+        None => service.workspaces.list(),
+    };
+    Ok(workspaces.iter().map(Workspace::status).collect())
 }
 
 pub(crate) fn open_workspace(service: &Service, request: &OpenWorkspaceRequest) -> Result<WorkspaceReply> {

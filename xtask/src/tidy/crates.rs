@@ -66,10 +66,13 @@ const ONLY_PLACES: &[(&[&str], &[&str])] = &[
     (&["ra_ap_", "salsa", "salsa_"], &["rust", "parser"]),
     (&["sqlx", "zstd", "notify"], &["workspace"]),
     (&["gen_lsp_types"], &["lsp-client", "go", "lsp"]),
-    (&["axum", "axum_", "tower", "tower_", "http", "http_", "hyper", "hyper_"], &["http"]),
+    (&["axum", "axum_", "tower", "tower_", "http"], &["http"]),
+    // Both ends of a connection.
+    (&["hyper", "hyper_", "http_"], &["http", "cli"]),
     // Schemas are next to their types.
     (&["utoipa", "utoipa_"], &["http", "contract"]),
-    (&["reqwest"], &["cli"]),
+    // It may send a token over another connection than the one that was checked.
+    (&["reqwest"], &[]),
     (&["rmcp"], &["mcp"]),
     (&["aws_"], &["coder"]),
     (&["opentelemetry", "opentelemetry_", "tracing_opentelemetry"], &["config"]),
