@@ -20,7 +20,7 @@ use semdex::http::{self, Credentials, IdleTimer, Listener};
 use semdex::ops::{Runs, Service};
 use semdex::process::{process_group, search_path};
 use semdex::text::visible;
-use semdex::workspace::Workspaces;
+use semdex::workspace::{Workspaces, wait_for_root};
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
@@ -152,6 +152,7 @@ async fn serve_until_stopped(serve: Serve, runtime: &Runtime) -> Result<(), Fail
     let roots = roots(&named, &engines)?;
     create_private_dir(&config.state_dir)?;
     for root in &roots {
+        wait_for_root(&config.state_dir, root).map_err(|error| error.detail)?;
         settle_trust(&config, root)?;
     }
     let listen = serve.listen.absolute()?;
@@ -179,9 +180,12 @@ async fn serve_until_stopped(serve: Serve, runtime: &Runtime) -> Result<(), Fail
     let may_open = roots.iter().chain(&config.workspace_roots).filter_map(|it| it.canonicalize().ok()).collect();
     let (state_dir, max_tokens) = (config.state_dir.clone(), config.max_tokens);
     let runs = runs(&config);
-    let workspaces = Workspaces::new(config, runtime.handle().clone(), engines);
+    let workspaces = Workspaces::new(config, runtime.handle().clone(), engines).at(&announcement.listening);
+    // The outermost first: a root in another one is a part of it.
+    let mut named = named;
+    named.sort_by_cached_key(|it| workspaces.engines().find_root(it).map_or(0, |it| it.components().count()));
     for directory in &named {
-        workspaces.open(directory)?;
+        workspaces.open(directory).map_err(|error| error.detail)?;
     }
     tokio::spawn(heed_trust(workspaces.clone()));
     tokio::spawn(end_runs(workspaces.clone(), stop.clone()));
@@ -244,7 +248,7 @@ fn named(given: &[PathBuf]) -> io::Result<Vec<PathBuf>> {
     if given.is_empty() { Ok(vec![std::env::current_dir()?]) } else { Ok(given.to_vec()) }
 }
 
-/// The roots of these directories, each once.
+/// The roots of these directories, each once. A root in another one is a part of it.
 fn roots(named: &[PathBuf], engines: &Registry) -> Result<Vec<PathBuf>, Failure> {
     let mut roots: Vec<PathBuf> = Vec::new();
     for directory in named {
@@ -253,7 +257,11 @@ fn roots(named: &[PathBuf], engines: &Registry) -> Result<Vec<PathBuf>, Failure>
             roots.push(root);
         }
     }
-    Ok(roots)
+    let outer = |it: &PathBuf| roots.iter().find(|other| it != *other && it.starts_with(other));
+    for (root, outer) in roots.iter().filter_map(|it| Some((it, outer(it)?))) {
+        complain(&format!("{} lies in {}: it is served as a part of it", root.display(), outer.display()));
+    }
+    Ok(roots.iter().filter(|it| outer(it).is_none()).cloned().collect())
 }
 
 /// Asks once if a person can answer; otherwise reports what is incomplete.

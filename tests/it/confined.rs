@@ -282,12 +282,12 @@ fn an_absolute_path_names_a_file_inside_and_nothing_outside() {
 
 #[test]
 fn a_path_says_which_of_several_workspaces_is_meant() {
-    let home = Home::with(&[("a/x.txt", "outer\n"), ("a/b/x.txt", "inner\n"), ("c/x.txt", "other\n")]);
-    let server = home.serve(&["--trust", "a", "a/b", "c"]);
+    let home = Home::with(&[("a/x.txt", "one\n"), ("b/x.txt", "two\n"), ("c/x.txt", "other\n")]);
+    let server = home.serve(&["--trust", "a", "b", "c"]);
     let path = |name: &str| server.home.root().join(name).to_str().unwrap().to_owned();
     symlink(path("c"), path("alias")).unwrap();
     for (name, workspace, text) in
-        [("a/x.txt", "a", "outer\n"), ("a/b/x.txt", "b", "inner\n"), ("alias/x.txt", "c", "other\n")]
+        [("a/x.txt", "a", "one\n"), ("b/x.txt", "b", "two\n"), ("alias/x.txt", "c", "other\n")]
     {
         for file in [path(name), format!("file://{}", path(name))] {
             let (status, reply) = server.post("/v1/describe", &json!({"file": file}));

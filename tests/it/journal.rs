@@ -289,18 +289,6 @@ fn what_was_answered_stays_whatever_somebody_does_before_the_next_start() {
 }
 
 #[test]
-fn two_servers_of_one_workspace_share_its_journal() {
-    let first = Server::on(TEXTS);
-    let second = first.beside(&["--trust"]);
-    let made = edit(&first, "a.txt", "two", "2");
-    first.wait_for(|it| it.get("/v1/changes").1["total"] == 1);
-    second.wait_for(|it| it.get("/v1/changes").1["total"] == 1);
-    let (status, undone) = undo(&second, &made["change"]);
-    assert_eq!((status, first.home.read("a.txt").as_str()), (200, "one\ntwo\n"), "{undone}");
-    first.wait_for(|it| it.get("/v1/changes").1["changes"][1]["undone_by"] == undone["change"]);
-}
-
-#[test]
 fn the_command_line_undoes() {
     let server = Server::on(TEXTS);
     let made = edit(&server, "a.txt", "two", "2");

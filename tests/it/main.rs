@@ -36,6 +36,7 @@ mod merges;
 mod named_files;
 mod names;
 mod offline;
+mod one_server;
 mod openapi;
 mod origins;
 mod outside_modules;

@@ -394,17 +394,21 @@ fn standard_input_takes_the_workspace_that_a_call_names() {
 fn a_session_in_a_repository_is_not_about_a_directory_above_it() {
     let home = Home::with(&[("project/.git/HEAD", "ref: refs/heads/main\n"), ("plain/a.txt", "one\n")]);
     let server = home.serve(&["--trust"]);
-    let _started = Started(&server.home);
     let root = server.home.root();
-    for (directory, root) in [("project", root.join("project")), ("plain", root)] {
-        let mut stdio = Piped::of(&server.home, directory);
-        let instructions = stdio.initialize();
-        assert!(instructions.contains(&format!("relative to `{}`", root.display())), "{instructions}");
-        let new = json!({"name": "new.txt", "content": "text\n", "mode": "create"});
-        let (failed, text) = stdio.call("write", new);
-        assert!(!failed && root.join("new.txt").exists(), "{text}");
-        assert_eq!(server.home.root().join("new.txt").exists(), directory == "plain", "{text}");
-    }
+    let new = || json!({"name": "new.txt", "content": "text\n", "mode": "create"});
+    // Two servers would both write its files.
+    let mut stdio = Piped::of(&server.home, "project");
+    let instructions = stdio.initialize();
+    assert!(instructions.contains(&format!("relative to `{}`", root.join("project").display())), "{instructions}");
+    let (failed, text) = stdio.call("write", new());
+    assert!(failed && text.contains(&server.pid().to_string()) && text.contains(&server.address()), "{text}");
+    assert!(!root.join("new.txt").exists() && !root.join("project/new.txt").exists());
+
+    let mut stdio = Piped::of(&server.home, "plain");
+    let instructions = stdio.initialize();
+    assert!(instructions.contains(&format!("relative to `{}`", root.display())), "{instructions}");
+    let (failed, text) = stdio.call("write", new());
+    assert!(!failed && root.join("new.txt").exists(), "{text}");
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! A handle on an open workspace. Requests go to the writer; published state is read without it.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use tokio::sync::{oneshot, watch as channel};
@@ -18,6 +18,7 @@ use super::journal::{self, Entries, Entry, Journal, KeptReply};
 use super::overlays::{self, Overlay, Put, Shown};
 use super::published::{Phase, Published};
 use super::recent::Recent;
+use super::root_lock::RootLock;
 use super::seen_texts::SeenTexts;
 use super::snapshot::{Needs, Snapshot};
 use super::statistics::Statistics;
@@ -48,6 +49,8 @@ pub struct Workspace {
 pub(super) struct Inner {
     pub(super) id: String,
     pub(super) root: PathBuf,
+    /// `None` after the workspace was closed. A writer that does not end keeps it.
+    root_lock: Mutex<Option<RootLock>>,
     pub(super) inbox: Inbox,
     pub(super) disk: Arc<Disk>,
     pub(super) journal: Journal,
@@ -96,7 +99,7 @@ impl Workspace {
     /// Starts the writer. Returns immediately: the writer reads the files on its own thread.
     pub(super) fn start(
         id: String,
-        root: PathBuf,
+        (root, lock): (PathBuf, RootLock),
         trusted: bool,
         config: &Config,
         registry: Registry,
@@ -108,6 +111,7 @@ impl Workspace {
             git: Git::new(&root, &config.state_dir, revoked.clone()),
             id,
             root,
+            root_lock: Mutex::new(Some(lock)),
             inbox: started.inbox,
             disk: started.disk,
             journal: shared.journal.clone(),
@@ -469,11 +473,15 @@ impl Workspace {
 
     /// Closes the workspace. Bounded in time, even if the writer hangs.
     pub(super) async fn close(&self) {
+        if let Some(lock) = &*self.inner.root_lock.lock().unwrap_or_else(PoisonError::into_inner) {
+            lock.note_end();
+        }
         // The writer checks this before it handles the next event.
         self.inner.closing.store(true, Ordering::Relaxed);
         let (reply, answer) = oneshot::channel();
-        if self.inner.inbox.send(Event::Close { reply }).is_ok() && tokio::time::timeout(CLOSING, answer).await.is_err()
-        {
+        let is_left = self.inner.inbox.send(Event::Close { reply }).is_ok()
+            && tokio::time::timeout(CLOSING, answer).await.is_err();
+        if is_left {
             tracing::warn!(
                 workspace = self.inner.id,
                 "the writer did not end within {CLOSING:?} and is left to itself"
@@ -482,6 +490,9 @@ impl Workspace {
         let engines = self.inner.published.borrow().engines.clone();
         let closing = engines.into_iter().filter_map(|it| Some((it.handle?.close)()));
         futures::future::join_all(closing).await;
+        if !is_left {
+            drop(self.inner.root_lock.lock().unwrap_or_else(PoisonError::into_inner).take());
+        }
     }
 
     fn gone(&self) -> Error {

@@ -21,6 +21,7 @@ pub(crate) mod recent;
 mod referenced_files;
 mod repair;
 pub mod requirements;
+mod root_lock;
 mod seen_texts;
 mod settings;
 mod settings_files;
@@ -41,6 +42,7 @@ mod writer;
 
 pub use change::{Cause, Change, Hashes, Outcome, Undone};
 pub use handle::{Workspace, WorkspaceStatus};
+pub use root_lock::wait_for_root;
 pub use seen_texts::{SeenTexts, names_hash};
 pub use snapshot::{Needs, Snapshot};
 pub use turns::Turn;

@@ -8,9 +8,10 @@ use super::confirm::confirm_when_idle;
 use super::disk::absolute_path_of;
 use super::handle::Workspace;
 use super::journal::Journal;
+use super::root_lock::RootLock;
 use super::states::tell_states;
 use super::telemetry::Telemetry;
-use super::writer::Shared;
+use super::writer::{Shared, open_disk};
 use semdex_config::Config;
 use semdex_config::trust::TrustStore;
 use semdex_engine::{Registry, repository_around};
@@ -26,6 +27,8 @@ pub struct Workspaces {
     open: Arc<Mutex<Vec<Workspace>>>,
     /// The directories for which `--trust` counts, with everything below them.
     named: Arc<Mutex<Vec<PathBuf>>>,
+    /// The address of this server, for those who want to serve the same directories.
+    address: Arc<str>,
 }
 
 impl Workspaces {
@@ -34,7 +37,19 @@ impl Workspaces {
         let journal = Journal::new(&config.state_dir, config.journal);
         let telemetry = Arc::new(Telemetry::new(config.slow));
         let shared = Shared { journal, runtime, telemetry };
-        Workspaces { config: Arc::new(config), engines, shared, open: Arc::default(), named: Arc::default() }
+        Workspaces {
+            config: Arc::new(config),
+            engines,
+            shared,
+            open: Arc::default(),
+            named: Arc::default(),
+            address: "".into(),
+        }
+    }
+
+    /// The same for a server at this address.
+    pub fn at(self, address: &str) -> Workspaces {
+        Workspaces { address: address.into(), ..self }
     }
 
     /// The engines that a workspace can have.
@@ -87,9 +102,21 @@ impl Workspaces {
             return Err(Error::new(Code::ForbiddenRoot, detail));
         }
         let mut open = self.lock();
-        if let Some(same) = open.iter().find(|it| it.root() == root) {
+        // A directory in a workspace belongs to it: two of them would both write its files.
+        if let Some(same) = open.iter().find(|it| root.starts_with(it.root())) {
+            // semdex's own directories are no part of it.
+            open_disk(&root, &self.config)?;
             return Ok(same.clone());
         }
+        if let Some(inner) = open.iter().find(|it| it.root().starts_with(&root)) {
+            let detail = format!(
+                "the workspace `{}` is open and lies in {}: close it first (`close_workspace`), then it is a part of the other",
+                inner.id(),
+                root.display()
+            );
+            return Err(Error::new(Code::Conflict, detail));
+        }
+        let lock = RootLock::take(&self.config.state_dir, &root, &self.address)?;
         let name = root.file_name().map_or_else(|| "root".to_owned(), |it| it.to_string_lossy().into_owned());
         let is_taken = |id: &str| open.iter().any(|it| it.id() == id);
         let id = std::iter::once(name.clone())
@@ -100,7 +127,7 @@ impl Workspaces {
             tracing::warn!(%error, "the list of trusted workspaces cannot be read: nothing is trusted");
             false
         });
-        let workspace = Workspace::start(id, root, trusted, &self.config, self.engines.clone(), &self.shared)?;
+        let workspace = Workspace::start(id, (root, lock), trusted, &self.config, self.engines.clone(), &self.shared)?;
         self.shared.runtime.spawn(tell_states(workspace.clone(), self.shared.telemetry.events.clone()));
         self.shared.runtime.spawn(confirm_when_idle(workspace.clone()));
         open.push(workspace.clone());

@@ -158,6 +158,17 @@ pub(super) struct Started {
     pub(super) closing: Arc<AtomicBool>,
 }
 
+/// The files below a root. Refused for directories of semdex's own.
+pub(super) fn open_disk(root: &Path, config: &Config) -> Result<Disk> {
+    Disk::new(root, config.own_paths()).map_err(|error| {
+        let code = match error.kind() {
+            std::io::ErrorKind::PermissionDenied => Code::ForbiddenRoot,
+            _ => Code::UnknownWorkspace,
+        };
+        Error::new(code, format!("{}: {error}", root.display()))
+    })
+}
+
 /// Starts the writer of a workspace. Returns immediately: the writer reads the files on its own thread.
 pub(super) fn start(
     id: String,
@@ -173,14 +184,7 @@ pub(super) fn start(
         Error::new(Code::InvalidRequest, format!("the configuration of {}: {error}", root.display()))
     })?;
     let registry = registry.configured(&settings.languages);
-    let disk = Disk::new(root, config.own_paths()).map_err(|error| {
-        let code = match error.kind() {
-            std::io::ErrorKind::PermissionDenied => Code::ForbiddenRoot,
-            _ => Code::UnknownWorkspace,
-        };
-        Error::new(code, format!("{}: {error}", root.display()))
-    })?;
-    let disk = Arc::new(disk);
+    let disk = Arc::new(open_disk(root, config)?);
     let languages = registry.languages().clone();
     let engines = Engines::new(registry, runtime);
     let (sender, receiver) = crossbeam_channel::bounded(INBOX);

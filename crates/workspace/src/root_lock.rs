@@ -1,0 +1,212 @@
+//! The lock of a root: of all processes with the same state directory only one serves a directory, and nobody serves a
+//! directory in it or around it at the same time. The kernel releases the lock when its holder is gone.
+
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::FileExt as _;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::fs::{FlockOperation, flock};
+
+use semdex_config::create_private_dir;
+use semdex_model::{Code, Error, Result};
+
+/// A holder that was asked to end a moment ago does not say so yet.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// A holder that ends finishes what it has begun.
+const LONGEST_END: Duration = Duration::from_secs(30);
+const PAUSE: Duration = Duration::from_millis(50);
+/// The first bytes of the file, of equal length.
+const SERVING: &str = "serving";
+const ENDING: &str = "ending ";
+
+/// Held while a workspace is open.
+#[derive(Debug)]
+pub(super) struct RootLock {
+    name: PathBuf,
+    file: File,
+}
+
+impl Drop for RootLock {
+    fn drop(&mut self) {
+        // If it remains, the next process finds it unlocked and removes it.
+        let _ = fs::remove_file(&self.name);
+    }
+}
+
+impl RootLock {
+    /// Takes the lock for a process that serves at this address. Refused with the process and the address of another one
+    /// that serves this root, a directory around it or one in it.
+    pub(super) fn take(state_dir: &Path, root: &Path, address: &str) -> Result<RootLock> {
+        let unusable = |error: io::Error| {
+            let detail = format!("{}: {error}: semdex records there which directories are served", state_dir.display());
+            Error::new(Code::PermissionDenied, detail)
+        };
+        let directory = directory(state_dir);
+        create_private_dir(&directory).map_err(unusable)?;
+        let turn = File::create(directory.join("turn")).map_err(unusable)?;
+        flock(&turn, FlockOperation::LockExclusive).map_err(|error| unusable(error.into()))?;
+        remove_stale(&directory);
+        if let Some(other) = overlapping(&directory, root) {
+            return Err(other.refusal(root));
+        }
+        write(&directory, root, address).map_err(unusable)
+    }
+
+    /// Others wait for the lock from now on.
+    pub(super) fn note_end(&self) {
+        // Without the note others are refused until the end.
+        let _ = self.file.write_all_at(ENDING.as_bytes(), 0);
+    }
+}
+
+/// Waits a moment until no other process serves a root, a directory around it or one in it. Returns who does then.
+pub fn wait_for_root(state_dir: &Path, root: &Path) -> Result<()> {
+    let began = Instant::now();
+    while let Some(other) = overlapping(&directory(state_dir), root) {
+        let patience = if other.is_ending { LONGEST_END } else { PATIENCE };
+        if began.elapsed() >= patience {
+            return Err(other.refusal(root));
+        }
+        thread::park_timeout(PAUSE);
+    }
+    Ok(())
+}
+
+fn directory(state_dir: &Path) -> PathBuf {
+    state_dir.join("roots")
+}
+
+fn write(directory: &Path, root: &Path, address: &str) -> io::Result<RootLock> {
+    let mut file = tempfile::Builder::new().prefix(".root-").tempfile_in(directory)?;
+    write!(file, "{SERVING}\n{}\n{address}\n", std::process::id())?;
+    file.write_all(root.as_os_str().as_bytes())?;
+    // Locked before it has its name: others remove an unlocked file.
+    flock(file.as_file(), FlockOperation::NonBlockingLockExclusive)?;
+    let name = directory.join(format!("{}.root", blake3::hash(root.as_os_str().as_bytes()).to_hex()));
+    let file = file.persist(&name).map_err(|error| error.error)?;
+    Ok(RootLock { name, file })
+}
+
+/// A process that serves a directory.
+struct Holder {
+    is_ending: bool,
+    pid: String,
+    address: String,
+    root: PathBuf,
+}
+
+impl Holder {
+    fn parse(text: &[u8]) -> Option<Holder> {
+        let mut lines = text.splitn(4, |it| *it == b'\n');
+        let mut line = || lines.next();
+        let (state, pid, address, root) = (line()?, line()?, line()?, line()?);
+        let text = |it: &[u8]| String::from_utf8_lossy(it).into_owned();
+        let root = PathBuf::from(OsStr::from_bytes(root));
+        Some(Holder { is_ending: state == ENDING.as_bytes(), pid: text(pid), address: text(address), root })
+    }
+
+    fn refusal(&self, root: &Path) -> Error {
+        let (wanted, own) = (root.display(), self.root.display());
+        let served = if self.root == root {
+            format!("{wanted} is served already")
+        } else if root.starts_with(&self.root) {
+            format!("{wanted} lies in {own}, which is served already")
+        } else {
+            format!("{own}, which lies in {wanted}, is served already")
+        };
+        let Holder { pid, address, .. } = self;
+        let at = if address.is_empty() { String::new() } else { format!(" at {address}") };
+        Error::new(
+            Code::Conflict,
+            format!("{served}, by process {pid}{at}: ask that server, or end it first (`kill {pid}`)"),
+        )
+    }
+}
+
+/// The living process that serves this directory, one around it or one in it.
+fn overlapping(directory: &Path, root: &Path) -> Option<Holder> {
+    files(directory).into_iter().find_map(|name| {
+        let mut file = File::open(&name).ok().filter(is_held)?;
+        let mut text = Vec::new();
+        file.read_to_end(&mut text).ok()?;
+        Holder::parse(&text).filter(|it| it.root.starts_with(root) || root.starts_with(&it.root))
+    })
+}
+
+/// Removes the files of processes that are gone. Only in turn: a file may be replaced between the look and the removal.
+fn remove_stale(directory: &Path) {
+    for name in files(directory) {
+        if File::open(&name).is_ok_and(|it| !is_held(&it)) {
+            // If it remains, it locks nothing.
+            let _ = fs::remove_file(&name);
+        }
+    }
+}
+
+fn files(directory: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten().map(|it| it.path());
+    entries.filter(|it| it.extension().is_some_and(|it| it == "root")).collect()
+}
+
+fn is_held(file: &File) -> bool {
+    flock(file, FlockOperation::NonBlockingLockShared).is_err()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_overlapping_roots_one_is_served() {
+        let home = tempfile::tempdir().unwrap();
+        let take = |root: &str| RootLock::take(home.path(), Path::new(root), "http://127.0.0.1:1");
+        let held = take("/a/b").unwrap();
+        for (root, said) in [
+            ("/a/b", "/a/b is served already"),
+            ("/a/b/c", "/a/b/c lies in /a/b, which is served already"),
+            ("/a", "/a/b, which lies in /a, is served already"),
+        ] {
+            let error = take(root).unwrap_err();
+            let pid = std::process::id().to_string();
+            assert_eq!(error.code, Code::Conflict);
+            for part in [said, "http://127.0.0.1:1", &pid] {
+                assert!(error.detail.contains(part), "{part}: {error}");
+            }
+        }
+        let beside = [take("/a/bc").unwrap(), take("/a/c").unwrap()];
+        drop(held);
+        let held = take("/a/b/c").unwrap();
+        drop((beside, held));
+        drop(take("/a").unwrap());
+    }
+
+    #[test]
+    fn the_file_of_a_process_that_is_gone_locks_nothing() {
+        let home = tempfile::tempdir().unwrap();
+        let root = Path::new("/a");
+        let held = RootLock::take(home.path(), root, "").unwrap();
+        let name = held.name.clone();
+        fs::copy(&name, name.with_extension("kept")).unwrap();
+        drop(held);
+        fs::rename(name.with_extension("kept"), &name).unwrap();
+        wait_for_root(home.path(), root).unwrap();
+        drop(RootLock::take(home.path(), Path::new("/b"), "").unwrap());
+        assert!(!name.exists());
+    }
+
+    #[test]
+    fn what_ends_is_waited_for() {
+        let home = tempfile::tempdir().unwrap();
+        let held = RootLock::take(home.path(), Path::new("/a"), "").unwrap();
+        held.note_end();
+        assert!(overlapping(&directory(home.path()), Path::new("/a")).unwrap().is_ending);
+        let release = thread::spawn(move || drop(held));
+        wait_for_root(home.path(), Path::new("/a/b")).unwrap();
+        release.join().unwrap();
+    }
+}
