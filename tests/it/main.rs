@@ -5,6 +5,7 @@
 
 mod auth;
 mod bad_servers;
+mod bounds;
 mod budget;
 mod calls;
 mod change;
