@@ -12,10 +12,10 @@ use axum::http::{HeaderMap, HeaderName, Uri, header};
 use axum::middleware::Next;
 use axum::response::Response;
 
+use super::grant::{Credentials, Grant, Via};
 use super::listen::Line;
 use super::problem::Refusal;
 use super::{hello, pages};
-use semdex_config::access::{Access, Tokens};
 use semdex_model::{Code, Error, Result};
 
 /// The response says only that the process is alive.
@@ -23,44 +23,10 @@ pub(crate) const HEALTH: &str = "/healthz";
 
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
-/// The kind of a connection; [`super::listen`] adds it to every request.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Via {
-    /// TCP, with the local address of the connection.
-    Tcp(IpAddr),
-    /// A Unix socket, guarded by the mode of its file; no browser can reach it.
-    Unix,
-}
-
-/// What clients over TCP present, and by what the server proves itself to them.
-#[derive(Debug)]
-pub struct Credentials {
-    /// The tokens that are accepted.
-    pub tokens: Tokens,
-    /// Whether a token is required: not with `--no-auth`.
-    pub is_token_required: bool,
-    /// The address of the server, as clients name it: `http://127.0.0.1:41237`.
-    pub address: String,
-}
-
 #[derive(Debug, Clone)]
 pub(crate) struct AuthGuard {
     /// `None`: no client needs a token, and the server cannot prove itself.
     pub credentials: Option<Arc<Credentials>>,
-}
-
-/// What the guard granted to a request.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Grant {
-    pub access: Access,
-    token: Option<(Arc<Credentials>, Arc<str>)>,
-}
-
-impl Grant {
-    /// Whether the token is still accepted. It may have been rotated since, for replies that last.
-    pub(crate) fn is_valid(&self) -> bool {
-        self.token.as_ref().is_none_or(|(by, token)| by.tokens.access(token).is_some())
-    }
 }
 
 /// The layer before every route.

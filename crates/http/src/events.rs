@@ -11,7 +11,7 @@ use axum::response::{IntoResponse, Response};
 use tokio::sync::{Semaphore, mpsc};
 use tokio_stream::wrappers::ReceiverStream;
 
-use super::auth::Grant;
+use super::grant::Grant;
 use super::listen::Line;
 use super::problem::Refusal;
 use semdex_contract::{EventType, EventsQuery};

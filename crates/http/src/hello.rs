@@ -8,7 +8,7 @@ use axum::http::header;
 use axum::response::Response;
 use serde_json::{Value, json};
 
-use super::auth::Credentials;
+use super::grant::Credentials;
 use super::problem::Refusal;
 use super::{read_request, response_format};
 use semdex_model::{Code, Error};

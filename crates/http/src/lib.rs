@@ -7,6 +7,7 @@ mod document;
 mod drain_body;
 mod events;
 mod first_replies;
+mod grant;
 mod head_refusal;
 mod hello;
 mod hooks;
@@ -32,7 +33,7 @@ use axum::{Router, routing};
 use tokio::sync::Semaphore;
 use tower_http::catch_panic::CatchPanicLayer;
 
-pub use auth::Credentials;
+pub use grant::Credentials;
 pub use idle_timer::IdleTimer;
 pub use listen::Listener;
 

@@ -24,9 +24,9 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tower::ServiceExt;
 
-use super::auth::Via;
 use super::connections::{Connections, Place};
 use super::drain_body;
+use super::grant::Via;
 use super::head_refusal::{self, HeadRefusal};
 use semdex_config::{LONGEST_SOCKET_PATH, Listen, create_private_dir};
 use semdex_model::{Code, Error};

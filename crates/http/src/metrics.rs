@@ -18,7 +18,7 @@ use prometheus_client::metrics::gauge::ConstGauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Registry, Unit};
 
-use super::auth::Grant;
+use super::grant::Grant;
 use super::problem::Refusal;
 use super::{document, events, hello, hooks, pages, response_format};
 use semdex_contract::CALLS;

@@ -8,7 +8,7 @@ use axum::extract::{FromRequestParts, Path, Request};
 use axum::http::request::Parts;
 use axum::http::{Extensions, HeaderMap, header};
 
-use super::auth::Grant;
+use super::grant::Grant;
 use super::response_format::JSON;
 use semdex_contract::{Call, check_escapes};
 use semdex_model::{Code, Error};

@@ -64,8 +64,18 @@ impl RootLock {
     }
 }
 
+/// Refuses what is never a workspace. No name of a workspace around it leads there either.
+pub(super) fn check_name(root: &Path) -> Result<()> {
+    if root.components().any(|it| it.as_os_str().eq_ignore_ascii_case(".git")) {
+        let detail = format!("{}: what lies in `.git` belongs to git, and is never a workspace", root.display());
+        return Err(Error::new(Code::ForbiddenRoot, detail));
+    }
+    Ok(())
+}
+
 /// Waits a moment until no other process serves a root, a directory around it or one in it. Returns who does then.
 pub fn wait_for_root(state_dir: &Path, root: &Path) -> Result<()> {
+    check_name(root)?;
     let began = Instant::now();
     while let Some(other) = overlapping(&directory(state_dir), root) {
         let patience = if other.is_ending { LONGEST_END } else { PATIENCE };

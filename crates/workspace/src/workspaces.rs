@@ -8,7 +8,7 @@ use super::confirm::confirm_when_idle;
 use super::disk::absolute_path_of;
 use super::handle::Workspace;
 use super::journal::Journal;
-use super::root_lock::RootLock;
+use super::root_lock::{RootLock, check_name};
 use super::states::tell_states;
 use super::telemetry::Telemetry;
 use super::writer::{Shared, open_disk};
@@ -96,11 +96,7 @@ impl Workspaces {
     }
 
     fn open_root(&self, root: PathBuf) -> Result<Workspace> {
-        // No name of a workspace around it leads there either.
-        if root.components().any(|it| it.as_os_str().eq_ignore_ascii_case(".git")) {
-            let detail = format!("{}: what lies in `.git` belongs to git, and is never a workspace", root.display());
-            return Err(Error::new(Code::ForbiddenRoot, detail));
-        }
+        check_name(&root)?;
         let mut open = self.lock();
         // A directory in a workspace belongs to it: two of them would both write its files.
         if let Some(same) = open.iter().find(|it| root.starts_with(it.root())) {
