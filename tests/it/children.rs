@@ -1,6 +1,7 @@
 //! Processes that semdex starts end with it, or as soon as they are no longer needed.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use rustix::process::Signal;
@@ -17,6 +18,7 @@ fn stubborn() -> Home {
         ("main.go", "package main\n\nfunc main() {}\n"),
     ]);
     let script = "trap '' TERM HUP INT; (trap '' TERM HUP INT; while :; do sleep 1; done) & \
+                  setsid sh -c 'trap \"\" TERM HUP INT; while :; do sleep 1; : in-a-session; done' & \
                   echo $$ > MARK.tmp; mv MARK.tmp MARK; while :; do sleep 1; done";
     let script = script.replace("MARK", home.path().join("begun").to_str().unwrap());
     home.write(
@@ -59,9 +61,44 @@ fn nothing_lives_on_when_semdex_ends_or_is_killed() {
         let mut server = stubborn().serve(&["--trust"]);
         server.wait_for(is_building);
         let before = living(&server.home, server.pid());
-        for wanted in ["cargo", "build-script-build", "sleep", "gopls"] {
+        for wanted in ["cargo", "build-script-build", "sleep", "in-a-session", "gopls"] {
             assert!(before.iter().any(|it| it.contains(wanted)), "no {wanted}: {before:#?}");
         }
+        server.signal(signal);
+        server.wait();
+        let pid = server.pid();
+        server.wait_for(|server| living(&server.home, pid).is_empty());
+    }
+}
+
+/// rust-analyzer starts a Cargo of its own for the standard library. Here it hangs, and so do its children.
+#[test]
+fn a_cargo_that_hangs_during_the_load_ends_with_semdex() {
+    for signal in [Signal::TERM, Signal::KILL] {
+        let home = Home::with(&[
+            ("Cargo.toml", "[package]\nname = \"p\"\nversion = \"0.1.0\"\nedition = \"2021\"\n"),
+            ("src/lib.rs", "pub fn f() {}\n"),
+        ])
+        .with_real_std();
+        // rust-analyzer looks for Cargo on the search path.
+        let programs = home.path().join("programs");
+        fs::create_dir(&programs).unwrap();
+        let begun = home.path().join("begun");
+        let path = std::env::var("PATH").unwrap();
+        let script = format!(
+            "#!/bin/sh\ncase \"$*\" in\n*metadata*) ;;\n*) PATH='{path}' exec cargo \"$@\" ;;\nesac\ntrap '' TERM HUP INT\n\
+             setsid sh -c 'trap \"\" TERM; echo > {}; while :; do sleep 1; : in-a-session; done' &\n\
+             while :; do sleep 1; : hanging-cargo; done\n",
+            begun.display()
+        );
+        let cargo = programs.join("cargo");
+        fs::write(&cargo, script).unwrap();
+        fs::set_permissions(&cargo, fs::Permissions::from_mode(0o755)).unwrap();
+        let path = format!("{}:{path}", programs.display());
+        let mut server = home.serve_with(&["--trust"], &[("PATH", Path::new(&path))]);
+        server.wait_for(|_| begun.exists());
+        let before = living(&server.home, server.pid());
+        assert!(before.iter().any(|it| it.contains("in-a-session")), "{before:#?}");
         server.signal(signal);
         server.wait();
         let pid = server.pid();
@@ -78,8 +115,10 @@ fn a_workspace_that_is_closed_or_trusted_no_more_ends_what_it_has_started() {
     };
     trust(&home, &["."]);
     let server = home.serve(&[]);
-    let builds =
-        |server: &Server| living(&server.home, server.pid()).iter().any(|it| it.contains("build-script-build"));
+    let builds = |server: &Server| {
+        let is_of_build = |it: &String| it.contains("build-script-build") || it.contains("in-a-session");
+        living(&server.home, server.pid()).iter().any(is_of_build)
+    };
     server.wait_for(is_building);
     assert!(builds(&server));
 

@@ -1,8 +1,13 @@
 //! Programs that semdex starts, each as the leader of a process group. The group ends with its leader, at its deadline,
 //! when its result is no longer wanted, and with semdex. This holds even if semdex is killed or the group ignores
 //! SIGTERM.
+//!
+//! Descendants that have left the group, for example by `setsid`, end at the deadline, when the result is no longer
+//! wanted, and with semdex. If the leader ends by itself, they may live on until semdex ends: a build may have started
+//! a daemon for the next one.
 
 pub mod lines;
+mod marked;
 mod reaper;
 
 use std::io::{self, Read, Seek as _, Write as _};
@@ -18,6 +23,7 @@ use rustix::fd::OwnedFd;
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 
 use super::search_path;
+pub use marked::Mark;
 
 /// How often a wait checks whether the result is still wanted.
 const PACE: Duration = Duration::from_millis(50);
@@ -26,9 +32,10 @@ const LAST_WAIT: Duration = Duration::from_secs(2);
 /// The most output of one program that is kept, in bytes.
 const MOST_OUTPUT: u64 = 256 << 20;
 
-/// Forks the process that ends the groups which semdex leaves behind. Call it before the first thread is started and
-/// memory is allocated.
+/// Forks the process that ends what semdex leaves behind, and marks all processes that semdex will start. Call it
+/// before the first thread is started and memory is allocated.
 pub fn prepare() {
+    marked::mark_all();
     let _ = reaper::start();
 }
 
@@ -37,6 +44,7 @@ pub fn prepare() {
 pub struct Group {
     leader: Pid,
     handle: OwnedFd,
+    mark: Mark,
     state: Mutex<State>,
 }
 
@@ -77,7 +85,9 @@ pub fn spawn(mut command: Command) -> io::Result<(Group, Pipes)> {
     confine(&mut command)?;
     let socket = reaper::start();
     let (mut number, written) = io::pipe()?;
-    command.process_group(0);
+    let mark = Mark::new();
+    let (name, value) = mark.variable();
+    command.process_group(0).env(name, value);
     #[expect(unsafe_code, reason = "only the leader itself can make its group known before it executes anything")]
     // SAFETY: between fork and exec the closure makes three system calls: getpid, send and write. It allocates nothing
     // and takes no lock.
@@ -103,7 +113,7 @@ pub fn spawn(mut command: Command) -> io::Result<(Group, Pipes)> {
     let leader = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
     let opened = leader.map(|leader| Ok((leader, pidfd_open(leader, PidfdFlags::empty())?)));
     match opened.unwrap_or_else(|| Err(io::Error::other("a child without a number"))) {
-        Ok((leader, handle)) => Ok((Group { leader, handle, state: Mutex::new(State::Running(child)) }, pipes)),
+        Ok((leader, handle)) => Ok((Group { leader, handle, mark, state: Mutex::new(State::Running(child)) }, pipes)),
         Err(error) => {
             if let Some(leader) = leader {
                 let _ = kill_process_group(leader, Signal::KILL);
@@ -133,10 +143,11 @@ impl Group {
         self.leader.as_raw_nonzero().get().unsigned_abs()
     }
 
-    /// Kills all processes of the group that still run.
+    /// Kills all processes of the group that still run, and all descendants that have left it.
     pub fn kill(&self) {
         if let State::Running(_) = *self.lock() {
-            // It fails if all have ended already.
+            // The descendants first: without their parents they cannot all be found. The rest fails if all have ended.
+            self.mark.kill_with(Some(self.leader));
             let _ = kill_process_group(self.leader, Signal::KILL);
         }
     }
@@ -348,6 +359,45 @@ mod tests {
         let output = run(shell("sleep 1000 & echo $!"), Instant::now() + DEADLINE, &|| true).unwrap();
         let left = String::from_utf8(output.stdout).unwrap();
         wait_for(|| !is_running(&left));
+    }
+
+    #[test]
+    fn descendants_of_other_sessions_end_at_the_deadline() {
+        // A session of its own; one without a parent that lives; one with an empty environment.
+        let endless = "echo $$ > NAME.tmp; mv NAME.tmp NAME; trap \"\" TERM HUP; while :; do sleep 1; done";
+        let of = |name: &str| endless.replace("NAME", name);
+        let script = format!(
+            "setsid sh -c '{}' & (setsid sh -c '{}' &) & setsid env -i PATH=\"$PATH\" sh -c '{}' & \
+             while :; do sleep 1; done",
+            of("session"),
+            of("orphan"),
+            of("bare")
+        );
+        let directory = tempfile::tempdir().unwrap();
+        let mut command = shell(&script);
+        command.current_dir(directory.path());
+        let names = ["session", "orphan", "bare"];
+        let have_begun = || names.iter().all(|it| directory.path().join(it).exists());
+        let ended = run(command, Instant::now() + DEADLINE, &|| !have_begun());
+        assert!(matches!(ended, Err(Failure::Unwanted)), "{ended:?}");
+        for name in names {
+            let pid = std::fs::read_to_string(directory.path().join(name)).unwrap();
+            wait_for(|| !is_running(&pid));
+        }
+    }
+
+    #[test]
+    fn what_a_dependency_starts_can_be_ended() {
+        let mark = Mark::for_dependency();
+        let (name, value) = mark.variable();
+        let mut child = shell("setsid sleep 1000 & sleep 1000").env(name, value).spawn().unwrap();
+        let others = shell("sleep 1000").env(name, format!("{value}0")).spawn().unwrap();
+        mark.kill();
+        assert!(!child.wait().unwrap().success());
+        assert!(is_running(&others.id().to_string()));
+        let mut others = others;
+        others.kill().unwrap();
+        others.wait().unwrap();
     }
 
     #[tokio::test]

@@ -8,8 +8,10 @@ use std::time::Instant;
 
 use super::{Failure, Group, LAST_WAIT, PACE, spawn};
 
-/// Longer lines are cut. A compiler's JSON message is shorter.
+/// The middle of longer lines is cut out. A compiler's JSON message is shorter.
 const LONGEST_LINE: usize = 1 << 20;
+/// How much of the end of a longer line is kept: what a program prints after its tests' output without a line break.
+const END_OF_LINE: usize = 4 << 10;
 const PIECE: usize = 32 << 10;
 /// Chunks that wait for the consumer. A program that prints faster than the consumer reads blocks.
 const PIECES: usize = 16;
@@ -79,15 +81,15 @@ fn conduct(
     let mut ended: Option<(ExitStatus, Instant)> = None;
     let mut looked = Instant::now();
     loop {
-        let all_printed = match pieces.recv_timeout(PACE) {
+        let (all_printed, is_quiet) = match pieces.recv_timeout(PACE) {
             Ok((stream, piece)) => {
                 give(stream, &piece);
-                false
+                (false, false)
             }
-            Err(RecvTimeoutError::Timeout) => false,
-            Err(RecvTimeoutError::Disconnected) => true,
+            Err(RecvTimeoutError::Timeout) => (false, true),
+            Err(RecvTimeoutError::Disconnected) => (true, true),
         };
-        if let Some((status, _)) = ended.filter(|it| all_printed || it.1.elapsed() > LAST_WAIT) {
+        if let Some((status, _)) = ended.filter(|it| all_printed || is_quiet && it.1.elapsed() > LAST_WAIT) {
             // A process that has left the group and still holds the pipe is not waited for.
             return Ok(status);
         }
@@ -127,10 +129,12 @@ fn read(mut pipe: PipeReader, stream: Stream, pieces: SyncSender<(Stream, Vec<u8
     });
 }
 
-/// Joins chunks into lines. The rest of a line that is too long is dropped.
+/// Joins chunks into lines. Of a line that is too long the middle is dropped.
 #[derive(Default)]
 struct Splitter {
     line: Vec<u8>,
+    /// What follows a line's first part: at least its last bytes.
+    end: Vec<u8>,
 }
 
 impl Splitter {
@@ -146,10 +150,17 @@ impl Splitter {
 
     fn push(&mut self, part: &[u8]) {
         let room = LONGEST_LINE.saturating_sub(self.line.len()).min(part.len());
-        self.line.extend(part.get(..room).unwrap_or_default());
+        let (fits, rest) = part.split_at(room);
+        self.line.extend(fits);
+        self.end.extend(rest.get(rest.len().saturating_sub(END_OF_LINE)..).unwrap_or_default());
+        if self.end.len() > 2 * END_OF_LINE {
+            self.end.drain(..self.end.len() - END_OF_LINE);
+        }
     }
 
     fn give(&mut self, take: &mut dyn FnMut(&str)) {
+        self.line.extend(self.end.get(self.end.len().saturating_sub(END_OF_LINE)..).unwrap_or_default());
+        self.end.clear();
         let line: Cow<'_, str> = String::from_utf8_lossy(&self.line);
         take(line.strip_suffix('\r').unwrap_or(&line));
         self.line.clear();
@@ -191,9 +202,11 @@ mod tests {
 
     #[test]
     fn a_long_line_is_cut_and_a_late_program_ended() {
-        let (found, _) = lines("head -c 5000000 /dev/zero | tr '\\0' x; echo; echo end", Streams::Apart, LIMIT);
+        let script = "head -c 5000000 /dev/zero | tr '\\0' x; echo last; echo end";
+        let (found, _) = lines(script, Streams::Apart, LIMIT);
         let lengths: Vec<usize> = found.iter().map(|it| it.1.len()).collect();
-        assert_eq!(lengths, [LONGEST_LINE, 3]);
+        assert_eq!(lengths, [LONGEST_LINE + END_OF_LINE, 3]);
+        assert!(found[0].1.ends_with("xxlast"));
         let (found, ended) = lines("echo begun; sleep 100", Streams::Apart, Duration::from_millis(500));
         assert!(matches!(ended, Err(Failure::Late)), "{ended:?}");
         assert_eq!(found.len(), 1);

@@ -1,5 +1,6 @@
-//! A process that outlives semdex by a moment. It knows the process groups that semdex has started. When semdex ends
-//! for whatever reason, it sends them SIGTERM, and SIGKILL a moment later.
+//! A process that outlives semdex by a moment. It knows the process groups that semdex has started, and the mark in the
+//! environment of all descendants. When semdex ends for whatever reason, it sends them SIGTERM, and SIGKILL a moment
+//! later.
 //!
 //! It is a fork of semdex that never executes another program. It is forked while semdex is still small, since it keeps
 //! the memory that both have then. It makes only system calls: other threads of semdex may have held any lock at the
@@ -10,6 +11,9 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::sync::OnceLock;
 
 use libc::{c_int, pid_t};
+use rustix::process::Signal;
+
+use super::marked;
 
 /// The most groups that it tracks at the same time.
 const MOST_GROUPS: usize = 4096;
@@ -17,7 +21,10 @@ const MOST_GROUPS: usize = 4096;
 const MOST_DESCRIPTORS: c_int = 65_536;
 
 /// Milliseconds between SIGTERM and SIGKILL.
-const FAREWELL: c_int = 200;
+const FAREWELL: u32 = 200;
+/// Milliseconds between two searches for processes that still run, and how many searches there are.
+const PACE: u32 = 20;
+const MOST_SEARCHES: usize = 100;
 
 /// Semdex's end of the socket. It closes when semdex ends.
 static SOCKET: OnceLock<Option<OwnedFd>> = OnceLock::new();
@@ -66,17 +73,18 @@ fn fork() -> io::Result<OwnedFd> {
         }
         (OwnedFd::from_raw_fd(ends[0]), OwnedFd::from_raw_fd(ends[1]))
     };
+    let mark = marked::common();
     // SAFETY: the child makes only system calls, and never returns.
     match unsafe { libc::fork() } {
         -1 => Err(io::Error::last_os_error()),
-        0 => unsafe { reap(theirs.as_raw_fd()) },
+        0 => unsafe { reap(theirs.as_raw_fd(), mark) },
         _ => Ok(ours),
     }
 }
 
 #[expect(unsafe_code, reason = "after a fork of many threads nothing but system calls is lawful")]
 /// SAFETY: call it in a fresh fork, with an open descriptor.
-unsafe fn reap(socket: c_int) -> ! {
+unsafe fn reap(socket: c_int, mark: &[u8]) -> ! {
     // SAFETY: all calls are async-signal-safe, and all pointers are to locals or constants.
     unsafe {
         // Signals that a terminal or a supervisor sends to semdex's group are not meant for this process.
@@ -103,15 +111,22 @@ unsafe fn reap(socket: c_int) -> ! {
                 *place = to;
             }
         }
-        // SIGTERM comes first, so that a program can remove its lock files.
-        for (signal, pause) in [(libc::SIGTERM, FAREWELL), (libc::SIGKILL, 0)] {
+        let signal_all = |signal: Signal| {
             let mut are_any = false;
             for group in groups.iter().filter(|it| **it > 1) {
-                are_any |= libc::kill(-group, signal) == 0;
+                are_any |= libc::kill(-group, signal.as_raw()) == 0;
             }
-            if are_any {
-                libc::poll(std::ptr::null_mut(), 0, pause);
+            marked::signal_marked(mark, signal) > 0 || are_any
+        };
+        // SIGTERM comes first, so that a program can remove its lock files.
+        if signal_all(Signal::TERM) {
+            marked::pause(FAREWELL);
+        }
+        for _ in 0..MOST_SEARCHES {
+            if !signal_all(Signal::KILL) {
+                break;
             }
+            marked::pause(PACE);
         }
         libc::_exit(0)
     }

@@ -20,6 +20,7 @@ use tempfile::TempDir;
 use super::cargo_config::CargoConfiguration;
 use super::tools::{OFFLINE, Tools, Version};
 use semdex_fs::FileStamp;
+use semdex_process::process_group::Mark;
 use semdex_process::search_path;
 
 /// The time limit for listing the packages of the standard library, for which nothing is downloaded.
@@ -237,10 +238,13 @@ fn sysroot(tools: &Tools<'_>, sources: Option<&AbsPath>, target: Option<&str>) -
     sysroot
 }
 
-/// The same with its packages; `None` if Cargo does not list them in time. The process that rust-analyzer starts for it
-/// cannot be ended from here: it is Cargo, which reads, or waits for another Cargo.
-fn library_of(mut sysroot: Sysroot, config: CargoMetadataConfig, tools: &Tools<'_>) -> Option<Sysroot> {
+/// The same with its packages; `None` if Cargo does not list them in time. rust-analyzer starts the process for it, so
+/// it is ended by its mark.
+fn library_of(mut sysroot: Sysroot, mut config: CargoMetadataConfig, tools: &Tools<'_>) -> Option<Sysroot> {
     let (sender, receiver) = mpsc::channel();
+    let mark = Mark::for_dependency();
+    let (name, value) = mark.variable();
+    config.extra_env.insert(name.to_owned(), Some(value.to_owned()));
     let work = move || {
         let config = RustSourceWorkspaceConfig::CargoMetadata(config);
         if let Some(workspace) = sysroot.load_workspace(&config, false, &|_| ()) {
@@ -258,5 +262,6 @@ fn library_of(mut sysroot: Sysroot, config: CargoMetadataConfig, tools: &Tools<'
             Err(RecvTimeoutError::Disconnected) => return None,
         }
     }
+    mark.kill();
     None
 }
