@@ -220,6 +220,128 @@ fn the_linter_speaks_for_itself() {
     assert_eq!((&reply["ok"], &reply["diagnostics"][0]["source"]), (&json!(true), &json!("clippy")), "{reply}");
 }
 
+/// Tests that end their program, print what looks like the harness's words, and a program without a harness.
+fn early_ends() -> Home {
+    let loud = r#"use std::io::Write;
+
+#[test]
+fn shouts() {
+    println!("running 1 test\ntest inner ... FAILED\n\nfailures:\n\n---- inner stdout ----\n");
+    println!("thread 'inner' panicked at src/lib.rs:1:1:\ninner\n\n\nfailures:\n    inner\n");
+    println!("test result: FAILED. 1 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s\n");
+    println!("---- raw stdout ----\nthread 'main' panicked at src/lib.rs:1:1:\nno\n");
+    panic!("the message");
+}
+
+#[test]
+fn raw() {
+    let text = "\nrunning 1 test\ntest inner ... ok\n\nfailures:\n\ntest result: ok. 1 passed; 0 failed; 0 ignored; \
+                0 measured; 0 filtered out; finished in 0.00s\nerror: test failed, to rerun pass `--lib`\n";
+    std::io::stdout().write_all(text.as_bytes()).unwrap();
+}
+"#;
+    let exits = "#[test]\nfn exits() {\n    std::process::exit(0);\n}\n\n\
+                 #[test]\nfn waits() {\n    loop {\n        std::thread::park();\n    }\n}\n";
+    Home::with(&[
+        ("Cargo.toml", &manifest("early", "[[test]]\nname = \"free\"\nharness = false\n")),
+        ("src/lib.rs", "/// ```\n/// std::process::exit(0);\n/// ```\npub fn f() {}\n"),
+        ("tests/exits.rs", exits),
+        ("tests/free.rs", "fn main() {\n    println!(\"running 2 tests\");\n}\n"),
+        ("tests/killed.rs", "#[test]\nfn fine() {}\n\n#[test]\nfn killed() {\n    std::process::abort();\n}\n"),
+        ("tests/loud.rs", loud),
+    ])
+}
+
+#[test]
+fn a_run_is_good_only_if_each_announced_test_has_a_result() {
+    let server = early_ends().serve(&["--trust"]);
+    let details = |reply: &Value| {
+        let all = reply["meta"]["missing"].as_array().unwrap().clone();
+        let of = |it: &Value| format!("{}: {}", it["scope"].as_str().unwrap(), it["detail"].as_str().unwrap());
+        all.iter().filter(|it| it["code"] == "no_result").map(of).collect::<Vec<_>>()
+    };
+    let reply = verify(&server, json!({"kind": "test"}));
+    let expected = ["exits tests/exits.rs:2", "killed tests/killed.rs:5", "shouts tests/loud.rs:9"];
+    assert_eq!((failures(&reply), &reply["ok"]), (expected.map(str::to_owned).to_vec(), &json!(false)), "{reply}");
+    let shouts = reply["tests"]["failures"].as_array().unwrap().iter().find(|it| it["name"] == "shouts").cloned();
+    assert_eq!(shouts.unwrap()["message"], "the message", "{reply}");
+    let missing = details(&reply);
+    assert!(missing.len() == 2 && missing[0].starts_with("exits: ") && missing[1].starts_with("killed: "), "{reply}");
+    assert!(missing[0].contains("2 of 2 tests (exits, waits) have no result"), "{reply}");
+    assert_eq!(reply["meta"]["complete"], false, "{reply}");
+
+    // The exit code of all of it is 0.
+    server.home.write("tests/killed.rs", "#[test]\nfn fine() {}\n");
+    let loud = server.home.read("tests/loud.rs").replace("panic!(\"the message\")", "");
+    server.home.write("tests/loud.rs", &loud);
+    let reply = verify(&server, json!({"kind": "test"}));
+    assert_eq!(
+        (failures(&reply), &reply["exit_code"]),
+        (vec!["exits tests/exits.rs:2".to_owned()], &json!(0)),
+        "{reply}"
+    );
+    assert_eq!((&reply["ok"], details(&reply).len()), (&json!(false), 1), "{reply}");
+    let reply = verify(&server, json!({"kind": "test", "tests": ["waits", "exits"]}));
+    assert!(reply["ok"] == false && details(&reply)[0].contains("(exits, waits)"), "{reply}");
+
+    server.home.write("tests/exits.rs", "#[test]\nfn exits() {}\n");
+    let reply = verify(&server, json!({"kind": "test"}));
+    assert_eq!((&reply["ok"], counts(&reply)), (&json!(true), [5, 0, 0]), "{reply}");
+    assert_eq!(reply["meta"]["missing"], json!([]), "{reply}");
+}
+
+#[test]
+fn a_package_of_go_is_good_only_if_each_test_has_a_result() {
+    let test = |package: &str, more: &str| {
+        format!(
+            "package {package}\n\nimport (\n\t\"fmt\"\n\t\"os\"\n\t\"syscall\"\n\t\"testing\"\n)\n\n\
+                 var _ = fmt.Sprint(os.Args, syscall.O_RDONLY)\n\n{more}"
+        )
+    };
+    let of = |name: &str, text: &str| (format!("{name}/{name}_test.go"), test(name, text));
+    let mut files = vec![
+        ("go.mod".to_owned(), "module example.com/m\n\ngo 1.21\n".to_owned()),
+        of("silent", "func TestMain(m *testing.M) {\n\tos.Exit(0)\n}\n\nfunc TestSilent(t *testing.T) {}\n"),
+        of("exits", "func TestExits(t *testing.T) {\n\tsyscall.Exit(0)\n}\n\nfunc TestLater(t *testing.T) {}\n"),
+        of(
+            "loud",
+            "func TestLoud(t *testing.T) {\n\tfmt.Println(\"panic: printed\\ngoroutine 1 [running]:\")\n\
+             \tfmt.Println(\"    loud_test.go:1: printed\")\n\tt.Errorf(\"got %d\", 1)\n}\n",
+        ),
+        of(
+            "good",
+            "type suite struct{}\n\nfunc (suite) TestMethod(t *testing.T) {}\n\nfunc Example() {}\n\n\
+             func TestGood(t *testing.T) {}\n\nfunc FuzzGood(f *testing.F) {\n\tf.Fuzz(func(t *testing.T, n int) {})\n}\n",
+        ),
+    ];
+    let tagged = format!("//go:build never\n\n{}", test("good", "func TestTagged(t *testing.T) {}\n"));
+    files.push(("good/tagged_test.go".to_owned(), tagged));
+    let files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
+    let server = Home::with(&files).serve(&["--trust"]);
+    let missing = |reply: &Value| {
+        let all = reply["meta"]["missing"].as_array().unwrap().clone();
+        let of = |it: &Value| it["detail"].as_str().unwrap().to_owned();
+        all.iter().filter(|it| it["code"] == "no_result").map(of).collect::<Vec<_>>().join("\n")
+    };
+    let run =
+        |package: &str| verify(&server, json!({"kind": "test", "packages": [format!("example.com/m/{package}")]}));
+
+    let reply = run("silent");
+    assert_eq!((&reply["ok"], &reply["exit_code"]), (&json!(false), &json!(0)), "{reply}");
+    assert!(missing(&reply).contains("(TestSilent)"), "{reply}");
+    let reply = run("exits");
+    assert_eq!((&reply["ok"], &reply["exit_code"]), (&json!(false), &json!(0)), "{reply}");
+    assert_eq!(failures(&reply), ["TestExits exits/exits_test.go:12"]);
+    assert!(missing(&reply).contains("`TestExits`") && missing(&reply).contains("(TestLater)"), "{reply}");
+    let reply = run("loud");
+    assert_eq!(failures(&reply), ["TestLoud loud/loud_test.go:15"]);
+    assert_eq!(reply["tests"]["failures"][0]["message"], "got 1", "{reply}");
+    let reply = run("good");
+    assert_eq!((&reply["ok"], counts(&reply), missing(&reply)), (&json!(true), [2, 0, 0], String::new()), "{reply}");
+    let reply = verify(&server, json!({"kind": "test", "tests": ["TestTagged"]}));
+    assert!(reply["ok"] == false && missing(&reply).contains("good/tagged_test.go"), "{reply}");
+}
+
 /// Two modules, one of which depends on the second, with errors in their tests, and a package that does not compile.
 fn go_modules() -> Home {
     Home::with(&[
@@ -408,7 +530,9 @@ fn nothing_runs_without_trust_and_nonsense_is_refused() {
 /// A package whose test never ends: it and its child ignore SIGTERM, and write their process ids.
 fn endless() -> Home {
     let home = Home::with(&[("Cargo.toml", &manifest("endless", "")), ("src/lib.rs", "")]);
-    let script = "trap '' TERM; echo $$ >> PIDS; sh -c 'trap \"\" TERM; echo $$ >> PIDS; while :; do sleep 1; done' & while :; do sleep 1; done";
+    // One child is in a session of its own.
+    let child = "sh -c 'trap \"\" TERM; echo $$ >> PIDS; while :; do sleep 1; done'";
+    let script = format!("trap '' TERM; echo $$ >> PIDS; setsid {child} & {child} & while :; do sleep 1; done");
     let script = script.replace("PIDS", &home.path().join("pids").display().to_string());
     let test = format!(
         "#[test]\nfn hangs() {{\n    std::process::Command::new(\"sh\").args([\"-c\", {script:?}]).status().unwrap();\n}}\n"
@@ -430,7 +554,7 @@ fn is_running(pid: &str) -> bool {
 #[track_caller]
 fn dead_within(home: &Home, limit: Duration) {
     let pids = pids(home);
-    assert!(pids.len() >= 2, "{pids:?}");
+    assert!(pids.len() >= 3, "{pids:?}");
     let deadline = Instant::now() + limit;
     while pids.iter().any(|it| is_running(it)) {
         assert!(Instant::now() < deadline, "{pids:?} run on");
@@ -469,7 +593,7 @@ fn a_run_ends_at_its_deadline_with_its_client_and_with_the_server() {
         body.len()
     );
     stream.write_all(request.as_bytes()).unwrap();
-    server.wait_for(|it| pids(&it.home).len() >= 2);
+    server.wait_for(|it| pids(&it.home).len() >= 3);
     drop(stream);
     dead_within(&server.home, 2 * DEATH);
 
@@ -477,7 +601,7 @@ fn a_run_ends_at_its_deadline_with_its_client_and_with_the_server() {
     fs::remove_file(server.home.path().join("pids")).unwrap();
     let mut stream = TcpStream::connect(server.address()).unwrap();
     stream.write_all(request.as_bytes()).unwrap();
-    server.wait_for(|it| pids(&it.home).len() >= 2);
+    server.wait_for(|it| pids(&it.home).len() >= 3);
     server.signal(rustix::process::Signal::TERM);
     dead_within(&server.home, 2 * DEATH);
     let mut answer = String::new();
@@ -507,7 +631,7 @@ fn a_run_ends_with_the_trust_in_its_workspace() {
         })
     };
     let running = ask("test");
-    server.wait_for(|it| pids(&it.home).len() >= 2);
+    server.wait_for(|it| pids(&it.home).len() >= 3);
     let queued = ask("check");
     trust(&server.home, &["--revoke", "."]);
     dead_within(&server.home, DEATH);
@@ -540,8 +664,8 @@ fn the_same_is_run_once_and_too_many_are_told_to_come_back() {
         })
     };
     let same: Vec<_> = (0..3).map(|_| ask(json!({"kind": "test", "timeout_ms": 30_000}))).collect();
-    server.wait_for(|it| pids(&it.home).len() >= 2);
-    assert_eq!(pids(&server.home).len(), 2, "each ran by itself");
+    server.wait_for(|it| pids(&it.home).len() >= 3);
+    assert_eq!(pids(&server.home).len(), 3, "each ran by itself");
     let others: Vec<_> = (0..12).map(|it| ask(json!({"kind": "check", "timeout_ms": 20_000 + it}))).collect();
     let answers: Vec<_> = others.into_iter().map(|it| it.join().unwrap()).collect();
     let busy = answers.iter().filter(|it| it.0 == 429).count();
@@ -550,7 +674,7 @@ fn the_same_is_run_once_and_too_many_are_told_to_come_back() {
         let (status, _, text) = answer.join().unwrap();
         assert!(status == 200 && text.contains("\"timed_out\":true"), "{status} {text}");
     }
-    assert_eq!(pids(&server.home).len(), 2);
+    assert_eq!(pids(&server.home).len(), 3);
     dead_within(&server.home, DEATH);
 }
 

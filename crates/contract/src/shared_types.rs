@@ -220,7 +220,7 @@ impl From<semdex_model::Usage> for Usage {
 pub struct Missing {
     /// `indexing`, `std_sources`, `build_scripts`, `proc_macros`, `untrusted`, `engine_down`, `engine_missing`,
     /// `engine_restarting`, `workspace_broken`, `cfg_off`, `macro_output`, `budget`, `timeout`, `too_many`, `unsupported`,
-    /// `not_in_a_package`, `no_baseline`, `overlays`, `changed`, `unknown_test`; more may come.
+    /// `not_in_a_package`, `no_baseline`, `overlays`, `changed`, `unknown_test`, `no_result`, `unread`; more may come.
     #[schema(examples("indexing"))]
     pub code: String,
     /// What is missing, why, and what to do about it.

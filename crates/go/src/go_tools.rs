@@ -14,8 +14,12 @@ use super::modules::{self, GoPackage, Membership, base_name, below, rest_of};
 use super::{LANGUAGE, process};
 use semdex_engine::verify::text::finding;
 use semdex_engine::verify::{Ended, Job, Planned, Report, normal};
-use semdex_model::{Diagnostic, Missing, MissingCode, Severity, VerifyKind};
+use semdex_model::{Diagnostic, Missing, MissingCode, Severity, SymbolKind, VerifyKind};
+use semdex_process::process_group;
 use semdex_process::process_group::lines::Streams;
+
+/// At most this many tests without a result are named.
+const MOST_NAMED: usize = 20;
 
 /// Plans a run: finds the modules from the texts, before anything is built.
 pub(crate) fn plan<'j>(job: &'j Job) -> Box<dyn Planned + 'j> {
@@ -288,12 +292,13 @@ impl Run<'_> {
         let (patterns, run) = if self.job.tests.is_empty() {
             (self.module.patterns(), None)
         } else {
-            let (patterns, run) = self.selected(report);
+            let (patterns, run) = self.selected();
             if patterns.is_empty() {
                 return;
             }
             (patterns, Some(run))
         };
+        let is_selected = run.is_some();
         let mut command = self.go("test");
         command.arg("-json");
         if let Some(run) = &run {
@@ -301,7 +306,7 @@ impl Run<'_> {
         }
         command.args(patterns);
         let mut tests = Tests::default();
-        report.run(self.job, LANGUAGE, command, Streams::Apart, &mut |report, _, line| {
+        let ended = report.run(self.job, LANGUAGE, command, Streams::Apart, &mut |report, _, line| {
             match tests.event(line) {
                 test_events::Said::Line(text) => report.line(text.trim_end_matches('\n')),
                 test_events::Said::Build(text) => {
@@ -320,16 +325,84 @@ impl Run<'_> {
         tests.end(&mut |failed| self.take(failed, report));
         let (passed, failed, skipped) = tests.counts();
         report.count(passed, failed, skipped);
-        // A subtest is known only after it has run.
-        for wanted in self.job.tests.iter().filter(|it| it.contains('/')) {
-            if tests.has_run(wanted) {
+        // Names in files that the build leaves out, and parts of tests, are known only after they have run.
+        for wanted in &self.job.tests {
+            if self.module.packages.iter().any(|it| tests.has_run(&it.import_path, &test_name(wanted, it))) {
                 report.found_tests.insert(wanted.clone());
             }
         }
+        if ended != Ended::Over {
+            self.check_results(&tests, is_selected, report);
+        }
+    }
+
+    /// Records the tests that have no result although their package passed: `TestMain` can end the program, or the
+    /// build can leave a file out that contains a requested test.
+    fn check_results(&self, tests: &Tests, is_selected: bool, report: &mut Report) {
+        for (package, name) in tests.without_result() {
+            let detail = format!(
+                "`{name}` of {package} has no result: the program of its package ended before, with exit code 0"
+            );
+            no_result(package, detail, report);
+        }
+        let mut absent: Vec<(&GoPackage, &str, String)> = Vec::new();
+        for package in self.module.packages.iter().filter(|it| tests.has_passed(&it.import_path)) {
+            for file in package.files.iter().filter(|it| it.path.ends_with("_test.go")) {
+                let outline = file.outline();
+                let is_announced = |name: &str| {
+                    let is_wanted = |it: &String| test_name(it, package).split('/').next() == Some(name);
+                    is_test(name)
+                        && (!is_selected && !name.starts_with("Example") && name != "TestMain"
+                            || is_selected && self.job.tests.iter().any(is_wanted))
+                };
+                let functions = outline.items.iter().filter(|it| it.kind == SymbolKind::Function);
+                for item in functions.filter(|it| it.container.is_empty() && is_announced(&it.name)) {
+                    if !tests.has_run(&package.import_path, &item.name) {
+                        absent.push((package, base_name(&file.path), item.name.clone()));
+                    }
+                }
+            }
+        }
+        if absent.is_empty() {
+            return;
+        }
+        let built = self.test_files(absent.iter().map(|it| it.0));
+        let mut by_package: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+        for (package, file, name) in absent {
+            if built.contains(&(package.import_path.clone(), file.to_owned())) {
+                by_package.entry(&package.import_path).or_default().push(name);
+            } else if is_selected {
+                let file = below(&package.directory, file);
+                let detail = format!("`{name}` was not run: the build leaves {file} out. See its build constraints");
+                no_result(&package.import_path, detail, report);
+            }
+        }
+        for (package, names) in by_package {
+            let detail = format!(
+                "{} tests of {package} have no result though it ended with exit code 0 ({}): see its `TestMain` and GOFLAGS",
+                names.len(),
+                shortened(&names)
+            );
+            no_result(package, detail, report);
+        }
+    }
+
+    /// The test files that `go` compiles for these packages, with the import paths.
+    fn test_files<'p>(&self, packages: impl Iterator<Item = &'p GoPackage>) -> BTreeSet<(String, String)> {
+        let patterns: BTreeSet<String> = packages.map(|it| pattern(self.module.inner(&it.directory))).collect();
+        let mut command = self.go("list");
+        let template = "{{$p := .ImportPath}}{{range .TestGoFiles}}{{$p}} {{.}}\n{{end}}{{range .XTestGoFiles}}{{$p}} {{.}}\n{{end}}";
+        command.args(["-e", "-f", template]).args(patterns);
+        let Ok(output) = process_group::run(command, self.job.deadline, &*self.job.is_wanted) else {
+            return BTreeSet::new();
+        };
+        let text = String::from_utf8_lossy(&output.stdout);
+        let pair = |line: &str| line.split_once(' ').map(|it| (it.0.to_owned(), it.1.to_owned()));
+        text.lines().filter_map(pair).collect()
     }
 
     /// The packages with tests of the requested names, and the argument of `-run` for them.
-    fn selected(&self, report: &mut Report) -> (Vec<String>, String) {
+    fn selected(&self) -> (Vec<String>, String) {
         let mut patterns = BTreeSet::new();
         let mut names: BTreeSet<String> = BTreeSet::new();
         for package in &self.module.packages {
@@ -352,9 +425,6 @@ impl Run<'_> {
                             run.push_str(&format!("/^{}$", escaped(part)));
                         }
                         names.insert(run);
-                        if part.is_none() {
-                            report.found_tests.insert(wanted.clone());
-                        }
                     }
                 }
             }
@@ -375,6 +445,25 @@ impl Run<'_> {
 /// A directory of a module as an argument of `go`.
 fn pattern(directory: &str) -> String {
     if directory.is_empty() { ".".to_owned() } else { format!("./{directory}") }
+}
+
+/// Tests without a result: the run is not a success, whatever its exit code.
+fn no_result(package: &str, detail: String, report: &mut Report) {
+    report.has_failed = true;
+    report.coverage.lacks(Missing::new(MissingCode::NoResult, package, detail));
+}
+
+/// The first names of a list.
+fn shortened(names: &[String]) -> String {
+    let shown: Vec<&str> = names.iter().take(MOST_NAMED).map(String::as_str).collect();
+    let rest = names.len().saturating_sub(MOST_NAMED);
+    if rest > 0 { format!("{} and {rest} more", shown.join(", ")) } else { shown.join(", ") }
+}
+
+/// A requested test's name within a package, with blanks as `go test` rewrites them.
+fn test_name(wanted: &str, package: &GoPackage) -> String {
+    let own = wanted.strip_prefix(package.import_path.as_str()).and_then(|it| it.strip_prefix('.'));
+    own.unwrap_or(wanted).replace(char::is_whitespace, "_")
 }
 
 /// Whether `go test` runs a function of this name.

@@ -142,6 +142,10 @@ pub enum MissingCode {
     Changed,
     /// No test has the name.
     UnknownTest,
+    /// Tests that were announced have no result.
+    NoResult,
+    /// A file or directory of the workspace was not read: it may not be, or it exceeds a bound.
+    Unread,
 }
 
 impl MissingCode {
@@ -174,6 +178,8 @@ impl MissingCode {
             MissingCode::Overlays => "overlays",
             MissingCode::Changed => "changed",
             MissingCode::UnknownTest => "unknown_test",
+            MissingCode::NoResult => "no_result",
+            MissingCode::Unread => "unread",
         }
     }
 }

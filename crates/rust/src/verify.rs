@@ -12,14 +12,17 @@ use std::path::Path;
 use std::process::Command;
 
 use self::cargo::{Package, Refused, Target, Workspace, Workspaces};
-use self::libtest::{At, Failure, Program, Reader, What};
+use self::libtest::{At, Failure, Outcome, Program, Reader, What};
 use self::messages::{Artifact, Message, message};
-use self::select::{Selection, select};
+use self::select::{Selection, has_harness, list, select};
 use super::LANGUAGE;
 use crate::load::tools::Tools;
 use semdex_engine::verify::{Ended, Job, Planned, Report, line_of};
 use semdex_model::{Diagnostic, Missing, MissingCode, Place, Severity, SymbolKind, TestFailure, VerifyKind};
 use semdex_process::process_group::lines::{Stream, Streams};
+
+/// At most this many tests without a result are named.
+const MOST_NAMED: usize = 20;
 
 /// What is known before anything is built.
 pub(crate) fn plan<'j>(job: &'j Job) -> Box<dyn Planned + 'j> {
@@ -108,6 +111,19 @@ impl Planned for Plan<'_> {
             }
         }
     }
+}
+
+/// Tests without a result: the run is not a success, whatever its exit code.
+fn no_result(target: &str, detail: String, report: &mut Report) {
+    report.has_failed = true;
+    report.coverage.lacks(Missing::new(MissingCode::NoResult, target, detail));
+}
+
+/// The first names of a list.
+fn shortened(names: &[String]) -> String {
+    let shown: Vec<&str> = names.iter().take(MOST_NAMED).map(String::as_str).collect();
+    let rest = names.len().saturating_sub(MOST_NAMED);
+    if rest > 0 { format!("{} and {rest} more", shown.join(", ")) } else { shown.join(", ") }
 }
 
 /// A manifest that Cargo rejects: the message, with its position if there is one.
@@ -244,7 +260,7 @@ impl Run<'_> {
         if self.job.tests.is_empty() {
             let mut command = self.workspace.command(self.job, self.tools, "test", packages.as_ref())?;
             command.arg("--no-fail-fast");
-            self.run_tests(command, &build, None, report);
+            self.run_tests(command, packages.as_ref(), &build, None, report);
             return Ok(());
         }
         for selection in select(self.job, self.tools, self.workspace, &build, report) {
@@ -263,7 +279,7 @@ impl Run<'_> {
                     command.args(["--doc", "--"]).args(selection.names.iter().map(|it| doctest::filter(it)));
                 }
             }
-            self.run_tests(command, &build, Some(&selection), report);
+            self.run_tests(command, None, &build, Some(&selection), report);
         }
         Ok(())
     }
@@ -289,25 +305,57 @@ impl Run<'_> {
         chosen.into_iter().filter(|it| id(*it).is_some_and(|it| !broken.contains(&it))).collect()
     }
 
-    fn run_tests(&self, command: Command, build: &Build, only: Option<&Selection>, report: &mut Report) {
-        let mut reader = Reader::new(self.workspace.target_dir(self.job).to_string_lossy().into_owned());
-        report.run(self.job, LANGUAGE, command, Streams::Together, &mut |report, _, line| {
+    fn run_tests(
+        &self,
+        command: Command,
+        packages: Option<&BTreeSet<usize>>,
+        build: &Build,
+        only: Option<&Selection>,
+        report: &mut Report,
+    ) {
+        let path = |it: &Artifact| it.executable.as_ref().map(|it| it.to_string_lossy().into_owned());
+        let mut reader = Reader::new(build.programs.iter().filter_map(path).collect());
+        let (mut begun, mut doubtful) = (BTreeSet::new(), Vec::new());
+        let mut take = |program: Program, report: &mut Report| {
+            if let What::Executable(path) = &program.what {
+                begun.insert(path.clone());
+            }
+            doubtful.extend(self.take(program, build, only, report));
+        };
+        let ended = report.run(self.job, LANGUAGE, command, Streams::Together, &mut |report, _, line| {
             report.line(line);
             if let Some(program) = reader.line(line) {
-                self.take(program, build, only, report);
+                take(program, report);
             }
             let current = reader.current();
-            if current.announced > 0 {
-                self.job.tell("testing", current.done, current.announced);
+            if let Some(announced) = current.announced.filter(|it| *it > 0) {
+                self.job.tell("testing", current.done(), announced);
             }
         });
         if let Some(program) = reader.end() {
-            self.take(program, build, only, report);
+            take(program, report);
+        }
+        if ended == Ended::Over {
+            return;
+        }
+        for program in doubtful {
+            self.unfinished(program, build, only, ended, report);
+        }
+        for artifact in &build.programs {
+            let position = self.workspace.position(&artifact.package_id);
+            let is_wanted = match only {
+                Some(only) => Some(only.package) == position && only.target.as_ref() == Some(&artifact.target),
+                None => packages.is_none_or(|it| position.is_some_and(|at| it.contains(&at))),
+            };
+            if is_wanted && path(artifact).is_some_and(|it| !begun.contains(&it)) {
+                let name = &artifact.target.name;
+                no_result(name, format!("the tests of `{name}` were not run: run them with `cargo test`"), report);
+            }
         }
     }
 
-    /// Records the results of a test program.
-    fn take(&self, program: Program, build: &Build, only: Option<&Selection>, report: &mut Report) {
+    /// The artifact and the package of a test program.
+    fn origin<'b>(&'b self, program: &Program, build: &'b Build) -> (Option<&'b Artifact>, Option<&'b Package>) {
         let artifact = match &program.what {
             What::Executable(path) => {
                 build.programs.iter().find(|it| it.executable.as_deref() == Some(Path::new(path.as_str())))
@@ -321,8 +369,20 @@ impl Run<'_> {
             }
             _ => None,
         };
+        (artifact, package)
+    }
+
+    /// Records the results of a test program. Returns the program if it may have ended without a result of each test.
+    fn take(
+        &self,
+        mut program: Program,
+        build: &Build,
+        only: Option<&Selection>,
+        report: &mut Report,
+    ) -> Option<Program> {
+        let (artifact, package) = self.origin(&program, build);
         let doctests = only.filter(|it| it.target.is_none());
-        let mut failures = program.failures;
+        let mut failures = std::mem::take(&mut program.failures);
         let (mut passed, mut failed, mut skipped) = (program.passed, program.failed, program.ignored);
         if let Some(only) = doctests {
             failures.retain(|it| only.names.contains(&it.name));
@@ -331,31 +391,83 @@ impl Run<'_> {
             skipped = skipped.min(only.names.len());
         }
         report.count(passed, failed, skipped);
-        if program.has_failed && failures.is_empty() && doctests.is_none() {
-            // It ended before it reported the name of the test.
-            let panic = program.panics.iter().rev().find(|it| it.thread != "main").or(program.panics.last());
-            let name = panic.map(|it| it.thread.clone()).filter(|it| it != "main" && it != "<unnamed>");
-            let name = name.filter(|it| self.find_test(it, package).is_some());
-            let name = name.or_else(|| self.culprit(package?, &artifact?.target, program.announced, report));
-            let target = artifact.map_or("tests", |it| it.target.name.as_str());
-            let how = program.how.as_deref().and_then(|it| Some(it.rsplit_once(" (")?.1.trim_end_matches(')')));
-            let how = format!("`{target}` did not finish: {}", how.unwrap_or("it failed"));
-            let message = panic.map_or(how.clone(), |it| format!("{}\n{how}", it.message));
-            let failure = Failure {
-                name: name.unwrap_or_else(|| target.to_owned()),
-                output: program.printed,
-                ..Failure::default()
-            };
-            let mut test_failure = self.failure(&failure, package, artifact.map(|it| &it.target));
-            if let Some(place) = panic.and_then(|it| self.place_of(it.at.as_ref()?, package)) {
-                (test_failure.file, test_failure.line) = (Some(place.0), Some(place.1));
-            }
-            report.count(0, 1, 0);
-            report.failure(TestFailure { message, ..test_failure });
-        }
+        let has_failures = !failures.is_empty();
         for failure in failures {
             report.failure(self.failure(&failure, package, artifact.map(|it| &it.target)));
         }
+        // Other doctests than the requested ones may have failed.
+        let is_explained = has_failures || doctests.is_some();
+        let is_sound = program.is_whole && (!program.has_failed || is_explained);
+        let are_all = only.filter(|it| it.target.is_some()).is_none_or(|it| program.announced == Some(it.names.len()));
+        (!is_sound || !are_all).then_some(program)
+    }
+
+    /// Records what is missing from a program that has not reported the result of each test, or that failed without a
+    /// failed test.
+    fn unfinished(&self, program: Program, build: &Build, only: Option<&Selection>, ended: Ended, report: &mut Report) {
+        let (artifact, package) = self.origin(&program, build);
+        // What Cargo says can also be the output of a test.
+        let has_failed = program.has_failed && ended != Ended::Well;
+        let target = artifact.map_or("tests", |it| it.target.name.as_str());
+        let is_free = artifact.zip(package).is_some_and(|(it, package)| !has_harness(package, &it.target));
+        if is_free && !has_failed && (program.announced.is_none() || program.tests.is_empty()) {
+            // Only the exit code of a program without libtest is known to mean something.
+            return;
+        }
+        let expected = only.filter(|it| it.target.is_some()).map(|it| it.names.len()).or(program.announced);
+        if program.is_whole && expected == program.announced && !has_failed {
+            return;
+        }
+        let without: Vec<String> = match (artifact.zip(package), only) {
+            _ if program.is_whole && expected == program.announced => Vec::new(),
+            (Some(_), Some(only)) => only.names.clone(),
+            (Some((artifact, package)), None) if !is_free => list(self.job, self.tools, package, artifact),
+            _ => program.tests.keys().cloned().collect(),
+        };
+        let has_none = |it: &String| program.tests.get(it).is_none_or(|it: &Option<Outcome>| it.is_none());
+        let without: Vec<String> = without.into_iter().filter(has_none).collect();
+        let panic = program.panics.iter().rev().find(|it| it.thread != "main").or(program.panics.last());
+        let name = panic.map(|it| it.thread.clone()).filter(|it| it != "main" && it != "<unnamed>");
+        let name = name.filter(|it| self.find_test(it, package).is_some());
+        let is_open = !program.is_whole && !is_free;
+        let name = name.or_else(|| {
+            if is_open { self.culprit(package?, &artifact?.target, program.announced?, report) } else { None }
+        });
+        let how = program.how.as_deref().filter(|_| has_failed);
+        let how = how.and_then(|it| Some(it.rsplit_once(" (")?.1.trim_end_matches(')')));
+        let how = match how {
+            Some(how) => how,
+            None if has_failed => "it failed",
+            None => "it ended with exit code 0 before each test had a result",
+        };
+        let how = match (program.is_whole, expected) {
+            (false, _) => format!("`{target}` did not finish: {how}"),
+            (true, Some(wanted)) if expected != program.announced => {
+                format!("`{target}` ran {} of {wanted} requested tests", program.announced.unwrap_or(0))
+            }
+            (true, _) => format!("`{target}` failed after its tests had ended: {how}"),
+        };
+        if !without.is_empty() || !program.is_whole {
+            let of = expected.map(|it| format!(" of {it}")).unwrap_or_default();
+            let named = match &without[..] {
+                [] => "not every test".to_owned(),
+                names => format!("{}{of} tests ({})", names.len(), shortened(names)),
+            };
+            let verb = if without.is_empty() { "has a result" } else { "have no result" };
+            let detail =
+                format!("{how}; {named} {verb}. Run `cargo test` with `--test-threads=1` to see where it ends");
+            no_result(target, detail, report);
+        }
+        report.has_failed = true;
+        let message = panic.map_or(how.clone(), |it| format!("{}\n{how}", it.message));
+        let failure =
+            Failure { name: name.unwrap_or_else(|| target.to_owned()), output: program.printed, ..Failure::default() };
+        let mut test_failure = self.failure(&failure, package, artifact.map(|it| &it.target));
+        if let Some(place) = panic.and_then(|it| self.place_of(it.at.as_ref()?, package)) {
+            (test_failure.file, test_failure.line) = (Some(place.0), Some(place.1));
+        }
+        report.count(0, 1, 0);
+        report.failure(TestFailure { message, ..test_failure });
     }
 
     /// The test in which a program crashes. The tests run in sequence, and each is named before it begins.

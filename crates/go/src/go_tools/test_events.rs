@@ -12,6 +12,8 @@ use semdex_model::TestFailure;
 /// The limit for the output of all tests that run concurrently. Above it only the ends are kept.
 const MOST_BYTES: usize = 16 << 20;
 const MOST_LOGGED: usize = 32;
+/// The most names of tests that are kept.
+const MOST_NAMES: usize = 100_000;
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "PascalCase")]
@@ -44,8 +46,14 @@ pub(crate) struct Tests {
     /// Packages with a failed test.
     with_failures: BTreeSet<String>,
     not_built: BTreeSet<String>,
-    /// The names of subtests, and of their parents, that have run.
-    ran: BTreeSet<String>,
+    /// The tests that have begun, with their packages; also parts of tests.
+    ran: BTreeSet<(String, String)>,
+    /// Packages whose program was started and has not ended.
+    open: BTreeSet<String>,
+    /// Packages whose program ended with exit code 0.
+    passed: BTreeSet<String>,
+    /// Tests without a result in packages that passed.
+    without_result: Vec<(String, String)>,
     failed: Vec<Failed>,
     counts: (usize, usize, usize),
 }
@@ -56,6 +64,8 @@ struct Running {
     logged: Vec<Logged>,
     panic: Option<Panic>,
     parts: bool,
+    /// It printed its result. `go` reports that a test passed also if the program ended during it with exit code 0.
+    has_result: bool,
 }
 
 /// `    file.go:3: message`, by `t.Error` or by `t.Log`.
@@ -71,8 +81,10 @@ struct Panic {
     message: String,
     /// Files and lines of the stack, after the frames of the panic itself.
     stack: Vec<(String, usize)>,
-    /// Frames of the runtime come first.
-    has_begun: bool,
+    /// A stack follows it. Otherwise a test printed something that only looks like a panic.
+    has_stack: bool,
+    /// How many errors and logs came before it.
+    logged_before: usize,
 }
 
 /// A failed test, or a package that failed without a failed test.
@@ -100,8 +112,8 @@ impl Tests {
         }
         match action.as_str() {
             "run" => {
-                if self.ran.len() < 100_000 {
-                    self.ran.insert(key.1.clone());
+                if self.ran.len() < MOST_NAMES {
+                    self.ran.insert(key.clone());
                 }
                 if let Some((around, _)) = key.1.rsplit_once('/')
                     && let Some(around) = self.running.get_mut(&(key.0.clone(), around.to_owned()))
@@ -115,6 +127,11 @@ impl Tests {
                 self.running.entry(key).or_default().line(output.trim_end_matches('\n'));
                 self.shrink();
                 Said::Line(output)
+            }
+            "pass" | "skip" if !self.running.get(&key).is_some_and(|it| it.has_result) => {
+                self.without_result.push(key.clone());
+                self.fail(key, true);
+                Said::Nothing
             }
             "pass" => {
                 self.counts.0 += 1;
@@ -137,6 +154,14 @@ impl Tests {
     fn of_package(&mut self, action: &str, key: &(String, String), output: String) -> Said {
         let package = key.0.clone();
         match action {
+            "start" => {
+                self.open.insert(package);
+                return Said::Nothing;
+            }
+            "pass" | "skip" | "fail" => drop(self.open.remove(&package)),
+            _ => {}
+        }
+        match action {
             "output" => {
                 if output.contains("[build failed]") || output.contains("[setup failed]") {
                     self.not_built.insert(package);
@@ -151,7 +176,17 @@ impl Tests {
                 Said::Nothing
             }
             "pass" | "skip" => {
-                self.running.retain(|it, _| it.0 != package);
+                // The program may have ended with exit code 0 in the middle of its tests.
+                let open: Vec<(String, String)> =
+                    self.running.keys().filter(|it| it.0 == package && !it.1.is_empty()).cloned().collect();
+                for key in open {
+                    self.without_result.push(key.clone());
+                    self.fail(key, true);
+                }
+                self.running.remove(key);
+                if action == "pass" {
+                    self.passed.insert(package);
+                }
                 Said::Nothing
             }
             _ => Said::Nothing,
@@ -196,11 +231,24 @@ impl Tests {
     pub(crate) fn end(&mut self, take: &mut dyn FnMut(Failed)) {
         let open: BTreeSet<String> = self.running.keys().filter(|it| !it.1.is_empty()).map(|it| it.0.clone()).collect();
         open.iter().for_each(|it| self.end_package(it));
+        // A program that ends during a test has no end of its own.
+        self.passed.append(&mut self.open);
         self.take_failures(take);
     }
 
-    pub(crate) fn has_run(&self, name: &str) -> bool {
-        self.ran.contains(name)
+    /// Whether a test of a package has begun.
+    pub(crate) fn has_run(&self, package: &str, name: &str) -> bool {
+        self.ran.contains(&(package.to_owned(), name.to_owned()))
+    }
+
+    /// Whether the program of a package ended with exit code 0, and all names of tests are known.
+    pub(crate) fn has_passed(&self, package: &str) -> bool {
+        self.passed.contains(package) && self.ran.len() < MOST_NAMES
+    }
+
+    /// The tests without a result in packages that passed, with their packages.
+    pub(crate) fn without_result(&self) -> &[(String, String)] {
+        &self.without_result
     }
 
     pub(crate) fn done(&self) -> usize {
@@ -218,15 +266,21 @@ impl Running {
         if line.starts_with("=== ") {
             return;
         }
+        self.has_result |= line.contains("--- PASS: ") || line.contains("--- SKIP: ");
         self.output.line(line);
-        if let Some(panic) = &mut self.panic {
-            panic.line(line);
+        if let Some(message) = line.strip_prefix("panic: ").or_else(|| line.strip_prefix("fatal error: ")) {
+            // The first of several that have a stack is the reason; the others follow from it.
+            if self.panic.as_ref().is_none_or(|it| !it.has_stack || self.logged.len() > it.logged_before) {
+                let message = message.split(" [recovered").next().unwrap_or(message).to_owned();
+                let logged_before = self.logged.len();
+                self.panic = Some(Panic { message, stack: Vec::new(), has_stack: false, logged_before });
+            }
             return;
         }
-        if let Some(message) = line.strip_prefix("panic: ").or_else(|| line.strip_prefix("fatal error: ")) {
-            let message = message.split(" [recovered").next().unwrap_or(message).to_owned();
-            self.panic = Some(Panic { message, ..Panic::default() });
-        } else if let Some(logged) = logged(line) {
+        if let Some(panic) = &mut self.panic {
+            panic.line(line);
+        }
+        if let Some(logged) = logged(line) {
             if self.logged.len() < MOST_LOGGED {
                 self.logged.push(logged);
             }
@@ -238,10 +292,18 @@ impl Running {
             last.message.push_str(line.trim_start());
         }
     }
+
+    /// The panic that ended the program. After it a test reports no error.
+    fn fatal(&self, is_error: &dyn Fn(&Logged) -> bool) -> Option<&Panic> {
+        let panic = self.panic.as_ref().filter(|it| it.has_stack)?;
+        let after = self.logged.get(panic.logged_before..).unwrap_or_default();
+        (!after.iter().any(is_error)).then_some(panic)
+    }
 }
 
 impl Panic {
     fn line(&mut self, line: &str) {
+        self.has_stack |= line.starts_with("goroutine ");
         if let Some(place) = line.strip_prefix('\t') {
             let place = place.split(" +0x").next().unwrap_or(place);
             if let Some((file, number)) = place.rsplit_once(':')
@@ -254,7 +316,6 @@ impl Panic {
         } else if line.starts_with("panic(") {
             // The frames above handle the panic.
             self.stack.clear();
-            self.has_begun = true;
         }
     }
 }
@@ -278,8 +339,12 @@ impl Failed {
             let name = job.name_of(std::path::Path::new(file));
             job.files.get(&name).map(|_| (name, *line))
         };
-        let of_panic = running.panic.as_ref().and_then(|it| it.stack.iter().find_map(inside));
-        let error = running.logged.iter().find(|it| !it.is_log(job, directory)).or(running.logged.first());
+        let panic = running.fatal(&|it| it.calls(job, directory, &FAILS));
+        let of_panic = panic.and_then(|it| it.stack.iter().find_map(inside));
+        // A test can print what looks like an error, and a helper can report an error for its caller.
+        let error = running.logged.iter().find(|it| it.calls(job, directory, &FAILS));
+        let error = error.or_else(|| running.logged.iter().find(|it| !it.is_log(job, directory)));
+        let error = error.or(running.logged.first());
         let of_error = error.map(|it| (it.file_in(job, directory), it.line));
         let declared = || {
             let first = name.split('/').next()?;
@@ -293,7 +358,7 @@ impl Failed {
             let mut files = job.files.below(directory).filter(|it| it.path.ends_with("_test.go"));
             files.next().map(|it| (it.path.to_string(), 1))
         };
-        let message = match (&running.panic, error) {
+        let message = match (panic, error) {
             (Some(panic), _) => format!("panic: {}", panic.message),
             (None, Some(error)) => error.message.clone(),
             (None, None) if running.parts => "a part of it failed".to_owned(),
@@ -334,13 +399,20 @@ impl Logged {
 
     /// Whether the code there only logs or skips, which does not fail a test.
     fn is_log(&self, job: &Job, directory: &str) -> bool {
+        !self.calls(job, directory, &FAILS) && self.calls(job, directory, &LOGS)
+    }
+
+    /// Whether its line calls one of these methods.
+    fn calls(&self, job: &Job, directory: &str, methods: &[&str]) -> bool {
         let Some(file) = job.text_of(&self.file_in(job, directory)) else { return false };
         let Some((_, text)) = line_of(&file.text, self.line) else { return false };
-        let fails = [".Error", ".Fatal", ".Fail"].iter().any(|it| text.contains(it));
-        let logs = [".Log(", ".Logf(", ".Skip(", ".Skipf("].iter().any(|it| text.contains(it));
-        logs && !fails
+        methods.iter().any(|it| text.contains(it))
     }
 }
+
+/// Calls that fail a test, and calls that do not.
+const FAILS: [&str; 3] = [".Error", ".Fatal", ".Fail"];
+const LOGS: [&str; 4] = [".Log(", ".Logf(", ".Skip(", ".Skipf("];
 
 #[cfg(test)]
 mod tests {
@@ -359,9 +431,11 @@ mod tests {
             ("output", "TestA", "        second\n"),
             ("fail", "TestA", ""),
             ("run", "TestB", ""),
+            ("output", "TestB", "--- PASS: TestB (0.00s)\n"),
             ("pass", "TestB", ""),
             ("run", "TestC", ""),
             ("output", "TestC", "panic: boom [recovered, repanicked]\n"),
+            ("output", "TestC", "goroutine 7 [running]:\n"),
             ("output", "TestC", "\t/go/testing.go:1 +0x1\n"),
             ("output", "TestC", "panic({0x1, 0x2})\n"),
             ("output", "TestC", "\t/go/panic.go:1 +0x1\n"),
@@ -379,7 +453,45 @@ mod tests {
         assert_eq!(failed[0].running.logged[0].message, "got 1\nsecond");
         let panic = failed[1].running.panic.as_ref().unwrap();
         assert_eq!((panic.message.as_str(), panic.stack[1].clone()), ("boom", ("/w/c.go".to_owned(), 2)));
-        assert!(tests.has_run("TestC/part"));
+        assert!(tests.has_run("m/p", "TestC/part") && !tests.has_run("m/q", "TestC/part"));
+    }
+
+    #[test]
+    fn a_test_without_a_result_fails_though_its_package_passes() {
+        let mut tests = Tests::default();
+        tests.event(r#"{"Action":"start","Package":"m/p"}"#);
+        tests.event(&event("run", "TestA", ""));
+        tests.event(&event("output", "TestA", "--- PASS: TestA (0.00s)\n"));
+        tests.event(&event("pass", "TestA", ""));
+        tests.event(&event("run", "TestB", ""));
+        tests.event(&event("output", "TestB", "ok  \tm/p\t0.003s\n"));
+        tests.event(&event("pass", "TestB", ""));
+        let mut failed = Vec::new();
+        tests.end(&mut |it| failed.push((it.name, it.is_unfinished)));
+        assert_eq!((failed, tests.counts()), (vec![("TestB".to_owned(), true)], (1, 1, 0)));
+        assert_eq!(tests.without_result(), [("m/p".to_owned(), "TestB".to_owned())]);
+        assert!(tests.has_passed("m/p") && !tests.has_passed("m/q"));
+    }
+
+    #[test]
+    fn what_looks_like_a_panic_hides_no_error() {
+        let mut running = Running::default();
+        for line in ["panic: printed", "    a_test.go:3: got 1", "        second"] {
+            running.line(line);
+        }
+        assert_eq!(running.logged[0].message, "got 1\nsecond");
+        assert!(running.fatal(&|_| true).is_none());
+        for line in
+            ["panic: of a child", "goroutine 1 [running]:", "main.main()", "\t/x/x.go:1", "    a_test.go:4: late"]
+        {
+            running.line(line);
+        }
+        assert!(running.fatal(&|_| true).is_none());
+        for line in ["panic: own", "goroutine 1 [running]:", "panic({0})", "\t/go/panic.go:1", "m.F()", "\t/w/a.go:5"] {
+            running.line(line);
+        }
+        let panic = running.fatal(&|_| true).unwrap();
+        assert_eq!((panic.message.as_str(), &panic.stack[1]), ("own", &("/w/a.go".to_owned(), 5)));
     }
 
     #[test]

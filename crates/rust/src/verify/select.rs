@@ -70,7 +70,8 @@ fn means_doctest(wanted: &str, name: &str) -> bool {
     name == wanted || !path.is_empty() && path.rsplit("::").next() == Some(wanted)
 }
 
-fn list(job: &Job, tools: &Tools<'_>, package: &Package, artifact: &Artifact) -> Vec<String> {
+/// The names of the tests of a program.
+pub(crate) fn list(job: &Job, tools: &Tools<'_>, package: &Package, artifact: &Artifact) -> Vec<String> {
     let Some(program) = &artifact.executable else { return Vec::new() };
     let mut command = Command::new(program);
     command.arg("--list").current_dir(package.directory());
@@ -124,7 +125,7 @@ fn doctests(
 }
 
 /// A target without a harness runs all its tests, whatever its arguments are.
-fn has_harness(package: &Package, target: &Target) -> bool {
+pub(crate) fn has_harness(package: &Package, target: &Target) -> bool {
     let manifest = std::fs::read_to_string(&package.manifest_path).unwrap_or_default();
     let Ok(manifest) = manifest.parse::<toml::Table>() else { return true };
     let kind = if target.is_library() { "lib" } else { target.kind.first().map_or("", String::as_str) };
