@@ -65,6 +65,28 @@ fn languages_come_and_go() {
 }
 
 #[test]
+fn a_file_that_is_wrong_at_the_start_is_reported_and_the_rest_counts() {
+    let long = format!("// {}\n", "x".repeat(2000));
+    let wrong = "[limits]\nmax_file_bytes = 1000\n[rust]\nno_such_key = true\n";
+    let server = Home::with(&[("a.txt", &long), ("b.txt", "b\n"), ("semdex.toml", wrong)]).serve(&[]);
+    let opens = |file: &str| server.post("/v1/open", &json!({"file": file})).0 == 200;
+    assert!(opens("b.txt") && !opens("a.txt"));
+    let found = lack(&server, "semdex.toml").expect("the status says what is wrong");
+    let detail = found["detail"].as_str().unwrap();
+    assert!(detail.contains("semdex.toml:4") && detail.contains("defaults"), "{detail}");
+    server.home.write("semdex.toml", "[limits]\nmax_file_bytes = 5000\n");
+    assert!(opens("a.txt"));
+    assert_eq!(lack(&server, "semdex.toml"), None);
+
+    // No key of it can be read.
+    for wrong in ["[limits\n", "\u{1}"] {
+        let server = Home::with(&[("a.txt", &long), ("semdex.toml", wrong)]).serve(&[]);
+        assert_eq!(server.post("/v1/open", &json!({"file": "a.txt"})).0, 200);
+        assert!(lack(&server, "semdex.toml").is_some());
+    }
+}
+
+#[test]
 fn a_file_that_is_wrong_changes_nothing_and_is_reported() {
     let long = format!("// {}\n", "x".repeat(2000));
     let server = Home::with(&[("a.txt", &long), ("semdex.toml", "[limits]\nmax_file_bytes = 1000\n")]).serve(&[]);

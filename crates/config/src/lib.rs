@@ -161,6 +161,12 @@ impl Config {
         Ok(Settings::new(&own, &self.user_keys(), trusted))
     }
 
+    /// The settings of a workspace whose file is wrong: its valid keys count, and the user's file and the defaults for
+    /// the others.
+    pub fn settings_in_part(&self, root: &Path, trusted: bool) -> Settings {
+        Settings::new(&settings::read_valid_keys(&root.join("semdex.toml")), &self.user_keys(), trusted)
+    }
+
     /// The thresholds of the gate now: the workspace's file over the user's file over the defaults.
     pub fn gate(&self, root: &Path) -> Result<Gate, ConfigError> {
         let own = settings::read_workspace_if_any(&root.join("semdex.toml"))?;

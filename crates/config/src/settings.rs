@@ -268,6 +268,31 @@ pub(super) fn read_workspace_if_any(path: &Path) -> Result<Keys, ConfigError> {
     }
 }
 
+/// The valid keys of a workspace's file that is wrong: what is wrong in one key does not hide the others.
+pub(super) fn read_valid_keys(path: &Path) -> Keys {
+    let content = semdex_fs::read_at(CWD, path, LONGEST_FILE).ok();
+    let text = content.and_then(|it| String::from_utf8(it.bytes).ok()).unwrap_or_default();
+    let Ok(document) = text.parse::<toml::Table>() else { return Keys::default() };
+    let mut valid = toml::Table::new();
+    let is_valid = |it: &toml::Table| toml::Value::Table(it.clone()).try_into::<Keys>().is_ok();
+    for (section, value) in document {
+        let toml::Value::Table(keys) = value else { continue };
+        let mut of_section = toml::Table::new();
+        for (key, value) in keys {
+            let alone = toml::Table::from_iter([(key.clone(), value.clone())]);
+            if is_valid(&toml::Table::from_iter([(section.clone(), toml::Value::Table(alone))])) {
+                of_section.insert(key, value);
+            }
+        }
+        let mut with_section = valid.clone();
+        with_section.insert(section, toml::Value::Table(of_section));
+        if is_valid(&with_section) {
+            valid = with_section;
+        }
+    }
+    toml::Value::Table(valid).try_into().unwrap_or_default()
+}
+
 fn unreadable(path: &Path, source: io::Error) -> ConfigError {
     let source = match source.kind() {
         io::ErrorKind::InvalidInput | io::ErrorKind::FileTooLarge | io::ErrorKind::IsADirectory => {
@@ -432,6 +457,31 @@ mod tests {
             ..Keys::default()
         };
         Settings::new(&own, &user, trusted)
+    }
+
+    #[test]
+    fn what_is_wrong_hides_no_other_key() {
+        let valid = |text: &str| {
+            let directory = tempfile::tempdir().unwrap();
+            let path = directory.path().join("semdex.toml");
+            fs::write(&path, text).unwrap();
+            let keys = read_valid_keys(&path);
+            let size = keys.limits.max_file_bytes.map(|it| it.0);
+            (size, keys.rust.build_scripts, keys.languages.into_keys().collect::<Vec<_>>())
+        };
+        let python = vec!["python".to_owned()];
+        assert_eq!(
+            valid(
+                "other = 1\n[limits]\nmax_file_bytes = 5\n[rust]\nbuild_scripts = 1\n[languages.python]\nenabled = false\n\
+                   [languages.nim]\nenabled = 3\n"
+            ),
+            (Some(5), None, python)
+        );
+        assert_eq!(
+            valid("[limits]\nmax_file_byte = 5\n[rust]\nbuild_scripts = false\nno_key = 1\n"),
+            (None, Some(false), Vec::new())
+        );
+        assert_eq!(valid("[limits\nmax_file_bytes = 5\n"), (None, None, Vec::new()));
     }
 
     #[test]

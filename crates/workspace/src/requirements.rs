@@ -25,7 +25,7 @@ pub struct EngineRequirements {
 pub fn requirements(root: &Path, trusted: bool, config: &Config, engines: &Registry) -> Vec<EngineRequirements> {
     let _barred = (!trusted).then(|| search_path::bar(root));
     // As where it is served: a file that is wrong says nothing.
-    let settings = config.settings(root, trusted).unwrap_or_else(|_| config.user_settings(trusted));
+    let settings = config.settings(root, trusted).unwrap_or_else(|_| config.settings_in_part(root, trusted));
     let registry = engines.configured(&settings.languages);
     let kinds: Vec<&dyn EngineKind> = registry.kinds().iter().map(|it| &**it).collect();
     let counts = count_files(&kinds, root);

@@ -25,7 +25,7 @@ impl Workspace {
     /// What counts here now, as far as trust does not decide it.
     pub(super) fn settings(&self) -> Settings {
         let config = &self.inner.config;
-        config.settings(self.root(), true).unwrap_or_else(|_| config.user_settings(true))
+        config.settings(self.root(), true).unwrap_or_else(|_| config.settings_in_part(self.root(), true))
     }
 
     /// Whom commits name beside their author.

@@ -34,7 +34,7 @@ use super::published::{MissingList, Phase, Publication, Published};
 use super::recent::Recent;
 use super::referenced_files::ReferenceTracker;
 use super::seen_texts::SeenTexts;
-use super::settings_files::{EffectiveSettings, SettingsFiles};
+use super::settings_files::{EffectiveSettings, NAME, SettingsFiles};
 use super::snapshot::Snapshot;
 use super::telemetry::{Reporter, Telemetry};
 use super::timing::{Part, Ticket};
@@ -180,9 +180,13 @@ pub(super) fn start(
 ) -> Result<Started> {
     let Shared { journal, runtime, telemetry } = shared.clone();
     let settings_files = SettingsFiles::new(root, config.config_file.as_deref());
-    let settings = config.settings(root, trusted).map_err(|error| {
-        Error::new(Code::InvalidRequest, format!("the configuration of {}: {error}", root.display()))
-    })?;
+    let mut missing = MissingList::default();
+    let settings = config.settings(root, trusted).unwrap_or_else(|error| {
+        let detail = format!("the defaults count for what could not be read: {error}");
+        tracing::error!("{detail}");
+        missing.push(Missing::new(MissingCode::WorkspaceBroken, NAME, detail));
+        config.settings_in_part(root, trusted)
+    });
     let registry = registry.configured(&settings.languages);
     let disk = Arc::new(open_disk(root, config)?);
     let languages = registry.languages().clone();
@@ -197,7 +201,7 @@ pub(super) fn start(
         engines: engines.iter().map(Slot::seen).collect(),
         present: Vec::new(),
         overlays: Arc::default(),
-        missing: Vec::new(),
+        missing: missing.all().clone(),
     });
     let recent = Arc::new(Recent::default());
     let seen_texts = Arc::new(SeenTexts::new(journal.clone(), journal::key(root)));
@@ -229,7 +233,7 @@ pub(super) fn start(
         links: Links::default(),
         external_roots: ExternalRoots::new(root),
         engines,
-        missing: MissingList::default(),
+        missing,
         disk,
     };
     std::thread::Builder::new()

@@ -72,7 +72,8 @@ impl Writer {
         tracing::info!(trusted, "the owner's trust has changed");
         self.trust.set(trusted, self.disk.root());
         let settings = self.config.settings(self.disk.root(), trusted);
-        self.settings.replace(settings.unwrap_or_else(|_| self.config.user_settings(trusted)));
+        let in_part = |_| self.config.settings_in_part(self.disk.root(), trusted);
+        self.settings.replace(settings.unwrap_or_else(in_part));
         self.set_trust_of_engines(trusted);
         self.publish();
     }
