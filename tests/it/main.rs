@@ -67,6 +67,7 @@ mod third_engine;
 mod tidy_up;
 mod trust;
 mod unanalysed;
+mod unread;
 mod validation;
 mod verbs;
 mod verify;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::ops::Deref;
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, mpsc};
@@ -36,12 +37,14 @@ const SMALL_STD: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/std
 pub struct Home {
     directory: Arc<TempDir>,
     has_real_std: bool,
+    has_no_privileges: bool,
 }
 
 impl Home {
     /// A workspace with these files.
     pub fn with(files: &[(&str, &str)]) -> Home {
-        let home = Home { directory: Arc::new(tempfile::tempdir().unwrap()), has_real_std: false };
+        let directory = Arc::new(tempfile::tempdir().unwrap());
+        let home = Home { directory, has_real_std: false, has_no_privileges: false };
         fs::create_dir(home.root()).unwrap();
         for (name, text) in files {
             home.write(name, text);
@@ -52,6 +55,11 @@ impl Home {
     /// The same with the toolchain's own standard library: for a test whose answer depends on it.
     pub fn with_real_std(self) -> Home {
         Home { has_real_std: true, ..self }
+    }
+
+    /// The modes of files and directories hold for the server even if the superuser runs the tests.
+    pub fn without_privileges(self) -> Home {
+        Home { has_no_privileges: true, ..self }
     }
 
     /// The root of the workspace.
@@ -89,6 +97,9 @@ impl Home {
         if !self.has_real_std {
             command.env("RUST_SRC_PATH", SMALL_STD);
         }
+        if self.has_no_privileges {
+            drop_privileges(&mut command);
+        }
         command
     }
 
@@ -114,6 +125,23 @@ impl Home {
     /// The same with other variables in its environment.
     pub fn serve_with(self, arguments: &[&str], variables: &[(&str, &Path)]) -> Server {
         Server::start(self, arguments, variables)
+    }
+}
+
+/// Takes the capabilities to read and enter everything from a program. They are none of another user than the superuser.
+fn drop_privileges(command: &mut Command) {
+    const DAC_OVERRIDE: libc::c_ulong = 1;
+    const DAC_READ_SEARCH: libc::c_ulong = 2;
+    #[expect(unsafe_code, reason = "only the child itself can drop what it gets when it executes the program")]
+    // SAFETY: between fork and exec the closure makes two system calls.
+    unsafe {
+        command.pre_exec(|| {
+            for capability in [DAC_OVERRIDE, DAC_READ_SEARCH] {
+                // It fails for another user, who does not have them.
+                libc::prctl(libc::PR_CAPBSET_DROP, capability, 0, 0, 0);
+            }
+            Ok(())
+        });
     }
 }
 

@@ -102,7 +102,14 @@ pub(crate) async fn checked(workspace: &Workspace, task: RunTask) -> Result<RunT
 }
 
 async fn look(workspace: &Workspace) -> Result<VisibleFiles> {
-    let needs = Needs { language: None, index: false, links: false, min_revision: None, deadline: Instant::now() };
+    let needs = Needs {
+        language: None,
+        index: false,
+        links: false,
+        all_files: false,
+        min_revision: None,
+        deadline: Instant::now(),
+    };
     let files = workspace.snapshot(needs).await?.files;
     Ok(VisibleFiles::new(files, workspace.root()))
 }

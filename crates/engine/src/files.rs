@@ -173,7 +173,7 @@ impl Files {
     }
 
     /// The unindexed files, except those that have a text by an overlay.
-    pub(crate) fn unindexed_without_overlay(&self) -> impl Iterator<Item = &Arc<UnindexedFile>> {
+    pub fn unindexed_without_overlay(&self) -> impl Iterator<Item = &Arc<UnindexedFile>> {
         self.unindexed.values().filter(|it| self.get(&it.path).is_none())
     }
 

@@ -1,5 +1,5 @@
-//! Unindexed files: source files of a workspace that are not UTF-8 or too large, so that the workspace has no text of
-//! them. Engines are not given them, but programs that read the disk may use them. Their bytes are searched to find out
+//! Unindexed files: source files of a workspace that are not UTF-8, too large, or may not be read, so that the workspace
+//! has no text of them. Engines are not given them, but programs that read the disk may use them. Their bytes are searched to find out
 //! whether one of them may contain a name.
 
 use std::collections::BTreeMap;
@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 
 use crate::files::Files;
 use semdex_fs::{FileStamp, Tree};
-use semdex_model::{Missing, MissingCode};
+use semdex_model::{LanguageId, Missing, MissingCode};
 use semdex_text::words::{WordHash, word_hash, words};
 
 /// Larger files are not searched: they may contain any word. In bytes.
@@ -23,8 +23,10 @@ pub type UnindexedFiles = BTreeMap<Arc<str>, Arc<UnindexedFile>>;
 /// Why a file has no text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UnindexedReason {
-    /// It is not UTF-8, contains NUL bytes, or cannot be read.
+    /// It is not UTF-8, or contains NUL bytes.
     NotText,
+    /// semdex has no permission to read it.
+    Refused,
     /// It is larger than `max_file_bytes`.
     TooLarge,
 }
@@ -66,12 +68,27 @@ impl UnindexedFile {
 
     /// What an answer about a name misses because of this file.
     pub(crate) fn missing(&self, name: &str) -> Missing {
-        let why = match self.why {
-            UnindexedReason::NotText => "it is not UTF-8, or holds NUL bytes: save it as UTF-8",
-            UnindexedReason::TooLarge => "it is larger than files are read: raise `max_file_bytes`",
+        self.gap(&format!("`{}` may name `{name}` and is no text that is analysed", self.path))
+    }
+
+    /// What an answer about all files misses because of this file.
+    pub fn missing_from_all(&self) -> Missing {
+        self.gap(&format!("`{}` is no text that is analysed", self.path))
+    }
+
+    fn gap(&self, what: &str) -> Missing {
+        let (code, why) = match self.why {
+            UnindexedReason::NotText => {
+                (MissingCode::Unsupported, "it is not UTF-8, or holds NUL bytes: save it as UTF-8")
+            }
+            UnindexedReason::TooLarge => {
+                (MissingCode::Unsupported, "it is larger than files are read: raise `max_file_bytes`")
+            }
+            UnindexedReason::Refused => {
+                (MissingCode::Unread, "semdex has no permission to read it: give the permission to its user")
+            }
         };
-        let detail = format!("`{}` may name `{name}` and is no text that is analysed: {why}", self.path);
-        Missing::new(MissingCode::Unsupported, &*self.path, detail)
+        Missing::new(code, &*self.path, format!("{what}: {why}"))
     }
 
     fn read_words(&self) -> Option<Box<[WordHash]>> {
@@ -84,6 +101,19 @@ impl UnindexedFile {
 pub fn missing(files: &Files, is_code: impl Fn(&str) -> bool, name: &str) -> Vec<Missing> {
     let code = files.unindexed_without_overlay().filter(|it| is_code(&it.path) && !is_installed(&it.path));
     code.filter(|it| it.may_hold(name)).take(MOST_NAMED).map(|it| it.missing(name)).collect()
+}
+
+/// What an answer about all files of a language misses because of unindexed files. A language whose files are found by
+/// references reports those that are referenced.
+pub fn missing_of_language(files: &Files, language: LanguageId) -> Vec<Missing> {
+    if language.syntax.is_found_by_reference() {
+        return Vec::new();
+    }
+    let is_code = |it: &&Arc<UnindexedFile>| {
+        let directory = it.path.rsplit_once('/').map_or("", |it| it.0);
+        language.takes(&it.path) && language.syntax.may_be_in(directory) && !is_installed(&it.path)
+    };
+    files.unindexed_without_overlay().filter(is_code).take(MOST_NAMED).map(|it| it.missing_from_all()).collect()
 }
 
 /// Whether a file belongs to an installed dependency, which uses nothing of the workspace.

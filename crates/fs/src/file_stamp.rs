@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rustix::fs::Stat;
+use rustix::io::Errno;
 
 use super::{Identity, identity};
 
@@ -16,6 +17,8 @@ const TICK: Duration = Duration::from_millis(50);
 pub struct FileStamp {
     metadata: Option<Metadata>,
     is_recent: bool,
+    /// Whether there is a file is not known: a directory above it may not be entered.
+    is_refused: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,14 +33,21 @@ impl FileStamp {
     /// Takes the stamp of the file at a path now.
     pub fn at(path: &Path) -> FileStamp {
         match rustix::fs::stat(path) {
-            Ok(found) => FileStamp { metadata: Some(Metadata::of(&found)), is_recent: is_recent(&found) },
-            Err(_) => FileStamp { metadata: None, is_recent: false },
+            Ok(found) => {
+                FileStamp { metadata: Some(Metadata::of(&found)), is_recent: is_recent(&found), is_refused: false }
+            }
+            Err(errno) => FileStamp { metadata: None, is_recent: false, is_refused: errno == Errno::ACCESS },
         }
     }
 
     /// Whether the path may now lead to another file or to other content than when this stamp was taken.
     pub fn may_differ(&self, later: &FileStamp) -> bool {
-        self.metadata != later.metadata || self.is_recent
+        self.metadata != later.metadata || self.is_recent || self.is_refused != later.is_refused
+    }
+
+    /// Whether a directory above the file may not be entered, so that the file may exist.
+    pub fn is_refused(&self) -> bool {
+        self.is_refused
     }
 
     /// The time of the file's last change (ctime).

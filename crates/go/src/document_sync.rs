@@ -18,7 +18,8 @@ use gen_lsp_types::{
     WorkspaceFoldersChangeEvent,
 };
 
-use super::lsp_conversion::{Root, is_hidden};
+use super::language::is_left_out;
+use super::lsp_conversion::Root;
 use super::modules::base_name;
 use crate::LANGUAGE;
 use semdex_engine::files::Files;
@@ -444,11 +445,6 @@ pub(crate) fn folders(files: &Files) -> BTreeSet<String> {
         .take(MAX_FOLDERS)
         .collect();
     if modules.is_empty() { root } else { modules }
-}
-
-/// A directory that the build of the enclosing module ignores.
-pub(crate) fn is_left_out(directory: &str) -> bool {
-    directory == "vendor" || is_hidden(directory)
 }
 
 fn stamp(root: &Root, file: &str) -> Option<Stamp> {

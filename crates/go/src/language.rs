@@ -20,6 +20,10 @@ static GO: Language = Language {
 struct GoSyntax;
 
 impl Syntax for GoSyntax {
+    fn may_be_in(&self, directory: &str) -> bool {
+        !directory.split('/').any(is_left_out)
+    }
+
     fn outline(&self, text: &str) -> Outline {
         syntax::outline(text)
     }
@@ -56,6 +60,16 @@ impl Syntax for GoSyntax {
 /// A text as a file; a Go file if its name says so.
 pub(crate) fn file(path: impl AsRef<str>, text: impl Into<std::sync::Arc<str>>) -> File {
     File::new(LANGUAGE.of(path.as_ref()), path.as_ref(), text)
+}
+
+/// Whether the go command's `...` skips a directory of this name.
+pub(crate) fn is_hidden(directory: &str) -> bool {
+    directory == "testdata" || directory.starts_with(['_', '.'])
+}
+
+/// Whether the build of the enclosing module ignores a directory of this name.
+pub(crate) fn is_left_out(directory: &str) -> bool {
+    directory == "vendor" || is_hidden(directory)
 }
 
 #[cfg(test)]

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use super::build_constraints::BuildContext;
-use super::document_sync::{folders, is_left_out};
-use super::lsp_conversion::is_hidden;
+use super::document_sync::folders;
+use super::language::{is_hidden, is_left_out};
 use super::modules::{GoPackage, Membership, base_name, module_of, packages, parent, works};
 use super::package_set::PackageSet;
 use super::same_paths::SamePaths;

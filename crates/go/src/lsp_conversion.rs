@@ -11,6 +11,7 @@ use gen_lsp_types::{
 };
 use serde::{Deserialize, Serialize};
 
+use super::language::is_hidden;
 use semdex_engine::files::{File, Files};
 use semdex_fs::read_file;
 use semdex_lsp_client::file_uri;
@@ -109,11 +110,6 @@ impl Root {
         let inside = names.into_iter().flatten().find_map(|it| path.strip_prefix(it).ok());
         inside.unwrap_or(&path).to_str().map(str::to_owned)
     }
-}
-
-/// Whether the go command's `...` skips a directory.
-pub(crate) fn is_hidden(directory: &str) -> bool {
-    directory == "testdata" || directory.starts_with(['_', '.'])
 }
 
 /// Loads a file: of the workspace from the queried revision, otherwise from disk.

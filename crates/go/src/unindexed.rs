@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::LANGUAGE;
-use super::document_sync::is_left_out;
+use super::language::is_left_out;
 use semdex_engine::files::Files;
 use semdex_engine::{Result, blocking, unindexed};
 use semdex_model::{ChangeImpact, ChangeKind, Missing};

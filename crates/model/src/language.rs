@@ -69,6 +69,17 @@ pub trait Syntax: fmt::Debug + Sync {
         None
     }
 
+    /// Whether a file of the language is code only if other code references it. Otherwise its directory decides.
+    fn is_found_by_reference(&self) -> bool {
+        false
+    }
+
+    /// Whether files in a directory can be code of the workspace, by the directory's name alone.
+    fn may_be_in(&self, directory: &str) -> bool {
+        let _ = directory;
+        true
+    }
+
     /// Whether a comma separates declarations of this kind wherever they stand. Otherwise the text shows it.
     fn has_commas(&self, kind: SymbolKind) -> bool {
         let _ = kind;

@@ -269,6 +269,7 @@ async fn impact_of(
         let Some(&language) = kind.languages().first() else { continue };
         let needs = options.needs(Some(language), true);
         let snapshot = workspace.snapshot(needs).await?;
+        snapshot.unread.iter().for_each(|it| change_impact.coverage.lacks(it.clone()));
         if kind.route() == Route::Writer {
             continue;
         }

@@ -89,7 +89,7 @@ pub(super) async fn find(workspace: &Workspace, files: &[String], options: &Requ
     let mut count = files.len();
     drop(first.view);
     for (language, named) in of_language {
-        let reply = run_query(workspace, options.needs(Some(language), true), None, |it| {
+        let reply = run_query(workspace, options.needs_all(language), None, |it| {
             let named = named.clone();
             async move {
                 for file in &named {

@@ -94,7 +94,7 @@ fn merged(all: Vec<Missing>) -> Vec<Missing> {
 /// The part of the graph from the engine of a language.
 async fn part_of(workspace: &Workspace, language: LanguageId, options: &RequestOptions) -> Result<(Arc<Part>, Meta)> {
     let memo = Some(format!("references {}", language.name));
-    let reply = run_query(workspace, options.needs(Some(language), true), memo, |it| async move {
+    let reply = run_query(workspace, options.needs_all(language), memo, |it| async move {
         let Some(view) = it.view else { return Ok(Answer::lacking(Arc::default(), not_indexed(workspace, language))) };
         let files = it.files;
         let Answer { value, coverage } = view.references(it.deadlines).await?;

@@ -41,7 +41,14 @@ pub(super) async fn complete(workspace: &Workspace, mut error: Error) -> Error {
     if !error.help.suggestions.is_empty() {
         return error;
     }
-    let needs = Needs { language: None, index: false, links: false, min_revision: None, deadline: Instant::now() };
+    let needs = Needs {
+        language: None,
+        index: false,
+        links: false,
+        all_files: false,
+        min_revision: None,
+        deadline: Instant::now(),
+    };
     let Ok(snapshot) = workspace.snapshot(needs).await else { return error };
     // Do not suggest a file that exists: the request failed for another reason, for example a missing overlay.
     error.help.suggestions = near(&snapshot.files, &file).into_iter().filter(|it| *it != file).collect();

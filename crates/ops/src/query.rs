@@ -10,7 +10,7 @@ use super::unanalysed_files::{lack_of_workspace, no_symbols};
 use semdex_contract::budget::{Listing, positions};
 use semdex_contract::{Common, check_query};
 use semdex_engine::files::Files;
-use semdex_engine::{Condition, Deadlines, Stop, View, blocking, links};
+use semdex_engine::{Condition, Deadlines, Stop, View, blocking, links, unindexed};
 use semdex_model::{
     Answer, Code, Coverage, Error, LanguageId, Meta, Missing, MissingCode, Result, SymbolQuery, Window,
 };
@@ -73,7 +73,12 @@ impl RequestOptions {
     pub(super) fn needs(&self, language: Option<LanguageId>, index: bool) -> Needs {
         let default = if index { WAIT_FOR_INDEX } else { Duration::ZERO };
         let deadline = self.begun + self.wait.unwrap_or(default);
-        Needs { language, index, links: self.links, min_revision: self.min_revision, deadline }
+        Needs { language, index, links: self.links, all_files: false, min_revision: self.min_revision, deadline }
+    }
+
+    /// The same for an answer about all files of a language.
+    pub(super) fn needs_all(&self, language: LanguageId) -> Needs {
+        Needs { all_files: true, ..self.needs(Some(language), true) }
     }
 
     /// The requested page of a list.
@@ -132,7 +137,10 @@ where
             }
         }
         let by_links = links::missing(&snapshot.links).filter(|_| needs.links);
-        let unseen = snapshot.unindexed_names.into_iter().chain(by_links);
+        let of_language = |language| unindexed::missing_of_language(&snapshot.files, language);
+        let untexted: Vec<Missing> = needs.language.map(of_language).unwrap_or_default();
+        let of_all = untexted.iter().filter(|_| needs.all_files).cloned();
+        let unseen = snapshot.unindexed_names.into_iter().chain(snapshot.unread).chain(by_links).chain(of_all);
         let unseen: Vec<Missing> = unseen.filter(|_| needs.index).collect();
         unseen.iter().for_each(|it| coverage.lacks(it.clone()));
         // The output of the workspace's build scripts and macros may or may not be available at the same revision.
@@ -154,7 +162,7 @@ where
         let failed = |error: Error| {
             let mut coverage = coverage_of(workspace, needs.language, settled, &error);
             unseen.iter().for_each(|it| coverage.lacks(it.clone()));
-            unserved.iter().filter(|_| is_miss(&error)).for_each(|it| coverage.lacks(it.clone()));
+            unserved.iter().chain(&untexted).filter(|_| is_miss(&error)).for_each(|it| coverage.lacks(it.clone()));
             error.in_workspace(workspace.meta(needs.language, revision, coverage))
         };
         let answer = timing::during(Part::Engine, tokio::time::timeout_at(last.into(), question(input))).await;

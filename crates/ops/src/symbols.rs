@@ -35,7 +35,7 @@ async fn search(workspace: &Workspace, query: &str, options: &RequestOptions) ->
     let is_meant = move |name: &str| name.to_lowercase().contains(&part);
     for language in by_bare_name(workspace, options, workspace.status().languages, is_meant).await? {
         let memo = Some(format!("search {} {query}", language.name));
-        let reply = run_query(workspace, options.needs(Some(language), true), memo, |it| async move {
+        let reply = run_query(workspace, options.needs_all(language), memo, |it| async move {
             match it.view {
                 Some(view) => view.search(query.trim().to_owned(), MOST, it.deadlines).await,
                 None => Ok(Answer::lacking(Vec::new(), not_indexed(workspace, language))),

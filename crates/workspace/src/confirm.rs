@@ -163,7 +163,7 @@ pub(super) async fn confirm_when_idle(workspace: Workspace) {
 
 /// A snapshot that does not wait for anything.
 fn needs() -> Needs {
-    Needs { language: None, index: false, links: false, min_revision: None, deadline: Instant::now() }
+    Needs { language: None, index: false, links: false, all_files: false, min_revision: None, deadline: Instant::now() }
 }
 
 /// Runs the compilers on a thread that may block. `None` if there is none, or if the run was ended.

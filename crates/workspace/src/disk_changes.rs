@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use crate::watch::{DEBOUNCE_LIMIT, Seen, Watcher, walk};
+use crate::watch::{DEBOUNCE_LIMIT, Gaps, Seen, Watcher, walk};
 use semdex_fs::Tree;
 
 /// How long the file system may take to report what has happened.
@@ -20,6 +20,8 @@ pub(super) struct DiskChanges {
     unread: BTreeSet<PathBuf>,
     /// All files have to be compared, since the last such comparison failed or other files are read than before.
     compares_all: bool,
+    /// The directories that were passed over when all files were listed without a watcher.
+    walked: Gaps,
     /// When the watcher reported the first change that was not taken yet.
     reported_at: Option<Instant>,
 }
@@ -63,6 +65,21 @@ impl DiskChanges {
     /// The symbolic links among the watched files.
     pub(super) fn links(&self) -> impl Iterator<Item = &Path> {
         self.watcher.iter().flat_map(|it| it.links())
+    }
+
+    /// The directories that are passed over, though they may contain code.
+    pub(super) fn gaps(&self) -> &Gaps {
+        self.watcher.as_ref().map_or(&self.walked, Watcher::gaps)
+    }
+
+    /// Whether a directory came, went or was renamed since the last call. `true` without a watcher, which would notice.
+    pub(super) fn take_moved(&mut self) -> bool {
+        self.watcher.as_mut().is_none_or(Watcher::take_moved)
+    }
+
+    /// Without a watcher, these directories were passed over.
+    pub(super) fn note_gaps(&mut self, gaps: Gaps) {
+        self.walked = gaps;
     }
 
     /// Everything that anyone changed before this call.

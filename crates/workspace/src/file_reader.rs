@@ -61,6 +61,12 @@ impl<'w> FileReader<'w> {
         self.open(&tree)?.size(path)
     }
 
+    /// Whether a file of the workspace may not be read.
+    pub(super) fn is_refused(&mut self, path: &Path) -> bool {
+        let tree = self.disk.tree().clone();
+        self.open(&tree).is_ok_and(|it| it.is_refused(path))
+    }
+
     /// Whether a file of this size is not read.
     pub(super) fn is_too_large(&self, size: u64) -> bool {
         size > self.max_file_bytes

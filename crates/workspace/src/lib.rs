@@ -34,6 +34,7 @@ mod transactions;
 mod trust;
 mod turns;
 mod unindexed_files;
+mod unread_directories;
 pub mod verify;
 pub(crate) mod watch;
 mod watched;

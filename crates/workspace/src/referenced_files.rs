@@ -165,10 +165,15 @@ impl ReferenceTracker {
     }
 
     fn look_up(&self, name: &str, by: &str, stamp: &FileStamp, sources: &Sources<'_>) -> (Lookup, Option<Arc<str>>) {
+        let refused = |why: &str| (Lookup::Refused(format!("`{name}` is not read, though {by}: {why}")), None);
+        if stamp.is_refused() {
+            return refused(
+                "semdex may not enter its directory, so that it may exist: give the permission to its user",
+            );
+        }
         if stamp.changed().is_none() {
             return (Lookup::Absent, None);
         }
-        let refused = |why: &str| (Lookup::Refused(format!("`{name}` is not read, though {by}: {why}")), None);
         let path = Path::new(name);
         if path.is_absolute() || path.components().any(|it| it == Component::ParentDir) {
             return refused("it lies outside of the workspace");
@@ -191,7 +196,7 @@ impl ReferenceTracker {
         match sources.disk.tree().read(path, most) {
             Ok(bytes) => match disk::text_of(&bytes) {
                 Some(text) => (Lookup::Text, Some(Arc::from(text))),
-                None => refused("it is not text"),
+                None => refused("it is not UTF-8, or holds NUL bytes: save it as UTF-8"),
             },
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => (Lookup::Absent, None),
             Err(error) if error.kind() == std::io::ErrorKind::IsADirectory => (Lookup::Absent, None),
@@ -212,6 +217,9 @@ impl Sources<'_> {
             Err(refused) => refused.detail,
             Ok(_) if error.kind() == std::io::ErrorKind::FileTooLarge => {
                 "it is larger than files are read (`max_file_bytes`)".to_owned()
+            }
+            Ok(_) if error.kind() == std::io::ErrorKind::PermissionDenied => {
+                "semdex has no permission to read it: give the permission to its user".to_owned()
             }
             Ok(_) => error.to_string(),
         }

@@ -16,8 +16,14 @@ impl Workspace {
         let is_out_of_date = self.inner.published.borrow().settings_files.is_out_of_date();
         if is_out_of_date {
             // The next request reports what goes wrong here.
-            let needs =
-                Needs { language: None, index: false, links: false, min_revision: None, deadline: Instant::now() };
+            let needs = Needs {
+                language: None,
+                index: false,
+                links: false,
+                all_files: false,
+                min_revision: None,
+                deadline: Instant::now(),
+            };
             drop(self.snapshot(needs).await);
         }
     }

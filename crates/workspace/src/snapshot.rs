@@ -18,6 +18,9 @@ pub struct Needs {
     /// Whether the answer may miss code because of links that the engine does not follow. Otherwise the caller looks at
     /// them.
     pub links: bool,
+    /// The answer is about all files of the language, so that it misses each file without a text. Otherwise the engine
+    /// knows which of them matter.
+    pub all_files: bool,
     /// The least revision that will do.
     pub min_revision: Option<u64>,
     /// What is not there by then is given up.
@@ -41,6 +44,8 @@ pub struct Snapshot {
     pub lacks: Option<Missing>,
     /// What answers about the language miss for files that cannot be named.
     pub unindexed_names: Option<Missing>,
+    /// What answers about the language miss for directories that are not read, or that changed while they were read.
+    pub unread: Vec<Missing>,
     /// The links to code of the language that its engine does not follow.
     pub links: Vec<Link>,
 }

@@ -124,6 +124,7 @@ impl UnindexedSearch<'_> {
         let Ok(size) = self.reader.size(&path) else { return before.cloned() };
         let why = match self.reader.is_too_large(size?) {
             true => UnindexedReason::TooLarge,
+            false if self.reader.is_refused(&path) => UnindexedReason::Refused,
             false => UnindexedReason::NotText,
         };
         let same = before.filter(|it| !it.may_differ(why, &stamp)).cloned();

@@ -43,7 +43,7 @@ use cookie::Cookie;
 use inbox::{Inbox, Mail, TouchKind};
 use place::{identity_now, identity_of, identity_on_the_way, is_remote};
 use semdex_process::fault;
-pub(crate) use walk::{Texts, is_hidden_name, is_ignored_dir_name, walk};
+pub(crate) use walk::{Gap, Gaps, Texts, files_below, is_hidden_name, is_ignored_dir_name, walk, walk_with_gaps};
 use walk::{enter, present};
 
 use semdex_fs::{Descent, Identity, Reader, Tree};
@@ -82,6 +82,9 @@ pub(crate) struct Watcher {
     /// The file systems seen so far, all of them local.
     devices: HashSet<u64>,
     aliases: Aliases,
+    gaps: Gaps,
+    /// A directory came, went or was renamed since this was asked last.
+    moved: bool,
     /// Only a scan can determine the state of the tree.
     stale: bool,
     /// Why each answer needs a scan. `None` if watching works.
@@ -146,6 +149,8 @@ impl Watcher {
             inodes: HashMap::new(),
             devices: HashSet::new(),
             aliases: Aliases::default(),
+            gaps: Gaps::new(),
+            moved: false,
             stale: true,
             lacks: None,
         };
@@ -218,7 +223,9 @@ impl Watcher {
         if self.lacks.is_some() {
             files.clear();
             for root in &self.roots {
-                files.extend(walk(&root.tree)?);
+                let (found, gaps) = walk_with_gaps(&root.tree)?;
+                files.extend(found);
+                self.gaps.extend(gaps);
             }
         }
         Ok(files.into_iter().collect())
@@ -227,6 +234,17 @@ impl Watcher {
     /// Why every answer needs a scan of the whole tree, and what to do about it. `None` if watching works.
     pub(crate) fn lacks(&self) -> Option<String> {
         self.lacks.clone()
+    }
+
+    /// Whether a directory came, went or was renamed since the last call. What was read of it may be torn, unless no other
+    /// change follows.
+    pub(crate) fn take_moved(&mut self) -> bool {
+        std::mem::take(&mut self.moved)
+    }
+
+    /// The directories that are passed over, though they may contain code.
+    pub(crate) fn gaps(&self) -> &Gaps {
+        &self.gaps
     }
 
     /// The symbolic links among the files.
@@ -289,7 +307,8 @@ impl Watcher {
                     None => None,
                 };
                 let kind = found.as_ref().map(|it| FileType::from_raw_mode(it.st_mode));
-                if kind == Some(FileType::Directory) || self.directories.contains_key(&path) {
+                let was_directory = self.directories.contains_key(&path) || self.gaps.contains_key(&path);
+                if kind == Some(FileType::Directory) || was_directory {
                     self.recheck(&path, &mut seen)?;
                     rechecked = Some(path.clone());
                 }
@@ -307,6 +326,7 @@ impl Watcher {
     /// A directory has changed as a whole: watches it again.
     fn recheck(&mut self, directory: &Path, seen: &mut BTreeSet<PathBuf>) -> io::Result<()> {
         seen.insert(directory.to_path_buf());
+        self.moved = true;
         self.forget(directory);
         self.stale |= self.watch_below(directory, seen)?;
         let nested = self.roots.iter().map(|root| root.tree.root().to_path_buf());
@@ -355,7 +375,9 @@ impl Watcher {
                 self.forget(&directory);
                 continue;
             };
+            self.gaps.extend(listing.gap.map(|it| (directory.clone(), it)));
             if listing.tagged && !is_root {
+                self.gaps.insert(directory.clone(), Gap::Tagged);
                 if let Some(known) = self.directories.get_mut(&directory) {
                     known.tagged = true;
                 }
@@ -421,7 +443,11 @@ impl Watcher {
                 self.stop_watching(too_many_directories());
                 return Ok(false);
             }
-            Err(error) => return present::<()>(Err(into_io(error))).map(|_| false),
+            Err(error) => {
+                let error = into_io(error);
+                self.gaps.extend(walk::gap_of(&error).map(|it| (directory.to_path_buf(), it)));
+                return present::<()>(Err(error)).map(|_| false);
+            }
         }
         self.directories.insert(directory.to_path_buf(), Directory { identity, tagged: false });
         self.inodes.insert(identity, directory.to_path_buf());
@@ -449,6 +475,7 @@ impl Watcher {
             }
         }
         self.aliases.forget_below(directory);
+        self.gaps.retain(|it, _| !it.starts_with(directory));
     }
 
     fn forget_everything(&mut self) {
@@ -457,6 +484,7 @@ impl Watcher {
         self.inodes.clear();
         self.devices.clear();
         self.aliases = Aliases::default();
+        self.gaps = Gaps::new();
     }
 
     fn stop_watching(&mut self, why: String) {

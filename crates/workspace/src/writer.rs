@@ -41,6 +41,7 @@ use super::timing::{Part, Ticket};
 use super::transactions::Transactions;
 use super::trust::Trust;
 use super::unindexed_files::NonUtf8Names;
+use super::unread_directories::UnreadDirectories;
 use super::watch::DEBOUNCE;
 use revisions::Revisions;
 use semdex_config::Config;
@@ -132,6 +133,9 @@ pub(super) struct Writer {
     seen_texts: Arc<SeenTexts>,
     overlays: Arc<Overlays>,
     non_utf8_names: NonUtf8Names,
+    unread_directories: UnreadDirectories,
+    /// The texts may be of several states of the disk.
+    is_torn: bool,
     referenced: ReferenceTracker,
     links: Links,
     external_roots: ExternalRoots,
@@ -229,6 +233,8 @@ pub(super) fn start(
         seen_texts,
         overlays: Arc::default(),
         non_utf8_names: NonUtf8Names::default(),
+        unread_directories: UnreadDirectories::default(),
+        is_torn: false,
         referenced: ReferenceTracker::default(),
         links: Links::default(),
         external_roots: ExternalRoots::new(root),
@@ -264,6 +270,7 @@ impl Writer {
             }
         }
         self.read_referenced_files();
+        self.update_unread_directories();
         self.links.set(self.find_links());
         self.start_engines();
         self.watch_external_modules();
@@ -394,6 +401,7 @@ impl Writer {
             settled: engine.is_none_or(|it| it.is_settled()) && lacks.is_none(),
             lacks,
             unindexed_names: self.missing_names(language),
+            unread: self.unread_of(language),
             links: slot.map(|it| self.links.missed_by(&*it.kind, &self.files)).unwrap_or_default(),
         }
     }
@@ -402,6 +410,7 @@ impl Writer {
     /// with the edits made.
     pub(super) fn apply(&mut self, edits: &[FileEdit], after: Arc<Files>, cause: Cause) {
         self.referenced.note_edits(edits, &self.files, &after);
+        edits.iter().for_each(|it| self.unread_directories.note_edit(&it.file));
         self.seen_texts.note_replaced(&self.files, edits, cause == Cause::Outside);
         self.files = after;
         self.links.mark_stale();
@@ -450,6 +459,7 @@ impl Writer {
             it.present = self.engines.iter().filter_map(|it| it.present(&self.files)).collect();
             it.overlays = self.overlays.clone();
             it.missing.clone_from(self.missing.all());
+            it.missing.extend(self.unread());
         });
     }
 }

@@ -27,8 +27,7 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::{Notify, watch};
 
 use super::build_constraints::BuildContext;
-use super::document_sync::is_left_out;
-use super::lsp_conversion::is_hidden;
+use super::language::{is_hidden, is_left_out};
 use super::modules::{base_name, parent};
 use super::session::Session;
 use crate::LANGUAGE;

@@ -30,6 +30,10 @@ pub(crate) const VERSION: &str = "0.0.348";
 struct RustSyntax;
 
 impl Syntax for RustSyntax {
+    fn is_found_by_reference(&self) -> bool {
+        true
+    }
+
     fn has_commas(&self, kind: SymbolKind) -> bool {
         matches!(kind, SymbolKind::Field | SymbolKind::Variant)
     }

@@ -7,6 +7,7 @@
 //! All access goes by directory handles: what is listed or read is in the tree at that moment, even if somebody
 //! exchanges names at the same time.
 
+use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, ErrorKind};
 use std::os::fd::OwnedFd;
@@ -21,16 +22,37 @@ use semdex_fs::{Descent, Reader, Tree, Unreadable, entries, read_at};
 /// Marks its directory as a cache (<https://bford.info/cachedir/>). Cargo creates one in `target`.
 pub(super) const CACHE_TAG: &str = "CACHEDIR.TAG";
 
-/// All files below a root, sorted by name. A missing root has none. A directory without permission hides its files from
-/// everybody and is skipped. Any other failure is an error, since a short list would look like deleted files.
+/// Why the walk passes over a directory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Gap {
+    /// semdex may not list or enter it.
+    Refused,
+    /// Its path is longer than the system allows.
+    TooDeep,
+    /// It has a `CACHEDIR.TAG`.
+    Tagged,
+}
+
+/// The directories that the walk passes over, though they may contain code.
+pub(crate) type Gaps = BTreeMap<PathBuf, Gap>;
+
+/// All files below a root, sorted by name. A missing root has none.
 pub(crate) fn walk(tree: &Tree) -> io::Result<Vec<PathBuf>> {
-    let mut files = Vec::new();
-    let Some(reader) = enter(tree)? else { return Ok(files) };
+    walk_with_gaps(tree).map(|it| it.0)
+}
+
+/// The same, with the directories that are passed over. Any other failure than a missing permission is an error, since
+/// a short list would look like deleted files.
+pub(crate) fn walk_with_gaps(tree: &Tree) -> io::Result<(Vec<PathBuf>, Gaps)> {
+    let (mut files, mut gaps) = (Vec::new(), Gaps::new());
+    let Some(reader) = enter(tree)? else { return Ok((files, gaps)) };
     let mut descent = Descent::new(&reader);
     let mut pending = vec![tree.root().to_path_buf()];
     while let Some(directory) = pending.pop() {
         let Some(listing) = list(&mut descent, &directory)? else { continue };
+        gaps.extend(listing.gap.map(|it| (directory.clone(), it)));
         if listing.tagged && directory != tree.root() {
+            gaps.insert(directory, Gap::Tagged);
             continue;
         }
         files.extend(listing.files.into_iter().map(|(path, _)| path));
@@ -38,7 +60,26 @@ pub(crate) fn walk(tree: &Tree) -> io::Result<Vec<PathBuf>> {
         pending.extend(listing.directories);
     }
     files.sort_unstable();
-    Ok(files)
+    Ok((files, gaps))
+}
+
+/// The paths of files below a directory that the walk passes over, at most so many of them, and whether these are all.
+pub(crate) fn files_below(tree: &Tree, directory: &Path, most: usize) -> io::Result<(Vec<PathBuf>, bool)> {
+    let mut files = Vec::new();
+    let Some(reader) = enter(tree)? else { return Ok((files, true)) };
+    let mut descent = Descent::new(&reader);
+    let mut pending = vec![directory.to_path_buf()];
+    let mut seen = 0;
+    while let Some(directory) = pending.pop() {
+        let Some(listing) = list(&mut descent, &directory)? else { continue };
+        seen += listing.files.len() + listing.directories.len();
+        files.extend(listing.files.into_iter().map(|(path, _)| path));
+        pending.extend(listing.directories);
+        if seen > most || listing.gap.is_some() {
+            return Ok((files, false));
+        }
+    }
+    Ok((files, true))
 }
 
 /// Whether `walk` lists this path.
@@ -71,6 +112,13 @@ impl Texts {
             self.last = path.parent().map(|it| (it.to_path_buf(), found.directory));
         }
         Ok(content)
+    }
+
+    /// Whether a file that `walk` lists may not be read.
+    pub(crate) fn is_refused(&self, path: &Path) -> bool {
+        let Some(Ok(Some(found))) = self.reader.as_ref().map(|it| find(it, path, None)) else { return false };
+        let read = read_at(&found.directory, found.name.as_os_str(), 0);
+        matches!(read, Err(Unreadable::Failed(Errno::ACCESS | Errno::PERM)))
     }
 
     /// The size of a file that `walk` lists, in bytes. `None` for other paths.
@@ -163,15 +211,29 @@ pub(super) struct Listing {
     /// Directories that are not ignored by their name.
     pub directories: Vec<PathBuf>,
     pub tagged: bool,
+    /// Not all of the directory could be read.
+    pub gap: Option<Gap>,
 }
 
-/// Reads one directory. `None` if there is none, or if it may not be read.
+/// What an error means for a directory that exists.
+pub(super) fn gap_of(error: &io::Error) -> Option<Gap> {
+    match error.kind() {
+        ErrorKind::PermissionDenied => Some(Gap::Refused),
+        ErrorKind::InvalidFilename => Some(Gap::TooDeep),
+        _ => None,
+    }
+}
+
+/// Reads one directory. `None` if there is none. A directory that may not be read is empty and has a gap.
 pub(super) fn list(descent: &mut Descent, directory: &Path) -> io::Result<Option<Listing>> {
     let mut listing = Listing::default();
     let reader = descent.reader();
     let Ok(below) = directory.strip_prefix(reader.root()) else { return Ok(None) };
-    let Some(handle) = present(descent.directory(below).map_err(io::Error::from))? else { return Ok(None) };
-    let Some(held) = present(entries(handle).map_err(io::Error::from))? else { return Ok(None) };
+    let opened = descent.directory(below).and_then(|handle| Ok((handle, entries(handle)?))).map_err(io::Error::from);
+    let gap = opened.as_ref().err().and_then(gap_of);
+    let Some((handle, held)) = present(opened)? else {
+        return Ok(gap.map(|it| Listing { gap: Some(it), ..listing }));
+    };
     for entry in held {
         let Some(entry) = present(entry.map_err(io::Error::from))? else { return Ok(None) };
         let name = OsString::from_vec(entry.file_name().to_bytes().to_vec());
@@ -179,6 +241,7 @@ pub(super) fn list(descent: &mut Descent, directory: &Path) -> io::Result<Option
             continue;
         }
         let found = statat(handle, &name, AtFlags::SYMLINK_NOFOLLOW).map_err(io::Error::from);
+        listing.gap = listing.gap.or(found.as_ref().err().and_then(gap_of));
         let Some(found) = present(found)? else { continue };
         listing.tagged |= name == CACHE_TAG;
         let path = directory.join(&name);

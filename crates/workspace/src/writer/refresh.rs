@@ -10,13 +10,18 @@ use crate::change::{Cause, with_edits};
 use crate::file_reader::FileReader;
 use crate::referenced_files::{Sources, references_by_path};
 use crate::unindexed_files::{NAMES_SCOPE, UnindexedSearch};
-use crate::watch::{Seen, walk};
+use crate::watch::{Seen, walk, walk_with_gaps};
 use semdex_engine::ReferencedFiles;
 use semdex_engine::files::Files;
 use semdex_engine::links::Link;
-use semdex_engine::unindexed::UnindexedFiles;
+use semdex_engine::unindexed::{UnindexedFiles, is_installed};
 use semdex_fs::Tree;
 use semdex_model::{Code, Error, FileEdit, LanguageId, Missing, MissingCode, Result};
+
+/// At most this many files that have no text are listed in the status.
+const MOST_UNREAD: usize = 20;
+/// How often the disk is compared for one answer while directories are renamed.
+const MOST_PASSES: usize = 8;
 
 impl Writer {
     /// Reads files of one operation.
@@ -40,7 +45,9 @@ impl Writer {
             }
             Err(error) => {
                 tracing::error!(%error, "the workspace cannot be watched: every answer compares it with the disk");
-                walk(self.disk.tree())
+                let (found, gaps) = walk_with_gaps(self.disk.tree())?;
+                self.disk_changes.note_gaps(gaps);
+                Ok(found)
             }
         }
     }
@@ -81,8 +88,15 @@ impl Writer {
     pub(super) fn catch_up(&mut self) -> Result<()> {
         self.end_overlays();
         self.follow_settings();
-        let seen = self.disk_changes.barrier();
-        self.take(seen)?;
+        self.is_torn = true;
+        for _ in 0..MOST_PASSES {
+            let seen = self.disk_changes.barrier();
+            self.is_torn = self.take(seen)?;
+            if !self.is_torn {
+                break;
+            }
+        }
+        self.follow_unread_directories();
         self.update_links();
         self.update_referenced_files();
         self.check_environment();
@@ -98,7 +112,8 @@ impl Writer {
         }
     }
 
-    fn take(&mut self, seen: Seen) -> Result<()> {
+    /// Returns whether the texts may be torn: directories were renamed, and perhaps again while they were read.
+    fn take(&mut self, seen: Seen) -> Result<bool> {
         self.disk_changes.clear_report();
         let (edits, checked, is_all) = match seen {
             Seen::Paths(mut paths) if !self.disk_changes.compares_all() => {
@@ -120,7 +135,7 @@ impl Writer {
                     return Err(error);
                 }
                 if paths.is_empty() {
-                    return Ok(());
+                    return Ok(false);
                 }
                 match self.compare(&paths) {
                     Ok(edits) => (edits, paths, false),
@@ -139,7 +154,9 @@ impl Writer {
             }
         };
         self.take_edits(&edits, &checked, is_all);
-        Ok(())
+        let are_added_or_removed = edits.iter().any(|it| it.old.is_none() || it.new.is_none());
+        let moved = self.disk_changes.take_moved() || is_all;
+        Ok(moved && are_added_or_removed)
     }
 
     /// Brings these edits into the texts, and finds which of the checked files have no text.
@@ -218,8 +235,9 @@ impl Writer {
     }
 
     /// All files of the workspace and of external sources, where nothing can be watched.
-    fn walk_all(&self) -> std::io::Result<Vec<PathBuf>> {
-        let mut files = walk(self.disk.tree())?;
+    fn walk_all(&mut self) -> std::io::Result<Vec<PathBuf>> {
+        let (mut files, gaps) = walk_with_gaps(self.disk.tree())?;
+        self.disk_changes.note_gaps(gaps);
         for root in self.external_roots.iter() {
             files.extend(walk(&self.disk.external_tree(root))?);
         }
@@ -262,6 +280,38 @@ impl Writer {
             self.publish();
         }
         Ok(())
+    }
+
+    /// Finds the directories that are not read. Returns whether there are other ones than before.
+    pub(super) fn update_unread_directories(&mut self) -> bool {
+        let languages = self.engines.registry().languages();
+        self.unread_directories.update(self.disk_changes.gaps(), &self.disk, &self.files, languages)
+    }
+
+    /// The same, and a revision of its own if there are other ones: answers are no longer complete, or complete again.
+    fn follow_unread_directories(&mut self) {
+        if self.update_unread_directories() {
+            self.note_external_change();
+            self.publish();
+        }
+    }
+
+    /// What the status reports of files and directories that are not read.
+    pub(super) fn unread(&self) -> Vec<Missing> {
+        let mut missing = self.unread_directories.missing(None);
+        let all = self.files.unindexed_without_overlay().filter(|it| !is_installed(&it.path));
+        missing.extend(all.take(MOST_UNREAD).map(|it| it.missing_from_all()));
+        missing
+    }
+
+    /// What answers about a language miss because of what was not read.
+    pub(super) fn unread_of(&self, language: Option<LanguageId>) -> Vec<Missing> {
+        let mut missing = self.unread_directories.missing(language);
+        if self.is_torn {
+            let detail = "directories were renamed again and again while they were read: ask again when it is quieter";
+            missing.push(Missing::new(MissingCode::Changed, "disk", detail));
+        }
+        missing
     }
 
     /// What answers about a language miss for files whose names are not UTF-8; about all languages without one.
