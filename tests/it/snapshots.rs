@@ -148,12 +148,12 @@ fn each_verb_on_real_code_reads_as_it_did() {
     it.check("overlay", "PUT", "/v1/overlays/src/text/units.rs", Some(json!({"content": "// Not on the disk.\n"})));
     it.get("overlays", "/v1/overlays");
     it.check("overlay_deleted", "DELETE", "/v1/overlays/src/text/units.rs", None);
-    it.get("workspaces", "/v1/workspaces");
     // What was undone last is indexed in the background.
     it.server.wait_for(|it| {
         let status = it.get("/v1/status").1;
         status["workspaces"].as_array().unwrap().iter().all(|it| it["progress"].is_null())
     });
+    it.get("workspaces", "/v1/workspaces");
     it.get("status", "/v1/status");
     let update = "`cargo xtask snapshots` takes them as they are: read the difference as a model would";
     assert!(it.wrong.is_empty(), "{}\n{update}", it.wrong.join("\n"));
