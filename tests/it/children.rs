@@ -80,7 +80,7 @@ fn a_cargo_that_hangs_during_the_load_ends_with_semdex() {
             ("src/lib.rs", "pub fn f() {}\n"),
         ])
         .with_real_std();
-        // rust-analyzer looks for Cargo on the search path.
+        // rust-analyzer takes the Cargo of `CARGO`, which `cargo test` sets, else the one on the search path.
         let programs = home.path().join("programs");
         fs::create_dir(&programs).unwrap();
         let begun = home.path().join("begun");
@@ -95,7 +95,7 @@ fn a_cargo_that_hangs_during_the_load_ends_with_semdex() {
         fs::write(&cargo, script).unwrap();
         fs::set_permissions(&cargo, fs::Permissions::from_mode(0o755)).unwrap();
         let path = format!("{}:{path}", programs.display());
-        let mut server = home.serve_with(&["--trust"], &[("PATH", Path::new(&path))]);
+        let mut server = home.serve_with(&["--trust"], &[("PATH", Path::new(&path)), ("CARGO", &cargo)]);
         server.wait_for(|_| begun.exists());
         let before = living(&server.home, server.pid());
         assert!(before.iter().any(|it| it.contains("in-a-session")), "{before:#?}");
