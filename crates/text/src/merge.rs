@@ -15,8 +15,8 @@ use std::ops::Range;
 use rustc_hash::FxHashSet;
 
 use crate::endings;
-use crate::tokens::{Change, Tokens, changes, is_word};
-use clusters::{Cluster, clusters, kept, of_whole_lines};
+use crate::tokens::{Change, Tokens, changes, is_word, kept};
+use clusters::{Cluster, clusters, of_whole_lines};
 use indentation_map::{IndentationMap, IndentationPair, Unit};
 use semdex_model::Span;
 
@@ -170,8 +170,7 @@ impl<'t, 'a> ThreeWay<'t, 'a> {
                 it.old.len() != it.new.len() || !pairs.into_iter().all(|it| it.0 == it.1 || is_slip(it))
             });
         }
-        let kept = kept(&their_changes, base.len());
-        let ours_kept = clusters::kept(&our_changes, base.len());
+        let [kept, ours_kept] = [&their_changes, &our_changes].map(|it| kept(it, base.len()));
         let mut origin = vec![None; theirs.len()];
         kept.iter()
             .enumerate()
@@ -216,9 +215,6 @@ impl<'t, 'a> ThreeWay<'t, 'a> {
                 None if cluster.is_ours && base.is_empty() => {
                     self.gaps(&mut made, [base.end, ours.start, theirs.start], base.end + 1)?;
                     self.gaps(&mut made, [base.end, ours.end, theirs.end], base.end + 1)?;
-                }
-                None if cluster.is_ours && base.len() == theirs.len() && !base.is_empty() => {
-                    self.gaps(&mut made, [base, ours, theirs].map(|it| it.start + 1), base.end)?;
                 }
                 None => {
                     let of_ours = |at: usize, origin: Option<usize>| match cluster.is_ours {
@@ -430,8 +426,8 @@ impl<'t, 'a> ThreeWay<'t, 'a> {
             // Within a line our new words have our blanks around them.
             let is_inner = base.start > 0 && base.end < self.base.len();
             // So do those that were several lines, where the author recalls no line end.
-            let breaks = |tokens: &Tokens, range: &Range<usize>| range.clone().skip(1).any(|at| tokens.begins_line(at));
-            let is_collapsed = self.context.recalled && breaks(self.theirs, theirs) && !breaks(self.ours, ours);
+            let is_collapsed =
+                self.context.recalled && self.theirs.has_line_end(theirs) && !self.ours.has_line_end(ours);
             let is_inline =
                 |ours: &str, theirs: &str| is_inner && !ours.contains('\n') && (is_collapsed || !theirs.contains('\n'));
             let inline = [is_inline(our_left, their_left), is_inline(our_right, their_right)];
@@ -492,7 +488,7 @@ impl<'t, 'a> ThreeWay<'t, 'a> {
             }
             text + &after
         };
-        let text = endings::like(&self.theirs.text[from..to], &unix(&text), self.newline(from));
+        let text = endings::like(&self.theirs.text[from..to], &endings::unix(&text), self.newline(from));
         Ok((text != self.theirs.text[from..to]).then_some(Replacement { range: from..to, text }))
     }
 
@@ -548,7 +544,7 @@ impl<'t, 'a> ThreeWay<'t, 'a> {
             self.context.recalled.then(recalled)
         })?;
         let start = self.theirs.end_before(theirs);
-        Some(endings::like(gaps[2], &unix(&text), self.newline(start)))
+        Some(endings::like(gaps[2], &endings::unix(&text), self.newline(start)))
     }
 
     fn newline(&self, at: usize) -> &'static str {
@@ -678,7 +674,7 @@ fn indent_of(gap: &str) -> &str {
 
 /// Merges white space part by part; `None` if both changed a part in different ways.
 fn three_gaps(map: &IndentationMap, [base, ours, theirs]: [&str; 3]) -> Option<String> {
-    let [base, ours, theirs] = [base, ours, theirs].map(unix);
+    let [base, ours, theirs] = [base, ours, theirs].map(|it| endings::unix(it).into_owned());
     let made = mapped(map, &ours);
     if base == ours || made == theirs {
         return Some(theirs);
@@ -722,12 +718,8 @@ fn mapped(map: &IndentationMap, gap: &str) -> String {
     }
 }
 
-fn unix(text: &str) -> String {
-    text.replace("\r\n", "\n")
-}
-
 fn same(a: &str, b: &str) -> bool {
-    a == b || unix(a) == unix(b)
+    a == b || endings::unix(a) == endings::unix(b)
 }
 
 /// Whether two tokens side by side would be one word.

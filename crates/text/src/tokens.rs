@@ -67,6 +67,11 @@ impl<'a> Tokens<'a> {
         at == 0 || self.gap(at).contains('\n')
     }
 
+    /// Whether tokens of a range are on several lines.
+    pub(crate) fn has_line_end(&self, range: &Range<usize>) -> bool {
+        range.clone().skip(1).any(|at| self.begins_line(at))
+    }
+
     /// The tokens of each line that has any.
     fn lines(&self) -> Vec<Range<usize>> {
         let mut lines: Vec<Range<usize>> = Vec::new();
@@ -106,6 +111,17 @@ pub(crate) fn is_word(character: char) -> bool {
 pub(crate) struct Change {
     pub(crate) old: Range<usize>,
     pub(crate) new: Range<usize>,
+}
+
+/// For each token of an old text, its index in the new one if it was kept.
+pub(crate) fn kept(changes: &[Change], length: usize) -> Vec<Option<usize>> {
+    let mut kept = vec![None; length];
+    let mut at = (0, 0);
+    for change in changes.iter().chain([&Change { old: length..length, new: 0..0 }]) {
+        (at.0..change.old.start).for_each(|old| kept[old] = Some(at.1 + old - at.0));
+        at = (change.old.end, change.new.end);
+    }
+    kept
 }
 
 /// The changes from one text to another, in order. White space does not count. Equal lines are anchors (patience diff,
@@ -233,13 +249,7 @@ struct Pairs {
 
 impl Pairs {
     fn of(changes: &[Change], old_len: usize, new_len: usize) -> Pairs {
-        let mut new = vec![None; old_len];
-        let mut at = (0, 0);
-        for change in changes.iter().chain([&Change { old: old_len..old_len, new: new_len..new_len }]) {
-            (at.0..change.old.start).for_each(|old| new[old] = Some(at.1 + old - at.0));
-            at = (change.old.end, change.new.end);
-        }
-        Pairs { new, new_len }
+        Pairs { new: kept(changes, old_len), new_len }
     }
 
     /// A line of which no word is kept is another line, whatever signs both have.

@@ -121,7 +121,7 @@ fn missed(files: &Files, file: &File, search: &Search, nearest: Option<Hit>, rea
         None => format!("the text is not in `{}`: {reason}", file.path),
         Some(_) => format!("the text is not in that symbol of `{}`: {reason}", file.path),
     };
-    if let Some(span) = matching::already_applied(&file.text, search.replacement) {
+    if let Some(span) = matching::stands_in(&file.text, search.replacement) {
         let line = file.lines().line(span.start);
         detail.push_str(&format!("; the replacement stands there already, at line {line}"));
     }

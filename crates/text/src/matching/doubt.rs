@@ -7,7 +7,7 @@ use super::search::Search;
 use crate::merge::indentation::{indentation_before, width, with_indentation};
 use crate::merge::is_slip;
 use crate::score::{collapse, score};
-use crate::tokens::{Change, Tokens, changes, is_word};
+use crate::tokens::{Change, Tokens, changes, is_word, kept};
 use crate::words::occurrences;
 use semdex_model::Span;
 
@@ -66,12 +66,7 @@ pub(super) fn doubt(search: &Search, span: Span, context: &str) -> Option<String
     {
         return named(OTHER_EDGE);
     }
-    let mut kept = vec![None; asked.len()];
-    let mut at = (0, 0);
-    for change in changes.iter().chain([&Change { old: asked.len()..asked.len(), new: 0..0 }]) {
-        (at.0..change.old.start).for_each(|old| kept[old] = Some(at.1 + old - at.0));
-        at = (change.old.end, change.new.end);
-    }
+    let kept = kept(&changes, asked.len());
     let lines = same_lines(search.text, span, &asked, &there, |at| kept[at]);
     if indentation_differs(&lines, search.text, span) {
         return named(OTHER_INDENTATION);

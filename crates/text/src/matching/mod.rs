@@ -21,7 +21,7 @@ use semdex_model::{Code, Error, Result, Span, Strategy};
 pub use crate::merge::Conflict;
 use crate::tokens::is_word;
 pub use elision::added_elision;
-pub use not_found::{already_applied, nearest, stands_in};
+pub use not_found::{nearest, stands_in};
 pub use patch::{Fitted, Patch, Replaced, apply, apply_all, patch, whole};
 pub(crate) use search::without_bom;
 pub use search::{Hit, Outcome, Search};

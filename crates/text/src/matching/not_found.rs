@@ -25,11 +25,6 @@ pub fn nearest(text: &str, file: &str, context: &str, hit: &Hit) -> Nearest {
     Nearest { place, score: hit.score, text: text[hit.span.start..hit.span.end].to_owned(), diff }
 }
 
-/// Where the replacement already is, if the edit was made before. White space is ignored.
-pub fn already_applied(text: &str, replacement: &str) -> Option<Span> {
-    stands_in(text, replacement)
-}
-
 /// Where a text occurs, except for white space, if it is long enough to be distinctive.
 pub fn stands_in(text: &str, asked: &str) -> Option<Span> {
     let asked = without_bom(asked).trim();

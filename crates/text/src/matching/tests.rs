@@ -417,9 +417,9 @@ fn near_duplicates_are_ambiguous() {
 #[test]
 fn a_change_that_was_made_before_is_recognised() {
     let text = "fn f() {\n    g(a, b);\n}\n";
-    assert_eq!(already_applied(text, "g( a, b );"), Some(Span::new(13, 21)));
-    assert_eq!(already_applied(text, "}"), None);
-    assert_eq!(already_applied(text, "g(a, c);"), None);
+    assert_eq!(stands_in(text, "g( a, b );"), Some(Span::new(13, 21)));
+    assert_eq!(stands_in(text, "}"), None);
+    assert_eq!(stands_in(text, "g(a, c);"), None);
 }
 
 #[test]

@@ -21,17 +21,6 @@ impl Cluster {
     }
 }
 
-/// For each token of an old text, its index in the new one if it was kept.
-pub(super) fn kept(changes: &[Change], length: usize) -> Vec<Option<usize>> {
-    let mut kept = vec![None; length];
-    let mut at = (0, 0);
-    for change in changes.iter().chain([&Change { old: length..length, new: 0..0 }]) {
-        (at.0..change.old.start).for_each(|old| kept[old] = Some(at.1 + old - at.0));
-        at = (change.old.end, change.new.end);
-    }
-    kept
-}
-
 /// Changes of several lines as changes of whole lines: where such a change begins and ends is known by lines at best,
 /// since tokens at its edges are often like those that it adds or removes.
 pub(super) fn of_whole_lines(old: &Tokens, new: &Tokens, changes: Vec<Change>) -> Vec<Change> {
@@ -39,10 +28,9 @@ pub(super) fn of_whole_lines(old: &Tokens, new: &Tokens, changes: Vec<Change>) -
     let begins = |old_at: usize, new_at: usize| {
         (old_at == old.len() || old.begins_line(old_at)) && (new_at == new.len() || new.begins_line(new_at))
     };
-    let breaks = |tokens: &Tokens, range: &Range<usize>| range.clone().skip(1).any(|at| tokens.begins_line(at));
     let mut changes = changes.into_iter().peekable();
     while let Some(mut change) = changes.next() {
-        if breaks(old, &change.old) || breaks(new, &change.new) {
+        if old.has_line_end(&change.old) || new.has_line_end(&change.new) {
             while change.old.start > 0 && !begins(change.old.start, change.new.start) {
                 match widened.pop_if(|it| it.old.end == change.old.start) {
                     Some(before) => (change.old.start, change.new.start) = (before.old.start, before.new.start),
