@@ -115,6 +115,16 @@ pub fn line_of(text: &str, line: usize) -> Option<(usize, &str)> {
     None
 }
 
+/// At most this many names of a list are written out.
+const MOST_NAMED: usize = 20;
+
+/// The first names of a list, with the count of the rest.
+pub fn first_names(names: &[String]) -> String {
+    let shown: Vec<&str> = names.iter().take(MOST_NAMED).map(String::as_str).collect();
+    let rest = names.len().saturating_sub(MOST_NAMED);
+    if rest > 0 { format!("{} and {rest} more", shown.join(", ")) } else { shown.join(", ") }
+}
+
 /// A path without `.` and `..`, computed from the text of the path alone.
 pub fn normal(path: &Path) -> PathBuf {
     let mut normal = PathBuf::new();

@@ -13,13 +13,10 @@ use super::gomod::Module;
 use super::modules::{self, GoPackage, Membership, base_name, below, rest_of};
 use super::{LANGUAGE, process};
 use semdex_engine::verify::text::finding;
-use semdex_engine::verify::{Ended, Job, Planned, Report, normal};
+use semdex_engine::verify::{Ended, Job, Planned, Report, first_names, normal};
 use semdex_model::{Diagnostic, Missing, MissingCode, Severity, SymbolKind, VerifyKind};
 use semdex_process::process_group;
 use semdex_process::process_group::lines::Streams;
-
-/// At most this many tests without a result are named.
-const MOST_NAMED: usize = 20;
 
 /// Plans a run: finds the modules from the texts, before anything is built.
 pub(crate) fn plan<'j>(job: &'j Job) -> Box<dyn Planned + 'j> {
@@ -343,7 +340,7 @@ impl Run<'_> {
             let detail = format!(
                 "`{name}` of {package} has no result: the program of its package ended before, with exit code 0"
             );
-            no_result(package, detail, report);
+            report.lacks_result(package, detail);
         }
         let mut absent: Vec<(&GoPackage, &str, String)> = Vec::new();
         for package in self.module.packages.iter().filter(|it| tests.has_passed(&it.import_path)) {
@@ -374,16 +371,16 @@ impl Run<'_> {
             } else if is_selected {
                 let file = below(&package.directory, file);
                 let detail = format!("`{name}` was not run: the build leaves {file} out. See its build constraints");
-                no_result(&package.import_path, detail, report);
+                report.lacks_result(&package.import_path, detail);
             }
         }
         for (package, names) in by_package {
             let detail = format!(
                 "{} tests of {package} have no result though it ended with exit code 0 ({}): see its `TestMain` and GOFLAGS",
                 names.len(),
-                shortened(&names)
+                first_names(&names)
             );
-            no_result(package, detail, report);
+            report.lacks_result(package, detail);
         }
     }
 
@@ -445,19 +442,6 @@ impl Run<'_> {
 /// A directory of a module as an argument of `go`.
 fn pattern(directory: &str) -> String {
     if directory.is_empty() { ".".to_owned() } else { format!("./{directory}") }
-}
-
-/// Tests without a result: the run is not a success, whatever its exit code.
-fn no_result(package: &str, detail: String, report: &mut Report) {
-    report.has_failed = true;
-    report.coverage.lacks(Missing::new(MissingCode::NoResult, package, detail));
-}
-
-/// The first names of a list.
-fn shortened(names: &[String]) -> String {
-    let shown: Vec<&str> = names.iter().take(MOST_NAMED).map(String::as_str).collect();
-    let rest = names.len().saturating_sub(MOST_NAMED);
-    if rest > 0 { format!("{} and {rest} more", shown.join(", ")) } else { shown.join(", ") }
 }
 
 /// A requested test's name within a package, with blanks as `go test` rewrites them.

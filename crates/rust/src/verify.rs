@@ -17,12 +17,9 @@ use self::messages::{Artifact, Message, message};
 use self::select::{Selection, has_harness, list, select};
 use super::LANGUAGE;
 use crate::load::tools::Tools;
-use semdex_engine::verify::{Ended, Job, Planned, Report, line_of};
+use semdex_engine::verify::{Ended, Job, Planned, Report, first_names, line_of};
 use semdex_model::{Diagnostic, Missing, MissingCode, Place, Severity, SymbolKind, TestFailure, VerifyKind};
 use semdex_process::process_group::lines::{Stream, Streams};
-
-/// At most this many tests without a result are named.
-const MOST_NAMED: usize = 20;
 
 /// What is known before anything is built.
 pub(crate) fn plan<'j>(job: &'j Job) -> Box<dyn Planned + 'j> {
@@ -111,19 +108,6 @@ impl Planned for Plan<'_> {
             }
         }
     }
-}
-
-/// Tests without a result: the run is not a success, whatever its exit code.
-fn no_result(target: &str, detail: String, report: &mut Report) {
-    report.has_failed = true;
-    report.coverage.lacks(Missing::new(MissingCode::NoResult, target, detail));
-}
-
-/// The first names of a list.
-fn shortened(names: &[String]) -> String {
-    let shown: Vec<&str> = names.iter().take(MOST_NAMED).map(String::as_str).collect();
-    let rest = names.len().saturating_sub(MOST_NAMED);
-    if rest > 0 { format!("{} and {rest} more", shown.join(", ")) } else { shown.join(", ") }
 }
 
 /// A manifest that Cargo rejects: the message, with its position if there is one.
@@ -349,7 +333,7 @@ impl Run<'_> {
             };
             if is_wanted && path(artifact).is_some_and(|it| !begun.contains(&it)) {
                 let name = &artifact.target.name;
-                no_result(name, format!("the tests of `{name}` were not run: run them with `cargo test`"), report);
+                report.lacks_result(name, format!("the tests of `{name}` were not run: run them with `cargo test`"));
             }
         }
     }
@@ -451,12 +435,12 @@ impl Run<'_> {
             let of = expected.map(|it| format!(" of {it}")).unwrap_or_default();
             let named = match &without[..] {
                 [] => "not every test".to_owned(),
-                names => format!("{}{of} tests ({})", names.len(), shortened(names)),
+                names => format!("{}{of} tests ({})", names.len(), first_names(names)),
             };
             let verb = if without.is_empty() { "has a result" } else { "have no result" };
             let detail =
                 format!("{how}; {named} {verb}. Run `cargo test` with `--test-threads=1` to see where it ends");
-            no_result(target, detail, report);
+            report.lacks_result(target, detail);
         }
         report.has_failed = true;
         let message = panic.map_or(how.clone(), |it| format!("{}\n{how}", it.message));

@@ -88,6 +88,12 @@ impl Report {
         self.run_for(job, language, command, streams, false, take)
     }
 
+    /// Tests without a result: the run is not a success, whatever its exit code. `scope` is what has the tests.
+    pub fn lacks_result(&mut self, scope: &str, detail: String) {
+        self.has_failed = true;
+        self.coverage.lacks(Missing::new(MissingCode::NoResult, scope, detail));
+    }
+
     /// Lists the program that was asked last, because it failed.
     pub fn tell_asked(&mut self) {
         self.has_failed = true;
