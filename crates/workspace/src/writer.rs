@@ -34,7 +34,7 @@ use super::published::{MissingList, Phase, Publication, Published};
 use super::recent::Recent;
 use super::referenced_files::ReferenceTracker;
 use super::seen_texts::SeenTexts;
-use super::settings_files::{EffectiveSettings, NAME, SettingsFiles};
+use super::settings_files::{EffectiveSettings, SettingsFiles};
 use super::snapshot::Snapshot;
 use super::telemetry::{Reporter, Telemetry};
 use super::timing::{Part, Ticket};
@@ -186,9 +186,9 @@ pub(super) fn start(
     let settings_files = SettingsFiles::new(root, config.config_file.as_deref());
     let mut missing = MissingList::default();
     let settings = config.settings(root, trusted).unwrap_or_else(|error| {
-        let detail = format!("the defaults count for what could not be read: {error}");
-        tracing::error!("{detail}");
-        missing.push(Missing::new(MissingCode::WorkspaceBroken, NAME, detail));
+        let wrong = configuration::in_force_in_part(&error);
+        tracing::error!("{}", wrong.detail);
+        missing.push(wrong);
         config.settings_in_part(root, trusted)
     });
     let registry = registry.configured(&settings.languages);

@@ -10,6 +10,18 @@ use semdex_config::{ConfigError, Settings};
 use semdex_engine::Registry;
 use semdex_model::{Missing, MissingCode};
 
+/// A wrong `semdex.toml` of which the valid keys count.
+pub(super) fn in_force_in_part(error: &ConfigError) -> Missing {
+    let detail = format!("the defaults count for what could not be read: {error}");
+    Missing::new(MissingCode::WorkspaceBroken, NAME, detail)
+}
+
+/// A file of settings that became wrong while it was followed.
+fn still_in_force(file: &str, error: &ConfigError) -> Missing {
+    let detail = format!("what counted before its last change still counts: {error}");
+    Missing::new(MissingCode::WorkspaceBroken, file, detail)
+}
+
 impl Writer {
     /// Before an answer: takes over what the files of settings say now. A file that is wrong or cannot be read changes
     /// nothing; the status reports it as missing.
@@ -18,13 +30,17 @@ impl Writer {
             return;
         }
         let read = self.config.settings(self.disk.root(), self.trust.is_given());
-        let wrong = |file: &str, error: &ConfigError| {
-            let detail = format!("what counted before its last change still counts: {error}");
-            Missing::new(MissingCode::WorkspaceBroken, file, detail)
+        // A file that was wrong at the start may be read again without a change.
+        let in_part = || self.config.settings_in_part(self.disk.root(), self.trust.is_given());
+        let wrong = |it: &ConfigError| match in_part() == *self.settings.values() {
+            true => in_force_in_part(it),
+            false => still_in_force(NAME, it),
         };
+        let wrong = read.as_ref().err().map(wrong);
         self.missing.replace(NAME_OF_USERS, None);
-        self.missing.replace(NAME, read.as_ref().err().map(|it| wrong(NAME, it)));
-        self.missing.replace(NAME_OF_USERS, self.config.fault_of_user().map(|it| wrong(NAME_OF_USERS, &it)));
+        self.missing.replace(NAME, wrong);
+        let of_user = self.config.fault_of_user().map(|it| still_in_force(NAME_OF_USERS, &it));
+        self.missing.replace(NAME_OF_USERS, of_user);
         if let Some(settings) = read.ok().filter(|it| it != self.settings.values()) {
             self.take_settings(settings);
         }
