@@ -102,15 +102,7 @@ pub(crate) async fn checked(workspace: &Workspace, task: RunTask) -> Result<RunT
 }
 
 async fn look(workspace: &Workspace) -> Result<VisibleFiles> {
-    let needs = Needs {
-        language: None,
-        index: false,
-        links: false,
-        all_files: false,
-        min_revision: None,
-        deadline: Instant::now(),
-    };
-    let files = workspace.snapshot(needs).await?.files;
+    let files = workspace.snapshot(Needs::texts()).await?.files;
     Ok(VisibleFiles::new(files, workspace.root()))
 }
 

@@ -1,7 +1,5 @@
 //! Errors about missing files: names that may be meant, and why a file that exists is not among the texts.
 
-use std::time::Instant;
-
 use semdex_engine::files::Files;
 use semdex_model::{Code, Error};
 use semdex_workspace::{Needs, Workspace};
@@ -41,15 +39,7 @@ pub(super) async fn complete(workspace: &Workspace, mut error: Error) -> Error {
     if !error.help.suggestions.is_empty() {
         return error;
     }
-    let needs = Needs {
-        language: None,
-        index: false,
-        links: false,
-        all_files: false,
-        min_revision: None,
-        deadline: Instant::now(),
-    };
-    let Ok(snapshot) = workspace.snapshot(needs).await else { return error };
+    let Ok(snapshot) = workspace.snapshot(Needs::texts()).await else { return error };
     // Do not suggest a file that exists: the request failed for another reason, for example a missing overlay.
     error.help.suggestions = near(&snapshot.files, &file).into_iter().filter(|it| *it != file).collect();
     if let Some(first) = error.help.suggestions.first() {

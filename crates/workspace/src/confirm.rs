@@ -75,7 +75,7 @@ impl Workspace {
 
     /// Keeps a confirmation if no contents have changed since its revision, including changes on the disk until now.
     async fn keep_confirmation(&self, confirmation: Confirmation) {
-        let now = self.snapshot_unnoticed(needs()).await.map(|it| it.revision);
+        let now = self.snapshot_unnoticed(Needs::texts()).await.map(|it| it.revision);
         if now.is_ok_and(|it| it == confirmation.revision) && self.overlays().is_empty() {
             let last = &self.inner.confirming.last;
             *last.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(confirmation));
@@ -122,7 +122,7 @@ pub(super) async fn confirm_when_idle(workspace: Workspace) {
             continue;
         }
         let Ok(turn) = workspace.inner.runs.turn().try_lock_owned() else { continue };
-        let Ok(snapshot) = workspace.snapshot_unnoticed(needs()).await else { continue };
+        let Ok(snapshot) = workspace.snapshot_unnoticed(Needs::texts()).await else { continue };
         if snapshot.revision != revision {
             continue;
         }
@@ -159,11 +159,6 @@ pub(super) async fn confirm_when_idle(workspace: Workspace) {
             workspace.keep_confirmation(found).await;
         }
     }
-}
-
-/// A snapshot that does not wait for anything.
-fn needs() -> Needs {
-    Needs { language: None, index: false, links: false, all_files: false, min_revision: None, deadline: Instant::now() }
 }
 
 /// Runs the compilers on a thread that may block. `None` if there is none, or if the run was ended.

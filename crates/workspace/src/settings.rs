@@ -1,7 +1,6 @@
 //! What the settings of a workspace decide for a request: the languages, and the engines that analyse them.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use super::handle::Workspace;
 use super::snapshot::Needs;
@@ -16,15 +15,7 @@ impl Workspace {
         let is_out_of_date = self.inner.published.borrow().settings_files.is_out_of_date();
         if is_out_of_date {
             // The next request reports what goes wrong here.
-            let needs = Needs {
-                language: None,
-                index: false,
-                links: false,
-                all_files: false,
-                min_revision: None,
-                deadline: Instant::now(),
-            };
-            drop(self.snapshot(needs).await);
+            drop(self.snapshot(Needs::texts()).await);
         }
     }
 

@@ -27,6 +27,20 @@ pub struct Needs {
     pub deadline: Instant,
 }
 
+impl Needs {
+    /// The texts alone, without waiting for anything.
+    pub fn texts() -> Needs {
+        Needs {
+            language: None,
+            index: false,
+            links: false,
+            all_files: false,
+            min_revision: None,
+            deadline: Instant::now(),
+        }
+    }
+}
+
 /// One revision, immutable. It holds an engine's view only where one was asked for; that may hold up the next change
 /// until it is moved into its question.
 pub struct Snapshot {
