@@ -4,7 +4,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::client::Client;
-use super::keys_in_use::KeysInUse;
 use super::query::RequestOptions;
 use super::reply_cache::ReplyCache;
 use super::runs::Runs;
@@ -14,7 +13,7 @@ use super::{
 };
 use semdex_contract::{Reply, Request};
 use semdex_model::{Error, Result};
-use semdex_workspace::{Workspace, Workspaces};
+use semdex_workspace::{NamedLocks, Workspace, Workspaces};
 
 /// The state that answers calls.
 #[derive(Clone)]
@@ -28,7 +27,9 @@ pub struct Service {
     /// Executes runs of a model. None if runs are not available.
     pub(super) runs: Option<Arc<dyn Runs>>,
     replies: Arc<ReplyCache>,
-    pub(super) keys_in_use: Arc<KeysInUse>,
+    /// The idempotency keys whose requests are being answered, by workspace and key: a second request with the key waits
+    /// for the first.
+    pub(super) keys_in_use: Arc<NamedLocks<(String, String)>>,
 }
 
 impl Service {

@@ -87,7 +87,7 @@ where
         None => service.workspaces.pick_for(request.common().workspace.as_deref(), &files)?,
     };
     // The first request with the key is waited for.
-    let held = service.keys_in_use.of(workspace.id(), &key.key).lock_owned().await;
+    let held = service.keys_in_use.of((workspace.id().to_owned(), key.key.clone())).lock_owned().await;
     if let Some(kept) = workspace.first_reply(&key.key).await? {
         return again(kept, &key).map(|reply| (reply, true));
     }

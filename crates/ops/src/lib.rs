@@ -23,7 +23,6 @@ mod gate;
 mod git;
 pub mod hooks;
 mod impact;
-mod keys_in_use;
 mod map;
 mod nearest_file;
 mod open;

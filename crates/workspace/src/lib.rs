@@ -15,6 +15,7 @@ mod handle;
 pub mod journal;
 mod links;
 mod lock;
+mod named_locks;
 pub mod overlays;
 mod published;
 pub(crate) mod recent;
@@ -43,6 +44,7 @@ mod writer;
 
 pub use change::{Cause, Change, Hashes, Outcome, Undone};
 pub use handle::{Workspace, WorkspaceStatus};
+pub use named_locks::NamedLocks;
 pub use root_lock::wait_for_root;
 pub use seen_texts::{SeenTexts, names_hash};
 pub use snapshot::{Needs, Snapshot};

@@ -4,18 +4,18 @@
 //!
 //! A turn only orders the requests of this process. The writer compares the texts in any case.
 
-use std::collections::HashMap;
-use std::sync::{Arc, PoisonError, Weak};
 use std::time::Duration;
 
-use tokio::sync::{Mutex, OwnedMutexGuard};
+use tokio::sync::OwnedMutexGuard;
+
+use super::named_locks::NamedLocks;
 
 /// A turn that takes longer is not waited for. It may wait for an index.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// The turns of the files of a workspace.
 #[derive(Debug, Default)]
-pub(super) struct Turns(std::sync::Mutex<HashMap<String, Weak<Mutex<()>>>>);
+pub(super) struct Turns(NamedLocks<String>);
 
 /// The turn to change some files. It ends when it is dropped.
 #[derive(Debug)]
@@ -42,22 +42,11 @@ impl Turns {
         let mut held = Vec::new();
         let all = async {
             for file in &files {
-                held.push(self.of(file).lock_owned().await);
+                held.push(self.0.of(file.clone()).lock_owned().await);
             }
         };
         let _ = tokio::time::timeout(PATIENCE, all).await;
         Turn { files, held }
-    }
-
-    fn of(&self, file: &str) -> Arc<Mutex<()>> {
-        let mut turns = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(turn) = turns.get(file).and_then(Weak::upgrade) {
-            return turn;
-        }
-        turns.retain(|_, turn| turn.strong_count() > 0);
-        let turn = Arc::default();
-        turns.insert(file.to_owned(), Arc::downgrade(&turn));
-        turn
     }
 }
 
@@ -76,6 +65,6 @@ mod tests {
         assert_eq!(turns.take(&names(&["a"])).await.held.len(), 0);
         drop(both);
         assert_eq!(turns.take(&names(&["a", "b"])).await.held.len(), 2);
-        assert!(turns.0.lock().unwrap().len() <= 3);
+        assert!(turns.0.count() <= 3);
     }
 }
