@@ -342,10 +342,10 @@ fn init_asks_on_a_terminal_before_it_writes() {
 fn a_terminal_sees_how_far_the_index_is() {
     let home = Home::with(RUST);
     let shows = home.path().join("typescript");
-    // What holds the index up until the bar was seen.
+    // What holds the load up until the bar was seen.
     let faults = home.path().join("faults");
     fs::create_dir(&faults).unwrap();
-    fs::write(faults.join("rust.prime"), "stall").unwrap();
+    fs::write(faults.join("rust.load.read"), "stall").unwrap();
     let server = home.serve_with(&["--trust"], &[("SEMDEX_FAULTS", &faults)]);
     let command = format!("{SEMDEX} usages greeter::greet --wait-ms 120000");
     let mut child = on_terminal(&server.home, &command, &shows, &[]);
@@ -355,7 +355,7 @@ fn a_terminal_sees_how_far_the_index_is() {
         assert!(Instant::now() < deadline && child.try_wait().unwrap().is_none(), "no bar: {}", shown());
         std::thread::park_timeout(Duration::from_millis(20));
     }
-    fs::remove_file(faults.join("rust.prime")).unwrap();
+    fs::remove_file(faults.join("rust.load.read")).unwrap();
     assert_eq!(wait(&mut child).code(), Some(0));
     assert!(shown().contains("3 usages"), "{}", shown());
 }
