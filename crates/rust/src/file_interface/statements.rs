@@ -10,7 +10,7 @@
 //! for macros with the names of the standard library's. If a changed or dependent statement contains another macro, the
 //! whole body is invalidated; likewise if items within the body differ, or it cannot be parsed.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use ra_ap_syntax::{
     AstNode as _, AstToken as _, Edition, NodeOrToken, SyntaxElement, SyntaxKind, SyntaxNode, SyntaxToken, ast,
@@ -186,23 +186,33 @@ impl Statements {
         inferred: &BTreeSet<String>,
     ) -> Option<()> {
         let inferred: BTreeSet<String> = self.inferred().union(inferred).cloned().collect();
-        let mut reached: BTreeSet<&str> = BTreeSet::new();
+        // Bodies may have very many statements, so each name is followed once.
+        let mut with_name: HashMap<&str, Vec<usize>> = HashMap::new();
+        for (at, statement) in self.0.iter().enumerate() {
+            for name in statement.named.union(&statement.declared) {
+                with_name.entry(name).or_default().push(at);
+            }
+        }
         let mut waiting: Vec<&Statement> =
             came.chain(self.0.iter().zip(&*is_stale).filter(|it| *it.1).map(|it| it.0)).collect();
+        let mut is_any_reached = false;
         while let Some(statement) = waiting.pop() {
             if statement.holds_items || statement.is_opaque {
                 return None;
             }
-            reached.extend(statement.declared.iter().map(String::as_str));
-            reached.extend(statement.named.intersection(&inferred).map(String::as_str));
-            for (other, is_stale) in self.0.iter().zip(&mut *is_stale) {
-                let mut words = other.named.iter().chain(&other.declared);
-                let mut depends = || other.is_opaque && !reached.is_empty() || words.any(|it| reached.contains(&**it));
-                if !*is_stale && depends() {
-                    *is_stale = true;
-                    waiting.push(other);
+            let inferred_here = statement.named.iter().filter(|it| inferred.contains(*it));
+            for name in statement.declared.iter().chain(inferred_here) {
+                is_any_reached = true;
+                for at in with_name.remove(&**name).into_iter().flatten() {
+                    if !std::mem::replace(&mut is_stale[at], true) {
+                        waiting.push(&self.0[at]);
+                    }
                 }
             }
+        }
+        // A macro that may do anything depends on every name.
+        if is_any_reached && self.0.iter().any(|it| it.is_opaque) {
+            return None;
         }
         Some(())
     }
