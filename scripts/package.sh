@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # package.sh [DIRECTORY] -- packs the crates of the workspace, as a registry would take them, into DIRECTORY (by default
-# target/package). Left out are the crates that only this repository uses, and the patch of rust-analyzer's parser.
+# target/package). Left out are the crates that only this repository uses, and the patches of rust-analyzer.
 # VERIFY=1 also compiles what was packed, which takes as long as a first build.
 #
 # Cargo packs crates that depend on each other only where they may be published: it packs a copy of the tree that says so.
@@ -15,6 +15,6 @@ sed -i 's/^publish = false$/publish = true/' Cargo.toml crates/nesting/Cargo.tom
 verify=--no-verify
 [ -z "${VERIFY:-}" ] || verify=
 CARGO_TARGET_DIR=$copy/target cargo package --allow-dirty $verify --workspace \
-    --exclude xtask --exclude matching-bench --exclude semdex-testing --exclude ra_ap_parser
+    --exclude xtask --exclude matching-bench --exclude semdex-testing --exclude ra_ap_parser --exclude ra_ap_intern
 cp "$copy"/target/package/*.crate "$target/"
 ls -l "$target"/*.crate

@@ -9,7 +9,9 @@ use super::words::PURE;
 
 /// Which crates of the workspace a crate may use, directly or through others. A new crate is entered here.
 const ARROWS: &[(&str, &[&str])] = &[
-    // A fork of rust-analyzer's parser, and the limit of nesting that it and the Go engine share.
+    // Forks of rust-analyzer's parser and of its interned values, and the limit of nesting that the parser and the Go
+    // engine share.
+    ("intern", &[]),
     ("nesting", &[]),
     ("parser", &["nesting"]),
     ("model", &[]),
@@ -84,7 +86,7 @@ const ONLY_PLACES: &[(&[&str], &[&str])] = &[
 const IMPURE: &[&str] = &["serde", "serde_", "tokio", "tokio_", "tracing", "tracing_"];
 
 /// Crates that are mostly code of others, which our lints do not fit.
-const WITHOUT_LINTS: &[&str] = &["parser", "nesting"];
+const WITHOUT_LINTS: &[&str] = &["intern", "parser", "nesting"];
 
 /// rust-analyzer and what it needs in one exact version.
 fn is_pinned(name: &str) -> bool {
