@@ -19,6 +19,7 @@ mod errors;
 mod events;
 mod expansion;
 mod fixes;
+mod freezes;
 mod fresh;
 mod git;
 mod go_inputs;

@@ -36,6 +36,7 @@ use tokio::sync::watch;
 
 use self::crossings::{Crossing, partition};
 use self::shadow::{ShadowDatabase, Texts};
+use super::bounds::abandoned::Abandoned;
 use super::index::Index;
 use super::syntax::analysed::as_analysed;
 use super::view::View;
@@ -115,6 +116,8 @@ pub(crate) struct Rust {
     freshness: Freshness,
     pub(crate) environment: Arc<Environment>,
     pub(crate) index: Arc<Index>,
+    /// The bodies whose analysis costs too much.
+    pub(crate) abandoned: Arc<Abandoned>,
     /// The interfaces of the files that were edited last, as other files see them.
     pub(crate) seen: HashMap<FileId, Arc<FileInterface>>,
     ticket: u64,
@@ -163,6 +166,7 @@ impl Rust {
             freshness: Freshness::default(),
             environment: Arc::new(Environment { refused_before: ra_ap_parser::refused(), ..Environment::default() }),
             index: Arc::default(),
+            abandoned: Arc::new(Abandoned::new(Some(status.clone()))),
             seen: HashMap::new(),
             ticket: 0,
             superseded: Superseded::default(),
@@ -198,6 +202,7 @@ impl Rust {
             self.root.clone(),
             self.environment.clone(),
             self.index.clone(),
+            self.abandoned.clone(),
         )
     }
 
@@ -437,6 +442,7 @@ impl Rust {
             status.state = state;
             status.warm = warm;
             status.missing = environment.lacks();
+            status.missing.extend(self.abandoned.missing());
             if state == State::Ready {
                 status.progress = None;
             }
@@ -461,6 +467,7 @@ impl Rust {
             if text.is_none() && !is_in(&self.roots, id) {
                 continue;
             }
+            self.abandoned.note_text(id, text.as_deref());
             self.shadow_database.note(id, text.clone());
             change.change_file(id, text);
         }

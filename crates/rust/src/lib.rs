@@ -18,6 +18,7 @@
 //! - `verify`: Cargo, clippy and the tests.
 //! - `engine`: the owner of the database, its background work, and the engine interface.
 
+pub(crate) mod bounds;
 pub(crate) mod checks;
 pub(crate) mod engine;
 pub(crate) mod file_interface;

@@ -4,7 +4,7 @@
 pub(crate) mod definitions;
 pub(crate) mod doc_links;
 
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 
 use ra_ap_hir::{
     Adt, AssocItemContainer, BuiltinType, Const, Crate, EnumVariant, ExternCrateDecl, Field, Function, InFile, Macro,
@@ -12,10 +12,11 @@ use ra_ap_hir::{
 };
 use ra_ap_ide::{FileId, RootDatabase};
 use ra_ap_ide_db::defs::{Definition, NameClass, NameRefClass};
-use ra_ap_syntax::{AstNode as _, AstToken as _, SyntaxKind, SyntaxNode, SyntaxToken, ast};
+use ra_ap_syntax::{AstNode as _, AstToken as _, SyntaxKind, SyntaxNode, SyntaxToken, TextRange, ast};
 
 use self::definitions::{as_assoc_item, in_trait};
 use self::doc_links::doc_links;
+use crate::bounds;
 use crate::syntax::is_read_by_tools;
 use crate::syntax::positions::{text_size, tokens_at};
 use semdex_model::Role;
@@ -44,6 +45,8 @@ pub(crate) enum UnresolvedReason {
     TooDeep,
     /// It is in a file of another kind that `include!` takes in.
     Included,
+    /// The analysis of the code around it exceeds its bound.
+    Abandoned,
 }
 
 /// A definition without the lifetime of a query, which an index can store.
@@ -202,13 +205,22 @@ pub(crate) struct Reader<'a, 'db> {
     in_a_crate: bool,
     /// Computed on first use.
     doc_links: OnceCell<Vec<(usize, Definition<'db>)>>,
+    /// The last item whose analysis exceeded its bound: its other names are not resolved either.
+    abandoned: Cell<Option<TextRange>>,
 }
 
 impl<'a, 'db> Reader<'a, 'db> {
     pub(crate) fn new(sema: &'a Semantics<'db, RootDatabase>, file: FileId) -> Reader<'a, 'db> {
         let tree = sema.parse_guess_edition(file);
         let in_a_crate = sema.file_to_module_def(file).is_some();
-        Reader { sema, file, tree: tree.syntax().clone(), in_a_crate, doc_links: OnceCell::new() }
+        Reader {
+            sema,
+            file,
+            tree: tree.syntax().clone(),
+            in_a_crate,
+            doc_links: OnceCell::new(),
+            abandoned: Cell::new(None),
+        }
     }
 
     fn doc_links(&self) -> &[(usize, Definition<'db>)] {
@@ -261,7 +273,23 @@ impl<'a, 'db> Reader<'a, 'db> {
         }
     }
 
+    /// Whether names could not be resolved because the analysis of the code around them exceeds its bound.
+    pub(crate) fn has_abandoned(&self) -> bool {
+        self.abandoned.get().is_some()
+    }
+
     fn resolve_token(&self, token: &SyntaxToken, at: usize) -> Resolution<'db> {
+        if self.abandoned.get().is_some_and(|it| it.contains_range(token.text_range())) {
+            return Resolution::Unresolved(UnresolvedReason::Abandoned);
+        }
+        bounds::catch(|| self.resolve(token, at)).unwrap_or_else(|| {
+            let item = token.parent_ancestors().find(|it| ast::Item::can_cast(it.kind()));
+            self.abandoned.set(Some(item.map_or(token.text_range(), |it| it.text_range())));
+            Resolution::Unresolved(UnresolvedReason::Abandoned)
+        })
+    }
+
+    fn resolve(&self, token: &SyntaxToken, at: usize) -> Resolution<'db> {
         if token.kind() == SyntaxKind::STRING {
             return match self.sema.check_for_format_args_template(token.clone(), text_size(at)) {
                 Some((.., Some(resolution))) => {

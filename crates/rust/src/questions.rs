@@ -23,19 +23,23 @@ use super::resolve;
 use super::resolve::ResolvedSymbol;
 use super::resolve::symbols::is_test_at;
 use super::view::{Context, View};
+use crate::bounds::abandoned::About;
 use crate::names::definitions::{as_assoc_item, assoc_definition, in_trait};
 use crate::resolve::paths::crates;
 use crate::resolve::paths::crates::origin_of;
 use crate::resolve::{at, paths, symbols};
 use crate::syntax::positions::{span, tokens_at};
 use crate::usages::names_now;
-use crate::{LANGUAGE, usages};
+use crate::{LANGUAGE, bounds, usages};
 use semdex_engine::Result;
 use semdex_engine::files::File;
 use semdex_model::{
     Answer, Calls, Downstream, Missing, MissingCode, Overview, Place, Span, Symbol, SymbolAt, SymbolKind, SymbolQuery,
     Upstream, UsageCount, UsagePage, Window,
 };
+
+/// The steps that a type in a reply may take to be printed: one of thousands of parts takes a few hundred thousand.
+const STEPS_OF_HOVER: u64 = 4_000_000;
 
 impl View {
     /// Exactly one symbol, or an error with suggestions.
@@ -213,7 +217,7 @@ fn symbol_at(cx: &Context<'_>, name: &str, offset: usize) -> Result<Answer<Symbo
     let Some((file, id)) = cx.files.get(name).zip(cx.file_id(name)) else {
         return Ok(Answer::lacking(SymbolAt::nothing(Place::start_of(name)), unknown(name)));
     };
-    let coverage = coverage::file_coverage(cx, file);
+    let mut coverage = coverage::file_coverage(cx, file);
     let tree = cx.sema.parse_guess_edition(id);
     let token = tokens_at(tree.syntax(), offset).max_by_key(|it| match it.kind() {
         SyntaxKind::IDENT => 3,
@@ -239,8 +243,16 @@ fn symbol_at(cx: &Context<'_>, name: &str, offset: usize) -> Result<Answer<Symbo
     answer.origin = definition
         .zip(answer.definition.as_ref())
         .and_then(|(it, at)| it.krate(cx.db).and_then(|krate| origin_of(cx, krate, &at.file)));
-    answer.ty = hover::type_at(&cx.sema, &token).or_else(|| hover::declared_type(cx.db, definition?));
-    answer.hover = hover::hover_at(cx.db, id, &token, offset)?;
+    let shown = || -> Result<_> {
+        bounds::part(&format!("the type at {}", at.start), About::File(id), STEPS_OF_HOVER, || {
+            let ty = hover::type_at(&cx.sema, &token).or_else(|| hover::declared_type(cx.db, definition?));
+            Ok((ty, hover::hover_at(cx.db, id, &token, offset)?))
+        })
+    };
+    let place = || format!("the type at {}:{}", file.path, answer.at.line);
+    let shown = cx.unless_at_fault(place, shown).transpose()?;
+    coverage.absorb(cx.stumbled());
+    (answer.ty, answer.hover) = shown.unwrap_or_default();
     Ok(Answer { value: answer, coverage })
 }
 

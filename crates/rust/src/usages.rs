@@ -81,7 +81,8 @@ impl TargetUsages {
     /// Places in code that is compiled, as far as known, where the word is unresolved.
     pub(crate) fn missed(self) -> impl Iterator<Item = Occurrence> {
         let is_missed = |it: UnresolvedReason| {
-            matches!(it, UnresolvedReason::UnknownType | UnresolvedReason::MacroInput | UnresolvedReason::Inactive)
+            use UnresolvedReason::{Abandoned, Inactive, MacroInput, UnknownType};
+            matches!(it, UnknownType | MacroInput | Inactive | Abandoned)
         };
         self.possible.into_iter().filter(move |it| is_missed(it.1)).map(|it| it.0)
     }
@@ -95,6 +96,7 @@ impl TargetUsages {
             UnresolvedReason::OutOfTime,
             UnresolvedReason::TooDeep,
             UnresolvedReason::Included,
+            UnresolvedReason::Abandoned,
         ] {
             let count = self.possible.iter().filter(|it| it.1 == why).count();
             if count > 0 {
@@ -441,6 +443,9 @@ impl UnresolvedReason {
             }
             UnresolvedReason::Included => {
                 (MissingCode::Unsupported, "it in files of another kind that `include!` takes in")
+            }
+            UnresolvedReason::Abandoned => {
+                (MissingCode::TooMany, "it in code whose analysis takes too many steps and was abandoned")
             }
         };
         Missing::new(code, "rust", format!("{places} {detail}: see `possible`"))

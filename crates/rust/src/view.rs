@@ -2,6 +2,7 @@
 //! change can be made.
 
 pub(crate) mod environment;
+pub(crate) mod located;
 pub(crate) mod memo;
 
 use std::collections::BTreeSet;
@@ -20,10 +21,12 @@ use self::environment::{Environment, FileIds};
 use self::memo::Names;
 use super::index::Index;
 use crate::LANGUAGE;
+use crate::bounds::abandoned::Abandoned;
+use crate::bounds::{self, Bounds};
 use crate::syntax::positions;
 use semdex_engine::files::{File, Files};
 use semdex_engine::{Result, Stop, too_deep};
-use semdex_model::{Coverage, Missing, MissingCode, Place};
+use semdex_model::{Code, Coverage, Error, Missing, MissingCode, Place};
 
 /// rust-analyzer stores the types of all databases of the process in one place, and its garbage collector also frees
 /// types that a query holds on its stack. Queries of all workspaces therefore share this lock, and the collector takes
@@ -50,30 +53,40 @@ pub(crate) fn catch<T>(question: impl FnOnce() -> T) -> Result<T> {
     Cancelled::catch(AssertUnwindSafe(question)).map_err(|_| Stop::Stale)
 }
 
-/// Runs a part of a query. `None` if the analysis panics; a change cancels the whole query.
-pub(crate) fn unless_at_fault<T>(part: impl FnOnce() -> T) -> Option<T> {
-    catch_unwind(AssertUnwindSafe(part)).map_or_else(
-        |panic| match panic.downcast_ref() {
-            None | Some(Cancelled::PropagatedPanic) => None,
-            Some(_) => resume_unwind(panic),
-        },
-        Some,
-    )
+/// Why a part of a query has no result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Fault {
+    /// The analysis panicked.
+    Panicked,
+    /// The analysis exceeded its bound, now or before.
+    Exhausted,
+}
+
+/// Runs a part of a query. An error if the analysis panics or exceeds its bound; a change cancels the whole query.
+pub(crate) fn unless_at_fault<T>(part: impl FnOnce() -> T) -> std::result::Result<T, Fault> {
+    catch_unwind(AssertUnwindSafe(part)).map_err(|panic| match panic.downcast_ref() {
+        _ if bounds::is_exhaustion(&*panic) => Fault::Exhausted,
+        None | Some(Cancelled::PropagatedPanic) => Fault::Panicked,
+        Some(_) => resume_unwind(panic),
+    })
 }
 
 /// The most places that are named at which the analysis panicked.
 const MOST_STUMBLES: usize = 16;
 
-/// The places at which the analysis panicked during a query: nothing is known about them.
+/// The places at which the analysis panicked or exceeded its bound during a query: nothing is known about them.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Stumbles(Arc<Mutex<(usize, BTreeSet<String>)>>);
+pub(crate) struct Stumbles(Arc<Mutex<Noted>>);
+
+/// The number of places, and the first of them.
+type Noted = (usize, BTreeSet<(Fault, String)>);
 
 impl Stumbles {
-    fn note(&self, what: String) {
+    fn note(&self, fault: Fault, what: String) {
         let mut noted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         noted.0 += 1;
         if noted.1.len() < MOST_STUMBLES {
-            noted.1.insert(what);
+            noted.1.insert((fault, what));
         }
     }
 
@@ -85,12 +98,21 @@ impl Stumbles {
     /// What is missing from an answer because of them.
     pub(crate) fn missing(&self) -> Vec<Missing> {
         let noted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let missing = noted.1.iter().map(|what| {
-            let detail = format!(
-                "rust-analyzer panicked on {what}, so its errors are not known: the log has the panic message; \
-                 `cargo check` reports the errors"
-            );
-            Missing::new(MissingCode::Unsupported, LANGUAGE.name, detail)
+        let missing = noted.1.iter().map(|(fault, what)| match fault {
+            Fault::Panicked => {
+                let detail = format!(
+                    "rust-analyzer panicked on {what}, so its errors are not known: the log has the panic message; \
+                     `cargo check` reports the errors"
+                );
+                Missing::new(MissingCode::Unsupported, LANGUAGE.name, detail)
+            }
+            Fault::Exhausted => {
+                let detail = format!(
+                    "the analysis of {what} was abandoned because it takes too many steps: what it would find is not \
+                     known until the text changes; `cargo check` reports the errors"
+                );
+                Missing::new(MissingCode::TooMany, LANGUAGE.name, detail)
+            }
         });
         missing.collect()
     }
@@ -123,6 +145,7 @@ pub(crate) fn on_all_cores<I: Sync, A: Send>(
     let next = AtomicUsize::new(0);
     // The copies have cancellation tokens of their own, which nothing cancels.
     let asker = db.cancellation_token();
+    let bounds = bounds::current();
     let work = |db: &RootDatabase| {
         let mut answers = Vec::new();
         let sema = Semantics::new(db);
@@ -139,7 +162,10 @@ pub(crate) fn on_all_cores<I: Sync, A: Send>(
     std::thread::scope(|scope| {
         let copies = (1..cores.min(items.len())).map(|_| db.clone());
         let work = &work;
-        let help = |db: RootDatabase| move || attach_db(&db, || work(&db));
+        let help = |db: RootDatabase| {
+            let bounds = bounds.clone();
+            move || attach_db(&db, || bounds::within(bounds, || work(&db)))
+        };
         let helpers: Vec<_> = copies.map(|db| helper().spawn_scoped(scope, help(db))).collect();
         let mut answers = work(db);
         for helper in helpers.into_iter().flatten() {
@@ -170,7 +196,10 @@ pub(crate) struct View {
     root: AbsPathBuf,
     environment: Arc<Environment>,
     index: Arc<Index>,
+    abandoned: Arc<Abandoned>,
     until: Option<Instant>,
+    /// When the analysis of a body ends, finished or not.
+    leave_bodies: Option<Instant>,
     stumbles: Stumbles,
 }
 
@@ -182,8 +211,20 @@ impl View {
         root: AbsPathBuf,
         environment: Arc<Environment>,
         index: Arc<Index>,
+        abandoned: Arc<Abandoned>,
     ) -> View {
-        View { db, files, ids, root, environment, index, until: None, stumbles: Stumbles::default() }
+        View {
+            db,
+            files,
+            ids,
+            root,
+            environment,
+            index,
+            abandoned,
+            until: None,
+            leave_bodies: None,
+            stumbles: Stumbles::default(),
+        }
     }
 
     /// Collects the panics of several views.
@@ -201,12 +242,22 @@ impl View {
         View { until: Some(until), ..self }
     }
 
+    /// The analysis of a body ends then, finished or not.
+    pub(crate) fn leave_bodies_at(self, latest: Instant) -> View {
+        View { leave_bodies: Some(latest), ..self }
+    }
+
     /// Runs a query on a thread that may block and has a deep stack. Consumes the view.
     pub(crate) fn ask<T>(self, question: impl FnOnce(&Context<'_>) -> Result<T>) -> Result<T> {
         let Some(_shared) = try_share_types() else {
             drop(self);
             drop(share_types());
             return Err(Stop::Stale);
+        };
+        let bounds = Bounds {
+            abandoned: Some(self.abandoned.clone()),
+            asker: Some(self.db.cancellation_token()),
+            until: self.leave_bodies,
         };
         catch(|| {
             attach_db(&self.db, || {
@@ -222,10 +273,19 @@ impl View {
                     names: Names::default(),
                     stumbles: &self.stumbles,
                 };
-                question(&context)
+                let answer = bounds::within(bounds, || bounds::catch(|| question(&context)));
+                self.abandoned.locate(|about| unless_at_fault(|| located::place_of(&context, about)).ok().flatten());
+                answer.unwrap_or_else(|| Err(Stop::Failed(exhausted())))
             })
         })?
     }
+}
+
+/// The error of a query that cannot be answered in part.
+fn exhausted() -> Error {
+    let detail = "the answer depends on code whose analysis takes too many steps and was abandoned: the status names \
+                  it (`missing`); simplify its types or constants";
+    Error::new(Code::Timeout, detail)
 }
 
 /// The context of a query.
@@ -246,19 +306,22 @@ pub(crate) struct Context<'db> {
 }
 
 impl<'db> Context<'db> {
-    /// Runs a part of a query. `None` if the analysis panics there, which the answer reports with `place`; a change
-    /// cancels the whole query.
+    /// Runs a part of a query. `None` if the analysis panics there or exceeds its bound, which the answer reports with
+    /// `place`; a change cancels the whole query.
     pub(crate) fn unless_at_fault<T>(&self, place: impl FnOnce() -> String, part: impl FnOnce() -> T) -> Option<T> {
-        let done = unless_at_fault(part);
-        if done.is_none() {
-            self.note_stumble(place);
-        }
-        done
+        unless_at_fault(part).map_err(|fault| self.note_stumble(fault, place)).ok()
     }
 
-    pub(crate) fn note_stumble(&self, place: impl FnOnce() -> String) {
+    pub(crate) fn note_stumble(&self, fault: Fault, place: impl FnOnce() -> String) {
         // What cannot be analysed perhaps cannot be named either.
-        self.stumbles.note(unless_at_fault(place).unwrap_or_else(|| "a part of the code".to_owned()));
+        self.stumbles.note(fault, unless_at_fault(place).unwrap_or_else(|_| "a part of the code".to_owned()));
+    }
+
+    /// What is missing because of places at which the analysis panicked or exceeded its bound so far.
+    pub(crate) fn stumbled(&self) -> Coverage {
+        let mut coverage = Coverage::default();
+        self.stumbles.missing().into_iter().for_each(|it| coverage.lacks(it));
+        coverage
     }
 
     pub(crate) fn file_id(&self, file: &str) -> Option<FileId> {
@@ -317,7 +380,7 @@ impl<'db> Context<'db> {
         for missing in self.environment.lacks() {
             if strictly { coverage.lacks(missing) } else { coverage.note(missing) }
         }
-        self.stumbles.missing().into_iter().for_each(|it| coverage.lacks(it));
+        coverage.absorb(self.stumbled());
         coverage
     }
 

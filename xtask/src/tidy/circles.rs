@@ -14,6 +14,7 @@ const MOST_IN_A_CIRCLE: usize = 3;
 pub(crate) const LAYERS: &[(&str, &[&str])] = &[(
     "rust",
     &[
+        "bounds",
         "syntax",
         "names",
         "file_interface",

@@ -3,12 +3,16 @@
 use std::collections::{BTreeSet, HashSet};
 
 use ra_ap_hir::DefWithBody;
+use ra_ap_hir_def::DefWithBodyId;
 use ra_ap_ide::FileId;
 use ra_ap_ide_db::base_db::salsa::Database as _;
+use ra_ap_ide_db::base_db::salsa::plumbing::AsId as _;
 use ra_ap_syntax::{AstNode as _, ast};
 
 use super::derive_expansion::derive_anchor;
 use super::{anchors, branches, derive_expansion, error_types, imports, native, report, rules};
+use crate::bounds;
+use crate::bounds::abandoned::About;
 use crate::finding::code::{Code, Phase};
 use crate::finding::file_errors::FileErrors;
 use crate::finding::{Finding, RawDiagnostic};
@@ -21,7 +25,10 @@ use semdex_process::fault;
 pub(crate) fn errors_in(cx: &Context<'_>, body: DefWithBody, with_operators: bool) -> Vec<Finding> {
     let errors = || {
         fault::point("rust.body");
-        errors_of_body(cx, body, with_operators)
+        let Ok(id) = DefWithBodyId::try_from(body) else { return errors_of_body(cx, body, with_operators) };
+        let about = About::Body(id.as_id().as_bits());
+        let most = bounds::bound_of_body(cx.db, Some(id));
+        bounds::part("the errors", about, most, || errors_of_body(cx, body, with_operators))
     };
     cx.unless_at_fault(|| native::described(cx, body), errors).unwrap_or_default()
 }

@@ -15,7 +15,7 @@ use crate::finding::code::Code;
 use crate::finding::{RawDiagnostic, Subject};
 use crate::syntax::nesting;
 use crate::syntax::positions::span;
-use crate::view::{Context, unless_at_fault};
+use crate::view::{Context, Fault, unless_at_fault};
 
 /// rust-analyzer's own errors for a body.
 pub(crate) fn native_errors(cx: &Context<'_>, body: DefWithBody, out: &mut Vec<RawDiagnostic>) {
@@ -26,8 +26,10 @@ pub(crate) fn native_errors(cx: &Context<'_>, body: DefWithBody, out: &mut Vec<R
     // rust-analyzer may panic on patterns after it has reported type errors; the compiler reports patterns only if
     // there are no other errors.
     let place = || described(cx, body);
-    if unless_at_fault(|| body.diagnostics(cx.db, &mut found, false)).is_none() && found.is_empty() {
-        cx.note_stumble(place);
+    if let Err(fault) = unless_at_fault(|| body.diagnostics(cx.db, &mut found, false))
+        && (fault == Fault::Exhausted || found.is_empty())
+    {
+        cx.note_stumble(fault, place);
     }
     // The compiler does not report missing fields if it does not know some of the given ones.
     let strange: Vec<_> = found

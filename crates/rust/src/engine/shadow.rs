@@ -16,6 +16,7 @@ use super::changes::Tried;
 use super::revalidate::revalidate_in_background;
 use super::{Rust, is_in, new_host, set_roots};
 use crate::LANGUAGE;
+use crate::bounds::abandoned::Abandoned;
 use crate::checks::errors;
 use crate::index::{BorrowedPaths, Index};
 use crate::view::{View, evict, share_types};
@@ -61,6 +62,8 @@ struct Shadow {
     host: AnalysisHost,
     roots: Vec<SourceRoot>,
     index: Arc<Index>,
+    /// The bodies whose analysis costs too much, in its own identities.
+    abandoned: Arc<Abandoned>,
     /// Set when the background verification for the last dry run is no longer needed.
     is_over: Arc<AtomicBool>,
 }
@@ -165,8 +168,10 @@ impl Rust {
                 host.apply_change(change);
                 let db = host.raw_database();
                 let _shared = share_types();
+                let abandoned = Arc::new(Abandoned::new(None));
                 // Only errors are computed in it: the tables for symbol search would need as much memory again.
-                let view = View::new(db.clone(), files.clone(), ids, root, environment, index.clone());
+                let view =
+                    View::new(db.clone(), files.clone(), ids, root, environment, index.clone(), abandoned.clone());
                 view.ask(|it| {
                     for (done, file) in files.of(LANGUAGE).enumerate() {
                         tell(done);
@@ -174,7 +179,7 @@ impl Rust {
                     }
                     Ok(())
                 })?;
-                Ok(Shadow { host, roots, index, is_over: Arc::default() })
+                Ok(Shadow { host, roots, index, abandoned, is_over: Arc::default() })
             };
             let shadow = catch_unwind(AssertUnwindSafe(made));
             tell(total);
@@ -265,6 +270,7 @@ impl Rust {
         if std::mem::take(&mut self.shadow_database.lacks_roots) {
             set_roots(&mut shadow.host, &mut shadow.roots, self.roots.clone());
         }
+        texts.iter().for_each(|(file, text)| shadow.abandoned.note_text(*file, text.as_deref()));
         shadow.set(graph.unwrap_or_default(), texts);
         self.shadow_database.stage = Stage::There(shadow);
     }
@@ -282,7 +288,7 @@ impl Rust {
         let shadow = self.shadow_database.shadow()?;
         let db = shadow.host.raw_database().clone();
         let (ids, root, environment) = (self.ids.clone(), self.root.clone(), self.environment.clone());
-        Some(View::new(db, files, ids, root, environment, shadow.index.clone()))
+        Some(View::new(db, files, ids, root, environment, shadow.index.clone(), shadow.abandoned.clone()))
     }
 
     /// All inputs of the first database.

@@ -36,7 +36,7 @@ pub(crate) fn errors_of(affected: &AffectedSet<'_>, side: Side, view: impl Fn() 
     let next = AtomicUsize::new(0);
     let latest = Instant::now() + MOST_TIME;
     let work = |view: View| {
-        view.ask(|it| {
+        view.leave_bodies_at(latest).ask(|it| {
             let mut found = Vec::new();
             while Instant::now() < latest {
                 let nth = next.fetch_add(1, Ordering::Relaxed);

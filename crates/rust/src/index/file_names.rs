@@ -5,6 +5,7 @@ use std::sync::Arc;
 use ra_ap_hir::{Semantics, attach_db};
 use ra_ap_ide::RootDatabase;
 use ra_ap_ide_db::base_db::FileText;
+use ra_ap_ide_db::base_db::salsa::Database as _;
 use rustc_hash::FxHashMap;
 
 use crate::file_interface::{FileInterface, IndexDatabase};
@@ -174,7 +175,12 @@ pub(crate) fn names_of(db: &dyn IndexDatabase, text: FileText) -> Arc<Names> {
     attach_db(root, || {
         let sema = Semantics::new(root);
         let mut collector = Collector::new(root);
-        Reader::new(&sema, *text.file_id(root)).read_all(|at, resolution| collector.add(at, resolution));
+        let reader = Reader::new(&sema, *text.file_id(root));
+        reader.read_all(|at, resolution| collector.add(at, resolution));
+        if reader.has_abandoned() {
+            // The names may be resolved in a later revision, whatever this file depends on.
+            root.report_untracked_read();
+        }
         Arc::new(collector.finish())
     })
 }

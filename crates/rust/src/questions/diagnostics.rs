@@ -6,18 +6,24 @@ use ra_ap_ide::{
     AssistResolveStrategy, Diagnostic as RaDiagnostic, DiagnosticCode, DiagnosticsConfig, FileId,
     Severity as RaSeverity,
 };
+use ra_ap_ide_db::base_db::SourceDatabase as _;
 
 use super::doubt::LinesWithErrors;
 use super::{coverage, doubt};
+use crate::bounds::abandoned::About;
 use crate::checks::unresolved_paths;
 use crate::resolve::symbols;
 use crate::syntax::nesting;
 use crate::syntax::positions::span;
 use crate::view::{Context, View};
-use crate::{LANGUAGE, view};
+use crate::{LANGUAGE, bounds, view};
 use semdex_engine::files::File;
 use semdex_engine::{Result, Stop};
 use semdex_model::{Answer, Diagnostic, Missing, MissingCode, Severity};
+
+/// The steps on types outside of bodies that the diagnostics of a file may take, for example for messages.
+const STEPS_OF_FILE: u64 = 20_000_000;
+const STEPS_OF_BYTE: u64 = 2_000;
 
 impl View {
     /// For the given files, or for all files if none is given.
@@ -100,7 +106,11 @@ pub(crate) fn full(cx: &Context<'_>, id: FileId, fixes: AssistResolveStrategy) -
         snippet_cap: None,
         ..DiagnosticsConfig::test_sample()
     };
-    let mut found = view::analysis(cx.db).full_diagnostics(&config, fixes, id).map_err(|_| Stop::Stale)?;
+    let place = || cx.name_of(id).unwrap_or_else(|| "a file".to_owned());
+    let most = STEPS_OF_FILE + STEPS_OF_BYTE * cx.db.file_text(id).text(cx.db).len() as u64;
+    let full = || view::analysis(cx.db).full_diagnostics(&config, fixes, id);
+    let found = cx.unless_at_fault(place, || bounds::part("the diagnostics", About::File(id), most, full));
+    let mut found = found.transpose().map_err(|_| Stop::Stale)?.unwrap_or_default();
     found.retain(|it| it.range.file_id == id && !nesting::is_refusal(&it.message));
     Ok(found)
 }

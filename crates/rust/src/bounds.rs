@@ -1,0 +1,302 @@
+//! Bounds what the analysis of one body may cost.
+//!
+//! A text of a few lines can describe types, constants or messages of exponential size. rust-analyzer would compute
+//! them until the memory is used up, and no change could be made meanwhile, since a change waits for all readers. So
+//! each thread that queries rust-analyzer counts steps: the types that it creates or reads (`ra_ap_intern::steps`). The
+//! steps are attributed to the body whose query is running. A body that exceeds its bound is abandoned: its query
+//! unwinds with [`Exhausted`], and is ended soon after its start as long as the text stays the same.
+//!
+//! The count does not depend on the machine or its load, so a body is always abandoned or never. The bound grows with
+//! the body, so that large code is analysed.
+
+pub(crate) mod abandoned;
+
+use std::any::Any;
+use std::cell::RefCell;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Arc;
+use std::time::Instant;
+
+use ra_ap_hir_def::DefWithBodyId;
+use ra_ap_hir_def::expr_store::Body;
+use ra_ap_hir_ty::with_attached_db;
+use ra_ap_ide_db::base_db::SourceDatabase;
+use ra_ap_ide_db::base_db::salsa::plumbing::{FromIdWithDb as _, Id};
+use ra_ap_ide_db::base_db::salsa::{Backtrace, CancellationToken, Cancelled, with_attached_database};
+use ra_ap_intern::steps;
+
+use self::abandoned::{Abandoned, About};
+
+/// The steps that every body may take. Of 979 files of real code no body takes a quarter of its bound.
+const STEPS_OF_BODY: u64 = 32_000_000;
+/// The further steps for each expression of a body.
+const STEPS_OF_EXPRESSION: u64 = 300_000;
+/// The further steps for each pair of expressions: rust-analyzer compares the types of all elements of an array.
+const STEPS_OF_PAIR: u64 = 30;
+/// The steps of the evaluation of a constant, which takes longer for each step.
+const STEPS_OF_CONSTANT: u64 = 16_000_000;
+/// The steps of another query, which may belong to a whole crate.
+const STEPS_OF_QUERY: u64 = 2_000_000_000;
+/// The steps outside of queries, in one part of an answer.
+const STEPS_OF_PART: u64 = 400_000_000;
+/// An analysis with so many steps is logged.
+const MANY_STEPS: u64 = 1_000_000;
+/// The query that is running is looked up after this many quanta, because that takes longer than counting.
+const QUANTA: u32 = 8;
+
+/// Queries about one body, by their names in salsa. What runs inside of them belongs to that body.
+const OF_BODIES: &[&str] = &["for_body", "for_anon_const", "const_eval", "mir_body"];
+/// The query that infers the types of a body.
+const INFERENCE: &str = "for_body";
+/// Our own queries, which read whole files.
+const OF_FILES: &[&str] = &["names_of"];
+
+/// The payload of a panic that ends an analysis beyond its bound.
+#[derive(Debug)]
+pub(crate) struct Exhausted;
+
+/// The bounds of one thread's work.
+#[derive(Clone, Default)]
+pub(crate) struct Bounds {
+    /// What was abandoned before; `None` if the work is only to be cancelled, and may take any number of steps.
+    pub(crate) abandoned: Option<Arc<Abandoned>>,
+    /// Cancelled when the client is gone.
+    pub(crate) asker: Option<CancellationToken>,
+    /// When the current body is abandoned whatever its steps, because the writer waits for it.
+    pub(crate) until: Option<Instant>,
+}
+
+struct Active {
+    bounds: Bounds,
+    quanta: u32,
+    /// The running queries with the steps of each.
+    queries: Vec<(String, u64)>,
+    part: Part,
+}
+
+/// A part of an answer, outside of queries.
+struct Part {
+    /// The steps that are left.
+    left: u64,
+    /// How it is remembered if it is abandoned.
+    name: Option<(String, About)>,
+}
+
+thread_local! {
+    static ACTIVE: RefCell<Option<Active>> = const { RefCell::new(None) };
+}
+
+/// Runs work within bounds. The database must be attached.
+pub(crate) fn within<T>(bounds: Bounds, work: impl FnOnce() -> T) -> T {
+    struct Restore(Option<Active>);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            ACTIVE.set(self.0.take());
+        }
+    }
+    steps::set_inspector(inspect);
+    let part = Part { left: STEPS_OF_PART, name: None };
+    let active = Active { bounds, quanta: 0, queries: Vec::new(), part };
+    let _restore = Restore(ACTIVE.replace(Some(active)));
+    work()
+}
+
+/// The bounds of this thread, for other threads that help it.
+pub(crate) fn current() -> Bounds {
+    ACTIVE.with_borrow(|it| it.as_ref().map(|it| it.bounds.clone())).unwrap_or_default()
+}
+
+/// Whether anything is abandoned in the database of this thread's work.
+fn is_any_abandoned() -> bool {
+    current().abandoned.is_some_and(|it| it.is_any())
+}
+
+/// Runs a part of an answer that may take this many steps outside of queries. If it takes more, it is abandoned under
+/// this name, and does not run again while the text stays the same.
+pub(crate) fn part<T>(name: &str, about: About, most: u64, part: impl FnOnce() -> T) -> T {
+    struct Restore(Option<Part>);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            ACTIVE.with_borrow_mut(|it| {
+                if let (Some(active), Some(before)) = (it, self.0.take()) {
+                    active.part = before;
+                }
+            });
+        }
+    }
+    let name = format!("{name} of {about:?}");
+    if current().abandoned.is_some_and(|it| it.contains(&name)) {
+        resume_unwind(Box::new(Exhausted));
+    }
+    let own = Part { left: most, name: Some((name, about)) };
+    let before = ACTIVE.with_borrow_mut(|it| it.as_mut().map(|it| std::mem::replace(&mut it.part, own)));
+    let _restore = Restore(before);
+    part()
+}
+
+/// Runs a part of an answer. `None` if it exceeds its bound.
+pub(crate) fn catch<T>(part: impl FnOnce() -> T) -> Option<T> {
+    match catch_unwind(AssertUnwindSafe(part)) {
+        Ok(done) => Some(done),
+        Err(panic) if is_exhaustion(&*panic) => None,
+        Err(panic) => resume_unwind(panic),
+    }
+}
+
+/// Whether an analysis ended because it exceeds its bound.
+pub(crate) fn is_exhaustion(panic: &(dyn Any + Send)) -> bool {
+    // Salsa also refuses what waits for an abandoned query, and the query itself until the next change.
+    panic.is::<Exhausted>() || matches!(panic.downcast_ref(), Some(Cancelled::PropagatedPanic)) && is_any_abandoned()
+}
+
+enum Verdict {
+    Continue,
+    Cancel,
+    Exhausted,
+}
+
+/// Called by each thread after a number of steps.
+fn inspect() {
+    // The database is asked for the size of a body, which may make steps too.
+    let verdict = ACTIVE.with(|it| it.try_borrow_mut().ok()?.as_mut().map(Active::inspect));
+    match verdict {
+        // Salsa attaches the database only within queries, but those can be cancelled in any thread.
+        None => drop(with_attached_database(|db| db.unwind_if_revision_cancelled())),
+        Some(Verdict::Continue) => with_attached_db(|db| db.unwind_if_revision_cancelled()),
+        // It unwinds now, or at the end of a cycle of queries.
+        Some(Verdict::Cancel) => with_attached_db(|db| {
+            db.cancellation_token().cancel();
+            db.unwind_if_revision_cancelled();
+        }),
+        Some(Verdict::Exhausted) => resume_unwind(Box::new(Exhausted)),
+    }
+}
+
+impl Active {
+    fn inspect(&mut self) -> Verdict {
+        if self.bounds.asker.as_ref().is_some_and(CancellationToken::is_cancelled) {
+            return Verdict::Cancel;
+        }
+        let Some(abandoned) = self.bounds.abandoned.clone() else { return Verdict::Continue };
+        self.quanta += 1;
+        let is_late = self.bounds.until.is_some_and(|it| it <= Instant::now());
+        let is_due = is_late || self.quanta >= QUANTA;
+        if !is_due && !abandoned.is_any() {
+            return Verdict::Continue;
+        }
+        // There is none outside of queries.
+        let stack = Backtrace::capture().map(|it| running(&it.to_string())).unwrap_or_default();
+        if stack.iter().any(|it| abandoned.contains(it)) {
+            return Verdict::Exhausted;
+        }
+        if !is_due {
+            return Verdict::Continue;
+        }
+        let steps = u64::from(std::mem::take(&mut self.quanta)) * u64::from(steps::QUANTUM);
+        self.queries.retain(|(query, steps)| {
+            let is_running = stack.contains(query);
+            if !is_running && *steps >= MANY_STEPS {
+                tracing::debug!(query, steps, bound = bound_of(query, u64::MAX), "an analysis took many steps");
+            }
+            is_running
+        });
+        let Some(own) = responsible(&stack) else {
+            self.part.left = self.part.left.saturating_sub(steps);
+            if self.part.left > 0 && !is_late {
+                return Verdict::Continue;
+            }
+            if let Some((name, about)) = &self.part.name {
+                abandoned.add(name.clone(), Some(*about));
+            }
+            return Verdict::Exhausted;
+        };
+        let at = self.queries.iter().position(|it| it.0 == *own).unwrap_or_else(|| {
+            self.queries.push((own.clone(), 0));
+            self.queries.len() - 1
+        });
+        let taken = &mut self.queries[at].1;
+        *taken += steps;
+        if !is_late && *taken <= bound_of(own, *taken) {
+            return Verdict::Continue;
+        }
+        tracing::warn!(query = own, steps = *taken, "an analysis exceeds its bound and is abandoned");
+        let body = stack.iter().find_map(|it| id_of(it, INFERENCE));
+        abandoned.add(own.clone(), body.map(|it| About::Body(it.as_bits())));
+        Verdict::Exhausted
+    }
+}
+
+/// The running queries in salsa's description, the innermost first.
+fn running(backtrace: &str) -> Vec<String> {
+    let query = |line: &str| {
+        let (number, query) = line.trim_start().split_once(": ")?;
+        number.parse::<usize>().ok()?;
+        Some(query.to_owned())
+    };
+    backtrace.lines().filter_map(query).collect()
+}
+
+/// The query to which the steps are attributed; `None` for work outside of rust-analyzer's queries.
+fn responsible(stack: &[String]) -> Option<&String> {
+    let is_of = |query: &String, names: &[&str]| names.iter().any(|it| query.contains(it));
+    stack.iter().find(|it| is_of(it, OF_BODIES)).or_else(|| stack.first().filter(|it| !is_of(it, OF_FILES)))
+}
+
+fn bound_of(query: &str, taken: u64) -> u64 {
+    if !OF_BODIES.iter().any(|it| query.contains(it)) {
+        return STEPS_OF_QUERY;
+    }
+    let Some(body) = id_of(query, INFERENCE) else { return STEPS_OF_CONSTANT };
+    if taken <= STEPS_OF_BODY {
+        return STEPS_OF_BODY;
+    }
+    with_attached_db(|db| bound_of_body(db, Some(DefWithBodyId::from_id(body, db.zalsa()))))
+}
+
+/// The steps that the analysis of a body may take; `None` for one without a text.
+pub(crate) fn bound_of_body(db: &dyn SourceDatabase, body: Option<DefWithBodyId>) -> u64 {
+    let expressions = body.map_or(0, |it| Body::of(db, it).exprs().count()) as u64;
+    STEPS_OF_BODY + expressions.saturating_mul(STEPS_OF_EXPRESSION + STEPS_OF_PAIR.saturating_mul(expressions))
+}
+
+/// The identity of what a query is about, if the query has this name: `for_body_(Id(1c00))`.
+fn id_of(query: &str, name: &str) -> Option<Id> {
+    let (called, id) = query.strip_suffix("))")?.rsplit_once("(Id(")?;
+    if !called.contains(name) {
+        return None;
+    }
+    let (index, generation) = id.split_once('g').unwrap_or((id, "0"));
+    let index = u64::from(u32::from_str_radix(index, 16).ok()?) + 1;
+    Some(Id::from_bits(u64::from(u32::from_str_radix(generation, 16).ok()?) << 32 | index))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const STACK: &str = "query stacktrace:\n   0: impl_trait_query(Id(2c))\n             at src/lower.rs:3\n   \
+                         1: anon_const_eval_query(Id(16500))\n             at src/consteval.rs:2\n   \
+                         2: InferenceResult < 'db >::for_body_(Id(1c0fg2))\n             at src/infer.rs:1\n   \
+                         3: names_of(Id(5))\n             at crates/rust/src/index/file_names.rs:171\n";
+
+    #[test]
+    fn steps_belong_to_the_innermost_query_about_a_body() {
+        let stack = running(STACK);
+        assert_eq!(stack.len(), 4);
+        assert_eq!(responsible(&stack), Some(&stack[1]));
+        assert_eq!(responsible(&stack[2..]), Some(&stack[2]));
+        assert_eq!(responsible(&stack[3..]), None, "a query about a whole file has no bound");
+        assert_eq!(
+            responsible(&running("   0: generic_predicates(Id(1))\n")).map(String::as_str),
+            Some("generic_predicates(Id(1))")
+        );
+    }
+
+    #[test]
+    fn the_identity_of_a_body_is_read() {
+        let stack = running(STACK);
+        assert_eq!(id_of(&stack[2], INFERENCE).map(|it| format!("{it:?}")).as_deref(), Some("Id(1c0fg2)"));
+        assert_eq!(id_of(&stack[1], INFERENCE), None);
+        assert_eq!(id_of("for_body_(Id(0))", INFERENCE).map(|it| format!("{it:?}")).as_deref(), Some("Id(0)"));
+    }
+}

@@ -1,0 +1,244 @@
+//! What was abandoned because its analysis costs too much. It is not analysed again at the same text.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use blake3::Hash;
+use ra_ap_ide::FileId;
+use tokio::sync::watch;
+
+use semdex_engine::EngineStatus;
+use semdex_model::{Missing, MissingCode};
+
+/// The most bodies that are remembered, in all contents of their files; the oldest are forgotten first.
+const MOST: usize = 1024;
+/// The most that are listed in the status.
+const MOST_LISTED: usize = 16;
+/// A change of another file may fix a body. All are tried again after such a change, but not more often than this.
+const LEAST_PAUSE: Duration = Duration::from_secs(30);
+/// Nor more often than this for each of them, so that it takes a small part of the time.
+const PAUSE_FOR_EACH: Duration = Duration::from_secs(20);
+
+/// What was abandoned in one database.
+#[derive(Debug)]
+pub(crate) struct Abandoned {
+    all: Mutex<All>,
+    /// The number of those at their current text.
+    current: AtomicUsize,
+}
+
+#[derive(Debug)]
+struct All {
+    bodies: VecDeque<Body>,
+    tried_again: Instant,
+    is_change_waiting: bool,
+    /// What the status lists.
+    listed: Vec<Missing>,
+    status: Option<watch::Sender<EngineStatus>>,
+}
+
+#[derive(Debug)]
+struct Body {
+    /// The query in salsa's description, or the name of a part of an answer.
+    query: String,
+    about: Option<About>,
+    /// Its text is the one that was abandoned.
+    is_current: bool,
+    place: Option<AbandonedPlace>,
+}
+
+/// What an analysis is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum About {
+    /// A body, by its identity in the database.
+    Body(u64),
+    File(FileId),
+}
+
+/// Where it is.
+#[derive(Debug, Clone)]
+pub(crate) struct AbandonedPlace {
+    /// For messages: "the body of `f` (src/lib.rs:3)".
+    pub(crate) described: String,
+    pub(crate) id: FileId,
+    pub(crate) file: String,
+    /// Of the file's text in the database.
+    pub(crate) text: Hash,
+}
+
+impl Abandoned {
+    /// `status` lists what was abandoned.
+    pub(crate) fn new(status: Option<watch::Sender<EngineStatus>>) -> Abandoned {
+        let all = All {
+            bodies: VecDeque::new(),
+            tried_again: Instant::now(),
+            is_change_waiting: false,
+            listed: Vec::new(),
+            status,
+        };
+        Abandoned { all: Mutex::new(all), current: AtomicUsize::new(0) }
+    }
+
+    fn with<T>(&self, work: impl FnOnce(&mut All) -> T) -> T {
+        let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
+        let done = work(&mut all);
+        self.current.store(all.bodies.iter().filter(|it| it.is_current).count(), Ordering::Relaxed);
+        done
+    }
+
+    pub(crate) fn is_any(&self) -> bool {
+        self.current.load(Ordering::Relaxed) > 0
+    }
+
+    /// Whether this query is not to be computed.
+    pub(crate) fn contains(&self, query: &str) -> bool {
+        self.is_any()
+            && self.with(|all| {
+                all.try_again();
+                all.bodies.iter().any(|it| it.is_current && it.query == query)
+            })
+    }
+
+    pub(crate) fn add(&self, query: String, about: Option<About>) {
+        self.with(|all| {
+            all.bodies.retain(|it| !(it.is_current && it.query == query));
+            all.bodies.push_back(Body { query, about, is_current: true, place: None });
+            if all.bodies.len() > MOST {
+                all.bodies.pop_front();
+            }
+            all.publish();
+        });
+    }
+
+    /// Looks up the places of bodies that have none yet.
+    pub(crate) fn locate(&self, place: impl Fn(About) -> Option<AbandonedPlace>) {
+        if !self.is_any() {
+            return;
+        }
+        let is_new = |it: &&mut Body| it.is_current && it.place.is_none();
+        let new: Vec<About> = self.with(|all| all.bodies.iter_mut().filter(is_new).filter_map(|it| it.about).collect());
+        for about in new {
+            // The lock is not held: the database is asked. An identity is valid for a while only, so it is asked once.
+            let found = place(about);
+            self.with(|all| {
+                all.bodies.iter_mut().filter(is_new).filter(|it| it.about == Some(about)).for_each(|it| {
+                    it.place = found.clone();
+                    it.about = None;
+                });
+                all.publish();
+            });
+        }
+    }
+
+    /// A file has another text, or is gone.
+    pub(crate) fn note_text(&self, file: FileId, text: Option<&str>) {
+        self.with(|all| {
+            if all.bodies.is_empty() {
+                return;
+            }
+            let mut hash = None;
+            for body in &mut all.bodies {
+                if let Some(place) = body.place.as_ref().filter(|it| it.id == file) {
+                    let hash = *hash.get_or_insert_with(|| text.map(|it| blake3::hash(it.as_bytes())));
+                    body.is_current = hash == Some(place.text);
+                }
+            }
+            all.is_change_waiting = true;
+            all.try_again();
+            all.publish();
+        });
+    }
+
+    /// What the status lists.
+    pub(crate) fn missing(&self) -> Vec<Missing> {
+        self.with(|all| {
+            all.try_again();
+            all.missing()
+        })
+    }
+}
+
+impl All {
+    /// Bodies are forgotten if a change of another file may have fixed them.
+    fn try_again(&mut self) {
+        if !self.is_change_waiting {
+            return;
+        }
+        let current = self.bodies.iter().filter(|it| it.is_current).count();
+        let pause = LEAST_PAUSE.max(PAUSE_FOR_EACH * u32::try_from(current).unwrap_or(u32::MAX));
+        if self.tried_again.elapsed() >= pause {
+            self.is_change_waiting = false;
+            self.tried_again = Instant::now();
+            self.bodies.retain(|it| !it.is_current);
+            self.publish();
+        }
+    }
+
+    fn missing(&self) -> Vec<Missing> {
+        let current = self.bodies.iter().filter(|it| it.is_current);
+        let listed = current.take(MOST_LISTED).map(|it| match &it.place {
+            Some(place) => missing(&place.described, &place.file),
+            None => missing("a body", "rust"),
+        });
+        let mut listed: Vec<Missing> = listed.collect();
+        listed.dedup();
+        listed
+    }
+
+    fn publish(&mut self) {
+        let listed = self.missing();
+        if listed == self.listed {
+            return;
+        }
+        let before = std::mem::replace(&mut self.listed, listed);
+        if let Some(status) = &self.status {
+            status.send_modify(|it| {
+                it.missing.retain(|it| !before.contains(it));
+                it.missing.extend(self.listed.iter().cloned());
+            });
+        }
+    }
+}
+
+fn missing(described: &str, scope: &str) -> Missing {
+    let detail = format!(
+        "the analysis of {described} was abandoned because it takes too many steps: what it would find is not known \
+         until the text changes; simplify its types or constants"
+    );
+    Missing::new(MissingCode::TooMany, scope, detail)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn place(file: u32, text: &str) -> AbandonedPlace {
+        let id = FileId::from_raw(file);
+        AbandonedPlace {
+            described: "a body".to_owned(),
+            id,
+            file: "a.rs".to_owned(),
+            text: blake3::hash(text.as_bytes()),
+        }
+    }
+
+    #[test]
+    fn a_body_is_abandoned_at_one_text_only() {
+        let abandoned = Abandoned::new(None);
+        assert!(!abandoned.contains("for_body_(Id(1))"));
+        abandoned.add("for_body_(Id(1))".to_owned(), Some(About::Body(2)));
+        abandoned.locate(|_| Some(place(7, "costly")));
+        assert!(abandoned.contains("for_body_(Id(1))") && !abandoned.contains("for_body_(Id(2))"));
+        assert_eq!(abandoned.missing().len(), 1);
+        abandoned.note_text(FileId::from_raw(8), Some("another file"));
+        assert!(abandoned.contains("for_body_(Id(1))"), "it is not tried again immediately");
+        abandoned.note_text(FileId::from_raw(7), Some("fixed"));
+        assert!(!abandoned.contains("for_body_(Id(1))") && abandoned.missing().is_empty());
+        abandoned.note_text(FileId::from_raw(7), Some("costly"));
+        assert!(abandoned.contains("for_body_(Id(1))"), "the same text is not analysed twice");
+        abandoned.note_text(FileId::from_raw(7), None);
+        assert!(!abandoned.is_any());
+    }
+}

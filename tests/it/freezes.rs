@@ -1,0 +1,160 @@
+//! A text must not freeze a workspace: one whose analysis costs too much is abandoned soon and is named; every other
+//! question is answered meanwhile; and once it is fixed everything is as before.
+
+use std::fmt::Write as _;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::support::{Home, Server};
+
+const MANIFEST: (&str, &str) = ("Cargo.toml", "[package]\nname = \"p\"\nversion = \"0.1.0\"\nedition = \"2021\"\n");
+const LIB: (&str, &str) = ("src/lib.rs", "#![deny(unused_variables)]\npub mod costly;\npub mod good;\n");
+const GOOD: (&str, &str) = ("src/good.rs", "pub fn good(x: u8) -> u8 { x }\npub fn user() -> u8 { good(1) }\n");
+const FIXED: &str = "pub fn costly() -> u8 { crate::good::good(2) }\n";
+
+/// A few requests about other code take at most so long on a machine with other work. `benches/freezes` measures it.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+fn repeated(before: &str, statement: &str, count: usize) -> String {
+    format!("pub fn costly() {{ {before}{} }}\n", statement.repeat(count))
+}
+
+fn numbered(statement: impl Fn(usize) -> String, count: usize) -> String {
+    let mut body = String::from("pub fn costly() {\n");
+    (0..count).for_each(|it| writeln!(body, "{}", statement(it)).unwrap());
+    body + "}\n"
+}
+
+/// The name, the text, and whether it is too much for rust-analyzer.
+fn texts() -> Vec<(&'static str, String, bool)> {
+    let constant = "const fn fib(n: u32) -> u64 { if n < 2 { 1 } else { fib(n - 1) + fib(n - 2) } }\n";
+    vec![
+        ("tuples", repeated("let x = 1u8;", "let x = (x, x);\n", 45), true),
+        (
+            "generics",
+            format!(
+                "pub struct W<A, B>(A, B);\n{}",
+                repeated("let x = 1u8;", "let x = W(x, x);\n", 45).replace(" }\n", " let W(_, _) = x.missing(); }\n")
+            ),
+            true,
+        ),
+        ("constant", format!("{constant}pub fn costly(x: [u8; fib(50) as usize]) -> usize {{ x.len() }}\n"), true),
+        ("brackets", format!("{FIXED}{}\n", "}".repeat(100_000)), false),
+        ("lines of brackets", format!("{FIXED}{}", "}\n".repeat(100_000)), false),
+        ("lets", numbered(|it| format!("let x{it} = {it};"), 200_000), false),
+        ("methods", repeated("let _ = vec![1u8].into_iter()", ".map(|x| x).chain(vec![1u8])", 60), false),
+        ("array", format!("{FIXED}pub static A: &[u64] = &[{}];\n", "1, ".repeat(100_000)), false),
+        (
+            "traits",
+            format!(
+                "pub trait T {{ fn f(&self) {{}} }}\npub struct P<A>(A);\nimpl<A> T for P<A> where P<P<A>>: T {{}}\n\
+                 impl<A> T for (A, A) where (P<A>, P<A>): T, (P<P<A>>, P<P<A>>): T {{}}\n{}",
+                repeated("", "P(1u8).f(); (1u8, 2u8).f();", 1)
+            ),
+            false,
+        ),
+        (
+            "macros",
+            format!(
+                "macro_rules! a {{ ($($t:tt)*) => {{ b!{{$($t)* $($t)*}} }} }}\n\
+                 macro_rules! b {{ ($($t:tt)*) => {{ a!{{$($t)* $($t)*}} }} }}\n{}",
+                repeated("", "a!(1 + 2);", 1)
+            ),
+            false,
+        ),
+    ]
+}
+
+fn is_named(reply: &Value) -> bool {
+    let missing = reply["meta"]["missing"].as_array().unwrap();
+    missing.iter().any(|it| it["code"] == "too_many" && it["detail"].as_str().unwrap().contains("src/costly.rs"))
+}
+
+/// Requests that read other code.
+fn read_others(server: &Server, why: &str) {
+    let begun = Instant::now();
+    let (status, found) = server.get("/v1/diagnostics?file=src/good.rs");
+    assert_eq!((status, &found["items"]), (200, &json!([])), "{why}: {found}");
+    let (status, found) = server.get("/v1/usages?symbol=p::good::user");
+    assert_eq!((status, &found["total"]), (200, &json!(0)), "{why}: {found}");
+    let (status, found) = server.post("/v1/describe", &json!({"symbol": "p::good::good"}));
+    assert_eq!(status, 200, "{why}: {found}");
+    assert!(begun.elapsed() < PATIENCE, "{why}: {:?}", begun.elapsed());
+}
+
+/// Requests for which the writer has to be free.
+fn write_others(server: &Server, why: &str) {
+    let begun = Instant::now();
+    for (file, before, after) in [("src/good.rs", "fn user()", "fn other()"), ("src/lib.rs", "deny", "warn")] {
+        let edit = json!({"file": file, "search_context": before, "replacement": after, "dry_run": true});
+        let (status, found) = server.post("/v1/edit", &edit);
+        assert_eq!(status, 200, "{why}: {found}");
+    }
+    let (status, found) = server.post("/v1/write", &json!({"name": "note.txt", "content": why, "mode": "overwrite"}));
+    assert_eq!(status, 200, "{why}: {found}");
+    assert!(begun.elapsed() < PATIENCE, "{why}: {:?}", begun.elapsed());
+}
+
+/// Questions that need the whole analysis of the text, each within its deadline.
+fn ask_about(server: &Server, text: &str) -> Vec<Value> {
+    let last = text.rfind(" x").map_or(10, |it| it + 1);
+    let mut replies = vec![
+        server.get("/v1/diagnostics?file=src/costly.rs&wait_ms=2000"),
+        server.get(&format!("/v1/symbols/at?file=src/costly.rs&offset={last}&wait_ms=2000")),
+        server.post("/v1/describe", &json!({"symbol": "p::costly::costly", "wait_ms": 2000})),
+        server.get("/v1/callees?symbol=p::costly::costly&wait_ms=2000"),
+    ];
+    let edit = json!({"file": "src/costly.rs", "search_context": "pub fn costly", "replacement": "pub(crate) fn costly", "dry_run": true});
+    replies.push(server.post("/v1/edit", &edit));
+    for (status, reply) in &replies {
+        assert!(matches!(status, 200 | 503 | 504), "{status} {reply}");
+        assert!(*status == 200 || reply["meta"]["complete"] == false, "{reply}");
+    }
+    replies.into_iter().map(|it| it.1).collect()
+}
+
+#[test]
+fn a_text_does_not_freeze_its_workspace() {
+    let server = Home::with(&[MANIFEST, LIB, GOOD, ("src/costly.rs", FIXED)]).serve(&["--trust"]);
+    server.wait_ready();
+    for (name, text, is_too_much) in texts() {
+        server.home.write("src/costly.rs", &text);
+        let replies = thread::scope(|scope| {
+            let asked = scope.spawn(|| ask_about(&server, &text));
+            read_others(&server, name);
+            write_others(&server, name);
+            while !asked.is_finished() {
+                read_others(&server, name);
+            }
+            asked.join().unwrap()
+        });
+        if is_too_much {
+            assert!(replies.iter().any(is_named), "{name}: {replies:#?}");
+            assert!(
+                replies.iter().all(|it| it["meta"]["complete"] == true || it["meta"]["missing"] != json!([])),
+                "{name}: {replies:#?}"
+            );
+        }
+        // It is not computed again.
+        let begun = Instant::now();
+        if is_too_much {
+            ask_about(&server, &text);
+            assert!(begun.elapsed() < PATIENCE, "{name}: {:?}", begun.elapsed());
+        }
+        read_others(&server, name);
+        write_others(&server, name);
+        server.home.write("src/costly.rs", FIXED);
+        let (status, found) = server.get("/v1/usages?symbol=p::good::good&wait_ms=60000");
+        assert_eq!(
+            (status, &found["total"], &found["meta"]["complete"]),
+            (200, &json!(2), &json!(true)),
+            "{name}: {found}"
+        );
+        let (status, found) = server.get("/v1/diagnostics?file=src/costly.rs&wait_ms=60000");
+        assert_eq!((status, &found["items"]), (200, &json!([])), "{name}: {found}");
+        assert!(!is_named(&found) && found["meta"]["complete"] == true || name == "macros", "{name}: {found}");
+    }
+    assert!(!server.log().contains("a question panicked"), "{}", server.log());
+}
