@@ -11,10 +11,11 @@ copy=$(mktemp -d)
 trap 'rm -rf "$copy"' EXIT
 git -C "$repository" ls-files -z --cached --others --exclude-standard | (cd "$repository" && xargs -0 cp --parents -t "$copy")
 cd "$copy"
-sed -i 's/^publish = false$/publish = true/' Cargo.toml crates/nesting/Cargo.toml
+sed -i 's/^publish = false$/publish = true/' Cargo.toml crates/nesting/Cargo.toml crates/pin/Cargo.toml
 verify=--no-verify
 [ -z "${VERIFY:-}" ] || verify=
 CARGO_TARGET_DIR=$copy/target cargo package --allow-dirty $verify --workspace \
-    --exclude xtask --exclude matching-bench --exclude semdex-testing --exclude ra_ap_parser --exclude ra_ap_intern
+    --exclude xtask --exclude matching-bench --exclude semdex-testing --exclude ra_ap_parser --exclude ra_ap_intern \
+    --exclude ra_ap_base_db
 cp "$copy"/target/package/*.crate "$target/"
 ls -l "$target"/*.crate

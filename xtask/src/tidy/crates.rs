@@ -9,11 +9,12 @@ use super::words::PURE;
 
 /// Which crates of the workspace a crate may use, directly or through others. A new crate is entered here.
 const ARROWS: &[(&str, &[&str])] = &[
-    // Forks of rust-analyzer's parser and of its interned values, and the limit of nesting that the parser and the Go
-    // engine share.
+    // Stand-ins for three crates of rust-analyzer, and what they share with the engines.
     ("intern", &[]),
     ("nesting", &[]),
     ("parser", &["nesting"]),
+    ("pin", &[]),
+    ("base-db", &["pin"]),
     ("model", &[]),
     ("text", &["model"]),
     ("fs", &["model"]),
@@ -22,7 +23,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("config", &["fs", "model"]),
     ("engine", &["config", "text", "fs", "process", "model"]),
     // The engines never use one another.
-    ("rust", &["engine", "lsp-client", "config", "text", "fs", "process", "model", "nesting"]),
+    ("rust", &["engine", "lsp-client", "config", "text", "fs", "process", "model", "nesting", "pin"]),
     ("go", &["engine", "lsp-client", "config", "text", "fs", "process", "model", "nesting"]),
     ("lsp", &["engine", "lsp-client", "config", "text", "fs", "process", "model"]),
     ("workspace", &["engine", "config", "text", "fs", "process", "model"]),
@@ -55,6 +56,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "process",
             "model",
             "nesting",
+            "pin",
         ],
     ),
     // For dev-dependencies alone, which no row restricts.
@@ -65,7 +67,7 @@ const ARROWS: &[(&str, &[&str])] = &[
 
 /// Foreign crates that only a few crates may depend on. A name that ends in `_` means all names that begin with it.
 const ONLY_PLACES: &[(&[&str], &[&str])] = &[
-    (&["ra_ap_", "salsa", "salsa_"], &["rust", "parser"]),
+    (&["ra_ap_", "salsa", "salsa_"], &["rust", "parser", "base-db"]),
     (&["sqlx", "zstd", "notify"], &["workspace"]),
     (&["gen_lsp_types"], &["lsp-client", "go", "lsp"]),
     (&["axum", "axum_", "tower", "tower_", "http"], &["http"]),
@@ -86,7 +88,7 @@ const ONLY_PLACES: &[(&[&str], &[&str])] = &[
 const IMPURE: &[&str] = &["serde", "serde_", "tokio", "tokio_", "tracing", "tracing_"];
 
 /// Crates that are mostly code of others, which our lints do not fit.
-const WITHOUT_LINTS: &[&str] = &["intern", "parser", "nesting"];
+const WITHOUT_LINTS: &[&str] = &["intern", "parser", "nesting", "base-db"];
 
 /// rust-analyzer and what it needs in one exact version.
 fn is_pinned(name: &str) -> bool {
@@ -152,7 +154,7 @@ pub(crate) fn lints(manifest: &Manifest) -> Vec<Complaint> {
 /// The requirement of rust-analyzer on salsa is looser than what compiles, and its own crates fit together in one
 /// version only.
 pub(crate) fn pins(manifest: &Manifest) -> Vec<Complaint> {
-    let is_fork = manifest.crate_name() == "parser";
+    let is_fork = ["parser", "base-db"].contains(&manifest.crate_name());
     let mut complaints = Vec::new();
     let mut first: Option<&str> = None;
     for dependency in manifest.dependencies.iter().filter(|it| is_pinned(&it.name) && !it.is_inherited) {
