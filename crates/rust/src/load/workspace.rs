@@ -9,10 +9,12 @@ use std::sync::mpsc::RecvTimeoutError;
 use std::sync::{LazyLock, Mutex, PoisonError, mpsc};
 use std::time::{Duration, Instant, SystemTime};
 
+use ra_ap_cfg::{CfgAtom, CfgDiff};
+use ra_ap_hir_expand::intern::Symbol;
 use ra_ap_paths::{AbsPath, AbsPathBuf, Utf8PathBuf};
 use ra_ap_project_model::{
-    CargoFeatures, CargoMetadataConfig, CargoWorkspace, ManifestPath, Metadata, ProjectWorkspace, ProjectWorkspaceKind,
-    RustSourceWorkspaceConfig, Sysroot,
+    CargoFeatures, CargoMetadataConfig, CargoWorkspace, CfgOverrides, ManifestPath, Metadata, ProjectWorkspace,
+    ProjectWorkspaceKind, RustSourceWorkspaceConfig, Sysroot,
 };
 use serde::Deserialize;
 use tempfile::TempDir;
@@ -63,6 +65,8 @@ pub(crate) fn load(
     for (name, value) in &tools.environment {
         value.iter().for_each(|value| variables.set(name, value.clone()));
     }
+    let manifest_text = semdex_fs::read_file(manifest.as_ref(), super::sources::LARGEST_SOURCE).unwrap_or_default();
+    let manifest_text = String::from_utf8_lossy(&manifest_text).into_owned();
     let cargo = CargoWorkspace::new(metadata, manifest, variables, false);
     let sysroot = sysroot.unwrap_or_else(|_| Sysroot::empty());
     let has_library = std_sources.is_none() || !sysroot.is_rust_lib_src_empty();
@@ -76,11 +80,34 @@ pub(crate) fn load(
         rustc_cfg,
         toolchain,
         target,
-        cfg_overrides: Default::default(),
+        cfg_overrides: cfg_overrides(&manifest_text),
         extra_includes: Vec::new(),
         set_test: true,
     };
     Ok(LoadedWorkspace { workspace, error })
+}
+
+/// The `cfg`s of Cargo's default profile, which its root manifest may change. rust-analyzer leaves out
+/// `debug_assertions` and adds `rust_analyzer`.
+fn cfg_overrides(root_manifest: &str) -> CfgOverrides {
+    let manifest: toml::Table = root_manifest.parse().unwrap_or_default();
+    let profile = manifest.get("profile").and_then(|it| it.get("dev"));
+    let said = |profile: &toml::Value| profile.get("debug-assertions").and_then(toml::Value::as_bool);
+    let debug_assertions = || vec![CfgAtom::Flag(Symbol::intern("debug_assertions"))];
+    let own = vec![CfgAtom::Flag(Symbol::intern("rust_analyzer"))];
+    let global = match profile.and_then(said) {
+        Some(false) => CfgDiff::new(Vec::new(), own),
+        _ => CfgDiff::new(debug_assertions(), own),
+    };
+    let packages = profile.and_then(|it| it.get("package")).and_then(toml::Value::as_table);
+    let selective = packages.into_iter().flatten().filter_map(|(name, profile)| {
+        let diff = match said(profile)? {
+            true => CfgDiff::new(debug_assertions(), Vec::new()),
+            false => CfgDiff::new(Vec::new(), debug_assertions()),
+        };
+        Some((name.clone(), diff))
+    });
+    CfgOverrides { global, selective: selective.collect() }
 }
 
 /// The manifest of the workspace's root.
