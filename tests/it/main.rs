@@ -25,6 +25,7 @@ mod git;
 mod go_inputs;
 mod healthy;
 mod hooks;
+mod identity;
 mod impact;
 mod inputs;
 mod journal;

@@ -9,12 +9,12 @@ use std::hash::Hash as _;
 use std::sync::Arc;
 
 use ra_ap_hir::HirFileId;
-use ra_ap_hir::db::HirDatabase;
 use ra_ap_ide::{FileId, RootDatabase};
 use ra_ap_ide_db::base_db::{EditionedFileId, FileText, SourceDatabase as _};
 use ra_ap_syntax::ast::{HasAttrs as _, HasGenericParams as _, HasName as _};
 use ra_ap_syntax::{AstNode as _, NodeOrToken, SyntaxElement, SyntaxNode, WalkEvent, ast};
 
+use crate::names::database::IndexDatabase;
 use crate::syntax::fingerprint::{Fingerprint, Fingerprinter};
 use crate::syntax::positions::span;
 use crate::syntax::{is_builtin, leaves_access};
@@ -391,17 +391,4 @@ fn is_hidden_body(node: &SyntaxNode) -> bool {
     };
     let is_seen = |it: SyntaxNode| ast::Macro::can_cast(it.kind()) || ast::Impl::can_cast(it.kind());
     function.const_token().is_none() && returns_impl().is_none() && !node.descendants().any(is_seen)
-}
-
-/// rust-analyzer's database as the queries below need it: they use its `Semantics`, which requires the database itself.
-#[salsa::db]
-pub(crate) trait IndexDatabase: HirDatabase {
-    fn root(&self) -> &RootDatabase;
-}
-
-#[salsa::db]
-impl IndexDatabase for RootDatabase {
-    fn root(&self) -> &RootDatabase {
-        self
-    }
 }

@@ -1,8 +1,11 @@
 //! The meaning of each name in a text. Every occurrence is classified: it names something, it declares something, it is
 //! not a symbol's name, or it cannot be resolved.
 
+pub(crate) mod all_instances;
+pub(crate) mod database;
 pub(crate) mod definitions;
 pub(crate) mod doc_links;
+pub(crate) mod instances;
 
 use std::cell::{Cell, OnceCell};
 
@@ -16,6 +19,7 @@ use ra_ap_syntax::{AstNode as _, AstToken as _, SyntaxKind, SyntaxNode, SyntaxTo
 
 use self::definitions::{as_assoc_item, in_trait};
 use self::doc_links::doc_links;
+use self::instances::{canonical, twins};
 use crate::bounds;
 use crate::syntax::is_read_by_tools;
 use crate::syntax::positions::{text_size, tokens_at};
@@ -23,6 +27,7 @@ use semdex_model::Role;
 use semdex_text::words::words;
 
 /// The meaning of one occurrence of a name.
+#[derive(Clone)]
 pub(crate) enum Resolution<'db> {
     /// It names these: several if it is in a macro's input, or is a shorthand for a field and a local.
     Names(Vec<(Definition<'db>, Role)>),
@@ -107,7 +112,7 @@ impl Key {
     }
 }
 
-/// The meaning of a name: a definition, or the declaration of one.
+/// The meaning of a name: a definition, or the declaration of one. Twins are represented by one of them (`instances`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Meaning {
     pub(crate) definition: Key,
@@ -122,8 +127,8 @@ impl Meaning {
             Definition::SelfType(it) => Definition::Adt(it.self_ty(db).as_adt()?),
             it => it,
         };
-        let original = Key::of(in_trait(meant, db))?;
-        let definition = Key::of(meant)?;
+        let original = canonical(db, Key::of(in_trait(meant, db))?);
+        let definition = canonical(db, Key::of(meant)?);
         // A declaration is a usage only of the trait's item that it implements, and of the associated types that
         // implement it.
         let is_type = matches!(definition, Key::TypeAlias(_)) && as_assoc_item(meant, db).is_some();
@@ -145,7 +150,9 @@ pub(crate) struct Target {
 
 impl Target {
     pub(crate) fn new(definition: Definition<'_>, db: &RootDatabase) -> Option<Target> {
-        let mut target = Target { key: Key::of(definition)?, krate: None, is_trait_item: false, associated_type: None };
+        let key = canonical(db, Key::of(definition)?);
+        let definition = key.definition();
+        let mut target = Target { key, krate: None, is_trait_item: false, associated_type: None };
         if let Definition::Module(module) = definition
             && module.is_crate_root(db)
         {
@@ -153,7 +160,7 @@ impl Target {
         }
         if let Some(item) = as_assoc_item(definition, db) {
             if matches!(definition, Definition::TypeAlias(_)) {
-                target.associated_type = Key::of(in_trait(definition, db));
+                target.associated_type = Key::of(in_trait(definition, db)).map(|it| canonical(db, it));
             } else {
                 target.is_trait_item = matches!(item.container(db), AssocItemContainer::Trait(_));
             }
@@ -183,8 +190,12 @@ impl Target {
         let mut words = Vec::new();
         match definition {
             Definition::Module(module) if module.is_crate_root(db) => {
-                let name = module.krate(db).display_name(db);
-                words.extend(name.map(|it| it.crate_name().symbol().as_str().to_owned()));
+                for key in twins(db, Key::Crate(module.krate(db))) {
+                    let Key::Crate(krate) = key else { continue };
+                    let name = krate.display_name(db);
+                    words.extend(name.map(|it| it.crate_name().symbol().as_str().to_owned()));
+                    words.extend(names_in_dependents(db, krate));
+                }
                 words.extend(["crate", "self", "super"].map(str::to_owned));
             }
             Definition::Module(_) => words.extend(["self", "super"].map(str::to_owned)),
@@ -192,9 +203,17 @@ impl Target {
             _ => {}
         }
         words.extend(definition.name(db).map(|it| it.as_str().to_owned()));
+        words.sort_unstable();
         words.dedup();
         words
     }
+}
+
+/// The names that the manifests of other crates give a crate (`package = "…"`).
+fn names_in_dependents(db: &RootDatabase, krate: Crate) -> Vec<String> {
+    let dependents = krate.reverse_dependencies(db).into_iter();
+    let given = dependents.flat_map(|it| it.dependencies(db)).filter(|it| it.krate == krate);
+    given.map(|it| it.name.as_str().to_owned()).collect()
 }
 
 /// Resolves the names of one file.

@@ -25,6 +25,8 @@ use super::resolve::symbols::is_test_at;
 use super::view::{Context, View};
 use crate::bounds::abandoned::About;
 use crate::names::definitions::{as_assoc_item, assoc_definition, in_trait};
+use crate::names::instances::representative;
+use crate::names::{Key, instances};
 use crate::resolve::paths::crates;
 use crate::resolve::paths::crates::origin_of;
 use crate::resolve::{at, paths, symbols};
@@ -263,22 +265,24 @@ fn implementations_of<'db>(cx: &Context<'db>, definition: Definition<'db>) -> Ve
     let local = |it: &Impl| it.module(db).krate(db).origin(db).is_local();
     let mut found: Vec<Symbol> = match definition {
         Definition::Trait(it) => {
-            Impl::all_for_trait(db, it).into_iter().filter(local).filter_map(|it| impl_symbol(cx, it)).collect()
+            instances::blocks_of_trait(db, it).into_iter().filter(local).filter_map(|it| impl_symbol(cx, it)).collect()
         }
-        Definition::Adt(it) => Impl::all_for_type(db, it.ty(db))
+        Definition::Adt(it) => instances::twins(db, Key::Adt(it))
             .into_iter()
+            .filter_map(|it| if let Key::Adt(it) = it { Some(it) } else { None })
+            .flat_map(|it| Impl::all_for_type(db, it.ty(db)))
             .filter(|it| it.trait_(db).is_some())
             .filter(local)
             .filter_map(|it| impl_symbol(cx, it))
             .collect(),
         // For an implementation of a trait's item: all implementations of that item.
         _ => match as_assoc_item(in_trait(definition, db), db).map(|it| it.container(db)) {
-            Some(ra_ap_hir::AssocItemContainer::Trait(it)) => Impl::all_for_trait(db, it)
+            Some(ra_ap_hir::AssocItemContainer::Trait(it)) => instances::blocks_of_trait(db, it)
                 .into_iter()
                 .filter(local)
                 .flat_map(|block| block.items(db).into_iter().map(move |it| (block, it)))
                 .map(|(block, it)| (block, assoc_definition(it)))
-                .filter(|(_, it)| in_trait(*it, db) == in_trait(definition, db))
+                .filter(|(_, it)| representative(db, in_trait(*it, db)) == representative(db, in_trait(definition, db)))
                 // A derived implementation has no text except the derive.
                 .filter_map(|(block, it)| symbols::symbol_of(cx, it).or_else(|| impl_symbol(cx, block)))
                 .collect(),

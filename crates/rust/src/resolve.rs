@@ -22,6 +22,7 @@ use self::paths::items;
 use super::view::Context;
 use crate::names::definitions;
 use crate::names::definitions::is_named_first;
+use crate::names::instances::representative;
 use crate::resolve::paths::{crates, members};
 use crate::view::memo::Item;
 use requested::{RequestedPath, Segment, bare, fits_end, last_name, segments};
@@ -139,6 +140,7 @@ fn symbols_of<'db>(
 ) -> Vec<ResolvedSymbol<'db>> {
     let mut found: BTreeMap<(String, usize, String), ResolvedSymbol<'db>> = BTreeMap::new();
     for definition in definitions {
+        let definition = representative(cx.db, definition);
         if !written.fits(walk::kind_of(cx, definition)) {
             continue;
         }

@@ -18,7 +18,7 @@ use crate::file_interface::file_interface;
 use crate::index::file_names::{Collector, Names, StoredResolution, names_of};
 use crate::index::search::{Occurrence, Search, Word};
 use crate::names::definitions::as_assoc_item;
-use crate::names::{Reader, UnresolvedReason};
+use crate::names::{UnresolvedReason, all_instances};
 use crate::resolve::symbols;
 use crate::resolve::symbols::is_test_at;
 use crate::view::{Context, on_all_cores};
@@ -378,13 +378,9 @@ impl<'a> Held<'a> {
 
 impl Unread<'_> {
     fn read(&self, sema: &Semantics<'_, RootDatabase>) -> Names {
-        let reader = Reader::new(sema, self.id);
         let mut collector = Collector::new(sema.db);
-        for &(at, word) in &self.places {
-            if let Some(resolution) = reader.read(at, &word.text) {
-                collector.add(at, resolution);
-            }
-        }
+        let words: Vec<(usize, &str)> = self.places.iter().map(|it| (it.0, it.1.text.as_str())).collect();
+        all_instances::read_words(sema, self.id, &words, |at, resolution| collector.add(at, resolution));
         collector.finish()
     }
 }
@@ -405,6 +401,7 @@ fn add_usages(search: &Search, held: &Held<'_>, asked: &[Names], unasked: &Unask
         let known = held.known_at(at);
         let asked = asked.iter().filter(|_| known.is_none());
         let mut named: Vec<usize> = Vec::new();
+        let mut unresolved = None;
         for (resolution, role) in known.into_iter().chain(asked).flat_map(|it| it.at(at)) {
             match resolution {
                 StoredResolution::Means(meaning) => {
@@ -417,12 +414,13 @@ fn add_usages(search: &Search, held: &Held<'_>, asked: &[Names], unasked: &Unask
                 }
                 // A keyword in code that cannot be resolved says nothing about this symbol.
                 StoredResolution::Unresolved(_) if word.is_keyword() => {}
-                StoredResolution::Unresolved(why) => {
-                    for &target in &word.targets {
-                        found[search.targets[target].0].possible.push((occurrence(role), why));
-                    }
-                }
+                StoredResolution::Unresolved(why) => unresolved = Some((role, why)),
             }
+        }
+        // One of several crates with this file may resolve what another one does not.
+        let Some((role, why)) = unresolved else { continue };
+        for &target in word.targets.iter().filter(|it| !named.contains(it)) {
+            found[search.targets[target].0].possible.push((occurrence(role), why));
         }
     }
 }

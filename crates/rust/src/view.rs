@@ -7,14 +7,15 @@ pub(crate) mod memo;
 
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::rc::Rc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, TryLockError};
 use std::time::Instant;
 
 use ra_ap_hir::{Semantics, attach_db};
 use ra_ap_ide::{Analysis, AnalysisHost, FileId, FileRange, RootDatabase};
-use ra_ap_ide_db::base_db::SourceDatabase;
 use ra_ap_ide_db::base_db::salsa::{CancellationToken, Cancelled, Database as _};
+use ra_ap_ide_db::base_db::{Crate as CrateId, SourceDatabase};
 use ra_ap_paths::AbsPathBuf;
 
 use self::environment::{Environment, FileIds};
@@ -23,6 +24,7 @@ use super::index::Index;
 use crate::LANGUAGE;
 use crate::bounds::abandoned::Abandoned;
 use crate::bounds::{self, Bounds};
+use crate::names::instances;
 use crate::syntax::positions;
 use semdex_engine::files::{File, Files};
 use semdex_engine::{Result, Stop, too_deep};
@@ -162,9 +164,14 @@ pub(crate) fn on_all_cores<I: Sync, A: Send>(
     std::thread::scope(|scope| {
         let copies = (1..cores.min(items.len())).map(|_| db.clone());
         let work = &work;
+        // A helper reads files for the crate for which this thread reads them.
+        let pin = semdex_pin::pinned();
         let help = |db: RootDatabase| {
             let bounds = bounds.clone();
-            move || attach_db(&db, || bounds::within(bounds, || work(&db)))
+            move || {
+                let _pinned = semdex_pin::pin(pin);
+                attach_db(&db, || bounds::within(bounds, || work(&db)))
+            }
         };
         let helpers: Vec<_> = copies.map(|db| helper().spawn_scoped(scope, help(db))).collect();
         let mut answers = work(db);
@@ -270,7 +277,7 @@ impl View {
                     environment: &self.environment,
                     index: &self.index,
                     until: self.until,
-                    names: Names::default(),
+                    names: Rc::default(),
                     stumbles: &self.stumbles,
                 };
                 let answer = bounds::within(bounds, || bounds::catch(|| question(&context)));
@@ -300,12 +307,26 @@ pub(crate) struct Context<'db> {
     /// The deadline, after which nothing more is computed.
     pub(crate) until: Option<Instant>,
     /// The names that were computed so far.
-    pub(crate) names: Names<'db>,
+    pub(crate) names: Rc<Names<'db>>,
     /// The places at which the analysis panicked so far.
     pub(crate) stumbles: &'db Stumbles,
 }
 
 impl<'db> Context<'db> {
+    /// Runs a part of a query for each crate that includes a file. Within it, the file has the meaning that it has in
+    /// that crate. The results have the order of `instances::owners`.
+    pub(crate) fn for_each_instance<T>(&self, file: FileId, mut part: impl FnMut(&Context<'db>) -> T) -> Vec<T> {
+        let owners = instances::owners(self.db, file);
+        let of_owner = |owner: &CrateId| {
+            let _pinned = instances::pin_to(self.db, file, *owner);
+            part(&Context { sema: Semantics::new(self.db), names: self.names.clone(), ..*self })
+        };
+        match &*owners {
+            [] | [_] => vec![part(self)],
+            several => several.iter().map(of_owner).collect(),
+        }
+    }
+
     /// Runs a part of a query. `None` if the analysis panics there or exceeds its bound, which the answer reports with
     /// `place`; a change cancels the whole query.
     pub(crate) fn unless_at_fault<T>(&self, place: impl FnOnce() -> String, part: impl FnOnce() -> T) -> Option<T> {

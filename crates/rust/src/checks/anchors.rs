@@ -10,19 +10,11 @@ use ra_ap_syntax::{AstNode as _, ast};
 use super::{derive_expansion, expansions};
 use crate::index::search::Occurrence;
 use crate::resolve::at;
+use crate::syntax::declaration::is_among_items;
 use crate::syntax::positions;
 use crate::view::Context;
 use semdex_engine::files::File;
 use semdex_model::{OutlineItem, SymbolKind};
-
-pub(crate) fn is_among_items(call: &ast::MacroCall) -> bool {
-    call.syntax().parent().is_some_and(|it| {
-        ast::MacroItems::can_cast(it.kind())
-            || ast::SourceFile::can_cast(it.kind())
-            || ast::ItemList::can_cast(it.kind())
-            || ast::AssocItemList::can_cast(it.kind())
-    })
-}
 
 /// The body of the item named at an offset; for a macro call among items, the bodies of its expansion.
 pub(crate) fn bodies_at(cx: &Context<'_>, file: &str, offset: usize) -> Vec<DefWithBody> {

@@ -16,6 +16,7 @@ use crate::bounds::abandoned::About;
 use crate::finding::code::{Code, Phase};
 use crate::finding::file_errors::FileErrors;
 use crate::finding::{Finding, RawDiagnostic};
+use crate::syntax::declaration::is_among_items;
 use crate::view::Context;
 use semdex_engine::files::File;
 use semdex_process::fault;
@@ -57,6 +58,22 @@ pub(crate) fn errors_of_body(cx: &Context<'_>, body: DefWithBody, types_differ: 
     errors
 }
 
+/// The errors in the bodies of an anchor, in each crate that includes the file.
+pub(crate) fn errors_at(cx: &Context<'_>, file: &str, anchor: usize, with_operators: bool) -> Vec<Finding> {
+    let Some(id) = cx.file_id(file) else { return Vec::new() };
+    let of_crate = |cx: &Context<'_>| -> Vec<Finding> {
+        let bodies = anchors::bodies_at(cx, file, anchor).into_iter();
+        bodies.flat_map(|it| errors_in(cx, it, with_operators)).collect()
+    };
+    let mut found: Vec<Finding> = Vec::new();
+    for it in cx.for_each_instance(id, of_crate).into_iter().flatten() {
+        if !found.contains(&it) {
+            found.push(it);
+        }
+    }
+    found
+}
+
 /// The errors of all bodies of a file.
 pub(crate) fn errors_of_file(cx: &Context<'_>, file: &File) -> FileErrors {
     let (mut bodies, mut made) = (BTreeSet::new(), HashSet::new());
@@ -65,15 +82,14 @@ pub(crate) fn errors_of_file(cx: &Context<'_>, file: &File) -> FileErrors {
     });
     if let Some(id) = cx.file_id(&file.path) {
         let tree = cx.sema.parse_guess_edition(id);
-        let calls = tree.syntax().descendants().filter_map(ast::MacroCall::cast).filter(anchors::is_among_items);
+        let calls = tree.syntax().descendants().filter_map(ast::MacroCall::cast).filter(is_among_items);
         bodies.extend(calls.map(|it| usize::from(it.syntax().text_range().start())));
         made.extend(tree.syntax().descendants().filter_map(ast::Adt::cast).filter_map(|it| derive_anchor(&it)));
         bodies.extend(made.iter().copied());
     }
     let errors = |at: usize| {
         cx.db.unwind_if_revision_cancelled();
-        let bodies = anchors::bodies_at(cx, &file.path, at).into_iter();
-        (at, bodies.flat_map(|it| errors_in(cx, it, true)).collect::<Vec<_>>())
+        (at, errors_at(cx, &file.path, at, true))
     };
     let bodies = bodies.into_iter().map(errors).filter(|it| !it.1.is_empty()).collect();
     FileErrors { bodies, made, imports: imports::unused_imports(cx, file) }
@@ -83,7 +99,7 @@ pub(crate) fn errors_of_file(cx: &Context<'_>, file: &File) -> FileErrors {
 pub(crate) fn lines_with_errors(cx: &Context<'_>, file: &File, id: FileId, anchor: usize) -> BTreeSet<usize> {
     let errors = match cx.index.errors(id) {
         Some(known) => known.bodies.get(&anchor).cloned().unwrap_or_default(),
-        None => anchors::bodies_at(cx, &file.path, anchor).into_iter().flat_map(|it| errors_in(cx, it, true)).collect(),
+        None => errors_at(cx, &file.path, anchor, true),
     };
     errors.iter().flat_map(|it| it.place.line..=it.place.end_line).collect()
 }

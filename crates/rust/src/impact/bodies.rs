@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use super::affected::{AffectedSet, BodyRef};
 use super::edit_context::Side;
 use crate::STACK_BYTES;
-use crate::checks::{anchors, derive_expansion, errors};
+use crate::checks::{derive_expansion, errors};
 use crate::finding::Finding;
 use crate::view::{Context, View};
 use semdex_engine::Result;
@@ -81,9 +81,6 @@ fn errors_of_body(
         // The known errors come from all checks: a body with errors is checked again, with the same checks as after
         // the change.
         Some(errors) if with_operators || errors.is_empty() => errors.into_iter().collect(),
-        _ => {
-            let bodies = anchors::bodies_at(cx, &body_ref.file, at).into_iter();
-            bodies.flat_map(|body| errors::errors_in(cx, body, with_operators)).collect()
-        }
+        _ => errors::errors_at(cx, &body_ref.file, at, with_operators),
     }
 }

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use ra_ap_hir::{Adt, Impl, Semantics, Trait};
+use ra_ap_hir::{Adt, Semantics, Trait};
 use ra_ap_ide::{FileId, RootDatabase, TryToNav as _};
 use ra_ap_ide_db::defs::Definition;
 use ra_ap_syntax::{AstNode as _, ast};
@@ -21,6 +21,7 @@ use crate::checks::expansions::MAX_MACROS;
 use crate::checks::{anchors, derive_expansion, errors};
 use crate::index::file_names::StoredResolution;
 use crate::names::definitions::{as_assoc_item, assoc_definition};
+use crate::names::instances;
 use crate::resolve::paths::items;
 use crate::resolve::{at, paths};
 use crate::syntax::positions;
@@ -257,7 +258,7 @@ fn follow_traits(
     if let Some(of) = of_trait {
         dyn_traits::note_objects(cx, of, affected);
         wellformed::note_inner_blocks(cx, of, affected);
-        for block in Impl::all_for_trait(cx.db, of) {
+        for block in instances::blocks_of_trait(cx.db, of) {
             let Some(target) = block.try_to_nav(&cx.sema).map(|it| it.call_site) else { continue };
             let Some(name) = cx.name_of(target.file_id).filter(|it| cx.files.get(it).is_some()) else {
                 continue;

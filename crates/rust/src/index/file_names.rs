@@ -8,8 +8,9 @@ use ra_ap_ide_db::base_db::FileText;
 use ra_ap_ide_db::base_db::salsa::Database as _;
 use rustc_hash::FxHashMap;
 
-use crate::file_interface::{FileInterface, IndexDatabase};
-use crate::names::{Meaning, Reader, Resolution, UnresolvedReason};
+use crate::file_interface::FileInterface;
+use crate::names::database::IndexDatabase;
+use crate::names::{Meaning, Resolution, UnresolvedReason, all_instances};
 use semdex_model::{Role, Span};
 
 /// The meaning of one occurrence of a name.
@@ -172,12 +173,12 @@ impl<'a> Collector<'a> {
 #[salsa::tracked(returns(clone), no_eq)]
 pub(crate) fn names_of(db: &dyn IndexDatabase, text: FileText) -> Arc<Names> {
     let root = db.root();
+    let _unpinned = semdex_pin::pin(None);
     attach_db(root, || {
         let sema = Semantics::new(root);
         let mut collector = Collector::new(root);
-        let reader = Reader::new(&sema, *text.file_id(root));
-        reader.read_all(|at, resolution| collector.add(at, resolution));
-        if reader.has_abandoned() {
+        let file = *text.file_id(root);
+        if all_instances::read_all(&sema, file, |at, resolution| collector.add(at, resolution)) {
             // The names may be resolved in a later revision, whatever this file depends on.
             root.report_untracked_read();
         }

@@ -1,7 +1,9 @@
 //! rust-analyzer's own diagnostics, with the compiler's codes where its own differ.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use ra_ap_hir::Crate;
 use ra_ap_ide::{
     AssistResolveStrategy, Diagnostic as RaDiagnostic, DiagnosticCode, DiagnosticsConfig, FileId,
     Severity as RaSeverity,
@@ -12,6 +14,8 @@ use super::doubt::LinesWithErrors;
 use super::{coverage, doubt};
 use crate::bounds::abandoned::About;
 use crate::checks::unresolved_paths;
+use crate::names::instances;
+use crate::resolve::paths::crates;
 use crate::resolve::symbols;
 use crate::syntax::nesting;
 use crate::syntax::positions::span;
@@ -73,8 +77,31 @@ fn errors_in_generated(cx: &Context<'_>) -> Result<Vec<Missing>> {
     Ok(lacks)
 }
 
+/// The diagnostics of a file in all crates that include it. One that not all of them have says which do.
 fn diagnostics_of(cx: &Context<'_>, file: &Arc<File>) -> Result<Vec<Diagnostic>> {
     let Some(id) = cx.file_id(&file.path) else { return Ok(Vec::new()) };
+    let found: Vec<Vec<Diagnostic>> =
+        cx.for_each_instance(id, |it| diagnostics_in_crate(it, file, id)).into_iter().collect::<Result<_>>()?;
+    let all = found.len();
+    let mut having: BTreeMap<Diagnostic, Vec<usize>> = BTreeMap::new();
+    for (nth, it) in found.into_iter().enumerate().flat_map(|(nth, it)| it.into_iter().map(move |it| (nth, it))) {
+        having.entry(it).or_default().push(nth);
+    }
+    let owners = instances::owners(cx.db, id);
+    let named = |nth: &usize| owners.get(*nth).map(|it| format!("`{}`", crates::crate_name(cx, Crate::from(*it))));
+    let told = having.into_iter().map(|(mut it, having)| {
+        if having.len() < all {
+            let mut names: Vec<String> = having.iter().filter_map(named).collect();
+            names.dedup();
+            it.message = format!("{} (in {})", it.message, names.join(", "));
+        }
+        it
+    });
+    Ok(told.collect())
+}
+
+/// The diagnostics of a file in the crate for which it is read.
+fn diagnostics_in_crate(cx: &Context<'_>, file: &Arc<File>, id: FileId) -> Result<Vec<Diagnostic>> {
     let found = full(cx, id, AssistResolveStrategy::None)?;
     let mut known = LinesWithErrors::new();
     let (sure, doubtful): (Vec<_>, Vec<_>) = found

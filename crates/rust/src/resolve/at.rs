@@ -5,14 +5,20 @@ use ra_ap_ide::{FileId, RootDatabase};
 use ra_ap_ide_db::defs::{Definition, IdentClass, NameClass};
 use ra_ap_syntax::{AstNode as _, SyntaxKind, SyntaxToken, ast};
 
+use crate::names::instances;
 use crate::syntax::positions::tokens_at;
 
-/// The definition with its name at an offset.
+/// The definition with its name at an offset: in the first crate that compiles it, or in the pinned one.
 pub(crate) fn definition_at<'db>(
     sema: &Semantics<'db, RootDatabase>,
     file: FileId,
     offset: usize,
 ) -> Option<Definition<'db>> {
+    let elsewhere = || instances::in_later_crates(sema.db, file, |sema| defined_at(sema, file, offset));
+    defined_at(sema, file, offset).or_else(elsewhere)
+}
+
+fn defined_at<'db>(sema: &Semantics<'db, RootDatabase>, file: FileId, offset: usize) -> Option<Definition<'db>> {
     let tree = sema.parse_guess_edition(file);
     let token = name_token(&tree, offset)?;
     if let Some(field) = token.parent_ancestors().find_map(ast::TupleField::cast)

@@ -13,6 +13,7 @@ use super::types;
 use super::types::Piece;
 use crate::LANGUAGE;
 use crate::names::definitions::{assoc_definition, module_definition, plain_name};
+use crate::names::instances::representative;
 use crate::view::Context;
 use crate::view::memo::Item;
 use semdex_engine::files::Files;
@@ -109,6 +110,7 @@ pub(crate) fn declared_as<'db>(db: &'db RootDatabase, name: &str) -> Vec<Definit
         Impl::all_in_crate(db, krate).into_iter().for_each(|it| items(it.items(db), &mut found));
     }
     let mut seen = HashSet::new();
+    found.iter_mut().for_each(|it| *it = representative(db, *it));
     found.retain(|it| seen.insert(*it));
     found
 }

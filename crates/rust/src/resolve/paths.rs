@@ -36,6 +36,7 @@ use self::items::{
 };
 use super::walk;
 use crate::names::definitions::{ImplementedTrait, plain_name, with_ordinal};
+use crate::names::instances::{canonical, representative};
 use crate::names::{Key, definitions};
 use crate::syntax;
 use crate::syntax::positions::span;
@@ -59,8 +60,8 @@ pub(crate) fn path_of<'db>(cx: &Context<'db>, definition: Definition<'db>) -> Op
     if let Some(known) = cx.names.paths.borrow().get(&definition) {
         return known.clone();
     }
-    let path = match Key::of(definition) {
-        Some(key) => cached_path(cx, key, || work_out_path_of(cx, definition)).map(|it| it.to_string()),
+    let path = match Key::of(definition).map(|it| canonical(cx.db, it)) {
+        Some(key) => cached_path(cx, key, || work_out_path_of(cx, key.definition())).map(|it| it.to_string()),
         None => work_out_path_of(cx, definition),
     };
     cx.names.paths.borrow_mut().insert(definition, path.clone());
@@ -80,6 +81,7 @@ fn work_out_path_of<'db>(cx: &Context<'db>, definition: Definition<'db>) -> Opti
 
 /// The prefix of the paths of its members, before `::`.
 pub(crate) fn path_as_container<'db>(cx: &Context<'db>, definition: Definition<'db>) -> Option<String> {
+    let definition = representative(cx.db, definition);
     match definition {
         Definition::Crate(krate) => Some(crates::crate_name(cx, krate)),
         Definition::Module(module) if module.is_crate_root(cx.db) => Some(crates::crate_name(cx, module.krate(cx.db))),

@@ -10,6 +10,7 @@ use super::types::Piece;
 use super::{paths, types};
 use crate::names::definitions;
 use crate::names::definitions::{ORDINAL, as_assoc_item, module_definition};
+use crate::names::instances::representative;
 use crate::resolve::paths::{crates, members};
 use crate::view::Context;
 use semdex_model::SymbolKind;
@@ -35,6 +36,7 @@ pub(crate) fn walk<'db>(cx: &Context<'db>, path: &str) -> Vec<Definition<'db>> {
     let mut found: Vec<Definition<'db>> = Vec::new();
     for heads in heads_of(cx, first, rest.is_empty()) {
         for definition in heads.into_iter().flat_map(|it| walk_members(cx, it, rest)) {
+            let definition = representative(cx.db, definition);
             if !found.contains(&definition) {
                 found.push(definition);
             }

@@ -5,6 +5,16 @@ use ra_ap_syntax::{AstNode, NodeOrToken, SyntaxElement, SyntaxKind, SyntaxNode, 
 /// A longer value is not part of a signature.
 const LONGEST_VALUE: usize = 60;
 
+/// Whether a macro is called in place of items.
+pub(crate) fn is_among_items(call: &ast::MacroCall) -> bool {
+    call.syntax().parent().is_some_and(|it| {
+        ast::MacroItems::can_cast(it.kind())
+            || ast::SourceFile::can_cast(it.kind())
+            || ast::ItemList::can_cast(it.kind())
+            || ast::AssocItemList::can_cast(it.kind())
+    })
+}
+
 /// The declaration without docs, attributes, comments and body. The braces of a type are kept as `{ … }`.
 pub(crate) fn signature(item: &SyntaxNode) -> String {
     let mut line = OneLine::default();

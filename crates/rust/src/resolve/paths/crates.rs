@@ -5,6 +5,9 @@
 //! dependency one has the plain name, and others are `name@1.2.3`, as in Cargo's package specifications. A plain name
 //! has the meaning that the workspace's own members give it: a test target `tests/serde.rs` does not take it from the
 //! dependency.
+//!
+//! A package that several Cargo workspaces load is one crate for each of them. These twins share one name. A path that
+//! begins with it is looked up in the first of them that has it.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -15,6 +18,7 @@ use ra_ap_ide_db::base_db::CrateOrigin;
 
 use crate::index::CrateNames;
 use crate::names::definitions::{plain_name, with_ordinal};
+use crate::names::instances;
 use crate::view::Context;
 use semdex_model::Origin;
 
@@ -66,13 +70,14 @@ fn crate_names<'c>(cx: &'c Context<'_>) -> &'c CrateNames {
 
 fn name_crates(cx: &Context<'_>) -> CrateNames {
     let db = cx.db;
-    let all = Crate::all(db);
-    let local = all.iter().filter(|it| it.origin(db).is_local());
+    let (all, twins): (Vec<Crate>, Vec<Crate>) =
+        Crate::all(db).into_iter().partition(|it| instances::first_like(db, *it) == *it);
+    let local = all.iter().chain(&twins).filter(|it| it.origin(db).is_local());
     let mut names = CrateNames::default();
     let mut near: HashMap<Crate, usize> = HashMap::new();
     for dependency in local.flat_map(|it| it.dependencies(db)) {
         let name = plain_name(dependency.name.as_str()).to_owned();
-        *near.entry(dependency.krate).or_default() += 1;
+        *near.entry(instances::first_like(db, dependency.krate)).or_default() += 1;
         let same = names.by_dependency.entry(name).or_default();
         if !same.contains(&dependency.krate) {
             same.push(dependency.krate);
@@ -95,7 +100,8 @@ fn name_crates(cx: &Context<'_>) -> CrateNames {
         for krate in crates {
             let mut called = crate_called(cx, krate, &name, is_plain, near.get(&krate).copied().unwrap_or_default());
             // A member may have given the name to another crate.
-            let is_others = names.by_dependency.get(&name).is_some_and(|it| !it.contains(&krate));
+            let is_it = |it: &Crate| instances::first_like(db, *it) == krate;
+            let is_others = names.by_dependency.get(&name).is_some_and(|it| !it.iter().any(is_it));
             if is_others && foreign(&krate) && called.forms.len() > 1 {
                 called.forms.remove(0);
             }
@@ -120,6 +126,13 @@ fn name_crates(cx: &Context<'_>) -> CrateNames {
             names.printed.insert(called.krate, printed);
         }
         names.by_name.insert(name, group.into_iter().map(|it| it.krate).collect());
+    }
+    for twin in twins {
+        let first = instances::first_like(db, twin);
+        let with_first = names.by_name.values_mut().chain(names.by_form.values_mut()).filter(|it| it.contains(&first));
+        with_first.for_each(|it| it.push(twin));
+        let printed = names.printed.get(&first).cloned().unwrap_or_default();
+        names.printed.insert(twin, printed);
     }
     names
 }

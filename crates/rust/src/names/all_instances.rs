@@ -1,0 +1,70 @@
+//! Reads the names of a file for each crate that includes it.
+
+use ra_ap_hir::Semantics;
+use ra_ap_ide::{FileId, RootDatabase};
+
+use super::instances::{owners, pin_to};
+use super::{Reader, Resolution, UnresolvedReason};
+
+/// All names of a file, in the order of its text. A name is visited with each meaning that it has. Returns whether a
+/// part of the analysis was abandoned.
+pub(crate) fn read_all<'db>(
+    sema: &Semantics<'db, RootDatabase>,
+    file: FileId,
+    visit: impl FnMut(usize, Resolution<'db>),
+) -> bool {
+    read_by(sema, file, |reader, visit| reader.read_all(visit), visit)
+}
+
+/// The names among these words, which are given with their offsets in the order of the text.
+pub(crate) fn read_words<'db>(
+    sema: &Semantics<'db, RootDatabase>,
+    file: FileId,
+    words: &[(usize, &str)],
+    visit: impl FnMut(usize, Resolution<'db>),
+) {
+    let read = |reader: &Reader<'_, 'db>, visit: &mut dyn FnMut(usize, Resolution<'db>)| {
+        for &(at, word) in words {
+            if let Some(resolution) = reader.read(at, word) {
+                visit(at, resolution);
+            }
+        }
+    };
+    read_by(sema, file, read, visit);
+}
+
+fn read_by<'db>(
+    sema: &Semantics<'db, RootDatabase>,
+    file: FileId,
+    read: impl Fn(&Reader<'_, 'db>, &mut dyn FnMut(usize, Resolution<'db>)),
+    mut visit: impl FnMut(usize, Resolution<'db>),
+) -> bool {
+    let owners = owners(sema.db, file);
+    if owners.len() < 2 {
+        let reader = Reader::new(sema, file);
+        read(&reader, &mut visit);
+        return reader.has_abandoned();
+    }
+    let mut has_abandoned = false;
+    let mut found: Vec<(usize, Resolution<'db>)> = Vec::new();
+    for krate in owners.iter() {
+        let _pinned = pin_to(sema.db, file, *krate);
+        let sema = Semantics::new(sema.db);
+        let reader = Reader::new(&sema, file);
+        read(&reader, &mut |at, it| found.push((at, it)));
+        has_abandoned |= reader.has_abandoned();
+    }
+    found.sort_by_key(|it| it.0);
+    for same in found.chunk_by(|a, b| a.0 == b.0) {
+        // What one crate switches off is known if another one compiles it.
+        let is_compiled = same.iter().any(|it| !is_off(&it.1));
+        for (at, it) in same.iter().filter(|it| !is_compiled || !is_off(&it.1)) {
+            visit(*at, it.clone());
+        }
+    }
+    has_abandoned
+}
+
+fn is_off(it: &Resolution<'_>) -> bool {
+    matches!(it, Resolution::Unresolved(UnresolvedReason::Inactive))
+}

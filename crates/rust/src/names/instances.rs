@@ -1,0 +1,258 @@
+//! The instances of a text: each crate that includes a file gives it a meaning of its own.
+//!
+//! A file belongs to several crates if both targets of a package declare it as a module, if integration tests share it,
+//! or if several Cargo workspaces load its package. Definitions of two crates are twins if the same text declares them:
+//! they have the same file, kind and position. Twins are one symbol. It is represented by the twin of the first crate
+//! that has one, in rust-analyzer's order, in which a crate comes after its dependencies: the library before the
+//! binary.
+//!
+//! rust-analyzer's `Semantics` reads a file for its first crate. A pin (`crates/pin`) makes another crate the first one
+//! for the current thread. A `Semantics` keeps what it has read, so each pin needs one of its own.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use ra_ap_base_db::{Crate as CrateId, FileText, SourceDatabase as _, relevant_crates};
+use ra_ap_hir::{Crate, Impl, Semantics, Trait, attach_db};
+use ra_ap_ide::{FileId, RootDatabase};
+use ra_ap_ide_db::defs::Definition;
+use ra_ap_syntax::ast::HasName as _;
+use ra_ap_syntax::{AstNode as _, SyntaxKind, SyntaxNode, ast};
+use rustc_hash::FxHashMap;
+use salsa::plumbing::AsId as _;
+use semdex_pin::{Pin, Pinned};
+
+use super::Key;
+use super::database::IndexDatabase;
+use crate::syntax::declaration::is_among_items;
+
+/// The most levels of macros in macros in which twins are found.
+const MAX_MACROS: usize = 8;
+
+/// The crates that include a file, each after its dependencies. A file in no crate has the only crate of its package,
+/// if there is just one.
+pub(crate) fn owners(db: &RootDatabase, file: FileId) -> Arc<[CrateId]> {
+    owners_of(db, db.file_text(file))
+}
+
+#[salsa::tracked(returns(clone))]
+fn owners_of(db: &dyn IndexDatabase, text: FileText) -> Arc<[CrateId]> {
+    let root = db.root();
+    let file = *text.file_id(root);
+    let _unpinned = semdex_pin::pin(None);
+    let near = relevant_crates(root, file);
+    if near.len() < 2 {
+        return near.into();
+    }
+    attach_db(root, || {
+        let mut owners: Vec<CrateId> = Vec::new();
+        for module in Semantics::new(root).file_to_module_defs(file) {
+            let krate = module.krate(root).base();
+            if !owners.contains(&krate) {
+                owners.push(krate);
+            }
+        }
+        owners.into()
+    })
+}
+
+/// Until the returned value is dropped, a new `Semantics` of this thread reads the file for this crate, and so other
+/// files that the crate includes.
+pub(crate) fn pin_to(db: &RootDatabase, file: FileId, krate: CrateId) -> Pinned {
+    let root_file = krate.data(db).root_file_id;
+    let root = db.file_source_root(root_file).source_root_id(db).0;
+    semdex_pin::pin(Some(Pin { file: file.index(), root, krate: krate.as_id().index() }))
+}
+
+/// The first result for a crate after the first one that includes a file. None if a crate is pinned.
+pub(crate) fn in_later_crates<'db, T>(
+    db: &'db RootDatabase,
+    file: FileId,
+    look: impl Fn(&Semantics<'db, RootDatabase>) -> Option<T>,
+) -> Option<T> {
+    if semdex_pin::pinned().is_some() {
+        return None;
+    }
+    owners(db, file).iter().skip(1).find_map(|krate| {
+        let _pinned = pin_to(db, file, *krate);
+        look(&Semantics::new(db))
+    })
+}
+
+/// The twin that represents a definition.
+pub(crate) fn canonical(db: &RootDatabase, key: Key) -> Key {
+    let module = match key {
+        Key::BuiltinType(_) => return key,
+        Key::Crate(krate) => return Key::Crate(first_like(db, krate)),
+        Key::Module(module) => module,
+        other => match other.definition().module(db) {
+            Some(module) => module,
+            None => return key,
+        },
+    };
+    let krate = module.krate(db).base();
+    let file = module.definition_source_file_id(db).original_file(db).file_id(db);
+    let owners = owners(db, file);
+    if owners.first() == Some(&krate) || !owners.contains(&krate) {
+        return key;
+    }
+    twins_in(db, db.file_text(file), krate).get(&key).copied().unwrap_or(key)
+}
+
+/// The same for any definition.
+pub(crate) fn representative<'db>(db: &RootDatabase, definition: Definition<'db>) -> Definition<'db> {
+    Key::of(definition).map_or(definition, |it| canonical(db, it).definition())
+}
+
+/// All blocks that implement a trait or one of its twins.
+pub(crate) fn blocks_of_trait(db: &RootDatabase, of: Trait) -> Vec<Impl> {
+    let traits = twins(db, Key::Trait(of)).into_iter();
+    let blocks = traits.flat_map(|it| match it {
+        Key::Trait(it) => Impl::all_for_trait(db, it),
+        _ => Vec::new(),
+    });
+    blocks.collect()
+}
+
+/// A definition that represents its twins, and these.
+pub(crate) fn twins(db: &RootDatabase, key: Key) -> Vec<Key> {
+    let mut found = vec![key];
+    let module = match key {
+        Key::BuiltinType(_) => return found,
+        Key::Crate(krate) => {
+            found.extend(like(db, krate).into_iter().filter(|it| *it != krate).map(Key::Crate));
+            return found;
+        }
+        Key::Module(module) => module,
+        other => match other.definition().module(db) {
+            Some(module) => module,
+            None => return found,
+        },
+    };
+    let file = module.definition_source_file_id(db).original_file(db).file_id(db);
+    let owners = owners(db, file);
+    let after = owners.iter().skip_while(|it| **it != module.krate(db).base()).skip(1);
+    for krate in after {
+        let twins = twins_in(db, db.file_text(file), *krate);
+        found.extend(twins.iter().filter(|it| *it.1 == key).map(|it| *it.0));
+    }
+    found
+}
+
+/// The first crate with the same root file.
+pub(crate) fn first_like(db: &RootDatabase, krate: Crate) -> Crate {
+    like(db, krate).into_iter().next().unwrap_or(krate)
+}
+
+/// All crates with the same root file. No modules are worked out for this.
+fn like(db: &RootDatabase, krate: Crate) -> Vec<Crate> {
+    let root_file = krate.root_file(db);
+    let _unpinned = semdex_pin::pin(None);
+    let near = relevant_crates(db, root_file).iter().map(|it| Crate::from(*it));
+    near.filter(|it| it.root_file(db) == root_file).collect()
+}
+
+/// What a file declares in a crate, each with its twin in the first crate that has one.
+#[salsa::tracked(returns(clone))]
+fn twins_in(db: &dyn IndexDatabase, text: FileText, krate: CrateId) -> Arc<FxHashMap<Key, Key>> {
+    let root = db.root();
+    let file = *text.file_id(root);
+    attach_db(root, || {
+        let owners = owners_of(db, text);
+        let mut left: HashMap<Mark, Key> = declared_in(root, file, krate).into_iter().collect();
+        let mut twins = FxHashMap::default();
+        for first in owners.iter().take_while(|it| **it != krate) {
+            for (mark, twin) in declared_in(root, file, *first) {
+                if let Some(own) = left.remove(&mark) {
+                    twins.insert(own, twin);
+                }
+            }
+        }
+        Arc::new(twins)
+    })
+}
+
+/// What a declaration has in common with its twins.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct Mark {
+    kind: SyntaxKind,
+    /// The start of the declaration, or of the call of the macro that writes it.
+    at: u32,
+    /// For what macros write.
+    name: String,
+    /// The number of declarations before it for which all of the above is the same.
+    nth: usize,
+}
+
+fn declared_in(db: &RootDatabase, file: FileId, krate: CrateId) -> Vec<(Mark, Key)> {
+    let _pinned = pin_to(db, file, krate);
+    let sema = Semantics::new(db);
+    let tree = sema.parse_guess_edition(file);
+    let mut declared = Declared { sema, found: Vec::new(), counts: HashMap::new() };
+    declared.walk(tree.syntax(), None, MAX_MACROS);
+    declared.found
+}
+
+struct Declared<'db> {
+    sema: Semantics<'db, RootDatabase>,
+    found: Vec<(Mark, Key)>,
+    counts: HashMap<(SyntaxKind, u32, String), usize>,
+}
+
+impl Declared<'_> {
+    fn walk(&mut self, tree: &SyntaxNode, call: Option<u32>, depth: usize) {
+        for node in tree.descendants() {
+            let start = u32::from(node.text_range().start());
+            let at = call.unwrap_or(start);
+            if let Some(key) = declared_by(&self.sema, &node) {
+                let name = if call.is_some() { name_of(&node) } else { String::new() };
+                let nth = self.counts.entry((node.kind(), at, name.clone())).or_default();
+                self.found.push((Mark { kind: node.kind(), at, name, nth: *nth }, key));
+                *nth += 1;
+            }
+            if let Some(expansion) = (depth > 0).then(|| expanded(&self.sema, &node)).flatten() {
+                self.walk(&expansion, Some(at), depth - 1);
+            }
+        }
+    }
+}
+
+fn declared_by(sema: &Semantics<'_, RootDatabase>, node: &SyntaxNode) -> Option<Key> {
+    macro_rules! of {
+        ($($node:ident => $key:expr),* $(,)?) => {
+            $(if let Some(it) = ast::$node::cast(node.clone()) {
+                return sema.to_def(&it).map($key);
+            })*
+        };
+    }
+    of!(
+        SourceFile => Key::Module,
+        Module => Key::Module,
+        Fn => Key::Function,
+        Adt => Key::Adt,
+        Variant => Key::Variant,
+        RecordField => Key::Field,
+        TupleField => Key::Field,
+        Trait => Key::Trait,
+        TypeAlias => Key::TypeAlias,
+        Const => Key::Const,
+        Static => Key::Static,
+        Macro => Key::Macro,
+        ExternCrate => Key::ExternCrate,
+    );
+    None
+}
+
+fn name_of(node: &SyntaxNode) -> String {
+    let name = node.children().find_map(ast::Name::cast).or_else(|| ast::AnyHasName::cast(node.clone())?.name());
+    name.map(|it| it.text().to_string()).unwrap_or_default()
+}
+
+/// What a macro makes of a call among items, or of an item with its attribute.
+fn expanded(sema: &Semantics<'_, RootDatabase>, node: &SyntaxNode) -> Option<SyntaxNode> {
+    if let Some(call) = ast::MacroCall::cast(node.clone()) {
+        return is_among_items(&call).then(|| sema.expand_macro_call(&call)).flatten().map(|it| it.value);
+    }
+    let item = ast::Item::cast(node.clone())?;
+    sema.expand_attr_macro(&item).map(|it| it.value.value)
+}
