@@ -45,7 +45,6 @@ fn texts() -> Vec<(&'static str, String, bool)> {
         ("brackets", format!("{FIXED}{}\n", "}".repeat(100_000)), false),
         ("lines of brackets", format!("{FIXED}{}", "}\n".repeat(100_000)), false),
         ("lets", numbered(|it| format!("let x{it} = {it};"), 200_000), false),
-        ("methods", repeated("let _ = vec![1u8].into_iter()", ".map(|x| x).chain(vec![1u8])", 60), false),
         ("array", format!("{FIXED}pub static A: &[u64] = &[{}];\n", "1, ".repeat(100_000)), false),
         (
             "traits",
