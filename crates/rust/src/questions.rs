@@ -263,6 +263,8 @@ fn symbol_at(cx: &Context<'_>, name: &str, offset: usize) -> Result<Answer<Symbo
 fn implementations_of<'db>(cx: &Context<'db>, definition: Definition<'db>) -> Vec<Symbol> {
     let db = cx.db;
     let local = |it: &Impl| it.module(db).krate(db).origin(db).is_local();
+    let item = |it: Definition<'db>| representative(db, in_trait(it, db));
+    let own = item(definition);
     let mut found: Vec<Symbol> = match definition {
         Definition::Trait(it) => {
             instances::blocks_of_trait(db, it).into_iter().filter(local).filter_map(|it| impl_symbol(cx, it)).collect()
@@ -282,7 +284,7 @@ fn implementations_of<'db>(cx: &Context<'db>, definition: Definition<'db>) -> Ve
                 .filter(local)
                 .flat_map(|block| block.items(db).into_iter().map(move |it| (block, it)))
                 .map(|(block, it)| (block, assoc_definition(it)))
-                .filter(|(_, it)| representative(db, in_trait(*it, db)) == representative(db, in_trait(definition, db)))
+                .filter(|(_, it)| item(*it) == own)
                 // A derived implementation has no text except the derive.
                 .filter_map(|(block, it)| symbols::symbol_of(cx, it).or_else(|| impl_symbol(cx, block)))
                 .collect(),

@@ -65,11 +65,12 @@ pub(crate) fn errors_at(cx: &Context<'_>, file: &str, anchor: usize, with_operat
         let bodies = anchors::bodies_at(cx, file, anchor).into_iter();
         bodies.flat_map(|it| errors_in(cx, it, with_operators)).collect()
     };
-    let mut found: Vec<Finding> = Vec::new();
-    for it in cx.for_each_instance(id, of_crate).into_iter().flatten() {
-        if !found.contains(&it) {
-            found.push(it);
-        }
+    let each = cx.for_each_instance(id, of_crate);
+    let is_shared = each.len() > 1;
+    let mut found = each.concat();
+    if is_shared {
+        found.sort();
+        found.dedup();
     }
     found
 }

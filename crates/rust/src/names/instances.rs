@@ -79,19 +79,22 @@ pub(crate) fn in_later_crates<'db, T>(
     })
 }
 
+/// The crate of a definition, and the file whose text declares it. `None` for a whole crate and a built-in type.
+fn declaring(db: &RootDatabase, key: Key) -> Option<(CrateId, FileId)> {
+    let module = match key {
+        Key::Module(module) => module,
+        other => other.definition().module(db)?,
+    };
+    let file = module.definition_source_file_id(db).original_file(db).file_id(db);
+    Some((module.krate(db).base(), file))
+}
+
 /// The twin that represents a definition.
 pub(crate) fn canonical(db: &RootDatabase, key: Key) -> Key {
-    let module = match key {
-        Key::BuiltinType(_) => return key,
-        Key::Crate(krate) => return Key::Crate(first_like(db, krate)),
-        Key::Module(module) => module,
-        other => match other.definition().module(db) {
-            Some(module) => module,
-            None => return key,
-        },
-    };
-    let krate = module.krate(db).base();
-    let file = module.definition_source_file_id(db).original_file(db).file_id(db);
+    if let Key::Crate(krate) = key {
+        return Key::Crate(first_like(db, krate));
+    }
+    let Some((krate, file)) = declaring(db, key) else { return key };
     let owners = owners(db, file);
     if owners.first() == Some(&krate) || !owners.contains(&krate) {
         return key;
@@ -117,22 +120,13 @@ pub(crate) fn blocks_of_trait(db: &RootDatabase, of: Trait) -> Vec<Impl> {
 /// A definition that represents its twins, and these.
 pub(crate) fn twins(db: &RootDatabase, key: Key) -> Vec<Key> {
     let mut found = vec![key];
-    let module = match key {
-        Key::BuiltinType(_) => return found,
-        Key::Crate(krate) => {
-            found.extend(like(db, krate).into_iter().filter(|it| *it != krate).map(Key::Crate));
-            return found;
-        }
-        Key::Module(module) => module,
-        other => match other.definition().module(db) {
-            Some(module) => module,
-            None => return found,
-        },
-    };
-    let file = module.definition_source_file_id(db).original_file(db).file_id(db);
+    if let Key::Crate(krate) = key {
+        found.extend(like(db, krate).into_iter().filter(|it| *it != krate).map(Key::Crate));
+        return found;
+    }
+    let Some((krate, file)) = declaring(db, key) else { return found };
     let owners = owners(db, file);
-    let after = owners.iter().skip_while(|it| **it != module.krate(db).base()).skip(1);
-    for krate in after {
+    for krate in owners.iter().skip_while(|it| **it != krate).skip(1) {
         let twins = twins_in(db, db.file_text(file), *krate);
         found.extend(twins.iter().filter(|it| *it.1 == key).map(|it| *it.0));
     }
@@ -162,6 +156,10 @@ fn twins_in(db: &dyn IndexDatabase, text: FileText, krate: CrateId) -> Arc<FxHas
         let mut left: HashMap<Mark, Key> = declared_in(root, file, krate).into_iter().collect();
         let mut twins = FxHashMap::default();
         for first in owners.iter().take_while(|it| **it != krate) {
+            // Mostly the first crate has all of them.
+            if left.is_empty() {
+                break;
+            }
             for (mark, twin) in declared_in(root, file, *first) {
                 if let Some(own) = left.remove(&mark) {
                     twins.insert(own, twin);
