@@ -139,6 +139,13 @@ impl ops::Index<CrateBuilderId> for CrateGraphBuilder {
     }
 }
 
+/// semdex: not in the original. A workspace's graph is adapted to the builds that Cargo makes.
+impl ops::IndexMut<CrateBuilderId> for CrateGraphBuilder {
+    fn index_mut(&mut self, index: CrateBuilderId) -> &mut Self::Output {
+        &mut self.arena[index]
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CrateBuilder {
     pub basic: CrateDataBuilder,
@@ -526,6 +533,12 @@ impl Crate {
 pub struct CratesMap(DashMap<UniqueCrateData, Crate, BuildHasherDefault<FxHasher>>);
 
 impl CrateGraphBuilder {
+    /// semdex: not in the original. Another crate with the same data.
+    pub fn add_copy(&mut self, of: CrateBuilderId) -> CrateBuilderId {
+        let copy = self.arena[of].clone();
+        self.arena.alloc(copy)
+    }
+
     pub fn add_crate_root(
         &mut self,
         root_file_id: FileId,

@@ -363,6 +363,9 @@ pub struct InternedSourceRootId {
 }
 
 /// Crates whose root file is in `id`.
+///
+/// semdex: differs from the original. Of crates with one root file, those that are built with tests come first, since
+/// they have nearly all of its code.
 pub fn source_root_crates(db: &dyn SourceDatabase, id: SourceRootId) -> &[Crate] {
     #[salsa::tracked(returns(deref))]
     pub fn source_root_crates<'db>(
@@ -371,14 +374,24 @@ pub fn source_root_crates(db: &dyn SourceDatabase, id: SourceRootId) -> &[Crate]
     ) -> Box<[Crate]> {
         let crates = AllCrates::get(db).crates(db);
         let id = id.id(db);
-        crates
+        let mut near: Vec<Crate> = crates
             .iter()
             .copied()
             .filter(|&krate| {
                 let root_file = krate.data(db).root_file_id;
                 db.file_source_root(root_file).source_root_id(db) == id
             })
-            .collect()
+            .collect();
+        let test = cfg::CfgAtom::Flag(intern::sym::test);
+        let is_test = |krate: Crate| krate.cfg_options(db).check_atom(&test);
+        for at in 0..near.len() {
+            let root_file = near[at].data(db).root_file_id;
+            let is_twin = |it: &Crate| it.data(db).root_file_id == root_file && is_test(*it);
+            if !is_test(near[at]) && let Some(later) = near[at..].iter().position(is_twin) {
+                near[at..=at + later].rotate_right(1);
+            }
+        }
+        near.into()
     }
     source_root_crates(db, InternedSourceRootId::new(db, id))
 }

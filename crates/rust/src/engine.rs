@@ -30,7 +30,7 @@ use ra_ap_ide_db::base_db::salsa::Durability;
 use ra_ap_ide_db::base_db::{SourceDatabase, SourceRoot, SourceRootId};
 use ra_ap_load_cargo::SourceRootConfig;
 use ra_ap_paths::{AbsPath, AbsPathBuf, Utf8PathBuf};
-use ra_ap_project_model::{CargoFeatures, ProjectWorkspace};
+use ra_ap_project_model::{CargoFeatures, CargoWorkspace, ProjectWorkspace, ProjectWorkspaceKind};
 use ra_ap_vfs::{Change as VfsChange, FileId, Vfs, VfsPath};
 use tokio::sync::watch;
 
@@ -42,6 +42,7 @@ use super::syntax::analysed::as_analysed;
 use super::view::View;
 use crate::file_interface::FileInterface;
 use crate::load::external_inputs::Freshness;
+use crate::load::test_builds::has_code_without_tests;
 use crate::load::{Limits, LoadRequest, Loaded, MacroTable, crate_graph};
 use crate::view::environment::{Environment, Faults, FileIds};
 use crate::{LANGUAGE, load};
@@ -383,11 +384,33 @@ impl Rust {
     /// The crates and their macros.
     pub(crate) fn graph(&self) -> ChangeWithProcMacros {
         let id = |path: &AbsPath| self.vfs.file_id(&VfsPath::from(path.to_path_buf())).map(|(id, _)| id);
-        let (graph, paths) = crate_graph(&self.workspaces, &mut |path| id(path));
+        let apart = self.packages_apart();
+        let (graph, paths) = crate_graph(&self.workspaces, &mut |path| id(path), &|it| apart.contains(it));
         let mut change = ChangeWithProcMacros::default();
         change.set_crate_graph(graph);
         change.set_proc_macros(self.macros.resolve(&paths));
         change
+    }
+
+    /// The directories of packages with code that is compiled only without tests.
+    fn packages_apart(&self) -> HashSet<AbsPathBuf> {
+        let cargos = self.workspaces.iter().filter_map(|it| match &it.kind {
+            ProjectWorkspaceKind::Cargo { cargo, .. } => Some(cargo),
+            _ => None,
+        });
+        let directories =
+            |it: &CargoWorkspace| it.packages().map(|of| it[of].manifest.parent().to_path_buf()).collect();
+        let packages: HashSet<AbsPathBuf> = cargos.flat_map(|it| -> Vec<AbsPathBuf> { directories(it) }).collect();
+        let db = self.host.raw_database();
+        let is_in_roots = |id: FileId| is_in(&self.roots, id);
+        let rust = self.ids.iter().filter(|it| LANGUAGE.takes(it.0) && is_in_roots(*it.1));
+        let with_code = rust.filter(|it| has_code_without_tests(db.file_text(*it.1).text(db)));
+        let package = |path: AbsPathBuf| {
+            std::iter::successors(path.parent(), |it| it.parent())
+                .find(|it| packages.contains(*it))
+                .map(AbsPath::to_path_buf)
+        };
+        with_code.filter_map(|it| package(self.absolute(it.0))).collect()
     }
 
     /// Whether everything is known for the current texts.

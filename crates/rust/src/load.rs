@@ -11,6 +11,7 @@ pub(crate) mod manifests;
 pub(crate) mod referenced_files;
 pub(crate) mod script;
 pub(crate) mod sources;
+pub(crate) mod test_builds;
 pub(crate) mod tools;
 pub(crate) mod workspace;
 
@@ -140,15 +141,18 @@ impl MacroTable {
     }
 }
 
-/// The crates of several Cargo workspaces as one graph. `file_id` returns the ids of existing sources.
+/// The crates of several Cargo workspaces as one graph. `file_id` returns the ids of existing sources; `is_apart` says
+/// whether a package in this directory has code that is compiled only without tests.
 pub(crate) fn crate_graph(
     workspaces: &[ProjectWorkspace],
     file_id: &mut dyn FnMut(&AbsPath) -> Option<FileId>,
+    is_apart: &dyn Fn(&AbsPath) -> bool,
 ) -> (CrateGraphBuilder, ProcMacroPaths) {
     let mut graph = CrateGraphBuilder::default();
     let mut all = ProcMacroPaths::default();
     for workspace in workspaces {
-        let (other, mut paths) = workspace.to_crate_graph(file_id, &Default::default());
+        let (mut other, mut paths) = workspace.to_crate_graph(file_id, &Default::default());
+        test_builds::split(&mut other, workspace, file_id, is_apart);
         graph.extend(other, &mut paths);
         all.extend(paths);
     }

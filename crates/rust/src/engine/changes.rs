@@ -12,6 +12,7 @@ use super::{Rust, is_taken};
 use crate::file_interface::{FileInterface, file_interface};
 use crate::index::{Edited, IndexState, Invalidated};
 use crate::invalidate::reached_from;
+use crate::load::test_builds::has_code_without_tests;
 use crate::syntax::analysed::as_analysed;
 use crate::view::View;
 use crate::{LANGUAGE, invalidate};
@@ -49,15 +50,17 @@ impl Rust {
     /// dependencies.
     pub(crate) fn apply(&mut self, changes: &[(Arc<str>, Option<Arc<str>>)]) {
         let before = self.interfaces_before(changes);
-        self.put(changes);
-        match before.map(|it| self.edited(it)) {
+        let has_other_crates = self.put(changes);
+        match before.filter(|_| !has_other_crates).map(|it| self.edited(it)) {
             Some(edited) => self.forget(&edited),
             None => drop(self.index.forget_all()),
         }
     }
 
-    /// Sets the texts of files and nothing else.
-    pub(crate) fn put(&mut self, changes: &[(Arc<str>, Option<Arc<str>>)]) {
+    /// Sets the texts of files. Returns whether other crates result: a package begins or ceases to have code that is
+    /// compiled only without tests.
+    pub(crate) fn put(&mut self, changes: &[(Arc<str>, Option<Arc<str>>)]) -> bool {
+        let has_other_crates = self.environment.loaded && changes.iter().any(|it| self.moves_between_builds(it));
         for (name, text) in changes.iter().filter(|it| is_taken(&it.0, it.1.as_deref())) {
             let path = VfsPath::from(self.absolute(name));
             self.vfs.set_file_contents(path.clone(), text.as_deref().map(as_analysed));
@@ -72,11 +75,30 @@ impl Rust {
             }
         }
         self.flush(None);
+        if has_other_crates {
+            self.set_graph();
+        }
         self.is_indexed = false;
         self.is_complete = false;
         if self.primed {
             revalidate_in_background(self.host.raw_database());
         }
+        has_other_crates
+    }
+
+    /// Whether a file begins or ceases to have code that is compiled only without tests.
+    pub(crate) fn moves_between_builds(&self, (name, new): &(Arc<str>, Option<Arc<str>>)) -> bool {
+        let db = self.host.raw_database();
+        let old = self.ids.get(name).map(|it| db.file_text(*it).text(db));
+        let has = |text: Option<&str>| text.is_some_and(has_code_without_tests);
+        LANGUAGE.takes(name) && has(old.map(|it| &**it)) != has(new.as_deref())
+    }
+
+    /// Sets the crates again, after what they depend on has changed.
+    pub(crate) fn set_graph(&mut self) {
+        self.shadow_database.note_graph();
+        self.flush(Some(self.graph()));
+        self.index.forget_crates();
     }
 
     /// Like `apply`, until `keep` or `take_back` decides about the change. Everything that may be affected is set aside
@@ -88,7 +110,8 @@ impl Rust {
         elsewise: Option<&BTreeSet<&str>>,
     ) -> Tried {
         let before = self.interfaces_before(changes);
-        self.put(changes);
+        let has_other_crates = self.put(changes);
+        let before = before.filter(|_| !has_other_crates);
         let state = match &before {
             Some(before) => self.set_aside(before.iter().map(|it| it.0).collect(), elsewise),
             None => self.index.forget_all(),
@@ -130,8 +153,8 @@ impl Rust {
     pub(crate) fn take_back(&mut self, before: &[(Arc<str>, Option<Arc<str>>)], tried: Tried) {
         match tried {
             Tried::Here(aside) => {
-                self.put(before);
-                self.index.restore(aside.state);
+                let has_other_crates = self.put(before);
+                self.index.restore(if has_other_crates { IndexState::default() } else { aside.state });
             }
             Tried::InShadow => self.take_back_in_shadow(before),
         }

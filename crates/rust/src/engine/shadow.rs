@@ -234,9 +234,13 @@ impl Rust {
         }
     }
 
-    /// Tries a change in the shadow database if it exists. Changes that create or delete files are not tried there.
+    /// Tries a change in the shadow database if it exists. Changes that create or delete files, or give a
+    /// package other crates, are not tried there.
     pub(crate) fn try_in_shadow(&mut self, changes: &[(Arc<str>, Option<Arc<str>>)]) -> Option<Tried> {
         self.texts_of(changes).filter(|_| self.has_shadow() && !self.shadow_database.lacks_graph)?;
+        if changes.iter().any(|it| self.moves_between_builds(it)) {
+            return None;
+        }
         self.update_shadow(changes);
         Some(Tried::InShadow)
     }
