@@ -1,7 +1,9 @@
 //! The interface between a workspace and an engine. The registry lists an [`EngineKind`] for each engine. The
 //! workspace's writer starts it and owns the [`Engine`]; readers query a [`View`] of it.
 
+use std::any::Any;
 use std::collections::BTreeSet;
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -370,7 +372,7 @@ pub struct ReferencedFiles {
 pub type ExternalText = (PathBuf, Option<Vec<u8>>);
 
 /// A change on trial: the texts before and after it.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub struct Trial<'a> {
     /// All texts of the current revision.
     pub before: &'a Arc<Files>,
@@ -378,7 +380,18 @@ pub struct Trial<'a> {
     pub after: &'a Arc<Files>,
     /// What the change edits.
     pub edits: &'a [FileEdit],
+    /// What the engine's view prepared for it (`View::prepare`).
+    pub prepared: Option<&'a Prepared>,
 }
+
+impl fmt::Debug for Trial<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Trial").field("edits", &self.edits).finish_non_exhaustive()
+    }
+}
+
+/// What an engine of `Route::Writer` computes of a change before the writer's turn. Only the engine knows the type.
+pub type Prepared = Arc<dyn Any + Send + Sync>;
 
 /// How long nothing has happened.
 #[derive(Debug, Clone, Copy)]

@@ -6,7 +6,7 @@ use std::time::Instant;
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 
-use super::engine::impact_unknown;
+use super::engine::{Prepared, impact_unknown};
 use super::files::File;
 use super::fix::Fix;
 use super::{Deadlines, Result, Stop, Tidied, Wanted, panic_message};
@@ -166,6 +166,17 @@ pub trait View: Send {
         let _ = (edits, extent, deadlines);
         let language = self.language();
         async move { Ok(impact_unknown(language)) }.boxed()
+    }
+
+    /// What the engine needs for the impact of a change and what takes long or starts programs. Computed before the
+    /// writer handles the change (`Route::Writer`), which gets it as `Trial::prepared`.
+    fn prepare(
+        self: Box<Self>,
+        edits: Vec<FileEdit>,
+        deadlines: Deadlines,
+    ) -> BoxFuture<'static, Result<Option<Prepared>>> {
+        let _ = (edits, deadlines);
+        async { Ok(None) }.boxed()
     }
 
     /// Planned texts with their imports and format fixed, before the writer handles the change (`Route::View`).

@@ -146,6 +146,8 @@ pub enum MissingCode {
     NoResult,
     /// A file or directory of the workspace was not read: it may not be, or it exceeds a bound.
     Unread,
+    /// What a change of a manifest makes of the code.
+    Manifest,
 }
 
 impl MissingCode {
@@ -169,6 +171,7 @@ impl MissingCode {
             MissingCode::WorkspaceBroken => "workspace_broken",
             MissingCode::CfgOff => "cfg_off",
             MissingCode::MacroOutput => "macro_output",
+            MissingCode::Manifest => "manifest",
             MissingCode::Budget => "budget",
             MissingCode::Timeout => "timeout",
             MissingCode::TooMany => "too_many",

@@ -1,7 +1,7 @@
 //! The effect of a change on the surrounding code: changed symbols, broken and affected places, and an engine's report
 //! about it.
 
-use super::{Coverage, Diagnostic, Missing, Place};
+use super::{Coverage, Diagnostic, Missing, MissingCode, Place};
 
 /// An engine's report about a change: the diagnostics that come and go, and what the change reaches. Like [`Answer`] it
 /// has no default.
@@ -57,11 +57,11 @@ impl ChangeImpact {
     }
 
     /// Why the change is not analysed in full, if it is not. General deficits of the workspace (no trust, for example)
-    /// do not count.
+    /// do not count, nor does a manifest whose effect only its build tool knows.
     pub fn not_analysed(&self) -> Option<&Missing> {
         let is_unchecked = |it: &Missing| self.impact.unchecked.contains(&Unchecked::from(it));
         let mut missing = self.coverage.missing.iter().filter(|_| !self.coverage.complete);
-        missing.find(|it| it.code.passes() || is_unchecked(it))
+        missing.find(|it| it.code.passes() || is_unchecked(it) && it.code != MissingCode::Manifest)
     }
 }
 

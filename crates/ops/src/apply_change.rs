@@ -15,7 +15,7 @@ use semdex_text::diff::{renamed, unified};
 use semdex_text::matching::added_elision;
 use semdex_workspace::disk::Notes;
 use semdex_workspace::timing::{self, Part};
-use semdex_workspace::{Cause, Change, Hashes, Outcome, Undone, Workspace};
+use semdex_workspace::{Cause, Change, Hashes, Outcome, Preparations, Undone, Workspace};
 
 use super::format_and_imports::{self, FormatOptions};
 use super::query::{RequestOptions, deadlines};
@@ -129,9 +129,11 @@ where
             Err(Stop::Failed(error)) => return Err(error),
         }
         workspace.check_overlays(&plan.edits)?;
-        let view_impact = match impact_of(workspace, options, &plan.edits, Extent::Whole).await {
-            Ok(view_impact) if mode.on_break == OnBreak::Reject => with_own_errors(view_impact, &plan.edits),
-            Ok(view_impact) => view_impact,
+        let (view_impact, prepared) = match impact_of(workspace, options, &plan.edits, Extent::Whole).await {
+            Ok((view_impact, prepared)) if mode.on_break == OnBreak::Reject => {
+                (with_own_errors(view_impact, &plan.edits), prepared)
+            }
+            Ok(found) => found,
             Err(Stop::Stale) => {
                 workspace.telemetry().stale_retries.up();
                 last = last.or_else(|| Some(stale()));
@@ -153,6 +155,7 @@ where
             dry_run: mode.dry_run,
             reject_if_broken: mode.on_break == OnBreak::Reject,
             view_impact,
+            prepared,
         };
         match workspace.change(change, options.needs(None, true).deadline).await {
             Ok(outcome) => {
@@ -221,7 +224,7 @@ pub(super) async fn tried(
     extent: Extent,
 ) -> Result<ChangeImpact> {
     let busy = || Error::new(Code::Conflict, "the files were changed by others meanwhile");
-    let view_impact = impact_of(workspace, options, &edits, extent).await.map_err(|stop| match stop {
+    let (view_impact, prepared) = impact_of(workspace, options, &edits, extent).await.map_err(|stop| match stop {
         Stop::Stale => busy(),
         Stop::Failed(error) => error,
     })?;
@@ -234,6 +237,7 @@ pub(super) async fn tried(
         dry_run: true,
         reject_if_broken: false,
         view_impact,
+        prepared,
     };
     Ok(workspace.change(change, options.needs(None, true).deadline).await?.change_impact)
 }
@@ -255,22 +259,27 @@ fn with_own_errors(mut change_impact: ChangeImpact, edits: &[FileEdit]) -> Chang
     change_impact
 }
 
-/// The impact from the engines that compute it before the writer runs. The other engines compute it in the writer,
-/// which waits for an engine that is loading.
+/// The impact from the engines that compute it before the writer runs, and what the other engines prepare: these
+/// compute it in the writer, which waits for an engine that is loading.
 async fn impact_of(
     workspace: &Workspace,
     options: &RequestOptions,
     edits: &[FileEdit],
     extent: Extent,
-) -> std::result::Result<ChangeImpact, Stop> {
+) -> std::result::Result<(ChangeImpact, Preparations), Stop> {
     let concerned = |it: &&Arc<dyn EngineKind>| edits.iter().any(|edit| it.computes_impact(&edit.file));
     let mut change_impact = ChangeImpact::nothing();
+    let mut prepared = Preparations::default();
     for kind in workspace.registry().kinds().iter().filter(concerned) {
         let Some(&language) = kind.languages().first() else { continue };
         let needs = options.needs(Some(language), true);
         let snapshot = workspace.snapshot(needs).await?;
         snapshot.unread.iter().for_each(|it| change_impact.coverage.lacks(it.clone()));
         if kind.route() == Route::Writer {
+            if let Some(view) = snapshot.view {
+                let of_engine = timing::during(Part::Engine, view.prepare(edits.to_vec(), deadlines(needs))).await?;
+                prepared.0.extend(of_engine.map(|it| (kind.name().to_owned(), it)));
+            }
             continue;
         }
         let mut own = match snapshot.view {
@@ -281,7 +290,7 @@ async fn impact_of(
         links::missing(snapshot.links.iter().filter(leads_here)).into_iter().for_each(|it| own.lacks(it));
         change_impact.join(own);
     }
-    Ok(change_impact)
+    Ok((change_impact, prepared))
 }
 
 /// The outcome if the files already have the requested content.

@@ -42,6 +42,7 @@ use super::syntax::analysed::as_analysed;
 use super::view::View;
 use crate::file_interface::FileInterface;
 use crate::load::external_inputs::Freshness;
+use crate::load::planned::Planner;
 use crate::load::test_builds::has_code_without_tests;
 use crate::load::{Limits, LoadRequest, Loaded, MacroTable, crate_graph};
 use crate::view::environment::{Environment, Faults, FileIds};
@@ -307,6 +308,8 @@ impl Rust {
             source_roots,
             local_roots,
             macros,
+            tools,
+            facts,
             faults,
             missing,
             deep,
@@ -327,10 +330,23 @@ impl Rust {
         self.was_complete = false;
         self.index.forget_crates();
         let missing = missing.into_iter().chain(self.freshness.lack()).collect();
+        let planner = tools.map(|tools| {
+            Arc::new(Planner {
+                root: self.root.clone(),
+                target_dir: self.target_dir.clone(),
+                forbidden: self.config.forbidden.clone(),
+                features: self.features(),
+                tools,
+                workspaces: self.workspaces.clone(),
+                facts,
+                known: self.known.clone(),
+            })
+        });
         let doubt = self.freshness.doubt().cloned();
         let generated = Arc::new(self.generated());
         self.set_environment(|it| {
             it.doubt = doubt;
+            it.planner = planner;
             it.generated = generated;
             it.unread_outside = unread;
             it.loaded = true;

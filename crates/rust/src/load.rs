@@ -8,6 +8,7 @@ pub(crate) mod external_inputs;
 pub(crate) mod find_inputs;
 pub(crate) mod macro_server;
 pub(crate) mod manifests;
+pub(crate) mod planned;
 pub(crate) mod referenced_files;
 pub(crate) mod script;
 pub(crate) mod sources;
@@ -31,6 +32,7 @@ use ra_ap_project_model::{CargoFeatures, ProjectWorkspace, ProjectWorkspaceKind}
 use ra_ap_vfs::FileId;
 
 use self::external_inputs::ExternalInputs;
+use self::planned::Facts;
 use self::referenced_files::{Packages, ReferencedFiles};
 use self::sources::{local_roots, read_sources};
 use self::tools::{Patience, Tools};
@@ -110,6 +112,9 @@ pub(crate) struct Loaded {
     /// Directories outside the root whose sources change like the workspace's own: path dependencies.
     pub local_roots: Vec<PathBuf>,
     pub macros: MacroTable,
+    /// The toolchain, if one was found.
+    pub tools: Option<Tools<'static>>,
+    pub facts: Arc<Facts>,
     pub faults: Faults,
     pub missing: Vec<Missing>,
     /// The sources outside the root that are nested too deeply to be analysed; `missing` names them.
@@ -170,11 +175,12 @@ pub(crate) fn load(
     let is_wanted = || !superseded();
     let patience = |limit: Duration| Patience { deadline: Instant::now() + limit, is_wanted: &is_wanted };
     let mut missing = Vec::new();
+    let mut facts = Facts::default();
     let mut inputs = ExternalInputs::default();
     find_inputs::of_place(request.root.as_ref(), &mut inputs);
     let mut tools = Tools::find(&request.root, request.trusted, patience(request.limits.manifests));
     let mut workspaces = match &tools {
-        Ok(tools) => load_workspaces(request, tools, progress, &mut missing),
+        Ok(tools) => load_workspaces(request, tools, progress, &mut missing, &mut facts),
         Err(error) => {
             missing.push(no_toolchain(error));
             request.before.to_vec()
@@ -193,7 +199,9 @@ pub(crate) fn load(
     }
     let mut read = (*request.known).clone();
     let mut deep = (*request.deep).clone();
+    let lasting = tools.as_ref().ok().map(Tools::lasting);
     let mut step = |workspaces: &[ProjectWorkspace],
+                    facts: &Facts,
                     macros: MacroTable,
                     missing: &[Missing],
                     mut inputs: ExternalInputs,
@@ -226,6 +234,8 @@ pub(crate) fn load(
             source_roots: folders.source_root_config,
             local_roots,
             macros,
+            tools: lasting.as_ref().map(Tools::lasting),
+            facts: Arc::new(facts.clone()),
             faults: request.faults.clone(),
             missing: missing.iter().cloned().chain(lacking).collect(),
             deep: Arc::new(deep.clone()),
@@ -235,14 +245,14 @@ pub(crate) fn load(
         }
     };
     progress("reading sources", 0, 0);
-    deliver(step(&workspaces, MacroTable::default(), &missing, inputs.clone(), !runs_code));
+    deliver(step(&workspaces, &facts, MacroTable::default(), &missing, inputs.clone(), !runs_code));
     if !runs_code || superseded() {
         return;
     }
     let Ok(tools) = &mut tools else { return };
     tools.patience = patience(request.limits.build);
     if request.build_scripts {
-        run_build_scripts(request, &mut workspaces, tools, progress, &mut inputs, &mut missing);
+        run_build_scripts(request, &mut workspaces, tools, progress, (&mut inputs, &mut facts), &mut missing);
     }
     if superseded() {
         return;
@@ -254,7 +264,7 @@ pub(crate) fn load(
     };
     tracing::debug!("what runs at compile time was built and run");
     fault::point("rust.load.built");
-    deliver(step(&workspaces, macros, &missing, inputs, true));
+    deliver(step(&workspaces, &facts, macros, &missing, inputs, true));
 }
 
 /// What is needed to run build scripts again: see [`script`].
@@ -329,6 +339,7 @@ fn load_workspaces(
     tools: &Tools<'_>,
     progress: &(dyn Fn(&str, usize, usize) + Sync),
     missing: &mut Vec<Missing>,
+    facts: &mut Facts,
 ) -> Vec<ProjectWorkspace> {
     let given = request.std_sources.clone();
     let given = given.and_then(|it| AbsPathBuf::try_from(Utf8PathBuf::from_path_buf(it).ok()?).ok());
@@ -371,6 +382,7 @@ fn load_workspaces(
                             .map(|package| AbsPathBuf::from(cargo[package].manifest.clone())),
                     );
                     covered.insert(AbsPathBuf::from(cargo.manifest_path().clone()));
+                    facts.targets.insert(cargo.manifest_path().clone().into(), known.target);
                 }
                 if let Some(error) = known.error {
                     missing.push(broken(&scope, &format!("its dependencies are unknown: {error}")));
@@ -408,7 +420,7 @@ fn run_build_scripts(
     workspaces: &mut [ProjectWorkspace],
     tools: &Tools<'_>,
     progress: &(dyn Fn(&str, usize, usize) + Sync),
-    inputs: &mut ExternalInputs,
+    (inputs, facts): (&mut ExternalInputs, &mut Facts),
     missing: &mut Vec<Missing>,
 ) {
     let total = workspaces.len();
@@ -418,7 +430,9 @@ fn run_build_scripts(
             continue;
         }
         let scope = workspace.manifest_or_root().to_string();
-        if let Err(error) = build::run(workspace, tools, &request.features, &request.target_dir, inputs) {
+        let manifest = workspace.manifest().cloned().map(AbsPathBuf::from);
+        let mut note = |it: &[u8]| drop(manifest.clone().map(|manifest| facts.messages.insert(manifest, it.into())));
+        if let Err(error) = build::run(workspace, tools, &request.features, &request.target_dir, inputs, &mut note) {
             let first =
                 error.lines().map(str::trim).filter(|line| !line.is_empty()).take(6).collect::<Vec<_>>().join("; ");
             missing.push(Missing::new(MissingCode::BuildScripts, scope, format!("build scripts failed: {first}")));

@@ -267,7 +267,7 @@ fn names_usages_and_impact_of_a_small_crate() {
     // A dry run reports what breaks, and changes nothing.
     let (after, edits) = it.change("src/inner.rs", "pub fn double(&self)", "pub fn double(&self, by: u8)");
     let before = it.files.clone();
-    let impact = it.rust.impact(&before, &after, &edits, None);
+    let impact = it.rust.impact_of(&before, &after, &edits, None);
     let broken: Vec<_> =
         impact.impact.broken.iter().map(|it| (it.at.place.line, it.code.as_deref().unwrap())).collect();
     assert_eq!(broken, [(17, "E0061")], "{impact:?}");
@@ -277,7 +277,7 @@ fn names_usages_and_impact_of_a_small_crate() {
     assert_eq!(healthy.value, []);
 
     let (after, edits) = it.change("src/lib.rs", "pub fn make(", "pub fn build(");
-    let impact = it.rust.impact(&before, &after, &edits, Some(&|_| true));
+    let impact = it.rust.impact_of(&before, &after, &edits, Some(&|_| true));
     let broken: Vec<_> =
         impact.impact.broken.iter().map(|it| format!("{}:{}", it.at.place.file, it.at.place.line)).collect();
     assert_eq!(broken, ["src/inner.rs:16", "src/lib.rs:26"], "{impact:?}");
@@ -490,7 +490,7 @@ fn the_index_never_differs_from_what_is_asked_anew() {
     ] {
         let (after, edits) = it.change(file, from, to);
         let before = it.files.clone();
-        let _ = it.rust.impact(&before, &after, &edits, None);
+        let _ = it.rust.impact_of(&before, &after, &edits, None);
         check(&mut it, &format!("asking what {to} would do"));
     }
     it.rust.apply(&originals);

@@ -24,11 +24,12 @@ use super::index::Index;
 use crate::LANGUAGE;
 use crate::bounds::abandoned::Abandoned;
 use crate::bounds::{self, Bounds};
+use crate::load::planned::Planned;
 use crate::names::instances;
 use crate::syntax::positions;
 use semdex_engine::files::{File, Files};
 use semdex_engine::{Result, Stop, too_deep};
-use semdex_model::{Code, Coverage, Error, Missing, MissingCode, Place};
+use semdex_model::{Code, Coverage, Error, FileEdit, Missing, MissingCode, Place};
 
 /// rust-analyzer stores the types of all databases of the process in one place, and its garbage collector also frees
 /// types that a query holds on its stack. Queries of all workspaces therefore share this lock, and the collector takes
@@ -252,6 +253,14 @@ impl View {
     /// The analysis of a body ends then, finished or not.
     pub(crate) fn leave_bodies_at(self, latest: Instant) -> View {
         View { leave_bodies: Some(latest), ..self }
+    }
+
+    /// What Cargo will say once these edits are made; `None` if they decide nothing about crates. The view is dropped
+    /// before Cargo is asked.
+    pub(crate) fn prepare(self, edits: &[FileEdit], deadline: Instant) -> Option<Planned> {
+        let (planner, files) = (self.environment.planner.clone()?, self.files.clone());
+        drop(self);
+        planner.plan(&files, edits, deadline)
     }
 
     /// Runs a query on a thread that may block and has a deep stack. Consumes the view.

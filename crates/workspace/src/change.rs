@@ -1,8 +1,10 @@
 //! A change of content as it is proposed to the writer, and its outcome.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::Arc;
 
+use semdex_engine::Prepared;
 use semdex_engine::files::Files;
 use semdex_model::{ChangeImpact, FileEdit, Revision};
 
@@ -62,6 +64,24 @@ pub struct Change {
     pub reject_if_broken: bool,
     /// The impact that views have computed before (`Route::View`).
     pub view_impact: ChangeImpact,
+    /// What the views of other engines have prepared, each with the engine's name (`Route::Writer`).
+    pub prepared: Preparations,
+}
+
+/// What engines have prepared for a change, each with the engine's name.
+#[derive(Clone, Default)]
+pub struct Preparations(pub Vec<(String, Prepared)>);
+
+impl fmt::Debug for Preparations {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.0.iter().map(|it| &it.0)).finish()
+    }
+}
+
+impl Preparations {
+    pub(crate) fn of(&self, engine: &str) -> Option<&Prepared> {
+        self.0.iter().find(|it| it.0 == engine).map(|it| &it.1)
+    }
 }
 
 /// What a change undoes: another change, or a commit.

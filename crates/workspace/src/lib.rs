@@ -42,7 +42,7 @@ mod watched;
 mod workspaces;
 mod writer;
 
-pub use change::{Cause, Change, Hashes, Outcome, Undone};
+pub use change::{Cause, Change, Hashes, Outcome, Preparations, Undone};
 pub use handle::{Workspace, WorkspaceStatus};
 pub use named_locks::NamedLocks;
 pub use root_lock::wait_for_root;

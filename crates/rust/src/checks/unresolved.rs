@@ -1,13 +1,14 @@
 //! Unresolved names: the code and the message that the compiler reports for each.
 
-use ra_ap_cfg::{CfgExpr, CfgOptions};
-use ra_ap_hir::{InFile, Module, Semantics};
+use ra_ap_cfg::CfgExpr;
+use ra_ap_hir::{Crate, InFile, Semantics};
 use ra_ap_ide::{FileId, RootDatabase};
 use ra_ap_syntax::algo::skip_trivia_token;
 use ra_ap_syntax::{AstNode as _, Direction, SyntaxKind, SyntaxToken, ast};
 
 use super::lookup;
 use crate::finding::code::Code;
+use crate::names::instances;
 
 /// The code and the kind of item that is expected at a path; `None` for members.
 pub(crate) fn unresolved_kind(token: &SyntaxToken) -> Option<(Code, &'static str)> {
@@ -105,7 +106,7 @@ pub(crate) fn is_as_written(sema: &Semantics<'_, RootDatabase>, id: FileId, toke
     })
 }
 
-/// Whether a `cfg` switches off the code around a token.
+/// Whether a `cfg` switches off the code around a token, in each crate that includes the file, or in the pinned one.
 pub(crate) fn is_left_out(sema: &Semantics<'_, RootDatabase>, id: FileId, token: &SyntaxToken) -> bool {
     let attributes = token.parent_ancestors().flat_map(|it| it.children()).filter_map(ast::Attr::cast);
     let conditions = attributes.filter_map(|it| match it.meta()? {
@@ -113,9 +114,9 @@ pub(crate) fn is_left_out(sema: &Semantics<'_, RootDatabase>, id: FileId, token:
         _ => None,
     });
     let conditions: Vec<CfgExpr> = conditions.collect();
-    let options = |it: Module| it.krate(sema.db).cfg(sema.db);
-    let is_off = |of: &CfgOptions| conditions.iter().any(|it| of.check(it) == Some(false));
-    !conditions.is_empty() && sema.file_to_module_defs(id).map(options).all(is_off)
+    let crates = || sema.file_to_module_defs(id).map(|it| it.krate(sema.db));
+    let is_off = |it: Crate| conditions.iter().any(|condition| it.cfg(sema.db).check(condition) == Some(false));
+    !conditions.is_empty() && crates().filter(|it| !instances::is_pinned_away(*it)).all(is_off)
 }
 
 /// An item that exists and is not visible has a code of its own.

@@ -5,6 +5,9 @@ use std::sync::Arc;
 
 use ra_ap_ide::FileId;
 use ra_ap_ide_db::base_db::SourceDatabase as _;
+use ra_ap_load_cargo::SourceRootConfig;
+use ra_ap_paths::AbsPathBuf;
+use ra_ap_project_model::ProjectWorkspace;
 use ra_ap_vfs::VfsPath;
 
 use super::revalidate::revalidate_in_background;
@@ -12,6 +15,7 @@ use super::{Rust, is_taken};
 use crate::file_interface::{FileInterface, file_interface};
 use crate::index::{Edited, IndexState, Invalidated};
 use crate::invalidate::reached_from;
+use crate::load::planned::PlannedCrates;
 use crate::load::test_builds::has_code_without_tests;
 use crate::syntax::analysed::as_analysed;
 use crate::view::View;
@@ -34,6 +38,16 @@ pub(crate) struct SetAside {
     state: IndexState,
     /// The interfaces of the edited files before the change.
     before: Option<Vec<(FileId, Arc<FileInterface>)>>,
+    /// The crates before the change, if it changes them.
+    crates: Option<Box<CratesBefore>>,
+}
+
+/// What a trial of other crates replaced.
+struct CratesBefore {
+    workspaces: Arc<Vec<ProjectWorkspace>>,
+    source_roots: SourceRootConfig,
+    /// The sources that were added.
+    added: Vec<AbsPathBuf>,
 }
 
 impl Tried {
@@ -117,7 +131,36 @@ impl Rust {
             None => self.index.forget_all(),
         };
         self.index.try_out();
-        Tried::Here(Box::new(SetAside { state, before }))
+        Tried::Here(Box::new(SetAside { state, before, crates: None }))
+    }
+
+    /// The same for a change that makes other crates.
+    pub(crate) fn try_out_crates(
+        &mut self,
+        changes: &[(Arc<str>, Option<Arc<str>>)],
+        planned: &PlannedCrates,
+    ) -> Tried {
+        for (path, bytes) in &planned.sources {
+            self.vfs.set_file_contents(VfsPath::from(path.clone()), Some(bytes.clone()));
+        }
+        let crates = CratesBefore {
+            workspaces: std::mem::replace(&mut self.workspaces, planned.workspaces.clone()),
+            source_roots: std::mem::replace(&mut self.source_roots, planned.source_roots.clone()),
+            added: planned.sources.iter().map(|it| it.0.clone()).collect(),
+        };
+        self.put(changes);
+        let state = self.index.forget_all();
+        self.set_graph();
+        self.index.try_out();
+        Tried::Here(Box::new(SetAside { state, before: None, crates: Some(Box::new(crates)) }))
+    }
+
+    fn take_crates_back(&mut self, crates: CratesBefore) {
+        (self.workspaces, self.source_roots) = (crates.workspaces, crates.source_roots);
+        for path in crates.added {
+            self.vfs.set_file_contents(VfsPath::from(path), None);
+        }
+        self.set_graph();
     }
 
     /// Sets another text in a change that is being tried.
@@ -154,7 +197,11 @@ impl Rust {
         match tried {
             Tried::Here(aside) => {
                 let has_other_crates = self.put(before);
-                self.index.restore(if has_other_crates { IndexState::default() } else { aside.state });
+                let state = if has_other_crates { IndexState::default() } else { aside.state };
+                if let Some(crates) = aside.crates {
+                    self.take_crates_back(*crates);
+                }
+                self.index.restore(state);
             }
             Tried::InShadow => self.take_back_in_shadow(before),
         }

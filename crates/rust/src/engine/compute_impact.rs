@@ -2,6 +2,7 @@
 //! unless it is to stay. Runs on the writer's thread; no reader sees the state in between.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -9,6 +10,7 @@ use super::Rust;
 use super::changes::Tried;
 use crate::checks::{imports, report};
 use crate::finding::Finding;
+use crate::finding::code::Phase;
 use crate::impact::bodies::errors_of;
 use crate::impact::differ::differ;
 use crate::impact::edit_context::{EditContext, Side};
@@ -17,27 +19,23 @@ use crate::impact::{
     arity, derives, find_affected, fixed_names, impact_of, imports_at_stake, modules, of_layout, reaching,
     report_tests, scope_changes, settle,
 };
+use crate::load::planned::{Planned, is_planned};
 use crate::view::Stumbles;
 use crate::{LANGUAGE, usages};
+#[cfg(test)]
 use semdex_engine::files::Files;
-use semdex_engine::{Result, Stop, impact_unknown};
+use semdex_engine::{Result, Stop, Trial, impact_unknown, unknown_until_loaded};
 use semdex_model::{ChangeImpact, Diagnostic, FileEdit, Missing, MissingCode, SymbolKind};
 
 impl Rust {
     /// Tries the change, computes its impact, and reverts it unless `keep` decides otherwise. Without `keep` this is a
-    /// dry run. `before` and `after` are the workspace's texts.
-    pub(crate) fn impact(
-        &mut self,
-        before: &Arc<Files>,
-        after: &Arc<Files>,
-        edits: &[FileEdit],
-        keep: Option<&dyn Fn(&ChangeImpact) -> bool>,
-    ) -> ChangeImpact {
+    /// dry run.
+    pub(crate) fn impact(&mut self, trial: &Trial<'_>, keep: Option<&dyn Fn(&ChangeImpact) -> bool>) -> ChangeImpact {
+        let edits = trial.edits;
         let _shared = crate::view::share_types();
         let mut tried = None;
         // A panic of the analysis must not end the only thread that owns the workspace.
-        let impact =
-            catch_unwind(AssertUnwindSafe(|| self.try_impact(before, after, edits, keep.is_some(), &mut tried)));
+        let impact = catch_unwind(AssertUnwindSafe(|| self.try_impact(trial, keep.is_some(), &mut tried)));
         let impact = impact.unwrap_or_else(|panic| {
             if self.is_torn() {
                 // The database cannot be trusted any longer: the engine has to be discarded.
@@ -61,14 +59,28 @@ impl Rust {
         change_impact
     }
 
-    fn try_impact(
+    #[cfg(test)]
+    pub(crate) fn impact_of(
         &mut self,
         before: &Arc<Files>,
         after: &Arc<Files>,
         edits: &[FileEdit],
+        keep: Option<&dyn Fn(&ChangeImpact) -> bool>,
+    ) -> ChangeImpact {
+        self.impact(&Trial { before, after, edits, prepared: None }, keep)
+    }
+
+    fn try_impact(
+        &mut self,
+        &Trial { before, after, edits, prepared }: &Trial<'_>,
         may_stay: bool,
         tried: &mut Option<Tried>,
     ) -> Result<ChangeImpact> {
+        let planned = prepared.and_then(|it| it.downcast_ref::<Planned>());
+        let crates = match planned {
+            Some(Planned::Crates(it)) => Some(it),
+            _ => None,
+        };
         let started = Instant::now();
         semdex_process::fault::point("rust.impact");
         let mut edit = EditContext::new(before, after, edits);
@@ -79,11 +91,14 @@ impl Rust {
             Ok(())
         })?;
         let deltas = edit.deltas();
-        if let Some(change_impact) = view_before().ask(|it| Ok(of_layout(it, &deltas, &edit)))? {
+        if crates.is_none()
+            && let Some(mut change_impact) = view_before().ask(|it| Ok(of_layout(it, &deltas, &edit)))?
+        {
+            note_unplanned(edits, planned, &mut change_impact);
             return Ok(change_impact);
         }
         let news = texts(edits, |it| it.new.clone());
-        if !may_stay {
+        if !may_stay && crates.is_none() {
             // What the state after needs is computed while the state before is checked.
             *tried = self.try_in_shadow(&news);
         }
@@ -119,7 +134,10 @@ impl Rust {
                 }
                 beside
             }
-            None => tried.insert(self.try_out(&news, edit.names_found_elsewhere(&deltas).as_ref())),
+            None => tried.insert(match crates {
+                Some(crates) => self.try_out_crates(&news, crates),
+                None => self.try_out(&news, edit.names_found_elsewhere(&deltas).as_ref()),
+            }),
         };
         let applied = started.elapsed();
         let view_after = || self.view_of(after, here).with(&stumbles);
@@ -141,10 +159,13 @@ impl Rust {
             later.extend(edit.news.iter().flat_map(|it| report::syntax_errors(it)));
             let unused = imports.keys().flat_map(|at| imports::unused_imports(it, &edit.news[*at]).found);
             later.extend(unused.map(|it| Finding::of_unused_import(&it)));
+            later.retain(|it| !is_unplanned(planned, it));
             let (mut new, mut fixed) = differ(&earlier, &later, before, after, &edit.maps);
             fixed.retain(|it| !edit.follows_from_absence(&deltas, before, it));
             fixed_names::add_mended(it, missed, &edit, &mut fixed);
             let following = settle::apply_rules(it, &affected, &deltas, &edit, &mut new);
+            new.retain(|it| !is_unplanned(planned, it));
+            let following: Vec<Finding> = following.into_iter().filter(|it| !is_unplanned(planned, it)).collect();
             new.iter().chain(&following).for_each(Finding::check);
             let mut impact = impact_of(it, &affected, &deltas, &edit, (&new, &following));
             report_tests(it, &tests, &edit, Side::After, &mut impact);
@@ -152,6 +173,7 @@ impl Rust {
             Ok(ChangeImpact { new, fixed, impact, coverage: it.coverage(true) })
         })?;
         stumbles.missing().into_iter().for_each(|it| change_impact.lacks(it));
+        note_unplanned(edits, planned, &mut change_impact);
         let (bodies_by_ref, total) = (affected.bodies_by_ref.len(), started.elapsed());
         tracing::debug!(
             bodies_by_ref,
@@ -185,6 +207,27 @@ impl Rust {
             change_impact.lacks(Missing::new(MissingCode::TooMany, "rust", detail));
         }
         Ok(change_impact)
+    }
+}
+
+/// Whether an unresolved name may be one of the crates of which Cargo could not tell.
+fn is_unplanned(planned: Option<&Planned>, found: &Finding) -> bool {
+    let Some(Planned::Unknown { directories, .. }) = planned else { return false };
+    let is_below = |it: &String| it.is_empty() || Path::new(&found.place.file).starts_with(it);
+    found.code.phase() == Phase::Names && directories.iter().any(is_below)
+}
+
+/// What is not known of the crates after a change of manifests.
+fn note_unplanned(edits: &[FileEdit], planned: Option<&Planned>, change_impact: &mut ChangeImpact) {
+    match planned {
+        Some(Planned::Crates(it)) => it.missing.iter().for_each(|it| change_impact.lacks(it.clone())),
+        Some(Planned::Unknown { missing, .. }) => change_impact.lacks(missing.clone()),
+        None => {
+            if let Some(edit) = edits.iter().find(|it| is_planned(it)) {
+                let why = "decides which crates there are, and the workspace's crates are not loaded";
+                change_impact.lacks(unknown_until_loaded(MissingCode::Manifest, &edit.file, why));
+            }
+        }
     }
 }
 

@@ -13,6 +13,7 @@ use crate::LANGUAGE;
 use crate::load::Rebuild;
 use crate::load::external_inputs::ExternalInputs;
 use crate::load::manifests::is_reload;
+use crate::load::planned::is_planned;
 use crate::syntax::referenced_files::takes_data;
 use semdex_engine::files::Files;
 use semdex_engine::{Trial, unknown_until_loaded};
@@ -59,7 +60,7 @@ impl Rust {
 
     /// What cannot be known about a change before it is made and everything is loaded again.
     pub(crate) fn unknown_before_load(&self, trial: &Trial<'_>) -> Option<Missing> {
-        let edits = || trial.edits.iter().filter(|it| it.old != it.new);
+        let edits = || trial.edits.iter().filter(|it| it.old != it.new && !is_planned(it));
         if let Some(edit) = edits().find(|it| self.is_read_from_disk(&it.file)) {
             let why = "is read by Cargo, or is a part of code that runs at compile time";
             return Some(unknown_until_loaded(MissingCode::MacroOutput, &edit.file, why));

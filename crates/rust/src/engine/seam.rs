@@ -60,6 +60,12 @@ impl EngineKind for RustKind {
         files.of(LANGUAGE).next().is_some() || files.iter().any(|it| is_manifest(&it.path))
     }
 
+    /// A manifest decides which crates there are.
+    fn computes_impact(&self, file: &str) -> bool {
+        let name = file.rsplit('/').next().unwrap_or(file);
+        LANGUAGE.takes(file) || matches!(name, "Cargo.toml" | "Cargo.lock")
+    }
+
     fn route(&self) -> Route {
         Route::Writer
     }
@@ -239,7 +245,7 @@ impl Engine for RustEngine {
 
     fn impact(&mut self, trial: &Trial<'_>, keep: Option<&dyn Fn(&ChangeImpact) -> bool>) -> Option<ChangeImpact> {
         self.has_garbage = true;
-        Some(self.rust.impact(trial.before, trial.after, trial.edits, keep))
+        Some(self.rust.impact(trial, keep))
     }
 
     fn fix_imports(&mut self, trial: &Trial<'_>) -> Vec<Tidied> {

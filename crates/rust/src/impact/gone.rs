@@ -119,7 +119,8 @@ fn check_occurrence(
     edit: &EditContext,
 ) -> Option<Finding> {
     let place = || format!("`{}` in {}", changed_symbol.name, occurrence.file.path);
-    cx.unless_at_fault(place, || fault_of(cx, changed_symbol, occurrence, edit)).flatten()
+    let faults = || cx.for_each_instance(occurrence.id, |it| fault_of(it, changed_symbol, occurrence, edit));
+    cx.unless_at_fault(place, faults)?.into_iter().flatten().next()
 }
 
 /// The error at a place that named a changed symbol: it is unresolved now, or not allowed to name it.

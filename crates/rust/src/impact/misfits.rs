@@ -21,6 +21,10 @@ use semdex_model::{Span, SymbolKind};
 /// of the functions that the edit changed, by the current positions of their names.
 pub(crate) fn misfits(cx: &Context<'_>, file: &Arc<File>, offset: usize, shapes: &Shapes) -> Vec<Finding> {
     let Some(id) = cx.file_id(&file.path) else { return Vec::new() };
+    cx.for_each_instance(id, |it| misfits_in_crate(it, file, id, offset, shapes)).concat()
+}
+
+fn misfits_in_crate(cx: &Context<'_>, file: &Arc<File>, id: FileId, offset: usize, shapes: &Shapes) -> Vec<Finding> {
     match items::impl_at(&cx.sema, id, offset) {
         Some(block) => misfits_in(cx, file, block, shapes),
         None => {

@@ -17,6 +17,7 @@ use crate::checks::rules;
 use crate::finding::code::Code;
 use crate::finding::code::Code::*;
 use crate::finding::{Finding, RuleId};
+use crate::index::search::Occurrence;
 use crate::syntax::positions;
 use crate::view::Context;
 use semdex_model::Role;
@@ -246,15 +247,25 @@ pub(crate) fn check_change(cx: &Context<'_>, change: &Change<'_, '_>, out: &mut 
         let symbols = change.affected.changed_symbols.iter().filter(is_asked);
         match rule.check {
             Check::Place(check) => {
-                for changed_symbol in symbols {
-                    for place in places_of(&cx.sema, changed_symbol, change.edit) {
-                        let at = || format!("`{}` in {}", place.token.text(), place.occurrence.file.path);
-                        cx.unless_at_fault(at, || check(cx, &place, out));
-                    }
+                for (changed_symbol, occurrence) in symbols.flat_map(places_of) {
+                    let at = || format!("`{}` in {}", changed_symbol.name, occurrence.file.path);
+                    let mut of_crate = |cx: &Context<'_>| {
+                        let place = named_place(&cx.sema, changed_symbol, occurrence, change.edit);
+                        place.into_iter().for_each(|it| check(cx, &it, out));
+                    };
+                    cx.unless_at_fault(at, || cx.for_each_instance(occurrence.id, &mut of_crate));
                 }
             }
             Check::Symbol(check) => symbols.for_each(|it| check(cx, it, change.edit, out)),
-            Check::Item(check) => files.iter().for_each(|it| check(cx, it, change, out)),
+            Check::Item(check) => {
+                for it in &files {
+                    let mut of_crate = |cx: &Context<'_>| check(cx, it, change, out);
+                    match cx.file_id(&it.file.path) {
+                        Some(id) => drop(cx.for_each_instance(id, &mut of_crate)),
+                        None => of_crate(cx),
+                    }
+                }
+            }
             Check::Change(check) => check(cx, change, out),
             Check::Impl(_) | Check::Late(_) | Check::Apart => {}
         }
@@ -275,18 +286,23 @@ pub(crate) fn check_late(cx: &Context<'_>, change: &Change<'_, '_>, new: &mut Ve
     }
 }
 
-/// The places in code that name a symbol, at their current positions.
+/// The places in code that name a symbol.
 fn places_of<'c, 'a>(
+    changed_symbol: &'c ChangedSymbol<'a>,
+) -> impl Iterator<Item = (&'c ChangedSymbol<'a>, &'c Occurrence)> {
+    let places = changed_symbol.occurrences.iter().filter(|it| !matches!(it.role, Role::Import | Role::Doc));
+    places.map(move |it| (changed_symbol, it))
+}
+
+/// The place at its current position.
+fn named_place<'c, 'a>(
     sema: &Semantics<'_, RootDatabase>,
     changed_symbol: &'c ChangedSymbol<'a>,
+    occurrence: &'c Occurrence,
     edit: &EditContext,
-) -> Vec<NamedPlace<'c, 'a>> {
-    let places = changed_symbol.occurrences.iter().filter(|it| !matches!(it.role, Role::Import | Role::Doc));
-    let now = places.filter_map(|occurrence| {
-        let at = edit.moved(&occurrence.file.path, occurrence.at.start)?;
-        Some(NamedPlace { changed_symbol, occurrence, token: positions::token(sema, occurrence.id, at)? })
-    });
-    now.collect()
+) -> Option<NamedPlace<'c, 'a>> {
+    let at = edit.moved(&occurrence.file.path, occurrence.at.start)?;
+    Some(NamedPlace { changed_symbol, occurrence, token: positions::token(sema, occurrence.id, at)? })
 }
 
 impl Finding {

@@ -28,19 +28,22 @@ pub(crate) fn runs_code(workspace: &ProjectWorkspace) -> bool {
     })
 }
 
-/// Builds what a workspace runs at compile time, and stores the result in it. The error says what failed.
+/// Builds what a workspace runs at compile time, and stores the result in it. Passes on Cargo's messages. The error says
+/// what failed.
 pub(crate) fn run(
     workspace: &mut ProjectWorkspace,
     tools: &Tools<'_>,
     features: &CargoFeatures,
     target_dir: &AbsPath,
     inputs: &mut ExternalInputs,
+    messages: &mut dyn FnMut(&[u8]),
 ) -> Result<(), String> {
     let output = check(workspace, tools, features, target_dir);
     let said = output.as_ref().map(|it| it.stdout.as_slice()).unwrap_or_default();
     find_inputs::of_build(workspace, said, tools.version >= COMPILE_TIME_DEPS, inputs);
     inputs.output.extend(made(workspace, said));
     let output = output?;
+    messages(&output.stdout);
     note(workspace, tools, &output.stdout)?;
     if output.status.success() { Ok(()) } else { Err(errors(&output)) }
 }
@@ -85,9 +88,9 @@ fn check(
         .map_err(|error| format!("`cargo check`: {error}"))
 }
 
-/// Only rust-analyzer can construct its own representation of Cargo's messages, and only by running a command that
-/// prints them.
-fn note(workspace: &mut ProjectWorkspace, tools: &Tools<'_>, said: &[u8]) -> Result<(), String> {
+/// Stores what was built, by Cargo's messages. Only rust-analyzer can construct its own representation of Cargo's messages, and only by
+/// running a command that prints them.
+pub(crate) fn note(workspace: &mut ProjectWorkspace, tools: &Tools<'_>, said: &[u8]) -> Result<(), String> {
     let mut file = tempfile::NamedTempFile::new().map_err(|error| error.to_string())?;
     file.write_all(said).map_err(|error| error.to_string())?;
     let config = CargoConfig {

@@ -103,6 +103,25 @@ impl<'a> Tools<'a> {
         Ok(tools)
     }
 
+    /// The same tools for work with another time limit.
+    pub(crate) fn with<'b>(&self, patience: Patience<'b>) -> Tools<'b> {
+        Tools {
+            sysroot: self.sysroot.clone(),
+            trusted: self.trusted,
+            patience,
+            environment: self.environment.clone(),
+            version: self.version,
+            host: self.host.clone(),
+            cargo: self.cargo.clone(),
+            rustc: self.rustc.clone(),
+        }
+    }
+
+    /// The same tools without a time limit that would hold: for work that brings its own.
+    pub(crate) fn lasting(&self) -> Tools<'static> {
+        self.with(Patience { deadline: self.patience.deadline, is_wanted: &|| true })
+    }
+
     fn choose_programs(&mut self) {
         let own = |name: &str| Some(PathBuf::from(self.sysroot.join("bin").join(name))).filter(|it| it.is_file());
         let (cargo, rustc) = (own("cargo"), own("rustc"));

@@ -33,6 +33,8 @@ const PACE: Duration = Duration::from_millis(100);
 /// A workspace, and the reason if its dependencies are unknown.
 pub(crate) struct LoadedWorkspace {
     pub workspace: ProjectWorkspace,
+    /// The target that it is built for.
+    pub target: Option<String>,
     pub error: Option<String>,
 }
 
@@ -60,6 +62,7 @@ pub(crate) fn load(
         (metadata, facts.join(), sysroot.join())
     });
     let (metadata, error) = metadata?;
+    let target_name = target.map(str::to_owned);
     let (rustc_cfg, target) = facts.unwrap_or_else(|_| (Vec::new(), Err("rustc was not asked".into())));
     let mut variables = configuration.variables(|name| std::env::var(name).ok());
     for (name, value) in &tools.environment {
@@ -84,12 +87,12 @@ pub(crate) fn load(
         extra_includes: Vec::new(),
         set_test: true,
     };
-    Ok(LoadedWorkspace { workspace, error })
+    Ok(LoadedWorkspace { workspace, target: target_name, error })
 }
 
 /// The `cfg`s of Cargo's default profile, which its root manifest may change. rust-analyzer leaves out
 /// `debug_assertions` and adds `rust_analyzer`.
-fn cfg_overrides(root_manifest: &str) -> CfgOverrides {
+pub(crate) fn cfg_overrides(root_manifest: &str) -> CfgOverrides {
     let manifest: toml::Table = root_manifest.parse().unwrap_or_default();
     let profile = manifest.get("profile").and_then(|it| it.get("dev"));
     let said = |profile: &toml::Value| profile.get("debug-assertions").and_then(toml::Value::as_bool);
@@ -133,13 +136,7 @@ fn ask_metadata(
         let mut cargo = tools.cargo(manifest.parent());
         cargo.args(["metadata", "--format-version", "1", "--manifest-path", manifest.as_str()]);
         add_features(&mut cargo, features, |_| true);
-        if let Some(target) = target {
-            cargo.args(["--filter-platform", target]);
-            if target.ends_with(".json") && tools.version >= Version(1, 95) {
-                cargo.args(["-Z", "json-target-spec", "-Z", "unstable-options"]);
-                cargo.env("__CARGO_TEST_CHANNEL_OVERRIDE_DO_NOT_USE_THIS", "nightly");
-            }
-        }
+        platform(tools.version, target, &mut cargo);
         let _copy = if without {
             cargo.arg("--no-deps");
             None
@@ -156,6 +153,16 @@ fn ask_metadata(
         false => format!("without trust nothing is downloaded, which `cargo fetch` does: {error}"),
     };
     ask(false).map(|it| (it, None)).or_else(|error| Ok((ask(true)?, Some(explained(error)))))
+}
+
+/// Adds options for the target whose dependencies are wanted.
+pub(crate) fn platform(version: Version, target: Option<&str>, cargo: &mut Command) {
+    let Some(target) = target else { return };
+    cargo.args(["--filter-platform", target]);
+    if target.ends_with(".json") && version >= Version(1, 95) {
+        cargo.args(["-Z", "json-target-spec", "-Z", "unstable-options"]);
+        cargo.env("__CARGO_TEST_CHANNEL_OVERRIDE_DO_NOT_USE_THIS", "nightly");
+    }
 }
 
 /// Adds options for the wanted features that the workspace has.

@@ -64,6 +64,11 @@ pub(crate) fn pin_to(db: &RootDatabase, file: FileId, krate: CrateId) -> Pinned 
     semdex_pin::pin(Some(Pin { file: file.index(), root, krate: krate.as_id().index() }))
 }
 
+/// Whether another crate is pinned.
+pub(crate) fn is_pinned_away(krate: Crate) -> bool {
+    semdex_pin::pinned().is_some_and(|it| it.krate != krate.base().as_id().index())
+}
+
 /// The first result for a crate after the first one that includes a file. None if a crate is pinned.
 pub(crate) fn in_later_crates<'db, T>(
     db: &'db RootDatabase,

@@ -53,7 +53,7 @@ fn what_fails_only_through_a_broken_import_is_marked() {
     it.fill();
     let (after, edits) = it.change("src/lib.rs", "pub fn helper() ->", "pub fn helped() ->");
     let before = it.files.clone();
-    let change_impact = it.rust.impact(&before, &after, &edits, None);
+    let change_impact = it.rust.impact_of(&before, &after, &edits, None);
     let mut broken: Vec<(&str, bool)> =
         change_impact.impact.broken.iter().map(|it| (it.at.text.trim(), it.follows)).collect();
     broken.sort_unstable();
@@ -82,7 +82,7 @@ fn what_an_import_gives_another_name_does_not_follow() {
     it.fill();
     let (after, edits) = it.change("src/lib.rs", "pub struct Thing;", "pub struct Thin;");
     let before = it.files.clone();
-    let change_impact = it.rust.impact(&before, &after, &edits, None);
+    let change_impact = it.rust.impact_of(&before, &after, &edits, None);
     let lines: Vec<usize> = change_impact.impact.broken.iter().map(|it| it.at.place.line).collect();
     assert_eq!(lines, [5], "{:?}", change_impact.impact.broken);
 }
@@ -104,7 +104,7 @@ fn an_error_that_stays_is_not_reported_as_fixed() {
     ] {
         let (after, edits) = it.change("src/lib.rs", from, to);
         let before = it.files.clone();
-        let change_impact = it.rust.impact(&before, &after, &edits, None);
+        let change_impact = it.rust.impact_of(&before, &after, &edits, None);
         assert_eq!(change_impact.fixed, [], "{to}");
         let of_types = |it: &&semdex_model::Diagnostic| it.code.as_deref() == Some("E0277");
         assert_eq!(change_impact.new.iter().filter(of_types).count(), 0, "{to}: {:?}", change_impact.new);

@@ -305,7 +305,7 @@ fn impact(it: &mut Loaded, from: &str, to: &str) -> ChangeImpact {
 fn impact_in(it: &mut Loaded, file: &str, from: &str, to: &str) -> ChangeImpact {
     let (after, edits) = it.change(file, from, to);
     let before = it.files.clone();
-    it.rust.impact(&before, &after, &edits, None)
+    it.rust.impact_of(&before, &after, &edits, None)
 }
 
 #[test]

@@ -83,7 +83,7 @@ fn what_is_handed_on_otherwise_is_what_the_compiler_reports() {
 fn broken(it: &mut Loaded, file: &str, from: &str, to: &str) -> Vec<String> {
     let (after, edits) = it.change(file, from, to);
     let before = it.files.clone();
-    let broken = it.rust.impact(&before, &after, &edits, None).impact.broken;
+    let broken = it.rust.impact_of(&before, &after, &edits, None).impact.broken;
     let place = |it: &semdex_model::Broken| {
         format!("{}:{} {}", it.at.place.file, it.at.place.line, it.code.as_deref().unwrap_or_default())
     };

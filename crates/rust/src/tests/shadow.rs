@@ -21,9 +21,9 @@ impl Loaded {
         let refuse = |_: &ChangeImpact| false;
         self.fill();
         let known = self.known();
-        let beside = self.rust.impact(&before, &after, &edits, None);
+        let beside = self.rust.impact_of(&before, &after, &edits, None);
         assert_eq!(self.known(), known, "nothing is forgotten for a question: {from} -> {to}");
-        let here = self.rust.impact(&before, &after, &edits, Some(&refuse));
+        let here = self.rust.impact_of(&before, &after, &edits, Some(&refuse));
         [here, beside]
     }
 
@@ -88,7 +88,7 @@ fn the_second_database_follows_the_first() {
     );
     let mut after = (*before).clone();
     after.remove("src/later.rs");
-    let impact = it.rust.impact(&before, &Arc::new(after), &edits, None);
+    let impact = it.rust.impact_of(&before, &Arc::new(after), &edits, None);
     assert_eq!(impact.impact.changed.len(), 1, "{impact:?}");
     check(&mut it, "asking what a file less would do");
     it.becomes("src/lib.rs", Some(&lib));

@@ -457,17 +457,17 @@ impl Loaded {
     fn impact(&mut self, edit: &Edit<'_>) -> ChangeImpact {
         let (after, edits) = self.change(edit.file, edit.from, edit.to);
         let before = self.files.clone();
-        self.rust.impact(&before, &after, &edits, None)
+        self.rust.impact_of(&before, &after, &edits, None)
     }
 
     /// Makes an edit and reverts it: the impact of the second change.
     fn impact_back(&mut self, edit: &Edit<'_>) -> ChangeImpact {
         let (after, edits) = self.change(edit.file, edit.from, edit.to);
         let before = self.files.clone();
-        let _ = self.rust.impact(&before, &after, &edits, Some(&|_| true));
+        let _ = self.rust.impact_of(&before, &after, &edits, Some(&|_| true));
         let back: Vec<FileEdit> =
             edits.into_iter().map(|it| FileEdit { file: it.file, old: it.new, new: it.old }).collect();
-        let change_impact = self.rust.impact(&after, &before, &back, Some(&|_| true));
+        let change_impact = self.rust.impact_of(&after, &before, &back, Some(&|_| true));
         self.fill();
         change_impact
     }

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use ra_ap_vfs::FileId;
 use tokio::sync::watch;
 
+use crate::load::planned::Planner;
 use semdex_engine::EngineStatus;
 use semdex_engine::files::File;
 use semdex_model::{Missing, MissingCode};
@@ -32,6 +33,8 @@ pub(crate) struct Environment {
     pub compiled_elsewhere: Arc<BTreeSet<String>>,
     /// What has failed since the load.
     pub faults: Faults,
+    /// Asks Cargo about changes of manifests. `None` before a load, and without a toolchain.
+    pub planner: Option<Arc<Planner>>,
     /// The number of refused expansions when the database was created.
     pub(crate) refused_before: usize,
 }

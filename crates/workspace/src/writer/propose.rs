@@ -12,7 +12,7 @@ use crate::events::{self, MadeChange, News};
 use crate::overlays;
 use crate::referenced_files::edit_of;
 use semdex_engine::files::Files;
-use semdex_engine::{Route, Tidied, Trial, impact_unknown, not_started};
+use semdex_engine::{Prepared, Route, Tidied, Trial, impact_unknown, not_started};
 use semdex_model::{ChangeImpact, Code, Error, FileEdit, Help, LanguageId, Result};
 
 impl Writer {
@@ -48,7 +48,8 @@ impl Writer {
             }
             let keep = |own: &ChangeImpact| !(rejected || stops(own));
             let keep: Option<&dyn Fn(&ChangeImpact) -> bool> = if dry_run { None } else { Some(&keep) };
-            let own = self.impact(at, &after, &everywhere, keep);
+            let prepared = change.prepared.of(self.engines.slot(at).kind.name());
+            let own = self.impact(at, &after, (&everywhere, prepared), keep);
             rejected |= stops(&own);
             if !dry_run && !rejected {
                 self.engines.slot_mut(at).lives.fed = after.clone();
@@ -56,7 +57,7 @@ impl Writer {
             }
             change_impact.join(own);
         }
-        let trial = Trial { before: &self.files, after: &after, edits };
+        let trial = Trial { before: &self.files, after: &after, edits, prepared: None };
         let engines = self.engines.running();
         engines.filter_map(|it| it.unknown_before_load(&trial)).for_each(|it| change_impact.lacks(it));
         let mut outcome = Outcome {
@@ -120,7 +121,7 @@ impl Writer {
         &mut self,
         at: usize,
         after: &Arc<Files>,
-        edits: &[FileEdit],
+        (edits, prepared): (&[FileEdit], Option<&Prepared>),
         keep: Option<&dyn Fn(&ChangeImpact) -> bool>,
     ) -> ChangeImpact {
         let Some(&language) = self.engines.slot(at).kind.languages().first() else { return ChangeImpact::nothing() };
@@ -128,7 +129,7 @@ impl Writer {
             return not_started(language);
         }
         let before = self.files.clone();
-        let trial = Trial { before: &before, after, edits };
+        let trial = Trial { before: &before, after, edits, prepared };
         self.with_engine(at, |it| it.impact(&trial, keep)).flatten().unwrap_or_else(|| impact_unknown(language))
     }
 
@@ -150,7 +151,7 @@ impl Writer {
             return Ok(Vec::new());
         };
         let (before, after) = (self.files.clone(), change::with_edits(&self.files, edits));
-        let trial = Trial { before: &before, after: &after, edits };
+        let trial = Trial { before: &before, after: &after, edits, prepared: None };
         self.with_engine(at, |it| it.fix_imports(&trial)).ok_or_else(|| {
             let detail = "nothing was changed: putting the imports right met a fault of semdex, which is in the log";
             Error::new(Code::Internal, detail)

@@ -7,12 +7,13 @@ use futures::FutureExt as _;
 use futures::future::BoxFuture;
 
 use crate::LANGUAGE;
+use crate::load::planned::is_planned;
 use crate::view::View;
 use semdex_engine::fix::Fix;
-use semdex_engine::{Answering, Deadlines, Result, Stop, Suggested, Unknown};
+use semdex_engine::{Answering, Deadlines, Prepared, Result, Stop, Suggested, Unknown};
 use semdex_model::{
-    Answer, Calls, Description, Diagnostic, LanguageId, Overview, Package, Place, References, Renaming, Symbol,
-    SymbolAt, SymbolQuery, UsagePage, Window,
+    Answer, Calls, Description, Diagnostic, FileEdit, LanguageId, Overview, Package, Place, References, Renaming,
+    Symbol, SymbolAt, SymbolQuery, UsagePage, Window,
 };
 use semdex_process::fault;
 
@@ -43,6 +44,18 @@ impl semdex_engine::View for View {
     ) -> Answering<(Description, UsagePage)> {
         let view = self.by(deadlines.answer);
         blocking(view, move |view| view.describe(&query, window))
+    }
+
+    fn prepare(
+        self: Box<Self>,
+        edits: Vec<FileEdit>,
+        deadlines: Deadlines,
+    ) -> BoxFuture<'static, Result<Option<Prepared>>> {
+        if !edits.iter().any(is_planned) {
+            return async { Ok(None) }.boxed();
+        }
+        let plan = move || Ok(self.prepare(&edits, deadlines.answer).map(|it| Arc::new(it) as Prepared));
+        semdex_engine::blocking(plan)
     }
 
     fn symbols(self: Box<Self>, file: String, _: Deadlines) -> Answering<Vec<Symbol>> {
