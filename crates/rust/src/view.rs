@@ -257,7 +257,7 @@ impl View {
 
     /// What Cargo will say once these edits are made; `None` if they decide nothing about crates. The view is dropped
     /// before Cargo is asked.
-    pub(crate) fn prepare(self, edits: &[FileEdit], deadline: Instant) -> Option<Planned> {
+    pub(crate) fn plan(self, edits: &[FileEdit], deadline: Instant) -> Option<Planned> {
         let (planner, files) = (self.environment.planner.clone()?, self.files.clone());
         drop(self);
         planner.plan(&files, edits, deadline)

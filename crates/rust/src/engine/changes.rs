@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use ra_ap_ide::FileId;
 use ra_ap_ide_db::base_db::SourceDatabase as _;
-use ra_ap_load_cargo::SourceRootConfig;
+use ra_ap_load_cargo::{ProjectFolders, SourceRootConfig};
 use ra_ap_paths::AbsPathBuf;
 use ra_ap_project_model::ProjectWorkspace;
 use ra_ap_vfs::VfsPath;
@@ -143,9 +143,10 @@ impl Rust {
         for (path, bytes) in &planned.sources {
             self.vfs.set_file_contents(VfsPath::from(path.clone()), Some(bytes.clone()));
         }
+        let source_roots = ProjectFolders::new(&planned.workspaces, &[], None).source_root_config;
         let crates = CratesBefore {
             workspaces: std::mem::replace(&mut self.workspaces, planned.workspaces.clone()),
-            source_roots: std::mem::replace(&mut self.source_roots, planned.source_roots.clone()),
+            source_roots: std::mem::replace(&mut self.source_roots, source_roots),
             added: planned.sources.iter().map(|it| it.0.clone()).collect(),
         };
         self.put(changes);

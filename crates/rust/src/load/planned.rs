@@ -12,7 +12,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-use ra_ap_load_cargo::{ProjectFolders, SourceRootConfig};
+use ra_ap_load_cargo::ProjectFolders;
 use ra_ap_paths::{AbsPath, AbsPathBuf};
 use ra_ap_project_model::{
     CargoFeatures, CargoWorkspace, ManifestPath, Metadata, ProjectWorkspace, ProjectWorkspaceKind, TargetKind,
@@ -71,7 +71,6 @@ pub(crate) struct PlannedCrates {
     pub(crate) workspaces: Arc<Vec<ProjectWorkspace>>,
     /// Sources of dependencies that were not read before.
     pub(crate) sources: Vec<(AbsPathBuf, Vec<u8>)>,
-    pub(crate) source_roots: SourceRootConfig,
     /// What is not known before the change is made.
     pub(crate) missing: Vec<Missing>,
 }
@@ -155,12 +154,7 @@ impl Planner {
         let packages = Packages { roots: &local_roots, forbidden: &self.forbidden };
         let mut read = (*self.known).clone();
         let sources = read_sources(&folders, &self.root, &packages, &mut read, &mut BTreeSet::new());
-        Ok(PlannedCrates {
-            workspaces: Arc::new(workspaces),
-            sources,
-            source_roots: folders.source_root_config,
-            missing,
-        })
+        Ok(PlannedCrates { workspaces: Arc::new(workspaces), sources, missing })
     }
 
     /// A workspace as the mirror has it. The toolchain is that of `like`.
