@@ -251,16 +251,13 @@ impl Mirror {
             kept.map(|it| (it, None)).chain(edited.iter().filter_map(|it| Some((*it.0, Some((*it.1)?)))))
         {
             let is_copied = is_reload(name, false) && !name.ends_with(".rs");
-            if !is_copied && !(LANGUAGE.takes(name) && is_reload(name, true)) {
+            if !(is_copied || LANGUAGE.takes(name) && is_reload(name, true)) {
                 continue;
             }
             let place = mirror.path_of(&own.join(name));
             fs::create_dir_all(place.parent().unwrap_or(&place))?;
-            let text = match text.or_else(|| Some(&before.get(name)?.text)).filter(|_| is_copied) {
-                Some(text) => text,
-                None => "",
-            };
-            fs::write(&place, text)?;
+            let text = text.or_else(|| Some(&before.get(name)?.text)).filter(|_| is_copied);
+            fs::write(&place, text.unwrap_or_default())?;
             if name.ends_with("Cargo.toml") {
                 directories.extend(own.join(name).parent().map(Path::to_path_buf));
             }
