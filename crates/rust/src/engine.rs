@@ -9,6 +9,7 @@ pub(crate) mod fill;
 pub(crate) mod fix_imports;
 pub(crate) mod format;
 pub(crate) mod freshness;
+pub(crate) mod other_crates;
 pub(crate) mod path_dependencies;
 pub(crate) mod prime;
 mod requirements;
@@ -27,7 +28,7 @@ use std::time::Instant;
 use ra_ap_hir::ChangeWithProcMacros;
 use ra_ap_ide::AnalysisHost;
 use ra_ap_ide_db::base_db::salsa::Durability;
-use ra_ap_ide_db::base_db::{SourceDatabase, SourceRoot, SourceRootId};
+use ra_ap_ide_db::base_db::{CrateGraphBuilder, ProcMacroPaths, SourceDatabase, SourceRoot, SourceRootId};
 use ra_ap_load_cargo::SourceRootConfig;
 use ra_ap_paths::{AbsPath, AbsPathBuf, Utf8PathBuf};
 use ra_ap_project_model::{CargoFeatures, CargoWorkspace, ProjectWorkspace, ProjectWorkspaceKind};
@@ -397,11 +398,16 @@ impl Rust {
         self.made.iter().filter_map(one).collect()
     }
 
-    /// The crates and their macros.
-    pub(crate) fn graph(&self) -> ChangeWithProcMacros {
+    /// The crates of these workspaces.
+    pub(crate) fn crates_of(&self, workspaces: &[ProjectWorkspace]) -> (CrateGraphBuilder, ProcMacroPaths) {
         let id = |path: &AbsPath| self.vfs.file_id(&VfsPath::from(path.to_path_buf())).map(|(id, _)| id);
         let apart = self.packages_apart();
-        let (graph, paths) = crate_graph(&self.workspaces, &mut |path| id(path), &|it| apart.contains(it));
+        crate_graph(workspaces, &mut |path| id(path), &|it| apart.contains(it))
+    }
+
+    /// The crates and their macros.
+    pub(crate) fn graph(&self) -> ChangeWithProcMacros {
+        let (graph, paths) = self.crates_of(&self.workspaces);
         let mut change = ChangeWithProcMacros::default();
         change.set_crate_graph(graph);
         change.set_proc_macros(self.macros.resolve(&paths));

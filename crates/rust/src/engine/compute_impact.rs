@@ -6,6 +6,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
+use ra_ap_ide_db::base_db::CrateGraphBuilder;
+
 use super::Rust;
 use super::changes::Tried;
 use crate::checks::{imports, report};
@@ -15,9 +17,10 @@ use crate::impact::bodies::errors_of;
 use crate::impact::differ::differ;
 use crate::impact::edit_context::{EditContext, Side};
 use crate::impact::misfits::misfits_of;
+use crate::impact::other_crates::{ErrorsOfFiles, crate_changes};
 use crate::impact::{
-    arity, derives, find_affected, fixed_names, impact_of, imports_at_stake, modules, of_layout, reaching,
-    report_tests, scope_changes, settle,
+    arity, derives, find_affected, fixed_names, impact_of, imports_at_stake, modules, of_layout, other_crates,
+    reaching, report_tests, scope_changes, settle,
 };
 use crate::load::planned::{Planned, is_planned};
 use crate::view::Stumbles;
@@ -124,6 +127,13 @@ impl Rust {
         affected.bodies_by_ref.sort_by_key(|it| !it.edited);
         affected.bodies_by_ref.truncate(MAX_BODIES);
         let errors_before = errors_of(&affected, Side::Before, view_before)?;
+        let mut crates_before = CrateGraphBuilder::default();
+        let mut errors_of_files = ErrorsOfFiles::default();
+        if let Some(crates) = crates {
+            crates_before = self.crates_of(&self.workspaces).0;
+            let changes = crate_changes(&crates_before, &self.crates_of(&crates.workspaces).0);
+            errors_of_files = view_before().ask(|it| other_crates::errors_of_files(it, &changes))?;
+        }
         // Bodies that were not checked before are not compared.
         affected.bodies_by_ref.truncate(errors_before.checked);
         let compared = started.elapsed();
@@ -172,6 +182,15 @@ impl Rust {
             let [new, fixed] = [new, fixed].map(|it| it.into_iter().map(Diagnostic::from).collect());
             Ok(ChangeImpact { new, fixed, impact, coverage: it.coverage(true) })
         })?;
+        if crates.is_some() {
+            // The roots of new targets are files by now.
+            let changes = crate_changes(&crates_before, &self.crates_of(&self.workspaces).0);
+            self.view_of(after, here).with(&stumbles).ask(|it| {
+                let later = other_crates::errors_of_files(it, &changes)?;
+                other_crates::add_errors(it, &errors_of_files, &later, &edit, &mut change_impact);
+                Ok(())
+            })?;
+        }
         stumbles.missing().into_iter().for_each(|it| change_impact.lacks(it));
         note_unplanned(edits, planned, &mut change_impact);
         let (bodies_by_ref, total) = (affected.bodies_by_ref.len(), started.elapsed());

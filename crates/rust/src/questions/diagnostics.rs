@@ -78,7 +78,7 @@ fn errors_in_generated(cx: &Context<'_>) -> Result<Vec<Missing>> {
 }
 
 /// The diagnostics of a file in all crates that include it. One that not all of them have says which do.
-fn diagnostics_of(cx: &Context<'_>, file: &Arc<File>) -> Result<Vec<Diagnostic>> {
+pub(crate) fn diagnostics_of(cx: &Context<'_>, file: &Arc<File>) -> Result<Vec<Diagnostic>> {
     let Some(id) = cx.file_id(&file.path) else { return Ok(Vec::new()) };
     let found: Vec<Vec<Diagnostic>> =
         cx.for_each_instance(id, |it| diagnostics_in_crate(it, file, id)).into_iter().collect::<Result<_>>()?;

@@ -1,0 +1,154 @@
+//! What a change of the crates themselves does to code: a dependency that is gone or leads elsewhere, other features,
+//! another edition, a new target. Nothing names what changed, so the files that it may concern are checked as a whole.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use ra_ap_base_db::{CrateBuilder, CrateGraphBuilder};
+use ra_ap_cfg::CfgAtom;
+use ra_ap_hir::Crate;
+use ra_ap_hir_expand::intern::sym;
+use ra_ap_ide::FileId;
+
+use crate::impact::edit_context::EditContext;
+use crate::questions::diagnostics::diagnostics_of;
+use crate::resolve::symbols;
+use crate::view::Context;
+use semdex_engine::Result;
+use semdex_engine::files::File;
+use semdex_model::{Affected, Broken, ChangeImpact, Diagnostic, Missing, MissingCode, Severity};
+use semdex_text::words::occurrences;
+
+/// The time limit for checking files before a change, and again after it.
+const MOST_TIME: Duration = Duration::from_secs(6);
+
+/// How a crate differs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct CrateChange {
+    root_file: FileId,
+    /// The names of dependencies that came, went, or lead to another crate.
+    dependencies: BTreeSet<String>,
+    /// More than that: other conditions hold, or it did not exist.
+    is_whole: bool,
+}
+
+/// The crates that differ between two graphs.
+pub(crate) fn crate_changes(old: &CrateGraphBuilder, new: &CrateGraphBuilder) -> Vec<CrateChange> {
+    let key = |it: &CrateBuilder| {
+        let is_test = it.cfg_options.check_atom(&CfgAtom::Flag(sym::test));
+        (it.basic.root_file_id, it.extra.display_name.as_ref().map(ToString::to_string), is_test)
+    };
+    let named = |graph: &CrateGraphBuilder, it: &CrateBuilder| -> BTreeMap<String, FileId> {
+        let dependencies = it.basic.dependencies.iter();
+        dependencies.map(|it| (it.name.as_str().to_owned(), graph[it.crate_id].basic.root_file_id)).collect()
+    };
+    let before: HashMap<_, _> = old.iter().map(|it| (key(&old[it]), &old[it])).collect();
+    let mut changes = Vec::new();
+    for krate in new.iter().map(|it| &new[it]).filter(|it| it.basic.origin.is_local()) {
+        let root_file = krate.basic.root_file_id;
+        let Some(was) = before.get(&key(krate)) else {
+            changes.push(CrateChange { root_file, dependencies: BTreeSet::new(), is_whole: true });
+            continue;
+        };
+        let (had, has) = (named(old, was), named(new, krate));
+        let names: BTreeSet<&String> = had.keys().chain(has.keys()).collect();
+        let dependencies: BTreeSet<String> =
+            names.into_iter().filter(|it| had.get(*it) != has.get(*it)).cloned().collect();
+        let is_whole = was.cfg_options.to_hashable() != krate.cfg_options.to_hashable()
+            || was.basic.edition != krate.basic.edition;
+        if is_whole || !dependencies.is_empty() {
+            changes.push(CrateChange { root_file, dependencies, is_whole });
+        }
+    }
+    changes
+}
+
+/// The errors in the files that other crates may concern, at one side of the change.
+#[derive(Debug, Default)]
+pub(crate) struct ErrorsOfFiles {
+    found: BTreeSet<Diagnostic>,
+    /// The files that were not checked, since there was no time.
+    left: usize,
+}
+
+pub(crate) fn errors_of_files(cx: &Context<'_>, changes: &[CrateChange]) -> Result<ErrorsOfFiles> {
+    let until = Instant::now() + MOST_TIME;
+    let mut errors = ErrorsOfFiles::default();
+    for file in files_concerned(cx, changes) {
+        if Instant::now() > until {
+            errors.left += 1;
+            continue;
+        }
+        errors.found.extend(diagnostics_of(cx, &file)?.into_iter().filter(|it| it.severity == Severity::Error));
+    }
+    Ok(errors)
+}
+
+fn files_concerned(cx: &Context<'_>, changes: &[CrateChange]) -> Vec<Arc<File>> {
+    let mut concerned: BTreeMap<Arc<str>, Arc<File>> = BTreeMap::new();
+    for krate in Crate::all(cx.db) {
+        let root_file = krate.root_file(cx.db);
+        for change in changes.iter().filter(|it| it.root_file == root_file) {
+            let mut crates = vec![krate];
+            if change.is_whole {
+                crates.extend(krate.transitive_reverse_dependencies(cx.db).into_iter());
+            }
+            let mut seen: HashSet<FileId> = HashSet::new();
+            for module in crates.into_iter().flat_map(|it| it.modules(cx.db)) {
+                let id = module.definition_source_file_id(cx.db).original_file(cx.db).file_id(cx.db);
+                let Some(file) = seen.insert(id).then(|| cx.file(id)).flatten() else { continue };
+                let names = |it: &String| occurrences(&file.text, it).next().is_some();
+                if change.is_whole || change.dependencies.iter().any(names) {
+                    concerned.insert(file.path.clone(), file.clone());
+                }
+            }
+        }
+    }
+    concerned.into_values().collect()
+}
+
+/// Adds the errors that came and went to the impact of a change.
+pub(crate) fn add_errors(
+    cx: &Context<'_>,
+    before: &ErrorsOfFiles,
+    after: &ErrorsOfFiles,
+    edit: &EditContext,
+    change_impact: &mut ChangeImpact,
+) {
+    let key =
+        |it: &Diagnostic, start: Option<usize>| (it.place.file.clone(), start, it.code.clone(), it.message.clone());
+    let moved = |it: &Diagnostic| key(it, edit.moved(&it.place.file, it.place.start));
+    let still = |it: &Diagnostic| key(it, Some(it.place.start));
+    let (had, has): (BTreeSet<_>, BTreeSet<_>) =
+        (before.found.iter().map(moved).collect(), after.found.iter().map(still).collect());
+    let mut lines: HashSet<(String, usize)> =
+        change_impact.new.iter().map(|it| (it.place.file.clone(), it.place.line)).collect();
+    for it in after.found.iter().filter(|it| !had.contains(&still(it))) {
+        let Some(file) = cx.files.get(&it.place.file) else { continue };
+        if !lines.insert((it.place.file.clone(), it.place.line)) {
+            continue;
+        }
+        let at = Affected {
+            text: symbols::line(file, &it.place),
+            symbol: it.symbol.clone(),
+            cause: None,
+            test: symbols::is_test_at(file, it.place.start),
+            place: it.place.clone(),
+        };
+        let broken = Broken { at, code: it.code.clone(), reason: it.message.clone(), follows: false };
+        change_impact.impact.broken.push(broken);
+        change_impact.new.push(it.clone());
+    }
+    let gone = before.found.iter().filter(|it| !has.contains(&moved(it)));
+    let known: HashSet<(String, usize)> =
+        change_impact.fixed.iter().map(|it| (it.place.file.clone(), it.place.line)).collect();
+    let gone = gone.filter(|it| !known.contains(&(it.place.file.clone(), it.place.line)));
+    change_impact.fixed.extend(gone.cloned());
+    change_impact.impact.broken.sort_by(|a, b| (a.at.test, &a.at.place).cmp(&(b.at.test, &b.at.place)));
+    let left = before.left.max(after.left);
+    if left > 0 {
+        let detail = format!("there was no time to check {left} files that the manifests of the change concern");
+        change_impact.lacks(Missing::new(MissingCode::Manifest, "rust", detail));
+    }
+}
