@@ -46,7 +46,7 @@ use crate::load::external_inputs::Freshness;
 use crate::load::planned::Planner;
 use crate::load::test_builds::has_code_without_tests;
 use crate::load::{Limits, LoadRequest, Loaded, MacroTable, crate_graph};
-use crate::view::environment::{Environment, Faults, FileIds};
+use crate::view::environment::{Environment, Faults, FileIds, PlanCrates};
 use crate::{LANGUAGE, load};
 use semdex_engine::files::{File, Files};
 use semdex_engine::{Backoff, EngineStatus, Progress};
@@ -331,7 +331,7 @@ impl Rust {
         self.was_complete = false;
         self.index.forget_crates();
         let missing = missing.into_iter().chain(self.freshness.lack()).collect();
-        let planner = tools.map(|tools| {
+        let planner = tools.map(|tools| -> Arc<dyn PlanCrates> {
             Arc::new(Planner {
                 root: self.root.clone(),
                 target_dir: self.target_dir.clone(),

@@ -24,11 +24,10 @@ use super::index::Index;
 use crate::LANGUAGE;
 use crate::bounds::abandoned::Abandoned;
 use crate::bounds::{self, Bounds};
-use crate::load::planned::Planned;
 use crate::names::instances;
 use crate::syntax::positions;
 use semdex_engine::files::{File, Files};
-use semdex_engine::{Result, Stop, too_deep};
+use semdex_engine::{Prepared, Result, Stop, too_deep};
 use semdex_model::{Code, Coverage, Error, FileEdit, Missing, MissingCode, Place};
 
 /// rust-analyzer stores the types of all databases of the process in one place, and its garbage collector also frees
@@ -257,7 +256,7 @@ impl View {
 
     /// What Cargo will say once these edits are made; `None` if they decide nothing about crates. The view is dropped
     /// before Cargo is asked.
-    pub(crate) fn plan(self, edits: &[FileEdit], deadline: Instant) -> Option<Planned> {
+    pub(crate) fn plan(self, edits: &[FileEdit], deadline: Instant) -> Option<Prepared> {
         let (planner, files) = (self.environment.planner.clone()?, self.files.clone());
         drop(self);
         planner.plan(&files, edits, deadline)

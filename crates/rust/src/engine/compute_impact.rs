@@ -10,6 +10,7 @@ use ra_ap_ide_db::base_db::CrateGraphBuilder;
 
 use super::Rust;
 use super::changes::Tried;
+use super::other_crates::{self, ErrorsOfFiles, crate_changes};
 use crate::checks::{imports, report};
 use crate::finding::Finding;
 use crate::finding::code::Phase;
@@ -17,10 +18,9 @@ use crate::impact::bodies::errors_of;
 use crate::impact::differ::differ;
 use crate::impact::edit_context::{EditContext, Side};
 use crate::impact::misfits::misfits_of;
-use crate::impact::other_crates::{ErrorsOfFiles, crate_changes};
 use crate::impact::{
-    arity, derives, find_affected, fixed_names, impact_of, imports_at_stake, modules, of_layout, other_crates,
-    reaching, report_tests, scope_changes, settle,
+    arity, derives, find_affected, fixed_names, impact_of, imports_at_stake, modules, of_layout, reaching,
+    report_tests, scope_changes, settle,
 };
 use crate::load::planned::{Planned, is_planned};
 use crate::view::Stumbles;

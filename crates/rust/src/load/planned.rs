@@ -26,6 +26,8 @@ use super::tools::{OFFLINE, Patience, Tools};
 use super::workspace::{add_features, cfg_overrides, platform};
 use super::{build, relative};
 use crate::LANGUAGE;
+use crate::view::environment::PlanCrates;
+use semdex_engine::Prepared;
 use semdex_engine::files::Files;
 use semdex_model::{FileEdit, Missing, MissingCode};
 
@@ -87,9 +89,8 @@ fn is_manifest(name: &str) -> bool {
     matches!(name, "Cargo.toml" | "Cargo.lock")
 }
 
-impl Planner {
-    /// `None` if the change decides nothing about crates.
-    pub(crate) fn plan(&self, before: &Files, edits: &[FileEdit], deadline: Instant) -> Option<Planned> {
+impl PlanCrates for Planner {
+    fn plan(&self, before: &Files, edits: &[FileEdit], deadline: Instant) -> Option<Prepared> {
         let changed: Vec<&FileEdit> = edits.iter().filter(|it| is_planned(it)).collect();
         if changed.is_empty() || self.workspaces.is_empty() {
             return None;
@@ -99,9 +100,11 @@ impl Planner {
         let planned = Mirror::make(&self.root, before, edits)
             .map_err(|error| format!("the manifests could not be copied: {error}"))
             .and_then(|mirror| self.ask(&mirror, edits, &concerned, deadline));
-        Some(planned.map_or_else(|error| self.unknown(&changed, &concerned, &error), Planned::Crates))
+        Some(Arc::new(planned.map_or_else(|error| self.unknown(&changed, &concerned, &error), Planned::Crates)))
     }
+}
 
+impl Planner {
     fn unknown(&self, changed: &[&FileEdit], concerned: &[bool], error: &str) -> Planned {
         let concerned = self.workspaces.iter().zip(concerned).filter(|it| *it.1);
         let roots = concerned.filter_map(|it| Some(cargo_of(it.0)?.workspace_root().to_path_buf()));

@@ -1,15 +1,16 @@
 //! The environment of all answers until the next load.
 
 use std::collections::{BTreeSet, HashMap};
+use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
 
 use ra_ap_vfs::FileId;
 use tokio::sync::watch;
 
-use crate::load::planned::Planner;
-use semdex_engine::EngineStatus;
-use semdex_engine::files::File;
-use semdex_model::{Missing, MissingCode};
+use semdex_engine::files::{File, Files};
+use semdex_engine::{EngineStatus, Prepared};
+use semdex_model::{FileEdit, Missing, MissingCode};
 
 /// The environment of all answers until the next load.
 #[derive(Debug, Clone, Default)]
@@ -34,9 +35,15 @@ pub(crate) struct Environment {
     /// What has failed since the load.
     pub faults: Faults,
     /// Asks Cargo about changes of manifests. `None` before a load, and without a toolchain.
-    pub planner: Option<Arc<Planner>>,
+    pub planner: Option<Arc<dyn PlanCrates>>,
     /// The number of refused expansions when the database was created.
     pub(crate) refused_before: usize,
+}
+
+/// Asks Cargo what crates there will be.
+pub(crate) trait PlanCrates: fmt::Debug + Send + Sync {
+    /// What the engine needs for the impact of these edits; `None` if they decide nothing about crates.
+    fn plan(&self, before: &Files, edits: &[FileEdit], deadline: Instant) -> Option<Prepared>;
 }
 
 impl Environment {

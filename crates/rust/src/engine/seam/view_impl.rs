@@ -54,7 +54,7 @@ impl semdex_engine::View for View {
         if !edits.iter().any(is_planned) {
             return async { Ok(None) }.boxed();
         }
-        let plan = move || Ok(self.plan(&edits, deadlines.answer).map(|it| Arc::new(it) as Prepared));
+        let plan = move || Ok(self.plan(&edits, deadlines.answer));
         semdex_engine::blocking(plan)
     }
 
