@@ -92,7 +92,7 @@ fn files_concerned(cx: &Context<'_>, changes: &[CrateChange]) -> Vec<Arc<File>> 
         for change in changes.iter().filter(|it| it.root_file == root_file) {
             let mut crates = vec![krate];
             if change.is_whole {
-                crates.extend(krate.transitive_reverse_dependencies(cx.db).into_iter());
+                crates.extend(krate.transitive_reverse_dependencies(cx.db));
             }
             let mut seen: HashSet<FileId> = HashSet::new();
             for module in crates.into_iter().flat_map(|it| it.modules(cx.db)) {
