@@ -424,8 +424,7 @@ impl Rust {
             |it: &CargoWorkspace| it.packages().map(|of| it[of].manifest.parent().to_path_buf()).collect();
         let packages: HashSet<AbsPathBuf> = cargos.flat_map(|it| -> Vec<AbsPathBuf> { directories(it) }).collect();
         let db = self.host.raw_database();
-        let is_in_roots = |id: FileId| is_in(&self.roots, id);
-        let rust = self.ids.iter().filter(|it| LANGUAGE.takes(it.0) && is_in_roots(*it.1));
+        let rust = self.ids.iter().filter(|it| LANGUAGE.takes(it.0));
         let with_code = rust.filter(|it| has_code_without_tests(db.file_text(*it.1).text(db)));
         let package = |path: AbsPathBuf| {
             std::iter::successors(path.parent(), |it| it.parent())

@@ -169,13 +169,16 @@ impl Rust {
             later.extend(edit.news.iter().flat_map(|it| report::syntax_errors(it)));
             let unused = imports.keys().flat_map(|at| imports::unused_imports(it, &edit.news[*at]).found);
             later.extend(unused.map(|it| Finding::of_unused_import(&it)));
-            later.retain(|it| !is_unplanned(planned, it));
             let (mut new, mut fixed) = differ(&earlier, &later, before, after, &edit.maps);
             fixed.retain(|it| !edit.follows_from_absence(&deltas, before, it));
             fixed_names::add_mended(it, missed, &edit, &mut fixed);
             let following = settle::apply_rules(it, &affected, &deltas, &edit, &mut new);
-            new.retain(|it| !is_unplanned(planned, it));
-            let following: Vec<Finding> = following.into_iter().filter(|it| !is_unplanned(planned, it)).collect();
+            let is_out = |found: &Finding| {
+                is_unplanned(planned, found)
+                    || found.code.phase() != Phase::Syntax && modules.lost(it, &found.place.file)
+            };
+            new.retain(|it| !is_out(it));
+            let following: Vec<Finding> = following.into_iter().filter(|it| !is_out(it)).collect();
             new.iter().chain(&following).for_each(Finding::check);
             let mut impact = impact_of(it, &affected, &deltas, &edit, (&new, &following));
             report_tests(it, &tests, &edit, Side::After, &mut impact);
