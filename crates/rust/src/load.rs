@@ -3,6 +3,7 @@
 //! The writer adopts each finished step.
 
 pub(crate) mod build;
+pub(crate) mod builds;
 pub(crate) mod cargo_config;
 pub(crate) mod external_inputs;
 pub(crate) mod find_inputs;
@@ -12,7 +13,6 @@ pub(crate) mod planned;
 pub(crate) mod referenced_files;
 pub(crate) mod script;
 pub(crate) mod sources;
-pub(crate) mod test_builds;
 pub(crate) mod tools;
 pub(crate) mod workspace;
 
@@ -25,7 +25,7 @@ use std::time::{Duration, Instant, SystemTime};
 use blake3::Hash;
 use ra_ap_hir::ProcMacrosBuilder;
 use ra_ap_hir_expand::proc_macro::ProcMacroLoadResult;
-use ra_ap_ide_db::base_db::{CrateGraphBuilder, ProcMacroLoadingError, ProcMacroPaths};
+use ra_ap_ide_db::base_db::{CrateBuilderId, CrateGraphBuilder, ProcMacroLoadingError, ProcMacroPaths};
 use ra_ap_load_cargo::{ProjectFolders, SourceRootConfig, load_proc_macro};
 use ra_ap_paths::{AbsPath, AbsPathBuf, Utf8PathBuf};
 use ra_ap_project_model::{CargoFeatures, ProjectWorkspace, ProjectWorkspaceKind};
@@ -157,7 +157,13 @@ pub(crate) fn crate_graph(
     let mut all = ProcMacroPaths::default();
     for workspace in workspaces {
         let (mut other, mut paths) = workspace.to_crate_graph(file_id, &Default::default());
-        test_builds::split(&mut other, workspace, file_id, is_apart);
+        let without_build = builds::split(&mut other, workspace, file_id, is_apart);
+        if !without_build.is_empty() {
+            let kept: Vec<CrateBuilderId> = other.iter().filter(|it| !without_build.contains(it)).collect();
+            let moved = other.remove_crates_except(&kept);
+            let place = |id: CrateBuilderId| moved[id.into_raw().into_u32() as usize];
+            paths = paths.into_iter().filter_map(|(id, it)| Some((place(id)?, it))).collect();
+        }
         graph.extend(other, &mut paths);
         all.extend(paths);
     }
