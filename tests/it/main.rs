@@ -7,6 +7,7 @@ mod auth;
 mod bad_servers;
 mod bounds;
 mod budget;
+mod builds;
 mod calls;
 mod change;
 mod children;
