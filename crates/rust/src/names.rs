@@ -9,6 +9,7 @@ pub(crate) mod instances;
 
 use std::cell::{Cell, OnceCell};
 
+use ra_ap_cfg::{CfgExpr, CfgOptions};
 use ra_ap_hir::{
     Adt, AssocItemContainer, BuiltinType, Const, Crate, EnumVariant, ExternCrateDecl, Field, Function, InFile, Macro,
     Module, Semantics, Static, Trait, TypeAlias,
@@ -221,7 +222,9 @@ pub(crate) struct Reader<'a, 'db> {
     sema: &'a Semantics<'db, RootDatabase>,
     file: FileId,
     tree: SyntaxNode,
-    in_a_crate: bool,
+    krate: Option<Crate>,
+    /// Computed on first use.
+    left_out: OnceCell<Vec<TextRange>>,
     /// Computed on first use.
     doc_links: OnceCell<Vec<(usize, Definition<'db>)>>,
     /// The last item whose analysis exceeded its bound: its other names are not resolved either.
@@ -231,12 +234,13 @@ pub(crate) struct Reader<'a, 'db> {
 impl<'a, 'db> Reader<'a, 'db> {
     pub(crate) fn new(sema: &'a Semantics<'db, RootDatabase>, file: FileId) -> Reader<'a, 'db> {
         let tree = sema.parse_guess_edition(file);
-        let in_a_crate = sema.file_to_module_def(file).is_some();
+        let krate = sema.file_to_module_def(file).map(|it| it.krate(sema.db));
         Reader {
             sema,
             file,
             tree: tree.syntax().clone(),
-            in_a_crate,
+            krate,
+            left_out: OnceCell::new(),
             doc_links: OnceCell::new(),
             abandoned: Cell::new(None),
         }
@@ -248,7 +252,7 @@ impl<'a, 'db> Reader<'a, 'db> {
 
     /// The target of a doc link at the word at an offset.
     fn linked(&self, comment: &SyntaxToken, at: usize) -> Option<Resolution<'db>> {
-        if !self.in_a_crate || !comment.text().contains('[') {
+        if self.krate.is_none() || !comment.text().contains('[') {
             return None;
         }
         let links = self.doc_links();
@@ -308,7 +312,18 @@ impl<'a, 'db> Reader<'a, 'db> {
         })
     }
 
+    /// Whether a `cfg` switches off the code around a token in the crate for which the file is read. In macro input
+    /// rust-analyzer gives such code the meaning that it would have in the module around it.
+    fn is_left_out(&self, token: &SyntaxToken) -> bool {
+        let Some(krate) = self.krate else { return false };
+        let stretches = self.left_out.get_or_init(|| left_out(&self.tree, krate.cfg(self.sema.db)));
+        stretches.iter().any(|it| it.contains_range(token.text_range()))
+    }
+
     fn resolve(&self, token: &SyntaxToken, at: usize) -> Resolution<'db> {
+        if token.kind() == SyntaxKind::STRING && self.is_left_out(token) {
+            return Resolution::Other;
+        }
         if token.kind() == SyntaxKind::STRING {
             return match self.sema.check_for_format_args_template(token.clone(), text_size(at)) {
                 Some((.., Some(resolution))) => {
@@ -317,7 +332,7 @@ impl<'a, 'db> Reader<'a, 'db> {
                 _ => Resolution::Other,
             };
         }
-        if !self.in_a_crate {
+        if self.krate.is_none() {
             return match token.parent().map(|it| it.kind()) {
                 Some(SyntaxKind::NAME) => Resolution::Other,
                 _ => Resolution::Unresolved(UnresolvedReason::NoCrate),
@@ -325,6 +340,9 @@ impl<'a, 'db> Reader<'a, 'db> {
         }
         let Some(file) = token.parent().and_then(|it| it.ancestors().last()) else { return Resolution::Other };
         let inside = self.sema.is_inside_macro_call(InFile::new(self.sema.hir_file_for(&file), token));
+        if inside && self.is_left_out(token) {
+            return Resolution::Unresolved(UnresolvedReason::Inactive);
+        }
         let tokens = if inside {
             self.sema.descend_into_macros_exact(token.clone())
         } else {
@@ -480,6 +498,19 @@ fn is_in_compiler_attribute(token: &SyntaxToken) -> bool {
         let name = text.trim_start_matches(['#', '!', '[', ' ']);
         is_read_by_tools(name)
     })
+}
+
+/// The stretches of a file that these conditions switch off.
+fn left_out(tree: &SyntaxNode, conditions: &CfgOptions) -> Vec<TextRange> {
+    let attributes = tree.descendants().filter_map(ast::Attr::cast);
+    let off = attributes.filter(|it| match it.meta() {
+        Some(ast::Meta::CfgMeta(it)) => {
+            let condition = it.cfg_predicate().map(CfgExpr::parse_from_ast);
+            condition.is_some_and(|it| conditions.check(&it) == Some(false))
+        }
+        _ => false,
+    });
+    off.filter_map(|it| Some(it.syntax().parent()?.text_range())).collect()
 }
 
 fn why_unresolved(token: &SyntaxToken, in_macro: bool) -> UnresolvedReason {

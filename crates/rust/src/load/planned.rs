@@ -111,7 +111,9 @@ impl Planner {
         let around = changed.iter().filter_map(|it| Some(self.root.join(&it.file).parent()?.to_path_buf()));
         let directories: BTreeSet<AbsPathBuf> = roots.chain(around).collect();
         let file = changed.iter().find(|it| it.file.ends_with(".toml")).or(changed.first()).map_or("", |it| &it.file);
-        let lines = error.lines().map(str::trim).filter(|it| !it.is_empty()).take(8).collect::<Vec<_>>().join("; ");
+        // Without the command, and without a hint about its options.
+        let is_said = |it: &&str| !it.is_empty() && !it.starts_with("As a reminder") && !it.ends_with("failed:");
+        let lines = error.lines().map(str::trim).filter(is_said).take(8).collect::<Vec<_>>().join("; ");
         let detail = format!(
             "Cargo could not read `{file}` as the change leaves it, so that which crates there will be is not known, \
              and names in their code were not checked: {lines}"
