@@ -5,14 +5,15 @@ pub(crate) mod all_instances;
 pub(crate) mod database;
 pub(crate) mod definitions;
 pub(crate) mod doc_links;
+pub(crate) mod included;
 pub(crate) mod instances;
 
 use std::cell::{Cell, OnceCell};
 
 use ra_ap_cfg::{CfgExpr, CfgOptions};
 use ra_ap_hir::{
-    Adt, AssocItemContainer, BuiltinType, Const, Crate, EnumVariant, ExternCrateDecl, Field, Function, InFile, Macro,
-    Module, Semantics, Static, Trait, TypeAlias,
+    Adt, AssocItemContainer, BuiltinType, Const, Crate, EnumVariant, ExternCrateDecl, Field, Function, HirFileId,
+    InFile, Macro, Module, Semantics, Static, Trait, TypeAlias,
 };
 use ra_ap_ide::{FileId, RootDatabase};
 use ra_ap_ide_db::defs::{Definition, NameClass, NameRefClass};
@@ -20,6 +21,7 @@ use ra_ap_syntax::{AstNode as _, AstToken as _, SyntaxKind, SyntaxNode, SyntaxTo
 
 use self::definitions::{as_assoc_item, in_trait};
 use self::doc_links::doc_links;
+use self::included::Included;
 use self::instances::{canonical, twins};
 use crate::bounds;
 use crate::syntax::is_read_by_tools;
@@ -224,6 +226,8 @@ pub(crate) struct Reader<'a, 'db> {
     tree: SyntaxNode,
     krate: Option<Crate>,
     /// Computed on first use.
+    included: OnceCell<Option<Included>>,
+    /// Computed on first use.
     left_out: OnceCell<Vec<TextRange>>,
     /// Computed on first use.
     doc_links: OnceCell<Vec<(usize, Definition<'db>)>>,
@@ -240,6 +244,7 @@ impl<'a, 'db> Reader<'a, 'db> {
             file,
             tree: tree.syntax().clone(),
             krate,
+            included: OnceCell::new(),
             left_out: OnceCell::new(),
             doc_links: OnceCell::new(),
             abandoned: Cell::new(None),
@@ -338,16 +343,26 @@ impl<'a, 'db> Reader<'a, 'db> {
                 _ => Resolution::Unresolved(UnresolvedReason::NoCrate),
             };
         }
-        let Some(file) = token.parent().and_then(|it| it.ancestors().last()) else { return Resolution::Other };
-        let inside = self.sema.is_inside_macro_call(InFile::new(self.sema.hir_file_for(&file), token));
+        let included = self.included.get_or_init(|| Included::find(self.sema, self.file, &self.tree)).as_ref();
+        let copies = included.map(|it| it.copies(token)).unwrap_or_default();
+        if let Some(included) = included.filter(|_| !copies.is_empty()) {
+            return self.meaning_of(copies, included.expansion, token);
+        }
+        self.meaning_of(std::slice::from_ref(token), self.sema.hir_file_for(&self.tree), token)
+    }
+
+    /// The meaning of a token: of itself or of its copies in the file that is compiled in its place.
+    fn meaning_of(&self, compiled: &[SyntaxToken], file: HirFileId, token: &SyntaxToken) -> Resolution<'db> {
+        let is_inside = |it: &SyntaxToken| self.sema.is_inside_macro_call(InFile::new(file, it));
+        let inside = compiled.iter().any(is_inside);
         if inside && self.is_left_out(token) {
             return Resolution::Unresolved(UnresolvedReason::Inactive);
         }
-        let tokens = if inside {
-            self.sema.descend_into_macros_exact(token.clone())
-        } else {
-            std::iter::once(token.clone()).collect()
+        let descend = |it: &SyntaxToken| match inside {
+            true => self.sema.descend_into_macros_exact(it.clone()).into_iter().collect(),
+            false => vec![it.clone()],
         };
+        let tokens: Vec<SyntaxToken> = compiled.iter().flat_map(descend).collect();
         let mut names = Vec::new();
         let mut declared = None;
         let mut is_other = false;
