@@ -6,7 +6,7 @@ removed when the workspace is written; then the file and byte offset of each are
     ‹+a›       defines a
     ‹a›        names a
     ‹a:Self›   names a by another word
-    ‹+a/b›     defines a, and may be listed as a usage of b: an item of an implementation, and the trait's item
+    ‹+a/b›     defines a, and may be listed as a usage of b: an item of an implementation, and the trait's item; also ‹a/b›
     ‹?a›       may be listed as a usage of a or not: what counts there is a matter of definition
     ‹~a›       writes the name of a without naming it: in comments, strings, names of something else
 """
@@ -16,7 +16,7 @@ import pathlib
 import re
 
 OPEN, SHUT = "\ue000", "\ue001"
-MARK = re.compile(r"‹([+?~]?)(\w+)(?:/(\w+))?(?::([^›]+))?›")
+MARK = re.compile(r"‹([+?~]?)(\w+)((?:/\w+)*)(?::([^›]+))?›")
 RECORD = re.compile(f"{OPEN}([+?=])([0-9,]+):([^{SHUT}]*){SHUT}")
 
 WORDS = """amber anchor arrow basin beacon birch bridge cedar cinder cobalt copper coral crater delta ember falcon fennel flint garnet glacier
@@ -30,6 +30,8 @@ class Symbol:
 
     def __init__(self, number, name):
         self.number, self.name = number, name
+        # Not deleted even if nothing names it: it is there for something else.
+        self.is_kept = False
 
     def __repr__(self):
         return f"{self.name}#{self.number}"
@@ -40,31 +42,29 @@ class Names:
 
     def __init__(self, chance, reuse=0.25):
         self.chance, self.reuse = chance, reuse
-        self.symbols, self.taken, self.words = [], set(), set()
+        # {name: its two words, with a blank between}
+        self.symbols, self.taken = [], {}
         self.of_package, self.package = collections.defaultdict(set), None
-        # {an item of an implementation: the item of the trait}
-        self.implementations = {}
 
     def enter(self, package):
         self.package = package
 
-    def make(self, name):
+    def make(self, name, words=""):
         self.symbols.append(Symbol(len(self.symbols), name))
         self.of_package[self.package].add(name)
-        self.taken.add(name)
+        self.taken.setdefault(name, words)
         return self.symbols[-1]
 
-    def _word(self, form):
+    def _made(self, form):
         own = self.of_package[self.package]
-        if self.taken and self.chance.random() < self.reuse:
-            known = sorted(it for it in self.taken - self.words - own if form(it.lower().replace("_", " ")) == it)
+        if self.chance.random() < self.reuse:
+            known = [it for it, words in self.taken.items() if words and it not in own and form(words) == it]
             if known:
-                return self.chance.choice(known)
+                return self.make(self.chance.choice(known))
         while True:
-            words = self.chance.sample(WORDS, 2)
-            name = form(" ".join(words))
-            if name not in self.taken and self._plain(name) not in {self._plain(it) for it in own}:
-                return name
+            words = " ".join(self.chance.sample(WORDS, 2))
+            if form(words) not in self.taken and self._plain(form(words)) not in {self._plain(it) for it in own}:
+                return self.make(form(words), words)
 
     @staticmethod
     def _plain(name):
@@ -75,25 +75,29 @@ class Names:
         while True:
             name = "_".join(self.chance.sample(WORDS, 2))
             if name not in self.taken:
-                self.taken.add(name)
-                self.words.add(name)
+                self.taken[name] = ""
                 return name
 
     def snake(self):
-        return self.make(self._word(lambda it: it.replace(" ", "_")))
+        return self._made(lambda it: it.replace(" ", "_"))
 
     def upper(self):
-        return self.make(self._word(lambda it: it.replace(" ", "_").upper()))
+        return self._made(lambda it: it.replace(" ", "_").upper())
 
     def camel(self):
-        return self.make(self._word(lambda it: it.title().replace(" ", "")))
+        return self._made(lambda it: it.title().replace(" ", ""))
 
     def lower_camel(self):
-        return self.make(self._word(lambda it: it[0] + it.title().replace(" ", "")[1:]))
+        return self._made(lambda it: it[0] + it.title().replace(" ", "")[1:])
 
     def same(self, other):
         """A symbol of its own with the name of another one."""
         return self.make(other.name)
+
+    @staticmethod
+    def keep(*symbols):
+        for it in symbols:
+            it.is_kept = True
 
 
 def fill(text, **symbols):
@@ -105,7 +109,7 @@ def fill(text, **symbols):
         shown = word or those[0].name
         if sign == "~":
             return shown
-        second = f"{OPEN}?{symbols[also].number}:{SHUT}" if also else ""
+        second = "".join(f"{OPEN}?{symbols[it].number}:{SHUT}" for it in also.split("/")[1:])
         return f"{second}{OPEN}{sign or '='}{','.join(str(it.number) for it in those)}:{shown}{SHUT}"
 
     return MARK.sub(bound, text)

@@ -173,8 +173,7 @@ impl ‹kind› for u32 {
         Offer(fill("#::‹call›(&3u32)", call=[foreign, required]), kind),
         Offer(fill("<u32 as #>::‹call›(&3)", call=[foreign, required]), kind),
     ]
-    implementations = {own: required, foreign: required, own_most: most}
-    names.implementations.update(implementations)
+    names.keep(own, foreign, own_most)
     return Family(text, chance.sample(offers, 2))
 
 

@@ -238,14 +238,9 @@ class Generated:
             unused = [it for it in found if self.ask(*it)]
             self.counts["unused, complete"] += len(unused)
             before = self.hashes()
-            self.change("rename", self.draw([it for it in found], renames), self.rename, before)
-            # An item of an implementation is there for the trait, not for who names it.
-            unused = [it for it in unused if it[0] in DELETED and not self.is_required(it[2])]
+            self.change("rename", self.draw(found, renames), self.rename, before)
+            unused = [it for it in unused if it[0] in DELETED and not self.source.names.symbols[it[2]].is_kept]
             self.change("deletion", self.draw(unused, deletes), self.delete, before)
-
-    def is_required(self, number):
-        names = self.source.names
-        return names.symbols[number] in names.implementations or names.symbols[number].name in ("main", "init")
 
 
 def share(total, seeds):
