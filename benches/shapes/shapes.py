@@ -43,7 +43,8 @@ class Generated:
         self.root.mkdir(parents=True)
         self.truth = self.source.write(self.root)
         self.target = directory / f"target-{language}-{seed}"
-        self.counts, self.wrong, self.refused = collections.Counter(), [], []
+        self.counts = collections.Counter()
+        self.wrong, self.refused, self.incomplete = [], [], []
         wrong = self.broken()
         if wrong:
             raise semdex.Failed(f"{language} {seed}: the generator wrote what does not compile: {wrong}")
@@ -77,6 +78,15 @@ class Generated:
 
     def report(self, what, path, *details):
         self.wrong.append("\n".join([f"WRONG {self.language} {self.seed}: {what}: {path}", *(f"    {it}" for it in details)]))
+
+    def diagnose(self):
+        """A workspace that compiles has no errors."""
+        reply = self.get("/v1/diagnostics", severity="error", limit=500, wait_ms=60000)
+        files = collections.defaultdict(list)
+        for it in reply["items"]:
+            files[it["file"]].append(f"{self.line((it['file'], it['start']))}: {it['code']}: {it['message']}")
+        for file, lines in files.items():
+            self.report("an error where all compiles", file, *lines[:3])
 
     # Usages -----------------------------------------------------------------------------------------------------------
 
@@ -151,6 +161,7 @@ class Generated:
                 f"{len(wanted)} usages, {len(found)} listed, missing: {missing}",
             )
         elif not complete:
+            self.incomplete.append((path, missing, sorted(possible)))
             self.counts["right, but incomplete" if not short else "incomplete, rest possible" if short <= possible else "incomplete"] += 1
             for it in missing:
                 self.counts[f"incomplete by {it['code']}"] += 1
@@ -180,32 +191,46 @@ class Generated:
     def change(self, what, drawn, send, before):
         """Makes each change by `send`, compiles, and undoes all. Where several together break, each is tried alone."""
         for batch in self.batches(drawn):
-            if self.together(what, batch, send, before):
-                for one in batch if len(batch) > 1 else []:
-                    self.together(what, [one], send, before, count=False)
-
-    def together(self, what, batch, send, before, count=True):
-        tokens, made = [], []
-        for kind, path, number in batch:
-            status, reply = send(kind, path, number)
-            if status >= 400:
-                if count:
+            refused, broken = self.together(what, batch, send, before)
+            alone = batch if broken and len(batch) > 1 else [it for it, _ in refused]
+            wrong = len(self.wrong)
+            for one in alone:
+                still, _ = self.together(what, [one], send, before, first=False)
+                reply = next((reply for it, reply in refused if it is one), None)
+                if still:
                     self.counts[f"{what}s refused"] += 1
-                    self.refused.append(f"refused {self.language} {self.seed}: {what} {kind} {path}: {reply['code']}: {reply['detail'][:240]}")
+                    text = f"{still[0][1]['code']}: {still[0][1]['detail'][:240]}"
+                    self.refused.append(f"refused {self.language} {self.seed}: {what} {one[0]} {one[1]}: {text}")
+                elif reply:
+                    self.counts[f"{what}s"] += 1
+                # Renaming an item of a trait renames those of its implementations.
+                if not still and reply and reply["code"] != "unknown_symbol":
+                    others = [path for _, path, _ in batch[: batch.index(one)]]
+                    self.report(f"{what} refused only after others", f"{one[0]} {one[1]}", f"{reply['code']}: {reply['detail']}", f"after {others}")
+            if broken and len(batch) > 1 and len(self.wrong) == wrong:
+                self.report(f"{what}s that do not compile together, but each alone", ", ".join(path for _, path, _ in batch), broken)
+
+    def together(self, what, batch, send, before, first=True):
+        """([(change, reply)] of the refused ones, what the compiler says against the others)"""
+        refused, tokens, texts = [], [], []
+        for one in batch:
+            status, reply = send(*one)
+            if status >= 400:
+                refused.append((one, reply))
                 continue
             tokens.append(reply["change"])
-            made.append((kind, path, reply))
-        broken = self.broken() if made else None
-        texts = [f"{it['file']}: {it['diff']}" for _, _, reply in made for it in reply["files"]] if broken and len(batch) == 1 else []
+            texts += [f"{it['file']}: {it['diff']}" for it in reply["files"]]
+        broken = self.broken() if tokens else None
         for token in reversed(tokens):
             self.client.post("/v1/undo", change=token, workspace=self.id)
         if self.hashes() != before:
-            raise semdex.Failed(f"{self.language} {self.seed}: undone, but the files differ: {what} of {[path for _, path, _ in made]}")
-        if count:
-            self.counts[f"{what}s"] += len(made)
+            raise semdex.Failed(f"{self.language} {self.seed}: undone, but the files differ: {what} of {[path for _, path, _ in batch]}")
+        # A change that was made with others is not counted again when it is tried alone.
+        if first:
+            self.counts[f"{what}s"] += len(tokens)
         if broken and len(batch) == 1:
             self.report(f"{what} that does not compile", f"{batch[0][0]} {batch[0][1]}", broken, *"".join(texts).splitlines()[:40])
-        return broken
+        return refused, broken
 
     def rename(self, kind, path, number):
         name = self.source.names.symbols[number].name
@@ -234,6 +259,7 @@ class Generated:
         with semdex.Server(self.options.server_binary, [self.root], directory=directory / "server", environment=environment) as server:
             server.wait_ready(self.options.ready_timeout)
             self.client, self.id = server.client, server.workspace(self.root)
+            self.diagnose()
             found = self.symbols()
             unused = [it for it in found if self.ask(*it)]
             self.counts["unused, complete"] += len(unused)
@@ -267,6 +293,9 @@ def run(options, directory):
             seconds = time.monotonic() - started
             shapes = ", ".join(generated.source.shapes)
             print(f"{language} {seed}: {generated.counts['answers']} answers, {len(generated.wrong)} wrong, {seconds:.0f} s: {shapes}", flush=True)
+            if options.show_incomplete:
+                for path, missing, possible in generated.incomplete:
+                    print(f"incomplete {language} {seed}: {path}: {[it['code'] for it in missing]}: {[generated.line(it) for it in possible[:3]]}")
             for it in generated.wrong + (generated.refused if options.show_refused else []):
                 print(it, flush=True)
             shutil.rmtree(place, ignore_errors=True)
@@ -288,5 +317,6 @@ if __name__ == "__main__":
     parser.add_argument("--deletes", type=int, default=300, metavar="N", help="at most, in all (default: %(default)s)")
     parser.add_argument("--refused", type=float, default=5.0, metavar="PERCENT", help="of the renames may be refused (default: %(default)s)")
     parser.add_argument("--show-refused", action="store_true", help="print each refused rename and deletion")
+    parser.add_argument("--show-incomplete", action="store_true", help="print each answer that is not complete")
     parser.add_argument("--keep", metavar="DIR", help="copy the generated workspaces there")
     semdex.main(run, parser.parse_args())
