@@ -129,7 +129,8 @@ type ‹+outer› struct {
 def interface(names, chance):
     """An interface, one that embeds it, and two types that implement them. Each method is also a usage of those it corresponds to."""
     kind, wide, one, two = names.camel(), names.camel(), names.camel(), names.camel()
-    method, more = names.camel(), names.camel()
+    # Methods of other types that are named so would correspond to them.
+    method, more = names.single(names.camel()), names.single(names.camel())
     of_one, of_two, more_of_one, take = names.same(method), names.same(method), names.same(more), names.camel()
     text = fill(
         """type ‹+kind› interface {
@@ -270,8 +271,8 @@ func ‹+run›(call ‹callback›) int {
 FAMILIES = [function, structure, embedded, interface, constant, generic, alias]
 
 
-def some(names, chance, count, package):
-    made = [family(names, chance) for family in chance.sample(FAMILIES, count)]
+def some(names, chance, count, package, without=()):
+    made = [family(names, chance) for family in chance.sample([it for it in FAMILIES if it not in without], count)]
     offers = [Offer(it.expression, package) for family in made for it in family.offers]
     own = [Offer(it.expression, package) for family in made for it in family.own]
     return Family("\n".join(it.text for it in made), offers, own)

@@ -38,13 +38,13 @@ class Module:
 class Package:
     """A package directory of a module: some declarations in two files."""
 
-    def __init__(self, go, module, directory, count=3):
+    def __init__(self, go, module, directory, count=3, without=()):
         self.go, self.module, self.names, self.chance = go, module, go.names, go.chance
         self.directory = module.file(directory) if directory else module.directory
         self.import_path = f"{module.path}/{directory}" if directory else module.path
         self.name = self.import_path.rsplit("/", 1)[-1]
         self.names.enter(self)
-        made = go_items.some(self.names, self.chance, count, self.import_path)
+        made = go_items.some(self.names, self.chance, count, self.import_path, without)
         self.offers, self.own = made.offers, made.own
         # What code of the package can use: its own, and that of packages before it.
         self.seen = []
@@ -254,14 +254,12 @@ def copied(go, core):
     """Code that was copied in, with the names of what it was copied from."""
     package = go.chance.choice(core.packages)
     word = go.word()
-    state = go.chance.getstate()
-    copy = Package(go, core, f"third_party/{word}", 3)
+    # The methods of a copied interface would correspond to those of the first.
+    copy = Package(go, core, f"third_party/{word}", 3, without=[go_items.interface])
     core.packages.remove(copy)
     for name in [it for it in go.files if it.rsplit("/", 1)[0] == copy.directory]:
         again = f"third_party/{word}/copy/{word}"
         go.add(core.file(f"{again}/{name.rsplit('/', 1)[1]}"), duplicate(go, go.files[name]))
-    go.chance.setstate(state)
-    go.chance.random()
     package.users(copy)
 
 

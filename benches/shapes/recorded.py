@@ -94,6 +94,11 @@ class Names:
         """A symbol of its own with the name of another one."""
         return self.make(other.name)
 
+    def single(self, symbol):
+        """Its name is not taken a second time."""
+        self.taken[symbol.name] = ""
+        return symbol
+
     @staticmethod
     def keep(*symbols):
         for it in symbols:

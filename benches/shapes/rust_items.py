@@ -4,6 +4,7 @@ In an offer `@` is the path of the module that has the item, with its `::` (or n
 """
 
 import dataclasses
+import re
 
 from recorded import Symbol, fill
 
@@ -356,11 +357,15 @@ FAMILIES = [function, structure, enumeration, constant, interface, generic, alia
 
 def module_of(names, chance, count, path="", without=()):
     """`count` families in one text, and their offers. `path` leads to the module from the root of its crate, with its `::`."""
-    made = [family(names, chance) for family in chance.sample([it for it in FAMILIES if it not in without], count)]
+    from rust_forms import FORMS
+
+    made = [family(names, chance) for family in chance.sample([it for it in FAMILIES + FORMS if it not in without], count)]
     text = "\n".join(it.text for it in made).replace("$crate::@", "$crate::" + path)
     return Family(text, [offer.within(path) for it in made for offer in it.offers])
 
 
+# Not the `#` of a raw name.
+HEAD = re.compile(r"(?<!\br)#")
 STYLES = ["path", "path", "use", "glob", "alias"]
 
 
@@ -370,18 +375,18 @@ def use(offer, crate, chance):
         return offer.expression.replace("@@", crate)
     prefix = crate + offer.module
     head = fill("‹it›", it=offer.head)
-    style = chance.choice(STYLES) if "#" in offer.expression else "path"
+    style = chance.choice(STYLES) if HEAD.search(offer.expression) else "path"
     if style == "path":
-        return offer.expression.replace("#", prefix + head).replace("@", prefix)
+        return HEAD.sub(prefix + head, offer.expression).replace("@", prefix)
     inner = offer.expression.replace("@", prefix)
     if style == "use":
-        return f"{{ use {prefix}{head}; {inner.replace('#', head)} }}"
+        return f"{{ use {prefix}{head}; {HEAD.sub(head, inner)} }}"
     if style == "glob":
         # A path of the crate's root in an edition that knows it by `crate::` alone.
-        return f"{{ use {prefix}*; {inner.replace('#', head)} }}"
+        return f"{{ use {prefix}*; {HEAD.sub(head, inner)} }}"
     other = "Renamed" if (offer.head[0] if isinstance(offer.head, list) else offer.head).name[0].isupper() else "renamed"
     shown = fill(f"‹?it:{other}›", it=offer.head)
-    return f"{{ use {prefix}{head} as {shown}; {inner.replace('#', shown)} }}"
+    return f"{{ use {prefix}{head} as {shown}; {HEAD.sub(shown, inner)} }}"
 
 
 def wrapped(expression, chance):
