@@ -3,126 +3,13 @@
 A workspace is a core package and some `shapes` around it, drawn by a seed. Nothing is taken from a registry.
 """
 
-import random
-
 import rust_items
-from recorded import Names, Workspace, fill
+from cargo_builds import documented, featured, generated, included, module_of_build, optional, systems
+from cargo_macros import own_macros
+from cargo_packages import Cargo, Package, add_consumer, library, program, test_file
+from recorded import fill
 
 CHECK = ["check", "--offline", "--quiet", "--workspace"]
-
-
-class Package:
-    """A package that is being put together. `offers` is what its library offers to others."""
-
-    def __init__(self, cargo, directory, name=None, edition=None):
-        self.cargo, self.names, self.chance = cargo, cargo.names, cargo.chance
-        self.directory = directory
-        self.name = name or directory.rsplit("/", 1)[-1].replace("_", "-")
-        self.library = self.name.replace("-", "_")
-        self.edition = edition or self.chance.choice(["2018", "2021", "2021", "2024"])
-        self.package, self.tail, self.features = [], [], []
-        self.dependencies, self.dev_dependencies = [], []
-        # (offer, the name of its crate with `::`): what code of the library, and what code of the tests can use as well.
-        self.seen, self.seen_by_tests = [], []
-        self.offers = []
-        cargo.packages.append(self)
-
-    def path(self, file):
-        return f"{self.directory}/{file}" if self.directory else file
-
-    def add(self, file, text):
-        self.cargo.add(self.path(file), text)
-
-    def append(self, file, text):
-        self.cargo.append(self.path(file), text)
-
-    def enter(self):
-        self.names.enter(self)
-
-    def needs(self, other, called=None, dev=False):
-        """A path dependency, perhaps under another name."""
-        steps = self.directory.count("/") + 1 if self.directory else 0
-        path = "../" * steps + other.directory or "."
-        key = called or other.name
-        package = f', package = "{other.name}"' if called else ""
-        line = f'{key} = {{ path = "{path.rstrip("/") or "."}"{package} }}'
-        crate = (called.replace("-", "_") if called else other.library) + "::"
-        (self.dev_dependencies if dev else self.dependencies).append(line)
-        (self.seen_by_tests if dev else self.seen).extend((offer, crate) for offer in other.offers)
-        return crate
-
-    def own(self, crate="crate::"):
-        return [(offer, crate) for offer in self.offers]
-
-    def from_outside(self):
-        """What a binary, a test or an example of the package can use."""
-        return self.own(self.library + "::") + self.seen
-
-    def module(self, file, name, declared, count=2, public=True):
-        """A module in a file of its own, declared in another."""
-        symbol = self.names.make(name) if isinstance(name, str) else name
-        path = fill("‹m›::", m=symbol)
-        made = rust_items.module_of(self.names, self.chance, count, path)
-        self.append(declared, fill(("pub " if public else "") + "mod ‹+m›;\n", m=symbol))
-        self.add(file, made.text)
-        return symbol, made.offers
-
-    def consumer(self, offers, many=None):
-        name = self.names.snake()
-        return name, rust_items.consumer(name, offers, self.chance, many)
-
-    def manifest(self, workspace=""):
-        lines = ["[package]", f'name = "{self.name}"', 'version = "0.1.0"', f'edition = "{self.edition}"', *self.package, ""]
-        for title, content in (("features", self.features), ("dependencies", self.dependencies), ("dev-dependencies", self.dev_dependencies)):
-            if content:
-                lines += [f"[{title}]", *content, ""]
-        return "\n".join(lines + self.tail) + ("\n" + workspace if workspace else "")
-
-
-class Cargo(Workspace):
-    def __init__(self, seed):
-        self.chance = random.Random(f"cargo {seed}")
-        super().__init__(Names(self.chance))
-        self.packages = []
-        # {directory of a Cargo workspace: lines of its `[workspace]`}
-        self.tables, self.members = {}, {"": []}
-
-    def workspace_of(self, package, table="[workspace]\n"):
-        self.tables[package.directory] = table
-
-
-def library(cargo, directory, name=None, count=3, edition=None, root="src/lib.rs"):
-    """A package with a library: some items in its root, some in a module."""
-    package = Package(cargo, directory, name, edition)
-    package.enter()
-    made = rust_items.module_of(package.names, package.chance, count)
-    package.append(root, "#![allow(dead_code, unused)]\n\n" if root.endswith("lib.rs") else "")
-    module = package.names.snake()
-    _, offers = package.module(f"src/{module.name}.rs", module, root, 2)
-    package.append(root, "\n" + made.text)
-    package.offers += made.offers + offers
-    return package
-
-
-def add_consumer(package, file, offers):
-    name, text = package.consumer(offers)
-    package.append(file, "\n" + text)
-    return name
-
-
-def program(package, file, offers, before="", inner=""):
-    """A file with `main` which calls a consumer."""
-    name, text = package.consumer(offers)
-    package.add(file, "#![allow(dead_code, unused)]\n" + before + text + fill('\nfn main() {\n    println!("{}", ‹it›());\n}\n', it=name) + inner)
-
-
-def test_file(package, file, offers, before=""):
-    name, text = package.consumer(offers)
-    works = package.names.snake()
-    package.add(
-        file,
-        "#![allow(dead_code, unused)]\n" + before + text + fill("\n#[test]\nfn ‹+works›() {\n    assert!(‹it›() > 0);\n}\n", works=works, it=name),
-    )
 
 
 # Shapes: each takes the workspace and its core package -----------------------------------------------------------------
@@ -178,133 +65,6 @@ def elsewhere(cargo, core):
     if cargo.chance.random() < 0.5:
         own = [(offer, "crate::") for offer in made.offers if not offer.is_macro]
         test_file(core, f"tests/{core.names.word()}.rs", own, fill(f'#[path = "../src/parts/{file}.rs"]\nmod ‹+m›;\n', m=module))
-
-
-def included(cargo, core):
-    """Items and an expression by `include!`."""
-    core.enter()
-    # A macro that an expansion exports cannot be named by a path in its own crate.
-    made = rust_items.module_of(core.names, cargo.chance, 2, without=[rust_items.exported_macro])
-    file, value, holder = core.names.word(), core.names.word(), core.names.snake()
-    core.add(f"src/{file}.rs", made.text)
-    core.append("src/lib.rs", f'\ninclude!("{file}.rs");\n')
-    core.offers += made.offers
-    expression = rust_items.use(cargo.chance.choice(core.offers), "crate::", cargo.chance)
-    core.add(f"src/{value}.in.rs", f"({expression}) + 1\n")
-    core.append("src/lib.rs", fill(f'\npub fn ‹+holder›() -> u32 {{\n    include!("{value}.in.rs")\n}}\n', holder=holder))
-
-
-def generated(cargo, core):
-    """A build script writes code which calls a function of the crate, and which the crate calls."""
-    core.enter()
-    helper, made, holder = core.names.snake(), core.names.snake(), core.names.snake()
-    core.append(
-        "src/lib.rs",
-        fill(
-            """
-include!(concat!(env!("OUT_DIR"), "/made.rs"));
-
-pub fn ‹+helper›() -> u32 {
-    4
-}
-
-pub fn ‹+holder›() -> u32 {
-    ‹~made›()
-}
-""",
-            helper=helper,
-            made=made,
-            holder=holder,
-        ),
-    )
-    text = f'''fn main() {{
-    let file = std::path::Path::new(&std::env::var("OUT_DIR").unwrap()).join("made.rs");
-    std::fs::write(file, "pub fn {made.name}() -> u32 {{ crate::{helper.name}() }}").unwrap();
-    println!("cargo:rerun-if-changed=build.rs");
-}}
-'''
-    core.add("build.rs", text)
-
-
-def own_macros(cargo, core):
-    """A proc-macro package: a derive, an attribute and a function-like macro."""
-    macros = Package(cargo, f"{core.name}-macros")
-    macros.enter()
-    macros.package, macros.tail = [], ["[lib]", "proc-macro = true", ""]
-    derive, attribute, call = macros.names.camel(), macros.names.snake(), macros.names.snake()
-    core.enter()
-    kind, method, impl_method, holder = core.names.camel(), core.names.snake(), core.names.snake(), core.names.camel()
-    target, marked, twin = core.names.snake(), core.names.snake(), core.names.snake()
-    impl_method = core.names.same(method)
-    macros.enter()
-    macros.add(
-        "src/lib.rs",
-        fill(
-            """use proc_macro::{TokenStream, TokenTree};
-
-#[proc_macro_derive(‹?derive›)]
-pub fn ‹+derive:make_it›(input: TokenStream) -> TokenStream {
-    let mut words = input.into_iter().filter_map(|it| match it {
-        TokenTree::Ident(it) => Some(it.to_string()),
-        _ => None,
-    });
-    words.find(|it| it == "struct");
-    let name = words.next().unwrap();
-    format!("impl ‹~kind› for {name} {{ fn ‹~method›(&self) -> u32 {{ 21 }} }}").parse().unwrap()
-}
-
-#[proc_macro_attribute]
-pub fn ‹+attribute›(_: TokenStream, item: TokenStream) -> TokenStream {
-    item
-}
-
-#[proc_macro]
-pub fn ‹+call›(input: TokenStream) -> TokenStream {
-    let mut output: TokenStream = input;
-    output.extend("(5)".parse::<TokenStream>());
-    output
-}
-""",
-            derive=derive,
-            attribute=attribute,
-            call=call,
-            kind=kind,
-            method=method,
-        ),
-    )
-    crate = core.needs(macros)
-    core.append(
-        "src/lib.rs",
-        fill(
-            f"""
-pub trait ‹+kind› {{
-    fn ‹+method›(&self) -> u32;
-}}
-
-#[derive({crate}‹derive›)]
-pub struct ‹+holder›;
-
-pub fn ‹+target›(it: u32) -> u32 {{
-    it
-}}
-
-#[{crate}‹attribute›]
-pub fn ‹+marked›() -> u32 {{
-    {crate}‹call›!(crate::‹target›) + ‹holder›.‹method›()
-}}
-""",
-            derive=derive,
-            kind=kind,
-            method=method,
-            holder=holder,
-            target=target,
-            attribute=attribute,
-            marked=marked,
-            call=call,
-        ),
-    )
-    core.offers.append(rust_items.Offer("#()", marked))
-    cargo.members[""].append(macros.directory)
 
 
 def member(cargo, core, **how):
@@ -368,49 +128,6 @@ def vendored(cargo, core):
     cargo.workspace_of(other, None)
 
 
-def featured(cargo, core):
-    """Items under a feature, both ways, and a target that requires it."""
-    core.enter()
-    feature, on = core.names.word(), core.names.snake()
-    off, extra, used = core.names.same(on), core.names.snake(), core.names.snake()
-    core.features.append(f"{feature} = []")
-    core.append(
-        "src/lib.rs",
-        fill(
-            f"""
-#[cfg(feature = "{feature}")]
-pub fn ‹+on›() -> u32 {{
-    1
-}}
-
-#[cfg(not(feature = "{feature}"))]
-pub fn ‹+off›() -> u32 {{
-    2
-}}
-
-#[cfg(feature = "{feature}")]
-pub fn ‹+extra›() -> u32 {{
-    ‹used›() + ‹both›()
-}}
-
-pub(crate) fn ‹+used›() -> u32 {{
-    3
-}}
-""",
-            on=on,
-            off=off,
-            both=[on, off],
-            extra=extra,
-            used=used,
-        ),
-    )
-    core.offers.append(rust_items.Offer("#()", [on, off]))
-    name = core.names.word()
-    core.tail += ["[[example]]", f'name = "{name}"', f'required-features = ["{feature}"]', ""]
-    # A directory of examples that are packages of their own is no directory of targets.
-    program(core, f"examples/{name}.rs", core.from_outside() + [(rust_items.Offer("#()", extra), core.library + "::")])
-
-
 def glob_root(cargo, core):
     """A member re-exports all of the core, and another uses that."""
     front = Package(cargo, cargo.names.word())
@@ -426,6 +143,78 @@ def glob_root(cargo, core):
     cargo.members[""] += [front.directory, back.directory]
 
 
+def implements(cargo, core):
+    """A member that implements the traits of the core for a type of its own, and its own traits for the core's types."""
+    core.enter()
+    kind, required, holder = core.names.camel(), core.names.snake(), core.names.camel()
+    core.append(
+        "src/lib.rs",
+        fill("\npub trait ‹+kind› {\n    fn ‹+required›(&self) -> u32;\n}\n\npub struct ‹+holder›;\n", kind=kind, required=required, holder=holder),
+    )
+    other = member(cargo, core)
+    crate = other.needs(core)
+    other.enter()
+    own, mine, trait, method = other.names.camel(), other.names.same(required), other.names.camel(), other.names.snake()
+    theirs, user = other.names.same(method), other.names.snake()
+    other.names.keep(mine, theirs)
+    other.append(
+        "src/lib.rs",
+        fill(
+            f"""
+pub struct ‹+own›;
+
+impl {crate}‹kind› for ‹own› {{
+    fn ‹+mine/required›(&self) -> u32 {{
+        1
+    }}
+}}
+
+pub trait ‹+trait› {{
+    fn ‹+method›(&self) -> u32;
+}}
+
+impl ‹trait› for {crate}‹holder› {{
+    fn ‹+theirs/method›(&self) -> u32 {{
+        2
+    }}
+}}
+
+pub fn ‹+user›() -> u32 {{
+    use {crate}‹kind› as _;
+    ‹own›.‹mine_call›() + {crate}‹holder›.‹theirs_call›()
+}}
+""",
+            **{"trait": trait, "own": own, "kind": kind, "required": required, "mine": mine, "method": method, "holder": holder, "theirs": theirs},
+            user=user,
+            mine_call=[mine, required],
+            theirs_call=[theirs, method],
+        ),
+    )
+
+
+def custom_targets(cargo, core):
+    """Targets whose files and names the manifest gives."""
+    core.enter()
+    names = [core.names.word() for _ in range(2)]
+    core.tail += ["[[bin]]", f'name = "{names[0]}"', f'path = "programs/{names[0]}/start.rs"', ""]
+    core.tail += ["[[test]]", f'name = "{names[1]}"', f'path = "checks/{names[1]}.rs"', "harness = false", ""]
+    made = rust_items.module_of(core.names, cargo.chance, 2, fill("‹m›::", m=(part := core.names.snake())))
+    core.add(f"programs/{names[0]}/{part.name}.rs", made.text)
+    own = [(offer, "crate::") for offer in made.offers]
+    program(core, f"programs/{names[0]}/start.rs", own + core.from_outside(), fill("mod ‹+m›;\n", m=part))
+    program(core, f"checks/{names[1]}.rs", core.from_outside())
+
+
+def extern_crate(cargo, core):
+    """`extern crate … as …`, and macros by `#[macro_use]`."""
+    other = member(cargo, core)
+    other.needs(core)
+    other.enter()
+    called = other.names.word()
+    other.append("src/lib.rs", f"\n#[macro_use]\nextern crate {core.library} as {called};\n")
+    add_consumer(other, "src/lib.rs", [(offer, f"crate::{called}::") for offer in core.offers])
+
+
 # In the order in which they are put together: what offers comes before what uses.
 SHAPES = [
     vendored,
@@ -433,11 +222,18 @@ SHAPES = [
     elsewhere,
     included,
     generated,
+    module_of_build,
     featured,
+    optional,
+    systems,
+    documented,
     module_of_both,
     targets,
     common_of_tests,
+    custom_targets,
     dependent,
+    implements,
+    extern_crate,
     cycle,
     nested,
     excluded_examples,
@@ -452,7 +248,7 @@ def generate(seed):
     core = library(cargo, "" if at_root else f"crates/{cargo.names.word()}", cargo.names.word().replace("_", "-"))
     if not at_root:
         cargo.members[""].append(core.directory)
-    drawn = set(chance.sample(range(len(SHAPES)), chance.randint(3, 6)))
+    drawn = set(chance.sample(range(len(SHAPES)), chance.randint(4, 7)))
     for at in sorted(drawn):
         SHAPES[at](cargo, core)
         cargo.shapes.append(SHAPES[at].__name__)
