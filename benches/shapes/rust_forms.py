@@ -131,7 +131,7 @@ def associated(names, chance):
     own_item, own_new, own_take, own_extra, own_run = (names.same(it) for it in (item, new, take, extra, run))
     text = fill(
         """pub trait ‹+kind›: Sized {
-    type ‹+item›: Into<u32>;
+    type ‹+item/own_item›: Into<u32>;
 
     fn ‹+new›() -> Self;
 
@@ -175,7 +175,7 @@ impl ‹dynamic› for ‹holder› {
 pub fn ‹+run_it›(it: &dyn ‹dynamic›) -> u32 {
     it.‹run›() + ‹holder›::‹new_call›().‹take_call›() as u32
 }
-""".replace("-> Self::‹own_item/item›", "-> <‹holder› as ‹kind›>::‹own_item/item›").replace("-> Self::‹item›;", "-> <Self as ‹kind›>::‹item›;"),
+""".replace("-> Self::‹own_item/item›", "-> <‹holder› as ‹kind›>::‹own_item/item›").replace("-> Self::‹item›;", "-> <Self as ‹kind›>::‹item/own_item›;"),
         kind=kind,
         item=item,
         new=new,
@@ -243,7 +243,9 @@ pub fn ‹+wrap›() -> ‹outer› {
 
 
 def made_by_macros(names, chance):
-    """Macros that define a type with its field, call a method by name, and call each other."""
+    """Macros that define a type with its field, call a method by name, and call each other.
+
+    What defines the type there names it too, for the macro has an `impl` block of it."""
     define, call, twice, kind, field, method = names.snake(), names.snake(), names.snake(), names.camel(), names.snake(), names.snake()
     user, outside = names.snake(), names.snake()
     text = fill(
@@ -274,7 +276,7 @@ macro_rules! ‹+twice› {
     };
 }
 
-‹define›!(‹+kind› { ‹+field› }, ‹+method›);
+‹define›!(‹+kind/kind› { ‹+field/field› }, ‹+method›);
 
 fn ‹+outside›() -> u32 {
     2
