@@ -14,7 +14,7 @@ class Module:
 
     def __init__(self, go, directory, path):
         self.go, self.directory, self.path = go, directory, path
-        self.packages, self.required = [], []
+        self.packages, self.required, self.extra_lines = [], [], []
         go.modules.append(self)
 
     def file(self, name):
@@ -32,7 +32,7 @@ class Module:
             if how == "replace":
                 place = ("../" * steps or "./") + other.directory
                 lines.append(f"replace {other.path} => {place.rstrip('/') or './'}")
-        return "\n".join(lines) + "\n"
+        return "\n".join(lines + self.extra_lines) + "\n"
 
 
 class Package:
@@ -263,6 +263,72 @@ def copied(go, core):
     package.users(copy)
 
 
+def implemented(go, core):
+    """An interface of one package, implemented and embedded in another, and used by the tests of both."""
+    first = go.chance.choice(core.packages)
+    first.names.enter(first)
+    kind, take = go.names.camel(), go.names.camel()
+    method = go.names.single(go.names.camel())
+    file = first.open()
+    theirs = go.names.same(method)
+    text = """type ‹+kind› interface {
+	‹+method/theirs›() int
+}
+
+func ‹+take›(it ‹kind›) int {
+	return it.‹method/theirs›()
+}
+"""
+    file.add(fill(text, kind=kind, method=method, theirs=theirs, take=take))
+    first.save(f"{go.names.word()}.go", file)
+    second = Package(go, core, f"pkg/{go.word()}", 1)
+    core.packages.remove(second)
+    second.names.enter(second)
+    file = second.open()
+    own, wide, embedded, user = go.names.camel(), go.names.camel(), go.names.same(kind), go.names.camel()
+    go.names.keep(method, theirs, user)
+    text = """type ‹+own› struct{ ‹+field› int }
+
+func (it *‹own›) ‹+theirs/method›() int {
+	return it.‹field›
+}
+
+type ‹+wide› struct {
+	@‹+embedded/kind›
+}
+
+func ‹+user›() int {
+	one := &‹own›{‹field›: 2}
+	two := ‹wide›{‹embedded/kind›: one}
+	return @‹take›(one) + @‹take›(two) + two.‹method/theirs›() + one.‹theirs/method›() + two.‹embedded/kind›.‹method/theirs›()
+}
+"""
+    symbols = dict(own=own, field=go.names.camel(), wide=wide, embedded=embedded, user=user, kind=kind, method=method, theirs=theirs, take=take)
+    file.add(file.use(Offer(fill(text, **symbols), first.import_path)))
+    second.save(f"{go.names.word()}.go", file)
+    second.tests(go.chance.random() < 0.5)
+
+
+def vendored(go, core):
+    """A package in `vendor/`, which the go command takes from there. A workspace of several modules cannot have it so."""
+    if len(go.modules) > 1:
+        return
+    word = go.word()
+    path = f"example.net/{word}"
+    go.names.enter(path)
+    made = go_items.some(go.names, go.chance, 3, path, [go_items.interface])
+    file = File(word, path, go.chance)
+    file.add(made.text)
+    go.add(core.file(f"vendor/{path}/{go.names.word()}.go"), file.text())
+    go.add(core.file("vendor/modules.txt"), f"# {path} v1.0.0\n## explicit; go {VERSION}\n{path}\n")
+    core.extra_lines.append(f"require {path} v1.0.0")
+    package = go.chance.choice(core.packages)
+    package.names.enter(package)
+    file = package.open()
+    file.consumer(go.names.camel(), made.offers)
+    package.save(f"{go.names.word()}.go", file)
+
+
 def duplicate(go, text):
     """The same text with symbols of its own."""
     twins = {}
@@ -280,7 +346,22 @@ def duplicate(go, text):
     return RECORD.sub(other, text)
 
 
-SHAPES = [copied, helper_package, generated, tagged, by_system, used_module, work, second_module, two_tests, dot_import, program, ignored_program]
+SHAPES = [
+    copied,
+    implemented,
+    helper_package,
+    generated,
+    tagged,
+    by_system,
+    used_module,
+    work,
+    second_module,
+    two_tests,
+    dot_import,
+    program,
+    ignored_program,
+    vendored,
+]
 
 
 def generate(seed):
@@ -293,7 +374,7 @@ def generate(seed):
         package = Package(go, core, directory)
         if core.packages[:-1]:
             package.users(*core.packages[:-1])
-    drawn = set(chance.sample(range(len(SHAPES)), chance.randint(3, 6)))
+    drawn = set(chance.sample(range(len(SHAPES)), chance.randint(4, 7)))
     for at in sorted(drawn):
         SHAPES[at](go, core)
         go.shapes.append(SHAPES[at].__name__)

@@ -92,9 +92,11 @@ class Generated:
 
     def symbols(self):
         """(kind, path, symbol of the truth) of all that is defined in the texts."""
-        owners = {place: number for number, places in self.truth.definitions.items() for place in places}
+        # What the go command vendors is outside the workspace.
+        files = sorted(it for it in self.source.files if it.endswith(SUFFIXES) and not (it.endswith(".go") and "vendor/" in it))
+        owners = {place: number for number, places in self.truth.definitions.items() for place in places if place[0] in files}
         found, listed = [], set()
-        for file in sorted(it for it in self.source.files if it.endswith(SUFFIXES)):
+        for file in files:
             pending = self.get("/v1/symbols", file=file)["symbols"]
             while pending:
                 symbol = pending.pop()
