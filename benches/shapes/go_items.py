@@ -130,7 +130,7 @@ def interface(names, chance):
     """An interface, one that embeds it, and two types that implement them. Each method is also a usage of those it corresponds to."""
     kind, wide, one, two = names.camel(), names.camel(), names.camel(), names.camel()
     # Methods of other types that are named so would correspond to them.
-    method, more = names.single(names.camel()), names.single(names.camel())
+    method, more = names.single(), names.single()
     of_one, of_two, more_of_one, take = names.same(method), names.same(method), names.same(more), names.camel()
     text = fill(
         """type ‹+kind› interface {

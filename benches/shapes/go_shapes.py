@@ -268,7 +268,7 @@ def implemented(go, core):
     first = go.chance.choice(core.packages)
     first.names.enter(first)
     kind, take = go.names.camel(), go.names.camel()
-    method = go.names.single(go.names.camel())
+    method = go.names.single()
     file = first.open()
     theirs = go.names.same(method)
     text = """type ‹+kind› interface {

@@ -55,9 +55,9 @@ class Names:
         self.taken.setdefault(name, words)
         return self.symbols[-1]
 
-    def _made(self, form):
+    def _made(self, form, reuse=True):
         own = self.of_package[self.package]
-        if self.chance.random() < self.reuse:
+        if reuse and self.chance.random() < self.reuse:
             known = [it for it, words in self.taken.items() if words and it not in own and form(words) == it]
             if known:
                 return self.make(self.chance.choice(known))
@@ -94,8 +94,9 @@ class Names:
         """A symbol of its own with the name of another one."""
         return self.make(other.name)
 
-    def single(self, symbol):
-        """Its name is not taken a second time."""
+    def single(self):
+        """A name that no other symbol has, unless by `same`."""
+        symbol = self._made(lambda it: it.title().replace(" ", ""), reuse=False)
         self.taken[symbol.name] = ""
         return symbol
 
