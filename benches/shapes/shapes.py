@@ -234,11 +234,15 @@ class Generated:
             self.report(f"{what} that does not compile", f"{batch[0][0]} {batch[0][1]}", broken, *"".join(texts).splitlines()[:40])
         return refused, broken
 
-    def rename(self, kind, path, number):
+    def new_name(self, number):
+        """A name that nothing has, in the form of the old one; some begin with the old one."""
         name = self.source.names.symbols[number].name
-        upper, snake = name.isupper(), "_" in name or name.islower()
-        new = f"{name}_RENAMED" if upper else f"{name}_renamed" if snake else f"{name}Renamed"
-        return self.client.send("POST", "/v1/rename", body={"symbol": path, "new_name": new, "workspace": self.id, "wait_ms": 60000})
+        old = name if number % 3 == 0 else f"OTHER_{number}" if name.isupper() else f"Other{number}" if name[0].isupper() else f"other{number}"
+        return f"{old}_RENAMED" if name.isupper() else f"{old}_renamed" if "_" in name or name.islower() else f"{old}Renamed"
+
+    def rename(self, kind, path, number):
+        body = {"symbol": path, "new_name": self.new_name(number), "workspace": self.id, "wait_ms": 60000}
+        return self.client.send("POST", "/v1/rename", body=body)
 
     def delete(self, kind, path, number):
         body = {"edits": [{"symbol": path, "at": "delete"}], "workspace": self.id, "wait_ms": 60000}
