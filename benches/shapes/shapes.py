@@ -208,7 +208,7 @@ class Generated:
                 # Renaming an item of a trait renames those of its implementations.
                 if not still and reply and reply["code"] != "unknown_symbol":
                     others = [path for _, path, _ in batch[: batch.index(one)]]
-                    self.report(f"{what} refused only after others", f"{one[0]} {one[1]}", f"{reply['code']}: {reply['detail']}", f"after {others}")
+                    self.report(f"{what} refused among others, but made alone", f"{one[0]} {one[1]}", f"{reply['code']}: {reply['detail']}", f"after {others or 'nothing'}")
             if broken and len(batch) > 1 and len(self.wrong) == wrong:
                 self.report(f"{what}s that do not compile together, but each alone", ", ".join(path for _, path, _ in batch), broken)
 
