@@ -198,7 +198,8 @@ def custom_targets(cargo, core):
     names = [core.names.word() for _ in range(2)]
     core.tail += ["[[bin]]", f'name = "{names[0]}"', f'path = "programs/{names[0]}/start.rs"', ""]
     core.tail += ["[[test]]", f'name = "{names[1]}"', f'path = "checks/{names[1]}.rs"', "harness = false", ""]
-    made = rust_items.module_of(core.names, cargo.chance, 2, fill("‹m›::", m=(part := core.names.snake())))
+    part = core.names.snake()
+    made = rust_items.module_of(core.names, cargo.chance, 2, fill("‹m›::", m=part))
     core.add(f"programs/{names[0]}/{part.name}.rs", made.text)
     own = [(offer, "crate::") for offer in made.offers]
     program(core, f"programs/{names[0]}/start.rs", own + core.from_outside(), fill("mod ‹+m›;\n", m=part))

@@ -88,7 +88,9 @@ class Go(Workspace):
     def __init__(self, seed):
         self.chance = random.Random(f"go {seed}")
         super().__init__(Names(self.chance))
-        self.modules, self.use, self.commands = [], [], []
+        self.modules, self.commands = [], []
+        # (flags of the go command, GOOS or None) for builds of the first module that differ from the usual one.
+        self.extra_builds, self.has_work = [], False
         self.environment = {"GOFLAGS": "", "GOWORK": "", "GOPROXY": "off", "GOTOOLCHAIN": "local"}
 
     def word(self):
@@ -162,8 +164,8 @@ def ignored_program(go, core):
     file.add(fill("func main() {\n\tprintln(‹it›())\n}\n", it=consumer))
     name = f"{go.names.word()}.go"
     package.save(name, file)
-    target = f"./{package.directory}/{name}" if package.directory else f"./{name}"
-    go.commands.append(("", ["go", "vet", target]))
+    below = package.directory.removeprefix(core.directory).strip("/")
+    go.commands.append(["go", "vet", f"./{below}/{name}" if below else f"./{name}"])
 
 
 def tagged(go, core):
@@ -228,7 +230,6 @@ def second_module(go, core, how="replace"):
     package = Package(go, module, "", 2)
     package.users(*(it for it in core.packages if "/internal/" not in it.import_path))
     package.tests(go.chance.random() < 0.5)
-    go.use.append(module)
 
 
 def used_module(go, core, how="replace"):
@@ -241,7 +242,6 @@ def used_module(go, core, how="replace"):
     for other in go.modules:
         if other is not core and any(it is core for it, _ in other.required):
             other.requires(module, how)
-    go.use.append(module)
 
 
 def work(go, core):
@@ -366,7 +366,6 @@ SHAPES = [
 
 def generate(seed):
     go = Go(seed)
-    go.extra_builds, go.has_work = [], False
     chance = go.chance
     core = Module(go, chance.choice(["", "", go.word()]), f"example.com/{go.word()}")
     for number in range(chance.randint(2, 3)):
@@ -389,5 +388,5 @@ def generate(seed):
         for flags, system in go.extra_builds if module is core else []:
             environment = ["env", f"GOOS={system}"] if system else []
             go.checks.append((module.directory, [*environment, "go", "vet", *flags, "./..."]))
-    go.checks += [(core.directory, [*command[:-1], command[-1].replace(f"./{core.directory}/", "./") if core.directory else command[-1]]) for _, command in go.commands]
+    go.checks += [(core.directory, command) for command in go.commands]
     return go

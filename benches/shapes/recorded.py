@@ -1,12 +1,13 @@
 """Texts with marks, and the truth that they record: where each symbol is defined, and where it is named.
 
-A generator writes `fill("pub fn ‹+sum›() -> u32 { ‹part›() }", sum=…, part=…)`. The marks stay in the text while it is moved about, and are
-removed when the workspace is written; then the file and byte offset of each are known.
+A generator writes `fill("pub fn ‹+sum›() -> u32 { ‹part›() }", sum=…, part=…)`. The marks stay in the text until the
+workspace is written; then the file and byte offset of each are known.
 
     ‹+a›       defines a
     ‹a›        names a
     ‹a:Self›   names a by another word
-    ‹+a/b›     defines a, and may be listed as a usage of b: an item of an implementation, and the trait's item; also ‹a/b›
+    ‹+a/b›     defines a, and may be listed as a usage of b: an item of an implementation, and the trait's item;
+               ‹a/b› likewise
     ‹?a›       may be listed as a usage of a or not: what counts there is a matter of definition
     ‹~a›       writes the name of a without naming it: in comments, strings, names of something else
 """
@@ -19,7 +20,8 @@ OPEN, SHUT = "\ue000", "\ue001"
 MARK = re.compile(r"‹([+?~]?)(\w+)((?:/\w+)*)(?::([^›]+))?›")
 RECORD = re.compile(f"{OPEN}([+?=])([0-9,]+):([^{SHUT}]*){SHUT}")
 
-WORDS = """amber anchor arrow basin beacon birch bridge cedar cinder cobalt copper coral crater delta ember falcon fennel flint garnet glacier
+WORDS = """amber anchor arrow basin beacon birch bridge cedar cinder cobalt copper coral crater delta ember falcon
+fennel flint garnet glacier
 harbor hazel heron indigo island ivory jasper juniper kestrel lagoon larch lichen linden lupin maple marble meadow mirror nectar nickel nimbus
 ocean olive onyx opal orchid otter pebble pepper pine prairie quartz quill raven reef ribbon river saffron sage shadow silver slate sorrel
 spruce summit tansy thistle timber topaz tundra umber valley velvet violet walnut willow winter wren yarrow zephyr zinc""".split()
@@ -135,8 +137,8 @@ class Workspace:
 
     def __init__(self, names):
         self.names, self.files, self.shapes = names, {}, []
-        # (directory, arguments of the compiler)
-        self.checks = []
+        # (directory, command of the compiler), and the environment of these and of semdex.
+        self.checks, self.environment = [], {}
 
     def add(self, file, text):
         if file in self.files:

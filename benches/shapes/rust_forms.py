@@ -23,14 +23,14 @@ pub fn ‹+user›(‹~item›: u32) -> u32 {
         sum += ‹inner›();
     }
     // ‹~item› in a comment, and "‹~item›" in a string.
-    sum + "‹~item›".len() as u32 + self::‹item›() + ‹label›()
+    sum + "‹~item›".len() as u32 + self::‹item›() + self::‹label›()
 }
 
 fn ‹+label›() -> u32 {
     let ‹~item› = 1;
     ‹~item›
 }
-""".replace("+ ‹label›()", "+ self::‹label›()"),
+""",
         item=item,
         user=user,
         label=label,
@@ -41,7 +41,8 @@ fn ‹+label›() -> u32 {
 
 def patterns(names, chance):
     """Constants in patterns, lengths, format strings and arguments of types; a table of functions."""
-    limit, size, table, one, two, hold, count = names.upper(), names.upper(), names.upper(), names.snake(), names.snake(), names.camel(), names.snake()
+    limit, size, table = names.upper(), names.upper(), names.upper()
+    one, two, hold, count = names.snake(), names.snake(), names.camel(), names.snake()
     text = fill(
         """pub const ‹+limit›: u32 = 9;
 pub const ‹+size›: usize = 2;
@@ -87,7 +88,8 @@ impl<const N: usize> ‹hold›<N> {
 
 def variants(names, chance):
     """Variants that are imported, and a union."""
-    kind, one, two, read, union, left, right = names.camel(), names.camel(), names.camel(), names.snake(), names.camel(), names.snake(), names.snake()
+    kind, one, two, union = (names.camel() for _ in range(4))
+    read, left, right = (names.snake() for _ in range(3))
     text = fill(
         """#[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum ‹+kind› {
@@ -135,7 +137,7 @@ def associated(names, chance):
 
     fn ‹+new›() -> Self;
 
-    fn ‹+take›(self) -> Self::‹item›;
+    fn ‹+take›(self) -> <Self as ‹kind›>::‹item/own_item›;
 }
 
 pub struct ‹+holder›;
@@ -147,7 +149,7 @@ impl ‹kind› for ‹holder› {
         ‹holder:Self›
     }
 
-    fn ‹+own_take/take›(self) -> Self::‹own_item/item› {
+    fn ‹+own_take/take›(self) -> <‹holder› as ‹kind›>::‹own_item/item› {
         4
     }
 }
@@ -175,7 +177,7 @@ impl ‹dynamic› for ‹holder› {
 pub fn ‹+run_it›(it: &dyn ‹dynamic›) -> u32 {
     it.‹run›() + ‹holder›::‹new_call›().‹take_call›() as u32
 }
-""".replace("-> Self::‹own_item/item›", "-> <‹holder› as ‹kind›>::‹own_item/item›").replace("-> Self::‹item›;", "-> <Self as ‹kind›>::‹item/own_item›;"),
+""",
         kind=kind,
         item=item,
         new=new,
@@ -314,7 +316,7 @@ def grouped(names, chance):
     text = fill(
         """pub mod ‹+module› {
     pub(crate) mod ‹+deep› {
-        pub(in super::super) fn ‹+two›() -> u32 {
+        pub fn ‹+two›() -> u32 {
             super::‹one›() + 1
         }
 
@@ -330,7 +332,7 @@ pub fn ‹+user›() -> u32 {
     use self::‹module›::{self as ‹?module:here›, ‹deep›::{self, ‹two› as ‹?two:second›}};
     ‹?module:here›::‹one›() + ‹deep›::‹one›() + ‹?two:second›()
 }
-""".replace("pub(in super::super)", "pub"),
+""",
         module=module,
         deep=names.snake(),
         one=one,

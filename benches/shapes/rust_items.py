@@ -142,7 +142,7 @@ def interface(names, chance):
     fn ‹+required›(&self) -> u32;
 
     fn ‹+default›(&self) -> u32 {
-        self.‹required›() + ‹kind:Self›::‹most›
+        self.‹required›() + <Self as ‹kind›>::‹most›
     }
 }
 
@@ -161,8 +161,12 @@ impl ‹kind› for u32 {
         *self
     }
 }
-""".replace("‹kind:Self›::‹most›", "<Self as ‹kind›>::‹most›"),
-        **{"kind": kind, "holder": holder, "required": required, "default": default, "most": most},
+""",
+        kind=kind,
+        holder=holder,
+        required=required,
+        default=default,
+        most=most,
         own=own,
         foreign=foreign,
         own_most=own_most,

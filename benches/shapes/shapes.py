@@ -52,9 +52,7 @@ class Generated:
     def broken(self):
         """Nothing, or what the compiler says of the first target that does not compile."""
         for directory, command in self.source.checks:
-            environment = {**os.environ, "CARGO_TARGET_DIR": str(self.target), "RUSTFLAGS": "-Awarnings", "GOFLAGS": "-mod=mod"}
-            if self.language == "go":
-                environment = {**os.environ, **self.source.environment}
+            environment = {**os.environ, "CARGO_TARGET_DIR": str(self.target), **self.source.environment}
             done = subprocess.run(command, cwd=self.root / directory, env=environment, capture_output=True, text=True)
             if done.returncode:
                 lines = (done.stderr + done.stdout).splitlines()
@@ -208,7 +206,8 @@ class Generated:
                 # Renaming an item of a trait renames those of its implementations.
                 if not still and reply and reply["code"] != "unknown_symbol":
                     others = [path for _, path, _ in batch[: batch.index(one)]]
-                    self.report(f"{what} refused among others, but made alone", f"{one[0]} {one[1]}", f"{reply['code']}: {reply['detail']}", f"after {others or 'nothing'}")
+                    why = f"{reply['code']}: {reply['detail']}"
+                    self.report(f"{what} refused among others, but made alone", f"{one[0]} {one[1]}", why, f"after {others or 'nothing'}")
             if broken and len(batch) > 1 and len(self.wrong) == wrong:
                 self.report(f"{what}s that do not compile together, but each alone", ", ".join(path for _, path, _ in batch), broken)
 
@@ -261,7 +260,10 @@ class Generated:
         return drawn[:count]
 
     def run(self, directory, renames, deletes):
-        environment = {"XDG_CACHE_HOME": str(directory / "cache")} if self.language == "cargo" else self.source.environment
+        environment = dict(self.source.environment)
+        if self.language == "cargo":
+            # What is built for these workspaces is of no use later; gopls stays where it is installed.
+            environment["XDG_CACHE_HOME"] = str(directory / "cache")
         with semdex.Server(self.options.server_binary, [self.root], directory=directory / "server", environment=environment) as server:
             server.wait_ready(self.options.ready_timeout)
             self.client, self.id = server.client, server.workspace(self.root)
