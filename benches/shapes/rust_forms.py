@@ -306,8 +306,18 @@ def raw(names, chance):
     user = names.snake()
     own = names.of_package[names.package]
     keyword = names.make(chance.choice([it for it in ("type", "match", "loop", "where", "move") if it not in own] or ["yield"]))
-    text = fill("pub fn r#‹+it›() -> u32 {\n    3\n}\n\npub fn ‹+user›() -> u32 {\n    r#‹it›()\n}\n", it=keyword, user=user)
-    return Family(text, [Offer(fill("@r#‹it›()", it=keyword), user), Offer("#()", user)])
+    # The mark of a raw name belongs to its place.
+    place = f"it:r#{keyword.name}"
+    text = f"""pub fn ‹+{place}›() -> u32 {{
+    3
+}}
+
+pub fn ‹+user›() -> u32 {{
+    ‹{place}›()
+}}
+"""
+    used = fill(f"@‹{place}›()", it=keyword)
+    return Family(fill(text, it=keyword, user=user), [Offer(used, user), Offer("#()", user)])
 
 
 def grouped(names, chance):

@@ -44,7 +44,7 @@ class Generated:
         self.truth = self.source.write(self.root)
         self.target = directory / f"target-{language}-{seed}"
         self.counts = collections.Counter()
-        self.wrong, self.refused, self.incomplete = [], [], []
+        self.wrong, self.refused, self.incomplete, self.unknown = [], [], [], []
         wrong = self.broken()
         if wrong:
             raise semdex.Failed(f"{language} {seed}: the generator wrote what does not compile: {wrong}")
@@ -119,6 +119,7 @@ class Generated:
                 self.counts["listed by no outline"] += 1
                 return [(symbol["kind"], symbol["path"], number)]
         self.counts["unknown to semdex"] += 1
+        self.unknown.append(self.line(min(self.truth.definitions[number])))
         return []
 
     def get(self, path, **query):
@@ -302,6 +303,8 @@ def run(options, directory):
             shapes = ", ".join(generated.source.shapes)
             print(f"{language} {seed}: {generated.counts['answers']} answers, {len(generated.wrong)} wrong, {seconds:.0f} s: {shapes}", flush=True)
             if options.show_incomplete:
+                for it in generated.unknown:
+                    print(f"unknown {language} {seed}: {it}")
                 for path, missing, possible in generated.incomplete:
                     print(f"incomplete {language} {seed}: {path}: {[it['code'] for it in missing]}: {[generated.line(it) for it in possible[:3]]}")
             for it in generated.wrong + (generated.refused if options.show_refused else []):
@@ -325,6 +328,6 @@ if __name__ == "__main__":
     parser.add_argument("--deletes", type=int, default=300, metavar="N", help="at most, in all (default: %(default)s)")
     parser.add_argument("--refused", type=float, default=5.0, metavar="PERCENT", help="of the renames may be refused (default: %(default)s)")
     parser.add_argument("--show-refused", action="store_true", help="print each refused rename and deletion")
-    parser.add_argument("--show-incomplete", action="store_true", help="print each answer that is not complete")
+    parser.add_argument("--show-incomplete", action="store_true", help="print each answer that is not complete, and what is unknown")
     parser.add_argument("--keep", metavar="DIR", help="copy the generated workspaces there")
     semdex.main(run, parser.parse_args())
