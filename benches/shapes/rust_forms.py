@@ -306,18 +306,16 @@ def raw(names, chance):
     user = names.snake()
     own = names.of_package[names.package]
     keyword = names.make(chance.choice([it for it in ("type", "match", "loop", "where", "move") if it not in own] or ["yield"]))
-    # The mark of a raw name belongs to its place.
-    place = f"it:r#{keyword.name}"
-    text = f"""pub fn ‹+{place}›() -> u32 {{
+    # The place of a definition begins with the mark of a raw name, that of a usage after it.
+    text = f"""pub fn ‹+it:r#{keyword.name}›() -> u32 {{
     3
 }}
 
 pub fn ‹+user›() -> u32 {{
-    ‹{place}›()
+    r#‹it›()
 }}
 """
-    used = fill(f"@‹{place}›()", it=keyword)
-    return Family(fill(text, it=keyword, user=user), [Offer(used, user), Offer("#()", user)])
+    return Family(fill(text, it=keyword, user=user), [Offer(fill("@r#‹it›()", it=keyword), user), Offer("#()", user)])
 
 
 def grouped(names, chance):
