@@ -89,7 +89,9 @@ pub(crate) fn diagnostics_of(cx: &Context<'_>, file: &Arc<File>) -> Result<Vec<D
     }
     let owners = instances::owners(cx.db, id);
     let named = |nth: &usize| owners.get(*nth).map(|it| format!("`{}`", crates::crate_name(cx, Crate::from(*it))));
-    let told = having.into_iter().map(|(mut it, having)| {
+    // Code is switched off if no crate has it.
+    let is_told = |it: &(Diagnostic, Vec<usize>)| it.1.len() == all || it.0.code.as_deref() != Some("inactive-code");
+    let told = having.into_iter().filter(is_told).map(|(mut it, having)| {
         if having.len() < all {
             let mut names: Vec<String> = having.iter().filter_map(named).collect();
             names.dedup();
