@@ -170,21 +170,28 @@ fn growing() -> Home {
 fn a_manifest_in_a_change_is_judged_by_what_cargo_will_say() {
     let server = growing().serve(&["--trust"]);
     server.wait_ready();
-    let change = |call: &str, body: &str| {
-        json!({"edits": [
-            {"file": "Cargo.toml", "search_context": "[\"app\"]", "replacement": "[\"app\", \"util\"]"},
-            {"file": "app/Cargo.toml", "search_context": "edition = \"2021\"",
-                "replacement": "edition = \"2021\"\n\n[dependencies]\nutil = { path = \"../util\" }"},
-            {"file": "app/src/lib.rs", "search_context": "inner::one()", "replacement": call},
-            {"file": "util/Cargo.toml", "search_context": "", "replacement": package("util", "")},
-            {"file": "util/src/lib.rs", "search_context": "", "replacement": format!("pub fn one() -> u32 {{\n    {body}\n}}\n")},
-        ], "on_break": "reject"})
+    let replaced =
+        |file: &str, from: &str, to: &str| format!("{file}\n<<<<<<< SEARCH\n{from}=======\n{to}>>>>>>> REPLACE\n\n");
+    let send = |call: &str, body: &str| {
+        let blocks = [
+            replaced("Cargo.toml", "members = [\"app\"]\n", "members = [\"app\", \"util\"]\n"),
+            replaced(
+                "app/Cargo.toml",
+                "edition = \"2021\"\n",
+                "edition = \"2021\"\n\n[dependencies]\nutil = { path = \"../util\" }\n",
+            ),
+            replaced("app/src/lib.rs", "    inner::one()\n", &format!("    {call}\n")),
+            replaced("util/Cargo.toml", "", &package("util", "")),
+            replaced("util/src/lib.rs", "", &format!("pub fn one() -> u32 {{\n    {body}\n}}\n")),
+        ];
+        let request = server.request("POST", "/v1/edit?on_break=reject");
+        let reply = server.send(request.header("content-type", "text/x-search-replace").body(blocks.concat()));
+        (reply.status, reply.json())
     };
-    let wrong = change("util::one(1)", "true");
-    let (status, reply) = server.post("/v1/edit", &wrong);
+    let (status, reply) = send("util::one(1)", "true");
     assert_eq!((status, &reply["code"]), (422, &json!("would_break")), "{reply}");
     assert_eq!(errors(&reply), ["app/src/lib.rs:4 E0061", "util/src/lib.rs:2 E0308"], "{reply}");
-    let (status, reply) = server.post("/v1/edit", &change("util::one()", "1"));
+    let (status, reply) = send("util::one()", "1");
     assert_eq!((status, &reply["applied"]), (200, &json!(true)), "{reply}");
     assert_eq!(errors(&reply), [""; 0], "{reply}");
     server.wait_for(|server| server.get("/v1/usages?symbol=util::one").1["total"] == 1);

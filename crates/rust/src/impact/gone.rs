@@ -152,6 +152,10 @@ fn fault_of(
         return None;
     }
     let token = positions::token(&cx.sema, id, at.start)?;
+    // A longer name is written there now, which begins with the old one.
+    if token.kind() == SyntaxKind::IDENT && token.text().trim_start_matches("r#") != written.trim_start_matches("r#") {
+        return None;
+    }
     // A qualified name is unresolved where its path leads through the changed symbol.
     let is_named_by_path = occurrence.role == Role::Import || is_qualified(&token);
     if unresolved::is_left_out(&cx.sema, id, &token) {

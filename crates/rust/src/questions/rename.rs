@@ -1,8 +1,14 @@
 //! Renames a symbol: rust-analyzer computes the edits, and the index of usages shows whether they are complete.
 
+use ra_ap_hir::InFile;
 use ra_ap_ide::{AnalysisHost, FilePosition, RenameConfig};
+use ra_ap_ide_db::defs::Definition;
 use ra_ap_ide_db::source_change::{FileSystemEdit, SourceChange};
 
+use ra_ap_syntax::ast::HasName as _;
+use ra_ap_syntax::{AstNode as _, ast};
+
+use crate::names::{Key, instances};
 use crate::resolve::ResolvedSymbol;
 use crate::syntax::positions::{span, text_size};
 use crate::view::{Context, View};
@@ -44,6 +50,9 @@ fn rename(cx: &Context<'_>, query: &SymbolQuery, new_name: &str) -> Result<Answe
     let change = analysis.rename(position, new_name, &CONFIG).map_err(|_| Stop::Stale)?;
     let change = change.map_err(|error| refused(format!("rust-analyzer: {error}")))?;
     let mut renaming = rename_edits(cx, symbol, new_name, &change)?;
+    for (file, at) in definition.map(|it| declarations_of_twins(cx, it)).unwrap_or_default() {
+        add_part(&mut renaming, &file, at, new_name);
+    }
     complete(cx, &mut renaming, &usages.value, new_name);
     Ok(Answer { value: renaming, coverage: usages.coverage })
 }
@@ -120,15 +129,7 @@ fn complete(cx: &Context<'_>, renaming: &mut Renaming, usages: &UsagePage, new_n
         if file.text.get(place.start..place.end) != Some(old_name.as_str()) {
             continue;
         }
-        let rewrite = renaming.rewrites.iter().position(|it| it.file == usage.place.file);
-        let at = rewrite.unwrap_or_else(|| {
-            renaming.rewrites.push(Rewrite { file: usage.place.file.clone(), parts: Vec::new() });
-            renaming.rewrites.len() - 1
-        });
-        let parts = &mut renaming.rewrites[at].parts;
-        if !parts.iter().any(|(known, _)| known.start <= place.end && place.start <= known.end) {
-            parts.push((Span::new(place.start, place.end), new_name.to_owned()));
-        }
+        add_part(renaming, &usage.place.file, place, new_name);
     }
     let covered = |file: &str, place: Span| {
         let of_file = renaming.rewrites.iter().filter(|it| it.file == file);
@@ -136,6 +137,34 @@ fn complete(cx: &Context<'_>, renaming: &mut Renaming, usages: &UsagePage, new_n
     };
     let possible = usages.possible.iter().filter(|it| !covered(&it.place.file, it.place.span()));
     renaming.possible = possible.cloned().collect();
+}
+
+/// The names in all `mod` lines that declare a module: each crate that includes its file has one.
+fn declarations_of_twins(cx: &Context<'_>, definition: Definition<'_>) -> Vec<(String, Span)> {
+    let Some(key @ Key::Module(_)) = Key::of(definition) else { return Vec::new() };
+    let twins = instances::twins(cx.db, instances::canonical(cx.db, key)).into_iter();
+    let declared = twins.filter_map(|it| match it {
+        Key::Module(it) => it.declaration_source(cx.db),
+        _ => None,
+    });
+    let name = |it: InFile<ast::Module>| {
+        let file = cx.name_of(it.file_id.file_id()?.file_id(cx.db)).filter(|it| cx.files.get(it).is_some())?;
+        Some((file, span(it.value.name()?.syntax().text_range())))
+    };
+    declared.filter_map(name).collect()
+}
+
+/// Adds an edit, unless the name is edited already.
+fn add_part(renaming: &mut Renaming, file: &str, place: Span, new_name: &str) {
+    let rewrite = renaming.rewrites.iter().position(|it| it.file == file);
+    let at = rewrite.unwrap_or_else(|| {
+        renaming.rewrites.push(Rewrite { file: file.to_owned(), parts: Vec::new() });
+        renaming.rewrites.len() - 1
+    });
+    let parts = &mut renaming.rewrites[at].parts;
+    if !parts.iter().any(|(known, _)| known.start <= place.end && place.start <= known.end) {
+        parts.push((place, new_name.to_owned()));
+    }
 }
 
 /// Names in the same namespace clash.
