@@ -219,8 +219,8 @@ impl From<semdex_model::Usage> for Usage {
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct Missing {
     /// `indexing`, `std_sources`, `build_scripts`, `proc_macros`, `untrusted`, `engine_down`, `engine_missing`,
-    /// `engine_restarting`, `workspace_broken`, `cfg_off`, `macro_output`, `budget`, `timeout`, `too_many`, `unsupported`,
-    /// `not_in_a_package`, `no_baseline`, `overlays`, `changed`, `unknown_test`, `no_result`, `unread`; more may come.
+    /// `engine_restarting`, `workspace_broken`, `cfg_off`, `macro_output`, `manifest`, `budget`, `timeout`, `too_many`,
+    /// `unsupported`, `not_in_a_package`, `no_baseline`, `overlays`, `changed`, `unknown_test`, `no_result`, `unread`; more may come.
     #[schema(examples("indexing"))]
     pub code: String,
     /// What is missing, why, and what to do about it.
