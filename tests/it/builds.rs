@@ -110,11 +110,11 @@ fn code_without_tests_is_code() {
     .serve(&["--trust"]);
     server.wait_ready();
     is_healthy(&server);
-    assert_eq!(usages(&server, "a::helper"), ["a/src/lib.rs:24", "a/src/lib.rs:3", "a/src/lib.rs:9"]);
+    assert_eq!(usages(&server, "a::helper"), ["a/src/lib.rs:26", "a/src/lib.rs:3", "a/src/lib.rs:9"]);
     assert_eq!(usages(&server, "a::now"), ["b/src/lib.rs:2"]);
     assert_eq!(usages(&server, "a::real::only"), ["a/src/lib.rs:15"]);
     let edit = ("a/src/lib.rs", "fn helper(x: u32)", "fn helper(x: u32, _y: u32)");
-    assert_eq!(broken(&server, &[edit]), ["a/src/lib.rs:24 E0061", "a/src/lib.rs:3 E0061", "a/src/lib.rs:9 E0061"]);
+    assert_eq!(broken(&server, &[edit]), ["a/src/lib.rs:26 E0061", "a/src/lib.rs:3 E0061", "a/src/lib.rs:9 E0061"]);
     let edit = ("a/src/lib.rs", "pub fn also(x: u32)", "pub fn also(x: u32, _y: u32)");
     assert_eq!(broken(&server, &[edit]), ["b/src/lib.rs:2 E0061"]);
     // The first such code of a package.

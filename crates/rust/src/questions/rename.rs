@@ -19,6 +19,9 @@ use semdex_model::{Answer, Code, Error, Renaming, Rewrite, Role, Span, Symbol, S
 const CONFIG: RenameConfig =
     RenameConfig { prefer_no_std: false, prefer_prelude: true, prefer_absolute: false, show_conflicts: true };
 
+/// What rust-analyzer says of a name whose definition it does not find.
+const NOT_FOUND: &str = "No references found at position";
+
 impl View {
     /// The edits of a rename, or the reason why the new name is not possible.
     pub(crate) fn rename(self, query: &SymbolQuery, new_name: &str) -> Result<Answer<Renaming>> {
@@ -48,8 +51,16 @@ fn rename(cx: &Context<'_>, query: &SymbolQuery, new_name: &str) -> Result<Answe
     let position = FilePosition { file_id, offset: text_size(offset) };
     let analysis = AnalysisHost::with_database(cx.db.clone()).analysis();
     let change = analysis.rename(position, new_name, &CONFIG).map_err(|_| Stop::Stale)?;
-    let change = change.map_err(|error| refused(format!("rust-analyzer: {error}")))?;
-    let mut renaming = rename_edits(cx, symbol, new_name, &change)?;
+    let mut renaming = match change {
+        Ok(change) => rename_edits(cx, symbol, new_name, &change)?,
+        // In a file that `include!` takes in, and for a proc macro. The index has all places.
+        Err(error) if error.to_string().contains(NOT_FOUND) => {
+            let named = Span::new(symbol.name_at.start, symbol.name_at.end);
+            let part = Rewrite { file: symbol.name_at.file.clone(), parts: vec![(named, new_name.to_owned())] };
+            Renaming { symbol, rewrites: vec![part], moves: Vec::new(), possible: Vec::new() }
+        }
+        Err(error) => return Err(refused(format!("rust-analyzer: {error}"))),
+    };
     for (file, at) in definition.map(|it| declarations_of_twins(cx, it)).unwrap_or_default() {
         add_part(&mut renaming, &file, at, new_name);
     }

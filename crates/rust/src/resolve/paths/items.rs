@@ -81,7 +81,17 @@ pub(crate) fn definition_of<'db>(sema: &Semantics<'db, RootDatabase>, item: &Ite
 }
 
 pub(crate) fn impl_at(sema: &Semantics<'_, RootDatabase>, file: FileId, offset: usize) -> Option<Impl> {
-    sema.to_def(&impl_syntax_at(sema, file, offset)?)
+    let written = impl_syntax_at(sema, file, offset)?;
+    if let Some(block) = sema.to_def(&written) {
+        return Some(block);
+    }
+    // What is compiled is a copy: in a file that `include!` takes in, and in the output of an attribute.
+    let copies = sema.descend_into_macros_exact(written.self_ty()?.syntax().first_token()?);
+    copies.into_iter().find_map(|token| {
+        let of_type =
+            |it: &ast::Impl| it.self_ty().is_some_and(|ty| ty.syntax().text_range().contains_range(token.text_range()));
+        sema.to_def(&token.parent_ancestors().filter_map(ast::Impl::cast).find(of_type)?)
+    })
 }
 
 pub(crate) fn impl_syntax_of<'db>(sema: &Semantics<'db, RootDatabase>, item: &Item<'db>) -> Option<ast::Impl> {
