@@ -110,6 +110,9 @@ fn code_without_tests_is_code() {
     .serve(&["--trust"]);
     server.wait_ready();
     is_healthy(&server);
+    let (_, found) = server.get("/v1/symbols?file=a/src/lib.rs");
+    let paths: Vec<&str> = found["symbols"].as_array().unwrap().iter().filter_map(|it| it["path"].as_str()).collect();
+    assert_eq!(paths, ["a::now", "a::real", "a::also", "a::helper", "a::tests"]);
     assert_eq!(usages(&server, "a::helper"), ["a/src/lib.rs:26", "a/src/lib.rs:3", "a/src/lib.rs:9"]);
     assert_eq!(usages(&server, "a::now"), ["b/src/lib.rs:2"]);
     assert_eq!(usages(&server, "a::real::only"), ["a/src/lib.rs:15"]);

@@ -43,6 +43,7 @@ pub(crate) mod settle;
 pub(crate) mod unresolved_names;
 pub(crate) mod unused;
 pub(crate) mod wellformed;
+pub(crate) mod written_types;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;

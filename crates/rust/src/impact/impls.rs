@@ -13,6 +13,7 @@ use ra_ap_syntax::{AstNode as _, SyntaxNode, ast};
 use super::affected::{Shape, Shapes};
 use super::generics::given;
 use super::rule_input::TraitImpl;
+use super::written_types::{GivenTypes, written};
 use crate::checks::{bounds, report};
 use crate::finding::code::Code;
 use crate::finding::{Finding, Subject};
@@ -51,12 +52,6 @@ fn receiver(it: &ast::SelfParam) -> String {
             (false, _) => "self".to_owned(),
         },
     }
-}
-
-fn written(node: &SyntaxNode) -> String {
-    let tokens = node.descendants_with_tokens().filter_map(|it| it.into_token());
-    let words: Vec<String> = tokens.filter(|it| !it.kind().is_trivia()).map(|it| it.text().to_owned()).collect();
-    words.join(" ")
 }
 
 pub(crate) fn unfit_impl_items(cx: &Context<'_>, it: &TraitImpl<'_>, found: &mut Vec<Finding>) {
@@ -196,9 +191,12 @@ fn misfit(cx: &Context<'_>, own: Function, declared: Function, shapes: &Shapes) 
             };
             // An implementation may name the type of a trait's `impl Trait`.
             let is_open = |index: usize| index > here.params.len() && there.result.starts_with("impl ");
+            let block = source.value.syntax().ancestors().find_map(ast::Impl::cast);
+            let given = block.map(|it| GivenTypes::of(&it)).unwrap_or_default();
+            let is_same = |a: &str, b: &str| a == b || given.spelled_out(a) == given.spelled_out(b);
             let touched = |index: usize| {
                 !is_open(index)
-                    && part(&here, index) != part(&there, index)
+                    && !is_same(&part(&here, index), &part(&there, index))
                     && (part(&here, index) != part(&own_before, index)
                         || part(&there, index) != part(&declared_before, index))
             };

@@ -106,7 +106,8 @@ pub(crate) fn module_path(cx: &Context<'_>, module: Module) -> String {
 }
 
 fn standing_of<'db>(cx: &Context<'db>, definition: Definition<'db>) -> Option<Standing> {
-    let within = definitions::container_of(&cx.sema, definition)?;
+    // What only a later crate has is no peer of the first crate's items.
+    let within = representative(cx.db, definitions::container_of(&cx.sema, definition)?);
     let name = definitions::name_in_path(cx.db, definition)?;
     let members = members::members_of(cx, within);
     let peers = members.named(&name);
@@ -275,6 +276,7 @@ fn is_detached<'db>(cx: &Context<'db>, item: &Item<'db>) -> bool {
         Definition::SelfType(it) => !is_listed_impl(cx, it),
         _ => {
             let Some(container) = definitions::container_of(&cx.sema, definition) else { return false };
+            let container = representative(cx.db, container);
             let Some(name) = definitions::name_in_path(cx.db, definition) else { return false };
             !members::members_of(cx, container).named(&name).contains(&definition)
         }
