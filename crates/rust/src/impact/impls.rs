@@ -192,8 +192,8 @@ fn misfit(cx: &Context<'_>, own: Function, declared: Function, shapes: &Shapes) 
             // An implementation may name the type of a trait's `impl Trait`.
             let is_open = |index: usize| index > here.params.len() && there.result.starts_with("impl ");
             let block = source.value.syntax().ancestors().find_map(ast::Impl::cast);
-            let given = block.map(|it| GivenTypes::of(&it)).unwrap_or_default();
-            let is_same = |a: &str, b: &str| a == b || given.spelled_out(a) == given.spelled_out(b);
+            let types = block.map(|it| GivenTypes::of(&it)).unwrap_or_default();
+            let is_same = |a: &str, b: &str| a == b || types.spelled_out(a) == types.spelled_out(b);
             let touched = |index: usize| {
                 !is_open(index)
                     && !is_same(&part(&here, index), &part(&there, index))
