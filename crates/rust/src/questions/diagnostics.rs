@@ -79,7 +79,7 @@ fn errors_in_generated(cx: &Context<'_>) -> Result<Vec<Missing>> {
 
 /// The diagnostics of a file in all crates that include it. One that not all of them have says which do.
 pub(crate) fn diagnostics_of(cx: &Context<'_>, file: &Arc<File>) -> Result<Vec<Diagnostic>> {
-    let Some(id) = cx.file_id(&file.path) else { return Ok(Vec::new()) };
+    let Some(id) = cx.file_id(&file.path).filter(|it| is_judged(cx, *it)) else { return Ok(Vec::new()) };
     let found: Vec<Vec<Diagnostic>> =
         cx.for_each_instance(id, |it| diagnostics_in_crate(it, file, id)).into_iter().collect::<Result<_>>()?;
     let all = found.len();
@@ -100,6 +100,13 @@ pub(crate) fn diagnostics_of(cx: &Context<'_>, file: &Arc<File>) -> Result<Vec<D
         it
     });
     Ok(told.collect())
+}
+
+/// A file that no crate includes is not code of the workspace: a fixture, a template, an expression that `include!` takes
+/// in. If a manifest could not be read, it may be code, and its syntax is checked.
+fn is_judged(cx: &Context<'_>, id: FileId) -> bool {
+    let is_broken = || cx.environment.missing.iter().any(|it| it.code == MissingCode::WorkspaceBroken);
+    !cx.is_loaded() || cx.sema.file_to_module_defs(id).next().is_some() || is_broken()
 }
 
 /// The diagnostics of a file in the crate for which it is read.
