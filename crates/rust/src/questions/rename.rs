@@ -8,8 +8,10 @@ use ra_ap_ide_db::source_change::{FileSystemEdit, SourceChange};
 use ra_ap_syntax::ast::HasName as _;
 use ra_ap_syntax::{AstNode as _, ast};
 
+use crate::names::definitions::plain_name;
 use crate::names::{Key, instances};
-use crate::resolve::ResolvedSymbol;
+use crate::resolve::paths::items;
+use crate::resolve::{ResolvedSymbol, paths, requested};
 use crate::syntax::positions::{span, text_size};
 use crate::view::{Context, View};
 use crate::{resolve, usages};
@@ -62,6 +64,9 @@ fn rename(cx: &Context<'_>, query: &SymbolQuery, new_name: &str) -> Result<Answe
         Err(error) => return Err(refused(format!("rust-analyzer: {error}"))),
     };
     for (file, at) in definition.map(|it| declarations_of_twins(cx, it)).unwrap_or_default() {
+        add_part(&mut renaming, &file, at, new_name);
+    }
+    for (file, at) in alternatives(cx, &renaming.symbol) {
         add_part(&mut renaming, &file, at, new_name);
     }
     complete(cx, &mut renaming, &usages.value, new_name);
@@ -163,6 +168,16 @@ fn declarations_of_twins(cx: &Context<'_>, definition: Definition<'_>) -> Vec<(S
         Some((file, span(it.value.name()?.syntax().text_range())))
     };
     declared.filter_map(name).collect()
+}
+
+/// The names of the declarations that stand for a symbol under another `cfg`: what uses one of them uses all.
+fn alternatives(cx: &Context<'_>, symbol: &Symbol) -> Vec<(String, Span)> {
+    let plain = |path: &str| requested::split_ordinal(path).0.to_owned();
+    let path = plain(&symbol.path);
+    let same = items::items_named(cx, plain_name(&symbol.name));
+    let same = same.iter().filter(|it| it.own.kind == symbol.kind && it.own.name_span.start != symbol.name_at.start);
+    let alternatives = same.filter(|it| paths::is_detached(cx, it) && plain(&paths::path_of_item(cx, it)) == path);
+    alternatives.map(|it| (it.file.path.to_string(), it.own.name_span)).collect()
 }
 
 /// Adds an edit, unless the name is edited already.

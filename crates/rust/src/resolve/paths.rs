@@ -266,7 +266,8 @@ fn rank_among_detached<'db>(cx: &Context<'db>, definition: Definition<'db>, cont
     items.iter().find(|it| is_it(it)).map_or(0, |it| rank(cx, it, &name, container))
 }
 
-fn is_detached<'db>(cx: &Context<'db>, item: &Item<'db>) -> bool {
+/// Whether the path of an item has a number because another build has it, or none.
+pub(crate) fn is_detached<'db>(cx: &Context<'db>, item: &Item<'db>) -> bool {
     let Some(definition) = definition_of(&cx.sema, item) else { return true };
     match definition {
         Definition::SelfType(it) if definitions::trait_of(&cx.sema, it).is_none() => {
