@@ -181,3 +181,57 @@ fn the_default_build_has_debug_assertions() {
         reply["meta"]["complete"] == true && reply["impact"]["broken"] == json!([])
     });
 }
+
+#[test]
+fn a_module_is_renamed_in_every_crate_that_declares_it() {
+    let server = shared().serve(&["--trust"]);
+    server.wait_ready();
+    post(&server, "/v1/rename", &json!({"symbol": "twin::util", "new_name": "tool"}));
+    for (file, text) in [("src/lib.rs", "tool::quote(\"lib\")"), ("src/main.rs", "mod tool;"), ("src/tool.rs", "quote")]
+    {
+        assert!(server.home.read(file).contains(text), "{file}: {}", server.home.read(file));
+    }
+    assert_eq!(get(&server, "/v1/diagnostics")["items"], json!([]));
+}
+
+#[test]
+fn what_stands_for_a_symbol_under_another_cfg_is_renamed_with_it() {
+    let lib = "#[cfg(unix)]\npub fn home() -> u8 {\n    1\n}\n\n#[cfg(not(unix))]\npub fn home() -> u8 {\n    2\n}\n\npub fn own() -> u8 \
+               {\n    home()\n}\n\npub fn blocks() -> u8 {\n    let first = {\n        fn home() -> u8 {\n            3\n        }\n        \
+               home()\n    };\n    first\n}\n";
+    let server = Home::with(&[
+        ("Cargo.toml", "[package]\nname = \"one\"\nversion = \"0.1.0\"\nedition = \"2021\"\n"),
+        ("src/lib.rs", lib),
+    ])
+    .serve(&["--trust"]);
+    server.wait_ready();
+    post(&server, "/v1/rename", &json!({"symbol": "one::home", "new_name": "base"}));
+    let text = server.home.read("src/lib.rs");
+    assert_eq!((text.matches("fn base").count(), text.matches(" base()").count()), (2, 1), "{text}");
+    assert_eq!(text.matches("home()").count(), 2, "that of a block is another one: {text}");
+}
+
+/// What a file declares that `include!` takes in.
+#[test]
+fn an_included_file_has_scopes() {
+    let items = "pub enum Kind {\n    First,\n}\n\nimpl Kind {\n    pub fn size(&self) -> u8 {\n        match self {\n            \
+                 Self::First => 1,\n        }\n    }\n}\n\npub fn plain() -> u8 {\n    1\n}\n\npub fn shadowing(kind: Kind) -> u8 {\n    \
+                 fn plain() -> u8 {\n        2\n    }\n    plain() + kind.size()\n}\n\npub struct Hold<T> {\n    pub value: T,\n}\n";
+    let server = Home::with(&[
+        ("Cargo.toml", "[package]\nname = \"one\"\nversion = \"0.1.0\"\nedition = \"2021\"\n"),
+        ("src/lib.rs", "include!(\"items.rs\");\n\npub fn all() -> u8 {\n    plain() + shadowing(Kind::First) + include!(\"value.in.rs\")\n}\n"),
+        ("src/items.rs", items),
+        ("src/value.in.rs", "(1 + 1)\n"),
+    ])
+    .serve(&["--trust"]);
+    server.wait_ready();
+    assert_eq!(get(&server, "/v1/diagnostics")["items"], json!([]), "neither types nor expressions");
+    assert_eq!(usages(&server, "one::Kind"), ["src/items.rs:17", "src/items.rs:5", "src/items.rs:8", "src/lib.rs:4"]);
+    assert_eq!(usages(&server, "one::Kind::First"), ["src/items.rs:8", "src/lib.rs:4"]);
+    assert_eq!(usages(&server, "one::plain"), ["src/lib.rs:4"]);
+    assert_eq!(usages(&server, "one::shadowing::plain"), ["src/items.rs:21"]);
+    let found = get(&server, "/v1/symbols?file=src/items.rs");
+    assert_eq!(found["symbols"][1]["path"], "impl@one::Kind", "{found}");
+    post(&server, "/v1/rename", &json!({"symbol": "one::Kind::First", "new_name": "Only"}));
+    assert!(server.home.read("src/items.rs").contains("Self::Only => 1"));
+}
