@@ -73,7 +73,7 @@ impl GivenTypes {
             it.first()
                 .is_some_and(|it| it == "Self")
                 .then_some(1)
-                .or_else(|| it.starts_with(&self.own).then(|| self.own.len()))
+                .or_else(|| it.starts_with(&self.own).then_some(self.own.len()))
         };
         let length = of_self(inner).filter(|_| first == "<" && !self.own.is_empty())?;
         if inner.get(length)? != "as" {
