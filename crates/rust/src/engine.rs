@@ -306,6 +306,7 @@ impl Rust {
             source_roots,
             local_roots,
             macros,
+            packages,
             faults,
             missing,
             deep,
@@ -335,6 +336,7 @@ impl Rust {
             it.loaded = true;
             it.settled = last;
             it.missing = missing;
+            it.packages = packages;
             it.faults = faults;
         });
         tracing::info!(elapsed = ?self.started.elapsed(), last, "Cargo workspaces loaded");

@@ -4,6 +4,7 @@
 pub(crate) mod environment;
 pub(crate) mod located;
 pub(crate) mod memo;
+pub(crate) mod packages;
 
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};

@@ -21,15 +21,8 @@ use tokio::sync::watch;
 
 pub const LANGUAGE: LanguageId = LanguageId(&TOY);
 
-static TOY: Language = Language {
-    name: "toy",
-    title: "Toy",
-    extensions: &["toy"],
-    file_names: &[],
-    indent: "  ",
-    unresolved: "nowhere",
-    syntax: &ToySyntax,
-};
+static TOY: Language =
+    Language { name: "toy", title: "Toy", extensions: &["toy"], file_names: &[], indent: "  ", syntax: &ToySyntax };
 
 #[derive(Debug)]
 struct ToySyntax;

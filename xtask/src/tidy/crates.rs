@@ -271,7 +271,10 @@ mod tests {
 
     #[test]
     fn a_foreign_crate_out_of_its_place_is_found() {
-        fails(only_places(&of("ops", "ra_ap_hir.workspace = true")), "only rust, parser, base-db may depend on `ra_ap_hir`");
+        fails(
+            only_places(&of("ops", "ra_ap_hir.workspace = true")),
+            "only rust, parser, base-db may depend on `ra_ap_hir`",
+        );
         fails(only_places(&of("lsp", "ra-ap-rustc_lexer = \"=1\"")), "only rust, parser");
         fails(only_places(&of("ops", "x = { package = \"axum\", version = \"1\" }")), "only http may depend on `axum`");
         fails(only_places(&of("cli", "tower-http.workspace = true")), "Cargo.toml:2: only http");

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use ra_ap_vfs::FileId;
 use tokio::sync::watch;
 
+use super::packages::PackageGraph;
 use semdex_engine::EngineStatus;
 use semdex_engine::files::File;
 use semdex_model::{Missing, MissingCode};
@@ -30,6 +31,8 @@ pub(crate) struct Environment {
     pub generated: Arc<Vec<(Arc<File>, FileId)>>,
     /// Texts that are compiled under another name, through a link.
     pub compiled_elsewhere: Arc<BTreeSet<String>>,
+    /// Which packages can see which.
+    pub packages: Arc<PackageGraph>,
     /// What has failed since the load.
     pub faults: Faults,
     /// The number of refused expansions when the database was created.
