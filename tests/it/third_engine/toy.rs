@@ -247,6 +247,7 @@ impl ToyView {
                     symbol: call.within.map(|it| format!("{}::{}", file.path, parsed.definitions[it].name)),
                     role: Role::Call,
                     test: false,
+                    doubt: None,
                     place,
                 });
             }
