@@ -238,8 +238,14 @@ fn in_rule(token: &SyntaxToken, trees: &[SyntaxNode]) -> Vec<Shape> {
     if before.is(0, "$") {
         return vec![Shape::OfMacroRule];
     }
-    let is_at_edge = before.0.len() < 2 || after.0.len() < 2;
-    if inner[..inner.len() - 1].iter().any(is_input) || is_at_edge && trees[0] != *side && is_repetition(&trees[0]) {
+    // What is repeated may have other neighbors.
+    let is_edge = |it: &Neighbors| match it.0.len() {
+        0 => true,
+        1 => it.is(0, ":") || it.is(0, "!"),
+        _ => false,
+    };
+    let in_repetition = trees[0] != *side && is_repetition(&trees[0]);
+    if inner[..inner.len() - 1].iter().any(is_input) || in_repetition && (is_edge(&before) || is_edge(&after)) {
         return Vec::new();
     }
     if after.is(0, "!") && !after.is(1, "=") {
@@ -273,10 +279,10 @@ fn in_rule(token: &SyntaxToken, trees: &[SyntaxNode]) -> Vec<Shape> {
     let is_qualified = before.starts_path();
     let is_last = !after.starts_path();
     let qualifier = if is_qualified { Qualifier::Some(None) } else { Qualifier::None };
-    let in_braces = trees[0].first_token().is_some_and(|it| it.kind() == T!['{']);
-    let may_be_field = !is_qualified
-        && (after.is(0, ":") && is_last
-            || in_braces && matches!(after.token(0).as_ref().map(SyntaxToken::text), None | Some(",")));
+    let in_braces = trees[0] != *side && trees[0].first_token().is_some_and(|it| it.kind() == T!['{']);
+    let is_listed = |it: &Neighbors| it.0.is_empty() || it.is(0, ",");
+    let may_be_field =
+        !is_qualified && (after.is(0, ":") && is_last || in_braces && is_listed(&before) && is_listed(&after));
     // A use may begin anywhere before it.
     let is_import = trees.iter().any(|it| it.children_with_tokens().any(|it| it.kind() == T![use]));
     if is_import || may_be_field {
@@ -351,7 +357,10 @@ impl Neighbors {
             Direction::Next => it.next_sibling_or_token(),
             Direction::Prev => it.prev_sibling_or_token(),
         };
-        let all = std::iter::successors(next(&from), next).filter(|it| !is_trivia(it));
+        // The tree's own delimiters end it. Other trees are nodes.
+        let is_inside =
+            |it: &SyntaxElement| !matches!(it.kind(), T!['('] | T![')'] | T!['['] | T![']'] | T!['{'] | T!['}']);
+        let all = std::iter::successors(next(&from), next).take_while(is_inside).filter(|it| !is_trivia(it));
         Neighbors(all.take(2).collect())
     }
 
