@@ -200,7 +200,7 @@ fn of_segment(segment: &ast::PathSegment) -> Vec<Shape> {
         SyntaxKind::PATH_TYPE => PathUse::Type,
         SyntaxKind::RECORD_EXPR | SyntaxKind::RECORD_PAT => PathUse::Record,
         SyntaxKind::PATH_PAT | SyntaxKind::TUPLE_STRUCT_PAT => PathUse::Pattern,
-        SyntaxKind::META => PathUse::Attribute,
+        kind if ast::Meta::can_cast(kind) => PathUse::Attribute,
         SyntaxKind::PATH_EXPR => match around.parent().and_then(ast::CallExpr::cast) {
             Some(call) if call.expr().is_some_and(|it| *it.syntax() == around) => PathUse::Call(arguments(Some(call))),
             _ => PathUse::Value,
