@@ -72,6 +72,18 @@ impl TargetUsages {
         self.possible.into_iter().filter(|it| it.1 == UnresolvedReason::MacroInput).map(|it| it.0)
     }
 
+    /// The same places, as if none of them could be resolved.
+    #[cfg(test)]
+    pub(crate) fn as_unresolved(self) -> TargetUsages {
+        let possible = self.items.into_iter().map(|it| (it, UnresolvedReason::UnknownType)).collect();
+        TargetUsages { possible, ..TargetUsages::default() }
+    }
+
+    #[cfg(test)]
+    pub(crate) fn possible(&self) -> impl Iterator<Item = &Occurrence> {
+        self.possible.iter().map(|it| &it.0)
+    }
+
     /// The aliases that imports give it.
     fn aliases(&self) -> impl Iterator<Item = &str> {
         let imports = self.items.iter().filter(|it| it.role == Role::Import);

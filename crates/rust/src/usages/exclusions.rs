@@ -434,11 +434,11 @@ impl Places<'_, '_> {
         }
         packages.sort();
         packages.dedup();
-        Some(packages)
+        (!packages.is_empty()).then_some(packages)
     }
 }
 
-/// The files that code of another package takes in by their path.
+/// The packages that take in files of another one by their path.
 fn references(cx: &Context<'_>) -> FxHashMap<PathBuf, Vec<Option<PathBuf>>> {
     let graph = &cx.environment.packages;
     let package_of = |file: &str| graph.package_of(cx.root.join(file).as_ref());
@@ -454,6 +454,14 @@ fn references(cx: &Context<'_>) -> FxHashMap<PathBuf, Vec<Option<PathBuf>>> {
             if let Some(package) = package_of(&candidate).filter(|it| Some(*it) != user) {
                 references.entry(package.to_owned()).or_default().push(user.map(Path::to_owned));
             }
+        }
+    }
+    // A target may be in the directory of another package.
+    for krate in Crate::all(cx.db) {
+        let Some(user) = package_of_crate(cx, krate.base()) else { continue };
+        let root = cx.name_of(krate.root_file(cx.db));
+        if let Some(package) = root.and_then(|it| package_of(&it)).filter(|it| *it != user) {
+            references.entry(package.to_owned()).or_default().push(Some(user));
         }
     }
     references
