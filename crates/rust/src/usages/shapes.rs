@@ -208,9 +208,9 @@ fn of_segment(segment: &ast::PathSegment) -> Vec<Shape> {
         _ => PathUse::Other,
     };
     let segment = Shape::Segment { qualifier, is_last, what };
-    let is_shorthand = |it: ast::RecordExprField| it.colon_token().is_none();
+    let is_shorthand = |it: &ast::RecordExprField| it.colon_token().is_none();
     match around.parent().and_then(ast::RecordExprField::cast) {
-        Some(field) if is_shorthand(field) => vec![Shape::RecordField, segment],
+        Some(field) if is_shorthand(&field) => vec![Shape::RecordField, segment],
         _ => vec![segment],
     }
 }
