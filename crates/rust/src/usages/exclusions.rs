@@ -117,6 +117,8 @@ enum Form {
     Trait,
     Type,
     Value,
+    /// An associated type or constant.
+    Associated,
     Variant,
     Any,
 }
@@ -227,6 +229,7 @@ impl<'a, 'db> Sought<'a, 'db> {
             Form::Module => !is_last || matches!(what, PathUse::Other | PathUse::Attribute),
             Form::Trait => !matches!(what, PathUse::Value | PathUse::Pattern | PathUse::Record) || !is_last,
             Form::Type => true,
+            Form::Associated => *qualifier != Qualifier::None,
             Form::Value | Form::Variant => is_last,
             Form::Function { parameters, container, .. } => {
                 let has_qualifier = *qualifier != Qualifier::None;
@@ -341,6 +344,9 @@ fn form_of(cx: &Context<'_>, definition: Definition<'_>, source: Option<&SyntaxN
         Definition::Macro(_) => Form::Macro,
         Definition::Module(_) | Definition::Crate(_) => Form::Module,
         Definition::Trait(_) => Form::Trait,
+        Definition::TypeAlias(_) | Definition::Const(_) if as_assoc_item(definition, cx.db).is_some() => {
+            Form::Associated
+        }
         Definition::Adt(_) | Definition::TypeAlias(_) => Form::Type,
         Definition::Const(_) | Definition::Static(_) => Form::Value,
         Definition::EnumVariant(_) => Form::Variant,

@@ -283,9 +283,13 @@ fn in_rule(token: &SyntaxToken, trees: &[SyntaxNode]) -> Vec<Shape> {
     let is_listed = |it: &Neighbors| it.0.is_empty() || it.is(0, ",");
     let may_be_field =
         !is_qualified && (after.is(0, ":") && is_last || in_braces && is_listed(&before) && is_listed(&after));
+    // An associated type gets a value in a list of generics.
+    let may_be_argument = !is_qualified
+        && (before.is(0, "<") || before.is(0, ","))
+        && (after.is(0, "=") && !after.is(1, "=") || after.is(0, "<"));
     // A use may begin anywhere before it.
     let is_import = trees.iter().any(|it| it.children_with_tokens().any(|it| it.kind() == T![use]));
-    if is_import || may_be_field {
+    if is_import || may_be_field || may_be_argument {
         return Vec::new();
     }
     if matches!(keyword, Some(T![let] | T![mut] | T![ref]))
@@ -317,8 +321,8 @@ fn follows_arrow(tree: &SyntaxNode) -> bool {
 /// Whether a token tree is the input of a macro or an attribute.
 fn is_input(tree: &SyntaxNode) -> bool {
     let before = Neighbors::new(tree.clone().into(), Direction::Prev);
-    let is_call = before.is(0, "!") || before.is(1, "!") && !before.is(0, "=");
-    is_call && !is_repetition(tree) || before.is(0, "#")
+    let is_named = before.token(0).is_some_and(|it| it.kind().is_any_identifier());
+    before.is(0, "!") || is_named && before.is(1, "!") || before.is(0, "#")
 }
 
 /// Whether a token tree is what `$( )` repeats.
