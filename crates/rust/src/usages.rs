@@ -74,7 +74,7 @@ impl TargetUsages {
 
     /// The same places, as if none of them could be resolved.
     #[cfg(test)]
-    pub(crate) fn as_unresolved(self) -> TargetUsages {
+    pub(crate) fn into_unresolved(self) -> TargetUsages {
         let possible = self.items.into_iter().map(|it| (it, UnresolvedReason::UnknownType)).collect();
         TargetUsages { possible, ..TargetUsages::default() }
     }

@@ -25,7 +25,7 @@ fn no_place_that_names_a_symbol_is_excluded() {
                     // Links in docs name what their code cannot.
                     found.items.retain(|it| it.role != Role::Doc);
                     let named: Vec<Occurrence> = found.items.clone();
-                    let mut found = found.as_unresolved();
+                    let mut found = found.into_unresolved();
                     exclusions::exclude(context, *definition, &mut found);
                     let kept: BTreeSet<_> = found.possible().map(|it| (it.id, it.at)).collect();
                     checked += named.len();
