@@ -460,7 +460,8 @@ fn add_usages(search: &Search, held: &Held<'_>, asked: &[Names], unasked: &Unask
 
 impl UnresolvedReason {
     fn missing(self, count: usize) -> Missing {
-        let places = if count == 1 { "1 place may name".to_owned() } else { format!("{count} places may name") };
+        let (places, them) =
+            if count == 1 { ("1 place".to_owned(), "it") } else { (format!("{count} places"), "them") };
         let code = match self {
             UnresolvedReason::NoCrate => MissingCode::NotInAPackage,
             UnresolvedReason::MacroInput => MissingCode::MacroOutput,
@@ -471,7 +472,8 @@ impl UnresolvedReason {
             UnresolvedReason::Abandoned => MissingCode::TooMany,
         };
         let after = if self == UnresolvedReason::OutOfTime { "; ask again" } else { "" };
-        let detail = format!("{places} it {}{after}: `usages` lists them as `possible`", self.where_it_is());
+        let detail =
+            format!("{places} may name the symbol {}{after}: `usages` lists {them} as `possible`", self.where_it_is());
         Missing::new(code, "rust", detail)
     }
 
