@@ -48,6 +48,7 @@ mod overlays;
 mod own_socket;
 mod pages;
 mod path_dependencies;
+mod possible_usages;
 mod process;
 mod read;
 mod refusals;

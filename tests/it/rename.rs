@@ -85,7 +85,7 @@ fn a_rust_rename_that_cannot_be_is_refused_with_the_reason() {
     refused(rename(&server, "std::string::String", "Text"), "not part of this workspace");
     let in_a_macro = rename(&server, "greeter::greet_all", "hail_all");
     assert_eq!(in_a_macro.1["candidates"][0]["file"], "src/shout.rs", "{}", in_a_macro.1);
-    refused(in_a_macro, "in a macro's input");
+    refused(in_a_macro, "in the input of a macro");
     let (status, unknown) = rename(&server, "greeter::gret", "x");
     assert_eq!((status, &unknown["code"]), (404, &json!("unknown_symbol")));
     assert_eq!(server.home.read("src/lib.rs"), before);

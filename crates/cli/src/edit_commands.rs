@@ -139,6 +139,9 @@ pub struct RenameSymbol {
     pub(super) file: Option<PathBuf>,
     #[arg(long)]
     package: Option<String>,
+    /// Whether places that may name the symbol prevent the rename, or stay as they are and are listed.
+    #[arg(long)]
+    possible: Option<PossiblePlaces>,
     #[command(flatten)]
     change: Change,
     #[command(flatten)]
@@ -210,6 +213,7 @@ words! {
     At { Body, Whole, Before, After, Delete }
     Mode { Append, Overwrite, Create }
     OnBreak { Report, Reject }
+    PossiblePlaces { Refuse, Leave }
     pub OnConflict { Refuse, Merge }
     Elisions { Refuse, Keep }
 }
@@ -273,7 +277,8 @@ impl RenameSymbol {
             .with("symbol", Some(self.symbol))
             .with("new_name", Some(self.new_name))
             .with("file", target.maybe(self.file.as_ref())?)
-            .with("package", self.package);
+            .with("package", self.package)
+            .with("possible", self.possible.map(PossiblePlaces::word));
         Ok((self.change.over(call), self.common))
     }
 }

@@ -231,9 +231,14 @@ pub(crate) fn symbol_cost(symbol: &Symbol, form: Form) -> usize {
 /// The approximate size of a usage in a reply.
 pub(crate) fn usage_cost(usage: &Usage, form: Form) -> usize {
     if form == Form::Markdown {
-        return if usage.test { 8 } else { text_cost(usage.text.trim()) + 30 };
+        let doubt = usage.detail.as_ref().map_or(0, |it| it.len() + usage.place.file.len() + 10);
+        return if usage.test && doubt == 0 { 8 } else { text_cost(usage.text.trim()) + 30 + doubt };
     }
-    text_cost(&usage.text) + usage.place.file.len() + usage.symbol.as_deref().map_or(0, text_cost) + 120
+    text_cost(&usage.text)
+        + usage.place.file.len()
+        + usage.symbol.as_deref().map_or(0, text_cost)
+        + usage.detail.as_deref().map_or(0, |it| text_cost(it) + 40)
+        + 120
 }
 
 #[cfg(test)]

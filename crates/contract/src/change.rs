@@ -3,19 +3,20 @@
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::budget::{Budget, Form, Part, left_out, text_cost};
+use super::budget::{Budget, Form, Part, left_out, text_cost, usage_cost};
 use super::diagnostics::{Diagnostic, diagnostic_cost};
 use super::enums::{ChangeKind, FindingKind, Severity, Strategy};
 use super::examples;
 use super::pages::{Kept, Pages};
 use super::request::Answer;
-use super::shared_types::{Meta, Place, is_false, list};
+use super::shared_types::{Meta, Place, Usage, is_false, list};
 use semdex_model::Result;
 
 /// The parts of an impact: changed, broken, affected, tests, unchecked.
 pub(super) const IMPACT_PARTS: usize = 5;
-/// The parts of a change: edits, validation, new diagnostics, lines of the diffs, fixed diagnostics; then the impact's.
-const CHANGE_PARTS: usize = 5 + IMPACT_PARTS;
+/// The parts of a change: possible usages, edits, validation, new diagnostics, lines of the diffs, fixed diagnostics; then
+/// the impact's.
+const CHANGE_PARTS: usize = 6 + IMPACT_PARTS;
 
 /// The result of a change or of a dry run.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
@@ -28,6 +29,11 @@ pub struct ChangeReport {
     pub applied: bool,
     /// The changed files.
     pub files: Vec<ChangedFile>,
+    /// For a rename with `possible: "leave"`: the places that may name the symbol and were left as they are. Absent if
+    /// there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false)]
+    pub possible: Vec<Usage>,
     /// Where each edit landed, in the order of the request.
     pub edits: Vec<Landed>,
     /// Errors in the written text itself: syntax, unresolved names, unused imports.
@@ -57,7 +63,8 @@ impl Kept for ChangeReport {
 
     fn after(mut self, cursor: &str) -> Result<ChangeReport> {
         let lengths = self.lengths();
-        let [edits, validation, new, lines, fixed, impact @ ..] = self.pages.resume(cursor, lengths)?;
+        let [possible, edits, validation, new, lines, fixed, impact @ ..] = self.pages.resume(cursor, lengths)?;
+        self.possible.drain(..possible);
         self.edits.drain(..edits);
         self.validation.drain(..validation);
         self.diagnostics.new.drain(..new);
@@ -73,8 +80,8 @@ impl ChangeReport {
         let DiagnosticsDelta { new, fixed } = &self.diagnostics;
         let lines = self.files.iter().map(lines_of).sum();
         let [changed, broken, affected, tests, unchecked] = self.impact.lengths();
-        let (edits, validation) = (self.edits.len(), self.validation.len());
-        [edits, validation, new.len(), lines, fixed.len(), changed, broken, affected, tests, unchecked]
+        let (possible, edits, validation) = (self.possible.len(), self.edits.len(), self.validation.len());
+        [possible, edits, validation, new.len(), lines, fixed.len(), changed, broken, affected, tests, unchecked]
     }
 }
 
@@ -86,6 +93,7 @@ impl Answer for ChangeReport {
     fn fit(&mut self, mut budget: Budget) -> Option<Vec<String>> {
         budget.spend(300);
         let form = budget.form();
+        let possible = self.possible.iter().map(|it| usage_cost(it, form)).collect();
         let edit = |it: &Landed| (it.place.file.len() + form.or(30, 180)) * (1 + it.kept.len());
         let edits = self.edits.iter().map(edit).collect();
         let finding = |it: &Finding| {
@@ -97,10 +105,12 @@ impl Answer for ChangeReport {
         let fixed = self.diagnostics.fixed.iter().map(|it| diagnostic_cost(it, form)).collect();
         let lines = self.files.iter().flat_map(|it| line_costs(it, form)).collect();
         let impact = self.impact.costs(form);
-        let [edits_part, validation_part, new_part, lines_part, fixed_part, impact_parts @ ..] = &mut self.pages.parts;
+        let [possible_part, edits_part, validation_part, new_part, lines_part, fixed_part, impact_parts @ ..] =
+            &mut self.pages.parts;
         let [changed_part, broken_part, affected_part, tests_part, unchecked_part] = impact_parts;
         let [changed, broken, affected, tests, unchecked] = impact;
         budget.share(&mut [
+            (possible_part, possible, 40),
             (edits_part, edits, 30),
             (validation_part, validation, 40),
             (changed_part, changed, 40),
@@ -112,7 +122,8 @@ impl Answer for ChangeReport {
             (unchecked_part, unchecked, 60),
             (fixed_part, fixed, 100),
         ]);
-        let [edits, validation, new, lines, fixed, impact @ ..] = self.pages.parts.map(|it| it.count);
+        let [possible, edits, validation, new, lines, fixed, impact @ ..] = self.pages.parts.map(|it| it.count);
+        self.possible.truncate(possible);
         self.edits.truncate(edits);
         self.validation.truncate(validation);
         self.diagnostics.new.truncate(new);
@@ -120,8 +131,9 @@ impl Answer for ChangeReport {
         self.files = stretch(&self.files, 0, lines);
         self.impact.truncate(impact);
         self.next_cursor = self.pages.next_cursor();
-        let [edits, validation, new, lines, fixed, impact @ ..] = self.pages.parts;
+        let [possible, edits, validation, new, lines, fixed, impact @ ..] = self.pages.parts;
         let own = [
+            ("possible usages", possible),
             ("edits", edits),
             ("findings", validation),
             ("new diagnostics", new),

@@ -54,7 +54,8 @@ macro_rules! names {
 }
 
 names! {
-    SymbolKind for semdex_model::SymbolKind, Role for semdex_model::Role, Severity for semdex_model::Severity, State for semdex_model::State, EngineState for semdex_model::EngineState,
+    SymbolKind for semdex_model::SymbolKind, Role for semdex_model::Role,
+    PossibleReason for semdex_model::PossibleReason, Severity for semdex_model::Severity, State for semdex_model::State, EngineState for semdex_model::EngineState,
     Strategy for semdex_model::Strategy, ChangeKind for semdex_model::ChangeKind, VerifyKind for semdex_model::VerifyKind,
     ProblemCode for semdex_model::Code, RunState for semdex_model::RunState,
 }
@@ -64,6 +65,16 @@ words_of_model! {
     SymbolKind for semdex_model::SymbolKind {
         Module, Package, Struct, Enum, Union, Trait, Interface, Type, Function, Method, Field, Variant, Const, Static,
         Variable, Macro, Impl,
+    }
+
+    /// Why it is not known whether a place names the symbol.
+    PossibleReason for semdex_model::PossibleReason {
+        /// The code is left out of the build, by `cfg` or build constraints.
+        Cfg,
+        /// The name is in the input or the definition of a macro, and its meaning there could not be followed.
+        MacroInput,
+        /// The name could not be resolved for another reason, for example an unknown type.
+        Unresolved,
     }
 
     /// How a usage uses the symbol.
@@ -185,6 +196,14 @@ words! {
         After,
         /// The item is removed. The replacement must be empty.
         Delete,
+    }
+
+    /// What a rename does about places that may name the symbol.
+    PossiblePlaces {
+        /// They prevent it.
+        Refuse,
+        /// They stay as they are.
+        Leave,
     }
 
     /// Whether an edit that breaks something is reported or refused.

@@ -38,11 +38,13 @@ pub struct UsageList {
     pub total: usize,
     /// The number of files with at least one usage.
     pub files: usize,
+    /// The number of possible usages, including those on other pages.
+    pub possible_total: usize,
+    /// Places that may name the symbol, each with its `reason`. They come before all usages.
+    pub possible: Vec<Usage>,
     /// The usages: other files first, then the file of the definition, tests last.
     pub items: Vec<Usage>,
-    /// Places with the same name that could not be resolved.
-    pub possible: Vec<Usage>,
-    /// The page over the usages and, after them, the possible usages.
+    /// The page over the possible usages and, after them, the usages.
     #[serde(skip)]
     pub part: Part,
 }
@@ -53,17 +55,17 @@ impl UsageList {
         let UsagePage { count: UsageCount { total, files }, possible_count, items, possible } = page;
         let mut part = Part::after(window.from, total + possible_count);
         part.count = items.len() + possible.len();
-        UsageList { total, files, items: list(items), possible: list(possible), part }
+        UsageList { total, files, possible_total: possible_count, possible: list(possible), items: list(items), part }
     }
 
     pub(super) fn costs(&self, form: Form) -> Vec<usize> {
-        self.items.iter().chain(&self.possible).map(|it| usage_cost(it, form)).collect()
+        self.possible.iter().chain(&self.items).map(|it| usage_cost(it, form)).collect()
     }
 
     /// Drops the items that are no longer in the part.
     pub(super) fn truncate(&mut self) {
-        self.possible.truncate(self.part.count.saturating_sub(self.items.len()));
-        self.items.truncate(self.part.count);
+        self.items.truncate(self.part.count.saturating_sub(self.possible.len()));
+        self.possible.truncate(self.part.count);
     }
 }
 

@@ -1,6 +1,6 @@
 //! `rename`: renames a symbol everywhere, as one change.
 
-use super::enums::OnBreak;
+use super::enums::{OnBreak, PossiblePlaces};
 use super::request::request;
 
 request! { body
@@ -21,6 +21,10 @@ request! { body
         /// Whether a rename that breaks something is refused with `rename_refused` or reported.
         #[schema(default = "reject")]
         pub on_break: Option<OnBreak>,
+        /// Whether places that may name the symbol prevent the rename (`refuse`, with `candidates`), or stay as they are
+        /// and are listed in `possible` (`leave`).
+        #[schema(default = "refuse")]
+        pub possible: Option<PossiblePlaces>,
         /// The name that the client gives itself, any text. The header `X-Session` says the same.
         pub session: Option<String>,
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::enums::{Language, Role, State, SymbolKind};
+use super::enums::{Language, PossibleReason, Role, State, SymbolKind};
 
 /// A range of a file in UTF-8 byte offsets with an exclusive end. Lines and columns count from 1; columns count bytes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
@@ -206,12 +206,21 @@ pub struct Usage {
     pub role: Role,
     /// Whether it is in test code.
     pub test: bool,
+    /// For a possible usage: why it is not known whether the place names the symbol.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub reason: Option<PossibleReason>,
+    /// The reason in words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, examples("in the input of a macro that could not be followed"))]
+    pub detail: Option<String>,
 }
 
 impl From<semdex_model::Usage> for Usage {
     fn from(usage: semdex_model::Usage) -> Usage {
-        let semdex_model::Usage { place, text, symbol, role, test } = usage;
-        Usage { place: place.into(), text, symbol, role: role.into(), test }
+        let semdex_model::Usage { place, text, symbol, role, test, doubt } = usage;
+        let (reason, detail) = doubt.map(|it| (it.reason.into(), it.detail)).unzip();
+        Usage { place: place.into(), text, symbol, role: role.into(), test, reason, detail }
     }
 }
 

@@ -6,15 +6,8 @@ use semdex_model::{Alteration, FindingKind, Language, LanguageId, Outline, Span,
 
 pub(crate) const LANGUAGE: LanguageId = LanguageId(&GO);
 
-static GO: Language = Language {
-    name: "go",
-    title: "Go",
-    extensions: &["go"],
-    file_names: &[],
-    indent: "\t",
-    unresolved: "in what is not built here",
-    syntax: &GoSyntax,
-};
+static GO: Language =
+    Language { name: "go", title: "Go", extensions: &["go"], file_names: &[], indent: "\t", syntax: &GoSyntax };
 
 #[derive(Debug)]
 struct GoSyntax;

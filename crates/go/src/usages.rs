@@ -20,7 +20,8 @@ use semdex_engine::files::File;
 use semdex_engine::ranking::{self, UsageRank};
 use semdex_engine::{Result, Stop};
 use semdex_model::{
-    Answer, Coverage, Import, Missing, MissingCode, Role, Span, Symbol, SymbolKind, Usage, UsagePage, Usages, Window,
+    Answer, Coverage, Doubt, Import, Missing, MissingCode, PossibleReason, Role, Span, Symbol, SymbolKind, Usage,
+    UsagePage, Usages, Window,
 };
 
 /// The effort to resolve the unclear occurrences of one symbol.
@@ -35,7 +36,8 @@ pub(crate) async fn of(queries: &GoplsQueries<'_>, symbol: &Symbol, effort: Effo
     let answer = places(queries, symbol, effort).await?;
     Ok(answer.map(|places| {
         let usages = |spots: &[Spot]| spots.iter().filter_map(|it| usage_at(queries, it)).collect();
-        Usages { items: usages(&places.items), possible: usages(&places.possible) }
+        let possible = places.possible.iter().filter_map(|it| possible_at(queries, it)).collect();
+        Usages { items: usages(&places.items), possible }
     }))
 }
 
@@ -244,7 +246,7 @@ fn may_declare(queries: &GoplsQueries<'_>, name: &str, file: &File) -> bool {
     siblings.any(|it| declares(it)) || file.outline().imports.iter().any(called)
 }
 
-/// One page of the usages; possible usages come last.
+/// One page of the usages; possible usages come first.
 pub(crate) fn page(queries: &GoplsQueries<'_>, symbol: &Symbol, places: &Places, window: Window) -> UsagePage {
     let mut ranks = Vec::with_capacity(places.items.len());
     for (file, spots) in places.files().enumerate() {
@@ -256,9 +258,24 @@ pub(crate) fn page(queries: &GoplsQueries<'_>, symbol: &Symbol, places: &Places,
     UsagePage {
         count: places.count(),
         possible_count: places.possible.len(),
-        items: window.of(&order).iter().filter_map(|it| at_spot(&places.items[*it])).collect(),
-        possible: ranking::rest(window, order.len()).of(&places.possible).iter().filter_map(at_spot).collect(),
+        possible: window.of(&places.possible).iter().filter_map(|it| possible_at(queries, it)).collect(),
+        items: ranking::rest(window, places.possible.len())
+            .of(&order)
+            .iter()
+            .filter_map(|it| at_spot(&places.items[*it]))
+            .collect(),
     }
+}
+
+/// Converts a place that may name the symbol.
+fn possible_at(queries: &GoplsQueries<'_>, spot: &Spot) -> Option<Usage> {
+    let doubt = if queries.layout.is_active(&spot.file) {
+        let detail = "gopls does not resolve it, for example because of errors in the code".to_owned();
+        Doubt { reason: PossibleReason::Unresolved, detail }
+    } else {
+        Doubt { reason: PossibleReason::Cfg, detail: "its file is left out by build constraints".to_owned() }
+    };
+    Some(Usage { doubt: Some(doubt), ..usage_at(queries, spot)? })
 }
 
 /// Converts a place to a usage of the model.
@@ -340,6 +357,7 @@ pub(crate) fn usage(queries: &GoplsQueries<'_>, file: &File, span: Span, role: R
         symbol: queries.layout.symbol_around(&file.path, span.start),
         role,
         test: is_test_file(&file.path),
+        doubt: None,
         place,
     }
 }

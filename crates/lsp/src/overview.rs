@@ -66,7 +66,7 @@ pub(crate) async fn of(queries: &ServerQueries, file: &Arc<File>, until: Instant
         if is_known && !usages.possible.is_empty() {
             // Each symbol's count shows how many are missing. One entry for all is enough.
             lacks.missing.retain(|it| it.code != MissingCode::Unsupported || is_left_out(it));
-            let detail = "some places may be usages of these symbols: each `usages` says of how many `possible` ones";
+            let detail = "some places may be usages of these symbols: `usages` of each lists them as `possible`";
             coverage.lacks(queries.session.missing(MissingCode::Unsupported, detail));
         }
         // One entry for a file that may name several symbols is enough.

@@ -86,7 +86,6 @@ impl Row {
                 extensions,
                 file_names: texts(file_names),
                 indent: text(indent),
-                unresolved: "where types are not known",
                 syntax: Box::leak(Box::new(syntax)),
             })))
         })

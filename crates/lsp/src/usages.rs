@@ -11,7 +11,9 @@ use super::{names, unindexed, wire};
 use semdex_engine::files::File;
 use semdex_engine::ranking::{self, UsageRank};
 use semdex_engine::{Condition, Result, blocking};
-use semdex_model::{Coverage, MissingCode, OutlineItem, Role, Span, SymbolKind, Usage, UsagePage, Usages, Window};
+use semdex_model::{
+    Coverage, Doubt, MissingCode, OutlineItem, PossibleReason, Role, Span, SymbolKind, Usage, UsagePage, Usages, Window,
+};
 
 /// The most files with the name that are opened before the request.
 pub(crate) const MOST_OPENED: usize = 200;
@@ -118,8 +120,9 @@ async fn counted(
             .filter_map(|(file, span)| Some((queries.files.get(&file)?.clone(), span)))
             .chain(accounted.more)
             .collect();
-        let usages =
-            Usages { items: described(queries, items).await?, possible: described(queries, accounted.possible).await? };
+        let detail = format!("{} does not say what it means", session.row.server());
+        let possible = doubted(described(queries, accounted.possible).await?, &detail);
+        let usages = Usages { items: described(queries, items).await?, possible };
         queries.check()?;
         return Ok(usages);
     }
@@ -361,7 +364,14 @@ async fn unaccounted(
 async fn by_text(queries: &ServerQueries, found: &ResolvedItem, files: Vec<Arc<File>>) -> Result<Usages> {
     let own = BTreeSet::from([(found.file.path.clone(), found.item.name_span)]);
     let words = unaccounted(&found.item.name, &files, &own, declared_apart(found)).await?;
-    Ok(Usages { items: Vec::new(), possible: described(queries, words).await? })
+    let detail = format!("{} does not answer", queries.session.row.server());
+    Ok(Usages { items: Vec::new(), possible: doubted(described(queries, words).await?, &detail) })
+}
+
+/// Notes why these usages are only possible.
+fn doubted(usages: Vec<Usage>, detail: &str) -> Vec<Usage> {
+    let doubt = Doubt { reason: PossibleReason::Unresolved, detail: detail.to_owned() };
+    usages.into_iter().map(|it| Usage { doubt: Some(doubt.clone()), ..it }).collect()
 }
 
 /// Converts places to usages: the whole line, the enclosing symbol, and the role.
@@ -385,6 +395,7 @@ pub(crate) async fn described(queries: &ServerQueries, places: Vec<At>) -> Resul
                     symbol: inner.map(|it| names::path(&file.path, it)),
                     role: code.word(*span).map_or(Role::Other, |it| it.role),
                     test: in_tests || enclosing.iter().any(|it| it.test),
+                    doubt: None,
                     place,
                 });
             }
@@ -399,8 +410,8 @@ pub(crate) fn page(usages: Usages, own: &str, window: Window) -> UsagePage {
     let (count, possible_count) = (usages.count(), usages.possible.len());
     let items = ordered(usages.items, own);
     let possible = ordered(usages.possible, own);
-    let rest = ranking::rest(window, items.len());
-    UsagePage { count, possible_count, items: window.of(&items).to_vec(), possible: rest.of(&possible).to_vec() }
+    let rest = ranking::rest(window, possible.len());
+    UsagePage { count, possible_count, items: rest.of(&items).to_vec(), possible: window.of(&possible).to_vec() }
 }
 
 fn ordered(usages: Vec<Usage>, own: &str) -> Vec<Usage> {

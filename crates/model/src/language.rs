@@ -20,8 +20,6 @@ pub struct Language {
     pub file_names: &'static [&'static str],
     /// One level of indentation, where a text does not show its own.
     pub indent: &'static str,
-    /// Where places may be that the engine cannot resolve: the end of a sentence that begins "they stand".
-    pub unresolved: &'static str,
     /// What one text of the language says by itself.
     pub syntax: &'static dyn Syntax,
 }
@@ -188,7 +186,6 @@ mod tests {
         extensions: &["dockerfile"],
         file_names: &["Dockerfile"],
         indent: "  ",
-        unresolved: "elsewhere",
         syntax: &Plain,
     };
 

@@ -34,5 +34,5 @@ pub use references::{Declared, FileReferences, Reference, References};
 pub use run::RunState;
 pub use state::{EngineState, Meta, Revision, State};
 pub use symbol::{Symbol, SymbolAt, SymbolKind, SymbolQuery, UsageCount};
-pub use usage::{CallSite, Calls, Role, Usage, UsagePage, Usages, Window};
+pub use usage::{CallSite, Calls, Doubt, PossibleReason, Role, Usage, UsagePage, Usages, Window};
 pub use verify::{TestFailure, TestReport, ToolRun, Verified, VerifyKind, VerifyProgress};

@@ -33,6 +33,39 @@ pub struct Usage {
     pub role: Role,
     /// It is in test code.
     pub test: bool,
+    /// For a place that may name the symbol: why that is not known.
+    pub doubt: Option<Doubt>,
+}
+
+/// Why it is not known whether a place names a symbol.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Doubt {
+    /// The kind of reason.
+    pub reason: PossibleReason,
+    /// The reason in words: "in code that is switched off by `cfg`".
+    pub detail: String,
+}
+
+/// The kind of reason for which a place is only possible; [`PossibleReason::name`] is the word in replies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum PossibleReason {
+    /// The code is left out of the build, by `cfg` or build constraints.
+    Cfg,
+    /// The name is in the input or the definition of a macro, and its meaning there could not be followed.
+    MacroInput,
+    /// The name could not be resolved for another reason, for example an unknown type.
+    Unresolved,
+}
+
+impl PossibleReason {
+    /// The word for it in replies: `macro_input`.
+    pub fn name(self) -> &'static str {
+        match self {
+            PossibleReason::Cfg => "cfg",
+            PossibleReason::MacroInput => "macro_input",
+            PossibleReason::Unresolved => "unresolved",
+        }
+    }
 }
 
 /// What a name is used for at a place; [`Role::name`] is the word in replies.
@@ -75,16 +108,16 @@ impl Role {
     }
 }
 
-/// A stretch of the usages of a symbol, counted in full. Those that are only possible come after all others.
+/// A stretch of the usages of a symbol, counted in full. Those that are only possible come before all others.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct UsagePage {
     /// All usages, not only those within the window; the possible ones are not counted.
     pub count: UsageCount,
     /// All possible usages, not only those within the window.
     pub possible_count: usize,
-    /// The usages within the window.
+    /// The usages within the window, after the last possible one.
     pub items: Vec<Usage>,
-    /// The possible ones within the window, which begins after the last of all `items`.
+    /// The possible ones within the window, which begins with them.
     pub possible: Vec<Usage>,
 }
 
@@ -98,7 +131,6 @@ pub struct Window {
 }
 
 impl Window {
-    /// The whole list.
     /// The whole list.
     pub const ALL: Window = Window { from: 0, limit: usize::MAX };
 

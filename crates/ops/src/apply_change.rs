@@ -9,7 +9,7 @@ use semdex_engine::links::{self, Link};
 use semdex_engine::{EngineKind, Extent, Route, Stop, not_started};
 use semdex_model::{
     Affected, Broken, ChangeImpact, Code, Coverage, Diagnostic, Error, FileEdit, Help, Landed, MissingCode, Result,
-    Revision, Severity,
+    Revision, Severity, Usage,
 };
 use semdex_text::diff::{renamed, unified};
 use semdex_text::matching::added_elision;
@@ -32,6 +32,8 @@ pub(super) struct Plan {
     /// The new names of moved files, each with the old name.
     pub(super) moves: BTreeMap<String, String>,
     pub(super) landed: Vec<Landed>,
+    /// The places that a rename leaves although they may name its symbol, in the texts after it.
+    pub(super) possible: Vec<Usage>,
     /// Findings of the plan itself.
     pub(super) findings: Vec<Finding>,
     /// Notes by file, for the user.
@@ -43,7 +45,7 @@ pub(super) struct Plan {
 impl Plan {
     pub(super) fn new(edits: Vec<FileEdit>, landed: Vec<Landed>) -> Plan {
         let (moves, believed) = (BTreeMap::new(), BTreeMap::new());
-        Plan { edits, moves, landed, findings: Vec::new(), notes: Notes::new(), believed }
+        Plan { edits, moves, landed, possible: Vec::new(), findings: Vec::new(), notes: Notes::new(), believed }
     }
 
     /// The old content of the file that an edit results in: for a moved file, the content under its old name.
@@ -390,6 +392,7 @@ fn report(workspace: &Workspace, plan: &Plan, outcome: Outcome, meta: Meta) -> C
         change,
         applied,
         files,
+        possible: list(plan.possible.clone()),
         edits: list(plan.landed.clone()),
         validation,
         diagnostics: DiagnosticsDelta { new: list(new), fixed: list(change_impact.fixed) },

@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 
 use super::apply_change::{Mode, Plan, apply_change};
 use super::query::{RequestOptions, query_by_name, unless_loading};
-use semdex_contract::{ChangeReport, OnBreak, RenameRequest};
+use semdex_contract::{ChangeReport, OnBreak, PossiblePlaces, RenameRequest};
 use semdex_engine::files::File;
 use semdex_engine::links;
-use semdex_model::{Candidate, Code, Error, FileEdit, Help, Landed, Renaming, Result, Strategy, SymbolQuery};
+use semdex_model::{
+    Candidate, Code, Error, FileEdit, Help, Landed, Renaming, Result, Rewrite, Span, Strategy, SymbolQuery, Usage,
+};
 use semdex_text::matching::{self, Patch};
 use semdex_workspace::{Cause, Workspace};
 
@@ -62,7 +64,8 @@ async fn plan(workspace: &Workspace, request: &RenameRequest, options: &RequestO
     if renaming.symbol.name == request.new_name {
         return Ok(Plan::new(Vec::new(), Vec::new()));
     }
-    if !renaming.possible.is_empty() {
+    let leaves = request.possible == Some(PossiblePlaces::Leave);
+    if !leaves && !renaming.possible.is_empty() {
         return Err(in_the_way(&renaming).in_workspace(found.meta));
     }
     if !found.meta.coverage.complete {
@@ -73,6 +76,7 @@ async fn plan(workspace: &Workspace, request: &RenameRequest, options: &RequestO
     let snapshot = workspace.snapshot(options.needs(None, false)).await?;
     let mut edits = Vec::new();
     let mut landed = Vec::new();
+    let mut possible = renaming.possible.clone();
     let moved = renaming.moves.iter().map(|(from, to)| (to.clone(), from.clone())).collect();
     let mut moves: BTreeMap<&str, &str> =
         renaming.moves.iter().map(|(from, to)| (from.as_str(), to.as_str())).collect();
@@ -92,6 +96,9 @@ async fn plan(workspace: &Workspace, request: &RenameRequest, options: &RequestO
         let (new, spans) = matching::apply_all(&file.text, &patches)?;
         let name = moves.remove(rewrite.file.as_str()).unwrap_or(&rewrite.file);
         let after = workspace.file(name, new);
+        for usage in possible.iter_mut().filter(|it| it.place.file == rewrite.file) {
+            moved_along(usage, rewrite, &after);
+        }
         for span in spans {
             let place = after.lines().place(name, span);
             landed.push(Landed::as_sent(Strategy::Symbol, 100.0, place));
@@ -100,6 +107,7 @@ async fn plan(workspace: &Workspace, request: &RenameRequest, options: &RequestO
     }
     for (from, to) in moves {
         let file = text(from)?;
+        possible.iter_mut().filter(|it| it.place.file == from).for_each(|it| it.place.file = to.to_owned());
         push(&mut edits, &file, to, &workspace.file(to, file.text.clone()))?;
     }
     for edit in edits.iter().filter(|it| it.old.is_none()) {
@@ -110,7 +118,17 @@ async fn plan(workspace: &Workspace, request: &RenameRequest, options: &RequestO
     }
     edits.sort_by(|a: &FileEdit, b| a.file.cmp(&b.file));
     landed.sort_by(|a, b| (&a.place.file, a.place.start).cmp(&(&b.place.file, b.place.start)));
-    Ok(Plan { moves: moved, ..Plan::new(edits, landed) })
+    Ok(Plan { moves: moved, possible, ..Plan::new(edits, landed) })
+}
+
+/// Moves a place that is left as it is to where it is after the rename of its file.
+fn moved_along(usage: &mut Usage, rewrite: &Rewrite, after: &File) {
+    let before = rewrite.parts.iter().filter(|it| it.0.end <= usage.place.start);
+    let (removed, added) = before.fold((0, 0), |sum, it| (sum.0 + (it.0.end - it.0.start), sum.1 + it.1.len()));
+    let moved = |at: usize| at + added - removed;
+    let span = Span::new(moved(usage.place.start), moved(usage.place.end));
+    usage.place = after.lines().place(&after.path, span);
+    usage.text = after.lines().line_text(&after.text, usage.place.line).to_owned();
 }
 
 /// Adds the edits for the new text of a file, under its old or a new name.
@@ -126,13 +144,15 @@ fn push(edits: &mut Vec<FileEdit>, file: &File, name: &str, after: &File) -> Res
 }
 
 fn in_the_way(renaming: &Renaming) -> Error {
-    let shown: Vec<String> =
-        renaming.possible.iter().take(3).map(|it| format!("{}:{}", it.place.file, it.place.line)).collect();
+    let described = |it: &Usage| {
+        let why = it.doubt.as_ref().map(|it| format!(" ({})", it.detail)).unwrap_or_default();
+        format!("{}:{}{why}", it.place.file, it.place.line)
+    };
+    let shown: Vec<String> = renaming.possible.iter().take(3).map(described).collect();
     let more = if renaming.possible.len() > shown.len() { ", …" } else { "" };
-    let why = renaming.symbol.language.unresolved;
     let detail = format!(
-        "{} may name `{}` and cannot be renamed with it, for they stand {why}: {}{more}. Look at them, and rename \
-         by `edit`",
+        "{} may name `{}`, which is not known for certain: {}{more}. Look at them. `possible: \"leave\"` renames all \
+         other places and leaves these as they are",
         if renaming.possible.len() == 1 { "1 place".to_owned() } else { format!("{} places", renaming.possible.len()) },
         renaming.symbol.path,
         shown.join(", "),

@@ -311,6 +311,7 @@ impl Rust {
             macros,
             tools,
             facts,
+            packages,
             faults,
             missing,
             deep,
@@ -353,6 +354,7 @@ impl Rust {
             it.loaded = true;
             it.settled = last;
             it.missing = missing;
+            it.packages = packages;
             it.faults = faults;
         });
         tracing::info!(elapsed = ?self.started.elapsed(), last, "Cargo workspaces loaded");

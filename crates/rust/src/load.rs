@@ -9,6 +9,7 @@ pub(crate) mod external_inputs;
 pub(crate) mod find_inputs;
 pub(crate) mod macro_server;
 pub(crate) mod manifests;
+pub(crate) mod package_graph;
 pub(crate) mod planned;
 pub(crate) mod referenced_files;
 pub(crate) mod script;
@@ -41,6 +42,8 @@ use semdex_engine::files::Files;
 use semdex_engine::too_deep;
 use semdex_model::{Missing, MissingCode};
 use semdex_process::fault;
+
+use crate::view::packages::PackageGraph;
 
 pub(crate) use crate::view::environment::Faults;
 
@@ -115,6 +118,7 @@ pub(crate) struct Loaded {
     /// The toolchain, if one was found.
     pub tools: Option<Tools<'static>>,
     pub facts: Arc<Facts>,
+    pub packages: Arc<PackageGraph>,
     pub faults: Faults,
     pub missing: Vec<Missing>,
     /// The sources outside the root that are nested too deeply to be analysed; `missing` names them.
@@ -182,11 +186,12 @@ pub(crate) fn load(
     let patience = |limit: Duration| Patience { deadline: Instant::now() + limit, is_wanted: &is_wanted };
     let mut missing = Vec::new();
     let mut facts = Facts::default();
+    let mut packages = PackageGraph::of_manifests(request.manifests.iter().map(|it| it.as_ref()));
     let mut inputs = ExternalInputs::default();
     find_inputs::of_place(request.root.as_ref(), &mut inputs);
     let mut tools = Tools::find(&request.root, request.trusted, patience(request.limits.manifests));
     let mut workspaces = match &tools {
-        Ok(tools) => load_workspaces(request, tools, progress, &mut missing, &mut facts),
+        Ok(tools) => load_workspaces(request, tools, progress, &mut packages, &mut missing, &mut facts),
         Err(error) => {
             missing.push(no_toolchain(error));
             request.before.to_vec()
@@ -197,6 +202,7 @@ pub(crate) fn load(
     }
     tools.iter().for_each(|it| find_inputs::of_tools(it, &mut inputs));
     workspaces.iter().for_each(|it| find_inputs::of_workspace(it, &request.root, &mut inputs));
+    let package_graph = Arc::new(packages);
     let has_code = workspaces.iter().any(build::runs_code);
     let runs_code = request.trusted && has_code && tools.is_ok();
     if !request.trusted {
@@ -242,6 +248,7 @@ pub(crate) fn load(
             macros,
             tools: lasting.as_ref().map(Tools::lasting),
             facts: Arc::new(facts.clone()),
+            packages: package_graph.clone(),
             faults: request.faults.clone(),
             missing: missing.iter().cloned().chain(lacking).collect(),
             deep: Arc::new(deep.clone()),
@@ -344,6 +351,7 @@ fn load_workspaces(
     request: &LoadRequest,
     tools: &Tools<'_>,
     progress: &(dyn Fn(&str, usize, usize) + Sync),
+    packages: &mut PackageGraph,
     missing: &mut Vec<Missing>,
     facts: &mut Facts,
 ) -> Vec<ProjectWorkspace> {
@@ -378,7 +386,7 @@ fn load_workspaces(
         }
         progress("reading manifests", done, total);
         let scope = relative(&request.root, &manifest);
-        match workspace::load(tools, &manifest, &request.features, std_sources.as_deref()) {
+        match workspace::load(tools, &manifest, &request.features, std_sources.as_deref(), packages) {
             Ok(known) => {
                 if let ProjectWorkspaceKind::Cargo { cargo, .. } = &known.workspace.kind {
                     covered.extend(

@@ -406,11 +406,13 @@ impl<'a, 'db> Reader<'a, 'db> {
                 Some(NameClass::PatFieldShorthand { field_ref, .. }) => {
                     Some(Resolution::Names(vec![(Definition::Field(field_ref), Role::Read)]))
                 }
-                // An unresolved pattern may be a constant's name; anything else is a declaration.
+                // An unresolved pattern may be a constant's or a field's name; anything else is a declaration.
                 None => {
-                    let is_pattern = name.syntax().parent().is_some_and(|it| it.kind() == SyntaxKind::IDENT_PAT);
-                    let is_constant = name.text().starts_with(char::is_uppercase);
-                    (!(is_pattern && is_constant)).then_some(Resolution::Other)
+                    let pattern = name.syntax().parent().filter(|it| it.kind() == SyntaxKind::IDENT_PAT);
+                    let around = pattern.as_ref().and_then(SyntaxNode::parent);
+                    let is_field = around.is_some_and(|it| it.kind() == SyntaxKind::RECORD_PAT_FIELD);
+                    let is_constant = pattern.is_some() && name.text().starts_with(char::is_uppercase);
+                    (!(is_field || is_constant)).then_some(Resolution::Other)
                 }
             },
             ast::NameLike::Lifetime(_) => Some(Resolution::Other),

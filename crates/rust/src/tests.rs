@@ -29,6 +29,7 @@ mod invalidate;
 mod loading;
 mod names;
 mod paths;
+mod possible;
 mod reexports;
 mod shadow;
 mod traits;

@@ -1,7 +1,9 @@
 //! Usages of symbols. Every occurrence of a name in the workspace's own text is classified: it resolves to the symbol,
 //! to another one, or it cannot be resolved. The count is therefore complete, not only a lower bound.
 
+pub(crate) mod exclusions;
 pub(crate) mod references;
+pub(crate) mod shapes;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -24,7 +26,10 @@ use crate::resolve::symbols::is_test_at;
 use crate::view::{Context, on_all_cores};
 use semdex_engine::files::File;
 use semdex_engine::ranking::{UsageRank, rest, usage_order};
-use semdex_model::{Answer, Coverage, Missing, MissingCode, Role, Span, Symbol, Usage, UsageCount, UsagePage, Window};
+use semdex_model::{
+    Answer, Coverage, Doubt, Missing, MissingCode, PossibleReason, Role, Span, Symbol, Usage, UsageCount, UsagePage,
+    Window,
+};
 use semdex_text::words::words;
 
 /// The most unresolved places that are reported.
@@ -67,6 +72,18 @@ impl TargetUsages {
         self.possible.into_iter().filter(|it| it.1 == UnresolvedReason::MacroInput).map(|it| it.0)
     }
 
+    /// The same places, as if none of them could be resolved.
+    #[cfg(test)]
+    pub(crate) fn into_unresolved(self) -> TargetUsages {
+        let possible = self.items.into_iter().map(|it| (it, UnresolvedReason::UnknownType)).collect();
+        TargetUsages { possible, ..TargetUsages::default() }
+    }
+
+    #[cfg(test)]
+    pub(crate) fn possible(&self) -> impl Iterator<Item = &Occurrence> {
+        self.possible.iter().map(|it| &it.0)
+    }
+
     /// The aliases that imports give it.
     fn aliases(&self) -> impl Iterator<Item = &str> {
         let imports = self.items.iter().filter(|it| it.role == Role::Import);
@@ -88,6 +105,10 @@ impl TargetUsages {
     }
 
     fn tell_possible(&self, coverage: &mut Coverage) {
+        self.tell_possible_if(coverage, |it| it != UnresolvedReason::OutOfTime);
+    }
+
+    fn tell_possible_if(&self, coverage: &mut Coverage, is_wanted: impl Fn(UnresolvedReason) -> bool) {
         for why in [
             UnresolvedReason::NoCrate,
             UnresolvedReason::MacroInput,
@@ -98,12 +119,11 @@ impl TargetUsages {
             UnresolvedReason::Included,
             UnresolvedReason::Abandoned,
         ] {
-            let count = self.possible.iter().filter(|it| it.1 == why).count();
+            let count = self.possible.iter().filter(|it| it.1 == why && is_wanted(why)).count();
             if count > 0 {
                 coverage.lacks(why.missing(count));
             }
         }
-        in_generated(&self.in_generated).into_iter().for_each(|it| coverage.lacks(it));
     }
 
     /// The indices of the usages in the order in which they are reported.
@@ -130,18 +150,29 @@ pub(crate) fn found_for<'db>(
     match definition {
         Some(definition) => found_of(cx, definition),
         None => {
-            let found = search_for(cx, &Search::written(&symbol.name)).pop().unwrap_or_default();
+            let mut found = search_for(cx, &Search::written(&symbol.name)).pop().unwrap_or_default();
+            exclusions::exclude_by_package(cx, symbol, &mut found);
             let mut coverage = not_compiled(cx, symbol);
-            found.tell_possible(&mut coverage);
+            found.tell_possible_if(&mut coverage, |_| true);
+            in_generated(&found.in_generated).into_iter().for_each(|it| coverage.lacks(it));
             Answer { value: found, coverage }
         }
     }
 }
 
 pub(crate) fn found_of<'db>(cx: &Context<'db>, definition: Definition<'db>) -> Answer<TargetUsages> {
-    let found = find(cx, &[definition]).pop().unwrap_or_default();
+    let Answer { value, mut coverage } = certain_of(cx, definition);
+    value.tell_possible(&mut coverage);
+    Answer { value, coverage }
+}
+
+/// The same with a coverage that does not mention the possible usages, except those that were not checked in time.
+pub(crate) fn certain_of<'db>(cx: &Context<'db>, definition: Definition<'db>) -> Answer<TargetUsages> {
+    let mut found = find(cx, &[definition]).pop().unwrap_or_default();
+    exclusions::exclude(cx, definition, &mut found);
     let mut coverage = cx.coverage(false);
-    found.tell_possible(&mut coverage);
+    found.tell_possible_if(&mut coverage, |it| it == UnresolvedReason::OutOfTime);
+    in_generated(&found.in_generated).into_iter().for_each(|it| coverage.lacks(it));
     let is_method = as_assoc_item(definition, cx.db).is_some();
     let name = definition.name(cx.db);
     by_write(name.as_ref().map_or("", |it| it.as_str()), is_method).into_iter().for_each(|it| coverage.lacks(it));
@@ -160,7 +191,7 @@ fn not_compiled(cx: &Context<'_>, symbol: &Symbol) -> Coverage {
         true => (MissingCode::CfgOff, "`cfg` switches it off"),
         false => (MissingCode::NotInAPackage, "no crate includes its file"),
     };
-    let detail = format!("{why}, so what uses it is not known: `possible` lists what may name it");
+    let detail = format!("{why}, so what uses it is not known: `usages` lists what may name it as `possible`");
     coverage.lacks(Missing::new(code, &*symbol.place.file, detail));
     coverage
 }
@@ -176,8 +207,9 @@ pub(crate) fn page<'db>(
     let order = found.order(own);
     let mut enclosing = HashMap::new();
     let mut usage = |it: &Occurrence| usage_at(cx, it, &mut enclosing);
-    let items = window.of(&order).iter().map(|it| usage(&found.items[*it])).collect();
-    let possible = rest(window, order.len()).of(&found.possible).iter().map(|it| usage(&it.0)).collect();
+    let possible = window.of(&found.possible).iter();
+    let possible = possible.map(|(it, why)| Usage { doubt: Some(why.doubt()), ..usage(it) }).collect();
+    let items = rest(window, found.possible.len()).of(&order).iter().map(|it| usage(&found.items[*it])).collect();
     UsagePage {
         count: UsageCount { total: found.items.len(), files: files.len() },
         possible_count: found.possible.len(),
@@ -197,6 +229,7 @@ fn usage_at(cx: &Context<'_>, it: &Occurrence, enclosing: &mut HashMap<(FileId, 
         symbol,
         role: it.role,
         test: is_test_at(&it.file, it.at.start),
+        doubt: None,
     }
 }
 
@@ -427,26 +460,44 @@ fn add_usages(search: &Search, held: &Held<'_>, asked: &[Names], unasked: &Unask
 
 impl UnresolvedReason {
     fn missing(self, count: usize) -> Missing {
-        let places = if count == 1 { "1 place names".to_owned() } else { format!("{count} places name") };
-        let (code, detail) = match self {
-            UnresolvedReason::NoCrate => (MissingCode::NotInAPackage, "it in files that no crate includes"),
-            UnresolvedReason::MacroInput => {
-                (MissingCode::MacroOutput, "it in the input of a macro that could not be followed")
-            }
-            UnresolvedReason::Inactive => (MissingCode::CfgOff, "it in code that is switched off by `cfg`"),
-            UnresolvedReason::UnknownType => (MissingCode::WorkspaceBroken, "it where the type is unknown"),
-            UnresolvedReason::OutOfTime => (MissingCode::Timeout, "it and could not be checked in time; ask again"),
-            UnresolvedReason::TooDeep => {
-                (MissingCode::Unsupported, "it in files that are nested too deeply to be analysed")
-            }
-            UnresolvedReason::Included => {
-                (MissingCode::Unsupported, "it in files of another kind that `include!` takes in")
-            }
-            UnresolvedReason::Abandoned => {
-                (MissingCode::TooMany, "it in code whose analysis takes too many steps and was abandoned")
-            }
+        let (places, them) =
+            if count == 1 { ("1 place".to_owned(), "it") } else { (format!("{count} places"), "them") };
+        let code = match self {
+            UnresolvedReason::NoCrate => MissingCode::NotInAPackage,
+            UnresolvedReason::MacroInput => MissingCode::MacroOutput,
+            UnresolvedReason::Inactive => MissingCode::CfgOff,
+            UnresolvedReason::UnknownType => MissingCode::WorkspaceBroken,
+            UnresolvedReason::OutOfTime => MissingCode::Timeout,
+            UnresolvedReason::TooDeep | UnresolvedReason::Included => MissingCode::Unsupported,
+            UnresolvedReason::Abandoned => MissingCode::TooMany,
         };
-        Missing::new(code, "rust", format!("{places} {detail}: see `possible`"))
+        let after = if self == UnresolvedReason::OutOfTime { "; ask again" } else { "" };
+        let detail =
+            format!("{places} may name the symbol {}{after}: `usages` lists {them} as `possible`", self.where_it_is());
+        Missing::new(code, "rust", detail)
+    }
+
+    /// Where such a place is, as the end of a sentence.
+    fn where_it_is(self) -> &'static str {
+        match self {
+            UnresolvedReason::NoCrate => "in a file that no crate includes",
+            UnresolvedReason::MacroInput => "in the input of a macro that could not be followed",
+            UnresolvedReason::Inactive => "in code that is switched off by `cfg`",
+            UnresolvedReason::UnknownType => "where the type is unknown",
+            UnresolvedReason::OutOfTime => "where it could not be checked in time",
+            UnresolvedReason::TooDeep => "in a file that is nested too deeply to be analysed",
+            UnresolvedReason::Included => "in a file of another kind that `include!` takes in",
+            UnresolvedReason::Abandoned => "in code whose analysis takes too many steps and was abandoned",
+        }
+    }
+
+    fn doubt(self) -> Doubt {
+        let reason = match self {
+            UnresolvedReason::Inactive => PossibleReason::Cfg,
+            UnresolvedReason::MacroInput => PossibleReason::MacroInput,
+            _ => PossibleReason::Unresolved,
+        };
+        Doubt { reason, detail: self.where_it_is().to_owned() }
     }
 }
 

@@ -4,6 +4,7 @@
 pub(crate) mod environment;
 pub(crate) mod located;
 pub(crate) mod memo;
+pub(crate) mod packages;
 
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -399,8 +400,8 @@ impl<'db> Context<'db> {
         }
         for name in self.environment.included.iter() {
             let detail = format!(
-                "`{name}` is included by `include!` and is not named like a Rust file: what it names is reported only \
-                 as `possible`; give it a name that ends in `.rs`"
+                "`{name}` is included by `include!` and is not named like a Rust file: what it names is a possible \
+                 usage only; give it a name that ends in `.rs`"
             );
             let missing = Missing::new(MissingCode::Unsupported, name.as_str(), detail);
             let is_analysed = self.file_id(name).is_some();

@@ -21,15 +21,8 @@ use tokio::sync::watch;
 
 pub const LANGUAGE: LanguageId = LanguageId(&TOY);
 
-static TOY: Language = Language {
-    name: "toy",
-    title: "Toy",
-    extensions: &["toy"],
-    file_names: &[],
-    indent: "  ",
-    unresolved: "nowhere",
-    syntax: &ToySyntax,
-};
+static TOY: Language =
+    Language { name: "toy", title: "Toy", extensions: &["toy"], file_names: &[], indent: "  ", syntax: &ToySyntax };
 
 #[derive(Debug)]
 struct ToySyntax;
@@ -254,6 +247,7 @@ impl ToyView {
                     symbol: call.within.map(|it| format!("{}::{}", file.path, parsed.definitions[it].name)),
                     role: Role::Call,
                     test: false,
+                    doubt: None,
                     place,
                 });
             }

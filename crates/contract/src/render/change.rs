@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::code::fenced;
-use super::lists::{diagnostic_rows, inline, more, symbol_rows};
+use super::lists::{diagnostic_rows, inline, more, possible, symbol_rows};
 use super::markdown::{apart, counted, footer, item, line, lines, names, one, paragraph, short_hash};
 use crate::{
     Affected, Broken, ChangeReport, Changed, Impact, ImpactReport, Landed, Problem, ProblemCandidate, Reaching,
@@ -20,6 +20,10 @@ pub(crate) fn change(report: &ChangeReport) -> String {
     if let Some(commit) = &report.commit {
         text.push('\n');
         line(&mut text, format_args!("It is committed as `{commit}`"));
+    }
+    if !report.possible.is_empty() {
+        apart(&mut text, format_args!("## Left as they are: {}", counted(report.possible.len(), "possible usage")));
+        possible(&mut text, &report.possible);
     }
     reached(&mut text, &report.impact);
     if !report.diagnostics.new.is_empty() {

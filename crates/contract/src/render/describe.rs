@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::code::{fenced, numbered};
-use super::lists::{folded, grouped, listed, more, possible, short, short_file, symbol_rows, used};
+use super::lists::{and_possible, folded, grouped, listed, more, possible, short, short_file, symbol_rows, used};
 use super::markdown::{apart, counted, docs, line, lines, names, one, short_hash};
 use crate::{
     Described, DescribedFile, DescribedPackage, DescribedSymbol, Downstream, Language, Opened, Symbol, Upstream, Usage,
@@ -139,11 +139,12 @@ fn symbol(described: &DescribedSymbol) -> String {
         text += "\n## Docs\n\n";
         docs(&mut text, written);
     }
-    apart(&mut text, format_args!("## Usages: {} in {}", usages.total, counted(usages.files, "file")));
+    let doubts = and_possible(usages.possible_total);
+    apart(&mut text, format_args!("## Usages: {} in {}{doubts}", usages.total, counted(usages.files, "file")));
+    possible(&mut text, &usages.possible);
     let (tests, others): (Vec<&Usage>, Vec<&Usage>) = usages.items.iter().partition(|it| it.test);
     grouped(&mut text, &others);
     folded(&mut text, "In tests", &tests);
-    possible(&mut text, &usages.possible);
     if !implementations.items.is_empty() {
         text += "\n## Implementations\n\n";
         symbol_rows(&mut text, &implementations.items);

@@ -75,14 +75,15 @@ fn rows_below(text: &mut String, symbols: &[Symbol], depth: usize, known: Option
 pub(crate) fn usages(found: &UsagesReply) -> String {
     let UsagesReply { symbol, usages, .. } = found;
     let (total, files) = (counted(usages.total, "usage"), counted(usages.files, "file"));
-    let mut text = one(format_args!("# {total} of {} `{}` in {files}", symbol.kind.name(), symbol.path));
+    let doubts = and_possible(usages.possible_total);
+    let mut text = one(format_args!("# {total} of {} `{}` in {files}{doubts}", symbol.kind.name(), symbol.path));
+    possible(&mut text, &usages.possible);
     text.push('\n');
     let (tests, others): (Vec<&Usage>, Vec<&Usage>) = usages.items.iter().partition(|it| it.test);
     for group in others.chunk_by(|a, b| a.place.file == b.place.file) {
         rows(&mut text, group);
     }
     folded(&mut text, "In tests", &tests);
-    possible(&mut text, &usages.possible);
     more(&mut text, found.next_cursor.as_deref());
     text
 }
@@ -139,10 +140,22 @@ fn same_place(a: &Usage, b: &Usage) -> bool {
     (&a.place.file, &a.symbol, a.test) == (&b.place.file, &b.symbol, b.test)
 }
 
+/// The number of possible usages, for a heading.
+pub(crate) fn and_possible(count: usize) -> String {
+    if count == 0 { String::new() } else { format!(", and {}", counted(count, "possible usage")) }
+}
+
+/// The places that may name a symbol, each group with its reason.
 pub(crate) fn possible(text: &mut String, usages: &[Usage]) {
-    if !usages.is_empty() {
-        apart(text, format_args!("Possible: {} that nobody could resolve", counted(usages.len(), "place")));
-        grouped(text, &usages.iter().collect::<Vec<_>>());
+    if usages.is_empty() {
+        return;
+    }
+    apart(text, format_args!("Possible usages, for which it is not known whether they name it:"));
+    for usage in usages {
+        let reason = usage.reason.map_or("unresolved", |it| it.name());
+        let detail = usage.detail.as_ref().map(|it| format!(", {it}")).unwrap_or_default();
+        let (place, row) = (&usage.place, inline(usage.text.trim()));
+        line(text, format_args!("- {}:{} ({reason}{detail}): `{row}`", place.file, place.line));
     }
 }
 

@@ -65,6 +65,11 @@ impl CargoConfiguration {
         Some(origin.map_or_else(|| named.to_owned(), |it| it.join(named).display().to_string()))
     }
 
+    /// Whether packages may replace published ones.
+    pub(crate) fn replaces_packages(&self) -> bool {
+        self.values.contains_key("patch") || self.values.contains_key("paths")
+    }
+
     /// The variables that `env!` and similar macros see, apart from Cargo's own variables for each package. A variable
     /// of the process takes precedence over one that is not forced.
     pub(crate) fn variables(&self, set: impl Fn(&str) -> Option<String>) -> Env {

@@ -20,7 +20,9 @@ use serde::Deserialize;
 use tempfile::TempDir;
 
 use super::cargo_config::CargoConfiguration;
+use super::package_graph;
 use super::tools::{OFFLINE, Tools, Version};
+use crate::view::packages::PackageGraph;
 use semdex_fs::FileStamp;
 use semdex_process::process_group::Mark;
 use semdex_process::search_path;
@@ -49,6 +51,7 @@ pub(crate) fn load(
     manifest: &AbsPath,
     features: &CargoFeatures,
     std_sources: Option<&AbsPath>,
+    packages: &mut PackageGraph,
 ) -> Result<LoadedWorkspace, String> {
     let manifest = locate(tools, manifest)?;
     let directory = manifest.parent();
@@ -70,6 +73,8 @@ pub(crate) fn load(
     }
     let manifest_text = semdex_fs::read_file(manifest.as_ref(), super::sources::LARGEST_SOURCE).unwrap_or_default();
     let manifest_text = String::from_utf8_lossy(&manifest_text).into_owned();
+    let is_patched = configuration.replaces_packages() || replaces_packages(&manifest_text);
+    package_graph::add_workspace(packages, &metadata, is_patched);
     let cargo = CargoWorkspace::new(metadata, manifest, variables, false);
     let sysroot = sysroot.unwrap_or_else(|_| Sysroot::empty());
     let has_library = std_sources.is_none() || !sysroot.is_rust_lib_src_empty();
@@ -88,6 +93,12 @@ pub(crate) fn load(
         set_test: true,
     };
     Ok(LoadedWorkspace { workspace, target: target_name, error })
+}
+
+/// Whether a root manifest lets packages replace published ones. Unknown for one that cannot be read.
+fn replaces_packages(root_manifest: &str) -> bool {
+    let manifest = root_manifest.parse::<toml::Table>();
+    manifest.map_or(true, |it| it.contains_key("patch") || it.contains_key("replace"))
 }
 
 /// The `cfg`s of Cargo's default profile, which its root manifest may change. rust-analyzer leaves out

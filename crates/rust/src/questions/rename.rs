@@ -45,11 +45,11 @@ fn rename(cx: &Context<'_>, query: &SymbolQuery, new_name: &str) -> Result<Answe
         let place = format!("{}:{}", other.name_at.file, other.name_at.line);
         return Err(refused(format!("`{new_name}` is taken by `{}` ({place})", other.path)));
     }
-    if definition.is_none() {
+    let Some(definition) = definition else {
         return Err(refused(format!("`{}` is not compiled, so what names it is not known", symbol.path)));
-    }
-    let usages =
-        usages::found_for(cx, &symbol, definition).map(|found| usages::page(cx, &found, definition, Window::ALL));
+    };
+    let usages = usages::certain_of(cx, definition);
+    let usages = usages.map(|found| usages::page(cx, &found, Some(definition), Window::ALL));
     let position = FilePosition { file_id, offset: text_size(offset) };
     let analysis = AnalysisHost::with_database(cx.db.clone()).analysis();
     let change = analysis.rename(position, new_name, &CONFIG).map_err(|_| Stop::Stale)?;

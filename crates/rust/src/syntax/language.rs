@@ -7,15 +7,8 @@ use semdex_model::{Alteration, FindingKind, Language, LanguageId, Outline, Refer
 
 pub(crate) const LANGUAGE: LanguageId = LanguageId(&RUST);
 
-static RUST: Language = Language {
-    name: "rust",
-    title: "Rust",
-    extensions: &["rs"],
-    file_names: &[],
-    indent: "    ",
-    unresolved: "in a macro's input, behind an inactive `cfg`, or of a type that is not known",
-    syntax: &RustSyntax,
-};
+static RUST: Language =
+    Language { name: "rust", title: "Rust", extensions: &["rs"], file_names: &[], indent: "    ", syntax: &RustSyntax };
 
 /// The engine's name in the status.
 pub(crate) const ENGINE: &str = "rust-analyzer";

@@ -8,6 +8,7 @@ use std::time::Instant;
 use ra_ap_vfs::FileId;
 use tokio::sync::watch;
 
+use super::packages::PackageGraph;
 use semdex_engine::files::{File, Files};
 use semdex_engine::{EngineStatus, Prepared};
 use semdex_model::{FileEdit, Missing, MissingCode};
@@ -32,6 +33,8 @@ pub(crate) struct Environment {
     pub generated: Arc<Vec<(Arc<File>, FileId)>>,
     /// Texts that are compiled under another name, through a link.
     pub compiled_elsewhere: Arc<BTreeSet<String>>,
+    /// Which packages can see which.
+    pub packages: Arc<PackageGraph>,
     /// What has failed since the load.
     pub faults: Faults,
     /// Asks Cargo about changes of manifests. `None` before a load, and without a toolchain.
