@@ -63,7 +63,7 @@ fn rename(cx: &Context<'_>, query: &SymbolQuery, new_name: &str) -> Result<Answe
         }
         Err(error) => return Err(refused(format!("rust-analyzer: {error}"))),
     };
-    for (file, at) in definition.map(|it| declarations_of_twins(cx, it)).unwrap_or_default() {
+    for (file, at) in declarations_of_twins(cx, definition) {
         add_part(&mut renaming, &file, at, new_name);
     }
     for (file, at) in alternatives(cx, &renaming.symbol) {
