@@ -6,9 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use ra_ap_base_db::{CrateBuilder, CrateGraphBuilder};
-use ra_ap_cfg::CfgAtom;
 use ra_ap_hir::Crate;
-use ra_ap_hir_expand::intern::sym;
 use ra_ap_ide::FileId;
 
 use crate::impact::edit_context::EditContext;
@@ -29,25 +27,29 @@ pub(crate) struct CrateChange {
     root_file: FileId,
     /// The names of dependencies that came, went, or lead to another crate.
     dependencies: BTreeSet<String>,
-    /// More than that: other conditions hold, or it did not exist.
+    /// More than that: other conditions or another edition hold, or there was no such build.
     is_whole: bool,
 }
 
 /// The crates that differ between two graphs.
 pub(crate) fn crate_changes(old: &CrateGraphBuilder, new: &CrateGraphBuilder) -> Vec<CrateChange> {
-    let key = |it: &CrateBuilder| {
-        let is_test = it.cfg_options.check_atom(&CfgAtom::Flag(sym::test));
-        (it.basic.root_file_id, it.extra.display_name.as_ref().map(ToString::to_string), is_test)
-    };
+    let key = |it: &CrateBuilder| (it.basic.root_file_id, it.extra.display_name.as_ref().map(ToString::to_string));
     let named = |graph: &CrateGraphBuilder, it: &CrateBuilder| -> BTreeMap<String, FileId> {
         let dependencies = it.basic.dependencies.iter();
         dependencies.map(|it| (it.name.as_str().to_owned(), graph[it.crate_id].basic.root_file_id)).collect()
     };
-    let before: HashMap<_, _> = old.iter().map(|it| (key(&old[it]), &old[it])).collect();
+    // A target may have several builds.
+    let mut before: HashMap<_, Vec<&CrateBuilder>> = HashMap::new();
+    for krate in old.iter().map(|it| &old[it]) {
+        before.entry(key(krate)).or_default().push(krate);
+    }
     let mut changes = Vec::new();
     for krate in new.iter().map(|it| &new[it]).filter(|it| it.basic.origin.is_local()) {
         let root_file = krate.basic.root_file_id;
-        let Some(was) = before.get(&key(krate)) else {
+        let is_same = |it: &&&CrateBuilder| {
+            it.cfg_options.to_hashable() == krate.cfg_options.to_hashable() && it.basic.edition == krate.basic.edition
+        };
+        let Some(was) = before.get(&key(krate)).and_then(|it| it.iter().find(is_same)) else {
             changes.push(CrateChange { root_file, dependencies: BTreeSet::new(), is_whole: true });
             continue;
         };
@@ -55,10 +57,8 @@ pub(crate) fn crate_changes(old: &CrateGraphBuilder, new: &CrateGraphBuilder) ->
         let names: BTreeSet<&String> = had.keys().chain(has.keys()).collect();
         let dependencies: BTreeSet<String> =
             names.into_iter().filter(|it| had.get(*it) != has.get(*it)).cloned().collect();
-        let is_whole = was.cfg_options.to_hashable() != krate.cfg_options.to_hashable()
-            || was.basic.edition != krate.basic.edition;
-        if is_whole || !dependencies.is_empty() {
-            changes.push(CrateChange { root_file, dependencies, is_whole });
+        if !dependencies.is_empty() {
+            changes.push(CrateChange { root_file, dependencies, is_whole: false });
         }
     }
     changes

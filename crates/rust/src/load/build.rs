@@ -88,8 +88,8 @@ fn check(
         .map_err(|error| format!("`cargo check`: {error}"))
 }
 
-/// Stores what was built, by Cargo's messages. Only rust-analyzer can construct its own representation of Cargo's messages, and only by
-/// running a command that prints them.
+/// Stores what was built, by Cargo's messages. Only rust-analyzer can construct its own representation of these, and only
+/// by running a command that prints them.
 pub(crate) fn note(workspace: &mut ProjectWorkspace, tools: &Tools<'_>, said: &[u8]) -> Result<(), String> {
     let mut file = tempfile::NamedTempFile::new().map_err(|error| error.to_string())?;
     file.write_all(said).map_err(|error| error.to_string())?;
