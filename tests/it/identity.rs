@@ -211,6 +211,22 @@ fn what_stands_for_a_symbol_under_another_cfg_is_renamed_with_it() {
     assert_eq!(text.matches("home()").count(), 2, "that of a block is another one: {text}");
 }
 
+/// A name that is a keyword is meant only where it is raw.
+#[test]
+fn a_keyword_is_not_a_raw_name() {
+    let server = Home::with(&[
+        ("Cargo.toml", "[package]\nname = \"one\"\nversion = \"0.1.0\"\nedition = \"2021\"\n"),
+        (
+            "src/lib.rs",
+            "pub fn r#match(it: u8) -> u8 {\n    match it {\n        0 => 1,\n        _ => it,\n    }\n}\n\npub fn own() -> \
+             bool {\n    matches!(r#match(1), 1) && vec![match 1 {\n        _ => true,\n    }][0]\n}\n",
+        ),
+    ])
+    .serve(&["--trust"]);
+    server.wait_ready();
+    assert_eq!(usages(&server, "one::match"), ["src/lib.rs:9"]);
+}
+
 /// What a file declares that `include!` takes in.
 #[test]
 fn an_included_file_has_scopes() {

@@ -445,7 +445,11 @@ fn is_name(token: &SyntaxToken) -> bool {
             name.kind() == SyntaxKind::NAME_REF && !is_alone() || name.kind() == SyntaxKind::TOKEN_TREE
         }),
         SyntaxKind::INT_NUMBER => token.parent().is_some_and(|it| it.kind() == SyntaxKind::NAME_REF),
-        kind => kind.is_any_identifier(),
+        // A keyword names nothing unless the edition takes it for an identifier.
+        kind => {
+            let is_of_name = |it: SyntaxNode| matches!(it.kind(), SyntaxKind::NAME | SyntaxKind::NAME_REF);
+            kind.is_any_identifier() && token.parent().is_some_and(is_of_name)
+        }
     }
 }
 
