@@ -232,7 +232,7 @@ fn a_keyword_is_not_a_raw_name() {
 fn an_included_file_has_scopes() {
     let items = "pub enum Kind {\n    First,\n}\n\nimpl Kind {\n    pub fn size(&self) -> u8 {\n        match self {\n            \
                  Self::First => 1,\n        }\n    }\n}\n\npub fn plain() -> u8 {\n    1\n}\n\npub fn shadowing(kind: Kind) -> u8 {\n    \
-                 fn plain() -> u8 {\n        2\n    }\n    plain() + kind.size()\n}\n\npub struct Hold<T> {\n    pub value: T,\n}\n";
+                 fn plain() -> u8 {\n        2\n    }\n    plain() + kind.size()\n}\n\npub struct Hold<T> {\n    pub value: T,\n}\n\npub mod inner {\n    pub fn deep() -> u8 {\n        3\n    }\n}\n";
     let server = Home::with(&[
         ("Cargo.toml", "[package]\nname = \"one\"\nversion = \"0.1.0\"\nedition = \"2021\"\n"),
         ("src/lib.rs", "include!(\"items.rs\");\n\npub fn all() -> u8 {\n    plain() + shadowing(Kind::First) + include!(\"value.in.rs\")\n}\n"),
@@ -248,6 +248,10 @@ fn an_included_file_has_scopes() {
     assert_eq!(usages(&server, "one::shadowing::plain"), ["src/items.rs:21"]);
     let found = get(&server, "/v1/symbols?file=src/items.rs");
     assert_eq!(found["symbols"][1]["path"], "impl@one::Kind", "{found}");
+    let inner = get(&server, "/v1/describe?symbol=one::inner");
+    assert_eq!((&inner["symbol"]["file"], &inner["symbol"]["line"]), (&json!("src/items.rs"), &json!(28)), "{inner}");
+    post(&server, "/v1/rename", &json!({"symbol": "one::inner", "new_name": "within"}));
+    assert!(server.home.read("src/items.rs").contains("pub mod within {"));
     post(&server, "/v1/rename", &json!({"symbol": "one::Kind::First", "new_name": "Only"}));
     assert!(server.home.read("src/items.rs").contains("Self::Only => 1"));
 }

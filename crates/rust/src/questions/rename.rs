@@ -58,6 +58,10 @@ fn rename(cx: &Context<'_>, query: &SymbolQuery, new_name: &str) -> Result<Answe
         // In a file that `include!` takes in, and for a proc macro. The index has all places.
         Err(error) if error.to_string().contains(NOT_FOUND) => {
             let named = Span::new(symbol.name_at.start, symbol.name_at.end);
+            let text = cx.files.get(&symbol.name_at.file).and_then(|it| it.text.get(named.start..named.end));
+            if text.is_none_or(|it| plain_name(it) != symbol.name) {
+                return Err(refused(format!("the name of `{}` is not where it is declared", symbol.path)));
+            }
             let part = Rewrite { file: symbol.name_at.file.clone(), parts: vec![(named, new_name.to_owned())] };
             Renaming { symbol, rewrites: vec![part], moves: Vec::new(), possible: Vec::new() }
         }

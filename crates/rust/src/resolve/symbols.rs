@@ -138,7 +138,10 @@ fn module_symbol(cx: &Context<'_>, module: Module, path: String) -> Option<Symbo
     let declared = module.declaration_source(db).and_then(|it| {
         let name = ast::HasName::name(&it.value)?;
         let place = |node| {
-            let range = InFile::new(it.file_id, node).original_file_range_with_macro_call_input(db);
+            let node = InFile::new(it.file_id, node);
+            // Of a file that `include!` takes in, not of the macro.
+            let range = node.with_value(node.value.text_range()).original_node_file_range_rooted_opt(db);
+            let range = range.unwrap_or_else(|| node.original_file_range_with_macro_call_input(db));
             cx.place(FileRange { file_id: range.file_id.file_id(db), range: range.range })
         };
         Some((place(it.value.syntax())?, place(name.syntax())?))
@@ -154,7 +157,7 @@ fn module_symbol(cx: &Context<'_>, module: Module, path: String) -> Option<Symbo
         declared.as_ref().map(|it| it.0.clone())?
     };
     let inline = declared.as_ref().filter(|_| !own_file).and_then(|it| {
-        let outline = file.outline().clone();
+        let outline = cx.files.get(&it.1.file)?.outline().clone();
         item_named_at(&outline, it.1.start).map(|item| (item.signature.clone(), item.docs.clone(), item.test))
     });
     let (signature, docs, test) = match inline {
