@@ -123,7 +123,7 @@ fn leave_manifests(after: &Layout, edits: &[FileEdit], change_impact: &mut Chang
         };
         found.severity == Severity::Error
             && found.source != PARSER
-            && (found.code.as_deref() == Some(BROKEN_IMPORT) || names_other_modules())
+            && (found.message.starts_with(BROKEN_IMPORT) || names_other_modules())
     };
     change_impact.new.retain(|it| !depends(it));
     let stays = |it: &Broken| change_impact.new.iter().any(|new| new.place == it.at.place && new.message == it.reason);
@@ -537,8 +537,8 @@ fn unchecked(session: &Session, context: &EditContext, layout: &Layout, impact: 
 
 /// The source that gopls gives to diagnostics of its parser.
 const PARSER: &str = "syntax";
-/// The type checker's code for an import that it cannot load.
-const BROKEN_IMPORT: &str = "BrokenImport";
+/// The start of the message about an import that cannot be loaded.
+const BROKEN_IMPORT: &str = "could not import ";
 
 /// One state of the files with its diagnostics.
 #[derive(Clone, Copy)]

@@ -1,6 +1,8 @@
 //! What a symbol's name means in the builds that leave out a part of its package: under another target system or build
 //! tag. gopls and the checker read one build, so declarations in the other ones are compared by name only.
 
+use std::sync::Arc;
+
 use super::identifier_index::{Named, Written, written};
 use super::package_set::may_be_called;
 use super::queries::GoplsQueries;
@@ -12,7 +14,6 @@ use super::usages::Bearing;
 use crate::LANGUAGE;
 use semdex_engine::files::File;
 use semdex_model::{OutlineItem, Place, Role, Span, Symbol, SymbolKind};
-use std::sync::Arc;
 
 /// The declarations that other builds have in place of this one, as `home_windows.go` next to `home_linux.go`.
 pub(crate) fn twins(queries: &GoplsQueries<'_>, symbol: &Symbol) -> Vec<UnlistedOccurrence> {
@@ -25,7 +26,7 @@ pub(crate) fn twins(queries: &GoplsQueries<'_>, symbol: &Symbol) -> Vec<Unlisted
 
 fn is_at(item: &OutlineItem, path: &str) -> bool {
     let mut bits = path.split('.');
-    item.container.iter().chain([&item.name]).all(|it| bits.next() == Some(it)) && bits.next().is_none()
+    item.container.iter().chain([&item.name]).all(|it| bits.next() == Some(it.as_str())) && bits.next().is_none()
 }
 
 /// The declarations of the symbol's package that are not built together with the symbol.
@@ -37,7 +38,9 @@ fn declared(
     let mut found = Vec::new();
     for file in of_package(queries, symbol) {
         file.outline().walk(&mut |item| {
-            if is_wanted(item) && (*file.path, item.name_span.start) != (*symbol.name_at.file, symbol.name_at.start) {
+            if is_wanted(item)
+                && (&*file.path, item.name_span.start) != (symbol.name_at.file.as_str(), symbol.name_at.start)
+            {
                 found.push(UnlistedOccurrence { file: file.clone(), span: item.name_span, role: Role::Other });
             }
         });

@@ -94,13 +94,9 @@ fn is_renamed(parts: &Parts, file: &str, name: Span) -> bool {
 
 /// The usages that gopls does not rename: those in modules that it does not load together with the symbol's. The
 /// usages of a method include calls of methods that correspond to it, so there the declaration has to be renamed too.
-async fn unrenamed<'p>(
-    queries: &GoplsQueries<'_>,
-    symbol: &Symbol,
-    places: &'p Places,
-    parts: &Parts,
-) -> Result<Vec<&'p Spot>> {
-    let mut left: Vec<&Spot> = places.items.iter().filter(|it| !is_renamed(parts, &it.file, it.span)).collect();
+async fn unrenamed(queries: &GoplsQueries<'_>, symbol: &Symbol, places: &Places, parts: &Parts) -> Result<Vec<Spot>> {
+    let mut left = places.items.clone();
+    left.retain(|it| !is_renamed(parts, &it.file, it.span));
     if symbol.kind != SymbolKind::Method {
         return Ok(left);
     }
@@ -111,7 +107,7 @@ async fn unrenamed<'p>(
         let mut declared = definitions.iter().filter_map(|it| queries.place(it));
         Ok(declared.any(|it| is_renamed(parts, &it.file, it.span())).then_some(spot))
     });
-    let meant: Vec<Option<&Spot>> =
+    let meant: Vec<Option<Spot>> =
         stream::iter(meant).buffered(MAX_CONCURRENT).try_collect().await.map_err(Stop::Failed)?;
     Ok(meant.into_iter().flatten().collect())
 }
