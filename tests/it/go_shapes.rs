@@ -133,12 +133,17 @@ fn methods_and_embedded_types_of_other_builds_prevent_a_rename() {
             "package one\n\ntype Real struct{}\n\nfunc (Real) Run() int {\n\treturn Wide{}.Base.Size\n}\n\nvar _ Kind = Real{}\n",
         ),
         ("two/two.go", "package two\n\ntype Two struct{}\n\nfunc (Two) Walk() {}\n"),
-        ("two/two_windows.go", "package two\n\nvar _ interface{ Walk() } = Two{}\n"),
+        (
+            "two/two_windows.go",
+            "package two\n\nvar _ interface{ Walk() } = Two{}\n\nvar other struct{ Extra int }\n\nvar _ = other.Extra\n",
+        ),
     ]);
     is_refused(&server, "one.Kind.Run", "Go", &["one_windows.go:5"]);
     is_refused(&server, "one.Base", "Ground", &["one_windows.go:6"]);
     is_refused(&server, "two.Two.Walk", "Go", &["two/two_windows.go:3"]);
     is_refused(&server, "one.Base.Size", "Length", &["one_windows.go:6"]);
+    // Code that cannot name a member of the package.
+    is_renamed(&server, "one.Wide.Extra", "More", &["one.go"]);
 }
 
 const JOINED: &[(&str, &str)] = &[

@@ -15,8 +15,9 @@ use super::session::Failure;
 use super::usage_index::{Places, Spot};
 use super::usages::{self, Effort};
 use super::{definition, lsp_conversion, other_builds, unlisted_occurrences};
+use crate::LANGUAGE;
 use semdex_engine::{Result, Stop};
-use semdex_model::{Answer, Code, Error, Help, Renaming, Rewrite, Span, Symbol, SymbolKind};
+use semdex_model::{Answer, Code, Coverage, Error, Help, Missing, Renaming, Rewrite, Span, Symbol, SymbolKind};
 
 pub(crate) async fn of(queries: &GoplsQueries<'_>, symbol: Symbol, new_name: &str) -> Result<Answer<Renaming>> {
     if symbol.external {
@@ -65,11 +66,19 @@ pub(crate) async fn of(queries: &GoplsQueries<'_>, symbol: Symbol, new_name: &st
         );
         return Err(refused(detail).into());
     }
-    let Answer { value: places, mut coverage } = usages::places(queries, &symbol, Effort::Thorough).await?;
+    let Answer { value: places, coverage } = usages::places(queries, &symbol, Effort::Thorough).await?;
     for spot in unrenamed(queries, &symbol, &places, &parts).await? {
         parts.entry(spot.file.to_string()).or_default().push((spot.span, new_name.to_owned()));
     }
+    let is_member = matches!(symbol.kind, SymbolKind::Field | SymbolKind::Method);
+    let may_name = |file: &str| !is_member || queries.layout.may_depend_on(file, &symbol.package);
     let mut possible = places.possible.clone();
+    possible.retain(|it| may_name(&it.file));
+    let is_of_another = |it: &Missing| {
+        let scope = it.scope.as_deref().unwrap_or_default();
+        queries.files.get(scope).is_some() && LANGUAGE.takes(scope) && !may_name(scope)
+    };
+    let mut coverage = without(coverage, is_of_another);
     for bound in other_builds::bound(queries, &symbol, &places) {
         coverage.lacks(unlisted_occurrences::left_out(&bound.file.path));
         possible.push(bound.spot());
@@ -83,6 +92,16 @@ pub(crate) async fn of(queries: &GoplsQueries<'_>, symbol: Symbol, new_name: &st
         Rewrite { file, parts }
     });
     Ok(Answer { value: Renaming { symbol, rewrites: rewrites.collect(), moves: Vec::new(), possible }, coverage })
+}
+
+/// A coverage without what does not concern the answer.
+fn without(coverage: Coverage, is_unrelated: impl Fn(&Missing) -> bool) -> Coverage {
+    if coverage.complete {
+        return coverage;
+    }
+    let mut left = Coverage::default();
+    coverage.missing.into_iter().filter(|it| !is_unrelated(it)).for_each(|it| left.lacks(it));
+    left
 }
 
 /// The new texts of each file, by their places.
