@@ -24,6 +24,7 @@ mod freezes;
 mod fresh;
 mod git;
 mod go_inputs;
+mod go_shapes;
 mod healthy;
 mod hooks;
 mod identity;

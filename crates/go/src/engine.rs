@@ -153,8 +153,12 @@ impl Engine for GoEngine {
 
     fn unknown_before_load(&self, trial: &Trial<'_>) -> Option<Missing> {
         let (before, after) = (BuildInputs::new(trial.before.clone()), BuildInputs::new(trial.after.clone()));
+        // The impact of a change with a `go.mod` covers all manifests in it.
+        let is_judged = |file: &str| impact::concerns_go(file) && document_sync::is_manifest(file);
+        let is_planned = trial.edits.iter().any(|it| is_judged(&it.file));
         let is_read = |it: &FileEdit| {
-            let is_go = document_sync::matters(&it.file) && !impact::concerns_go(&it.file);
+            let is_judged = impact::concerns_go(&it.file) || is_planned && document_sync::is_manifest(&it.file);
+            let is_go = document_sync::matters(&it.file) && !is_judged;
             let change = FileChange::from(it);
             is_go || before.concerns(&change) || after.concerns(&change)
         };

@@ -6,17 +6,18 @@ use std::sync::Arc;
 
 use super::declaration_changes::{self, Altered};
 use super::layout::Layout;
+use super::modules::{module_of, parent, rest_of};
 use super::queries::GoplsQueries;
 use super::session::{SCOPE, Session};
 use super::symbol_paths::is_test_file;
 use super::usages::{self, Effort};
-use super::{checker, definition, diagnostics, external_symbols, unindexed, unlisted_occurrences};
+use super::{checker, definition, diagnostics, document_sync, external_symbols, unindexed, unlisted_occurrences};
 use crate::LANGUAGE;
 use semdex_engine::files::Files;
 use semdex_engine::{Deadlines, Result, Stop};
 use semdex_model::{
-    Affected, Broken, ChangeImpact, ChangeKind, Changed, Diagnostic, FileEdit, Impact, Missing, MissingCode, Reaching,
-    Severity, Span, Symbol, SymbolKind, Unchecked,
+    Affected, Broken, ChangeImpact, ChangeKind, Changed, Diagnostic, FileEdit, Impact, Import, Missing, MissingCode,
+    Reaching, Severity, Span, Symbol, SymbolKind, Unchecked,
 };
 use semdex_text::diff::OffsetMap;
 
@@ -64,10 +65,11 @@ pub(crate) async fn run(
     edits: Vec<FileEdit>,
     deadlines: Deadlines,
 ) -> Result<ChangeImpact> {
-    let edits: Vec<FileEdit> = edits.into_iter().filter(|edit| concerns_go(&edit.file)).collect();
-    if edits.is_empty() {
+    if !edits.iter().any(|edit| concerns_go(&edit.file)) {
         return Ok(ChangeImpact::nothing());
     }
+    let is_input = |file: &str| concerns_go(file) || document_sync::is_manifest(file);
+    let edits: Vec<FileEdit> = edits.into_iter().filter(|edit| is_input(&edit.file)).collect();
     let context = EditContext::new(files, &edits);
     let layout = session.layout(&context.before);
     let after = Layout::of(context.after.clone(), &session.context());
@@ -79,9 +81,14 @@ pub(crate) async fn run(
     };
     let mut change_impact = match quick {
         Some(change_impact) => change_impact,
-        None => by_gopls(&session, [&layout, &after], &context, &edits, generation, deadlines).await?,
+        None => {
+            let mut change_impact =
+                by_gopls(&session, [&layout, &after], &context, &edits, generation, deadlines).await?;
+            leave_manifests(&after, &edits, &mut change_impact);
+            change_impact
+        }
     };
-    unchecked(&session, &context, &after, &edits, &mut change_impact.impact);
+    unchecked(&session, &context, &after, &mut change_impact.impact);
     // No build includes these files, so they were not checked.
     let of_go = edits.iter().filter(|it| LANGUAGE.takes(&it.file));
     for edit in of_go.filter(|it| !layout.is_active(&it.file) && !after.is_active(&it.file)) {
@@ -100,6 +107,29 @@ fn report_unanswered(change_impact: &mut ChangeImpact) {
     for missing in unanswered.cloned().collect::<Vec<_>>() {
         change_impact.lacks(missing);
     }
+}
+
+/// gopls reads manifests from the disk. What a planned one does to the code is not known, so neither are the errors that
+/// depend on what other modules contain.
+fn leave_manifests(after: &Layout, edits: &[FileEdit], change_impact: &mut ChangeImpact) {
+    let Some(manifest) = edits.iter().find(|it| document_sync::is_manifest(&it.file)) else { return };
+    let depends = |found: &Diagnostic| {
+        let names_other_modules = || {
+            let file = after.files.get(&found.place.file);
+            let module = file.and_then(|it| module_of(&after.files, parent(&it.path)));
+            let own = |path: &str| module.as_ref().is_some_and(|it| rest_of(path, &it.path).is_some());
+            let is_other = |it: &Import| it.path.split('/').next().is_some_and(|it| it.contains('.')) && !own(&it.path);
+            file.is_some_and(|it| it.outline().imports.iter().any(is_other))
+        };
+        found.severity == Severity::Error
+            && found.source != PARSER
+            && (found.message.starts_with(BROKEN_IMPORT) || names_other_modules())
+    };
+    change_impact.new.retain(|it| !depends(it));
+    let stays = |it: &Broken| change_impact.new.iter().any(|new| new.place == it.at.place && new.message == it.reason);
+    change_impact.impact.broken.retain(stays);
+    let detail = format!("what the change of `{}` does to the code is known once it is made", manifest.file);
+    change_impact.lacks(Missing::new(MissingCode::Manifest, manifest.file.clone(), detail));
 }
 
 /// Holds the session exclusively. In any case gopls's texts are reverted before the next request.
@@ -488,7 +518,7 @@ fn tests(references: impl Iterator<Item = Affected>) -> Vec<Affected> {
 }
 
 /// Adds what this impact cannot determine, if it is relevant for this edit.
-fn unchecked(session: &Session, context: &EditContext, layout: &Layout, edits: &[FileEdit], impact: &mut Impact) {
+fn unchecked(session: &Session, context: &EditContext, layout: &Layout, impact: &mut Impact) {
     let outward = context.altered.iter().filter(|it| it.is_seen_from_outside() && it.kind != ChangeKind::Added);
     let names: BTreeSet<&str> =
         outward.filter_map(|it| it.before.as_ref()).map(declaration_changes::Declared::name).collect();
@@ -503,14 +533,12 @@ fn unchecked(session: &Session, context: &EditContext, layout: &Layout, edits: &
         let detail = format!("left out by build constraints, but naming what changes: {}", hidden.join(", "));
         impact.unchecked.push(Unchecked { code: "cfg_off".to_owned(), detail });
     }
-    if edits.iter().any(|edit| !LANGUAGE.takes(&edit.file)) {
-        let detail = "what the change of go.mod or go.work means for the choice of versions was not resolved";
-        impact.unchecked.push(Unchecked { code: "module_versions".to_owned(), detail: detail.to_owned() });
-    }
 }
 
 /// The source that gopls gives to diagnostics of its parser.
 const PARSER: &str = "syntax";
+/// The start of the message about an import that cannot be loaded.
+const BROKEN_IMPORT: &str = "could not import ";
 
 /// One state of the files with its diagnostics.
 #[derive(Clone, Copy)]

@@ -277,6 +277,24 @@ impl Layout {
         meaning
     }
 
+    /// Whether code of a file can name the members of a package's types in any build: its package imports that package,
+    /// directly or not. Imports of other modules by modules outside the workspace are not followed.
+    pub(crate) fn may_depend_on(&self, file: &str, import_path: &str) -> bool {
+        let Some(target) = self.by_import_path.get(import_path) else { return true };
+        let mut seen = BTreeSet::from([parent(file)]);
+        let mut queue = vec![parent(file)];
+        while let Some(directory) = queue.pop() {
+            if directory == target {
+                return true;
+            }
+            let files = self.directories.get(directory).into_iter().flat_map(|it| &it.files);
+            let imports = files.filter_map(|it| self.files.get(it)).flat_map(|it| &it.outline().imports);
+            let next = imports.filter_map(|it| self.by_import_path.get(&it.path)).map(String::as_str);
+            queue.extend(next.filter(|it| seen.insert(it)));
+        }
+        false
+    }
+
     /// Every file that its module's build includes.
     pub(crate) fn built(&self) -> impl Iterator<Item = &str> {
         let files = self.directories.values().flat_map(|it| it.files.iter().map(String::as_str));

@@ -39,6 +39,7 @@ mod load_timeout;
 pub(crate) mod local_modules;
 mod lsp_conversion;
 pub(crate) mod modules;
+mod other_builds;
 mod package_clause;
 pub(crate) mod package_overview;
 pub(crate) mod package_set;

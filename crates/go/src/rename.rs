@@ -1,17 +1,23 @@
-//! Renames a Go symbol: gopls computes the changes and refuses a name that would not compile.
+//! Renames a Go symbol. gopls computes the changes in the builds that it loads together, and refuses a name that would
+//! not compile. The usages add what other modules of the workspace name, and the places that no build of this machine
+//! resolves, which prevent the rename.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
+use futures::stream::{self, StreamExt as _, TryStreamExt as _};
 use gen_lsp_types::{
     DocumentChange, Edit, PrepareRenameParams, PrepareRenameRequest, RenameParams, RenameRequest, TextEdit, Uri,
     WorkDoneProgressParams, WorkspaceEdit,
 };
 
-use super::lsp_conversion;
-use super::queries::GoplsQueries;
+use super::queries::{GoplsQueries, MAX_CONCURRENT};
 use super::session::Failure;
-use semdex_engine::Result;
-use semdex_model::{Answer, Code, Error, Renaming, Rewrite, Symbol, SymbolKind};
+use super::usage_index::{Places, Spot};
+use super::usages::{self, Effort};
+use super::{definition, lsp_conversion, other_builds, unlisted_occurrences};
+use crate::LANGUAGE;
+use semdex_engine::{Result, Stop};
+use semdex_model::{Answer, Code, Coverage, Error, Help, Missing, Renaming, Rewrite, Span, Symbol, SymbolKind};
 
 pub(crate) async fn of(queries: &GoplsQueries<'_>, symbol: Symbol, new_name: &str) -> Result<Answer<Renaming>> {
     if symbol.external {
@@ -38,19 +44,123 @@ pub(crate) async fn of(queries: &GoplsQueries<'_>, symbol: Symbol, new_name: &st
         new_name: new_name.to_owned(),
         work_done_progress_params: WorkDoneProgressParams::default(),
     };
-    let answer =
-        queries.ask::<RenameRequest>(&file.path, &queries.to_open(&file.path), &params).await.map_err(failed)?;
-    let mut rewrites = Vec::new();
+    let answer = match queries.ask::<RenameRequest>(&file.path, &queries.to_open(&file.path), &params).await {
+        Err(Failure::Refused(message) | Failure::Inapplicable(message)) => {
+            return Err(explained(queries, &symbol, message).await.into());
+        }
+        answer => answer.map_err(failed)?,
+    };
+    let mut parts: Parts = BTreeMap::new();
     for (uri, edits) in by_file(answer.unwrap_or_default())? {
         let name = queries.session.root.file(&uri).unwrap_or_default();
         let Some(file) = queries.files.get(&name) else {
             return Err(refused(format!("`{name}`, outside of the workspace, would change")).into());
         };
-        let parts = edits.into_iter().map(|it| (lsp_conversion::span(file, it.range), it.new_text)).collect();
-        rewrites.push(Rewrite { file: name, parts });
+        let edits = edits.into_iter().map(|it| (lsp_conversion::span(file, it.range), it.new_text));
+        parts.entry(name).or_default().extend(edits);
     }
-    rewrites.sort_by(|a, b| a.file.cmp(&b.file));
-    Ok(Answer::whole(Renaming { symbol, rewrites, moves: Vec::new(), possible: Vec::new() }))
+    if let Some(place) = other_builds::clash(queries, &symbol, new_name) {
+        let detail = format!(
+            "`{new_name}` is taken in {}:{}, which is not built together with `{}`",
+            place.file, place.line, symbol.path
+        );
+        return Err(refused(detail).into());
+    }
+    let Answer { value: places, coverage } = usages::places(queries, &symbol, Effort::Thorough).await?;
+    for spot in unrenamed(queries, &symbol, &places, &parts).await? {
+        parts.entry(spot.file.to_string()).or_default().push((spot.span, new_name.to_owned()));
+    }
+    let is_member = matches!(symbol.kind, SymbolKind::Field | SymbolKind::Method);
+    let may_name = |file: &str| !is_member || queries.layout.may_depend_on(file, &symbol.package);
+    let mut possible = places.possible.clone();
+    possible.retain(|it| may_name(&it.file));
+    let is_of_another = |it: &Missing| {
+        let scope = it.scope.as_deref().unwrap_or_default();
+        queries.files.get(scope).is_some() && LANGUAGE.takes(scope) && !may_name(scope)
+    };
+    let mut coverage = without(coverage, is_of_another);
+    for bound in other_builds::bound(queries, &symbol, &places) {
+        coverage.lacks(unlisted_occurrences::left_out(&bound.file.path));
+        possible.push(bound.spot());
+    }
+    possible.retain(|it| !is_renamed(&parts, &it.file, it.span));
+    possible.sort_unstable();
+    possible.dedup();
+    let possible = possible.iter().filter_map(|it| usages::usage_at(queries, it)).collect();
+    let rewrites = parts.into_iter().map(|(file, mut parts)| {
+        parts.sort_by_key(|it| it.0.start);
+        Rewrite { file, parts }
+    });
+    Ok(Answer { value: Renaming { symbol, rewrites: rewrites.collect(), moves: Vec::new(), possible }, coverage })
+}
+
+/// A coverage without what does not concern the answer.
+fn without(coverage: Coverage, is_unrelated: impl Fn(&Missing) -> bool) -> Coverage {
+    if coverage.complete {
+        return coverage;
+    }
+    let mut left = Coverage::default();
+    coverage.missing.into_iter().filter(|it| !is_unrelated(it)).for_each(|it| left.lacks(it));
+    left
+}
+
+/// The new texts of each file, by their places.
+type Parts = BTreeMap<String, Vec<(Span, String)>>;
+
+fn is_renamed(parts: &Parts, file: &str, name: Span) -> bool {
+    parts.get(file).is_some_and(|it| it.iter().any(|(span, _)| span.overlaps(name)))
+}
+
+/// The usages that gopls does not rename: those in modules that it does not load together with the symbol's. The
+/// usages of a method include calls of methods that correspond to it, so there the declaration has to be renamed too.
+async fn unrenamed(queries: &GoplsQueries<'_>, symbol: &Symbol, places: &Places, parts: &Parts) -> Result<Vec<Spot>> {
+    let mut left = places.items.clone();
+    left.retain(|it| !is_renamed(parts, &it.file, it.span));
+    if symbol.kind != SymbolKind::Method {
+        return Ok(left);
+    }
+    left.retain(|it| !queries.layout.is_searched_from(&symbol.name_at.file, &it.file));
+    let meant = left.into_iter().map(|spot| async move {
+        let Some(file) = queries.files.get(&spot.file) else { return Ok(None) };
+        let definitions = queries.definition(file, spot.span.start).await.map_err(failed)?;
+        let mut declared = definitions.iter().filter_map(|it| queries.place(it));
+        Ok(declared.any(|it| is_renamed(parts, &it.file, it.span())).then_some(spot))
+    });
+    let meant: Vec<Option<Spot>> =
+        stream::iter(meant).buffered(MAX_CONCURRENT).try_collect().await.map_err(Stop::Failed)?;
+    Ok(meant.into_iter().flatten().collect())
+}
+
+/// gopls renames no method alone that implements an interface: the interface's method has to be renamed.
+async fn explained(queries: &GoplsQueries<'_>, symbol: &Symbol, message: String) -> Error {
+    if symbol.kind != SymbolKind::Method || !message.contains("assignable to interface") {
+        return refused(format!("gopls: {message}"));
+    }
+    let mut methods = definition::implementations(queries, symbol).await.value;
+    methods.retain(|it| it.kind == SymbolKind::Method && it.name == symbol.name);
+    let named: Vec<Symbol> = methods.iter().filter(|it| names(&message, &it.path)).cloned().collect();
+    let methods = if named.is_empty() { methods } else { named };
+    let (outside, inside): (Vec<_>, Vec<_>) = methods.into_iter().partition(|it| it.external);
+    let paths = |them: &[Symbol]| them.iter().map(|it| format!("`{}`", it.path)).collect::<Vec<_>>().join(", ");
+    let detail = match (inside.as_slice(), outside.as_slice()) {
+        ([], []) => format!("gopls: {message}"),
+        (_, [_, ..]) => {
+            let why = "which is not part of this workspace: its type would no longer implement the interface";
+            format!("`{}` implements {}, {why}", symbol.path, paths(&outside))
+        }
+        (_, []) => format!(
+            "`{}` implements {}: rename that method, and the methods that implement it are renamed with it",
+            symbol.path,
+            paths(&inside)
+        ),
+    };
+    let suggestions = if outside.is_empty() { inside.into_iter().map(|it| it.path).collect() } else { Vec::new() };
+    refused(detail).with_help(Help { suggestions, ..Help::default() })
+}
+
+/// Whether a message contains a path as a whole.
+fn names(message: &str, path: &str) -> bool {
+    message.split(|it: char| it.is_whitespace() || "()\"".contains(it)).any(|it| it == path)
 }
 
 /// gopls answers with `documentChanges` or `changes`.

@@ -1,8 +1,9 @@
 //! Proof that an occurrence of the name that `textDocument/references` does not list has another meaning.
 //!
 //! gopls omits names that it could not resolve: in code with errors, in files that this build excludes, and in modules
-//! that it does not search together. So an omission is a proof only if none of these applies. Otherwise gopls is
-//! queried for the definition, and if it does not know, the usage is reported as possible.
+//! that it does not search together. It also omits, in other packages, the fields of instantiated types. So an omission
+//! is a proof only if none of these applies. Otherwise gopls is queried for the definition, and if it does not know, the
+//! usage is reported as possible.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -49,10 +50,17 @@ pub(crate) async fn settle(
 ) {
     let mut resolutions: HashMap<Arc<str>, Resolution> = HashMap::new();
     let mut probed = Vec::new();
+    let is_instantiated = is_field_of_generic_type(queries, symbol);
     for doubt in doubts {
         let path = &doubt.file.path;
         if !resolutions.contains_key(path) {
-            resolutions.insert(path.clone(), resolution(queries, symbol, path).await);
+            let of_file = match resolution(queries, symbol, path).await {
+                Resolution::Another if is_instantiated && !is_in_package_of(queries, symbol, &doubt.file) => {
+                    Resolution::Ask
+                }
+                resolution => resolution,
+            };
+            resolutions.insert(path.clone(), of_file);
         }
         match resolutions.get(path) {
             Some(Resolution::Another) => {}
@@ -63,11 +71,15 @@ pub(crate) async fn settle(
             Some(Resolution::Ask) | None => probed.push(doubt),
         }
     }
-    let probes = if effort == Effort::Thorough && symbol.kind != SymbolKind::Package { PROBES } else { 0 };
-    let rest = probed.split_off(probed.len().min(probes));
+    let is_probed = symbol.kind != SymbolKind::Package && (effort == Effort::Thorough || is_instantiated);
+    let rest = probed.split_off(probed.len().min(if is_probed { PROBES } else { 0 }));
     for doubt in rest {
-        let detail = format!("what `{}` means in {} is not known: code there has errors", symbol.name, doubt.file.path);
-        coverage.lacks(Missing::new(MissingCode::WorkspaceBroken, doubt.file.path.to_string(), detail));
+        let (code, why) = match is_instantiated {
+            true => (MissingCode::TooMany, "too many places have the name of a field of a generic type"),
+            false => (MissingCode::WorkspaceBroken, "code there has errors"),
+        };
+        let detail = format!("what `{}` means in {} is not known: {why}", symbol.name, doubt.file.path);
+        coverage.lacks(Missing::new(code, doubt.file.path.to_string(), detail));
         places.possible.push(doubt.spot());
     }
     let probes = probed.into_iter().map(|doubt| async move {
@@ -106,6 +118,21 @@ async fn meaning(queries: &GoplsQueries<'_>, symbol: &Symbol, file: &File, span:
     let name_at = (symbol.name_at.file.as_str(), symbol.name_at.start);
     let meant = definitions.iter().filter_map(|it| queries.place(it));
     Ok(Some(meant.map(|it| (it.file, it.start)).any(|(file, start)| (file.as_str(), start) == name_at)))
+}
+
+/// Whether the symbol is a field, at any depth, of a type with type parameters. An array type looks the same.
+fn is_field_of_generic_type(queries: &GoplsQueries<'_>, symbol: &Symbol) -> bool {
+    let Some(file) = queries.load(&symbol.name_at.file).filter(|_| symbol.kind == SymbolKind::Field) else {
+        return false;
+    };
+    let around = file.outline().enclosing(symbol.name_at.start);
+    let after = around.first().and_then(|it| file.text.get(it.name_span.end..));
+    after.is_some_and(|it| it.trim_start().starts_with('['))
+}
+
+/// The external tests in a package's directory are another package.
+fn is_in_package_of(queries: &GoplsQueries<'_>, symbol: &Symbol, file: &File) -> bool {
+    queries.layout.package_of(&file.path) == Some(symbol.package.as_str())
 }
 
 enum Resolution {

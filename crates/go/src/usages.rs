@@ -14,7 +14,7 @@ use super::symbol_paths::{inner_path, is_test_file};
 use super::syntax::package_clause;
 use super::unlisted_occurrences::{self, UnlistedOccurrence};
 use super::usage_index::{Places, Spot};
-use super::{lsp_conversion, predeclared};
+use super::{lsp_conversion, other_builds, predeclared};
 use crate::LANGUAGE;
 use semdex_engine::files::File;
 use semdex_engine::ranking::{self, UsageRank};
@@ -150,7 +150,8 @@ impl<'a> Occurrences<'a> {
             let role = roles.get(&(&*file.path, at)).copied().unwrap_or(Role::Other);
             answer.value.items.push(Spot { file: file.path.clone(), span, role });
         }
-        for doubt in self.doubts().filter(|it| !queries.layout.is_active(&it.file.path)) {
+        let left_out = self.doubts().filter(|it| !queries.layout.is_active(&it.file.path));
+        for doubt in left_out.chain(other_builds::twins(queries, self.symbol)) {
             answer.coverage.lacks(unlisted_occurrences::left_out(&doubt.file.path));
             answer.value.possible.push(doubt.spot());
         }
@@ -230,6 +231,10 @@ async fn once(queries: &GoplsQueries<'_>, symbol: &Symbol, effort: Effort) -> Re
     } else {
         places.possible.extend(doubts.iter().map(UnlistedOccurrence::spot));
     }
+    for twin in other_builds::twins(queries, symbol) {
+        coverage.lacks(unlisted_occurrences::left_out(&twin.file.path));
+        places.possible.push(twin.spot());
+    }
     places.items.sort_unstable();
     places.possible.sort_unstable();
     Ok(Answer { value: places, coverage })
@@ -294,7 +299,7 @@ fn named(queries: &GoplsQueries<'_>, symbol: &Symbol, file: &File) -> Vec<Named>
 
 /// The syntax with which a file can name a symbol. It excludes most occurrences of equal names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Bearing {
+pub(crate) enum Bearing {
     Never,
     Always,
     /// After a dot: a package-level symbol, from outside.
@@ -306,7 +311,7 @@ enum Bearing {
 }
 
 impl Bearing {
-    fn of(symbol: &Symbol, origin: &File, file: &File) -> Bearing {
+    pub(crate) fn of(symbol: &Symbol, origin: &File, file: &File) -> Bearing {
         let exported = symbol.name.chars().next().is_some_and(char::is_uppercase);
         let same_package =
             parent(&file.path) == parent(&origin.path) && package_clause(&file.text) == package_clause(&origin.text);

@@ -139,7 +139,9 @@ impl View {
         deadlines: Deadlines,
     ) -> Result<Answer<Renaming>> {
         let Some(turn) = self.turn(deadlines).await? else { return Err(Stop::Failed(timeout())) };
-        let answer = rename::of(&turn.queries(deadlines), symbol, new_name).await?;
+        let name = symbol.name.clone();
+        let mut answer = rename::of(&turn.queries(deadlines), symbol, new_name).await?;
+        unindexed::naming(&self.files, &name).await?.into_iter().for_each(|it| answer.coverage.lacks(it));
         turn.end(answer)
     }
 

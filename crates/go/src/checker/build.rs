@@ -19,6 +19,7 @@ const SOURCES: &[(&str, &str)] = &[
     ("main.go", include_str!("program/main.go")),
     ("methods.go", include_str!("program/methods.go")),
     ("pass.go", include_str!("program/pass.go")),
+    ("planned.go", include_str!("program/planned.go")),
     ("reach.go", include_str!("program/reach.go")),
     ("server.go", include_str!("program/server.go")),
     ("shape.go", include_str!("program/shape.go")),

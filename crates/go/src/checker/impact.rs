@@ -10,7 +10,9 @@ use crate::session::Session;
 use crate::symbol_paths::is_test_file;
 use semdex_engine::Deadlines;
 use semdex_engine::files::Files;
-use semdex_model::{Affected, ChangeImpact, Changed, Diagnostic, FileEdit, Reaching, Severity, Span, Unchecked};
+use semdex_model::{
+    Affected, ChangeImpact, Changed, Diagnostic, FileEdit, Missing, MissingCode, Reaching, Severity, Span, Unchecked,
+};
 
 /// `None` if the checker cannot compute it.
 pub(crate) async fn run(
@@ -37,6 +39,14 @@ pub(crate) async fn run(
     if let Some(packages) = answered.elsewhere.filter(|it| !it.is_empty()) {
         let detail = format!("packages of other modules that import what changes break: {}", packages.join(", "));
         change_impact.impact.unchecked.push(Unchecked { code: "other_modules".to_owned(), detail });
+    }
+    for folder in answered.unloaded.iter().flatten() {
+        let file = format!("{folder}/go.mod");
+        let detail = format!(
+            "`{file}` makes a new module: of its packages only those that other modules import were checked; the rest \
+             is known once it exists"
+        );
+        change_impact.lacks(Missing::new(MissingCode::Manifest, file, detail));
     }
     let (checked, answered) = (answered.checked, answered.answered);
     tracing::debug!(checked, answered, ?asked, total = ?begun.elapsed(), "the impact of a change computed");

@@ -27,6 +27,7 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::{Notify, watch};
 
 use super::build_constraints::BuildContext;
+use super::document_sync;
 use super::language::{is_hidden, is_left_out};
 use super::modules::{base_name, parent};
 use super::session::Session;
@@ -76,6 +77,11 @@ pub(crate) struct Edit {
 #[derive(Debug, Deserialize, Serialize)]
 pub(crate) struct Question {
     pub edits: Vec<Edit>,
+    /// Changed manifests, and the directories of the builds that result.
+    pub manifests: Vec<Edit>,
+    pub folders: Vec<String>,
+    /// The milliseconds for a new load because of manifests.
+    pub limit: u64,
     /// The symbols whose uses before the edits are needed: `import/path.Type.Member`.
     pub symbols: Vec<String>,
 }
@@ -91,6 +97,8 @@ pub(crate) struct Answered {
     pub tests: Option<Vec<Test>>,
     /// Dependencies that import the workspace and would be broken.
     pub elsewhere: Option<Vec<String>>,
+    /// The directories of new modules, of which only what other modules import was checked.
+    pub unloaded: Option<Vec<String>>,
     /// Milliseconds in the type checker, and in total.
     pub checked: f64,
     pub answered: f64,
@@ -253,16 +261,18 @@ pub(crate) async fn ask(
     deadline: Instant,
 ) -> Option<Answered> {
     let context = session.context();
-    let mut sent = Vec::new();
+    let (mut sent, mut manifests) = (Vec::new(), Vec::new());
     for edit in edits {
-        if !LANGUAGE.takes(&edit.file) {
-            return None;
-        }
         let [before, after] = files.map(|it| it.get(&edit.file));
         let active = after.or(before).is_some_and(|it| is_built(&context, &edit.file, &it.text));
-        sent.push(Edit { file: edit.file.clone(), text: edit.new.as_ref().map(|it| it.to_string()), active });
+        let group = if document_sync::is_manifest(&edit.file) { &mut manifests } else { &mut sent };
+        group.push(Edit { file: edit.file.clone(), text: edit.new.as_ref().map(|it| it.to_string()), active });
     }
-    let answered = put::<ImpactCall>(session, &Question { edits: sent, symbols }, generation, deadline).await?;
+    let folders =
+        if manifests.is_empty() { Vec::new() } else { document_sync::folders(files[1]).into_iter().collect() };
+    let limit = deadline.saturating_duration_since(Instant::now()).as_millis().try_into().unwrap_or(u64::MAX);
+    let question = Question { edits: sent, manifests, folders, limit, symbols };
+    let answered = put::<ImpactCall>(session, &question, generation, deadline).await?;
     if let Some(reason) = &answered.unfit {
         tracing::debug!(reason, "the checker cannot answer");
         return None;

@@ -1,13 +1,16 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
+	"time"
 )
 
 // A package as reported by `go list`.
@@ -30,11 +33,11 @@ type module struct {
 const listedFields = "ImportPath,Name,Dir,ForTest,GoFiles,CgoFiles,IgnoredGoFiles,Imports,ImportMap,Standard,Module,Error"
 
 // The package patterns of a directory's build: for a `go.work`, the directories of its modules.
-func patterns(program, directory string) ([]string, error) {
-	if _, err := os.Stat(filepath.Join(directory, "go.work")); err != nil {
+func patterns(tool *goTool, directory string) ([]string, error) {
+	if !tool.has(filepath.Join(directory, "go.work")) {
 		return []string{"./..."}, nil
 	}
-	modules, err := list(program, directory, "-m", "-json=Dir")
+	modules, err := tool.list(directory, "-m", "-json=Dir")
 	var found []string
 	for _, it := range modules {
 		if inside, err := filepath.Rel(directory, it.Dir); it.Dir != "" && err == nil {
@@ -44,12 +47,41 @@ func patterns(program, directory string) ([]string, error) {
 	return found, err
 }
 
-func list(program, directory string, arguments ...string) ([]*listed, error) {
-	command := exec.Command(program, append([]string{"list", "-e"}, arguments...)...)
+// A goTool is the go command, and the files that it is to read in place of those on disk.
+type goTool struct {
+	program string
+	// The file for `-overlay`; empty if the disk counts.
+	overlay string
+	// By absolute path, whether a file exists that the overlay has.
+	planned map[string]bool
+	limit   time.Time
+}
+
+func (g *goTool) has(path string) bool {
+	if exists, known := g.planned[path]; known {
+		return exists
+	}
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+func (g *goTool) list(directory string, arguments ...string) ([]*listed, error) {
+	arguments = append([]string{"list", "-e"}, arguments...)
+	ctx, cancel := context.Background(), func() {}
+	if g.overlay != "" {
+		arguments = slices.Insert(arguments, 1, "-overlay="+g.overlay)
+		ctx, cancel = context.WithDeadline(ctx, g.limit)
+	}
+	defer cancel()
+	command := exec.CommandContext(ctx, g.program, arguments...)
 	command.Dir = directory
 	// Export data of another Go version could not be read. The directory may be a link, and paths here use the link's
 	// name.
 	command.Env = append(os.Environ(), "GOTOOLCHAIN=local", "GOMEMLIMIT=", "GOGC=", "PWD="+directory)
+	if g.overlay != "" {
+		// A change that is not made downloads nothing.
+		command.Env = append(command.Env, "GOPROXY=off", "GONOPROXY=none", "GOVCS=*:off", "GOSUMDB=off")
+	}
 	var complaint strings.Builder
 	command.Stderr = &complaint
 	out, err := command.StdoutPipe()

@@ -15,6 +15,9 @@ type server struct {
 	foreign map[string]bool
 	// The reason why no query can be answered, if there is one.
 	unfit string
+	// What was loaded, with the present texts, and how long it took.
+	loaded loadParams
+	took   time.Duration
 }
 
 type loadParams struct {
@@ -26,6 +29,16 @@ type loadParams struct {
 	// The directories of the builds, and all texts of the workspace by their names.
 	Folders []string          `json:"folders"`
 	Files   map[string]string `json:"files"`
+	codes   map[int]string
+	// With the files of a planned change.
+	goTool *goTool
+}
+
+func (p *loadParams) tool() *goTool {
+	if p.goTool != nil {
+		return p.goTool
+	}
+	return &goTool{program: p.Go}
 }
 
 type loadResult struct {
@@ -40,6 +53,7 @@ func (s *server) load(params loadParams) (*loadResult, error) {
 	if len(codes) == 0 {
 		return nil, errors.New("the names of the compiler's errors are not known")
 	}
+	params.codes = codes
 	result := &loadResult{}
 	for _, folder := range params.Folders {
 		world, err := newWorld(&params, filepath.Join(params.Root, folder), codes)
@@ -59,8 +73,8 @@ func (s *server) load(params loadParams) (*loadResult, error) {
 		isListed := func(it *World) bool { return it.directories[directory] }
 		s.foreign[directory] = !slices.ContainsFunc(s.worlds, isListed)
 	}
-	s.unfit = ""
-	result.Millis = time.Since(begin).Milliseconds()
+	s.unfit, s.loaded, s.took = "", params, time.Since(begin)
+	result.Millis = s.took.Milliseconds()
 	return result, nil
 }
 
@@ -81,6 +95,7 @@ type feedParams struct {
 // Applies a change of the workspace.
 func (s *server) feed(params feedParams) (any, error) {
 	if s.unfit == "" {
+		s.loaded.apply(params.Edits)
 		known := slices.DeleteFunc(params.Edits, s.isForeign)
 		worlds, err := s.concerned(known)
 		for _, it := range worlds {
@@ -153,6 +168,11 @@ func (w *World) hasPackage(directory string) bool {
 
 type impactParams struct {
 	Edits []Edit `json:"edits"`
+	// Changed manifests, and the directories of the builds after that.
+	Manifests []Edit   `json:"manifests"`
+	Folders   []string `json:"folders"`
+	// The milliseconds for an answer about manifests.
+	Limit int64 `json:"limit"`
 	// The keys whose uses before the edits are requested.
 	Symbols []string `json:"symbols"`
 }
@@ -167,6 +187,8 @@ type impactResult struct {
 	Tests []Test    `json:"tests"`
 	// Packages outside the workspace that import it and would be broken.
 	Elsewhere []string `json:"elsewhere"`
+	// The directories of new modules, of which only what other modules import was checked.
+	Unloaded []string `json:"unloaded"`
 	// Milliseconds of the check, and in total.
 	Checked  float64 `json:"checked"`
 	Answered float64 `json:"answered"`
@@ -179,6 +201,14 @@ func (s *server) impact(params impactParams) (*impactResult, error) {
 		return &impactResult{Unfit: "nothing is loaded: " + s.unfit}, nil
 	}
 	result := &impactResult{Uses: make([][]Place, len(params.Symbols))}
+	if len(params.Manifests) > 0 {
+		if err := s.planned(&params, result); err != nil {
+			return &impactResult{Unfit: err.Error()}, nil
+		}
+		s.reached(&params, s.worlds, result)
+		result.Answered = float64(time.Since(begin).Microseconds()) / 1000
+		return result, nil
+	}
 	worlds, err := s.concerned(params.Edits)
 	if err != nil {
 		return &impactResult{Unfit: err.Error()}, nil
@@ -197,6 +227,13 @@ func (s *server) impact(params impactParams) (*impactResult, error) {
 		result.Elsewhere = append(result.Elsewhere, done.brokenElsewhere()...)
 	}
 	result.Checked = float64(time.Since(begin).Microseconds()) / 1000
+	s.reached(&params, worlds, result)
+	result.Answered = float64(time.Since(begin).Microseconds()) / 1000
+	return result, nil
+}
+
+// Adds the uses of what changes, and the tests that reach it.
+func (s *server) reached(params *impactParams, worlds []*World, result *impactResult) {
 	for _, it := range worlds {
 		for at, key := range params.Symbols {
 			for _, key := range it.related(key) {
@@ -214,8 +251,6 @@ func (s *server) impact(params impactParams) (*impactResult, error) {
 		result.Uses[at] = slices.Compact(result.Uses[at])
 	}
 	slices.SortStableFunc(result.Tests, func(a, b Test) int { return a.Distance - b.Distance })
-	result.Answered = float64(time.Since(begin).Microseconds()) / 1000
-	return result, nil
 }
 
 func (w *World) reported(faults []Fault) []Fault {

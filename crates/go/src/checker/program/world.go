@@ -55,11 +55,12 @@ type Package struct {
 // Loads the packages below the directory of a module or of a `go.work`.
 func newWorld(params *loadParams, directory string, codes map[int]string) (*World, error) {
 	root := params.Root
-	wanted, err := patterns(params.Go, directory)
+	tool := params.tool()
+	wanted, err := patterns(tool, directory)
 	if err != nil {
 		return nil, err
 	}
-	found, err := list(params.Go, directory, append([]string{"-deps", "-test", "-json=" + listedFields, "--"}, wanted...)...)
+	found, err := tool.list(directory, append([]string{"-deps", "-test", "-json=" + listedFields, "--"}, wanted...)...)
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +86,7 @@ func newWorld(params *loadParams, directory string, codes map[int]string) (*Worl
 		}
 	}
 	w.seen(found, own, seeing)
-	if err := w.loadExports(params.Go, directory, needed); err != nil {
+	if err := w.loadExports(tool, directory, needed); err != nil {
 		return nil, err
 	}
 	for _, it := range w.packages {
@@ -221,7 +222,7 @@ func (p *Package) withoutCgo(it *listed, params *loadParams, root string) {
 }
 
 // Loads the export data of dependencies; the go command builds what is not built yet.
-func (w *World) loadExports(program, directory string, needed map[string]bool) error {
+func (w *World) loadExports(tool *goTool, directory string, needed map[string]bool) error {
 	paths := make([]string, 0, len(needed))
 	for path := range needed {
 		paths = append(paths, path)
@@ -230,7 +231,7 @@ func (w *World) loadExports(program, directory string, needed map[string]bool) e
 		return nil
 	}
 	slices.Sort(paths)
-	found, err := list(program, directory, append([]string{"-export", "-json=ImportPath,Export", "--"}, paths...)...)
+	found, err := tool.list(directory, append([]string{"-export", "-json=ImportPath,Export", "--"}, paths...)...)
 	if err != nil {
 		return err
 	}
@@ -242,17 +243,25 @@ func (w *World) loadExports(program, directory string, needed map[string]bool) e
 
 // Checks everything for the first time.
 func (w *World) checkAll() error {
+	p, err := w.checked()
+	if err == nil {
+		p.keep()
+	}
+	return err
+}
+
+// A pass over everything, which is not kept.
+func (w *World) checked() (*pass, error) {
 	p, err := w.pass(nil, true)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	all := map[string]bool{}
 	for id := range w.packages {
 		all[id] = true
 	}
 	p.run(all)
-	p.keep()
-	return nil
+	return p, nil
 }
 
 // Orders the packages and records their importers. Returns a package in an import cycle, if there is one.
