@@ -63,16 +63,18 @@ fn of_package<'q>(queries: &'q GoplsQueries<'_>, symbol: &Symbol) -> impl Iterat
 /// and twins: methods that may correspond to it through an interface, and fields that an embedded type declares.
 pub(crate) fn bound(queries: &GoplsQueries<'_>, symbol: &Symbol, places: &Places) -> Vec<UnlistedOccurrence> {
     let Some(origin) = queries.files.get(&symbol.name_at.file) else { return Vec::new() };
-    let is_bound: Box<dyn Fn(&File, &Named) -> bool> = match symbol.kind {
+    // Of a method: whether it is an interface's.
+    let of_interface = match symbol.kind {
         SymbolKind::Method => {
             let around = origin.outline().enclosing(symbol.name_at.start);
-            let of_interface = around.first().is_some_and(|it| it.kind != SymbolKind::Method);
-            Box::new(move |file, it| it.declares && is_method(&file.text, it.span, of_interface))
+            Some(around.first().is_some_and(|it| it.kind != SymbolKind::Method))
         }
-        SymbolKind::Struct | SymbolKind::Interface | SymbolKind::Type if is_embedded(queries, &places.items) => {
-            Box::new(|file, it| !it.declares && written(&file.text, it.span) != Written::Alone)
-        }
+        SymbolKind::Struct | SymbolKind::Interface | SymbolKind::Type if is_embedded(queries, &places.items) => None,
         _ => return Vec::new(),
+    };
+    let is_bound = |file: &File, it: &Named| match of_interface {
+        Some(of_interface) => it.declares && is_method(&file.text, it.span, of_interface),
+        None => !it.declares && written(&file.text, it.span) != Written::Alone,
     };
     let exported = symbol.name.chars().next().is_some_and(char::is_uppercase);
     let mut found = Vec::new();

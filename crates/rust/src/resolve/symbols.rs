@@ -6,7 +6,7 @@ use ra_ap_hir::{BuiltinType, Crate, HasVisibility as _, InFile, Module, ModuleSo
 use ra_ap_ide::{FileId, FileRange, TryToNav as _};
 use ra_ap_ide_db::base_db::SourceDatabase as _;
 use ra_ap_ide_db::defs::Definition;
-use ra_ap_syntax::{AstNode as _, ast};
+use ra_ap_syntax::{AstNode as _, SyntaxNode, ast};
 use ra_ap_vfs::VfsPath;
 
 use super::paths::crates::origin_of;
@@ -137,7 +137,7 @@ fn module_symbol(cx: &Context<'_>, module: Module, path: String) -> Option<Symbo
     let file = cx.file(file_id)?;
     let declared = module.declaration_source(db).and_then(|it| {
         let name = ast::HasName::name(&it.value)?;
-        let place = |node| {
+        let place = |node: &SyntaxNode| {
             let node = InFile::new(it.file_id, node);
             // Of a file that `include!` takes in, not of the macro.
             let range = node.with_value(node.value.text_range()).original_node_file_range_rooted_opt(db);
