@@ -9,8 +9,9 @@ use super::layout::Layout;
 use super::queries::GoplsQueries;
 use super::session::SCOPE;
 use super::symbol_paths::is_test_file;
+use super::unlisted_occurrences::Effort;
 use super::usage_index::Places;
-use super::usages::{self, Effort};
+use super::usages;
 use crate::LANGUAGE;
 use semdex_engine::{Result, blocking};
 use semdex_model::{

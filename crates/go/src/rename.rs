@@ -12,9 +12,10 @@ use gen_lsp_types::{
 
 use super::queries::{GoplsQueries, MAX_CONCURRENT};
 use super::session::Failure;
+use super::unlisted_occurrences::{self, Effort};
 use super::usage_index::{Places, Spot};
-use super::usages::{self, Effort};
-use super::{definition, lsp_conversion, other_builds, unlisted_occurrences};
+use super::usages;
+use super::{definition, lsp_conversion, other_builds};
 use crate::LANGUAGE;
 use semdex_engine::{Result, Stop};
 use semdex_model::{Answer, Code, Coverage, Error, Help, Missing, Renaming, Rewrite, Span, Symbol, SymbolKind};

@@ -17,7 +17,6 @@ use super::predeclared;
 use super::queries::{GoplsQueries, MAX_CONCURRENT};
 use super::session::Failure;
 use super::usage_index::{Places, Spot};
-use super::usages::Effort;
 use semdex_engine::files::File;
 use semdex_model::{Coverage, Missing, MissingCode, Role, Span, Symbol, SymbolKind};
 
@@ -25,6 +24,14 @@ type Outcome<T> = Result<T, Failure>;
 
 /// The maximum number of occurrences that gopls is queried about one by one; the rest stay possible usages.
 const PROBES: usize = 200;
+
+/// The effort to resolve the unclear occurrences of one symbol.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Effort {
+    Thorough,
+    /// For many symbols at a time: occurrences that are not immediately clear stay possible usages.
+    Brief,
+}
 
 /// An occurrence of the name that `references` does not list.
 pub(crate) struct UnlistedOccurrence {

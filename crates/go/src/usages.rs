@@ -12,7 +12,7 @@ use super::queries::GoplsQueries;
 use super::session::{Failure, SCOPE};
 use super::symbol_paths::{inner_path, is_test_file};
 use super::syntax::package_clause;
-use super::unlisted_occurrences::{self, UnlistedOccurrence};
+use super::unlisted_occurrences::{self, Effort, UnlistedOccurrence};
 use super::usage_index::{Places, Spot};
 use super::{lsp_conversion, other_builds, predeclared};
 use crate::LANGUAGE;
@@ -23,14 +23,6 @@ use semdex_model::{
     Answer, Coverage, Doubt, Import, Missing, MissingCode, PossibleReason, Role, Span, Symbol, SymbolKind, Usage,
     UsagePage, Usages, Window,
 };
-
-/// The effort to resolve the unclear occurrences of one symbol.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Effort {
-    Thorough,
-    /// For many symbols at a time: occurrences that are not immediately clear stay possible usages.
-    Brief,
-}
 
 pub(crate) async fn of(queries: &GoplsQueries<'_>, symbol: &Symbol, effort: Effort) -> Result<Answer<Usages>> {
     let answer = places(queries, symbol, effort).await?;

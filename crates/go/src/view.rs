@@ -8,6 +8,7 @@ use super::layout::Layout;
 use super::queries::GoplsQueries;
 use super::search::{self, Hits};
 use super::session::{SCOPE, Session};
+use super::unlisted_occurrences::Effort;
 use super::{
     call_hierarchy, code_actions, definition, diagnostics, external_symbols, file_overview, package_overview,
     reference_graph, rename, resolve, unindexed, usages,
@@ -111,7 +112,7 @@ impl View {
         let Some(turn) = self.turn(deadlines).await? else {
             return Ok(Answer::lacking(semdex_model::Usages::default(), busy()));
         };
-        let effort = usages::Effort::Thorough;
+        let effort = Effort::Thorough;
         let answer = usages::of(&turn.queries(deadlines), symbol, effort).await?;
         turn.end(answer)
     }
@@ -125,7 +126,7 @@ impl View {
     ) -> Result<Answer<UsagePage>> {
         let Some(turn) = self.turn(deadlines).await? else { return Ok(Answer::lacking(UsagePage::default(), busy())) };
         let queries = turn.queries(deadlines);
-        let answer = usages::places(&queries, symbol, usages::Effort::Thorough).await?;
+        let answer = usages::places(&queries, symbol, Effort::Thorough).await?;
         let mut page = answer.map(|places| usages::page(&queries, symbol, &places, window));
         unindexed::naming(&self.files, &symbol.name).await?.into_iter().for_each(|it| page.coverage.lacks(it));
         turn.end(page)
