@@ -7,7 +7,7 @@ use super::testbed::{Fixture, deadline, deadlines};
 use crate::file_overview::flatten;
 use crate::queries::GoplsQueries;
 use crate::syntax::{DeclarationSpan, SpanKind, units};
-use crate::usages::Effort;
+use crate::unlisted_occurrences::Effort;
 use crate::{LANGUAGE, lsp_conversion, usages};
 use semdex_model::{Span, Symbol};
 use semdex_testing::rng::Rng;
