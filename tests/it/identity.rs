@@ -248,7 +248,7 @@ fn an_included_file_has_scopes() {
     assert_eq!(usages(&server, "one::shadowing::plain"), ["src/items.rs:21"]);
     let found = get(&server, "/v1/symbols?file=src/items.rs");
     assert_eq!(found["symbols"][1]["path"], "impl@one::Kind", "{found}");
-    let inner = get(&server, "/v1/describe?symbol=one::inner");
+    let inner = get(&server, "/v1/usages?symbol=one::inner");
     assert_eq!((&inner["symbol"]["file"], &inner["symbol"]["line"]), (&json!("src/items.rs"), &json!(28)), "{inner}");
     post(&server, "/v1/rename", &json!({"symbol": "one::inner", "new_name": "within"}));
     assert!(server.home.read("src/items.rs").contains("pub mod within {"));
