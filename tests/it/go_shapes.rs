@@ -176,7 +176,7 @@ fn a_rename_reaches_modules_that_replace_joins() {
     is_renamed(&server, "example.org/low.Kind.Run", "Go", &["lib/low/low.go", "p/run.go"]);
     // What an importer says of the type's members is not known between the two modules.
     let (status, reply) = rename(&server, "example.org/low.Box", "Crate");
-    let files: Vec<&Value> = reply["files"].as_array().unwrap().iter().map(|it| &it["file"]).collect();
+    let files: Vec<&str> = reply["files"].as_array().unwrap().iter().map(|it| it["file"].as_str().unwrap()).collect();
     assert_eq!((status, files), (200, vec!["lib/low/low.go", "p/p.go", "p/run.go"]), "{reply}");
     assert_eq!(server.get("/v1/diagnostics?severity=error").1["total"], 0);
 }
