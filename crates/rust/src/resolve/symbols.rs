@@ -151,18 +151,21 @@ fn module_symbol(cx: &Context<'_>, module: Module, path: String) -> Option<Symbo
         Some(name) => name.as_str().to_owned(),
         None => crates::crate_name(cx, krate),
     };
-    let place = if own_file {
-        file.lines().place(&file.path, Span::new(0, file.text.len()))
-    } else {
-        declared.as_ref().map(|it| it.0.clone())?
-    };
     let inline = declared.as_ref().filter(|_| !own_file).and_then(|it| {
-        let outline = cx.files.get(&it.1.file)?.outline().clone();
-        item_named_at(&outline, it.1.start).map(|item| (item.signature.clone(), item.docs.clone(), item.test))
+        // Perhaps a file that `include!` takes in.
+        let file = cx.files.get(&it.1.file)?;
+        let outline = file.outline().clone();
+        let item = item_named_at(&outline, it.1.start)?;
+        let place = file.lines().place(&file.path, item.span);
+        Some((place, item.signature.clone(), item.docs.clone(), item.test))
     });
-    let (signature, docs, test) = match inline {
+    let (place, signature, docs, test) = match inline {
         Some(it) => it,
-        None => (format!("mod {name}"), file.outline().docs.clone(), is_test_file_path(&file.path)),
+        None => {
+            let whole = || file.lines().place(&file.path, Span::new(0, file.text.len()));
+            let place = if own_file { whole() } else { declared.as_ref().map(|it| it.0.clone())? };
+            (place, format!("mod {name}"), file.outline().docs.clone(), is_test_file_path(&file.path))
+        }
     };
     Some(Symbol {
         language: LANGUAGE,
