@@ -9,6 +9,7 @@ use ra_ap_syntax::ast::HasName as _;
 use ra_ap_syntax::{AstNode as _, ast};
 
 use crate::names::definitions::plain_name;
+use crate::names::included::Included;
 use crate::names::{Key, instances};
 use crate::resolve::paths::items;
 use crate::resolve::{ResolvedSymbol, paths, requested};
@@ -21,7 +22,7 @@ use semdex_model::{Answer, Code, Error, Renaming, Rewrite, Role, Span, Symbol, S
 const CONFIG: RenameConfig =
     RenameConfig { prefer_no_std: false, prefer_prelude: true, prefer_absolute: false, show_conflicts: true };
 
-/// What rust-analyzer says of a name whose definition it does not find.
+/// What rust-analyzer says of a name whose definition it does not find, for example of a proc macro.
 const NOT_FOUND: &str = "No references found at position";
 
 impl View {
@@ -53,10 +54,14 @@ fn rename(cx: &Context<'_>, query: &SymbolQuery, new_name: &str) -> Result<Answe
     let position = FilePosition { file_id, offset: text_size(offset) };
     let analysis = AnalysisHost::with_database(cx.db.clone()).analysis();
     let change = analysis.rename(position, new_name, &CONFIG).map_err(|_| Stop::Stale)?;
+    // rust-analyzer does not find these in their file. The index has all places.
+    let is_included = Included::find(&cx.sema, file_id, cx.sema.parse_guess_edition(file_id).syntax()).is_some();
     let mut renaming = match change {
-        Ok(change) => rename_edits(cx, symbol, new_name, &change)?,
-        // In a file that `include!` takes in, and for a proc macro. The index has all places.
-        Err(error) if error.to_string().contains(NOT_FOUND) => {
+        Ok(change) if !is_included => rename_edits(cx, symbol, new_name, &change)?,
+        Err(error) if !is_included && !error.to_string().contains(NOT_FOUND) => {
+            return Err(refused(format!("rust-analyzer: {error}")));
+        }
+        _ => {
             let named = Span::new(symbol.name_at.start, symbol.name_at.end);
             let text = cx.files.get(&symbol.name_at.file).and_then(|it| it.text.get(named.start..named.end));
             if text.is_none_or(|it| plain_name(it) != symbol.name) {
@@ -65,7 +70,6 @@ fn rename(cx: &Context<'_>, query: &SymbolQuery, new_name: &str) -> Result<Answe
             let part = Rewrite { file: symbol.name_at.file.clone(), parts: vec![(named, new_name.to_owned())] };
             Renaming { symbol, rewrites: vec![part], moves: Vec::new(), possible: Vec::new() }
         }
-        Err(error) => return Err(refused(format!("rust-analyzer: {error}"))),
     };
     for (file, at) in declarations_of_twins(cx, definition) {
         add_part(&mut renaming, &file, at, new_name);
