@@ -118,6 +118,12 @@ fn a_rename_that_files_of_other_builds_need_is_refused() {
     let reply = is_refused(&server, "example.com/one.Plain", "Taken", &[]);
     assert!(reply["detail"].as_str().unwrap().contains("taken in home_windows.go:7"), "{reply}");
     is_renamed(&server, "example.com/one.Plain", "Simple", &["one.go"]);
+    // As the refusal proposes.
+    let body = json!({"symbol": "example.com/one.Base", "new_name": "Ground", "possible": "leave"});
+    let (status, reply) = server.post("/v1/rename", &body);
+    assert_eq!((status, places(&reply["possible"])), (200, tagged.map(str::to_owned).to_vec()), "{reply}");
+    assert_eq!(reply["possible"][0]["reason"], "cfg", "{reply}");
+    assert!(server.home.read("extra.go").contains("Base()") && server.home.read("one.go").contains("Ground()"));
 }
 
 #[test]

@@ -12,7 +12,7 @@ use gen_lsp_types::{
 
 use super::queries::{GoplsQueries, MAX_CONCURRENT};
 use super::session::Failure;
-use super::unlisted_occurrences::{self, Effort};
+use super::unlisted_occurrences::{Effort, UnlistedOccurrence};
 use super::usage_index::{Places, Spot};
 use super::usages;
 use super::{definition, lsp_conversion, other_builds};
@@ -75,19 +75,18 @@ pub(crate) async fn of(queries: &GoplsQueries<'_>, symbol: Symbol, new_name: &st
     let may_name = |file: &str| !is_member || queries.layout.may_depend_on(file, &symbol.package);
     let mut possible = places.possible.clone();
     possible.retain(|it| may_name(&it.file));
-    let is_of_another = |it: &Missing| {
-        let scope = it.scope.as_deref().unwrap_or_default();
-        queries.files.get(scope).is_some() && LANGUAGE.takes(scope) && !may_name(scope)
-    };
-    let mut coverage = without(coverage, is_of_another);
-    for bound in other_builds::bound(queries, &symbol, &places) {
-        coverage.lacks(unlisted_occurrences::left_out(&bound.file.path));
-        possible.push(bound.spot());
-    }
+    possible.extend(other_builds::bound(queries, &symbol, &places).iter().map(UnlistedOccurrence::spot));
     possible.retain(|it| !is_renamed(&parts, &it.file, it.span));
     possible.sort_unstable();
     possible.dedup();
-    let possible = possible.iter().filter_map(|it| usages::usage_at(queries, it)).collect();
+    // What is not known of a file is which of its places name the symbol, and these are listed.
+    let is_said = |it: &Missing| {
+        let scope = it.scope.as_deref().unwrap_or_default();
+        let is_of_another = || queries.files.get(scope).is_some() && LANGUAGE.takes(scope) && !may_name(scope);
+        possible.iter().any(|it| *it.file == *scope) || is_of_another()
+    };
+    let coverage = without(coverage, is_said);
+    let possible = possible.iter().filter_map(|it| usages::possible_at(queries, it)).collect();
     let rewrites = parts.into_iter().map(|(file, mut parts)| {
         parts.sort_by_key(|it| it.0.start);
         Rewrite { file, parts }
@@ -95,13 +94,13 @@ pub(crate) async fn of(queries: &GoplsQueries<'_>, symbol: Symbol, new_name: &st
     Ok(Answer { value: Renaming { symbol, rewrites: rewrites.collect(), moves: Vec::new(), possible }, coverage })
 }
 
-/// A coverage without what does not concern the answer.
-fn without(coverage: Coverage, is_unrelated: impl Fn(&Missing) -> bool) -> Coverage {
+/// A coverage without what the answer says itself, or what does not concern it.
+fn without(coverage: Coverage, is_said: impl Fn(&Missing) -> bool) -> Coverage {
     if coverage.complete {
         return coverage;
     }
     let mut left = Coverage::default();
-    coverage.missing.into_iter().filter(|it| !is_unrelated(it)).for_each(|it| left.lacks(it));
+    coverage.missing.into_iter().filter(|it| !is_said(it)).for_each(|it| left.lacks(it));
     left
 }
 

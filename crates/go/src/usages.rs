@@ -265,7 +265,7 @@ pub(crate) fn page(queries: &GoplsQueries<'_>, symbol: &Symbol, places: &Places,
 }
 
 /// Converts a place that may name the symbol.
-fn possible_at(queries: &GoplsQueries<'_>, spot: &Spot) -> Option<Usage> {
+pub(crate) fn possible_at(queries: &GoplsQueries<'_>, spot: &Spot) -> Option<Usage> {
     let doubt = if queries.layout.is_active(&spot.file) {
         let detail = "gopls does not resolve it, for example because of errors in the code".to_owned();
         Doubt { reason: PossibleReason::Unresolved, detail }
