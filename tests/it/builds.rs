@@ -3,18 +3,10 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Home, Server};
+use crate::support::{Home, Server, sorted_places};
 
 fn package(name: &str, rest: &str) -> String {
     format!("[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2021\"\n{rest}")
-}
-
-/// `FILE:LINE` of each place.
-fn places(list: &Value) -> Vec<String> {
-    let place = |it: &Value| format!("{}:{}", it["file"].as_str().unwrap(), it["line"]);
-    let mut places: Vec<String> = list.as_array().unwrap_or_else(|| panic!("{list}")).iter().map(place).collect();
-    places.sort();
-    places
 }
 
 /// The places that use a symbol, proved.
@@ -22,7 +14,7 @@ fn places(list: &Value) -> Vec<String> {
 fn usages(server: &Server, symbol: &str) -> Vec<String> {
     let (status, reply) = server.get(&format!("/v1/usages?symbol={symbol}"));
     assert_eq!((status, &reply["meta"]["complete"]), (200, &json!(true)), "{reply}");
-    places(&reply["items"])
+    sorted_places(&reply["items"])
 }
 
 /// The code and place of all that an edit breaks, proved.

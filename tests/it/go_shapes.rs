@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Home, Server};
+use crate::support::{Home, Server, sorted_places};
 
 const MODULE: (&str, &str) = ("go.mod", "module example.com/one\n\ngo 1.24\n");
 
@@ -21,14 +21,6 @@ fn usages(server: &Server, symbol: &str) -> Value {
     reply
 }
 
-/// The lines of places, as `p/p.go:8`, in order.
-fn places(list: &Value) -> Vec<String> {
-    let place = |it: &Value| format!("{}:{}", it["file"].as_str().unwrap(), it["line"]);
-    let mut places: Vec<String> = list.as_array().map(|it| it.iter().map(place).collect()).unwrap_or_default();
-    places.sort();
-    places
-}
-
 fn rename(server: &Server, symbol: &str, new_name: &str) -> (u16, Value) {
     server.post("/v1/rename", &json!({"symbol": symbol, "new_name": new_name}))
 }
@@ -38,7 +30,8 @@ fn rename(server: &Server, symbol: &str, new_name: &str) -> (u16, Value) {
 fn is_refused(server: &Server, symbol: &str, new_name: &str, candidates: &[&str]) -> Value {
     let (status, reply) = rename(server, symbol, new_name);
     assert_eq!((status, &reply["code"]), (422, &json!("rename_refused")), "{reply}");
-    assert_eq!(places(&reply["candidates"]), candidates, "{reply}");
+    let found = reply.get("candidates").map(sorted_places).unwrap_or_default();
+    assert_eq!(found, candidates, "{reply}");
     reply
 }
 
@@ -64,13 +57,13 @@ fn fields_of_generic_types_are_found_in_every_package() {
     for more in 0..3 {
         let reply = usages(&server, "p.Hold.Value");
         assert_eq!(
-            (places(&reply["items"]).as_slice(), &reply["meta"]["complete"]),
+            (sorted_places(&reply["items"]).as_slice(), &reply["meta"]["complete"]),
             (&all.map(str::to_owned)[..], &json!(true)),
             "{reply}"
         );
         let reply = usages(&server, "p.Hold.Inner.Deep");
         assert_eq!(
-            (places(&reply["items"]), &reply["meta"]["complete"]),
+            (sorted_places(&reply["items"]), &reply["meta"]["complete"]),
             (vec!["q/q.go:7".to_owned()], &json!(true)),
             "{reply}"
         );
@@ -98,16 +91,16 @@ fn a_rename_that_files_of_other_builds_need_is_refused() {
     let tagged = ["extra.go:6", "x/gen.go:8"];
     let reply = usages(&server, "example.com/one.Base");
     assert_eq!(
-        (places(&reply["possible"]), &reply["meta"]["complete"]),
+        (sorted_places(&reply["possible"]), &reply["meta"]["complete"]),
         (tagged.map(str::to_owned).to_vec(), &json!(false))
     );
     is_refused(&server, "example.com/one.Base", "Ground", &tagged);
     is_refused(&server, "example.com/one.help", "assist", &["extra.go:6"]);
     // A declaration that another system has in its place.
     let reply = usages(&server, "example.com/one.Home");
-    assert_eq!(places(&reply["items"]), ["one.go:8"], "{reply}");
+    assert_eq!(sorted_places(&reply["items"]), ["one.go:8"], "{reply}");
     assert_eq!(
-        (places(&reply["possible"]), &reply["meta"]["complete"]),
+        (sorted_places(&reply["possible"]), &reply["meta"]["complete"]),
         (vec!["home_windows.go:3".to_owned()], &json!(false)),
         "{reply}"
     );
@@ -121,7 +114,7 @@ fn a_rename_that_files_of_other_builds_need_is_refused() {
     // As the refusal proposes.
     let body = json!({"symbol": "example.com/one.Base", "new_name": "Ground", "possible": "leave"});
     let (status, reply) = server.post("/v1/rename", &body);
-    assert_eq!((status, places(&reply["possible"])), (200, tagged.map(str::to_owned).to_vec()), "{reply}");
+    assert_eq!((status, sorted_places(&reply["possible"])), (200, tagged.map(str::to_owned).to_vec()), "{reply}");
     assert_eq!(reply["possible"][0]["reason"], "cfg", "{reply}");
     assert!(server.home.read("extra.go").contains("Base()") && server.home.read("one.go").contains("Ground()"));
 }

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Home, Server};
+use crate::support::{Home, Server, sorted_places};
 
 const CODEC: &str = "/// Reads a prefix.\npub fn read_prefix(input: &[u8]) -> Option<u8> {\n    input.first().copied()\n}\n\n\
                      pub fn frame_len(input: &[u8]) -> usize {\n    usize::from(read_prefix(input).unwrap_or(0))\n}\n\n\
@@ -60,21 +60,13 @@ fn post(server: &Server, path: &str, body: &Value) -> Value {
     reply
 }
 
-/// `FILE:LINE` of each place.
-fn places(list: &Value) -> Vec<String> {
-    let place = |it: &Value| format!("{}:{}", it["file"].as_str().unwrap(), it["line"]);
-    let mut places: Vec<String> = list.as_array().unwrap().iter().map(place).collect();
-    places.sort();
-    places
-}
-
 /// The places that use a symbol, proved.
 #[track_caller]
 fn usages(server: &Server, symbol: &str) -> Vec<String> {
     let reply = get(server, &format!("/v1/usages?symbol={symbol}"));
     assert_eq!(reply["meta"]["complete"], true, "{reply}");
     assert_eq!(reply["possible"], json!([]), "{reply}");
-    places(&reply["items"])
+    sorted_places(&reply["items"])
 }
 
 fn dry_run(server: &Server, file: &str, from: &str, to: &str) -> Value {
@@ -88,7 +80,7 @@ fn broken(server: &Server, file: &str, from: &str, to: &str) -> Vec<String> {
     let mut reply = dry_run(server, file, from, to);
     reply["impact"]["broken"].as_array_mut().unwrap().retain(|it| it["follows"] != true);
     assert_eq!(reply["meta"]["complete"], true, "{reply}");
-    places(&reply["impact"]["broken"])
+    sorted_places(&reply["impact"]["broken"])
 }
 
 #[test]
@@ -106,7 +98,7 @@ fn a_crate_of_two_cargo_workspaces_is_one() {
     let callers = get(&server, "/v1/callers?symbol=codec::read_prefix");
     assert_eq!(callers["total"], 2, "{callers}");
     let blocks = get(&server, "/v1/implementations?symbol=codec::Frame");
-    assert_eq!(places(&blocks["items"]), ["fuzz/src/main.rs:5"], "{blocks}");
+    assert_eq!(sorted_places(&blocks["items"]), ["fuzz/src/main.rs:5"], "{blocks}");
     let opened = post(&server, "/v1/open", &json!({"file": "codec/src/lib.rs"}));
     assert_eq!(opened["symbols"][1]["usages"]["total"], 2, "{opened}");
 
@@ -127,7 +119,7 @@ fn a_crate_of_two_cargo_workspaces_is_one() {
         "codec/src/lib.rs",
         &text.replace("pub fn frame_len(input: &[u8])", "pub fn frame_len(input: &[u8], _more: u8)"),
     );
-    server.wait_for(|server| places(&get(server, "/v1/diagnostics")["items"]) == ["fuzz/src/main.rs:12"]);
+    server.wait_for(|server| sorted_places(&get(server, "/v1/diagnostics")["items"]) == ["fuzz/src/main.rs:12"]);
 }
 
 #[test]
@@ -150,7 +142,9 @@ fn a_file_of_two_targets_belongs_to_both() {
 
     // An error that both crates have is reported once, one of a single crate says which one.
     server.home.write("src/util.rs", "pub fn wrap(text: &str) -> String {\n    let _: u8 = crate::size();\n    let _: u8 = \"both\";\n    text.to_owned()\n}\n");
-    server.wait_for(|server| places(&get(server, "/v1/diagnostics")["items"]) == ["src/util.rs:2", "src/util.rs:3"]);
+    server.wait_for(|server| {
+        sorted_places(&get(server, "/v1/diagnostics")["items"]) == ["src/util.rs:2", "src/util.rs:3"]
+    });
     let reply = get(&server, "/v1/diagnostics?file=src/util.rs");
     let messages: Vec<&str> =
         reply["items"].as_array().unwrap().iter().filter_map(|it| it["message"].as_str()).collect();

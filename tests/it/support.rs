@@ -428,6 +428,15 @@ fn may_wait(path: &str) -> bool {
     CALLS.iter().any(|it| it.path == path && it.needs >= Needs::Text)
 }
 
+/// `FILE:LINE` of each place of a list, sorted.
+#[track_caller]
+pub fn sorted_places(list: &Value) -> Vec<String> {
+    let place = |it: &Value| format!("{}:{}", it["file"].as_str().unwrap(), it["line"]);
+    let mut places: Vec<String> = list.as_array().unwrap_or_else(|| panic!("{list}")).iter().map(place).collect();
+    places.sort();
+    places
+}
+
 pub fn wait(child: &mut Child) -> ExitStatus {
     let deadline = Instant::now() + END_DEADLINE;
     loop {

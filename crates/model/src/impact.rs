@@ -153,6 +153,14 @@ pub struct Broken {
     pub follows: bool,
 }
 
+impl Broken {
+    /// The place of an error by which no changed symbol is known. `text`: its line.
+    pub fn of_error(error: &Diagnostic, text: String, test: bool) -> Broken {
+        let at = Affected { place: error.place.clone(), text, symbol: error.symbol.clone(), cause: None, test };
+        Broken { at, code: error.code.clone(), reason: error.message.clone(), follows: false }
+    }
+}
+
 /// A place that an edit breaks, touches, or that tests it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Affected {

@@ -8,8 +8,8 @@ use semdex_contract::{ChangeReport, ChangedFile, DiagnosticsDelta, Elisions, Fin
 use semdex_engine::links::{self, Link};
 use semdex_engine::{EngineKind, Extent, Route, Stop, not_started};
 use semdex_model::{
-    Affected, Broken, ChangeImpact, Code, Coverage, Diagnostic, Error, FileEdit, Help, Landed, MissingCode, Result,
-    Revision, Severity, Usage,
+    Broken, ChangeImpact, Code, Coverage, Diagnostic, Error, FileEdit, Help, Landed, MissingCode, Result, Revision,
+    Severity, Usage,
 };
 use semdex_text::diff::{renamed, unified};
 use semdex_text::matching::added_elision;
@@ -250,13 +250,10 @@ fn with_own_errors(mut change_impact: ChangeImpact, edits: &[FileEdit]) -> Chang
         let Some(edit) = edits.iter().find(|it| it.file == diagnostic.place.file) else { continue };
         let text = edit.new.as_deref().unwrap_or_default();
         let line = text.lines().nth(diagnostic.place.line.saturating_sub(1)).unwrap_or_default().to_owned();
-        let (place, symbol) = (diagnostic.place.clone(), diagnostic.symbol.clone());
-        if change_impact.impact.broken.iter().any(|it| it.at.place == place) {
+        if change_impact.impact.broken.iter().any(|it| it.at.place == diagnostic.place) {
             continue;
         }
-        let at = Affected { place, text: line, symbol, cause: None, test: false };
-        let (code, reason) = (diagnostic.code.clone(), diagnostic.message.clone());
-        change_impact.impact.broken.push(Broken { at, code, reason, follows: false });
+        change_impact.impact.broken.push(Broken::of_error(diagnostic, line, false));
     }
     change_impact
 }

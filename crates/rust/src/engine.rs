@@ -31,7 +31,7 @@ use ra_ap_ide_db::base_db::salsa::Durability;
 use ra_ap_ide_db::base_db::{CrateGraphBuilder, ProcMacroPaths, SourceDatabase, SourceRoot, SourceRootId};
 use ra_ap_load_cargo::SourceRootConfig;
 use ra_ap_paths::{AbsPath, AbsPathBuf, Utf8PathBuf};
-use ra_ap_project_model::{CargoFeatures, CargoWorkspace, ProjectWorkspace, ProjectWorkspaceKind};
+use ra_ap_project_model::{CargoFeatures, ProjectWorkspace};
 use ra_ap_vfs::{Change as VfsChange, FileId, Vfs, VfsPath};
 use tokio::sync::watch;
 
@@ -42,9 +42,11 @@ use super::index::Index;
 use super::syntax::analysed::as_analysed;
 use super::view::View;
 use crate::file_interface::FileInterface;
-use crate::load::builds::has_code_without_tests;
+use crate::load::builds::has_not_test_cfg;
 use crate::load::external_inputs::Freshness;
+use crate::load::manifests::is_manifest;
 use crate::load::planned::Planner;
+use crate::load::workspace::cargo_of;
 use crate::load::{Limits, LoadRequest, Loaded, MacroTable, crate_graph};
 use crate::view::environment::{Environment, Faults, FileIds, PlanCrates};
 use crate::{LANGUAGE, load};
@@ -228,11 +230,8 @@ impl Rust {
         self.freshness.begin();
         self.ticket += 1;
         let ticket = self.ticket;
-        let manifests: Vec<AbsPathBuf> = files
-            .iter()
-            .filter(|file| file.path.as_ref() == "Cargo.toml" || file.path.ends_with("/Cargo.toml"))
-            .map(|file| self.absolute(&file.path))
-            .collect();
+        let manifests: Vec<AbsPathBuf> =
+            files.iter().filter(|file| is_manifest(&file.path)).map(|file| self.absolute(&file.path)).collect();
         if manifests.is_empty() {
             // Nothing can be loaded; answers come from the texts alone.
             self.set_environment(|it| it.settled = true);
@@ -403,8 +402,8 @@ impl Rust {
     /// The crates of these workspaces.
     pub(crate) fn crates_of(&self, workspaces: &[ProjectWorkspace]) -> (CrateGraphBuilder, ProcMacroPaths) {
         let id = |path: &AbsPath| self.vfs.file_id(&VfsPath::from(path.to_path_buf())).map(|(id, _)| id);
-        let apart = self.packages_apart();
-        crate_graph(workspaces, &mut |path| id(path), &|it| apart.contains(it))
+        let split = self.packages_with_not_test_cfg(workspaces);
+        crate_graph(workspaces, &mut |path| id(path), &|it| split.contains(it))
     }
 
     /// The crates and their macros.
@@ -416,24 +415,19 @@ impl Rust {
         change
     }
 
-    /// The directories of packages with code that is compiled only without tests.
-    fn packages_apart(&self) -> HashSet<AbsPathBuf> {
-        let cargos = self.workspaces.iter().filter_map(|it| match &it.kind {
-            ProjectWorkspaceKind::Cargo { cargo, .. } => Some(cargo),
-            _ => None,
-        });
-        let directories =
-            |it: &CargoWorkspace| it.packages().map(|of| it[of].manifest.parent().to_path_buf()).collect();
-        let packages: HashSet<AbsPathBuf> = cargos.flat_map(|it| -> Vec<AbsPathBuf> { directories(it) }).collect();
+    /// The directories of packages with code under `cfg(not(test))`.
+    fn packages_with_not_test_cfg(&self, workspaces: &[ProjectWorkspace]) -> HashSet<AbsPathBuf> {
+        let cargos = workspaces.iter().filter_map(cargo_of);
+        let packages: HashSet<&AbsPath> =
+            cargos.flat_map(|it| it.packages().map(|package| it[package].manifest.parent())).collect();
         let db = self.host.raw_database();
         let rust = self.ids.iter().filter(|it| LANGUAGE.takes(it.0));
-        let with_code = rust.filter(|it| has_code_without_tests(db.file_text(*it.1).text(db)));
+        let files = rust.filter(|it| has_not_test_cfg(db.file_text(*it.1).text(db)));
         let package = |path: AbsPathBuf| {
-            std::iter::successors(path.parent(), |it| it.parent())
-                .find(|it| packages.contains(*it))
-                .map(AbsPath::to_path_buf)
+            let mut around = std::iter::successors(path.parent(), |it| it.parent());
+            around.find(|it| packages.contains(*it)).map(AbsPath::to_path_buf)
         };
-        with_code.filter_map(|it| package(self.absolute(it.0))).collect()
+        files.filter_map(|it| package(self.absolute(it.0))).collect()
     }
 
     /// Whether everything is known for the current texts.

@@ -29,7 +29,7 @@ use ra_ap_hir_expand::proc_macro::ProcMacroLoadResult;
 use ra_ap_ide_db::base_db::{CrateBuilderId, CrateGraphBuilder, ProcMacroLoadingError, ProcMacroPaths};
 use ra_ap_load_cargo::{ProjectFolders, SourceRootConfig, load_proc_macro};
 use ra_ap_paths::{AbsPath, AbsPathBuf, Utf8PathBuf};
-use ra_ap_project_model::{CargoFeatures, ProjectWorkspace, ProjectWorkspaceKind};
+use ra_ap_project_model::{CargoFeatures, ProjectWorkspace};
 use ra_ap_vfs::FileId;
 
 use self::external_inputs::ExternalInputs;
@@ -150,18 +150,18 @@ impl MacroTable {
     }
 }
 
-/// The crates of several Cargo workspaces as one graph. `file_id` returns the ids of existing sources; `is_apart` says
-/// whether a package in this directory has code that is compiled only without tests.
+/// The crates of several Cargo workspaces as one graph. `file_id` returns the ids of existing sources; `is_split` says
+/// whether a package in this directory has code under `cfg(not(test))`.
 pub(crate) fn crate_graph(
     workspaces: &[ProjectWorkspace],
     file_id: &mut dyn FnMut(&AbsPath) -> Option<FileId>,
-    is_apart: &dyn Fn(&AbsPath) -> bool,
+    is_split: &dyn Fn(&AbsPath) -> bool,
 ) -> (CrateGraphBuilder, ProcMacroPaths) {
     let mut graph = CrateGraphBuilder::default();
     let mut all = ProcMacroPaths::default();
     for workspace in workspaces {
         let (mut other, mut paths) = workspace.to_crate_graph(file_id, &Default::default());
-        let without_build = builds::split(&mut other, workspace, file_id, is_apart);
+        let without_build = builds::split(&mut other, workspace, file_id, is_split);
         if !without_build.is_empty() {
             let kept: Vec<CrateBuilderId> = other.iter().filter(|it| !without_build.contains(it)).collect();
             let moved = other.remove_crates_except(&kept);
@@ -388,15 +388,9 @@ fn load_workspaces(
         let scope = relative(&request.root, &manifest);
         match workspace::load(tools, &manifest, &request.features, std_sources.as_deref(), packages) {
             Ok(known) => {
-                if let ProjectWorkspaceKind::Cargo { cargo, .. } = &known.workspace.kind {
-                    covered.extend(
-                        cargo
-                            .packages()
-                            .filter(|&package| cargo[package].is_member)
-                            .map(|package| AbsPathBuf::from(cargo[package].manifest.clone())),
-                    );
-                    covered.insert(AbsPathBuf::from(cargo.manifest_path().clone()));
-                    facts.targets.insert(cargo.manifest_path().clone().into(), known.target);
+                covered.extend(workspace::manifests(&known.workspace));
+                if let Some(root) = known.workspace.manifest() {
+                    facts.targets.insert(root.clone().into(), known.target);
                 }
                 if let Some(error) = known.error {
                     missing.push(broken(&scope, &format!("its dependencies are unknown: {error}")));

@@ -10,7 +10,7 @@ pub(crate) mod instances;
 
 use std::cell::{Cell, OnceCell};
 
-use ra_ap_cfg::{CfgExpr, CfgOptions};
+use ra_ap_cfg::CfgOptions;
 use ra_ap_hir::{
     Adt, AssocItemContainer, BuiltinType, Const, Crate, EnumVariant, ExternCrateDecl, Field, Function, HirFileId,
     InFile, Macro, Module, Semantics, Static, Trait, TypeAlias,
@@ -24,6 +24,7 @@ use self::doc_links::doc_links;
 use self::included::Included;
 use self::instances::{canonical, twins};
 use crate::bounds;
+use crate::syntax::attributes::cfg_condition;
 use crate::syntax::is_read_by_tools;
 use crate::syntax::positions::{text_size, tokens_at};
 use semdex_model::Role;
@@ -524,13 +525,7 @@ fn is_in_compiler_attribute(token: &SyntaxToken) -> bool {
 /// The stretches of a file that these conditions switch off.
 fn left_out(tree: &SyntaxNode, conditions: &CfgOptions) -> Vec<TextRange> {
     let attributes = tree.descendants().filter_map(ast::Attr::cast);
-    let off = attributes.filter(|it| match it.meta() {
-        Some(ast::Meta::CfgMeta(it)) => {
-            let condition = it.cfg_predicate().map(CfgExpr::parse_from_ast);
-            condition.is_some_and(|it| conditions.check(&it) == Some(false))
-        }
-        _ => false,
-    });
+    let off = attributes.filter(|it| cfg_condition(it).is_some_and(|it| conditions.check(&it) == Some(false)));
     off.filter_map(|it| Some(it.syntax().parent()?.text_range())).collect()
 }
 

@@ -32,9 +32,6 @@ pub(crate) fn unresolved_paths(cx: &Context<'_>, file: &Arc<File>, id: FileId) -
 
 fn error_at(cx: &Context<'_>, file: &Arc<File>, id: FileId, at: usize) -> Option<Diagnostic> {
     let written = positions::token(&cx.sema, id, at).filter(|it| it.kind() == SyntaxKind::IDENT)?;
-    if unresolved::is_left_out(&cx.sema, id, &written) {
-        return None;
-    }
     let token = as_code(cx, id, &written)?;
     let path = unresolved::path_of(&token)?;
     let outer = path.parent_path();

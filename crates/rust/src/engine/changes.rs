@@ -15,7 +15,7 @@ use super::{Rust, is_taken};
 use crate::file_interface::{FileInterface, file_interface};
 use crate::index::{Edited, IndexState, Invalidated};
 use crate::invalidate::reached_from;
-use crate::load::builds::has_code_without_tests;
+use crate::load::builds::has_not_test_cfg;
 use crate::load::planned::PlannedCrates;
 use crate::syntax::analysed::as_analysed;
 use crate::view::View;
@@ -71,10 +71,10 @@ impl Rust {
         }
     }
 
-    /// Sets the texts of files. Returns whether other crates result: a package begins or ceases to have code that is
-    /// compiled only without tests.
+    /// Sets the texts of files. Returns whether other crates result: a package begins or ceases to have code under
+    /// `cfg(not(test))`.
     pub(crate) fn put(&mut self, changes: &[(Arc<str>, Option<Arc<str>>)]) -> bool {
-        let has_other_crates = self.environment.loaded && changes.iter().any(|it| self.moves_between_builds(it));
+        let has_other_crates = self.environment.loaded && changes.iter().any(|it| self.changes_not_test_cfg(it));
         for (name, text) in changes.iter().filter(|it| is_taken(&it.0, it.1.as_deref())) {
             let path = VfsPath::from(self.absolute(name));
             self.vfs.set_file_contents(path.clone(), text.as_deref().map(as_analysed));
@@ -100,11 +100,11 @@ impl Rust {
         has_other_crates
     }
 
-    /// Whether a file begins or ceases to have code that is compiled only without tests.
-    pub(crate) fn moves_between_builds(&self, (name, new): &(Arc<str>, Option<Arc<str>>)) -> bool {
+    /// Whether a file begins or ceases to have code under `cfg(not(test))`.
+    pub(crate) fn changes_not_test_cfg(&self, (name, new): &(Arc<str>, Option<Arc<str>>)) -> bool {
         let db = self.host.raw_database();
         let old = self.ids.get(name).map(|it| db.file_text(*it).text(db));
-        let has = |text: Option<&str>| text.is_some_and(has_code_without_tests);
+        let has = |text: Option<&str>| text.is_some_and(has_not_test_cfg);
         LANGUAGE.takes(name) && has(old.map(|it| &**it)) != has(new.as_deref())
     }
 

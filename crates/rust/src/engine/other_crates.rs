@@ -15,7 +15,7 @@ use crate::resolve::symbols;
 use crate::view::Context;
 use semdex_engine::Result;
 use semdex_engine::files::File;
-use semdex_model::{Affected, Broken, ChangeImpact, Diagnostic, Missing, MissingCode, Severity};
+use semdex_model::{Broken, ChangeImpact, Diagnostic, Missing, MissingCode, Severity};
 use semdex_text::words::occurrences;
 
 /// The time limit for checking files before a change, and again after it.
@@ -129,15 +129,8 @@ pub(crate) fn add_errors(
         if !lines.insert((it.place.file.clone(), it.place.line)) {
             continue;
         }
-        let at = Affected {
-            text: symbols::line(file, &it.place),
-            symbol: it.symbol.clone(),
-            cause: None,
-            test: symbols::is_test_at(file, it.place.start),
-            place: it.place.clone(),
-        };
-        let broken = Broken { at, code: it.code.clone(), reason: it.message.clone(), follows: false };
-        change_impact.impact.broken.push(broken);
+        let (text, test) = (symbols::line(file, &it.place), symbols::is_test_at(file, it.place.start));
+        change_impact.impact.broken.push(Broken::of_error(it, text, test));
         change_impact.new.push(it.clone());
     }
     let gone = before.found.iter().filter(|it| !has.contains(&moved(it)));

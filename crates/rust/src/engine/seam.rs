@@ -16,7 +16,7 @@ use tokio::sync::watch;
 use super::format::Form;
 use super::shadow::NewShadow;
 use super::{Adopted, OutsideChange, Rust, RustConfig, Step, format, requirements};
-use crate::load::manifests::is_reload;
+use crate::load::manifests::{decides_packages, is_manifest, is_reload};
 use crate::load::{Limits, manifests};
 use crate::syntax::declare;
 use crate::{LANGUAGE, verify};
@@ -56,14 +56,12 @@ impl EngineKind for RustKind {
     }
 
     fn is_needed(&self, files: &Files) -> bool {
-        let is_manifest = |it: &str| it == "Cargo.toml" || it.ends_with("/Cargo.toml");
         files.of(LANGUAGE).next().is_some() || files.iter().any(|it| is_manifest(&it.path))
     }
 
     /// A manifest decides which crates there are.
     fn computes_impact(&self, file: &str) -> bool {
-        let name = file.rsplit('/').next().unwrap_or(file);
-        LANGUAGE.takes(file) || matches!(name, "Cargo.toml" | "Cargo.lock")
+        LANGUAGE.takes(file) || decides_packages(file)
     }
 
     fn route(&self) -> Route {

@@ -238,7 +238,7 @@ impl Rust {
     /// package other crates, are not tried there.
     pub(crate) fn try_in_shadow(&mut self, changes: &[(Arc<str>, Option<Arc<str>>)]) -> Option<Tried> {
         self.texts_of(changes).filter(|_| self.has_shadow() && !self.shadow_database.lacks_graph)?;
-        if changes.iter().any(|it| self.moves_between_builds(it)) {
+        if changes.iter().any(|it| self.changes_not_test_cfg(it)) {
             return None;
         }
         self.update_shadow(changes);

@@ -12,19 +12,18 @@
 
 use std::collections::BTreeSet;
 
+use super::workspace::cargo_of;
 use ra_ap_base_db::{CrateBuilderId, CrateDisplayName, CrateGraphBuilder, CrateName, DependencyBuilder};
 use ra_ap_cfg::{CfgAtom, CfgDiff};
 use ra_ap_hir_expand::intern::{Symbol, sym};
 use ra_ap_paths::AbsPath;
-use ra_ap_project_model::{
-    CargoWorkspace, Package, PackageDependency, ProjectWorkspace, ProjectWorkspaceKind, Target, TargetKind,
-};
+use ra_ap_project_model::{CargoWorkspace, Package, PackageDependency, ProjectWorkspace, Target, TargetKind};
 use ra_ap_vfs::FileId;
 use rustc_hash::FxHashMap;
 use semdex_text::words::{occurrences, words};
 
-/// Whether a text has code that is compiled only without `cfg(test)`.
-pub(crate) fn has_code_without_tests(text: &str) -> bool {
+/// Whether a text has code under `cfg(not(test))`.
+pub(crate) fn has_not_test_cfg(text: &str) -> bool {
     occurrences(text, "not").any(|at| {
         let Some(inner) = text[at + "not".len()..].trim_start().strip_prefix('(') else { return false };
         let mut depth = 1;
@@ -36,15 +35,15 @@ pub(crate) fn has_code_without_tests(text: &str) -> bool {
     })
 }
 
-/// Gives each crate of a Cargo workspace's graph the builds that Cargo makes of it. `is_apart` says whether a package in
+/// Gives each crate of a Cargo workspace's graph the builds that Cargo makes of it. `is_split` says whether a package in
 /// this directory has code under `cfg(not(test))`. Returns the crates of targets that have no build.
 pub(crate) fn split(
     graph: &mut CrateGraphBuilder,
     workspace: &ProjectWorkspace,
     file_id: &mut dyn FnMut(&AbsPath) -> Option<FileId>,
-    is_apart: &dyn Fn(&AbsPath) -> bool,
+    is_split: &dyn Fn(&AbsPath) -> bool,
 ) -> Vec<CrateBuilderId> {
-    let ProjectWorkspaceKind::Cargo { cargo, .. } = &workspace.kind else { return Vec::new() };
+    let Some(cargo) = cargo_of(workspace) else { return Vec::new() };
     let crates = crates_of(graph, cargo, file_id);
     let library = |package: Package| {
         let found = crates.iter().filter(|it| it.package == package);
@@ -80,7 +79,7 @@ pub(crate) fn split(
                     .filter_map(|it| Some(DependencyBuilder::new(CrateName::new(&it.name).ok()?, library(it.pkg)?)))
                     .filter(|it| !has(&it.name))
                     .collect();
-                if !left_out.is_empty() || is_apart(of.manifest.parent()) {
+                if !left_out.is_empty() || is_split(of.manifest.parent()) {
                     let with_tests = graph.add_copy(id);
                     graph[with_tests].basic.dependencies.extend(left_out);
                     leave_out_tests(graph, id);
@@ -190,17 +189,17 @@ fn leave_out_tests(graph: &mut CrateGraphBuilder, id: CrateBuilderId) {
 
 #[cfg(test)]
 mod tests {
-    use super::has_code_without_tests;
+    use super::has_not_test_cfg;
 
     #[test]
-    fn code_without_tests_is_found_by_its_condition() {
+    fn not_test_cfgs_are_found() {
         for text in [
             "#[cfg(not(test))]",
             "#![cfg_attr(not(test), no_std)]",
             "#[cfg(all(unix, not(any(test, feature = \"x\"))))]",
             "#[cfg(not (test))]",
         ] {
-            assert!(has_code_without_tests(text), "{text}");
+            assert!(has_not_test_cfg(text), "{text}");
         }
         for text in [
             "#[cfg(test)]",
@@ -210,7 +209,7 @@ mod tests {
             "nothing(test)",
             "not(",
         ] {
-            assert!(!has_code_without_tests(text), "{text}");
+            assert!(!has_not_test_cfg(text), "{text}");
         }
     }
 }

@@ -7,6 +7,16 @@ use toml::Table;
 
 use semdex_engine::read_manifest;
 
+/// Whether a file is the manifest of a package or workspace, by its name.
+pub(crate) fn is_manifest(file: &str) -> bool {
+    file.rsplit('/').next() == Some("Cargo.toml")
+}
+
+/// Whether Cargo decides by this file alone which packages it builds.
+pub(crate) fn decides_packages(file: &str) -> bool {
+    is_manifest(file) || file.rsplit('/').next() == Some("Cargo.lock")
+}
+
 /// Whether a change of this file changes Cargo's output: manifests, configuration, and files that Cargo finds by their
 /// location.
 pub(crate) fn is_reload(name: &str, created_or_deleted: bool) -> bool {

@@ -15,15 +15,15 @@ use std::time::Instant;
 use ra_ap_load_cargo::ProjectFolders;
 use ra_ap_paths::{AbsPath, AbsPathBuf};
 use ra_ap_project_model::{
-    CargoFeatures, CargoWorkspace, ManifestPath, Metadata, ProjectWorkspace, ProjectWorkspaceKind, TargetKind,
+    CargoFeatures, CargoWorkspace, ManifestPath, ProjectWorkspace, ProjectWorkspaceKind, TargetKind,
 };
 use tempfile::TempDir;
 
-use super::manifests::is_reload;
+use super::manifests::{decides_packages, is_manifest, is_reload};
 use super::referenced_files::Packages;
 use super::sources::{LARGEST_SOURCE, local_roots, read_sources};
 use super::tools::{OFFLINE, Patience, Tools};
-use super::workspace::{add_features, cfg_overrides, platform};
+use super::workspace::{cargo_of, cfg_overrides, manifests, metadata_command, parse_metadata};
 use super::{build, relative};
 use crate::LANGUAGE;
 use crate::view::environment::PlanCrates;
@@ -80,13 +80,10 @@ pub(crate) struct PlannedCrates {
 /// Whether the change of a file is judged by asking Cargo about it.
 pub(crate) fn is_planned(edit: &FileEdit) -> bool {
     let comes_or_goes = edit.old.is_some() != edit.new.is_some();
-    let name = edit.file.rsplit('/').next().unwrap_or(&edit.file);
+    let file = &edit.file;
     edit.old != edit.new
-        && (is_manifest(name) || LANGUAGE.takes(name) && name != "build.rs" && is_reload(&edit.file, comes_or_goes))
-}
-
-fn is_manifest(name: &str) -> bool {
-    matches!(name, "Cargo.toml" | "Cargo.lock")
+        && (decides_packages(file)
+            || LANGUAGE.takes(file) && !file.ends_with("build.rs") && is_reload(file, comes_or_goes))
 }
 
 impl PlanCrates for Planner {
@@ -143,15 +140,15 @@ impl Planner {
                 true if !mirror.has(&manifest) => continue,
                 true => self.ask_about(&tools, mirror, workspace, manifest, &mut missing)?,
             };
-            covered.extend(members(&planned));
+            covered.extend(manifests(&planned));
             workspaces.push(planned);
         }
-        let made = edits.iter().filter(|it| it.new.is_some() && it.file.rsplit('/').next() == Some("Cargo.toml"));
+        let made = edits.iter().filter(|it| it.new.is_some() && is_manifest(&it.file));
         for manifest in made.map(|it| self.root.join(&it.file)) {
             let Some(like) = self.workspaces.first().filter(|_| !covered.contains(&manifest)) else { continue };
             let path = ManifestPath::try_from(manifest).map_err(|path| format!("{path} is no manifest"))?;
             let planned = self.ask_about(&tools, mirror, like, path, &mut missing)?;
-            covered.extend(members(&planned));
+            covered.extend(manifests(&planned));
             workspaces.push(planned);
         }
         let folders = ProjectFolders::new(&workspaces, &[], None);
@@ -173,18 +170,13 @@ impl Planner {
     ) -> Result<ProjectWorkspace, String> {
         let own = cargo_of(like).map(|it| AbsPathBuf::from(it.manifest_path().clone()));
         let target = own.as_ref().and_then(|it| self.facts.targets.get(it)).cloned().flatten();
-        let inside = mirror.path(&manifest);
-        let directory = AbsPathBuf::assert_utf8(inside.parent().unwrap_or(&inside).to_path_buf());
-        let mut cargo = tools.cargo(&directory);
-        cargo.args(["metadata", "--format-version", "1", "--manifest-path"]).arg(&inside).env(OFFLINE, "true");
-        add_features(&mut cargo, &self.features, |_| true);
-        platform(tools.version, target.as_deref(), &mut cargo);
-        let said = tools.ask(&mut cargo).map_err(|it| mirror.without(&it))?;
-        let said = mirror.without(&said);
-        let json = said.lines().find(|it| it.starts_with('{')).ok_or("`cargo metadata` printed nothing")?;
-        let metadata: Metadata = serde_json::from_str(json).map_err(|error| error.to_string())?;
+        let inside = ManifestPath::try_from(AbsPathBuf::assert_utf8(mirror.path(&manifest)))
+            .map_err(|path| format!("{path} is no manifest"))?;
+        let mut cargo = metadata_command(tools, &inside, &self.features, target.as_deref());
+        let said = tools.ask(cargo.env(OFFLINE, "true")).map_err(|it| mirror.without(&it))?;
+        let metadata = parse_metadata(&mirror.without(&said))?;
         let environment = cargo_of(like).map(|it| it.env().clone()).unwrap_or_default();
-        let text = fs::read_to_string(&inside).unwrap_or_default();
+        let text = fs::read_to_string(AsRef::<Path>::as_ref(&inside)).unwrap_or_default();
         let messages = self.facts.messages.get(&AbsPathBuf::from(manifest.clone())).cloned();
         let cargo = CargoWorkspace::new(metadata, manifest, environment, false);
         let known = own.as_ref().filter(|it| **it == *cargo.manifest_path()).and_then(|_| cargo_of(like));
@@ -212,19 +204,6 @@ fn not_built(root: &AbsPath, cargo: &CargoWorkspace, known: Option<&CargoWorkspa
         cargo[package].name
     );
     Some(Missing::new(MissingCode::Manifest, relative(root, &cargo[package].manifest), detail))
-}
-
-fn cargo_of(workspace: &ProjectWorkspace) -> Option<&CargoWorkspace> {
-    match &workspace.kind {
-        ProjectWorkspaceKind::Cargo { cargo, .. } => Some(cargo),
-        _ => None,
-    }
-}
-
-fn members(workspace: &ProjectWorkspace) -> Vec<AbsPathBuf> {
-    let Some(cargo) = cargo_of(workspace) else { return Vec::new() };
-    let members = cargo.packages().filter(|&it| cargo[it].is_member);
-    members.map(|it| cargo[it].manifest.clone().into()).chain([cargo.manifest_path().clone().into()]).collect()
 }
 
 /// Whether a file may decide about the packages of a workspace.
@@ -263,7 +242,7 @@ impl Mirror {
             fs::create_dir_all(place.parent().unwrap_or(&place))?;
             let text = text.or_else(|| Some(&before.get(name)?.text)).filter(|_| is_copied);
             fs::write(&place, text.unwrap_or_default())?;
-            if name.ends_with("Cargo.toml") {
+            if is_manifest(name) {
                 directories.extend(own.join(name).parent().map(Path::to_path_buf));
             }
         }

@@ -144,20 +144,14 @@ fn ask_metadata(
     target: Option<&str>,
 ) -> Result<(Metadata, Option<String>), String> {
     let ask = |without: bool| {
-        let mut cargo = tools.cargo(manifest.parent());
-        cargo.args(["metadata", "--format-version", "1", "--manifest-path", manifest.as_str()]);
-        add_features(&mut cargo, features, |_| true);
-        platform(tools.version, target, &mut cargo);
+        let mut cargo = metadata_command(tools, manifest, features, target);
         let _copy = if without {
             cargo.arg("--no-deps");
             None
         } else {
             LockFile::copy(tools.version, manifest, &mut cargo)
         };
-        let text = tools.ask(&mut cargo)?;
-        let json = text.lines().find(|it| it.starts_with('{')).ok_or("`cargo metadata` printed nothing")?;
-        serde_json::from_str(json)
-            .map_err(|error| format!("the output of `cargo metadata` could not be parsed: {error}"))
+        parse_metadata(&tools.ask(&mut cargo)?)
     };
     let explained = |error: String| match tools.trusted {
         true => error,
@@ -166,8 +160,42 @@ fn ask_metadata(
     ask(false).map(|it| (it, None)).or_else(|error| Ok((ask(true)?, Some(explained(error)))))
 }
 
+/// `cargo metadata` for a manifest, run in its directory.
+pub(crate) fn metadata_command(
+    tools: &Tools<'_>,
+    manifest: &ManifestPath,
+    features: &CargoFeatures,
+    target: Option<&str>,
+) -> Command {
+    let mut cargo = tools.cargo(manifest.parent());
+    cargo.args(["metadata", "--format-version", "1", "--manifest-path", manifest.as_str()]);
+    add_features(&mut cargo, features, |_| true);
+    add_target(tools.version, target, &mut cargo);
+    cargo
+}
+
+pub(crate) fn parse_metadata(said: &str) -> Result<Metadata, String> {
+    let json = said.lines().find(|it| it.starts_with('{')).ok_or("`cargo metadata` printed nothing")?;
+    serde_json::from_str(json).map_err(|error| format!("the output of `cargo metadata` could not be parsed: {error}"))
+}
+
+/// A workspace's packages, if it is one of Cargo.
+pub(crate) fn cargo_of(workspace: &ProjectWorkspace) -> Option<&CargoWorkspace> {
+    match &workspace.kind {
+        ProjectWorkspaceKind::Cargo { cargo, .. } => Some(cargo),
+        _ => None,
+    }
+}
+
+/// The manifests of a Cargo workspace's members, and its own.
+pub(crate) fn manifests(workspace: &ProjectWorkspace) -> Vec<AbsPathBuf> {
+    let Some(cargo) = cargo_of(workspace) else { return Vec::new() };
+    let members = cargo.packages().filter(|&it| cargo[it].is_member);
+    members.map(|it| cargo[it].manifest.clone().into()).chain([cargo.manifest_path().clone().into()]).collect()
+}
+
 /// Adds options for the target whose dependencies are wanted.
-pub(crate) fn platform(version: Version, target: Option<&str>, cargo: &mut Command) {
+fn add_target(version: Version, target: Option<&str>, cargo: &mut Command) {
     let Some(target) = target else { return };
     cargo.args(["--filter-platform", target]);
     if target.ends_with(".json") && version >= Version(1, 95) {

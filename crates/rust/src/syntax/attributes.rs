@@ -1,5 +1,6 @@
 //! The attributes and doc comments of an item.
 
+use ra_ap_cfg::CfgExpr;
 use ra_ap_syntax::ast::{self, AnyString, AstToken, HasAttrs};
 use ra_ap_syntax::{AstNode, NodeOrToken, SyntaxElement, SyntaxKind};
 
@@ -88,6 +89,14 @@ impl Attributes {
             self.test |= TEST_ATTRIBUTES.contains(&name.text());
             self.macro_export |= name.text() == "macro_export";
         }
+    }
+}
+
+/// The condition of a `cfg` attribute.
+pub(crate) fn cfg_condition(attribute: &ast::Attr) -> Option<CfgExpr> {
+    match attribute.meta()? {
+        ast::Meta::CfgMeta(it) => Some(CfgExpr::parse_from_ast(it.cfg_predicate()?)),
+        _ => None,
     }
 }
 

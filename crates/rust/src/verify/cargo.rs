@@ -8,6 +8,7 @@ use std::process::Command;
 use ra_ap_paths::{AbsPathBuf, Utf8PathBuf};
 use serde::Deserialize;
 
+use crate::load::manifests::is_manifest;
 use crate::load::tools::{Patience, Tools};
 use crate::load::workspace::{LOCK_FILE_ELSEWHERE, lock_at};
 use semdex_config::Features;
@@ -164,7 +165,6 @@ pub(crate) fn tools<'a>(job: &'a Job) -> Result<Tools<'a>, String> {
 
 /// Reads the manifests: the outermost first, then those that are not members of a previous workspace.
 pub(crate) fn workspaces(job: &Job, tools: &Tools<'_>) -> Workspaces {
-    let is_manifest = |it: &str| it == "Cargo.toml" || it.ends_with("/Cargo.toml");
     let mut manifests: Vec<String> =
         job.files.iter().map(|it| it.path.to_string()).filter(|it| is_manifest(it)).collect();
     manifests.sort_by_key(|it| (it.matches('/').count(), it.clone()));
