@@ -2,6 +2,7 @@
 //! terms (`native`), and what rust-analyzer does not check. Diagnostics, the index and `impact` use them.
 
 pub(crate) mod anchors;
+pub(crate) mod bound_twice;
 pub(crate) mod bounds;
 pub(crate) mod branches;
 pub(crate) mod closed;
@@ -11,6 +12,7 @@ pub(crate) mod derive_expansion;
 pub(crate) mod error_types;
 pub(crate) mod errors;
 pub(crate) mod expansions;
+pub(crate) mod format_strings;
 pub(crate) mod imports;
 pub(crate) mod lookup;
 pub(crate) mod native;
@@ -22,5 +24,6 @@ pub(crate) mod places;
 pub(crate) mod projections;
 pub(crate) mod report;
 pub(crate) mod rules;
+pub(crate) mod try_operator;
 pub(crate) mod unresolved;
 pub(crate) mod unresolved_paths;

@@ -23,6 +23,7 @@ pub(crate) mod skeleton;
 pub(crate) mod source;
 #[cfg(test)]
 mod tests;
+pub(crate) mod validation;
 pub(crate) mod window;
 
 use fingerprint::Fingerprint;

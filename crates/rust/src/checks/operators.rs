@@ -41,7 +41,9 @@ fn check_binary<'db>(cx: &Context<'db>, expression: &ast::BinExpr) -> Option<Raw
         !(is_arithmetic && has_no_arithmetic(&left))
     } else {
         let of = trait_with(cx.db, cx.sema.resolve_bin_expr(expression)?)?;
-        left.impls_trait(cx.db, of, std::slice::from_ref(&right))
+        // A raw pointer has one implementation of each comparison, and the right operand is coerced to its parameter.
+        let is_coerced = || left.is_raw_ptr() && right.could_coerce_to(cx.db, &left);
+        left.impls_trait(cx.db, of, std::slice::from_ref(&right)) || is_coerced()
     };
     if has_it {
         return None;

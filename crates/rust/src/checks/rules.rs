@@ -4,7 +4,10 @@
 use ra_ap_hir::DefWithBody;
 use ra_ap_syntax::SyntaxNode;
 
-use super::{constructors, expansions, native, opaque, operators, patterns, projections};
+use super::{
+    bound_twice, constructors, expansions, format_strings, native, opaque, operators, patterns, projections,
+    try_operator,
+};
 use crate::finding::code::Code::*;
 use crate::finding::code::{Code, Phase};
 use crate::finding::{RawDiagnostic, RuleId};
@@ -110,6 +113,27 @@ pub(crate) const RULES: &[Rule] = &[
         codes: &[E0451],
         when: When::Always,
         check: Check::Node { in_expansions: false, check: constructors::unseen_in_updates },
+    },
+    Rule {
+        id: RuleId::BoundTwice,
+        about: "names that a pattern binds twice",
+        codes: &[E0416],
+        when: When::Always,
+        check: Check::Node { in_expansions: false, check: bound_twice::bound_twice },
+    },
+    Rule {
+        id: RuleId::TryOperator,
+        about: "`?` in functions that cannot return what it returns",
+        codes: &[E0277],
+        when: When::Always,
+        check: Check::Node { in_expansions: false, check: try_operator::try_operator },
+    },
+    Rule {
+        id: RuleId::FormatStrings,
+        about: "format strings that do not fit their arguments",
+        codes: &[Uncoded],
+        when: When::Always,
+        check: Check::Node { in_expansions: true, check: format_strings::format_strings },
     },
     Rule {
         id: RuleId::Overflow,

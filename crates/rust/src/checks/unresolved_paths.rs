@@ -76,7 +76,7 @@ fn error_at(cx: &Context<'_>, file: &Arc<File>, id: FileId, at: usize) -> Option
 
 /// The code of a written name: the name itself, or its copy in the expansion of a standard library macro, which keeps
 /// code as it is. `None` if another macro may change it.
-fn as_code(cx: &Context<'_>, id: FileId, written: &SyntaxToken) -> Option<SyntaxToken> {
+pub(crate) fn as_code(cx: &Context<'_>, id: FileId, written: &SyntaxToken) -> Option<SyntaxToken> {
     if unresolved::is_as_written(&cx.sema, id, written) {
         return Some(written.clone());
     }

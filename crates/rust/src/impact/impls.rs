@@ -1,11 +1,14 @@
 //! Compares an implementation with its trait, as far as rust-analyzer leaves that to the compiler.
 //!
-//! Both fitted before the change. A part of a signature that is written differently on the two sides is therefore an
-//! error only if the change touched it on one side.
+//! Types are compared by what they mean. Where one is unknown, both fitted before the change: a part of a signature that
+//! is written differently on the two sides is an error only if the change touched it on one side.
 
 use std::sync::Arc;
 
-use ra_ap_hir::{AssocItem, Const, Function, HasSource as _, HirDisplay as _, Impl, Semantics, Trait, Type, TypeAlias};
+use ra_ap_hir::{
+    AsAssocItem as _, AssocItem, AssocItemContainer, Const, Function, GenericDef, HasSource as _, HirDisplay as _,
+    Impl, Semantics, Trait, Type, TypeAlias,
+};
 use ra_ap_ide::{RootDatabase, TryToNav as _};
 use ra_ap_syntax::ast::{HasGenericParams as _, HasName as _, HasTypeBounds as _};
 use ra_ap_syntax::{AstNode as _, SyntaxNode, ast};
@@ -137,9 +140,6 @@ fn misfit(cx: &Context<'_>, own: Function, declared: Function, shapes: &Shapes) 
         shapes.get(&(file.into(), span(target.focus_or_full_range()).start)).cloned()
     };
     let (own_before, declared_before) = (before(own), before(declared));
-    if own_before.is_none() && declared_before.is_none() {
-        return None;
-    }
     let source = cx.sema.source(own)?;
     let (here, there) = (shape(&source.value), shape_at(&cx.sema, declared)?);
     let (own_before, declared_before) =
@@ -195,10 +195,15 @@ fn misfit(cx: &Context<'_>, own: Function, declared: Function, shapes: &Shapes) 
             let types = block.map(|it| GivenTypes::of(&it)).unwrap_or_default();
             let is_same = |a: &str, b: &str| a == b || types.spelled_out(a) == types.spelled_out(b);
             let touched = |index: usize| {
-                !is_open(index)
-                    && !is_same(&part(&here, index), &part(&there, index))
-                    && (part(&here, index) != part(&own_before, index)
-                        || part(&there, index) != part(&declared_before, index))
+                if is_open(index) || is_same(&part(&here, index), &part(&there, index)) {
+                    return false;
+                }
+                // Where a type is unknown, an error is certain only if the change touched it.
+                let is_touched = || {
+                    part(&here, index) != part(&own_before, index)
+                        || part(&there, index) != part(&declared_before, index)
+                };
+                fits(cx, own, declared, index).map_or_else(is_touched, |it| !it)
             };
             let (index, node) = nodes.enumerate().find(|(index, _)| touched(*index))?;
             let (own, declared) = (part(&here, index), part(&there, index));
@@ -208,6 +213,33 @@ fn misfit(cx: &Context<'_>, own: Function, declared: Function, shapes: &Shapes) 
         }
     };
     Some(report::error(cx, at(node.as_ref())?, code, message))
+}
+
+/// Whether a part of a signature (the receiver, a parameter, or the result) has the type that the trait gives it. `None`
+/// if one of the types is unknown. Lifetimes are not compared.
+fn fits(cx: &Context<'_>, own: Function, declared: Function, index: usize) -> Option<bool> {
+    let db = cx.db;
+    let AssocItemContainer::Impl(block) = own.as_assoc_item(db)?.container(db) else { return None };
+    let of = block.trait_ref(db)?;
+    let here = GenericDef::Function(own);
+    let of_trait = GenericDef::Trait(of.trait_()).params(db).len();
+    let given = (0..=of_trait).filter_map(|it| of.get_type_argument(it)).map(|it| it.try_rebase_into_owner(db, here));
+    let own_params = here.type_or_const_params(db).into_iter().filter_map(|it| it.split(db).right());
+    let given: Vec<Type<'_>> = given.chain(own_params.map(|it| Some(it.ty(db)))).collect::<Option<_>>()?;
+    let part = |function: Function| {
+        let params = function.assoc_fn_params(db);
+        let at = if function.has_self_param(db) { Some(index) } else { index.checked_sub(1) };
+        match at.and_then(|it| params.get(it)) {
+            Some(it) => Some(it.ty().clone()),
+            // What an `async fn` returns is another type each time.
+            None => (!function.is_async(db)).then(|| function.ret_type(db)),
+        }
+    };
+    let (own, declared) = (part(own)?, part(declared)?.instantiate(&given));
+    if own.contains_unknown() || declared.contains_unknown() {
+        return None;
+    }
+    Some(own.could_unify_with(db, &declared))
 }
 
 /// An implementation that does not meet the requirements of its trait.

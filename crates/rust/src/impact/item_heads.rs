@@ -14,15 +14,15 @@ use super::delta::Delta;
 use super::findings::Findings;
 use super::scope_changes::ScopeChanges;
 use super::unresolved_names::derived;
-use super::{generics, helper_attributes};
-use crate::checks::report;
+use super::{conflicts, generics, helper_attributes};
+use crate::checks::{bound_twice, report};
 use crate::finding::code::Code;
 use crate::resolve::at;
 use crate::syntax::positions;
 use crate::syntax::positions::span;
 use crate::view::Context;
 use semdex_engine::files::File;
-use semdex_model::{ChangeKind, OutlineItem, Place, SymbolKind};
+use semdex_model::{ChangeKind, Place, SymbolKind};
 use semdex_text::words::words;
 
 pub(crate) fn unfit_heads(
@@ -39,8 +39,8 @@ pub(crate) fn unfit_heads(
         let Some(block) = block.filter(|it| it.trait_().is_none()) else { continue };
         let chain = file.outline().enclosing(block.syntax().text_range().start().into());
         let item = chain.last().filter(|it| it.kind == SymbolKind::Impl);
-        if let Some((item, of)) = item.zip(cx.sema.to_def(&block)) {
-            unfit_block(cx, file, item, &block, of, out);
+        if let Some((_, of)) = item.zip(cx.sema.to_def(&block)) {
+            unfit_block(cx, &block, of, out);
             unfit_head(cx, block.syntax(), out);
         }
     }
@@ -49,7 +49,7 @@ pub(crate) fn unfit_heads(
         if item.kind == SymbolKind::Impl {
             let Some(block) = token.parent_ancestors().find_map(ast::Impl::cast) else { continue };
             if let Some(of) = cx.sema.to_def(&block) {
-                unfit_block(cx, file, item, &block, of, out);
+                unfit_block(cx, &block, of, out);
             }
         }
         let Some(node) = token.parent_ancestors().find(is_whole) else { continue };
@@ -60,6 +60,9 @@ pub(crate) fn unfit_heads(
         unfit_head(cx, &node, out);
         if let Some(adt) = node.ancestors().find_map(ast::Adt::cast) {
             unfit_derives(cx, file, &adt, out);
+            if let Some(adt) = cx.sema.to_def(&adt) {
+                conflicts::conflicting_derives(cx, adt).into_iter().for_each(|it| out.add(it));
+            }
         }
     }
 }
@@ -87,6 +90,10 @@ fn unfit_head(cx: &Context<'_>, node: &SyntaxNode, out: &mut Findings<'_>) {
             token.and_then(|it| generics::unfit_generic(cx, &it, true)).into_iter().for_each(|it| out.add(it));
         }
     }
+    if let Some(again) = ast::AnyHasGenericParams::cast(node.clone()).and_then(|it| bound_twice::parameter_twice(&it)) {
+        let message = format!("the name `{}` is already used for a generic parameter", again.syntax().text());
+        add_at(cx, again.syntax(), Code::E0403, message, out);
+    }
     let Some(list) = ast::Fn::cast(node.clone()).and_then(|it| it.param_list()) else { return };
     let names = list.params().filter_map(|it| it.pat()).flat_map(|it| it.syntax().descendants().collect::<Vec<_>>());
     let mut known = BTreeSet::new();
@@ -105,10 +112,8 @@ fn unfit_derives<'db>(cx: &Context<'db>, file: &Arc<File>, adt: &ast::Adt, out: 
     let chain = name.map(|it| file.outline().enclosing(it)).unwrap_or_default();
     let Some(item) = chain.last().filter(|it| Some(it.name_span.start) == name) else { return };
     let derived_macros = helper_attributes::derives_of(&cx.sema, adt);
-    if derived_macros.iter().any(|it| !it.1) {
-        return;
-    }
-    let names: BTreeSet<&str> = derived_macros.iter().map(|it| it.0.as_str()).collect();
+    let known = derived_macros.iter().filter(|it| it.1);
+    let names: BTreeSet<&str> = known.map(|it| it.0.as_str()).collect();
     let generics = adt.generic_param_list().into_iter().flat_map(|it| it.generic_params());
     let generics: Vec<String> = generics.map(|it| it.syntax().text().to_string()).collect();
     let is_generic =
@@ -187,14 +192,7 @@ fn derived_trait(sema: &Semantics<'_, RootDatabase>, name: &str, adt: &ast::Adt)
 }
 
 /// The errors of a new block.
-fn unfit_block(
-    cx: &Context<'_>,
-    file: &Arc<File>,
-    item: &OutlineItem,
-    block: &ast::Impl,
-    of: Impl,
-    out: &mut Findings<'_>,
-) {
+fn unfit_block(cx: &Context<'_>, block: &ast::Impl, of: Impl, out: &mut Findings<'_>) {
     let Some(own) = block.self_ty() else { return };
     let header = block.trait_();
     let at = |node: &SyntaxNode| -> Option<Place> { cx.place(report::reported_range(cx, node)) };
@@ -244,33 +242,7 @@ fn unfit_block(
             add(parameter.syntax(), Code::E0207, message);
         }
     }
-    let same = |it: &OutlineItem| it.kind == SymbolKind::Impl && it.name == item.name && it.container == item.container;
-    let mut first: Option<&OutlineItem> = None;
-    let mut again = None;
-    file.outline().walk(&mut |it| {
-        if same(it) && header.is_some() {
-            match first {
-                None => first = Some(it),
-                Some(_) => again = again.or(Some(it)),
-            }
-        }
-    });
-    let block_of = |it: &OutlineItem| {
-        let token = positions::token(&cx.sema, cx.file_id(&file.path)?, it.name_span.start)?;
-        token.parent_ancestors().find_map(ast::Impl::cast)
-    };
-    if let (Some(first), Some(again)) = (first.and_then(block_of), again.and_then(block_of)) {
-        let head = |it: &ast::Impl| {
-            (
-                it.trait_().map(|it| it.syntax().text().to_string()),
-                it.self_ty().map(|it| it.syntax().text().to_string()),
-            )
-        };
-        let is_plain = |it: &ast::Impl| it.generic_param_list().is_none() && cx.sema.to_def(it).is_some();
-        if head(&first) == head(&again) && is_plain(&first) && is_plain(&again) {
-            add(again.syntax(), Code::E0119, format!("`{}` is implemented twice", item.name));
-        }
-    }
+    conflicts::conflicting(cx, of).into_iter().for_each(|it| out.add(it));
 }
 
 fn add_at(cx: &Context<'_>, node: &SyntaxNode, code: Code, message: String, out: &mut Findings<'_>) {

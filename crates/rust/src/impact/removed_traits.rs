@@ -4,11 +4,11 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use ra_ap_hir::Impl;
+use ra_ap_hir::{Impl, ModuleDef, PathResolution};
 use ra_ap_ide::TryToNav as _;
 use ra_ap_ide_db::defs::Definition;
 use ra_ap_syntax::ast::HasGenericArgs as _;
-use ra_ap_syntax::{AstNode as _, SyntaxToken, ast};
+use ra_ap_syntax::{AstNode as _, SyntaxNode, SyntaxToken, ast};
 
 use super::affected::ChangedSymbol;
 use super::delta::derives;
@@ -47,7 +47,7 @@ pub(crate) fn unmet_by_removed_traits(
             let chain = file.outline().enclosing(start);
             let Some(holder) = chain.iter().find(|it| is_type(it.kind)) else { continue };
             let token = cx.file_id(name).and_then(|id| positions::token(&cx.sema, id, start));
-            if token.is_none_or(|it| needs_no(lost, &it)) {
+            if token.is_none_or(|it| needs_no(cx, lost, &it)) {
                 continue;
             }
             // `Debug` uses each field as a `dyn` value, and the compiler reports that once.
@@ -121,10 +121,38 @@ fn supertraits(cx: &Context<'_>, own: &OutlineItem, file: &Arc<File>, lost: &str
 }
 
 /// Whether the type around another type implements a trait regardless of the inner type.
-fn needs_no(lost: &str, ty: &SyntaxToken) -> bool {
-    let around = ty.parent_ancestors().take_while(|it| !ast::Item::can_cast(it.kind()));
-    around.into_iter().any(|it| match (lost, ast::PathSegment::cast(it.clone())) {
-        _ if ast::GenericParamList::can_cast(it.kind()) => true,
+fn needs_no(cx: &Context<'_>, lost: &str, ty: &SyntaxToken) -> bool {
+    let around: Vec<SyntaxNode> = ty.parent_ancestors().take_while(|it| !ast::Item::can_cast(it.kind())).collect();
+    if around.iter().any(|it| ast::GenericParamList::can_cast(it.kind())) {
+        return true;
+    }
+    let outermost = around.iter().rev().find_map(|it| ast::Type::cast(it.clone()));
+    outermost.and_then(|it| implements(cx, &it, lost)).unwrap_or_else(|| is_implemented_for_any(lost, &around))
+}
+
+/// Whether a type implements a trait that the standard library derives. `None` if the type or the trait is not known.
+fn implements(cx: &Context<'_>, ty: &ast::Type, of: &str) -> Option<bool> {
+    let module = match of {
+        "Clone" => "clone",
+        "Copy" => "marker",
+        "Debug" => "fmt",
+        "Default" => "default",
+        "Hash" => "hash",
+        "Eq" | "Ord" | "PartialEq" | "PartialOrd" => "cmp",
+        _ => return None,
+    };
+    let path = ast::make::path_from_text(&format!("::core::{module}::{of}"));
+    let meant = cx.sema.scope(ty.syntax())?.speculative_resolve(&path)?;
+    let PathResolution::Def(ModuleDef::Trait(of)) = meant else { return None };
+    let ty = cx.sema.resolve_type(ty).filter(|it| !it.contains_unknown())?;
+    let takes_itself = of.type_or_const_param_count(cx.db, false) > 0;
+    let arguments = if takes_itself { std::slice::from_ref(&ty) } else { &[] };
+    Some(ty.impls_trait(cx.db, of, arguments))
+}
+
+/// The same for types of the standard library, by their names.
+fn is_implemented_for_any(lost: &str, around: &[SyntaxNode]) -> bool {
+    around.iter().any(|it| match (lost, ast::PathSegment::cast(it.clone())) {
         ("Clone" | "Copy", None) => ast::RefType::can_cast(it.kind()) || ast::PtrType::can_cast(it.kind()),
         (_, Some(segment)) if segment.generic_arg_list().is_some() => {
             let name = segment.name_ref().map(|it| it.text().to_string()).unwrap_or_default();

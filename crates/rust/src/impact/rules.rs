@@ -150,7 +150,7 @@ pub(crate) const RULES: &[Rule] = &[
     Rule {
         id: RuleId::UnresolvedNames,
         about: "unresolved names that an edit writes",
-        codes: &[Uncoded, E0220, E0404, E0405, E0412, E0422, E0425, E0432, E0433, E0531, E0599, E0603],
+        codes: &[Uncoded, E0220, E0404, E0405, E0411, E0412, E0422, E0425, E0432, E0433, E0531, E0599, E0603],
         when: When::Always,
         check: Check::Item(unresolved_names::unresolved_names),
     },
@@ -164,7 +164,7 @@ pub(crate) const RULES: &[Rule] = &[
     Rule {
         id: RuleId::Heads,
         about: "heads of items that an edit writes",
-        codes: &[E0106, E0107, E0116, E0117, E0119, E0204, E0207, E0261, E0277, E0369, E0404, E0415, E0726],
+        codes: &[E0106, E0107, E0116, E0117, E0119, E0204, E0207, E0261, E0277, E0369, E0403, E0404, E0415, E0726],
         when: When::Always,
         check: Check::Item(|cx, file, change, out| {
             item_heads::unfit_heads(cx, file.file, &file.deltas, &change.edit.scope_changes[file.index], out);

@@ -3,12 +3,13 @@
 use std::collections::BTreeSet;
 
 use ra_ap_ide_db::defs::Definition;
-use ra_ap_syntax::{AstNode as _, SyntaxKind, ast};
+use ra_ap_syntax::{AstNode as _, SyntaxKind, SyntaxToken, ast};
 
 use super::cascades;
 use super::findings::Findings;
 use super::rule_input::{Change, EditedFile};
-use crate::checks::unresolved::{is_as_written, is_left_out, unresolved_kind};
+use crate::checks::unresolved::{is_left_out, unresolved_kind};
+use crate::checks::unresolved_paths::as_code;
 use crate::checks::{lookup, report};
 use crate::finding::Subject;
 use crate::finding::code::Code;
@@ -51,20 +52,32 @@ pub(crate) fn unresolved_names<'db>(
             continue;
         }
         // Links in comments are not names for the compiler, and all links of the file would have to be resolved.
-        let Some(token) = positions::token(&cx.sema, id, at).filter(|it| it.kind() == SyntaxKind::IDENT) else {
-            continue;
-        };
+        let is_name = |it: &SyntaxToken| matches!(it.kind(), SyntaxKind::IDENT | SyntaxKind::SELF_TYPE_KW);
+        let Some(mut token) = positions::token(&cx.sema, id, at).filter(is_name) else { continue };
         // Resolving a name takes time, and most names are members.
-        let Some((code, what)) = unresolved_kind(&token) else { continue };
+        let Some((mut code, mut what)) = unresolved_kind(&token) else { continue };
         let is_macro = |it: &(Definition<'db>, Role)| matches!(it.0, Definition::Macro(_));
         let is_no_trait = match reader.read(at, word) {
             Some(Resolution::Unresolved(UnresolvedReason::UnknownType | UnresolvedReason::Inactive)) => false,
-            // Code that a derive macro reads is compiled as written all the same.
-            Some(Resolution::Unresolved(UnresolvedReason::MacroInput)) if is_as_written(&cx.sema, id, &token) => false,
+            // Code that a derive macro reads is compiled as written all the same, and macros of the standard library
+            // keep the code in their input.
+            Some(Resolution::Unresolved(UnresolvedReason::MacroInput)) => {
+                let Some(made) = as_code(cx, id, &token) else { continue };
+                if made != token {
+                    let Some(kind) = unresolved_kind(&made).filter(|it| !is_reported_in_bodies(&made, it.0)) else {
+                        continue;
+                    };
+                    ((code, what), token) = (kind, made);
+                }
+                false
+            }
             // A derive macro is named after its trait.
             Some(Resolution::Names(it)) if !it.is_empty() && it.iter().all(is_macro) => true,
             _ => continue,
         };
+        if token.kind() == SyntaxKind::SELF_TYPE_KW && code == Code::E0412 {
+            code = Code::E0411;
+        }
         let code = match (code, is_no_trait) {
             (Code::E0425 | Code::E0412, false) if lookup::is_there_unseen(&cx.sema, &token) => Code::E0603,
             (Code::E0405, true) => Code::E0404,
@@ -82,6 +95,13 @@ pub(crate) fn unresolved_names<'db>(
         let subject = if code == Code::Uncoded { Subject::Macro } else { Subject::None };
         out.add(report::error(cx, place, code, format!("cannot find {what} `{word}` in this scope")).about(subject));
     }
+}
+
+/// Whether rust-analyzer reports such a name itself: single names of values, and macros.
+fn is_reported_in_bodies(token: &SyntaxToken, code: Code) -> bool {
+    let path = token.parent_ancestors().find_map(ast::Path::cast);
+    let is_single = path.is_some_and(|it| it.qualifier().is_none() && it.parent_path().is_none());
+    code == Code::Uncoded || code == Code::E0425 && is_single
 }
 
 /// The bodies of a new text with different imports: their names may be unresolved now.

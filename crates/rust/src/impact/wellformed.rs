@@ -1,7 +1,7 @@
 //! Arguments of types and traits that do not meet a parameter's bound: `Wrap<Plain>`, if `Wrap` now requires `T: Mark`
 //! and `Plain` does not implement `Mark`. Each place with such an argument is an error of its own.
 
-use ra_ap_hir::{Adt, GenericDef, HirDisplay as _, ModuleDef, PathResolution, Semantics, Trait, Type};
+use ra_ap_hir::{Adt, Crate, GenericDef, HirDisplay as _, ModuleDef, PathResolution, Semantics, Trait, Type};
 use ra_ap_ide::RootDatabase;
 use ra_ap_ide_db::defs::Definition;
 use ra_ap_syntax::ast::{HasGenericArgs as _, HasGenericParams as _, HasTypeBounds as _};
@@ -11,6 +11,7 @@ use super::affected::AffectedSet;
 use crate::checks::bounds;
 use crate::checks::bounds::bound_path;
 use crate::index::search::Occurrence;
+use crate::names::instances;
 use crate::syntax::positions;
 use crate::usages;
 use crate::view::Context;
@@ -36,6 +37,11 @@ pub(crate) fn parameters_of(sema: &Semantics<'_, RootDatabase>, of: GenericDef) 
         GenericDef::Trait(it) => ast::AnyHasGenericParams::cast(sema.source(it)?.value.syntax().clone())?,
         _ => return None,
     };
+    let krate = match of {
+        GenericDef::Adt(it) => it.module(sema.db).krate(sema.db),
+        GenericDef::Trait(it) => it.module(sema.db).krate(sema.db),
+        _ => return None,
+    };
     let list = node.generic_param_list().into_iter().flat_map(|it| it.type_or_const_params());
     let mut found = Parameters { names: Vec::new(), asked: Vec::new(), unsized_ones: Vec::new() };
     for parameter in list {
@@ -50,13 +56,13 @@ pub(crate) fn parameters_of(sema: &Semantics<'_, RootDatabase>, of: GenericDef) 
         let bounds: Vec<ast::TypeBound> = lists.flat_map(|it| it.bounds()).collect();
         let is_sized = !bounds.iter().any(is_relaxed);
         found.unsized_ones.push(!is_sized || matches!(parameter, ast::TypeOrConstParam::Const(_)));
-        found.asked.push(bounds.into_iter().filter_map(|it| asked_of(sema, it)).collect());
+        found.asked.push(bounds.into_iter().filter_map(|it| asked_of(sema, it, krate)).collect());
         found.names.push(name);
     }
     Some(found)
 }
 
-fn asked_of(sema: &Semantics<'_, RootDatabase>, bound: ast::TypeBound) -> Option<Asked> {
+fn asked_of(sema: &Semantics<'_, RootDatabase>, bound: ast::TypeBound, krate: Crate) -> Option<Asked> {
     let path = Some(bound).filter(|it| !is_relaxed(it)).and_then(bound_path)?;
     let PathResolution::Def(ModuleDef::Trait(of)) = sema.resolve_path(&path)? else { return None };
     let arguments = path.segment()?.generic_arg_list().into_iter().flat_map(|it| it.generic_args());
@@ -64,7 +70,7 @@ fn asked_of(sema: &Semantics<'_, RootDatabase>, bound: ast::TypeBound) -> Option
         ast::GenericArg::TypeArg(it) => it.ty(),
         _ => None,
     });
-    Some(Asked { of, given: given.collect() })
+    Some(Asked { of: instances::trait_in(sema.db, of, krate), given: given.collect() })
 }
 
 /// The first argument that does not meet a bound, and the trait of the bound.

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use ra_ap_syntax::{Edition, Parse, SourceFile, TextRange, TextSize};
 
+use super::validation;
 use semdex_model::{Span, SyntaxError};
 
 const BYTE_ORDER_MARK: char = '\u{feff}';
@@ -53,6 +54,10 @@ impl<'a> Source<'a> {
                 SyntaxError { message: error.to_string(), span }
             })
             .collect();
+        if errors.is_empty() {
+            let refused = |(range, message)| SyntaxError { message, span: offsets.span(range) };
+            errors.extend(validation::refused(&tree).into_iter().map(refused));
+        }
         errors.sort_by_key(|error| (error.span.start, error.span.end));
         Source { text, tree, errors, is_current, offsets }
     }

@@ -54,7 +54,10 @@ const EDITS: &[(&str, &str, &str, &str)] = &[
     ("E0326", LIB, "const SIDES: u8 = 4;", "const SIDES: u16 = 4;"),
     ("E0368", LIB, "pub fn more(mut it: u8) -> u8 {", "pub fn more(mut it: Point) -> Point {"),
     ("E0369", LIB, "    it.x + it.y", "    (*it + *it).x"),
+    ("E0403", LIB, "pub fn referred(it: &u8) -> u8 {", "pub fn referred<T, T>(it: &u8) -> u8 {"),
     ("E0407", LIB, "    type Unit = u8;\n", "    type Unit = u8;\n    fn other() {}\n"),
+    ("E0411", LIB, "pub fn referred(it: &u8) -> u8 {", "pub fn referred(it: &Self) -> u8 {"),
+    ("E0416", LIB, "let Pair(left, _) = it;", "let Pair(left, left) = it;"),
     ("E0422", LIB, "    Point { x: 1, y: 2 }", "    Pointed { x: 1, y: 2 }"),
     ("E0423", LIB, "    Point { x: 1, y: 2 }", "    Point(1, 2)"),
     ("E0425", LIB, "    sum(1, 2)", "    summing(1, 2)"),
@@ -92,6 +95,8 @@ const EDITS: &[(&str, &str, &str, &str)] = &[
     ("E0638", MAIN, "let Open { a, .. }", "let Open { a }"),
     ("E0639", MAIN, "= open();", "= { let _ = open; Open { a: 1 } };"),
     ("E0728", LIB, "pub async fn waited() -> u8 {", "pub fn waited() -> u8 {"),
+    ("no code: a format string", LIB, "format!(\"{}\", it.x)", "format!(\"{} {}\", it.x)"),
+    ("no code: an argument too many", LIB, "format!(\"{}\", it.x)", "format!(\"{}\", it.x, it.y)"),
     ("no code: a macro", LIB, "format!(\"{}\", it.x)", "formatted!(\"{}\", it.x)"),
 ];
 

@@ -1,0 +1,50 @@
+//! `?` in a function whose result cannot take what it returns, which rust-analyzer does not report.
+
+use ra_ap_hir::{HirDisplay as _, ModuleDef, PathResolution, Type};
+use ra_ap_syntax::{AstNode as _, SyntaxNode, ast};
+
+use crate::finding::RawDiagnostic;
+use crate::finding::code::Code;
+use crate::view::Context;
+
+pub(crate) fn try_operator(cx: &Context<'_>, node: &SyntaxNode, out: &mut Vec<RawDiagnostic>) {
+    let Some(operator) = ast::TryExpr::cast(node.clone()) else { return };
+    out.extend(check(cx, &operator));
+}
+
+fn check(cx: &Context<'_>, operator: &ast::TryExpr) -> Option<RawDiagnostic> {
+    let around = operator.syntax().ancestors().skip(1).find(|it| {
+        let is_block = ast::BlockExpr::cast(it.clone()).is_some_and(|it| it.modifier().is_some());
+        is_block || ast::ClosureExpr::can_cast(it.kind()) || ast::Item::can_cast(it.kind())
+    })?;
+    let function = ast::Fn::cast(around).filter(|it| it.async_token().is_none())?;
+    let result = cx.sema.to_def(&function)?.ret_type(cx.db);
+    let operand = cx.sema.type_of_expr(&operator.expr()?)?.original;
+    if operand.contains_unknown() || result.contains_unknown() {
+        return None;
+    }
+    let (given, wanted) = (kind(cx, operator, &operand)?, kind(cx, operator, &result));
+    let target = cx.sema.scope(operator.syntax())?.krate().to_display_target(cx.db);
+    let shown = |it: &Type<'_>| it.display(cx.db, target).to_string();
+    let message = match wanted {
+        None if result.is_unit() => "`?` is used in a function that returns `()`".to_owned(),
+        Some(wanted) if wanted != given => {
+            format!("`?` on `{}` is used in a function that returns `{}`", shown(&operand), shown(&result))
+        }
+        _ => return None,
+    };
+    let at = operator.question_mark_token()?.text_range();
+    let place = cx.sema.hir_file_for(operator.syntax());
+    let range = super::places::reported_at(cx, ra_ap_hir::InFile::new(place, at));
+    Some(RawDiagnostic::new(range, Code::E0277, message))
+}
+
+/// Whether a type is the `Result` or the `Option` of the standard library.
+fn kind(cx: &Context<'_>, around: &ast::TryExpr, ty: &Type<'_>) -> Option<&'static str> {
+    let adt = ty.as_adt()?;
+    [("Result", "::core::result::Result"), ("Option", "::core::option::Option")].into_iter().find_map(|(name, path)| {
+        let meant = cx.sema.scope(around.syntax())?.speculative_resolve(&ast::make::path_from_text(path))?;
+        let is_it = matches!(meant, PathResolution::Def(ModuleDef::Adt(it)) if it == adt);
+        is_it.then_some(name)
+    })
+}
