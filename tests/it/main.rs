@@ -22,6 +22,7 @@ mod expansion;
 mod fixes;
 mod freezes;
 mod fresh;
+mod further_builds;
 mod git;
 mod go_inputs;
 mod go_shapes;

@@ -32,6 +32,7 @@ pub use crate::{
     },
 };
 use dashmap::{DashMap, mapref::entry::Entry};
+use intern::Symbol;
 use rustc_hash::{FxHashSet, FxHasher};
 use salsa::{Durability, Setter};
 pub use semver::{BuildMetadata, Prerelease, Version, VersionReq};
@@ -365,7 +366,7 @@ pub struct InternedSourceRootId {
 /// Crates whose root file is in `id`.
 ///
 /// semdex: differs from the original. Of crates with one root file, those that are built with tests come first, since
-/// they have nearly all of its code.
+/// they have nearly all of its code. Crates of further builds are left out: [`further_crates`].
 pub fn source_root_crates(db: &dyn SourceDatabase, id: SourceRootId) -> &[Crate] {
     #[salsa::tracked(returns(deref))]
     pub fn source_root_crates<'db>(
@@ -380,6 +381,7 @@ pub fn source_root_crates(db: &dyn SourceDatabase, id: SourceRootId) -> &[Crate]
             .filter(|&krate| {
                 let root_file = krate.data(db).root_file_id;
                 db.file_source_root(root_file).source_root_id(db) == id
+                    && further_build(db, krate).is_none()
             })
             .collect();
         let test = cfg::CfgAtom::Flag(intern::sym::test);
@@ -394,6 +396,33 @@ pub fn source_root_crates(db: &dyn SourceDatabase, id: SourceRootId) -> &[Crate]
         near.into()
     }
     source_root_crates(db, InternedSourceRootId::new(db, id))
+}
+
+/// semdex: not in the original. The `cfg` key of crates that exist in a further build only. Its value is the build.
+pub const FURTHER_BUILD: &str = "semdex_build";
+
+/// semdex: not in the original. The further build that a crate belongs to, if it is not in the default build.
+pub fn further_build(db: &dyn SourceDatabase, krate: Crate) -> Option<&Symbol> {
+    krate.cfg_options(db).get_cfg_values(FURTHER_BUILD).next()
+}
+
+/// semdex: not in the original. The crates of further builds whose root file is in `id`. A file is read for one of them
+/// only by a pin.
+pub fn further_crates(db: &dyn SourceDatabase, id: SourceRootId) -> &[Crate] {
+    #[salsa::tracked(returns(deref))]
+    fn further_crates<'db>(
+        db: &'db dyn SourceDatabase,
+        id: InternedSourceRootId<'db>,
+    ) -> Box<[Crate]> {
+        let id = id.id(db);
+        let is_near = |krate: Crate| {
+            db.file_source_root(krate.data(db).root_file_id).source_root_id(db) == id
+        };
+        let crates = AllCrates::get(db).crates(db);
+        let crates = crates.iter().copied();
+        crates.filter(|&it| further_build(db, it).is_some() && is_near(it)).collect()
+    }
+    further_crates(db, InternedSourceRootId::new(db, id))
 }
 
 /// semdex: differs from the original. A pin of the thread (`semdex_pin`) puts its crate first, and callers take the first
@@ -427,8 +456,9 @@ fn led_by(db: &dyn SourceDatabase, file_id: FileId, pin: semdex_pin::Pin) -> Opt
     if source_root.0 != pin.root && file_id.index() != pin.file {
         return None;
     }
-    let of_crate = source_root_crates(db, SourceRootId(pin.root));
-    let first = *of_crate.iter().find(|it| it.as_id().index() == pin.krate)?;
+    let root = SourceRootId(pin.root);
+    let of_crate = source_root_crates(db, root).iter().chain(further_crates(db, root));
+    let first = *of_crate.copied().collect::<Vec<_>>().iter().find(|it| it.as_id().index() == pin.krate)?;
     Some(led_by(db, InternedSourceRootId::new(db, source_root), first))
 }
 

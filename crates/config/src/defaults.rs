@@ -36,3 +36,5 @@ pub(crate) const PROC_MACROS: bool = true;
 pub(crate) const CONFIRM: bool = false;
 /// `rust.clippy`
 pub(crate) const CLIPPY: bool = false;
+/// The most builds of a Cargo workspace besides the default one.
+pub(crate) const MAX_BUILDS: usize = 4;

@@ -98,6 +98,7 @@ pub fn effective(
         of_both("gate.block_on_warning", json!(gate.block_on_warning)),
         of_both("go.memory_limit", json!(settings.go_memory_limit)),
         of_both("rust.features", features(&settings.rust.features)),
+        of_both("rust.max_builds", json!(settings.rust.max_builds)),
         of_both("rust.second_database", json!(settings.rust.second_database)),
         of_both("git.co_author", json!(settings.co_author)),
         starts("go.vet", settings.go_vet),

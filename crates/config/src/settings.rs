@@ -53,6 +53,8 @@ pub struct RustSettings {
     pub features: Features,
     /// Whether dry runs use a second database. `None`: if the machine has enough memory.
     pub second_database: Option<bool>,
+    /// The most builds of a Cargo workspace besides the default one; 0: none.
+    pub max_builds: usize,
     /// Whether `cargo check` confirms or refutes rust-analyzer's diagnostics in the background. Never in a workspace
     /// that is not trusted.
     pub confirm: bool,
@@ -103,6 +105,7 @@ impl Settings {
                 confirm: if_trusted(workspace.rust.confirm, user.rust.confirm, defaults::CONFIRM),
                 clippy: if_trusted(workspace.rust.clippy, user.rust.clippy, defaults::CLIPPY),
                 second_database: workspace.rust.second_database.or(user.rust.second_database),
+                max_builds: workspace.rust.max_builds.or(user.rust.max_builds).unwrap_or(defaults::MAX_BUILDS),
                 features: workspace.rust.features.as_ref().or(user.rust.features.as_ref()).cloned().unwrap_or_default(),
             },
             languages: languages::merged(&workspace.languages, &user.languages, trusted),
@@ -219,6 +222,7 @@ pub(super) struct Rust {
     proc_macros: Option<bool>,
     features: Option<Features>,
     second_database: Option<bool>,
+    max_builds: Option<usize>,
     confirm: Option<bool>,
     clippy: Option<bool>,
 }
@@ -495,6 +499,7 @@ mod tests {
                 proc_macros: true,
                 features: Features::Default,
                 second_database: None,
+                max_builds: 4,
                 confirm: false,
                 clippy: false,
             },
@@ -520,6 +525,7 @@ mod tests {
                 proc_macros: false,
                 features: Features::All,
                 second_database: None,
+                max_builds: 4,
                 confirm: false,
                 clippy: false,
             }

@@ -380,14 +380,18 @@ pub struct Affected {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub cause: Option<String>,
+    /// For code that the default build does not compile: what differs in the build that does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, examples("feature=parallel"))]
+    pub build: Option<String>,
     /// Whether it is in test code.
     pub test: bool,
 }
 
 impl From<semdex_model::Affected> for Affected {
     fn from(affected: semdex_model::Affected) -> Affected {
-        let semdex_model::Affected { place, text, symbol, cause, test } = affected;
-        Affected { place: place.into(), text, symbol, cause, test }
+        let semdex_model::Affected { place, text, symbol, cause, test, build } = affected;
+        Affected { place: place.into(), text, symbol, cause, build, test }
     }
 }
 

@@ -206,6 +206,10 @@ pub struct Usage {
     pub role: Role,
     /// Whether it is in test code.
     pub test: bool,
+    /// For code that the default build does not compile: what differs in the build that does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, examples("feature=parallel"))]
+    pub build: Option<String>,
     /// For a possible usage: why it is not known whether the place names the symbol.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
@@ -218,9 +222,9 @@ pub struct Usage {
 
 impl From<semdex_model::Usage> for Usage {
     fn from(usage: semdex_model::Usage) -> Usage {
-        let semdex_model::Usage { place, text, symbol, role, test, doubt } = usage;
+        let semdex_model::Usage { place, text, symbol, role, test, build, doubt } = usage;
         let (reason, detail) = doubt.map(|it| (it.reason.into(), it.detail)).unzip();
-        Usage { place: place.into(), text, symbol, role: role.into(), test, reason, detail }
+        Usage { place: place.into(), text, symbol, role: role.into(), test, build, reason, detail }
     }
 }
 
@@ -276,6 +280,10 @@ pub struct Meta {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub fallback: Option<String>,
+    /// The builds that the answer covers besides the default build, each by what differs: `features=all`,
+    /// `target_os=windows`. Absent if there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub builds: Vec<String>,
     /// The files with overlays, whose content differs from the disk. Absent if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub overlays: Vec<String>,
@@ -298,6 +306,7 @@ impl From<semdex_model::Meta> for Meta {
             complete: meta.coverage.complete,
             missing: list(meta.coverage.missing),
             fallback: meta.coverage.fallback,
+            builds: meta.coverage.builds,
             overlays: meta.overlays,
             elapsed_ms: 0.0,
         }

@@ -435,6 +435,7 @@ impl EditContext {
             if let (Some(span), Some(file)) = (self.moved(&file, span), self.after.get(&file)) {
                 let place = file.lines().place(&file.path, span);
                 let affected = Affected {
+                    build: None,
                     text: file.lines().line_text(&file.text, place.line).to_owned(),
                     symbol: layouts[1].symbol_around(&file.path, span.start),
                     cause: impact.changed.get(at).map(|it| it.symbol.clone()),
@@ -453,6 +454,7 @@ impl EditContext {
             let cause = named.and_then(|(_, it)| it.cause.clone()).or_else(|| self.named_in(found, &impact.changed));
             impact.broken.push(Broken {
                 at: Affected {
+                    build: None,
                     text: file.lines().line_text(&file.text, found.place.line).to_owned(),
                     symbol: found.symbol.clone(),
                     cause,

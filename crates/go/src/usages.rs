@@ -354,6 +354,7 @@ pub(crate) fn usage(queries: &GoplsQueries<'_>, file: &File, span: Span, role: R
         symbol: queries.layout.symbol_around(&file.path, span.start),
         role,
         test: is_test_file(&file.path),
+        build: None,
         doubt: None,
         place,
     }

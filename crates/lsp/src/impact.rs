@@ -175,6 +175,7 @@ async fn users(
             }
         }
         all.extend(used.items.into_iter().map(|it| Affected {
+            build: None,
             place: it.place,
             text: it.text,
             symbol: it.symbol,
@@ -294,6 +295,7 @@ fn broken(after: &Files, edits: &[FileEdit], altered: &[ChangedDeclaration], cha
         }
         change_impact.impact.broken.push(Broken {
             at: Affected {
+                build: None,
                 place: it.place.clone(),
                 text,
                 symbol: it.symbol.clone(),

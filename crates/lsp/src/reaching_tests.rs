@@ -205,6 +205,7 @@ impl Search {
         }
         let place = file.lines().place(&file.path, *span);
         let at = Affected {
+            build: None,
             text: file.lines().line_text(&file.text, place.line).to_owned(),
             symbol: test.map(|it| names::path(&file.path, it)),
             cause: Some(it.cause.to_string()),

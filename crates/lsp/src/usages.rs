@@ -395,6 +395,7 @@ pub(crate) async fn described(queries: &ServerQueries, places: Vec<At>) -> Resul
                     symbol: inner.map(|it| names::path(&file.path, it)),
                     role: code.word(*span).map_or(Role::Other, |it| it.role),
                     test: in_tests || enclosing.iter().any(|it| it.test),
+                    build: None,
                     doubt: None,
                     place,
                 });

@@ -40,11 +40,13 @@ pub struct Coverage {
     pub missing: Vec<Missing>,
     /// The tool that answered in place of an unavailable engine.
     pub fallback: Option<String>,
+    /// The builds that the answer covers besides the default build, by what differs in each.
+    pub builds: Vec<String>,
 }
 
 impl Default for Coverage {
     fn default() -> Coverage {
-        Coverage { complete: true, missing: Vec::new(), fallback: None }
+        Coverage { complete: true, missing: Vec::new(), fallback: None, builds: Vec::new() }
     }
 }
 
@@ -77,6 +79,11 @@ impl Coverage {
         other.fallback.iter().flat_map(|it| it.split(", ")).for_each(|it| self.stands_in(it));
         for missing in other.missing {
             self.note(missing);
+        }
+        for build in other.builds {
+            if !self.builds.contains(&build) {
+                self.builds.push(build);
+            }
         }
     }
 }

@@ -80,6 +80,13 @@ pub struct Impact {
     pub unchecked: Vec<Unchecked>,
 }
 
+impl Impact {
+    /// Whether it breaks the default build. What only further builds compile does not count.
+    pub fn breaks_default_build(&self) -> bool {
+        self.broken.iter().any(|it| it.at.build.is_none())
+    }
+}
+
 /// A symbol that a change alters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Changed {
@@ -156,7 +163,8 @@ pub struct Broken {
 impl Broken {
     /// The place of an error by which no changed symbol is known. `text`: its line.
     pub fn of_error(error: &Diagnostic, text: String, test: bool) -> Broken {
-        let at = Affected { place: error.place.clone(), text, symbol: error.symbol.clone(), cause: None, test };
+        let at =
+            Affected { place: error.place.clone(), text, symbol: error.symbol.clone(), cause: None, test, build: None };
         Broken { at, code: error.code.clone(), reason: error.message.clone(), follows: false }
     }
 }
@@ -172,6 +180,8 @@ pub struct Affected {
     pub symbol: Option<String>,
     /// The changed symbol it depends on.
     pub cause: Option<String>,
+    /// For code that the default build does not compile: what differs in the build that does, like `feature=parallel`.
+    pub build: Option<String>,
     /// It is in test code.
     pub test: bool,
 }

@@ -33,6 +33,8 @@ pub struct Usage {
     pub role: Role,
     /// It is in test code.
     pub test: bool,
+    /// For code that the default build does not compile: what differs in the build that does, like `feature=parallel`.
+    pub build: Option<String>,
     /// For a place that may name the symbol: why that is not known.
     pub doubt: Option<Doubt>,
 }

@@ -323,7 +323,7 @@ fn finish(workspace: &Workspace, plan: &Plan, mut outcome: Outcome) -> Result<Ch
 
 /// Why a change was refused: because of what it breaks, or because its impact is incomplete.
 fn refusal(change_impact: &ChangeImpact) -> Error {
-    let broken = &change_impact.impact.broken;
+    let broken: Vec<&Broken> = change_impact.impact.broken.iter().filter(|it| it.at.build.is_none()).collect();
     match change_impact.not_analysed() {
         Some(missing) if broken.is_empty() => {
             let code = match missing.code {
@@ -342,7 +342,7 @@ fn refusal(change_impact: &ChangeImpact) -> Error {
             let detail = format!(
                 "nothing was written: it would break {places} ({}); send it with `on_break: \"report\"` to make it all \
                  the same",
-                first_places(broken),
+                first_places(&broken),
             );
             Error::new(Code::WouldBreak, detail)
         }
@@ -355,7 +355,7 @@ fn note_of<'a>(file: &str, notes: impl Iterator<Item = &'a (String, String)>) ->
     (!notes.is_empty()).then(|| notes.join("; "))
 }
 
-fn first_places(broken: &[Broken]) -> String {
+fn first_places(broken: &[&Broken]) -> String {
     let mut shown: Vec<String> =
         broken.iter().take(3).map(|it| format!("{}:{}", it.at.place.file, it.at.place.line)).collect();
     if broken.len() > shown.len() {

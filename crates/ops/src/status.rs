@@ -108,6 +108,7 @@ pub(super) fn meta_of(statuses: &[semdex_workspace::WorkspaceStatus]) -> Meta {
         complete: true,
         missing: Vec::new(),
         fallback: None,
+        builds: Vec::new(),
         overlays: Vec::new(),
         elapsed_ms: 0.0,
     }

@@ -44,11 +44,12 @@ use super::view::View;
 use crate::file_interface::FileInterface;
 use crate::load::builds::has_not_test_cfg;
 use crate::load::external_inputs::Freshness;
+use crate::load::further_builds::{FurtherBuild, LoadedBuilds};
 use crate::load::manifests::is_manifest;
 use crate::load::planned::Planner;
 use crate::load::workspace::cargo_of;
-use crate::load::{Limits, LoadRequest, Loaded, MacroTable, crate_graph};
-use crate::view::environment::{Environment, Faults, FileIds, PlanCrates};
+use crate::load::{Delivery, Limits, LoadRequest, Loaded, MacroTable, crate_graph};
+use crate::view::environment::{Builds, Environment, Faults, FileIds, PlanCrates};
 use crate::{LANGUAGE, load};
 use semdex_engine::files::{File, Files};
 use semdex_engine::{Backoff, EngineStatus, Progress};
@@ -72,6 +73,8 @@ pub(crate) struct RustConfig {
     pub all_features: bool,
     pub build_scripts: bool,
     pub proc_macros: bool,
+    /// The most further builds of a Cargo workspace.
+    pub max_builds: usize,
     /// The sources of the standard library, if they are not those that are installed.
     pub std_sources: Option<PathBuf>,
     /// Whether dry runs use a second database. `None`: decided by the available memory.
@@ -83,7 +86,7 @@ pub(crate) struct RustConfig {
 /// A step of a load on its way to the writer; `None` if the load panicked.
 pub(crate) struct Step {
     ticket: u64,
-    loaded: Option<Loaded>,
+    loaded: Option<Delivery>,
 }
 
 /// The result of a step.
@@ -92,6 +95,8 @@ pub(crate) enum Adopted {
     /// `roots`: directories of path dependencies outside the root, which have to be watched. `sources`: all sources
     /// outside the root that were read and may have changed since.
     Step { roots: Vec<PathBuf>, sources: Vec<PathBuf> },
+    /// Further builds have joined the default build, which stays as it is.
+    Further,
     /// A newer load supersedes this one.
     Superseded,
     /// The load produced nothing and is to be retried after a pause.
@@ -111,6 +116,7 @@ pub(crate) struct Rust {
     pub(crate) roots: Vec<SourceRoot>,
     pub(crate) ids: Arc<FileIds>,
     workspaces: Arc<Vec<ProjectWorkspace>>,
+    further: Vec<FurtherBuild>,
     macros: MacroTable,
     known: Arc<HashSet<AbsPathBuf>>,
     /// Files that each load reads: output of build scripts, and files that are read only because code outside the root
@@ -164,6 +170,7 @@ impl Rust {
             roots: Vec::new(),
             ids: Arc::default(),
             workspaces: Arc::default(),
+            further: Vec::new(),
             macros: MacroTable::default(),
             known: Arc::default(),
             made: BTreeSet::new(),
@@ -250,6 +257,8 @@ impl Rust {
             features: self.features(),
             build_scripts: self.config.build_scripts,
             proc_macros: self.config.proc_macros,
+            max_builds: self.config.max_builds,
+            is_calm: self.is_calm(),
             std_sources: self.config.std_sources.clone(),
             known: self.known.clone(),
             deep: self.deep.clone(),
@@ -293,10 +302,20 @@ impl Rust {
         if step.ticket != self.ticket {
             return Adopted::Superseded;
         }
-        let Some(loaded) = step.loaded else {
-            self.note_failed_load();
-            return Adopted::Failed;
-        };
+        match step.loaded {
+            Some(Delivery::Default(loaded)) => self.adopt_default(*loaded),
+            Some(Delivery::Further(builds)) => {
+                self.join(*builds);
+                Adopted::Further
+            }
+            None => {
+                self.note_failed_load();
+                Adopted::Failed
+            }
+        }
+    }
+
+    fn adopt_default(&mut self, loaded: Loaded) -> Adopted {
         let Loaded {
             inputs,
             outdated,
@@ -324,6 +343,7 @@ impl Rust {
         self.roots.clear();
         self.shadow_database.note_graph();
         (self.workspaces, self.macros) = (workspaces, macros);
+        self.further.clear();
         self.flush(Some(self.graph()));
         self.primed = false;
         self.is_indexed = false;
@@ -344,6 +364,7 @@ impl Rust {
             })
         });
         let doubt = self.freshness.doubt().cloned();
+        let has_builds = self.config.max_builds > 0 && planner.is_some();
         let generated = Arc::new(self.generated());
         self.set_environment(|it| {
             it.doubt = doubt;
@@ -355,10 +376,46 @@ impl Rust {
             it.missing = missing;
             it.packages = packages;
             it.faults = faults;
+            it.builds = Builds { names: Vec::new(), are_pending: has_builds };
         });
         tracing::info!(elapsed = ?self.started.elapsed(), last, "Cargo workspaces loaded");
         self.publish();
         Adopted::Step { roots: local_roots, sources: read }
+    }
+
+    /// Whether the default build answers, for the thread of a load.
+    fn is_calm(&self) -> Arc<dyn Fn() -> bool + Send + Sync> {
+        let status = self.status.subscribe();
+        Arc::new(move || status.borrow().state == State::Ready)
+    }
+
+    /// Further builds join the default build: what is known of it stays known.
+    fn join(&mut self, loaded: LoadedBuilds) {
+        let LoadedBuilds { builds, sources, source_roots, macros } = loaded;
+        let names: Vec<String> = builds.iter().map(|it| it.name.clone()).collect();
+        let has_any = !builds.is_empty();
+        if has_any {
+            let known = Arc::make_mut(&mut self.known);
+            for (path, bytes) in sources {
+                self.vfs.set_file_contents(VfsPath::from(path.clone()), Some(bytes));
+                if path.starts_with(&self.target_dir) {
+                    self.made.insert(path)
+                } else {
+                    known.insert(path)
+                };
+            }
+            self.source_roots = source_roots;
+            self.macros.extend(macros);
+            self.further = builds;
+            self.shadow_database.note_graph();
+            self.flush(Some(self.graph()));
+            self.index.forget_further();
+            self.is_indexed = false;
+            self.is_complete = false;
+        }
+        tracing::info!(?names, "further builds loaded");
+        self.set_environment(|it| it.builds = Builds { names, are_pending: has_any });
+        self.publish();
     }
 
     /// Adopts the sources that a load read outside the root. Output of build scripts and files that code names were
@@ -399,16 +456,20 @@ impl Rust {
         self.made.iter().filter_map(one).collect()
     }
 
-    /// The crates of these workspaces.
-    pub(crate) fn crates_of(&self, workspaces: &[ProjectWorkspace]) -> (CrateGraphBuilder, ProcMacroPaths) {
+    /// The crates of these workspaces and of further builds.
+    pub(crate) fn crates_of(
+        &self,
+        workspaces: &[ProjectWorkspace],
+        further: &[FurtherBuild],
+    ) -> (CrateGraphBuilder, ProcMacroPaths) {
         let id = |path: &AbsPath| self.vfs.file_id(&VfsPath::from(path.to_path_buf())).map(|(id, _)| id);
         let split = self.packages_with_not_test_cfg(workspaces);
-        crate_graph(workspaces, &mut |path| id(path), &|it| split.contains(it))
+        crate_graph(workspaces, further, &mut |path| id(path), &|it| split.contains(it))
     }
 
     /// The crates and their macros.
     pub(crate) fn graph(&self) -> ChangeWithProcMacros {
-        let (graph, paths) = self.crates_of(&self.workspaces);
+        let (graph, paths) = self.crates_of(&self.workspaces, &self.further);
         let mut change = ChangeWithProcMacros::default();
         change.set_crate_graph(graph);
         change.set_proc_macros(self.macros.resolve(&paths));
@@ -586,6 +647,7 @@ impl Rust {
             return;
         }
         self.macros = MacroTable::default();
+        self.further.clear();
         for workspace in Arc::make_mut(&mut self.workspaces) {
             workspace.set_build_scripts(Default::default());
         }

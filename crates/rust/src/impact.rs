@@ -9,6 +9,7 @@ pub(crate) mod arity;
 pub(crate) mod bodies;
 pub(crate) mod broken_imports;
 pub(crate) mod cascades;
+pub(crate) mod conflicts;
 pub(crate) mod constness;
 pub(crate) mod declared;
 pub(crate) mod delta;
@@ -21,6 +22,7 @@ pub(crate) mod find_affected;
 pub(crate) mod findings;
 pub(crate) mod fixed_names;
 pub(crate) mod follows;
+pub(crate) mod further_builds;
 pub(crate) mod generics;
 pub(crate) mod given_types;
 pub(crate) mod gone;
@@ -148,6 +150,7 @@ pub(crate) fn impact_of(
         let changed_symbol = lines.find_map(|it| named.get(&(file.path.clone(), it)));
         impact.broken.push(Broken {
             at: Affected {
+                build: None,
                 text: symbols::line(file, &diagnostic.place),
                 symbol: diagnostic.symbol.clone(),
                 cause: changed_symbol.map(|it| it.path.clone()),
@@ -174,6 +177,7 @@ pub(crate) fn impact_of(
             .or_insert_with(|| symbols::enclosing_path(cx, file, it.id, start))
             .clone();
         impact.affected.push(Affected {
+            build: None,
             text: symbols::line(file, &place),
             symbol,
             cause: Some(changed_symbol.path.clone()),
@@ -202,7 +206,7 @@ fn changed_items(
             Side::Before => (&olds[index], delta.before?),
             Side::After => (&news[index], delta.after?),
         };
-        paths::path_of(cx, at::definition_at(&cx.sema, cx.file_id(&file.path)?, item.name_span.start)?)
+        paths::path_of(cx, at::definition_in_any_build(&cx.sema, cx.file_id(&file.path)?, item.name_span.start)?)
     };
     deltas
         .iter()

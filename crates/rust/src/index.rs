@@ -18,7 +18,7 @@ use ra_ap_hir::Crate;
 use ra_ap_ide::FileId;
 use rustc_hash::FxHashMap;
 
-use self::file_names::Names;
+use self::file_names::{FurtherNames, Names};
 use self::postings::Postings;
 use self::search::Search;
 use crate::file_interface::FileInterface;
@@ -133,6 +133,7 @@ impl BorrowedPaths {
 #[derive(Debug, Default)]
 pub(crate) struct IndexState {
     names: FxHashMap<FileId, Arc<Names>>,
+    further: FxHashMap<FileId, Arc<FurtherNames>>,
     symbols: FxHashMap<FileId, Arc<FileSymbols>>,
     /// With the file of the definition.
     paths: FxHashMap<Key, (FileId, Arc<str>)>,
@@ -148,6 +149,7 @@ pub(crate) struct IndexState {
 #[derive(Debug, Clone, Copy)]
 enum Learned {
     Names(FileId),
+    Further(FileId),
     Symbols(FileId),
     Path(Key),
     Declared(FileId),
@@ -161,6 +163,7 @@ impl IndexState {
             |file: &FileId, it: &FileSymbols| files.contains(file) || it.elsewhere.iter().any(|it| files.contains(it));
         let mut taken = IndexState::default();
         taken.names.extend(self.names.extract_if(|file, _| files.contains(file)));
+        taken.further.extend(self.further.extract_if(|file, _| files.contains(file)));
         taken.symbols.extend(self.symbols.extract_if(|file, it| speaks_of(file, it)));
         taken.errors.extend(self.errors.extract_if(|file, _| files.contains(file)));
         taken.declared.extend(self.declared.extract_if(|file, _| files.contains(file)));
@@ -177,6 +180,7 @@ impl IndexState {
     fn unlearn(&mut self, it: Learned) {
         match it {
             Learned::Names(file) => drop(self.names.remove(&file)),
+            Learned::Further(file) => drop(self.further.remove(&file)),
             Learned::Symbols(file) => drop(self.symbols.remove(&file)),
             Learned::Declared(file) => drop(self.declared.remove(&file)),
             Learned::Errors(file) => drop(self.errors.remove(&file)),
@@ -205,6 +209,11 @@ impl IndexState {
 impl Index {
     pub(crate) fn names(&self, file: FileId) -> Option<Arc<Names>> {
         self.read().names.get(&file).cloned()
+    }
+
+    /// What further builds add to the names of a file.
+    pub(crate) fn further(&self, file: FileId) -> Option<Arc<FurtherNames>> {
+        self.read().further.get(&file).cloned()
     }
 
     pub(crate) fn symbols(&self, file: FileId) -> Option<Arc<FileSymbols>> {
@@ -274,6 +283,20 @@ impl Index {
         all.names.insert(file, names);
     }
 
+    pub(crate) fn learn_further(&self, file: FileId, names: Arc<FurtherNames>) {
+        let mut all = self.write();
+        all.learn(Learned::Further(file));
+        all.further.insert(file, names);
+    }
+
+    /// Further builds have joined: the default build is as it was, and more symbols are known.
+    pub(crate) fn forget_further(&self) {
+        *unpoisoned::write(&self.crates) = None;
+        let mut all = self.write();
+        all.further.clear();
+        all.symbols.clear();
+    }
+
     pub(crate) fn learn_symbols(&self, file: FileId, known: Arc<FileSymbols>) {
         let mut all = self.write();
         all.learn(Learned::Symbols(file));
@@ -296,6 +319,8 @@ impl Index {
             let stretches = stale.stretches.get(file).map_or(&[][..], Vec::as_slice);
             let names = forgotten.names.get(file).map(|it| Arc::new(it.without(stretches).moved(before, after)));
             all.names.extend(names.map(|it| (*file, it)));
+            let further = forgotten.further.get(file).map(|it| it.without(stretches).moved(before, after));
+            all.further.extend(further.map(|it| (*file, Arc::new(it))));
             let same = before.plain().iter().filter(|it| after.plain_of(it).is_some()).map(|it| it.id);
             let declared = forgotten.declared.get(file);
             let kept = declared.map(|known| same.filter_map(|id| Some((id, *known.get(&id)?))).collect());
@@ -304,6 +329,9 @@ impl Index {
         all.take_by_names(&mut forgotten, &stale.names.iter().map(String::as_str).collect());
         for (file, stretches) in stale.stretches.iter().filter(|it| !edited.iter().any(|edited| edited.0 == *it.0)) {
             if let Some(names) = all.names.get_mut(file) {
+                *names = Arc::new(names.without(stretches));
+            }
+            if let Some(names) = all.further.get_mut(file) {
                 *names = Arc::new(names.without(stretches));
             }
             if let Some(known) = all.symbols.get_mut(file) {
@@ -327,6 +355,7 @@ impl Index {
         let mut all = self.write();
         let mut taken = all.take(files);
         taken.names.extend(all.names.extract_if(|file, _| reached.contains(file)));
+        taken.further.extend(all.further.extract_if(|file, _| reached.contains(file)));
         taken.errors.extend(all.errors.extract_if(|file, _| reached.contains(file)));
         all.take_by_names(&mut taken, names);
         taken
@@ -369,6 +398,7 @@ impl Index {
             all.unlearn(it);
         }
         all.names.extend(state.names);
+        all.further.extend(state.further);
         all.symbols.extend(state.symbols);
         all.paths.extend(state.paths);
         all.keys.extend(state.keys);
@@ -377,7 +407,8 @@ impl Index {
     }
 
     pub(crate) fn bytes(&self) -> usize {
-        self.read().names.values().map(|it| it.bytes()).sum()
+        let all = self.read();
+        all.names.values().map(|it| it.bytes()).chain(all.further.values().map(|it| it.bytes())).sum()
     }
 
     fn read(&self) -> RwLockReadGuard<'_, IndexState> {

@@ -36,7 +36,7 @@ use std::sync::Arc;
 
 use ra_ap_hir::AssocItemContainer;
 use ra_ap_ide::{FileId, RootDatabase};
-use ra_ap_ide_db::base_db::{EditionedFileId, SourceDatabase as _, relevant_crates};
+use ra_ap_ide_db::base_db::{EditionedFileId, SourceDatabase as _, further_crates, relevant_crates};
 use ra_ap_syntax::algo::skip_trivia_token;
 use ra_ap_syntax::ast::HasName as _;
 use ra_ap_syntax::{AstNode as _, Direction, Edition, SyntaxKind, SyntaxNode, SyntaxToken, TextRange, ast};
@@ -162,6 +162,7 @@ impl Pass<'_> {
         for at in occurrences(&text, &word.text) {
             if let Some((names, key)) = known.as_deref().zip(only)
                 && names.is_known_at(at)
+                && self.index.further(file).is_none_or(|it| it.at(at).next().is_none())
                 && (means_others(names, at, key) || word.change != Change::Any && names.at(at).next().is_none())
             {
                 continue;
@@ -349,7 +350,7 @@ pub(crate) fn reached_from(
         if crates.is_empty() {
             return None;
         }
-        for krate in crates {
+        for krate in crates.iter().chain(further_crates(db, root_of(file))) {
             roots.extend(krate.transitive_rev_deps(db).iter().map(|it| root_of(it.data(db).root_file_id)));
         }
     }

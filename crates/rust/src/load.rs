@@ -7,6 +7,7 @@ pub(crate) mod builds;
 pub(crate) mod cargo_config;
 pub(crate) mod external_inputs;
 pub(crate) mod find_inputs;
+pub(crate) mod further_builds;
 pub(crate) mod macro_server;
 pub(crate) mod manifests;
 pub(crate) mod package_graph;
@@ -26,13 +27,14 @@ use std::time::{Duration, Instant, SystemTime};
 use blake3::Hash;
 use ra_ap_hir::ProcMacrosBuilder;
 use ra_ap_hir_expand::proc_macro::ProcMacroLoadResult;
-use ra_ap_ide_db::base_db::{CrateBuilderId, CrateGraphBuilder, ProcMacroLoadingError, ProcMacroPaths};
+use ra_ap_ide_db::base_db::{CrateGraphBuilder, ProcMacroLoadingError, ProcMacroPaths};
 use ra_ap_load_cargo::{ProjectFolders, SourceRootConfig, load_proc_macro};
 use ra_ap_paths::{AbsPath, AbsPathBuf, Utf8PathBuf};
 use ra_ap_project_model::{CargoFeatures, ProjectWorkspace};
 use ra_ap_vfs::FileId;
 
 use self::external_inputs::ExternalInputs;
+use self::further_builds::{FurtherBuild, LoadedBuilds};
 use self::planned::Facts;
 use self::referenced_files::{Packages, ReferencedFiles};
 use self::sources::{local_roots, read_sources};
@@ -47,11 +49,13 @@ use crate::view::packages::PackageGraph;
 
 pub(crate) use crate::view::environment::Faults;
 
+/// The interval at which it is checked whether further builds may be made.
+const PACE: Duration = Duration::from_millis(100);
 /// The most Cargo workspaces below one root that are loaded; the status reports the rest.
 const MAX_WORKSPACES: usize = 32;
 
 /// The parameters of a load.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(crate) struct LoadRequest {
     pub root: AbsPathBuf,
     /// Every `Cargo.toml` below the root.
@@ -69,6 +73,10 @@ pub(crate) struct LoadRequest {
     pub features: CargoFeatures,
     pub build_scripts: bool,
     pub proc_macros: bool,
+    /// The most further builds of a Cargo workspace.
+    pub max_builds: usize,
+    /// Whether the default build answers, so that further builds may be made.
+    pub is_calm: Arc<dyn Fn() -> bool + Send + Sync>,
     /// The sources of the standard library, if they are not those that are installed.
     pub std_sources: Option<PathBuf>,
     /// Library sources that an earlier load read; they do not change.
@@ -127,8 +135,16 @@ pub(crate) struct Loaded {
     pub inputs: ExternalInputs,
     /// When an input changed after the load began, perhaps after it was read.
     pub outdated: Option<SystemTime>,
-    /// No further step follows.
+    /// The default build is loaded.
     pub last: bool,
+}
+
+/// What a load hands over.
+pub(crate) enum Delivery {
+    /// A finished step of the default build.
+    Default(Box<Loaded>),
+    /// The further builds, after the last step.
+    Further(Box<LoadedBuilds>),
 }
 
 /// Loaded proc macros, by the path of their library. Each keeps its server alive.
@@ -139,6 +155,13 @@ pub(crate) struct MacroTable {
 }
 
 impl MacroTable {
+    /// Adds the macros of further builds.
+    pub(crate) fn extend(&mut self, more: MacroTable) {
+        for (path, libraries) in more.libraries {
+            self.libraries.entry(path).or_insert(libraries);
+        }
+    }
+
     /// The macros of a newly built crate graph.
     pub(crate) fn resolve(&self, paths: &ProcMacroPaths) -> ProcMacrosBuilder {
         let look_up = |path: &Result<(String, AbsPathBuf), ProcMacroLoadingError>| match path {
@@ -150,10 +173,11 @@ impl MacroTable {
     }
 }
 
-/// The crates of several Cargo workspaces as one graph. `file_id` returns the ids of existing sources; `is_split` says
+/// The crates of several Cargo workspaces and of their further builds as one graph. `file_id` returns the ids of existing sources; `is_split` says
 /// whether a package in this directory has code under `cfg(not(test))`.
 pub(crate) fn crate_graph(
     workspaces: &[ProjectWorkspace],
+    further: &[FurtherBuild],
     file_id: &mut dyn FnMut(&AbsPath) -> Option<FileId>,
     is_split: &dyn Fn(&AbsPath) -> bool,
 ) -> (CrateGraphBuilder, ProcMacroPaths) {
@@ -162,15 +186,11 @@ pub(crate) fn crate_graph(
     for workspace in workspaces {
         let (mut other, mut paths) = workspace.to_crate_graph(file_id, &Default::default());
         let without_build = builds::split(&mut other, workspace, file_id, is_split);
-        if !without_build.is_empty() {
-            let kept: Vec<CrateBuilderId> = other.iter().filter(|it| !without_build.contains(it)).collect();
-            let moved = other.remove_crates_except(&kept);
-            let place = |id: CrateBuilderId| moved[id.into_raw().into_u32() as usize];
-            paths = paths.into_iter().filter_map(|(id, it)| Some((place(id)?, it))).collect();
-        }
+        builds::remove(&mut other, &mut paths, &without_build);
         graph.extend(other, &mut paths);
         all.extend(paths);
     }
+    further_builds::add(&mut graph, &mut all, further, file_id, is_split);
     (graph, all)
 }
 
@@ -179,7 +199,7 @@ pub(crate) fn crate_graph(
 pub(crate) fn load(
     request: &LoadRequest,
     progress: &(dyn Fn(&str, usize, usize) + Sync),
-    deliver: &mut dyn FnMut(Loaded),
+    deliver: &mut dyn FnMut(Delivery),
 ) {
     let superseded = || request.superseded.load(Ordering::Relaxed);
     let is_wanted = || !superseded();
@@ -258,26 +278,59 @@ pub(crate) fn load(
         }
     };
     progress("reading sources", 0, 0);
-    deliver(step(&workspaces, &facts, MacroTable::default(), &missing, inputs.clone(), !runs_code));
-    if !runs_code || superseded() {
-        return;
-    }
+    let first = step(&workspaces, &facts, MacroTable::default(), &missing, inputs.clone(), !runs_code);
+    deliver(Delivery::Default(Box::new(first)));
     let Ok(tools) = &mut tools else { return };
     tools.patience = patience(request.limits.build);
-    if request.build_scripts {
-        run_build_scripts(request, &mut workspaces, tools, progress, (&mut inputs, &mut facts), &mut missing);
+    let mut macros = MacroTable::default();
+    if runs_code && !superseded() {
+        if request.build_scripts {
+            run_build_scripts(request, &mut workspaces, tools, progress, (&mut inputs, &mut facts), &mut missing);
+        }
+        if superseded() {
+            return;
+        }
+        if request.proc_macros {
+            macros = load_macros(request, &workspaces, tools, &MacroTable::default(), &mut missing);
+        }
+        tracing::debug!("what runs at compile time was built and run");
+        fault::point("rust.load.built");
+        let last = step(&workspaces, &facts, macros.clone(), &missing, inputs, true);
+        deliver(Delivery::Default(Box::new(last)));
     }
-    if superseded() {
-        return;
+    while !(request.is_calm)() && !superseded() {
+        std::thread::sleep(PACE);
     }
-    let macros = if request.proc_macros {
-        load_macros(request, &workspaces, tools, &mut missing)
-    } else {
-        MacroTable::default()
+    if !superseded() {
+        tools.patience = patience(request.limits.build);
+        let builds = load_builds(request, &workspaces, tools, &facts, &macros, (read, deep));
+        deliver(Delivery::Further(Box::new(builds)));
+    }
+}
+
+/// Loads the further builds, after the sources of the default build were read.
+fn load_builds(
+    request: &LoadRequest,
+    workspaces: &[ProjectWorkspace],
+    tools: &Tools<'_>,
+    facts: &Facts,
+    known: &MacroTable,
+    (mut read, mut deep): (HashSet<AbsPathBuf>, BTreeSet<AbsPathBuf>),
+) -> LoadedBuilds {
+    let builds = further_builds::load(request, workspaces, tools, facts, request.max_builds);
+    let further: Vec<ProjectWorkspace> = builds.iter().map(|it| it.workspace.clone()).collect();
+    let local_roots = local_roots(&request.root, &request.target_dir, &further);
+    let packages = Packages { roots: &local_roots, forbidden: &request.forbidden };
+    let folders = ProjectFolders::new(&further, &[], None);
+    let sources = read_sources(&folders, &request.root, &packages, &mut read, &mut deep);
+    // What a macro of another build lacks is told by the places that it leaves unresolved.
+    let runs_code = request.trusted && request.proc_macros;
+    let macros = match runs_code {
+        true => load_macros(request, &further, tools, known, &mut Vec::new()),
+        false => MacroTable::default(),
     };
-    tracing::debug!("what runs at compile time was built and run");
-    fault::point("rust.load.built");
-    deliver(step(&workspaces, &facts, macros, &missing, inputs, true));
+    let source_roots = further_builds::source_roots(workspaces, &further);
+    LoadedBuilds { builds, sources, source_roots, macros }
 }
 
 /// What is needed to run build scripts again: see [`script`].
@@ -452,6 +505,7 @@ fn load_macros(
     request: &LoadRequest,
     workspaces: &[ProjectWorkspace],
     tools: &Tools<'_>,
+    known: &MacroTable,
     missing: &mut Vec<Missing>,
 ) -> MacroTable {
     let mut table = MacroTable { enabled: true, ..MacroTable::default() };
@@ -463,7 +517,7 @@ fn load_macros(
             .1
             .into_values()
             .filter_map(|path| path.ok().map(|(_, path)| path))
-            .filter(|path| !table.libraries.contains_key(path))
+            .filter(|path| !table.libraries.contains_key(path) && !known.libraries.contains_key(path))
             .collect();
         if paths.is_empty() {
             continue;

@@ -2,6 +2,7 @@
 //! not a symbol's name, or it cannot be resolved.
 
 pub(crate) mod all_instances;
+pub(crate) mod builds;
 pub(crate) mod database;
 pub(crate) mod definitions;
 pub(crate) mod doc_links;
@@ -278,6 +279,15 @@ impl<'a, 'db> Reader<'a, 'db> {
         Some(self.resolve_token(&token, at))
     }
 
+    /// The names among these words, which are given with their offsets.
+    pub(crate) fn read_words(&self, words: &[(usize, &str)], mut visit: impl FnMut(usize, Resolution<'db>)) {
+        for &(at, word) in words {
+            if let Some(resolution) = self.read(at, word) {
+                visit(at, resolution);
+            }
+        }
+    }
+
     /// All names of the file, in the order of its text.
     pub(crate) fn read_all(&self, mut visit: impl FnMut(usize, Resolution<'db>)) {
         for token in self.tree.descendants_with_tokens().filter_map(|it| it.into_token()) {
@@ -318,8 +328,8 @@ impl<'a, 'db> Reader<'a, 'db> {
         })
     }
 
-    /// Whether a `cfg` switches off the code around a token in the crate for which the file is read. In macro input
-    /// rust-analyzer gives such code the meaning that it would have in the module around it.
+    /// Whether a `cfg` switches off the code around a token in the crate for which the file is read. rust-analyzer gives
+    /// such code the meaning that it would have in the module around it.
     fn is_left_out(&self, token: &SyntaxToken) -> bool {
         let Some(krate) = self.krate else { return false };
         let stretches = self.left_out.get_or_init(|| left_out(&self.tree, krate.cfg(self.sema.db)));
@@ -356,8 +366,15 @@ impl<'a, 'db> Reader<'a, 'db> {
     fn meaning_of(&self, compiled: &[SyntaxToken], file: HirFileId, token: &SyntaxToken) -> Resolution<'db> {
         let is_inside = |it: &SyntaxToken| self.sema.is_inside_macro_call(InFile::new(file, it));
         let inside = compiled.iter().any(is_inside);
-        if inside && self.is_left_out(token) {
-            return Resolution::Unresolved(UnresolvedReason::Inactive);
+        if self.is_left_out(token) {
+            let is_declaration = token.parent().is_some_and(|it| {
+                let around = it.parent().map(|it| it.kind());
+                it.kind() == SyntaxKind::NAME && around != Some(SyntaxKind::IDENT_PAT)
+            });
+            return match is_declaration {
+                true => Resolution::Other,
+                false => Resolution::Unresolved(UnresolvedReason::Inactive),
+            };
         }
         let descend = |it: &SyntaxToken| match inside {
             true => self.sema.descend_into_macros_exact(it.clone()).into_iter().collect(),

@@ -15,14 +15,13 @@ pub(crate) mod walk;
 
 use std::collections::BTreeMap;
 
-use ra_ap_hir::Crate;
 use ra_ap_ide_db::defs::Definition;
 
 use self::paths::items;
 use super::view::Context;
 use crate::names::definitions;
 use crate::names::definitions::is_named_first;
-use crate::names::instances::representative;
+use crate::names::instances::{self, representative};
 use crate::resolve::paths::{crates, members};
 use crate::view::memo::Item;
 use requested::{RequestedPath, Segment, bare, fits_end, last_name, segments};
@@ -230,7 +229,7 @@ fn by_end<'db>(cx: &Context<'db>, written: &RequestedPath<'_>) -> Vec<ResolvedSy
 fn in_some_crate<'db>(cx: &Context<'db>, written: &RequestedPath<'_>) -> Vec<Definition<'db>> {
     let Some(rest) = written.path.strip_prefix("crate::") else { return Vec::new() };
     let parts = segments(rest);
-    let local = Crate::all(cx.db).into_iter().filter(|it| it.origin(cx.db).is_local());
+    let local = instances::default_crates(cx.db).into_iter().filter(|it| it.origin(cx.db).is_local());
     let roots = local.map(|it| Definition::Module(it.root_module(cx.db)));
     roots.flat_map(|it| walk::walk_members(cx, it, &parts)).collect()
 }
@@ -246,7 +245,7 @@ fn expanded_by_macros<'db>(cx: &Context<'db>, path: &str) -> Vec<Definition<'db>
         return candidates::declared_as(cx.db, first.name);
     }
     let mut found: Vec<Definition<'db>> = Vec::new();
-    for krate in Crate::all(cx.db).into_iter().filter(|krate| krate.origin(cx.db).is_local()) {
+    for krate in instances::default_crates(cx.db).into_iter().filter(|krate| krate.origin(cx.db).is_local()) {
         for module in krate.modules(cx.db) {
             let declared = members::members_of(cx, Definition::Module(module));
             let here = declared.named(first.name).iter();

@@ -80,6 +80,7 @@ fn load_within(root: &Path, trusted: bool, std: Std, limits: Limits) -> Loaded {
     let exe = std::env::current_exe().unwrap();
     let target_dir = exe.parent().unwrap().join("semdex-analysed");
     let config = RustConfig {
+        max_builds: 0,
         forbidden: Arc::default(),
         root: root.to_path_buf(),
         trusted,

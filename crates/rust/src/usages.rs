@@ -17,10 +17,10 @@ use rustc_hash::FxHashMap;
 
 use crate::LANGUAGE;
 use crate::file_interface::file_interface;
-use crate::index::file_names::{Collector, Names, StoredResolution, names_of};
+use crate::index::file_names::{Collector, FurtherCollector, FurtherNames, Names, StoredResolution, names_of};
 use crate::index::search::{Occurrence, Search, Word};
 use crate::names::definitions::as_assoc_item;
-use crate::names::{UnresolvedReason, all_instances};
+use crate::names::{UnresolvedReason, all_instances, builds, instances};
 use crate::resolve::symbols;
 use crate::resolve::symbols::is_test_at;
 use crate::view::{Context, on_all_cores};
@@ -171,6 +171,12 @@ pub(crate) fn certain_of<'db>(cx: &Context<'db>, definition: Definition<'db>) ->
     let mut found = find(cx, &[definition]).pop().unwrap_or_default();
     exclusions::exclude(cx, definition, &mut found);
     let mut coverage = cx.coverage(false);
+    coverage.builds.clone_from(&cx.environment.builds.names);
+    if cx.environment.builds.are_pending && found.possible.iter().any(|it| it.1.may_be_off()) {
+        let detail =
+            "code that the default build does not compile is being read: ask again, or give a longer `wait_ms`";
+        coverage.lacks(Missing::new(MissingCode::Indexing, LANGUAGE.name, detail));
+    }
     found.tell_possible_if(&mut coverage, |it| it == UnresolvedReason::OutOfTime);
     in_generated(&found.in_generated).into_iter().for_each(|it| coverage.lacks(it));
     let is_method = as_assoc_item(definition, cx.db).is_some();
@@ -229,6 +235,7 @@ fn usage_at(cx: &Context<'_>, it: &Occurrence, enclosing: &mut HashMap<(FileId, 
         symbol,
         role: it.role,
         test: is_test_at(&it.file, it.at.start),
+        build: it.build.map(|krate| builds::name_at(cx.db, krate, it.id, it.at.start)),
         doubt: None,
     }
 }
@@ -247,7 +254,7 @@ pub(crate) fn known_as_missed(cx: &Context<'_>) -> Vec<Occurrence> {
         let missed = names.within(0, file.text.len()).filter(|it| is_missed(it.1));
         found.extend(missed.take(MAX_MISSED - found.len()).filter_map(|(at, _, role)| {
             let word = words(file.text.get(at..)?).next().filter(|it| it.0 == 0)?.1;
-            Some(Occurrence { file: file.clone(), id, at: Span::new(at, at + word.len()), role })
+            Some(Occurrence { file: file.clone(), id, at: Span::new(at, at + word.len()), role, build: None })
         }));
     }
     found
@@ -295,19 +302,19 @@ fn search_once(cx: &Context<'_>, search: &Search, until: Option<Instant>) -> (Ve
             // For a file that was never parsed nothing is known, not even what is a comment.
             for (at, word) in places {
                 let at = Span::new(at, at + word.text.len());
-                let it = Occurrence { file: file.clone(), id, at, role: Role::Other };
+                let it = Occurrence { file: file.clone(), id, at, role: Role::Other, build: None };
                 word.targets.iter().for_each(|target| {
                     found[search.targets[*target].0].possible.push((it.clone(), UnresolvedReason::TooDeep));
                 });
             }
         } else if !places.is_empty() {
-            held.push(Held { file, id, places, known: cx.index.names(id) });
+            held.push(Held { file, id, places, known: cx.index.names(id), further: cx.index.further(id) });
         }
     }
     for (file, id) in cx.included() {
         for (at, word) in search.places(file, &all) {
             let at = Span::new(at, at + word.text.len());
-            let it = Occurrence { file: file.clone(), id, at, role: Role::Other };
+            let it = Occurrence { file: file.clone(), id, at, role: Role::Other, build: None };
             for target in &word.targets {
                 found[search.targets[*target].0].possible.push((it.clone(), UnresolvedReason::Included));
             }
@@ -318,14 +325,17 @@ fn search_once(cx: &Context<'_>, search: &Search, until: Option<Instant>) -> (Ve
     for (file, id) in cx.generated() {
         let places = search.places(file, &all);
         if !places.is_empty() {
-            held.push(Held { file, id: *id, places, known: None });
+            held.push(Held { file, id: *id, places, known: None, further: None });
         }
     }
-    let (asked, unasked) = resolve_now(cx.db, &held, until);
+    let (asked, mut unasked) = resolve_now(cx.db, &held, until);
+    let (further, late) = resolve_further(cx, &held[..of_workspace], &asked, until);
+    unasked.extend(late);
     let mut generated: Vec<TargetUsages> = found.iter().map(|_| TargetUsages::default()).collect();
     for (position, it) in held.iter().enumerate() {
         let found = if position < of_workspace { &mut found } else { &mut generated };
-        add_usages(search, it, asked.get(&it.id).map_or(&[][..], Vec::as_slice), &unasked, found);
+        let asked = asked.get(&it.id).map_or(&[][..], Vec::as_slice);
+        add_usages(search, it, asked, further.get(&it.id).map_or(&[][..], Vec::as_slice), &unasked, found);
     }
     for (found, generated) in found.iter_mut().zip(generated) {
         let possible = generated.possible.into_iter().filter(|it| it.1 != UnresolvedReason::NoCrate).map(|it| it.0);
@@ -366,6 +376,57 @@ fn resolve_now(
     (asked, unasked)
 }
 
+/// Resolves in further builds the places whose meaning there is not known: all of them, or while these builds are being
+/// read only those that the default build may switch off.
+fn resolve_further(
+    cx: &Context<'_>,
+    held: &[Held<'_>],
+    asked: &FxHashMap<FileId, Vec<Names>>,
+    until: Option<Instant>,
+) -> (FxHashMap<FileId, Vec<FurtherNames>>, Unasked) {
+    let builds = &cx.environment.builds;
+    let mut found: FxHashMap<FileId, Vec<FurtherNames>> = FxHashMap::default();
+    let mut unasked = Unasked::default();
+    if builds.names.is_empty() {
+        return (found, unasked);
+    }
+    let default = |it: &Held<'_>, at: usize| -> Vec<StoredResolution> {
+        let asked = asked.get(&it.id).into_iter().flatten().filter(|_| it.known_at(at).is_none());
+        it.known_at(at).into_iter().chain(asked).flat_map(|it| it.at(at)).map(|it| it.0).collect()
+    };
+    let may_be_off = |it: StoredResolution| matches!(it, StoredResolution::Unresolved(why) if why.may_be_off());
+    let is_wanted = |it: &Held<'_>, at: usize| {
+        it.further.as_ref().is_none_or(|it| !it.is_known_at(at))
+            && (!builds.are_pending || default(it, at).into_iter().any(may_be_off))
+    };
+    let unread: Vec<(&Held<'_>, Vec<(usize, &str)>)> = held
+        .iter()
+        .map(|it| {
+            let places = it.places.iter().filter(|place| is_wanted(it, place.0));
+            (it, places.map(|it| (it.0, it.1.text.as_str())).collect::<Vec<_>>())
+        })
+        .filter(|it| !it.1.is_empty())
+        .collect();
+    let is_late = || until.is_some_and(|until| Instant::now() > until);
+    let read = on_all_cores(cx.db, &unread, |sema, (held, places), read: &mut Vec<_>| {
+        if is_late() {
+            return read.push(Err(places.iter().map(|it| (held.id, it.0)).collect::<Vec<_>>()));
+        }
+        let default = |at: usize| default(held, at);
+        let owners = instances::further_owners(sema.db, held.id);
+        let mut collector = FurtherCollector::new(sema.db, &owners, &default);
+        all_instances::read_words_further(sema.db, held.id, places, |krate, at, it| collector.add(krate, at, it));
+        read.push(Ok((held.id, collector.finish())));
+    });
+    for it in read {
+        match it {
+            Ok((id, names)) => found.entry(id).or_default().push(names),
+            Err(places) => unasked.extend(places),
+        }
+    }
+    (found, unasked)
+}
+
 /// Places that the time limit left out.
 type Unasked = HashSet<(FileId, usize)>;
 
@@ -375,6 +436,7 @@ struct Held<'a> {
     id: FileId,
     places: Vec<(usize, &'a Word)>,
     known: Option<Arc<Names>>,
+    further: Option<Arc<FurtherNames>>,
 }
 
 /// Places that have to be resolved: in one body, or outside all bodies.
@@ -419,11 +481,18 @@ impl Unread<'_> {
 }
 
 /// Adds the usages in a file, from the index and from the resolved places.
-fn add_usages(search: &Search, held: &Held<'_>, asked: &[Names], unasked: &Unasked, found: &mut [TargetUsages]) {
+fn add_usages(
+    search: &Search,
+    held: &Held<'_>,
+    asked: &[Names],
+    further: &[FurtherNames],
+    unasked: &Unasked,
+    found: &mut [TargetUsages],
+) {
     for &(at, word) in &held.places {
         let occurrence = |role| {
             let at = Span::new(at, at + word.text.len());
-            Occurrence { file: held.file.clone(), id: held.id, at, role }
+            Occurrence { file: held.file.clone(), id: held.id, at, role, build: None }
         };
         if unasked.contains(&(held.id, at)) {
             for &target in word.targets.iter().filter(|_| !word.is_keyword()) {
@@ -450,8 +519,23 @@ fn add_usages(search: &Search, held: &Held<'_>, asked: &[Names], unasked: &Unask
                 StoredResolution::Unresolved(why) => unresolved = Some((role, why)),
             }
         }
+        let further: Vec<&FurtherNames> = match held.further.as_deref().filter(|it| it.is_known_at(at)) {
+            Some(known) => vec![known],
+            None => further.iter().collect(),
+        };
+        for (krate, meaning, role) in further.iter().flat_map(|it| it.at(at)) {
+            for target in search.meant_by(&meaning) {
+                if !named.contains(&target) {
+                    named.push(target);
+                    found[search.targets[target].0].items.push(Occurrence { build: Some(krate), ..occurrence(role) });
+                }
+            }
+        }
         // One of several crates with this file may resolve what another one does not.
         let Some((role, why)) = unresolved else { continue };
+        if why.may_be_off() && further.iter().any(|it| it.accounts_for(at)) {
+            continue;
+        }
         for &target in word.targets.iter().filter(|it| !named.contains(it)) {
             found[search.targets[target].0].possible.push((occurrence(role), why));
         }
@@ -459,6 +543,12 @@ fn add_usages(search: &Search, held: &Held<'_>, asked: &[Names], unasked: &Unask
 }
 
 impl UnresolvedReason {
+    /// Whether it may be unresolved because the default build does not compile it.
+    fn may_be_off(self) -> bool {
+        use UnresolvedReason::{Inactive, MacroInput, NoCrate};
+        matches!(self, Inactive | MacroInput | NoCrate)
+    }
+
     fn missing(self, count: usize) -> Missing {
         let (places, them) =
             if count == 1 { ("1 place".to_owned(), "it") } else { (format!("{count} places"), "them") };

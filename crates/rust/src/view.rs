@@ -326,14 +326,16 @@ impl<'db> Context<'db> {
     /// that crate. The results have the order of `instances::owners`.
     pub(crate) fn for_each_instance<T>(&self, file: FileId, mut part: impl FnMut(&Context<'db>) -> T) -> Vec<T> {
         let owners = instances::owners(self.db, file);
-        let of_owner = |owner: &CrateId| {
-            let _pinned = instances::pin_to(self.db, file, *owner);
-            part(&Context { sema: Semantics::new(self.db), names: self.names.clone(), ..*self })
-        };
         match &*owners {
             [] | [_] => vec![part(self)],
-            several => several.iter().map(of_owner).collect(),
+            several => several.iter().map(|it| self.in_instance(file, *it, &mut part)).collect(),
         }
+    }
+
+    /// Runs a part of a query for one crate that includes a file.
+    pub(crate) fn in_instance<T>(&self, file: FileId, krate: CrateId, part: impl FnOnce(&Context<'db>) -> T) -> T {
+        let _pinned = instances::pin_to(self.db, file, krate);
+        part(&Context { sema: Semantics::new(self.db), names: self.names.clone(), ..*self })
     }
 
     /// Runs a part of a query. `None` if the analysis panics there or exceeds its bound, which the answer reports with

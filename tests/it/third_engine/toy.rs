@@ -243,6 +243,7 @@ impl ToyView {
             for call in parsed.calls.iter().filter(|it| it.name == name) {
                 let place = file.lines().place(&file.path, call.span);
                 usages.push(Usage {
+                    build: None,
                     text: file.lines().line_text(&file.text, place.line).to_owned(),
                     symbol: call.within.map(|it| format!("{}::{}", file.path, parsed.definitions[it].name)),
                     role: Role::Call,
@@ -324,6 +325,7 @@ impl ToyView {
         }
         let broken = change_impact.new.iter().map(|it| Broken {
             at: Affected {
+                build: None,
                 place: it.place.clone(),
                 text: String::new(),
                 symbol: it.symbol.clone(),

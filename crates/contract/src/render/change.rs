@@ -164,21 +164,22 @@ const SHOWN_WIDTH: usize = 120;
 
 /// One heading for each reason, below it a line for each file, and the text of the first places outside tests.
 fn by_cause(text: &mut String, broken: &[Broken]) {
-    type Reason<'a> = (Option<&'a str>, &'a str, Option<&'a str>, bool);
+    type Reason<'a> = (Option<&'a str>, &'a str, Option<&'a str>, bool, Option<&'a str>);
     let mut reasons: Vec<(Reason<'_>, Vec<&Affected>)> = Vec::new();
     for Broken { at, code, reason, follows } in broken {
-        let key = (code.as_deref(), reason.as_str(), at.cause.as_deref(), *follows);
+        let key = (code.as_deref(), reason.as_str(), at.cause.as_deref(), *follows, at.build.as_deref());
         match reasons.iter_mut().find(|it| it.0 == key) {
             Some((_, places)) => places.push(at),
             None => reasons.push((key, vec![at])),
         }
     }
-    for ((code, reason, cause, follows), places) in reasons {
+    for ((code, reason, cause, follows, build), places) in reasons {
         let code = code.map(|it| format!("{it} ")).unwrap_or_default();
         let cause = cause.filter(|it| !reason.contains(it)).map(|it| format!(" (by `{it}`)")).unwrap_or_default();
         let follows = if follows { ", through another broken place" } else { "" };
         let count = if places.len() > 1 { format!(", {}", counted(places.len(), "place")) } else { String::new() };
-        line(text, format_args!("{code}{}{cause}{follows}{count}", reason.trim_end().replace('\n', " ")));
+        let build = build.map(|it| format!(", with {it}")).unwrap_or_default();
+        line(text, format_args!("{code}{}{cause}{follows}{build}{count}", reason.trim_end().replace('\n', " ")));
         let mut texts = SHOWN_TEXTS;
         for (file, here) in by_file(places) {
             line(text, format_args!("- {file}:{}{}", numbers(&here), in_tests(&here)));

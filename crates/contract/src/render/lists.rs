@@ -101,8 +101,14 @@ fn rows(text: &mut String, group: &[&Usage]) {
         };
         around = usage.symbol.as_ref();
         let row = inline(usage.text.trim());
-        line(text, format_args!("  - {}{within} ({}): `{row}`", usage.place.line, usage.role.name()));
+        let build = in_build(usage.build.as_deref());
+        line(text, format_args!("  - {}{within} ({}{build}): `{row}`", usage.place.line, usage.role.name()));
     }
+}
+
+/// ", feature=parallel" for code that the default build does not compile.
+pub(crate) fn in_build(build: Option<&str>) -> String {
+    build.map(|it| format!(", {it}")).unwrap_or_default()
 }
 
 /// Many usages in a short form: one line for each file, with the line numbers.
@@ -133,11 +139,12 @@ fn heading(text: &mut String, group: &[&Usage]) {
     let within = first.symbol.as_ref().map(|it| format!(" in `{it}`")).unwrap_or_default();
     let test = if first.test { ", test" } else { "" };
     let usages = counted(group.len(), "usage");
-    line(text, format_args!("- {}:{numbers} [{usages}{within}{test}]", first.place.file));
+    let build = in_build(first.build.as_deref());
+    line(text, format_args!("- {}:{numbers} [{usages}{within}{test}{build}]", first.place.file));
 }
 
 fn same_place(a: &Usage, b: &Usage) -> bool {
-    (&a.place.file, &a.symbol, a.test) == (&b.place.file, &b.symbol, b.test)
+    (&a.place.file, &a.symbol, a.test, &a.build) == (&b.place.file, &b.symbol, b.test, &b.build)
 }
 
 /// The number of possible usages, for a heading.

@@ -125,6 +125,7 @@ fn tests(context: &EditContext, after: &Layout, changed: &[Changed], answered: &
         let file = files.get(&it.place.file)?;
         let place = file.lines().place(&file.path, context.moved(&it.place.file, it.place.span())?);
         let at = Affected {
+            build: None,
             text: file.lines().line_text(&file.text, place.line).to_owned(),
             symbol: after.symbol_around(&file.path, place.start),
             cause: changed.get(it.of).map(|it| it.symbol.clone()),

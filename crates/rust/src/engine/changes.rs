@@ -16,6 +16,7 @@ use crate::file_interface::{FileInterface, file_interface};
 use crate::index::{Edited, IndexState, Invalidated};
 use crate::invalidate::reached_from;
 use crate::load::builds::has_not_test_cfg;
+use crate::load::further_builds::FurtherBuild;
 use crate::load::planned::PlannedCrates;
 use crate::syntax::analysed::as_analysed;
 use crate::view::View;
@@ -46,6 +47,7 @@ pub(crate) struct SetAside {
 struct CratesBefore {
     workspaces: Arc<Vec<ProjectWorkspace>>,
     source_roots: SourceRootConfig,
+    further: Vec<FurtherBuild>,
     /// The sources that were added.
     added: Vec<AbsPathBuf>,
 }
@@ -147,6 +149,8 @@ impl Rust {
         let crates = CratesBefore {
             workspaces: std::mem::replace(&mut self.workspaces, planned.workspaces.clone()),
             source_roots: std::mem::replace(&mut self.source_roots, source_roots),
+            // Cargo was asked about the default build only.
+            further: std::mem::take(&mut self.further),
             added: planned.sources.iter().map(|it| it.0.clone()).collect(),
         };
         self.put(changes);
@@ -158,6 +162,7 @@ impl Rust {
 
     fn take_crates_back(&mut self, crates: CratesBefore) {
         (self.workspaces, self.source_roots) = (crates.workspaces, crates.source_roots);
+        self.further = crates.further;
         for path in crates.added {
             self.vfs.set_file_contents(VfsPath::from(path), None);
         }

@@ -19,8 +19,8 @@ use crate::impact::differ::differ;
 use crate::impact::edit_context::{EditContext, Side};
 use crate::impact::misfits::misfits_of;
 use crate::impact::{
-    arity, derives, find_affected, fixed_names, impact_of, imports_at_stake, modules, of_layout, reaching,
-    report_tests, scope_changes, settle,
+    arity, derives, find_affected, fixed_names, further_builds, impact_of, imports_at_stake, modules, of_layout,
+    reaching, report_tests, scope_changes, settle,
 };
 use crate::load::planned::{Planned, is_planned};
 use crate::view::Stumbles;
@@ -28,7 +28,7 @@ use crate::{LANGUAGE, usages};
 #[cfg(test)]
 use semdex_engine::files::Files;
 use semdex_engine::{Result, Stop, Trial, impact_unknown, unknown_until_loaded};
-use semdex_model::{ChangeImpact, Diagnostic, FileEdit, Missing, MissingCode, SymbolKind};
+use semdex_model::{ChangeImpact, Coverage, Diagnostic, FileEdit, Missing, MissingCode, SymbolKind};
 
 impl Rust {
     /// Tries the change, computes its impact, and reverts it unless `keep` decides otherwise. Without `keep` this is a
@@ -106,12 +106,13 @@ impl Rust {
             *tried = self.try_in_shadow(&news);
         }
         let view_before = || self.view(before.clone()).with(&stumbles);
-        let (mut affected, missed, earlier_blocks, imports, tests, modules) = view_before().ask(|it| {
+        let (mut affected, missed, earlier_blocks, imports, tests, modules, in_further) = view_before().ask(|it| {
             let missed = fixed_names::missed_before(it, &edit, &deltas);
             let affected = find_affected::affected_set(it, &edit, &deltas, &missed);
             let mut blocks = misfits_of(it, &affected, &edit, Side::Before);
             blocks.extend(derives::refused_derives(it, &deltas, &edit, Side::Before));
             let imports = imports_at_stake(it, &edit);
+            let in_further = further_builds::before(it, &affected, &edit);
             blocks.extend(imports.values().flatten().cloned());
             Ok((
                 affected,
@@ -120,6 +121,7 @@ impl Rust {
                 imports,
                 reaching::tests_reaching(it, &deltas, &edit),
                 modules::modules_at_stake(it, &deltas, &edit),
+                in_further,
             ))
         })?;
         let reached = started.elapsed();
@@ -130,8 +132,8 @@ impl Rust {
         let mut crates_before = CrateGraphBuilder::default();
         let mut errors_of_files = ErrorsOfFiles::default();
         if let Some(crates) = crates {
-            crates_before = self.crates_of(&self.workspaces).0;
-            let changes = crate_changes(&crates_before, &self.crates_of(&crates.workspaces).0);
+            crates_before = self.crates_of(&self.workspaces, &[]).0;
+            let changes = crate_changes(&crates_before, &self.crates_of(&crates.workspaces, &[]).0);
             errors_of_files = view_before().ask(|it| other_crates::errors_of_files(it, &changes))?;
         }
         // Bodies that were not checked before are not compared.
@@ -181,13 +183,19 @@ impl Rust {
             let following: Vec<Finding> = following.into_iter().filter(|it| !is_out(it)).collect();
             new.iter().chain(&following).for_each(Finding::check);
             let mut impact = impact_of(it, &affected, &deltas, &edit, (&new, &following));
+            further_builds::add_broken(it, &affected, &edit, in_further, (before, after), &mut impact);
             report_tests(it, &tests, &edit, Side::After, &mut impact);
             let [new, fixed] = [new, fixed].map(|it| it.into_iter().map(Diagnostic::from).collect());
-            Ok(ChangeImpact { new, fixed, impact, coverage: it.coverage(true) })
+            Ok(ChangeImpact {
+                new,
+                fixed,
+                impact,
+                coverage: Coverage { builds: it.environment.builds.names.clone(), ..it.coverage(true) },
+            })
         })?;
         if crates.is_some() {
             // The roots of new targets are files by now.
-            let changes = crate_changes(&crates_before, &self.crates_of(&self.workspaces).0);
+            let changes = crate_changes(&crates_before, &self.crates_of(&self.workspaces, &[]).0);
             self.view_of(after, here).with(&stumbles).ask(|it| {
                 let later = other_crates::errors_of_files(it, &changes)?;
                 other_crates::add_errors(it, &errors_of_files, &later, &edit, &mut change_impact);

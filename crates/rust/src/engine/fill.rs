@@ -46,6 +46,12 @@ impl View {
                 // A change of another file's declarations needs to know what this file names outside its bodies.
                 file_interface(it.db, id);
             }
+            for &(_, id) in files.iter().filter(|_| !it.environment.builds.names.is_empty()) {
+                it.db.unwind_if_revision_cancelled();
+                if it.index.further(id).is_none_or(|it| !it.is_complete()) {
+                    it.index.learn_further(id, file_names::further_names_of(it.db, it.db.file_text(id)));
+                }
+            }
             for (done, &(file, id)) in files.iter().enumerate() {
                 tell(files.len() + done);
                 if it.index.errors(id).is_none() {

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use ra_ap_base_db::{CrateBuilder, CrateGraphBuilder};
-use ra_ap_hir::Crate;
 use ra_ap_ide::FileId;
 
 use crate::impact::edit_context::EditContext;
+use crate::names::instances;
 use crate::questions::diagnostics::diagnostics_of;
 use crate::resolve::symbols;
 use crate::view::Context;
@@ -87,7 +87,7 @@ pub(crate) fn errors_of_files(cx: &Context<'_>, changes: &[CrateChange]) -> Resu
 
 fn files_concerned(cx: &Context<'_>, changes: &[CrateChange]) -> Vec<Arc<File>> {
     let mut concerned: BTreeMap<Arc<str>, Arc<File>> = BTreeMap::new();
-    for krate in Crate::all(cx.db) {
+    for krate in instances::default_crates(cx.db) {
         let root_file = krate.root_file(cx.db);
         for change in changes.iter().filter(|it| it.root_file == root_file) {
             let mut crates = vec![krate];

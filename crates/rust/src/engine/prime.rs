@@ -6,9 +6,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use ra_ap_hir::import_map::ImportMap;
 use ra_ap_hir::{Module, TraitImpls, attach_db, crate_def_map};
 use ra_ap_ide::RootDatabase;
-use ra_ap_ide_db::base_db::{Crate, all_crates};
+use ra_ap_ide_db::base_db::Crate;
 use ra_ap_ide_db::symbol_index::SymbolIndex;
 
+use crate::names::instances;
 use crate::view::on_all_cores;
 
 enum Part {
@@ -21,7 +22,7 @@ enum Part {
 pub(crate) fn prime(db: &RootDatabase, progress: &(dyn Fn(usize, usize) + Sync)) {
     attach_db(db, || {
         // Dependencies of a crate precede it.
-        let crates = all_crates(db);
+        let crates: Vec<Crate> = instances::default_crates(db).into_iter().map(|it| it.base()).collect();
         let done = AtomicUsize::new(0);
         on_all_cores(db, &crates, |sema, it, _: &mut Vec<()>| {
             crate_def_map(sema.db, *it);

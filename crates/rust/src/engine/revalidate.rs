@@ -4,17 +4,18 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use ra_ap_hir::{Crate, Impl, Trait, attach_db};
+use ra_ap_hir::{Impl, Trait, attach_db};
 use ra_ap_ide::RootDatabase;
 use ra_ap_ide_db::base_db::salsa::Database as _;
 
+use crate::names::instances;
 use crate::view::{catch, try_share_types};
 
 /// After any change rust-analyzer verifies the modules and implementations of all crates before the first answer, even
 /// if the change had no effect. The first query would wait for that.
 pub(crate) fn revalidate(db: &RootDatabase, is_wanted: &dyn Fn() -> bool) {
     let mut traits: HashSet<Trait> = HashSet::new();
-    for krate in Crate::all(db).into_iter().filter(|it| it.origin(db).is_local()) {
+    for krate in instances::default_crates(db).into_iter().filter(|it| it.origin(db).is_local()) {
         for block in Impl::all_in_crate(db, krate) {
             if !is_wanted() {
                 return;

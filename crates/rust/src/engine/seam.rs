@@ -130,6 +130,7 @@ impl EngineKind for RustKind {
             all_features,
             build_scripts: settings.rust.build_scripts,
             proc_macros: settings.rust.proc_macros,
+            max_builds: settings.rust.max_builds,
             std_sources: None,
             second_database: settings.rust.second_database,
             limits: Limits::default(),

@@ -16,6 +16,8 @@ pub(crate) struct ChangedSymbol<'a> {
     /// The name by which the places refer to it.
     pub(crate) name: String,
     pub(crate) occurrences: Vec<Occurrence>,
+    /// The places that only a further build compiles.
+    pub(crate) further: Vec<InFurtherBuild>,
     /// Places in macros that may name it: their expansions are checked too.
     pub(crate) in_macros: Vec<Occurrence>,
     /// Places in the output of build scripts, which is not checked again.
@@ -26,6 +28,16 @@ pub(crate) struct ChangedSymbol<'a> {
     pub(crate) is_itself: bool,
     /// The traits that it no longer implements.
     pub(crate) lost: Vec<String>,
+}
+
+/// A place that only a further build compiles.
+#[derive(Clone)]
+pub(crate) struct InFurtherBuild {
+    pub(crate) at: Occurrence,
+    /// The build, as its crates are marked.
+    pub(crate) build: String,
+    /// What differs there from the default build.
+    pub(crate) name: String,
 }
 
 impl ChangedSymbol<'_> {

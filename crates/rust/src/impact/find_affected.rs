@@ -4,12 +4,13 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use ra_ap_base_db::further_build;
 use ra_ap_hir::{Adt, Semantics, Trait};
 use ra_ap_ide::{FileId, RootDatabase, TryToNav as _};
 use ra_ap_ide_db::defs::Definition;
 use ra_ap_syntax::{AstNode as _, ast};
 
-use super::affected::{AffectedSet, BodyRef, ChangedSymbol, Shapes};
+use super::affected::{AffectedSet, BodyRef, ChangedSymbol, InFurtherBuild, Shapes};
 use super::delta::{Delta, derives, pairs};
 use super::derives::type_of;
 use super::edit_context::EditContext;
@@ -21,7 +22,7 @@ use crate::checks::expansions::MAX_MACROS;
 use crate::checks::{anchors, derive_expansion, errors};
 use crate::index::file_names::StoredResolution;
 use crate::names::definitions::{as_assoc_item, assoc_definition};
-use crate::names::instances;
+use crate::names::{builds, instances};
 use crate::resolve::paths::items;
 use crate::resolve::{at, paths};
 use crate::syntax::positions;
@@ -120,6 +121,7 @@ fn changed_symbols<'db, 'a>(
             path,
             name,
             occurrences,
+            further: Vec::new(),
             in_macros,
             in_generated,
             calls,
@@ -165,7 +167,7 @@ fn changed_symbols<'db, 'a>(
                 }
             }
         }
-        let Some(definition) = at::definition_at(&cx.sema, id, item.name_span.start) else { continue };
+        let Some(definition) = at::definition_in_any_build(&cx.sema, id, item.name_span.start) else { continue };
         add(Some(edited), definition, true, lost);
         for member in found_through(cx.db, definition, delta) {
             add(Some(edited), member, true, Vec::new());
@@ -181,7 +183,16 @@ fn changed_symbols<'db, 'a>(
     }
     for (changed_symbol, found) in changed_symbols.iter_mut().zip(usages::find(cx, &definitions)) {
         let mut found = found;
-        changed_symbol.occurrences = std::mem::take(&mut found.items);
+        for it in std::mem::take(&mut found.items) {
+            match it.build {
+                None => changed_symbol.occurrences.push(it),
+                Some(krate) => changed_symbol.further.extend(further_build(cx.db, krate).map(|build| InFurtherBuild {
+                    build: build.as_str().to_owned(),
+                    name: builds::name_at(cx.db, krate, it.id, it.at.start),
+                    at: it,
+                })),
+            }
+        }
         changed_symbol.in_generated = std::mem::take(&mut found.in_generated);
         changed_symbol.in_macros = found.in_macros().collect();
         if changed_symbol.goes() {
@@ -223,7 +234,7 @@ fn with_siblings<'db>(
         let siblings = parent.children.iter().filter(|it| it.kind == SymbolKind::Variant);
         found.extend(siblings.filter(|it| it.name != item.name).map(|it| it.name_span.start));
     }
-    found.into_iter().filter_map(|it| at::definition_at(sema, id, it)).collect()
+    found.into_iter().filter_map(|it| at::definition_in_any_build(sema, id, it)).collect()
 }
 
 fn adt_of_block<'db>(sema: &Semantics<'db, RootDatabase>, file: FileId, item: &OutlineItem) -> Option<Definition<'db>> {

@@ -99,6 +99,7 @@ pub(crate) fn follow_types<'db>(
         path,
         name: String::new(),
         occurrences,
+        further: Vec::new(),
         in_macros: Vec::new(),
         in_generated: Vec::new(),
         calls: Vec::new(),

@@ -174,6 +174,7 @@ pub(crate) fn reported_tests(cx: &Context<'_>, tests: &Tests, edit: &EditContext
         let place = file.lines().place(&file.path, Span::new(start, start + (it.at.end - it.at.start)));
         let symbol = symbols::enclosing_path(cx, own, it.id, at);
         let at = Affected {
+            build: None,
             text: symbols::line(file, &place),
             symbol,
             cause: Some(it.changed_symbol.to_string()),

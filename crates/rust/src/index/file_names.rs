@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use ra_ap_hir::{Semantics, attach_db};
 use ra_ap_ide::RootDatabase;
-use ra_ap_ide_db::base_db::FileText;
 use ra_ap_ide_db::base_db::salsa::Database as _;
+use ra_ap_ide_db::base_db::{Crate as CrateId, FileText};
 use rustc_hash::FxHashMap;
 
 use crate::file_interface::FileInterface;
 use crate::names::database::IndexDatabase;
-use crate::names::{Meaning, Resolution, UnresolvedReason, all_instances};
+use crate::names::{Meaning, Resolution, UnresolvedReason, all_instances, instances};
 use semdex_model::{Role, Span};
 
 /// The meaning of one occurrence of a name.
@@ -86,6 +86,11 @@ impl Names {
         }
         left.entries = self.entries.iter().filter(|it| left.is_known_at(it.at as usize)).copied().collect();
         left
+    }
+
+    /// Whether a place is accounted for by these names, of which no other build knows more.
+    fn is_unresolved_at(&self, offset: usize) -> bool {
+        self.at(offset).any(|it| matches!(it.0, StoredResolution::Unresolved(_)))
     }
 
     /// All names between two offsets.
@@ -167,6 +172,113 @@ impl<'a> Collector<'a> {
         self.names.resolutions.shrink_to_fit();
         self.names
     }
+}
+
+/// What one file names in further builds besides its meanings in the default build: for each crate of such a build, in
+/// the order of `instances::further_owners`, and with the names that it does not resolve either.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct FurtherNames(Vec<(CrateId, Names)>);
+
+impl FurtherNames {
+    /// The meanings that a name has in addition, each with a crate that gives it this meaning.
+    pub(crate) fn at(&self, offset: usize) -> impl Iterator<Item = (CrateId, Meaning, Role)> + '_ {
+        self.0.iter().flat_map(move |(krate, names)| {
+            names.at(offset).filter_map(|(it, role)| match it {
+                StoredResolution::Means(meaning) => Some((*krate, meaning, role)),
+                StoredResolution::Unresolved(_) => None,
+            })
+        })
+    }
+
+    /// Whether a further build resolves a name that the default build does not compile.
+    pub(crate) fn accounts_for(&self, offset: usize) -> bool {
+        self.0.iter().any(|it| !it.1.is_unresolved_at(offset))
+    }
+
+    pub(crate) fn is_known_at(&self, offset: usize) -> bool {
+        self.0.iter().all(|it| it.1.is_known_at(offset))
+    }
+
+    pub(crate) fn is_complete(&self) -> bool {
+        self.0.iter().all(|it| it.1.is_complete())
+    }
+
+    pub(crate) fn moved(&self, before: &FileInterface, after: &FileInterface) -> FurtherNames {
+        FurtherNames(self.0.iter().map(|(krate, it)| (*krate, it.moved(before, after))).collect())
+    }
+
+    pub(crate) fn without(&self, stretches: &[Span]) -> FurtherNames {
+        FurtherNames(self.0.iter().map(|(krate, it)| (*krate, it.without(stretches))).collect())
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        self.0.iter().map(|it| it.1.bytes()).sum()
+    }
+}
+
+/// Collects what further builds add to the names of the default build.
+pub(crate) struct FurtherCollector<'a> {
+    db: &'a RootDatabase,
+    default: &'a dyn Fn(usize) -> Vec<StoredResolution>,
+    found: Vec<(CrateId, Collector<'a>)>,
+}
+
+impl<'a> FurtherCollector<'a> {
+    /// `default` returns what a name means in the default build.
+    pub(crate) fn new(
+        db: &'a RootDatabase,
+        owners: &[CrateId],
+        default: &'a dyn Fn(usize) -> Vec<StoredResolution>,
+    ) -> FurtherCollector<'a> {
+        let found = owners.iter().map(|it| (*it, Collector::new(db))).collect();
+        FurtherCollector { db, default, found }
+    }
+
+    pub(crate) fn add(&mut self, krate: CrateId, at: usize, resolution: Resolution<'_>) {
+        let Some((_, found)) = self.found.iter_mut().find(|it| it.0 == krate) else { return };
+        let mut one = Collector::new(self.db);
+        one.add(at, resolution);
+        let one = one.finish();
+        if one.entries.is_empty() {
+            return;
+        }
+        let known = (self.default)(at);
+        for (it, role) in one.at(at) {
+            let is_new = match it {
+                StoredResolution::Means(_) => !known.contains(&it),
+                StoredResolution::Unresolved(_) => known.iter().any(|it| matches!(it, StoredResolution::Unresolved(_))),
+            };
+            if is_new {
+                found.push(at, it, role);
+            }
+        }
+    }
+
+    pub(crate) fn finish(self) -> FurtherNames {
+        FurtherNames(self.found.into_iter().map(|(krate, it)| (krate, it.finish())).collect())
+    }
+}
+
+/// What a file names in further builds besides its meanings in the default build.
+#[salsa::tracked(returns(clone), no_eq)]
+pub(crate) fn further_names_of(db: &dyn IndexDatabase, text: FileText) -> Arc<FurtherNames> {
+    let root = db.root();
+    let file = *text.file_id(root);
+    let owners = instances::further_owners(root, file);
+    if owners.is_empty() {
+        return Arc::default();
+    }
+    let names = names_of(db, text);
+    let _unpinned = semdex_pin::pin(None);
+    attach_db(root, || {
+        let default = |at: usize| names.at(at).map(|it| it.0).collect();
+        let mut collector = FurtherCollector::new(root, &owners, &default);
+        let has_abandoned = all_instances::read_all_further(root, file, |krate, at, it| collector.add(krate, at, it));
+        if has_abandoned {
+            root.report_untracked_read();
+        }
+        Arc::new(collector.finish())
+    })
 }
 
 /// All names of a file.

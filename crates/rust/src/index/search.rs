@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
+use ra_ap_base_db::Crate as CrateId;
 use ra_ap_ide::{FileId, RootDatabase};
 use ra_ap_ide_db::defs::Definition;
 use rustc_hash::FxHashMap;
@@ -21,6 +22,8 @@ pub(crate) struct Occurrence {
     pub(crate) id: FileId,
     pub(crate) at: Span,
     pub(crate) role: Role,
+    /// The crate that gives it this meaning, if it is one of a further build.
+    pub(crate) build: Option<CrateId>,
 }
 
 /// The symbols that one pass searches for, and the words that may name them.

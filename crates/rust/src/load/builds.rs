@@ -13,7 +13,9 @@
 use std::collections::BTreeSet;
 
 use super::workspace::cargo_of;
-use ra_ap_base_db::{CrateBuilderId, CrateDisplayName, CrateGraphBuilder, CrateName, DependencyBuilder};
+use ra_ap_base_db::{
+    CrateBuilderId, CrateDisplayName, CrateGraphBuilder, CrateName, DependencyBuilder, ProcMacroPaths,
+};
 use ra_ap_cfg::{CfgAtom, CfgDiff};
 use ra_ap_hir_expand::intern::{Symbol, sym};
 use ra_ap_paths::AbsPath;
@@ -94,6 +96,17 @@ pub(crate) fn split(
         }
     }
     without_build
+}
+
+/// Removes crates that nothing depends on.
+pub(crate) fn remove(graph: &mut CrateGraphBuilder, paths: &mut ProcMacroPaths, without_build: &[CrateBuilderId]) {
+    if without_build.is_empty() {
+        return;
+    }
+    let kept: Vec<CrateBuilderId> = graph.iter().filter(|it| !without_build.contains(it)).collect();
+    let moved = graph.remove_crates_except(&kept);
+    let place = |id: CrateBuilderId| moved[id.into_raw().into_u32() as usize];
+    *paths = std::mem::take(paths).into_iter().filter_map(|(id, it)| Some((place(id)?, it))).collect();
 }
 
 /// What a target requires besides the features that are on.

@@ -95,6 +95,23 @@ pub(crate) fn load(
     Ok(LoadedWorkspace { workspace, target: target_name, error })
 }
 
+/// The same workspace with other features, or for another target.
+pub(crate) fn with_features(
+    tools: &Tools<'_>,
+    of: &ProjectWorkspace,
+    features: &CargoFeatures,
+    target: Option<&str>,
+) -> Result<ProjectWorkspace, String> {
+    let cargo = cargo_of(of).ok_or("it is not a Cargo workspace")?;
+    let manifest = cargo.manifest_path().clone();
+    let mut command = metadata_command(tools, &manifest, features, target);
+    let _copy = LockFile::copy(tools.version, &manifest, &mut command);
+    let metadata = parse_metadata(&tools.ask(&mut command)?)?;
+    let cargo = CargoWorkspace::new(metadata, manifest, cargo.env().clone(), false);
+    let kind = ProjectWorkspaceKind::Cargo { cargo, error: None, build_scripts: Default::default(), rustc: Err(None) };
+    Ok(ProjectWorkspace { kind, ..of.clone() })
+}
+
 /// Whether a root manifest lets packages replace published ones. Unknown for one that cannot be read.
 fn replaces_packages(root_manifest: &str) -> bool {
     let manifest = root_manifest.parse::<toml::Table>();

@@ -1,9 +1,10 @@
 //! Reads the names of a file for each crate that includes it.
 
+use ra_ap_base_db::Crate as CrateId;
 use ra_ap_hir::Semantics;
 use ra_ap_ide::{FileId, RootDatabase};
 
-use super::instances::{owners, pin_to};
+use super::instances::{further_owners, owners, pin_to};
 use super::{Reader, Resolution, UnresolvedReason};
 
 /// All names of a file, in the order of its text. A name is visited with each meaning that it has. Returns whether a
@@ -23,14 +24,7 @@ pub(crate) fn read_words<'db>(
     words: &[(usize, &str)],
     visit: impl FnMut(usize, Resolution<'db>),
 ) {
-    let read = |reader: &Reader<'_, 'db>, visit: &mut dyn FnMut(usize, Resolution<'db>)| {
-        for &(at, word) in words {
-            if let Some(resolution) = reader.read(at, word) {
-                visit(at, resolution);
-            }
-        }
-    };
-    read_by(sema, file, read, visit);
+    read_by(sema, file, |reader, visit| reader.read_words(words, visit), visit);
 }
 
 fn read_by<'db>(
@@ -61,6 +55,42 @@ fn read_by<'db>(
         for (at, it) in same.iter().filter(|it| !is_compiled || !is_off(&it.1)) {
             visit(*at, it.clone());
         }
+    }
+    has_abandoned
+}
+
+/// The same for each crate of a further build that includes the file.
+pub(crate) fn read_all_further<'db>(
+    db: &'db RootDatabase,
+    file: FileId,
+    mut visit: impl FnMut(CrateId, usize, Resolution<'db>),
+) -> bool {
+    read_further(db, file, |reader, visit| reader.read_all(visit), &mut visit)
+}
+
+/// The same for these words.
+pub(crate) fn read_words_further<'db>(
+    db: &'db RootDatabase,
+    file: FileId,
+    words: &[(usize, &str)],
+    mut visit: impl FnMut(CrateId, usize, Resolution<'db>),
+) {
+    read_further(db, file, |reader, visit| reader.read_words(words, visit), &mut visit);
+}
+
+fn read_further<'db>(
+    db: &'db RootDatabase,
+    file: FileId,
+    read: impl Fn(&Reader<'_, 'db>, &mut dyn FnMut(usize, Resolution<'db>)),
+    visit: &mut dyn FnMut(CrateId, usize, Resolution<'db>),
+) -> bool {
+    let mut has_abandoned = false;
+    for &krate in further_owners(db, file).iter() {
+        let _pinned = pin_to(db, file, krate);
+        let sema = Semantics::new(db);
+        let reader = Reader::new(&sema, file);
+        read(&reader, &mut |at, it| visit(krate, at, it));
+        has_abandoned |= reader.has_abandoned();
     }
     has_abandoned
 }

@@ -6,13 +6,18 @@
 //! that has one, in rust-analyzer's order, in which a crate comes after its dependencies: the library before the
 //! binary.
 //!
+//! Crates of further builds (`load/further_builds.rs`) are instances that only a pin shows: they add meanings, and no
+//! answer of the default build depends on them.
+//!
 //! rust-analyzer's `Semantics` reads a file for its first crate. A pin (`crates/pin`) makes another crate the first one
 //! for the current thread. A `Semantics` keeps what it has read, so each pin needs one of its own.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use ra_ap_base_db::{Crate as CrateId, FileText, SourceDatabase as _, relevant_crates};
+use ra_ap_base_db::{
+    Crate as CrateId, FileText, SourceDatabase as _, all_crates, further_build, further_crates, relevant_crates,
+};
 use ra_ap_hir::{Crate, Impl, Semantics, Trait, attach_db};
 use ra_ap_ide::{FileId, RootDatabase};
 use ra_ap_ide_db::defs::Definition;
@@ -29,7 +34,7 @@ use crate::syntax::declaration::is_among_items;
 /// The most levels of macros in macros in which twins are found.
 const MAX_MACROS: usize = 8;
 
-/// The crates that include a file, each after its dependencies. A file in no crate has the only crate of its package,
+/// The crates of the default build that include a file, each after its dependencies. A file in no crate has the only crate of its package,
 /// if there is just one.
 pub(crate) fn owners(db: &RootDatabase, file: FileId) -> Arc<[CrateId]> {
     owners_of(db, db.file_text(file))
@@ -56,6 +61,34 @@ fn owners_of(db: &dyn IndexDatabase, text: FileText) -> Arc<[CrateId]> {
     })
 }
 
+/// The crates of further builds that include a file.
+pub(crate) fn further_owners(db: &RootDatabase, file: FileId) -> Arc<[CrateId]> {
+    further_owners_of(db, db.file_text(file))
+}
+
+#[salsa::tracked(returns(clone))]
+fn further_owners_of(db: &dyn IndexDatabase, text: FileText) -> Arc<[CrateId]> {
+    let root = db.root();
+    let file = *text.file_id(root);
+    let near = further_crates(root, root.file_source_root(file).source_root_id(root));
+    let includes = |krate: CrateId| {
+        let _pinned = pin_to(root, file, krate);
+        Semantics::new(root).file_to_module_defs(file).any(|it| it.krate(root).base() == krate)
+    };
+    attach_db(root, || near.iter().copied().filter(|it| includes(*it)).collect())
+}
+
+/// The crates of all builds that include a file; those of the default build come first.
+#[salsa::tracked(returns(clone))]
+fn all_owners_of(db: &dyn IndexDatabase, text: FileText) -> Arc<[CrateId]> {
+    owners_of(db, text).iter().chain(&*further_owners_of(db, text)).copied().collect()
+}
+
+/// All crates of the default build.
+pub(crate) fn default_crates(db: &RootDatabase) -> Vec<Crate> {
+    all_crates(db).iter().filter(|it| further_build(db, **it).is_none()).map(|it| Crate::from(*it)).collect()
+}
+
 /// Until the returned value is dropped, a new `Semantics` of this thread reads the file for this crate, and so other
 /// files that the crate includes.
 pub(crate) fn pin_to(db: &RootDatabase, file: FileId, krate: CrateId) -> Pinned {
@@ -69,7 +102,8 @@ pub(crate) fn is_pinned_away(krate: Crate) -> bool {
     semdex_pin::pinned().is_some_and(|it| it.krate != krate.base().as_id().index())
 }
 
-/// The first result for a crate after the first one that includes a file. None if a crate is pinned.
+/// The first result for a crate after the first one of the default build that includes a file. None if a crate is
+/// pinned.
 pub(crate) fn in_later_crates<'db, T>(
     db: &'db RootDatabase,
     file: FileId,
@@ -79,6 +113,18 @@ pub(crate) fn in_later_crates<'db, T>(
         return None;
     }
     owners(db, file).iter().skip(1).find_map(|krate| {
+        let _pinned = pin_to(db, file, *krate);
+        look(&Semantics::new(db))
+    })
+}
+
+/// The first result for a crate of a further build that includes a file.
+pub(crate) fn in_further_builds<'db, T>(
+    db: &'db RootDatabase,
+    file: FileId,
+    look: impl Fn(&Semantics<'db, RootDatabase>) -> Option<T>,
+) -> Option<T> {
+    further_owners(db, file).iter().find_map(|krate| {
         let _pinned = pin_to(db, file, *krate);
         look(&Semantics::new(db))
     })
@@ -100,11 +146,16 @@ pub(crate) fn canonical(db: &RootDatabase, key: Key) -> Key {
         return Key::Crate(first_like(db, krate));
     }
     let Some((krate, file)) = declaring(db, key) else { return key };
-    let owners = owners(db, file);
+    let owners = owners_before(db, db.file_text(file), krate);
     if owners.first() == Some(&krate) || !owners.contains(&krate) {
         return key;
     }
     twins_in(db, db.file_text(file), krate).get(&key).copied().unwrap_or(key)
+}
+
+/// The crates with a file that may have a twin of what it declares in this crate, and the crate itself.
+fn owners_before(db: &dyn IndexDatabase, text: FileText, krate: CrateId) -> Arc<[CrateId]> {
+    if further_build(db, krate).is_some() { all_owners_of(db, text) } else { owners_of(db, text) }
 }
 
 /// The same for any definition.
@@ -138,6 +189,19 @@ pub(crate) fn twins(db: &RootDatabase, key: Key) -> Vec<Key> {
     found
 }
 
+/// The twin of a trait in this crate, if there is one: what is written in a file is resolved for its first crate.
+pub(crate) fn trait_in(db: &RootDatabase, of: Trait, krate: Crate) -> Trait {
+    if of.module(db).krate(db) == krate {
+        return of;
+    }
+    let twins = twins(db, canonical(db, Key::Trait(of))).into_iter();
+    let mut traits = twins.filter_map(|it| match it {
+        Key::Trait(it) => Some(it),
+        _ => None,
+    });
+    traits.find(|it| it.module(db).krate(db) == krate).unwrap_or(of)
+}
+
 /// The first crate with the same root file.
 pub(crate) fn first_like(db: &RootDatabase, krate: Crate) -> Crate {
     like(db, krate).into_iter().next().unwrap_or(krate)
@@ -157,7 +221,7 @@ fn twins_in(db: &dyn IndexDatabase, text: FileText, krate: CrateId) -> Arc<FxHas
     let root = db.root();
     let file = *text.file_id(root);
     attach_db(root, || {
-        let owners = owners_of(db, text);
+        let owners = owners_before(db, text, krate);
         let mut left: HashMap<Mark, Key> = declared_in(root, file, krate).into_iter().collect();
         let mut twins = FxHashMap::default();
         for first in owners.iter().take_while(|it| **it != krate) {

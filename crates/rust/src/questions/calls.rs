@@ -31,7 +31,7 @@ pub(crate) fn callers_of<'db>(cx: &Context<'db>, definition: Definition<'db>) ->
         let caller = match around {
             // Outside all function bodies: the module's own code.
             usize::MAX => Definition::Module(cx.sema.file_to_module_def(id)?),
-            offset => at::definition_at(&cx.sema, id, offset)?,
+            offset => at::definition_in_any_build(&cx.sema, id, offset)?,
         };
         Some(Calls { symbol: symbols::symbol_of(cx, caller)?, calls: call_sites(&file, &places) })
     });

@@ -4,7 +4,7 @@
 use std::cell::OnceCell;
 use std::collections::HashSet;
 
-use ra_ap_hir::{Adt, AssocItem, Crate, Impl, ModuleDef};
+use ra_ap_hir::{Adt, AssocItem, Impl, ModuleDef};
 use ra_ap_ide::RootDatabase;
 use ra_ap_ide_db::defs::Definition;
 
@@ -13,7 +13,7 @@ use super::types;
 use super::types::Piece;
 use crate::LANGUAGE;
 use crate::names::definitions::{assoc_definition, module_definition, plain_name};
-use crate::names::instances::representative;
+use crate::names::instances::{self, representative};
 use crate::view::Context;
 use crate::view::memo::Item;
 use semdex_engine::files::Files;
@@ -84,7 +84,7 @@ pub(crate) fn declared_as<'db>(db: &'db RootDatabase, name: &str) -> Vec<Definit
     let items = |items: Vec<AssocItem>, found: &mut Vec<Definition<'db>>| {
         found.extend(items.into_iter().map(assoc_definition).filter(|it| is_it(*it)));
     };
-    for krate in Crate::all(db).into_iter().filter(|it| it.origin(db).is_local()) {
+    for krate in instances::default_crates(db).into_iter().filter(|it| it.origin(db).is_local()) {
         for module in krate.modules(db) {
             for declared in module.declarations(db) {
                 found.extend(Some(module_definition(declared)).filter(|it| is_it(*it)));

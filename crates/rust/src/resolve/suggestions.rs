@@ -12,6 +12,7 @@ use super::requested::{bare, last_name, segments};
 use super::{paths, walk};
 use crate::LANGUAGE;
 use crate::names::definitions::{module_definition, plain_name};
+use crate::names::instances;
 use crate::resolve::paths::{crates, members};
 use crate::view::Context;
 use crate::view::memo::Item;
@@ -59,7 +60,7 @@ pub(crate) fn unknown_package(cx: &Context<'_>, name: &str) -> Error {
     let wanted = name.replace('-', "_").to_lowercase();
     let last = segments(&wanted).last().map(|it| it.name.to_owned()).unwrap_or_default();
     let mut scored: BTreeMap<String, f64> = BTreeMap::new();
-    for krate in Crate::all(cx.db) {
+    for krate in instances::default_crates(cx.db) {
         let called = crates::crate_name(cx, krate);
         let score = likeness(&called, &wanted).max(likeness(&called, &last) - 0.05);
         if score >= LEAST_LIKENESS {
@@ -141,7 +142,10 @@ fn in_crates_alike(cx: &Context<'_>, path: &str) -> Vec<(f64, String)> {
     let Some((first, rest)) = path.split_once("::") else { return Vec::new() };
     let wanted = first.replace('-', "_").to_lowercase();
     let named: Vec<Crate> = crates::crates_named(cx, first).into_iter().flatten().collect();
-    let others = Crate::all(cx.db).into_iter().filter(|it| !named.contains(it)).map(|it| crates::crate_name(cx, it));
+    let others = instances::default_crates(cx.db)
+        .into_iter()
+        .filter(|it| !named.contains(it))
+        .map(|it| crates::crate_name(cx, it));
     let unversioned = |it: &str| it.split_once('@').map_or(it, |it| it.0).to_owned();
     let mut near: Vec<(f64, String)> = others.map(|it| (likeness(&unversioned(&it), &wanted), it)).collect();
     near.retain(|it| it.0 >= LEAST_LIKENESS);

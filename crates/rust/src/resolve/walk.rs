@@ -10,7 +10,7 @@ use super::types::Piece;
 use super::{paths, types};
 use crate::names::definitions;
 use crate::names::definitions::{ORDINAL, as_assoc_item, module_definition};
-use crate::names::instances::representative;
+use crate::names::instances::{self, representative};
 use crate::resolve::paths::{crates, members};
 use crate::view::Context;
 use semdex_model::SymbolKind;
@@ -285,7 +285,7 @@ pub(crate) fn in_dependencies<'db>(cx: &Context<'db>, path: &str) -> Vec<Definit
         return Vec::new();
     };
     let mut found: Vec<Definition<'db>> = Vec::new();
-    for krate in Crate::all(cx.db).into_iter().filter(|krate| krate.origin(cx.db).is_local()) {
+    for krate in instances::default_crates(cx.db).into_iter().filter(|krate| krate.origin(cx.db).is_local()) {
         let query = import_map::Query::new(first.name.to_owned()).exact().case_sensitive();
         for (item, _) in krate.query_external_importables(cx.db, query) {
             let definition = match item {

@@ -20,7 +20,7 @@ use super::shapes::{self, Around, PathUse, Qualifier, Shape, Site};
 use crate::LANGUAGE;
 use crate::index::search::Occurrence;
 use crate::names::definitions::{as_assoc_item, in_trait, is_exported, syntax_of};
-use crate::names::instances::{canonical, owners, twins};
+use crate::names::instances::{self, canonical, owners, twins};
 use crate::names::{Key, UnresolvedReason};
 use crate::syntax::positions::{span, tokens_at};
 use crate::syntax::referenced_files;
@@ -463,7 +463,7 @@ fn references(cx: &Context<'_>) -> FxHashMap<PathBuf, Vec<Option<PathBuf>>> {
         }
     }
     // A target may be in the directory of another package.
-    for krate in Crate::all(cx.db) {
+    for krate in instances::default_crates(cx.db) {
         let Some(user) = package_of_crate(cx, krate.base()) else { continue };
         let root = cx.name_of(krate.root_file(cx.db));
         if let Some(package) = root.and_then(|it| package_of(&it)).filter(|it| *it != user) {

@@ -33,6 +33,8 @@ pub(crate) struct Environment {
     pub generated: Arc<Vec<(Arc<File>, FileId)>>,
     /// Texts that are compiled under another name, through a link.
     pub compiled_elsewhere: Arc<BTreeSet<String>>,
+    /// The builds that answers cover besides the default build.
+    pub builds: Builds,
     /// Which packages can see which.
     pub packages: Arc<PackageGraph>,
     /// What has failed since the load.
@@ -41,6 +43,15 @@ pub(crate) struct Environment {
     pub planner: Option<Arc<dyn PlanCrates>>,
     /// The number of refused expansions when the database was created.
     pub(crate) refused_before: usize,
+}
+
+/// Further builds: with other features, or for another system.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Builds {
+    /// What differs from the default build in each.
+    pub names: Vec<String>,
+    /// They are still being made, or what they name is being read.
+    pub are_pending: bool,
 }
 
 /// Asks Cargo what crates there will be.

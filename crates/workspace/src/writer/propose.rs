@@ -33,7 +33,7 @@ impl Writer {
         let after = change::with_edits(&self.files, &everywhere);
         let mut change_impact = change.view_impact.clone();
         let stops =
-            |it: &ChangeImpact| reject_if_broken && (!it.impact.broken.is_empty() || it.not_analysed().is_some());
+            |it: &ChangeImpact| reject_if_broken && (it.impact.breaks_default_build() || it.not_analysed().is_some());
         let mut rejected = stops(&change_impact);
         // These have the texts after it already.
         let mut ahead: Vec<usize> = Vec::new();

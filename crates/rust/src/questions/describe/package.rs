@@ -1,6 +1,6 @@
 //! A crate or module as its users see it.
 
-use ra_ap_hir::{Adt, Crate, Module, ModuleDef, ScopeDef, Visibility};
+use ra_ap_hir::{Adt, Module, ModuleDef, ScopeDef, Visibility};
 use ra_ap_ide::RootDatabase;
 use ra_ap_ide_db::defs::Definition;
 
@@ -8,6 +8,7 @@ use super::docs;
 use crate::LANGUAGE;
 use crate::names::definitions;
 use crate::names::definitions::{assoc_definition, is_named_first, module_definition, plain_name};
+use crate::names::instances;
 use crate::resolve::paths::crates::{origin_of, version_of};
 use crate::resolve::paths::members;
 use crate::resolve::{paths, suggestions, symbols, walk, well_formed};
@@ -65,7 +66,9 @@ fn is_within(db: &RootDatabase, module: Module, ancestor: Module) -> bool {
 /// What the module exports, re-exports included, each with the path that users write.
 fn exported(cx: &Context<'_>, module: Module, path: &str) -> Vec<Symbol> {
     let db = cx.db;
-    let Some(outside) = Crate::all(db).into_iter().find(|it| *it != module.krate(db)) else { return Vec::new() };
+    let Some(outside) = instances::default_crates(db).into_iter().find(|it| *it != module.krate(db)) else {
+        return Vec::new();
+    };
     let scope = module.scope(db, Some(outside.root_module(db)));
     let mut symbols: Vec<Symbol> = Vec::new();
     for (name, definition) in &scope {

@@ -71,7 +71,7 @@ fn crate_names<'c>(cx: &'c Context<'_>) -> &'c CrateNames {
 fn name_crates(cx: &Context<'_>) -> CrateNames {
     let db = cx.db;
     let (all, twins): (Vec<Crate>, Vec<Crate>) =
-        Crate::all(db).into_iter().partition(|it| instances::first_like(db, *it) == *it);
+        instances::default_crates(db).into_iter().partition(|it| instances::first_like(db, *it) == *it);
     let local = all.iter().chain(&twins).filter(|it| it.origin(db).is_local());
     let mut names = CrateNames::default();
     let mut near: HashMap<Crate, usize> = HashMap::new();

@@ -76,7 +76,7 @@ pub(crate) fn definition_of<'db>(sema: &Semantics<'db, RootDatabase>, item: &Ite
     let own = item.own;
     match own.kind {
         SymbolKind::Impl => impl_at(sema, item.id, own.name_span.start).map(Definition::SelfType),
-        _ => at::definition_at(sema, item.id, own.name_span.start),
+        _ => at::definition_in_any_build(sema, item.id, own.name_span.start),
     }
 }
 

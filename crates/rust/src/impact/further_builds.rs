@@ -1,0 +1,195 @@
+//! What a change breaks in code that only a further build compiles. Bodies that name what changes are checked in that
+//! build, before and after; outside of bodies only names that are gone are found.
+
+use std::collections::{BTreeSet, HashSet};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use ra_ap_base_db::further_build;
+
+use super::affected::{AffectedSet, BodyRef, InFurtherBuild};
+use super::differ::differ;
+use super::edit_context::{EditContext, Side};
+use crate::checks::{anchors, errors};
+use crate::finding::Finding;
+use crate::finding::code::Code;
+use crate::names::{builds, instances};
+use crate::resolve::{at, symbols};
+use crate::view::Context;
+use semdex_engine::files::Files;
+use semdex_model::{Affected, Broken, ChangeKind, Impact, Role, Span};
+
+/// The time limit for checking these bodies before a change, and again after it.
+const MOST_TIME: Duration = Duration::from_secs(2);
+
+/// A body, with the build that compiles it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Body {
+    file: Arc<str>,
+    before: Option<usize>,
+    after: Option<usize>,
+    /// `None`: the edit itself changed it, and it is checked in each build, if the default build does not compile it.
+    build: Option<String>,
+}
+
+/// What is compared in further builds.
+#[derive(Debug, Default)]
+pub(crate) struct Compared {
+    bodies: Vec<Body>,
+    errors: Vec<InBuild>,
+}
+
+/// An error with the name of its build.
+type InBuild = (String, Finding);
+
+/// What a change may break there, and the errors before it.
+pub(crate) fn before(cx: &Context<'_>, affected: &AffectedSet<'_>, edit: &EditContext) -> Compared {
+    if cx.environment.builds.names.is_empty() {
+        return Compared::default();
+    }
+    let mut bodies: BTreeSet<Body> = BTreeSet::new();
+    for InFurtherBuild { at, build, .. } in affected.changed_symbols.iter().flat_map(|it| &it.further) {
+        let Some(anchor) = anchors::body_item_around(&at.file, at.at.start).map(|it| it.name_span.start) else {
+            continue;
+        };
+        let file = at.file.path.clone();
+        let after = edit.moved(&file, anchor);
+        bodies.insert(Body { file, before: Some(anchor), after, build: Some(build.clone()) });
+    }
+    for BodyRef { file, before, after, .. } in affected.bodies_by_ref.iter().filter(|it| it.edited) {
+        bodies.insert(Body { file: file.clone(), before: *before, after: *after, build: None });
+    }
+    let bodies: Vec<Body> = bodies.into_iter().collect();
+    let errors = errors_of(cx, &bodies, Side::Before);
+    Compared { bodies, errors }
+}
+
+fn errors_of(cx: &Context<'_>, bodies: &[Body], side: Side) -> Vec<InBuild> {
+    let until = Instant::now() + MOST_TIME;
+    let mut found = Vec::new();
+    for body in bodies {
+        let at = match side {
+            Side::Before => body.before,
+            Side::After => body.after,
+        };
+        let Some((at, id)) = at.zip(cx.file_id(&body.file)) else { continue };
+        if Instant::now() > until {
+            break;
+        }
+        if body.build.is_none() && at::definition_at(&cx.sema, id, at).is_some() {
+            continue;
+        }
+        for &krate in instances::further_owners(cx.db, id).iter() {
+            let name = further_build(cx.db, krate).map_or("", |it| it.as_str());
+            if body.build.as_ref().is_some_and(|it| it != name) {
+                continue;
+            }
+            let errors = cx.in_instance(id, krate, |cx| {
+                let bodies = anchors::bodies_at(cx, &body.file, at).into_iter();
+                bodies.flat_map(|it| errors::errors_in(cx, it, true)).collect::<Vec<_>>()
+            });
+            found.extend(errors.into_iter().map(|it| (name.to_owned(), it)));
+        }
+    }
+    found
+}
+
+/// Adds what a change breaks in further builds. `cx` has the state after the change.
+pub(crate) fn add_broken(
+    cx: &Context<'_>,
+    affected: &AffectedSet<'_>,
+    edit: &EditContext,
+    compared: Compared,
+    (before, after): (&Files, &Files),
+    impact: &mut Impact,
+) {
+    let later = errors_of(cx, &compared.bodies, Side::After);
+    let names: BTreeSet<&String> = compared.errors.iter().chain(&later).map(|it| &it.0).collect();
+    let of = |all: &[InBuild], name: &str| -> Vec<Finding> {
+        let mut of: Vec<Finding> = all.iter().filter(|it| it.0 == name).map(|it| it.1.clone()).collect();
+        of.sort();
+        of.dedup();
+        of
+    };
+    let mut new: Vec<InBuild> = Vec::new();
+    for name in names {
+        let (earlier, later) = (of(&compared.errors, name), of(&later, name));
+        let (of_build, _) = differ(&earlier, &later, before, after, &edit.maps);
+        new.extend(of_build.into_iter().filter(Finding::is_error).map(|it| (name.clone(), it)));
+    }
+    let lines: HashSet<(String, usize)> = new.iter().map(|it| (it.1.place.file.clone(), it.1.place.line)).collect();
+    let known: HashSet<(String, usize)> =
+        impact.broken.iter().map(|it| (it.at.place.file.clone(), it.at.place.line)).collect();
+    let is_known = |it: &Finding| known.contains(&(it.place.file.clone(), it.place.line));
+    let mut broken: Vec<Broken> = new
+        .iter()
+        .filter(|it| !is_known(&it.1))
+        .filter_map(|(name, it)| in_build(cx, affected, edit, name, it))
+        .collect();
+    for symbol in &affected.changed_symbols {
+        for it in &symbol.further {
+            let Some(at) = moved(cx, edit, it) else { continue };
+            if lines.contains(&(at.place.file.clone(), at.place.line)) {
+                continue;
+            }
+            let at = Affected { cause: Some(symbol.path.clone()), ..at };
+            let is_felt = symbol.is_itself && symbol.delta.as_ref().is_some_and(|it| it.1.kind != ChangeKind::Added);
+            if symbol.goes() && !symbol.is_left_to_tests() {
+                let code = if it.at.role == Role::Import { Code::E0432 } else { Code::E0425 };
+                let reason = format!("`{}` no longer exists", symbol.name);
+                broken.push(Broken { at, code: Some(code.name().to_owned()), reason, follows: false });
+            } else if is_felt {
+                impact.affected.push(at);
+            }
+        }
+    }
+    broken.sort_by(|a, b| (a.at.test, &a.at.place).cmp(&(b.at.test, &b.at.place)));
+    broken.dedup_by(|a, b| a.at.place == b.at.place);
+    impact.broken.extend(broken);
+}
+
+/// A new error as a broken place.
+fn in_build(
+    cx: &Context<'_>,
+    affected: &AffectedSet<'_>,
+    edit: &EditContext,
+    name: &str,
+    error: &Finding,
+) -> Option<Broken> {
+    let file = cx.files.get(&error.place.file)?;
+    let id = cx.file_id(&file.path)?;
+    let owners = instances::further_owners(cx.db, id);
+    let krate = *owners.iter().find(|it| further_build(cx.db, **it).is_some_and(|it| it.as_str() == name))?;
+    let is_on_line = |it: &InFurtherBuild| {
+        let start = Some(&it.at).filter(|it| it.file.path == file.path).map(|it| it.at.start);
+        start.and_then(|it| edit.moved(&file.path, it)).is_some_and(|it| file.lines().line(it) == error.place.line)
+    };
+    let cause = affected.changed_symbols.iter().find(|it| it.further.iter().any(is_on_line)).map(|it| it.path.clone());
+    let at = Affected {
+        text: symbols::line(file, &error.place),
+        symbol: error.symbol.clone(),
+        cause,
+        build: Some(builds::name_at(cx.db, krate, id, error.place.start)),
+        test: symbols::is_test_at(file, error.place.start),
+        place: error.place.clone(),
+    };
+    let code = Some(error.code.name().to_owned()).filter(|it| !it.is_empty());
+    Some(Broken { at, code, reason: error.message.clone(), follows: false })
+}
+
+/// A place in the state after the change. `None` if the change removes it.
+fn moved(cx: &Context<'_>, edit: &EditContext, it: &InFurtherBuild) -> Option<Affected> {
+    let at = &it.at;
+    let file = cx.files.get(&at.file.path)?;
+    let start = edit.moved(&at.file.path, at.at.start)?;
+    let id = cx.file_id(&file.path)?;
+    let place = file.lines().place(&file.path, Span::new(start, start + (at.at.end - at.at.start)));
+    Some(Affected {
+        text: symbols::line(file, &place),
+        symbol: symbols::enclosing_path(cx, file, id, start),
+        cause: None,
+        build: Some(it.name.clone()),
+        test: symbols::is_test_at(file, start),
+        place,
+    })
+}

@@ -1,0 +1,532 @@
+//! The further builds of a Cargo workspace. Code that a `cfg` switches off in the default build is compiled with other
+//! features, for another system, or with other flags. A few builds are chosen that switch on most of its lines.
+//!
+//! A build is another graph of the workspace's crates. Crates that do not differ from those of the default build are
+//! merged with these; the others get a mark (`ra_ap_base_db::FURTHER_BUILD`). Dependencies of other systems are taken
+//! from Cargo's metadata, but the standard library and shared dependencies are those of the host.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::sync::atomic::Ordering;
+
+use ra_ap_base_db::{CrateBuilder, CrateBuilderId, CrateGraphBuilder, CrateOrigin, FURTHER_BUILD, ProcMacroPaths};
+use ra_ap_cfg::{CfgAtom, CfgDiff, CfgExpr};
+use ra_ap_hir_expand::intern::Symbol;
+use ra_ap_load_cargo::{ProjectFolders, SourceRootConfig};
+use ra_ap_paths::{AbsPath, AbsPathBuf};
+use ra_ap_project_model::{CargoFeatures, CargoWorkspace, Package, ProjectWorkspace};
+use ra_ap_syntax::ast::HasName as _;
+use ra_ap_syntax::{AstNode as _, Edition, SourceFile, SyntaxKind, SyntaxNode, T, ast};
+use ra_ap_vfs::file_set::FileSetConfig;
+use ra_ap_vfs::loader::Entry;
+use ra_ap_vfs::{FileId, VfsPath};
+use semdex_engine::files::Files;
+use semdex_text::words::occurrences;
+use serde_json::Value;
+
+use super::planned::Facts;
+use super::tools::Tools;
+use super::workspace::{cargo_of, with_features};
+use super::{LoadRequest, MacroTable, build, builds};
+use crate::LANGUAGE;
+use crate::names::builds::atoms;
+use crate::syntax::attributes::cfg_condition;
+
+/// The systems of which one is chosen for code that asks for another system, the most common first.
+const SYSTEMS: [&str; 10] = [
+    "x86_64-pc-windows-msvc",
+    "aarch64-apple-darwin",
+    "x86_64-unknown-linux-gnu",
+    "wasm32-unknown-unknown",
+    "wasm32-wasip1",
+    "aarch64-linux-android",
+    "x86_64-unknown-freebsd",
+    "aarch64-unknown-linux-gnu",
+    "i686-unknown-linux-gnu",
+    "aarch64-apple-ios",
+];
+
+/// A build of one Cargo workspace besides its default build.
+#[derive(Clone)]
+pub(crate) struct FurtherBuild {
+    /// What differs from the default build.
+    pub name: String,
+    pub workspace: ProjectWorkspace,
+    /// The conditions of another system, and those of the host in their place.
+    system: Option<CfgDiff>,
+    flags: Option<CfgDiff>,
+    /// The names and versions of the packages that the default build has too.
+    shared: HashSet<(String, String)>,
+}
+
+/// The conditions of a build.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Choice {
+    features: Chosen,
+    /// An index in the list of systems.
+    system: Option<usize>,
+    on: Vec<CfgAtom>,
+    off: Vec<CfgAtom>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Chosen {
+    Default,
+    All,
+    /// Not even the default features.
+    None,
+}
+
+/// Code that the default build does not compile.
+struct Excluded {
+    /// An index in the list of packages.
+    package: usize,
+    condition: CfgExpr,
+    lines: usize,
+}
+
+/// The features of a package, and what its build script sets.
+struct PackageFacts {
+    directory: AbsPathBuf,
+    active: HashSet<String>,
+    declared: HashSet<String>,
+    set: HashSet<String>,
+}
+
+/// Chooses and loads the further builds of all workspaces, at most `most` of each.
+pub(crate) fn load(
+    request: &LoadRequest,
+    workspaces: &[ProjectWorkspace],
+    tools: &Tools<'_>,
+    facts: &Facts,
+    most: usize,
+) -> Vec<FurtherBuild> {
+    let mut found = Vec::new();
+    let mut systems: Option<Vec<(&str, Vec<CfgAtom>)>> = None;
+    for workspace in workspaces {
+        let Some(cargo) = cargo_of(workspace) else { continue };
+        let messages = facts.messages.get(cargo.manifest_path().as_ref() as &AbsPath);
+        let packages = packages_of(cargo, messages.map(|it| &**it).unwrap_or_default());
+        let excluded = excluded(request, workspace, &packages);
+        let asks_for_system = |it: &Excluded| {
+            let mut asked = BTreeSet::new();
+            atoms(&it.condition, &mut asked);
+            asked.iter().any(is_of_system)
+        };
+        let systems = if excluded.iter().any(asks_for_system) {
+            systems.get_or_insert_with(|| {
+                let cfgs = |it: &'static str| (it, tools.cfgs(cargo.workspace_root(), Some(it)));
+                SYSTEMS.into_iter().map(cfgs).filter(|it| !it.1.is_empty()).collect()
+            })
+        } else {
+            &mut Vec::new()
+        };
+        for choice in choose(&excluded, &packages, workspace, systems, most) {
+            if request.superseded.load(Ordering::Relaxed) {
+                return found;
+            }
+            match FurtherBuild::load(request, workspace, tools, facts, systems, &choice) {
+                Ok(it) => found.push(it),
+                Err(error) => tracing::info!(?choice, error, "a further build could not be loaded"),
+            }
+        }
+    }
+    found
+}
+
+fn packages_of(cargo: &CargoWorkspace, messages: &[u8]) -> Vec<PackageFacts> {
+    let members = cargo.packages().filter(|&it| cargo[it].is_local);
+    members
+        .map(|it| PackageFacts {
+            directory: cargo[it].manifest.parent().to_path_buf(),
+            active: cargo[it].active_features.iter().cloned().collect(),
+            declared: cargo[it].features.keys().cloned().collect(),
+            set: set_by_script(cargo, it, messages),
+        })
+        .collect()
+}
+
+/// The conditions that a package's build script set.
+fn set_by_script(cargo: &CargoWorkspace, package: Package, messages: &[u8]) -> HashSet<String> {
+    let text = String::from_utf8_lossy(messages);
+    let of_script = text.lines().filter(|it| it.contains("build-script-executed"));
+    let parsed = of_script.filter_map(|it| serde_json::from_str::<Value>(it).ok());
+    let own = parsed.filter(|it| it["package_id"].as_str().is_some_and(|id| *id == *cargo[package].id.repr));
+    own.flat_map(|it| it["cfgs"].as_array().cloned().unwrap_or_default())
+        .filter_map(|it| Some(it.as_str()?.replace(['"', ' '], "")))
+        .collect()
+}
+
+fn excluded(request: &LoadRequest, workspace: &ProjectWorkspace, packages: &[PackageFacts]) -> Vec<Excluded> {
+    let choice = Choice { features: Chosen::Default, system: None, on: Vec::new(), off: Vec::new() };
+    let mut found = Vec::new();
+    for file in request.texts.of(LANGUAGE).filter(|it| !it.is_too_deep()) {
+        if occurrences(&file.text, "cfg").chain(occurrences(&file.text, "cfg_attr")).next().is_none() {
+            continue;
+        }
+        let path = request.root.join(&*file.path);
+        let around = packages.iter().enumerate().filter(|it| path.starts_with(&it.1.directory));
+        let Some((package, facts)) = around.max_by_key(|it| it.1.directory.as_str().len()) else { continue };
+        let tree = SourceFile::parse(&file.text, Edition::CURRENT).tree();
+        for (condition, lines) in conditions(&request.texts, &file.path, tree.syntax()) {
+            if !choice.may_hold(&condition, facts, workspace, &[]) {
+                found.push(Excluded { package, condition, lines });
+            }
+        }
+    }
+    found
+}
+
+/// The conditions in a file, each together with those around it, and the number of lines that it decides about.
+fn conditions(files: &Files, file: &str, tree: &SyntaxNode) -> Vec<(CfgExpr, usize)> {
+    let mut found = Vec::new();
+    let lines = |it: &SyntaxNode| it.text().to_string().lines().count();
+    for attribute in tree.descendants().filter_map(ast::Attr::cast) {
+        let Some(owner) = attribute.syntax().parent() else { continue };
+        let (condition, lines) = match attribute.meta() {
+            Some(ast::Meta::CfgMeta(_)) => {
+                let Some(condition) = cfg_condition(&attribute) else { continue };
+                let module = ast::Module::cast(owner.clone()).filter(|it| it.item_list().is_none());
+                let below = module.and_then(|it| it.name()).map_or(0, |it| lines_below(files, file, it.text()));
+                (condition, lines(&owner) + below)
+            }
+            Some(ast::Meta::CfgAttrMeta(it)) => {
+                let Some(predicate) = it.cfg_predicate() else { continue };
+                (CfgExpr::parse_from_ast(predicate), 1)
+            }
+            _ => continue,
+        };
+        found.push((with_those_around(attribute.syntax(), condition), lines));
+    }
+    // `cfg_if!` and its like have attributes in their input.
+    for tokens in tree.descendants().filter(|it| it.kind() == SyntaxKind::TOKEN_TREE) {
+        let text = tokens.text().to_string();
+        let is_attribute = tokens.prev_sibling_or_token().is_some_and(|it| it.kind() == T![#]);
+        if !is_attribute || !text.starts_with("[cfg") {
+            continue;
+        }
+        let parsed = SourceFile::parse(&format!("#{text} fn f() {{}}"), Edition::CURRENT).tree();
+        let condition = parsed.syntax().descendants().filter_map(ast::Attr::cast).find_map(|it| cfg_condition(&it));
+        let Some(condition) = condition else { continue };
+        let block = tokens.siblings(ra_ap_syntax::Direction::Next).nth(1);
+        found.push((with_those_around(&tokens, condition), block.map_or(1, |it| lines(&it))));
+    }
+    found
+}
+
+fn with_those_around(node: &SyntaxNode, condition: CfgExpr) -> CfgExpr {
+    let around = node.ancestors().skip(2).flat_map(|it| it.children().filter_map(ast::Attr::cast).collect::<Vec<_>>());
+    let mut all: Vec<CfgExpr> = around.filter_map(|it| cfg_condition(&it)).collect();
+    if all.is_empty() {
+        return condition;
+    }
+    all.push(condition);
+    CfgExpr::All(all.into())
+}
+
+/// The number of lines in the files of a module.
+fn lines_below(files: &Files, file: &str, module: &str) -> usize {
+    let (directory, name) = file.rsplit_once('/').unwrap_or(("", file));
+    let own = name.trim_end_matches(".rs");
+    let directory = match own {
+        "mod" | "lib" | "main" => directory.to_owned(),
+        own => format!("{directory}/{own}"),
+    };
+    let stem = format!("{directory}/{module}");
+    let stem = stem.trim_start_matches('/');
+    let is_below = |path: &str| path.strip_prefix(stem).is_some_and(|rest| rest == ".rs" || rest.starts_with('/'));
+    files.of(LANGUAGE).filter(|it| is_below(&it.path)).map(|it| it.text.lines().count()).sum()
+}
+
+/// Whether a condition is about the system that code is built for.
+fn is_of_system(it: &CfgAtom) -> bool {
+    match it {
+        CfgAtom::Flag(name) => matches!(name.as_str(), "unix" | "windows"),
+        CfgAtom::KeyValue { key, .. } => key.as_str().starts_with("target_"),
+    }
+}
+
+type Systems<'a> = [(&'a str, Vec<CfgAtom>)];
+
+impl Choice {
+    /// Whether a condition holds, with or without tests.
+    fn may_hold(
+        &self,
+        condition: &CfgExpr,
+        package: &PackageFacts,
+        workspace: &ProjectWorkspace,
+        systems: &Systems<'_>,
+    ) -> bool {
+        let host = self.system.and_then(|it| systems.get(it)).map_or(&workspace.rustc_cfg, |it| &it.1);
+        let holds = |atom: &CfgAtom, is_test: bool| {
+            if self.on.contains(atom) {
+                return true;
+            }
+            if self.off.contains(atom) {
+                return false;
+            }
+            let written = match atom {
+                CfgAtom::Flag(name) => name.as_str().to_owned(),
+                CfgAtom::KeyValue { key, value } => format!("{}={}", key.as_str(), value.as_str()),
+            };
+            match atom {
+                CfgAtom::Flag(name) if name.as_str() == "test" => is_test,
+                CfgAtom::Flag(name) if name.as_str() == "true" => true,
+                CfgAtom::Flag(name) if name.as_str() == "debug_assertions" => true,
+                CfgAtom::KeyValue { key, value } if key.as_str() == "feature" => match self.features {
+                    Chosen::Default => package.active.contains(value.as_str()),
+                    Chosen::All => package.declared.contains(value.as_str()),
+                    Chosen::None => false,
+                },
+                _ => host.contains(atom) || package.set.contains(&written),
+            }
+        };
+        [false, true].into_iter().any(|is_test| evaluate(condition, &|it| holds(it, is_test)))
+    }
+
+    /// Other features come before other systems, and these before other flags.
+    fn rank(&self) -> usize {
+        match (self.on.is_empty() && self.off.is_empty(), self.system) {
+            (true, None) => 0,
+            (true, Some(_)) => 1,
+            (false, _) => 2,
+        }
+    }
+
+    fn name(&self, systems: &Systems<'_>) -> String {
+        let features = match self.features {
+            Chosen::Default => None,
+            Chosen::All => Some("features=all".to_owned()),
+            Chosen::None => Some("features=none".to_owned()),
+        };
+        let system = self.system.and_then(|it| systems.get(it)).map(|(triple, cfgs)| {
+            let is_os = |it: &&CfgAtom| matches!(it, CfgAtom::KeyValue { key, .. } if key.as_str() == "target_os");
+            match cfgs.iter().find(is_os) {
+                Some(CfgAtom::KeyValue { value, .. }) if !matches!(value.as_str(), "unknown" | "none" | "linux") => {
+                    format!("target_os={}", value.as_str())
+                }
+                _ => format!("target={triple}"),
+            }
+        });
+        let written = |it: &CfgAtom| it.to_string().replace([' ', '"'], "");
+        let flags = self.on.iter().map(written).chain(self.off.iter().map(|it| format!("not({})", written(it))));
+        features.into_iter().chain(system).chain(flags).collect::<Vec<_>>().join(",")
+    }
+}
+
+fn evaluate(condition: &CfgExpr, holds: &dyn Fn(&CfgAtom) -> bool) -> bool {
+    match condition {
+        CfgExpr::Invalid => false,
+        CfgExpr::Atom(it) => holds(it),
+        CfgExpr::All(all) => all.iter().all(|it| evaluate(it, holds)),
+        CfgExpr::Any(all) => all.iter().any(|it| evaluate(it, holds)),
+        CfgExpr::Not(it) => !evaluate(it, holds),
+    }
+}
+
+/// The builds that switch on most lines, each counted with what it adds to those before it. Features come first.
+fn choose(
+    excluded: &[Excluded],
+    packages: &[PackageFacts],
+    workspace: &ProjectWorkspace,
+    systems: &Systems<'_>,
+    most: usize,
+) -> Vec<Choice> {
+    let plain = Choice { features: Chosen::Default, system: None, on: Vec::new(), off: Vec::new() };
+    let mut candidates =
+        vec![Choice { features: Chosen::All, ..plain.clone() }, Choice { features: Chosen::None, ..plain.clone() }];
+    for system in 0..systems.len() {
+        for features in [Chosen::Default, Chosen::All] {
+            candidates.push(Choice { features, system: Some(system), ..plain.clone() });
+        }
+    }
+    for it in excluded {
+        let (mut on, mut off) = (BTreeSet::new(), BTreeSet::new());
+        flags(&it.condition, true, &mut on, &mut off);
+        for features in [Chosen::Default, Chosen::All] {
+            let (on, off) = (on.iter().cloned().collect(), off.iter().cloned().collect());
+            let candidate = Choice { features, system: None, on, off };
+            if !candidates.contains(&candidate) {
+                candidates.push(candidate);
+            }
+        }
+    }
+    candidates.sort_by_key(Choice::rank);
+    let mut left: Vec<&Excluded> = excluded.iter().collect();
+    let mut chosen: Vec<Choice> = Vec::new();
+    while chosen.len() < most {
+        let holds =
+            |choice: &Choice, it: &Excluded| choice.may_hold(&it.condition, &packages[it.package], workspace, systems);
+        let gain = |choice: &Choice| left.iter().filter(|it| holds(choice, it)).map(|it| it.lines).sum::<usize>();
+        let gains: Vec<(usize, &Choice)> = candidates.iter().map(|it| (gain(it), it)).filter(|it| it.0 > 0).collect();
+        // Of equal ones the first.
+        let best = gains.iter().rev().max_by_key(|it| (Reverse(it.1.rank()), it.0));
+        let Some((_, best)) = best else { break };
+        left.retain(|it| !holds(best, it));
+        chosen.push((*best).clone());
+    }
+    chosen
+}
+
+/// The flags that a condition wants, and those that it does not.
+fn flags(condition: &CfgExpr, is_wanted: bool, on: &mut BTreeSet<CfgAtom>, off: &mut BTreeSet<CfgAtom>) {
+    match condition {
+        CfgExpr::Invalid => {}
+        CfgExpr::Atom(it) => {
+            let is_feature = matches!(it, CfgAtom::KeyValue { key, .. } if key.as_str() == "feature");
+            let is_test = matches!(it, CfgAtom::Flag(name) if matches!(name.as_str(), "test" | "true" | "false"));
+            if !is_feature && !is_test && !is_of_system(it) {
+                if is_wanted {
+                    on.insert(it.clone())
+                } else {
+                    off.insert(it.clone())
+                };
+            }
+        }
+        CfgExpr::All(all) | CfgExpr::Any(all) => all.iter().for_each(|it| flags(it, is_wanted, on, off)),
+        CfgExpr::Not(it) => flags(it, !is_wanted, on, off),
+    }
+}
+
+impl FurtherBuild {
+    fn load(
+        request: &LoadRequest,
+        of: &ProjectWorkspace,
+        tools: &Tools<'_>,
+        facts: &Facts,
+        systems: &Systems<'_>,
+        choice: &Choice,
+    ) -> Result<FurtherBuild, String> {
+        let cargo = cargo_of(of).ok_or("it is not a Cargo workspace")?;
+        let manifest: AbsPathBuf = cargo.manifest_path().clone().into();
+        let features = match choice.features {
+            Chosen::Default => request.features.clone(),
+            Chosen::All => CargoFeatures::All,
+            Chosen::None => CargoFeatures::Selected { features: Vec::new(), no_default_features: true },
+        };
+        let system = choice.system.and_then(|it| systems.get(it));
+        let host = facts.targets.get(&manifest).cloned().flatten();
+        let target = system.map(|it| it.0.to_owned()).or(host);
+        let mut workspace = with_features(tools, of, &features, target.as_deref())?;
+        if let Some(messages) = facts.messages.get(&manifest) {
+            build::note(&mut workspace, tools, messages)?;
+            // Another system's build scripts cannot run here.
+            if request.trusted && system.is_none() && choice.features != Chosen::Default {
+                let mut inputs = Default::default();
+                build::run(&mut workspace, tools, &features, &request.target_dir, &mut inputs, &mut |_| ())
+                    .unwrap_or_else(|error| tracing::info!(error, "build scripts of a further build failed"));
+            }
+        }
+        let system = system.map(|(_, cfgs)| {
+            let host: Vec<CfgAtom> = of.rustc_cfg.iter().filter(|it| !cfgs.contains(it)).cloned().collect();
+            CfgDiff::new(cfgs.iter().filter(|it| !of.rustc_cfg.contains(it)).cloned().collect(), host)
+        });
+        let has_flags = !choice.on.is_empty() || !choice.off.is_empty();
+        Ok(FurtherBuild {
+            name: choice.name(systems),
+            workspace,
+            system,
+            flags: has_flags.then(|| CfgDiff::new(choice.on.clone(), choice.off.clone())),
+            shared: cargo.packages().map(|it| (cargo[it].name.clone(), cargo[it].version.to_string())).collect(),
+        })
+    }
+
+    /// Sets the conditions of this build for a crate of its graph. The host runs build scripts and proc macros, and
+    /// what the default build has too is shared.
+    fn adapt(&self, krate: &mut CrateBuilder) {
+        let name = krate.extra.display_name.as_ref().map_or("", |it| it.canonical_name().as_str());
+        if krate.basic.is_proc_macro || name.starts_with("build_script_") {
+            return;
+        }
+        let is_shared = match &krate.basic.origin {
+            CrateOrigin::Library { name, .. } => {
+                let version = krate.extra.version.clone().unwrap_or_default();
+                self.shared.contains(&(name.as_str().to_owned(), version))
+            }
+            origin => !origin.is_local(),
+        };
+        if !is_shared {
+            self.system.iter().for_each(|it| krate.cfg_options.apply_diff(it.clone()));
+        }
+        if krate.basic.origin.is_local() {
+            self.flags.iter().for_each(|it| krate.cfg_options.apply_diff(it.clone()));
+        }
+    }
+}
+
+/// Adds the crates of further builds to the graph of the default build, each with the mark of its build.
+pub(crate) fn add(
+    graph: &mut CrateGraphBuilder,
+    all: &mut ProcMacroPaths,
+    further: &[FurtherBuild],
+    file_id: &mut dyn FnMut(&AbsPath) -> Option<FileId>,
+    is_split: &dyn Fn(&AbsPath) -> bool,
+) {
+    let of_default: HashSet<CrateBuilderId> = graph.iter().collect();
+    let mut marks: BTreeMap<CrateBuilderId, String> = BTreeMap::new();
+    for build in further {
+        let (mut other, mut paths) = build.workspace.to_crate_graph(file_id, &Default::default());
+        let without_build = builds::split(&mut other, &build.workspace, file_id, is_split);
+        builds::remove(&mut other, &mut paths, &without_build);
+        for id in other.iter().collect::<Vec<_>>() {
+            build.adapt(&mut other[id]);
+        }
+        for (_, id) in graph.extend(other, &mut paths) {
+            if !of_default.contains(&id) {
+                marks.entry(id).or_insert_with(|| build.name.clone());
+            }
+        }
+        all.extend(paths);
+    }
+    for (id, name) in marks {
+        graph[id].cfg_options.insert_key_value(Symbol::intern(FURTHER_BUILD), Symbol::intern(&name));
+    }
+}
+
+/// Further builds on their way to the writer.
+pub(crate) struct LoadedBuilds {
+    pub builds: Vec<FurtherBuild>,
+    /// Sources that the default build does not have.
+    pub sources: Vec<(AbsPathBuf, Vec<u8>)>,
+    /// The source roots of all builds. Those of the default build keep their numbers.
+    pub source_roots: SourceRootConfig,
+    /// The macros that the default build does not have.
+    pub macros: MacroTable,
+}
+
+/// The source roots of the default build, and those that further builds add.
+pub(crate) fn source_roots(default: &[ProjectWorkspace], further: &[ProjectWorkspace]) -> SourceRootConfig {
+    let mut sets: Vec<(BTreeSet<AbsPathBuf>, bool)> = file_sets(default);
+    for (paths, is_local) in file_sets(further) {
+        match sets.iter().position(|it| !it.0.is_disjoint(&paths)) {
+            // What a build script wrote belongs to its package.
+            Some(same) => sets[same].0.extend(paths),
+            None => sets.push((paths, is_local)),
+        }
+    }
+    let mut builder = FileSetConfig::builder();
+    let mut local_filesets = Vec::new();
+    for (number, (paths, is_local)) in (0_u64..).zip(sets) {
+        builder.add_file_set(paths.into_iter().map(VfsPath::from).collect());
+        local_filesets.extend(is_local.then_some(number));
+    }
+    SourceRootConfig { fsc: builder.build(), local_filesets }
+}
+
+/// The file sets of workspaces in the order in which rust-analyzer numbers them, each with whether it is local.
+fn file_sets(workspaces: &[ProjectWorkspace]) -> Vec<(BTreeSet<AbsPathBuf>, bool)> {
+    let folders = ProjectFolders::new(workspaces, &[], None);
+    let local = &folders.source_root_config.local_filesets;
+    let paths = |entry: Entry| match entry {
+        Entry::Directories(it) => it.include.into_iter().collect(),
+        // The root of a virtual workspace is entered by the name of a file of rust-analyzer's.
+        Entry::Files(files) => files
+            .into_iter()
+            .map(|it| match it.parent().filter(|_| it.file_name() == Some("rust-analyzer.toml")) {
+                Some(directory) => directory.to_path_buf(),
+                None => it,
+            })
+            .collect(),
+    };
+    (0_u64..).zip(folders.load).map(|(number, entry)| (paths(entry), local.contains(&number))).collect()
+}

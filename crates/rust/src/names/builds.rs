@@ -1,0 +1,104 @@
+//! What differs between the default build and a further build that compiles a place.
+
+use std::collections::BTreeSet;
+
+use ra_ap_base_db::{Crate as CrateId, FURTHER_BUILD};
+use ra_ap_cfg::{CfgAtom, CfgExpr, CfgOptions};
+use ra_ap_hir::{Crate, ModuleSource, Semantics};
+use ra_ap_ide::{FileId, RootDatabase};
+use ra_ap_syntax::{AstNode as _, SyntaxNode, ast};
+
+use super::instances::{first_like, pin_to};
+use crate::syntax::attributes::cfg_condition;
+use crate::syntax::positions::tokens_at;
+
+/// The most differences that are named where no condition around the place says which of them counts.
+const MOST_NAMED: usize = 3;
+
+/// The name of a build for a place: `feature=parallel`, `target_os=windows`, `not(debug_assertions)`. Of the conditions
+/// that hold only in this build it has those that code around the place asks for.
+pub(crate) fn name_at(db: &RootDatabase, krate: CrateId, file: FileId, at: usize) -> String {
+    let default = first_like(db, Crate::from(krate)).base();
+    let (own, other) = (krate.cfg_options(db), default.cfg_options(db));
+    let mut asked: BTreeSet<CfgAtom> = BTreeSet::new();
+    let _pinned = pin_to(db, file, krate);
+    let sema = Semantics::new(db);
+    let tree = sema.parse_guess_edition(file);
+    if let Some(token) = tokens_at(tree.syntax(), at).right_biased() {
+        token.parent_ancestors().for_each(|it| conditions(&it, &mut asked));
+    }
+    let mut module = sema.file_to_module_defs(file).find(|it| it.krate(db).base() == krate);
+    while let Some(it) = module {
+        if let Some(declaration) = it.declaration_source(db) {
+            declaration.value.syntax().ancestors().for_each(|it| conditions(&it, &mut asked));
+        }
+        if let ModuleSource::SourceFile(it) = it.definition_source(db).value {
+            conditions(it.syntax(), &mut asked);
+        }
+        module = it.parent(db);
+    }
+    name(&differences(own, other), &asked)
+}
+
+/// Atoms, each with whether the build has it and the default build has not, or the other way round.
+pub(crate) fn differences(own: &CfgOptions, default: &CfgOptions) -> BTreeSet<(CfgAtom, bool)> {
+    let is_mark = |it: &CfgAtom| matches!(it, CfgAtom::KeyValue { key, .. } if key.as_str() == FURTHER_BUILD);
+    let is_test = |it: &CfgAtom| matches!(it, CfgAtom::Flag(name) if name.as_str() == "test");
+    let lacking = |all: &CfgOptions, from: &CfgOptions, is_on: bool| {
+        let lacking = all.into_iter().filter(|it| !from.check_atom(it) && !is_mark(it) && !is_test(it));
+        lacking.map(|it| (it.clone(), is_on)).collect::<Vec<_>>()
+    };
+    lacking(own, default, true).into_iter().chain(lacking(default, own, false)).collect()
+}
+
+/// The name of a build by what differs, and by what the code asks for.
+pub(crate) fn name(differences: &BTreeSet<(CfgAtom, bool)>, asked: &BTreeSet<CfgAtom>) -> String {
+    let system = |it: &CfgAtom| match it {
+        CfgAtom::Flag(name) => matches!(name.as_str(), "unix" | "windows"),
+        CfgAtom::KeyValue { key, .. } => key.as_str().starts_with("target_"),
+    };
+    let has = |wanted: &str| {
+        differences.iter().find_map(|it| match it {
+            (CfgAtom::KeyValue { key, value }, true) if key.as_str() == wanted => Some(value.as_str()),
+            _ => None,
+        })
+    };
+    let said = |(atom, is_on): &(CfgAtom, bool)| {
+        let atom = match atom {
+            CfgAtom::Flag(name) => name.as_str().to_owned(),
+            CfgAtom::KeyValue { key, value } => format!("{}={}", key.as_str(), value.as_str()),
+        };
+        if *is_on { atom } else { format!("not({atom})") }
+    };
+    let others: Vec<&(CfgAtom, bool)> = differences.iter().filter(|it| !system(&it.0)).collect();
+    let wanted: Vec<String> = others.iter().filter(|it| asked.contains(&it.0)).map(|it| said(it)).collect();
+    let mut parts: Vec<String> = Vec::new();
+    if differences.iter().any(|it| system(&it.0)) && (wanted.is_empty() || asked.iter().any(system)) {
+        let known = has("target_os").filter(|it| !matches!(*it, "unknown" | "none"));
+        let part =
+            known.map(|it| format!("target_os={it}")).or_else(|| Some(format!("target_arch={}", has("target_arch")?)));
+        parts.extend(part);
+    }
+    if !wanted.is_empty() {
+        parts.extend(wanted);
+    } else if parts.is_empty() {
+        parts.extend(others.iter().take(MOST_NAMED).map(|it| said(it)));
+        parts.extend((others.len() > MOST_NAMED).then(|| "…".to_owned()));
+    }
+    parts.join(",")
+}
+
+/// The atoms in the `cfg` attributes of a node, and in those that its own contents begin with.
+fn conditions(node: &SyntaxNode, found: &mut BTreeSet<CfgAtom>) {
+    let attributes = node.children().filter_map(ast::Attr::cast);
+    attributes.filter_map(|it| cfg_condition(&it)).for_each(|it| atoms(&it, found));
+}
+
+pub(crate) fn atoms(condition: &CfgExpr, found: &mut BTreeSet<CfgAtom>) {
+    match condition {
+        CfgExpr::Invalid => {}
+        CfgExpr::Atom(it) => drop(found.insert(it.clone())),
+        CfgExpr::All(all) | CfgExpr::Any(all) => all.iter().for_each(|it| atoms(it, found)),
+        CfgExpr::Not(it) => atoms(it, found),
+    }
+}

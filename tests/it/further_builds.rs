@@ -1,0 +1,198 @@
+//! Code that only another build compiles: with other features, for another system, with other flags.
+
+use serde_json::{Value, json};
+
+use crate::support::Server;
+
+const MANIFEST: &str = "[package]\nname = \"app\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[features]\ndefault = [\"std\"]\nstd = []\nextra = []\n\n[lints.rust]\nunexpected_cfgs = { level = \"allow\" }\n";
+
+const LIB: &str = "pub fn level() -> u8 {
+    1
+}
+#[cfg(feature = \"extra\")]
+pub fn more() -> u8 {
+    level()
+}
+#[cfg(feature = \"extra\")]
+pub mod only;
+#[cfg(windows)]
+pub fn home() -> u8 {
+    level() + 1
+}
+#[cfg(not(windows))]
+pub fn home() -> u8 {
+    2
+}
+#[cfg(not(feature = \"std\"))]
+pub fn bare() -> u8 {
+    level() * 3
+}
+#[cfg(loom)]
+pub fn weave() -> u8 {
+    level()
+}
+pub fn user() -> u8 {
+    home()
+}
+";
+
+const ONLY: &str = "use crate::level;
+
+pub struct Only {
+    pub depth: u8,
+}
+
+impl Only {
+    pub fn new() -> Only {
+        Only { depth: level() }
+    }
+}
+";
+
+/// The usages of a symbol once further builds are known: each place with its build.
+fn usages(server: &Server, symbol: &str) -> Vec<String> {
+    let path = format!("/v1/usages?symbol={symbol}");
+    server.wait_for(|it| it.get(&path).1["meta"]["complete"] == true);
+    let (status, reply) = server.get(&path);
+    assert_eq!((status, &reply["possible"]), (200, &json!([])), "{reply}");
+    let items = reply["items"].as_array().unwrap().iter();
+    let place = |it: &Value| {
+        let build = it["build"].as_str().map(|it| format!(" {it}")).unwrap_or_default();
+        format!("{}:{}{build}", it["file"].as_str().unwrap(), it["line"])
+    };
+    let mut places: Vec<String> = items.map(place).collect();
+    places.sort();
+    places
+}
+
+fn app() -> Server {
+    Server::on(&[("Cargo.toml", MANIFEST), ("src/lib.rs", LIB), ("src/only.rs", ONLY)])
+}
+
+#[test]
+fn usages_cover_features_systems_and_flags() {
+    let server = app();
+    assert_eq!(
+        usages(&server, "app::level"),
+        [
+            "src/lib.rs:12 target_os=windows",
+            "src/lib.rs:20 not(feature=std)",
+            "src/lib.rs:24 loom",
+            "src/lib.rs:6 feature=extra",
+            "src/only.rs:1 feature=extra",
+            "src/only.rs:9 feature=extra",
+        ]
+    );
+    let (_, reply) = server.get("/v1/usages?symbol=app::level");
+    assert_eq!(
+        reply["meta"]["builds"],
+        json!(["features=all", "features=none", "target_os=windows", "loom"]),
+        "{reply}"
+    );
+}
+
+#[test]
+fn a_symbol_of_another_build_has_a_path_and_usages() {
+    let server = app();
+    let places = [7, 8, 9].map(|line| format!("src/only.rs:{line} feature=extra"));
+    assert_eq!(usages(&server, "app::only::Only"), places);
+    assert_eq!(usages(&server, "app::only::Only::depth"), ["src/only.rs:9 feature=extra"]);
+}
+
+#[test]
+fn an_edit_is_followed_in_all_builds() {
+    let server = app();
+    assert_eq!(usages(&server, "app::more"), [""; 0]);
+    let edit = json!({"edits": [{"file": "src/only.rs", "search_context": "Only { depth: level() }", "replacement": "Only { depth: crate::more() }"}]});
+    let (status, reply) = server.post("/v1/edit", &edit);
+    assert_eq!(status, 200, "{reply}");
+    assert_eq!(usages(&server, "app::more"), ["src/only.rs:9 feature=extra"]);
+}
+
+/// What an edit breaks: each place with its build and code.
+fn broken(reply: &Value) -> Vec<String> {
+    let broken = reply["impact"]["broken"].as_array().unwrap_or_else(|| panic!("{reply}")).iter();
+    let place = |it: &Value| {
+        let build = it["build"].as_str().map(|it| format!(" {it}")).unwrap_or_default();
+        format!("{}:{}{build} {}", it["file"].as_str().unwrap(), it["line"], it["code"].as_str().unwrap_or_default())
+    };
+    let mut places: Vec<String> = broken.map(place).collect();
+    places.sort();
+    places
+}
+
+fn with_another_parameter() -> Value {
+    json!([{
+        "file": "src/lib.rs",
+        "search_context": "pub fn level() -> u8 {\n    1",
+        "replacement": "pub fn level(by: u8) -> u8 {\n    by"
+    }])
+}
+
+#[test]
+fn impact_says_what_breaks_in_other_builds() {
+    let server = app();
+    usages(&server, "app::level");
+    let (status, reply) = server.post("/v1/edit", &json!({"edits": with_another_parameter(), "dry_run": true}));
+    assert_eq!(status, 200, "{reply}");
+    assert_eq!(
+        broken(&reply),
+        [
+            "src/lib.rs:12 target_os=windows E0061",
+            "src/lib.rs:20 not(feature=std) E0061",
+            "src/lib.rs:24 loom E0061",
+            "src/lib.rs:6 feature=extra E0061",
+            "src/only.rs:9 feature=extra E0061",
+        ]
+    );
+    // Only the default build counts.
+    let edit = json!({"edits": with_another_parameter(), "on_break": "reject"});
+    let (status, reply) = server.post("/v1/edit", &edit);
+    assert_eq!(status, 200, "{reply}");
+}
+
+#[test]
+fn what_is_gone_is_reported_where_other_builds_import_it() {
+    let server = app();
+    usages(&server, "app::level");
+    let (status, reply) =
+        server.post("/v1/edit", &json!({"edits": [{"symbol": "app::level", "at": "delete"}], "dry_run": true}));
+    assert_eq!(status, 200, "{reply}");
+    let found = broken(&reply);
+    assert!(found.contains(&"src/only.rs:1 feature=extra E0432".to_owned()), "{found:?}");
+    assert!(found.contains(&"src/lib.rs:9 target_os=windows E0425".to_owned()), "{found:?}");
+}
+
+#[test]
+fn an_error_in_the_code_of_another_build_is_told() {
+    let server = app();
+    usages(&server, "app::level");
+    let edit = json!({"edits": [{"file": "src/only.rs", "search_context": "depth: level()", "replacement": "depth: level(1)"}], "dry_run": true});
+    let (status, reply) = server.post("/v1/edit", &edit);
+    assert_eq!((status, broken(&reply)), (200, vec!["src/only.rs:9 feature=extra E0061".to_owned()]), "{reply}");
+}
+
+#[test]
+fn a_rename_changes_all_builds() {
+    let server = app();
+    usages(&server, "app::level");
+    let (status, reply) = server.post("/v1/rename", &json!({"symbol": "app::level", "new_name": "height"}));
+    assert_eq!(status, 200, "{reply}");
+    let (lib, only) = (server.home.read("src/lib.rs"), server.home.read("src/only.rs"));
+    assert_eq!((lib.matches("height").count(), lib.matches("level").count()), (5, 0), "{lib}");
+    assert_eq!((only.matches("height").count(), only.matches("level").count()), (2, 0), "{only}");
+}
+
+#[test]
+fn without_further_builds_code_that_is_off_is_possible() {
+    let server = Server::on(&[
+        ("Cargo.toml", MANIFEST),
+        ("semdex.toml", "[rust]\nmax_builds = 0\n"),
+        ("src/lib.rs", LIB),
+        ("src/only.rs", ONLY),
+    ]);
+    server.wait_ready();
+    let (status, reply) = server.get("/v1/usages?symbol=app::level");
+    assert_eq!((status, &reply["meta"]["complete"], &reply["total"]), (200, &json!(false), &json!(0)), "{reply}");
+    assert_eq!(reply["possible_total"], 6, "{reply}");
+}
