@@ -79,3 +79,4 @@ mod verbs;
 mod verify;
 mod watched;
 mod whole_files;
+mod worktrees;

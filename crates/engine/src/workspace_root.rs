@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use super::registry::Registry;
-use semdex_fs::read_file;
+use semdex_fs::{is_linked_worktree, read_file};
 
 impl Registry {
     /// The root of the workspace that contains this directory, in canonical form. An error if it is not a directory.
@@ -86,7 +86,8 @@ fn around<'a>(start: &'a Path, home: Option<&Path>) -> Vec<&'a Path> {
         if directory.parent().is_some() || directory == start {
             around.push(directory);
         }
-        if Some(directory) == home {
+        // A manifest of the checkout around a worktree does not count there.
+        if Some(directory) == home || is_linked_worktree(directory) {
             break;
         }
     }

@@ -11,9 +11,11 @@ mod descent;
 mod file_stamp;
 #[cfg(test)]
 mod tests;
+mod worktrees;
 
 pub use descent::Descent;
 pub use file_stamp::FileStamp;
+pub use worktrees::{GIT, common_directory, holds, is_linked_worktree, is_linked_worktree_at, worktree_between};
 
 use std::cell::OnceCell;
 use std::collections::VecDeque;
@@ -206,17 +208,19 @@ impl Reader {
         self.directory_where(below, |_, _| true)
     }
 
-    /// The same, with a check of each directory on the way by its name and handle. [`Errno::XDEV`] if one is refused.
+    /// The same, with a check of each directory on the way by its path and handle. [`Errno::XDEV`] if one is refused.
     pub fn directory_where(
         &self,
         below: &Path,
-        takes: impl Fn(&OsStr, &OwnedFd) -> bool,
+        takes: impl Fn(&Path, &OwnedFd) -> bool,
     ) -> rustix::io::Result<OwnedFd> {
         let mut directory = openat(&self.handle, ".", STEP, Mode::empty())?;
+        let mut path = self.root.clone();
         for component in below.components() {
             let Component::Normal(name) = component else { return Err(Errno::INVAL) };
             directory = self.step(&directory, name)?;
-            if !takes(name, &directory) {
+            path.push(name);
+            if !takes(&path, &directory) {
                 return Err(Errno::XDEV);
             }
         }

@@ -11,6 +11,7 @@ use super::{names, unindexed, wire};
 use semdex_engine::files::File;
 use semdex_engine::ranking::{self, UsageRank};
 use semdex_engine::{Condition, Result, blocking};
+use semdex_fs::holds;
 use semdex_model::{
     Coverage, Doubt, MissingCode, OutlineItem, PossibleReason, Role, Span, SymbolKind, Usage, UsagePage, Usages, Window,
 };
@@ -236,7 +237,10 @@ async fn references_of(
                 None => {
                     // A server may list places in a file that no longer exists.
                     let root = &queries.session.root;
-                    let is_there = |it: &String| unindexed::is_of_workspace(it) && root.directory().join(it).exists();
+                    let is_there = |it: &String| {
+                        let file = root.directory().join(it);
+                        unindexed::is_of_workspace(it) && holds(root.directory(), &file) && file.exists()
+                    };
                     listed.no_texts.extend(root.file(&location.uri).filter(is_there));
                 }
             }

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use rustix::fs::{FileType, Mode, OFlags, Stat, openat};
 use rustix::io::Errno;
 
-use semdex_fs::{Content, Tree, Unreadable, Unresolved, read_at};
+use semdex_fs::{Content, Tree, Unreadable, Unresolved, read_at, worktree_between};
 use semdex_model::{Code, Error, Help, Result};
 
 pub(crate) use names::absolute_path_of;
@@ -96,6 +96,9 @@ impl Disk {
         let resolved = reader.resolve(&path).map_err(|unresolved| self.unresolved(name, unresolved))?;
         let outside = || outside(name, "leads out of the workspace");
         let below = resolved.path.strip_prefix(self.root()).map_err(|_| outside())?;
+        if let Some(worktree) = worktree_between(self.root(), &resolved.path) {
+            return Err(outside(name, &in_worktree(worktree)));
+        }
         let mut rel = String::new();
         for part in below {
             let part = part.to_str().ok_or_else(|| invalid(name, "leads to a file whose name is not UTF-8"))?;
@@ -218,6 +221,11 @@ fn invalid(file: &str, what: &str) -> Error {
 
 fn outside(file: &str, what: &str) -> Error {
     error(Code::OutsideWorkspace, file, what)
+}
+
+fn in_worktree(worktree: &Path) -> String {
+    let worktree = worktree.display();
+    format!("lies in the linked worktree {worktree}, which is a workspace of its own: name it as `workspace`")
 }
 
 fn unknown(file: &str, why: &str) -> Error {

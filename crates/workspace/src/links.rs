@@ -8,7 +8,7 @@ use crate::watch::is_ignored_dir_name;
 use semdex_engine::EngineKind;
 use semdex_engine::files::Files;
 use semdex_engine::links::Link;
-use semdex_fs::Reader;
+use semdex_fs::{Reader, holds};
 use semdex_model::LanguageId;
 
 /// The links to code, in the order of their names.
@@ -73,7 +73,8 @@ fn link_at(reader: &Reader, path: &Path) -> Option<Link> {
     let found = reader.resolve(name).ok().filter(|it| it.kind.is_some())?;
     let target = found.path.strip_prefix(reader.root()).ok()?;
     let is_ignored = |it: &Path| it.components().any(|it| is_ignored_dir_name(it.as_os_str()));
-    if is_ignored(name) || is_ignored(target) {
+    let is_inside = |it: &Path| holds(reader.root(), &reader.root().join(it));
+    if is_ignored(name) || is_ignored(target) || !is_inside(name) || !is_inside(target) {
         return None;
     }
     Some(Link { name: name.to_str()?.to_owned(), target: target.to_str()?.to_owned() })

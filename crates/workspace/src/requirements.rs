@@ -6,6 +6,7 @@ use ignore::WalkBuilder;
 
 use semdex_config::Config;
 use semdex_engine::{EngineKind, Registry, Requirement, Site};
+use semdex_fs::is_linked_worktree;
 use semdex_process::search_path;
 
 /// What one engine works with.
@@ -45,7 +46,11 @@ pub fn requirements(root: &Path, trusted: bool, config: &Config, engines: &Regis
 /// How many files each engine has.
 fn count_files(kinds: &[&dyn EngineKind], root: &Path) -> Vec<usize> {
     let mut counts = vec![0; kinds.len()];
-    let walk = WalkBuilder::new(root).filter_entry(|it| it.depth() == 0 || it.file_name() != "node_modules").build();
+    let is_inside = |it: &ignore::DirEntry| {
+        let is_file = it.file_type().is_none_or(|it| it.is_file());
+        it.depth() == 0 || is_file || it.file_name() != "node_modules" && !is_linked_worktree(it.path())
+    };
+    let walk = WalkBuilder::new(root).filter_entry(is_inside).build();
     for file in walk.flatten().filter(|it| it.file_type().is_some_and(|it| it.is_file())) {
         let name = file.path().to_string_lossy();
         for (kind, count) in kinds.iter().zip(&mut counts) {

@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use rustix::fs::{FlockOperation, flock};
 
 use semdex_config::create_private_dir;
+use semdex_fs::holds;
 use semdex_model::{Code, Error, Result};
 
 /// A holder that was asked to end a moment ago does not say so yet.
@@ -144,7 +145,7 @@ fn overlapping(directory: &Path, root: &Path) -> Option<Holder> {
         let mut file = File::open(&name).ok().filter(is_held)?;
         let mut text = Vec::new();
         file.read_to_end(&mut text).ok()?;
-        Holder::parse(&text).filter(|it| it.root.starts_with(root) || root.starts_with(&it.root))
+        Holder::parse(&text).filter(|it| holds(root, &it.root) || holds(&it.root, root))
     })
 }
 

@@ -44,9 +44,9 @@ use inbox::{Inbox, Mail, TouchKind};
 use place::{identity_now, identity_of, identity_on_the_way, is_remote};
 use semdex_process::fault;
 pub(crate) use walk::{Gap, Gaps, Texts, files_below, is_hidden_name, is_ignored_dir_name, walk, walk_with_gaps};
-use walk::{enter, present};
+use walk::{PassedOver, enter, present};
 
-use semdex_fs::{Descent, Identity, Reader, Tree};
+use semdex_fs::{Descent, GIT, Identity, Reader, Tree, is_linked_worktree};
 
 /// A reported change is taken after the disk was quiet for this long, unless a request takes it before.
 pub(crate) const DEBOUNCE: Duration = Duration::from_millis(30);
@@ -101,8 +101,8 @@ struct Root {
 #[derive(Debug)]
 struct Directory {
     identity: Identity,
-    /// The directory is ignored, and only watched to see its tag removed.
-    tagged: bool,
+    /// The directory is ignored, and only watched to see the reason removed.
+    passed_over: Option<PassedOver>,
 }
 
 /// One inotify instance with its thread, and the inbox of its events.
@@ -289,13 +289,23 @@ impl Watcher {
             let Some(parent) = path.parent() else { continue };
             // Events of an unknown directory were on their way when its watch was dropped.
             let Some(directory) = self.directories.get(parent) else { continue };
+            // git writes the file after it creates the directory.
+            if path.file_name().is_some_and(|name| name == GIT) {
+                let was_worktree = directory.passed_over == Some(PassedOver::Worktree);
+                if !self.is_root(parent) && is_linked_worktree(parent) != was_worktree {
+                    let parent = parent.to_path_buf();
+                    self.recheck(&parent, &mut seen)?;
+                    rechecked = Some(parent);
+                }
+                continue;
+            }
             let is_tag = path.file_name().is_some_and(|name| name == walk::CACHE_TAG);
             if is_tag && touch == TouchKind::Structure && !self.is_root(parent) {
                 self.recheck(parent, &mut seen)?;
                 rechecked = Some(parent.to_path_buf());
                 continue;
             }
-            if directory.tagged {
+            if directory.passed_over.is_some() {
                 continue;
             }
             if touch == TouchKind::Structure {
@@ -376,10 +386,12 @@ impl Watcher {
                 continue;
             };
             self.gaps.extend(listing.gap.map(|it| (directory.clone(), it)));
-            if listing.tagged && !is_root {
-                self.gaps.insert(directory.clone(), Gap::Tagged);
+            if let Some(reason) = listing.passed_over.filter(|_| !is_root) {
+                if reason == PassedOver::Tagged {
+                    self.gaps.insert(directory.clone(), Gap::Tagged);
+                }
                 if let Some(known) = self.directories.get_mut(&directory) {
-                    known.tagged = true;
+                    known.passed_over = Some(reason);
                 }
                 continue;
             }
@@ -449,7 +461,7 @@ impl Watcher {
                 return present::<()>(Err(error)).map(|_| false);
             }
         }
-        self.directories.insert(directory.to_path_buf(), Directory { identity, tagged: false });
+        self.directories.insert(directory.to_path_buf(), Directory { identity, passed_over: None });
         self.inodes.insert(identity, directory.to_path_buf());
         // The watch was set by name: check that it is on the directory that was looked at.
         let now = identity_now(reader, directory)?;
@@ -544,7 +556,7 @@ fn deliver(inbox: &Inbox, cookies: &Path, event: notify::Result<notify::Event>) 
             if let (true, Some(number)) = (arrived, cookie::number_of(path.file_name())) {
                 inbox.return_cookie(number);
             }
-        } else if !path.file_name().is_some_and(is_hidden_name) {
+        } else if path.file_name().is_none_or(|name| name == GIT || !is_hidden_name(name)) {
             inbox.touch(path, touch);
         }
     }

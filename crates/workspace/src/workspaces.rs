@@ -15,6 +15,7 @@ use super::writer::{Shared, open_disk};
 use semdex_config::Config;
 use semdex_config::trust::TrustStore;
 use semdex_engine::{Registry, repository_around};
+use semdex_fs::holds;
 use semdex_model::{Code, Error, Result};
 use semdex_text::visible;
 
@@ -99,12 +100,12 @@ impl Workspaces {
         check_name(&root)?;
         let mut open = self.lock();
         // A directory in a workspace belongs to it: two of them would both write its files.
-        if let Some(same) = open.iter().find(|it| root.starts_with(it.root())) {
+        if let Some(same) = open.iter().find(|it| holds(it.root(), &root)) {
             // semdex's own directories are no part of it.
             open_disk(&root, &self.config)?;
             return Ok(same.clone());
         }
-        if let Some(inner) = open.iter().find(|it| it.root().starts_with(&root)) {
+        if let Some(inner) = open.iter().find(|it| holds(&root, it.root())) {
             let detail = format!(
                 "the workspace `{}` is open and lies in {}: close it first (`close_workspace`), then it is a part of the other",
                 inner.id(),
@@ -234,7 +235,7 @@ fn innermost(open: &[Workspace], file: &str) -> Option<Workspace> {
     let path = absolute_path_of(file)?;
     let depth = |it: &&Workspace| it.root().as_os_str().len();
     let taking = open.iter().filter(|it| it.locate(file).is_ok()).max_by_key(depth);
-    let around = || open.iter().filter(|it| path.starts_with(it.root())).max_by_key(depth);
+    let around = || open.iter().filter(|it| holds(it.root(), &path)).max_by_key(depth);
     taking.or_else(around).cloned()
 }
 

@@ -17,6 +17,7 @@ use semdex_config::Gate;
 use semdex_contract::Common;
 use semdex_engine::Extent;
 use semdex_engine::files::Files;
+use semdex_fs::holds;
 use semdex_model::{Diagnostic, FileEdit, Missing, MissingCode, Result, Severity};
 use semdex_workspace::Workspace;
 use semdex_workspace::statistics::Seen;
@@ -72,7 +73,7 @@ fn locate(workspaces: &[Workspace], file: &Path) -> Option<(Workspace, String)> 
     // The directory may be named through a symbolic link. A link at the file itself is resolved by the workspace.
     let directory = file.parent()?.canonicalize().ok()?;
     let file = directory.join(file.file_name()?);
-    let around = |it: &&Workspace| file.starts_with(it.root());
+    let around = |it: &&Workspace| holds(it.root(), &file);
     let workspace = workspaces.iter().filter(around).max_by_key(|it| it.root().as_os_str().len())?;
     let name = file.strip_prefix(workspace.root()).ok()?.to_str()?;
     Some((workspace.clone(), workspace.locate(name).ok()?))
@@ -254,7 +255,7 @@ fn unknown(found: &Collected) -> Option<String> {
 /// The workspace of a session: the working directory of the agent, otherwise the workspace that knows the session.
 fn of_session(workspaces: &[Workspace], event: &Event) -> Option<Workspace> {
     let directories: Vec<PathBuf> = event.directories.iter().filter_map(|it| it.canonicalize().ok()).collect();
-    let is_around = |it: &&Workspace| directories.iter().any(|directory| directory.starts_with(it.root()));
+    let is_around = |it: &&Workspace| directories.iter().any(|directory| holds(it.root(), directory));
     let around = workspaces.iter().filter(is_around).max_by_key(|it| it.root().as_os_str().len());
     let knows =
         |it: &&Workspace| event.session.as_deref().is_some_and(|session| it.statistics().of(Some(session)).is_some());

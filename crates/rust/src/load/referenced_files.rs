@@ -150,6 +150,7 @@ pub(crate) fn is_passed_over(directory: &Path) -> bool {
     name == "node_modules"
         || is_hidden(name.as_encoded_bytes())
         || directory.join("CACHEDIR.TAG").symlink_metadata().is_ok()
+        || semdex_fs::is_linked_worktree(directory)
 }
 
 fn is_hidden(name: &[u8]) -> bool {

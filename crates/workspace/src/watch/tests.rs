@@ -297,6 +297,38 @@ impl Follower {
 }
 
 #[test]
+fn linked_worktrees_are_trees_of_their_own() {
+    let mut follower = Follower::of(&["src/a", ".git/config", "sub/b", "wt/early/src/a"], BOUNDS);
+    let gitdir = |name: &str| format!("gitdir: {}\n", follower.path(".git").join(name).display());
+    let (early, late, sub) = (gitdir("worktrees/early"), gitdir("worktrees/late"), gitdir("modules/sub"));
+    assert_eq!(follower.check(), ["src/a", "sub/b", "wt/early/src/a"]);
+    follower.write("wt/early/.git", &early);
+    follower.write("sub/.git", &sub);
+    assert_eq!(follower.check(), ["src/a", "sub/b"]);
+    // As git makes one: the directory, the file, and then what is checked out.
+    fs::create_dir_all(follower.path(".claude/worktrees/late")).unwrap();
+    follower.check();
+    follower.write(".claude/worktrees/late/.git", "");
+    follower.check();
+    follower.write(".claude/worktrees/late/.git", &late);
+    follower.write(".claude/worktrees/late/src/a", "");
+    assert_eq!(follower.check(), ["src/a", "sub/b"]);
+    follower.write(".claude/worktrees/late/src/a", "changed");
+    follower.write("wt/early/src/b", "");
+    assert_eq!(follower.follow(), Seen::Paths(BTreeSet::new()));
+    fs::rename(follower.path("wt/early"), follower.path("wt/moved")).unwrap();
+    assert_eq!(follower.check(), ["src/a", "sub/b"]);
+    fs::remove_file(follower.path("wt/moved/.git")).unwrap();
+    assert_eq!(follower.check(), ["src/a", "sub/b", "wt/moved/src/a", "wt/moved/src/b"]);
+    fs::remove_dir_all(follower.path(".claude/worktrees/late")).unwrap();
+    follower.check();
+    assert_eq!(follower.rescans, 0);
+    // The root is what was asked for.
+    follower.write("wt/moved/.git", &early);
+    assert_eq!(walk(&follower.path("wt/moved")).unwrap().len(), 2);
+}
+
+#[test]
 fn only_files_and_links_to_files_of_the_tree_are_listed() {
     let follower = Follower::new();
     for name in ["real", "d/in", "t/CACHEDIR.TAG", "t/cached", ".git/config"] {

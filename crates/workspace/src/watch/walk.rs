@@ -1,7 +1,7 @@
 //! Which files belong to a tree, and what one directory contains now.
 //!
-//! Everything counts except `.git` (in any case), semdex's own files, directories named `node_modules` and directories
-//! with a `CACHEDIR.TAG`. A link to a file inside the root counts under its own name. A linked directory is not
+//! Everything counts except `.git` (in any case), semdex's own files, directories named `node_modules`, directories
+//! with a `CACHEDIR.TAG` and linked worktrees of the repository. A link to a file inside the root counts under its own name. A linked directory is not
 //! entered, since its content has a name of its own or is outside.
 //!
 //! All access goes by directory handles: what is listed or read is in the tree at that moment, even if somebody
@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{AtFlags, FileType, Stat, statat};
 use rustix::io::Errno;
 
-use semdex_fs::{Descent, Reader, Tree, Unreadable, entries, read_at};
+use semdex_fs::{Descent, GIT, Reader, Tree, Unreadable, entries, is_linked_worktree_at, read_at};
 
 /// Marks its directory as a cache (<https://bford.info/cachedir/>). Cargo creates one in `target`.
 pub(super) const CACHE_TAG: &str = "CACHEDIR.TAG";
@@ -51,9 +51,13 @@ pub(crate) fn walk_with_gaps(tree: &Tree) -> io::Result<(Vec<PathBuf>, Gaps)> {
     while let Some(directory) = pending.pop() {
         let Some(listing) = list(&mut descent, &directory)? else { continue };
         gaps.extend(listing.gap.map(|it| (directory.clone(), it)));
-        if listing.tagged && directory != tree.root() {
-            gaps.insert(directory, Gap::Tagged);
-            continue;
+        match listing.passed_over.filter(|_| directory != tree.root()) {
+            None => {}
+            Some(PassedOver::Worktree) => continue,
+            Some(PassedOver::Tagged) => {
+                gaps.insert(directory, Gap::Tagged);
+                continue;
+            }
         }
         files.extend(listing.files.into_iter().map(|(path, _)| path));
         files.extend(listing.links.into_iter().map(|(path, _)| path).filter(|link| lists(&reader, link)));
@@ -72,6 +76,9 @@ pub(crate) fn files_below(tree: &Tree, directory: &Path, most: usize) -> io::Res
     let mut seen = 0;
     while let Some(directory) = pending.pop() {
         let Some(listing) = list(&mut descent, &directory)? else { continue };
+        if listing.passed_over == Some(PassedOver::Worktree) {
+            continue;
+        }
         seen += listing.files.len() + listing.directories.len();
         files.extend(listing.files.into_iter().map(|(path, _)| path));
         pending.extend(listing.directories);
@@ -179,7 +186,10 @@ fn split<'a>(reader: &Reader, path: &'a Path) -> Option<(&'a Path, &'a OsStr)> {
 
 /// Opens a directory of the tree, unless a directory on the way is a link or ignored.
 fn inside(reader: &Reader, below: &Path) -> io::Result<OwnedFd> {
-    let takes = |name: &OsStr, directory: &OwnedFd| !is_ignored_dir_name(name) && !is_tagged(directory);
+    let takes = |path: &Path, directory: &OwnedFd| {
+        let is_named_so = path.file_name().is_some_and(is_ignored_dir_name);
+        !is_named_so && !is_tagged(directory) && !is_linked_worktree_at(directory, path)
+    };
     Ok(reader.directory_where(below, takes)?)
 }
 
@@ -210,9 +220,19 @@ pub(super) struct Listing {
     pub links: Vec<(PathBuf, Stat)>,
     /// Directories that are not ignored by their name.
     pub directories: Vec<PathBuf>,
-    pub tagged: bool,
+    /// Why the directory counts only where it is the root.
+    pub passed_over: Option<PassedOver>,
     /// Not all of the directory could be read.
     pub gap: Option<Gap>,
+}
+
+/// Why the content of a directory is no part of the tree around it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum PassedOver {
+    /// It has a `CACHEDIR.TAG`.
+    Tagged,
+    /// It is a linked worktree of the repository, a tree of its own.
+    Worktree,
 }
 
 /// What an error means for a directory that exists.
@@ -238,12 +258,17 @@ pub(super) fn list(descent: &mut Descent, directory: &Path) -> io::Result<Option
         let Some(entry) = present(entry.map_err(io::Error::from))? else { return Ok(None) };
         let name = OsString::from_vec(entry.file_name().to_bytes().to_vec());
         if matches!(name.as_encoded_bytes(), b"." | b"..") || is_hidden_name(&name) {
+            if name == GIT && is_linked_worktree_at(handle, directory) {
+                listing.passed_over = Some(PassedOver::Worktree);
+            }
             continue;
         }
         let found = statat(handle, &name, AtFlags::SYMLINK_NOFOLLOW).map_err(io::Error::from);
         listing.gap = listing.gap.or(found.as_ref().err().and_then(gap_of));
         let Some(found) = present(found)? else { continue };
-        listing.tagged |= name == CACHE_TAG;
+        if name == CACHE_TAG {
+            listing.passed_over = listing.passed_over.or(Some(PassedOver::Tagged));
+        }
         let path = directory.join(&name);
         match FileType::from_raw_mode(found.st_mode) {
             _ if reader.check(&found).is_err() => {}
