@@ -14,6 +14,7 @@ use tokio::io::AsyncReadExt;
 
 use super::client;
 use super::running_servers::{self, Running};
+use super::trees;
 use semdex_config::{Config, Flags};
 use semdex_engine::Registry;
 
@@ -62,7 +63,11 @@ async fn answered(agent: Agent, engines: &Registry) -> Option<Value> {
     tokio::io::stdin().take(LONGEST).read_to_end(&mut payload).await.ok()?;
     let event: Value = serde_json::from_slice(&payload).ok()?;
     let config = Config::load(&Flags::default()).ok()?;
+    trees::note(&event, &config);
     if event["hook_event_name"] == "PreToolUse" {
+        if let Some(input) = trees::input_with_tree(&event, &config) {
+            return Some(json!({"hookSpecificOutput": {"hookEventName": "PreToolUse", "updatedInput": input}}));
+        }
         let reason = nudge::nudge(&event, &config, engines).await.filter(|_| agent == Agent::Claude)?;
         return Some(json!({
             "hookSpecificOutput": {

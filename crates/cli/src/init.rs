@@ -100,7 +100,11 @@ fn server(agent: Agent, root: &Path, program: &str) -> io::Result<Entry> {
     let entry = |file: PathBuf, keys, value| Entry { file, items: vec![Item { keys, value, is_listed: false }] };
     let stdio = json!({"command": program, "args": ["mcp"]});
     Ok(match agent {
-        Agent::Claude => entry(root.join(".mcp.json"), &["mcpServers", "semdex"], stdio),
+        Agent::Claude => {
+            // The tools are loaded from the start, and not only when the model searches for them.
+            let stdio = json!({"command": program, "args": ["mcp"], "alwaysLoad": true});
+            entry(root.join(".mcp.json"), &["mcpServers", "semdex"], stdio)
+        }
         // The agent starts its servers in another directory than the open one.
         Agent::Cursor => {
             let stdio = json!({"command": program, "args": ["mcp", "${workspaceFolder}"]});

@@ -22,6 +22,7 @@ mod running_servers;
 mod settings;
 mod target;
 mod token;
+mod trees;
 mod verify;
 mod workspaces;
 

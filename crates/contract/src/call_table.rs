@@ -39,8 +39,15 @@ const ANSWER: &[Code] = &[Code::NotReady, Code::EngineUnavailable, Code::Revisio
 const FILE: &[Code] =
     &[Code::OutsideWorkspace, Code::PermissionDenied, Code::UnknownFile, Code::NotText, Code::TooLarge];
 const SYMBOL: &[Code] = &[Code::UnknownSymbol, Code::UnknownPackage, Code::AmbiguousSymbol];
-const CHANGE: &[Code] =
-    &[Code::HashMismatch, Code::AlreadyExists, Code::Conflict, Code::WouldBreak, Code::InvalidContent, Code::DiskFull];
+const CHANGE: &[Code] = &[
+    Code::AmbiguousTree,
+    Code::HashMismatch,
+    Code::AlreadyExists,
+    Code::Conflict,
+    Code::WouldBreak,
+    Code::InvalidContent,
+    Code::DiskFull,
+];
 const OVERLAY: &[Code] = &[Code::InvalidContent, Code::NotReady, Code::Timeout];
 const BASELINE: &[Code] = &[Code::DiskFull];
 const UNDO: &[Code] = &[Code::UnknownChange, Code::HashMismatch, Code::Conflict, Code::DiskFull];

@@ -135,7 +135,7 @@ words_of_model! {
     ProblemCode for semdex_model::Code {
         InvalidJson, InvalidRequest, OutsideWorkspace, Unauthorized, ForbiddenHost, ForbiddenOrigin, ForbiddenRoot,
         InsufficientScope, PermissionDenied, Untrusted, UnknownRoute, UnknownWorkspace, UnknownFile, UnknownSymbol,
-        UnknownPackage, UnknownChange, UnknownRun, MethodNotAllowed, NotAcceptable, RequestTimeout, NoMatch, Ambiguous, AmbiguousSymbol,
+        UnknownPackage, UnknownChange, UnknownRun, MethodNotAllowed, NotAcceptable, RequestTimeout, NoMatch, Ambiguous, AmbiguousSymbol, AmbiguousTree,
         HashMismatch, AlreadyExists, Conflict, AlreadyApplied, TooLarge, UnsupportedMediaType, NotText, WouldBreak, RenameRefused,
         Elided, InvalidContent, ModelUnavailable, Busy, Internal, DiskFull, NotReady, EngineUnavailable, RevisionNotReached, Timeout,
         NotARepository, NothingToCommit,

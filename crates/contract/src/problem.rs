@@ -36,6 +36,7 @@ pub fn title(code: Code) -> &'static str {
         Code::NoMatch => "The searched text is not in the file",
         Code::Ambiguous => "The searched text fits several places",
         Code::AmbiguousSymbol => "The name fits several symbols",
+        Code::AmbiguousTree => "The session works in several checkouts",
         Code::HashMismatch => "The file is not what the request expects",
         Code::AlreadyExists => "The file exists already",
         Code::Conflict => "Somebody else changes the same place",
@@ -140,6 +141,9 @@ pub struct Problem {
     /// With `elided`: the lines of the file that the change would remove.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub lost: Vec<LostLine>,
+    /// With `ambiguous_tree`: the roots that the change could be meant for, each to be named as `workspace`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub trees: Vec<String>,
 }
 
 /// A line that a change would remove without a replacement.
@@ -273,6 +277,7 @@ impl Problem {
             theirs,
             place,
             lost: list(help.lost),
+            trees: help.trees,
         }
     }
 }

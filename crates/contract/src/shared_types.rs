@@ -267,6 +267,11 @@ pub struct Meta {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub workspace: Option<String>,
+    /// The root of the workspace. Only in replies to changes, and where the session works in several checkouts of the
+    /// repository.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, examples("/src/ripgrep"))]
+    pub root: Option<String>,
     /// Increases with every change of content, and only then.
     pub revision: u64,
     /// How much of the workspace is known.
@@ -301,6 +306,7 @@ impl From<semdex_model::Meta> for Meta {
     fn from(meta: semdex_model::Meta) -> Meta {
         Meta {
             workspace: Some(meta.workspace),
+            root: None,
             revision: meta.revision.0,
             state: meta.state.into(),
             complete: meta.coverage.complete,

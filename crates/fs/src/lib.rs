@@ -15,7 +15,7 @@ mod worktrees;
 
 pub use descent::Descent;
 pub use file_stamp::FileStamp;
-pub use worktrees::{GIT, common_directory, holds, is_linked_worktree, is_linked_worktree_at, worktree_between};
+pub use worktrees::{Checkout, GIT, holds, is_linked_worktree, is_linked_worktree_at, worktree_between};
 
 use std::cell::OnceCell;
 use std::collections::VecDeque;

@@ -41,12 +41,6 @@ pub fn is_linked_worktree_at(directory: impl AsFd, path: &Path) -> bool {
     is_file && text().is_some_and(|it| is_worktree_of_parents(path, &it))
 }
 
-/// The directory that all worktrees of a repository share, for the checkout that contains a path. `None` outside of
-/// repositories.
-pub fn common_directory(path: &Path) -> Option<PathBuf> {
-    Some(Checkout::around(path)?.common)
-}
-
 fn is_worktree_of_parents(directory: &Path, git_file: &str) -> bool {
     let Some(own) = repository_of_worktree(directory, git_file) else { return false };
     let around = directory.parent().and_then(Checkout::around);
@@ -62,35 +56,43 @@ fn repository_of_worktree(directory: &Path, git_file: &str) -> Option<PathBuf> {
     worktrees.parent()?.canonicalize().ok()
 }
 
-struct Checkout {
-    common: PathBuf,
+/// A directory with the files of a repository.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Checkout {
+    /// The directory that has `.git`.
+    pub root: PathBuf,
+    /// The directory that all checkouts of the repository share.
+    pub common: PathBuf,
+    /// Whether it is a linked worktree.
+    pub is_linked: bool,
     /// The repository has no checkout of its own, and this is none of its worktrees.
     is_bare: bool,
 }
 
 impl Checkout {
-    /// The innermost checkout that contains a path.
-    fn around(path: &Path) -> Option<Checkout> {
+    /// The innermost checkout that contains a path, which is canonical. `None` outside of repositories.
+    pub fn around(path: &Path) -> Option<Checkout> {
         path.ancestors().find_map(|directory| {
             let git = directory.join(GIT);
             if git.symlink_metadata().ok()?.is_dir() {
-                return Some(Checkout::of_repository(git.canonicalize().ok()?));
+                return Some(Checkout::of_repository(directory, git.canonicalize().ok()?));
             }
             let text = text_of(&git)?;
             if let Some(common) = repository_of_worktree(directory, &text) {
-                return Some(Checkout { common, is_bare: false });
+                return Some(Checkout { root: directory.to_path_buf(), common, is_linked: true, is_bare: false });
             }
-            Some(Checkout::of_repository(directory.join(target_of(&text)?).canonicalize().ok()?))
+            let common = directory.join(target_of(&text)?).canonicalize().ok()?;
+            Some(Checkout::of_repository(directory, common))
         })
     }
 
-    fn of_repository(common: PathBuf) -> Checkout {
+    fn of_repository(root: &Path, common: PathBuf) -> Checkout {
         let config = text_of(&common.join("config")).unwrap_or_default();
         let is_bare = |line: &str| {
             line.split_once('=').is_some_and(|(key, value)| key.trim() == "bare" && value.trim() == "true")
         };
         let is_bare = config.lines().any(is_bare);
-        Checkout { common, is_bare }
+        Checkout { root: root.to_path_buf(), common, is_linked: false, is_bare }
     }
 }
 
@@ -157,6 +159,8 @@ mod tests {
         assert_eq!(worktree_between(&root, &file), Some(&*top.join("r/.claude/worktrees/a")));
         assert!(!holds(&root, &file) && holds(&root, &top.join("r/sub/a.c")) && !holds(&root, &top.join("other")));
         assert!(holds(&top.join("r/.claude/worktrees/a"), &file));
-        assert_eq!(common_directory(&file), common_directory(&top.join("beside/x")));
+        let (inner, beside) = (Checkout::around(&file).unwrap(), Checkout::around(&top.join("beside/x")).unwrap());
+        assert!(inner.is_linked && beside.is_linked && inner.common == beside.common);
+        assert_eq!(beside.root, top.join("beside"));
     }
 }

@@ -70,6 +70,7 @@ fn status(code: Code) -> StatusCode {
         Code::NoMatch
         | Code::Ambiguous
         | Code::AmbiguousSymbol
+        | Code::AmbiguousTree
         | Code::HashMismatch
         | Code::AlreadyExists
         | Code::Conflict

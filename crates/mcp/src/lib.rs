@@ -41,10 +41,13 @@ const PROTOCOLS: &[ProtocolVersion] = &[
     ProtocolVersion::V_2026_07_28,
 ];
 
-const INSTRUCTIONS: &str = "semdex knows this workspace as its compilers do, and is always equal to the disk. Ask it who \
-    uses a symbol, what a symbol is, and what an edit breaks, in place of reading files one after another. grep does as \
-    well for plain words in comments, strings and configuration. A list with `complete` is proved to be whole; \
-    `missing` says what an incomplete answer does not know.";
+/// Some clients show a model only the first 247 characters: they name the tools and say when to use them.
+const INSTRUCTIONS: &str = "Code by symbols. Before grep or whole files: `usages` finds references and callers, \
+    `describe` the definition, `open` outlines a file. Before a change: `impact`. For changes: `edit`, `rename`; they \
+    report what breaks. `diagnostics` lists errors. \
+    semdex knows this workspace as its compilers do, and is always equal to the disk. grep does as well for plain words \
+    in comments, strings and configuration. A list with `complete` is proved to be whole; `missing` says what an \
+    incomplete answer does not know. For another checkout (worktree) of the repository give its path as `workspace`.";
 
 /// Who answers the tool calls: this process or another server.
 pub trait Backend: Clone + Send + Sync + 'static {
@@ -227,4 +230,17 @@ fn client_name(context: &RequestContext<RoleServer>) -> Option<String> {
     // Without a session the library uses its own name instead of an unknown one.
     let named = of_request.or(of_session.filter(|it| it.name != "rmcp"))?;
     Some(format!("{}/{}", named.name, named.version).chars().take(LONGEST).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_beginning_of_the_instructions_names_the_tools() {
+        let shown: String = INSTRUCTIONS.chars().take(247).collect();
+        for it in ["usages", "describe", "open", "impact", "edit", "rename", "diagnostics"] {
+            assert!(shown.contains(&format!("`{it}`")), "{shown}");
+        }
+    }
 }

@@ -1,10 +1,11 @@
 //! The tools: which calls of the contract a model may make, and the description of each. All definitions together stay
-//! below 7,500 characters, because they are part of every conversation. So fields that a model seldom needs are
-//! accepted, but not described.
+//! below 8,000 characters, those that clients always load below 4,500, because they are part of every conversation. So
+//! fields that a model seldom needs are accepted, but not described. Clients that load tools on demand search the names,
+//! descriptions and hints: they use the words that a model looks for (references, callers, definition, symbol).
 
 use std::sync::Arc;
 
-use rmcp::model::{Tool as Definition, ToolAnnotations};
+use rmcp::model::{MetaObject, Tool as Definition, ToolAnnotations};
 use serde_json::{Map, Value, json};
 
 use semdex_contract::{Call, Effect, Name};
@@ -13,10 +14,19 @@ use semdex_model::{Code, Error};
 pub(crate) struct Tool {
     pub name: Name,
     description: &'static str,
+    load: Load,
     required: &'static [&'static str],
     fields: &'static [Field],
     /// Whether a change may lose existing content.
     is_destructive: bool,
+}
+
+/// When clients that load tools on demand load a tool.
+#[derive(Debug, Clone, Copy)]
+enum Load {
+    Always,
+    /// If a search finds it: these words are searched besides the description.
+    Found(&'static str),
 }
 
 /// A field, its type, and its meaning if the name does not say it.
@@ -54,21 +64,24 @@ const WORKSPACE: Field = ("workspace", Text, "");
 pub(crate) const TOOLS: &[Tool] = &[
     Tool {
         name: Name::Open,
-        description: "Outline of a source file: signatures with line numbers and usage counts, bodies collapsed, what it uses and who uses it. Use before reading a file.",
+        description: "Outline of a source file: its symbols with signatures, line numbers and usage counts, bodies collapsed, what it uses and who uses it. Use before reading a file.",
+        load: Load::Always,
         required: &["file"],
         fields: &[FILE, MAX_TOKENS, CURSOR],
         is_destructive: false,
     },
     Tool {
         name: Name::Describe,
-        description: "All about one symbol, also of dependencies: source, docs, examples, usages, implementations. Only `package`: an overview. Only `file`: its full text.",
+        description: "Definition of a symbol, also of dependencies: source, docs, examples, usages, implementations. Only `package`: an overview. Only `file`: its full text.",
+        load: Load::Found("go to definition, find symbol, navigation, type, hover, implementations"),
         required: &[],
         fields: &[SYMBOL, PACKAGE, FILE, MAX_TOKENS, CURSOR],
         is_destructive: false,
     },
     Tool {
         name: Name::Usages,
-        description: "Every place that refers to a symbol, resolved by the compiler; none is missed where the reply says complete. Use before changing something.",
+        description: "Find references: every caller and other place that refers to a symbol, resolved by the compiler; none is missed where the reply says complete. Use in place of grep, and before changing something.",
+        load: Load::Always,
         required: &["symbol"],
         fields: &[SYMBOL, PACKAGE, NARROWS, MAX_TOKENS, CURSOR],
         is_destructive: false,
@@ -76,6 +89,7 @@ pub(crate) const TOOLS: &[Tool] = &[
     Tool {
         name: Name::Map,
         description: "The most important signatures, ranked by use, about `focus` and `query`. Use first in unknown code.",
+        load: Load::Found("find symbol by words, code navigation, overview of a repository"),
         required: &[],
         fields: &[("focus", Texts, "Files or symbols"), ("query", Text, "The task, in words"), MAX_TOKENS],
         is_destructive: false,
@@ -83,6 +97,7 @@ pub(crate) const TOOLS: &[Tool] = &[
     Tool {
         name: Name::Edit,
         description: "Edits code and reports each place that it breaks. Either `file`, `search_context` and `replacement`, or `symbol`, `at` and `replacement`; several, all or none, in `edits`, also whole files; or a `patch`. The reply has a token for `undo`.",
+        load: Load::Always,
         required: &[],
         fields: &[
             FILE,
@@ -121,6 +136,7 @@ pub(crate) const TOOLS: &[Tool] = &[
     Tool {
         name: Name::Write,
         description: "Writes a whole file (`overwrite`, `create`), or adds lines at its end (`append`), and reports what it breaks.",
+        load: Load::Found("create file"),
         required: &["name", "content", "mode"],
         fields: &[
             ("name", Text, "The file, relative to the root"),
@@ -135,14 +151,16 @@ pub(crate) const TOOLS: &[Tool] = &[
     },
     Tool {
         name: Name::Rename,
-        description: "Renames a symbol and all that refers to it, as one change.",
+        description: "Renames a symbol and all references to it, as one change.",
+        load: Load::Found("rename symbol, refactor"),
         required: &["symbol", "new_name"],
         fields: &[SYMBOL, ("new_name", Text, ""), PACKAGE, NARROWS, DRY_RUN],
         is_destructive: true,
     },
     Tool {
         name: Name::Impact,
-        description: "What would break if a symbol were removed, renamed, or changed its signature or visibility. Nothing is written.",
+        description: "What breaks if a symbol is removed, renamed, or changes its signature or visibility: callers and tests. Nothing is written.",
+        load: Load::Always,
         required: &["symbol", "change"],
         fields: &[
             SYMBOL,
@@ -156,6 +174,7 @@ pub(crate) const TOOLS: &[Tool] = &[
     Tool {
         name: Name::Diagnostics,
         description: "Errors and warnings, without a build. For borrow errors and tests use `verify`.",
+        load: Load::Always,
         required: &[],
         fields: &[FILE, ("severity", Text, "As `error,warning`"), ("fixes", Boolean, ""), MAX_TOKENS],
         is_destructive: false,
@@ -163,6 +182,7 @@ pub(crate) const TOOLS: &[Tool] = &[
     Tool {
         name: Name::Verify,
         description: "Runs compiler, linter or tests: errors and failed tests, with place and output.",
+        load: Load::Found("run tests, build, check, lint"),
         required: &["kind"],
         fields: &[
             ("kind", Word(&["check", "lint", "test"]), ""),
@@ -176,6 +196,7 @@ pub(crate) const TOOLS: &[Tool] = &[
     Tool {
         name: Name::Undo,
         description: "Takes back a change, by its token, or a git commit, by its hash.",
+        load: Load::Found("revert"),
         required: &[],
         fields: &[("change", Text, ""), ("commit", Text, ""), DRY_RUN],
         is_destructive: true,
@@ -235,7 +256,14 @@ impl Tool {
         if !is_read {
             annotations = annotations.destructive(self.is_destructive);
         }
-        Definition::new(self.call().name, self.description, Arc::new(schema)).with_annotations(annotations)
+        let (key, value) = match self.load {
+            Load::Always => ("anthropic/alwaysLoad", json!(true)),
+            Load::Found(words) => ("anthropic/searchHint", json!(words)),
+        };
+        let meta = MetaObject(Map::from_iter([(key.to_owned(), value)]));
+        Definition::new(self.call().name, self.description, Arc::new(schema))
+            .with_annotations(annotations)
+            .with_meta(meta)
     }
 }
 
@@ -272,6 +300,38 @@ mod tests {
         for several in [false, true] {
             let length = serde_json::to_string(&all(several)).unwrap().chars().count();
             assert!(length <= 8000, "{length} characters");
+        }
+    }
+
+    #[test]
+    fn the_definitions_that_are_always_loaded_take_at_most_4500_characters() {
+        let is_loaded = |it: &&Tool| matches!(it.load, Load::Always);
+        let loaded: Vec<&Tool> = TOOLS.iter().filter(is_loaded).collect();
+        let names: Vec<&str> = loaded.iter().map(|it| it.call().name).collect();
+        assert_eq!(names, ["open", "usages", "edit", "impact", "diagnostics"]);
+        for several in [false, true] {
+            let definitions: Vec<Definition> = loaded.iter().map(|it| it.definition(several)).collect();
+            let length = serde_json::to_string(&definitions).unwrap().chars().count();
+            assert!(length <= 4500, "{length} characters");
+        }
+    }
+
+    /// What a model asks for, as clients search: a tool that has all the words in its name, description or hint.
+    #[test]
+    fn everyday_questions_find_a_tool() {
+        for (question, tool) in [
+            ("find references", Name::Usages),
+            ("callers symbol", Name::Usages),
+            ("go to definition", Name::Describe),
+            ("find symbol", Name::Describe),
+            ("symbol navigation", Name::Map),
+            ("rename symbol", Name::Rename),
+            ("what breaks", Name::Impact),
+        ] {
+            let tool = TOOLS.iter().find(|it| it.name as usize == tool as usize).unwrap();
+            let hint = if let Load::Found(words) = tool.load { words } else { "" };
+            let text = format!("{} {} {hint}", tool.call().name, tool.description).to_lowercase();
+            assert!(question.split(' ').all(|it| text.contains(it)), "{question}: {text}");
         }
     }
 

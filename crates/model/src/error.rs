@@ -53,6 +53,8 @@ pub enum Code {
     Ambiguous,
     /// The name matches several symbols.
     AmbiguousSymbol,
+    /// The session works in several checkouts of the repository, and the change names none.
+    AmbiguousTree,
     /// The file's content is not the content that the request expects.
     HashMismatch,
     /// The file exists and was to be created.
@@ -134,6 +136,7 @@ impl Code {
             Code::NoMatch => "no_match",
             Code::Ambiguous => "ambiguous",
             Code::AmbiguousSymbol => "ambiguous_symbol",
+            Code::AmbiguousTree => "ambiguous_tree",
             Code::HashMismatch => "hash_mismatch",
             Code::AlreadyExists => "already_exists",
             Code::Conflict => "conflict",
@@ -230,6 +233,8 @@ pub struct Help {
     pub conflict: Option<Conflict>,
     /// The lines that an elision would remove.
     pub lost: Vec<LostLine>,
+    /// The roots that a change could be meant for.
+    pub trees: Vec<String>,
 }
 
 /// What went wrong with a request: a code of the closed set, and what to do about it.

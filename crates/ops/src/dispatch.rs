@@ -7,6 +7,7 @@ use super::client::Client;
 use super::query::RequestOptions;
 use super::reply_cache::ReplyCache;
 use super::runs::Runs;
+use super::trees::Tree;
 use super::{
     access, baseline, changes, commit, describe, diagnostics, edit, gate, git, impact, map, nearest_file, open,
     overlays, relations, rename, runs, stats, status, symbols, undo, verify, write,
@@ -55,8 +56,8 @@ pub async fn answer(service: &Service, request: Request, mut client: Client) -> 
     if let Some(rest) = service.replies.continued(request.name(), &common)? {
         return Ok(rest);
     }
-    let files: Vec<String> = request.files().into_iter().map(str::to_owned).collect();
-    let pick = || service.workspaces.pick_for(common.workspace.as_deref(), &files);
+    let tree = Tree::new(&request, &common, &client);
+    let pick = || tree.pick(service);
     // Calls the handler of the request with the workspace of the request.
     macro_rules! handle {
         ($call:ident, $handler:path, $request:expr) => {{
@@ -64,7 +65,7 @@ pub async fn answer(service: &Service, request: Request, mut client: Client) -> 
             workspace.follow_settings().await;
             let options = RequestOptions::new(&common, client)?;
             match Box::pin($handler(&workspace, $request, &options)).await {
-                Ok(reply) => Reply::$call(reply),
+                Ok(reply) => tree.naming_root(Reply::$call(reply), service, &workspace),
                 Err(error) => return Err(refused(&workspace, error).await),
             }
         }};

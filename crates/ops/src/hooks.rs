@@ -8,6 +8,7 @@ mod report_text;
 mod reports;
 
 use std::panic::AssertUnwindSafe;
+use std::path::Path;
 use std::time::Duration;
 
 use futures::FutureExt;
@@ -27,6 +28,7 @@ const FAREWELL: Duration = Duration::from_millis(1200);
 /// Answers the payload of a hook. `{}` is the empty answer.
 pub async fn hook(service: &Service, agent: Agent, payload: &Value, access: &Access) -> Value {
     let nothing = || json!({});
+    note_trees(service, payload);
     let Some(event) = Event::read(payload) else { return nothing() };
     let patience = if event.kind == Kind::Ended { FAREWELL } else { PATIENCE };
     let answered = AssertUnwindSafe(answered(service, agent, &event, access)).catch_unwind();
@@ -63,4 +65,16 @@ async fn answered(service: &Service, agent: Agent, event: &Event, access: &Acces
         }
         Kind::Ended => agent.farewell(&reports::ended(&workspaces, event).await?),
     }
+}
+
+/// Records the checkouts that the agent works in.
+fn note_trees(service: &Service, payload: &Value) {
+    let Some(session) = event::session(payload) else { return };
+    let trees = service.workspaces.session_trees();
+    event::trees(payload).into_iter().for_each(|it| trees.note(session, &[], it));
+}
+
+/// The session of a payload, and the directories that its agent works in.
+pub fn directories(payload: &Value) -> Option<(&str, Vec<&Path>)> {
+    Some((event::session(payload)?, event::trees(payload)))
 }

@@ -38,6 +38,7 @@ mod stats;
 mod status;
 mod symbols;
 pub mod timed_answer;
+mod trees;
 mod unanalysed_files;
 mod undo;
 mod undo_commit;

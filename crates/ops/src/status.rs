@@ -102,6 +102,7 @@ pub(super) fn meta_of(statuses: &[semdex_workspace::WorkspaceStatus]) -> Meta {
     });
     Meta {
         workspace: if let [only] = statuses { Some(only.id.clone()) } else { None },
+        root: None,
         revision: statuses.iter().map(|it| it.revision.0).sum(),
         state: state.unwrap_or(State::Ready).into(),
         // This reply itself is complete. What the answers of a workspace may be missing is listed in its status.

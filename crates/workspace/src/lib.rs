@@ -24,6 +24,7 @@ mod repair;
 pub mod requirements;
 mod root_lock;
 mod seen_texts;
+pub mod session_trees;
 mod settings;
 mod settings_files;
 mod snapshot;

@@ -9,6 +9,7 @@ use super::disk::absolute_path_of;
 use super::handle::Workspace;
 use super::journal::Journal;
 use super::root_lock::{RootLock, check_name};
+use super::session_trees::{SessionTrees, counterpart};
 use super::states::tell_states;
 use super::telemetry::Telemetry;
 use super::writer::{Shared, open_disk};
@@ -30,6 +31,8 @@ pub struct Workspaces {
     named: Arc<Mutex<Vec<PathBuf>>>,
     /// The address of this server, for those who want to serve the same directories.
     address: Arc<str>,
+    /// The roots of workspaces that were opened for requests in a linked worktree.
+    trees: Arc<Mutex<Vec<PathBuf>>>,
 }
 
 impl Workspaces {
@@ -44,6 +47,7 @@ impl Workspaces {
             shared,
             open: Arc::default(),
             named: Arc::default(),
+            trees: Arc::default(),
             address: "".into(),
         }
     }
@@ -94,6 +98,28 @@ impl Workspaces {
             return Err(Error::new(Code::ForbiddenRoot, detail));
         }
         self.open_root(root)
+    }
+
+    /// Opens the workspace of a path in a linked worktree, for a request that names it. `None` if the path is in no
+    /// other checkout of the repository of an open workspace, or its root may not be opened.
+    pub fn open_tree(&self, path: &Path, permitted: &[PathBuf]) -> Option<Workspace> {
+        let path = path.ancestors().find_map(|it| it.canonicalize().ok())?;
+        let root = self.list().iter().find_map(|it| counterpart(it.root(), &path))?;
+        if !permitted.iter().any(|it| root.starts_with(it)) {
+            return None;
+        }
+        let workspace = self.open_root(root).ok()?;
+        let mut trees = self.trees.lock().unwrap_or_else(PoisonError::into_inner);
+        if !trees.iter().any(|it| it == workspace.root()) {
+            trees.push(workspace.root().to_path_buf());
+        }
+        drop(trees);
+        Some(workspace)
+    }
+
+    /// The records of the checkouts that sessions work in.
+    pub fn session_trees(&self) -> SessionTrees {
+        SessionTrees::new(&self.config.state_dir)
     }
 
     fn open_root(&self, root: PathBuf) -> Result<Workspace> {
@@ -162,8 +188,8 @@ impl Workspaces {
                     Error::new(Code::UnknownWorkspace, detail).suggesting(names())
                 })
             }
-            None => match open.as_slice() {
-                [only] => Ok(only.clone()),
+            None => match self.without_trees(&open).as_slice() {
+                [only] => Ok((*only).clone()),
                 [] => Err(Error::new(Code::UnknownWorkspace, "no workspace is open: `open_workspace` opens one")),
                 _ => {
                     let detail =
@@ -172,6 +198,13 @@ impl Workspaces {
                 }
             },
         }
+    }
+
+    /// Those that are meant by requests that name none.
+    fn without_trees<'w>(&self, open: &'w [Workspace]) -> Vec<&'w Workspace> {
+        let trees = self.trees.lock().unwrap_or_else(PoisonError::into_inner);
+        let main: Vec<&Workspace> = open.iter().filter(|it| !trees.iter().any(|tree| tree == it.root())).collect();
+        if main.is_empty() { open.iter().collect() } else { main }
     }
 
     /// The same for a request that names these files. If several workspaces are open, it means the innermost one that

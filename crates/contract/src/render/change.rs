@@ -13,9 +13,19 @@ use crate::{
 /// A change: first the result, then what it broke, where it landed, and how to undo it.
 pub(crate) fn change(report: &ChangeReport) -> String {
     let mut text = one(format_args!("# {}", headline(report)));
-    if let Some(change) = &report.change {
-        text.push('\n');
-        line(&mut text, format_args!("Change `{change}`: `undo` takes it back"));
+    let root = report.meta.root.as_deref();
+    match &report.change {
+        Some(change) => {
+            let root = root.map(|it| format!(" in `{it}`")).unwrap_or_default();
+            text.push('\n');
+            line(&mut text, format_args!("Change `{change}`{root}: `undo` takes it back"));
+        }
+        None => {
+            if let Some(root) = root {
+                text.push('\n');
+                line(&mut text, format_args!("In `{root}`"));
+            }
+        }
     }
     if let Some(commit) = &report.commit {
         text.push('\n');
@@ -261,6 +271,7 @@ pub(crate) fn problem(problem: &Problem) -> String {
         problem.file.as_ref().map(|it| format!("File: {it}")),
         problem.actual_hash.as_ref().map(|it| format!("Actual hash: `{it}`")),
         Some(&problem.suggestions).filter(|it| !it.is_empty()).map(|it| format!("Suggestions: {}", names(it))),
+        Some(&problem.trees).filter(|it| !it.is_empty()).map(|it| format!("Trees: {}", names(it))),
     ];
     for it in details.into_iter().flatten() {
         text.push('\n');

@@ -9,9 +9,10 @@ use semdex_text::visible;
 pub(crate) fn footer(meta: &Meta) -> String {
     let mut text = "\n---\n".to_owned();
     let workspace = meta.workspace.as_deref().unwrap_or_default();
+    let root = meta.root.as_ref().map(|it| format!(" ({it})")).unwrap_or_default();
     let (revision, state, elapsed) = (meta.revision, meta.state.name(), meta.elapsed_ms);
     let complete = if meta.complete { "complete" } else { "**incomplete**" };
-    line(&mut text, format_args!("`{workspace}` at revision {revision}, {state}, {complete} ({elapsed:.1} ms)"));
+    line(&mut text, format_args!("`{workspace}`{root} at revision {revision}, {state}, {complete} ({elapsed:.1} ms)"));
     if !meta.overlays.is_empty() {
         line(&mut text, format_args!("- not what the disk has (overlays): {}", names(&meta.overlays)));
     }

@@ -78,7 +78,8 @@ pub fn reply(reply: &Reply) -> String {
         Reply::Map(it) => map::map(it) + &footer(&it.meta),
         Reply::Impact(it) => change::impact(it) + &footer(&it.meta),
         Reply::Edit(it) | Reply::Write(it) | Reply::Undo(it) | Reply::Rename(it) => {
-            change::change(it) + &footer(&it.meta)
+            // The root is in the head.
+            change::change(it) + &footer(&Meta { root: None, ..it.meta.clone() })
         }
         Reply::Git(it) => git::state(it) + &footer(&it.meta),
         Reply::Commit(it) => git::commit(it) + &footer(&it.meta),

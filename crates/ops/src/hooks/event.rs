@@ -51,7 +51,7 @@ impl Event {
             "sessionend" => Kind::Ended,
             _ => return None,
         };
-        let session = ["session_id", "conversation_id"].into_iter().find_map(|it| payload[it].as_str());
+        let session = session(payload);
         let roots = payload["workspace_roots"].as_array().map(Vec::as_slice).unwrap_or_default();
         let directories: Vec<PathBuf> = payload["cwd"]
             .as_str()
@@ -81,6 +81,25 @@ impl Event {
             is_repeated,
         })
     }
+}
+
+/// The name of the session.
+pub(super) fn session(payload: &Value) -> Option<&str> {
+    ["session_id", "conversation_id"].into_iter().find_map(|it| payload[it].as_str())
+}
+
+/// The directories that the agent works in, or enters now.
+pub(super) fn trees(payload: &Value) -> Vec<&Path> {
+    const FIELDS: [&str; 6] = [
+        "/cwd",
+        "/new_cwd",
+        "/worktree_path",
+        "/worktreePath",
+        "/tool_response/worktreePath",
+        "/tool_response/worktree_path",
+    ];
+    let named = FIELDS.into_iter().filter_map(|it| payload.pointer(it)?.as_str()).map(Path::new);
+    named.filter(|it| it.is_absolute()).collect()
 }
 
 /// The files that one use of a tool wrote, each once.
