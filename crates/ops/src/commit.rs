@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::commit_message::{ImpactSummary, composer};
+use super::commit_message::{Recorded, composer};
 use super::query::RequestOptions;
 use semdex_contract::{CommitBefore, CommitReply, CommitRequest, LeftOut};
 use semdex_model::{Code, Coverage, Error, Result};
@@ -28,7 +28,7 @@ pub(crate) async fn commit(
         let detail = "there is nothing to commit: name `changes` or `files`";
         return Err(Error::new(Code::NothingToCommit, detail));
     }
-    let summary = ImpactSummary::of(workspace, &changes);
+    let summary = Recorded::of(&changes);
     let order = Order {
         files,
         message,

@@ -1,13 +1,13 @@
-//! Generates a commit message in the conventional form: what changed, from the outlines of the files before and after,
-//! and why it is safe, from the recorded impact of the changes.
+//! Generates a commit message: what changed, from the outlines of the files before and after. Its first line has the
+//! form of the repository's own.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use semdex_model::{Languages, OutlineItem};
+use semdex_workspace::Cause;
 use semdex_workspace::git::{Altered, Compose, Part};
 use semdex_workspace::journal::Entry;
-use semdex_workspace::{Cause, Workspace};
 
 /// The largest length of the first line in characters.
 const LONGEST: usize = 72;
@@ -18,49 +18,106 @@ const PROSE: &[&str] = &["md", "txt", "rst", "adoc"];
 
 /// What is known about the committed changes.
 #[derive(Debug, Clone, Default)]
-pub(super) struct ImpactSummary {
+pub(super) struct Recorded {
     tokens: Vec<String>,
     causes: Vec<Cause>,
-    /// The number of changes with a recorded impact.
-    known: usize,
-    /// `src/a.rs:3: reason`.
-    broken: Vec<String>,
-    affected: usize,
-    tests: Vec<String>,
-    unchecked: Vec<String>,
 }
 
-impl ImpactSummary {
-    pub(super) fn of(workspace: &Workspace, changes: &[Entry]) -> ImpactSummary {
-        let tokens: Vec<String> = changes.iter().map(|it| it.id.clone()).collect();
-        let known_changes = workspace.telemetry().events.made(workspace.id(), &tokens);
-        let mut summary = ImpactSummary {
+impl Recorded {
+    pub(super) fn of(changes: &[Entry]) -> Recorded {
+        Recorded {
+            tokens: changes.iter().map(|it| it.id.clone()).collect(),
             causes: changes.iter().map(|it| it.cause).collect(),
-            known: known_changes.len(),
-            tokens,
-            ..ImpactSummary::default()
-        };
-        for change in known_changes {
-            let place = |it: &semdex_model::Affected| format!("{}:{}", it.place.file, it.place.line);
-            summary.broken.extend(change.impact.broken.iter().map(|it| format!("{}: {}", place(&it.at), it.reason)));
-            summary.affected += change.impact.affected.len();
-            summary.tests.extend(change.impact.tests.iter().filter_map(|it| it.at.symbol.clone()));
-            summary.unchecked.extend(change.impact.unchecked.iter().map(|it| it.code.clone()));
         }
-        for list in [&mut summary.broken, &mut summary.tests, &mut summary.unchecked] {
-            list.sort();
-            list.dedup();
-        }
-        summary
     }
 }
 
 /// A function that generates the messages of a commit and of the commit before it.
-pub(super) fn composer(languages: Languages, summary: ImpactSummary) -> Compose {
-    Arc::new(move |part, files| match part {
-        Part::Before => of_dirt(files),
-        Part::Changes => of_changes(&languages, &summary, files),
+pub(super) fn composer(languages: Languages, recorded: Recorded) -> Compose {
+    Arc::new(move |part, files, subjects| {
+        let message = match part {
+            Part::Before => of_dirt(files),
+            Part::Changes => of_changes(&languages, &recorded, files),
+        };
+        Form::of(subjects).of_message(&message, files)
     })
+}
+
+/// The form of the first lines of a repository's commits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// `feat: add b to x.rs`.
+    Conventional,
+    /// `printer: add b to x.rs`, with the part of the repository that changes.
+    Scoped,
+    /// `Add b to x.rs`.
+    Capital,
+    /// `add b to x.rs`.
+    Small,
+}
+
+impl Form {
+    /// The form of most of these lines. A young repository has none yet.
+    fn of(subjects: &[String]) -> Form {
+        const FEW: usize = 3;
+        let is_typed = |it: &&String| kind_and_rest(it).is_some_and(|it| KINDS.contains(&it.0));
+        let is_scoped = |it: &&String| kind_and_rest(it).is_some_and(|it| !KINDS.contains(&it.0));
+        let is_most = |count: usize| 2 * count >= subjects.len();
+        if subjects.len() < FEW || is_most(subjects.iter().filter(is_typed).count()) {
+            return Form::Conventional;
+        }
+        if is_most(subjects.iter().filter(is_scoped).count()) {
+            return Form::Scoped;
+        }
+        let is_capital = |it: &&String| it.chars().next().is_some_and(char::is_uppercase);
+        if is_most(subjects.iter().filter(is_capital).count()) { Form::Capital } else { Form::Small }
+    }
+
+    /// A conventional message in this form.
+    fn of_message(self, message: &str, files: &[Altered]) -> String {
+        match (self, kind_and_rest(message)) {
+            (Form::Scoped, Some((_, rest))) => match scope(files) {
+                // The first line keeps its length: the scope takes the place of the type.
+                Some(scope) if scope.len() <= LONGEST_SCOPE => format!("{scope}: {rest}"),
+                _ => rest.to_owned(),
+            },
+            (Form::Capital, Some((_, rest))) => {
+                let mut rest = rest.chars();
+                rest.next().into_iter().flat_map(char::to_uppercase).chain(rest).collect()
+            }
+            (Form::Small, Some((_, rest))) => rest.to_owned(),
+            _ => message.to_owned(),
+        }
+    }
+}
+
+/// The types of conventional commits.
+const KINDS: [&str; 11] =
+    ["build", "chore", "ci", "docs", "feat", "fix", "perf", "refactor", "revert", "style", "test"];
+/// A longer name is left out.
+const LONGEST_SCOPE: usize = 8;
+
+/// The type or the scope of a first line, and what follows: `feat(cli)!: add b`, `net/http: add b`.
+fn kind_and_rest(subject: &str) -> Option<(&str, &str)> {
+    let (kind, rest) = subject.split_once(": ")?;
+    let name = kind.split('(').next()?.trim_end_matches('!');
+    let is_part = |it: char| it.is_ascii_lowercase() || it.is_ascii_digit() || "-_/.".contains(it);
+    let is_kind = !name.is_empty() && name.len() <= 30 && name.chars().all(is_part);
+    let has_scope_end = !kind.contains('(') || kind.trim_end_matches('!').ends_with(')');
+    (is_kind && has_scope_end).then_some((name, rest))
+}
+
+/// The part of the repository that all files are in: the innermost directory around the sources, or the file's own name
+/// at the top.
+fn scope(files: &[Altered]) -> Option<String> {
+    let of = |file: &str| {
+        let mut parts: Vec<&str> = file.split('/').collect();
+        let name = parts.pop()?.split('.').next()?.to_owned();
+        let inner = parts.iter().take_while(|it| !matches!(**it, "src" | "lib" | "tests")).last();
+        Some(inner.map_or(name, |it| (*it).to_owned()))
+    };
+    let first = of(&files.first()?.file)?;
+    files.iter().all(|it| of(&it.file).as_ref() == Some(&first)).then_some(first)
 }
 
 fn of_dirt(files: &[Altered]) -> String {
@@ -69,22 +126,20 @@ fn of_dirt(files: &[Altered]) -> String {
         format!("chore: keep uncommitted work in {}", counted(files.len(), "file")),
     ]);
     let lines = files.iter().map(|it| format!("{} {}", verb_of(it), it.file));
-    format!("{first}\n\nIt was there before the changes that are committed next.\n\n{}", list(lines.collect()))
+    format!("{first}\n\n{}", list(lines.collect()))
 }
 
-fn of_changes(languages: &Languages, summary: &ImpactSummary, files: &[Altered]) -> String {
+fn of_changes(languages: &Languages, recorded: &Recorded, files: &[Altered]) -> String {
     let symbols: Vec<Symbol> = files.iter().flat_map(|it| symbols_of(languages, it)).collect();
-    let mut text = first_line(summary, files, &symbols);
+    let mut text = first_line(recorded, files, &symbols);
     text += "\n\nWhat changed:\n";
     let mut lines: Vec<String> = symbols.iter().map(Symbol::line).collect();
     let plain = files.iter().filter(|file| !symbols.iter().any(|it| it.file == file.file));
     lines.extend(plain.map(line_of));
     text += &list(lines);
-    text += "\n";
-    text += &why_safe(summary);
-    if !summary.tokens.is_empty() {
+    if !recorded.tokens.is_empty() {
         text += "\n";
-        for token in summary.tokens.iter().take(LISTED) {
+        for token in recorded.tokens.iter().take(LISTED) {
             text += &format!("Semdex-Change: {token}\n");
         }
     }
@@ -199,10 +254,10 @@ fn collect<'a>(item: &'a OutlineItem, text: &'a str, around: &mut Vec<&'a str>, 
 }
 
 /// `type: what`, from 5 to 72 characters.
-fn first_line(summary: &ImpactSummary, files: &[Altered], symbols: &[Symbol]) -> String {
+fn first_line(recorded: &Recorded, files: &[Altered], symbols: &[Symbol]) -> String {
     let of = |what: What| symbols.iter().filter(move |it| it.what == what).collect::<Vec<_>>();
     let (added, removed, signature) = (of(What::Added), of(What::Removed), of(What::Signature));
-    let is_rename = summary.causes.iter().all(|it| *it == Cause::Rename) && !summary.causes.is_empty();
+    let is_rename = recorded.causes.iter().all(|it| *it == Cause::Rename) && !recorded.causes.is_empty();
     if let (true, [from, ..], [to, ..]) = (is_rename, &removed[..], &added[..]) {
         return fitting([
             format!("refactor: rename {} to {} in {}", from.short(), to.short(), short_names(files)),
@@ -210,7 +265,7 @@ fn first_line(summary: &ImpactSummary, files: &[Altered], symbols: &[Symbol]) ->
             format!("refactor: rename {}", shortened(from.short(), 40)),
         ]);
     }
-    if !summary.causes.is_empty() && summary.causes.iter().all(|it| *it == Cause::Undo) {
+    if !recorded.causes.is_empty() && recorded.causes.iter().all(|it| *it == Cause::Undo) {
         return fitting([
             format!("revert: take back changes of {}", short_names(files)),
             format!("revert: take back changes of {}", counted(files.len(), "file")),
@@ -268,35 +323,6 @@ fn of_files(files: &[Altered]) -> String {
         format!("{kind}: {verb} {}", counted(files.len(), "file")),
         format!("{kind}: change files"),
     ])
-}
-
-fn why_safe(summary: &ImpactSummary) -> String {
-    if summary.tokens.is_empty() {
-        return "Why it is safe: nobody looked at what it reaches; these files are committed as they stand.\n"
-            .to_owned();
-    }
-    if summary.known < summary.tokens.len() {
-        return "Why it is safe: what it reaches was looked at when the changes were made, and is not kept any more.\n"
-            .to_owned();
-    }
-    let mut text = if summary.broken.is_empty() {
-        let mut text = "Why it is safe: no place was found that it breaks".to_owned();
-        if summary.affected > 0 {
-            text += &format!("; {} still compile", counted(summary.affected, "dependent place"));
-        }
-        text + ".\n"
-    } else {
-        format!("It breaks {}:\n{}", counted(summary.broken.len(), "place"), list(summary.broken.clone()))
-    };
-    if !summary.tests.is_empty() {
-        let names: Vec<&str> = summary.tests.iter().map(String::as_str).collect();
-        let verb = if names.len() == 1 { "reaches" } else { "reach" };
-        text += &format!("{} {verb} it: {}.\n", counted(names.len(), "test"), some(&names, 5));
-    }
-    if !summary.unchecked.is_empty() {
-        text += &format!("Not looked at: {}.\n", summary.unchecked.join(", "));
-    }
-    text
 }
 
 /// The line for a file without listed symbols.
@@ -386,20 +412,20 @@ mod tests {
         }
     }
 
-    fn message(summary: &ImpactSummary, files: &[Altered]) -> String {
+    fn message(recorded: &Recorded, files: &[Altered]) -> String {
         of_changes(
             Registry::new(vec![Arc::new(semdex_rust::RustKind), Arc::new(semdex_go::GoKind)], |_, _| Vec::new())
                 .languages(),
-            summary,
+            recorded,
             files,
         )
     }
 
     fn first(files: &[Altered]) -> String {
-        let message = message(&ImpactSummary::default(), files);
+        let message = message(&Recorded::default(), files);
         let first = message.lines().next().unwrap().to_owned();
         assert!((5..=LONGEST).contains(&first.chars().count()), "{first}");
-        assert!(message.contains("\n\nWhat changed:\n- ") && message.contains("\nWhy it is safe: "), "{message}");
+        assert!(message.contains("\n\nWhat changed:\n- ") && !message.contains("safe"), "{message}");
         first
     }
 
@@ -438,26 +464,30 @@ mod tests {
     }
 
     #[test]
-    fn the_body_says_why_it_is_safe() {
-        let files = [altered("x.rs", Some("fn a() {}\n"), Some("fn a(b: u8) {}\n"))];
-        let summary = ImpactSummary {
-            tokens: vec!["01A".to_owned()],
-            causes: vec![Cause::Edit],
-            known: 1,
-            tests: vec!["t::one".to_owned()],
-            unchecked: vec!["borrow_checker".to_owned()],
-            ..ImpactSummary::default()
-        };
-        let safe = message(&summary, &files);
-        for words in
-            ["no place was found that it breaks", "1 test reaches it: t::one", "borrow_checker", "Semdex-Change: 01A\n"]
-        {
-            assert!(safe.contains(words), "{safe}");
-        }
-        let broken = ImpactSummary { broken: vec!["y.rs:3: too few".to_owned()], ..summary.clone() };
-        assert!(message(&broken, &files).contains("It breaks 1 place:\n- y.rs:3: too few\n"));
-        let forgotten = ImpactSummary { known: 0, ..summary };
-        assert!(message(&forgotten, &files).contains("not kept any more"));
+    fn the_first_line_has_the_form_of_the_repository() {
+        let form = |subjects: &[&str]| Form::of(&subjects.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>());
+        assert_eq!(form(&["first", "second"]), Form::Conventional);
+        assert_eq!(form(&["feat(cli)!: a", "fix: b", "Merge"]), Form::Conventional);
+        assert_eq!(form(&["Add a", "printer: fix b", "Fix c", "Say: d"]), Form::Capital);
+        assert_eq!(form(&["net/http: add a", "b", "c: d", "cmd/go: e"]), Form::Scoped);
+        assert_eq!(form(&["add a", "b", "c: d", "fix e"]), Form::Small);
+        let of = |form: Form, file: &str| form.of_message("feat: add b to x.rs\n", &[altered(file, None, Some(""))]);
+        assert_eq!(of(Form::Scoped, "crates/printer/src/x.rs"), "printer: add b to x.rs\n");
+        assert_eq!(of(Form::Scoped, "context.go"), "context: add b to x.rs\n");
+        assert_eq!(of(Form::Scoped, "crates/very_long_name/src/x.rs"), "add b to x.rs\n");
+        let message = "feat: add b to x.rs\n\nWhat changed:\n";
+        assert_eq!(Form::Capital.of_message(message, &[]), "Add b to x.rs\n\nWhat changed:\n");
+        assert_eq!(Form::Small.of_message(message, &[]), "add b to x.rs\n\nWhat changed:\n");
+        assert_eq!(Form::Conventional.of_message(message, &[]), message);
+    }
+
+    #[test]
+    fn a_rename_is_a_refactoring() {
+        let files = [altered("x.rs", Some("fn a() {}\n"), Some("fn b() {}\n"))];
+        let recorded = Recorded { tokens: vec!["01A".to_owned()], causes: vec![Cause::Rename] };
+        let message = message(&recorded, &files);
+        assert!(message.starts_with("refactor: rename a to b in x.rs\n"), "{message}");
+        assert!(message.ends_with("\nSemdex-Change: 01A\n"), "{message}");
     }
 
     #[test]

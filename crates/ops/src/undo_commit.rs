@@ -79,7 +79,7 @@ fn order(workspace: &Workspace, reverse: &Reverse) -> Order {
     Order {
         files: files.collect(),
         message: Some(message.clone()),
-        compose: Arc::new(move |_: Part, _: &[Altered]| message.clone()),
+        compose: Arc::new(move |_: Part, _: &[Altered], _: &[String]| message.clone()),
         author: None,
         co_author: workspace.co_author(),
         dirty: Dirty::Leave,

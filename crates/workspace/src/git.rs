@@ -126,8 +126,8 @@ pub struct Altered {
     pub leads_to: Option<String>,
 }
 
-/// Composes a message if the request has none.
-pub type Compose = Arc<dyn Fn(Part, &[Altered]) -> String + Send + Sync>;
+/// Composes a message if the request has none, from the files of the commit and the first lines of the last commits.
+pub type Compose = Arc<dyn Fn(Part, &[Altered], &[String]) -> String + Send + Sync>;
 
 /// The request for a commit.
 #[derive(Clone)]

@@ -184,7 +184,7 @@ impl Repository {
         }
         let mut message = match step.message {
             Some(message) => message.to_owned(),
-            None => (order.compose)(step.part, &self.altered(&differences)),
+            None => (order.compose)(step.part, &self.altered(&differences), &self.subjects(head)?),
         };
         if let Some(co_author) = step.co_author {
             message = with_co_author(message, co_author);
@@ -199,6 +199,13 @@ impl Repository {
         let files = differences.iter().map(|it| self.naming.shown(&it.path)).collect();
         let branch = head.branch.as_deref().map(|it| text(it.strip_prefix(b"refs/heads/").unwrap_or(it)));
         Ok(Made { commit, files, message, branch, left_out: Vec::new(), before: None })
+    }
+
+    /// The first lines of the last commits.
+    fn subjects(&self, head: &Head) -> Result<Vec<String>> {
+        let Some(commit) = &head.commit else { return Ok(Vec::new()) };
+        let run = self.run(&["log", "-30", "--no-merges", "--no-show-signature", "--format=%s"]);
+        Ok(text(&run.with(commit).output()?).lines().map(str::to_owned).collect())
     }
 
     fn commit_tree(&self, tree: &str, head: &Head, message: &str, author: Option<&Author>) -> Result<String> {
