@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use tokio::io::AsyncReadExt;
 
 use super::client;
+use super::init::SECTION;
 use super::running_servers::{self, Running};
 use super::trees;
 use semdex_config::{Config, Flags};
@@ -76,6 +77,11 @@ async fn answered(agent: Agent, engines: &Registry) -> Option<Value> {
                 "permissionDecisionReason": reason,
             }
         }));
+    }
+    // A subagent never sees the instructions of the server.
+    if let Some(name @ ("SessionStart" | "SubagentStart")) = event["hook_event_name"].as_str() {
+        let answer = json!({"hookSpecificOutput": {"hookEventName": name, "additionalContext": SECTION}});
+        return Some(answer).filter(|_| agent == Agent::Claude);
     }
     let server = server(&event, &config, engines)?;
     let answer = client::hook(&server.announcement, &agent.name(), payload, PATIENCE).await.ok()?;

@@ -12,6 +12,8 @@ use super::request::Answer;
 use super::shared_types::{Meta, Place, Usage, is_false, list};
 use semdex_model::Result;
 
+/// How many of the tests that reach a change Markdown names.
+pub(crate) const NAMED_TESTS: usize = 20;
 /// The parts of an impact: changed, broken, affected, tests, unchecked.
 pub(super) const IMPACT_PARTS: usize = 5;
 /// The parts of a change: possible usages, edits, validation, new diagnostics, lines of the diffs, fixed diagnostics; then
@@ -305,9 +307,17 @@ impl Impact {
                 .collect(),
             self.broken.iter().map(broken).collect(),
             self.affected.iter().map(place).collect(),
-            self.tests.iter().map(|it| place(&it.at) + form.or(40, 20)).collect(),
+            self.tests.iter().zip(0..).map(|(it, at)| test_cost(place(&it.at), at, form)).collect(),
             self.unchecked.iter().map(|it| it.code.len() + text_cost(&it.detail) + form.or(10, 30)).collect(),
         ]
+    }
+}
+
+/// Markdown names the first tests only.
+fn test_cost(place: usize, at: usize, form: Form) -> usize {
+    match form {
+        Form::Markdown if at >= NAMED_TESTS => 0,
+        form => place + form.or(40, 20),
     }
 }
 

@@ -280,7 +280,7 @@ fn base_of(path: &str) -> &str {
     path.rsplit_once(['.', ':']).map_or(path, |it| it.0)
 }
 
-/// New errors, each with the change that causes it.
+/// New errors, each with the change that causes it. An error in the edited text may have none.
 fn broken(after: &Files, edits: &[FileEdit], altered: &[ChangedDeclaration], change_impact: &mut ChangeImpact) {
     for it in change_impact.new.iter().filter(|it| it.severity == Severity::Error) {
         let Some(file) = after.get(&it.place.file) else { continue };
@@ -289,10 +289,6 @@ fn broken(after: &Files, edits: &[FileEdit], altered: &[ChangedDeclaration], cha
         let holds = |text: &str, name: &str| words(text).any(|it| it.1 == name);
         let names_it = |one: &&ChangedDeclaration| holds(&text, &one.item.name) || holds(&it.message, &one.item.name);
         let cause = altered.iter().find(names_it).or_else(|| altered.first().filter(|_| !is_edited));
-        // An error in the edited text that is unrelated to a changed declaration is not breakage.
-        if is_edited && cause.is_none() {
-            continue;
-        }
         change_impact.impact.broken.push(Broken {
             at: Affected {
                 build: None,

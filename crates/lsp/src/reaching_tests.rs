@@ -14,7 +14,7 @@ use super::queries::{Asked, ResolvedItem, ServerQueries};
 use super::usages::{self, At};
 use semdex_engine::files::File;
 use semdex_engine::{Result, blocking};
-use semdex_model::{Affected, ChangeKind, OutlineItem, Reaching, Role};
+use semdex_model::{Affected, ChangeKind, OutlineItem, Reaching, Role, SymbolKind};
 
 /// The most steps from a test to the change.
 const MAX_STEPS: u32 = 8;
@@ -167,7 +167,8 @@ impl Search {
                 (None, Some(holder)) => {
                     let (file, cause, distance) = (it.at.0.clone(), it.cause.clone(), it.distance);
                     self.follow_implied(&file, &holder, &cause, distance);
-                    self.follow(&file, holder, cause, distance, in_tests.then_some(it));
+                    let otherwise = (in_tests && is_callable(&holder)).then_some(it);
+                    self.follow(&file, holder, cause, distance, otherwise);
                 }
                 // Code of a test file outside of declarations: calls that define tests.
                 (None, None) if in_tests => self.report(&it, None),
@@ -231,6 +232,11 @@ impl Search {
         let lack = if is_cut { Some("there may be more: these are the nearest".to_owned()) } else { unanswered };
         Tests { found, lack }
     }
+}
+
+/// Whether a test runner may call a declaration. It calls no field or variable.
+fn is_callable(item: &OutlineItem) -> bool {
+    matches!(item.kind, SymbolKind::Function | SymbolKind::Method)
 }
 
 /// The declarations around each use. Imports and documentation lead to no test.

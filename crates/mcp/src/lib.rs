@@ -29,7 +29,7 @@ pub use local::Local;
 pub use message::refusal;
 pub use progress::describe_progress;
 
-use semdex_contract::{Name, Needs, Problem, render};
+use semdex_contract::{Name, Problem, render};
 pub use semdex_ops::timed_answer::Caller;
 pub use semdex_ops::{Access, Client};
 
@@ -183,12 +183,8 @@ impl<B: Backend> ServerHandler for Server<B> {
         }
         let answer = self.backend.answer(tool.name, arguments, caller, key);
         let cancelled = context.ct.clone();
-        let answer = async {
-            if tool.call().needs < Needs::Index {
-                return answer.await;
-            }
-            progress::telling(&self.backend, workspace.as_deref(), &context, answer).await
-        };
+        let about = (tool.call().name, workspace.as_deref());
+        let answer = progress::telling(&self.backend, about, &context, answer);
         // A cancelled request is not answered. Dropping the future cancels it in the engine too.
         let answer = tokio::select! {
             answer = answer => answer,

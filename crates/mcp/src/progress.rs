@@ -11,13 +11,15 @@ use super::Backend;
 
 /// The first notification comes after this time, and a further one each time it has passed.
 const PACE: Duration = Duration::from_millis(500);
+/// After this time a call reports that it works, also if its workspace is ready.
+const LONG: Duration = Duration::from_secs(5);
 
 /// Waits for the answer. Sends progress notifications if the client asked for them and the index of this workspace is
-/// not ready. The progress is the elapsed time, which also rises when something is loaded again; the message says what
-/// is being done.
+/// not ready, or the call takes long. The progress is the elapsed time, which also rises when something is loaded again;
+/// the message says what is being done.
 pub(crate) async fn telling<B: Backend, T>(
     backend: &B,
-    workspace: Option<&str>,
+    (call, workspace): (&str, Option<&str>),
     context: &RequestContext<RoleServer>,
     answer: impl Future<Output = T>,
 ) -> T {
@@ -29,7 +31,11 @@ pub(crate) async fn telling<B: Backend, T>(
         tokio::select! {
             answer = &mut answer => return answer,
             _ = ticks.tick() => {
-                if let Some(message) = backend.busy_with(workspace).await {
+                let busy = backend.busy_with(workspace).await;
+                let elapsed = began.elapsed();
+                // Some clients give up a call that is silent for a minute.
+                let works = || (elapsed >= LONG).then(|| format!("{call}: working for {} s", elapsed.as_secs()));
+                if let Some(message) = busy.or_else(works) {
                     let seconds = began.elapsed().as_secs_f64();
                     let notification = ProgressNotificationParam::new(token.clone(), seconds).with_message(message);
                     // The transport detects a disconnected client.

@@ -7,7 +7,7 @@ use super::open::text_of;
 use super::query::{RequestOptions, not_indexed, run_query};
 use super::{fixes, unanalysed_files};
 use semdex_contract::{Counts, DiagnosticsFormat, DiagnosticsQuery, DiagnosticsReply};
-use semdex_model::{Answer, Diagnostic, LanguageId, Meta, Result};
+use semdex_model::{Answer, Coverage, Diagnostic, LanguageId, Meta, Result};
 use semdex_workspace::Workspace;
 use semdex_workspace::statistics::Seen;
 
@@ -117,6 +117,10 @@ pub(super) async fn find(workspace: &Workspace, files: &[String], options: &Requ
             count += of_this;
         }
         meta = joined(meta, reply.meta);
+    }
+    if files.is_empty() {
+        // The answer is about all languages: one without its server does not degrade the others.
+        meta.state = workspace.meta(None, meta.revision, Coverage::default()).state;
     }
     if meta.revision == first.revision {
         confirm(workspace, &mut diagnostics, files, (&first.files, first.revision), options).await;

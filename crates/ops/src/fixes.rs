@@ -70,7 +70,14 @@ pub(super) async fn of(
         let own = |file: &String| *file == it.fix.diagnostic.place.file;
         let files: Vec<String> = it.fix.rewrites.iter().map(|it| it.file.clone()).collect();
         let files = if files.iter().all(own) { None } else { Some(files) };
-        semdex_contract::Fix { id: it.id.clone(), title: it.fix.title.clone(), files }
+        // What is left to be written is not fixed.
+        let texts = it.fix.rewrites.iter().flat_map(|it| &it.parts).map(|it| it.1.as_str());
+        let gap = ["todo!()", "unimplemented!()"].into_iter().find(|gap| texts.clone().any(|it| it.contains(gap)));
+        let title = match gap.filter(|gap| !it.fix.title.contains(gap)) {
+            Some(gap) => format!("{} (writes `{gap}`, to be filled in)", it.fix.title),
+            None => it.fix.title.clone(),
+        };
+        semdex_contract::Fix { id: it.id.clone(), title, files }
     };
     let of_one = |diagnostic: &&Diagnostic| {
         let about = offered.iter().filter(|it| is_about(&it.fix.diagnostic, diagnostic));

@@ -1,10 +1,13 @@
 //! `impact`: what a change of a symbol would break, computed without making it.
 
+use std::sync::{Arc, Mutex, PoisonError};
+
 use super::apply_change::{Mode, Plan, apply_change};
 use super::edit::symbol_edit::find_symbol;
 use super::query::RequestOptions;
-use semdex_contract::{ImpactReport, ImpactRequest, OnBreak};
-use semdex_model::{Alteration, Code, Error, FileEdit, Result, SymbolQuery};
+use semdex_contract::{Affected, ImpactReport, ImpactRequest, OnBreak};
+use semdex_engine::files::File;
+use semdex_model::{Alteration, Code, Error, FileEdit, Result, Span, SymbolQuery};
 use semdex_workspace::{Cause, Workspace};
 
 /// The query, with the file as the workspace names it.
@@ -22,11 +25,49 @@ pub(crate) async fn impact(
     let file = file.map(|it| workspace.locate(&it)).transpose()?;
     let request = Asked { query: SymbolQuery { symbol, package, file }, change: change.into() };
     let mode = Mode::new(Cause::Edit, true, OnBreak::Report);
-    let report = apply_change(workspace, options, mode, || plan(workspace, &request, options)).await?;
-    Ok(ImpactReport { impact: report.impact, next_cursor: None, meta: report.meta, pages: Default::default() })
+    let made: Mutex<Option<Altered>> = Mutex::default();
+    let planned = || async {
+        let (plan, altered) = plan(workspace, &request, options).await?;
+        *made.lock().unwrap_or_else(PoisonError::into_inner) = Some(altered);
+        Ok(plan)
+    };
+    let report = apply_change(workspace, options, mode, planned).await?;
+    let mut impact = report.impact;
+    if let Some(altered) = made.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        let broken = impact.broken.iter_mut().map(|it| &mut it.at);
+        let tests = impact.tests.iter_mut().map(|it| &mut it.at);
+        broken.chain(&mut impact.affected).chain(tests).for_each(|it| altered.place_today(it));
+    }
+    Ok(ImpactReport { impact, next_cursor: None, meta: report.meta, pages: Default::default() })
 }
 
-async fn plan(workspace: &Workspace, request: &Asked, options: &RequestOptions) -> Result<Plan> {
+/// The change that was tried. Its text exists nowhere, so places in it are reported as they are in the file.
+struct Altered {
+    file: Arc<File>,
+    /// What was replaced.
+    span: Span,
+    /// The length of the text in its place.
+    length: usize,
+}
+
+impl Altered {
+    fn place_today(&self, at: &mut Affected) {
+        if *at.place.file != *self.file.path {
+            return;
+        }
+        let today = |offset: usize| match offset {
+            before if before < self.span.start => before,
+            after if after >= self.span.start + self.length => after - self.length + self.span.end - self.span.start,
+            within => within.min(self.span.end),
+        };
+        let (start, end) = (today(at.place.start), today(at.place.end));
+        let place = self.file.lines().place(&self.file.path, Span::new(start, end.max(start)));
+        self.file.lines().line_text(&self.file.text, place.line).clone_into(&mut at.text);
+        at.place = place.into();
+    }
+}
+
+async fn plan(workspace: &Workspace, request: &Asked, options: &RequestOptions) -> Result<(Plan, Altered)> {
     let (symbol, file) = find_symbol(workspace, &request.query, options).await?;
     // For a module with its own file, the `mod` declaration is changed, because it contains the name.
     let item = symbol.declared_at.as_ref().unwrap_or(&symbol.place).span();
@@ -51,5 +92,6 @@ async fn plan(workspace: &Workspace, request: &Asked, options: &RequestOptions) 
     let mut text = file.text.to_string();
     text.replace_range(span.start..span.end, &new);
     let edit = FileEdit { file: file.path.to_string(), old: Some(file.text.clone()), new: Some(text.into()) };
-    Ok(Plan::new(vec![edit], Vec::new()))
+    let altered = Altered { file: file.clone(), span, length: new.len() };
+    Ok((Plan::new(vec![edit], Vec::new()), altered))
 }

@@ -94,8 +94,8 @@ impl Disk {
         let path = names::path_of(name)?;
         let reader = self.tree.reader().map_err(|errno| failed(name, Doing::Read, errno))?;
         let resolved = reader.resolve(&path).map_err(|unresolved| self.unresolved(name, unresolved))?;
-        let outside = || outside(name, "leads out of the workspace");
-        let below = resolved.path.strip_prefix(self.root()).map_err(|_| outside())?;
+        let out = |_| outside(name, "leads out of the workspace");
+        let below = resolved.path.strip_prefix(self.root()).map_err(out)?;
         if let Some(worktree) = worktree_between(self.root(), &resolved.path) {
             return Err(outside(name, &in_worktree(worktree)));
         }

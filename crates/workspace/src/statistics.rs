@@ -33,8 +33,10 @@ pub struct Session {
     pub edits: u64,
     /// The history of each file.
     pub files: BTreeMap<String, History>,
-    /// Files that its edits broke.
+    /// Files that its edits broke, or that it edited by other means than hooks report.
     pub broken: BTreeSet<String>,
+    /// Edited files whose errors were not known when its hook asked.
+    pub pending: BTreeSet<String>,
     counted: VecDeque<String>,
 }
 
@@ -103,6 +105,7 @@ impl Session {
             edits: 0,
             files: BTreeMap::new(),
             broken: BTreeSet::new(),
+            pending: BTreeSet::new(),
             counted: VecDeque::new(),
         }
     }
@@ -161,6 +164,22 @@ impl Statistics {
                 session.broken.insert(file.to_owned());
             }
         }
+    }
+
+    /// The errors of this file were not known when the hook of a session asked.
+    pub fn note_pending(&self, session: &str, file: &str) {
+        let mut all = self.lock();
+        let session = all.session(session);
+        if session.pending.len() < FILES {
+            session.pending.insert(file.to_owned());
+        }
+    }
+
+    /// The files whose errors were not known to the hooks of a session. They count as known from now on.
+    pub fn take_pending(&self, session: &str) -> Vec<String> {
+        let mut all = self.lock();
+        let known = all.sessions.iter_mut().find(|it| it.0 == session);
+        known.map(|it| std::mem::take(&mut it.1.pending).into_iter().collect()).unwrap_or_default()
     }
 
     /// The hook of a session reports an edit, with the name of the tool's use if it has one. In a batch only edits

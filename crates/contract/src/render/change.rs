@@ -5,9 +5,10 @@ use std::collections::BTreeSet;
 use super::code::fenced;
 use super::lists::{diagnostic_rows, inline, more, possible, symbol_rows};
 use super::markdown::{apart, counted, footer, item, line, lines, names, one, paragraph, short_hash};
+use crate::change::NAMED_TESTS;
 use crate::{
-    Affected, Broken, ChangeReport, Changed, Impact, ImpactReport, Landed, Problem, ProblemCandidate, Reaching,
-    Strategy, Symbol,
+    Affected, Broken, ChangeReport, Changed, Diagnostic, Finding, FindingKind, Impact, ImpactReport, Landed, Meta,
+    Missing, Problem, ProblemCandidate, Reaching, Severity, Strategy, Symbol, Unchecked,
 };
 
 /// A change: first the result, then what it broke, where it landed, and how to undo it.
@@ -35,7 +36,11 @@ pub(crate) fn change(report: &ChangeReport) -> String {
         apart(&mut text, format_args!("## Left as they are: {}", counted(report.possible.len(), "possible usage")));
         possible(&mut text, &report.possible);
     }
-    reached(&mut text, &report.impact);
+    let runs = match &report.change {
+        Some(change) => format!("`verify` with `kind: test` and `change: {change}` runs them"),
+        None => RUN_BY_NAME.to_owned(),
+    };
+    reached(&mut text, &report.impact, &report.edits, &runs);
     if !report.diagnostics.new.is_empty() {
         text += "\n## New diagnostics\n\n";
         diagnostic_rows(&mut text, &report.diagnostics.new);
@@ -51,7 +56,7 @@ pub(crate) fn change(report: &ChangeReport) -> String {
         text += "\n## Fixed diagnostics\n\n";
         diagnostic_rows(&mut text, &report.diagnostics.fixed);
     }
-    landed(&mut text, &report.edits);
+    landed(&mut text, report);
     for file in &report.files {
         let from = file.moved_from.as_ref().map(|it| format!(", moved from {it}")).unwrap_or_default();
         let state = match &file.hash {
@@ -72,15 +77,19 @@ pub(crate) fn change(report: &ChangeReport) -> String {
     text
 }
 
-/// Where the edits landed. Exact matches in the same file share a line.
-fn landed(text: &mut String, edits: &[Landed]) {
+/// Where the edits landed. Exact matches in the same file share a line. An edit that certainly landed where it was meant
+/// to is in the diff, and named there only.
+fn landed(text: &mut String, report: &ChangeReport) {
+    let is_sure = |it: &Landed| matches!(it.strategy, Strategy::Exact | Strategy::Symbol | Strategy::Whole);
+    let is_shown = |it: &Landed| report.files.iter().any(|file| file.file == it.place.file && !file.diff.is_empty());
+    let is_in_diff = |it: &&Landed| is_sure(it) && !it.merged && is_shown(it);
+    let edits: Vec<&Landed> = report.edits.iter().filter(|it| !is_in_diff(it)).collect();
     if edits.is_empty() {
         return;
     }
     *text += "\n## Edited\n\n";
-    let is_sure = |it: &Landed| matches!(it.strategy, Strategy::Exact | Strategy::Symbol | Strategy::Whole);
     let together = |a: &Landed, b: &Landed| is_sure(a) && a.strategy == b.strategy && a.place.file == b.place.file;
-    for group in edits.chunk_by(together) {
+    for group in edits.chunk_by(|a, b| together(a, b)) {
         let Some(first) = group.first() else { continue };
         let numbers = group.iter().map(|it| lines(&it.place)).collect::<Vec<_>>().join(",");
         let how = match first.strategy {
@@ -100,27 +109,69 @@ fn landed(text: &mut String, edits: &[Landed]) {
 /// How many files a line names.
 const NAMED_FILES: usize = 3;
 
+/// The outcome, the worst fact first: what it breaks elsewhere, the errors of the new text, and what is not known.
 fn headline(report: &ChangeReport) -> String {
-    let files: BTreeSet<&str> = report.impact.broken.iter().map(|it| it.at.place.file.as_str()).collect();
-    let broken = match files.len() {
-        few @ 0..=NAMED_FILES => {
+    let is_empty = report.files.is_empty() && report.edits.is_empty();
+    let (broken, errors, is_known) = (broken_files(report), own_errors(report), report.meta.complete);
+    if report.applied {
+        return match (broken, errors) {
+            (Some(broken), None) => format!("Edit successful, but broke {broken}"),
+            (Some(broken), Some(errors)) => format!("Edit successful, but broke {broken}, and has {errors}"),
+            (None, Some(errors)) if is_known => format!("Edit made, with {errors}"),
+            (None, Some(errors)) => format!("Edit made, with {errors}; whether it breaks more is not known in full"),
+            (None, None) if !is_known => "Edit successful; whether it breaks anything is not known in full".to_owned(),
+            (None, None) => "Edit successful".to_owned(),
+        };
+    }
+    let outcome = match (broken, errors) {
+        (Some(broken), None) => format!("the edit would break {broken}"),
+        (Some(broken), Some(errors)) => format!("the edit would break {broken}, and have {errors}"),
+        (None, Some(errors)) if is_known => format!("the edit would have {errors}"),
+        (None, Some(errors)) => {
+            format!("the edit would have {errors}; whether it would break more is not known in full")
+        }
+        (None, None) if is_empty => return "Nothing changed".to_owned(),
+        (None, None) if !is_known => "whether the edit would break anything is not known in full".to_owned(),
+        (None, None) => "the edit would succeed".to_owned(),
+    };
+    format!("Dry run, nothing written: {outcome}")
+}
+
+/// Whether a broken place is an error of the new text itself.
+fn is_own(broken: &Broken, report: &ChangeReport) -> bool {
+    let file = &broken.at.place.file;
+    broken.at.cause.is_none() && report.files.iter().any(|it| it.file == *file)
+}
+
+fn broken_files(report: &ChangeReport) -> Option<String> {
+    let broken = report.impact.broken.iter().filter(|it| !is_own(it, report));
+    let files: BTreeSet<&str> = broken.map(|it| it.at.place.file.as_str()).collect();
+    Some(match files.len() {
+        0 => return None,
+        few @ 1..=NAMED_FILES => {
             let named = Vec::from_iter(files).join(", ");
             format!("references in {} {named}", if few == 1 { "file" } else { "files" })
         }
         many => format!("references in {many} files"),
-    };
-    let is_known = report.meta.complete;
-    match (report.applied, report.impact.broken.is_empty(), report.files.is_empty() && report.edits.is_empty()) {
-        (true, true, _) if !is_known => "Edit successful; whether it breaks anything is not known in full".to_owned(),
-        (true, true, _) => "Edit successful".to_owned(),
-        (true, false, _) => format!("Edit successful, but broke {broken}"),
-        (false, true, true) => "Nothing changed".to_owned(),
-        (false, true, false) if !is_known => {
-            "Dry run, nothing written: whether the edit would break anything is not known in full".to_owned()
-        }
-        (false, true, false) => "Dry run, nothing written: the edit would succeed".to_owned(),
-        (false, false, _) => format!("Dry run, nothing written: the edit would break {broken}"),
+    })
+}
+
+/// The errors that appear with the change and are not about its references, with the place of the first one.
+fn own_errors(report: &ChangeReport) -> Option<String> {
+    let is_error = |it: &&Diagnostic| it.severity == Severity::Error;
+    let new = report.diagnostics.new.iter().filter(is_error).map(|it| (it.place.file.as_str(), it.place.line));
+    let own = report.impact.broken.iter().filter(|it| is_own(it, report));
+    let own = own.map(|it| (it.at.place.file.as_str(), it.at.place.line));
+    let is_syntax = |it: &&Finding| it.kind == FindingKind::Syntax;
+    let syntax = report.validation.iter().filter(is_syntax).map(|it| (it.file.as_str(), it.line));
+    let mut errors: Vec<(&str, usize)> = new.chain(own).collect();
+    // Where no engine has judged the text, its syntax is known all the same.
+    if errors.is_empty() {
+        errors = syntax.collect();
     }
+    let (file, line) = errors.first()?;
+    let first = if errors.len() == 1 { "" } else { "first at " };
+    Some(format!("{} ({first}{file}:{line})", counted(errors.len(), "new error")))
 }
 
 /// The impact of a hypothetical change.
@@ -132,12 +183,16 @@ pub(crate) fn impact(report: &ImpactReport) -> String {
         broken => format!("{} would break", counted(broken, "place")),
     };
     let mut text = one(format_args!("# {headline}"));
-    reached(&mut text, impact);
+    reached(&mut text, impact, &[], RUN_BY_NAME);
     more(&mut text, report.next_cursor.as_deref());
     text
 }
 
-fn reached(text: &mut String, impact: &Impact) {
+/// How tests are run that no change token names.
+const RUN_BY_NAME: &str = "`verify` with `kind: test` and their names as `tests` runs them";
+
+/// The impact. Places that the change itself edits are in its diff.
+fn reached(text: &mut String, impact: &Impact, edits: &[Landed], runs: &str) {
     let Impact { changed, broken, affected, tests, unchecked } = impact;
     if !changed.is_empty() {
         *text += "\n## Changed symbols\n\n";
@@ -155,15 +210,36 @@ fn reached(text: &mut String, impact: &Impact) {
     }
     if !broken.is_empty() {
         apart(text, format_args!("## Broken: {}", counted(broken.len(), "place")));
-        by_cause(text, broken);
+        let causes: Vec<&str> = changed.iter().map(|it| it.symbol.as_str()).collect();
+        by_cause(text, broken, if let [only] = causes.as_slice() { Some(only) } else { None });
     }
+    let is_edited = |it: &Affected| {
+        let holds = |edit: &Landed| (edit.place.line..=edit.place.end_line).contains(&it.place.line);
+        edits.iter().any(|edit| edit.place.file == it.place.file && holds(edit))
+    };
+    let affected: Vec<&Affected> = affected.iter().filter(|it| !is_edited(it)).collect();
     places(text, "Affected, but compiling", affected);
-    reaching(text, tests);
-    if !unchecked.is_empty() {
+    reaching(text, tests, runs);
+    not_checked(text, unchecked);
+}
+
+/// Limits that every change of a language has, by their codes. What is about this change follows in full.
+fn not_checked(text: &mut String, unchecked: &[Unchecked]) {
+    const ALWAYS: [&str; 5] = ["borrow_checker", "macro_output", "cfg_off", "untyped_code", "vet"];
+    // The detail of what is about this change names its files.
+    let is_general = |it: &&Unchecked| ALWAYS.contains(&it.code.as_str()) && !it.detail.contains(['/', ':'].as_slice());
+    let is_limit = |it: &&Unchecked| is_general(it) || it.code != "cfg_off" && ALWAYS.contains(&it.code.as_str());
+    let (limits, others): (Vec<&Unchecked>, Vec<&Unchecked>) = unchecked.iter().partition(is_limit);
+    if !others.is_empty() {
         *text += "\n## Not checked\n\n";
-        for it in unchecked {
+        for it in others {
             item(text, format_args!("- `{}`: ", it.code), &it.detail, "");
         }
+    }
+    if !limits.is_empty() {
+        let codes: Vec<String> = limits.iter().map(|it| format!("`{}`", it.code)).collect();
+        text.push('\n');
+        line(text, format_args!("Not checked, as always: {}", codes.join(", ")));
     }
 }
 
@@ -173,7 +249,7 @@ const SHOWN_TEXTS: usize = 5;
 const SHOWN_WIDTH: usize = 120;
 
 /// One heading for each reason, below it a line for each file, and the text of the first places outside tests.
-fn by_cause(text: &mut String, broken: &[Broken]) {
+fn by_cause(text: &mut String, broken: &[Broken], only_cause: Option<&str>) {
     type Reason<'a> = (Option<&'a str>, &'a str, Option<&'a str>, bool, Option<&'a str>);
     let mut reasons: Vec<(Reason<'_>, Vec<&Affected>)> = Vec::new();
     for Broken { at, code, reason, follows } in broken {
@@ -185,13 +261,24 @@ fn by_cause(text: &mut String, broken: &[Broken]) {
     }
     for ((code, reason, cause, follows, build), places) in reasons {
         let code = code.map(|it| format!("{it} ")).unwrap_or_default();
-        let cause = cause.filter(|it| !reason.contains(it)).map(|it| format!(" (by `{it}`)")).unwrap_or_default();
+        let cause = cause
+            .filter(|it| !reason.contains(it) && Some(*it) != only_cause)
+            .map(|it| format!(" (by `{it}`)"))
+            .unwrap_or_default();
         let follows = if follows { ", through another broken place" } else { "" };
         let count = if places.len() > 1 { format!(", {}", counted(places.len(), "place")) } else { String::new() };
         let build = build.map(|it| format!(", with {it}")).unwrap_or_default();
         line(text, format_args!("{code}{}{cause}{follows}{build}{count}", reason.trim_end().replace('\n', " ")));
         let mut texts = SHOWN_TEXTS;
         for (file, here) in by_file(places) {
+            if let [at] = here.as_slice()
+                && !at.test
+                && texts > 0
+            {
+                line(text, format_args!("- {file}:{}: `{}`", at.place.line, shortened(&inline(at.text.trim()))));
+                texts -= 1;
+                continue;
+            }
             line(text, format_args!("- {file}:{}{}", numbers(&here), in_tests(&here)));
             for at in here.iter().filter(|it| !it.test).take(texts) {
                 line(text, format_args!("  {}: `{}`", at.place.line, shortened(&inline(at.text.trim()))));
@@ -237,28 +324,31 @@ fn shortened(text: &str) -> String {
     }
 }
 
-fn places(text: &mut String, title: &str, places: &[Affected]) {
+fn places(text: &mut String, title: &str, places: Vec<&Affected>) {
     if places.is_empty() {
         return;
     }
     apart(text, format_args!("## {title}: {}", counted(places.len(), "place")));
-    for (file, here) in by_file(places.iter().collect()) {
+    for (file, here) in by_file(places) {
         line(text, format_args!("- {file}:{}{}", numbers(&here), in_tests(&here)));
     }
 }
 
-/// The tests by file, with the names by which they are run.
-fn reaching(text: &mut String, tests: &[Reaching]) {
+/// The nearest tests by file, with the names by which they are run, and how all are run.
+fn reaching(text: &mut String, tests: &[Reaching], runs: &str) {
     if tests.is_empty() {
         return;
     }
-    apart(text, format_args!("## Tests that reach it: {}", tests.len()));
-    for (file, here) in by_file(tests.iter().map(|it| &it.at).collect()) {
+    apart(text, format_args!("## Tests that reach it: {}; {runs}", tests.len()));
+    for (file, here) in by_file(tests.iter().take(NAMED_TESTS).map(|it| &it.at).collect()) {
         let mut named: Vec<&str> =
             here.iter().filter_map(|it| it.symbol.as_deref()?.rsplit(['.', ':', '/']).next()).collect();
         named.dedup();
         let named = if named.is_empty() { String::new() } else { format!(" ({})", named.join(", ")) };
         line(text, format_args!("- {file}:{}{named}", numbers(&here)));
+    }
+    if let more @ 1.. = tests.len().saturating_sub(NAMED_TESTS) {
+        line(text, format_args!("- and {more} more"));
     }
 }
 
@@ -269,7 +359,7 @@ pub(crate) fn problem(problem: &Problem) -> String {
     let details = [
         problem.edit.map(|it| format!("In `edits[{it}]`")),
         problem.file.as_ref().map(|it| format!("File: {it}")),
-        problem.actual_hash.as_ref().map(|it| format!("Actual hash: `{it}`")),
+        problem.actual_hash.as_ref().map(|it| format!("Actual hash: `{}`", short_hash(it))),
         Some(&problem.suggestions).filter(|it| !it.is_empty()).map(|it| format!("Suggestions: {}", names(it))),
         Some(&problem.trees).filter(|it| !it.is_empty()).map(|it| format!("Trees: {}", names(it))),
     ];
@@ -294,10 +384,13 @@ pub(crate) fn problem(problem: &Problem) -> String {
         text += &fenced("", &lost);
     }
     if let Some(it) = &problem.impact {
-        reached(&mut text, it);
+        reached(&mut text, it, &[], RUN_BY_NAME);
     }
     if let Some(meta) = &problem.meta {
-        text += &footer(meta);
+        // What the problem itself says is not repeated.
+        let is_said = |it: &Missing| it.detail == problem.detail || problem.detail.contains(&it.detail);
+        let missing = meta.missing.iter().filter(|it| !is_said(it)).cloned().collect();
+        text += &footer(&Meta { missing, ..meta.clone() });
     }
     if let Some(id) = &problem.request_id {
         text += if problem.meta.is_some() { "- " } else { "\n---\n" };

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::code::{fenced, numbered};
 use super::lists::{and_possible, folded, grouped, listed, more, possible, short, short_file, symbol_rows, used};
-use super::markdown::{apart, counted, docs, line, lines, names, one, short_hash};
+use super::markdown::{apart, counted, docs, line, lines, names, not_known_yet, one, short_hash};
 use crate::{
     Described, DescribedFile, DescribedPackage, DescribedSymbol, Downstream, Language, Opened, Symbol, Upstream, Usage,
 };
@@ -83,10 +83,16 @@ fn upstream(text: &mut String, upstream: &[Upstream]) {
     if upstream.is_empty() {
         return;
     }
+    // Everything uses the standard library.
+    let is_std = |it: &&Upstream| it.external && matches!(it.package.as_str(), "core" | "alloc" | "std");
+    let upstream: Vec<&Upstream> = upstream.iter().filter(|it| !is_std(it)).collect();
+    if upstream.is_empty() {
+        return;
+    }
     *text += "\n## Uses\n\n";
     for Upstream { package, external, files, symbols } in upstream {
         let origin = if *external { " (external)".to_owned() } else { within(files) };
-        line(text, format_args!("- `{package}`{origin}: {}", names(symbols)));
+        line(text, format_args!("- `{package}`{origin}: {}", below_common_path(symbols)));
     }
 }
 
@@ -100,7 +106,23 @@ fn downstream(text: &mut String, downstream: &[Downstream]) {
     }
     *text += "\n## Used by\n\n";
     for Downstream { file, package, symbols, count } in downstream {
-        line(text, format_args!("- {file} of `{package}` [{}]: {}", counted(*count, "usage"), names(symbols)));
+        let (count, symbols) = (counted(*count, "usage"), below_common_path(symbols));
+        line(text, format_args!("- {file} of `{package}` [{count}]: {symbols}"));
+    }
+}
+
+/// Paths with what they have in common written once: "`a::b::`: `c`, `d::e`".
+fn below_common_path(paths: &[String]) -> String {
+    let Some(first) = paths.first().filter(|_| paths.len() > 1) else { return names(paths) };
+    // A path of a trait's member begins with `<`, and its parts are not separated by `::` alone.
+    let ends = first.match_indices("::").map(|(at, _)| at + 2).filter(|_| !first.starts_with('<'));
+    let common = ends.filter_map(|end| first.get(..end)).take_while(|it| paths.iter().all(|path| path.starts_with(it)));
+    match common.last() {
+        Some(common) => {
+            let rest: Vec<String> = paths.iter().filter_map(|it| it.strip_prefix(common)).map(str::to_owned).collect();
+            format!("`{common}` {}", names(&rest))
+        }
+        None => names(paths),
     }
 }
 
@@ -140,7 +162,14 @@ fn symbol(described: &DescribedSymbol) -> String {
         docs(&mut text, written);
     }
     let doubts = and_possible(usages.possible_total);
-    apart(&mut text, format_args!("## Usages: {} in {}{doubts}", usages.total, counted(usages.files, "file")));
+    match not_known_yet(&described.meta) {
+        Some(why) if usages.total == 0 => apart(&mut text, format_args!("## Usages: not known yet ({why}){doubts}")),
+        lack => {
+            let least = if lack.is_some() { "at least " } else { "" };
+            let files = counted(usages.files, "file");
+            apart(&mut text, format_args!("## Usages: {least}{} in {files}{doubts}", usages.total));
+        }
+    }
     possible(&mut text, &usages.possible);
     let (tests, others): (Vec<&Usage>, Vec<&Usage>) = usages.items.iter().partition(|it| it.test);
     grouped(&mut text, &others);

@@ -2,7 +2,7 @@
 
 use super::code::fenced;
 use super::lists::more;
-use super::markdown::{counted, line};
+use super::markdown::{counted, line, short_hash};
 use crate::{ChangesReply, OverlayState, OverlaysReply};
 
 pub(crate) fn changes(found: &ChangesReply) -> String {
@@ -52,5 +52,6 @@ pub(crate) fn overlay(overlay: &OverlayState) -> String {
 
 fn row(text: &mut String, overlay: &OverlayState) {
     let (file, hash, until) = (&overlay.file, &overlay.hash, &overlay.ends_at);
+    let hash = short_hash(hash);
     line(text, format_args!("- {file}, hash `{hash}`, until {until}"));
 }

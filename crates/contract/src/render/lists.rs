@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::code::fenced;
-use super::markdown::{apart, counted, docs, item, line, lines, one};
+use super::markdown::{apart, counted, docs, headed, item, line, lines, not_known_yet, one};
 use crate::{
     Calls, CallsReply, Counts, Diagnostic, DiagnosticsReply, Fix, ImplementationsReply, Origin, Symbol, SymbolAtReply,
     SymbolKind, SymbolsReply, Usage, UsageCount, UsagesReply,
@@ -74,9 +74,13 @@ fn rows_below(text: &mut String, symbols: &[Symbol], depth: usize, known: Option
 
 pub(crate) fn usages(found: &UsagesReply) -> String {
     let UsagesReply { symbol, usages, .. } = found;
-    let (total, files) = (counted(usages.total, "usage"), counted(usages.files, "file"));
+    let files = match usages.total {
+        0 => String::new(),
+        _ => format!(" in {}", counted(usages.files, "file")),
+    };
     let doubts = and_possible(usages.possible_total);
-    let mut text = one(format_args!("# {total} of {} `{}` in {files}{doubts}", symbol.kind.name(), symbol.path));
+    let rest = format!(" of {} `{}`{files}{doubts}", symbol.kind.name(), symbol.path);
+    let mut text = headed(&found.meta, usages.total, "usage", &rest);
     possible(&mut text, &usages.possible);
     text.push('\n');
     let (tests, others): (Vec<&Usage>, Vec<&Usage>) = usages.items.iter().partition(|it| it.test);
@@ -175,8 +179,8 @@ pub(crate) fn more(text: &mut String, cursor: Option<&str>) {
 
 pub(crate) fn implementations(found: &ImplementationsReply) -> String {
     let ImplementationsReply { symbol, total, items, next_cursor, .. } = found;
-    let count = counted(*total, "implementation");
-    let mut text = one(format_args!("# {count} of {} `{}`", symbol.kind.name(), symbol.path));
+    let rest = format!(" of {} `{}`", symbol.kind.name(), symbol.path);
+    let mut text = headed(&found.meta, *total, "implementation", &rest);
     text.push('\n');
     symbol_rows(&mut text, &items.items);
     more(&mut text, next_cursor.as_deref());
@@ -194,7 +198,8 @@ pub(crate) fn callees(found: &CallsReply) -> String {
 /// One line for each caller or callee, and below it the lines of its calls.
 fn calls(found: &CallsReply, what: &str) -> String {
     let CallsReply { symbol, total, items, next_cursor, .. } = found;
-    let mut text = one(format_args!("# {} of {} `{}`", counted(*total, what), symbol.kind.name(), symbol.path));
+    let rest = format!(" of {} `{}`", symbol.kind.name(), symbol.path);
+    let mut text = headed(&found.meta, *total, what, &rest);
     text.push('\n');
     for Calls { symbol, calls } in &items.items {
         let place = lines(&symbol.place);
@@ -240,8 +245,18 @@ pub(crate) fn symbol_at(found: &SymbolAtReply) -> String {
 
 pub(crate) fn diagnostics(found: &DiagnosticsReply) -> String {
     let DiagnosticsReply { items, counts: Counts { error, warning, info, hint }, total, .. } = found;
-    let (errors, warnings) = (counted(*error, "error"), counted(*warning, "warning"));
-    let mut text = format!("# {errors}, {warnings}, {}, {}\n\n", counted(*info, "info"), counted(*hint, "hint"));
+    let mut others = format!(", {}", counted(*warning, "warning"));
+    for (count, what) in [(info, "info"), (hint, "hint")] {
+        if *count > 0 {
+            others += &format!(", {}", counted(*count, what));
+        }
+    }
+    let mut text = match not_known_yet(&found.meta) {
+        Some(why) if *total == 0 => one(format_args!("# Not known yet: errors ({why})")),
+        Some(_) => one(format_args!("# At least {}{others}", counted(*error, "error"))),
+        None => one(format_args!("# {}{others}", counted(*error, "error"))),
+    };
+    text.push('\n');
     diagnostic_rows(&mut text, &items.items);
     if *total > items.total() {
         text.push('\n');
@@ -251,18 +266,54 @@ pub(crate) fn diagnostics(found: &DiagnosticsReply) -> String {
     text
 }
 
+/// One row for each diagnostic. Those that differ only by their places share a row, with the places below it.
 pub(crate) fn diagnostic_rows(text: &mut String, diagnostics: &[Diagnostic]) {
-    for it in diagnostics {
-        let code = it.code.as_ref().map(|it| format!(" {it}")).unwrap_or_default();
-        let within = it.symbol.as_ref().map(|it| format!(" in `{it}`")).unwrap_or_default();
-        let (place, severity) = (&it.place, it.severity.name());
-        let head = format!("- {}:{}:{} {severity}{code}: ", place.file, place.line, place.column);
-        item(text, format_args!("{head}"), &it.message, &format!(" ({}{within})", it.source));
-        for Fix { id, title, files } in &it.fixes {
-            let title = inline(title);
-            let also = files.as_ref().map(|it| format!(" (in {})", it.join(", "))).unwrap_or_default();
-            line(text, format_args!("  - fix `{id}`: {title}{also}"));
+    for group in alike(diagnostics) {
+        let (first, places) = match group.as_slice() {
+            [] => continue,
+            [only] => {
+                diagnostic_row(text, only);
+                continue;
+            }
+            [first, ..] => (*first, counted(group.len(), "place")),
+        };
+        let code = first.code.as_ref().map(|it| format!(" {it}")).unwrap_or_default();
+        let head = format!("- {}{code}: ", first.severity.name());
+        item(text, format_args!("{head}"), &first.message, &format!(" ({}, {places})", first.source));
+        for of_file in group.chunk_by(|a, b| a.place.file == b.place.file) {
+            let Some(first) = of_file.first() else { continue };
+            let numbers = of_file.iter().map(|it| it.place.line.to_string()).collect::<Vec<_>>().join(",");
+            line(text, format_args!("  - {}:{numbers}", first.place.file));
         }
+    }
+}
+
+/// Groups of equal diagnostics, in the order in which they first appear. One that has a fix stays alone.
+fn alike(diagnostics: &[Diagnostic]) -> Vec<Vec<&Diagnostic>> {
+    let mut groups: Vec<Vec<&Diagnostic>> = Vec::new();
+    for it in diagnostics {
+        let key = |it: &Diagnostic| (it.severity, it.code.clone(), it.message.clone(), it.source.clone());
+        let same = |group: &&mut Vec<&Diagnostic>| {
+            group.first().is_some_and(|first| first.fixes.is_empty() && key(first) == key(it))
+        };
+        match groups.iter_mut().find(same).filter(|_| it.fixes.is_empty()) {
+            Some(group) => group.push(it),
+            None => groups.push(vec![it]),
+        }
+    }
+    groups
+}
+
+fn diagnostic_row(text: &mut String, it: &Diagnostic) {
+    let code = it.code.as_ref().map(|it| format!(" {it}")).unwrap_or_default();
+    let within = it.symbol.as_ref().map(|it| format!(" in `{it}`")).unwrap_or_default();
+    let (place, severity) = (&it.place, it.severity.name());
+    let head = format!("- {}:{}:{} {severity}{code}: ", place.file, place.line, place.column);
+    item(text, format_args!("{head}"), &it.message, &format!(" ({}{within})", it.source));
+    for Fix { id, title, files } in &it.fixes {
+        let title = inline(title);
+        let also = files.as_ref().map(|it| format!(" (in {})", it.join(", "))).unwrap_or_default();
+        line(text, format_args!("  - fix `{id}`: {title}{also}"));
     }
 }
 

@@ -20,6 +20,25 @@ pub(crate) fn footer(meta: &Meta) -> String {
     text
 }
 
+/// Why an answer without items says nothing: something that it needs is loading, or does not answer. `None` if the answer
+/// is complete, or incomplete for a reason that waiting does not change.
+pub(crate) fn not_known_yet(meta: &Meta) -> Option<&str> {
+    let waits = |it: &&Missing| {
+        matches!(it.code.as_str(), "indexing" | "engine_restarting" | "engine_down" | "engine_missing" | "timeout")
+    };
+    let lack = meta.missing.iter().filter(|_| !meta.complete).find(waits)?;
+    lack.detail.lines().next()
+}
+
+/// "12 usages of fn `f` in 3 files" as a heading. It never says 0 for what is not known, nor a number that will rise.
+pub(crate) fn headed(meta: &Meta, count: usize, thing: &str, rest: &str) -> String {
+    match not_known_yet(meta) {
+        Some(why) if count == 0 => one(format_args!("# Not known yet: {thing}s{rest} ({why})")),
+        Some(_) => one(format_args!("# At least {}{rest}", counted(count, thing))),
+        None => one(format_args!("# {}{rest}", counted(count, thing))),
+    }
+}
+
 pub(crate) fn missing(text: &mut String, missing: &[Missing]) {
     for Missing { code, detail, scope } in missing {
         let scope = scope.as_ref().map(|it| format!(" ({it})")).unwrap_or_default();
@@ -99,4 +118,33 @@ pub(crate) fn lines(place: &Place) -> String {
 
 pub(crate) fn names(names: &[String]) -> String {
     names.iter().map(|it| format!("`{it}`")).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::State;
+
+    #[test]
+    fn a_heading_never_counts_what_is_not_known() {
+        let meta = |complete: bool, code: &str| Meta {
+            workspace: None,
+            root: None,
+            revision: 1,
+            state: State::Ready,
+            complete,
+            missing: vec![Missing { code: code.to_owned(), detail: "reading files".to_owned(), scope: None }],
+            fallback: None,
+            overlays: Vec::new(),
+            elapsed_ms: 0.0,
+        };
+        let head = |meta: &Meta, count: usize| headed(meta, count, "usage", " of fn `f`");
+        assert_eq!(head(&meta(false, "indexing"), 0), "# Not known yet: usages of fn `f` (reading files)\n");
+        assert_eq!(head(&meta(false, "timeout"), 2), "# At least 2 usages of fn `f`\n");
+        // A limit or another build does not change with time.
+        for lasting in [meta(true, "indexing"), meta(false, "cfg_off"), meta(false, "budget")] {
+            assert_eq!(head(&lasting, 0), "# 0 usages of fn `f`\n");
+            assert_eq!(head(&lasting, 1), "# 1 usage of fn `f`\n");
+        }
+    }
 }

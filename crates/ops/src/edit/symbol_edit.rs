@@ -114,6 +114,8 @@ pub(super) fn at_symbol(file: &File, symbol: &Symbol, at: At, replacement: &str,
             let body = item.body.ok_or_else(|| {
                 Error::new(Code::InvalidRequest, format!("`{}` has no body: use `at: \"whole\"`", symbol.path))
             })?;
+            let is_in_braces = text[..body.start].ends_with('{') && text[body.end..].starts_with('}');
+            let replacement = if is_in_braces { without_braces(replacement) } else { replacement };
             let unit = if text.contains("\n\t") { "\t" } else { file.language.map_or("    ", |it| it.indent) };
             let first_line = text[..body.start].rfind('\n').map_or(0, |it| it + 1);
             let before = &text[first_line..body.start];
@@ -170,6 +172,24 @@ pub(super) fn at_symbol(file: &File, symbol: &Symbol, at: At, replacement: &str,
         return Err(already_applied(file, item.span));
     }
     Ok(patch)
+}
+
+/// A body without the braces around the whole of it: the file keeps its own.
+fn without_braces(replacement: &str) -> &str {
+    let Some(inner) = replacement.trim().strip_prefix('{').and_then(|it| it.strip_suffix('}')) else {
+        return replacement;
+    };
+    // `{ a } + { b }` begins and ends with other braces.
+    let mut depth = 0usize;
+    for character in inner.chars() {
+        match character {
+            '{' => depth += 1,
+            '}' if depth == 0 => return replacement,
+            '}' => depth -= 1,
+            _ => {}
+        }
+    }
+    if depth == 0 { inner } else { replacement }
 }
 
 /// Whether a comma separates the item from the next one: as the text shows, or as the language says.

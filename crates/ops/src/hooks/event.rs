@@ -35,6 +35,8 @@ pub(super) struct Touched {
     pub(super) file: PathBuf,
     /// The id of the use of the tool.
     pub(super) tool_use: Option<String>,
+    /// The tool is one of ours: its reply has reported the errors.
+    pub(super) is_own: bool,
 }
 
 /// More files than an agent edits in one step.
@@ -107,13 +109,20 @@ fn files_of(payload: &Value, base: &Path) -> Vec<Touched> {
     let tool_use = payload["tool_use_id"].as_str().map(str::to_owned);
     let tool = payload["tool_name"].as_str();
     let input = &payload["tool_input"];
+    let is_own = tool.is_some_and(is_own_change);
+    let touched = |it: &str| Touched { file: base.join(it), tool_use: tool_use.clone(), is_own };
+    if is_own {
+        let edits = input["edits"].as_array().into_iter().flatten();
+        let named = edits.chain([input]).filter_map(|it| it["file"].as_str().or(it["name"].as_str()));
+        return named.map(touched).collect();
+    }
     let mut named: Vec<&str> = texts(input).into_iter().flat_map(patched).collect();
     if named.is_empty() && tool.is_none_or(is_edit) {
         const FIELDS: [&str; 7] =
             ["file_path", "notebook_path", "path", "filePath", "absolute_path", "target_file", "file"];
         let field = |of: &'_ Value| FIELDS.into_iter().find_map(|it| of[it].as_str().map(str::to_owned));
         let found = field(input).or_else(|| field(payload));
-        return found.into_iter().map(|it| Touched { file: base.join(it), tool_use: tool_use.clone() }).collect();
+        return found.iter().map(|it| touched(it)).collect();
     }
     let mut once: Vec<&str> = Vec::new();
     named.retain(|it| {
@@ -122,7 +131,12 @@ fn files_of(payload: &Value, base: &Path) -> Vec<Touched> {
             true
         }
     });
-    named.into_iter().map(|it| Touched { file: base.join(it), tool_use: tool_use.clone() }).collect()
+    named.into_iter().map(touched).collect()
+}
+
+/// Whether a tool of semdex writes files that its arguments name.
+fn is_own_change(tool: &str) -> bool {
+    tool.starts_with("mcp__semdex") && ["edit", "write"].iter().any(|it| tool.ends_with(&format!("__{it}")))
 }
 
 /// Whether a tool with this name writes files. The tools of semdex are excluded, because their replies already report
@@ -203,6 +217,10 @@ mod tests {
             Kind::Edited,
             &["/w/a.ts"],
         );
+        let own = json!({"hook_event_name": "PostToolUse", "cwd": "/w", "tool_name": "mcp__semdex__edit",
+            "tool_input": {"edits": [{"file": "a.rs"}, {"file": "/w/b.rs"}]}});
+        check(own.clone(), Kind::Edited, &["/w/a.rs", "/w/b.rs"]);
+        assert!(Event::read(&own).unwrap().touched.iter().all(|it| it.is_own));
         for (name, kind) in [("Stop", Kind::Stopped), ("AfterAgent", Kind::Stopped), ("sessionEnd", Kind::Ended)] {
             check(json!({"hook_event_name": name, "cwd": "/w"}), kind, &[]);
         }
@@ -214,7 +232,7 @@ mod tests {
             ("Read", json!({"file_path": "/w/a.rs"})),
             ("Bash", json!({"command": "cat a.rs"})),
             ("run_shell_command", json!({"command": ["ls"]})),
-            ("mcp__semdex__edit", json!({"file": "a.rs"})),
+            ("mcp__semdex__usages", json!({"symbol": "a", "file": "a.rs"})),
             ("Edit", json!(7)),
         ] {
             check(

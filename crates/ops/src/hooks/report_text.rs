@@ -57,8 +57,13 @@ impl Text {
         if !self.line(&format!("LSP: {} in {file}", counts(seen))) {
             return;
         }
-        let lines: Vec<String> =
-            found.iter().map(|it| format!("  - [{}] Line {}: {}", word(it), it.place.line, said(it))).collect();
+        let lines: Vec<String> = alike(found.iter().copied())
+            .into_iter()
+            .map(|(said, group)| {
+                let lines = if group.len() == 1 { "Line" } else { "Lines" };
+                format!("  - [{}] {lines} {}: {said}", group.first().map_or("", |it| word(it)), numbers(&group))
+            })
+            .collect();
         self.list(&lines);
     }
 
@@ -68,10 +73,32 @@ impl Text {
         files.dedup();
         let (places, of) = (plural(found.len(), "place"), plural(files.len(), "other file"));
         if self.line(&format!("This edit broke {places} in {of}:")) {
-            let line =
-                |it: &Diagnostic| format!("  - [{}] {}:{}: {}", word(it), it.place.file, it.place.line, said(it));
-            self.list(&found.iter().map(line).collect::<Vec<_>>());
+            let mut lines = Vec::new();
+            for (said, group) in alike(found.iter()) {
+                let Some(first) = group.first() else { continue };
+                if group.len() == 1 {
+                    lines.push(format!("  - [{}] {}:{}: {said}", word(first), first.place.file, first.place.line));
+                    continue;
+                }
+                lines.push(format!("  - [{}] {}: {said}", word(first), plural(group.len(), "place")));
+                let of_file = |group: &[&Diagnostic]| {
+                    group.first().map(|it| format!("    - {}:{}", it.place.file, numbers(group)))
+                };
+                lines.extend(group.chunk_by(|a, b| a.place.file == b.place.file).filter_map(of_file));
+            }
+            self.list(&lines);
         }
+    }
+
+    /// Notes that the errors of files are not known yet, and why.
+    pub(super) fn not_known_yet(&mut self, files: &[String], why: &str) {
+        let why = why.split(": ask again").next().unwrap_or_default();
+        self.line(&format!("LSP: not known yet for {}: {why}. The next hook reports it.", files.join(", ")));
+    }
+
+    /// Notes that nothing includes a file, so that nothing is known of its errors.
+    pub(super) fn not_included(&mut self, detail: &str) {
+        self.line(&format!("LSP: {detail}"));
     }
 
     /// Notes that there was no time to check other files.
@@ -103,6 +130,28 @@ pub(super) fn counts(seen: Seen) -> String {
 
 fn plural(count: usize, thing: &str) -> String {
     if count == 1 { format!("1 {thing}") } else { format!("{count} {thing}s") }
+}
+
+/// Groups of diagnostics with the same severity and message, in the order in which they first appear.
+fn alike<'d>(found: impl Iterator<Item = &'d Diagnostic>) -> Vec<(String, Vec<&'d Diagnostic>)> {
+    let mut groups: Vec<(String, Vec<&Diagnostic>)> = Vec::new();
+    for it in found {
+        let said = said(it);
+        let same = |(text, group): &&mut (String, Vec<&Diagnostic>)| {
+            *text == said && group.first().is_some_and(|first| first.severity == it.severity)
+        };
+        match groups.iter_mut().find(same) {
+            Some((_, group)) => group.push(it),
+            None => groups.push((said, vec![it])),
+        }
+    }
+    groups
+}
+
+fn numbers(group: &[&Diagnostic]) -> String {
+    let mut numbers: Vec<usize> = group.iter().map(|it| it.place.line).collect();
+    numbers.dedup();
+    numbers.iter().map(usize::to_string).collect::<Vec<_>>().join(",")
 }
 
 fn word(diagnostic: &Diagnostic) -> &'static str {
@@ -162,8 +211,25 @@ mod tests {
     }
 
     #[test]
+    fn equal_errors_share_a_line() {
+        let all: Vec<Diagnostic> = [("b.go", 3), ("b.go", 9), ("c.go", 1), ("d.go", 2)]
+            .map(|(file, line)| at(file, line, Severity::Error, if file == "d.go" { "other" } else { "same" }))
+            .into();
+        let mut text = Text::default();
+        text.of_file("b.go", Seen::of(all[..2].iter()), &all[..2].iter().collect::<Vec<_>>());
+        text.elsewhere(&all);
+        assert_eq!(
+            text.finish(),
+            "LSP: 2 error(s), 0 warning(s) in b.go\n  - [ERROR] Lines 3,9: same [gopls]\nThis edit broke 4 places in 3 \
+             other files:\n  - [ERROR] 3 places: same [gopls]\n    - b.go:3,9\n    - c.go:1\n  - [ERROR] d.go:2: other \
+             [gopls]"
+        );
+    }
+
+    #[test]
     fn it_is_never_too_long() {
-        let found: Vec<Diagnostic> = (0..500).map(|it| at("a.go", it, Severity::Error, &"é".repeat(900))).collect();
+        let long = |it: usize| at("a.go", it, Severity::Error, &format!("{it} {}", "é".repeat(900)));
+        let found: Vec<Diagnostic> = (0..500).map(long).collect();
         let mut text = Text::default();
         for _ in 0..3 {
             text.of_file("a.go", Seen::of(found.iter()), &found.iter().collect::<Vec<_>>());

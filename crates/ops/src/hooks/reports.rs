@@ -51,8 +51,15 @@ pub(super) async fn edited(workspaces: &[Workspace], event: &Event) -> Option<Re
     is_telling.then(|| Report { text: text.finish(), stops })
 }
 
-/// Files of a workspace, each with the id of the tool use that touched it.
-type Touches = Vec<(String, Option<String>)>;
+/// A touched file of a workspace.
+struct Touch {
+    file: String,
+    tool_use: Option<String>,
+    is_own: bool,
+}
+
+/// The touched files of a workspace.
+type Touches = Vec<Touch>;
 
 /// The touched files by workspace.
 fn located(workspaces: &[Workspace], event: &Event) -> Vec<(Workspace, Touches)> {
@@ -63,7 +70,7 @@ fn located(workspaces: &[Workspace], event: &Event) -> Vec<(Workspace, Touches)>
             of.push((workspace, Vec::new()));
             of.len() - 1
         });
-        of[at].1.push((name, touched.tool_use.clone()));
+        of[at].1.push(Touch { file: name, tool_use: touched.tool_use.clone(), is_own: touched.is_own });
     }
     of
 }
@@ -83,7 +90,7 @@ fn locate(workspaces: &[Workspace], file: &Path) -> Option<(Workspace, String)> 
 async fn in_workspace(
     workspace: &Workspace,
     event: &Event,
-    touched: &[(String, Option<String>)],
+    touched: &[Touch],
     text: &mut Text,
 ) -> Result<(bool, bool)> {
     let options = RequestOptions::new(&Common { wait_ms: Some(WAIT_MS), ..Common::default() }, Client::default())?;
@@ -93,7 +100,13 @@ async fn in_workspace(
     drop(snapshot);
     let session = event.session.as_deref();
     let (mut files, mut gone): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
-    for (file, tool_use) in touched {
+    for Touch { file, tool_use, is_own } in touched {
+        if *is_own {
+            // The end of the turn counts its errors too.
+            let session = session.into_iter();
+            session.for_each(|it| workspace.statistics().note_broken(it, std::iter::once(file.as_str())));
+            continue;
+        }
         if files_now.get(file).is_none() {
             gone.push(file.clone());
             continue;
@@ -108,10 +121,33 @@ async fn in_workspace(
     if files.is_empty() {
         return Ok((false, false));
     }
-    let Collected { mut diagnostics, meta, .. } = find(workspace, &files, &options).await?;
+    // What an earlier hook could not say is answered now.
+    let pending: Vec<String> = session.map(|it| workspace.statistics().take_pending(it)).unwrap_or_default();
+    let late: Vec<String> =
+        pending.into_iter().filter(|it| files_now.get(it).is_some() && !files.contains(it)).collect();
+    let asked: Vec<String> = files.iter().chain(&late).cloned().collect();
+    let Collected { mut diagnostics, meta, .. } = find(workspace, &asked, &options).await?;
     let is_known = meta.coverage.complete || !diagnostics.is_empty();
     gravest_first(&mut diagnostics);
     let mut is_telling = false;
+    let waits =
+        |it: &&Missing| matches!(it.code, MissingCode::Indexing | MissingCode::EngineRestarting | MissingCode::Timeout);
+    if let (false, Some(lack)) = (is_known, meta.coverage.missing.iter().find(waits)) {
+        // Silence would read as clean.
+        is_telling = true;
+        text.not_known_yet(&asked, &lack.detail);
+        for (session, file) in session.into_iter().flat_map(|it| asked.iter().map(move |file| (it, file))) {
+            workspace.statistics().note_pending(session, file);
+        }
+    }
+    for lack in meta.coverage.missing.iter().filter(|it| it.code == MissingCode::NotInAPackage) {
+        is_telling = true;
+        text.not_included(&lack.detail);
+    }
+    for file in late.iter().filter(|_| is_known) {
+        is_telling = true;
+        text.of_file(file, seen_in(&diagnostics, file), &of_file(&diagnostics, file));
+    }
     let mut most_errors = 0;
     for file in files.iter().filter(|_| is_known) {
         let seen = seen_in(&diagnostics, file);
