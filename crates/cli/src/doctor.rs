@@ -4,17 +4,36 @@
 use std::io::{self, Write};
 use std::path::Path;
 
+use super::init::examine;
 use super::output::output;
 use semdex_config::Config;
 use semdex_config::trust::TrustStore;
 use semdex_engine::Registry;
 use semdex_workspace::requirements::{EngineRequirements, requirements};
 
-/// Whether everything that the workspace around a directory needs is installed.
-pub fn doctor(directory: Option<&Path>, config: &Config, engines: &Registry) -> io::Result<bool> {
-    let root = engines.find_root(&directory.map_or_else(std::env::current_dir, |it| Ok(it.to_owned()))?)?;
+/// What is asked.
+#[derive(Debug, Clone, Copy)]
+pub struct Doctor<'d> {
+    /// A directory of the workspace; the current one if there is none.
+    pub directory: Option<&'d Path>,
+    /// About the agents that are configured here.
+    pub agents: bool,
+    /// Also about languages of which the workspace has no file.
+    pub all: bool,
+}
+
+/// Whether everything that the workspace around a directory needs is installed; or whether its agents find semdex.
+pub fn doctor(asked: &Doctor<'_>, config: &Config, engines: &Registry) -> io::Result<bool> {
+    let root = engines.find_root(&asked.directory.map_or_else(std::env::current_dir, |it| Ok(it.to_owned()))?)?;
     let mut output = output();
     writeln!(output, "semdex {} on {}", env!("CARGO_PKG_VERSION"), root.display())?;
+    if asked.agents {
+        let (lines, is_well) = examine(&root)?;
+        for it in lines {
+            writeln!(output, "{it}")?;
+        }
+        return Ok(is_well);
+    }
     let trusted = config.trust.map_or_else(|| TrustStore::new(&config.state_dir).is_trusted(&root), Ok)?;
     let engines = requirements(&root, trusted, config, engines);
     if trusted {
@@ -31,7 +50,7 @@ pub fn doctor(directory: Option<&Path>, config: &Config, engines: &Registry) -> 
     let mut idle = Vec::new();
     let mut is_any = false;
     for EngineRequirements { engine, is_concerned, requirements, .. } in engines {
-        if !is_concerned {
+        if !is_concerned && !asked.all {
             idle.push(engine);
             continue;
         }
@@ -41,8 +60,9 @@ pub fn doctor(directory: Option<&Path>, config: &Config, engines: &Registry) -> 
             match it.found {
                 Some(found) => writeln!(output, "ok      {}: {found}", it.name)?,
                 None => {
-                    is_well &= !it.is_needed;
-                    let mark = if it.is_needed { "MISSING" } else { "absent " };
+                    let is_needed = it.is_needed && is_concerned;
+                    is_well &= !is_needed;
+                    let mark = if is_needed { "MISSING" } else { "absent " };
                     writeln!(output, "{mark} {}: {}\n        without it: {}", it.name, it.install, it.without)?;
                 }
             }
@@ -52,7 +72,8 @@ pub fn doctor(directory: Option<&Path>, config: &Config, engines: &Registry) -> 
         writeln!(output, "\nnote    no file here is of a language that semdex knows: it can open and edit texts only")?;
     }
     if !idle.is_empty() {
-        writeln!(output, "\nThis workspace has nothing for {}.", idle.join(", "))?;
+        let idle = idle.join(", ");
+        writeln!(output, "\nThis workspace has nothing for {idle}. `--all` reports on them too.")?;
     }
     Ok(is_well)
 }

@@ -1,8 +1,11 @@
-//! `semdex init AGENT`: the entries of an agent's configuration by which it finds semdex. They are printed, or merged
-//! into the existing file, which keeps all its content.
+//! `semdex init AGENT`: the entries of an agent's configuration by which it finds semdex. They are printed, merged into
+//! the existing files, which keep all their content, or removed from them.
 
+mod agents;
+mod agents_md;
 mod hooks;
-mod merge_entry;
+mod merge_json;
+mod merge_toml;
 
 use std::fs::{self, Permissions};
 use std::io::{self, IsTerminal, Write};
@@ -10,25 +13,39 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use serde_json::{Value, json};
+use serde_json::Value;
+
+pub(crate) use agents_md::SECTION;
 
 use super::output::{errors, output};
 use semdex_engine::Registry;
 
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  semdex init claude --write --hook\n  semdex init codex --remove")]
 pub struct Init {
+    /// The agent.
     agent: Agent,
     /// Merge the entries into the agent's configuration, after asking.
     #[arg(long)]
     write: bool,
     /// Do not ask before writing.
-    #[arg(long, requires = "write")]
+    #[arg(long)]
     yes: bool,
     /// Also configure hooks: they report what an edit broke right after it, and remaining errors at the end.
     #[arg(long)]
     hook: bool,
+    /// Which tools the agent may call without asking, where its configuration can say so.
+    #[arg(long, value_enum, default_value_t = Allow::Reading)]
+    allow: Allow,
+    /// Also add a short section to AGENTS.md (Claude Code: CLAUDE.md) that says what to ask when.
+    #[arg(long)]
+    agents_md: bool,
+    /// Remove from the agent's configuration what `--write` has added, after asking.
+    #[arg(long, conflicts_with_all = ["write", "hook", "agents_md"])]
+    remove: bool,
 }
 
+/// The agents that `init` can configure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Agent {
     Claude,
@@ -36,11 +53,28 @@ pub(crate) enum Agent {
     Cursor,
     Gemini,
     Opencode,
+    Copilot,
+    Qwen,
+    Cline,
+    Vscode,
+    Zed,
+    Windsurf,
 }
 
-/// An entry of a configuration file.
-struct Entry {
-    file: PathBuf,
+/// The tools that need no permission.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Allow {
+    /// None: the agent asks for each.
+    None,
+    /// Those that only read.
+    Reading,
+    /// Those that change files too.
+    Changes,
+}
+
+/// A part of a configuration file.
+pub(crate) struct Entry {
+    pub(crate) file: PathBuf,
     items: Vec<Item>,
 }
 
@@ -52,39 +86,119 @@ struct Item {
     is_listed: bool,
 }
 
-/// Prints the entries, or writes them. Returns whether everything succeeded.
+/// Prints the entries, writes them or removes them. Returns whether everything succeeded.
 pub fn init(init: &Init, engines: &Registry) -> io::Result<bool> {
     let root = engines.find_root(&std::env::current_dir()?)?;
-    let mut entries = vec![server(init.agent, &root, &program()?)?];
+    if init.remove {
+        return remove(init, &root);
+    }
+    let mut entries = agents::entries(init.agent, &root, &program()?, init.allow)?;
     if init.hook {
-        match hooks::of(init.agent, &root, &program()?) {
-            Some(hook) => match entries.iter_mut().find(|it| it.file == hook.file) {
-                Some(entry) => entry.items.extend(hook.items),
-                None => entries.push(hook),
-            },
-            None => {
-                writeln!(errors(), "semdex: this agent runs no programs as hooks, so there are none to set")?;
+        let Some(hook) = hooks::of(init.agent, &root, &program()?) else {
+            writeln!(errors(), "semdex: this agent runs no programs as hooks, so there are none to set")?;
+            return Ok(false);
+        };
+        match entries.iter_mut().find(|it| it.file == hook.file) {
+            Some(entry) => entry.items.extend(hook.items),
+            None => entries.push(hook),
+        }
+    }
+    let mut changes: Vec<Change<'_>> = entries.iter().map(Change::Merge).collect();
+    let section = section_file(init.agent, &root);
+    if init.agents_md {
+        changes.push(Change::Section(&section));
+    }
+    if init.write {
+        for change in &changes {
+            if !change.written(init.yes)? {
                 return Ok(false);
             }
         }
-    }
-    // The output is one document: the hooks' document, if hooks are requested.
-    let first = if init.write { 0 } else { entries.len() - 1 };
-    for entry in entries.iter().skip(first) {
-        if init.write {
-            if !written(entry, init.yes)? {
-                return Ok(false);
+    } else {
+        // The output is one document: with hooks their file, else the file with the server.
+        let printed = if init.hook { entries.len() - 1 } else { 0 };
+        for (at, change) in changes.iter().enumerate() {
+            writeln!(errors(), "{}:", change.file().display())?;
+            let text = change.text()?;
+            match at == printed {
+                true => writeln!(output(), "{}", text.trim_end())?,
+                false => writeln!(errors(), "{}", text.trim_end())?,
             }
-        } else {
-            writeln!(errors(), "{}:", entry.file.display())?;
-            writeln!(output(), "{}", entry.text()?.trim_end())?;
         }
+        writeln!(errors(), "`--write` merges it into these files.")?;
     }
-    if !init.write {
-        writeln!(errors(), "`--write` merges it into that file.")?;
+    for note in agents::notes(init.agent, init.hook) {
+        writeln!(errors(), "{note}")?;
     }
+    writeln!(errors(), "`semdex doctor --agents` says whether the agents here find semdex.")?;
     writeln!(errors(), "`semdex doctor` says whether this workspace has all that semdex needs.")?;
     Ok(true)
+}
+
+/// The file with the section for an agent.
+fn section_file(agent: Agent, root: &Path) -> PathBuf {
+    root.join(if agent == Agent::Claude { "CLAUDE.md" } else { "AGENTS.md" })
+}
+
+/// Removes everything that `init` may have written for an agent.
+fn remove(init: &Init, root: &Path) -> io::Result<bool> {
+    let mut entries = agents::entries(init.agent, root, &program()?, Allow::Changes)?;
+    entries.extend(hooks::of(init.agent, root, &program()?));
+    let section = section_file(init.agent, root);
+    let changes = entries.iter().map(Change::Remove).chain([Change::RemoveSection(&section)]);
+    let mut is_well = true;
+    for change in changes.filter(|it| it.file().is_file()) {
+        is_well &= change.written(init.yes)?;
+    }
+    Ok(is_well)
+}
+
+/// Whether each agent that is configured here finds semdex: the lines of `doctor --agents`, and whether all is well.
+pub(crate) fn examine(root: &Path) -> io::Result<(Vec<String>, bool)> {
+    let (mut lines, mut is_well) = (Vec::new(), true);
+    for agent in Agent::value_variants() {
+        let name = agent.to_possible_value().map(|it| it.get_name().to_owned()).unwrap_or_default();
+        // Without a home directory the agent has no configuration.
+        let Ok(entries) = agents::entries(*agent, root, &program()?, Allow::Reading) else { continue };
+        let Some(server) = entries.first() else { continue };
+        let Some(configured) = server.configured() else {
+            lines.push(format!("absent  {name}: no entry in {}: `semdex init {name} --write`", server.file.display()));
+            continue;
+        };
+        let command = configured["command"].as_str().or_else(|| configured["command"][0].as_str()).unwrap_or_default();
+        match is_program(command) {
+            true => lines.push(format!("ok      {name}: {}", server.file.display())),
+            false => {
+                is_well = false;
+                lines.push(format!(
+                    "MISSING {name}: {} starts `{command}`, which is not there: `semdex init {name} --remove`, then `--write`",
+                    server.file.display()
+                ));
+            }
+        }
+        let rest = entries.iter().filter(|it| it.merged(&it.present()).is_ok_and(|merged| merged != it.present()));
+        for entry in rest {
+            let file = entry.file.display();
+            lines.push(format!("note    {name}: {file} does not have all of it: `semdex init {name} --write` adds it"));
+        }
+        let has_hooks = hooks::of(*agent, root, &program()?);
+        let has_hooks = has_hooks.map(|it| it.present().contains(&format!("hook {name}")));
+        match has_hooks {
+            None => {}
+            Some(true) => lines.push(format!("ok      {name}: hooks")),
+            Some(false) => lines.push(format!("absent  {name}: no hooks: `semdex init {name} --hook --write`")),
+        }
+        lines.extend(agents::notes(*agent, has_hooks == Some(true)).iter().map(|it| format!("note    {name}: {it}")));
+    }
+    Ok((lines, is_well))
+}
+
+fn is_program(command: &str) -> bool {
+    if command.contains('/') {
+        return Path::new(command).is_file();
+    }
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|it| it.join(command).is_file())
 }
 
 /// The command that starts this program: its name if the search path finds it, else its path.
@@ -96,80 +210,154 @@ fn program() -> io::Result<String> {
     Ok(if is_own { "semdex".to_owned() } else { own.to_string_lossy().into_owned() })
 }
 
-fn server(agent: Agent, root: &Path, program: &str) -> io::Result<Entry> {
-    let entry = |file: PathBuf, keys, value| Entry { file, items: vec![Item { keys, value, is_listed: false }] };
-    let stdio = json!({"command": program, "args": ["mcp"]});
-    Ok(match agent {
-        Agent::Claude => {
-            // The tools are loaded from the start, and not only when the model searches for them.
-            let stdio = json!({"command": program, "args": ["mcp"], "alwaysLoad": true});
-            entry(root.join(".mcp.json"), &["mcpServers", "semdex"], stdio)
-        }
-        // The agent starts its servers in another directory than the open one.
-        Agent::Cursor => {
-            let stdio = json!({"command": program, "args": ["mcp", "${workspaceFolder}"]});
-            entry(root.join(".cursor/mcp.json"), &["mcpServers", "semdex"], stdio)
-        }
-        Agent::Gemini => entry(root.join(".gemini/settings.json"), &["mcpServers", "semdex"], stdio),
-        Agent::Opencode => {
-            let local = json!({"type": "local", "command": [program, "mcp"], "enabled": true});
-            entry(root.join("opencode.json"), &["mcp", "semdex"], local)
-        }
-        Agent::Codex => {
-            let home = std::env::var_os("CODEX_HOME").map(PathBuf::from);
-            let home = home.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".codex")));
-            let home = home.ok_or_else(|| io::Error::other("neither CODEX_HOME nor HOME is set"))?;
-            entry(home.join("config.toml"), &["mcp_servers", "semdex"], stdio)
-        }
-    })
-}
-
 impl Entry {
+    fn new(file: PathBuf, keys: &'static [&'static str], value: Value) -> Entry {
+        Entry { file, items: vec![Item { keys, value, is_listed: false }] }
+    }
+
     fn is_toml(&self) -> bool {
         self.file.extension().is_some_and(|it| it == "toml")
     }
 
-    /// The entries as a file of their own.
-    fn text(&self) -> io::Result<String> {
-        self.merged("").map_err(io::Error::other)
+    /// The present text of the file. Empty if there is none.
+    fn present(&self) -> String {
+        fs::read_to_string(&self.file).unwrap_or_default()
     }
 
-    /// The file with all entries; everything else is unchanged.
+    /// The present value of the first item.
+    fn configured(&self) -> Option<Value> {
+        let text = self.present();
+        let document: Value = match self.is_toml() {
+            true => serde_json::to_value(text.parse::<toml::Table>().ok()?).ok()?,
+            false => serde_json::from_str(&merge_json::without_comments(&text)).ok()?,
+        };
+        self.items.first()?.keys.iter().try_fold(&document, |below, key| below.get(key)).cloned()
+    }
+
+    /// The file with all items; everything else is unchanged.
     fn merged(&self, text: &str) -> Result<String, String> {
         self.items.iter().try_fold(text.to_owned(), |text, it| match self.is_toml() {
-            true => merge_entry::into_toml(&text, it.keys, &it.value),
-            false => merge_entry::into_json(&text, it.keys, &it.value, it.is_listed),
+            true => merge_toml::into_toml(&text, it.keys, &it.value),
+            false => {
+                // A hook as an older version wrote it would run beside the new one.
+                let is_older = |value: &Value| is_ours(value) && !self.items.iter().any(|it| it.value == *value);
+                let is_hook = it.is_listed && it.keys.first() == Some(&"hooks") && !text.trim().is_empty();
+                let text = if is_hook { merge_json::out_of_json(&text, it.keys, is_older)? } else { text };
+                merge_json::into_json(&text, it.keys, &it.value, it.is_listed)
+            }
+        })
+    }
+
+    /// The file without the items.
+    fn removed(&self, text: &str) -> Result<String, String> {
+        self.items.iter().try_fold(text.to_owned(), |text, it| match self.is_toml() {
+            true => merge_toml::out_of_toml(&text, it.keys),
+            false => merge_json::out_of_json(&text, it.keys, is_ours),
         })
     }
 }
 
-fn written(entry: &Entry, is_agreed: bool) -> io::Result<bool> {
-    let file = entry.file.display();
-    let text = match fs::read_to_string(&entry.file) {
-        Ok(text) => text,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => match fs::read_link(&entry.file) {
-            Ok(target) => return refuse(entry, &format!("it is a link to {}, which is not there", target.display())),
-            Err(_) => String::new(),
-        },
-        Err(error) => return Err(io::Error::new(error.kind(), format!("{file}: {error}"))),
-    };
-    let merged = match entry.merged(&text) {
-        Ok(merged) => merged,
-        Err(why) => return refuse(entry, &why),
-    };
-    if merged == text {
-        writeln!(errors(), "{file} says so already.")?;
-        return Ok(true);
+/// Whether a value starts semdex, or allows a tool of it.
+fn is_ours(value: &Value) -> bool {
+    let names =
+        |text: &str| text.starts_with("mcp__semdex__") || text.contains("semdex hook ") || text.ends_with("semdex");
+    match value {
+        Value::String(text) => names(text),
+        Value::Array(items) => items.iter().any(is_ours),
+        Value::Object(fields) => ["command", "hooks"].iter().any(|it| fields.get(*it).is_some_and(is_ours)),
+        _ => false,
     }
-    if !is_agreed && !agreed(&entry.file, text.is_empty())? {
-        writeln!(errors(), "semdex: {file} is left as it is.")?;
-        return Ok(false);
+}
+
+/// What happens to a file.
+enum Change<'e> {
+    Merge(&'e Entry),
+    Remove(&'e Entry),
+    Section(&'e Path),
+    RemoveSection(&'e Path),
+}
+
+impl Change<'_> {
+    fn file(&self) -> &Path {
+        match self {
+            Change::Merge(entry) | Change::Remove(entry) => &entry.file,
+            Change::Section(file) | Change::RemoveSection(file) => file,
+        }
     }
-    if let Some(directory) = entry.file.parent() {
+
+    /// The new text of a file.
+    fn applied(&self, text: &str) -> Result<String, String> {
+        match self {
+            Change::Merge(entry) => entry.merged(text),
+            Change::Remove(entry) => entry.removed(text),
+            Change::Section(_) => Ok(agents_md::with_section(text)),
+            Change::RemoveSection(_) => Ok(agents_md::without_section(text)),
+        }
+    }
+
+    /// What is added, as a file of its own.
+    fn text(&self) -> io::Result<String> {
+        self.applied("").map_err(io::Error::other)
+    }
+
+    fn removes(&self) -> bool {
+        matches!(self, Change::Remove(_) | Change::RemoveSection(_))
+    }
+
+    fn written(&self, is_agreed: bool) -> io::Result<bool> {
+        let path = self.file();
+        let file = path.display();
+        let text = match fs::read_to_string(path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => match fs::read_link(path) {
+                Ok(target) => return self.refuse(&format!("it is a link to {}, which is not there", target.display())),
+                Err(_) => String::new(),
+            },
+            Err(error) => return Err(io::Error::new(error.kind(), format!("{file}: {error}"))),
+        };
+        let changed = match self.applied(&text) {
+            Ok(changed) => changed,
+            Err(why) => return self.refuse(&why),
+        };
+        if changed == text {
+            let says = if self.removes() { "has nothing of semdex" } else { "says so already" };
+            writeln!(errors(), "{file} {says}.")?;
+            return Ok(true);
+        }
+        if !is_agreed && !agreed(path, text.is_empty())? {
+            writeln!(errors(), "semdex: {file} is left as it is.")?;
+            return Ok(false);
+        }
+        // A file that has nothing else was made by `init`.
+        if self.removes() && matches!(changed.trim(), "" | "{}") {
+            fs::remove_file(path)?;
+            writeln!(errors(), "{file} is removed.")?;
+            return Ok(true);
+        }
+        write(path, &changed)?;
+        writeln!(errors(), "{file} is written.")?;
+        Ok(true)
+    }
+
+    /// Prints what was not written, and the reason.
+    fn refuse(&self, why: &str) -> io::Result<bool> {
+        let file = self.file().display();
+        if self.removes() {
+            writeln!(errors(), "semdex: {file} is left as it is: {why}")?;
+            return Ok(false);
+        }
+        writeln!(errors(), "semdex: {file} is left as it is: {why}. This is what belongs into it:")?;
+        writeln!(output(), "{}", self.text()?.trim_end())?;
+        Ok(false)
+    }
+}
+
+fn write(path: &Path, text: &str) -> io::Result<()> {
+    if let Some(directory) = path.parent() {
         fs::create_dir_all(directory)?;
     }
-    let directory = entry.file.parent().unwrap_or(Path::new("."));
-    let known = fs::metadata(&entry.file).ok().map(|it| it.permissions());
+    let directory = path.parent().unwrap_or(Path::new("."));
+    let known = fs::metadata(path).ok().map(|it| it.permissions());
     let mut builder = tempfile::Builder::new();
     builder.prefix(".semdex-");
     if known.is_none() {
@@ -177,25 +365,16 @@ fn written(entry: &Entry, is_agreed: bool) -> io::Result<bool> {
         builder.permissions(Permissions::from_mode(0o666));
     }
     let mut new = builder.tempfile_in(directory)?;
-    new.write_all(merged.as_bytes())?;
+    new.write_all(text.as_bytes())?;
     if let Some(known) = known {
         fs::set_permissions(new.path(), known)?;
     }
     // A link remains, and its target is changed.
-    let target = entry.file.canonicalize().unwrap_or_else(|_| entry.file.clone());
+    let target = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
     match new.persist(&target) {
-        Ok(_) => {}
-        Err(_) => fs::write(&target, &merged)?,
+        Ok(_) => Ok(()),
+        Err(_) => fs::write(&target, text),
     }
-    writeln!(errors(), "{file} is written.")?;
-    Ok(true)
-}
-
-/// Prints the entries that were not written, and the reason.
-fn refuse(entry: &Entry, why: &str) -> io::Result<bool> {
-    writeln!(errors(), "semdex: {} is left as it is: {why}. This is what belongs into it:", entry.file.display())?;
-    writeln!(output(), "{}", entry.text()?.trim_end())?;
-    Ok(false)
 }
 
 fn agreed(file: &Path, is_new: bool) -> io::Result<bool> {

@@ -29,10 +29,16 @@ pub(crate) fn of(agent: Agent, root: &Path, program: &str) -> Option<Entry> {
         Agent::Claude => (
             ".claude/settings.json",
             vec![
-                item(&["hooks", "PreToolUse"], claude(Some("Grep|Read"))),
-                item(&["hooks", "PostToolUse"], claude(Some("Edit|MultiEdit|Write|NotebookEdit"))),
+                item(&["hooks", "PreToolUse"], claude(Some("Bash|Grep|Read|mcp__semdex__.*"))),
+                item(
+                    &["hooks", "PostToolUse"],
+                    claude(Some("Edit|MultiEdit|Write|NotebookEdit|mcp__semdex__(edit|write)")),
+                ),
                 item(&["hooks", "Stop"], claude(None)),
                 item(&["hooks", "SessionEnd"], claude(None)),
+                item(&["hooks", "SessionStart"], claude(None)),
+                item(&["hooks", "SubagentStart"], claude(None)),
+                item(&["hooks", "CwdChanged"], claude(None)),
             ],
         ),
         Agent::Codex => (
@@ -59,7 +65,13 @@ pub(crate) fn of(agent: Agent, root: &Path, program: &str) -> Option<Entry> {
                 item(&["hooks", "sessionEnd"], cursor(None)),
             ],
         ),
-        Agent::Opencode => return None,
+        Agent::Opencode
+        | Agent::Copilot
+        | Agent::Qwen
+        | Agent::Cline
+        | Agent::Vscode
+        | Agent::Zed
+        | Agent::Windsurf => return None,
     };
     Some(Entry { file: root.join(file), items })
 }

@@ -1,0 +1,144 @@
+//! The entry of each agent's configuration by which it starts semdex, and the permissions that it needs.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use super::{Agent, Allow, Entry, Item};
+
+/// The tools that only read.
+const READING: [&str; 6] = ["usages", "open", "describe", "map", "impact", "diagnostics"];
+/// The tools that change files or run programs.
+const CHANGING: [&str; 5] = ["edit", "write", "rename", "undo", "verify"];
+/// Codex passes few variables to its servers. By these semdex and the tools find their files.
+const VARIABLES: [&str; 8] = [
+    "CARGO_HOME",
+    "GOCACHE",
+    "GOMODCACHE",
+    "GOPATH",
+    "RUSTUP_HOME",
+    "XDG_CACHE_HOME",
+    "XDG_CONFIG_HOME",
+    "XDG_STATE_HOME",
+];
+
+/// The entries of an agent, the one with the server first.
+pub(crate) fn entries(agent: Agent, root: &Path, program: &str, allow: Allow) -> io::Result<Vec<Entry>> {
+    let is_allowed = allow != Allow::None;
+    let stdio = json!({"command": program, "args": ["mcp"]});
+    let with = |more: Value| {
+        let mut entry = stdio.clone();
+        if let (Some(entry), Value::Object(more)) = (entry.as_object_mut(), more) {
+            entry.extend(more);
+        }
+        entry
+    };
+    let servers = &["mcpServers", "semdex"];
+    Ok(vec![match agent {
+        Agent::Claude => {
+            // Loaded from the start, and not only if the model searches for it.
+            let server = Entry::new(root.join(".mcp.json"), servers, with(json!({"alwaysLoad": true})));
+            return Ok(match tools(allow) {
+                tools if tools.is_empty() => vec![server],
+                tools => vec![server, permissions(root, &tools)],
+            });
+        }
+        // The agent starts its servers in another directory than the open one.
+        Agent::Cursor => {
+            let here = json!({"command": program, "args": ["mcp", "${workspaceFolder}"]});
+            Entry::new(root.join(".cursor/mcp.json"), servers, here)
+        }
+        Agent::Gemini | Agent::Qwen => {
+            let file = if agent == Agent::Gemini { ".gemini/settings.json" } else { ".qwen/settings.json" };
+            // Without a terminal these agents know no permission for a single tool.
+            Entry::new(root.join(file), servers, if is_allowed { with(json!({"trust": true})) } else { stdio })
+        }
+        Agent::Opencode => {
+            let local = json!({"type": "local", "command": [program, "mcp"], "enabled": true});
+            Entry::new(root.join("opencode.json"), &["mcp", "semdex"], local)
+        }
+        Agent::Codex => {
+            let mut server = with(json!({"env_vars": VARIABLES}));
+            if is_allowed {
+                server["default_tools_approval_mode"] = json!("approve");
+            }
+            Entry::new(home("CODEX_HOME", ".codex")?.join("config.toml"), &["mcp_servers", "semdex"], server)
+        }
+        Agent::Copilot => {
+            let local = with(json!({"type": "local", "tools": ["*"], "deferTools": "never"}));
+            Entry::new(home("COPILOT_HOME", ".copilot")?.join("mcp-config.json"), servers, local)
+        }
+        Agent::Cline => {
+            let allowed = with(json!({"disabled": false, "autoApprove": tools(allow)}));
+            let file = home("CLINE_DIR", ".cline")?.join("data/settings/cline_mcp_settings.json");
+            Entry::new(file, servers, allowed)
+        }
+        Agent::Vscode => {
+            let here = json!({"type": "stdio", "command": program, "args": ["mcp", "${workspaceFolder}"]});
+            Entry::new(root.join(".vscode/mcp.json"), &["servers", "semdex"], here)
+        }
+        Agent::Zed => {
+            let custom = with(json!({"source": "custom", "env": {}}));
+            Entry::new(root.join(".zed/settings.json"), &["context_servers", "semdex"], custom)
+        }
+        Agent::Windsurf => {
+            Entry::new(home("WINDSURF_HOME", ".codeium/windsurf")?.join("mcp_config.json"), servers, stdio)
+        }
+    }])
+}
+
+fn tools(allow: Allow) -> Vec<&'static str> {
+    match allow {
+        Allow::None => Vec::new(),
+        Allow::Reading => READING.to_vec(),
+        Allow::Changes => READING.into_iter().chain(CHANGING).collect(),
+    }
+}
+
+/// The tools that Claude Code runs without asking.
+fn permissions(root: &Path, tools: &[&str]) -> Entry {
+    let item = |tool: &&str| Item {
+        keys: &["permissions", "allow"],
+        value: json!(format!("mcp__semdex__{tool}")),
+        is_listed: true,
+    };
+    Entry { file: root.join(".claude/settings.json"), items: tools.iter().map(item).collect() }
+}
+
+/// The directory of an agent's own files: what a variable says, else below the home directory.
+fn home(variable: &str, below: &str) -> io::Result<PathBuf> {
+    let named = std::env::var_os(variable).map(PathBuf::from);
+    let home = named.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(below)));
+    home.ok_or_else(|| io::Error::other(format!("neither {variable} nor HOME is set")))
+}
+
+/// What the user will be asked, or has to do, once.
+pub(crate) fn notes(agent: Agent, has_hooks: bool) -> Vec<&'static str> {
+    let mut notes = match agent {
+        Agent::Claude => vec![
+            "Claude Code asks once about the new server of `.mcp.json`. Its default is to go on without it: choose to use it.",
+        ],
+        Agent::Codex => {
+            vec!["Codex asks once whether it trusts the project; until then files of the project do not count."]
+        }
+        Agent::Gemini | Agent::Qwen => {
+            vec!["`\"trust\": true` lets it call all tools of semdex without asking; `--allow none` leaves it out."]
+        }
+        Agent::Vscode => vec!["VS Code asks once whether it trusts the server, and lists the tools in agent mode."],
+        Agent::Zed => vec!["Zed reads the settings of a project only if the project is trusted."],
+        Agent::Copilot => vec!["Copilot CLI asks before each tool; without a terminal: `--allow-tool semdex`."],
+        Agent::Cursor | Agent::Windsurf => vec!["The new server has to be switched on once in the settings of MCP."],
+        Agent::Cline | Agent::Opencode => Vec::new(),
+    };
+    if has_hooks {
+        match agent {
+            Agent::Claude => {
+                notes.push("Claude Code runs the hooks of a project only if it is started in this directory.")
+            }
+            Agent::Codex => notes.push("Codex asks about hooks separately (`/hooks`)."),
+            _ => {}
+        }
+    }
+    notes
+}
