@@ -16,7 +16,7 @@ export SEMDEX_TOOLS := $(TOOLS)
 # Of gopls and of what the tests build, which stays from one run to the next.
 export SEMDEX_TEST_CACHE ?= $(abspath $(TARGET))/tmp/cache
 
-.PHONY: help build run test test-times test-all lint clippy lint-files bench tour fuzz check-workspaces
+.PHONY: help build install run test test-times test-all lint clippy lint-files bench tour fuzz check-workspaces
 
 help:
 	@echo 'make run WORKSPACE=path   build in release mode and serve the workspace at path, trusted'
@@ -25,12 +25,27 @@ help:
 	@echo 'make test-all             the same, then the pages in a browser, generated clients, and schemathesis'
 	@echo 'make lint                 rustfmt, clippy, cargo-deny, the OpenAPI linter'
 	@echo 'make build                the release binary: $(SEMDEX)'
+	@echo 'make install              build, and copy semdex to PREFIX/bin ($(PREFIX)), with completions and man pages'
 	@echo 'make tour                 every verb with curl, request and reply'
 	@echo 'make bench                the programs behind the figures that the README claims'
 	@echo 'make fuzz                 every fuzz target for FUZZ_SECONDS, ten minutes where nothing is said'
 
 build:
 	cargo build --locked --release $(if $(FEATURES),--features $(FEATURES))
+
+# For the user alone: no directory of the system is written.
+PREFIX ?= $(HOME)/.local
+SHARE := $(PREFIX)/share
+
+install: build
+	install -D -m 755 $(SEMDEX) "$(PREFIX)/bin/semdex"
+	mkdir -p "$(SHARE)/bash-completion/completions" "$(SHARE)/zsh/site-functions" "$(SHARE)/fish/vendor_completions.d"
+	$(SEMDEX) completions bash > "$(SHARE)/bash-completion/completions/semdex"
+	$(SEMDEX) completions zsh > "$(SHARE)/zsh/site-functions/_semdex"
+	$(SEMDEX) completions fish > "$(SHARE)/fish/vendor_completions.d/semdex.fish"
+	mkdir -p "$(SHARE)/man/man1"
+	$(SEMDEX) man --directory "$(SHARE)/man/man1"
+	@case ":$$PATH:" in *":$(PREFIX)/bin:"*) ;; *) echo 'add $(PREFIX)/bin to PATH, so that agents find semdex';; esac
 
 run:
 	@test -n "$(WORKSPACE)" || { echo 'which workspace? make run WORKSPACE=path/to/it' >&2; exit 2; }

@@ -120,8 +120,26 @@ fn carry_out(command: Command, color: Color) -> Result<ExitCode, Failure> {
             runtime.shutdown_background();
             return Ok(ExitCode::from(code));
         }
-        Command::Doctor { root } => {
-            if !cli::doctor(root.as_deref(), &Config::load(&Flags::default())?, &engines())? {
+        Command::Doctor { root, agents, all } => {
+            let asked = cli::Doctor { directory: root.as_deref(), agents, all };
+            if !cli::doctor(&asked, &Config::load(&Flags::default())?, &engines())? {
+                return Ok(ExitCode::from(FAILED));
+            }
+        }
+        Command::Stop { root, all } => {
+            let config = Config::load(&Flags::default())?;
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+            if !runtime.block_on(cli::stop(root.as_deref(), all, &config, &engines()))? {
+                return Ok(ExitCode::from(FAILED));
+            }
+        }
+        Command::Restart { root } => {
+            let config = Config::load(&Flags::default())?;
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+            runtime.block_on(cli::restart(root.as_deref(), &config, &engines()))?;
+        }
+        Command::Cache(command) => {
+            if !cli::cache(command, &Config::load(&Flags::default())?)? {
                 return Ok(ExitCode::from(FAILED));
             }
         }

@@ -118,6 +118,7 @@ fn a_written_text_is_formatted() {
 fn without_a_server_one_is_started_and_found_again() {
     let home = Home::with(RUST);
     let pid = || {
+        assert_eq!(run(home.semdex().args(["open", "src/lib.rs"])).code, Some(0));
         let status = run(home.semdex().args(["status", "--json"]));
         let json: Value = serde_json::from_str(&status.output).unwrap_or_else(|_| panic!("{}", status.errors));
         json["pid"].as_i64().unwrap()
@@ -340,4 +341,34 @@ fn the_hook_answers_the_first_search_of_a_name_and_lets_the_second_pass() {
     assert_eq!(ask("Grep", serde_json::json!({"pattern": "no_such_name"})), "");
     assert_eq!(ask("Bash", serde_json::json!({"command": "ls"})), "");
     assert_eq!(ask("Read", serde_json::json!({"file_path": "src/lib.rs"})), "");
+}
+
+#[test]
+fn a_server_is_stopped_and_nothing_starts_one_to_say_that_none_runs() {
+    let home = Home::with(RUST);
+    let _started = Started(&home);
+    let semdex = |arguments: &[&str]| run(home.semdex().args(arguments));
+    for verb in ["status", "health"] {
+        let ended = semdex(&[verb]);
+        assert!(ended.code == Some(1) && ended.errors.contains("no server runs"), "{verb}: {}", ended.errors);
+    }
+    assert_eq!((semdex(&["stop"]).code, home.servers().len()), (Some(1), 0));
+    assert_eq!(semdex(&["open", "src/lib.rs"]).code, Some(0));
+    let pid = home.servers()[0]["pid"].clone();
+    assert_eq!(semdex(&["status"]).code, Some(0));
+    let refused = semdex(&["cache", "clean"]);
+    assert!(refused.code == Some(1) && refused.errors.contains("semdex stop --all"), "{}", refused.errors);
+    let restarted = semdex(&["restart"]);
+    assert_eq!(restarted.code, Some(0), "{}", restarted.errors);
+    assert!(home.servers().len() == 1 && home.servers()[0]["pid"] != pid, "{}", restarted.output);
+    let stopped = semdex(&["stop", "--all"]);
+    assert_eq!((stopped.code, home.servers().len()), (Some(0), 0), "{}", stopped.errors);
+    let mut command = home.semdex();
+    let cache = home.path().join("cache");
+    std::fs::create_dir_all(cache.join("semdex/part")).unwrap();
+    std::fs::write(cache.join("semdex/part/x"), vec![0; 2 << 20]).unwrap();
+    let sized = run(command.args(["cache", "size"]).env("XDG_CACHE_HOME", &cache));
+    assert!(sized.output.contains("2.0 MiB"), "{}", sized.output);
+    let cleaned = run(home.semdex().args(["cache", "clean"]).env("XDG_CACHE_HOME", &cache));
+    assert!(cleaned.code == Some(0) && !cache.join("semdex/part").exists(), "{}", cleaned.errors);
 }

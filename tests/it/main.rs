@@ -3,6 +3,7 @@
 #![cfg(test)]
 #![expect(unreachable_pub, reason = "a test binary has no interface: `pub` here is for the modules beside")]
 
+mod agents;
 mod auth;
 mod bad_servers;
 mod bounds;

@@ -62,8 +62,8 @@ fn a_linked_worktree_below_the_root_is_not_a_part_of_the_workspace() {
         let (after, reply) = usages(&server, symbol);
         assert_eq!((&after, &reply["meta"]["complete"]), (&before, &is_complete), "{reply}");
         let (_, found) = server.get(&format!("/v1/symbols?query={symbol}"));
-        let files = found["symbols"].as_array().unwrap().iter().filter_map(|it| it["file"].as_str());
-        assert!(files.into_iter().all(|it| !it.contains("trees")), "{found}");
+        let mut files = found["symbols"].as_array().unwrap().iter().filter_map(|it| it["file"].as_str());
+        assert!(files.all(|it| !it.contains("trees")), "{found}");
         // A path into a worktree is not confused with the file of the workspace.
         for name in [".claude/worktrees/early", "trees/late"] {
             let (status, refused) = server.post("/v1/open", &json!({"file": format!("{name}/{file}")}));

@@ -11,12 +11,16 @@ use super::output::output;
 
 #[derive(Debug, Args)]
 pub struct Completions {
+    /// The shell.
     shell: Shell,
 }
 
 #[derive(Debug, Args)]
 pub struct Man {
-    /// Write a page for each command into this directory. Default: print the main page.
+    /// The command whose page is printed. Default: the main page.
+    #[arg(value_name = "VERB", conflicts_with = "directory")]
+    verb: Option<String>,
+    /// Write a page for each command into this directory.
     #[arg(long, value_name = "DIRECTORY")]
     directory: Option<PathBuf>,
 }
@@ -34,8 +38,17 @@ impl Man {
         match &self.directory {
             Some(directory) => write_pages(directory),
             None => {
+                let mut command = Arguments::command().disable_help_subcommand(true);
+                command.build();
+                let named = match &self.verb {
+                    None => command,
+                    Some(verb) => command.find_subcommand(verb).cloned().ok_or_else(|| {
+                        let detail = format!("there is no command `{verb}`: `semdex help` lists all");
+                        io::Error::new(io::ErrorKind::InvalidInput, detail)
+                    })?,
+                };
                 let mut page = Vec::new();
-                clap_mangen::Man::new(Arguments::command()).render(&mut page)?;
+                clap_mangen::Man::new(named).render(&mut page)?;
                 output().write_all(&page)
             }
         }

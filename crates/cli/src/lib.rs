@@ -1,5 +1,6 @@
 //! The command line: the declarations of all commands, and the commands that are clients of a running server.
 
+mod cache;
 mod client;
 mod connection;
 mod diagnostics;
@@ -20,6 +21,7 @@ mod request_options;
 mod run;
 mod running_servers;
 mod settings;
+mod stop;
 mod target;
 mod token;
 mod trees;
@@ -30,7 +32,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
-pub use doctor::doctor;
+pub use cache::{CacheCommand, cache};
+pub use doctor::{Doctor, doctor};
 pub use events::follow;
 pub use hook::hook;
 pub use init::init;
@@ -39,6 +42,7 @@ pub use output::{Color, errors, output};
 pub use request_commands::{Verb, run};
 pub use run::run as run_task;
 pub use running_servers::{Announcement, Registered, register};
+pub use stop::{restart, stop};
 
 use semdex_config::{ConfigError, DEFAULT_LISTEN, DEFAULT_LOG, Listen};
 
@@ -93,7 +97,31 @@ pub enum Command {
         /// A directory of the workspace. Default: the current one.
         #[arg(value_name = "ROOT")]
         root: Option<PathBuf>,
+        /// Report instead which agents are configured here, whether they find semdex, and what they will ask.
+        #[arg(long)]
+        agents: bool,
+        /// Also report what languages need of which the workspace has no file.
+        #[arg(long)]
+        all: bool,
     },
+    /// End the running server of a workspace, after it has finished what it has begun.
+    Stop {
+        /// A directory of the workspace. Default: the current one.
+        #[arg(value_name = "ROOT", conflicts_with = "all")]
+        root: Option<PathBuf>,
+        /// End all servers of this user.
+        #[arg(long)]
+        all: bool,
+    },
+    /// End the running server of a workspace, and start another one.
+    Restart {
+        /// A directory of the workspace. Default: the current one.
+        #[arg(value_name = "ROOT")]
+        root: Option<PathBuf>,
+    },
+    /// Show or remove what semdex keeps in its cache directory.
+    #[command(subcommand)]
+    Cache(CacheCommand),
     /// Print the server's events, one a line, until interrupted or until the output is closed.
     Events(events::Follow),
     /// A request to the server of the workspace around the current directory.

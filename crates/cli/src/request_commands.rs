@@ -23,10 +23,16 @@ use semdex_contract::{Name, Problem};
 use semdex_engine::Registry;
 use semdex_model::{Code, Error};
 
+const EDIT_EXAMPLES: &str = "Examples:
+  semdex edit src/lib.rs --search 'fn a()' --replace 'fn b()' --dry-run
+  semdex edit --symbol Searcher::new --at body --replace 'todo!()'
+  semdex edit < change.diff";
+
 /// The commands that send a request. Each but `run` is one call to the server.
 #[derive(Debug, Subcommand)]
 pub enum Verb {
     /// Show a file: skeleton, symbols, dependencies and users.
+    #[command(after_help = "Examples:\n  semdex open src/lib.rs\n  semdex open src/lib.rs --json --max-tokens 2000")]
     Open {
         /// The file to show.
         file: PathBuf,
@@ -35,6 +41,7 @@ pub enum Verb {
         common: RequestOptions,
     },
     /// Describe a symbol, a package or a file.
+    #[command(after_help = "Examples:\n  semdex describe Searcher::new\n  semdex describe --package serde_json")]
     Describe {
         /// Path of the symbol; a unique short form is enough.
         #[arg(required_unless_present_any = ["file", "package"])]
@@ -50,6 +57,7 @@ pub enum Verb {
         common: RequestOptions,
     },
     /// Report what a change of a symbol would break, without making it.
+    #[command(after_help = "Example:\n  semdex impact Searcher::new --change signature")]
     Impact {
         /// The kind of change.
         #[arg(long)]
@@ -59,6 +67,7 @@ pub enum Verb {
         about: About,
     },
     /// Replace one place, found by its text or its symbol.
+    #[command(after_help = EDIT_EXAMPLES)]
     Edit(Box<EditText>),
     /// Write a text into a file.
     Write(WriteText),
@@ -103,6 +112,7 @@ pub enum Verb {
         common: RequestOptions,
     },
     /// Rename a symbol everywhere.
+    #[command(after_help = "Example:\n  semdex rename Searcher::new create --dry-run")]
     Rename(RenameSymbol),
     /// Manage content that is not on the disk, which every answer sees.
     #[command(subcommand)]
@@ -214,7 +224,10 @@ pub async fn run(verb: Verb, config: &Config, engines: &Registry, color: Color) 
 }
 
 async fn ask(verb: Verb, config: &Config, engines: &Registry) -> io::Result<client::Said> {
-    let target = Target::new(verb.file(), config, engines).await?;
+    let target = match &verb {
+        Verb::Status { .. } | Verb::Health { .. } => Target::running(config, engines)?,
+        _ => Target::new(verb.file(), config, engines).await?,
+    };
     let (call, json) = verb.call(&target)?;
     let announcement = &target.server.announcement;
     progress::during(announcement, &call, client::call(announcement, &call, json, None)).await

@@ -38,6 +38,15 @@ impl Target {
         Ok(Target::of(server, &around, &around))
     }
 
+    /// The running server of the workspace around the current directory. None is started.
+    pub(crate) fn running(config: &Config, engines: &Registry) -> io::Result<Target> {
+        let current = std::env::current_dir()?;
+        let own = engines.find_root(&current)?;
+        let running = running_servers::find_running(&config.state_dir, &own);
+        let running = running.ok_or_else(|| io::Error::other(NoServer(own.clone())))?;
+        Ok(Target::of(running, &own, &own))
+    }
+
     /// A server of a parent directory names files relative to that directory.
     fn of(server: Running, path: &Path, otherwise: &Path) -> Target {
         let root = server.root_of(path).unwrap_or(otherwise).to_owned();
@@ -60,6 +69,11 @@ impl Target {
         file.map(|it| self.name(it)).transpose()
     }
 }
+
+/// Why nothing can be said of a server.
+#[derive(Debug, thiserror::Error)]
+#[error("no server runs for {}: a request starts one, or `semdex serve`", .0.display())]
+struct NoServer(PathBuf);
 
 /// The root of a file that lies in the directory `own`: usually `own` itself, so that all commands there are about the
 /// same workspace. Only if `own` has no manifest, a manifest further down determines the root.

@@ -37,7 +37,7 @@ pub fn is_linked_worktree(directory: &Path) -> bool {
 pub fn is_linked_worktree_at(directory: impl AsFd, path: &Path) -> bool {
     let is_file = statat(&directory, GIT, AtFlags::SYMLINK_NOFOLLOW)
         .is_ok_and(|it| FileType::from_raw_mode(it.st_mode) == FileType::RegularFile);
-    let text = || String::from_utf8(read_at(&directory, GIT.as_ref(), LONGEST).ok()?.bytes).ok();
+    let text = || String::from_utf8(read_at(&directory, GIT, LONGEST).ok()?.bytes).ok();
     is_file && text().is_some_and(|it| is_worktree_of_parents(path, &it))
 }
 

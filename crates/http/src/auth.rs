@@ -15,7 +15,7 @@ use axum::response::Response;
 use super::grant::{Credentials, Grant, Via};
 use super::listen::Line;
 use super::problem::Refusal;
-use super::{hello, pages};
+use super::{document, hello, pages};
 use semdex_model::{Code, Error, Result};
 
 /// The response says only that the process is alive.
@@ -59,7 +59,7 @@ pub(crate) async fn guard(
 
 /// Paths without a token, since their responses contain nothing of a workspace.
 fn is_free(path: &str) -> bool {
-    path == HEALTH || path == hello::PATH || pages::is_page(path)
+    path == HEALTH || path == hello::PATH || path == document::PATH || pages::is_page(path)
 }
 
 fn own_host(headers: &HeaderMap, uri: &Uri, reached: Option<IpAddr>) -> Result<()> {

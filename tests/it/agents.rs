@@ -1,0 +1,277 @@
+//! What the configuration of each agent gets, how it is taken back, and what its hooks and replies say at first sight.
+
+use std::fs;
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use crate::language_servers::serve;
+use crate::support::{Ended, Home, RUST, Server, run};
+
+/// `semdex` with these arguments, and the directories of all agents below the home of the test.
+fn semdex(home: &Home, arguments: &[&str]) -> Ended {
+    let mut command = home.semdex();
+    command.args(arguments).env("HOME", home.path().join("user"));
+    for variable in ["CODEX_HOME", "COPILOT_HOME", "CLINE_DIR", "WINDSURF_HOME"] {
+        command.env_remove(variable);
+    }
+    run(&mut command)
+}
+
+/// Each agent with the file of its server and the keys of the entry.
+const AGENTS: &[(&str, &str, &[&str])] = &[
+    ("claude", "workspace/.mcp.json", &["mcpServers", "semdex"]),
+    ("cursor", "workspace/.cursor/mcp.json", &["mcpServers", "semdex"]),
+    ("gemini", "workspace/.gemini/settings.json", &["mcpServers", "semdex"]),
+    ("qwen", "workspace/.qwen/settings.json", &["mcpServers", "semdex"]),
+    ("opencode", "workspace/opencode.json", &["mcp", "semdex"]),
+    ("copilot", "user/.copilot/mcp-config.json", &["mcpServers", "semdex"]),
+    ("cline", "user/.cline/data/settings/cline_mcp_settings.json", &["mcpServers", "semdex"]),
+    ("vscode", "workspace/.vscode/mcp.json", &["servers", "semdex"]),
+    ("zed", "workspace/.zed/settings.json", &["context_servers", "semdex"]),
+    ("windsurf", "user/.codeium/windsurf/mcp_config.json", &["mcpServers", "semdex"]),
+];
+
+fn below(home: &Home, file: &str) -> PathBuf {
+    home.path().join(file)
+}
+
+#[test]
+fn each_agent_gets_its_entry_and_gives_it_back() {
+    let home = Home::with(&[("go.mod", "module x\n")]);
+    for (agent, file, keys) in AGENTS {
+        let own = "{ // mine\n  \"own\": [1, 2],\n}\n";
+        let path = below(&home, file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, own).unwrap();
+        let written = semdex(&home, &["init", agent, "--write", "--yes"]);
+        assert_eq!(written.code, Some(0), "{agent}: {}", written.errors);
+        let text = fs::read_to_string(&path).unwrap();
+        assert!(text.starts_with("{ // mine\n") && text.ends_with("\"own\": [1, 2],\n}\n"), "{agent}: {text}");
+        let plain = text.replace(" // mine", "").replace("[1, 2],\n}", "[1, 2]\n}");
+        let document: Value = serde_json::from_str(&plain).unwrap_or_else(|error| panic!("{agent}: {error}: {text}"));
+        let entry = keys.iter().fold(&document, |below, key| &below[key]);
+        assert!(entry.to_string().contains("\"mcp\""), "{agent}: {text}");
+        // The second time nothing is to be done.
+        assert_eq!(semdex(&home, &["init", agent, "--write", "--yes"]).code, Some(0));
+        assert_eq!(fs::read_to_string(&path).unwrap(), text);
+        let removed = semdex(&home, &["init", agent, "--remove", "--yes"]);
+        assert_eq!(removed.code, Some(0), "{agent}: {}", removed.errors);
+        let left = fs::read_to_string(&path).unwrap();
+        assert!(left.contains("// mine") && left.contains("\"own\": [1, 2]") && !left.contains("mcp\""), "{left}");
+    }
+}
+
+#[test]
+fn what_was_shown_to_be_needed_is_written() {
+    let home = Home::with(&[("go.mod", "module x\n")]);
+    let read =
+        |file: &str| -> Value { serde_json::from_str(&fs::read_to_string(below(&home, file)).unwrap()).unwrap() };
+    let claude = semdex(&home, &["init", "claude", "--write", "--yes", "--hook", "--agents-md"]);
+    assert_eq!(claude.code, Some(0), "{}", claude.errors);
+    assert!(claude.errors.contains("asks once about the new server"), "{}", claude.errors);
+    assert_eq!(read("workspace/.mcp.json")["mcpServers"]["semdex"]["alwaysLoad"], true);
+    let settings = read("workspace/.claude/settings.json");
+    let allowed: Vec<&str> =
+        settings["permissions"]["allow"].as_array().unwrap().iter().map(|it| it.as_str().unwrap()).collect();
+    assert!(allowed.contains(&"mcp__semdex__usages") && !allowed.contains(&"mcp__semdex__edit"), "{settings}");
+    assert!(settings["hooks"]["PreToolUse"][0]["matcher"].as_str().unwrap().contains("mcp__semdex__"), "{settings}");
+    let section = home.read("CLAUDE.md");
+    assert!(section.chars().count() <= 900 && section.contains("`usages "), "{section}");
+    let changes = semdex(&home, &["init", "claude", "--write", "--yes", "--allow", "changes"]);
+    assert_eq!(changes.code, Some(0), "{}", changes.errors);
+    assert!(home.read(".claude/settings.json").contains("mcp__semdex__edit"));
+
+    assert_eq!(semdex(&home, &["init", "codex", "--write", "--yes"]).code, Some(0));
+    let codex = fs::read_to_string(below(&home, "user/.codex/config.toml")).unwrap();
+    for line in ["[mcp_servers.semdex]\n", "default_tools_approval_mode = \"approve\"\n", "\"XDG_STATE_HOME\""] {
+        assert!(codex.contains(line), "{codex}");
+    }
+    assert_eq!(semdex(&home, &["init", "copilot", "--write", "--yes"]).code, Some(0));
+    let copilot = read("user/.copilot/mcp-config.json");
+    assert_eq!(copilot["mcpServers"]["semdex"]["deferTools"], "never", "{copilot}");
+    assert_eq!(semdex(&home, &["init", "gemini", "--write", "--yes", "--allow", "none"]).code, Some(0));
+    assert_eq!(read("workspace/.gemini/settings.json")["mcpServers"]["semdex"]["trust"], Value::Null);
+
+    let seen = semdex(&home, &["doctor", "--agents"]);
+    assert_eq!(seen.code, Some(0), "{}{}", seen.output, seen.errors);
+    for line in ["ok      claude: ", "ok      claude: hooks", "ok      codex: ", "absent  zed: ", "note    gemini: "] {
+        assert!(seen.output.contains(line), "{line}: {}", seen.output);
+    }
+    home.write(".cursor/mcp.json", "{\"mcpServers\": {\"semdex\": {\"command\": \"/no/such/semdex\"}}}");
+    let seen = semdex(&home, &["doctor", "--agents"]);
+    assert!(seen.code == Some(1) && seen.output.contains("MISSING cursor: "), "{}", seen.output);
+
+    for agent in ["claude", "codex", "copilot", "gemini"] {
+        let removed = semdex(&home, &["init", agent, "--remove", "--yes"]);
+        assert_eq!(removed.code, Some(0), "{}", removed.errors);
+    }
+    for file in ["workspace/.mcp.json", "workspace/.claude/settings.json", "workspace/CLAUDE.md"] {
+        assert!(!below(&home, file).exists(), "{file} had nothing else");
+    }
+    assert!(!fs::read_to_string(below(&home, "user/.codex/config.toml")).unwrap_or_default().contains("semdex"));
+}
+
+#[test]
+fn an_older_hook_is_replaced() {
+    let home = Home::with(&[("go.mod", "module x\n")]);
+    let older = json!({"hooks": {"PreToolUse": [
+        {"matcher": "Grep|Read", "hooks": [{"type": "command", "command": "semdex hook claude", "timeout": 5}]},
+        {"matcher": "Bash", "hooks": [{"type": "command", "command": "own"}]},
+    ]}});
+    home.write(".claude/settings.json", &older.to_string());
+    assert_eq!(semdex(&home, &["init", "claude", "--write", "--yes", "--hook"]).code, Some(0));
+    let settings: Value = serde_json::from_str(&home.read(".claude/settings.json")).unwrap();
+    let before = settings["hooks"]["PreToolUse"].as_array().unwrap();
+    assert_eq!(before.len(), 2, "{settings}");
+    assert!(before.iter().any(|it| it["hooks"][0]["command"] == "own"), "{settings}");
+    assert!(before.iter().all(|it| it["matcher"] != "Grep|Read"), "{settings}");
+}
+
+/// The first line of a reply in Markdown.
+#[track_caller]
+fn head(server: &Server, path: &str, body: Option<&Value>) -> String {
+    server.markdown(path, body).text.lines().next().unwrap_or_default().to_owned()
+}
+
+#[test]
+fn the_head_of_an_edit_has_its_own_errors() {
+    let edit = |file: &str, from: &str, to: &str, dry_run: bool| json!({"file": file, "search_context": from, "replacement": to, "dry_run": dry_run, "wait_ms": 120_000});
+    let server = serve(&[
+        ("pyproject.toml", "[project]\nname = \"p\"\nversion = \"1\"\n"),
+        ("main.py", "def shout(name: str) -> str:\n    return name.upper()\n"),
+    ]);
+    let body = edit("main.py", "name.upper()", "nmae.upper()", true);
+    let (_, planned) = server.post("/v1/edit", &body);
+    let broken = &planned["impact"]["broken"];
+    assert_eq!((broken[0]["file"].as_str(), broken[0]["line"].as_u64()), (Some("main.py"), Some(2)), "{planned}");
+    let dry = head(&server, "/v1/edit", Some(&body));
+    assert_eq!(dry, "# Dry run, nothing written: the edit would have 1 new error (main.py:2)");
+    let made = head(&server, "/v1/edit", Some(&edit("main.py", "name.upper()", "nmae.upper()", false)));
+    assert_eq!(made, "# Edit made, with 1 new error (main.py:2)");
+
+    let server = Server::on(RUST);
+    server.wait_ready();
+    let made = head(&server, "/v1/edit", Some(&edit("src/shout.rs", "greet(name)", "greet(nmae)", false)));
+    assert_eq!(made, "# Edit made, with 1 new error (src/shout.rs:5)");
+}
+
+#[test]
+fn the_impact_of_a_removal_has_lines_of_the_text_as_it_is() {
+    let lib = "pub fn twice(of: u8) -> u8 {\n    of * 2\n}\n\npub fn user() -> u8 {\n    twice(1)\n}\n\n#[test]\nfn tested() {\n    assert_eq!(twice(2), 4);\n}\n";
+    let server = Server::on(&[RUST[0], ("src/lib.rs", lib)]);
+    server.wait_ready();
+    for change in ["remove", "rename", "signature", "visibility"] {
+        let (status, found) = server.post("/v1/impact", &json!({"symbol": "twice", "change": change}));
+        assert_eq!(status, 200, "{found}");
+        let impact = &found["impact"];
+        let lists = ["broken", "affected", "tests"].into_iter().flat_map(|it| impact[it].as_array().unwrap());
+        for place in lists {
+            let line = usize::try_from(place["line"].as_u64().unwrap()).unwrap();
+            assert_eq!(place["text"].as_str(), lib.lines().nth(line - 1), "{change}: {place}");
+            let word = &lib[usize::try_from(place["start"].as_u64().unwrap()).unwrap()..];
+            assert!(change != "remove" || word.starts_with("twice("), "{change}: {place}");
+        }
+        let lines: Vec<u64> =
+            impact["broken"].as_array().unwrap().iter().map(|it| it["line"].as_u64().unwrap()).collect();
+        assert!(change != "remove" || lines == [6, 11], "{found}");
+    }
+}
+
+#[test]
+fn what_is_not_known_yet_is_not_called_zero() {
+    let home = Home::with(RUST).with_real_std();
+    // The index is not complete as long as this file exists.
+    let faults = home.path().join("faults");
+    fs::create_dir(&faults).unwrap();
+    fs::write(faults.join("rust.prime"), "stall").unwrap();
+    let server = home.serve_with(&["--trust"], &[("SEMDEX_FAULTS", &faults)]);
+    for path in ["/v1/usages?symbol=greet&wait_ms=0", "/v1/callers?symbol=greet&wait_ms=0", "/v1/diagnostics?wait_ms=0"]
+    {
+        let text = server.markdown(path, None).text;
+        let head = text.lines().next().unwrap();
+        assert!(!head.starts_with("# 0 "), "{path}: {text}");
+    }
+    fs::remove_file(faults.join("rust.prime")).unwrap();
+}
+
+#[test]
+fn replies_name_the_nearest_tests_and_say_once_what_is_equal() {
+    let tests: String =
+        (0..30).map(|it| format!("    #[test]\n    fn t{it}() {{\n        super::greet(\"x\");\n    }}\n")).collect();
+    let lib = format!(
+        "pub fn greet(name: &str) -> String {{\n    name.to_owned()\n}}\n\n#[cfg(test)]\nmod tests {{\n{tests}}}\n"
+    );
+    let server = Server::on(&[RUST[0], ("src/lib.rs", &lib)]);
+    server.wait_ready();
+    let edit = json!({"file": "src/lib.rs", "search_context": "(name: &str)", "replacement": "(name: &str, n: usize)",
+        "wait_ms": 120_000});
+    let (_, planned) = server.post("/v1/edit", &{
+        let mut dry = edit.clone();
+        dry["dry_run"] = json!(true);
+        dry
+    });
+    assert_eq!(planned["impact"]["tests"].as_array().unwrap().len(), 30, "{planned}");
+    let text = server.markdown("/v1/edit", Some(&edit)).text;
+    assert!(text.contains("\n## Tests that reach it: 30; `verify` with `kind: test` and `change: "), "{text}");
+    assert!(text.contains("- and 10 more\n") && !text.contains("missing `budget`"), "{text}");
+    assert!(text.contains("\nNot checked, as always: `borrow_checker`"), "{text}");
+    assert!(!text.contains("## Edited"), "the diff has the place: {text}");
+    // Equal errors share a row, in diagnostics and in hooks.
+    let found = server.markdown("/v1/diagnostics?wait_ms=120000", None).text;
+    let rows: Vec<&str> = found.lines().filter(|it| it.contains("E0061") || it.contains("E0107")).collect();
+    assert_eq!(rows.len(), 1, "{found}");
+    let touched = json!({"session_id": "s", "hook_event_name": "PostToolUse", "cwd": server.home.root(),
+        "tool_name": "Edit", "tool_input": {"file_path": server.home.root().join("src/lib.rs")}});
+    let told = server.send(server.request("POST", "/v1/hooks/claude").json(&touched)).json();
+    let told = told["hookSpecificOutput"]["additionalContext"].as_str().unwrap_or_else(|| panic!("{told}")).to_owned();
+    assert!(told.lines().count() < 5 && told.contains("[ERROR] Lines "), "{told}");
+}
+
+#[test]
+fn a_hook_says_that_something_is_not_known_yet_and_then_what_it_is() {
+    let home = Home::with(RUST).with_real_std();
+    let faults = home.path().join("faults");
+    fs::create_dir(&faults).unwrap();
+    fs::write(faults.join("rust.prime"), "stall").unwrap();
+    let server = home.serve_with(&["--trust"], &[("SEMDEX_FAULTS", &faults)]);
+    let hook = |event: &str, tool: &str, input: Value| {
+        let told = json!({"session_id": "s", "hook_event_name": event, "cwd": server.home.root(), "tool_name": tool,
+            "tool_input": input});
+        server.send(server.request("POST", "/v1/hooks/claude").json(&told)).json()
+    };
+    let edited = |file: &str| hook("PostToolUse", "Edit", json!({"file_path": server.home.root().join(file)}));
+    let text = |told: &Value| told["hookSpecificOutput"]["additionalContext"].as_str().unwrap_or_default().to_owned();
+    server.home.write("src/shout.rs", "pub fn shout() -> u8 {\n    nothing()\n}\n");
+    let first = text(&edited("src/shout.rs"));
+    assert!(first.is_empty() || first.starts_with("LSP: ") && first.contains("src/shout.rs"), "{first}");
+    fs::remove_file(faults.join("rust.prime")).unwrap();
+    server.wait_ready();
+    // The next hook, about another file, has the answer.
+    let next = text(&edited("src/lib.rs"));
+    if first.contains("not known yet") {
+        assert!(next.contains("1 error(s), 0 warning(s) in src/shout.rs"), "{next}");
+    }
+    // A file that no crate includes.
+    server.home.write("src/lost.rs", "pub fn lost() {}\n");
+    let lost = text(&edited("src/lost.rs"));
+    assert!(lost.contains("src/lost.rs"), "{lost}");
+    // The end of the turn counts what our own tools broke.
+    let own = hook("PostToolUse", "mcp__semdex__edit", json!({"file": "src/shout.rs"}));
+    assert_eq!(own, json!({}), "the reply of the tool has said it");
+    let left = hook("Stop", "", Value::Null);
+    assert!(left["systemMessage"].as_str().unwrap_or_default().contains("src/shout.rs: 1 error(s)"), "{left}");
+}
+
+#[test]
+fn sessions_and_subagents_begin_with_what_to_ask() {
+    let home = Home::with(RUST);
+    for event in ["SessionStart", "SubagentStart"] {
+        let file = home.path().join("event.json");
+        fs::write(&file, json!({"session_id": "s", "hook_event_name": event, "cwd": home.root()}).to_string()).unwrap();
+        let told = run(home.semdex().args(["hook", "claude"]).stdin(fs::File::open(&file).unwrap()));
+        let told: Value = serde_json::from_str(&told.output).unwrap();
+        let text = told["hookSpecificOutput"]["additionalContext"].as_str().unwrap();
+        assert!(text.contains("`usages ") && text.chars().count() <= 900, "{told}");
+    }
+}
