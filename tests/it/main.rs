@@ -20,6 +20,7 @@ mod diagnostics;
 mod errors;
 mod events;
 mod expansion;
+mod explore;
 mod fixes;
 mod freezes;
 mod fresh;

@@ -14,8 +14,20 @@ use crate::support::{Home, RUST, Reply, Server, Started, run, wait};
 
 pub const NEWEST: &str = "2026-07-28";
 const WITH_INITIALIZE: &[&str] = &["2025-03-26", "2025-06-18", "2025-11-25"];
-const TOOLS: &[&str] =
-    &["open", "describe", "usages", "map", "edit", "write", "rename", "impact", "diagnostics", "verify", "undo"];
+const TOOLS: &[&str] = &[
+    "explore",
+    "open",
+    "describe",
+    "usages",
+    "map",
+    "edit",
+    "write",
+    "rename",
+    "impact",
+    "diagnostics",
+    "verify",
+    "undo",
+];
 
 /// A request of a protocol version, as its clients send it.
 fn request(protocol: &str, method: &str, mut params: Value) -> Value {
@@ -102,7 +114,7 @@ fn every_protocol_version_opens_lists_and_calls() {
             assert_eq!(tool["inputSchema"]["type"], "object", "{tool}");
             let reads = matches!(
                 tool["name"].as_str().unwrap(),
-                "open" | "describe" | "usages" | "map" | "impact" | "diagnostics" | "verify"
+                "explore" | "open" | "describe" | "usages" | "map" | "impact" | "diagnostics" | "verify"
             );
             assert_eq!(tool["annotations"]["readOnlyHint"], reads, "{tool}");
             assert_eq!(tool["annotations"]["openWorldHint"], false, "{tool}");

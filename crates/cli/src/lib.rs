@@ -7,6 +7,7 @@ mod diagnostics;
 mod doctor;
 mod edit_commands;
 mod events;
+mod explore;
 mod generate;
 mod git;
 mod hook;

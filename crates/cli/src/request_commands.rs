@@ -8,6 +8,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use super::client::{self, Call};
 use super::diagnostics::{self, DiagnosticsCommand};
 use super::edit_commands::{EditText, OnConflict, Once, RenameSymbol, WriteText, words};
+use super::explore::Explore;
 use super::git::Commit;
 use super::map::Map;
 use super::output::{self, Color};
@@ -31,6 +32,8 @@ const EDIT_EXAMPLES: &str = "Examples:
 /// The commands that send a request. Each but `run` is one call to the server.
 #[derive(Debug, Subcommand)]
 pub enum Verb {
+    /// Show the lines that a question, an error or an issue is about.
+    Explore(Explore),
     /// Show a file: skeleton, symbols, dependencies and users.
     #[command(after_help = "Examples:\n  semdex open src/lib.rs\n  semdex open src/lib.rs --json --max-tokens 2000")]
     Open {
@@ -265,6 +268,7 @@ impl Verb {
             | Verb::Implementations(About { file, .. })
             | Verb::Changes { file, .. } => file.as_deref(),
             Verb::Map(_)
+            | Verb::Explore(_)
             | Verb::Verify(_)
             | Verb::Run(_)
             | Verb::Runs(_)
@@ -293,6 +297,7 @@ impl Verb {
             | Verb::Git { common }
             | Verb::Changes { common, .. }
             | Verb::Map(Map { common, .. })
+            | Verb::Explore(Explore { common, .. })
             | Verb::Symbols { common, .. }
             | Verb::SymbolAt { common, .. }
             | Verb::Write(WriteText { common, .. })
@@ -349,6 +354,7 @@ impl Verb {
             Verb::Run(task) => return task.call(target),
             Verb::Runs(runs) => runs.call(),
             Verb::Map(map) => map.call(target)?,
+            Verb::Explore(explore) => explore.call(target)?,
             Verb::Verify(verify) => verify.call(),
             Verb::Status { json } => return Ok((Call::of(Name::Status), json)),
             Verb::Health { json } => return Ok((Call::of(Name::Health), json)),

@@ -4,10 +4,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::prompt::{fenced, first_lines};
-use super::redaction::redact;
 use super::visible_files::VisibleFiles;
 use semdex_contract::VerifyKind;
 use semdex_contract::budget::text_cost;
+use semdex_ops::redaction::redact;
 use semdex_text::visible::one_line;
 
 /// How many entries of each list are shown.

@@ -9,7 +9,6 @@ mod feedback;
 pub mod model;
 pub(crate) mod model_reply;
 mod prompt;
-mod redaction;
 mod run;
 mod run_record;
 mod service_calls;

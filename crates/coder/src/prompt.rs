@@ -4,11 +4,11 @@
 use std::collections::BTreeSet;
 
 use super::feedback::Feedback;
-use super::redaction::redact;
 use super::visible_files::VisibleFiles;
 use semdex_contract::budget::{BYTES_PER_TOKEN, text_cost};
 use semdex_engine::files::File;
 use semdex_model::{Code, Error, Result};
+use semdex_ops::redaction::redact;
 use semdex_text::visible::one_line;
 
 /// The rules for edits, the same for every task.

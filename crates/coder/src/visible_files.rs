@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
-use super::redaction::{Secrets, redact};
 use semdex_engine::files::{File, Files};
+use semdex_ops::redaction::{self, Secrets, redact};
 use semdex_text::words::occurrences;
 
 /// How many words of a task are searched.
@@ -30,12 +30,8 @@ impl VisibleFiles {
         self.secrets.hides(file, self.is_code(file))
     }
 
-    /// Whether a file is code and not configuration.
     fn is_code(&self, file: &str) -> bool {
-        let ending = file.rsplit_once('.').map_or("", |(_, ending)| ending);
-        let is_configuration =
-            matches!(ending, "toml" | "yaml" | "yml" | "json" | "jsonc" | "xml" | "ini" | "conf" | "tf");
-        !is_configuration && self.files.languages().of(file).is_some()
+        redaction::is_code(self.files.languages(), file)
     }
 
     /// A visible file.

@@ -11,6 +11,7 @@ use super::change::ChangeReport;
 use super::describe::{DescribeRequest, Described};
 use super::diagnostics::{DiagnosticsQuery, DiagnosticsReply};
 use super::edit::EditRequest;
+use super::explore::{ExploreReply, ExploreRequest};
 use super::gate::{GateQuery, GateReply};
 use super::git::{CommitReply, CommitRequest, GitQuery, GitReply};
 use super::impact::{ImpactReport, ImpactRequest};
@@ -74,9 +75,9 @@ given_in_full! {
 }
 
 impl Fit for Reply {
-    /// A map is already sized for its Markdown.
+    /// They are already sized for their Markdown.
     fn counts_json(&self) -> bool {
-        !matches!(self, Reply::Map(_))
+        !matches!(self, Reply::Map(_) | Reply::Explore(_))
     }
 
     fn meta(&mut self) -> Option<&mut Meta> {
@@ -103,6 +104,22 @@ calls! {
                       the file uses, and which files use it.",
         answers: "The file.",
         refusals: &[FILE, ANSWER],
+    }
+
+    Explore(ExploreRequest) -> ExploreReply {
+        name: "explore",
+        method: Method::Post,
+        path: "/v1/explore",
+        effect: Effect::Read,
+        needs: Needs::Text,
+        group: "read",
+        summary: "Find the lines that a question is about",
+        description: "A question, an error message, a stack trace or the text of an issue: the items of the workspace \
+                      that it is about, with their numbered lines, by file; signatures of the next rank; which of them \
+                      use which; what uses them; their tests. Ranked by words, names, paths, references and git \
+                      history. While the index is loading, the words alone decide, and `missing` says so.",
+        answers: "The lines.",
+        refusals: &[FILE, SYMBOL, ANSWER],
     }
 
     Describe(DescribeRequest) -> Described {

@@ -98,6 +98,31 @@ pub(crate) fn map() -> Value {
     })
 }
 
+pub(crate) fn explore() -> Value {
+    let mut symbol = line_iter(false);
+    for absent in ["docs", "usages"] {
+        symbol.as_object_mut().map(|it| it.remove(absent));
+    }
+    let mut ranked = symbol.clone();
+    ranked["rank"] = json!(0.31);
+    let call = json!({
+        "file": "crates/printer/src/util.rs", "start": 7873, "end": 7881, "line": 248, "end_line": 248, "column": 40,
+        "text": "    pub(crate) fn lines(&self, line_term: u8) -> LineIter<'_> {", "test": false
+    });
+    json!({
+        "files": [{"file": FILE, "spans": [{
+            "line": 10, "end_line": 20, "text": "#[derive(Debug)]\npub struct LineIter<'b> {\n", "symbol": symbol,
+            "rank": 1.0, "why": ["named"]
+        }]}],
+        "signatures": [ranked], "paths": [{"from": symbol, "to": symbol, "via": [call]}],
+        "used_by": [{
+            "symbol": "grep_searcher::lines::LineIter", "by": "grep_printer::util::Sunk::lines",
+            "file": "crates/printer/src/util.rs", "line": 248, "count": 4
+        }],
+        "tests": [], "omitted": [], "total": 120, "next_cursor": "m1-1", "meta": meta(9.2)
+    })
+}
+
 fn diagnostic() -> Value {
     json!({
         "file": "crates/printer/src/util.rs", "start": 7900, "end": 7915, "line": 249, "end_line": 249, "column": 9,

@@ -13,6 +13,7 @@ mod edit;
 mod enums;
 mod events;
 mod examples;
+mod explore;
 #[cfg(test)]
 mod fuzz;
 mod gate;
@@ -52,6 +53,7 @@ pub use diagnostics::*;
 pub use edit::*;
 pub use enums::*;
 pub use events::*;
+pub use explore::*;
 pub use gate::*;
 pub use git::*;
 pub use impact::*;

@@ -29,6 +29,7 @@ impl Request {
             Request::Commit(it) => all(it.files.as_deref()),
             Request::StartRun(it) => all(it.files.as_deref()),
             Request::Map(it) => all(Some(it.focus())),
+            Request::Explore(it) => all(it.focus.as_deref()),
             Request::Gate(_)
             | Request::Stats(_)
             | Request::Undo(_)

@@ -6,7 +6,7 @@ use super::call_table::Request;
 impl Call {
     /// Whether a session makes a difference: the call shows texts, or changes them.
     pub fn takes_session(&self) -> bool {
-        matches!(self.name, "open" | "describe" | "usages" | "edit" | "write" | "rename" | "undo")
+        matches!(self.name, "open" | "explore" | "describe" | "usages" | "edit" | "write" | "rename" | "undo")
     }
 
     /// Whether an idempotency key protects the call from being made twice.
@@ -20,6 +20,7 @@ impl Request {
     pub fn session(&self) -> Option<&str> {
         let session = match self {
             Request::Open(it) => &it.session,
+            Request::Explore(it) => &it.session,
             Request::Describe(it) => &it.session,
             Request::Edit(it) => &it.session,
             Request::Write(it) => &it.session,

@@ -52,20 +52,28 @@ const NARROWS: Field = ("file", Text, "Narrows a short name");
 const PACKAGE: Field = ("package", Text, "Crate, module or import path");
 const SYMBOL: Field = ("symbol", Text, "Path or short name: `Searcher::new`");
 const MAX_TOKENS: Field = ("max_tokens", Integer, "");
-const CURSOR: Field = ("cursor", Text, "`next_cursor` of the last reply");
+const CURSOR: Field = ("cursor", Text, "`next_cursor`");
 const DRY_RUN: Field = ("dry_run", Boolean, "Report, write nothing");
 const ON_BREAK: Field = ("on_break", Word(&["report", "reject"]), "");
 const AT: Field = ("at", Word(&["body", "whole", "before", "after", "delete"]), "Part of `symbol` to replace");
 const SEARCH: Field = ("search_context", Text, "Text to replace, unique in the file");
 const REPLACEMENT: Field = ("replacement", Text, "");
-const EXPECTED_HASH: Field = ("expected_hash", Text, "Refuse if the file has another hash; 12 digits are enough");
+const EXPECTED_HASH: Field = ("expected_hash", Text, "Refuse if the hash differs; 12 digits do");
 const WORKSPACE: Field = ("workspace", Text, "");
 
 pub(crate) const TOOLS: &[Tool] = &[
     Tool {
+        name: Name::Explore,
+        description: "Ask first: a question, an error, a stack trace or an issue's text gives the code that it is about, with lines, users and tests.",
+        load: Load::Always,
+        required: &["query"],
+        fields: &[("query", Text, ""), ("focus", Texts, "Files or symbols"), MAX_TOKENS, CURSOR],
+        is_destructive: false,
+    },
+    Tool {
         name: Name::Open,
         description: "Outline of a source file: its symbols with signatures, line numbers and usage counts, bodies collapsed, what it uses and who uses it. Use before reading a file.",
-        load: Load::Always,
+        load: Load::Found("outline of a file, document symbols"),
         required: &["file"],
         fields: &[FILE, MAX_TOKENS, CURSOR],
         is_destructive: false,
@@ -91,7 +99,7 @@ pub(crate) const TOOLS: &[Tool] = &[
         description: "The most important signatures, ranked by use, about `focus` and `query`. Use first in unknown code.",
         load: Load::Found("find symbol by words, code navigation, overview of a repository"),
         required: &[],
-        fields: &[("focus", Texts, "Files or symbols"), ("query", Text, "The task, in words"), MAX_TOKENS],
+        fields: &[("focus", Texts, "Files or symbols"), ("query", Text, ""), MAX_TOKENS],
         is_destructive: false,
     },
     Tool {

@@ -9,8 +9,8 @@ use super::reply_cache::ReplyCache;
 use super::runs::Runs;
 use super::trees::Tree;
 use super::{
-    access, baseline, changes, commit, describe, diagnostics, edit, gate, git, impact, map, nearest_file, open,
-    overlays, relations, rename, runs, stats, status, symbols, undo, verify, write,
+    access, baseline, changes, commit, describe, diagnostics, edit, explore, gate, git, impact, map, nearest_file,
+    open, overlays, relations, rename, runs, stats, status, symbols, undo, verify, write,
 };
 use semdex_contract::{Reply, Request};
 use semdex_model::{Error, Result};
@@ -72,6 +72,7 @@ pub async fn answer(service: &Service, request: Request, mut client: Client) -> 
     }
     Ok(service.replies.keep(match request {
         Request::Open(it) => handle!(Open, open::open, it),
+        Request::Explore(it) => handle!(Explore, explore::explore, it),
         Request::Describe(it) => handle!(Describe, describe::describe, it),
         Request::Symbols(it) => handle!(Symbols, symbols::symbols, it),
         Request::SymbolAt(it) => handle!(SymbolAt, symbols::symbol_at, it),

@@ -6,15 +6,17 @@ mod pagerank;
 mod personalization;
 mod selection;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use self::graph::{Graph, Node, Part};
-use self::personalization::{Asked, Focus, Interest};
+use self::graph::Part;
+pub(crate) use self::graph::{Graph, Node};
+use self::personalization::{Asked, Interest};
 use self::selection::{Candidate, Heading, Ranked, heading};
 use super::open::text_of;
 use super::query::{RequestOptions, is_miss, not_indexed, query_by_name, run_query, unless_loading};
 use super::unanalysed_files;
+use crate::ranking::{Focus, index_of};
 use semdex_contract::{Around, Listed, MapFile, MapQuery, MapReply, MapSymbol, Symbol, check_name};
 use semdex_engine::files::Files;
 use semdex_model::{
@@ -40,7 +42,14 @@ pub(crate) async fn map(workspace: &Workspace, request: MapQuery, options: &Requ
     }
     let recent = recent(workspace).await;
     let most = request.most_bytes();
-    let about = Asked { focus, query: request.query.unwrap_or_default(), recent };
+    let query = request.query.unwrap_or_default();
+    let matches = if query.trim().is_empty() {
+        HashMap::new()
+    } else {
+        let index = index_of(workspace, &files, meta.revision).await?;
+        index.matches(&query, &*workspace.change_history().await)
+    };
+    let about = Asked { focus, query, matches, recent };
     let limit = options.limit.unwrap_or(usize::MAX);
     let made = tokio::task::spawn_blocking(move || {
         let interest = Interest::of(&about, &graph);
@@ -51,7 +60,10 @@ pub(crate) async fn map(workspace: &Workspace, request: MapQuery, options: &Requ
 }
 
 /// The graph of one revision, with the texts.
-async fn graph_of(workspace: &Workspace, options: &RequestOptions) -> Result<(Arc<Graph>, Arc<Files>, Meta)> {
+pub(crate) async fn graph_of(
+    workspace: &Workspace,
+    options: &RequestOptions,
+) -> Result<(Arc<Graph>, Arc<Files>, Meta)> {
     let mut attempt = 0;
     loop {
         attempt += 1;
@@ -142,7 +154,12 @@ async fn joined(workspace: &Workspace, parts: Vec<Arc<Part>>, revision: Revision
 }
 
 /// The files that a `focus` names, or the file and the symbol in it.
-async fn focus_of(workspace: &Workspace, files: &Files, named: &str, options: &RequestOptions) -> Result<Vec<Focus>> {
+pub(crate) async fn focus_of(
+    workspace: &Workspace,
+    files: &Files,
+    named: &str,
+    options: &RequestOptions,
+) -> Result<Vec<Focus>> {
     if named.trim().is_empty() {
         return Err(Error::new(Code::InvalidRequest, "`focus` is empty: give a file, a directory, or a symbol's path"));
     }

@@ -12,6 +12,7 @@ pub mod merge;
 pub mod patches;
 pub mod reply;
 pub mod score;
+pub mod sections;
 pub mod terms;
 pub(crate) mod tokens;
 pub mod visible;

@@ -1,61 +1,96 @@
 //! The words that prose and code have in common: identifiers split at case changes and underscores, in lower case and
 //! without endings, so that "searching lines" matches `search_line` and `LineSearcher`.
 
+use super::sections::{Section, sections};
 use super::words::{WordHash, word_hash, words};
 use semdex_model::{Outline, OutlineItem};
 
-/// Where in a file a term occurs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Field {
-    /// In the name of the file.
-    Path,
-    /// In the name of the declaration whose name begins there.
-    Name(u32),
-    /// In the documentation of that declaration.
-    Docs(u32),
-    /// In the documentation of the file.
-    Head,
-    /// In the text, so many times.
-    Text(u32),
-}
-
-/// The terms of one file.
+/// The terms of one file, by its sections.
 #[derive(Debug, Default)]
 pub struct Terms {
-    /// Sorted by term.
-    entries: Box<[(WordHash, Field)]>,
-    /// The number of terms in its text.
-    pub length: usize,
+    /// The parts of the text that are ranked.
+    pub sections: Box<[Section]>,
+    /// How many terms each section has.
+    pub lengths: Box<[u32]>,
+    /// How often a section has a term, sorted by term and section.
+    counts: Box<[(WordHash, u16, u16)]>,
+    /// The sections in which declarations with the term in their names begin, sorted.
+    names: Box<[(WordHash, u16)]>,
+    /// The terms of the path, sorted.
+    path: Box<[WordHash]>,
 }
 
 impl Terms {
-    /// The terms of a file's name, its declarations, their documentation and its text.
+    /// The terms of a file's name, its declarations and its text.
     pub fn new(path: &str, text: &str, outline: &Outline) -> Terms {
-        let mut entries: Vec<(WordHash, Field)> = Vec::new();
-        let mut add = |text: &str, field: Field| each(text, |term| entries.push((word_hash(term), field)));
-        add(path, Field::Path);
-        add(outline.docs.as_deref().unwrap_or_default(), Field::Head);
+        let sections = sections(text, outline);
+        let mut counts: Vec<(WordHash, u16, u16)> = Vec::new();
+        let mut lengths: Vec<u32> = Vec::new();
+        let mut own: Vec<WordHash> = Vec::new();
+        for (number, section) in sections.iter().enumerate() {
+            own.clear();
+            let span = section.span();
+            each(text.get(span.start..span.end).unwrap_or_default(), |term| own.push(word_hash(term)));
+            own.sort_unstable();
+            lengths.push(own.len() as u32);
+            let count = |it: &[WordHash]| Some((*it.first()?, number as u16, it.len().min(u16::MAX.into()) as u16));
+            counts.extend(own.chunk_by(|a, b| a == b).filter_map(count));
+        }
+        counts.sort_unstable();
+        let mut names: Vec<(WordHash, u16)> = Vec::new();
         outline.walk(&mut |item: &OutlineItem| {
             let at = item.name_span.start as u32;
-            add(&item.name, Field::Name(at));
-            add(item.docs.as_deref().unwrap_or_default(), Field::Docs(at));
+            if let Some(section) = section_at(&sections, at) {
+                each(&item.name, |term| names.push((word_hash(term), section as u16)));
+            }
         });
-        let mut all: Vec<WordHash> = Vec::new();
-        each(text, |term| all.push(word_hash(term)));
-        all.sort_unstable();
-        let length = all.len();
-        let counted = all.chunk_by(|a, b| a == b);
-        entries.extend(counted.filter_map(|it| Some((*it.first()?, Field::Text(it.len() as u32)))));
-        entries.sort_unstable();
-        entries.dedup();
-        Terms { entries: entries.into_boxed_slice(), length }
+        names.sort_unstable();
+        names.dedup();
+        let mut path: Vec<WordHash> = terms(path);
+        path.sort_unstable();
+        Terms {
+            sections: sections.into_boxed_slice(),
+            lengths: lengths.into_boxed_slice(),
+            counts: counts.into_boxed_slice(),
+            names: names.into_boxed_slice(),
+            path: path.into_boxed_slice(),
+        }
     }
 
-    /// The fields in which a term occurs.
-    pub fn fields(&self, term: WordHash) -> impl Iterator<Item = Field> + '_ {
-        let first = self.entries.partition_point(|it| it.0 < term);
-        self.entries[first..].iter().take_while(move |it| it.0 == term).map(|it| it.1)
+    /// The sections that have a term, and how often.
+    pub fn counts(&self, term: WordHash) -> impl Iterator<Item = (usize, u32)> + '_ {
+        let first = self.counts.partition_point(|it| it.0 < term);
+        let same = self.counts.get(first..).unwrap_or_default().iter().take_while(move |it| it.0 == term);
+        same.map(|it| (usize::from(it.1), u32::from(it.2)))
     }
+
+    /// How often a section has a term.
+    pub fn count_in(&self, term: WordHash, section: usize) -> u32 {
+        let wanted = (term, section as u16);
+        let at = self.counts.binary_search_by_key(&wanted, |it| (it.0, it.1));
+        at.ok().and_then(|at| self.counts.get(at)).map_or(0, |it| u32::from(it.2))
+    }
+
+    /// The sections that have the name of a declaration with this term.
+    pub fn named(&self, term: WordHash) -> impl Iterator<Item = usize> + '_ {
+        let first = self.names.partition_point(|it| it.0 < term);
+        let same = self.names.get(first..).unwrap_or_default().iter().take_while(move |it| it.0 == term);
+        same.map(|it| usize::from(it.1))
+    }
+
+    /// Whether the path has a term.
+    pub fn is_in_path(&self, term: WordHash) -> bool {
+        self.path.binary_search(&term).is_ok()
+    }
+
+    /// The section that has the text at an offset, or the last one before it.
+    pub fn section_at(&self, offset: usize) -> Option<usize> {
+        section_at(&self.sections, offset as u32)
+    }
+}
+
+fn section_at(sections: &[Section], offset: u32) -> Option<usize> {
+    sections.partition_point(|it| it.start <= offset).checked_sub(1)
 }
 
 /// The terms of a query, each once, in their order.
@@ -71,7 +106,7 @@ pub fn terms(text: &str) -> Vec<WordHash> {
 }
 
 /// The terms of a text: the parts of each word, and the word itself if it has several.
-fn each(text: &str, mut visit: impl FnMut(&str)) {
+pub fn each(text: &str, mut visit: impl FnMut(&str)) {
     for (_, word) in words(text) {
         let parts = parts(word);
         if parts.len() > 1 {
@@ -173,10 +208,14 @@ mod tests {
         };
         let outline = Outline { items: vec![item], ..Outline::default() };
         let file = Terms::new("src/lines.rs", "fn read_line() { read(); }", &outline);
-        let fields = |word: &str| file.fields(terms(word)[0]).collect::<Vec<_>>();
-        assert_eq!(fields("line"), [Field::Path, Field::Name(3), Field::Text(1)]);
-        assert_eq!(fields("reading"), [Field::Name(3), Field::Docs(3), Field::Text(2)]);
-        assert_eq!(fields("ReadLine"), [Field::Name(3), Field::Text(1)]);
-        assert_eq!(fields("nonesuch"), []);
+        let found = |word: &str| {
+            let term = terms(word)[0];
+            (file.is_in_path(term), file.named(term).count(), file.counts(term).map(|it| it.1).sum::<u32>())
+        };
+        assert_eq!(found("line"), (true, 1, 1));
+        assert_eq!(found("reading"), (false, 1, 2));
+        assert_eq!(found("ReadLine"), (false, 1, 1));
+        assert_eq!(found("nonesuch"), (false, 0, 0));
+        assert_eq!(file.count_in(terms("read")[0], 0), 2);
     }
 }

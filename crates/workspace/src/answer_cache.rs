@@ -26,6 +26,11 @@ impl AnswerCache {
         (given_at == revision).then(|| answer.clone())
     }
 
+    /// The answer that was kept last, of whatever revision.
+    pub fn last<T: Clone + Send + Sync + 'static>(&self, question: &str) -> Option<Answer<T>> {
+        self.answers.get(question)?.1.downcast_ref::<Answer<T>>().cloned()
+    }
+
     /// Keeps an answer, unless it misses something that a later query may have although nothing changes on the disk.
     pub fn keep<T: Clone + Send + Sync + 'static>(&self, question: String, revision: Revision, answer: &Answer<T>) {
         let passing = [
@@ -54,6 +59,7 @@ mod tests {
         cache.keep("a".to_owned(), Revision(1), &Answer::whole(7));
         assert_eq!(cache.answer("a", Revision(1)), Some(Answer::whole(7)));
         assert_eq!(cache.answer::<i32>("a", Revision(2)), None);
+        assert_eq!(cache.last("a"), Some(Answer::whole(7)));
         assert_eq!(cache.answer::<i32>("b", Revision(1)), None);
         assert_eq!(cache.answer::<String>("a", Revision(1)), None);
         let early = Answer::lacking(8, Missing::new(MissingCode::Indexing, "rust", "later"));

@@ -8,6 +8,7 @@ mod history;
 mod hooks;
 mod index;
 mod index_lock;
+mod log;
 mod names;
 mod private;
 mod program;
@@ -28,6 +29,7 @@ use semdex_model::{Code, Error, Result};
 pub use choice::{Before, Wanted};
 use end::End;
 pub use history::{Held, Reverse};
+pub use log::LastCommits;
 pub(super) use names::text as escaped;
 pub(crate) use repair::repair;
 use repository::Repository;
@@ -229,6 +231,11 @@ impl Git {
             repository.commit(state_dir, &order)
         })
         .await
+    }
+
+    /// The files of the last commits. `None` if HEAD is still `known`. Nothing of the repository runs.
+    pub async fn last_commits(&self, most: usize, known: Option<String>) -> Result<Option<LastCommits>> {
+        self.ask(false, move |repository, _| repository.last_commits(most, known.as_deref())).await
     }
 
     /// The files that reverse a commit.

@@ -10,6 +10,7 @@ use tokio::sync::{oneshot, watch as channel};
 use super::answer_cache::AnswerCache;
 use super::busy::Busy;
 use super::change::{Change, Outcome};
+use super::change_history::KnownHistory;
 use super::confirm::Confirming;
 use super::disk::Disk;
 use super::engines::Seen;
@@ -20,6 +21,7 @@ use super::published::{Phase, Published};
 use super::recent::Recent;
 use super::root_lock::RootLock;
 use super::seen_texts::SeenTexts;
+use super::shown_lines::ShownLines;
 use super::snapshot::{Needs, Snapshot};
 use super::statistics::Statistics;
 use super::telemetry::Telemetry;
@@ -58,6 +60,8 @@ pub(super) struct Inner {
     pub(super) statistics: Statistics,
     pub(super) recent: Arc<Recent>,
     pub(super) seen_texts: Arc<SeenTexts>,
+    pub(super) shown_lines: ShownLines,
+    pub(super) history: KnownHistory,
     pub(super) turns: Turns,
     pub(super) published: channel::Receiver<Published>,
     pub(super) answers: AnswerCache,
@@ -119,6 +123,8 @@ impl Workspace {
             statistics: Statistics::default(),
             recent: started.recent,
             seen_texts: started.seen_texts,
+            shown_lines: ShownLines::default(),
+            history: KnownHistory::default(),
             turns: Turns::default(),
             published: started.published,
             answers: AnswerCache::new(),
@@ -416,6 +422,11 @@ impl Workspace {
     /// The texts that files had lately, and which of them clients were shown.
     pub fn seen_texts(&self) -> &SeenTexts {
         &self.inner.seen_texts
+    }
+
+    /// The lines that clients were shown.
+    pub fn shown_lines(&self) -> &ShownLines {
+        &self.inner.shown_lines
     }
 
     /// Waits for the turn to change these files, for a while.

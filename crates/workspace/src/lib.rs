@@ -3,6 +3,7 @@
 mod answer_cache;
 mod busy;
 pub(crate) mod change;
+mod change_history;
 pub(crate) mod confirm;
 pub mod disk;
 mod disk_changes;
@@ -27,6 +28,7 @@ mod seen_texts;
 pub mod session_trees;
 mod settings;
 mod settings_files;
+mod shown_lines;
 mod snapshot;
 mod states;
 pub mod statistics;
@@ -44,10 +46,12 @@ mod workspaces;
 mod writer;
 
 pub use change::{Cause, Change, Hashes, Outcome, Preparations, Undone};
+pub use change_history::ChangeHistory;
 pub use handle::{Workspace, WorkspaceStatus};
 pub use named_locks::NamedLocks;
 pub use root_lock::wait_for_root;
 pub use seen_texts::{SeenTexts, names_hash};
+pub use shown_lines::ShownLines;
 pub use snapshot::{Needs, Snapshot};
 pub use turns::Turn;
 pub use workspaces::Workspaces;

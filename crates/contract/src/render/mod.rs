@@ -5,6 +5,7 @@ mod change;
 mod code;
 mod cut_lines;
 mod describe;
+mod explore;
 mod git;
 mod journal;
 mod lists;
@@ -21,6 +22,7 @@ use std::slice::from_ref;
 use std::time::Instant;
 
 pub(crate) use change::problem;
+pub(crate) use explore::explored_size;
 pub use sarif::sarif;
 
 use crate::budget::{BYTES_PER_TOKEN, Form};
@@ -63,6 +65,7 @@ fn stamp(meta: Option<&mut Meta>, came: Instant) {
 pub fn reply(reply: &Reply) -> String {
     match reply {
         Reply::Open(it) => describe::opened(it) + &footer(&it.meta),
+        Reply::Explore(it) => explore::explored(it) + &footer(&it.meta),
         Reply::Describe(it) => describe::described(it) + &footer(it.meta_of()),
         Reply::Symbols(it) => lists::symbols(it) + &footer(&it.meta),
         Reply::SymbolAt(it) => lists::symbol_at(it) + &footer(&it.meta),

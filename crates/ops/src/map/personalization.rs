@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 
 use super::graph::Graph;
-use semdex_text::terms::{Field, terms};
+use crate::ranking::{FileMatch, Focus};
+use semdex_text::terms::terms;
 
 /// The weight of each interest, relative to the whole workspace with weight 1.
 const QUERY: f64 = 6.0;
@@ -12,14 +13,6 @@ const RECENT: f64 = 0.3;
 /// The part of the interest in a symbol that goes to the files that use it.
 const USERS: f64 = 0.4;
 
-/// The weight of a word by where it occurs.
-const IN_PATH: f64 = 6.0;
-const IN_NAME: f64 = 2.0;
-const IN_DOCS: f64 = 1.0;
-const IN_TEXT: f64 = 0.7;
-/// The parameters k1 and b of BM25: the saturation of repeated words, and the penalty for long files.
-const SATURATION: f64 = 1.2;
-const LENGTH: f64 = 0.75;
 /// The exponent that emphasises the best matching files of a query.
 const SHARPNESS: f64 = 2.0;
 
@@ -28,16 +21,10 @@ const SHARPNESS: f64 = 2.0;
 pub(crate) struct Asked {
     pub focus: Vec<Focus>,
     pub query: String,
+    /// How well each file matches the query, by its path.
+    pub matches: HashMap<String, FileMatch>,
     /// Recently changed files, the last one first.
     pub recent: Vec<String>,
-}
-
-/// A file, or a symbol in it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Focus {
-    pub file: String,
-    /// The offset of the name of the symbol.
-    pub at: Option<usize>,
 }
 
 #[derive(Debug)]
@@ -57,7 +44,7 @@ impl Interest {
         let mut base: Vec<f64> = (0..count).map(|it| if graph.is_plain(it) { 0.0 } else { 1.0 }).collect();
         scale_to(&mut base, 1.0);
         let mut symbols = HashMap::new();
-        let mut matched = matches(&asked.query, graph, &mut symbols);
+        let mut matched = matches(asked, graph, &mut symbols);
         let most = matched.iter().copied().fold(0.0, f64::max);
         if most > 0.0 {
             matched.iter_mut().for_each(|it| *it /= most);
@@ -85,74 +72,27 @@ fn scale_to(values: &mut [f64], total: f64) {
     }
 }
 
-/// How well the words of a query match each file. A word without a match has no effect.
-fn matches(query: &str, graph: &Graph, symbols: &mut HashMap<(usize, usize), f64>) -> Vec<f64> {
-    let count = graph.files.len();
-    let mut scores = vec![0.0; count];
-    let wanted = terms(query);
-    if wanted.is_empty() {
-        return scores;
-    }
-    let lengths: usize = graph.nodes().filter(|it| !graph.is_plain(it.0)).map(|it| it.1.file.terms().length).sum();
-    let average = lengths as f64 / count.max(1) as f64;
-    let mut found_weight = 0.0;
-    for term in wanted {
-        let mut found: Vec<(usize, f64)> = Vec::new();
-        let mut named: Vec<((usize, usize), f64)> = Vec::new();
-        for (position, node) in graph.nodes() {
-            let (mut score, mut names, mut docs) = (0.0, 0_u32, 0_u32);
-            if graph.is_plain(position) {
-                score = if node.path_terms.contains(&term) { IN_PATH } else { 0.0 };
-            } else {
-                for field in node.file.terms().fields(term) {
-                    match field {
-                        Field::Path => score += IN_PATH,
-                        Field::Head => docs += 1,
-                        Field::Name(at) => {
-                            names += 1;
-                            named.extend(node.listed_at(at as usize).map(|it| ((position, it), 1.0)));
-                        }
-                        Field::Docs(at) => {
-                            docs += 1;
-                            named.extend(node.listed_at(at as usize).map(|it| ((position, it), 0.3)));
-                        }
-                        Field::Text(times) => {
-                            let times = f64::from(times);
-                            let length = node.file.terms().length as f64 / average.max(1.0);
-                            let most = SATURATION * (1.0 - LENGTH + LENGTH * length);
-                            score += IN_TEXT * times * (SATURATION + 1.0) / (times + most);
-                        }
-                    }
-                }
-                score += IN_NAME * saturated(names) + IN_DOCS * saturated(docs);
-            }
-            if score > 0.0 {
-                found.push((position, score));
-            }
+/// How well each file matches the query, and the weights of the declarations that match, both from 0 to 1. Words without
+/// a match have no effect.
+fn matches(asked: &Asked, graph: &Graph, symbols: &mut HashMap<(usize, usize), f64>) -> Vec<f64> {
+    let mut scores = vec![0.0; graph.files.len()];
+    let wanted = terms(&asked.query);
+    for (position, score) in scores.iter_mut().enumerate() {
+        let Some(node) = graph.node(position) else { continue };
+        let Some(found) = asked.matches.get(&*node.file.path) else { continue };
+        // Of a file without declarations only its name is in a map.
+        if graph.is_plain(position) && !wanted.iter().any(|it| node.path_terms.contains(it)) {
+            continue;
         }
-        // A word in few files weighs more (inverse document frequency).
-        let holders = found.len() as f64;
-        let weight = (1.0 + (count as f64 - holders + 0.5) / (holders + 0.5)).ln();
-        if !found.is_empty() {
-            found_weight += weight;
-        }
-        for (position, score) in found {
-            if let Some(sum) = scores.get_mut(position) {
-                *sum += weight * score;
+        *score = found.score;
+        for (at, score) in &found.declarations {
+            if let Some(listed) = node.listed_at(*at) {
+                let known: &mut f64 = symbols.entry((position, listed)).or_default();
+                *known = known.max(*score);
             }
-        }
-        for (symbol, part) in named {
-            let sum: &mut f64 = symbols.entry(symbol).or_default();
-            *sum += weight * part;
         }
     }
-    symbols.values_mut().for_each(|it| *it /= f64::max(found_weight, 1e-9));
     scores
-}
-
-fn saturated(count: u32) -> f64 {
-    let count = f64::from(count);
-    2.0 * count / (count + 1.0)
 }
 
 fn focused(focus: &[Focus], graph: &Graph, symbols: &mut HashMap<(usize, usize), f64>) -> Vec<f64> {

@@ -1,4 +1,4 @@
-//! What is hidden from models: files with names of secrets, ignored files, and secrets in other texts.
+//! What is never shown to a model: files with names of secrets, ignored files, and secrets in other texts.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -7,9 +7,10 @@ use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
 use semdex_engine::files::Files;
+use semdex_model::Languages;
 
 /// The replacement for a secret.
-pub(crate) const REDACTED: &str = "[redacted]";
+pub const REDACTED: &str = "[redacted]";
 
 /// File extensions of keys and key stores.
 const KEY_ENDINGS: &[&str] = &[
@@ -69,14 +70,15 @@ const SECRET_PAIRS: &[(&str, &str)] =
     &[("api", "key"), ("api", "keys"), ("private", "key"), ("private", "keys"), ("service", "account")];
 
 /// Decides which files of a workspace are visible.
-pub(crate) struct Secrets {
+#[derive(Debug)]
+pub struct Secrets {
     /// The ignore files with their directories, the outermost first.
     ignored: Vec<(String, Gitignore)>,
 }
 
 impl Secrets {
     /// Uses the `.gitignore` files among the texts, and the other sources of git's ignore rules.
-    pub(crate) fn new(files: &Files, root: &Path) -> Secrets {
+    pub fn new(files: &Files, root: &Path) -> Secrets {
         let mut ignored = Vec::new();
         let exclude = std::fs::read_to_string(root.join(".git/info/exclude")).unwrap_or_default();
         let (global, _) = Gitignore::global();
@@ -94,7 +96,7 @@ impl Secrets {
     }
 
     /// Whether a file is hidden, because it is a secret or ignored. `is_code`: whether its language is known.
-    pub(crate) fn hides(&self, file: &str, is_code: bool) -> bool {
+    pub fn hides(&self, file: &str, is_code: bool) -> bool {
         is_secret_name(file, is_code) || self.is_ignored(file)
     }
 
@@ -122,6 +124,13 @@ impl Secrets {
     }
 }
 
+/// Whether a file is code and not configuration.
+pub fn is_code(languages: &Languages, file: &str) -> bool {
+    let ending = file.rsplit_once('.').map_or("", |(_, ending)| ending);
+    let is_configuration = matches!(ending, "toml" | "yaml" | "yml" | "json" | "jsonc" | "xml" | "ini" | "conf" | "tf");
+    !is_configuration && languages.of(file).is_some()
+}
+
 fn rules(directory: &str, text: &str) -> Option<(String, Gitignore)> {
     let mut builder = GitignoreBuilder::new("");
     for line in text.lines() {
@@ -131,7 +140,8 @@ fn rules(directory: &str, text: &str) -> Option<(String, Gitignore)> {
     Some((directory.to_owned(), builder.build().ok()?))
 }
 
-fn is_secret_name(file: &str, is_code: bool) -> bool {
+/// Whether a file with such a name holds secrets.
+pub fn is_secret_name(file: &str, is_code: bool) -> bool {
     let lower = file.to_ascii_lowercase();
     let mut parts = lower.rsplit('/');
     let name = parts.next().unwrap_or_default();
@@ -158,7 +168,7 @@ fn is_secret_name(file: &str, is_code: bool) -> bool {
 
 /// A text with its secrets replaced: armoured keys, tokens of a known form, passwords in URLs, and values of names that
 /// denote secrets. `is_code`: in code, most values of names such as `token` are not secrets.
-pub(crate) fn redact(text: &str, is_code: bool) -> String {
+pub fn redact(text: &str, is_code: bool) -> String {
     let text = without_armour(text);
     let mut out = String::with_capacity(text.len());
     for line in text.split_inclusive('\n') {
@@ -352,7 +362,6 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use semdex_model::Languages;
 
     #[test]
     fn secrets_are_known_by_their_names() {

@@ -1,0 +1,64 @@
+//! The order in which sections are shown, and what of them fits into a budget.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::index::{At, Index};
+use super::scores::{Ranking, Why};
+use super::weights::Weights;
+
+/// The size of the number before a line, with its separator.
+const NUMBER: usize = 6;
+/// The size of what is around a section: its line in the list, the name of its symbol, a part of the file's heading.
+const SECTION: usize = 48;
+/// The sections of so many of the best files are shown first.
+const FIRST_FILES: usize = 12;
+
+/// The order in which sections are shown: the best section of each of the best files, then the best sections of these
+/// files, then all other ones. Tests are only among them if the query has their place, or if `tests` says so.
+pub fn order(index: &Index, ranking: &Ranking, weights: &Weights, tests: bool) -> Vec<(At, f64)> {
+    let best = ranking.files.first().map_or(0.0, |it| it.1).max(f64::MIN_POSITIVE);
+    let ranks: BTreeMap<usize, (usize, f64)> =
+        ranking.files.iter().enumerate().map(|(rank, it)| (it.0, (rank, it.1 / best))).collect();
+    let is_placed = |at: &At| ranking.why.get(at).is_some_and(|it| it.contains(&Why::Placed));
+    let mut begun: BTreeSet<usize> = BTreeSet::new();
+    let mut order: Vec<(u8, At, f64)> = Vec::new();
+    for (at, score) in ranking.sections.iter().filter(|it| tests || !index.is_test(it.0) || is_placed(&it.0)) {
+        let Some((rank, share)) = ranks.get(&at.0) else { continue };
+        let is_first = begun.insert(at.0) && (*rank as f64) < weights.first;
+        let tier = if is_first { 0 } else { 1 + u8::from(*rank >= FIRST_FILES) };
+        order.push((tier, *at, score * share.powf(weights.share)));
+    }
+    order.sort_by(|a, b| a.0.cmp(&b.0).then_with(|| b.2.total_cmp(&a.2)).then_with(|| a.1.cmp(&b.1)));
+    order.into_iter().map(|it| (it.1, it.2)).collect()
+}
+
+/// The positions in an order that fit into so many bytes, ascending. At least one, if there is any.
+pub fn fill(index: &Index, order: &[(At, f64)], positions: impl Iterator<Item = usize>, most: usize) -> Vec<usize> {
+    /// So many sections that do not fit are passed over.
+    const PASSED: usize = 60;
+    let mut taken = 0;
+    let mut passed = 0;
+    let mut chosen = Vec::new();
+    for position in positions {
+        let Some((at, _)) = order.get(position) else { continue };
+        let size = size(index, *at);
+        if taken + size > most && !chosen.is_empty() {
+            passed += 1;
+            if passed > PASSED {
+                break;
+            }
+            continue;
+        }
+        taken += size;
+        chosen.push(position);
+    }
+    chosen
+}
+
+/// The size of a section as it is shown.
+fn size(index: &Index, (file, section): At) -> usize {
+    let Some(ranked) = index.files.get(file) else { return 0 };
+    let Some(span) = ranked.file.terms().sections.get(section).map(|it| it.span()) else { return 0 };
+    let text = ranked.file.text.get(span.start..span.end).unwrap_or_default();
+    SECTION + text.len() + NUMBER * text.lines().count()
+}

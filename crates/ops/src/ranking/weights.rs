@@ -1,0 +1,52 @@
+//! The weights of the ranking, in one table.
+
+/// The weights of the ranking. Each is relative to the words of the text, which weigh 1.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Weights {
+    /// A word of the query in the name of a declaration, in occurrences in its text.
+    pub name: f64,
+    /// A word of the query in the path of the file, in occurrences in its text.
+    pub path: f64,
+    /// The file as a whole, as text.
+    pub file: f64,
+    /// A declaration whose exact name the query has.
+    pub named: f64,
+    /// A place, a file or a frame of a stack trace that the query names.
+    pub placed: f64,
+    /// The declarations that the best ones use, and those that use them.
+    pub linked: f64,
+    /// Files that changed together with the best ones.
+    pub changed_together: f64,
+    /// Files that changed lately.
+    pub recent: f64,
+    /// The factor of tests.
+    pub test: f64,
+    /// The factor of prose and of files that no engine analyses.
+    pub prose: f64,
+    /// The length penalty of BM25 for sections.
+    pub length: f64,
+    /// How much the sum of all sections counts in the rank of a file, besides its best section.
+    pub breadth: f64,
+    /// How much the rank of its file counts for the place of a section in the answer: an exponent.
+    pub share: f64,
+    /// Of so many of the best files, the best section comes before all else.
+    pub first: f64,
+}
+
+/// The weights that `benches/localisation` found.
+pub const WEIGHTS: Weights = Weights {
+    name: 8.0,
+    path: 2.0,
+    file: 0.25,
+    named: 0.4,
+    placed: 2.0,
+    linked: 0.6,
+    changed_together: 0.1,
+    recent: 0.05,
+    test: 0.4,
+    prose: 0.25,
+    length: 0.75,
+    breadth: 0.5,
+    share: 0.5,
+    first: 5.0,
+};
