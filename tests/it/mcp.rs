@@ -108,7 +108,7 @@ fn every_protocol_version_opens_lists_and_calls() {
         assert!(length <= 8000, "{length} characters");
         let always = tools.as_array().unwrap().iter().filter(|it| it["_meta"]["anthropic/alwaysLoad"] == true);
         let always: Vec<_> = always.map(|it| it["name"].as_str().unwrap()).collect();
-        assert_eq!(always, ["open", "usages", "edit", "impact", "diagnostics"], "{tools}");
+        assert_eq!(always, ["explore", "usages", "edit", "impact", "diagnostics"], "{tools}");
         for tool in tools.as_array().unwrap() {
             assert!(tool.get("outputSchema").is_none(), "{tool}");
             assert_eq!(tool["inputSchema"]["type"], "object", "{tool}");
