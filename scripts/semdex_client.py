@@ -83,8 +83,8 @@ class Client:
                     raise Failed(f"GET {path} {query}: {reply[:300]!r}")
         return found
 
-    def send(self, method, path, query=None, body=None, accept="application/json"):
-        """(status, decoded body); raises only where there is no reply."""
+    def send(self, method, path, query=None, body=None, accept="application/json", content_type="application/json"):
+        """(status, decoded body); raises only where there is no reply. A body of bytes is sent as it is."""
         query = {key: value for key, value in (query or {}).items() if value is not None}
         target = path + ("?" + urllib.parse.urlencode(query) if query else "")
         headers = {"Accept": accept}
@@ -92,8 +92,8 @@ class Client:
             headers["Authorization"] = f"Bearer {self.token}"
         data = None
         if body is not None:
-            data = json.dumps(body).encode()
-            headers["Content-Type"] = "application/json"
+            data = body if isinstance(body, bytes) else json.dumps(body).encode()
+            headers["Content-Type"] = content_type
         if self._connection and time.monotonic() - self._used > self.IDLE:
             self.close()
         if not self._connection:
