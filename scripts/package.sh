@@ -15,7 +15,8 @@ sed -i 's/^publish = false$/publish = true/' Cargo.toml crates/nesting/Cargo.tom
 verify=--no-verify
 [ -z "${VERIFY:-}" ] || verify=
 CARGO_TARGET_DIR=$copy/target cargo package --allow-dirty $verify --workspace \
-    --exclude xtask --exclude matching-bench --exclude semdex-testing --exclude ra_ap_parser --exclude ra_ap_intern \
+    --exclude xtask --exclude localisation-bench --exclude matching-bench --exclude semdex-testing \
+    --exclude ra_ap_parser --exclude ra_ap_intern \
     --exclude ra_ap_base_db
 cp "$copy"/target/package/*.crate "$target/"
 ls -l "$target"/*.crate

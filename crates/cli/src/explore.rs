@@ -29,11 +29,11 @@ pub struct Explore {
 }
 
 words! {
-    pub ShownTests { Named, Full, None }
+    pub(crate) ShownTests { Named, Full, None }
 }
 
 words! {
-    pub Seen { Omit, Repeat }
+    pub(crate) Seen { Omit, Repeat }
 }
 
 impl Explore {

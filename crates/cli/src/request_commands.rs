@@ -385,6 +385,7 @@ mod tests {
     /// Each command with all its options.
     const LINES: &[&str] = &[
         "open a.rs",
+        "explore why is it so --focus a.rs --focus a::b --tests full --seen repeat --session s --max-tokens 9",
         "describe a::b --file a.rs --package a",
         "impact a::b --change remove --file a.rs --package a",
         "edit a.rs --search x --replace y --autofix 90 --near-line 1 --expected-hash h --format --fix-imports --dry-run \
