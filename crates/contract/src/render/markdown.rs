@@ -135,6 +135,7 @@ mod tests {
             complete,
             missing: vec![Missing { code: code.to_owned(), detail: "reading files".to_owned(), scope: None }],
             fallback: None,
+            builds: Vec::new(),
             overlays: Vec::new(),
             elapsed_ms: 0.0,
         };
