@@ -53,7 +53,9 @@ fn files(reply: &Value) -> Vec<&str> {
 
 /// All spans with their files.
 fn spans(reply: &Value) -> Vec<(&str, &Value)> {
-    let of = |file: &'_ Value| -> Vec<_> { file["spans"].as_array().unwrap().iter().collect() };
+    fn of(file: &Value) -> Vec<&Value> {
+        file["spans"].as_array().unwrap().iter().collect()
+    }
     let all = reply["files"].as_array().unwrap();
     all.iter().flat_map(|file| of(file).into_iter().map(|it| (file["file"].as_str().unwrap(), it))).collect()
 }
