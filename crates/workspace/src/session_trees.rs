@@ -121,7 +121,9 @@ pub fn counterpart(root: &Path, path: &Path) -> Option<PathBuf> {
         return None;
     }
     let below = root.strip_prefix(&own.root).ok()?;
-    Some(other.root.join(below)).filter(|it| it.is_dir()).or(Some(other.root))
+    // An empty name would end the path with a slash.
+    let same = Some(below).filter(|it| !it.as_os_str().is_empty()).map(|it| other.root.join(it));
+    same.filter(|it| it.is_dir()).or(Some(other.root))
 }
 
 /// The refusal of a change that names no tree, in a session that works in several.
