@@ -81,9 +81,9 @@ pub(crate) const TOOLS: &[Tool] = &[
     Tool {
         name: Name::Describe,
         description: "Definition of a symbol, also of dependencies: source, docs, examples, usages, implementations. Only `package`: an overview. Only `file`: its full text.",
-        load: Load::Found("go to definition, find symbol, navigation, type, hover, implementations"),
+        load: Load::Found("go to definition, find symbol"),
         required: &[],
-        fields: &[SYMBOL, PACKAGE, FILE, MAX_TOKENS, CURSOR],
+        fields: &[SYMBOL, PACKAGE, FILE, MAX_TOKENS],
         is_destructive: false,
     },
     Tool {
@@ -97,7 +97,7 @@ pub(crate) const TOOLS: &[Tool] = &[
     Tool {
         name: Name::Map,
         description: "The most important signatures, ranked by use, about `focus` and `query`. Use first in unknown code.",
-        load: Load::Found("find symbol by words, code navigation, overview of a repository"),
+        load: Load::Found("symbol navigation, overview"),
         required: &[],
         fields: &[("focus", Texts, "Files or symbols"), ("query", Text, ""), MAX_TOKENS],
         is_destructive: false,
@@ -150,7 +150,7 @@ pub(crate) const TOOLS: &[Tool] = &[
             ("name", Text, "The file, relative to the root"),
             ("content", Text, ""),
             ("mode", Word(&["append", "overwrite", "create"]), ""),
-            EXPECTED_HASH,
+            ("expected_hash", Text, ""),
             ("declare", Boolean, "Add the `mod` line that a new file needs"),
             DRY_RUN,
             ON_BREAK,
@@ -162,7 +162,7 @@ pub(crate) const TOOLS: &[Tool] = &[
         description: "Renames a symbol and all references to it, as one change.",
         load: Load::Found("rename symbol, refactor"),
         required: &["symbol", "new_name"],
-        fields: &[SYMBOL, ("new_name", Text, ""), PACKAGE, NARROWS, DRY_RUN],
+        fields: &[SYMBOL, ("new_name", Text, ""), NARROWS, DRY_RUN],
         is_destructive: true,
     },
     Tool {
@@ -170,13 +170,7 @@ pub(crate) const TOOLS: &[Tool] = &[
         description: "What breaks if a symbol is removed, renamed, or changes its signature or visibility: callers and tests. Nothing is written.",
         load: Load::Always,
         required: &["symbol", "change"],
-        fields: &[
-            SYMBOL,
-            ("change", Word(&["remove", "rename", "signature", "visibility"]), ""),
-            PACKAGE,
-            NARROWS,
-            MAX_TOKENS,
-        ],
+        fields: &[SYMBOL, ("change", Word(&["remove", "rename", "signature", "visibility"]), ""), NARROWS, MAX_TOKENS],
         is_destructive: false,
     },
     Tool {
@@ -190,13 +184,13 @@ pub(crate) const TOOLS: &[Tool] = &[
     Tool {
         name: Name::Verify,
         description: "Runs compiler, linter or tests: errors and failed tests, with place and output.",
-        load: Load::Found("run tests, build, check, lint"),
+        load: Load::Found("run tests, build"),
         required: &["kind"],
         fields: &[
             ("kind", Word(&["check", "lint", "test"]), ""),
             ("packages", Texts, ""),
-            ("tests", Texts, "Their names"),
-            ("change", Text, "Only what this change reaches, by its token"),
+            ("tests", Texts, ""),
+            ("change", Text, "Token: only what it reaches"),
             ("timeout_ms", Integer, ""),
         ],
         is_destructive: false,
