@@ -57,7 +57,7 @@ pub async fn answer(service: &Service, request: Request, mut client: Client) -> 
         return Ok(rest);
     }
     let tree = Tree::new(&request, &common, &client);
-    let pick = || tree.pick(service);
+    let pick = || tree.pick(&service.workspaces, &service.roots);
     // Calls the handler of the request with the workspace of the request.
     macro_rules! handle {
         ($call:ident, $handler:path, $request:expr) => {{
@@ -65,7 +65,7 @@ pub async fn answer(service: &Service, request: Request, mut client: Client) -> 
             workspace.follow_settings().await;
             let options = RequestOptions::new(&common, client)?;
             match Box::pin($handler(&workspace, $request, &options)).await {
-                Ok(reply) => tree.naming_root(Reply::$call(reply), service, &workspace),
+                Ok(reply) => tree.naming_root(Reply::$call(reply), &service.workspaces, &workspace),
                 Err(error) => return Err(refused(&workspace, error).await),
             }
         }};

@@ -4,12 +4,11 @@
 
 use std::path::{Path, PathBuf};
 
-use super::Service;
 use super::client::Client;
 use semdex_contract::{Common, Effect, Reply, Request};
 use semdex_model::{Code, Error, Result};
-use semdex_workspace::Workspace;
 use semdex_workspace::session_trees::{ambiguous_tree, counterparts};
+use semdex_workspace::{Workspace, Workspaces};
 
 /// What a request says about its tree.
 pub(super) struct Tree {
@@ -35,22 +34,22 @@ impl Tree {
     }
 
     /// The workspace that the request is about.
-    pub(super) fn pick(&self, service: &Service) -> Result<Workspace> {
-        let picked = service.workspaces.pick_for(self.workspace.as_deref(), &self.files);
+    pub(super) fn pick(&self, workspaces: &Workspaces, roots: &[PathBuf]) -> Result<Workspace> {
+        let picked = workspaces.pick_for(self.workspace.as_deref(), &self.files);
         let workspace = match (self.named_path(), picked) {
             (Some(path), Ok(workspace)) if self.workspace.is_none() && self.is_elsewhere(&workspace, path) => {
-                self.opened(service, path).unwrap_or(workspace)
+                self.opened((workspaces, roots), path).unwrap_or(workspace)
             }
             (Some(path), Err(error)) if error.code == Code::UnknownWorkspace => {
-                self.opened(service, path).ok_or(error)?
+                self.opened((workspaces, roots), path).ok_or(error)?
             }
             (_, picked) => picked?,
         };
         let Some(session) = &self.session else { return Ok(workspace) };
         if self.named_path().is_some() || self.workspace.is_some() {
-            service.workspaces.session_trees().note(session, &[], workspace.root());
+            workspaces.session_trees().note(session, &[], workspace.root());
         } else if self.needs_tree {
-            let others = self.others(service, &workspace);
+            let others = self.others(workspaces, &workspace);
             if !others.is_empty() {
                 return Err(ambiguous_tree(workspace.root(), &others));
             }
@@ -70,19 +69,19 @@ impl Tree {
         path.to_str().is_some_and(|it| is_foreign(&it.to_owned()))
     }
 
-    fn opened(&self, service: &Service, path: &Path) -> Option<Workspace> {
-        self.may_open.then(|| service.workspaces.open_tree(path, &service.roots)).flatten()
+    fn opened(&self, (workspaces, roots): (&Workspaces, &[PathBuf]), path: &Path) -> Option<Workspace> {
+        self.may_open.then(|| workspaces.open_tree(path, roots)).flatten()
     }
 
     /// The other checkouts that the session works in.
-    fn others(&self, service: &Service, workspace: &Workspace) -> Vec<PathBuf> {
+    fn others(&self, workspaces: &Workspaces, workspace: &Workspace) -> Vec<PathBuf> {
         let Some(session) = &self.session else { return Vec::new() };
-        counterparts(workspace.root(), &service.workspaces.session_trees().of_session(session))
+        counterparts(workspace.root(), &workspaces.session_trees().of_session(session))
     }
 
     /// Names the root in a reply whose reader may take it for another one's.
-    pub(super) fn naming_root(&self, mut reply: Reply, service: &Service, workspace: &Workspace) -> Reply {
-        let names_root = self.is_change || !self.others(service, workspace).is_empty();
+    pub(super) fn naming_root(&self, mut reply: Reply, workspaces: &Workspaces, workspace: &Workspace) -> Reply {
+        let names_root = self.is_change || !self.others(workspaces, workspace).is_empty();
         if let Some(meta) = reply.meta().filter(|_| names_root) {
             meta.root = Some(workspace.root().display().to_string());
         }

@@ -12,16 +12,9 @@ const READING: [&str; 6] = ["usages", "open", "describe", "map", "impact", "diag
 /// The tools that change files or run programs.
 const CHANGING: [&str; 5] = ["edit", "write", "rename", "undo", "verify"];
 /// Codex passes few variables to its servers. By these semdex and the tools find their files.
-const VARIABLES: [&str; 8] = [
-    "CARGO_HOME",
-    "GOCACHE",
-    "GOMODCACHE",
-    "GOPATH",
-    "RUSTUP_HOME",
-    "XDG_CACHE_HOME",
-    "XDG_CONFIG_HOME",
-    "XDG_STATE_HOME",
-];
+const VARIABLES: [&str; 5] = ["CARGO_HOME", "RUSTUP_HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"];
+/// The same of the go command, without the beginning that all have.
+const OF_GO: [&str; 3] = ["CACHE", "MODCACHE", "PATH"];
 
 /// The entries of an agent, the one with the server first.
 pub(crate) fn entries(agent: Agent, root: &Path, program: &str, allow: Allow) -> io::Result<Vec<Entry>> {
@@ -59,7 +52,8 @@ pub(crate) fn entries(agent: Agent, root: &Path, program: &str, allow: Allow) ->
             Entry::new(root.join("opencode.json"), &["mcp", "semdex"], local)
         }
         Agent::Codex => {
-            let mut server = with(json!({"env_vars": VARIABLES}));
+            let variables = VARIABLES.map(str::to_owned).into_iter().chain(OF_GO.map(|it| format!("GO{it}")));
+            let mut server = with(json!({"env_vars": variables.collect::<Vec<_>>()}));
             if is_allowed {
                 server["default_tools_approval_mode"] = json!("approve");
             }
