@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use super::handle::Workspace;
+use super::git::Git;
 use semdex_engine::unpoisoned;
 
 /// So many commits are read.
@@ -88,8 +88,8 @@ impl ChangeHistory {
 }
 
 /// The history of a workspace, and when it was read.
-#[derive(Debug, Default)]
-pub(crate) struct KnownHistory(Mutex<Known>);
+#[derive(Debug, Clone, Default)]
+pub(crate) struct KnownHistory(Arc<Mutex<Known>>);
 
 #[derive(Debug, Default)]
 struct Known {
@@ -100,12 +100,12 @@ struct Known {
     is_read: bool,
 }
 
-impl Workspace {
+impl KnownHistory {
     /// The history as it was read last. It is read again in the background once HEAD has moved. Only the first reader
     /// waits, and not for long.
-    pub async fn change_history(&self) -> Arc<ChangeHistory> {
+    pub(crate) async fn current(&self, git: &Git) -> Arc<ChangeHistory> {
         let begin = {
-            let mut known = unpoisoned::lock(&self.inner.history.0);
+            let mut known = unpoisoned::lock(&self.0);
             let is_due = known.begun.is_none_or(|it| it.elapsed() > INTERVAL) && !known.is_reading;
             if is_due {
                 known.begun = Some(Instant::now());
@@ -114,18 +114,18 @@ impl Workspace {
             is_due.then(|| (known.head.clone(), known.is_read))
         };
         if let Some((head, was_read)) = begin {
-            let workspace = self.clone();
-            let reading = tokio::spawn(async move { workspace.read_history(head).await });
+            let (known, git) = (self.clone(), git.clone());
+            let reading = tokio::spawn(async move { known.read(&git, head).await });
             if !was_read {
                 drop(tokio::time::timeout(PATIENCE, reading).await);
             }
         }
-        unpoisoned::lock(&self.inner.history.0).history.clone()
+        unpoisoned::lock(&self.0).history.clone()
     }
 
-    async fn read_history(&self, head: Option<String>) {
-        let read = self.git().last_commits(MOST_COMMITS, head).await;
-        let mut known = unpoisoned::lock(&self.inner.history.0);
+    async fn read(&self, git: &Git, head: Option<String>) {
+        let read = git.last_commits(MOST_COMMITS, head).await;
+        let mut known = unpoisoned::lock(&self.0);
         known.is_reading = false;
         known.is_read = true;
         match read {

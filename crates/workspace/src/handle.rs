@@ -10,7 +10,7 @@ use tokio::sync::{oneshot, watch as channel};
 use super::answer_cache::AnswerCache;
 use super::busy::Busy;
 use super::change::{Change, Outcome};
-use super::change_history::KnownHistory;
+use super::change_history::{ChangeHistory, KnownHistory};
 use super::confirm::Confirming;
 use super::disk::Disk;
 use super::engines::Seen;
@@ -422,6 +422,11 @@ impl Workspace {
     /// The texts that files had lately, and which of them clients were shown.
     pub fn seen_texts(&self) -> &SeenTexts {
         &self.inner.seen_texts
+    }
+
+    /// The last commits, as they were read last in the background.
+    pub async fn change_history(&self) -> Arc<ChangeHistory> {
+        self.inner.history.current(&self.inner.git).await
     }
 
     /// The lines that clients were shown.

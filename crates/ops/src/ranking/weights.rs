@@ -33,7 +33,7 @@ pub struct Weights {
     pub first: f64,
 }
 
-/// The weights that `benches/localisation` found.
+/// Near what `benches/localisation` found on 27 November 2026, but not yet measured as they are.
 pub const WEIGHTS: Weights = Weights {
     name: 8.0,
     path: 2.0,
