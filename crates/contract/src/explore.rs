@@ -124,7 +124,6 @@ pub struct Span {
     /// From 0 to 1, relative to the best span.
     pub rank: f64,
     /// Why it is shown.
-    #[schema(examples(json!(["named", "used by `Sink::matched`"])))]
     pub why: Vec<String>,
 }
 
