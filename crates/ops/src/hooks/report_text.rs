@@ -97,8 +97,9 @@ impl Text {
     }
 
     /// Notes that nothing includes a file, so that nothing is known of its errors.
-    pub(super) fn not_included(&mut self, detail: &str) {
-        self.line(&format!("LSP: {detail}"));
+    pub(super) fn not_included(&mut self, file: Option<&str>, detail: &str) {
+        let file = file.map(|it| format!("{it}: ")).unwrap_or_default();
+        self.line(&format!("LSP: {file}{detail}"));
     }
 
     /// Notes that there was no time to check other files.

@@ -142,7 +142,7 @@ async fn in_workspace(
     }
     for lack in meta.coverage.missing.iter().filter(|it| it.code == MissingCode::NotInAPackage) {
         is_telling = true;
-        text.not_included(&lack.detail);
+        text.not_included(lack.scope.as_deref(), &lack.detail);
     }
     for file in late.iter().filter(|_| is_known) {
         is_telling = true;
