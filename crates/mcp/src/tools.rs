@@ -72,7 +72,7 @@ pub(crate) const TOOLS: &[Tool] = &[
     },
     Tool {
         name: Name::Open,
-        description: "Outline of a source file: its symbols with signatures, line numbers and usage counts, bodies collapsed, what it uses and who uses it. Use before reading a file.",
+        description: "Outline of a source file: its symbols with signatures, line numbers and usage counts, bodies collapsed, what it uses and who uses it.",
         load: Load::Found("outline of a file, document symbols"),
         required: &["file"],
         fields: &[FILE, MAX_TOKENS, CURSOR],
@@ -88,7 +88,7 @@ pub(crate) const TOOLS: &[Tool] = &[
     },
     Tool {
         name: Name::Usages,
-        description: "Find references: every caller and other place that refers to a symbol, resolved by the compiler; none is missed where the reply says complete. Use in place of grep, and before changing something.",
+        description: "Find references: callers and all other places that refer to a symbol, resolved by the compiler; none is missed where the reply says complete. Use in place of grep.",
         load: Load::Always,
         required: &["symbol"],
         fields: &[SYMBOL, PACKAGE, NARROWS, MAX_TOKENS, CURSOR],
@@ -96,7 +96,7 @@ pub(crate) const TOOLS: &[Tool] = &[
     },
     Tool {
         name: Name::Map,
-        description: "The most important signatures, ranked by use, about `focus` and `query`. Use first in unknown code.",
+        description: "The most important signatures, ranked by use, about `focus` and `query`.",
         load: Load::Found("symbol navigation, overview"),
         required: &[],
         fields: &[("focus", Texts, "Files or symbols"), ("query", Text, ""), MAX_TOKENS],
@@ -310,7 +310,7 @@ mod tests {
         let is_loaded = |it: &&Tool| matches!(it.load, Load::Always);
         let loaded: Vec<&Tool> = TOOLS.iter().filter(is_loaded).collect();
         let names: Vec<&str> = loaded.iter().map(|it| it.call().name).collect();
-        assert_eq!(names, ["open", "usages", "edit", "impact", "diagnostics"]);
+        assert_eq!(names, ["explore", "usages", "edit", "impact", "diagnostics"]);
         for several in [false, true] {
             let definitions: Vec<Definition> = loaded.iter().map(|it| it.definition(several)).collect();
             let length = serde_json::to_string(&definitions).unwrap().chars().count();
