@@ -15,7 +15,9 @@ fn package(name: &str, dependencies: &str) -> (String, String) {
 fn serve(packages: &[(&str, &str, &str)]) -> Server {
     let members: Vec<String> = packages.iter().map(|it| format!("\"{}\"", it.0)).collect();
     let root = format!("[workspace]\nresolver = \"2\"\nmembers = [{}]\n", members.join(", "));
-    let mut files = vec![("Cargo.toml".to_owned(), root)];
+    // Code that is switched off stays so.
+    let settings = ("semdex.toml".to_owned(), "[rust]\nmax_builds = 0\n".to_owned());
+    let mut files = vec![("Cargo.toml".to_owned(), root), settings];
     for (name, dependencies, lib) in packages {
         files.push(package(name, dependencies));
         files.push((format!("{name}/src/lib.rs"), (*lib).to_owned()));

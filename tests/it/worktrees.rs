@@ -53,7 +53,7 @@ fn a_linked_worktree_below_the_root_is_not_a_part_of_the_workspace() {
     for (files, symbol, file) in [(RUST, "greet", "src/lib.rs"), (GO, "Greet", "m.go"), (PYTHON, "greet", "app.py")] {
         let home = repository(files);
         worktree(&home, ".claude/worktrees/early");
-        let server = home.serve(&["--trust"]);
+        let server = crate::language_servers::serve_home(home);
         let (before, reply) = usages(&server, symbol);
         assert!(!before.is_empty() && before.iter().all(|it| !it.contains("worktrees")), "{reply}");
         let is_complete = reply["meta"]["complete"].clone();

@@ -17,7 +17,7 @@ base_url, token, semdex = sys.argv[1:]
 async def converse(client, protocols):
     assert client.protocol_version in protocols, client.protocol_version
     tools = {tool.name: tool for tool in (await client.list_tools()).tools}
-    assert list(tools) == ["open", "describe", "usages", "map", "edit", "write", "rename", "impact", "diagnostics", "verify", "undo"], list(tools)
+    assert list(tools) == ["explore", "open", "describe", "usages", "map", "edit", "write", "rename", "impact", "diagnostics", "verify", "undo"], list(tools)
     assert all(tool.output_schema is None for tool in tools.values())
     assert tools["usages"].annotations.read_only_hint and not tools["edit"].annotations.read_only_hint
 
