@@ -370,7 +370,10 @@ fn a_change_reaches_who_does_not_name_it() {
         breaks(&server, "src/i.ts", "  a: number;\n", "  a: number;\n  b: string;\n"),
         ["src/far.ts:2", "src/use.ts:2"]
     );
-    assert_eq!(breaks(&server, "src/def.ts", "whatever(n: number)", "whatever(n: string)"), ["src/other.ts:2"]);
+    assert_eq!(
+        breaks(&server, "src/def.ts", "whatever(n: number)", "whatever(n: string)"),
+        ["src/def.ts:2", "src/other.ts:2"]
+    );
     let re_export = "export { x as y } from './use';\nexport const here = 1;\n";
     assert_eq!(
         breaks(&server, "src/again.ts", re_export, "export const here = 1;\nexport const more = 2;\n"),

@@ -170,9 +170,9 @@ fn outside(it: inner::Hidden) { it.quiet(); it.secret; }
 fn syntax_and_visibility_decide() {
     let server = serve(&[("shapes", "", SYNTAX)]);
     assert_eq!(lines(&server, "Builder::build"), [12, 15, 16, 17, 26, 32, 34]);
-    assert_eq!(lines(&server, "shapes::free"), [20]);
+    assert_eq!(lines(&server, "shapes::free"), [20, 40]);
     assert_eq!(lines(&server, "Builder::width"), [23, 25, 37, 38]);
-    assert_eq!(lines(&server, "macro@shapes::made"), [] as [u64; 0]);
+    assert_eq!(lines(&server, "macro@shapes::made"), [41]);
     assert_eq!(lines(&server, "Hidden::quiet"), [48]);
     assert_eq!(lines(&server, "Hidden::secret"), [48]);
 }

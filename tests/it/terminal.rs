@@ -62,14 +62,14 @@ fn no_server_is_started_over_everything() {
         run(home.semdex().env("HOME", &root).current_dir(directory).args(arguments))
     };
     for (directory, arguments) in
-        [(Path::new("/"), &["status"][..]), (root.as_path(), &["status"]), (root.as_path(), &["open", "notes/a.txt"])]
+        [(Path::new("/"), &["map"][..]), (root.as_path(), &["map"]), (root.as_path(), &["open", "notes/a.txt"])]
     {
         let ended = said(&home, directory, arguments);
         assert_eq!((ended.code, ended.output.as_str()), (Some(1), ""), "{arguments:?}");
         assert!(ended.errors.contains("semdex serve DIRECTORY"), "{}", ended.errors);
         assert!(is_without_server(&home), "{arguments:?} started a server");
     }
-    let json = said(&home, &root, &["status", "--json"]);
+    let json = said(&home, &root, &["map", "--json"]);
     let problem: Value = serde_json::from_str(&json.errors).unwrap_or_else(|_| panic!("{}", json.errors));
     assert_eq!((json.code, &problem["code"]), (Some(1), &Value::from("forbidden_root")));
     {

@@ -14,7 +14,7 @@ async function converse(name, transport) {
   const { tools } = await client.listTools();
   assert.deepEqual(
     tools.map(it => it.name),
-    ['open', 'describe', 'usages', 'map', 'edit', 'write', 'rename', 'impact', 'diagnostics', 'verify', 'undo'],
+    ['explore', 'open', 'describe', 'usages', 'map', 'edit', 'write', 'rename', 'impact', 'diagnostics', 'verify', 'undo'],
   );
   assert(tools.every(it => it.outputSchema === undefined));
   const call = async (name, args) => {
