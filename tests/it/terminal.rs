@@ -75,7 +75,7 @@ fn no_server_is_started_over_everything() {
     {
         // A server that serves the file is asked.
         let _started = Started(&home);
-        assert_eq!(said(&home, &notes, &["status"]).code, Some(0));
+        assert_eq!(said(&home, &notes, &["map"]).code, Some(0));
         let open = said(&home, &root, &["open", "notes/a.txt"]);
         assert!(open.output.starts_with("# a.txt"), "{}{}", open.output, open.errors);
     }
