@@ -330,7 +330,8 @@ fn init_asks_on_a_terminal_before_it_writes() {
             std::thread::park_timeout(Duration::from_millis(20));
         }
         assert!(!file.exists(), "it wrote before it was answered");
-        writeln!(child.stdin.as_mut().unwrap(), "{answer}").unwrap();
+        // It asks for the server's file and for the settings.
+        writeln!(child.stdin.as_mut().unwrap(), "{answer}\n{answer}").unwrap();
         let code = wait(&mut child).code();
         let shown = fs::read_to_string(&shows).unwrap();
         assert_eq!((code == Some(0), file.exists()), (is_written, is_written), "{answer:?}: {shown}");
