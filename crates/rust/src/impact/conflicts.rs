@@ -69,14 +69,21 @@ fn place_of(cx: &Context<'_>, of: Impl) -> Option<Place> {
 fn overlap(cx: &Context<'_>, a: Impl, b: Impl) -> bool {
     let both = a.trait_ref(cx.db).zip(b.trait_ref(cx.db));
     both.is_some_and(|(a, b)| {
-        let count = GenericDef::Trait(a.trait_()).params(cx.db).len() + 1;
-        (0..count).all(|it| match (a.get_type_argument(it), b.get_type_argument(it)) {
-            (Some(a), Some(b)) => meet(cx, &a, &b),
-            // A constant or a lifetime.
-            (None, None) => it > 0,
-            _ => false,
-        })
+        let of = GenericDef::Trait(a.trait_());
+        // The first argument is the type itself. One without a type is a lifetime.
+        let mut arguments = (0..=of.params(cx.db).len()).map(|it| (a.get_type_argument(it), b.get_type_argument(it)));
+        !has_constants(cx, of)
+            && arguments.all(|both| match both {
+                (Some(a), Some(b)) => meet(cx, &a, &b),
+                (None, None) => true,
+                _ => false,
+            })
     })
+}
+
+/// Constants in the place of parameters are not compared.
+fn has_constants(cx: &Context<'_>, of: GenericDef) -> bool {
+    of.params(cx.db).iter().any(|it| matches!(it, GenericParam::ConstParam(_)))
 }
 
 /// Whether two types certainly have a common instance.
@@ -94,13 +101,10 @@ fn meet(cx: &Context<'_>, a: &Type<'_>, b: &Type<'_>) -> bool {
     }
     match (a.as_adt(), b.as_adt()) {
         (Some(own), Some(other)) if own == other => {
-            // Constants in the place of parameters are not compared.
-            let is_constant = |it: &GenericParam| matches!(it, GenericParam::ConstParam(_));
-            if GenericDef::Adt(own).params(cx.db).iter().any(is_constant) {
-                return false;
-            }
             let (a, b): (Vec<_>, Vec<_>) = (a.type_arguments().collect(), b.type_arguments().collect());
-            a.len() == b.len() && a.iter().zip(&b).all(|(a, b)| meet(cx, a, b))
+            !has_constants(cx, GenericDef::Adt(own))
+                && a.len() == b.len()
+                && a.iter().zip(&b).all(|(a, b)| meet(cx, a, b))
         }
         (None, None) => a.as_builtin().is_some() && a.as_builtin() == b.as_builtin(),
         _ => false,
