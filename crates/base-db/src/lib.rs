@@ -419,8 +419,7 @@ pub fn further_crates(db: &dyn SourceDatabase, id: SourceRootId) -> &[Crate] {
             db.file_source_root(krate.data(db).root_file_id).source_root_id(db) == id
         };
         let crates = AllCrates::get(db).crates(db);
-        let crates = crates.iter().copied();
-        crates.filter(|&it| further_build(db, it).is_some() && is_near(it)).collect()
+        crates.iter().copied().filter(|&it| further_build(db, it).is_some() && is_near(it)).collect()
     }
     further_crates(db, InternedSourceRootId::new(db, id))
 }
@@ -457,8 +456,8 @@ fn led_by(db: &dyn SourceDatabase, file_id: FileId, pin: semdex_pin::Pin) -> Opt
         return None;
     }
     let root = SourceRootId(pin.root);
-    let of_crate = source_root_crates(db, root).iter().chain(further_crates(db, root));
-    let first = *of_crate.copied().collect::<Vec<_>>().iter().find(|it| it.as_id().index() == pin.krate)?;
+    let mut near = source_root_crates(db, root).iter().chain(further_crates(db, root));
+    let first = *near.find(|it| it.as_id().index() == pin.krate)?;
     Some(led_by(db, InternedSourceRootId::new(db, source_root), first))
 }
 

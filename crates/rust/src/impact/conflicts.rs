@@ -4,6 +4,8 @@
 use ra_ap_hir::{Adt, GenericDef, GenericParam, Impl, Type};
 use ra_ap_ide::TryToNav as _;
 use ra_ap_ide_db::defs::Definition;
+use ra_ap_syntax::AstNode as _;
+use ra_ap_syntax::ast::HasGenericParams as _;
 
 use super::unresolved_names::derived;
 use crate::checks::{places, report};
@@ -68,17 +70,28 @@ fn place_of(cx: &Context<'_>, of: Impl) -> Option<Place> {
 /// Whether two implementations certainly apply to a common type.
 fn overlap(cx: &Context<'_>, a: Impl, b: Impl) -> bool {
     let both = a.trait_ref(cx.db).zip(b.trait_ref(cx.db));
-    both.is_some_and(|(a, b)| {
-        let of = GenericDef::Trait(a.trait_());
-        // The first argument is the type itself. One without a type is a lifetime.
-        let mut arguments = (0..=of.params(cx.db).len()).map(|it| (a.get_type_argument(it), b.get_type_argument(it)));
-        !has_constants(cx, of)
-            && arguments.all(|both| match both {
-                (Some(a), Some(b)) => meet(cx, &a, &b),
-                (None, None) => true,
-                _ => false,
-            })
-    })
+    let is_written_alike =
+        || a.module(cx.db) == b.module(cx.db) && plain_head(cx, a).is_some_and(|it| Some(it) == plain_head(cx, b));
+    is_written_alike()
+        || both.is_some_and(|(a, b)| {
+            let of = GenericDef::Trait(a.trait_());
+            // The first argument is the type itself. One without a type is a lifetime.
+            let mut arguments =
+                (0..=of.params(cx.db).len()).map(|it| (a.get_type_argument(it), b.get_type_argument(it)));
+            !has_constants(cx, of)
+                && arguments.all(|both| match both {
+                    (Some(a), Some(b)) => meet(cx, &a, &b),
+                    (None, None) => true,
+                    _ => false,
+                })
+        })
+}
+
+/// The trait and the type of an implementation without parameters, as they are written.
+fn plain_head(cx: &Context<'_>, of: Impl) -> Option<(String, String)> {
+    let block = cx.sema.source(of)?.value;
+    let head = (block.trait_()?.syntax().text().to_string(), block.self_ty()?.syntax().text().to_string());
+    block.generic_param_list().is_none().then_some(head)
 }
 
 /// Constants in the place of parameters are not compared.
