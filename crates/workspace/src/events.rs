@@ -169,16 +169,6 @@ impl Events {
         Reader { events: self.clone(), last: after.unwrap_or(ring.newest), newest: self.newest.subscribe() }
     }
 
-    /// The kept events of these changes of a workspace.
-    pub fn made(&self, workspace: &str, changes: &[String]) -> Vec<MadeChange> {
-        let ring = self.lock();
-        let of = |it: &Arc<Event>| match &it.news {
-            News::Change(made) if it.workspace == workspace && changes.contains(&made.change) => Some((**made).clone()),
-            _ => None,
-        };
-        ring.kept.iter().filter_map(of).collect()
-    }
-
     fn lock(&self) -> MutexGuard<'_, Ring> {
         self.ring.lock().unwrap_or_else(PoisonError::into_inner)
     }
