@@ -183,15 +183,13 @@ impl Rust {
             let following: Vec<Finding> = following.into_iter().filter(|it| !is_out(it)).collect();
             new.iter().chain(&following).for_each(Finding::check);
             let mut impact = impact_of(it, &affected, &deltas, &edit, (&new, &following));
-            further_builds::add_broken(it, &affected, &edit, in_further, (before, after), &mut impact);
+            let left = further_builds::add_broken(it, &affected, &edit, in_further, (before, after), &mut impact);
             report_tests(it, &tests, &edit, Side::After, &mut impact);
             let [new, fixed] = [new, fixed].map(|it| it.into_iter().map(Diagnostic::from).collect());
-            Ok(ChangeImpact {
-                new,
-                fixed,
-                impact,
-                coverage: Coverage { builds: it.environment.builds.names.clone(), ..it.coverage(true) },
-            })
+            let coverage = Coverage { builds: it.environment.builds.names.clone(), ..it.coverage(true) };
+            let mut change_impact = ChangeImpact { new, fixed, impact, coverage };
+            left.into_iter().for_each(|it| change_impact.lacks(it));
+            Ok(change_impact)
         })?;
         if crates.is_some() {
             // The roots of new targets are files by now.

@@ -10,6 +10,7 @@ use ra_ap_base_db::further_build;
 use super::affected::{AffectedSet, BodyRef, InFurtherBuild};
 use super::differ::differ;
 use super::edit_context::{EditContext, Side};
+use crate::LANGUAGE;
 use crate::checks::{anchors, errors};
 use crate::finding::Finding;
 use crate::finding::code::Code;
@@ -17,7 +18,7 @@ use crate::names::{builds, instances};
 use crate::resolve::{at, symbols};
 use crate::view::Context;
 use semdex_engine::files::Files;
-use semdex_model::{Affected, Broken, ChangeKind, Impact, Role, Span};
+use semdex_model::{Affected, Broken, ChangeKind, Impact, Missing, MissingCode, Role, Span};
 
 /// The time limit for checking these bodies before a change, and again after it.
 const MOST_TIME: Duration = Duration::from_secs(2);
@@ -35,7 +36,10 @@ struct Body {
 /// What is compared in further builds.
 #[derive(Debug, Default)]
 pub(crate) struct Compared {
+    /// Those that were checked.
     bodies: Vec<Body>,
+    /// How many there are.
+    all: usize,
     errors: Vec<InBuild>,
 }
 
@@ -59,23 +63,24 @@ pub(crate) fn before(cx: &Context<'_>, affected: &AffectedSet<'_>, edit: &EditCo
     for BodyRef { file, before, after, .. } in affected.bodies_by_ref.iter().filter(|it| it.edited) {
         bodies.insert(Body { file: file.clone(), before: *before, after: *after, build: None });
     }
-    let bodies: Vec<Body> = bodies.into_iter().collect();
-    let errors = errors_of(cx, &bodies, Side::Before);
-    Compared { bodies, errors }
+    let mut bodies: Vec<Body> = bodies.into_iter().collect();
+    let all = bodies.len();
+    let errors = errors_of(cx, &mut bodies, Side::Before);
+    Compared { bodies, all, errors }
 }
 
-fn errors_of(cx: &Context<'_>, bodies: &[Body], side: Side) -> Vec<InBuild> {
+/// The errors in these bodies. Those for which there is no time are removed.
+fn errors_of(cx: &Context<'_>, bodies: &mut Vec<Body>, side: Side) -> Vec<InBuild> {
     let until = Instant::now() + MOST_TIME;
     let mut found = Vec::new();
-    for body in bodies {
+    let mut checked = 0;
+    for body in bodies.iter().take_while(|_| Instant::now() < until) {
+        checked += 1;
         let at = match side {
             Side::Before => body.before,
             Side::After => body.after,
         };
         let Some((at, id)) = at.zip(cx.file_id(&body.file)) else { continue };
-        if Instant::now() > until {
-            break;
-        }
         if body.build.is_none() && at::definition_at(&cx.sema, id, at).is_some() {
             continue;
         }
@@ -91,19 +96,21 @@ fn errors_of(cx: &Context<'_>, bodies: &[Body], side: Side) -> Vec<InBuild> {
             found.extend(errors.into_iter().map(|it| (name.to_owned(), it)));
         }
     }
+    bodies.truncate(checked);
     found
 }
 
-/// Adds what a change breaks in further builds. `cx` has the state after the change.
+/// Adds what a change breaks in further builds, and returns what could not be checked. `cx` has the state after the
+/// change.
 pub(crate) fn add_broken(
     cx: &Context<'_>,
     affected: &AffectedSet<'_>,
     edit: &EditContext,
-    compared: Compared,
+    mut compared: Compared,
     (before, after): (&Files, &Files),
     impact: &mut Impact,
-) {
-    let later = errors_of(cx, &compared.bodies, Side::After);
+) -> Option<Missing> {
+    let later = errors_of(cx, &mut compared.bodies, Side::After);
     let names: BTreeSet<&String> = compared.errors.iter().chain(&later).map(|it| &it.0).collect();
     let of = |all: &[InBuild], name: &str| -> Vec<Finding> {
         let mut of: Vec<Finding> = all.iter().filter(|it| it.0 == name).map(|it| it.1.clone()).collect();
@@ -128,7 +135,10 @@ pub(crate) fn add_broken(
         .collect();
     for symbol in &affected.changed_symbols {
         for it in &symbol.further {
-            let Some(at) = moved(cx, edit, it) else { continue };
+            // A link in a doc comment breaks nothing.
+            let Some(at) = Some(it).filter(|it| it.at.role != Role::Doc).and_then(|it| moved(cx, edit, it)) else {
+                continue;
+            };
             if lines.contains(&(at.place.file.clone(), at.place.line)) {
                 continue;
             }
@@ -146,6 +156,14 @@ pub(crate) fn add_broken(
     broken.sort_by(|a, b| (a.at.test, &a.at.place).cmp(&(b.at.test, &b.at.place)));
     broken.dedup_by(|a, b| a.at.place == b.at.place);
     impact.broken.extend(broken);
+    let (checked, all) = (compared.bodies.len(), compared.all);
+    (checked < all).then(|| {
+        let detail = format!(
+            "{all} bodies that only further builds compile name what changed: {checked} were checked again, for more \
+             there was no time"
+        );
+        Missing::new(MissingCode::TooMany, LANGUAGE.name, detail)
+    })
 }
 
 /// A new error as a broken place.

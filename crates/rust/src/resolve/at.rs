@@ -8,16 +8,6 @@ use ra_ap_syntax::{AstNode as _, SyntaxKind, SyntaxToken, ast};
 use crate::names::instances;
 use crate::syntax::positions::tokens_at;
 
-/// The same in any build: what the default build does not compile has the definition of a further build.
-pub(crate) fn definition_in_any_build<'db>(
-    sema: &Semantics<'db, RootDatabase>,
-    file: FileId,
-    offset: usize,
-) -> Option<Definition<'db>> {
-    let further = || instances::in_further_builds(sema.db, file, |sema| defined_at(sema, file, offset));
-    definition_at(sema, file, offset).or_else(further)
-}
-
 /// The definition with its name at an offset: in the first crate of the default build that compiles it, or in the pinned
 /// one.
 pub(crate) fn definition_at<'db>(
@@ -27,6 +17,16 @@ pub(crate) fn definition_at<'db>(
 ) -> Option<Definition<'db>> {
     let elsewhere = || instances::in_later_crates(sema.db, file, |sema| defined_at(sema, file, offset));
     defined_at(sema, file, offset).or_else(elsewhere)
+}
+
+/// The same in any build: what the default build does not compile has the definition of a further build.
+pub(crate) fn definition_in_any_build<'db>(
+    sema: &Semantics<'db, RootDatabase>,
+    file: FileId,
+    offset: usize,
+) -> Option<Definition<'db>> {
+    let further = || instances::in_further_builds(sema.db, file, |sema| defined_at(sema, file, offset));
+    definition_at(sema, file, offset).or_else(further)
 }
 
 fn defined_at<'db>(sema: &Semantics<'db, RootDatabase>, file: FileId, offset: usize) -> Option<Definition<'db>> {
