@@ -157,6 +157,8 @@ pub(crate) struct MacroTable {
 impl MacroTable {
     /// Adds the macros of further builds.
     pub(crate) fn extend(&mut self, more: MacroTable) {
+        // The default build may have none.
+        self.enabled |= more.enabled;
         for (path, libraries) in more.libraries {
             self.libraries.entry(path).or_insert(libraries);
         }
@@ -173,8 +175,8 @@ impl MacroTable {
     }
 }
 
-/// The crates of several Cargo workspaces and of their further builds as one graph. `file_id` returns the ids of existing sources; `is_split` says
-/// whether a package in this directory has code under `cfg(not(test))`.
+/// The crates of several Cargo workspaces and of their further builds as one graph. `file_id` returns the ids of existing
+/// sources; `is_split` says whether a package in this directory has code under `cfg(not(test))`.
 pub(crate) fn crate_graph(
     workspaces: &[ProjectWorkspace],
     further: &[FurtherBuild],

@@ -88,7 +88,7 @@ impl Names {
         left
     }
 
-    /// Whether a place is accounted for by these names, of which no other build knows more.
+    /// Whether the name at an offset is one that could not be resolved.
     fn is_unresolved_at(&self, offset: usize) -> bool {
         self.at(offset).any(|it| matches!(it.0, StoredResolution::Unresolved(_)))
     }
