@@ -6,7 +6,7 @@
 //! from Cargo's metadata, but the standard library and shared dependencies are those of the host.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::atomic::Ordering;
 
 use ra_ap_base_db::{CrateBuilder, CrateBuilderId, CrateGraphBuilder, CrateOrigin, FURTHER_BUILD, ProcMacroPaths};
@@ -14,7 +14,7 @@ use ra_ap_cfg::{CfgAtom, CfgDiff, CfgExpr};
 use ra_ap_hir_expand::intern::Symbol;
 use ra_ap_load_cargo::{ProjectFolders, SourceRootConfig};
 use ra_ap_paths::{AbsPath, AbsPathBuf};
-use ra_ap_project_model::{CargoFeatures, CargoWorkspace, Package, ProjectWorkspace};
+use ra_ap_project_model::{CargoFeatures, CargoWorkspace, ProjectWorkspace};
 use ra_ap_syntax::ast::HasName as _;
 use ra_ap_syntax::{AstNode as _, Edition, SourceFile, SyntaxKind, SyntaxNode, T, ast};
 use ra_ap_vfs::file_set::FileSetConfig;
@@ -29,7 +29,7 @@ use super::tools::Tools;
 use super::workspace::{cargo_of, with_features};
 use super::{LoadRequest, MacroTable, build, builds};
 use crate::LANGUAGE;
-use crate::names::builds::atoms;
+use crate::names::builds::{atoms, is_of_system, text_of};
 use crate::syntax::attributes::cfg_condition;
 
 /// The systems of which one is chosen for code that asks for another system, the most common first.
@@ -59,8 +59,8 @@ pub(crate) struct FurtherBuild {
     shared: HashSet<(String, String)>,
 }
 
-/// The conditions of a build.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// The conditions of a build. By default those of the default build.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Choice {
     features: Chosen,
     /// An index in the list of systems.
@@ -69,8 +69,9 @@ struct Choice {
     off: Vec<CfgAtom>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum Chosen {
+    #[default]
     Default,
     All,
     /// Not even the default features.
@@ -135,30 +136,33 @@ pub(crate) fn load(
 }
 
 fn packages_of(cargo: &CargoWorkspace, messages: &[u8]) -> Vec<PackageFacts> {
+    let mut set = set_by_scripts(messages);
     let members = cargo.packages().filter(|&it| cargo[it].is_local);
     members
         .map(|it| PackageFacts {
             directory: cargo[it].manifest.parent().to_path_buf(),
             active: cargo[it].active_features.iter().cloned().collect(),
             declared: cargo[it].features.keys().cloned().collect(),
-            set: set_by_script(cargo, it, messages),
+            set: set.remove(&cargo[it].id.repr).unwrap_or_default(),
         })
         .collect()
 }
 
-/// The conditions that a package's build script set.
-fn set_by_script(cargo: &CargoWorkspace, package: Package, messages: &[u8]) -> HashSet<String> {
+/// The conditions that build scripts set, by the ids of their packages.
+fn set_by_scripts(messages: &[u8]) -> HashMap<String, HashSet<String>> {
     let text = String::from_utf8_lossy(messages);
-    let of_script = text.lines().filter(|it| it.contains("build-script-executed"));
-    let parsed = of_script.filter_map(|it| serde_json::from_str::<Value>(it).ok());
-    let own = parsed.filter(|it| it["package_id"].as_str().is_some_and(|id| *id == *cargo[package].id.repr));
-    own.flat_map(|it| it["cfgs"].as_array().cloned().unwrap_or_default())
-        .filter_map(|it| Some(it.as_str()?.replace(['"', ' '], "")))
-        .collect()
+    let of_scripts = text.lines().filter(|it| it.contains("build-script-executed"));
+    let mut set: HashMap<String, HashSet<String>> = HashMap::new();
+    for said in of_scripts.filter_map(|it| serde_json::from_str::<Value>(it).ok()) {
+        let cfgs = said["cfgs"].as_array().into_iter().flatten().filter_map(Value::as_str);
+        let cfgs = cfgs.map(|it| it.replace(['"', ' '], ""));
+        set.entry(said["package_id"].as_str().unwrap_or_default().to_owned()).or_default().extend(cfgs);
+    }
+    set
 }
 
 fn excluded(request: &LoadRequest, workspace: &ProjectWorkspace, packages: &[PackageFacts]) -> Vec<Excluded> {
-    let choice = Choice { features: Chosen::Default, system: None, on: Vec::new(), off: Vec::new() };
+    let choice = Choice::default();
     let mut found = Vec::new();
     for file in request.texts.of(LANGUAGE).filter(|it| !it.is_too_deep()) {
         if occurrences(&file.text, "cfg").chain(occurrences(&file.text, "cfg_attr")).next().is_none() {
@@ -238,14 +242,6 @@ fn lines_below(files: &Files, file: &str, module: &str) -> usize {
     files.of(LANGUAGE).filter(|it| is_below(&it.path)).map(|it| it.text.lines().count()).sum()
 }
 
-/// Whether a condition is about the system that code is built for.
-fn is_of_system(it: &CfgAtom) -> bool {
-    match it {
-        CfgAtom::Flag(name) => matches!(name.as_str(), "unix" | "windows"),
-        CfgAtom::KeyValue { key, .. } => key.as_str().starts_with("target_"),
-    }
-}
-
 type Systems<'a> = [(&'a str, Vec<CfgAtom>)];
 
 impl Choice {
@@ -265,10 +261,6 @@ impl Choice {
             if self.off.contains(atom) {
                 return false;
             }
-            let written = match atom {
-                CfgAtom::Flag(name) => name.as_str().to_owned(),
-                CfgAtom::KeyValue { key, value } => format!("{}={}", key.as_str(), value.as_str()),
-            };
             match atom {
                 CfgAtom::Flag(name) if name.as_str() == "test" => is_test,
                 CfgAtom::Flag(name) if name.as_str() == "true" => true,
@@ -278,7 +270,7 @@ impl Choice {
                     Chosen::All => package.declared.contains(value.as_str()),
                     Chosen::None => false,
                 },
-                _ => host.contains(atom) || package.set.contains(&written),
+                _ => host.contains(atom) || package.set.contains(&text_of(atom)),
             }
         };
         [false, true].into_iter().any(|is_test| evaluate(condition, &|it| holds(it, is_test)))
@@ -308,8 +300,7 @@ impl Choice {
                 _ => format!("target={triple}"),
             }
         });
-        let written = |it: &CfgAtom| it.to_string().replace([' ', '"'], "");
-        let flags = self.on.iter().map(written).chain(self.off.iter().map(|it| format!("not({})", written(it))));
+        let flags = self.on.iter().map(text_of).chain(self.off.iter().map(|it| format!("not({})", text_of(it))));
         features.into_iter().chain(system).chain(flags).collect::<Vec<_>>().join(",")
     }
 }
@@ -332,7 +323,7 @@ fn choose(
     systems: &Systems<'_>,
     most: usize,
 ) -> Vec<Choice> {
-    let plain = Choice { features: Chosen::Default, system: None, on: Vec::new(), off: Vec::new() };
+    let plain = Choice::default();
     let mut candidates =
         vec![Choice { features: Chosen::All, ..plain.clone() }, Choice { features: Chosen::None, ..plain.clone() }];
     for system in 0..systems.len() {

@@ -51,12 +51,24 @@ pub(crate) fn differences(own: &CfgOptions, default: &CfgOptions) -> BTreeSet<(C
     lacking(own, default, true).into_iter().chain(lacking(default, own, false)).collect()
 }
 
-/// The name of a build by what differs, and by what the code asks for.
-pub(crate) fn name(differences: &BTreeSet<(CfgAtom, bool)>, asked: &BTreeSet<CfgAtom>) -> String {
-    let system = |it: &CfgAtom| match it {
+/// Whether a condition is about the system that code is built for.
+pub(crate) fn is_of_system(it: &CfgAtom) -> bool {
+    match it {
         CfgAtom::Flag(name) => matches!(name.as_str(), "unix" | "windows"),
         CfgAtom::KeyValue { key, .. } => key.as_str().starts_with("target_"),
-    };
+    }
+}
+
+/// A condition as names of builds have it: `feature=parallel`.
+pub(crate) fn text_of(atom: &CfgAtom) -> String {
+    match atom {
+        CfgAtom::Flag(name) => name.as_str().to_owned(),
+        CfgAtom::KeyValue { key, value } => format!("{}={}", key.as_str(), value.as_str()),
+    }
+}
+
+/// The name of a build by what differs, and by what the code asks for.
+pub(crate) fn name(differences: &BTreeSet<(CfgAtom, bool)>, asked: &BTreeSet<CfgAtom>) -> String {
     let has = |wanted: &str| {
         differences.iter().find_map(|it| match it {
             (CfgAtom::KeyValue { key, value }, true) if key.as_str() == wanted => Some(value.as_str()),
@@ -64,16 +76,13 @@ pub(crate) fn name(differences: &BTreeSet<(CfgAtom, bool)>, asked: &BTreeSet<Cfg
         })
     };
     let said = |(atom, is_on): &(CfgAtom, bool)| {
-        let atom = match atom {
-            CfgAtom::Flag(name) => name.as_str().to_owned(),
-            CfgAtom::KeyValue { key, value } => format!("{}={}", key.as_str(), value.as_str()),
-        };
+        let atom = text_of(atom);
         if *is_on { atom } else { format!("not({atom})") }
     };
-    let others: Vec<&(CfgAtom, bool)> = differences.iter().filter(|it| !system(&it.0)).collect();
+    let others: Vec<&(CfgAtom, bool)> = differences.iter().filter(|it| !is_of_system(&it.0)).collect();
     let wanted: Vec<String> = others.iter().filter(|it| asked.contains(&it.0)).map(|it| said(it)).collect();
     let mut parts: Vec<String> = Vec::new();
-    if differences.iter().any(|it| system(&it.0)) && (wanted.is_empty() || asked.iter().any(system)) {
+    if differences.iter().any(|it| is_of_system(&it.0)) && (wanted.is_empty() || asked.iter().any(is_of_system)) {
         let known = has("target_os").filter(|it| !matches!(*it, "unknown" | "none"));
         let part =
             known.map(|it| format!("target_os={it}")).or_else(|| Some(format!("target_arch={}", has("target_arch")?)));
