@@ -247,7 +247,7 @@ fn unchecked() -> Vec<Unchecked> {
             "macro_output",
             "of what derive and attribute macros generate, only what is named elsewhere and the code of their attributes was checked",
         ),
-        ("cfg_off", "code that is switched off by `cfg` was not checked"),
+        ("cfg_off", "code that no build compiles was not checked, of further builds only what names the change"),
     ];
     limits.into_iter().map(|(code, detail)| Unchecked { code: code.to_owned(), detail: detail.to_owned() }).collect()
 }
