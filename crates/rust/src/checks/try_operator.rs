@@ -27,16 +27,21 @@ fn check(cx: &Context<'_>, operator: &ast::TryExpr) -> Option<RawDiagnostic> {
     let target = cx.sema.scope(operator.syntax())?.krate().to_display_target(cx.db);
     let shown = |it: &Type<'_>| it.display(cx.db, target).to_string();
     let message = match wanted {
-        None if result.is_unit() => "`?` is used in a function that returns `()`".to_owned(),
-        Some(wanted) if wanted != given => {
-            format!("`?` on `{}` is used in a function that returns `{}`", shown(&operand), shown(&result))
-        }
-        _ => return None,
+        Some(wanted) if wanted == given => return None,
+        // Other types of the standard library and opaque types may take it.
+        None if !takes_none(cx, &result) => return None,
+        _ => format!("`?` on `{}` is used in a function that returns `{}`", shown(&operand), shown(&result)),
     };
     let at = operator.question_mark_token()?.text_range();
     let place = cx.sema.hir_file_for(operator.syntax());
     let range = super::places::reported_at(cx, ra_ap_hir::InFile::new(place, at));
     Some(RawDiagnostic::new(range, Code::E0277, message))
+}
+
+/// Whether a type certainly does not implement `Try`, as only types of the standard library can.
+fn takes_none(cx: &Context<'_>, ty: &Type<'_>) -> bool {
+    let is_own = ty.as_adt().is_some_and(|it| !it.module(cx.db).krate(cx.db).origin(cx.db).is_lang());
+    is_own || ty.is_unit() || ty.as_builtin().is_some() || ty.is_reference()
 }
 
 /// Whether a type is the `Result` or the `Option` of the standard library.

@@ -54,6 +54,14 @@ const EDITS: &[(&str, &str, &str, &str)] = &[
     ("E0326", LIB, "const SIDES: u8 = 4;", "const SIDES: u16 = 4;"),
     ("E0368", LIB, "pub fn more(mut it: u8) -> u8 {", "pub fn more(mut it: Point) -> Point {"),
     ("E0369", LIB, "    it.x + it.y", "    (*it + *it).x"),
+    (
+        "E0119",
+        LIB,
+        "pub struct Pair(pub u8, pub u8);\n",
+        "#[derive(Clone)]\npub struct Pair(pub u8, pub u8);\nimpl Clone for Pair {\n    fn clone(&self) -> Pair {\n        \
+         Pair(self.0, self.1)\n    }\n}\n",
+    ),
+    ("E0277 of `?`", LIB, "    it.0.count_ones()", "    it.0.checked_add(1)?.count_ones()"),
     ("E0403", LIB, "pub fn referred(it: &u8) -> u8 {", "pub fn referred<T, T>(it: &u8) -> u8 {"),
     ("E0407", LIB, "    type Unit = u8;\n", "    type Unit = u8;\n    fn other() {}\n"),
     ("E0411", LIB, "pub fn referred(it: &u8) -> u8 {", "pub fn referred(it: &Self) -> u8 {"),
