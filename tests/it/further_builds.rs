@@ -97,6 +97,18 @@ fn a_symbol_of_another_build_has_a_path_and_usages() {
     let places = [7, 8, 9].map(|line| format!("src/only.rs:{line} feature=extra"));
     assert_eq!(usages(&server, "app::only::Only"), places);
     assert_eq!(usages(&server, "app::only::Only::depth"), ["src/only.rs:9 feature=extra"]);
+    let (_, reply) = server.get("/v1/usages?symbol=app::more");
+    assert_eq!(reply["symbol"]["package"], "app", "{reply}");
+}
+
+/// An answer from before the further builds is not repeated after them.
+#[test]
+fn what_was_asked_too_early_is_answered_later() {
+    let server = app();
+    let path = "/v1/callers?symbol=app::more";
+    let (status, reply) = server.get(path);
+    assert_eq!(status, 200, "{reply}");
+    server.wait_for(|it| it.get(path).1["meta"]["complete"] == true);
 }
 
 #[test]

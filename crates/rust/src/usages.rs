@@ -173,9 +173,7 @@ pub(crate) fn certain_of<'db>(cx: &Context<'db>, definition: Definition<'db>) ->
     let mut coverage = cx.coverage(false);
     coverage.builds.clone_from(&cx.environment.builds.names);
     if cx.environment.builds.are_pending && found.possible.iter().any(|it| it.1.may_be_off()) {
-        let detail =
-            "code that the default build does not compile is being read: ask again, or give a longer `wait_ms`";
-        coverage.lacks(Missing::new(MissingCode::Indexing, LANGUAGE.name, detail));
+        coverage.lacks(builds_are_read());
     }
     found.tell_possible_if(&mut coverage, |it| it == UnresolvedReason::OutOfTime);
     in_generated(&found.in_generated).into_iter().for_each(|it| coverage.lacks(it));
@@ -185,6 +183,11 @@ pub(crate) fn certain_of<'db>(cx: &Context<'db>, definition: Definition<'db>) ->
     Answer { value: found, coverage }
 }
 
+fn builds_are_read() -> Missing {
+    let detail = "code that the default build does not compile is being read: ask again, or give a longer `wait_ms`";
+    Missing::new(MissingCode::Indexing, LANGUAGE.name, detail)
+}
+
 /// The answer to a query that needs a compiled symbol, for one that is not compiled.
 pub(crate) fn nothing_known_of<T>(cx: &Context<'_>, symbol: &Symbol) -> Answer<Vec<T>> {
     Answer { value: Vec::new(), coverage: not_compiled(cx, symbol) }
@@ -192,6 +195,10 @@ pub(crate) fn nothing_known_of<T>(cx: &Context<'_>, symbol: &Symbol) -> Answer<V
 
 fn not_compiled(cx: &Context<'_>, symbol: &Symbol) -> Coverage {
     let mut coverage = cx.coverage(false);
+    if cx.environment.builds.are_pending {
+        coverage.lacks(builds_are_read());
+        return coverage;
+    }
     let in_a_crate = cx.file_id(&symbol.place.file).is_some_and(|id| cx.sema.file_to_module_def(id).is_some());
     let (code, why) = match in_a_crate {
         true => (MissingCode::CfgOff, "`cfg` switches it off"),

@@ -35,7 +35,10 @@ struct Called {
 
 /// A crate's name, made unique if several crates share it.
 pub(crate) fn crate_name(cx: &Context<'_>, krate: Crate) -> String {
-    crate_names(cx).printed.get(&krate).cloned().unwrap_or_else(|| "_".to_owned())
+    let printed = &crate_names(cx).printed;
+    // A crate of a further build has the name of that of the default build.
+    let name = printed.get(&krate).or_else(|| printed.get(&instances::first_like(cx.db, krate)));
+    name.cloned().unwrap_or_else(|| "_".to_owned())
 }
 
 /// The crates that a first segment may mean, in the order in which they are searched: the crate with this printed name,
