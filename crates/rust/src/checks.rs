@@ -13,6 +13,7 @@ pub(crate) mod error_types;
 pub(crate) mod errors;
 pub(crate) mod expansions;
 pub(crate) mod format_strings;
+pub(crate) mod imported_twice;
 pub(crate) mod imports;
 pub(crate) mod lookup;
 pub(crate) mod native;

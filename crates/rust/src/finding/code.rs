@@ -63,7 +63,7 @@ codes! {
     E0049 Items, E0050 Items, E0053 Items, E0057 Bodies, E0061 Bodies, E0062 Bodies, E0063 Bodies, E0067 Bodies,
     E0080 Constants, E0106 Names, E0107 Items, E0109 Items, E0116 Items, E0117 Items, E0119 Items, E0124 Items,
     E0133 Patterns, E0164 Bodies, E0185 Items, E0186 Items, E0199 Items, E0200 Items, E0204 Items, E0207 Items,
-    E0220 Names, E0261 Names, E0268 Bodies, E0271 Bodies, E0277 Bodies, E0282 Bodies, E0283 Bodies, E0308 Bodies,
+    E0220 Names, E0252 Names, E0255 Names, E0261 Names, E0268 Bodies, E0271 Bodies, E0277 Bodies, E0282 Bodies, E0283 Bodies, E0308 Bodies,
     E0326 Items, E0364 Names, E0365 Names, E0368 Bodies, E0369 Bodies, E0392 Items, E0403 Names, E0404 Names,
     E0405 Names, E0407 Names, E0408 Names, E0411 Names, E0412 Names, E0415 Names, E0416 Names, E0422 Names, E0423 Names,
     E0425 Names, E0426 Names, E0428 Names, E0432 Names, E0433 Names, E0437 Names, E0438 Names, E0451 Patterns,

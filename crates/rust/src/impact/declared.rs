@@ -12,11 +12,12 @@ use super::delta::Delta;
 use super::edit_context::EditContext;
 use super::findings::Findings;
 use super::rule_input::Change;
+use crate::checks::imported_twice::{DefinedAgain, imported_twice};
 use crate::checks::report;
 use crate::finding::Finding;
 use crate::finding::code::Code;
 use crate::resolve::{at, paths};
-use crate::syntax::positions;
+use crate::syntax::positions::{self, span};
 use crate::view::Context;
 use semdex_engine::files::File;
 use semdex_model::{ChangeKind, OutlineItem, Span, SymbolKind};
@@ -116,6 +117,36 @@ pub(crate) fn duplicates(cx: &Context<'_>, file: &Arc<File>, deltas: &[&Delta<'_
         let line = file.lines().line(first.name_span.start);
         let message = format!("`{}` is declared twice, first at line {line}", item.name);
         out.add(report::error(cx, file.lines().place(&file.path, item.name_span), code, message));
+    }
+}
+
+/// Names that an import of the edit, or an item beside an import, defines again.
+pub(crate) fn imported_again(cx: &Context<'_>, file: &Arc<File>, old: &File, out: &mut Findings<'_>) {
+    let Some(id) = cx.file_id(&file.path).filter(|_| file.text != old.text) else { return };
+    let line_of = |text: &str, at: usize| {
+        let start = text[..at].rfind('\n').map_or(0, |it| it + 1);
+        text[start..].lines().next().unwrap_or_default().trim().to_owned()
+    };
+    let mut before: HashMap<&str, usize> = HashMap::new();
+    for line in old.text.lines() {
+        *before.entry(line.trim()).or_default() += 1;
+    }
+    let mut after: HashMap<&str, usize> = HashMap::new();
+    for line in file.text.lines() {
+        *after.entry(line.trim()).or_default() += 1;
+    }
+    // A line that the old text has less often.
+    let is_new = |at: usize| {
+        let line = line_of(&file.text, at);
+        after.get(line.as_str()) > before.get(line.as_str())
+    };
+    for DefinedAgain { name, code, first, second } in imported_twice(cx, id) {
+        let (first, second) = (span(first), span(second));
+        if is_new(first.start) || is_new(second.start) {
+            let line = file.lines().line(first.start);
+            let message = format!("the name `{name}` is defined multiple times, first at line {line}");
+            out.add(report::error(cx, file.lines().place(&file.path, second), code, message));
+        }
     }
 }
 

@@ -157,9 +157,12 @@ pub(crate) const RULES: &[Rule] = &[
     Rule {
         id: RuleId::Duplicates,
         about: "duplicate declarations",
-        codes: &[E0124, E0428, E0592],
+        codes: &[E0124, E0252, E0255, E0428, E0592],
         when: When::Always,
-        check: Check::Item(|cx, file, _, out| declared::duplicates(cx, file.file, &file.deltas, out)),
+        check: Check::Item(|cx, file, change, out| {
+            declared::duplicates(cx, file.file, &file.deltas, out);
+            declared::imported_again(cx, file.file, &change.edit.olds[file.index], out);
+        }),
     },
     Rule {
         id: RuleId::Heads,

@@ -61,6 +61,8 @@ const EDITS: &[(&str, &str, &str, &str)] = &[
         "#[derive(Clone)]\npub struct Pair(pub u8, pub u8);\nimpl Clone for Pair {\n    fn clone(&self) -> Pair {\n        \
          Pair(self.0, self.1)\n    }\n}\n",
     ),
+    ("E0252", LIB, "pub struct Point {", "use std::fmt::Write;\nuse std::io::Write;\npub struct Point {"),
+    ("E0255", LIB, "pub struct Square;\n", "use std::fmt::Write as Square;\npub struct Square;\n"),
     ("E0277 of `?`", LIB, "    it.0.count_ones()", "    it.0.checked_add(1)?.count_ones()"),
     ("E0403", LIB, "pub fn referred(it: &u8) -> u8 {", "pub fn referred<T, T>(it: &u8) -> u8 {"),
     ("E0407", LIB, "    type Unit = u8;\n", "    type Unit = u8;\n    fn other() {}\n"),
