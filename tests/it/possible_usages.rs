@@ -255,3 +255,32 @@ fn a_rename_is_not_refused_for_places_that_cannot_be_meant() {
     assert_eq!((status, &reply["applied"], reply.get("possible")), (200, &json!(true), None), "{reply}");
     assert_eq!(server.home.read("apart/src/lib.rs"), BUILDS);
 }
+
+/// A file that no crate includes, in code of no build, can be the root of a crate, which names what libraries export.
+#[test]
+fn a_file_outside_of_all_crates_names_only_what_is_exported() {
+    let server = Server::on(&[
+        ("Cargo.toml", "[package]\nname = \"app\"\nversion = \"0.1.0\"\nedition = \"2024\"\n"),
+        (
+            "src/lib.rs",
+            "pub fn shown() {}\nfn hidden() {}\npub fn user() {\n    hidden()\n}\n#[cfg(windows)]\nmod later;\n",
+        ),
+        ("src/later.rs", "pub fn late() {\n    super::hidden()\n}\n"),
+        ("tests/one.rs", "struct Case;\n#[test]\nfn one() {\n    let _ = Case;\n    app::shown();\n}\n"),
+        ("tests/ui/alone.rs", "mod beside;\nfn main() {\n    app::shown();\n    hidden();\n    let _ = Case;\n}\n"),
+        ("tests/ui/beside.rs", "fn hidden() {}\nfn other() {\n    hidden();\n    super::Case;\n}\n"),
+    ]);
+    let possible = |symbol: &str| {
+        let path = format!("/v1/usages?symbol={symbol}");
+        server.wait_for(|it| {
+            let (_, reply) = it.get(&path);
+            !reply["meta"]["missing"].to_string().contains("indexing")
+        });
+        let (_, reply) = server.get(&path);
+        let places = reply["possible"].as_array().unwrap_or_else(|| panic!("{reply}")).iter();
+        places.map(|it| format!("{}:{}", it["file"].as_str().unwrap(), it["line"])).collect::<Vec<_>>()
+    };
+    assert_eq!(possible("app::shown"), ["tests/ui/alone.rs:3"]);
+    assert_eq!(possible("one::Case"), [""; 0]);
+    assert_eq!(possible("app::hidden"), [""; 0]);
+}

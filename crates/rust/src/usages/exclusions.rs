@@ -2,6 +2,7 @@
 //! that do not depend on what is unresolved: which packages and modules can see the symbol, and what its kind and its
 //! parameters allow in the syntax of the place. In doubt a place stays.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -22,11 +23,13 @@ use crate::index::search::Occurrence;
 use crate::names::definitions::{as_assoc_item, in_trait, is_exported, syntax_of};
 use crate::names::instances::{self, canonical, owners, twins};
 use crate::names::{Key, UnresolvedReason};
+use crate::resolve::paths::crates;
 use crate::syntax::positions::{span, tokens_at};
 use crate::syntax::referenced_files;
 use crate::view::Context;
 use semdex_engine::files::File;
 use semdex_model::{Span, Symbol};
+use semdex_text::words::{word_hash, words};
 
 /// Removes the places that cannot name this definition.
 pub(crate) fn exclude<'db>(cx: &Context<'db>, definition: Definition<'db>, found: &mut TargetUsages) {
@@ -61,6 +64,9 @@ struct Scope {
 
 impl Scope {
     fn is_seen_from(&self, cx: &Context<'_>, place: &PlaceFacts, around: Around) -> bool {
+        if place.is_alone && self.crates.is_some() {
+            return false;
+        }
         let graph = &cx.environment.packages;
         let Some(packages) = &self.packages else { return true };
         let Some(written_in) = &place.packages else { return true };
@@ -83,7 +89,13 @@ impl Scope {
             return false;
         }
         // Code that is compiled where it is written names what is private only in the crates of its own file.
-        let is_written_here = matches!(around, Around::Code | Around::MacroDefinition { is_exported: false });
+        let is_written_here = match around {
+            Around::Code | Around::MacroDefinition { is_exported: false } => true,
+            Around::MacroDefinition { is_exported: true } => false,
+            Around::MacroInput => {
+                !place.makes_exported_macros && written_in.iter().all(|it| graph.users_by_proc_macros(it).is_empty())
+            }
+        };
         let is_here = |own: &Vec<CrateId>| place.crates.is_empty() || place.crates.iter().any(|it| own.contains(it));
         !is_written_here || self.crates.as_ref().is_none_or(is_here)
     }
@@ -295,7 +307,7 @@ fn package_of_crate(cx: &Context<'_>, krate: CrateId) -> Option<PathBuf> {
     krate.env(cx.db).get("CARGO_MANIFEST_DIR").map(PathBuf::from)
 }
 
-/// The crates that alone can name a private definition. `None` if others can too.
+/// The crates that alone can name a definition: it is private, or no library's. `None` if others can too.
 fn only_crates(cx: &Context<'_>, definition: Definition<'_>) -> Option<Vec<CrateId>> {
     let db = cx.db;
     let is_private = match definition {
@@ -305,12 +317,20 @@ fn only_crates(cx: &Context<'_>, definition: Definition<'_>) -> Option<Vec<Crate
         other if is_of_trait(db, other) => false,
         other => matches!(other.visibility(db), Some(Visibility::Module(..) | Visibility::PubCrate(_))),
     };
-    let key = is_private.then(|| Key::of(definition)).flatten()?;
     let krate = |it: Key| match it {
-        Key::Module(it) => Some(it.krate(db).base()),
-        other => Some(other.definition().module(db)?.krate(db).base()),
+        Key::Crate(it) => Some(it),
+        Key::Module(it) => Some(it.krate(db)),
+        other => Some(other.definition().module(db)?.krate(db)),
     };
-    twins(db, canonical(db, key)).into_iter().map(krate).collect()
+    let crates: Vec<Crate> =
+        twins(db, canonical(db, Key::of(definition)?)).into_iter().map(krate).collect::<Option<_>>()?;
+    let is_local = |it: &Crate| it.origin(db).is_local();
+    let is_found_outside = |it: &Crate| {
+        let is_macro = matches!(definition, Definition::Function(_) | Definition::Macro(_));
+        crates::is_library(cx, *it) || it.base().data(db).is_proc_macro && is_macro
+    };
+    let is_own = is_private || crates.iter().all(|it| is_local(it) && !is_found_outside(it));
+    is_own.then(|| crates.iter().map(|it| it.base()).collect())
 }
 
 /// Whether it is a trait's item or implements one. A bound brings these with it, even those of a private trait.
@@ -389,6 +409,8 @@ struct PlaceFacts {
     /// The crates that include it. None if it is in no crate.
     crates: Vec<CrateId>,
     modules: Vec<Module>,
+    /// No crate includes the file, whatever its build: it can only be the root of a crate of its own.
+    is_alone: bool,
     /// The input of macros there may be in exported macros.
     makes_exported_macros: bool,
 }
@@ -409,7 +431,9 @@ impl Places<'_, '_> {
         let modules: Vec<Module> = cx.sema.file_to_module_defs(it.id).collect();
         let mut crates: Vec<CrateId> = modules.iter().map(|it| it.krate(cx.db).base()).collect();
         crates.dedup();
+        let is_alone = crates.is_empty() && !may_be_included(cx, &it.file, &mut HashSet::new());
         let facts = Arc::new(PlaceFacts {
+            is_alone,
             packages: self.packages_with(&it.file, &crates),
             makes_exported_macros: crates.iter().any(|it| has_generated_macros(cx, *it)),
             crates,
@@ -442,6 +466,28 @@ impl Places<'_, '_> {
         packages.dedup();
         (!packages.is_empty()).then_some(packages)
     }
+}
+
+/// Whether a text of a crate refers to a file, or to one that does, in code of any build.
+fn may_be_included(cx: &Context<'_>, file: &File, seen: &mut HashSet<String>) -> bool {
+    if !seen.insert(file.path.to_string()) {
+        return false;
+    }
+    let (directory, name) = file.path.rsplit_once('/').unwrap_or(("", &file.path));
+    let named = if name == "mod.rs" { directory.rsplit('/').next().unwrap_or_default() } else { name };
+    // Without a word in the name nothing can be looked up.
+    let Some((_, word)) = words(named).next() else { return true };
+    let postings = cx.index.postings();
+    let users: Vec<FileId> = postings.files(word_hash(word)).to_vec();
+    drop(postings);
+    users.into_iter().any(|id| {
+        let Some(user) = cx.name_of(id).as_ref().and_then(|it| cx.files.get(it)) else { return true };
+        let is_it = |it: &String| **it == *file.path;
+        let refers = || referenced_files(&user.path, &user.text).iter().any(|it| it.candidates.iter().any(is_it));
+        *user.path != *file.path
+            && refers()
+            && (cx.sema.file_to_module_def(id).is_some() || may_be_included(cx, user, seen))
+    })
 }
 
 /// The packages that take in files of another one by their path.

@@ -176,6 +176,13 @@ fn crate_called(cx: &Context<'_>, krate: Crate, name: &str, is_plain: bool, depe
 }
 
 /// The kind of a crate's target: by Cargo's conventions, or from its manifest.
+/// Whether other crates may depend on a crate and name its items: whether it is a library, and not of macros.
+pub(crate) fn is_library(cx: &Context<'_>, krate: Crate) -> bool {
+    let root = cx.name_of(krate.root_file(cx.db)).unwrap_or_default();
+    let kind = target_kind(cx, &root, krate.base().env(cx.db).get("CARGO_MANIFEST_DIR"));
+    kind == "lib" && !krate.base().data(cx.db).is_proc_macro
+}
+
 fn target_kind(cx: &Context<'_>, root: &str, manifest_dir: Option<String>) -> &'static str {
     let directory = manifest_dir.unwrap_or_default();
     let directory = match directory.strip_prefix(cx.root.as_str()) {
