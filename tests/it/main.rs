@@ -37,6 +37,7 @@ mod journal;
 mod language_servers;
 mod left_out;
 mod linked;
+mod macro_output;
 mod map;
 mod markdown;
 mod mcp;

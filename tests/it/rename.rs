@@ -72,8 +72,8 @@ fn a_rust_symbol_is_renamed_everywhere() {
 #[test]
 fn a_rust_rename_that_cannot_be_is_refused_with_the_reason() {
     let mut files = RUST.to_vec();
-    let nothing = "macro_rules! nothing { ($($it:tt)*) => {} }\nnothing!(greet_all(1));\n\n#[cfg(test)]";
-    let shout = RUST[2].1.replace("#[cfg(test)]", nothing);
+    let uncalled = "macro_rules! uncalled {\n    () => {\n        greet_all(1)\n    };\n}\n\n#[cfg(test)]";
+    let shout = RUST[2].1.replace("#[cfg(test)]", uncalled);
     files[2].1 = shout.as_str();
     let server = Server::on(&files);
     server.wait_ready();

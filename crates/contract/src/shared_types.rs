@@ -210,6 +210,11 @@ pub struct Usage {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, examples("feature=parallel"))]
     pub build: Option<String>,
+    /// For a place that names the symbol in the output of macros, the number of calls that do: in a macro's definition,
+    /// in a string that a macro reads as code, or at the call of a procedural macro, which may not have the name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, examples(3))]
+    pub calls: Option<usize>,
     /// For a possible usage: why it is not known whether the place names the symbol.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
@@ -222,9 +227,9 @@ pub struct Usage {
 
 impl From<semdex_model::Usage> for Usage {
     fn from(usage: semdex_model::Usage) -> Usage {
-        let semdex_model::Usage { place, text, symbol, role, test, build, doubt } = usage;
+        let semdex_model::Usage { place, text, symbol, role, test, build, calls, doubt } = usage;
         let (reason, detail) = doubt.map(|it| (it.reason.into(), it.detail)).unzip();
-        Usage { place: place.into(), text, symbol, role: role.into(), test, build, reason, detail }
+        Usage { place: place.into(), text, symbol, role: role.into(), test, build, calls, reason, detail }
     }
 }
 

@@ -355,6 +355,7 @@ pub(crate) fn usage(queries: &GoplsQueries<'_>, file: &File, span: Span, role: R
         role,
         test: is_test_file(&file.path),
         build: None,
+        calls: None,
         doubt: None,
         place,
     }

@@ -400,6 +400,7 @@ pub(crate) async fn described(queries: &ServerQueries, places: Vec<At>) -> Resul
                     role: code.word(*span).map_or(Role::Other, |it| it.role),
                     test: in_tests || enclosing.iter().any(|it| it.test),
                     build: None,
+                    calls: None,
                     doubt: None,
                     place,
                 });

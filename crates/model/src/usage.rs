@@ -35,6 +35,9 @@ pub struct Usage {
     pub test: bool,
     /// For code that the default build does not compile: what differs in the build that does, like `feature=parallel`.
     pub build: Option<String>,
+    /// For a place whose text names the symbol in the output of macros, the number of calls: the definition of a macro,
+    /// a string that a macro reads as code, or a call of a procedural macro.
+    pub calls: Option<usize>,
     /// For a place that may name the symbol: why that is not known.
     pub doubt: Option<Doubt>,
 }

@@ -49,7 +49,7 @@ const OF_BODIES: &[&str] = &["for_body", "for_anon_const", "const_eval", "mir_bo
 /// The query that infers the types of a body.
 const INFERENCE: &str = "for_body";
 /// Our own queries, which read whole files.
-const OF_FILES: &[&str] = &["names_of"];
+const OF_FILES: &[&str] = &["names_of", "macro_names_of"];
 
 /// The payload of a panic that ends an analysis beyond its bound.
 #[derive(Debug)]

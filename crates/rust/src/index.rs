@@ -8,6 +8,7 @@
 //! stale files. A background thread updates these.
 
 pub(crate) mod file_names;
+pub(crate) mod macro_names;
 pub(crate) mod postings;
 pub(crate) mod search;
 
@@ -19,6 +20,7 @@ use ra_ap_ide::FileId;
 use rustc_hash::FxHashMap;
 
 use self::file_names::{FurtherNames, Names};
+use self::macro_names::{AllMacroNames, MacroNames};
 use self::postings::Postings;
 use self::search::Search;
 use crate::file_interface::FileInterface;
@@ -110,6 +112,8 @@ pub(crate) struct Index {
     /// For the current crate graph.
     crates: RwLock<Option<Arc<CrateNames>>>,
     borrowed: RwLock<Option<BorrowedPaths>>,
+    /// Of a shadow database, which answers no query about the whole workspace.
+    pub(crate) is_shadow: bool,
 }
 
 /// The paths that another database knows. They are correct here too, unless they contain one of these names.
@@ -134,6 +138,9 @@ impl BorrowedPaths {
 pub(crate) struct IndexState {
     names: FxHashMap<FileId, Arc<Names>>,
     further: FxHashMap<FileId, Arc<FurtherNames>>,
+    macro_names: FxHashMap<FileId, Arc<MacroNames>>,
+    /// Of all files, if they are known.
+    all_macro_names: Option<Arc<AllMacroNames>>,
     symbols: FxHashMap<FileId, Arc<FileSymbols>>,
     /// With the file of the definition.
     paths: FxHashMap<Key, (FileId, Arc<str>)>,
@@ -150,6 +157,7 @@ pub(crate) struct IndexState {
 enum Learned {
     Names(FileId),
     Further(FileId),
+    MacroNames(FileId),
     Symbols(FileId),
     Path(Key),
     Declared(FileId),
@@ -164,6 +172,9 @@ impl IndexState {
         let mut taken = IndexState::default();
         taken.names.extend(self.names.extract_if(|file, _| files.contains(file)));
         taken.further.extend(self.further.extract_if(|file, _| files.contains(file)));
+        self.take_macro_names(&mut taken, |file, it| {
+            files.contains(&file) || it.depends_on(|it| files.contains(&it), &BTreeSet::new())
+        });
         taken.symbols.extend(self.symbols.extract_if(|file, it| speaks_of(file, it)));
         taken.errors.extend(self.errors.extract_if(|file, _| files.contains(file)));
         taken.declared.extend(self.declared.extract_if(|file, _| files.contains(file)));
@@ -181,6 +192,7 @@ impl IndexState {
         match it {
             Learned::Names(file) => drop(self.names.remove(&file)),
             Learned::Further(file) => drop(self.further.remove(&file)),
+            Learned::MacroNames(file) => drop(self.macro_names.remove(&file)),
             Learned::Symbols(file) => drop(self.symbols.remove(&file)),
             Learned::Declared(file) => drop(self.declared.remove(&file)),
             Learned::Errors(file) => drop(self.errors.remove(&file)),
@@ -190,6 +202,11 @@ impl IndexState {
                 }
             }
         }
+    }
+
+    fn take_macro_names(&mut self, taken: &mut IndexState, is_meant: impl Fn(FileId, &MacroNames) -> bool) {
+        taken.macro_names.extend(self.macro_names.extract_if(|file, it| is_meant(*file, it)));
+        self.all_macro_names = None;
     }
 
     /// Removes paths that contain one of these names.
@@ -214,6 +231,26 @@ impl Index {
     /// What further builds add to the names of a file.
     pub(crate) fn further(&self, file: FileId) -> Option<Arc<FurtherNames>> {
         self.read().further.get(&file).cloned()
+    }
+
+    /// What the macros that a file calls write.
+    pub(crate) fn macro_names(&self, file: FileId) -> Option<Arc<MacroNames>> {
+        self.read().macro_names.get(&file).cloned()
+    }
+
+    /// What the macros that all files call write, if it is known of each of them.
+    pub(crate) fn all_macro_names(&self) -> Option<Arc<AllMacroNames>> {
+        self.read().all_macro_names.clone()
+    }
+
+    /// The same, put together of what is known of these files.
+    pub(crate) fn gather_macro_names(&self, files: &[FileId]) -> Option<Arc<AllMacroNames>> {
+        let all = self.read();
+        let each: Option<Vec<_>> = files.iter().map(|it| Some((*it, all.macro_names.get(it)?.clone()))).collect();
+        drop(all);
+        let known = Arc::new(AllMacroNames::new(each?));
+        self.write().all_macro_names = Some(known.clone());
+        Some(known)
     }
 
     pub(crate) fn symbols(&self, file: FileId) -> Option<Arc<FileSymbols>> {
@@ -289,6 +326,13 @@ impl Index {
         all.further.insert(file, names);
     }
 
+    pub(crate) fn learn_macro_names(&self, file: FileId, names: Arc<MacroNames>) {
+        let mut all = self.write();
+        all.learn(Learned::MacroNames(file));
+        all.macro_names.insert(file, names);
+        all.all_macro_names = None;
+    }
+
     /// Further builds have joined: the default build is as it was, and more symbols are known.
     pub(crate) fn forget_further(&self) {
         *unpoisoned::write(&self.crates) = None;
@@ -342,6 +386,8 @@ impl Index {
         for file in &stale.recheck {
             all.errors.remove(file);
         }
+        let is_touched = |it: &FileId| stale.stretches.contains_key(it) || stale.recheck.contains(it);
+        all.take_macro_names(&mut forgotten, |file, it| is_touched(&file) || it.depends_on(|_| false, &stale.words));
     }
 
     /// Removes and returns what may be wrong after a change of declarations: everything about these files, the names
@@ -357,6 +403,7 @@ impl Index {
         taken.names.extend(all.names.extract_if(|file, _| reached.contains(file)));
         taken.further.extend(all.further.extract_if(|file, _| reached.contains(file)));
         taken.errors.extend(all.errors.extract_if(|file, _| reached.contains(file)));
+        all.take_macro_names(&mut taken, |file, _| reached.contains(&file));
         all.take_by_names(&mut taken, names);
         taken
     }
@@ -374,7 +421,7 @@ impl Index {
 
     /// For a shadow database with the same texts, for which nothing is known yet.
     pub(crate) fn for_shadow(&self) -> Index {
-        Index { postings: self.postings.clone(), ..Index::default() }
+        Index { postings: self.postings.clone(), is_shadow: true, ..Index::default() }
     }
 
     pub(crate) fn set_borrowed(&self, borrowed: Option<BorrowedPaths>) {
@@ -399,6 +446,8 @@ impl Index {
         }
         all.names.extend(state.names);
         all.further.extend(state.further);
+        all.macro_names.extend(state.macro_names);
+        all.all_macro_names = None;
         all.symbols.extend(state.symbols);
         all.paths.extend(state.paths);
         all.keys.extend(state.keys);
@@ -408,7 +457,8 @@ impl Index {
 
     pub(crate) fn bytes(&self) -> usize {
         let all = self.read();
-        all.names.values().map(|it| it.bytes()).chain(all.further.values().map(|it| it.bytes())).sum()
+        let names = all.names.values().map(|it| it.bytes()).chain(all.further.values().map(|it| it.bytes()));
+        names.chain(all.macro_names.values().map(|it| it.bytes())).sum()
     }
 
     fn read(&self) -> RwLockReadGuard<'_, IndexState> {
@@ -426,6 +476,8 @@ pub(crate) struct Invalidated {
     pub(crate) stretches: BTreeMap<FileId, Vec<Span>>,
     /// Names that may be written differently in paths now.
     pub(crate) names: BTreeSet<String>,
+    /// Names that may mean something else, or whose meaning may have another type.
+    pub(crate) words: BTreeSet<String>,
     /// Files that may have different errors although their names mean the same.
     pub(crate) recheck: BTreeSet<FileId>,
 }

@@ -114,6 +114,7 @@ pub(crate) fn invalidated(
             }
         }
     }
+    pass.found.words = pass.seen.iter().map(|it| it.text.clone()).collect();
     for stretches in pass.found.stretches.values_mut() {
         stretches.sort_unstable();
         stretches.dedup();

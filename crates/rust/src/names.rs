@@ -8,6 +8,8 @@ pub(crate) mod definitions;
 pub(crate) mod doc_links;
 pub(crate) mod included;
 pub(crate) mod instances;
+pub(crate) mod macro_output;
+pub(crate) mod textual_scope;
 
 use std::cell::{Cell, OnceCell};
 
@@ -18,6 +20,7 @@ use ra_ap_hir::{
 };
 use ra_ap_ide::{FileId, RootDatabase};
 use ra_ap_ide_db::defs::{Definition, NameClass, NameRefClass};
+use ra_ap_syntax::ast::HasName as _;
 use ra_ap_syntax::{AstNode as _, AstToken as _, SyntaxKind, SyntaxNode, SyntaxToken, TextRange, ast};
 
 use self::definitions::{as_assoc_item, in_trait};
@@ -376,6 +379,11 @@ impl<'a, 'db> Reader<'a, 'db> {
                 false => Resolution::Unresolved(UnresolvedReason::Inactive),
             };
         }
+        self.meaning_in(compiled, inside, token)
+    }
+
+    /// The same for code that no `cfg` switches off.
+    fn meaning_in(&self, compiled: &[SyntaxToken], inside: bool, token: &SyntaxToken) -> Resolution<'db> {
         let descend = |it: &SyntaxToken| match inside {
             true => self.sema.descend_into_macros_exact(it.clone()).into_iter().collect(),
             false => vec![it.clone()],
@@ -393,17 +401,57 @@ impl<'a, 'db> Reader<'a, 'db> {
             }
         }
         if !names.is_empty() {
-            return Resolution::Names(names);
+            let named = Resolution::Names(names);
+            let is_in_attribute = token.parent_ancestors().any(|it| ast::Attr::can_cast(it.kind()));
+            return if is_in_attribute { self.with_bound_fields(named) } else { named };
         }
         match declared {
             Some(definition) => Resolution::Declares(definition),
             None if is_other || is_in_compiler_attribute(token) => Resolution::Other,
+            None if inside && tokens.iter().all(|it| self.is_consumed(it)) => Resolution::Other,
             None => Resolution::Unresolved(why_unresolved(token, inside)),
         }
     }
 
+    /// Whether a token is input of a macro that does not write it: `stringify!` and `quote!` make text of it. Names that a
+    /// macro puts together of its input are found in its output.
+    fn is_consumed(&self, token: &SyntaxToken) -> bool {
+        let is_input = token.parent().is_some_and(|it| it.kind() == SyntaxKind::TOKEN_TREE);
+        let call = token.parent_ancestors().filter(|_| is_input).find_map(ast::MacroCall::cast);
+        let expanded = call.and_then(|it| self.sema.to_def(&it));
+        expanded.is_some_and(|it| it.parse_macro_expansion_error(self.sema.db).is_none())
+    }
+
+    /// Takes locals for the fields whose names they have from patterns like `Point { x, .. }`. Code in attributes and
+    /// strings names the fields of its type in this way.
+    fn with_bound_fields(&self, named: Resolution<'db>) -> Resolution<'db> {
+        let Resolution::Names(mut named) = named else { return named };
+        for (definition, _) in &mut named {
+            let Definition::Local(local) = definition else { continue };
+            let source = local.primary_source(self.sema.db).source;
+            self.sema.parse_or_expand(source.file_id);
+            let name = source.value.left().and_then(|it| it.name());
+            if let Some(NameClass::PatFieldShorthand { field_ref, .. }) =
+                name.and_then(|it| NameClass::classify(self.sema, &it))
+            {
+                *definition = Definition::Field(field_ref);
+            }
+        }
+        Resolution::Names(named)
+    }
+
+    /// The macro that a name in a call means by its textual scope.
+    fn called_by_text(&self, name: &ast::NameRef) -> Option<Macro> {
+        let path = name.syntax().parent().and_then(ast::PathSegment::cast)?.parent_path();
+        let call = path.syntax().parent().and_then(ast::MacroCall::cast)?;
+        textual_scope::macro_of(self.sema, &call)
+    }
+
     fn resolve_node(&self, node: &SyntaxNode) -> Option<Resolution<'db>> {
         match ast::NameLike::cast(node.clone())? {
+            ast::NameLike::NameRef(name) if let Some(it) = self.called_by_text(&name) => {
+                Some(Resolution::Names(vec![(Definition::Macro(it), Role::Call)]))
+            }
             ast::NameLike::NameRef(name) => match NameRefClass::classify(self.sema, &name)? {
                 NameRefClass::Definition(definition, _) => {
                     let role = role_of(&name, definition);

@@ -5,7 +5,7 @@ pub(crate) mod exclusions;
 pub(crate) mod references;
 pub(crate) mod shapes;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -18,9 +18,10 @@ use rustc_hash::FxHashMap;
 use crate::LANGUAGE;
 use crate::file_interface::file_interface;
 use crate::index::file_names::{Collector, FurtherCollector, FurtherNames, Names, StoredResolution, names_of};
+use crate::index::macro_names::{AllMacroNames, Written, WrittenMeaning, macro_names_of};
 use crate::index::search::{Occurrence, Search, Word};
 use crate::names::definitions::as_assoc_item;
-use crate::names::{UnresolvedReason, all_instances, builds, instances};
+use crate::names::{Target, UnresolvedReason, all_instances, builds, instances};
 use crate::resolve::symbols;
 use crate::resolve::symbols::is_test_at;
 use crate::view::{Context, on_all_cores};
@@ -46,6 +47,8 @@ pub(crate) struct TargetUsages {
     /// Places in the output of build scripts that name it, or may. They are not in the workspace's text, so they are
     /// only counted.
     pub(crate) in_generated: Vec<Occurrence>,
+    /// What is missing of the output of macros.
+    unread_output: Option<Missing>,
 }
 
 /// The gap for places in the output of build scripts, which are not listed in an answer.
@@ -176,6 +179,7 @@ pub(crate) fn certain_of<'db>(cx: &Context<'db>, definition: Definition<'db>) ->
         coverage.lacks(builds_are_read());
     }
     found.tell_possible_if(&mut coverage, |it| it == UnresolvedReason::OutOfTime);
+    found.unread_output.clone().into_iter().for_each(|it| coverage.lacks(it));
     in_generated(&found.in_generated).into_iter().for_each(|it| coverage.lacks(it));
     let is_method = as_assoc_item(definition, cx.db).is_some();
     let name = definition.name(cx.db);
@@ -243,6 +247,7 @@ fn usage_at(cx: &Context<'_>, it: &Occurrence, enclosing: &mut HashMap<(FileId, 
         role: it.role,
         test: is_test_at(&it.file, it.at.start),
         build: it.build.map(|krate| builds::name_at(cx.db, krate, it.id, it.at.start)),
+        calls: it.calls.as_ref().map(|it| it.len()),
         doubt: None,
     }
 }
@@ -261,7 +266,14 @@ pub(crate) fn known_as_missed(cx: &Context<'_>) -> Vec<Occurrence> {
         let missed = names.within(0, file.text.len()).filter(|it| is_missed(it.1));
         found.extend(missed.take(MAX_MISSED - found.len()).filter_map(|(at, _, role)| {
             let word = words(file.text.get(at..)?).next().filter(|it| it.0 == 0)?.1;
-            Some(Occurrence { file: file.clone(), id, at: Span::new(at, at + word.len()), role, build: None })
+            Some(Occurrence {
+                file: file.clone(),
+                id,
+                at: Span::new(at, at + word.len()),
+                role,
+                build: None,
+                calls: None,
+            })
         }));
     }
     found
@@ -309,7 +321,7 @@ fn search_once(cx: &Context<'_>, search: &Search, until: Option<Instant>) -> (Ve
             // For a file that was never parsed nothing is known, not even what is a comment.
             for (at, word) in places {
                 let at = Span::new(at, at + word.text.len());
-                let it = Occurrence { file: file.clone(), id, at, role: Role::Other, build: None };
+                let it = Occurrence { file: file.clone(), id, at, role: Role::Other, build: None, calls: None };
                 word.targets.iter().for_each(|target| {
                     found[search.targets[*target].0].possible.push((it.clone(), UnresolvedReason::TooDeep));
                 });
@@ -321,7 +333,7 @@ fn search_once(cx: &Context<'_>, search: &Search, until: Option<Instant>) -> (Ve
     for (file, id) in cx.included() {
         for (at, word) in search.places(file, &all) {
             let at = Span::new(at, at + word.text.len());
-            let it = Occurrence { file: file.clone(), id, at, role: Role::Other, build: None };
+            let it = Occurrence { file: file.clone(), id, at, role: Role::Other, build: None, calls: None };
             for target in &word.targets {
                 found[search.targets[*target].0].possible.push((it.clone(), UnresolvedReason::Included));
             }
@@ -338,12 +350,19 @@ fn search_once(cx: &Context<'_>, search: &Search, until: Option<Instant>) -> (Ve
     let (asked, mut unasked) = resolve_now(cx.db, &held, until);
     let (further, late) = resolve_further(cx, &held[..of_workspace], &asked, until);
     unasked.extend(late);
+    let written = macro_names(cx, until);
     let mut generated: Vec<TargetUsages> = found.iter().map(|_| TargetUsages::default()).collect();
     for (position, it) in held.iter().enumerate() {
         let found = if position < of_workspace { &mut found } else { &mut generated };
         let asked = asked.get(&it.id).map_or(&[][..], Vec::as_slice);
-        add_usages(search, it, asked, further.get(&it.id).map_or(&[][..], Vec::as_slice), &unasked, found);
+        let further = further.get(&it.id).map_or(&[][..], Vec::as_slice);
+        add_usages(search, it, (asked, further), &unasked, &written, found);
     }
+    if let Some(written) = &written {
+        add_written(cx, search, written, &mut found);
+    }
+    let unread = unread_output(cx, written.as_deref());
+    found.iter_mut().for_each(|it| it.unread_output.clone_from(&unread));
     for (found, generated) in found.iter_mut().zip(generated) {
         let possible = generated.possible.into_iter().filter(|it| it.1 != UnresolvedReason::NoCrate).map(|it| it.0);
         found.in_generated = generated.items.into_iter().chain(possible).collect();
@@ -353,7 +372,71 @@ fn search_once(cx: &Context<'_>, search: &Search, until: Option<Instant>) -> (Ve
     for found in &mut found {
         found.possible.retain(|(it, why)| *why != UnresolvedReason::NoCrate || !is_known(it));
     }
-    (found, unasked.is_empty())
+    (found, unasked.is_empty() && (written.is_some() || cx.index.is_shadow))
+}
+
+/// What macros write, in all files; computed now where it is not known. `None` if it is not known in time.
+fn macro_names(cx: &Context<'_>, until: Option<Instant>) -> Option<Arc<AllMacroNames>> {
+    let known = cx.index.all_macro_names();
+    if known.is_some() || cx.index.is_shadow {
+        return known;
+    }
+    let ids: Vec<FileId> = cx.files.of(LANGUAGE).filter_map(|it| cx.file_id(&it.path)).collect();
+    let unread: Vec<FileId> = ids.iter().copied().filter(|it| cx.index.macro_names(*it).is_none()).collect();
+    let is_late = || until.is_some_and(|until| Instant::now() > until);
+    on_all_cores(cx.db, &unread, |sema, id, _: &mut Vec<()>| {
+        if !is_late() {
+            cx.index.learn_macro_names(*id, macro_names_of(sema.db, sema.db.file_text(*id)));
+        }
+    });
+    cx.index.gather_macro_names(&ids)
+}
+
+fn unread_output(cx: &Context<'_>, written: Option<&AllMacroNames>) -> Option<Missing> {
+    let Some(written) = written else {
+        let detail = "the output of macros is not read yet: ask again, or give a longer `wait_ms`";
+        return (!cx.index.is_shadow).then(|| Missing::new(MissingCode::Indexing, LANGUAGE.name, detail));
+    };
+    let first = cx.name_of(*written.cut.first()?)?;
+    let detail = "a macro call has so much output that not all names in it are read";
+    Some(Missing::new(MissingCode::TooMany, &*first, detail))
+}
+
+/// Adds what macros write. A place that is known already, as the input of a macro, stays as it is.
+fn add_written(cx: &Context<'_>, search: &Search, written: &AllMacroNames, found: &mut [TargetUsages]) {
+    type Calls = Vec<(FileId, usize)>;
+    let mut places: BTreeMap<(usize, FileId, usize), (&Written, Calls)> = BTreeMap::new();
+    for (caller, it) in search.keys().flat_map(|key| written.meaning(key)) {
+        let WrittenMeaning::Means(meaning) = it.meaning else { continue };
+        for target in search.meant_by(&meaning) {
+            let place = (search.targets[target].0, it.file, it.at.start);
+            let (_, calls) = places.entry(place).or_insert_with(|| (it, Calls::new()));
+            calls.extend(it.calls.iter().map(|at| (caller, *at as usize)));
+        }
+    }
+    for ((target, id, start), (&Written { at, role, .. }, mut calls)) in places {
+        let Some(file) = cx.name_of(id).as_ref().and_then(|it| cx.files.get(it)) else { continue };
+        if found[target].items.iter().any(|it| it.id == id && it.at.start == start) {
+            continue;
+        }
+        calls.sort_unstable();
+        calls.dedup();
+        let calls = Some(Arc::from(calls));
+        found[target].items.push(Occurrence { file: file.clone(), id, at, role, build: None, calls });
+    }
+}
+
+/// The places in macros that name a symbol in the output of some calls, and something else in that of others: each file
+/// with the offset.
+pub(crate) fn ambiguous<'db>(
+    cx: &Context<'db>,
+    definition: Definition<'db>,
+    found: &TargetUsages,
+) -> Vec<(String, usize)> {
+    let written = found.items.iter().filter(|it| it.calls.is_some());
+    let Some((target, all)) = Target::new(definition, cx.db).zip(macro_names(cx, cx.until)) else { return Vec::new() };
+    let is_ambiguous = |it: &&Occurrence| all.is_ambiguous(it.id, it.at.start, |meaning| target.is_meant_by(meaning));
+    written.filter(is_ambiguous).map(|it| (it.file.path.to_string(), it.at.start)).collect()
 }
 
 /// Resolves the places whose meaning is not known, and returns those that the time limit left out.
@@ -491,15 +574,15 @@ impl Unread<'_> {
 fn add_usages(
     search: &Search,
     held: &Held<'_>,
-    asked: &[Names],
-    further: &[FurtherNames],
+    (asked, further): (&[Names], &[FurtherNames]),
     unasked: &Unasked,
+    written: &Option<Arc<AllMacroNames>>,
     found: &mut [TargetUsages],
 ) {
     for &(at, word) in &held.places {
         let occurrence = |role| {
             let at = Span::new(at, at + word.text.len());
-            Occurrence { file: held.file.clone(), id: held.id, at, role, build: None }
+            Occurrence { file: held.file.clone(), id: held.id, at, role, build: None, calls: None }
         };
         if unasked.contains(&(held.id, at)) {
             for &target in word.targets.iter().filter(|_| !word.is_keyword()) {
@@ -541,6 +624,11 @@ fn add_usages(
         // One of several crates with this file may resolve what another one does not.
         let Some((role, why)) = unresolved else { continue };
         if why.may_be_off() && further.iter().any(|it| it.accounts_for(at)) {
+            continue;
+        }
+        // In a macro's definition a name has the meanings that it has in the output of the calls.
+        let is_written = || written.as_ref().is_some_and(|it| it.accounts_for(held.id, at));
+        if why == UnresolvedReason::MacroInput && is_written() {
             continue;
         }
         for &target in word.targets.iter().filter(|it| !named.contains(it)) {

@@ -248,6 +248,7 @@ impl ToyView {
                     symbol: call.within.map(|it| format!("{}::{}", file.path, parsed.definitions[it].name)),
                     role: Role::Call,
                     test: false,
+                    calls: None,
                     doubt: None,
                     place,
                 });

@@ -105,7 +105,7 @@ fn rows(text: &mut String, group: &[&Usage]) {
         };
         around = usage.symbol.as_ref();
         let row = inline(usage.text.trim());
-        let build = in_build(usage.build.as_deref());
+        let build = in_build(usage.build.as_deref()) + &by_calls(usage.calls);
         line(text, format_args!("  - {}{within} ({}{build}): `{row}`", usage.place.line, usage.role.name()));
     }
 }
@@ -113,6 +113,11 @@ fn rows(text: &mut String, group: &[&Usage]) {
 /// ", feature=parallel" for code that the default build does not compile.
 pub(crate) fn in_build(build: Option<&str>) -> String {
     build.map(|it| format!(", {it}")).unwrap_or_default()
+}
+
+/// ", by 3 macro calls" for a name in the output of macros.
+fn by_calls(calls: Option<usize>) -> String {
+    calls.map(|it| format!(", by {}", counted(it, "macro call"))).unwrap_or_default()
 }
 
 /// Many usages in a short form: one line for each file, with the line numbers.

@@ -150,7 +150,11 @@ fn translate<'db>(cx: &Context<'db>, body: DefWithBody, diagnostic: AnyDiagnosti
         }
         AnyDiagnostic::UnresolvedAssocItem(it) => {
             let message = "no associated item of this name found".to_owned();
-            let node = it.expr_or_pat.map(AstPtr::into);
+            let node: InFile<SyntaxNodePtr> = it.expr_or_pat.map(AstPtr::into);
+            let path = node.value.to_node(&cx.sema.parse_or_expand(node.file_id));
+            let name = path.descendants().filter_map(ast::NameRef::cast).last();
+            // In an expansion the name may be input of the macro where the path is not.
+            let node = node.with_value(name.map_or(node.value, |it| SyntaxNodePtr::new(it.syntax())));
             diagnostic_at(cx, node, Code::E0599, message).about(Subject::Member { receiver: String::new() })
         }
         AnyDiagnostic::UnresolvedIdent(it) => {

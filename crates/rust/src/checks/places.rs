@@ -1,8 +1,10 @@
 //! Where the compiler reports an error: at the significant token of a long expression; for an expansion, where its
 //! token is written.
 
+use ra_ap_base_db::Crate as CrateId;
 use ra_ap_hir::{InFile, MacroKind};
-use ra_ap_ide::{FileRange, TextRange};
+use ra_ap_hir_expand::{MacroCallId, MacroDefKind};
+use ra_ap_ide::{FileRange, RootDatabase, TextRange};
 use ra_ap_syntax::{AstNode as _, SyntaxKind, SyntaxToken, ast};
 
 use crate::view::Context;
@@ -25,7 +27,9 @@ pub(crate) fn reported_at(cx: &Context<'_>, at: InFile<TextRange>) -> FileRange 
 }
 
 /// For code that a macro of the workspace generates from its own definition, the place in the definition, as in the
-/// compiler's messages. One end in the definition is enough, if the opposite end is direct input of the macro.
+/// compiler's messages. One end in the definition is enough, if the opposite end is direct input of the macro. `None`
+/// if the definition is in another crate than the one that is compiled, or is that of a procedural macro: there the
+/// compiler names the call.
 pub(crate) fn where_written(cx: &Context<'_>, at: InFile<TextRange>) -> Option<FileRange> {
     let expanded_by = at.file_id.macro_file()?;
     let made = cx.sema.parse_or_expand(at.file_id);
@@ -43,6 +47,9 @@ pub(crate) fn where_written(cx: &Context<'_>, at: InFile<TextRange>) -> Option<F
     let ((first, context), (last, last_context)) = (written(from)?, written(to)?);
     let is_by_example = matches!(expanded_by.kind(cx.db), MacroKind::Declarative);
     let is_first_hand = || is_by_example && expanded_by.call_node(cx.db).file_id.macro_file().is_none();
+    if [context, last_context].iter().any(|it| is_from_elsewhere(cx.db, it.outer_expn(cx.db).map(MacroCallId::from))) {
+        return None;
+    }
     let range = match (context.is_root(), last_context.is_root()) {
         (false, false) if context == last_context && first.file_id == last.file_id => first.range.cover(last.range),
         (false, true) if is_first_hand() => first.range,
@@ -52,6 +59,21 @@ pub(crate) fn where_written(cx: &Context<'_>, at: InFile<TextRange>) -> Option<F
     let file = if context.is_root() { last.file_id } else { first.file_id }.file_id(cx.db);
     let is_own = cx.name_of(file).is_some_and(|name| cx.files.get(&name).is_some());
     is_own.then_some(FileRange { file_id: file, range })
+}
+
+/// Whether the compiler names the call for a name in an expansion.
+pub(crate) fn is_reported_at_call(cx: &Context<'_>, at: InFile<TextRange>) -> bool {
+    let written = at.original_node_file_range_opt(cx.db);
+    written.is_some_and(|(_, context)| is_from_elsewhere(cx.db, context.outer_expn(cx.db).map(MacroCallId::from)))
+}
+
+/// Whether the compiler names the call for what a macro wrote.
+fn is_from_elsewhere(db: &RootDatabase, writer: Option<MacroCallId>) -> bool {
+    writer.is_some_and(|it| {
+        let loc = it.loc(db);
+        let root_of = |it: CrateId| it.data(db).root_file_id;
+        matches!(loc.def.kind, MacroDefKind::ProcMacro(..)) || root_of(loc.def.krate) != root_of(loc.krate)
+    })
 }
 
 pub(crate) fn salient(expression: &ast::Expr) -> Option<TextRange> {

@@ -11,6 +11,7 @@ use crate::checks::errors;
 use crate::engine::revalidate::revalidate;
 use crate::file_interface::file_interface;
 use crate::index::file_names;
+use crate::index::macro_names::macro_names_of;
 use crate::resolve::symbols;
 use crate::view::View;
 use crate::{LANGUAGE, questions};
@@ -37,6 +38,9 @@ impl View {
                 if it.index.names(id).is_none_or(|it| !it.is_complete()) {
                     it.index.learn_names(id, file_names::names_of(it.db, it.db.file_text(id)));
                     read += 1;
+                }
+                if it.index.macro_names(id).is_none() {
+                    it.index.learn_macro_names(id, macro_names_of(it.db, it.db.file_text(id)));
                 }
                 // Answers need these too, and the first query would wait for them.
                 if !it.index.postings().knows(id, file) {

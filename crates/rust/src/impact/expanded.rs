@@ -29,12 +29,10 @@ pub(crate) fn gone_in_definitions(
         return Vec::new();
     }
     let mut found = Vec::new();
-    // The calls within one file are equivalent.
-    for calls in changed_symbol.calls.iter().flat_map(|of| of.chunk_by(|a, b| a.id == b.id)) {
-        let mut now = calls.iter().filter_map(|it| Some((it.id, edit.moved(&it.file.path, it.at.start)?)));
-        let call = now.next().and_then(|(file, at)| macros::call_at(&cx.sema, file, at));
-        if let Some(expansion) = call.and_then(|it| cx.sema.expand_macro_call(&it)) {
-            expansions::in_expansions(&cx.sema, &expansion.value, &mut |node| {
+    for it in changed_symbol.calls.iter().flatten() {
+        let now = edit.moved(&it.file.path, it.at.start);
+        for output in now.map(|at| macros::outputs_at(&cx.sema, it.id, at)).unwrap_or_default() {
+            expansions::in_expansions(&cx.sema, &output, &mut |node| {
                 let name = ast::NameRef::cast(node.clone()).filter(|it| it.text() == changed_symbol.name);
                 found.extend(name.and_then(|it| gone_as_written(cx, &it, changed_symbol)));
             });
@@ -56,8 +54,12 @@ pub(crate) fn gone_in_definitions(
 
 fn gone_as_written(cx: &Context<'_>, name: &ast::NameRef, changed_symbol: &ChangedSymbol<'_>) -> Option<Finding> {
     let syntax = name.syntax();
-    let at = places::where_written(cx, InFile::new(cx.sema.hir_file_for(syntax), syntax.text_range()))?;
-    gone_at(cx, name, at, changed_symbol)
+    let node = InFile::new(cx.sema.hir_file_for(syntax), syntax.text_range());
+    match places::where_written(cx, node) {
+        Some(at) => gone_at(cx, name, at, changed_symbol),
+        None if places::is_reported_at_call(cx, node) => gone(cx, name, places::reported_at(cx, node), changed_symbol),
+        None => None,
+    }
 }
 
 fn gone_at(
@@ -66,17 +68,20 @@ fn gone_at(
     at: FileRange,
     changed_symbol: &ChangedSymbol<'_>,
 ) -> Option<Finding> {
+    let place = cx.place(at)?;
+    // Whether it is written there, as code or in a string.
+    let text = cx.files.get(&place.file)?.text.get(place.start..place.end)?;
+    let is_written = words(text).last().is_some_and(|it| it.1 == changed_symbol.name);
+    is_written.then(|| gone(cx, name, at, changed_symbol)).flatten()
+}
+
+fn gone(cx: &Context<'_>, name: &ast::NameRef, at: FileRange, changed_symbol: &ChangedSymbol<'_>) -> Option<Finding> {
     if NameRefClass::classify(&cx.sema, name).is_some() {
         return None;
     }
     let (code, what) = unresolved_kind(&name.ident_token()?)?;
     let place = cx.place(at)?;
-    // Whether it is written there, as code or in a string.
-    let text = cx.files.get(&place.file)?.text.get(place.start..place.end)?;
-    words(text).last().is_some_and(|it| it.1 == changed_symbol.name).then(|| {
-        let message =
-            format!("cannot find {what} `{}`: `{}` no longer exists", changed_symbol.name, changed_symbol.path);
-        let subject = if code == Code::Uncoded { Subject::Macro } else { Subject::None };
-        report::error(cx, place, code, message).about(subject)
-    })
+    let message = format!("cannot find {what} `{}`: `{}` no longer exists", changed_symbol.name, changed_symbol.path);
+    let subject = if code == Code::Uncoded { Subject::Macro } else { Subject::None };
+    Some(report::error(cx, place, code, message).about(subject))
 }

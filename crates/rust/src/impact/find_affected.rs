@@ -185,6 +185,7 @@ fn changed_symbols<'db, 'a>(
         let mut found = found;
         for it in std::mem::take(&mut found.items) {
             match it.build {
+                None if it.calls.is_some() => changed_symbol.in_macros.push(it),
                 None => changed_symbol.occurrences.push(it),
                 Some(krate) => changed_symbol.further.extend(further_build(cx.db, krate).map(|build| InFurtherBuild {
                     build: build.as_str().to_owned(),
@@ -194,7 +195,7 @@ fn changed_symbols<'db, 'a>(
             }
         }
         changed_symbol.in_generated = std::mem::take(&mut found.in_generated);
-        changed_symbol.in_macros = found.in_macros().collect();
+        changed_symbol.in_macros.extend(found.in_macros());
         if changed_symbol.goes() {
             changed_symbol.calls = macros::calls_around(cx, &changed_symbol.in_macros);
         }

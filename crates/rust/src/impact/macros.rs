@@ -7,17 +7,18 @@ use std::sync::Arc;
 use ra_ap_hir::Semantics;
 use ra_ap_ide::{FileId, RootDatabase};
 use ra_ap_ide_db::defs::{Definition, NameRefClass};
-use ra_ap_syntax::{AstNode as _, ast};
+use ra_ap_syntax::{AstNode as _, SyntaxNode, ast};
 
 use super::affected::ChangedSymbol;
-use crate::checks::anchors;
 use crate::checks::expansions::MAX_MACROS;
+use crate::checks::{anchors, derive_expansion};
 use crate::index::search::Occurrence;
 use crate::names::definitions::as_assoc_item;
 use crate::resolve::paths;
 use crate::syntax::positions;
 use crate::usages;
 use crate::view::Context;
+use semdex_model::{Role, Span};
 use semdex_text::words::words;
 
 /// The bodies that these places may affect through macros: the body around each place, or the bodies around the calls
@@ -31,6 +32,10 @@ pub(crate) fn follow_macros<'db>(
 ) {
     let mut macros: Vec<Definition<'db>> = Vec::new();
     for it in places {
+        if it.calls.is_some() {
+            units.extend(calls_of(cx, it).iter().filter_map(|it| anchors::anchor_of(&cx.sema, it)));
+            continue;
+        }
         if let Some(anchor) = anchors::anchor_of(&cx.sema, it) {
             units.insert(anchor);
             continue;
@@ -52,13 +57,25 @@ pub(crate) fn follow_macros<'db>(
     }
 }
 
-/// The calls of each macro whose definition contains one of these places.
+/// The calls that write these names, or else those of each macro whose definition contains one of the places.
 pub(crate) fn calls_around<'db>(cx: &Context<'db>, places: &[Occurrence]) -> Vec<Vec<Occurrence>> {
     let mut macros: Vec<Definition<'db>> = Vec::new();
-    for it in places {
+    for it in places.iter().filter(|it| it.calls.is_none()) {
         macros.extend(macro_around(&cx.sema, it.id, it.at.start).filter(|it| !macros.contains(it)));
     }
-    usages::find(cx, &macros).into_iter().map(|it| it.items).collect()
+    let known = places.iter().map(|it| calls_of(cx, it)).filter(|it| !it.is_empty());
+    known.chain(usages::find(cx, &macros).into_iter().map(|it| it.items)).collect()
+}
+
+/// The calls that write a name.
+fn calls_of(cx: &Context<'_>, written: &Occurrence) -> Vec<Occurrence> {
+    let calls = written.calls.iter().flat_map(|it| it.iter());
+    let call = |&(id, at): &(FileId, usize)| {
+        let file = cx.name_of(id).as_ref().and_then(|it| cx.files.get(it))?.clone();
+        let at = Span::new(at, at);
+        Some(Occurrence { file, id, at, role: Role::Call, build: None, calls: None })
+    };
+    calls.filter_map(call).collect()
 }
 
 /// The macro whose definition contains an offset.
@@ -74,6 +91,18 @@ pub(crate) fn macro_around<'db>(
 /// The call that names a macro.
 pub(crate) fn call_at(sema: &Semantics<'_, RootDatabase>, file: FileId, offset: usize) -> Option<ast::MacroCall> {
     positions::token(sema, file, offset)?.parent_ancestors().find_map(ast::MacroCall::cast)
+}
+
+/// What the macro writes that is called at an offset: the output of a call, or of an item's attributes.
+pub(crate) fn outputs_at(sema: &Semantics<'_, RootDatabase>, file: FileId, offset: usize) -> Vec<SyntaxNode> {
+    let Some(token) = positions::token(sema, file, offset) else { return Vec::new() };
+    if let Some(call) = token.parent_ancestors().find_map(ast::MacroCall::cast) {
+        return sema.expand_macro_call(&call).map(|it| it.value).into_iter().collect();
+    }
+    let Some(item) = token.parent_ancestors().find_map(ast::Item::cast) else { return Vec::new() };
+    let adt = ast::Adt::cast(item.syntax().clone());
+    let derived = adt.iter().flat_map(|it| derive_expansion::derive_expansions(sema, it));
+    derived.chain(sema.expand_attr_macro(&item).map(|it| it.value.value)).collect()
 }
 
 /// Whether the expansion of a macro call names a changed symbol, or may.

@@ -24,6 +24,8 @@ pub(crate) struct Occurrence {
     pub(crate) role: Role,
     /// The crate that gives it this meaning, if it is one of a further build.
     pub(crate) build: Option<CrateId>,
+    /// For a name that macros write, the file and offset of each call that does.
+    pub(crate) calls: Option<Arc<[(FileId, usize)]>>,
 }
 
 /// The symbols that one pass searches for, and the words that may name them.
@@ -120,6 +122,11 @@ impl Search {
         let keys = std::iter::once(meaning.definition).chain(original);
         let near = keys.filter_map(|it| self.by_key.get(&it)).flatten();
         near.copied().filter(|it| self.targets[*it].1.as_ref().is_some_and(|it| it.is_meant_by(meaning)))
+    }
+
+    /// The meanings that may count as usages.
+    pub(crate) fn keys(&self) -> impl Iterator<Item = Key> {
+        self.by_key.keys().copied()
     }
 
     /// The files that contain some of the words, each with these words.

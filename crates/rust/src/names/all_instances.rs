@@ -5,6 +5,7 @@ use ra_ap_hir::Semantics;
 use ra_ap_ide::{FileId, RootDatabase};
 
 use super::instances::{further_owners, owners, pin_to};
+use super::macro_output::{self, WrittenName};
 use super::{Reader, Resolution, UnresolvedReason};
 
 /// All names of a file, in the order of its text. A name is visited with each meaning that it has. Returns whether a
@@ -93,6 +94,30 @@ fn read_further<'db>(
         has_abandoned |= reader.has_abandoned();
     }
     has_abandoned
+}
+
+/// The names that the macros write which the file calls, in each crate that includes it. Returns whether a part of the
+/// analysis was abandoned, and whether nothing else was left out.
+pub(crate) fn read_macro_output<'db>(
+    sema: &Semantics<'db, RootDatabase>,
+    file: FileId,
+    mut visit: impl FnMut(WrittenName<'db>),
+) -> (bool, bool) {
+    let owners = owners(sema.db, file);
+    if owners.len() < 2 {
+        let reader = Reader::new(sema, file);
+        let is_whole = macro_output::read(&reader, &mut visit);
+        return (reader.has_abandoned(), is_whole);
+    }
+    let (mut has_abandoned, mut is_whole) = (false, true);
+    for krate in owners.iter() {
+        let _pinned = pin_to(sema.db, file, *krate);
+        let sema = Semantics::new(sema.db);
+        let reader = Reader::new(&sema, file);
+        is_whole &= macro_output::read(&reader, &mut visit);
+        has_abandoned |= reader.has_abandoned();
+    }
+    (has_abandoned, is_whole)
 }
 
 fn is_off(it: &Resolution<'_>) -> bool {

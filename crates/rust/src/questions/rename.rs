@@ -17,7 +17,10 @@ use crate::syntax::positions::{span, text_size};
 use crate::view::{Context, View};
 use crate::{resolve, usages};
 use semdex_engine::{Result, Stop};
-use semdex_model::{Answer, Code, Error, Renaming, Rewrite, Role, Span, Symbol, SymbolQuery, UsagePage, Window};
+use semdex_model::{
+    Answer, Code, Doubt, Error, PossibleReason, Renaming, Rewrite, Role, Span, Symbol, SymbolQuery, Usage, UsagePage,
+    Window,
+};
 
 const CONFIG: RenameConfig =
     RenameConfig { prefer_no_std: false, prefer_prelude: true, prefer_absolute: false, show_conflicts: true };
@@ -50,15 +53,17 @@ fn rename(cx: &Context<'_>, query: &SymbolQuery, new_name: &str) -> Result<Answe
         return Err(refused(format!("`{}` is not compiled, so what names it is not known", symbol.path)));
     };
     let usages = usages::certain_of(cx, definition);
+    let ambiguous = usages::ambiguous(cx, definition, &usages.value);
     let usages = usages.map(|found| usages::page(cx, &found, Some(definition), Window::ALL));
     let position = FilePosition { file_id, offset: text_size(offset) };
     let analysis = AnalysisHost::with_database(cx.db.clone()).analysis();
     let change = analysis.rename(position, new_name, &CONFIG).map_err(|_| Stop::Stale)?;
-    // rust-analyzer does not find these in their file. The index has all places.
-    let is_included = Included::find(&cx.sema, file_id, cx.sema.parse_guess_edition(file_id).syntax()).is_some();
+    // rust-analyzer does not find these in their file, or does not know the scope. The index has all places.
+    let is_by_index = Included::find(&cx.sema, file_id, cx.sema.parse_guess_edition(file_id).syntax()).is_some()
+        || matches!(definition, Definition::Macro(_));
     let mut renaming = match change {
-        Ok(change) if !is_included => rename_edits(cx, symbol, new_name, &change)?,
-        Err(error) if !is_included && !error.to_string().contains(NOT_FOUND) => {
+        Ok(change) if !is_by_index => rename_edits(cx, symbol, new_name, &change)?,
+        Err(error) if !is_by_index && !error.to_string().contains(NOT_FOUND) => {
             return Err(refused(format!("rust-analyzer: {error}")));
         }
         _ => {
@@ -77,7 +82,7 @@ fn rename(cx: &Context<'_>, query: &SymbolQuery, new_name: &str) -> Result<Answe
     for (file, at) in alternatives(cx, &renaming.symbol) {
         add_part(&mut renaming, &file, at, new_name);
     }
-    complete(cx, &mut renaming, &usages.value, new_name);
+    complete(cx, &mut renaming, &usages.value, &ambiguous, new_name);
     Ok(Answer { value: renaming, coverage: usages.coverage })
 }
 
@@ -145,12 +150,25 @@ fn rename_edits(cx: &Context<'_>, symbol: Symbol, new_name: &str, change: &Sourc
 }
 
 /// Adds usages in the index that rust-analyzer leaves out: mainly links in docs.
-fn complete(cx: &Context<'_>, renaming: &mut Renaming, usages: &UsagePage, new_name: &str) {
+fn complete(
+    cx: &Context<'_>,
+    renaming: &mut Renaming,
+    usages: &UsagePage,
+    ambiguous: &[(String, usize)],
+    new_name: &str,
+) {
     let old_name = renaming.symbol.name.clone();
     for usage in usages.items.iter().filter(|it| it.role != Role::SelfType) {
         let Some(file) = cx.files.get(&usage.place.file) else { continue };
         let place = usage.place.span();
-        if file.text.get(place.start..place.end) != Some(old_name.as_str()) {
+        if file.text.get(place.start..place.end).map(plain_name) != Some(old_name.as_str()) {
+            let detail = "a procedural macro that is called here writes the name";
+            renaming.possible.extend(usage.calls.map(|_| Usage { doubt: Some(in_macro(detail)), ..usage.clone() }));
+            continue;
+        }
+        if ambiguous.iter().any(|it| it.0 == usage.place.file && it.1 == place.start) {
+            let detail = "in the output of some calls of the macro it names something else";
+            renaming.possible.push(Usage { doubt: Some(in_macro(detail)), ..usage.clone() });
             continue;
         }
         add_part(renaming, &usage.place.file, place, new_name);
@@ -160,7 +178,12 @@ fn complete(cx: &Context<'_>, renaming: &mut Renaming, usages: &UsagePage, new_n
         of_file.flat_map(|it| &it.parts).any(|(known, _)| known.start <= place.end && place.start <= known.end)
     };
     let possible = usages.possible.iter().filter(|it| !covered(&it.place.file, it.place.span()));
-    renaming.possible = possible.cloned().collect();
+    let possible: Vec<Usage> = possible.cloned().collect();
+    renaming.possible.extend(possible);
+}
+
+fn in_macro(detail: &str) -> Doubt {
+    Doubt { reason: PossibleReason::MacroInput, detail: detail.to_owned() }
 }
 
 /// The names in all `mod` lines that declare a module: each crate that includes its file has one.

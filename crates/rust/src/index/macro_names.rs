@@ -1,0 +1,189 @@
+//! The names that macros write into the output of their calls, of one file and of the workspace.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use ra_ap_hir::{Semantics, attach_db};
+use ra_ap_ide::{FileId, RootDatabase};
+use ra_ap_ide_db::base_db::FileText;
+use ra_ap_ide_db::base_db::salsa::Database as _;
+use rustc_hash::FxHashMap;
+
+use crate::names::database::IndexDatabase;
+use crate::names::macro_output::WrittenName;
+use crate::names::{Key, Meaning, Resolution, all_instances};
+use semdex_model::{Role, Span};
+
+/// What a name in the output of macro calls means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum WrittenMeaning {
+    Means(Meaning),
+    /// Not a symbol: a local, a declaration, a name of a library.
+    Other,
+    Unresolved,
+}
+
+/// A name with one meaning.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Written {
+    /// The text that it comes from: a macro's definition, a string, or the call.
+    pub(crate) file: FileId,
+    pub(crate) at: Span,
+    pub(crate) meaning: WrittenMeaning,
+    pub(crate) role: Role,
+    /// The offsets of the calls that write it.
+    pub(crate) calls: Vec<u32>,
+}
+
+/// What the macros that one file calls write.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct MacroNames {
+    pub(crate) all: Vec<Written>,
+    /// All names, resolved or not.
+    names: BTreeSet<Box<str>>,
+    /// Some output is so large that it was not read to its end, or its analysis was abandoned.
+    is_cut: bool,
+}
+
+impl MacroNames {
+    /// Whether a change of these files, or of symbols with these names, may concern it.
+    pub(crate) fn depends_on(&self, is_edited: impl Fn(FileId) -> bool, names: &BTreeSet<String>) -> bool {
+        self.all.iter().any(|it| is_edited(it.file)) || names.iter().any(|it| self.names.contains(it.as_str()))
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        self.all.iter().map(|it| size_of::<Written>() + it.calls.capacity() * size_of::<u32>()).sum()
+    }
+}
+
+#[derive(Default)]
+struct Collector {
+    found: MacroNames,
+    known: FxHashMap<(FileId, Span, WrittenMeaning), usize>,
+}
+
+impl Collector {
+    fn add(&mut self, db: &RootDatabase, it: &WrittenName<'_>) {
+        let meanings: Vec<(WrittenMeaning, Role)> = match &it.resolution {
+            Resolution::Names(named) => named
+                .iter()
+                .map(|(definition, role)| (meaning(db, Meaning::new(*definition, false, db)), *role))
+                .collect(),
+            Resolution::Declares(definition) => vec![(meaning(db, Meaning::new(*definition, true, db)), Role::Impl)],
+            Resolution::Other => vec![(WrittenMeaning::Other, Role::Other)],
+            Resolution::Unresolved(_) => vec![(WrittenMeaning::Unresolved, Role::Other)],
+        };
+        self.found.names.insert(it.name.as_str().into());
+        for (meaning, role) in meanings {
+            let index = *self.known.entry((it.file, it.at, meaning)).or_insert_with(|| {
+                let calls = Vec::new();
+                self.found.all.push(Written { file: it.file, at: it.at, meaning, role, calls });
+                self.found.all.len() - 1
+            });
+            let calls = &mut self.found.all[index].calls;
+            let call = it.call as u32;
+            if calls.last() != Some(&call) {
+                calls.push(call);
+            }
+        }
+    }
+
+    fn finish(mut self) -> MacroNames {
+        for it in &mut self.found.all {
+            it.calls.sort_unstable();
+            it.calls.dedup();
+            it.calls.shrink_to_fit();
+        }
+        self.found.all.shrink_to_fit();
+        self.found
+    }
+}
+
+/// Only symbols of the workspace's own crates are searched for by what macros write.
+fn meaning(db: &RootDatabase, meaning: Option<Meaning>) -> WrittenMeaning {
+    let is_own = |it: Key| it.definition().krate(db).is_some_and(|it| it.origin(db).is_local());
+    let own = meaning.filter(|it| is_own(it.definition) || is_own(it.original));
+    own.map_or(WrittenMeaning::Other, WrittenMeaning::Means)
+}
+
+/// The names that the macros write which a file calls.
+#[salsa::tracked(returns(clone), no_eq)]
+pub(crate) fn macro_names_of(db: &dyn IndexDatabase, text: FileText) -> Arc<MacroNames> {
+    let root = db.root();
+    let _unpinned = semdex_pin::pin(None);
+    attach_db(root, || {
+        let sema = Semantics::new(root);
+        let mut collector = Collector::default();
+        let file = *text.file_id(root);
+        let (has_abandoned, is_whole) = all_instances::read_macro_output(&sema, file, |it| collector.add(root, &it));
+        if has_abandoned {
+            root.report_untracked_read();
+        }
+        collector.found.is_cut = has_abandoned || !is_whole;
+        Arc::new(collector.finish())
+    })
+}
+
+/// The names that macros write, of all files.
+#[derive(Debug, Default)]
+pub(crate) struct AllMacroNames {
+    files: Vec<(FileId, Arc<MacroNames>)>,
+    by_key: FxHashMap<Key, Vec<Entry>>,
+    by_place: FxHashMap<(FileId, usize), Vec<Entry>>,
+    /// The files with calls whose output was not read to its end.
+    pub(crate) cut: Vec<FileId>,
+}
+
+/// The index of a file in [`AllMacroNames::files`], and of a name in it.
+type Entry = (u32, u32);
+
+impl AllMacroNames {
+    pub(crate) fn new(files: Vec<(FileId, Arc<MacroNames>)>) -> AllMacroNames {
+        let cut = files.iter().filter(|it| it.1.is_cut).map(|it| it.0).collect();
+        let mut all = AllMacroNames { files, cut, ..AllMacroNames::default() };
+        for (file, (_, names)) in all.files.iter().enumerate() {
+            for (index, it) in names.all.iter().enumerate() {
+                let entry = (file as u32, index as u32);
+                all.by_place.entry((it.file, it.at.start)).or_default().push(entry);
+                if let WrittenMeaning::Means(meaning) = it.meaning {
+                    all.by_key.entry(meaning.definition).or_default().push(entry);
+                    if meaning.original != meaning.definition {
+                        all.by_key.entry(meaning.original).or_default().push(entry);
+                    }
+                }
+            }
+        }
+        all
+    }
+
+    fn of<'a>(&'a self, entries: Option<&'a Vec<Entry>>) -> impl Iterator<Item = (FileId, &'a Written)> {
+        entries.into_iter().flatten().map(|(file, index)| {
+            let (id, names) = &self.files[*file as usize];
+            (*id, &names.all[*index as usize])
+        })
+    }
+
+    /// The names that mean this, each with the file of its calls.
+    pub(crate) fn meaning(&self, key: Key) -> impl Iterator<Item = (FileId, &Written)> {
+        self.of(self.by_key.get(&key))
+    }
+
+    /// What the text at a place means in the output of macros.
+    pub(crate) fn at(&self, file: FileId, offset: usize) -> impl Iterator<Item = (FileId, &Written)> {
+        self.of(self.by_place.get(&(file, offset)))
+    }
+
+    /// Whether the text at a place means something else too, or something that is not known.
+    pub(crate) fn is_ambiguous(&self, file: FileId, offset: usize, is_meant: impl Fn(&Meaning) -> bool) -> bool {
+        self.at(file, offset).any(|(_, it)| match &it.meaning {
+            WrittenMeaning::Means(meaning) => !is_meant(meaning),
+            WrittenMeaning::Other | WrittenMeaning::Unresolved => true,
+        })
+    }
+
+    /// Whether calls write a name from the text at this place, and each of these names is resolved.
+    pub(crate) fn accounts_for(&self, file: FileId, offset: usize) -> bool {
+        let mut all = self.at(file, offset).peekable();
+        all.peek().is_some() && all.all(|it| it.1.meaning != WrittenMeaning::Unresolved)
+    }
+}

@@ -1,0 +1,297 @@
+//! The names that macros write themselves: those in the output of a file's macro calls that are not in the file's own
+//! code. Each call is expanded, with the calls in its output, and each name is mapped by its span to the text that it
+//! comes from (`ra_ap_hir_expand`, hygiene): a token of the macro's definition, a part of a string that a macro read as
+//! code, or for a procedural macro the call itself.
+
+use ra_ap_hir::Semantics;
+use ra_ap_hir_expand::{ExpandResult, HirFileId, InFile, MacroCallId, MacroDefKind, resolve_span};
+use ra_ap_ide::{FileId, RootDatabase};
+use ra_ap_ide_db::base_db::SourceDatabase as _;
+use ra_ap_syntax::ast::{HasAttrs as _, HasName as _};
+use ra_ap_syntax::{AstNode as _, SyntaxKind, SyntaxNode, SyntaxToken, TextRange, WalkEvent, ast};
+
+use super::definitions::plain_name;
+use super::{Reader, Resolution, UnresolvedReason, is_name, textual_scope};
+use crate::bounds;
+use crate::syntax::positions::{span, tokens_at};
+use semdex_model::Span;
+use semdex_text::words::occurrences;
+
+/// The levels of macros in the output of macros that are followed: more are an error of the compiler.
+const MAX_LEVELS: usize = 128;
+
+/// The most nodes in the output of one call of the file, and of the calls in its output, that are visited.
+const MAX_NODES: usize = 200_000;
+
+/// The most names in it that are resolved.
+const MAX_NAMES: usize = 4_000;
+
+/// A name that a macro writes.
+pub(crate) struct WrittenName<'db> {
+    pub(crate) name: String,
+    /// The text that it comes from.
+    pub(crate) file: FileId,
+    pub(crate) at: Span,
+    /// The offset of the outermost call in the file that was read.
+    pub(crate) call: usize,
+    pub(crate) resolution: Resolution<'db>,
+}
+
+/// Reads the names that the macros write which a file calls, in the crate for which it is read. Returns whether nothing
+/// was left out.
+pub(crate) fn read<'db>(reader: &Reader<'_, 'db>, visit: &mut dyn FnMut(WrittenName<'db>)) -> bool {
+    let mut walk = Walk { reader, sema: reader.sema, call: None, nodes: 0, names: 0, is_whole: true, visit };
+    if reader.krate.is_some() && may_expand(&reader.tree) {
+        walk.walk(&reader.tree, None, 0);
+    }
+    walk.is_whole
+}
+
+/// Whether there is a macro call, or an attribute that may be one.
+fn may_expand(tree: &SyntaxNode) -> bool {
+    tree.descendants().any(|it| ast::MacroCall::can_cast(it.kind()) || ast::Attr::can_cast(it.kind()))
+}
+
+struct Walk<'r, 'a, 'db> {
+    reader: &'r Reader<'a, 'db>,
+    sema: &'a Semantics<'db, RootDatabase>,
+    /// The place of the outermost call.
+    call: Option<Span>,
+    /// In its output so far.
+    nodes: usize,
+    names: usize,
+    is_whole: bool,
+    visit: &'r mut dyn FnMut(WrittenName<'db>),
+}
+
+impl<'db> Walk<'_, '_, 'db> {
+    /// Visits what is written below a node: of the file, or of the output of a macro.
+    fn walk(&mut self, root: &SyntaxNode, output: Option<MacroCallId>, level: usize) {
+        let mut preorder = root.preorder();
+        while let Some(event) = preorder.next() {
+            let WalkEvent::Enter(node) = event else { continue };
+            self.nodes += usize::from(self.call.is_some());
+            if self.nodes > MAX_NODES || self.names > MAX_NAMES {
+                self.is_whole = false;
+                return;
+            }
+            if let Some(call) = ast::MacroCall::cast(node.clone()) {
+                if let Some(output) = output
+                    && let Some(name) = call.path().and_then(|it| it.segment()).and_then(|it| it.name_ref())
+                {
+                    self.look_at(name.syntax(), output);
+                }
+                self.enter_call(&call, output, level);
+                preorder.skip_subtree();
+            } else if let Some(item) = ast::Item::cast(node.clone()) {
+                if self.enter_attributes(&item, output, level) {
+                    preorder.skip_subtree();
+                }
+            } else if let Some(output) = output.filter(|_| ast::NameLike::can_cast(node.kind())) {
+                self.look_at(&node, output);
+            } else if let Some(output) = output.filter(|_| in_attribute(&node)) {
+                for token in node.children_with_tokens().filter_map(|it| it.into_token()).filter(is_name) {
+                    let reader = self.reader;
+                    let meaning = || Some(reader.meaning_in(std::slice::from_ref(&token), true, &token));
+                    self.look_at_token(&token, output, &meaning);
+                }
+            }
+        }
+    }
+
+    fn enter_call(&mut self, call: &ast::MacroCall, within: Option<MacroCallId>, level: usize) {
+        let Some(id) = self.sema.to_def(call).filter(|it| self.may_write(*it, Some(call))) else { return };
+        let meant = textual_scope::macro_of(self.sema, call);
+        if meant.is_some() && meant != self.sema.resolve_macro_call(call) {
+            return;
+        }
+        let name = call.path().and_then(|it| it.segment()).and_then(|it| it.name_ref());
+        let at = name.map_or_else(|| call.syntax().text_range(), |it| it.syntax().text_range());
+        let output = self.sema.parse_or_expand(id.into());
+        let place = self.written_at(at, within);
+        self.enter(&output, id, place, level);
+    }
+
+    /// Enters the output of an item's attributes and derive macros. Returns whether the output replaces the item.
+    fn enter_attributes(&mut self, item: &ast::Item, within: Option<MacroCallId>, level: usize) -> bool {
+        if item.attrs().next().is_none() {
+            return false;
+        }
+        let name_at = item.syntax().children().find_map(ast::Name::cast);
+        let at = name_at.map_or_else(|| item.syntax().text_range(), |it| it.syntax().text_range());
+        if let Some(ExpandResult { value: InFile { file_id, value }, .. }) = self.sema.expand_attr_macro(item) {
+            if let Some(id) = file_id.macro_file() {
+                let place = self.written_at(self.attribute(item, id).unwrap_or(at), within);
+                self.enter(&value, id, place, level);
+            }
+            return true;
+        }
+        for meta in item.attrs().filter_map(|it| it.meta()) {
+            for made in self.sema.expand_derive_macro(&meta).into_iter().flatten().flatten() {
+                let HirFileId::MacroFile(id) = self.sema.hir_file_for(&made.value) else { continue };
+                if self.may_write(id, None) {
+                    let place = self.written_at(self.attribute(item, id).unwrap_or(at), within);
+                    self.enter(&made.value, id, place, level);
+                }
+            }
+        }
+        false
+    }
+
+    /// The name of an attribute macro, or of a derive macro in its list.
+    fn attribute(&self, item: &ast::Item, id: MacroCallId) -> Option<TextRange> {
+        let loc = id.loc(self.sema.db);
+        let MacroDefKind::ProcMacro(definition, ..) = loc.def.kind else { return None };
+        let derived = |it: &ast::Fn| {
+            let of = it.attrs().find(|it| it.simple_name().is_some_and(|it| it == "proc_macro_derive"))?;
+            let tokens = of.syntax().descendants_with_tokens().filter_map(|it| it.into_token());
+            // After the attribute's own name.
+            tokens.filter(|it| it.kind() == SyntaxKind::IDENT).nth(1).map(|it| it.text().to_owned())
+        };
+        let function = definition.to_node(self.sema.db);
+        let wanted = derived(&function).or_else(|| Some(function.name()?.text().to_string()))?;
+        let tokens = item.attrs().flat_map(|it| it.syntax().descendants_with_tokens().collect::<Vec<_>>());
+        let mut tokens = tokens.filter_map(|it| it.into_token());
+        tokens.find(|it| it.kind() == SyntaxKind::IDENT && it.text() == wanted).map(|it| it.text_range())
+    }
+
+    /// The place in the file of what is in its tree, or in the output of an attribute of the language like `#[test]`.
+    fn written_at(&self, at: TextRange, within: Option<MacroCallId>) -> Span {
+        match within.filter(|_| self.call.is_none()) {
+            Some(output) => {
+                let db = self.sema.db;
+                span(resolve_span(db, output.expansion_span_map(db).span_at(at.start())).range)
+            }
+            None => span(at),
+        }
+    }
+
+    fn enter(&mut self, output: &SyntaxNode, id: MacroCallId, call: Span, level: usize) {
+        if level >= MAX_LEVELS {
+            return;
+        }
+        // An attribute of the language leaves the code as it is.
+        let is_builtin = matches!(id.loc(self.sema.db).def.kind, MacroDefKind::BuiltInAttr(..));
+        let is_outermost = self.call.is_none() && !is_builtin;
+        if is_outermost {
+            (self.call, self.nodes, self.names) = (Some(call), 0, 0);
+        }
+        self.walk(output, Some(id), level + 1);
+        if is_outermost {
+            (self.call, self.nodes, self.names) = (None, 0, 0);
+        }
+    }
+
+    /// Whether the output may have names of the workspace that are not in the file's code. A library's declarative macro
+    /// that the file's code calls has none, except those of calls in its input.
+    fn may_write(&self, id: MacroCallId, call: Option<&ast::MacroCall>) -> bool {
+        let loc = id.loc(self.sema.db);
+        match loc.def.kind {
+            _ if self.call.is_some() => true,
+            _ if loc.def.krate.data(self.sema.db).origin.is_local() => true,
+            MacroDefKind::ProcMacro(..) => true,
+            _ => call.and_then(|it| it.token_tree()).is_some_and(|it| {
+                let tokens = it.syntax().descendants_with_tokens().filter_map(|it| it.into_token());
+                tokens.skip(1).any(|it| it.kind() == SyntaxKind::BANG)
+            }),
+        }
+    }
+
+    /// A name in the output of a macro.
+    fn look_at(&mut self, node: &SyntaxNode, output: MacroCallId) {
+        let token = node.descendants_with_tokens().filter_map(|it| it.into_token()).find(is_name);
+        let reader = self.reader;
+        if let Some(token) = token {
+            self.look_at_token(&token, output, &|| reader.resolve_node(node));
+        }
+    }
+
+    fn look_at_token(
+        &mut self,
+        token: &SyntaxToken,
+        output: MacroCallId,
+        meaning: &dyn Fn() -> Option<Resolution<'db>>,
+    ) {
+        let db = self.sema.db;
+        let Some(call) = self.call.filter(|_| token.text() != "$crate") else { return };
+        let name = plain_name(token.text());
+        let origin = output.expansion_span_map(db).span_at(token.text_range().start());
+        let writer = origin.ctx.outer_expn(db).map(|it| MacroCallId::from(it).loc(db).def);
+        let is_own = writer.is_some_and(|it| it.krate.data(db).origin.is_local());
+        let is_procedural = writer.is_some_and(|it| matches!(it.kind, MacroDefKind::ProcMacro(..)));
+        let own = self.reader.file;
+        let (file, places) = match writer {
+            Some(_) if !is_own => return,
+            Some(_) if is_procedural => (own, vec![call]),
+            _ => {
+                let origin = resolve_span(db, origin);
+                let file = origin.file_id.file_id(db);
+                let text = db.file_text(file).text(db);
+                let (start, end) = (usize::from(origin.range.start()), usize::from(origin.range.end()));
+                let Some(written) = text.get(start..end) else { return };
+                let is_same = plain_name(written) == name;
+                // What the file's own code has is read there.
+                if is_same && writer.is_none() && !self.is_in_definition(file, start) {
+                    return;
+                }
+                let places = match written {
+                    _ if is_same => vec![Span::new(end - name.len(), end)],
+                    _ if written.ends_with(['"', '#']) => named_in_string(written, name)
+                        .map(|at| Span::new(start + at, start + at + name.len()))
+                        .collect(),
+                    // A name that is put together of others.
+                    _ if file == own => vec![call],
+                    _ => return,
+                };
+                (file, places)
+            }
+        };
+        self.names += 1;
+        let resolution = bounds::catch(meaning).unwrap_or_else(|| {
+            self.reader.abandoned.set(Some(token.text_range()));
+            None
+        });
+        let resolution = resolution.map(|it| self.reader.with_bound_fields(it));
+        let resolution = resolution.unwrap_or(Resolution::Unresolved(UnresolvedReason::MacroInput));
+        for at in places {
+            let (name, resolution) = (name.to_owned(), resolution.clone());
+            (self.visit)(WrittenName { name, file, at, call: call.start, resolution });
+        }
+    }
+
+    /// Whether an offset is in the definition of a declarative macro.
+    fn is_in_definition(&self, file: FileId, offset: usize) -> bool {
+        let tree = match file == self.reader.file {
+            true => self.reader.tree.clone(),
+            false => self.sema.parse_guess_edition(file).syntax().clone(),
+        };
+        let around = |it: SyntaxToken| it.parent_ancestors().any(|it| ast::Macro::can_cast(it.kind()));
+        tokens_at(&tree, offset).right_biased().is_some_and(around)
+    }
+}
+
+/// Whether a node is the input of an attribute, or a part of it.
+fn in_attribute(node: &SyntaxNode) -> bool {
+    node.kind() == SyntaxKind::TOKEN_TREE && node.ancestors().any(|it| ast::Attr::can_cast(it.kind()))
+}
+
+/// Where a string has a name that a macro read as code: in braces if it is there, and otherwise anywhere.
+fn named_in_string<'t>(text: &'t str, name: &'t str) -> impl Iterator<Item = usize> + 't {
+    let in_braces = |at: &usize| text[..*at].rfind(['{', '}']).is_some_and(|it| text[it..].starts_with('{'));
+    let has_any = occurrences(text, name).any(|it| in_braces(&it));
+    occurrences(text, name).filter(move |it| !has_any || in_braces(it))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::named_in_string;
+
+    #[test]
+    fn names_in_strings() {
+        let found = |text: &'static str| named_in_string(text, "port").collect::<Vec<_>>();
+        assert_eq!(found("\"port\""), [1]);
+        assert_eq!(found("\"self::port\""), [7]);
+        assert_eq!(found("\"port {port} of {.port}\""), [7, 18]);
+        assert_eq!(found("\"ports\""), [0; 0]);
+    }
+}

@@ -1,0 +1,240 @@
+//! Names that macros write: in definitions of other crates, by procedural macros, in strings that these read as code.
+
+use serde_json::{Value, json};
+
+use crate::support::Server;
+
+const ROOT: &str = "[workspace]\nmembers = [\"a\", \"b\", \"mac\"]\nresolver = \"3\"\n";
+
+fn manifest(name: &str, rest: &str) -> String {
+    format!("[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n{rest}")
+}
+
+const A: &str = "pub struct Lamp {
+    pub watts: u32,
+    pub extra: u32,
+}
+pub fn level(by: u32) -> u32 {
+    by
+}
+pub fn never() -> u32 {
+    0
+}
+#[macro_export]
+macro_rules! level_of {
+    ($by:expr) => {{
+        let never = $crate::level($by);
+        never
+    }};
+}
+#[macro_export]
+macro_rules! watts_of {
+    ($lamp:expr) => {
+        $lamp.watts + $crate::level_of!(2)
+    };
+}
+#[macro_export]
+macro_rules! nobody {
+    () => {
+        $crate::never()
+    };
+}
+";
+
+const B: &str = "use a::Lamp;
+pub fn first() -> u32 {
+    a::level_of!(1)
+}
+pub fn second(lamp: &Lamp) -> u32 {
+    assert!(a::level_of!(7) > 0);
+    a::watts_of!(lamp)
+}
+pub fn asked() -> u32 {
+    mac::ask!()
+}
+#[derive(mac::Sum)]
+pub struct Row {
+    pub left: u32,
+    #[sum(\"crate::twice(self.right)\")]
+    pub right: u32,
+}
+pub fn grade() -> u32 {
+    1
+}
+pub fn twice(it: u32) -> u32 {
+    it * 2
+}
+pub struct Text {
+    pub first: u32,
+}
+impl Text {
+    pub fn size(&self) -> u32 {
+        self.first
+    }
+}
+pub struct Bytes;
+impl Bytes {
+    pub fn size(&self) -> u32 {
+        4
+    }
+}
+macro_rules! size_of {
+    ($it:expr) => {
+        $it.size()
+    };
+}
+pub const NAME: &str = stringify!(grade twice);
+pub fn both(text: &Text) -> u32 {
+    size_of!(text) + size_of!(Bytes)
+}
+";
+
+const MAC: &str = "use proc_macro::{TokenStream, TokenTree};
+
+/// Asks for the grade.
+#[proc_macro]
+pub fn ask(_: TokenStream) -> TokenStream {
+    \"crate::grade()\".parse().unwrap()
+}
+
+/// Adds `left` and the code in the string.
+#[proc_macro_derive(Sum, attributes(sum))]
+pub fn sum(input: TokenStream) -> TokenStream {
+    let text = input.to_string();
+    let name = text.split(\"struct \").nth(1).unwrap().split_whitespace().next().unwrap().to_string();
+    let mut code = TokenStream::new();
+    find(input, &mut code);
+    let mut output: TokenStream = format!(\"impl {name}\").parse().unwrap();
+    let head: TokenStream = \"pub fn sum(&self) -> u32\".parse().unwrap();
+    let mut sum: TokenStream = \"self.left + \".parse().unwrap();
+    sum.extend(code);
+    let body = proc_macro::Group::new(proc_macro::Delimiter::Brace, sum);
+    let mut members = head;
+    members.extend([TokenTree::Group(body)]);
+    output.extend([TokenTree::Group(proc_macro::Group::new(proc_macro::Delimiter::Brace, members))]);
+    output
+}
+
+/// The code in the first string, at the place of the string.
+fn find(input: TokenStream, code: &mut TokenStream) {
+    for token in input {
+        match token {
+            TokenTree::Group(group) => find(group.stream(), code),
+            TokenTree::Literal(literal) if code.is_empty() => {
+                let text = literal.to_string();
+                let read: TokenStream = text.trim_matches('\"').parse().unwrap();
+                code.extend(at(read, literal.span()));
+            }
+            _ => {}
+        }
+    }
+}
+
+fn at(read: TokenStream, span: proc_macro::Span) -> TokenStream {
+    let place = |mut token: TokenTree| {
+        if let TokenTree::Group(group) = &token {
+            token = proc_macro::Group::new(group.delimiter(), at(group.stream(), span)).into();
+        }
+        token.set_span(span);
+        token
+    };
+    read.into_iter().map(place).collect()
+}
+";
+
+fn workspace() -> Server {
+    let b = manifest("b", "[dependencies]\na = { path = \"../a\" }\nmac = { path = \"../mac\" }\n");
+    Server::on(&[
+        ("Cargo.toml", ROOT),
+        ("a/Cargo.toml", &manifest("a", "")),
+        ("a/src/lib.rs", A),
+        ("b/Cargo.toml", &b),
+        ("b/src/lib.rs", B),
+        ("mac/Cargo.toml", &manifest("mac", "[lib]\nproc-macro = true\n")),
+        ("mac/src/lib.rs", MAC),
+    ])
+}
+
+/// The usages of a symbol, all of them certain: each place with the number of calls that write the name.
+fn usages(server: &Server, symbol: &str) -> Vec<String> {
+    let path = format!("/v1/usages?symbol={symbol}");
+    server.wait_for(|it| it.get(&path).1["meta"]["complete"] == true);
+    let (status, reply) = server.get(&path);
+    assert_eq!((status, &reply["possible"]), (200, &json!([])), "{reply}");
+    let place = |it: &Value| {
+        let calls = it["calls"].as_u64().map(|it| format!(" {it}")).unwrap_or_default();
+        format!(
+            "{}:{}:{}{calls} {}",
+            it["file"].as_str().unwrap(),
+            it["line"],
+            it["column"],
+            it["role"].as_str().unwrap()
+        )
+    };
+    let mut places: Vec<String> = reply["items"].as_array().unwrap().iter().map(place).collect();
+    places.sort();
+    places
+}
+
+#[test]
+fn what_a_macro_of_another_crate_writes_is_a_usage_in_its_definition() {
+    let server = workspace();
+    assert_eq!(usages(&server, "a::level"), ["a/src/lib.rs:14:29 3 call"]);
+    assert_eq!(usages(&server, "a::Lamp::watts"), ["a/src/lib.rs:21:15 1 read"]);
+    let calls = ["a/src/lib.rs:21:31 1 call", "b/src/lib.rs:3:8 call", "b/src/lib.rs:6:16 call"];
+    assert_eq!(usages(&server, "a::level_of"), calls);
+    // A local of the macro has this name, and a macro that nobody calls.
+    server.wait_for(|it| it.get("/v1/usages?symbol=a::never").1["possible_total"] == 1);
+    let (_, reply) = server.get("/v1/usages?symbol=a::never");
+    assert_eq!((&reply["items"], &reply["possible"][0]["line"]), (&json!([]), &json!(27)), "{reply}");
+}
+
+#[test]
+fn what_a_procedural_macro_writes_is_a_usage_at_its_call() {
+    let server = workspace();
+    assert_eq!(usages(&server, "b::grade"), ["b/src/lib.rs:10:10 1 call"]);
+    assert_eq!(usages(&server, "b::Row::left"), ["b/src/lib.rs:12:15 1 read"]);
+    assert_eq!(usages(&server, "b::twice"), ["b/src/lib.rs:15:19 1 call"]);
+    assert_eq!(usages(&server, "b::Row::right"), ["b/src/lib.rs:15:30 1 read"]);
+}
+
+#[test]
+fn a_rename_reaches_definitions_and_strings_and_is_refused_where_no_text_has_the_name() {
+    let server = workspace();
+    usages(&server, "a::level");
+    let rename = |symbol: &str, new_name: &str| {
+        server.post("/v1/rename", &json!({"symbol": symbol, "new_name": new_name, "dry_run": true}))
+    };
+    let (status, reply) = rename("a::level", "height");
+    assert_eq!((status, &reply["impact"]["broken"]), (200, &json!([])), "{reply}");
+    let (status, reply) = rename("b::twice", "double");
+    assert_eq!((status, &reply["impact"]["broken"]), (200, &json!([])), "{reply}");
+    assert!(reply.to_string().contains("crate::double(self.right)"), "{reply}");
+    let (status, reply) = rename("b::grade", "mark");
+    assert_eq!(
+        (status, &reply["code"], &reply["candidates"][0]["line"]),
+        (422, &json!("rename_refused"), &json!(10)),
+        "{reply}"
+    );
+    // One name that means two symbols.
+    let (status, reply) = rename("b::Text::size", "length");
+    assert_eq!((status, &reply["code"]), (422, &json!("rename_refused")), "{reply}");
+}
+
+#[test]
+fn an_edit_breaks_the_calls_of_macros() {
+    let server = workspace();
+    usages(&server, "a::level");
+    let edit = json!({"dry_run": true, "edits": [{
+        "file": "b/src/lib.rs", "search_context": "pub fn grade() -> u32", "replacement": "pub fn grade(by: u32) -> u32"
+    }]});
+    let (status, reply) = server.post("/v1/edit", &edit);
+    assert_eq!((status, &reply["impact"]["broken"][0]["line"]), (200, &json!(10)), "{reply}");
+    let edit = json!({"dry_run": true, "edits": [{
+        "file": "a/src/lib.rs", "search_context": "pub fn level(by: u32)", "replacement": "pub fn level(by: u32, _more: u32)"
+    }]});
+    let (status, reply) = server.post("/v1/edit", &edit);
+    let broken = reply["impact"]["broken"].as_array().unwrap_or_else(|| panic!("{reply}"));
+    let at = |file: &str, line: u64| broken.iter().any(|it| it["file"] == file && it["line"] == line);
+    assert!(status == 200 && at("b/src/lib.rs", 3) && at("b/src/lib.rs", 6) && at("b/src/lib.rs", 7), "{reply}");
+}
