@@ -149,6 +149,33 @@ fn gopls_comes_back() {
 }
 
 #[test]
+fn a_killed_gopls_is_not_ready_until_it_answers_again() {
+    let server = Server::on(GO);
+    server.wait_ready();
+    let killed = gopls(&server).expect("gopls runs");
+    kill(killed);
+    let state = || {
+        let (_, status) = server.get("/v1/status");
+        let workspace = &status["workspaces"][0];
+        let gopls = workspace["engines"].as_array().unwrap().iter().find(|it| it["name"] == "gopls").unwrap();
+        (gopls["pid"].as_u64(), gopls["state"].clone(), workspace["state"].clone())
+    };
+    // semdex learns of the end a moment later.
+    let deadline = Instant::now() + DEADLINE;
+    let mut seen = state();
+    while seen.0 == Some(killed.into()) {
+        assert!(Instant::now() < deadline, "{seen:?}");
+        seen = state();
+    }
+    assert!(seen.1 != "ready" && seen.2 != "ready", "{seen:?}");
+    server.wait_ready();
+    let (pid, engine, workspace) = state();
+    assert!(pid.is_some_and(|it| it != u64::from(killed)) && engine == "ready" && workspace == "ready");
+    let (_, reply) = server.get("/v1/usages?symbol=Greeter.Greet&wait_ms=0");
+    assert_eq!(reply["meta"]["complete"], true, "{reply}");
+}
+
+#[test]
 fn no_gopls_outlives_semdex() {
     let mut server = Server::on(GO);
     server.wait_ready();

@@ -103,14 +103,40 @@ fn ready_is_ready() {
     }
 }
 
+/// `GOMEMLIMIT` of the running gopls.
+fn limit_of_gopls(server: &Server) -> u64 {
+    let (_, status) = server.get("/v1/status");
+    let pid = status["workspaces"][0]["engines"][0]["pid"].as_u64().unwrap();
+    let environment = String::from_utf8(fs::read(format!("/proc/{pid}/environ")).unwrap()).unwrap();
+    let limit = environment.split('\0').find_map(|it| it.strip_prefix("GOMEMLIMIT=")).expect("gopls has a limit");
+    limit.parse().unwrap()
+}
+
 #[test]
 fn the_configured_limit_reaches_the_processes_of_go() {
     let files: Vec<_> = GO.iter().copied().chain([("semdex.toml", "[go]\nmemory_limit = \"700MiB\"\n")]).collect();
     let server = Server::on(&files);
     server.wait_ready();
+    assert_eq!(limit_of_gopls(&server), 700 << 20);
+}
+
+#[test]
+fn without_a_configured_limit_gopls_has_room() {
+    let server = Server::on(GO);
+    server.wait_ready();
+    assert!(limit_of_gopls(&server) >= 548 << 20);
     let (_, status) = server.get("/v1/status");
-    let pid = status["workspaces"][0]["engines"][0]["pid"].as_u64().unwrap();
-    let environment = fs::read(format!("/proc/{pid}/environ")).unwrap();
-    let wanted = format!("GOMEMLIMIT={}", 700 << 20);
-    assert!(environment.split(|it| *it == 0).any(|it| it == wanted.as_bytes()), "{wanted}");
+    assert!(!status.to_string().contains("collects garbage"), "{status}");
+}
+
+#[test]
+fn a_limit_that_is_too_low_for_gopls_is_in_the_status() {
+    let files: Vec<_> = GO.iter().copied().chain([("semdex.toml", "[go]\nmemory_limit = \"16MiB\"\n")]).collect();
+    let server = Server::on(&files);
+    server.wait_ready();
+    let reported = |it: &Value| {
+        let detail = it["detail"].as_str().unwrap_or_default();
+        it["code"] == "timeout" && detail.starts_with("gopls needs") && detail.contains("`[go] memory_limit`")
+    };
+    server.wait_for(|it| it.get("/v1/status").1["workspaces"][0]["missing"].as_array().unwrap().iter().any(reported));
 }

@@ -21,7 +21,6 @@ use gen_lsp_types::{
 use super::language::is_left_out;
 use super::lsp_conversion::Root;
 use super::modules::base_name;
-use crate::LANGUAGE;
 use semdex_engine::files::Files;
 use semdex_engine::{FileChange, FileChangeKind};
 use semdex_lsp_client::Message;
@@ -106,11 +105,6 @@ impl DocumentSync {
     /// Whether the workspace has any Go files.
     pub(crate) fn has_go(&self) -> bool {
         self.files.iter().any(|file| matters(&file.path))
-    }
-
-    /// The size of all Go sources.
-    pub(crate) fn text_bytes(&self) -> u64 {
-        self.files.of(LANGUAGE).map(|file| file.text.len() as u64).sum()
     }
 
     /// Whether the Go files among these are the current ones.

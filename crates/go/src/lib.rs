@@ -38,6 +38,7 @@ mod layout;
 mod load_timeout;
 pub(crate) mod local_modules;
 mod lsp_conversion;
+mod memory;
 pub(crate) mod modules;
 mod other_builds;
 mod package_clause;
@@ -100,7 +101,7 @@ pub(crate) struct GoConfig {
     /// `$XDG_CACHE_HOME/semdex`: gopls is installed below this directory.
     pub cache_dir: PathBuf,
     pub runtime: tokio::runtime::Handle,
-    /// The soft memory limit of gopls, and of the checker, in bytes; by default it depends on the workspace.
+    /// The soft memory limit of gopls, and of the checker, in bytes; by default it depends on the free memory.
     pub memory_limit: Option<u64>,
 }
 

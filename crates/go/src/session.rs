@@ -17,14 +17,14 @@ use super::identifier_index::Identifiers;
 use super::invalidate::{self, Invalidation, UnitStore};
 use super::layout::Layout;
 use super::lsp_conversion::Root;
-use super::process::MemoryLimit;
+use super::memory::MemoryLimit;
 use super::toolchain::Toolchain;
 use super::usage_index::Index;
 use semdex_engine::files::Files;
 use semdex_engine::{Deadlines, EngineStatus, FileChange, unpoisoned};
 use semdex_lsp_client::{Client, RequestError};
 use semdex_model::{Coverage, Missing, MissingCode, State};
-use semdex_process::fault;
+use semdex_process::{fault, resource_usage};
 
 pub(crate) const SCOPE: &str = "go";
 
@@ -42,6 +42,8 @@ pub(crate) struct Session {
     pub checker: Checker,
     /// gopls's published errors in `go.mod` and `go.work` files.
     manifest_errors: Mutex<BTreeMap<String, String>>,
+    /// By the process that needs more memory than its limit. Locked after the status.
+    shortages: Mutex<BTreeMap<&'static str, Missing>>,
     layout: Mutex<Option<Kept>>,
     toolchain: RwLockStd<Option<Arc<Toolchain>>>,
     /// Counts the changes of Go's environment.
@@ -141,6 +143,7 @@ impl Session {
             units: UnitStore::default(),
             checker: Checker::default(),
             manifest_errors: Mutex::default(),
+            shortages: Mutex::default(),
             layout: Mutex::default(),
             toolchain: RwLockStd::default(),
             environment: watch::Sender::new(0),
@@ -150,9 +153,36 @@ impl Session {
         }
     }
 
-    /// The memory limit of gopls, and of the checker.
-    pub(crate) fn memory_limit(&self) -> MemoryLimit {
-        MemoryLimit::new(self.memory_limit, self.documents().text_bytes())
+    /// The memory limit of a process that starts now: gopls or the checker. `used`: the memory of its predecessor,
+    /// which is free by then.
+    pub(crate) fn memory_limit(&self, used: u64) -> MemoryLimit {
+        let free = resource_usage::free_memory().map(|it| it.saturating_add(used));
+        MemoryLimit::new(self.memory_limit, |it| std::env::var(it).ok(), free)
+    }
+
+    /// Records that this process needs more memory than its limit, or no longer does. The status says so.
+    pub(crate) fn note_shortage(&self, process: &'static str, shortage: Option<Missing>) {
+        self.status.send_if_modified(|status| {
+            let mut shortages = unpoisoned::lock(&self.shortages);
+            let before = match &shortage {
+                Some(shortage) => shortages.insert(process, shortage.clone()),
+                None => shortages.remove(process),
+            };
+            let has_changed = before != shortage;
+            if has_changed {
+                status.missing.retain(|it| Some(it) != before.as_ref());
+                if let Some(shortage) = shortage {
+                    tracing::warn!("{}", shortage.detail);
+                    status.missing.push(shortage);
+                }
+            }
+            has_changed
+        });
+    }
+
+    /// The reported shortages of memory. Also called while the status is being changed.
+    pub(crate) fn shortages(&self) -> Vec<Missing> {
+        unpoisoned::lock(&self.shortages).values().cloned().collect()
     }
 
     pub(crate) fn documents(&self) -> MutexGuard<'_, DocumentSync> {

@@ -19,6 +19,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::install::{self, Installed};
 use super::load_timeout::LoadTimeout;
+use super::memory::{self, Measurement, Watched};
 use super::modules::base_name;
 use super::session::{Link, SCOPE, Session};
 use super::{document_sync, lsp_conversion, process, toolchain};
@@ -38,7 +39,6 @@ const NEXT_TRY: Duration = Duration::from_secs(60);
 const INITIALIZE_LIMIT: Duration = Duration::from_secs(60);
 const LOAD_LIMIT: Duration = Duration::from_secs(15 * 60);
 const EXIT_LIMIT: Duration = Duration::from_secs(2);
-const MEMORY_INTERVAL: Duration = Duration::from_secs(2);
 /// gopls computes all diagnostics by itself when nothing has changed for this long, which keeps its caches warm.
 const DIAGNOSTICS_DELAY: &str = "1s";
 
@@ -172,8 +172,8 @@ async fn live(
     }
     let born = Instant::now();
     *instance = session.instances.fetch_add(1, Ordering::Relaxed) + 1;
-    let memory = session.memory_limit();
-    let started = process::start(&installed.program, session.root.alias(), session.trusted, memory);
+    let limit = session.memory_limit(0);
+    let started = process::start(&installed.program, session.root.alias(), session.trusted, limit);
     let (process, pipes) = match started.await {
         Ok(started) => started,
         Err(error) => {
@@ -183,9 +183,10 @@ async fn live(
     };
     let Pipes { stdin, stdout } = pipes;
     let client = Client::start(stdout, stdin, hooks(session));
+    let watched = Watched { name: super::ENGINE, pid: process.pid, limit };
     fault::point("go.supervisor");
     let died = tokio::select! {
-        reason = serve(session, &client, &process, (&installed, *instance), timeout) => reason,
+        reason = serve(session, &client, &watched, (&installed, *instance), timeout) => reason,
         reason = named_pipes::release(session.root.alias(), document_sync::is_read, process.pid, || client.is_waited_for()) => reason,
         status = process.exited() => status,
         _ = environment.changed() => {
@@ -197,6 +198,7 @@ async fn live(
             return Ended::Stopped;
         }
     };
+    session.note_shortage(super::ENGINE, None);
     let words = process.last_words();
     let reason = if words.is_empty() { died } else { format!("{died}: {words}") };
     session.lost(*instance, &reason);
@@ -207,13 +209,13 @@ async fn live(
 async fn serve(
     session: &Session,
     client: &Client,
-    process: &Process,
+    gopls: &Watched,
     (installed, instance): (&Installed, u32),
     timeout: &mut LoadTimeout,
 ) -> String {
     session.status.send_modify(|status| {
         status.version = Some(installed.version.clone());
-        status.pid = Some(process.pid);
+        status.pid = Some(gopls.pid);
         status.restarts = instance - 1;
     });
     let folders = {
@@ -239,7 +241,11 @@ async fn serve(
     // to any request shows that the load is over.
     let first = ExecuteCommandParams { command: "gopls.views".to_owned(), ..ExecuteCommandParams::default() };
     let load = client.request::<ExecuteCommandRequest>(&first, Instant::now() + LOAD_LIMIT);
-    match timeout.with(session, process.pid, load).await {
+    let loaded = tokio::select! {
+        loaded = timeout.with(session, gopls.pid, load) => loaded,
+        reason = gopls.load(session) => return reason,
+    };
+    match loaded {
         Some(Ok(_)) => {}
         Some(Err(error)) => return error.to_string(),
         None => return "its first load did not end, and the content has changed since".to_owned(),
@@ -247,18 +253,27 @@ async fn serve(
     session.status.send_modify(|status| {
         status.progress = None;
         status.missing = lasting(session);
+        status.missing.extend(session.shortages());
     });
     session.link.send_replace(Link::Up { client: client.clone(), instance });
     let closed = client.closed();
-    tokio::pin!(closed);
+    tokio::select! {
+        reason = closed => reason.to_string(),
+        reason = watch_memory(session, client, gopls) => reason,
+    }
+}
+
+/// Publishes the memory of gopls and the checker until gopls must be restarted with a higher limit; returns the reason.
+async fn watch_memory(session: &Session, client: &Client, gopls: &Watched) -> String {
+    let mut measurement = Measurement::new();
     loop {
         let checker = session.checker.pid().and_then(resource_usage::resident_memory).unwrap_or_default();
-        let memory = resource_usage::resident_memory(process.pid).map(|it| it + checker);
+        let memory = resource_usage::resident_memory(gopls.pid).map(|it| it + checker);
         session.status.send_if_modified(|status| std::mem::replace(&mut status.memory_bytes, memory) != memory);
-        tokio::select! {
-            reason = &mut closed => return reason.to_string(),
-            () = tokio::time::sleep(MEMORY_INTERVAL) => {}
+        if let Some(reason) = measurement.check(session, client, gopls).await {
+            return reason;
         }
+        tokio::time::sleep(memory::INTERVAL).await;
     }
 }
 

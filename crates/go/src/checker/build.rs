@@ -17,6 +17,7 @@ const SOURCES: &[(&str, &str)] = &[
     ("keys.go", include_str!("program/keys.go")),
     ("list.go", include_str!("program/list.go")),
     ("main.go", include_str!("program/main.go")),
+    ("memory.go", include_str!("program/memory.go")),
     ("methods.go", include_str!("program/methods.go")),
     ("pass.go", include_str!("program/pass.go")),
     ("planned.go", include_str!("program/planned.go")),

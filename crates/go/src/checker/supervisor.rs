@@ -12,11 +12,12 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Link, build};
 use crate::load_timeout::LoadTimeout;
+use crate::memory::{self, Watched};
 use crate::session::{self, Session};
 use crate::toolchain::Toolchain;
 use crate::{LANGUAGE, document_sync, process};
 use semdex_lsp_client::{Client, Hooks, RequestError};
-use semdex_process::child::{Child as Process, Pipes};
+use semdex_process::child::Pipes;
 use semdex_process::{fault, named_pipes};
 
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
@@ -27,6 +28,8 @@ const HEALTHY: Duration = Duration::from_secs(60);
 const LOAD_LIMIT: Duration = Duration::from_secs(15 * 60);
 const SETTLE_LIMIT: Duration = Duration::from_secs(120);
 const ANOTHER_ENVIRONMENT: &str = "Go's environment has changed";
+/// Its name in the status.
+const NAME: &str = "the checker of Go";
 const OUTDATED: &str = "the load did not end, and the content has changed since";
 /// Changes come in bursts.
 const BURST: Duration = Duration::from_millis(300);
@@ -45,6 +48,8 @@ struct Workspace {
 struct Loaded {
     packages: usize,
     millis: u64,
+    /// The live heap, in bytes.
+    live: u64,
 }
 
 enum Load {}
@@ -108,6 +113,7 @@ async fn keep_running(session: &Arc<Session>, cache_dir: &Path) {
         let started_at = Instant::now();
         let reason = run_once(session, &program, &toolchain, &mut timeout).await;
         session.checker.enter(None, None);
+        session.note_shortage(NAME, None);
         tracing::warn!(reason, "the checker of Go has ended");
         if reason == ANOTHER_ENVIRONMENT || reason == OUTDATED || reason == named_pipes::GONE {
             continue;
@@ -131,8 +137,8 @@ async fn gopls_loaded(session: &Session) -> Option<Arc<Toolchain>> {
 
 /// Runs one checker process from start to end; returns the reason for the end.
 async fn run_once(session: &Arc<Session>, program: &Path, toolchain: &Toolchain, timeout: &mut LoadTimeout) -> String {
-    let memory = session.memory_limit();
-    let started = process::start(program, session.root.alias(), session.trusted, memory).await;
+    let limit = session.memory_limit(0);
+    let started = process::start(program, session.root.alias(), session.trusted, limit).await;
     let (process, Pipes { stdin, stdout }) = match started {
         Ok(started) => started,
         Err(error) => return error.to_string(),
@@ -143,9 +149,10 @@ async fn run_once(session: &Arc<Session>, program: &Path, toolchain: &Toolchain,
     if session.toolchain().as_deref() != Some(toolchain) {
         return ANOTHER_ENVIRONMENT.to_owned();
     }
+    let watched = Watched { name: NAME, pid: process.pid, limit };
     fault::point("go.checker");
     tokio::select! {
-        reason = serve(session, &client, &process, toolchain, timeout) => reason,
+        reason = serve(session, &client, &watched, toolchain, timeout) => reason,
         reason = named_pipes::release(session.root.alias(), document_sync::is_read, process.pid, || client.is_waited_for()) => reason,
         _ = environment.changed() => ANOTHER_ENVIRONMENT.to_owned(),
         status = process.exited() => format!("{status}: {}", process.last_words()),
@@ -155,19 +162,26 @@ async fn run_once(session: &Arc<Session>, program: &Path, toolchain: &Toolchain,
 async fn serve(
     session: &Session,
     client: &Client,
-    process: &Process,
+    process: &Watched,
     toolchain: &Toolchain,
     timeout: &mut LoadTimeout,
 ) -> String {
     loop {
         let begun = Instant::now();
-        let Some(loaded) = timeout.with(session, process.pid, load(session, client, process, toolchain)).await else {
-            return OUTDATED.to_owned();
+        let loaded = tokio::select! {
+            loaded = timeout.with(session, process.pid, load(session, client, process.pid, toolchain)) => loaded,
+            reason = process.load(session) => return reason,
         };
+        let Some(loaded) = loaded else { return OUTDATED.to_owned() };
         // Taken here, so that it excludes the wait after a failed load.
         let took = begun.elapsed();
         match loaded {
-            Ok(()) => {}
+            Ok(live) => {
+                if let Some(reason) = process.compare(session, memory::needed(live)) {
+                    return reason;
+                }
+                session.checker.loaded();
+            }
             Err(RequestError::Refused { message, .. }) => {
                 tracing::info!(message, "the checker cannot load the workspace, gopls answers in its place");
                 session.checker.give_up(true);
@@ -200,12 +214,8 @@ async fn settled(session: &Session, client: &Client) -> Result<bool, RequestErro
     Ok(unfit.is_none())
 }
 
-async fn load(
-    session: &Session,
-    client: &Client,
-    process: &Process,
-    toolchain: &Toolchain,
-) -> Result<(), RequestError> {
+/// Returns the live heap after the load, in bytes.
+async fn load(session: &Session, client: &Client, pid: u32, toolchain: &Toolchain) -> Result<u64, RequestError> {
     let deadline = Instant::now() + LOAD_LIMIT;
     let slot = client.slot(deadline).await?;
     let text = |path: &Path| path.to_str().unwrap_or_default().to_owned();
@@ -223,11 +233,10 @@ async fn load(
             files: files.of(LANGUAGE).map(|it| (it.path.to_string(), it.text.to_string())).collect(),
         };
         let answer = slot.request::<Load>(&[], &workspace)?;
-        session.checker.enter(Some(Link { client: client.clone(), in_sync: true, loaded: false }), Some(process.pid));
+        session.checker.enter(Some(Link { client: client.clone(), in_sync: true, loaded: false }), Some(pid));
         answer
     };
-    let Loaded { packages, millis } = answer.before(deadline).await?;
-    tracing::debug!(packages, millis, "the checker has loaded");
-    session.checker.loaded();
-    Ok(())
+    let Loaded { packages, millis, live } = answer.before(deadline).await?;
+    tracing::debug!(packages, millis, live, "the checker has loaded");
+    Ok(live)
 }

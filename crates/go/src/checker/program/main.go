@@ -40,6 +40,7 @@ func main() {
 	in, out := bufio.NewReaderSize(os.Stdin, 1<<20), bufio.NewWriter(os.Stdout)
 	// Most of an answer's memory is garbage at its end and is collected between answers.
 	debug.SetGCPercent(400)
+	adaptLimit()
 	server := &server{}
 	for {
 		body, err := readFrame(in)

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -44,6 +45,8 @@ func (p *loadParams) tool() *goTool {
 type loadResult struct {
 	Packages int   `json:"packages"`
 	Millis   int64 `json:"millis"`
+	// The live heap, in bytes.
+	Live int64 `json:"live"`
 }
 
 func (s *server) load(params loadParams) (*loadResult, error) {
@@ -75,6 +78,9 @@ func (s *server) load(params loadParams) (*loadResult, error) {
 	}
 	s.unfit, s.loaded, s.took = "", params, time.Since(begin)
 	result.Millis = s.took.Milliseconds()
+	// A load leaves much garbage.
+	runtime.GC()
+	result.Live = liveHeap()
 	return result, nil
 }
 

@@ -1,0 +1,239 @@
+//! The memory of gopls and the checker: the soft limit of each (`GOMEMLIMIT`), and what is reported if a process needs
+//! more than its limit.
+//!
+//! A Go process below its limit lets garbage grow to the size of its live heap. At the limit it collects more often,
+//! and if the live heap alone reaches the limit, it spends half of its time on that. A limit cannot be changed from
+//! outside, so it is as high as the free memory permits. A process that needs more is restarted once more memory is
+//! free; until then the status says so.
+
+use std::time::{Duration, Instant};
+
+use gen_lsp_types::{ExecuteCommandParams, ExecuteCommandRequest};
+
+use super::session::{SCOPE, Session};
+use semdex_lsp_client::Client;
+use semdex_model::{Missing, MissingCode};
+use semdex_process::resource_usage;
+
+/// A lower limit only makes a process slow: a small workspace needs as much.
+const LEAST: u64 = 548 << 20;
+/// The interval of the checks.
+pub(crate) const INTERVAL: Duration = Duration::from_secs(2);
+/// A load whose memory is near the limit at this many checks in a row needs more.
+const CHECKS_AT_LIMIT: u32 = 5;
+/// The first pause between measurements of the live heap. It doubles with each, because each is a collection.
+const FIRST_PAUSE: Duration = Duration::from_secs(20);
+const LONGEST_PAUSE: Duration = Duration::from_secs(10 * 60);
+const ANSWER_LIMIT: Duration = Duration::from_secs(60);
+
+/// The soft limit on a process's memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum MemoryLimit {
+    /// From the configuration.
+    Configured(u64),
+    /// From the user's environment; `None` if only `GOGC` is set.
+    Inherited(Option<u64>),
+    /// From the free memory; `None` if that is unknown.
+    OfFree(Option<u64>),
+}
+
+impl MemoryLimit {
+    /// The limit of a process that may use the memory that is free.
+    pub(crate) fn new(configured: Option<u64>, variable: impl Fn(&str) -> Option<String>, free: Option<u64>) -> Self {
+        if let Some(bytes) = configured {
+            return MemoryLimit::Configured(bytes);
+        }
+        match (variable("GOMEMLIMIT"), variable("GOGC")) {
+            (None, None) => MemoryLimit::OfFree(free.map(limit_of)),
+            (limit, _) => MemoryLimit::Inherited(limit.as_deref().and_then(size)),
+        }
+    }
+
+    /// The environment variable for the limit, in addition to the user's.
+    pub(crate) fn variable(self) -> Option<(&'static str, String)> {
+        match self {
+            MemoryLimit::Configured(bytes) | MemoryLimit::OfFree(Some(bytes)) => {
+                Some(("GOMEMLIMIT", bytes.to_string()))
+            }
+            MemoryLimit::Inherited(_) | MemoryLimit::OfFree(None) => None,
+        }
+    }
+
+    pub(crate) fn bytes(self) -> Option<u64> {
+        match self {
+            MemoryLimit::Configured(bytes) => Some(bytes),
+            MemoryLimit::Inherited(bytes) | MemoryLimit::OfFree(bytes) => bytes,
+        }
+    }
+
+    /// What to do if the limit is too low.
+    fn advice(self) -> &'static str {
+        match self {
+            MemoryLimit::Configured(_) => "raise `[go] memory_limit`",
+            MemoryLimit::Inherited(_) => "raise `GOMEMLIMIT`, or set `[go] memory_limit`",
+            MemoryLimit::OfFree(_) => "free memory, set `[go] memory_limit`, or open a smaller workspace",
+        }
+    }
+}
+
+/// The limit for a process that may use this much: a quarter remains for other processes and for what the limit does
+/// not count.
+fn limit_of(free: u64) -> u64 {
+    (free / 4 * 3).max(LEAST)
+}
+
+/// The memory that a live heap needs, so that collections are not too frequent.
+pub(crate) fn needed(live: u64) -> u64 {
+    live.saturating_add(live / 2)
+}
+
+/// A size in the notation of `GOMEMLIMIT`; `None` without a limit.
+fn size(text: &str) -> Option<u64> {
+    let number = text.strip_suffix('B').unwrap_or(text);
+    let units = [("Ki", 10), ("Mi", 20), ("Gi", 30), ("Ti", 40)];
+    let unit = units.iter().find_map(|(unit, shift)| Some((number.strip_suffix(unit)?, *shift)));
+    let (number, shift) = unit.unwrap_or((number, 0));
+    number.parse::<u64>().ok()?.checked_mul(1 << shift)
+}
+
+/// A process whose memory is checked.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Watched {
+    /// Its name in the status.
+    pub name: &'static str,
+    pub pid: u32,
+    pub limit: MemoryLimit,
+}
+
+impl Watched {
+    /// Compares what the process needs with its limit, and reports a shortage in the status. If enough memory is free
+    /// by now, returns the reason for which the process must be restarted.
+    pub(crate) fn compare(&self, session: &Session, needed: u64) -> Option<String> {
+        let limit = self.limit.bytes()?;
+        if needed <= limit {
+            session.note_shortage(self.name, None);
+            return None;
+        }
+        let used = resource_usage::resident_memory(self.pid).unwrap_or_default();
+        if session.memory_limit(used).bytes().is_some_and(|it| it >= needed) {
+            return Some(format!("it needs {} of memory, and was limited to {}", gibibytes(needed), gibibytes(limit)));
+        }
+        session.note_shortage(self.name, Some(self.shortage(needed, limit)));
+        None
+    }
+
+    fn shortage(&self, needed: u64, limit: u64) -> Missing {
+        let (name, advice) = (self.name, self.limit.advice());
+        let (needed, limit) = (gibibytes(needed), gibibytes(limit));
+        let detail = format!(
+            "{name} needs about {needed} of memory and is limited to {limit}: it is slow, because it collects garbage \
+             most of the time; {advice}"
+        );
+        Missing::new(MissingCode::Timeout, SCOPE, detail)
+    }
+
+    /// Checks a load until the process must be restarted, and returns the reason. The live heap is unknown during a
+    /// load, but a process that stays at its limit needs more.
+    pub(crate) async fn load(&self, session: &Session) -> String {
+        let mut checks_at_limit = 0;
+        loop {
+            tokio::time::sleep(INTERVAL).await;
+            let used = resource_usage::anonymous_memory(self.pid).unwrap_or_default();
+            let is_at_limit = self.limit.bytes().is_some_and(|it| used >= it / 10 * 9);
+            checks_at_limit = if is_at_limit { checks_at_limit + 1 } else { 0 };
+            if checks_at_limit >= CHECKS_AT_LIMIT
+                && let Some(reason) = self.compare(session, needed(used))
+            {
+                return reason;
+            }
+        }
+    }
+}
+
+/// Measures the live heap of a loaded gopls when its memory is near the limit.
+#[derive(Debug)]
+pub(crate) struct Measurement {
+    pause: Duration,
+    /// The time of the next measurement.
+    next: Instant,
+}
+
+impl Measurement {
+    pub(crate) fn new() -> Measurement {
+        Measurement { pause: FIRST_PAUSE, next: Instant::now() }
+    }
+
+    /// Returns the reason if gopls must be restarted.
+    pub(crate) async fn check(&mut self, session: &Session, client: &Client, gopls: &Watched) -> Option<String> {
+        let limit = gopls.limit.bytes()?;
+        let used = resource_usage::anonymous_memory(gopls.pid)?;
+        // With less memory it cannot need more than the limit.
+        if needed(used) <= limit {
+            session.note_shortage(gopls.name, None);
+            return None;
+        }
+        if Instant::now() < self.next {
+            return None;
+        }
+        let needed = needed(live_heap(client).await?);
+        self.next = Instant::now() + self.pause;
+        self.pause = (self.pause * 2).min(LONGEST_PAUSE);
+        gopls.compare(session, needed)
+    }
+}
+
+/// The live heap of gopls. It collects its garbage for that.
+async fn live_heap(client: &Client) -> Option<u64> {
+    let command = ExecuteCommandParams { command: "gopls.mem_stats".to_owned(), ..ExecuteCommandParams::default() };
+    let answer = client.request::<ExecuteCommandRequest>(&command, Instant::now() + ANSWER_LIMIT).await;
+    match answer {
+        Ok(answer) => serde_json::to_value(answer).ok()?.get("HeapAlloc")?.as_u64(),
+        Err(error) => {
+            tracing::debug!(%error, "gopls does not report its live heap");
+            None
+        }
+    }
+}
+
+fn gibibytes(bytes: u64) -> String {
+    let tenths = (bytes / (1 << 20) * 10).div_ceil(1 << 10);
+    format!("{}.{} GiB", tenths / 10, tenths % 10)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_configured_limit_precedes_the_environment_and_the_free_memory() {
+        let of = |configured, set: &[(&str, &str)], free| {
+            let variable = |name: &str| set.iter().find(|it| it.0 == name).map(|it| it.1.to_owned());
+            MemoryLimit::new(configured, variable, free)
+        };
+        let (small, large) = (1 << 30, 8 << 30);
+        let limit = |bytes: u64| Some(("GOMEMLIMIT", bytes.to_string()));
+        assert_eq!(of(Some(small), &[("GOMEMLIMIT", "2GiB")], Some(large)).variable(), limit(small));
+        assert_eq!(of(None, &[("GOMEMLIMIT", "2GiB")], Some(large)), MemoryLimit::Inherited(Some(2 << 30)));
+        assert_eq!(of(None, &[("GOMEMLIMIT", "2GiB")], Some(large)).variable(), None);
+        assert_eq!(of(None, &[("GOGC", "50")], Some(large)), MemoryLimit::Inherited(None));
+        assert_eq!(of(None, &[], Some(large)).variable(), limit(6 << 30));
+        assert_eq!(of(None, &[], Some(1 << 20)).variable(), limit(LEAST));
+        assert_eq!(of(None, &[], None).variable(), None);
+    }
+
+    #[test]
+    fn sizes_are_read_like_go_reads_them() {
+        assert_eq!(["5", "5B", "3KiB", "3MiB", "3GiB"].map(size), [5, 5, 3 << 10, 3 << 20, 3 << 30].map(Some));
+        assert_eq!(["off", "", "3GB", "x"].map(size), [None; 4]);
+    }
+
+    #[test]
+    fn a_live_heap_needs_half_as_much_again() {
+        assert_eq!(needed(2 << 30), 3 << 30);
+        assert_eq!(gibibytes(needed(2 << 30)), "3.0 GiB");
+        assert_eq!(gibibytes(100 << 20), "0.1 GiB");
+        let watched = Watched { name: "gopls", pid: 0, limit: MemoryLimit::OfFree(Some(2 << 30)) };
+        let detail = watched.shortage(3 << 30, 2 << 30).detail;
+        assert!(detail.starts_with("gopls needs about 3.0 GiB of memory and is limited to 2.0 GiB: "), "{detail}");
+    }
+}
