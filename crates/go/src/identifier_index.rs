@@ -39,20 +39,22 @@ struct Entry {
 impl Identifiers {
     /// The occurrences of a name in a file, in the order of the text.
     pub(crate) fn named(&self, file: &File, name: &str) -> Vec<Named> {
-        if name.is_empty() || memchr::memmem::find(file.text.as_bytes(), name.as_bytes()).is_none() {
+        if name.is_empty() {
             return Vec::new();
         }
-        self.index(file).find(&file.text, name)
+        // A known index is searched faster than the text.
+        let known = unpoisoned::lock(&self.files).get(&file.hash).cloned();
+        match known {
+            Some(index) => index.find(&file.text, name),
+            None if memchr::memmem::find(file.text.as_bytes(), name.as_bytes()).is_none() => Vec::new(),
+            None => self.index(file).find(&file.text, name),
+        }
     }
 
+    /// Parsed without the lock. Two threads may parse the same content, which is harmless.
     fn index(&self, file: &File) -> Arc<Index> {
-        let files = || unpoisoned::lock(&self.files);
-        if let Some(index) = files().get(&file.hash) {
-            return index.clone();
-        }
-        // Parsed without the lock. Two threads may parse the same content, which is harmless.
         let index = Arc::new(Index::of(&file.text));
-        files().insert(file.hash, index.clone());
+        unpoisoned::lock(&self.files).insert(file.hash, index.clone());
         index
     }
 
