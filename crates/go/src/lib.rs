@@ -39,6 +39,7 @@ mod load_timeout;
 pub(crate) mod local_modules;
 mod lsp_conversion;
 mod memory;
+mod memory_limit;
 pub(crate) mod modules;
 mod other_builds;
 mod package_clause;

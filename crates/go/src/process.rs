@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 use std::process::Command;
 
-use super::memory::MemoryLimit;
+use super::memory_limit::MemoryLimit;
 use semdex_process::child::{Child, Pipes};
 
 /// Keeps `go` from using the network, git and other version control systems. `GOPROXY` alone does not apply to modules

@@ -17,7 +17,7 @@ use super::identifier_index::Identifiers;
 use super::invalidate::{self, Invalidation, UnitStore};
 use super::layout::Layout;
 use super::lsp_conversion::Root;
-use super::memory::MemoryLimit;
+use super::memory_limit::MemoryLimit;
 use super::toolchain::Toolchain;
 use super::usage_index::Index;
 use semdex_engine::files::Files;

@@ -12,7 +12,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Link, build};
 use crate::load_timeout::LoadTimeout;
-use crate::memory::{self, Watched};
+use crate::memory::Watched;
+use crate::memory_limit::needed;
 use crate::session::{self, Session};
 use crate::toolchain::Toolchain;
 use crate::{LANGUAGE, document_sync, process};
@@ -177,7 +178,7 @@ async fn serve(
         let took = begun.elapsed();
         match loaded {
             Ok(live) => {
-                if let Some(reason) = process.compare(session, memory::needed(live)) {
+                if let Some(reason) = process.compare(session, needed(live)) {
                     return reason;
                 }
                 session.checker.loaded();
