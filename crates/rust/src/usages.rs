@@ -415,6 +415,7 @@ fn add_written(cx: &Context<'_>, search: &Search, written: &AllMacroNames, found
         }
     }
     for ((target, id, start), (&Written { at, role, .. }, mut calls)) in places {
+        // Only texts of the workspace are listed.
         let Some(file) = cx.name_of(id).as_ref().and_then(|it| cx.files.get(it)) else { continue };
         if found[target].items.iter().any(|it| it.id == id && it.at.start == start) {
             continue;

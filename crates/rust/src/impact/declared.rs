@@ -123,22 +123,16 @@ pub(crate) fn duplicates(cx: &Context<'_>, file: &Arc<File>, deltas: &[&Delta<'_
 /// Names that an import of the edit, or an item beside an import, defines again.
 pub(crate) fn imported_again(cx: &Context<'_>, file: &Arc<File>, old: &File, out: &mut Findings<'_>) {
     let Some(id) = cx.file_id(&file.path).filter(|_| file.text != old.text) else { return };
-    let line_of = |text: &str, at: usize| {
-        let start = text[..at].rfind('\n').map_or(0, |it| it + 1);
-        text[start..].lines().next().unwrap_or_default().trim().to_owned()
+    let count = |text: &'_ str| -> HashMap<String, usize> {
+        let mut counts = HashMap::new();
+        text.lines().for_each(|it| *counts.entry(it.trim().to_owned()).or_default() += 1);
+        counts
     };
-    let mut before: HashMap<&str, usize> = HashMap::new();
-    for line in old.text.lines() {
-        *before.entry(line.trim()).or_default() += 1;
-    }
-    let mut after: HashMap<&str, usize> = HashMap::new();
-    for line in file.text.lines() {
-        *after.entry(line.trim()).or_default() += 1;
-    }
+    let (before, after) = (count(&old.text), count(&file.text));
     // A line that the old text has less often.
     let is_new = |at: usize| {
-        let line = line_of(&file.text, at);
-        after.get(line.as_str()) > before.get(line.as_str())
+        let line = file.lines().line_text(&file.text, file.lines().line(at)).trim();
+        after.get(line) > before.get(line)
     };
     for DefinedAgain { name, code, first, second } in imported_twice(cx, id) {
         let (first, second) = (span(first), span(second));

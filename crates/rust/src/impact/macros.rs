@@ -71,7 +71,7 @@ pub(crate) fn calls_around<'db>(cx: &Context<'db>, places: &[Occurrence]) -> Vec
 fn calls_of(cx: &Context<'_>, written: &Occurrence) -> Vec<Occurrence> {
     let calls = written.calls.iter().flat_map(|it| it.iter());
     let call = |&(id, at): &(FileId, usize)| {
-        let file = cx.name_of(id).as_ref().and_then(|it| cx.files.get(it))?.clone();
+        let file = cx.file(id)?;
         let at = Span::new(at, at);
         Some(Occurrence { file, id, at, role: Role::Call, build: None, calls: None })
     };

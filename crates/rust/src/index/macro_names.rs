@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use ra_ap_hir::{Semantics, attach_db};
+use ra_ap_hir::attach_db;
 use ra_ap_ide::{FileId, RootDatabase};
 use ra_ap_ide_db::base_db::FileText;
 use ra_ap_ide_db::base_db::salsa::Database as _;
@@ -112,10 +112,9 @@ pub(crate) fn macro_names_of(db: &dyn IndexDatabase, text: FileText) -> Arc<Macr
     let root = db.root();
     let _unpinned = semdex_pin::pin(None);
     attach_db(root, || {
-        let sema = Semantics::new(root);
         let mut collector = Collector::default();
         let file = *text.file_id(root);
-        let (has_abandoned, is_whole) = all_instances::read_macro_output(&sema, file, |it| collector.add(root, &it));
+        let (has_abandoned, is_whole) = all_instances::read_macro_output(root, file, |it| collector.add(root, &it));
         if has_abandoned {
             root.report_untracked_read();
         }

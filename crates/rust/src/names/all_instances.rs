@@ -40,15 +40,8 @@ fn read_by<'db>(
         read(&reader, &mut visit);
         return reader.has_abandoned();
     }
-    let mut has_abandoned = false;
     let mut found: Vec<(usize, Resolution<'db>)> = Vec::new();
-    for krate in owners.iter() {
-        let _pinned = pin_to(sema.db, file, *krate);
-        let sema = Semantics::new(sema.db);
-        let reader = Reader::new(&sema, file);
-        read(&reader, &mut |at, it| found.push((at, it)));
-        has_abandoned |= reader.has_abandoned();
-    }
+    let has_abandoned = for_each(sema.db, file, &owners, |_, reader| read(reader, &mut |at, it| found.push((at, it))));
     found.sort_by_key(|it| it.0);
     for same in found.chunk_by(|a, b| a.0 == b.0) {
         // What one crate switches off is known if another one compiles it.
@@ -85,12 +78,23 @@ fn read_further<'db>(
     read: impl Fn(&Reader<'_, 'db>, &mut dyn FnMut(usize, Resolution<'db>)),
     visit: &mut dyn FnMut(CrateId, usize, Resolution<'db>),
 ) -> bool {
+    let owners = further_owners(db, file);
+    for_each(db, file, &owners, |krate, reader| read(reader, &mut |at, it| visit(krate, at, it)))
+}
+
+/// Reads a file for each of these crates. Returns whether a part of the analysis was abandoned.
+fn for_each<'db>(
+    db: &'db RootDatabase,
+    file: FileId,
+    owners: &[CrateId],
+    mut read: impl FnMut(CrateId, &Reader<'_, 'db>),
+) -> bool {
     let mut has_abandoned = false;
-    for &krate in further_owners(db, file).iter() {
+    for &krate in owners {
         let _pinned = pin_to(db, file, krate);
         let sema = Semantics::new(db);
         let reader = Reader::new(&sema, file);
-        read(&reader, &mut |at, it| visit(krate, at, it));
+        read(krate, &reader);
         has_abandoned |= reader.has_abandoned();
     }
     has_abandoned
@@ -99,25 +103,13 @@ fn read_further<'db>(
 /// The names that the macros write which the file calls, in each crate that includes it. Returns whether a part of the
 /// analysis was abandoned, and whether nothing else was left out.
 pub(crate) fn read_macro_output<'db>(
-    sema: &Semantics<'db, RootDatabase>,
+    db: &'db RootDatabase,
     file: FileId,
     mut visit: impl FnMut(WrittenName<'db>),
 ) -> (bool, bool) {
-    let owners = owners(sema.db, file);
-    if owners.len() < 2 {
-        let reader = Reader::new(sema, file);
-        let is_whole = macro_output::read(&reader, &mut visit);
-        return (reader.has_abandoned(), is_whole);
-    }
-    let (mut has_abandoned, mut is_whole) = (false, true);
-    for krate in owners.iter() {
-        let _pinned = pin_to(sema.db, file, *krate);
-        let sema = Semantics::new(sema.db);
-        let reader = Reader::new(&sema, file);
-        is_whole &= macro_output::read(&reader, &mut visit);
-        has_abandoned |= reader.has_abandoned();
-    }
-    (has_abandoned, is_whole)
+    let mut is_whole = true;
+    let read = |_, reader: &Reader<'_, 'db>| is_whole &= macro_output::read(reader, &mut visit);
+    (for_each(db, file, &owners(db, file), read), is_whole)
 }
 
 fn is_off(it: &Resolution<'_>) -> bool {

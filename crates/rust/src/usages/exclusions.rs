@@ -481,12 +481,12 @@ fn may_be_included(cx: &Context<'_>, file: &File, seen: &mut HashSet<String>) ->
     let users: Vec<FileId> = postings.files(word_hash(word)).to_vec();
     drop(postings);
     users.into_iter().any(|id| {
-        let Some(user) = cx.name_of(id).as_ref().and_then(|it| cx.files.get(it)) else { return true };
+        let Some(user) = cx.file(id) else { return true };
         let is_it = |it: &String| **it == *file.path;
         let refers = || referenced_files(&user.path, &user.text).iter().any(|it| it.candidates.iter().any(is_it));
         *user.path != *file.path
             && refers()
-            && (cx.sema.file_to_module_def(id).is_some() || may_be_included(cx, user, seen))
+            && (cx.sema.file_to_module_def(id).is_some() || may_be_included(cx, &user, seen))
     })
 }
 
