@@ -423,7 +423,11 @@ fn more_changes_than_are_kept_ask_for_a_rescan() {
     assert_eq!(follower.check().len(), 51);
     assert_eq!(follower.rescans, 1);
     follower.write("f1", "changed");
-    assert_eq!(follower.follow(), Seen::Paths([follower.path("f1")].into()));
+    // A process that another test started in the meantime may have held one of the files open until now.
+    match follower.follow() {
+        Seen::Paths(seen) => assert!(seen.contains(&follower.path("f1")) && seen.len() <= 10, "{seen:?}"),
+        Seen::Rescan => panic!("the rescan was not the last"),
+    }
     follower.check();
 }
 
