@@ -105,7 +105,8 @@ impl Rust {
         if !self.environment.settled {
             self.freshness.touched.insert(path.to_path_buf());
         }
-        if self.freshness.inputs.is_perhaps_changed_at(path) {
+        let begun = self.freshness.begun();
+        if self.freshness.inputs.is_perhaps_changed_at(path, begun) {
             self.freshness.note_unnamed(path, &name_of(self.root.as_ref(), path));
             self.tell_doubt();
         }

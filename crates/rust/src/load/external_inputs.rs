@@ -17,6 +17,8 @@ use semdex_model::{Missing, MissingCode};
 const MOST_COMPARED: usize = 4 << 20;
 /// A directory that a build script reads is checked before each answer if it has at most this many entries.
 const MOST_ENTRIES: usize = 4096;
+/// The time of a change that a file system notes may be behind the clock by this much.
+const CLOCK_STEP: Duration = Duration::from_millis(20);
 /// The number of consecutive loads that may begin because an input changed during the previous load.
 const MOST_ROUNDS: u32 = 3;
 /// The time without edits before build scripts run again that probably do not read the edited files.
@@ -215,16 +217,24 @@ impl ExternalInputs {
         self.looked_at.insert(path.to_path_buf(), now).is_none_or(|before| before.content != content)
     }
 
-    /// The same for a file that a build script may read and that is not checked before each answer.
-    pub(crate) fn is_perhaps_changed_at(&mut self, path: &Path) -> bool {
+    /// The same for a file that a build script may read and that is not checked before each answer. `begun`: when the
+    /// last load began, which read what was there.
+    pub(crate) fn is_perhaps_changed_at(&mut self, path: &Path, begun: SystemTime) -> bool {
         if !self.may_be_read(path) {
             return false;
         }
-        let content = Content::of(path, &FileStamp::at(path));
+        let stamp = FileStamp::at(path);
+        let content = Content::of(path, &stamp);
         if self.touched.len() >= MOST_TOUCHED {
             self.touched.clear();
         }
-        self.touched.insert(path.to_path_buf(), content.clone()) != Some(content)
+        match self.touched.insert(path.to_path_buf(), content.clone()) {
+            Some(known) => known != content,
+            None => {
+                let before = stamp.changed().and_then(|it| begun.duration_since(it).ok());
+                before.is_none_or(|it| it < CLOCK_STEP)
+            }
+        }
     }
 }
 
