@@ -17,6 +17,7 @@ mod client;
 mod confined;
 mod depth;
 mod diagnostics;
+mod doctests;
 mod errors;
 mod events;
 mod expansion;

@@ -206,7 +206,7 @@ pub struct Usage {
     pub role: Role,
     /// Whether it is in test code.
     pub test: bool,
-    /// For code that the default build does not compile: what differs in the build that does.
+    /// For code that the default build does not compile: what differs in the build that does. `doctest` for a doctest.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, examples("feature=parallel"))]
     pub build: Option<String>,

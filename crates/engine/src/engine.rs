@@ -249,6 +249,12 @@ pub trait Engine: Send {
         None
     }
 
+    /// Whether a file of another language has code of its own: a Markdown file with doctests.
+    fn has_code_of(&self, file: &str) -> bool {
+        let _ = file;
+        false
+    }
+
     /// The part of a change's impact that is unknown until the change is made and the workspace is loaded again.
     fn unknown_before_load(&self, trial: &Trial<'_>) -> Option<Missing> {
         let _ = trial;

@@ -5,6 +5,7 @@ pub(crate) mod background;
 pub(crate) mod changes;
 pub(crate) mod compute_impact;
 pub(crate) mod crossings;
+mod doctests;
 pub(crate) mod fill;
 pub(crate) mod fix_imports;
 pub(crate) mod format;
@@ -35,7 +36,8 @@ use ra_ap_project_model::{CargoFeatures, ProjectWorkspace};
 use ra_ap_vfs::{Change as VfsChange, FileId, Vfs, VfsPath};
 use tokio::sync::watch;
 
-use self::crossings::{Crossing, partition};
+use self::crossings::Crossing;
+use self::doctests::DoctestTexts;
 use self::shadow::{ShadowDatabase, Texts};
 use super::bounds::abandoned::Abandoned;
 use super::index::Index;
@@ -117,6 +119,7 @@ pub(crate) struct Rust {
     pub(crate) ids: Arc<FileIds>,
     workspaces: Arc<Vec<ProjectWorkspace>>,
     further: Vec<FurtherBuild>,
+    doctests: DoctestTexts,
     macros: MacroTable,
     known: Arc<HashSet<AbsPathBuf>>,
     /// Files that each load reads: output of build scripts, and files that are read only because code outside the root
@@ -171,6 +174,7 @@ impl Rust {
             ids: Arc::default(),
             workspaces: Arc::default(),
             further: Vec::new(),
+            doctests: DoctestTexts::default(),
             macros: MacroTable::default(),
             known: Arc::default(),
             made: BTreeSet::new(),
@@ -226,6 +230,7 @@ impl Rust {
                 let text = String::from_utf8(as_analysed(text.as_deref()?)).ok();
                 Some((*self.ids.get(name)?, text))
             })
+            .chain(self.doctests_of_trial(changes)?.0.into_iter().map(Some))
             .collect()
     }
 
@@ -344,6 +349,7 @@ impl Rust {
         self.shadow_database.note_graph();
         (self.workspaces, self.macros) = (workspaces, macros);
         self.further.clear();
+        self.find_doctests();
         self.flush(Some(self.graph()));
         self.primed = false;
         self.is_indexed = false;
@@ -469,7 +475,9 @@ impl Rust {
 
     /// The crates and their macros.
     pub(crate) fn graph(&self) -> ChangeWithProcMacros {
-        let (graph, paths) = self.crates_of(&self.workspaces, &self.further);
+        let (mut graph, paths) = self.crates_of(&self.workspaces, &self.further);
+        let mut id = |path: &AbsPath| Some(self.vfs.file_id(&VfsPath::from(path.to_path_buf()))?.0);
+        load::doctests::add(&mut graph, &self.doctests.libraries, &mut id);
         let mut change = ChangeWithProcMacros::default();
         change.set_crate_graph(graph);
         change.set_proc_macros(self.macros.resolve(&paths));
@@ -575,7 +583,8 @@ impl Rust {
         fault::point("rust.write");
         if structural {
             self.shadow_database.note_roots();
-            set_roots(&mut self.host, &mut self.roots, partition(&self.source_roots, &self.vfs, &self.crossings));
+            let roots = self.partitioned();
+            set_roots(&mut self.host, &mut self.roots, roots);
         }
         self.host.apply_change(change);
         self.is_torn = false;

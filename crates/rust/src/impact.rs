@@ -15,6 +15,7 @@ pub(crate) mod declared;
 pub(crate) mod delta;
 pub(crate) mod derives;
 pub(crate) mod differ;
+pub(crate) mod doctests;
 pub(crate) mod dyn_traits;
 pub(crate) mod edit_context;
 pub(crate) mod expanded;

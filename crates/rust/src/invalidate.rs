@@ -41,7 +41,6 @@ use ra_ap_syntax::algo::skip_trivia_token;
 use ra_ap_syntax::ast::HasName as _;
 use ra_ap_syntax::{AstNode as _, Direction, Edition, SyntaxKind, SyntaxNode, SyntaxToken, TextRange, ast};
 
-use crate::LANGUAGE;
 use crate::file_interface::arguments::{
     arguments, is_body_unconcerned, is_closed, is_declared_by_macro, is_plain, is_plain_call,
 };
@@ -52,7 +51,6 @@ use crate::index::{Edited, Index, Invalidated};
 use crate::names::Key;
 use crate::names::definitions::as_assoc_item;
 use crate::syntax::positions::{span, text_size, tokens_at};
-use crate::view::environment::FileIds;
 use semdex_model::{Role, Span};
 use semdex_text::words::occurrences;
 
@@ -336,12 +334,12 @@ fn means_others(names: &Names, at: usize, key: Key) -> bool {
         })
 }
 
-/// The files of all crates that a change of these files may affect: their own crates, and the crates that depend on
+/// Of all these files those of the crates that a change of these files may affect: their own crates, and the crates that depend on
 /// those. Whatever a module or macro says about the location of its file, rust-analyzer looks for it in its own source
 /// root. A crate's files are therefore all in the source root of its root file. `None` if no crate is known.
 pub(crate) fn reached_from(
     db: &RootDatabase,
-    ids: &FileIds,
+    all: impl Iterator<Item = FileId>,
     changed: impl Iterator<Item = FileId>,
 ) -> Option<HashSet<FileId>> {
     let root_of = |file: FileId| db.file_source_root(file).source_root_id(db);
@@ -355,6 +353,5 @@ pub(crate) fn reached_from(
             roots.extend(krate.transitive_rev_deps(db).iter().map(|it| root_of(it.data(db).root_file_id)));
         }
     }
-    let rust = ids.iter().filter(|(name, _)| LANGUAGE.takes(name)).map(|it| *it.1);
-    Some(rust.filter(|it| roots.contains(&root_of(*it))).collect())
+    Some(all.filter(|it| roots.contains(&root_of(*it))).collect())
 }

@@ -11,6 +11,7 @@ pub(crate) mod builtin_attributes;
 pub(crate) mod declaration;
 pub(crate) mod declare;
 pub(crate) mod docs;
+pub(crate) mod doctests;
 pub(crate) mod fingerprint;
 pub(crate) mod imports;
 pub(crate) mod items;

@@ -1,6 +1,7 @@
 //! Usages of symbols. Every occurrence of a name in the workspace's own text is classified: it resolves to the symbol,
 //! to another one, or it cannot be resolved. The count is therefore complete, not only a lower bound.
 
+mod doctests;
 pub(crate) mod exclusions;
 pub(crate) mod references;
 pub(crate) mod shapes;
@@ -47,6 +48,8 @@ pub(crate) struct TargetUsages {
     /// Places in the output of build scripts that name it, or may. They are not in the workspace's text, so they are
     /// only counted.
     pub(crate) in_generated: Vec<Occurrence>,
+    /// Places in doctests that may name it, as places in their modules.
+    in_doctests: Vec<(Occurrence, UnresolvedReason)>,
     /// What is missing of the output of macros.
     unread_output: Option<Missing>,
 }
@@ -173,6 +176,7 @@ pub(crate) fn found_of<'db>(cx: &Context<'db>, definition: Definition<'db>) -> A
 pub(crate) fn certain_of<'db>(cx: &Context<'db>, definition: Definition<'db>) -> Answer<TargetUsages> {
     let mut found = find(cx, &[definition]).pop().unwrap_or_default();
     exclusions::exclude(cx, definition, &mut found);
+    doctests::locate_possible(cx, &mut found);
     let mut coverage = cx.coverage(false);
     coverage.builds.clone_from(&cx.environment.builds.names);
     if cx.environment.builds.are_pending && found.possible.iter().any(|it| it.1.may_be_off()) {
@@ -245,7 +249,7 @@ fn usage_at(cx: &Context<'_>, it: &Occurrence, enclosing: &mut HashMap<(FileId, 
         place,
         symbol,
         role: it.role,
-        test: is_test_at(&it.file, it.at.start),
+        test: is_test_at(&it.file, it.at.start) || it.is_in_doctest(cx.db),
         build: it.build.map(|krate| builds::name_at(cx.db, krate, it.id, it.at.start)),
         calls: it.calls.as_ref().map(|it| it.len()),
         doubt: None,
@@ -341,6 +345,14 @@ fn search_once(cx: &Context<'_>, search: &Search, until: Option<Instant>) -> (Ve
     }
     drop(postings);
     let of_workspace = held.len();
+    for of in cx.environment.doctests.iter() {
+        let places = search.places(&of.text, &all);
+        if !places.is_empty() && cx.compiles_doctests(of) {
+            let (known, further) = (cx.index.names(of.module), cx.index.further(of.module));
+            held.push(Held { file: &of.text, id: of.module, places, known, further });
+        }
+    }
+    let with_doctests = held.len();
     for (file, id) in cx.generated() {
         let places = search.places(file, &all);
         if !places.is_empty() {
@@ -348,12 +360,17 @@ fn search_once(cx: &Context<'_>, search: &Search, until: Option<Instant>) -> (Ve
         }
     }
     let (asked, mut unasked) = resolve_now(cx.db, &held, until);
-    let (further, late) = resolve_further(cx, &held[..of_workspace], &asked, until);
+    let (further, late) = resolve_further(cx, &held[..with_doctests], &asked, until);
     unasked.extend(late);
     let written = macro_names(cx, until);
     let mut generated: Vec<TargetUsages> = found.iter().map(|_| TargetUsages::default()).collect();
+    let mut in_doctests: Vec<TargetUsages> = found.iter().map(|_| TargetUsages::default()).collect();
     for (position, it) in held.iter().enumerate() {
-        let found = if position < of_workspace { &mut found } else { &mut generated };
+        let found = match position {
+            _ if position < of_workspace => &mut found,
+            _ if position < with_doctests => &mut in_doctests,
+            _ => &mut generated,
+        };
         let asked = asked.get(&it.id).map_or(&[][..], Vec::as_slice);
         let further = further.get(&it.id).map_or(&[][..], Vec::as_slice);
         add_usages(search, it, (asked, further), &unasked, &written, found);
@@ -366,6 +383,9 @@ fn search_once(cx: &Context<'_>, search: &Search, until: Option<Instant>) -> (Ve
     for (found, generated) in found.iter_mut().zip(generated) {
         let possible = generated.possible.into_iter().filter(|it| it.1 != UnresolvedReason::NoCrate).map(|it| it.0);
         found.in_generated = generated.items.into_iter().chain(possible).collect();
+    }
+    for (found, in_doctests) in found.iter_mut().zip(in_doctests) {
+        doctests::add(cx, in_doctests, found);
     }
     // What is compiled under another name was checked there.
     let is_known = |it: &Occurrence| cx.environment.compiled_elsewhere.contains(&*it.file.path);

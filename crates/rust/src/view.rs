@@ -1,6 +1,7 @@
 //! An immutable view of one revision. It is moved into one blocking closure and dropped there: while it exists, no
 //! change can be made.
 
+pub(crate) mod doctests;
 pub(crate) mod environment;
 pub(crate) mod located;
 pub(crate) mod memo;

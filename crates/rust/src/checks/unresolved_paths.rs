@@ -10,6 +10,7 @@ use ra_ap_syntax::{AstNode as _, SyntaxKind, SyntaxToken, ast};
 use super::closed::{Closed, module_of};
 use super::{report, unresolved};
 use crate::ENGINE;
+use crate::finding::Finding;
 use crate::finding::code::Code;
 use crate::index::file_names::StoredResolution;
 use crate::names::UnresolvedReason;
@@ -18,9 +19,8 @@ use crate::syntax::positions::span;
 use crate::usages::names_now;
 use crate::view::Context;
 use semdex_engine::files::File;
-use semdex_model::Diagnostic;
 
-pub(crate) fn unresolved_paths(cx: &Context<'_>, file: &Arc<File>, id: FileId) -> Vec<Diagnostic> {
+pub(crate) fn unresolved_paths(cx: &Context<'_>, file: &Arc<File>, id: FileId) -> Vec<Finding> {
     let is_missed = |it| match it {
         StoredResolution::Unresolved(it) => matches!(it, UnresolvedReason::UnknownType | UnresolvedReason::MacroInput),
         StoredResolution::Means(_) => false,
@@ -30,7 +30,7 @@ pub(crate) fn unresolved_paths(cx: &Context<'_>, file: &Arc<File>, id: FileId) -
     places.filter_map(|it| error_at(cx, file, id, it)).collect()
 }
 
-fn error_at(cx: &Context<'_>, file: &Arc<File>, id: FileId, at: usize) -> Option<Diagnostic> {
+fn error_at(cx: &Context<'_>, file: &Arc<File>, id: FileId, at: usize) -> Option<Finding> {
     let written = positions::token(&cx.sema, id, at).filter(|it| it.kind() == SyntaxKind::IDENT)?;
     let token = as_code(cx, id, &written)?;
     let path = unresolved::path_of(&token)?;
@@ -71,7 +71,7 @@ fn error_at(cx: &Context<'_>, file: &Arc<File>, id: FileId, at: usize) -> Option
     let code = unresolved::unless_unseen(&cx.sema, &token, code);
     let place = file.lines().place(&file.path, span(written.text_range()));
     let message = unresolved::message(&token, what);
-    Some(report::error_of(cx, ENGINE, place, code, message).into())
+    Some(report::error_of(cx, ENGINE, place, code, message))
 }
 
 /// The code of a written name: the name itself, or its copy in the expansion of a standard library macro, which keeps

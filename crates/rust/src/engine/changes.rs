@@ -90,6 +90,7 @@ impl Rust {
                 };
             }
         }
+        self.put_doctests(changes);
         self.flush(None);
         if has_other_crates {
             self.set_graph();
@@ -153,6 +154,7 @@ impl Rust {
             further: std::mem::take(&mut self.further),
             added: planned.sources.iter().map(|it| it.0.clone()).collect(),
         };
+        self.find_doctests();
         self.put(changes);
         let state = self.index.forget_all();
         self.set_graph();
@@ -166,6 +168,7 @@ impl Rust {
         for path in crates.added {
             self.vfs.set_file_contents(VfsPath::from(path), None);
         }
+        self.find_doctests();
         self.set_graph();
     }
 
@@ -214,11 +217,18 @@ impl Rust {
     }
 
     fn set_aside(&self, own: HashSet<FileId>, elsewise: Option<&BTreeSet<&str>>) -> IndexState {
-        match (reached_from(self.host.raw_database(), &self.ids, own.iter().copied()), elsewise) {
+        match (self.reached_from(own.iter().copied()), elsewise) {
             (Some(reached), Some(names)) => self.index.set_aside(&own, &reached, names),
             (Some(reached), None) => self.index.forget_files(&reached),
             (None, _) => self.index.forget_all(),
         }
+    }
+
+    /// The files, and the modules for doctests, that a change of these files may affect.
+    fn reached_from(&self, changed: impl Iterator<Item = FileId>) -> Option<HashSet<FileId>> {
+        let rust = self.ids.iter().filter(|it| LANGUAGE.takes(it.0)).map(|it| *it.1);
+        let modules = self.environment.doctests.iter().map(|it| it.module);
+        reached_from(self.host.raw_database(), rust.chain(modules), changed)
     }
 
     /// Invalidates what these changes affect, as narrowly as can be decided.
@@ -227,7 +237,7 @@ impl Rust {
             return self.index.invalidate(edited, &Invalidated::default());
         }
         let db = self.host.raw_database();
-        let Some(reached) = reached_from(db, &self.ids, edited.iter().map(|it| it.0)) else {
+        let Some(reached) = self.reached_from(edited.iter().map(|it| it.0)) else {
             return drop(self.index.forget_all());
         };
         let stale = invalidate::invalidated(db, &self.index, edited, &reached);
@@ -256,6 +266,7 @@ impl Rust {
         for change in changes.iter().filter(|it| is_rust(it) || self.is_included(&it.0)) {
             found.push(*self.ids.get(&change.0).filter(|_| is_rust(change) && change.1.is_some())?);
         }
+        found.extend(changes.iter().flat_map(|it| self.doctest_modules(&it.0)));
         Some(found.into_iter().map(|file| (file, self.interface(file))).collect())
     }
 

@@ -94,7 +94,9 @@ impl Rust {
             Ok(())
         })?;
         let deltas = edit.deltas();
+        let new_doctests = self.files_with_new_doctests(&texts(edits, |it| it.new.clone()));
         if crates.is_none()
+            && new_doctests.is_empty()
             && let Some(mut change_impact) = view_before().ask(|it| Ok(of_layout(it, &deltas, &edit)))?
         {
             note_unplanned(edits, planned, &mut change_impact);
@@ -112,7 +114,7 @@ impl Rust {
             let mut blocks = misfits_of(it, &affected, &edit, Side::Before);
             blocks.extend(derives::refused_derives(it, &deltas, &edit, Side::Before));
             let imports = imports_at_stake(it, &edit);
-            let in_further = further_builds::before(it, &affected, &edit);
+            let in_further = further_builds::before(it, &affected, &edit, &new_doctests);
             blocks.extend(imports.values().flatten().cloned());
             Ok((
                 affected,

@@ -2,7 +2,10 @@
 
 use ra_ap_ide_db::base_db::SourceRoot;
 use ra_ap_load_cargo::SourceRootConfig;
+use ra_ap_vfs::file_set::FileSet;
 use ra_ap_vfs::{Vfs, VfsPath};
+
+use crate::load::doctests::is_module;
 
 /// A file and another that it names by a path.
 pub(crate) type Crossing = (VfsPath, VfsPath);
@@ -10,7 +13,7 @@ pub(crate) type Crossing = (VfsPath, VfsPath);
 pub(crate) fn partition(config: &SourceRootConfig, vfs: &Vfs, crossings: &[Crossing]) -> Vec<SourceRoot> {
     let is_local = |index: usize| u64::try_from(index).is_ok_and(|it| config.local_filesets.contains(&it));
     let sets = config.fsc.partition(vfs).into_iter().enumerate();
-    let mut sets: Vec<_> = sets.map(|(index, set)| (is_local(index), set)).collect();
+    let mut sets: Vec<_> = sets.map(|(index, set)| (is_local(index), without_doctests(set))).collect();
     for (from, to) in crossings {
         let place = |path: &VfsPath| sets.iter().position(|(_, it)| it.file_for_path(path).is_some());
         let (Some(from), Some(to)) = (place(from), place(to)) else { continue };
@@ -27,6 +30,19 @@ pub(crate) fn partition(config: &SourceRootConfig, vfs: &Vfs, crossings: &[Cross
             }
         }
     }
-    let root = |(is_local, set)| if is_local { SourceRoot::new_local(set) } else { SourceRoot::new_library(set) };
+    let root = |(is_local, set): (bool, FileSet)| {
+        if is_local { SourceRoot::new_local(set) } else { SourceRoot::new_library(set) }
+    };
     sets.into_iter().map(root).collect()
+}
+
+/// The modules that stand for doctests have source roots of their own.
+fn without_doctests(set: FileSet) -> FileSet {
+    let own = |id| set.path_for_file(&id).filter(|it| !is_module(it)).map(|it| (id, it.clone()));
+    if set.iter().all(|it| own(it).is_some()) {
+        return set;
+    }
+    let mut others = FileSet::default();
+    set.iter().filter_map(own).for_each(|(id, path)| others.insert(id, path));
+    others
 }

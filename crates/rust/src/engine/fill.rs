@@ -50,7 +50,17 @@ impl View {
                 // A change of another file's declarations needs to know what this file names outside its bodies.
                 file_interface(it.db, id);
             }
-            for &(_, id) in files.iter().filter(|_| !it.environment.builds.names.is_empty()) {
+            for doctests in it.doctests() {
+                it.db.unwind_if_revision_cancelled();
+                let id = doctests.module;
+                if it.index.names(id).is_none_or(|it| !it.is_complete()) {
+                    it.index.learn_names(id, file_names::names_of(it.db, it.db.file_text(id)));
+                }
+                file_interface(it.db, id);
+            }
+            let modules = it.doctests().map(|it| it.module);
+            let ids = files.iter().map(|it| it.1).chain(modules);
+            for id in ids.filter(|_| !it.environment.builds.names.is_empty()) {
                 it.db.unwind_if_revision_cancelled();
                 if it.index.further(id).is_none_or(|it| !it.is_complete()) {
                     it.index.learn_further(id, file_names::further_names_of(it.db, it.db.file_text(id)));

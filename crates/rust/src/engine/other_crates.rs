@@ -94,6 +94,7 @@ fn files_concerned(cx: &Context<'_>, changes: &[CrateChange]) -> Vec<Arc<File>> 
             if change.is_whole {
                 crates.extend(krate.transitive_reverse_dependencies(cx.db));
             }
+            crates.retain(|it| !instances::is_of_doctests(cx.db, it.base()));
             let mut seen: HashSet<FileId> = HashSet::new();
             for module in crates.into_iter().flat_map(|it| it.modules(cx.db)) {
                 let id = module.definition_source_file_id(cx.db).original_file(cx.db).file_id(cx.db);

@@ -247,6 +247,10 @@ impl Engine for RustEngine {
         Some(self.rust.impact(trial, keep))
     }
 
+    fn has_code_of(&self, file: &str) -> bool {
+        self.rust.is_in_docs(file)
+    }
+
     fn fix_imports(&mut self, trial: &Trial<'_>) -> Vec<Tidied> {
         self.rust.fix_imports(trial.after, trial.edits)
     }

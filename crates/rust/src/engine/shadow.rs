@@ -19,6 +19,7 @@ use crate::LANGUAGE;
 use crate::bounds::abandoned::Abandoned;
 use crate::checks::errors;
 use crate::index::{BorrowedPaths, Index};
+use crate::view::doctests::DoctestFiles;
 use crate::view::{View, evict, share_types};
 use semdex_engine::files::Files;
 use semdex_engine::{Backoff, Progress, Result};
@@ -45,6 +46,8 @@ pub(crate) struct ShadowDatabase {
     behind: Texts,
     lacks_roots: bool,
     lacks_graph: bool,
+    /// Of the state that was tried last.
+    doctests: Option<Arc<DoctestFiles>>,
     retries: Backoff,
 }
 
@@ -254,6 +257,7 @@ impl Rust {
     }
 
     pub(crate) fn update_shadow(&mut self, changes: &[(Arc<str>, Option<Arc<str>>)]) {
+        self.shadow_database.doctests = self.doctests_of_trial(changes).map(|it| it.1);
         self.take_back_in_shadow(changes);
         let graph = std::mem::take(&mut self.shadow_database.lacks_graph).then(|| self.graph());
         // A panic in between discards it, because its state is then unknown.
@@ -271,6 +275,10 @@ impl Rust {
         // It never received files that were created and deleted since its last change, and rust-analyzer sets no text
         // of a file without a source root.
         texts.retain(|file, text| text.is_some() || is_in(&shadow.roots, *file));
+        // Most changes leave the doctests of a file as they are.
+        let db = shadow.host.raw_database();
+        let has = |file: FileId, text: &str| is_in(&shadow.roots, file) && **db.file_text(file).text(db) == *text;
+        texts.retain(|file, text| !text.as_ref().is_some_and(|it| has(*file, it)));
         if std::mem::take(&mut self.shadow_database.lacks_roots) {
             set_roots(&mut shadow.host, &mut shadow.roots, self.roots.clone());
         }
@@ -291,7 +299,10 @@ impl Rust {
     pub(crate) fn view_of_shadow(&self, files: Arc<Files>) -> Option<View> {
         let shadow = self.shadow_database.shadow()?;
         let db = shadow.host.raw_database().clone();
-        let (ids, root, environment) = (self.ids.clone(), self.root.clone(), self.environment.clone());
+        let (ids, root, mut environment) = (self.ids.clone(), self.root.clone(), self.environment.clone());
+        if let Some(doctests) = &self.shadow_database.doctests {
+            Arc::make_mut(&mut environment).doctests = doctests.clone();
+        }
         Some(View::new(db, files, ids, root, environment, shadow.index.clone(), shadow.abandoned.clone()))
     }
 

@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use ra_ap_ide_db::base_db::SourceRoot;
 use ra_ap_vfs::VfsPath;
 
 use super::crossings::Crossing;
@@ -37,8 +38,15 @@ impl Rust {
         }
     }
 
+    /// The source roots of all files.
+    pub(crate) fn partitioned(&self) -> Vec<SourceRoot> {
+        let mut roots = crossings::partition(&self.source_roots, &self.vfs, &self.crossings);
+        roots.extend(self.doctest_roots());
+        roots
+    }
+
     fn set_source_roots(&mut self) {
-        let roots = crossings::partition(&self.source_roots, &self.vfs, &self.crossings);
+        let roots = self.partitioned();
         if roots != self.roots {
             self.is_torn = true;
             self.shadow_database.note_roots();

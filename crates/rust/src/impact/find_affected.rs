@@ -187,11 +187,14 @@ fn changed_symbols<'db, 'a>(
             match it.build {
                 None if it.calls.is_some() => changed_symbol.in_macros.push(it),
                 None => changed_symbol.occurrences.push(it),
-                Some(krate) => changed_symbol.further.extend(further_build(cx.db, krate).map(|build| InFurtherBuild {
-                    build: build.as_str().to_owned(),
-                    name: builds::name_at(cx.db, krate, it.id, it.at.start),
-                    at: it,
-                })),
+                Some(krate) => {
+                    let name = builds::name_at(cx.db, krate, it.id, it.at.start);
+                    let build = match further_build(cx.db, krate) {
+                        Some(build) => build.as_str().to_owned(),
+                        None => builds::DOCTEST.to_owned(),
+                    };
+                    changed_symbol.further.push(InFurtherBuild { build, name, at: it });
+                }
             }
         }
         changed_symbol.in_generated = std::mem::take(&mut found.in_generated);

@@ -9,11 +9,13 @@ use ra_ap_base_db::further_build;
 
 use super::affected::{AffectedSet, BodyRef, InFurtherBuild};
 use super::differ::differ;
+use super::doctests;
 use super::edit_context::{EditContext, Side};
 use crate::LANGUAGE;
 use crate::checks::{anchors, errors};
 use crate::finding::Finding;
 use crate::finding::code::Code;
+use crate::names::builds::DOCTEST;
 use crate::names::{builds, instances};
 use crate::resolve::{at, symbols};
 use crate::view::Context;
@@ -41,18 +43,26 @@ pub(crate) struct Compared {
     /// How many there are.
     all: usize,
     errors: Vec<InBuild>,
+    doctests: doctests::Checked,
 }
 
 /// An error with the name of its build.
 type InBuild = (String, Finding);
 
 /// What a change may break there, and the errors before it.
-pub(crate) fn before(cx: &Context<'_>, affected: &AffectedSet<'_>, edit: &EditContext) -> Compared {
+pub(crate) fn before(
+    cx: &Context<'_>,
+    affected: &AffectedSet<'_>,
+    edit: &EditContext,
+    new_doctests: &BTreeSet<Arc<str>>,
+) -> Compared {
+    let doctests = doctests::before(cx, affected, new_doctests);
     if cx.environment.builds.names.is_empty() {
-        return Compared::default();
+        return Compared { doctests, ..Compared::default() };
     }
     let mut bodies: BTreeSet<Body> = BTreeSet::new();
-    for InFurtherBuild { at, build, .. } in affected.changed_symbols.iter().flat_map(|it| &it.further) {
+    let further = affected.changed_symbols.iter().flat_map(|it| &it.further);
+    for InFurtherBuild { at, build, .. } in further.filter(|it| it.build != DOCTEST) {
         let Some(anchor) = anchors::body_item_around(&at.file, at.at.start).map(|it| it.name_span.start) else {
             continue;
         };
@@ -66,7 +76,7 @@ pub(crate) fn before(cx: &Context<'_>, affected: &AffectedSet<'_>, edit: &EditCo
     let mut bodies: Vec<Body> = bodies.into_iter().collect();
     let all = bodies.len();
     let errors = errors_of(cx, &mut bodies, Side::Before);
-    Compared { bodies, all, errors }
+    Compared { bodies, all, errors, doctests }
 }
 
 /// The errors in these bodies. Those for which there is no time are removed.
@@ -109,7 +119,7 @@ pub(crate) fn add_broken(
     mut compared: Compared,
     (before, after): (&Files, &Files),
     impact: &mut Impact,
-) -> Option<Missing> {
+) -> Vec<Missing> {
     let later = errors_of(cx, &mut compared.bodies, Side::After);
     let names: BTreeSet<&String> = compared.errors.iter().chain(&later).map(|it| &it.0).collect();
     let of = |all: &[InBuild], name: &str| -> Vec<Finding> {
@@ -124,6 +134,8 @@ pub(crate) fn add_broken(
         let (of_build, _) = differ(&earlier, &later, before, after, &edit.maps);
         new.extend(of_build.into_iter().filter(Finding::is_error).map(|it| (name.clone(), it)));
     }
+    let (in_doctests, unchecked_doctests) = doctests::after(cx, &compared.doctests);
+    new.extend(in_doctests.into_iter().map(|it| (DOCTEST.to_owned(), it)));
     let lines: HashSet<(String, usize)> = new.iter().map(|it| (it.1.place.file.clone(), it.1.place.line)).collect();
     let known: HashSet<(String, usize)> =
         impact.broken.iter().map(|it| (it.at.place.file.clone(), it.at.place.line)).collect();
@@ -145,6 +157,10 @@ pub(crate) fn add_broken(
             let at = Affected { cause: Some(symbol.path.clone()), ..at };
             let is_felt = symbol.is_itself && symbol.delta.as_ref().is_some_and(|it| it.1.kind != ChangeKind::Added);
             if symbol.goes() && !symbol.is_left_to_tests() {
+                // Doctests were checked as a whole.
+                if it.build == DOCTEST {
+                    continue;
+                }
                 let code = if it.at.role == Role::Import { Code::E0432 } else { Code::E0425 };
                 let reason = format!("`{}` no longer exists", symbol.name);
                 broken.push(Broken { at, code: Some(code.name().to_owned()), reason, follows: false });
@@ -157,13 +173,14 @@ pub(crate) fn add_broken(
     broken.dedup_by(|a, b| a.at.place == b.at.place);
     impact.broken.extend(broken);
     let (checked, all) = (compared.bodies.len(), compared.all);
-    (checked < all).then(|| {
+    let unchecked_bodies = (checked < all).then(|| {
         let detail = format!(
             "{all} bodies that only further builds compile name what changed: {checked} were checked again, for more \
              there was no time"
         );
         Missing::new(MissingCode::TooMany, LANGUAGE.name, detail)
-    })
+    });
+    unchecked_bodies.into_iter().chain(unchecked_doctests).collect()
 }
 
 /// A new error as a broken place.
@@ -176,8 +193,14 @@ fn in_build(
 ) -> Option<Broken> {
     let file = cx.files.get(&error.place.file)?;
     let id = cx.file_id(&file.path)?;
-    let owners = instances::further_owners(cx.db, id);
-    let krate = *owners.iter().find(|it| further_build(cx.db, **it).is_some_and(|it| it.as_str() == name))?;
+    let is_doctest = name == DOCTEST;
+    let build = if is_doctest {
+        name.to_owned()
+    } else {
+        let owners = instances::further_owners(cx.db, id);
+        let krate = *owners.iter().find(|it| further_build(cx.db, **it).is_some_and(|it| it.as_str() == name))?;
+        builds::name_at(cx.db, krate, id, error.place.start)
+    };
     let is_on_line = |it: &InFurtherBuild| {
         let start = Some(&it.at).filter(|it| it.file.path == file.path).map(|it| it.at.start);
         start.and_then(|it| edit.moved(&file.path, it)).is_some_and(|it| file.lines().line(it) == error.place.line)
@@ -187,8 +210,8 @@ fn in_build(
         text: symbols::line(file, &error.place),
         symbol: error.symbol.clone(),
         cause,
-        build: Some(builds::name_at(cx.db, krate, id, error.place.start)),
-        test: symbols::is_test_at(file, error.place.start),
+        build: Some(build),
+        test: is_doctest || symbols::is_test_at(file, error.place.start),
         place: error.place.clone(),
     };
     let code = Some(error.code.name().to_owned()).filter(|it| !it.is_empty());
@@ -207,7 +230,7 @@ fn moved(cx: &Context<'_>, edit: &EditContext, it: &InFurtherBuild) -> Option<Af
         symbol: symbols::enclosing_path(cx, file, id, start),
         cause: None,
         build: Some(it.name.clone()),
-        test: symbols::is_test_at(file, start),
+        test: it.build == DOCTEST || symbols::is_test_at(file, start),
         place,
     })
 }

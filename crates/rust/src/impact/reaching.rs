@@ -17,6 +17,7 @@ use crate::names::{Key, Meaning};
 use crate::resolve::symbols::is_test_at;
 use crate::resolve::{paths, symbols};
 use crate::view::Context;
+use crate::view::doctests::DoctestFile;
 use semdex_engine::files::File;
 use semdex_model::{Affected, OutlineItem, Reaching, Role, Span};
 use semdex_text::words::words;
@@ -83,12 +84,25 @@ pub(crate) fn tests_reaching(cx: &Context<'_>, deltas: &[(usize, Delta<'_>)], ed
             }
         }
     }
+    let mut with_doctests = Vec::new();
+    for of in cx.doctests() {
+        match cx.index.names(of.module) {
+            Some(names) => {
+                is_whole &= names.is_complete();
+                with_doctests.push((of, names));
+            }
+            None => is_whole = false,
+        }
+    }
     if !is_whole {
         tests.missing = Some("the names of some files are being read: ask again");
     }
     for distance in 1..=MAX_STEPS {
         if level.is_empty() || tests.found.len() >= MAX_TESTS || seen.len() > MAX_REACHED {
             break;
+        }
+        for (of, names) in &with_doctests {
+            doctests_of(cx, of, names, &level, distance, &mut reported, &mut tests);
         }
         let mut next = Vec::new();
         for source in &sources {
@@ -106,6 +120,40 @@ pub(crate) fn tests_reaching(cx: &Context<'_>, deltas: &[(usize, Delta<'_>)], ed
     tests
 }
 
+/// The resolutions of a file's names that mean one of these.
+fn resolutions_of(names: &Names, level: &HashMap<Key, Arc<str>>) -> HashMap<StoredResolution, Arc<str>> {
+    let changed_symbol = |it: &Meaning| level.get(&it.definition).or_else(|| level.get(&it.original)).cloned();
+    let wanted = names.resolutions().filter_map(|resolution| match resolution {
+        StoredResolution::Means(meaning) if !meaning.declares => Some((resolution, changed_symbol(&meaning)?)),
+        _ => None,
+    });
+    wanted.collect()
+}
+
+/// Reports the doctests of a file that name one of these.
+fn doctests_of(
+    cx: &Context<'_>,
+    of: &DoctestFile,
+    names: &Names,
+    level: &HashMap<Key, Arc<str>>,
+    distance: u32,
+    reported: &mut HashSet<(FileId, usize)>,
+    tests: &mut Tests,
+) {
+    let wanted = resolutions_of(names, level);
+    let Some(file) = cx.files.get(&of.name).filter(|_| !wanted.is_empty()) else { return };
+    for (at, resolution, role) in names.within(0, usize::MAX) {
+        let Some(changed_symbol) = wanted.get(&resolution).filter(|_| role != Role::Import) else { continue };
+        let word = words(&of.text.text[at..]).next().map_or(0, |it| it.1.len());
+        let test = of.doctests.test_at(at);
+        let Some((test, at)) = test.zip(of.place(Span::new(at, at + word))) else { continue };
+        if reported.insert((of.module, test.span.start)) {
+            let (file, changed_symbol) = (file.clone(), changed_symbol.clone());
+            tests.found.push(ReachedTest { file, id: of.id, at, changed_symbol, distance });
+        }
+    }
+}
+
 /// The items of a file that name one of these: its tests are reported, its other functions are the next step.
 fn step_back(
     source: &Source<'_>,
@@ -115,15 +163,7 @@ fn step_back(
     tests: &mut Tests,
     next: &mut Vec<(Key, Arc<str>)>,
 ) {
-    let changed_symbol = |it: &Meaning| level.get(&it.definition).or_else(|| level.get(&it.original)).cloned();
-    let wanted: HashMap<StoredResolution, Arc<str>> = source
-        .names
-        .resolutions()
-        .filter_map(|resolution| match resolution {
-            StoredResolution::Means(meaning) if !meaning.declares => Some((resolution, changed_symbol(&meaning)?)),
-            _ => None,
-        })
-        .collect();
+    let wanted = resolutions_of(&source.names, level);
     if wanted.is_empty() {
         return;
     }

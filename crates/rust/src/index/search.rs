@@ -10,6 +10,7 @@ use rustc_hash::FxHashMap;
 
 use super::postings::Postings;
 use crate::names::definitions::plain_name;
+use crate::names::instances::is_of_doctests;
 use crate::names::{Key, Meaning, Target};
 use semdex_engine::files::File;
 use semdex_model::{Role, Span};
@@ -26,6 +27,12 @@ pub(crate) struct Occurrence {
     pub(crate) build: Option<CrateId>,
     /// For a name that macros write, the file and offset of each call that does.
     pub(crate) calls: Option<Arc<[(FileId, usize)]>>,
+}
+
+impl Occurrence {
+    pub(crate) fn is_in_doctest(&self, db: &RootDatabase) -> bool {
+        self.build.is_some_and(|it| is_of_doctests(db, it))
+    }
 }
 
 /// The symbols that one pass searches for, and the words that may name them.

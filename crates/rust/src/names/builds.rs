@@ -8,9 +8,12 @@ use ra_ap_hir::{Crate, ModuleSource, Semantics};
 use ra_ap_ide::{FileId, RootDatabase};
 use ra_ap_syntax::{AstNode as _, SyntaxNode, ast};
 
-use super::instances::{first_like, pin_to};
+use super::instances::{first_like, is_of_doctests, pin_to};
 use crate::syntax::attributes::cfg_condition;
 use crate::syntax::positions::tokens_at;
+
+/// The name of the build that compiles doctests.
+pub(crate) const DOCTEST: &str = "doctest";
 
 /// The most differences that are named where no condition around the place says which of them counts.
 const MOST_NAMED: usize = 3;
@@ -18,6 +21,9 @@ const MOST_NAMED: usize = 3;
 /// The name of a build for a place: `feature=parallel`, `target_os=windows`, `not(debug_assertions)`. Of the conditions
 /// that hold only in this build it has those that code around the place asks for.
 pub(crate) fn name_at(db: &RootDatabase, krate: CrateId, file: FileId, at: usize) -> String {
+    if is_of_doctests(db, krate) {
+        return DOCTEST.to_owned();
+    }
     let default = first_like(db, Crate::from(krate)).base();
     let (own, other) = (krate.cfg_options(db), default.cfg_options(db));
     let mut asked: BTreeSet<CfgAtom> = BTreeSet::new();

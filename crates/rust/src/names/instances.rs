@@ -18,7 +18,9 @@ use std::sync::Arc;
 use ra_ap_base_db::{
     Crate as CrateId, FileText, SourceDatabase as _, all_crates, further_build, further_crates, relevant_crates,
 };
+use ra_ap_cfg::CfgAtom;
 use ra_ap_hir::{Crate, Impl, Semantics, Trait, attach_db};
+use ra_ap_hir_expand::intern::Symbol;
 use ra_ap_ide::{FileId, RootDatabase};
 use ra_ap_ide_db::defs::Definition;
 use ra_ap_syntax::ast::HasName as _;
@@ -30,6 +32,9 @@ use semdex_pin::{Pin, Pinned};
 use super::Key;
 use super::database::IndexDatabase;
 use crate::syntax::declaration::is_among_items;
+
+/// The `cfg` flag of crates that stand for doctests (`load/doctests.rs`).
+pub(crate) const OF_DOCTESTS: &str = "semdex_doctests";
 
 /// The most levels of macros in macros in which twins are found.
 const MAX_MACROS: usize = 8;
@@ -84,9 +89,15 @@ fn all_owners_of(db: &dyn IndexDatabase, text: FileText) -> Arc<[CrateId]> {
     owners_of(db, text).iter().chain(&*further_owners_of(db, text)).copied().collect()
 }
 
-/// All crates of the default build.
+/// All crates of the default build, without those of doctests.
 pub(crate) fn default_crates(db: &RootDatabase) -> Vec<Crate> {
-    all_crates(db).iter().filter(|it| further_build(db, **it).is_none()).map(|it| Crate::from(*it)).collect()
+    let is_default = |it: &&CrateId| further_build(db, **it).is_none() && !is_of_doctests(db, **it);
+    all_crates(db).iter().filter(is_default).map(|it| Crate::from(*it)).collect()
+}
+
+/// Whether a crate stands for the doctests of a library.
+pub(crate) fn is_of_doctests(db: &RootDatabase, krate: CrateId) -> bool {
+    krate.cfg_options(db).check_atom(&CfgAtom::Flag(Symbol::intern(OF_DOCTESTS)))
 }
 
 /// Until the returned value is dropped, a new `Semantics` of this thread reads the file for this crate, and so other

@@ -22,7 +22,9 @@ pub(crate) fn callers_of<'db>(cx: &Context<'db>, definition: Definition<'db>) ->
     /// The sort key: tests last, then file and position.
     type Callers = BTreeMap<(bool, Arc<str>, usize), (FileId, Arc<File>, Vec<Span>)>;
     let mut callers = Callers::new();
-    for it in answer.value.items.iter().filter(|it| matches!(it.role, Role::Call | Role::Read)) {
+    // What a doctest calls, the item that it belongs to does not.
+    let of_code = answer.value.items.iter().filter(|it| !it.is_in_doctest(cx.db));
+    for it in of_code.filter(|it| matches!(it.role, Role::Call | Role::Read)) {
         let around = caller_at(&it.file, it.at.start).map_or(usize::MAX, |item| item.name_span.start);
         let key = (is_test_at(&it.file, it.at.start), it.file.path.clone(), around);
         callers.entry(key).or_insert_with(|| (it.id, it.file.clone(), Vec::new())).2.push(it.at);

@@ -121,7 +121,7 @@ fn diagnostics_in_crate(cx: &Context<'_>, file: &Arc<File>, id: FileId) -> Resul
     let place = || format!("the paths of {}", file.path);
     let missed = cx.unless_at_fault(place, || unresolved_paths::unresolved_paths(cx, file, id));
     let is_reported = |it: &Diagnostic, known: &[Diagnostic]| known.iter().any(|known| known.place == it.place);
-    for it in missed.into_iter().flatten() {
+    for it in missed.into_iter().flatten().map(Diagnostic::from) {
         if !is_reported(&it, &diagnostics) {
             diagnostics.push(it);
         }

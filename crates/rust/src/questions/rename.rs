@@ -112,6 +112,13 @@ fn taken(cx: &Context<'_>, symbol: &Symbol, new_name: &str) -> Option<Symbol> {
 fn rename_edits(cx: &Context<'_>, symbol: Symbol, new_name: &str, change: &SourceChange) -> Result<Renaming> {
     let mut renaming = Renaming { symbol, rewrites: Vec::new(), moves: Vec::new(), possible: Vec::new() };
     for (&id, (edit, _)) in &change.source_file_edits {
+        if let Some(of) = cx.environment.doctests.of_module(id) {
+            let parts = edit.iter().map(|it| (span(it.delete), it.insert.as_str()));
+            for (at, text) in parts.filter_map(|(at, text)| Some((of.place(at)?, text))) {
+                add_part(&mut renaming, &of.name, at, text);
+            }
+            continue;
+        }
         let name = cx.name_of(id).filter(|it| cx.files.get(it).is_some());
         let file = name.ok_or_else(|| refused("a file outside of the workspace would change".to_owned()))?;
         let text = cx.files.get(&file).map(|it| it.text.clone()).unwrap_or_default();
@@ -121,8 +128,8 @@ fn rename_edits(cx: &Context<'_>, symbol: Symbol, new_name: &str, change: &Sourc
         if parts.iter().any(|it| it.1.contains("r#") && !new_name.contains("r#")) {
             return Err(refused(format!("`{new_name}` is a keyword: say `r#{new_name}` if it is meant all the same")));
         }
-        if !parts.is_empty() {
-            renaming.rewrites.push(Rewrite { file, parts });
+        for (at, text) in parts {
+            add_part(&mut renaming, &file, at, &text);
         }
     }
     for edit in &change.file_system_edits {

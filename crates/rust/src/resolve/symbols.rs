@@ -250,7 +250,7 @@ pub(crate) fn unresolved(cx: &Context<'_>, file: &Arc<File>, item: &OutlineItem,
 
 /// The path of the innermost symbol around an offset.
 pub(crate) fn enclosing_path<'db>(cx: &Context<'db>, file: &File, id: FileId, offset: usize) -> Option<String> {
-    let own = cx.files.get(&file.path)?;
+    let own = cx.files.get(&file.path).filter(|_| LANGUAGE.takes(&file.path))?;
     if let Some(known) = cx.index.enclosing(id, offset) {
         return Some(known);
     }

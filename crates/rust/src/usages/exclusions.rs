@@ -33,12 +33,13 @@ use semdex_text::words::{word_hash, words};
 
 /// Removes the places that cannot name this definition.
 pub(crate) fn exclude<'db>(cx: &Context<'db>, definition: Definition<'db>, found: &mut TargetUsages) {
-    if found.possible.is_empty() && found.in_generated.is_empty() {
+    if found.possible.is_empty() && found.in_generated.is_empty() && found.in_doctests.is_empty() {
         return;
     }
     let mut places = Places { cx, of_files: FxHashMap::default(), references: None };
     let sought = Sought::new(cx, definition);
     found.possible.retain(|(it, why)| sought.may_be_at(&mut places, it, *why));
+    found.in_doctests.retain(|(it, why)| sought.may_be_at(&mut places, it, *why));
     found.in_generated.retain(|it| sought.is_seen_from(&places.of(it), Around::Code));
 }
 

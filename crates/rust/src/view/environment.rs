@@ -8,6 +8,7 @@ use std::time::Instant;
 use ra_ap_vfs::FileId;
 use tokio::sync::watch;
 
+use super::doctests::DoctestFiles;
 use super::packages::PackageGraph;
 use semdex_engine::files::{File, Files};
 use semdex_engine::{EngineStatus, Prepared};
@@ -35,6 +36,8 @@ pub(crate) struct Environment {
     pub compiled_elsewhere: Arc<BTreeSet<String>>,
     /// The builds that answers cover besides the default build.
     pub builds: Builds,
+    /// The files with doctests.
+    pub doctests: Arc<DoctestFiles>,
     /// Which packages can see which.
     pub packages: Arc<PackageGraph>,
     /// What has failed since the load.

@@ -38,11 +38,13 @@ impl Writer {
         // These have the texts after it already.
         let mut ahead: Vec<usize> = Vec::new();
         for at in 0..self.engines.len() {
-            let kind = &self.engines.slot(at).kind;
+            let slot = self.engines.slot(at);
+            let kind = &slot.kind;
+            let has_code = |file: &str| slot.engine.as_ref().is_some_and(|it| it.has_code_of(file));
             let is_named = |file: &str| {
                 kind.languages().iter().any(|it| self.files.references(*it, file) || after.references(*it, file))
             };
-            let concerns = |it: &FileEdit| kind.computes_impact(&it.file) || is_named(&it.file);
+            let concerns = |it: &FileEdit| kind.computes_impact(&it.file) || is_named(&it.file) || has_code(&it.file);
             if kind.route() != Route::Writer || !everywhere.iter().any(concerns) {
                 continue;
             }

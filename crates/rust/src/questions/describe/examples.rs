@@ -50,7 +50,7 @@ fn fence_lines(cx: &Context<'_>, symbol: &Symbol) -> Vec<usize> {
 /// The shortest functions that use it: tests first, then examples of the package, then any.
 pub(crate) fn uses(cx: &Context<'_>, symbol: &Symbol, found: &TargetUsages) -> Vec<Example> {
     let mut uses: Vec<(FileId, &OutlineItem, ExampleOrigin, &Occurrence)> = Vec::new();
-    for usage in &found.items {
+    for usage in found.items.iter().filter(|it| !it.is_in_doctest(cx.db)) {
         let chain = usage.file.outline().enclosing(usage.at.start);
         let is_function = |it: &&&OutlineItem| matches!(it.kind, SymbolKind::Function | SymbolKind::Method);
         let Some(function) = chain.iter().find(is_function) else { continue };
