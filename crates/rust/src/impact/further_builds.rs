@@ -16,11 +16,12 @@ use crate::checks::{anchors, errors};
 use crate::finding::Finding;
 use crate::finding::code::Code;
 use crate::names::builds::DOCTEST;
-use crate::names::{builds, instances};
+use crate::names::{Resolution, all_instances, builds, instances};
 use crate::resolve::{at, symbols};
 use crate::view::Context;
 use semdex_engine::files::Files;
 use semdex_model::{Affected, Broken, ChangeKind, Impact, Missing, MissingCode, Role, Span};
+use semdex_text::words::words;
 
 /// The time limit for checking these bodies before a change, and again after it.
 const MOST_TIME: Duration = Duration::from_secs(2);
@@ -158,7 +159,7 @@ pub(crate) fn add_broken(
             let is_felt = symbol.is_itself && symbol.delta.as_ref().is_some_and(|it| it.1.kind != ChangeKind::Added);
             if symbol.goes() && !symbol.is_left_to_tests() {
                 // Doctests were checked as a whole.
-                if it.build == DOCTEST {
+                if it.build == DOCTEST || resolves(cx, it, &at) {
                     continue;
                 }
                 let code = if it.at.role == Role::Import { Code::E0432 } else { Code::E0425 };
@@ -216,6 +217,21 @@ fn in_build(
     };
     let code = Some(error.code.name().to_owned()).filter(|it| !it.is_empty());
     Some(Broken { at, code, reason: error.message.clone(), follows: false })
+}
+
+/// Whether the name at a place means something in its build after the change: the symbol has another path there, or
+/// another one has taken its name.
+fn resolves(cx: &Context<'_>, it: &InFurtherBuild, at: &Affected) -> bool {
+    let file = cx.files.get(&at.place.file);
+    let Some((file, id)) = file.zip(cx.file_id(&at.place.file)) else { return false };
+    let start = at.place.start;
+    let Some((_, word)) = file.text.get(start..).and_then(|it| words(it).next()) else { return false };
+    let mut is_resolved = false;
+    all_instances::read_words_further(cx.db, id, &[(start, word)], |krate, _, resolution| {
+        let is_own = further_build(cx.db, krate).is_some_and(|build| build.as_str() == it.build);
+        is_resolved |= is_own && matches!(resolution, Resolution::Names(_) | Resolution::Declares(_));
+    });
+    is_resolved
 }
 
 /// A place in the state after the change. `None` if the change removes it.
