@@ -121,8 +121,8 @@ class Replay:
                     continue
                 edits.append({"file": file, "content": content, "mode": "create" if change == "A" else "overwrite"})
         begin = time.monotonic()
-        query = {key: options[key] for key in ("workspace",)}
-        status, reply = client.send("POST", "/v1/edit", query=query, body={"edits": edits, "dry_run": True, "limit": 500, "wait_ms": WAIT, "elisions": "keep"})
+        body = {"workspace": workspace, "edits": edits, "dry_run": True, "limit": 500, "wait_ms": WAIT, "elisions": "keep"}
+        status, reply = client.send("POST", "/v1/edit", body=body)
         return "files", time.monotonic() - begin, status, reply, refusal
 
 
