@@ -28,6 +28,7 @@ use self::doc_links::doc_links;
 use self::included::Included;
 use self::instances::{canonical, twins};
 use crate::bounds;
+use crate::resolve::root_imports;
 use crate::syntax::attributes::cfg_condition;
 use crate::syntax::is_read_by_tools;
 use crate::syntax::positions::{text_size, tokens_at};
@@ -451,6 +452,10 @@ impl<'a, 'db> Reader<'a, 'db> {
         match ast::NameLike::cast(node.clone())? {
             ast::NameLike::NameRef(name) if let Some(it) = self.called_by_text(&name) => {
                 Some(Resolution::Names(vec![(Definition::Macro(it), Role::Call)]))
+            }
+            ast::NameLike::NameRef(name) if let Some(meant) = root_imports::meant_from_root(self.sema, &name) => {
+                let definition = Definition::from(meant?);
+                Some(Resolution::Names(vec![(definition, role_of(&name, definition))]))
             }
             ast::NameLike::NameRef(name) => match NameRefClass::classify(self.sema, &name)? {
                 NameRefClass::Definition(definition, _) => {

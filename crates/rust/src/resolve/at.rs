@@ -5,6 +5,7 @@ use ra_ap_ide::{FileId, RootDatabase};
 use ra_ap_ide_db::defs::{Definition, IdentClass, NameClass};
 use ra_ap_syntax::{AstNode as _, SyntaxKind, SyntaxToken, ast};
 
+use super::root_imports;
 use crate::names::instances;
 use crate::syntax::positions::tokens_at;
 
@@ -64,7 +65,12 @@ pub(crate) fn definition_of_token<'db>(
     sema: &Semantics<'db, RootDatabase>,
     token: &SyntaxToken,
 ) -> Option<Definition<'db>> {
-    let classify =
-        |token: SyntaxToken| IdentClass::classify_token(sema, &token)?.definitions_no_ops().into_iter().next();
+    let classify = |token: SyntaxToken| {
+        let name = token.parent().and_then(ast::NameRef::cast);
+        if let Some(meant) = name.and_then(|it| root_imports::meant_from_root(sema, &it)) {
+            return meant.map(Definition::from);
+        }
+        IdentClass::classify_token(sema, &token)?.definitions_no_ops().into_iter().next()
+    };
     sema.descend_into_macros_exact(token.clone()).into_iter().find_map(classify)
 }
