@@ -134,6 +134,9 @@ pub(crate) enum RuleId {
     StructUpdates,
     FormatStrings,
     BoundTwice,
+    Alternatives,
+    OuterItems,
+    ObjectTypes,
     TryOperator,
     Overflow,
     Arity,
@@ -155,5 +158,7 @@ pub(crate) enum RuleId {
     Main,
     GivenTypes,
     UnusedParameters,
+    RecursiveTypes,
+    UnmentionedParameters,
     UnusedImports,
 }

@@ -35,6 +35,7 @@ mod shadow;
 mod traits;
 mod truth;
 mod uses;
+mod valid;
 mod wellformed;
 
 const DEADLINE: Duration = Duration::from_secs(600);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ra_ap_hir::{DefWithBody, Semantics};
+use ra_ap_hir::{Const, DefWithBody, Semantics};
 use ra_ap_ide::{FileId, RootDatabase};
 use ra_ap_ide_db::defs::Definition;
 use ra_ap_syntax::{AstNode as _, ast};
@@ -24,7 +24,12 @@ pub(crate) fn bodies_at(cx: &Context<'_>, file: &str, offset: usize) -> Vec<DefW
         Some(Definition::Const(it)) => Some(it.into()),
         Some(Definition::Static(it)) => Some(it.into()),
         Some(Definition::EnumVariant(it)) => Some(it.into()),
-        _ => None,
+        Some(_) => None,
+        // `const _` is no definition.
+        None => {
+            let constant = positions::token(&cx.sema, id, offset).and_then(|it| it.parent()).and_then(ast::Const::cast);
+            constant.filter(|it| it.underscore_token().is_some()).and_then(|it| cx.sema.to_def(&it)).map(Const::into)
+        }
     };
     if body.is_some() {
         return body.into_iter().collect();

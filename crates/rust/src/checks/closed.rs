@@ -89,7 +89,7 @@ impl<'c, 'db> Closed<'c, 'db> {
     }
 
     /// Whether no attribute is a macro that transforms its item, and the expansion of each derive is known.
-    fn has_known_attributes(&self, item: &ast::Item) -> bool {
+    pub(crate) fn has_known_attributes(&self, item: &ast::Item) -> bool {
         let sema = &self.cx.sema;
         let is_derived = |it: &ast::Attr| it.simple_name().is_some_and(|it| it == "derive");
         let known = |attribute: ast::Attr| {

@@ -12,13 +12,26 @@ use crate::finding::code::Code;
 use semdex_text::words::words;
 
 /// After these errors an expression has no type.
-const ENDING: [Code; 8] =
-    [Code::E0369, Code::E0425, Code::E0433, Code::E0599, Code::E0600, Code::E0609, Code::E0614, Code::E0615];
+const ENDING: [Code; 11] = [
+    Code::E0369,
+    Code::E0424,
+    Code::E0425,
+    Code::E0433,
+    Code::E0434,
+    Code::E0435,
+    Code::E0599,
+    Code::E0600,
+    Code::E0609,
+    Code::E0614,
+    Code::E0615,
+];
 /// These errors are not reported for an expression without a type.
-const FOLLOWING: [Code; 16] = [
+const FOLLOWING: [Code; 18] = [
     Code::E0061,
     Code::E0277,
     Code::E0282,
+    Code::E0283,
+    Code::E0790,
     Code::E0308,
     Code::E0368,
     Code::E0369,

@@ -45,13 +45,13 @@ pub(crate) fn errors_of_body(cx: &Context<'_>, body: DefWithBody, types_differ: 
     }
     // The compiler reports errors of patterns only if there are no others.
     let is_late = |it: &RawDiagnostic| it.code.phase() == Phase::Patterns;
-    if found.iter().any(|it| !is_late(it) && it.code != Code::E0282) {
+    if found.iter().any(|it| !is_late(it) && !it.code.is_of_unknown_type()) {
         found.retain(|it| !is_late(it));
     }
     rules::check_body(cx, body, true, &mut found);
     // An unknown type follows from any other error.
-    let is_alone = found.iter().all(|it| it.code == Code::E0282);
-    let found = found.into_iter().filter(|it| is_alone || it.code != Code::E0282);
+    let is_alone = found.iter().all(|it| it.code.is_of_unknown_type());
+    let found = found.into_iter().filter(|it| is_alone || !it.code.is_of_unknown_type());
     let mut errors: Vec<Finding> = found.filter_map(|it| report::placed(cx, it)).collect();
     errors.sort();
     errors.dedup();

@@ -3,14 +3,14 @@
 
 use ra_ap_hir::{
     Adt, AnyDiagnostic, AsAssocItem as _, AssocItemContainer, Const, DefWithBody, Function, GenericDef,
-    HirDisplay as _, InFile, ModuleDef, PathResolution, Semantics, StructKind, TraitRef, Type, UnresolvedMethodCall,
-    VariantId,
+    HirDisplay as _, InFile, ModuleDef, PathResolution, Semantics, Static, StructKind, TraitRef, Type,
+    UnresolvedMethodCall, VariantId,
 };
 use ra_ap_ide::{FileId, FileRange, RootDatabase, TextRange};
 use ra_ap_syntax::{AstNode as _, AstPtr, SyntaxNode, SyntaxNodePtr, ast};
 
 use super::places::salient;
-use super::{constants, error_types, lookup, patterns, places};
+use super::{constants, error_types, lookup, outer_items, patterns, places, unknown_types};
 use crate::finding::code::Code;
 use crate::finding::{RawDiagnostic, Subject};
 use crate::syntax::nesting;
@@ -49,15 +49,27 @@ pub(crate) fn native_errors(cx: &Context<'_>, body: DefWithBody, out: &mut Vec<R
     out.extend(found.into_iter().filter_map(|it| translate(cx, body, it)));
 }
 
-/// The constants that overflow: the body itself, or those in it.
+/// The constants and statics that cannot be evaluated: the body itself, or those in it.
 pub(crate) fn overflows(cx: &Context<'_>, body: DefWithBody, out: &mut Vec<RawDiagnostic>) {
-    let inner = || body_syntax(&cx.sema, body).into_iter().flat_map(|it| it.descendants()).filter_map(ast::Const::cast);
+    let inner = || body_syntax(&cx.sema, body).into_iter().flat_map(|it| it.descendants());
     let constants: Vec<Const> = match body {
         DefWithBody::Const(it) => vec![it],
-        DefWithBody::Function(_) => inner().filter_map(|it| cx.sema.to_def(&it)).collect(),
+        DefWithBody::Function(_) => inner().filter_map(ast::Const::cast).filter_map(|it| cx.sema.to_def(&it)).collect(),
         DefWithBody::Static(_) | DefWithBody::EnumVariant(_) => Vec::new(),
     };
-    out.extend(constants.into_iter().filter_map(|it| constants::overflow(cx, it)));
+    let statics: Vec<Static> = match body {
+        DefWithBody::Static(it) => vec![it],
+        DefWithBody::Function(_) => {
+            inner().filter_map(ast::Static::cast).filter_map(|it| cx.sema.to_def(&it)).collect()
+        }
+        DefWithBody::Const(_) | DefWithBody::EnumVariant(_) => Vec::new(),
+    };
+    // Code with errors is not evaluated.
+    let is_whole = out.is_empty();
+    let failed = |it: &Const| constants::overflow(cx, *it).or_else(|| constants::failed_constant(cx, *it, is_whole));
+    let failed: Vec<RawDiagnostic> = constants.iter().filter_map(failed).collect();
+    out.extend(failed);
+    out.extend(statics.into_iter().filter_map(|it| constants::failed_static(cx, it, is_whole)));
 }
 
 pub(crate) fn body_syntax(sema: &Semantics<'_, RootDatabase>, body: DefWithBody) -> Option<SyntaxNode> {
@@ -98,7 +110,7 @@ fn translate<'db>(cx: &Context<'db>, body: DefWithBody, diagnostic: AnyDiagnosti
             }
             let (expected, actual) = (ty(&it.expected), ty(&it.actual));
             // Nothing can be said about members of an unknown type, nor about unknown lengths.
-            let is_unclear = |it: &String| it.contains("<{unknown} as");
+            let is_unclear = |it: &String| it.contains("<{unknown} as") || is_member_of_object(it);
             if expected == actual || is_unclear(&expected) || is_unclear(&actual) {
                 return None;
             }
@@ -128,6 +140,9 @@ fn translate<'db>(cx: &Context<'db>, body: DefWithBody, diagnostic: AnyDiagnosti
         AnyDiagnostic::UnresolvedField(it) if it.receiver.strip_references().is_never() => return None,
         AnyDiagnostic::UnresolvedMethodCall(it) if error_types::leads_to_unknown(cx.db, &it.receiver) => return None,
         AnyDiagnostic::UnresolvedMethodCall(it) if has_method(&cx.sema, &it) => return None,
+        AnyDiagnostic::UnresolvedMethodCall(it) if is_member_of_object(&ty(&it.receiver)) => return None,
+        AnyDiagnostic::UnresolvedField(it) if is_member_of_object(&ty(&it.receiver)) => return None,
+        AnyDiagnostic::UnimplementedTrait(it) if is_of_object(cx.db, &it.trait_predicate.trait_ref()) => return None,
         AnyDiagnostic::UnresolvedMethodCall(it) => {
             let name = it.name.display(cx.db, edition);
             let receiver = ty(&it.receiver);
@@ -160,20 +175,22 @@ fn translate<'db>(cx: &Context<'db>, body: DefWithBody, diagnostic: AnyDiagnosti
         AnyDiagnostic::UnresolvedIdent(it) => {
             let (node, within) = it.node.value;
             let node: SyntaxNodePtr = node.into();
+            let syntax = node.to_node(&cx.sema.parse_or_expand(it.node.file_id));
             let code = match within {
                 // A name in the text of a format string.
                 Some(_) => Code::E0425,
-                None => code_of_unresolved(&cx.sema, &node.to_node(&cx.sema.parse_or_expand(it.node.file_id)))?,
+                None => code_of_unresolved(&cx.sema, &syntax)?,
             };
             let raw = diagnostic_at(cx, InFile::new(it.node.file_id, node), code, String::new());
             let range = within.map_or(raw.range, |within| within + raw.range.start());
             let name = text_at(cx, raw.file, range);
-            let message = match code {
-                Code::E0423 => format!("expected a value, found the type `{name}`"),
-                Code::E0603 => format!("`{name}` is private"),
-                _ => format!("cannot find `{name}` in this scope"),
+            let (code, message) = match code {
+                Code::E0423 => (code, format!("expected a value, found the type `{name}`")),
+                Code::E0603 => (code, format!("`{name}` is private")),
+                _ => outer_items::outer_value(&cx.sema, &syntax, &name)
+                    .unwrap_or_else(|| (code, format!("cannot find `{name}` in this scope"))),
             };
-            RawDiagnostic { range, message, ..raw }
+            RawDiagnostic { range, code, message, ..raw }
         }
         AnyDiagnostic::UnresolvedMacroCall(it) => {
             let range = cx.sema.diagnostics_display_range_for_range(it.range);
@@ -255,12 +272,12 @@ fn translate<'db>(cx: &Context<'db>, body: DefWithBody, diagnostic: AnyDiagnosti
             let code = code_of_callable(cx.db, &it.trait_predicate.trait_ref()).unwrap_or(Code::E0277);
             diagnostic_at_salient(cx, node, code, message).about(Subject::of_predicate(&bound))
         }
-        AnyDiagnostic::TypeMustBeKnown(it) => diagnostic_at(
-            cx,
-            it.at_point.map(|it| it.syntax_node_ptr()),
-            Code::E0282,
-            "type annotations needed".to_owned(),
-        ),
+        AnyDiagnostic::TypeMustBeKnown(it) => {
+            let ptr = it.at_point.map(|it| it.syntax_node_ptr());
+            let node = ptr.value.to_node(&cx.sema.parse_or_expand(ptr.file_id));
+            let code = unknown_types::code_of_unknown(&cx.sema, &node);
+            diagnostic_at(cx, ptr, code, "type annotations needed".to_owned())
+        }
         AnyDiagnostic::IncorrectGenericsLen(it) => {
             let message =
                 format!("this takes {}, but {} given", counted(it.expected as usize, "generic argument"), it.provided);
@@ -378,6 +395,19 @@ fn code_of_callable<'db>(db: &'db RootDatabase, wanted: &TraitRef<'db>) -> Optio
     let callable = wanted.get_type_argument(0)?.as_callable(db)?;
     let takes = callable.params().len();
     Some(if takes == arguments.tuple_fields(db).len() { Code::E0631 } else { Code::E0593 })
+}
+
+/// Whether a type is an associated type of a `dyn Trait` that does not give it: the compiler reports where that is
+/// written.
+fn is_member_of_object(shown: &str) -> bool {
+    shown.contains("<dyn ") && shown.contains(" as ")
+}
+
+/// Whether the type is a `dyn Trait` of the trait itself, or of one that requires it. rust-analyzer requires each
+/// associated type for that.
+fn is_of_object<'db>(db: &'db RootDatabase, wanted: &TraitRef<'db>) -> bool {
+    let object = wanted.get_type_argument(0).and_then(|it| it.strip_references().as_dyn_trait());
+    object.is_some_and(|it| it.all_supertraits(db).contains(&wanted.trait_()))
 }
 
 /// Whether a tuple pattern names a struct or variant without fields.

@@ -5,8 +5,8 @@ use ra_ap_hir::DefWithBody;
 use ra_ap_syntax::SyntaxNode;
 
 use super::{
-    bound_twice, constructors, expansions, format_strings, native, opaque, operators, patterns, projections,
-    try_operator,
+    alternatives, bound_twice, constructors, expansions, format_strings, native, object_types, opaque, operators,
+    outer_items, patterns, projections, try_operator,
 };
 use crate::finding::code::Code::*;
 use crate::finding::code::{Code, Phase};
@@ -58,9 +58,9 @@ pub(crate) const RULES: &[Rule] = &[
         about: "names, members, arguments, types, patterns and fields in bodies",
         codes: &[
             Uncoded, E0004, E0005, E0023, E0026, E0027, E0057, E0061, E0062, E0063, E0067, E0106, E0107, E0109, E0133,
-            E0268, E0277, E0282, E0308, E0423, E0425, E0426, E0432, E0433, E0451, E0527, E0529, E0532, E0559, E0560,
-            E0593, E0599, E0603, E0606, E0608, E0609, E0614, E0615, E0616, E0618, E0620, E0624, E0631, E0638, E0639,
-            E0728, E0769,
+            E0268, E0277, E0282, E0283, E0790, E0308, E0401, E0423, E0424, E0425, E0426, E0434, E0435, E0432, E0433,
+            E0451, E0527, E0529, E0532, E0559, E0560, E0593, E0599, E0603, E0606, E0608, E0609, E0614, E0615, E0616,
+            E0618, E0620, E0624, E0631, E0638, E0639, E0728, E0769,
         ],
         when: When::Always,
         check: Check::Body(native::native_errors),
@@ -122,6 +122,27 @@ pub(crate) const RULES: &[Rule] = &[
         check: Check::Node { in_expansions: false, check: bound_twice::bound_twice },
     },
     Rule {
+        id: RuleId::Alternatives,
+        about: "alternatives of a pattern that bind different names",
+        codes: &[E0408],
+        when: When::Always,
+        check: Check::Node { in_expansions: true, check: alternatives::unequal_alternatives },
+    },
+    Rule {
+        id: RuleId::OuterItems,
+        about: "generic parameters and `Self` of an outer item in an inner one",
+        codes: &[E0401],
+        when: When::Always,
+        check: Check::Node { in_expansions: false, check: outer_items::outer_parameters },
+    },
+    Rule {
+        id: RuleId::ObjectTypes,
+        about: "types `dyn Trait` without an associated type of the trait",
+        codes: &[E0191],
+        when: When::Always,
+        check: Check::Node { in_expansions: false, check: object_types::missing_types },
+    },
+    Rule {
         id: RuleId::TryOperator,
         about: "`?` in functions that cannot return what it returns",
         codes: &[E0277],
@@ -137,7 +158,7 @@ pub(crate) const RULES: &[Rule] = &[
     },
     Rule {
         id: RuleId::Overflow,
-        about: "constants that overflow",
+        about: "constants that cannot be evaluated",
         codes: &[E0080],
         when: When::Always,
         check: Check::Body(native::overflows),

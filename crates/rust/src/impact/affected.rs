@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
+use ra_ap_hir::Trait;
+
 use super::delta::Delta;
 use crate::index::search::Occurrence;
 use semdex_model::{ChangeKind, OutlineItem, Span};
@@ -92,6 +94,8 @@ pub(crate) struct AffectedSet<'a> {
     /// Traits that are dyn compatible, by the positions of their names.
     pub(crate) objects: BTreeMap<(Arc<str>, usize), Objects>,
     pub(crate) unused_candidates: UnusedCandidates,
+    /// Items whose heads may be wrong now, by the positions of their names in the state before.
+    pub(crate) heads: BTreeSet<(Arc<str>, usize)>,
     pub(crate) helpers: Vec<Derived<'a>>,
     /// Wrong calls in bodies that are not checked for errors.
     pub(crate) miscalls: Miscalls,
@@ -159,6 +163,10 @@ pub(crate) type Shapes = BTreeMap<(Arc<str>, usize), Shape>;
 pub(crate) struct Objects {
     /// The places that name it as a type.
     pub(crate) places: Vec<Occurrence>,
+    /// The traits that require it.
+    pub(crate) required_by: Vec<Trait>,
+    /// Whether the trait may have other associated types after the change.
+    pub(crate) has_other_types: bool,
     /// The bodies that may contain such a value, by their anchors.
     pub(crate) bodies: BTreeSet<(Arc<str>, usize)>,
 }

@@ -40,7 +40,7 @@ pub(crate) fn is_unresolved(lost: &UnresolvedImports, error: &Finding, name: &st
 }
 
 pub(crate) fn is_of_a_body(error: &Finding) -> bool {
-    matches!(error.code, Code::E0277 | Code::E0282 | Code::E0308 | Code::E0369 | Code::E0599)
+    error.code.is_of_unknown_type() || matches!(error.code, Code::E0277 | Code::E0308 | Code::E0369 | Code::E0599)
 }
 
 impl EditContext {
@@ -58,7 +58,7 @@ impl EditContext {
         let is_any = self.scope_changes.iter().any(|it| it.all);
         let Some(file) = before.get(&error.place.file) else { return false };
         let line = file.lines().line_text(&file.text, error.place.line);
-        let is_named = || error.code != Code::E0282 && words(line).any(|it| names.contains(it.1));
+        let is_named = || !error.code.is_of_unknown_type() && words(line).any(|it| names.contains(it.1));
         is_any || !names.is_empty() && !is_named()
     }
 }
@@ -208,7 +208,7 @@ pub(crate) fn follows_from_unknown(
 ) -> bool {
     let is_of_nothing = || error.subject.ty() == Some("()");
     match error.code {
-        Code::E0282 => true,
+        code if code.is_of_unknown_type() => true,
         Code::E0277 | Code::E0599 if is_of_nothing() || is_of_unbound(cx, error) => true,
         // If an import is lost, the name does not mean another item from a prelude.
         Code::E0107 => names_unresolved(cx, &HashSet::new(), lost, error),

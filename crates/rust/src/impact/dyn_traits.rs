@@ -25,16 +25,40 @@ use crate::usages;
 use crate::view::Context;
 use semdex_model::Span;
 
-/// Where a trait is used as `dyn`, if it is dyn compatible.
-pub(crate) fn note_objects<'db>(cx: &Context<'db>, of: Trait, affected: &mut AffectedSet<'_>) {
-    let Some(target) = of.try_to_nav(&cx.sema).map(|it| it.call_site) else { return };
-    let Some(name) = cx.name_of(target.file_id).filter(|it| cx.files.get(it).is_some()) else { return };
-    let key = (Arc::from(name), span(target.focus_or_full_range()).start);
-    if affected.objects.contains_key(&key) || of.dyn_compatibility(cx.db).is_some() {
-        return;
+/// The most traits that are followed from one that they require.
+const MAX_TRAITS: usize = 64;
+
+/// Where a trait, or one that requires it, is used as `dyn`, if it is dyn compatible.
+pub(crate) fn note_objects(cx: &Context<'_>, of: Trait, has_other_types: bool, affected: &mut AffectedSet<'_>) {
+    let (mut next, mut seen) = (vec![of], Vec::new());
+    while let Some(of) = next.pop().filter(|_| seen.len() < MAX_TRAITS) {
+        if !seen.contains(&of) {
+            seen.push(of);
+            next.extend(note_objects_of(cx, of, has_other_types, affected));
+        }
     }
-    let Some(found) = usages::find(cx, &[Definition::Trait(of)]).pop() else { return };
-    let mut objects = Objects::default();
+}
+
+/// Returns the traits that require this one.
+fn note_objects_of<'db>(
+    cx: &Context<'db>,
+    of: Trait,
+    has_other_types: bool,
+    affected: &mut AffectedSet<'_>,
+) -> Vec<Trait> {
+    let Some(target) = of.try_to_nav(&cx.sema).map(|it| it.call_site) else { return Vec::new() };
+    let Some(name) = cx.name_of(target.file_id).filter(|it| cx.files.get(it).is_some()) else { return Vec::new() };
+    let key = (Arc::from(name), span(target.focus_or_full_range()).start);
+    if let Some(known) = affected.objects.get_mut(&key) {
+        known.has_other_types |= has_other_types;
+        return known.required_by.clone();
+    }
+    if of.dyn_compatibility(cx.db).is_some() {
+        return Vec::new();
+    }
+    let Some(found) = usages::find(cx, &[Definition::Trait(of)]).pop() else { return Vec::new() };
+    let required_by: Vec<Trait> = found.items.iter().filter_map(|it| requiring(&cx.sema, it, of)).collect();
+    let mut objects = Objects { has_other_types, required_by: required_by.clone(), ..Objects::default() };
     objects.places.extend(found.items.into_iter().filter(|it| is_object(&cx.sema, it)));
     let mut holders: BTreeSet<(FileId, usize)> = BTreeSet::new();
     for it in &objects.places {
@@ -48,6 +72,15 @@ pub(crate) fn note_objects<'db>(cx: &Context<'db>, of: Trait, affected: &mut Aff
         objects.bodies.extend(anchors::anchor_of(&cx.sema, &it));
     }
     affected.objects.insert(key, objects);
+    required_by
+}
+
+/// The trait whose head requires another one at a place.
+fn requiring(sema: &Semantics<'_, RootDatabase>, place: &Occurrence, of: Trait) -> Option<Trait> {
+    let token = positions::token(sema, place.id, place.at.start)?;
+    let bound = token.parent_ancestors().find_map(ast::TypeBoundList::cast)?;
+    let around = sema.to_def(&ast::Trait::cast(bound.syntax().parent()?)?)?;
+    (around != of && around.all_supertraits(sema.db).contains(&of)).then_some(around)
 }
 
 fn is_object(sema: &Semantics<'_, RootDatabase>, place: &Occurrence) -> bool {
@@ -59,7 +92,7 @@ pub(crate) fn dyn_incompatible(cx: &Context<'_>, change: &Change<'_, '_>, out: &
     let found = uses_as_objects(cx, change.affected, change.edit);
     if !found.is_empty() {
         // The types of values computed from such objects are unknown.
-        out.forget(|it| it.is(Code::E0282));
+        out.forget(|it| it.code.is_of_unknown_type());
     }
     found.into_iter().for_each(|it| out.add(it));
 }

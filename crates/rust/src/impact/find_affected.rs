@@ -17,7 +17,10 @@ use super::edit_context::EditContext;
 use super::fixed_names::Missed;
 use super::impls::shape_at;
 use super::unresolved_names::{bodies_with_other_imports, is_type};
-use super::{arity, declared, dyn_traits, helper_attributes, holders, macros, reexports, unused, wellformed};
+use super::{
+    arity, declared, dyn_traits, heads_of_items, helper_attributes, holders, macros, reexports, sizes, unused,
+    wellformed,
+};
 use crate::checks::expansions::MAX_MACROS;
 use crate::checks::{anchors, derive_expansion, errors};
 use crate::index::file_names::StoredResolution;
@@ -56,6 +59,8 @@ pub(crate) fn affected_set<'a>(
         follow_traits(cx, &edit.olds[*index], delta, &mut affected, &mut bodies_by_ref);
     }
     unused::note_unused_candidates(cx, edit, deltas, &mut affected);
+    sizes::note_constants(cx, deltas, &mut bodies_by_ref);
+    heads_of_items::note_heads(cx, &mut affected, &mut bodies_by_ref);
     affected.deleted_files = declared::deleted_files(cx, edit);
     affected.helpers = helper_attributes::helpers_at_stake(cx, edit, deltas);
     miscalls.retain(|body, _| !bodies_by_ref.contains(body));
@@ -271,7 +276,8 @@ fn follow_traits(
         None => item.and_then(|it| trait_around(&cx.sema, file, id, it)),
     };
     if let Some(of) = of_trait {
-        dyn_traits::note_objects(cx, of, affected);
+        let has_other_types = item.is_some_and(|it| matches!(it.kind, SymbolKind::Type | SymbolKind::Trait));
+        dyn_traits::note_objects(cx, of, has_other_types, affected);
         wellformed::note_inner_blocks(cx, of, affected);
         for block in instances::blocks_of_trait(cx.db, of) {
             let Some(target) = block.try_to_nav(&cx.sema).map(|it| it.call_site) else { continue };

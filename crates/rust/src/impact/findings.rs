@@ -20,7 +20,7 @@ pub(crate) struct Findings<'a> {
 impl<'a> Findings<'a> {
     pub(crate) fn new(new: &'a mut Vec<Finding>) -> Findings<'a> {
         // An unknown type is dropped in favour of the error that it follows from.
-        let is_of_itself = |it: &&Finding| it.is_error() && !it.is(Code::E0282);
+        let is_of_itself = |it: &&Finding| it.is_error() && !it.code.is_of_unknown_type();
         let lines = new.iter().filter(is_of_itself).flat_map(|it| {
             (it.place.line..=it.place.end_line).map(|line| (it.place.file.clone(), line)).collect::<Vec<_>>()
         });

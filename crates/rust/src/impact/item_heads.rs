@@ -250,7 +250,7 @@ fn add_at(cx: &Context<'_>, node: &SyntaxNode, code: Code, message: String, out:
     place.into_iter().for_each(|it| out.add(report::error(cx, it, code, message.clone())));
 }
 
-fn is_whole(node: &SyntaxNode) -> bool {
+pub(crate) fn is_whole(node: &SyntaxNode) -> bool {
     ast::Item::can_cast(node.kind())
         || ast::RecordField::can_cast(node.kind())
         || ast::TupleField::can_cast(node.kind())
@@ -258,7 +258,7 @@ fn is_whole(node: &SyntaxNode) -> bool {
 }
 
 /// The nodes of an item's head, or the whole item if it has no body.
-fn head_of(node: &SyntaxNode) -> Vec<SyntaxNode> {
+pub(crate) fn head_of(node: &SyntaxNode) -> Vec<SyntaxNode> {
     let mut found = Vec::new();
     let mut next: Vec<SyntaxNode> = node.children().collect();
     while let Some(it) = next.pop() {

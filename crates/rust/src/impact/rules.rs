@@ -213,6 +213,20 @@ pub(crate) const RULES: &[Rule] = &[
         check: Check::Late(|cx, change, new| unused::unused_parameters(cx, change.affected, change.edit, new)),
     },
     Rule {
+        id: RuleId::RecursiveTypes,
+        about: "types that contain themselves without indirection",
+        codes: &[E0072],
+        when: When::Always,
+        check: Check::Apart,
+    },
+    Rule {
+        id: RuleId::UnmentionedParameters,
+        about: "parameters that no field of a type mentions",
+        codes: &[E0392],
+        when: When::Always,
+        check: Check::Apart,
+    },
+    Rule {
         id: RuleId::UnusedImports,
         about: "unused imports",
         codes: &[UnusedImports],

@@ -233,7 +233,7 @@ fn loses_use(sema: &Semantics<'_, RootDatabase>, source: &ast::Adt, places: &[us
 }
 
 /// The fields that no `cfg` removes.
-fn fields(sema: &Semantics<'_, RootDatabase>, source: &ast::Adt) -> Vec<SyntaxNode> {
+pub(crate) fn fields(sema: &Semantics<'_, RootDatabase>, source: &ast::Adt) -> Vec<SyntaxNode> {
     let is_there = |it: &SyntaxNode| {
         let variant = it.ancestors().find_map(ast::Variant::cast);
         let is_field = match ast::RecordField::cast(it.clone()) {
@@ -246,7 +246,7 @@ fn fields(sema: &Semantics<'_, RootDatabase>, source: &ast::Adt) -> Vec<SyntaxNo
 }
 
 /// The name of a parameter, with the apostrophe of a lifetime; `None` for a constant, which may be unused.
-fn name_of(parameter: &ast::GenericParam) -> Option<String> {
+pub(crate) fn name_of(parameter: &ast::GenericParam) -> Option<String> {
     match parameter {
         ast::GenericParam::TypeParam(it) => Some(it.name()?.text().to_string()),
         ast::GenericParam::LifetimeParam(it) => Some(it.lifetime()?.text().to_string()),
@@ -254,7 +254,7 @@ fn name_of(parameter: &ast::GenericParam) -> Option<String> {
     }
 }
 
-fn mentions(node: &SyntaxNode, name: &str) -> impl Iterator<Item = SyntaxNode> {
+pub(crate) fn mentions(node: &SyntaxNode, name: &str) -> impl Iterator<Item = SyntaxNode> {
     node.descendants().filter(move |it| {
         let is_name = ast::NameRef::can_cast(it.kind()) || ast::Lifetime::can_cast(it.kind());
         is_name && it.text() == name

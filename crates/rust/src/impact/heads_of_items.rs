@@ -1,0 +1,189 @@
+//! Errors in the heads of items, before and after a change: types that contain themselves, parameters that no field
+//! uses, and types `dyn Trait` without an associated type.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use ra_ap_hir::{Adt, GenericDef};
+use ra_ap_ide::FileId;
+use ra_ap_ide_db::defs::Definition;
+use ra_ap_syntax::ast::{HasGenericParams as _, HasName as _};
+use ra_ap_syntax::{AstNode as _, SyntaxKind, ast};
+
+use super::affected::{AffectedSet, is_outside_body};
+use super::edit_context::{EditContext, Side};
+use super::item_heads::{head_of, is_whole};
+use super::unused;
+use crate::checks::closed::Closed;
+use crate::checks::recursive_types::{Contents, recursive_types};
+use crate::checks::{anchors, object_types, report};
+use crate::finding::code::Code;
+use crate::finding::{Finding, RawDiagnostic, RuleId};
+use crate::index::search::Occurrence;
+use crate::resolve::at;
+use crate::syntax::positions::{self, span};
+use crate::usages;
+use crate::view::Context;
+use semdex_model::{ChangeKind, Role, Span, SymbolKind};
+
+/// The most levels of generic types and aliases that are followed.
+const MAX_LEVELS: usize = 4;
+
+/// The items whose heads a change may affect and that it does not edit, in the state before.
+pub(crate) fn note_heads<'db>(
+    cx: &Context<'db>,
+    affected: &mut AffectedSet<'_>,
+    bodies_by_ref: &mut BTreeSet<(Arc<str>, usize)>,
+) {
+    // A type may become recursive if the content of a generic type or an alias that it names differs.
+    let is_content = |kind: SymbolKind| {
+        matches!(
+            kind,
+            SymbolKind::Struct
+                | SymbolKind::Enum
+                | SymbolKind::Union
+                | SymbolKind::Field
+                | SymbolKind::Variant
+                | SymbolKind::Type
+        )
+    };
+    let mut named: Vec<Occurrence> = Vec::new();
+    for it in &affected.changed_symbols {
+        let delta = it.delta.as_ref().map(|it| &it.1).filter(|it| it.kind != ChangeKind::Body);
+        if delta.and_then(|it| it.before.or(it.after)).is_some_and(|it| is_content(it.kind)) {
+            named.extend(it.occurrences.iter().filter(|it| it.role == Role::Type).cloned());
+        }
+    }
+    let mut seen: Vec<Definition<'db>> = Vec::new();
+    for _ in 0..MAX_LEVELS {
+        let mut holders: Vec<Definition<'db>> = Vec::new();
+        for it in std::mem::take(&mut named) {
+            let Some(holder) = holder_of(cx, &it) else { continue };
+            if let Definition::Adt(_) = holder {
+                affected.heads.extend(name_of_holder(cx, &it).map(|at| (it.file.path.clone(), at)));
+            }
+            let is_followed = match holder {
+                Definition::Adt(it) => !GenericDef::Adt(it).type_or_const_params(cx.db).is_empty(),
+                _ => true,
+            };
+            if is_followed && !seen.contains(&holder) {
+                seen.push(holder);
+                holders.push(holder);
+            }
+        }
+        if holders.is_empty() {
+            break;
+        }
+        let found = usages::find(cx, &holders).into_iter().flat_map(|it| it.items);
+        named.extend(found.filter(|it| it.role == Role::Type && it.build.is_none()));
+    }
+    for it in affected.objects.values().filter(|it| it.has_other_types).flat_map(|it| &it.places) {
+        let holder = it.file.outline().enclosing(it.at.start).pop();
+        let head = holder.filter(|holder| is_outside_body(holder, it)).map(|it| it.name_span.start);
+        affected.heads.extend(head.map(|at| (it.file.path.clone(), at)));
+        bodies_by_ref.extend(anchors::anchor_of(&cx.sema, it));
+    }
+}
+
+/// The type with a field, or the alias, that names something at a place.
+fn holder_of<'db>(cx: &Context<'db>, place: &Occurrence) -> Option<Definition<'db>> {
+    let token = positions::token(&cx.sema, place.id, place.at.start)?;
+    token.parent_ancestors().find_map(|it| match it.kind() {
+        SyntaxKind::TYPE_ALIAS => cx.sema.to_def(&ast::TypeAlias::cast(it)?).map(Definition::TypeAlias),
+        SyntaxKind::STRUCT | SyntaxKind::ENUM | SyntaxKind::UNION => {
+            cx.sema.to_def(&ast::Adt::cast(it)?).map(Definition::Adt)
+        }
+        _ => None,
+    })
+}
+
+fn name_of_holder(cx: &Context<'_>, place: &Occurrence) -> Option<usize> {
+    let token = positions::token(&cx.sema, place.id, place.at.start)?;
+    let adt = token.parent_ancestors().find_map(ast::Adt::cast)?;
+    Some(span(adt.name()?.syntax().text_range()).start)
+}
+
+/// The errors in the heads of the affected items, and of those that the edit writes.
+pub(crate) fn errors_of_heads(
+    cx: &Context<'_>,
+    affected: &AffectedSet<'_>,
+    edit: &EditContext,
+    side: Side,
+) -> Vec<Finding> {
+    let mut heads: BTreeSet<(Arc<str>, usize)> = BTreeSet::new();
+    for (file, at) in &affected.heads {
+        let at = match side {
+            Side::Before => Some(*at),
+            Side::After => edit.moved(file, *at),
+        };
+        heads.extend(at.map(|at| (file.clone(), at)));
+    }
+    for (index, (old, new)) in edit.olds.iter().zip(&edit.news).enumerate() {
+        let (path, maps) = match side {
+            Side::Before => (&old.path, &edit.maps),
+            Side::After => (&new.path, &edit.backs),
+        };
+        let Some((file, map)) = cx.files.get(path).zip(maps.get(&**path)) else { continue };
+        let scope_changes = &edit.scope_changes[index];
+        let is_affected = |at: Span| !map.is_untouched(at) || scope_changes.concerns(&file.text[at.start..at.end]);
+        file.outline().walk(&mut |item| {
+            let is_part = matches!(item.kind, SymbolKind::Field | SymbolKind::Variant);
+            if !is_part && is_affected(item.span) {
+                heads.insert((path.clone(), item.name_span.start));
+            }
+        });
+    }
+    let mut contents = Contents::default();
+    let mut found = Vec::new();
+    for (file, at) in heads {
+        let Some(id) = cx.file_id(&file) else { continue };
+        let place = || format!("an item in {file}");
+        cx.unless_at_fault(place, || errors_of_head(cx, id, at, &mut contents, &mut found));
+    }
+    let mut found: Vec<Finding> = found.into_iter().filter_map(|it| report::placed(cx, it)).collect();
+    found.sort();
+    found.dedup();
+    found
+}
+
+fn errors_of_head(cx: &Context<'_>, id: FileId, at: usize, contents: &mut Contents, found: &mut Vec<RawDiagnostic>) {
+    let Some(token) = positions::token(&cx.sema, id, at) else { return };
+    let Some(node) = token.parent_ancestors().find(is_whole) else { return };
+    let is_block = ast::Impl::can_cast(node.kind());
+    let definition = at::definition_at(&cx.sema, id, at);
+    // Items that `cfg` disables have no definition.
+    if definition.is_none() && !is_block {
+        return;
+    }
+    let mut add = |rule: RuleId, errors: Vec<RawDiagnostic>| {
+        found.extend(errors.into_iter().map(|it| RawDiagnostic { rule, ..it }));
+    };
+    let mut errors = Vec::new();
+    head_of(&node).iter().for_each(|it| object_types::missing_types(cx, it, &mut errors));
+    add(RuleId::ObjectTypes, errors);
+    let Some(Definition::Adt(adt)) = definition else { return };
+    let mut errors = Vec::new();
+    recursive_types(cx, adt, contents, &mut errors);
+    add(RuleId::RecursiveTypes, errors);
+    add(RuleId::UnmentionedParameters, unmentioned_parameters(cx, adt, &node));
+}
+
+/// The parameters of a type that no field mentions.
+fn unmentioned_parameters(cx: &Context<'_>, of: Adt, node: &ra_ap_syntax::SyntaxNode) -> Vec<RawDiagnostic> {
+    let Some(source) = ast::Adt::cast(node.clone()) else { return Vec::new() };
+    let fields = unused::fields(&cx.sema, &source);
+    let is_written = !node.descendants().any(|it| ast::MacroType::can_cast(it.kind()));
+    let item = ast::Item::from(source.clone());
+    if !is_written || cx.sema.to_def(&source) != Some(of) || !Closed::new(cx, "").has_known_attributes(&item) {
+        return Vec::new();
+    }
+    let parameters = source.generic_param_list().into_iter().flat_map(|it| it.generic_params());
+    let unmentioned = parameters.filter_map(|it| {
+        let name = unused::name_of(&it)?;
+        let is_used = fields.iter().any(|field| unused::mentions(field, &name).next().is_some());
+        let what = if name.starts_with('\'') { "lifetime" } else { "type" };
+        let message = format!("{what} parameter `{name}` is never used");
+        (!is_used).then(|| report::raw_diagnostic(cx, it.syntax(), Code::E0392, message))
+    });
+    unmentioned.collect()
+}
