@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use ra_ap_ide_db::defs::Definition;
 
 use super::affected::AffectedSet;
+use super::edit_context::EditContext;
 use crate::LANGUAGE;
 use crate::checks::errors;
 use crate::checks::unresolved_paths::unresolved_paths;
@@ -35,11 +36,6 @@ pub(crate) struct Checked {
 /// The numbers of the doctests of each file. `None`: all, because the change changes some of them.
 type Wanted = BTreeMap<Arc<str>, Option<BTreeSet<usize>>>;
 
-/// What makes an error the same before and after.
-fn key(error: &Finding) -> (&str, Code, &str) {
-    (&error.place.file, error.code, &error.message)
-}
-
 /// The doctests that a change may break. `new`: the files whose doctests it changes.
 pub(crate) fn before(cx: &Context<'_>, affected: &AffectedSet<'_>, new: &BTreeSet<Arc<str>>) -> Checked {
     let mut checked = Checked::default();
@@ -57,17 +53,19 @@ pub(crate) fn before(cx: &Context<'_>, affected: &AffectedSet<'_>, new: &BTreeSe
 }
 
 /// The errors in doctests after the change that were not there before, and what was not checked.
-pub(crate) fn after(cx: &Context<'_>, checked: &Checked) -> (Vec<Finding>, Option<Missing>) {
+pub(crate) fn after(cx: &Context<'_>, checked: &Checked, edit: &EditContext) -> (Vec<Finding>, Option<Missing>) {
     let (later, left) = errors_of(cx, &checked.wanted);
-    let mut known: BTreeMap<_, usize> = BTreeMap::new();
-    for it in &checked.errors {
-        *known.entry(key(it)).or_default() += 1;
-    }
+    // An error is the same if it is at the same place, or says the same in a doctest that was edited.
+    let mut known: Vec<(Option<usize>, &Finding)> =
+        checked.errors.iter().map(|it| (edit.moved(&it.place.file, it.place.start), it)).collect();
     let mut new = Vec::new();
-    for it in &later {
-        match known.get_mut(&key(it)) {
-            Some(left) if *left > 0 => *left -= 1,
-            _ => new.push(it.clone()),
+    for it in later {
+        let is_like = |other: &Finding| other.place.file == it.place.file && other.code == it.code;
+        let at_place = known.iter().position(|(at, other)| is_like(other) && *at == Some(it.place.start));
+        let by_message = || known.iter().position(|(_, other)| is_like(other) && other.message == it.message);
+        match at_place.or_else(by_message) {
+            Some(same) => drop(known.swap_remove(same)),
+            None => new.push(it),
         }
     }
     let left = left.max(checked.left);

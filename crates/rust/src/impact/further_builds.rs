@@ -135,7 +135,7 @@ pub(crate) fn add_broken(
         let (of_build, _) = differ(&earlier, &later, before, after, &edit.maps);
         new.extend(of_build.into_iter().filter(Finding::is_error).map(|it| (name.clone(), it)));
     }
-    let (in_doctests, unchecked_doctests) = doctests::after(cx, &compared.doctests);
+    let (in_doctests, unchecked_doctests) = doctests::after(cx, &compared.doctests, edit);
     new.extend(in_doctests.into_iter().map(|it| (DOCTEST.to_owned(), it)));
     let lines: HashSet<(String, usize)> = new.iter().map(|it| (it.1.place.file.clone(), it.1.place.line)).collect();
     let known: HashSet<(String, usize)> =
@@ -219,6 +219,10 @@ fn in_build(
     Some(Broken { at, code, reason: error.message.clone(), follows: false })
 }
 
+fn is_of_name(it: char) -> bool {
+    it.is_alphanumeric() || it == '_'
+}
+
 /// Whether the name at a place means something in its build after the change: the symbol has another path there, or
 /// another one has taken its name.
 fn resolves(cx: &Context<'_>, it: &InFurtherBuild, at: &Affected) -> bool {
@@ -240,7 +244,11 @@ fn moved(cx: &Context<'_>, edit: &EditContext, it: &InFurtherBuild) -> Option<Af
     let file = cx.files.get(&at.file.path)?;
     let start = edit.moved(&at.file.path, at.at.start)?;
     let id = cx.file_id(&file.path)?;
-    let place = file.lines().place(&file.path, Span::new(start, start + (at.at.end - at.at.start)));
+    // A new name may end like the old one.
+    let (before, after) = (file.text.get(..start)?, file.text.get(start..)?);
+    let start = before.trim_end_matches(is_of_name).len();
+    let end = file.text.len() - after.trim_start_matches(is_of_name).len();
+    let place = file.lines().place(&file.path, Span::new(start, end));
     Some(Affected {
         text: symbols::line(file, &place),
         symbol: symbols::enclosing_path(cx, file, id, start),
