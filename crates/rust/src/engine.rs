@@ -5,7 +5,7 @@ pub(crate) mod background;
 pub(crate) mod changes;
 pub(crate) mod compute_impact;
 pub(crate) mod crossings;
-mod doctests;
+mod doctest_modules;
 pub(crate) mod fill;
 pub(crate) mod fix_imports;
 pub(crate) mod format;
@@ -37,7 +37,7 @@ use ra_ap_vfs::{Change as VfsChange, FileId, Vfs, VfsPath};
 use tokio::sync::watch;
 
 use self::crossings::Crossing;
-use self::doctests::DoctestTexts;
+use self::doctest_modules::DoctestTexts;
 use self::shadow::{ShadowDatabase, Texts};
 use super::bounds::abandoned::Abandoned;
 use super::index::Index;
@@ -477,7 +477,7 @@ impl Rust {
     pub(crate) fn graph(&self) -> ChangeWithProcMacros {
         let (mut graph, paths) = self.crates_of(&self.workspaces, &self.further);
         let mut id = |path: &AbsPath| Some(self.vfs.file_id(&VfsPath::from(path.to_path_buf()))?.0);
-        load::doctests::add(&mut graph, &self.doctests.libraries, &mut id);
+        load::doctest_crates::add(&mut graph, &self.doctests.libraries, &mut id);
         let mut change = ChangeWithProcMacros::default();
         change.set_crate_graph(graph);
         change.set_proc_macros(self.macros.resolve(&paths));

@@ -9,6 +9,7 @@ pub(crate) mod doc_links;
 pub(crate) mod included;
 pub(crate) mod instances;
 pub(crate) mod macro_output;
+pub(crate) mod root_imports;
 pub(crate) mod textual_scope;
 
 use std::cell::{Cell, OnceCell};
@@ -28,7 +29,6 @@ use self::doc_links::doc_links;
 use self::included::Included;
 use self::instances::{canonical, twins};
 use crate::bounds;
-use crate::resolve::root_imports;
 use crate::syntax::attributes::cfg_condition;
 use crate::syntax::is_read_by_tools;
 use crate::syntax::positions::{text_size, tokens_at};

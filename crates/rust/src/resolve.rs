@@ -7,7 +7,6 @@ pub(crate) mod candidates;
 mod fuzz;
 pub(crate) mod paths;
 pub(crate) mod requested;
-pub(crate) mod root_imports;
 pub(crate) mod scope;
 pub(crate) mod suggestions;
 pub(crate) mod symbols;

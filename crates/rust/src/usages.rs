@@ -1,8 +1,8 @@
 //! Usages of symbols. Every occurrence of a name in the workspace's own text is classified: it resolves to the symbol,
 //! to another one, or it cannot be resolved. The count is therefore complete, not only a lower bound.
 
-mod doctests;
 pub(crate) mod exclusions;
+mod in_doctests;
 pub(crate) mod references;
 pub(crate) mod shapes;
 
@@ -176,7 +176,7 @@ pub(crate) fn found_of<'db>(cx: &Context<'db>, definition: Definition<'db>) -> A
 pub(crate) fn certain_of<'db>(cx: &Context<'db>, definition: Definition<'db>) -> Answer<TargetUsages> {
     let mut found = find(cx, &[definition]).pop().unwrap_or_default();
     exclusions::exclude(cx, definition, &mut found);
-    doctests::locate_possible(cx, &mut found);
+    in_doctests::locate_possible(cx, &mut found);
     let mut coverage = cx.coverage(false);
     coverage.builds.clone_from(&cx.environment.builds.names);
     if cx.environment.builds.are_pending && found.possible.iter().any(|it| it.1.may_be_off()) {
@@ -384,8 +384,8 @@ fn search_once(cx: &Context<'_>, search: &Search, until: Option<Instant>) -> (Ve
         let possible = generated.possible.into_iter().filter(|it| it.1 != UnresolvedReason::NoCrate).map(|it| it.0);
         found.in_generated = generated.items.into_iter().chain(possible).collect();
     }
-    for (found, in_doctests) in found.iter_mut().zip(in_doctests) {
-        doctests::add(cx, in_doctests, found);
+    for (found, in_modules) in found.iter_mut().zip(in_doctests) {
+        in_doctests::add(cx, in_modules, found);
     }
     // What is compiled under another name was checked there.
     let is_known = |it: &Occurrence| cx.environment.compiled_elsewhere.contains(&*it.file.path);

@@ -1,7 +1,7 @@
 //! An immutable view of one revision. It is moved into one blocking closure and dropped there: while it exists, no
 //! change can be made.
 
-pub(crate) mod doctests;
+pub(crate) mod doctest_files;
 pub(crate) mod environment;
 pub(crate) mod located;
 pub(crate) mod memo;
@@ -20,6 +20,7 @@ use ra_ap_ide_db::base_db::salsa::{CancellationToken, Cancelled, Database as _};
 use ra_ap_ide_db::base_db::{Crate as CrateId, SourceDatabase};
 use ra_ap_paths::AbsPathBuf;
 
+use self::doctest_files::DoctestFile;
 use self::environment::{Environment, FileIds};
 use self::memo::Names;
 use super::index::Index;
@@ -425,6 +426,17 @@ impl<'db> Context<'db> {
     /// The output of build scripts of the workspace's packages: code that may name all their declarations.
     pub(crate) fn generated(&self) -> &'db [(Arc<File>, FileId)] {
         &self.environment.generated
+    }
+
+    /// The files with doctests that rustdoc compiles.
+    pub(crate) fn doctests(&self) -> impl Iterator<Item = &Arc<DoctestFile>> {
+        self.environment.doctests.iter().filter(|it| self.compiles_doctests(it))
+    }
+
+    /// Whether the library has the module that the doctests document.
+    pub(crate) fn compiles_doctests(&self, of: &DoctestFile) -> bool {
+        let mut modules = self.sema.file_to_module_defs(of.documents);
+        modules.any(|it| it.krate(self.db).root_file(self.db) == of.library)
     }
 
     pub(crate) fn is_loaded(&self) -> bool {

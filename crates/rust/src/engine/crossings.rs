@@ -5,7 +5,7 @@ use ra_ap_load_cargo::SourceRootConfig;
 use ra_ap_vfs::file_set::FileSet;
 use ra_ap_vfs::{Vfs, VfsPath};
 
-use crate::load::doctests::is_module;
+use crate::load::doctest_crates::is_module;
 
 /// A file and another that it names by a path.
 pub(crate) type Crossing = (VfsPath, VfsPath);

@@ -19,7 +19,7 @@ use crate::LANGUAGE;
 use crate::bounds::abandoned::Abandoned;
 use crate::checks::errors;
 use crate::index::{BorrowedPaths, Index};
-use crate::view::doctests::DoctestFiles;
+use crate::view::doctest_files::DoctestFiles;
 use crate::view::{View, evict, share_types};
 use semdex_engine::files::Files;
 use semdex_engine::{Backoff, Progress, Result};

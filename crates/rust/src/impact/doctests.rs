@@ -18,7 +18,7 @@ use crate::names::builds::DOCTEST;
 use crate::resolve::at;
 use crate::syntax::doctests::Doctest;
 use crate::view::Context;
-use crate::view::doctests::DoctestFile;
+use crate::view::doctest_files::DoctestFile;
 use semdex_model::{Missing, MissingCode, Span};
 
 /// The time limit for checking doctests before a change, and again after it.

@@ -17,7 +17,7 @@ use crate::names::{Key, Meaning};
 use crate::resolve::symbols::is_test_at;
 use crate::resolve::{paths, symbols};
 use crate::view::Context;
-use crate::view::doctests::DoctestFile;
+use crate::view::doctest_files::DoctestFile;
 use semdex_engine::files::File;
 use semdex_model::{Affected, OutlineItem, Reaching, Role, Span};
 use semdex_text::words::words;

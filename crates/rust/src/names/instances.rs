@@ -33,7 +33,7 @@ use super::Key;
 use super::database::IndexDatabase;
 use crate::syntax::declaration::is_among_items;
 
-/// The `cfg` flag of crates that stand for doctests (`load/doctests.rs`).
+/// The `cfg` flag of crates that stand for doctests (`load/doctest_crates.rs`).
 pub(crate) const OF_DOCTESTS: &str = "semdex_doctests";
 
 /// The most levels of macros in macros in which twins are found.

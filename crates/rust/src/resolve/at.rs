@@ -5,8 +5,8 @@ use ra_ap_ide::{FileId, RootDatabase};
 use ra_ap_ide_db::defs::{Definition, IdentClass, NameClass};
 use ra_ap_syntax::{AstNode as _, SyntaxKind, SyntaxToken, ast};
 
-use super::root_imports;
 use crate::names::instances;
+use crate::names::root_imports;
 use crate::syntax::positions::tokens_at;
 
 /// The definition with its name at an offset: in the first crate of the default build that compiles it, or in the pinned

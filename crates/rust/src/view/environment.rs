@@ -8,7 +8,7 @@ use std::time::Instant;
 use ra_ap_vfs::FileId;
 use tokio::sync::watch;
 
-use super::doctests::DoctestFiles;
+use super::doctest_files::DoctestFiles;
 use super::packages::PackageGraph;
 use semdex_engine::files::{File, Files};
 use semdex_engine::{EngineStatus, Prepared};

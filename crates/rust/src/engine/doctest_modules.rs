@@ -10,11 +10,10 @@ use ra_ap_vfs::VfsPath;
 use ra_ap_vfs::file_set::FileSet;
 
 use super::Rust;
-use super::shadow::Texts;
 use crate::LANGUAGE;
-use crate::load::doctests::{Library, libraries};
+use crate::load::doctest_crates::{Library, libraries};
 use crate::syntax::doctests::{Doctests, included_docs};
-use crate::view::doctests::{DoctestFile, DoctestFiles};
+use crate::view::doctest_files::{DoctestFile, DoctestFiles};
 use semdex_engine::files::File;
 
 /// A library by its index, and the name of a file with doctests of it.
@@ -28,6 +27,9 @@ pub(crate) struct DoctestTexts {
     /// The files that docs of a Rust file include.
     included: BTreeMap<Arc<str>, BTreeSet<String>>,
 }
+
+/// The texts of modules, as `shadow::Texts`.
+type ModuleTexts = BTreeMap<FileId, Option<String>>;
 
 /// New doctests of a file. `None`: it has none.
 type Change = (Key, Option<Doctests>);
@@ -111,9 +113,9 @@ impl Rust {
     pub(crate) fn doctests_of_trial(
         &self,
         changes: &[(Arc<str>, Option<Arc<str>>)],
-    ) -> Option<(Texts, Arc<DoctestFiles>)> {
+    ) -> Option<(ModuleTexts, Arc<DoctestFiles>)> {
         let planned = self.doctests_after(changes);
-        let mut texts = Texts::new();
+        let mut texts = ModuleTexts::new();
         let mut files = self.doctests.files.clone();
         for (key, doctests) in planned {
             self.doctests.files.get(&key)?;

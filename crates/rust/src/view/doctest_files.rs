@@ -1,11 +1,10 @@
-//! The modules that stand for the doctests of files (`load/doctests.rs`).
+//! The modules that stand for the doctests of files (`load/doctest_crates.rs`).
 
 use std::sync::Arc;
 
 use ra_ap_ide::FileId;
 use rustc_hash::FxHashMap;
 
-use super::Context;
 use crate::syntax::doctests::{Doctest, Doctests};
 use semdex_engine::files::File;
 use semdex_model::Span;
@@ -35,19 +34,6 @@ impl DoctestFile {
     /// The doctest around an offset in the file.
     pub(crate) fn test_around(&self, offset: usize) -> Option<Doctest> {
         self.doctests.test_at(self.doctests.offset(offset)?)
-    }
-}
-
-impl Context<'_> {
-    /// The files with doctests that rustdoc compiles.
-    pub(crate) fn doctests(&self) -> impl Iterator<Item = &Arc<DoctestFile>> {
-        self.environment.doctests.iter().filter(|it| self.compiles_doctests(it))
-    }
-
-    /// Whether the library has the module that the doctests document.
-    pub(crate) fn compiles_doctests(&self, of: &DoctestFile) -> bool {
-        let mut modules = self.sema.file_to_module_defs(of.documents);
-        modules.any(|it| it.krate(self.db).root_file(self.db) == of.library)
     }
 }
 
