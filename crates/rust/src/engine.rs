@@ -6,6 +6,7 @@ pub(crate) mod changes;
 pub(crate) mod compute_impact;
 pub(crate) mod crossings;
 mod doctest_modules;
+mod doctest_texts;
 pub(crate) mod fill;
 pub(crate) mod fix_imports;
 pub(crate) mod format;
@@ -37,7 +38,7 @@ use ra_ap_vfs::{Change as VfsChange, FileId, Vfs, VfsPath};
 use tokio::sync::watch;
 
 use self::crossings::Crossing;
-use self::doctest_modules::DoctestTexts;
+use self::doctest_texts::DoctestTexts;
 use self::shadow::{ShadowDatabase, Texts};
 use super::bounds::abandoned::Abandoned;
 use super::index::Index;

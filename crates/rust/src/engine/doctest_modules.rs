@@ -10,38 +10,18 @@ use ra_ap_vfs::VfsPath;
 use ra_ap_vfs::file_set::FileSet;
 
 use super::Rust;
+use super::doctest_texts::Key;
 use crate::LANGUAGE;
-use crate::load::doctest_crates::{Library, libraries};
+use crate::load::doctest_crates::libraries;
 use crate::syntax::doctests::{Doctests, included_docs};
 use crate::view::doctest_files::{DoctestFile, DoctestFiles};
 use semdex_engine::files::File;
-
-/// A library by its index, and the name of a file with doctests of it.
-type Key = (usize, Arc<str>);
-
-/// The doctests of all files.
-#[derive(Debug, Default)]
-pub(crate) struct DoctestTexts {
-    pub(crate) libraries: Vec<Library>,
-    files: BTreeMap<Key, Arc<DoctestFile>>,
-    /// The files that docs of a Rust file include.
-    included: BTreeMap<Arc<str>, BTreeSet<String>>,
-}
 
 /// The texts of modules, as `shadow::Texts`.
 type ModuleTexts = BTreeMap<FileId, Option<String>>;
 
 /// New doctests of a file. `None`: it has none.
 type Change = (Key, Option<Doctests>);
-
-impl DoctestTexts {
-    /// The library whose doctests a Rust file may have: that of its package.
-    fn library_of(&self, file: &AbsPathBuf) -> Option<usize> {
-        let around = self.libraries.iter().enumerate().filter(|it| file.starts_with(&it.1.package));
-        let (index, library) = around.max_by_key(|it| it.1.package.as_str().len())?;
-        library.may_include(file).then_some(index)
-    }
-}
 
 impl Rust {
     /// Finds the libraries and the doctests of all files anew, because other workspaces are loaded.
