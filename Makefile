@@ -54,12 +54,12 @@ run:
 	$(MAKE) build
 	$(SEMDEX) serve --trust --listen $(LISTEN) "$(WORKSPACE)"
 
-# Tests wait for servers and tools for a part of their time: three run on two processors.
+# Tests wait for servers and tools for a part of their time: two run for each processor.
 TEST_TOOLS := go std venv node lsp git
 # One cache of what Go compiles for the tests of all crates.
 export GOCACHE ?= $(shell go env GOCACHE 2>/dev/null)
 CARGO_TEST := cargo test --locked --workspace --features $(ALL_FEATURES) --lib --bins --tests
-export RUST_TEST_THREADS ?= $(shell echo $$(( $$(nproc) * 3 / 2 )))
+export RUST_TEST_THREADS ?= $(shell echo $$(( $$(nproc) * 2 )))
 
 # The first test that needs gopls would wait for minutes until it is compiled: that is done beside Cargo's work.
 WITH_GOPLS := scripts/install-missing.sh gopls &
