@@ -19,7 +19,7 @@ use crate::impact::differ::differ;
 use crate::impact::edit_context::{EditContext, Side};
 use crate::impact::misfits::misfits_of;
 use crate::impact::{
-    arity, derives, find_affected, fixed_names, further_builds, heads_of_items, impact_of, imports_at_stake, modules,
+    arity, compared_heads, derives, find_affected, fixed_names, further_builds, impact_of, imports_at_stake, modules,
     of_layout, reaching, report_tests, scope_changes, settle,
 };
 use crate::load::planned::{Planned, is_planned};
@@ -113,7 +113,7 @@ impl Rust {
             let affected = find_affected::affected_set(it, &edit, &deltas, &missed);
             let mut blocks = misfits_of(it, &affected, &edit, Side::Before);
             blocks.extend(derives::refused_derives(it, &deltas, &edit, Side::Before));
-            blocks.extend(heads_of_items::errors_of_heads(it, &affected, &edit, Side::Before));
+            blocks.extend(compared_heads::errors_of_heads(it, &affected, &edit, Side::Before));
             let imports = imports_at_stake(it, &edit);
             let in_further = further_builds::before(it, &affected, &edit, &new_doctests);
             blocks.extend(imports.values().flatten().cloned());
@@ -171,7 +171,7 @@ impl Rust {
             later.extend(arity::miscalled(it, &affected, &edit));
             later.extend(misfits_of(it, &affected, &edit, Side::After));
             later.extend(derives::refused_derives(it, &deltas, &edit, Side::After));
-            later.extend(heads_of_items::errors_of_heads(it, &affected, &edit, Side::After));
+            later.extend(compared_heads::errors_of_heads(it, &affected, &edit, Side::After));
             later.extend(edit.news.iter().flat_map(|it| report::syntax_errors(it)));
             let unused = imports.keys().flat_map(|at| imports::unused_imports(it, &edit.news[*at]).found);
             later.extend(unused.map(|it| Finding::of_unused_import(&it)));

@@ -180,3 +180,16 @@ pub(crate) fn derives<'t>(item: &OutlineItem, text: &'t str) -> BTreeSet<&'t str
     let names = lists.flat_map(|it| it.split(',')).filter_map(|it| it.rsplit("::").next());
     names.map(str::trim).filter(|it| !it.is_empty()).collect()
 }
+
+/// Whether an item is a type, or a part of what the values of a type contain.
+pub(crate) fn is_content(kind: SymbolKind) -> bool {
+    matches!(
+        kind,
+        SymbolKind::Struct
+            | SymbolKind::Enum
+            | SymbolKind::Union
+            | SymbolKind::Field
+            | SymbolKind::Variant
+            | SymbolKind::Type
+    )
+}

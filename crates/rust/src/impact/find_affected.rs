@@ -18,7 +18,7 @@ use super::fixed_names::Missed;
 use super::impls::shape_at;
 use super::unresolved_names::{bodies_with_other_imports, is_type};
 use super::{
-    arity, declared, dyn_traits, heads_of_items, helper_attributes, holders, macros, reexports, sizes, unused,
+    arity, compared_heads, declared, dyn_traits, helper_attributes, holders, macros, reexports, sizes, unused,
     wellformed,
 };
 use crate::checks::expansions::MAX_MACROS;
@@ -60,7 +60,7 @@ pub(crate) fn affected_set<'a>(
     }
     unused::note_unused_candidates(cx, edit, deltas, &mut affected);
     sizes::note_constants(cx, deltas, &mut bodies_by_ref);
-    heads_of_items::note_heads(cx, &mut affected, &mut bodies_by_ref);
+    compared_heads::note_heads(cx, &mut affected, &mut bodies_by_ref);
     affected.deleted_files = declared::deleted_files(cx, edit);
     affected.helpers = helper_attributes::helpers_at_stake(cx, edit, deltas);
     miscalls.retain(|body, _| !bodies_by_ref.contains(body));

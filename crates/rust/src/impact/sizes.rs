@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::delta::Delta;
+use super::delta::{Delta, is_content};
 use crate::LANGUAGE;
 use crate::view::Context;
 use semdex_model::{ChangeKind, SymbolKind};
@@ -17,22 +17,10 @@ pub(crate) fn note_constants(
     deltas: &[(usize, Delta<'_>)],
     bodies_by_ref: &mut BTreeSet<(Arc<str>, usize)>,
 ) {
-    let is_content = |delta: &Delta<'_>| {
-        let item = delta.before.or(delta.after);
-        let is_part = item.is_some_and(|it| {
-            matches!(
-                it.kind,
-                SymbolKind::Struct
-                    | SymbolKind::Enum
-                    | SymbolKind::Union
-                    | SymbolKind::Field
-                    | SymbolKind::Variant
-                    | SymbolKind::Type
-            )
-        });
-        is_part && delta.kind != ChangeKind::Body
+    let changes_content = |delta: &Delta<'_>| {
+        delta.kind != ChangeKind::Body && delta.before.or(delta.after).is_some_and(|it| is_content(it.kind))
     };
-    if !deltas.iter().any(|it| is_content(&it.1)) {
+    if !deltas.iter().any(|it| changes_content(&it.1)) {
         return;
     }
     let reads = |text: &str| OF_SIZES.iter().any(|it| text.contains(it));

@@ -11,6 +11,7 @@ use ra_ap_syntax::ast::{HasGenericParams as _, HasName as _};
 use ra_ap_syntax::{AstNode as _, SyntaxKind, ast};
 
 use super::affected::{AffectedSet, is_outside_body};
+use super::delta::is_content;
 use super::edit_context::{EditContext, Side};
 use super::item_heads::{head_of, is_whole};
 use super::unused;
@@ -36,17 +37,6 @@ pub(crate) fn note_heads<'db>(
     bodies_by_ref: &mut BTreeSet<(Arc<str>, usize)>,
 ) {
     // A type may become recursive if the content of a generic type or an alias that it names differs.
-    let is_content = |kind: SymbolKind| {
-        matches!(
-            kind,
-            SymbolKind::Struct
-                | SymbolKind::Enum
-                | SymbolKind::Union
-                | SymbolKind::Field
-                | SymbolKind::Variant
-                | SymbolKind::Type
-        )
-    };
     let mut named: Vec<Occurrence> = Vec::new();
     for it in &affected.changed_symbols {
         let delta = it.delta.as_ref().map(|it| &it.1).filter(|it| it.kind != ChangeKind::Body);
