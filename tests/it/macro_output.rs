@@ -84,6 +84,16 @@ macro_rules! size_of {
     };
 }
 pub const NAME: &str = stringify!(grade twice);
+pub fn said(by: u32) -> u32 {
+    mac::again!(crate::twice_said(by) + 1)
+}
+#[mac::parsed]
+pub fn heard(by: u32) -> u32 {
+    crate::twice_said(by) + said(by)
+}
+pub fn twice_said(by: u32) -> u32 {
+    by * 2
+}
 pub fn both(text: &Text) -> u32 {
     size_of!(text) + size_of!(Bytes)
 }
@@ -95,6 +105,18 @@ const MAC: &str = "use proc_macro::{TokenStream, TokenTree};
 #[proc_macro]
 pub fn ask(_: TokenStream) -> TokenStream {
     \"crate::grade()\".parse().unwrap()
+}
+
+/// Makes text of its input and reads that again.
+#[proc_macro]
+pub fn again(input: TokenStream) -> TokenStream {
+    input.to_string().parse().unwrap()
+}
+
+/// The same for an item.
+#[proc_macro_attribute]
+pub fn parsed(_: TokenStream, item: TokenStream) -> TokenStream {
+    item.to_string().parse().unwrap()
 }
 
 /// Adds `left` and the code in the string.
@@ -196,6 +218,16 @@ fn what_a_procedural_macro_writes_is_a_usage_at_its_call() {
     assert_eq!(usages(&server, "b::Row::left"), ["b/src/lib.rs:12:15 1 read"]);
     assert_eq!(usages(&server, "b::twice"), ["b/src/lib.rs:15:19 1 call"]);
     assert_eq!(usages(&server, "b::Row::right"), ["b/src/lib.rs:15:30 1 read"]);
+}
+
+#[test]
+fn what_a_procedural_macro_parses_again_is_a_usage_in_its_input() {
+    let server = workspace();
+    assert_eq!(usages(&server, "b::twice_said"), ["b/src/lib.rs:46:24 1 call", "b/src/lib.rs:50:12 1 call"]);
+    assert_eq!(usages(&server, "b::said"), ["b/src/lib.rs:50:29 1 call"]);
+    let (status, reply) =
+        server.post("/v1/rename", &json!({"symbol": "b::twice_said", "new_name": "doubled", "dry_run": true}));
+    assert_eq!((status, &reply["impact"]["broken"]), (200, &json!([])), "{reply}");
 }
 
 #[test]

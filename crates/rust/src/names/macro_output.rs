@@ -1,19 +1,20 @@
 //! The names that macros write themselves: those in the output of a file's macro calls that are not in the file's own
 //! code. Each call is expanded, with the calls in its output, and each name is mapped by its span to the text that it
 //! comes from (`ra_ap_hir_expand`, hygiene): a token of the macro's definition, a part of a string that a macro read as
-//! code, or for a procedural macro the call itself.
+//! code, or for a procedural macro the call itself. A procedural macro that makes text of its input and parses that
+//! again loses the spans: then the name comes from the words of the input that name nothing else.
 
 use ra_ap_hir::Semantics;
 use ra_ap_hir_expand::{ExpandResult, HirFileId, InFile, MacroCallId, MacroDefKind, resolve_span};
 use ra_ap_ide::{FileId, RootDatabase};
 use ra_ap_ide_db::base_db::SourceDatabase as _;
 use ra_ap_syntax::ast::{HasAttrs as _, HasName as _};
-use ra_ap_syntax::{AstNode as _, SyntaxKind, SyntaxNode, SyntaxToken, TextRange, WalkEvent, ast};
+use ra_ap_syntax::{AstNode as _, SyntaxKind, SyntaxNode, SyntaxToken, TextRange, TextSize, WalkEvent, ast};
 
 use super::definitions::plain_name;
 use super::{Reader, Resolution, UnresolvedReason, is_name, textual_scope};
 use crate::bounds;
-use crate::syntax::positions::{span, tokens_at};
+use crate::syntax::positions::{span, text_size, tokens_at};
 use semdex_model::Span;
 use semdex_text::words::occurrences;
 
@@ -53,11 +54,19 @@ fn may_expand(tree: &SyntaxNode) -> bool {
     tree.descendants().any(|it| ast::MacroCall::can_cast(it.kind()) || ast::Attr::can_cast(it.kind()))
 }
 
+/// The outermost call: places in the file that is read.
+#[derive(Clone, Copy)]
+struct Outermost {
+    /// The macro's name.
+    at: Span,
+    /// What the macro is given: the tokens of the call, or the item with the attribute.
+    input: Span,
+}
+
 struct Walk<'r, 'a, 'db> {
     reader: &'r Reader<'a, 'db>,
     sema: &'a Semantics<'db, RootDatabase>,
-    /// The place of the outermost call.
-    call: Option<Span>,
+    call: Option<Outermost>,
     /// In its output so far.
     nodes: usize,
     names: usize,
@@ -109,8 +118,9 @@ impl<'db> Walk<'_, '_, 'db> {
         let name = call.path().and_then(|it| it.segment()).and_then(|it| it.name_ref());
         let at = name.map_or_else(|| call.syntax().text_range(), |it| it.syntax().text_range());
         let output = self.sema.parse_or_expand(id.into());
-        let place = self.written_at(at, within);
-        self.enter(&output, id, place, level);
+        let input = call.token_tree().map_or(at, |it| it.syntax().text_range());
+        let call = self.outermost(at, input, within);
+        self.enter(&output, id, call, level);
     }
 
     /// Enters the output of an item's attributes and derive macros. Returns whether the output replaces the item.
@@ -119,11 +129,12 @@ impl<'db> Walk<'_, '_, 'db> {
             return false;
         }
         let name_at = item.syntax().children().find_map(ast::Name::cast);
-        let at = name_at.map_or_else(|| item.syntax().text_range(), |it| it.syntax().text_range());
+        let input = item.syntax().text_range();
+        let at = name_at.map_or(input, |it| it.syntax().text_range());
         if let Some(ExpandResult { value: InFile { file_id, value }, .. }) = self.sema.expand_attr_macro(item) {
             if let Some(id) = file_id.macro_file() {
-                let place = self.written_at(self.attribute(item, id).unwrap_or(at), within);
-                self.enter(&value, id, place, level);
+                let call = self.outermost(self.attribute(item, id).unwrap_or(at), input, within);
+                self.enter(&value, id, call, level);
             }
             return true;
         }
@@ -131,8 +142,8 @@ impl<'db> Walk<'_, '_, 'db> {
             for made in self.sema.expand_derive_macro(&meta).into_iter().flatten().flatten() {
                 let HirFileId::MacroFile(id) = self.sema.hir_file_for(&made.value) else { continue };
                 if self.may_write(id, None) {
-                    let place = self.written_at(self.attribute(item, id).unwrap_or(at), within);
-                    self.enter(&made.value, id, place, level);
+                    let call = self.outermost(self.attribute(item, id).unwrap_or(at), input, within);
+                    self.enter(&made.value, id, call, level);
                 }
             }
         }
@@ -156,6 +167,12 @@ impl<'db> Walk<'_, '_, 'db> {
         tokens.find(|it| it.kind() == SyntaxKind::IDENT && it.text() == wanted).map(|it| it.text_range())
     }
 
+    fn outermost(&self, at: TextRange, input: TextRange, within: Option<MacroCallId>) -> Outermost {
+        let last = TextRange::empty(input.end() - TextSize::from(1));
+        let input = Span::new(self.written_at(input, within).start, self.written_at(last, within).end);
+        Outermost { at: self.written_at(at, within), input }
+    }
+
     /// The place in the file of what is in its tree, or in the output of an attribute of the language like `#[test]`.
     fn written_at(&self, at: TextRange, within: Option<MacroCallId>) -> Span {
         match within.filter(|_| self.call.is_none()) {
@@ -167,7 +184,7 @@ impl<'db> Walk<'_, '_, 'db> {
         }
     }
 
-    fn enter(&mut self, output: &SyntaxNode, id: MacroCallId, call: Span, level: usize) {
+    fn enter(&mut self, output: &SyntaxNode, id: MacroCallId, call: Outermost, level: usize) {
         if level >= MAX_LEVELS {
             return;
         }
@@ -223,7 +240,7 @@ impl<'db> Walk<'_, '_, 'db> {
         let own = self.reader.file;
         let (file, places) = match writer {
             Some(_) if !is_own => return,
-            Some(_) if is_procedural => (own, vec![call]),
+            Some(_) if is_procedural => (own, self.words_of_input(call, name)),
             _ => {
                 let origin = resolve_span(db, origin);
                 let file = origin.file_id.file_id(db);
@@ -241,7 +258,7 @@ impl<'db> Walk<'_, '_, 'db> {
                         .map(|at| Span::new(start + at, start + at + name.len()))
                         .collect(),
                     // A name that is put together of others.
-                    _ if file == own => vec![call],
+                    _ if file == own => vec![call.at],
                     _ => return,
                 };
                 (file, places)
@@ -256,8 +273,29 @@ impl<'db> Walk<'_, '_, 'db> {
         let resolution = resolution.unwrap_or(Resolution::Unresolved(UnresolvedReason::MacroInput));
         for at in places {
             let (name, resolution) = (name.to_owned(), resolution.clone());
-            (self.visit)(WrittenName { name, file, at, call: call.start, resolution });
+            (self.visit)(WrittenName { name, file, at, call: call.at.start, resolution });
         }
+    }
+
+    /// Where the input of a procedural macro has a name that it writes without saying where it comes from: the words of
+    /// that name that mean nothing by themselves. Otherwise the macro has the name from elsewhere: the call.
+    fn words_of_input(&self, call: Outermost, name: &str) -> Vec<Span> {
+        let (tree, input) = (&self.reader.tree, TextRange::new(text_size(call.input.start), text_size(call.input.end)));
+        let covered = tree.text_range().contains_range(input).then(|| tree.covering_element(input));
+        let tokens = covered.iter().filter_map(|it| it.as_node()).flat_map(|it| it.descendants_with_tokens());
+        let means_nothing = |it: &SyntaxToken| {
+            let start = usize::from(it.text_range().start());
+            let meaning = self.reader.resolve_token(it, start);
+            matches!(meaning, Resolution::Other | Resolution::Unresolved(UnresolvedReason::MacroInput))
+        };
+        let words: Vec<_> = tokens
+            .filter_map(|it| it.into_token())
+            .filter(|it| input.contains_range(it.text_range()) && is_name(it))
+            .filter(|it| plain_name(it.text()) == name && means_nothing(it))
+            .map(|it| span(it.text_range()))
+            .map(|it| Span::new(it.end - name.len(), it.end))
+            .collect();
+        if words.is_empty() { vec![call.at] } else { words }
     }
 
     /// Whether an offset is in the definition of a declarative macro.
