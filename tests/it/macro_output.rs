@@ -223,8 +223,8 @@ fn what_a_procedural_macro_writes_is_a_usage_at_its_call() {
 #[test]
 fn what_a_procedural_macro_parses_again_is_a_usage_in_its_input() {
     let server = workspace();
-    assert_eq!(usages(&server, "b::twice_said"), ["b/src/lib.rs:46:24 1 call", "b/src/lib.rs:50:12 1 call"]);
-    assert_eq!(usages(&server, "b::said"), ["b/src/lib.rs:50:29 1 call"]);
+    assert_eq!(usages(&server, "b::twice_said"), ["b/src/lib.rs:45:24 1 call", "b/src/lib.rs:49:12 1 call"]);
+    assert_eq!(usages(&server, "b::said"), ["b/src/lib.rs:49:31 1 call"]);
     let (status, reply) =
         server.post("/v1/rename", &json!({"symbol": "b::twice_said", "new_name": "doubled", "dry_run": true}));
     assert_eq!((status, &reply["impact"]["broken"]), (200, &json!([])), "{reply}");

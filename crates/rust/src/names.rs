@@ -47,6 +47,19 @@ pub(crate) enum Resolution<'db> {
     Unresolved(UnresolvedReason),
 }
 
+impl Resolution<'_> {
+    /// Whether both name a definition, or both declare it.
+    fn agrees_with(&self, other: &Resolution<'_>) -> bool {
+        match (self, other) {
+            (Resolution::Names(these), Resolution::Names(those)) => {
+                these.iter().any(|it| those.iter().any(|other| it.0 == other.0))
+            }
+            (Resolution::Declares(this), Resolution::Declares(that)) => this == that,
+            _ => false,
+        }
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum UnresolvedReason {
     NoCrate,

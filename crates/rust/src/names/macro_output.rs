@@ -240,7 +240,7 @@ impl<'db> Walk<'_, '_, 'db> {
         let own = self.reader.file;
         let (file, places) = match writer {
             Some(_) if !is_own => return,
-            Some(_) if is_procedural => (own, self.words_of_input(call, name)),
+            Some(_) if is_procedural => (own, Vec::new()),
             _ => {
                 let origin = resolve_span(db, origin);
                 let file = origin.file_id.file_id(db);
@@ -271,6 +271,7 @@ impl<'db> Walk<'_, '_, 'db> {
         });
         let resolution = resolution.map(|it| self.reader.with_bound_fields(it));
         let resolution = resolution.unwrap_or(Resolution::Unresolved(UnresolvedReason::MacroInput));
+        let places = if is_procedural { self.words_of_input(call, name, &resolution) } else { places };
         for at in places {
             let (name, resolution) = (name.to_owned(), resolution.clone());
             (self.visit)(WrittenName { name, file, at, call: call.at.start, resolution });
@@ -278,24 +279,27 @@ impl<'db> Walk<'_, '_, 'db> {
     }
 
     /// Where the input of a procedural macro has a name that it writes without saying where it comes from: the words of
-    /// that name that mean nothing by themselves. Otherwise the macro has the name from elsewhere: the call.
-    fn words_of_input(&self, call: Outermost, name: &str) -> Vec<Span> {
+    /// that name that mean nothing by themselves, and no place if one means the same by itself. Otherwise the macro has
+    /// the name from elsewhere: the call.
+    fn words_of_input(&self, call: Outermost, name: &str, meaning: &Resolution<'db>) -> Vec<Span> {
         let (tree, input) = (&self.reader.tree, TextRange::new(text_size(call.input.start), text_size(call.input.end)));
         let covered = tree.text_range().contains_range(input).then(|| tree.covering_element(input));
         let tokens = covered.iter().filter_map(|it| it.as_node()).flat_map(|it| it.descendants_with_tokens());
-        let means_nothing = |it: &SyntaxToken| {
-            let start = usize::from(it.text_range().start());
-            let meaning = self.reader.resolve_token(it, start);
-            matches!(meaning, Resolution::Other | Resolution::Unresolved(UnresolvedReason::MacroInput))
-        };
-        let words: Vec<_> = tokens
+        let words = tokens
             .filter_map(|it| it.into_token())
-            .filter(|it| input.contains_range(it.text_range()) && is_name(it))
-            .filter(|it| plain_name(it.text()) == name && means_nothing(it))
-            .map(|it| span(it.text_range()))
-            .map(|it| Span::new(it.end - name.len(), it.end))
-            .collect();
-        if words.is_empty() { vec![call.at] } else { words }
+            .filter(|it| input.contains_range(it.text_range()) && is_name(it) && plain_name(it.text()) == name);
+        let mut places = Vec::new();
+        for word in words {
+            let Span { start, end } = span(word.text_range());
+            match self.reader.resolve_token(&word, start) {
+                Resolution::Other | Resolution::Unresolved(UnresolvedReason::MacroInput) => {
+                    places.push(Span::new(end - name.len(), end));
+                }
+                own if own.agrees_with(meaning) => return Vec::new(),
+                _ => {}
+            }
+        }
+        if places.is_empty() { vec![call.at] } else { places }
     }
 
     /// Whether an offset is in the definition of a declarative macro.
