@@ -223,8 +223,8 @@ fn what_a_procedural_macro_writes_is_a_usage_at_its_call() {
 #[test]
 fn what_a_procedural_macro_parses_again_is_a_usage_in_its_input() {
     let server = workspace();
-    assert_eq!(usages(&server, "b::twice_said"), ["b/src/lib.rs:45:24 1 call", "b/src/lib.rs:49:12 1 call"]);
-    assert_eq!(usages(&server, "b::said"), ["b/src/lib.rs:49:31 1 call"]);
+    assert_eq!(usages(&server, "b::twice_said"), ["b/src/lib.rs:45:24 1 call", "b/src/lib.rs:49:12 call"]);
+    assert_eq!(usages(&server, "b::said"), ["b/src/lib.rs:49:31 call"]);
     let (status, reply) =
         server.post("/v1/rename", &json!({"symbol": "b::twice_said", "new_name": "doubled", "dry_run": true}));
     assert_eq!((status, &reply["impact"]["broken"]), (200, &json!([])), "{reply}");
@@ -269,4 +269,22 @@ fn an_edit_breaks_the_calls_of_macros() {
     let broken = reply["impact"]["broken"].as_array().unwrap_or_else(|| panic!("{reply}"));
     let at = |file: &str, line: u64| broken.iter().any(|it| it["file"] == file && it["line"] == line);
     assert!(status == 200 && at("b/src/lib.rs", 3) && at("b/src/lib.rs", 6) && at("b/src/lib.rs", 7), "{reply}");
+}
+
+#[test]
+fn an_edit_of_an_attribute_breaks_what_a_derive_macro_makes_of_it() {
+    let server = workspace();
+    usages(&server, "a::level");
+    let with = |code: &str| {
+        let edit = json!({"dry_run": true, "edits": [{
+            "file": "b/src/lib.rs", "search_context": "crate::twice(self.right)", "replacement": code
+        }]});
+        let (status, reply) = server.post("/v1/edit", &edit);
+        assert_eq!((status, &reply["meta"]["complete"]), (200, &json!(true)), "{reply}");
+        reply["impact"]["broken"].as_array().unwrap().iter().map(|it| it["code"].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(with("crate::twise(self.right)"), ["E0425"]);
+    assert_eq!(with("crate::twice(self.wrong)"), ["E0609"]);
+    assert_eq!(with("crate::twice(true)"), ["E0308"]);
+    assert_eq!(with("crate::twice(self.left)"), [json!(null); 0]);
 }

@@ -67,6 +67,18 @@ pub(crate) fn pairs(
     partners(before, after).into_iter().filter_map(pair).collect()
 }
 
+/// The types whose text differs, attributes and docs included: derive macros read all of it.
+pub(crate) fn altered_types<'a>(
+    before: (&'a Outline, &str),
+    after: (&'a Outline, &str),
+) -> impl Iterator<Item = (&'a OutlineItem, &'a OutlineItem)> {
+    let both = partners(before, after).into_iter().filter_map(|(old, new)| old.zip(new));
+    both.filter(move |(old, new)| {
+        let text = |item: &OutlineItem, text: &str| text.get(item.span.start..item.span.end).map(str::to_owned);
+        is_type(old.kind) && text(old, before.1) != text(new, after.1)
+    })
+}
+
 type Pair<'a> = (Option<&'a OutlineItem>, Option<&'a OutlineItem>);
 
 /// Of several declarations with one name, identical ones are paired first, and the rest in order.
@@ -173,12 +185,16 @@ fn shape(item: &OutlineItem) -> String {
 
 /// The traits that a type derives, by the last segments of their paths.
 pub(crate) fn derives<'t>(item: &OutlineItem, text: &'t str) -> BTreeSet<&'t str> {
-    if !matches!(item.kind, SymbolKind::Struct | SymbolKind::Enum | SymbolKind::Union) {
+    if !is_type(item.kind) {
         return BTreeSet::new();
     }
     let lists = head(item, text).split("derive(").skip(1).filter_map(|it| it.split(')').next());
     let names = lists.flat_map(|it| it.split(',')).filter_map(|it| it.rsplit("::").next());
     names.map(str::trim).filter(|it| !it.is_empty()).collect()
+}
+
+pub(crate) fn is_type(kind: SymbolKind) -> bool {
+    matches!(kind, SymbolKind::Struct | SymbolKind::Enum | SymbolKind::Union)
 }
 
 /// Whether an item is a type, or a part of what the values of a type contain.

@@ -4,7 +4,7 @@ use ra_ap_ide::FileRange;
 use ra_ap_syntax::ast::HasAttrs as _;
 use ra_ap_syntax::{AstNode as _, AstToken as _, SyntaxNode, ast};
 
-use super::delta::Delta;
+use super::delta::{Delta, is_type};
 use super::edit_context::{EditContext, Side};
 use super::unresolved_names::derived;
 use crate::ENGINE;
@@ -14,9 +14,9 @@ use crate::finding::{Finding, RuleId};
 use crate::syntax::positions;
 use crate::view::Context;
 use semdex_engine::files::File;
-use semdex_model::{ChangeKind, Outline, OutlineItem, SymbolKind};
+use semdex_model::{ChangeKind, Outline, OutlineItem};
 
-/// The errors from derives of all changed types.
+/// The errors from derives of all types that change or whose text does.
 pub(crate) fn refused_derives(
     cx: &Context<'_>,
     deltas: &[(usize, Delta<'_>)],
@@ -28,9 +28,10 @@ pub(crate) fn refused_derives(
         Side::After => &edit.news,
     };
     let mut found: Vec<Finding> = Vec::new();
-    for (index, delta) in deltas.iter().filter(|it| it.1.kind != ChangeKind::Body) {
-        let item = delta.after.or(delta.before);
-        let around = item.zip(files.get(*index)).and_then(|(item, file)| Some((file, type_of(file.outline(), item)?)));
+    let changed = deltas.iter().filter(|it| it.1.kind != ChangeKind::Body);
+    let changed = changed.filter_map(|(index, delta)| Some((*index, delta.after.or(delta.before)?)));
+    for (index, item) in changed.chain(edit.altered_types().map(|(index, (_, after))| (index, after))) {
+        let around = files.get(index).and_then(|file| Some((file, type_of(file.outline(), item)?)));
         if let Some((file, item)) = around {
             found.extend(refused(cx, file, item));
         }
@@ -71,14 +72,13 @@ fn has_no_default(of: &ast::Enum) -> bool {
 
 /// The type that an item is, or is a part of.
 pub(crate) fn type_of<'f>(outline: &'f Outline, item: &OutlineItem) -> Option<&'f OutlineItem> {
-    let is_type = |it: &OutlineItem| matches!(it.kind, SymbolKind::Struct | SymbolKind::Enum | SymbolKind::Union);
     let mut whole: Vec<&str> = item.container.iter().map(String::as_str).collect();
     whole.push(&item.name);
     let mut found = None;
     outline.walk(&mut |it| {
         let own = it.container.iter().map(String::as_str).chain([it.name.as_str()]);
         let depth = it.container.len() + 1;
-        if is_type(it) && depth <= whole.len() && own.eq(whole[..depth].iter().copied()) {
+        if is_type(it.kind) && depth <= whole.len() && own.eq(whole[..depth].iter().copied()) {
             found = Some(it);
         }
     });

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::delta::{Delta, deltas};
+use super::delta::{Delta, altered_types, deltas};
 use super::scope_changes::ScopeChanges;
 use crate::LANGUAGE;
 use semdex_engine::files::{File, Files};
-use semdex_model::FileEdit;
+use semdex_model::{FileEdit, OutlineItem};
 use semdex_text::diff::OffsetMap;
 
 /// The edited files in both states.
@@ -47,6 +47,14 @@ impl EditContext {
             Some(map) => map.offset(offset),
             None => Some(offset),
         }
+    }
+
+    /// The types whose text the edit alters, before and after, with the indices of their files.
+    pub(crate) fn altered_types(&self) -> impl Iterator<Item = (usize, (&OutlineItem, &OutlineItem))> {
+        let both = self.olds.iter().zip(&self.news).enumerate();
+        both.flat_map(|(index, (old, new))| {
+            altered_types((old.outline(), &old.text), (new.outline(), &new.text)).map(move |it| (index, it))
+        })
     }
 
     pub(crate) fn deltas(&self) -> Vec<(usize, Delta<'_>)> {

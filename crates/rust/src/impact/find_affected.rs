@@ -11,12 +11,12 @@ use ra_ap_ide_db::defs::Definition;
 use ra_ap_syntax::{AstNode as _, ast};
 
 use super::affected::{AffectedSet, BodyRef, ChangedSymbol, InFurtherBuild, Shapes};
-use super::delta::{Delta, derives, pairs};
+use super::delta::{Delta, derives, is_type, pairs};
 use super::derives::type_of;
 use super::edit_context::EditContext;
 use super::fixed_names::Missed;
 use super::impls::shape_at;
-use super::unresolved_names::{bodies_with_other_imports, is_type};
+use super::unresolved_names::bodies_with_other_imports;
 use super::{
     arity, compared_heads, declared, dyn_traits, helper_attributes, holders, macros, reexports, sizes, unused,
     wellformed,
@@ -371,8 +371,8 @@ fn retypes(delta: &Delta<'_>) -> bool {
     }
 }
 
-/// The anchors of derive expansions for types that change, that contain something that changes, or whose attributes
-/// name it.
+/// The anchors of derive expansions for types that change or whose text does, that contain something that changes, or
+/// whose attributes name it.
 fn changed_expansions(
     cx: &Context<'_>,
     edit: &EditContext,
@@ -384,6 +384,9 @@ fn changed_expansions(
         let file = &edit.olds[*index];
         let of = delta.before.or(delta.after).and_then(|it| type_of(file.outline(), it));
         places.extend(cx.file_id(&file.path).zip(of.map(|it| it.name_span.start)));
+    }
+    for (index, (before, _)) in edit.altered_types() {
+        places.extend(cx.file_id(&edit.olds[index].path).map(|it| (it, before.name_span.start)));
     }
     for changed_symbol in changed_symbols {
         for it in changed_symbol.occurrences.iter().filter(|it| it.role == Role::Type) {

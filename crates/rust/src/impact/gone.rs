@@ -13,10 +13,10 @@ use ra_ap_syntax::{AstNode as _, Direction, SyntaxKind, SyntaxToken, ast};
 
 use super::affected::ChangedSymbol;
 use super::broken_imports::{BrokenImports, Imports, UnresolvedImports};
+use super::delta::is_type;
 use super::edit_context::EditContext;
 use super::findings::Findings;
 use super::rule_input::Change;
-use super::unresolved_names::is_type;
 use super::{cascades, expanded, follows};
 use crate::checks::unresolved::{unresolved_kind, unresolved_kind_as_made};
 use crate::checks::{constants, lookup, patterns, report, unresolved};

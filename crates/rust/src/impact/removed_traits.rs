@@ -11,10 +11,10 @@ use ra_ap_syntax::ast::HasGenericArgs as _;
 use ra_ap_syntax::{AstNode as _, SyntaxNode, SyntaxToken, ast};
 
 use super::affected::ChangedSymbol;
-use super::delta::derives;
+use super::delta::{derives, is_type};
 use super::edit_context::EditContext;
 use super::findings::Findings;
-use super::unresolved_names::{derived, is_type};
+use super::unresolved_names::derived;
 use crate::checks::report;
 use crate::finding::code::Code;
 use crate::index::search::Occurrence;

@@ -124,10 +124,6 @@ pub(crate) fn bodies_with_other_imports(old: &File, new: &File) -> Vec<Span> {
     bodies(new).into_iter().filter(|it| !is_same(&it.0, &it.2)).map(|it| it.1).collect()
 }
 
-pub(crate) fn is_type(kind: SymbolKind) -> bool {
-    matches!(kind, SymbolKind::Struct | SymbolKind::Enum | SymbolKind::Union)
-}
-
 /// Where a type derives a trait.
 pub(crate) fn derived(item: &OutlineItem, file: &File, name: &str) -> Option<Span> {
     let head = file.text.get(item.span.start..item.name_span.start)?;
