@@ -224,7 +224,7 @@ fn what_a_procedural_macro_writes_is_a_usage_at_its_call() {
 fn what_a_procedural_macro_parses_again_is_a_usage_in_its_input() {
     let server = workspace();
     assert_eq!(usages(&server, "b::twice_said"), ["b/src/lib.rs:45:24 1 call", "b/src/lib.rs:49:12 call"]);
-    assert_eq!(usages(&server, "b::said"), ["b/src/lib.rs:49:31 call"]);
+    assert_eq!(usages(&server, "b::said"), ["b/src/lib.rs:49:29 call"]);
     let (status, reply) =
         server.post("/v1/rename", &json!({"symbol": "b::twice_said", "new_name": "doubled", "dry_run": true}));
     assert_eq!((status, &reply["impact"]["broken"]), (200, &json!([])), "{reply}");
@@ -287,4 +287,29 @@ fn an_edit_of_an_attribute_breaks_what_a_derive_macro_makes_of_it() {
     assert_eq!(with("crate::twice(self.wrong)"), ["E0609"]);
     assert_eq!(with("crate::twice(true)"), ["E0308"]);
     assert_eq!(with("crate::twice(self.left)"), [json!(null); 0]);
+}
+
+#[test]
+fn an_edit_of_a_definition_breaks_the_calls_where_its_paths_lead_nowhere() {
+    let server = workspace();
+    usages(&server, "a::level");
+    let with = |before: &str, after: &str| {
+        let edit = json!({"dry_run": true, "edits": [
+            {"file": "a/src/lib.rs", "search_context": before, "replacement": after}
+        ]});
+        let (status, reply) = server.post("/v1/edit", &edit);
+        assert_eq!(status, 200, "{reply}");
+        let place =
+            |it: &Value| format!("{}:{} {}", it["file"].as_str().unwrap(), it["line"], it["code"].as_str().unwrap());
+        reply["impact"]["broken"].as_array().unwrap().iter().map(place).collect::<Vec<_>>()
+    };
+    let calls = |code: &str| ["b/src/lib.rs:3 ", "b/src/lib.rs:6 ", "b/src/lib.rs:7 "].map(|it| format!("{it}{code}"));
+    assert_eq!(with("$crate::level($by);", "$crate::lever($by);"), calls("E0425"));
+    assert_eq!(with("$crate::level($by);", "$crate::none::level($by);"), calls("E0433"));
+    assert_eq!(with("$crate::level($by);", "Level::new($by);"), calls("E0433"));
+    assert_eq!(
+        with("let never = $crate::level($by);", "let never: $crate::Level = $crate::level($by);"),
+        calls("E0412")
+    );
+    assert_eq!(with("$crate::level($by);", "$crate::level($by) + 0;"), [""; 0]);
 }

@@ -100,6 +100,7 @@ fn as_diagnostic(failure: &TestFailure) -> Option<Diagnostic> {
         source: "test".to_owned(),
         symbol: failure.symbol.clone(),
         confirmed: None,
+        build: None,
         fixes: Vec::new(),
     })
 }

@@ -96,6 +96,7 @@ pub fn effective(
         of_both("gate.max_warnings", json!(gate.max_warnings)),
         of_both("gate.block_on_error", json!(gate.block_on_error)),
         of_both("gate.block_on_warning", json!(gate.block_on_warning)),
+        of_both("gate.builds", json!(gate.builds)),
         of_both("go.memory_limit", json!(settings.go_memory_limit)),
         of_both("rust.features", features(&settings.rust.features)),
         of_both("rust.max_builds", json!(settings.rust.max_builds)),

@@ -1,6 +1,6 @@
 //! `[gate]`: how many errors and warnings a workspace may have.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::defaults;
 
@@ -18,6 +18,26 @@ pub struct Gate {
     /// Whether a hook stops an agent if a file that it edits has too many errors. Only the workspace's own file can
     /// turn this on, by `block_on_error = true`.
     pub stops_agents: bool,
+    /// Which builds count, here and for `on_break: "reject"`.
+    pub builds: CountedBuilds,
+}
+
+/// The builds whose errors count.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CountedBuilds {
+    /// The default build alone.
+    #[default]
+    Default,
+    /// Further builds too.
+    All,
+}
+
+impl CountedBuilds {
+    /// Whether what is wrong in a build counts. `None`: the default build.
+    pub fn counts(self, build: Option<&str>) -> bool {
+        self == CountedBuilds::All || build.is_none()
+    }
 }
 
 impl Gate {
@@ -31,6 +51,7 @@ impl Gate {
                 .or(user.block_on_warning)
                 .unwrap_or(defaults::BLOCK_ON_WARNING),
             stops_agents: workspace.block_on_error == Some(true),
+            builds: workspace.builds.or(user.builds).unwrap_or_default(),
         }
     }
 }
@@ -43,6 +64,7 @@ pub(super) struct GateKeys {
     max_warnings: Option<usize>,
     block_on_error: Option<bool>,
     block_on_warning: Option<bool>,
+    builds: Option<CountedBuilds>,
 }
 
 #[cfg(test)]
@@ -59,8 +81,11 @@ mod tests {
             block_on_error: true,
             block_on_warning: false,
             stops_agents: false,
+            builds: CountedBuilds::Default,
         };
         assert_eq!(gate("", ""), defaults);
+        assert_eq!(gate("", "builds = \"all\""), Gate { builds: CountedBuilds::All, ..defaults });
+        assert_eq!(gate("builds = \"default\"", "builds = \"all\""), defaults);
         let user = "max_errors = 3\nblock_on_error = true\nblock_on_warning = true";
         assert_eq!(gate("", user), Gate { max_errors: 3, block_on_warning: true, ..defaults });
         assert_eq!(

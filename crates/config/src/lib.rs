@@ -28,7 +28,7 @@ use std::time::Duration;
 
 pub use defaults::{DEFAULT_LISTEN, DEFAULT_LOG};
 pub use effective::{Effective, Origin, effective};
-pub use gate::Gate;
+pub use gate::{CountedBuilds, Gate};
 pub use languages::{DiagnosticsFrom, LanguageKeys, Readiness, VerifyCommands};
 pub use listen::{LONGEST_SOCKET_PATH, Listen};
 pub use settings::{Features, JournalBounds, RustSettings, Settings};

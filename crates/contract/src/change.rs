@@ -442,6 +442,7 @@ impl Diagnostic {
             source: source.to_owned(),
             symbol: broken.at.symbol.clone(),
             confirmed: None,
+            build: broken.at.build.clone(),
             fixes: Vec::new(),
         }
     }

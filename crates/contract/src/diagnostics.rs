@@ -137,6 +137,11 @@ pub struct Diagnostic {
     /// did not check it.
     #[schema(required)]
     pub confirmed: Option<bool>,
+    /// For code that the default build does not compile: what differs in the build that does. The compiler is not asked
+    /// about it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, examples("feature=parallel"))]
+    pub build: Option<String>,
     /// The offered fixes, if the request has `fixes`. Absent if there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fixes: Vec<Fix>,
@@ -159,9 +164,19 @@ pub struct Fix {
 
 impl From<semdex_model::Diagnostic> for Diagnostic {
     fn from(diagnostic: semdex_model::Diagnostic) -> Diagnostic {
-        let semdex_model::Diagnostic { place, severity, code, message, source, symbol, confirmed } = diagnostic;
+        let semdex_model::Diagnostic { place, severity, code, message, source, symbol, confirmed, build } = diagnostic;
         let fixes = Vec::new();
-        Diagnostic { place: place.into(), severity: severity.into(), code, message, source, symbol, confirmed, fixes }
+        Diagnostic {
+            place: place.into(),
+            severity: severity.into(),
+            code,
+            message,
+            source,
+            symbol,
+            confirmed,
+            build,
+            fixes,
+        }
     }
 }
 

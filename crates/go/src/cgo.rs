@@ -131,6 +131,7 @@ mod tests {
             source: "compiler".to_owned(),
             symbol: None,
             confirmed: None,
+            build: None,
             place: file.lines().place("p.go", semdex_model::Span::new(0, 1)),
         };
         let suspects = BTreeSet::from(["x.org/cg"]);

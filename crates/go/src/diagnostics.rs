@@ -73,6 +73,7 @@ pub(super) fn translate(queries: &GoplsQueries<'_>, file: &File, found: &gen_lsp
         source: found.source.clone().unwrap_or_else(|| "gopls".to_owned()),
         symbol: queries.layout.symbol_around(&file.path, place.start),
         confirmed: None,
+        build: None,
         place,
     }
 }

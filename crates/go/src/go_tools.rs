@@ -258,6 +258,7 @@ impl Run<'_> {
             source: "go vet".to_owned(),
             symbol: None,
             confirmed: Some(true),
+            build: None,
         });
     }
 
@@ -276,6 +277,7 @@ impl Run<'_> {
             source: source.to_owned(),
             symbol: None,
             confirmed: Some(true),
+            build: None,
         });
     }
 

@@ -256,6 +256,7 @@ pub(crate) fn diagnostic(queries: &ServerQueries, file: &Arc<File>, item: &Value
         source,
         symbol: file.outline().enclosing(span.start).last().map(|it| names::path(&file.path, it)),
         confirmed: None,
+        build: None,
         place,
     })
 }

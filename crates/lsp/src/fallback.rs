@@ -198,6 +198,7 @@ fn diagnostic(tool: &Tool, file: &Arc<File>, finding: &Finding) -> Option<Diagno
         source: tool.name.clone(),
         symbol: file.outline().enclosing(span.start).last().map(|it| names::path(&file.path, it)),
         confirmed: None,
+        build: None,
         place: file.lines().place(&file.path, span),
     })
 }

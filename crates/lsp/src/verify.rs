@@ -116,6 +116,7 @@ impl Plan {
                         source: source.clone(),
                         symbol: None,
                         confirmed: Some(true),
+                        build: None,
                     });
                 }
             }

@@ -19,6 +19,8 @@ pub struct Diagnostic {
     pub symbol: Option<String>,
     /// Whether the compiler reports it too, at this revision; absent if it was not asked.
     pub confirmed: Option<bool>,
+    /// For code that the default build does not compile: what differs in the build that does.
+    pub build: Option<String>,
 }
 
 /// How bad a diagnostic is; the worst is the least in the order.

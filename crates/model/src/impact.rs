@@ -80,13 +80,6 @@ pub struct Impact {
     pub unchecked: Vec<Unchecked>,
 }
 
-impl Impact {
-    /// Whether it breaks the default build. What only further builds compile does not count.
-    pub fn breaks_default_build(&self) -> bool {
-        self.broken.iter().any(|it| it.at.build.is_none())
-    }
-}
-
 /// A symbol that a change alters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Changed {

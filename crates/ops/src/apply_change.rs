@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use semdex_config::CountedBuilds;
 use semdex_contract::{ChangeReport, ChangedFile, DiagnosticsDelta, Elisions, Finding, Meta, OnBreak, list};
 use semdex_engine::links::{self, Link};
 use semdex_engine::{EngineKind, Extent, Route, Stop, not_started};
@@ -18,6 +19,7 @@ use semdex_workspace::timing::{self, Part};
 use semdex_workspace::{Cause, Change, Hashes, Outcome, Preparations, Undone, Workspace};
 
 use super::format_and_imports::{self, FormatOptions};
+use super::gate::configured;
 use super::query::{RequestOptions, deadlines};
 use super::validate;
 
@@ -99,6 +101,10 @@ pub(super) async fn apply_change<F>(
 where
     F: Future<Output = Result<Plan>>,
 {
+    let rejected_in = match mode.on_break {
+        OnBreak::Reject => Some(configured(workspace).await.map(|it| it.builds).unwrap_or_default()),
+        OnBreak::Report => None,
+    };
     let mut last = None;
     let mut turn = workspace.turn(&mode.files).await;
     let latest = options.needs(None, true).deadline.max(Instant::now() + AGAIN);
@@ -155,7 +161,7 @@ where
             edits: plan.edits.clone(),
             moves: plan.moves.clone(),
             dry_run: mode.dry_run,
-            reject_if_broken: mode.on_break == OnBreak::Reject,
+            rejected_in,
             view_impact,
             prepared,
         };
@@ -164,7 +170,7 @@ where
                 if outcome.applied {
                     note_believed(workspace, options, &plan);
                 }
-                let mut report = finish(workspace, &plan, outcome)?;
+                let mut report = finish(workspace, &plan, outcome, rejected_in.unwrap_or_default())?;
                 validate::suggest(workspace, options, &plan, &mut report.validation).await;
                 report.validation.append(&mut plan.findings);
                 return Ok(report);
@@ -237,7 +243,7 @@ pub(super) async fn tried(
         edits,
         moves: BTreeMap::new(),
         dry_run: true,
-        reject_if_broken: false,
+        rejected_in: None,
         view_impact,
         prepared,
     };
@@ -306,9 +312,9 @@ fn nothing_done(revision: Revision) -> Outcome {
     }
 }
 
-fn finish(workspace: &Workspace, plan: &Plan, mut outcome: Outcome) -> Result<ChangeReport> {
+fn finish(workspace: &Workspace, plan: &Plan, mut outcome: Outcome, counted: CountedBuilds) -> Result<ChangeReport> {
     let language = plan.edits.iter().find_map(|it| workspace.language_of(&it.file));
-    let refusal = outcome.rejected.then(|| refusal(&outcome.change_impact));
+    let refusal = outcome.rejected.then(|| refusal(&outcome.change_impact, counted));
     let coverage = std::mem::take(&mut outcome.change_impact.coverage);
     let meta = workspace.meta(language, outcome.revision, coverage);
     match refusal {
@@ -322,8 +328,9 @@ fn finish(workspace: &Workspace, plan: &Plan, mut outcome: Outcome) -> Result<Ch
 }
 
 /// Why a change was refused: because of what it breaks, or because its impact is incomplete.
-fn refusal(change_impact: &ChangeImpact) -> Error {
-    let broken: Vec<&Broken> = change_impact.impact.broken.iter().filter(|it| it.at.build.is_none()).collect();
+fn refusal(change_impact: &ChangeImpact, counted: CountedBuilds) -> Error {
+    let all = change_impact.impact.broken.iter();
+    let broken: Vec<&Broken> = all.filter(|it| counted.counts(it.at.build.as_deref())).collect();
     match change_impact.not_analysed() {
         Some(missing) if broken.is_empty() => {
             let code = match missing.code {

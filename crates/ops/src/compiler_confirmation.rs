@@ -26,7 +26,9 @@ pub(super) async fn confirm(
         is_asked && language.is_some_and(|it| confirmation.languages.contains(&it))
     };
     let mut used = BTreeSet::new();
-    for OnLine { diagnostic, .. } in found.iter_mut().filter(|it| is_concerned(&it.diagnostic.place.file)) {
+    // The compiler checks the default build.
+    let checked = found.iter_mut().filter(|it| it.diagnostic.build.is_none());
+    for OnLine { diagnostic, .. } in checked.filter(|it| is_concerned(&it.diagnostic.place.file)) {
         let same = confirmation.diagnostics.iter().position(|it| says_the_same(it, diagnostic));
         let is_vouched = confirmation.vouched.contains(&diagnostic.place.file);
         diagnostic.confirmed = match same {

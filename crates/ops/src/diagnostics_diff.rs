@@ -84,6 +84,7 @@ mod tests {
             source: "a".to_owned(),
             symbol: None,
             confirmed: None,
+            build: None,
         };
         OnLine { diagnostic, text: text.to_owned() }
     }

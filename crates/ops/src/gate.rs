@@ -28,6 +28,7 @@ pub(crate) async fn gate(workspace: &Workspace, request: GateQuery, options: &Re
         let delta = since(baseline.as_ref(), None, diagnostics.clone(), &mut meta.coverage);
         diagnostics = delta.map_or(diagnostics, |it| it.new);
     }
+    diagnostics.retain(|it| gate.builds.counts(it.diagnostic.build.as_deref()));
     let counts = counts(&diagnostics);
     let (reasons, notices) = exceeded(&gate, &counts, is_new_only && baseline.is_some());
     let block = !reasons.is_empty();
@@ -71,6 +72,7 @@ mod tests {
             block_on_error: true,
             block_on_warning: false,
             stops_agents: false,
+            builds: Default::default(),
         };
         let exceeded =
             |gate: &Gate, error, warning| exceeded(gate, &Counts { error, warning, ..Counts::default() }, false);

@@ -17,6 +17,7 @@ pub(crate) mod format_strings;
 pub(crate) mod imported_twice;
 pub(crate) mod imports;
 pub(crate) mod lookup;
+pub(crate) mod macro_paths;
 pub(crate) mod native;
 pub(crate) mod object_types;
 pub(crate) mod opaque;

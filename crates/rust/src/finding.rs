@@ -116,6 +116,7 @@ impl From<Finding> for Diagnostic {
             source: it.source.to_owned(),
             symbol: it.symbol,
             confirmed: None,
+            build: None,
         }
     }
 }
@@ -138,6 +139,7 @@ pub(crate) enum RuleId {
     OuterItems,
     ObjectTypes,
     TryOperator,
+    MacroPaths,
     Overflow,
     Arity,
     MissingItems,

@@ -606,7 +606,7 @@ fn is_in_compiler_attribute(token: &SyntaxToken) -> bool {
 }
 
 /// The stretches of a file that these conditions switch off.
-fn left_out(tree: &SyntaxNode, conditions: &CfgOptions) -> Vec<TextRange> {
+pub(crate) fn left_out(tree: &SyntaxNode, conditions: &CfgOptions) -> Vec<TextRange> {
     let attributes = tree.descendants().filter_map(ast::Attr::cast);
     let off = attributes.filter(|it| cfg_condition(it).is_some_and(|it| conditions.check(&it) == Some(false)));
     off.filter_map(|it| Some(it.syntax().parent()?.text_range())).collect()

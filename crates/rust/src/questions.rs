@@ -6,6 +6,7 @@ pub(crate) mod describe;
 pub(crate) mod diagnostics;
 pub(crate) mod doubt;
 pub(crate) mod fixes;
+pub(crate) mod further_diagnostics;
 pub(crate) mod hover;
 pub(crate) mod rename;
 pub(crate) mod symbol_search;

@@ -130,6 +130,7 @@ fn refuse(job: &Job, manifest: &str, said: &str, report: &mut Report) {
         source: "cargo".to_owned(),
         symbol: None,
         confirmed: Some(true),
+        build: None,
     });
 }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
+use semdex_config::CountedBuilds;
 use semdex_engine::Prepared;
 use semdex_engine::files::Files;
 use semdex_model::{ChangeImpact, FileEdit, Revision};
@@ -60,8 +61,8 @@ pub struct Change {
     pub moves: BTreeMap<String, String>,
     /// Only compute the impact.
     pub dry_run: bool,
-    /// Change nothing if something breaks.
-    pub reject_if_broken: bool,
+    /// Change nothing if something breaks in these builds. `None`: change it whatever breaks.
+    pub rejected_in: Option<CountedBuilds>,
     /// The impact that views have computed before (`Route::View`).
     pub view_impact: ChangeImpact,
     /// What the views of other engines have prepared, each with the engine's name (`Route::Writer`).

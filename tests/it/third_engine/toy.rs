@@ -285,6 +285,7 @@ impl ToyView {
                     source: "toyls".to_owned(),
                     symbol: call.within.map(|it| format!("{}::{}", file.path, parsed.definitions[it].name)),
                     confirmed: None,
+                    build: None,
                 });
             }
         }

@@ -284,7 +284,12 @@ pub(crate) fn diagnostic_rows(text: &mut String, diagnostics: &[Diagnostic]) {
         };
         let code = first.code.as_ref().map(|it| format!(" {it}")).unwrap_or_default();
         let head = format!("- {}{code}: ", first.severity.name());
-        item(text, format_args!("{head}"), &first.message, &format!(" ({}, {places})", first.source));
+        item(
+            text,
+            format_args!("{head}"),
+            &first.message,
+            &format!(" ({}, {places}{})", first.source, in_build(first.build.as_deref())),
+        );
         for of_file in group.chunk_by(|a, b| a.place.file == b.place.file) {
             let Some(first) = of_file.first() else { continue };
             let numbers = of_file.iter().map(|it| it.place.line.to_string()).collect::<Vec<_>>().join(",");
@@ -297,9 +302,12 @@ pub(crate) fn diagnostic_rows(text: &mut String, diagnostics: &[Diagnostic]) {
 fn alike(diagnostics: &[Diagnostic]) -> Vec<Vec<&Diagnostic>> {
     let mut groups: Vec<Vec<&Diagnostic>> = Vec::new();
     for it in diagnostics {
-        let key = |it: &Diagnostic| (it.severity, it.code.clone(), it.message.clone(), it.source.clone());
+        let is_same = |a: &Diagnostic, b: &Diagnostic| {
+            (a.severity, &a.code, &a.message, &a.source, &a.build)
+                == (b.severity, &b.code, &b.message, &b.source, &b.build)
+        };
         let same = |group: &&mut Vec<&Diagnostic>| {
-            group.first().is_some_and(|first| first.fixes.is_empty() && key(first) == key(it))
+            group.first().is_some_and(|first| first.fixes.is_empty() && is_same(first, it))
         };
         match groups.iter_mut().find(same).filter(|_| it.fixes.is_empty()) {
             Some(group) => group.push(it),
@@ -314,7 +322,12 @@ fn diagnostic_row(text: &mut String, it: &Diagnostic) {
     let within = it.symbol.as_ref().map(|it| format!(" in `{it}`")).unwrap_or_default();
     let (place, severity) = (&it.place, it.severity.name());
     let head = format!("- {}:{}:{} {severity}{code}: ", place.file, place.line, place.column);
-    item(text, format_args!("{head}"), &it.message, &format!(" ({}{within})", it.source));
+    item(
+        text,
+        format_args!("{head}"),
+        &it.message,
+        &format!(" ({}{within}{})", it.source, in_build(it.build.as_deref())),
+    );
     for Fix { id, title, files } in &it.fixes {
         let title = inline(title);
         let also = files.as_ref().map(|it| format!(" (in {})", it.join(", "))).unwrap_or_default();

@@ -89,7 +89,7 @@ fn result(diagnostic: &Diagnostic, rule: Option<usize>, text: &str) -> Value {
         "message": {"text": diagnostic.message},
         "locations": [location],
         "partialFingerprints": {"messageAndLine/v1": fingerprint},
-        "properties": {"confirmed": diagnostic.confirmed},
+        "properties": {"confirmed": diagnostic.confirmed, "build": diagnostic.build},
     });
     if let (Some(code), Some(rule)) = (&diagnostic.code, rule) {
         result["ruleId"] = code.as_str().into();
@@ -129,6 +129,7 @@ mod tests {
             source: "ruff".to_owned(),
             symbol: None,
             confirmed: None,
+            build: None,
             fixes: Vec::new(),
         };
         let found = |lines: &[&str]| DiagnosticsReply {

@@ -355,6 +355,7 @@ mod tests {
                 source: "x".to_owned(),
                 symbol: None,
                 confirmed: Some(true),
+                build: None,
             });
             report.failure(TestFailure { name: format!("t{number}"), output: "o".repeat(1000), ..Default::default() });
         }
@@ -383,6 +384,7 @@ mod tests {
                 source: String::new(),
                 symbol: None,
                 confirmed: None,
+                build: None,
             });
         }
         assert_eq!((report.seen.len(), report.left_out), (MOST_SEEN, flood - MOST_DIAGNOSTICS));
@@ -400,6 +402,7 @@ mod tests {
                 source: "x".to_owned(),
                 symbol,
                 confirmed: None,
+                build: None,
             });
         }
         assert_eq!(report.diagnostics.len(), 1);

@@ -108,6 +108,7 @@ fn diagnostic(layout: &Layout, fault: &Fault) -> Option<Diagnostic> {
         source: fault.source.clone(),
         symbol: layout.symbol_around(&file.path, place.start),
         confirmed: None,
+        build: None,
         place,
     })
 }

@@ -172,7 +172,8 @@ fn said(diagnostic: &Diagnostic) -> String {
         Some((end, _)) => said.extend([words.get(..end).unwrap_or_default(), "…"]),
         None => said.push_str(&words),
     }
-    let _ = write!(said, " [{}]", diagnostic.source);
+    let build = diagnostic.build.as_ref().map(|it| format!(", {it}")).unwrap_or_default();
+    let _ = write!(said, " [{}{build}]", diagnostic.source);
     said
 }
 
@@ -190,6 +191,7 @@ mod tests {
             source: "gopls".to_owned(),
             symbol: None,
             confirmed: None,
+            build: None,
         }
     }
 

@@ -54,6 +54,7 @@ pub(crate) fn unused_imports(cx: &Context<'_>, file: &File) -> UnusedImports {
             source: "rust-analyzer".to_owned(),
             symbol: symbols::enclosing_path(cx, file, id, at.start),
             confirmed: None,
+            build: None,
         }
     });
     unused.found = found.collect();

@@ -5,8 +5,8 @@ use ra_ap_hir::DefWithBody;
 use ra_ap_syntax::SyntaxNode;
 
 use super::{
-    alternatives, bound_twice, constructors, expansions, format_strings, native, object_types, opaque, operators,
-    outer_items, patterns, projections, try_operator,
+    alternatives, bound_twice, constructors, expansions, format_strings, macro_paths, native, object_types, opaque,
+    operators, outer_items, patterns, projections, try_operator,
 };
 use crate::finding::code::Code::*;
 use crate::finding::code::{Code, Phase};
@@ -148,6 +148,13 @@ pub(crate) const RULES: &[Rule] = &[
         codes: &[E0277],
         when: When::Always,
         check: Check::Node { in_expansions: false, check: try_operator::try_operator },
+    },
+    Rule {
+        id: RuleId::MacroPaths,
+        about: "paths in the output of macros that lead nowhere",
+        codes: &[E0405, E0412, E0422, E0425, E0433, E0531, E0603],
+        when: When::Always,
+        check: Check::Node { in_expansions: true, check: macro_paths::unresolved_in_output },
     },
     Rule {
         id: RuleId::FormatStrings,

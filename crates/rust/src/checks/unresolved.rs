@@ -61,6 +61,18 @@ pub(crate) fn unresolved_kind(token: &SyntaxToken) -> Option<(Code, &'static str
     })
 }
 
+/// The code for a path that a module lacks: a module may have the name of a type. `around` is the kind of the node around
+/// the whole path.
+pub(crate) fn of_module(code: Code, around: SyntaxKind) -> Code {
+    match (code, around) {
+        (Code::E0599, SyntaxKind::PATH_EXPR) => Code::E0425,
+        (Code::E0599, SyntaxKind::TUPLE_STRUCT_PAT | SyntaxKind::PATH_PAT) => Code::E0531,
+        (Code::E0599, _) => Code::E0422,
+        (Code::E0220, _) => Code::E0412,
+        (code, _) => code,
+    }
+}
+
 /// The same for a token in the input of a macro, by its use in the expansion.
 pub(crate) fn unresolved_kind_as_made(
     sema: &Semantics<'_, RootDatabase>,

@@ -11,7 +11,6 @@ use super::closed::{Closed, module_of};
 use super::{report, unresolved};
 use crate::ENGINE;
 use crate::finding::Finding;
-use crate::finding::code::Code;
 use crate::index::file_names::StoredResolution;
 use crate::names::UnresolvedReason;
 use crate::syntax::positions;
@@ -60,15 +59,7 @@ fn error_at(cx: &Context<'_>, file: &Arc<File>, id: FileId, at: usize) -> Option
         }
     };
     let (code, what) = is_sure.then(|| unresolved::unresolved_kind(&token)).flatten()?;
-    let code = match (code, around) {
-        // A module may have the name of a type.
-        (Code::E0599, SyntaxKind::PATH_EXPR) => Code::E0425,
-        (Code::E0599, SyntaxKind::TUPLE_STRUCT_PAT | SyntaxKind::PATH_PAT) => Code::E0531,
-        (Code::E0599, _) => Code::E0422,
-        (Code::E0220, _) => Code::E0412,
-        (code, _) => code,
-    };
-    let code = unresolved::unless_unseen(&cx.sema, &token, code);
+    let code = unresolved::unless_unseen(&cx.sema, &token, unresolved::of_module(code, around));
     let place = file.lines().place(&file.path, span(written.text_range()));
     let message = unresolved::message(&token, what);
     Some(report::error_of(cx, ENGINE, place, code, message))

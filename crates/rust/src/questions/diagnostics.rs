@@ -11,6 +11,7 @@ use ra_ap_ide::{
 use ra_ap_ide_db::base_db::SourceDatabase as _;
 
 use super::doubt::LinesWithErrors;
+use super::further_diagnostics::FurtherDiagnostics;
 use super::{coverage, doubt};
 use crate::bounds::abandoned::About;
 use crate::checks::unresolved_paths;
@@ -39,11 +40,15 @@ impl View {
                 files.iter().filter_map(|name| it.files.get(name).cloned()).collect()
             };
             let mut found = Vec::new();
+            let mut further = FurtherDiagnostics::default();
             for file in &wanted {
                 found.extend(diagnostics_of(it, file)?);
+                further.add(it, file)?;
             }
             // A macro that was called during the query may have failed.
             let mut coverage = it.coverage(true);
+            further.note(&mut coverage);
+            found.append(&mut further.found);
             for file in wanted.iter().filter(|_| !files.is_empty()) {
                 coverage.absorb(coverage::file_coverage(it, file));
             }
@@ -110,7 +115,7 @@ fn is_judged(cx: &Context<'_>, id: FileId) -> bool {
 }
 
 /// The diagnostics of a file in the crate for which it is read.
-fn diagnostics_in_crate(cx: &Context<'_>, file: &Arc<File>, id: FileId) -> Result<Vec<Diagnostic>> {
+pub(crate) fn diagnostics_in_crate(cx: &Context<'_>, file: &Arc<File>, id: FileId) -> Result<Vec<Diagnostic>> {
     let found = full(cx, id, AssistResolveStrategy::None)?;
     let mut known = LinesWithErrors::new();
     let (sure, doubtful): (Vec<_>, Vec<_>) = found
@@ -166,6 +171,7 @@ pub(crate) fn to_model(cx: &Context<'_>, file: &File, id: FileId, found: RaDiagn
         code: Some(code(found.code, &found.message)),
         symbol: symbols::enclosing_path(cx, file, id, at.start),
         confirmed: None,
+        build: None,
         message: found.message,
         source: "rust-analyzer".to_owned(),
     })

@@ -125,7 +125,7 @@ impl CompilerMessage {
         };
         let source = if code.as_deref().is_some_and(|it| it.starts_with("clippy::")) { "clippy" } else { "rustc" };
         let (message, source) = (message.clone(), source.to_owned());
-        Some(Diagnostic { place, severity, code, message, source, symbol: None, confirmed: Some(true) })
+        Some(Diagnostic { place, severity, code, message, source, symbol: None, confirmed: Some(true), build: None })
     }
 }
 

@@ -45,6 +45,8 @@ struct Record {
     /// start, end, line, end line, column
     at: [usize; 5],
     text: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    build: Option<String>,
 }
 
 /// Serializes the errors and warnings of one file.
@@ -59,6 +61,7 @@ pub(super) fn write(kept: &[Kept]) -> serde_json::Result<String> {
             symbol: it.symbol.clone(),
             at: [it.place.start, it.place.end, it.place.line, it.place.end_line, it.place.column],
             text: text.clone(),
+            build: it.build.clone(),
         })
         .collect();
     serde_json::to_string(&records)
@@ -80,6 +83,7 @@ impl Record {
             source: self.source,
             symbol: self.symbol,
             confirmed: None,
+            build: self.build,
         };
         Kept { diagnostic, text: self.text }
     }

@@ -11,6 +11,7 @@ use crate::disk::Notes;
 use crate::events::{self, MadeChange, News};
 use crate::overlays;
 use crate::referenced_files::edit_of;
+use semdex_config::CountedBuilds;
 use semdex_engine::files::Files;
 use semdex_engine::{Prepared, Route, Tidied, Trial, impact_unknown, not_started};
 use semdex_model::{ChangeImpact, Code, Error, FileEdit, Help, LanguageId, Result};
@@ -25,15 +26,19 @@ impl Writer {
             let help = Help { actual_hash: now, file: Some(moved.file.clone()), ..Help::default() };
             return Err(Error::new(Code::Conflict, detail).with_help(help));
         }
-        let Change { dry_run, reject_if_broken, .. } = change;
+        let Change { dry_run, rejected_in, .. } = change;
         let edits = &change.edits;
         let to_overlays = overlays::takes(&self.overlays, edits)?;
         // What is compiled under another name is checked too.
         let everywhere = self.with_other_names(edits);
         let after = change::with_edits(&self.files, &everywhere);
         let mut change_impact = change.view_impact.clone();
-        let stops =
-            |it: &ChangeImpact| reject_if_broken && (it.impact.breaks_default_build() || it.not_analysed().is_some());
+        let stops = |it: &ChangeImpact| {
+            let breaks = |builds: CountedBuilds| {
+                it.impact.broken.iter().any(|it| builds.counts(it.at.build.as_deref())) || it.not_analysed().is_some()
+            };
+            rejected_in.is_some_and(breaks)
+        };
         let mut rejected = stops(&change_impact);
         // These have the texts after it already.
         let mut ahead: Vec<usize> = Vec::new();

@@ -1,0 +1,108 @@
+//! The diagnostics of code that only builds with other features compile. Builds for other systems are not asked: the
+//! standard library and the dependencies are the host's.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use ra_ap_base_db::{Crate as CrateId, further_build};
+use ra_ap_ide::FileId;
+use ra_ap_syntax::{AstNode as _, TextRange};
+
+use super::diagnostics::diagnostics_in_crate;
+use crate::LANGUAGE;
+use crate::names::builds::{self, DOCTEST};
+use crate::names::instances::{further_owners, owners};
+use crate::names::left_out;
+use crate::syntax::positions::text_size;
+use crate::view::Context;
+use semdex_engine::Result;
+use semdex_engine::files::File;
+use semdex_model::{Coverage, Diagnostic, Missing, MissingCode, Severity};
+
+/// What the diagnostics of further builds were asked about.
+#[derive(Default)]
+pub(crate) struct FurtherDiagnostics {
+    pub(crate) found: Vec<Diagnostic>,
+    builds: BTreeSet<String>,
+    /// A file with code that no build so far compiles.
+    waiting: Option<Arc<str>>,
+}
+
+impl FurtherDiagnostics {
+    /// Adds those of a file.
+    pub(crate) fn add(&mut self, cx: &Context<'_>, file: &Arc<File>) -> Result<()> {
+        let Some(id) = cx.file_id(&file.path) else { return Ok(()) };
+        let further = further_owners(cx.db, id);
+        if further.is_empty() && !cx.environment.builds.are_pending {
+            return Ok(());
+        }
+        let excluded = Excluded::of(cx, id);
+        if excluded.is_empty() {
+            return Ok(());
+        }
+        if cx.environment.builds.are_pending {
+            self.waiting.get_or_insert_with(|| file.path.clone());
+        }
+        let mut found: Vec<Diagnostic> = Vec::new();
+        for &krate in further.iter() {
+            let Some(build) = further_build(cx.db, krate).filter(|it| is_of_features(it.as_str())) else { continue };
+            self.builds.insert(build.as_str().to_owned());
+            for it in cx.in_instance(id, krate, |cx| diagnostics_in_crate(cx, file, id))? {
+                let is_known = || found.iter().any(|known| (&known.place, &known.message) == (&it.place, &it.message));
+                if it.severity <= Severity::Warning && excluded.has(it.place.start) && !is_known() {
+                    let build = builds::name_at(cx.db, krate, id, it.place.start);
+                    found.push(Diagnostic { build: Some(build), ..it });
+                }
+            }
+        }
+        self.found.append(&mut found);
+        Ok(())
+    }
+
+    /// What the answer covers besides the default build, and what it does not yet.
+    pub(crate) fn note(&self, coverage: &mut Coverage) {
+        coverage.builds.extend(self.builds.iter().cloned());
+        if let Some(file) = &self.waiting {
+            let detail = format!("`{file}` has code that only further builds compile, and they are still being made");
+            coverage.lacks(Missing::new(MissingCode::Indexing, LANGUAGE.name, detail));
+        }
+    }
+}
+
+/// Whether a build differs from the default build in its features alone.
+fn is_of_features(name: &str) -> bool {
+    name != DOCTEST && name.split(',').all(|it| it.starts_with("features="))
+}
+
+/// The code of a file that no crate of the default build compiles.
+enum Excluded {
+    /// No crate includes the file.
+    All,
+    /// The stretches that a `cfg` switches off, for each crate that includes the file.
+    Stretches(Vec<Vec<TextRange>>),
+}
+
+impl Excluded {
+    fn of(cx: &Context<'_>, id: FileId) -> Excluded {
+        let owners = owners(cx.db, id);
+        if owners.is_empty() {
+            return Excluded::All;
+        }
+        let tree = cx.sema.parse_guess_edition(id);
+        let of_owner = |it: &CrateId| left_out(tree.syntax(), it.cfg_options(cx.db));
+        Excluded::Stretches(owners.iter().map(of_owner).collect())
+    }
+
+    fn is_empty(&self) -> bool {
+        matches!(self, Excluded::Stretches(of_owners) if of_owners.iter().any(Vec::is_empty))
+    }
+
+    fn has(&self, offset: usize) -> bool {
+        match self {
+            Excluded::All => true,
+            Excluded::Stretches(of_owners) => {
+                of_owners.iter().all(|it| it.iter().any(|it| it.contains_inclusive(text_size(offset))))
+            }
+        }
+    }
+}
