@@ -208,3 +208,35 @@ fn without_further_builds_code_that_is_off_is_possible() {
     assert_eq!((status, &reply["meta"]["complete"], &reply["total"]), (200, &json!(false), &json!(0)), "{reply}");
     assert_eq!(reply["possible_total"], 6, "{reply}");
 }
+
+#[test]
+fn code_of_a_feature_has_diagnostics_that_the_gate_counts_on_request() {
+    let lib = LIB.replace("pub fn more() -> u8 {\n    level()", "pub fn more() -> u8 {\n    level(1)");
+    let windows = lib.replace("level() + 1", "level(2) + 1");
+    let only = ONLY.replace("depth: level()", "deep: level()");
+    let server = Server::on(&[("Cargo.toml", MANIFEST), ("src/lib.rs", &windows), ("src/only.rs", &only)]);
+    server.wait_for(|it| it.get("/v1/diagnostics").1["meta"]["complete"] == true);
+    let (status, reply) = server.get("/v1/diagnostics?severity=error");
+    let place = |it: &Value| {
+        let text = |name: &str| it[name].as_str().unwrap_or_default();
+        format!("{}:{} {} {}", text("file"), it["line"], text("code"), text("build"))
+    };
+    let found: Vec<String> = reply["items"].as_array().unwrap().iter().map(place).collect();
+    // The standard library for Windows is not there: no error of its code is certain.
+    let expected =
+        ["src/lib.rs:6 E0061 feature=extra", "src/only.rs:9 E0063 feature=extra", "src/only.rs:9 E0560 feature=extra"];
+    assert_eq!((status, found.as_slice()), (200, expected.map(str::to_owned).as_slice()), "{reply}");
+    let gate = || server.get("/v1/gate").1;
+    assert_eq!((&gate()["block"], &gate()["counts"]["error"]), (&json!(false), &json!(0)), "{}", gate());
+    let level = |status: u16| {
+        let edit = json!({"dry_run": true, "on_break": "reject", "edits": [
+            {"file": "src/lib.rs", "search_context": "pub fn level() -> u8", "replacement": "pub fn level() -> u16"}
+        ]});
+        server.wait_for(|it| it.post("/v1/edit", &edit).0 == status);
+    };
+    // Only code of other builds has its result as a `u8`.
+    level(200);
+    server.home.write("semdex.toml", "[gate]\nbuilds = \"all\"\n");
+    assert_eq!((&gate()["block"], &gate()["counts"]["error"]), (&json!(true), &json!(3)), "{}", gate());
+    level(422);
+}

@@ -15,8 +15,8 @@ pub(crate) fn unresolved_in_output(cx: &Context<'_>, node: &SyntaxNode, out: &mu
     let Some(name) = path.segment().and_then(|it| it.name_ref()) else { return };
     let Some(around) = path.top_path().syntax().parent().map(|it| it.kind()) else { return };
     let is_value = path.parent_path().is_none() && path.qualifier().is_none() && around == SyntaxKind::PATH_EXPR;
-    let is_of_others =
-        matches!(around, SyntaxKind::USE_TREE | SyntaxKind::MACRO_CALL | SyntaxKind::VISIBILITY | SyntaxKind::META);
+    let is_of_others = matches!(around, SyntaxKind::USE_TREE | SyntaxKind::MACRO_CALL | SyntaxKind::VISIBILITY)
+        || ast::Meta::can_cast(around);
     if is_value || is_of_others || cx.sema.resolve_path(&path).is_some() {
         return;
     }
