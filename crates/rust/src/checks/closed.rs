@@ -52,8 +52,13 @@ impl<'c, 'db> Closed<'c, 'db> {
         })
     }
 
-    fn node(&mut self, node: &SyntaxNode, module: Module, depth: usize) -> bool {
+    pub(crate) fn node(&mut self, node: &SyntaxNode, module: Module, depth: usize) -> bool {
         let Some(item) = ast::Item::cast(node.clone()) else { return true };
+        // What an attribute macro makes of an item takes its place.
+        if let Some(made) = self.cx.sema.expand_attr_macro(&item) {
+            let items = made.value.value.children();
+            return depth > 0 && made.err.is_none() && items.into_iter().all(|it| self.node(&it, module, depth - 1));
+        }
         let is_conditional = item.attrs().any(|it| it.syntax().text().to_string().contains("cfg"));
         if is_conditional && self.may_bring(&item) || !self.has_known_attributes(&item) {
             return false;

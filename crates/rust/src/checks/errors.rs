@@ -16,6 +16,7 @@ use crate::bounds::abandoned::About;
 use crate::finding::code::{Code, Phase};
 use crate::finding::file_errors::FileErrors;
 use crate::finding::{Finding, RawDiagnostic};
+use crate::names::instances::is_pinned_to_further_build;
 use crate::syntax::declaration::is_among_items;
 use crate::view::Context;
 use semdex_engine::files::File;
@@ -98,8 +99,13 @@ pub(crate) fn errors_of_file(cx: &Context<'_>, file: &File) -> FileErrors {
 
 /// The lines on which the bodies of an anchor have errors.
 pub(crate) fn lines_with_errors(cx: &Context<'_>, file: &File, id: FileId, anchor: usize) -> BTreeSet<usize> {
-    let errors = match cx.index.errors(id) {
-        Some(known) => known.bodies.get(&anchor).cloned().unwrap_or_default(),
+    let errors: Vec<Finding> = match cx.index.errors(id) {
+        // The index is about the default build.
+        _ if is_pinned_to_further_build(cx.db, id) => {
+            let bodies = anchors::bodies_at(cx, &file.path, anchor).into_iter();
+            bodies.flat_map(|it| errors_in(cx, it, true)).collect()
+        }
+        Some(known) => known.bodies.get(&anchor).cloned().into_iter().flatten().collect(),
         None => errors_at(cx, &file.path, anchor, true),
     };
     errors.iter().flat_map(|it| it.place.line..=it.place.end_line).collect()

@@ -1,9 +1,15 @@
 //! Where a path looks for a name: the module before it, the names that imports bring, and names that are not visible.
 
-use ra_ap_hir::{HasVisibility as _, Module, ModuleDef, PathResolution, ScopeDef, Semantics};
+use ra_ap_hir::{
+    Adt, AsAssocItem as _, HasVisibility as _, Module, ModuleDef, PathResolution, ScopeDef, Semantics, StructKind,
+    Visibility,
+};
 use ra_ap_ide::RootDatabase;
+use ra_ap_ide_db::defs::Definition;
 use ra_ap_syntax::ast::HasName as _;
 use ra_ap_syntax::{AstNode as _, SyntaxNode, SyntaxToken, ast};
+
+use crate::finding::code::Code;
 
 /// The module in which a path, or an import, looks for a name.
 pub(crate) fn module_before(sema: &Semantics<'_, RootDatabase>, written: SyntaxToken) -> Option<Module> {
@@ -54,4 +60,42 @@ pub(crate) fn brought_by(tree: &ast::UseTree) -> Option<Vec<String>> {
         None => tree.path().and_then(|it| it.segment()?.name_ref()).map(|it| it.text().to_string()),
     };
     tree.star_token().is_none().then(|| name.into_iter().collect())
+}
+
+/// The code of the error if a definition is not visible.
+pub(crate) fn hidden<'db>(
+    sema: &Semantics<'db, RootDatabase>,
+    token: &SyntaxToken,
+    definition: Definition<'db>,
+) -> Option<Code> {
+    let from = sema.scope(&token.parent()?)?.module();
+    let db = sema.db;
+    let (seen, visibility) = match definition {
+        Definition::Function(it) => (it.is_visible_from(db, from), it.visibility(db)),
+        Definition::Field(it) => (it.is_visible_from(db, from), it.visibility(db)),
+        Definition::Adt(it) => (it.is_visible_from(db, from), it.visibility(db)),
+        Definition::Const(it) => (it.is_visible_from(db, from), it.visibility(db)),
+        Definition::Static(it) => (it.is_visible_from(db, from), it.visibility(db)),
+        Definition::Trait(it) => (it.is_visible_from(db, from), it.visibility(db)),
+        Definition::TypeAlias(it) => (it.is_visible_from(db, from), it.visibility(db)),
+        Definition::Module(it) => (it.is_visible_from(db, from), it.visibility(db)),
+        _ => return None,
+    };
+    if !seen {
+        return Some(match definition {
+            Definition::Field(_) => Code::E0616,
+            Definition::Function(it) if it.as_assoc_item(db).is_some() => Code::E0624,
+            _ => Code::E0603,
+        });
+    }
+    let import = token.parent_ancestors().find_map(ast::Use::cast)?;
+    let is_public = ast::HasVisibility::visibility(&import)
+        .is_some_and(|it| it.syntax().text() == "pub" && visibility != Visibility::Public);
+    // Tuple and unit structs are values too.
+    let is_type = match definition {
+        Definition::Function(_) | Definition::Const(_) | Definition::Static(_) => false,
+        Definition::Adt(Adt::Struct(it)) => it.kind(db) == StructKind::Record,
+        _ => true,
+    };
+    is_public.then_some(if is_type { Code::E0365 } else { Code::E0364 })
 }

@@ -5,8 +5,8 @@ use ra_ap_hir::DefWithBody;
 use ra_ap_syntax::SyntaxNode;
 
 use super::{
-    alternatives, bound_twice, constructors, expansions, format_strings, macro_paths, native, object_types, opaque,
-    operators, outer_items, patterns, projections, try_operator,
+    alternatives, bound_twice, constructors, expansions, format_strings, macro_paths, misused_paths, native,
+    object_types, opaque, operators, outer_items, patterns, projections, try_operator,
 };
 use crate::finding::code::Code::*;
 use crate::finding::code::{Code, Phase};
@@ -155,6 +155,13 @@ pub(crate) const RULES: &[Rule] = &[
         codes: &[E0405, E0412, E0422, E0425, E0433, E0531, E0603],
         when: When::Always,
         check: Check::Node { in_expansions: true, check: macro_paths::unresolved_in_output },
+    },
+    Rule {
+        id: RuleId::MisusedPaths,
+        about: "paths to an item of another kind than the place takes",
+        codes: &[E0038, E0214, E0225, E0404, E0530, E0573, E0574, E0782],
+        when: When::Always,
+        check: Check::Node { in_expansions: false, check: misused_paths::misused_paths },
     },
     Rule {
         id: RuleId::FormatStrings,

@@ -8,7 +8,7 @@ use ra_ap_hir::{Adt, GenericDef};
 use ra_ap_ide::FileId;
 use ra_ap_ide_db::defs::Definition;
 use ra_ap_syntax::ast::{HasGenericParams as _, HasName as _};
-use ra_ap_syntax::{AstNode as _, SyntaxKind, ast};
+use ra_ap_syntax::{AstNode as _, SyntaxKind, SyntaxNode, ast};
 
 use super::affected::{AffectedSet, is_outside_body};
 use super::delta::is_content;
@@ -17,7 +17,7 @@ use super::item_heads::{head_of, is_whole};
 use super::unused;
 use crate::checks::closed::Closed;
 use crate::checks::recursive_types::{Contents, recursive_types};
-use crate::checks::{anchors, object_types, report};
+use crate::checks::{anchors, malformed_items, misused_paths, object_types, report, unresolved, written_imports};
 use crate::finding::code::Code;
 use crate::finding::{Finding, RawDiagnostic, RuleId};
 use crate::index::search::Occurrence;
@@ -101,6 +101,7 @@ pub(crate) fn errors_of_heads(
     side: Side,
 ) -> Vec<Finding> {
     let mut heads: BTreeSet<(Arc<str>, usize)> = BTreeSet::new();
+    let mut imports: Vec<SyntaxNode> = Vec::new();
     for (file, at) in &affected.heads {
         let at = match side {
             Side::Before => Some(*at),
@@ -116,6 +117,12 @@ pub(crate) fn errors_of_heads(
         let Some((file, map)) = cx.files.get(path).zip(maps.get(&**path)) else { continue };
         let scope_changes = &edit.scope_changes[index];
         let is_affected = |at: Span| !map.is_untouched(at) || scope_changes.concerns(&file.text[at.start..at.end]);
+        if let Some(id) = cx.file_id(path) {
+            let tree = cx.sema.parse_guess_edition(id);
+            let items = tree.syntax().descendants();
+            let is_import = |it: &SyntaxNode| ast::Use::can_cast(it.kind()) || ast::ExternCrate::can_cast(it.kind());
+            imports.extend(items.filter(|it| is_import(it) && is_affected(span(it.text_range()))));
+        }
         file.outline().walk(&mut |item| {
             let is_part = matches!(item.kind, SymbolKind::Field | SymbolKind::Variant);
             if !is_part && is_affected(item.span) {
@@ -125,6 +132,11 @@ pub(crate) fn errors_of_heads(
     }
     let mut contents = Contents::default();
     let mut found = Vec::new();
+    for import in imports {
+        let from = found.len();
+        cx.unless_at_fault(|| "an import".to_owned(), || written_imports::unfit_import(cx, &import, &mut found));
+        found[from..].iter_mut().for_each(|it: &mut RawDiagnostic| it.rule = RuleId::WrittenImports);
+    }
     for (file, at) in heads {
         let Some(id) = cx.file_id(&file) else { continue };
         let place = || format!("an item in {file}");
@@ -148,9 +160,18 @@ fn errors_of_head(cx: &Context<'_>, id: FileId, at: usize, contents: &mut Conten
     let mut add = |rule: RuleId, errors: Vec<RawDiagnostic>| {
         found.extend(errors.into_iter().map(|it| RawDiagnostic { rule, ..it }));
     };
-    let mut errors = Vec::new();
-    head_of(&node).iter().for_each(|it| object_types::missing_types(cx, it, &mut errors));
-    add(RuleId::ObjectTypes, errors);
+    let head = head_of(&node);
+    let (mut of_objects, mut of_paths, mut of_form) = (Vec::new(), Vec::new(), Vec::new());
+    for it in &head {
+        object_types::missing_types(cx, it, &mut of_objects);
+        misused_paths::misused_paths(cx, it, &mut of_paths);
+    }
+    if unresolved::is_as_written(&cx.sema, id, &token) {
+        malformed_items::malformed(cx, &node, &head, &mut of_form);
+    }
+    add(RuleId::ObjectTypes, of_objects);
+    add(RuleId::MisusedPaths, of_paths);
+    add(RuleId::MalformedItems, of_form);
     let Some(Definition::Adt(adt)) = definition else { return };
     let mut errors = Vec::new();
     recursive_types(cx, adt, contents, &mut errors);
@@ -159,7 +180,7 @@ fn errors_of_head(cx: &Context<'_>, id: FileId, at: usize, contents: &mut Conten
 }
 
 /// The parameters of a type that no field mentions.
-fn unmentioned_parameters(cx: &Context<'_>, of: Adt, node: &ra_ap_syntax::SyntaxNode) -> Vec<RawDiagnostic> {
+fn unmentioned_parameters(cx: &Context<'_>, of: Adt, node: &SyntaxNode) -> Vec<RawDiagnostic> {
     let Some(source) = ast::Adt::cast(node.clone()) else { return Vec::new() };
     let fields = unused::fields(&cx.sema, &source);
     let is_written = !node.descendants().any(|it| ast::MacroType::can_cast(it.kind()));

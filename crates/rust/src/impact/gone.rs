@@ -2,9 +2,7 @@
 
 use std::collections::HashSet;
 
-use ra_ap_hir::{
-    Adt, AsAssocItem as _, HasAttrs as _, HasCrate as _, HasVisibility as _, Semantics, StructKind, Visibility,
-};
+use ra_ap_hir::{HasAttrs as _, HasCrate as _, Semantics};
 use ra_ap_ide::{FileId, RootDatabase};
 use ra_ap_ide_db::base_db::CrateOrigin;
 use ra_ap_ide_db::defs::Definition;
@@ -207,7 +205,7 @@ fn fault_of(
         Some(Definition::Field(_)) if is_hiding && is_given_by_name(&token) => None,
         Some(Definition::EnumVariant(_)) if is_hiding => None,
         Some(definition) if is_hiding => {
-            let code = hidden(&cx.sema, &token, definition)?;
+            let code = lookup::hidden(&cx.sema, &token, definition)?;
             Some(report::error(cx, place, code, format!("`{}` is no longer visible here", changed_symbol.path)))
         }
         Some(definition) => match patterns::function_as_pattern(cx.db, &token, definition) {
@@ -234,40 +232,6 @@ fn is_for_tests(cx: &Context<'_>, file: &File, id: FileId, at: usize) -> bool {
     };
     let mut declared = modules.filter_map(|it| it.declaration_source(cx.db));
     is_test_at(file, at) || declared.any(|it| is_marked(it.value))
-}
-
-/// The code of the error if a definition is not visible.
-fn hidden<'db>(sema: &Semantics<'db, RootDatabase>, token: &SyntaxToken, definition: Definition<'db>) -> Option<Code> {
-    let from = sema.scope(&token.parent()?)?.module();
-    let db = sema.db;
-    let (seen, visibility) = match definition {
-        Definition::Function(it) => (it.is_visible_from(db, from), it.visibility(db)),
-        Definition::Field(it) => (it.is_visible_from(db, from), it.visibility(db)),
-        Definition::Adt(it) => (it.is_visible_from(db, from), it.visibility(db)),
-        Definition::Const(it) => (it.is_visible_from(db, from), it.visibility(db)),
-        Definition::Static(it) => (it.is_visible_from(db, from), it.visibility(db)),
-        Definition::Trait(it) => (it.is_visible_from(db, from), it.visibility(db)),
-        Definition::TypeAlias(it) => (it.is_visible_from(db, from), it.visibility(db)),
-        Definition::Module(it) => (it.is_visible_from(db, from), it.visibility(db)),
-        _ => return None,
-    };
-    if !seen {
-        return Some(match definition {
-            Definition::Field(_) => Code::E0616,
-            Definition::Function(it) if it.as_assoc_item(db).is_some() => Code::E0624,
-            _ => Code::E0603,
-        });
-    }
-    let import = token.parent_ancestors().find_map(ast::Use::cast)?;
-    let is_public = ast::HasVisibility::visibility(&import)
-        .is_some_and(|it| it.syntax().text() == "pub" && visibility != Visibility::Public);
-    // Tuple and unit structs are values too.
-    let is_type = match definition {
-        Definition::Function(_) | Definition::Const(_) | Definition::Static(_) => false,
-        Definition::Adt(Adt::Struct(it)) => it.kind(db) == StructKind::Record,
-        _ => true,
-    };
-    is_public.then_some(if is_type { Code::E0365 } else { Code::E0364 })
 }
 
 /// The compiler's message for an unresolved name.

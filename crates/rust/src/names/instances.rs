@@ -39,8 +39,8 @@ pub(crate) const OF_DOCTESTS: &str = "semdex_doctests";
 /// The most levels of macros in macros in which twins are found.
 const MAX_MACROS: usize = 8;
 
-/// The crates of the default build that include a file, each after its dependencies. A file in no crate has the only crate of its package,
-/// if there is just one.
+/// The crates of the default build that include a file, each after its dependencies. A file in no crate has the only
+/// crate of its package, if there is just one.
 pub(crate) fn owners(db: &RootDatabase, file: FileId) -> Arc<[CrateId]> {
     owners_of(db, db.file_text(file))
 }
@@ -111,6 +111,12 @@ pub(crate) fn pin_to(db: &RootDatabase, file: FileId, krate: CrateId) -> Pinned 
 /// Whether another crate is pinned.
 pub(crate) fn is_pinned_away(krate: Crate) -> bool {
     semdex_pin::pinned().is_some_and(|it| it.krate != krate.base().as_id().index())
+}
+
+/// Whether the file is read for a crate of a further build.
+pub(crate) fn is_pinned_to_further_build(db: &RootDatabase, file: FileId) -> bool {
+    let pinned = semdex_pin::pinned().map(|it| it.krate);
+    pinned.is_some_and(|pinned| further_owners(db, file).iter().any(|it| it.as_id().index() == pinned))
 }
 
 /// The first result for a crate after the first one of the default build that includes a file. None if a crate is

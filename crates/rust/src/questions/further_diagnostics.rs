@@ -84,10 +84,10 @@ enum Excluded {
 
 impl Excluded {
     fn of(cx: &Context<'_>, id: FileId) -> Excluded {
-        let owners = owners(cx.db, id);
-        if owners.is_empty() {
+        if cx.sema.file_to_module_defs(id).next().is_none() {
             return Excluded::All;
         }
+        let owners = owners(cx.db, id);
         let tree = cx.sema.parse_guess_edition(id);
         let of_owner = |it: &CrateId| left_out(tree.syntax(), it.cfg_options(cx.db));
         Excluded::Stretches(owners.iter().map(of_owner).collect())

@@ -126,9 +126,61 @@ const EDITS: &[(&str, &str, &str, &str)] = &[
     ("no code: a macro", LIB, "format!(\"{}\", it.x)", "formatted!(\"{}\", it.x)"),
 ];
 
+/// Name, and the item that is added after `Square`.
+const ITEMS: &[(&str, &str)] = &[
+    ("E0038 in a head", "pub fn cloned(_: &dyn Clone) {}\n"),
+    ("E0081", "pub enum Again {\n    A = 1,\n    B = 1,\n}\n"),
+    ("E0091", "pub type Only<T> = u8;\n"),
+    ("E0118", "impl<T> T {\n    fn own(&self) {}\n}\n"),
+    ("E0120", "pub trait Ended {}\nimpl Drop for dyn Ended {\n    fn drop(&mut self) {}\n}\n"),
+    ("E0121", "pub fn guessed() -> _ {\n    1\n}\n"),
+    ("E0121 of a constant", "pub const GUESSED: Vec<_> = Vec::<u8>::new();\n"),
+    ("E0184", "#[derive(Clone, Copy)]\npub struct Ending;\nimpl Drop for Ending {\n    fn drop(&mut self) {}\n}\n"),
+    ("E0197", "unsafe impl Square {}\n"),
+    ("E0214", "pub fn vector(_: Vec(u8)) {}\n"),
+    ("E0225", "pub fn told_of(_: &(dyn std::fmt::Debug + std::fmt::Display)) {}\n"),
+    ("E0262", "pub fn always<'static>(_: &'static u8) {}\n"),
+    ("E0379", "impl Default for Square {\n    const fn default() -> Square {\n        Square\n    }\n}\n"),
+    ("E0390", "impl u8 {\n    pub fn own(self) {}\n}\n"),
+    ("E0404 of a new bound", "pub fn bounded<T: Square>(_: T) {}\n"),
+    ("E0429", "use std::fmt::self;\n"),
+    ("no code: an import of `self`", "use {self};\n"),
+    ("E0449", "pub impl Drop for Square {\n    fn drop(&mut self) {}\n}\n"),
+    ("E0449 in a trait", "pub trait Seen {\n    pub fn seen();\n}\n"),
+    ("E0463", "extern crate unheard_of;\n"),
+    ("E0517", "#[repr(C)]\npub fn laid_out() {}\n"),
+    ("E0562", "pub struct Hidden {\n    pub it: impl Copy,\n}\n"),
+    ("E0573", "pub fn odd() -> Kind::Odd {\n    unreachable!()\n}\n"),
+    ("E0573 of a module", "pub fn module(_: hidden) {}\n"),
+    (
+        "E0574",
+        "pub fn taken(it: Kind) -> bool {\n    matches!(it, Kind::Odd { .. })\n}\npub fn given_kind() {\n    let _ = Kind { by: 1 };\n}\n",
+    ),
+    ("E0637", "pub fn anonymous<'_>(_: &u8) {}\n"),
+    ("E0642", "pub trait Split {\n    fn split((a, b): (u8, u8));\n}\n"),
+    ("E0666", "pub fn nested(_: impl Into<impl Copy>) {}\n"),
+    ("E0703", "pub extern \"invalid\" fn called_abroad() {}\n"),
+    ("E0747", "pub struct Ordered<'a, T>(pub &'a T);\npub fn ordered(_: Ordered<u8, 'static>) {}\n"),
+    ("E0774", "#[derive(Clone)]\npub fn derived() {}\n"),
+    ("E0777", "#[derive(\"Clone\")]\npub struct Texted;\n"),
+    ("E0782", "pub fn bare(_: &std::fmt::Debug) {}\n"),
+    ("E0364 of a new import", "mod within {\n    pub(crate) fn inner() {}\n}\npub use within::inner;\n"),
+    ("E0365 of a new import", "mod within {\n    pub(crate) mod inner {}\n}\npub use within::inner;\n"),
+    (
+        "E0530",
+        "pub static ZERO: u8 = 0;\npub fn zero(it: Option<u8>) -> u8 {\n    match it {\n        Some(ZERO) => 1,\n        _ => 2,\n    }\n}\n",
+    ),
+    ("no code: an attribute", "#[nothing]\npub fn attributed() {}\n"),
+    ("no code: an attribute of functions", "#[inline]\npub struct Inlined;\n"),
+];
+
 #[test]
 fn each_error_has_its_code() {
-    let edits: Vec<Edit<'_>> = EDITS.iter().map(|&(name, file, from, to)| Edit { name, file, from, to }).collect();
+    let square = "pub struct Square;\n";
+    let items: Vec<String> = ITEMS.iter().map(|it| format!("{square}{}", it.1)).collect();
+    let added = ITEMS.iter().zip(&items).map(|(it, to)| Edit { name: it.0, file: LIB, from: square, to });
+    let edits = EDITS.iter().map(|&(name, file, from, to)| Edit { name, file, from, to });
+    let edits: Vec<Edit<'_>> = edits.chain(added).collect();
     hold(&Suite { name: "codes", files: FILES, is_built: false }, &edits);
 }
 

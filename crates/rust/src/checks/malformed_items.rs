@@ -1,0 +1,307 @@
+//! Items that rust-analyzer's parser accepts and the compiler refuses by their form alone, or by the kind of type that
+//! they are about.
+
+use std::collections::BTreeMap;
+
+use ra_ap_hir::{ModuleDef, PathResolution};
+use ra_ap_syntax::ast::{HasAttrs as _, HasGenericParams as _, HasName as _};
+use ra_ap_syntax::{AstNode as _, SyntaxKind, SyntaxNode, ast};
+
+use super::report;
+use crate::finding::RawDiagnostic;
+use crate::finding::code::Code;
+use crate::syntax::is_builtin;
+use crate::view::Context;
+
+/// The calling conventions that the compiler knows, also those that are not stable.
+const CONVENTIONS: [&str; 27] = [
+    "C",
+    "Rust",
+    "aapcs",
+    "avr-interrupt",
+    "avr-non-blocking-interrupt",
+    "cdecl",
+    "cmse-nonsecure-call",
+    "cmse-nonsecure-entry",
+    "custom",
+    "efiapi",
+    "fastcall",
+    "gpu-kernel",
+    "msp430-interrupt",
+    "ptx-kernel",
+    "riscv-interrupt-m",
+    "riscv-interrupt-s",
+    "rust-call",
+    "rust-cold",
+    "rust-intrinsic",
+    "rust-invalid",
+    "rust-preserve-none",
+    "stdcall",
+    "system",
+    "sysv64",
+    "thiscall",
+    "vectorcall",
+    "win64",
+];
+
+/// For an item and the nodes of its head.
+pub(crate) fn malformed(cx: &Context<'_>, item: &SyntaxNode, head: &[SyntaxNode], out: &mut Vec<RawDiagnostic>) {
+    let mut add = |at: &SyntaxNode, code: Code, message: &str| {
+        out.push(report::raw_diagnostic(cx, at, code, message.to_owned()));
+    };
+    attributes(cx, item, &mut add);
+    visibility(item, &mut add);
+    // The compiler reports all of an item at once.
+    if let Some(it) =
+        head.iter().filter(|it| it.kind() == SyntaxKind::INFER_TYPE).min_by_key(|it| it.text_range().start())
+    {
+        add(it, Code::E0121, "the placeholder `_` is not allowed within types on item signatures");
+    }
+    for node in head {
+        nested_impl_trait(node, &mut add);
+        argument_order(node, &mut add);
+        if let Some(it) = ast::LifetimeParam::cast(node.clone()).and_then(|it| it.lifetime()) {
+            match it.text() {
+                "'static" => add(it.syntax(), Code::E0262, "invalid lifetime parameter name: `'static`"),
+                "'_" => add(it.syntax(), Code::E0637, "`'_` cannot be used here"),
+                _ => {}
+            }
+        }
+        if let Some(it) = ast::Abi::cast(node.clone())
+            && let Some(name) = it.abi_string().and_then(|it| it.value().ok().map(|it| it.into_owned()))
+            && !CONVENTIONS.contains(&name.trim_end_matches("-unwind"))
+        {
+            add(it.syntax(), Code::E0703, &format!("invalid ABI: found `{name}`"));
+        }
+    }
+    match ast::Item::cast(item.clone()) {
+        Some(ast::Item::Fn(it)) => function(&it, &mut add),
+        Some(ast::Item::Impl(it)) => block(cx, &it, &mut add),
+        Some(ast::Item::Enum(it)) => discriminants(&it, &mut add),
+        Some(ast::Item::TypeAlias(it)) => alias(&it, &mut add),
+        Some(ast::Item::Struct(_) | ast::Item::Union(_)) => {
+            let fields = head.iter().filter(|it| it.kind() == SyntaxKind::IMPL_TRAIT_TYPE);
+            fields.for_each(|it| add(it, Code::E0562, "`impl Trait` is not allowed in field types"));
+        }
+        _ => {}
+    }
+}
+
+type Add<'a> = dyn FnMut(&SyntaxNode, Code, &str) + 'a;
+
+/// Attributes that nothing reads, and those of the language on items that they are not for.
+fn attributes(cx: &Context<'_>, item: &SyntaxNode, add: &mut Add<'_>) {
+    let is_type = ast::Adt::can_cast(item.kind());
+    let Some(item) = ast::Item::cast(item.clone()) else { return };
+    for attribute in item.attrs() {
+        let Some(name) = attribute.simple_name() else { continue };
+        let Some(meta) = attribute.meta() else { continue };
+        match name.as_str() {
+            "derive" if !is_type => {
+                let message = "`derive` may only be applied to `struct`s, `enum`s and `union`s";
+                add(attribute.syntax(), Code::E0774, message);
+            }
+            "derive" if has_string(&meta) => add(meta.syntax(), Code::E0777, "expected path to a trait, found literal"),
+            "repr" if !is_type => {
+                add(meta.syntax(), Code::E0517, "attribute should be applied to a struct, enum, or union");
+            }
+            "inline" if !matches!(item, ast::Item::Fn(_)) => {
+                add(attribute.syntax(), Code::Uncoded, "`#[inline]` can only be used on functions");
+            }
+            "test" if !matches!(item, ast::Item::Fn(_)) => {
+                let message = "the `#[test]` attribute may only be used on a free function";
+                add(attribute.syntax(), Code::Uncoded, message);
+            }
+            // The attributes of a type may be those of its derive macros.
+            name if !is_type && !is_builtin(name) && is_unknown_attribute(cx, &meta) => {
+                add(meta.syntax(), Code::Uncoded, &format!("cannot find attribute `{name}` in this scope"));
+            }
+            _ => {}
+        }
+    }
+}
+
+fn is_unknown_attribute(cx: &Context<'_>, meta: &ast::Meta) -> bool {
+    let path = meta.syntax().children().find_map(ast::Path::cast);
+    cx.environment.lacks().is_empty() && path.is_some_and(|it| cx.sema.resolve_path(&it).is_none())
+}
+
+fn has_string(meta: &ast::Meta) -> bool {
+    let tokens = meta.syntax().descendants_with_tokens().filter_map(|it| it.into_token());
+    tokens.into_iter().any(|it| it.kind() == SyntaxKind::STRING)
+}
+
+/// A visibility on what has that of the type or trait around it.
+fn visibility(item: &SyntaxNode, add: &mut Add<'_>) {
+    let Some(written) = item.children().find_map(ast::Visibility::cast) else { return };
+    let list = item.parent().filter(|it| ast::AssocItemList::can_cast(it.kind())).and_then(|it| it.parent());
+    let is_of_trait = list.is_some_and(|it| match ast::Impl::cast(it.clone()) {
+        Some(block) => block.trait_().is_some(),
+        None => ast::Trait::can_cast(it.kind()),
+    });
+    if is_of_trait || ast::Impl::can_cast(item.kind()) || ast::Variant::can_cast(item.kind()) {
+        add(written.syntax(), Code::E0449, "visibility qualifiers are not permitted here");
+    }
+}
+
+/// `impl Into<impl Copy>`.
+fn nested_impl_trait(node: &SyntaxNode, add: &mut Add<'_>) {
+    let Some(outer) = ast::ImplTraitType::cast(node.clone()) else { return };
+    let inner = outer.syntax().descendants().skip(1).filter(|it| ast::ImplTraitType::can_cast(it.kind()));
+    let is_argument = |it: &SyntaxNode| {
+        let between = it.ancestors().skip(1).take_while(|it| it != outer.syntax());
+        let mut between = between.map(|it| it.kind());
+        // A nested one has its own turn.
+        !between.any(|it| matches!(it, SyntaxKind::ASSOC_TYPE_ARG | SyntaxKind::IMPL_TRAIT_TYPE))
+    };
+    for it in inner.filter(is_argument) {
+        let is_callback = it.ancestors().any(|it| it.kind() == SyntaxKind::PARENTHESIZED_ARG_LIST);
+        match is_callback {
+            true => add(&it, Code::E0562, "`impl Trait` is not allowed in the parameters of `Fn` trait bounds"),
+            false => add(&it, Code::E0666, "nested `impl Trait` is not allowed"),
+        }
+    }
+}
+
+/// A lifetime after a type among generic arguments.
+fn argument_order(node: &SyntaxNode, add: &mut Add<'_>) {
+    let Some(list) = ast::GenericArgList::cast(node.clone()) else { return };
+    let mut has_type = false;
+    for it in list.generic_args() {
+        match it {
+            ast::GenericArg::LifetimeArg(_) if has_type => {
+                return add(node, Code::E0747, "lifetime provided when a type was expected");
+            }
+            ast::GenericArg::LifetimeArg(_) => {}
+            _ => has_type = true,
+        }
+    }
+}
+
+fn function(item: &ast::Fn, add: &mut Add<'_>) {
+    let list = item.syntax().parent().filter(|it| ast::AssocItemList::can_cast(it.kind()));
+    let block = list.as_ref().and_then(|it| it.parent()).and_then(ast::Impl::cast);
+    if item.const_token().is_some() && block.is_some_and(|it| it.trait_().is_some()) {
+        add(item.syntax(), Code::E0379, "functions in trait impls cannot be declared const");
+    }
+    if list.is_some() && item.body().is_none() {
+        let patterns = item.param_list().into_iter().flat_map(|it| it.params()).filter_map(|it| it.pat());
+        let is_plain = |it: &ast::Pat| match it {
+            ast::Pat::IdentPat(it) => it.mut_token().is_none() && it.ref_token().is_none() && it.pat().is_none(),
+            it => matches!(it, ast::Pat::WildcardPat(_)),
+        };
+        for it in patterns.into_iter().filter(|it| !is_plain(it)) {
+            add(it.syntax(), Code::E0642, "patterns aren't allowed in functions without bodies");
+        }
+    }
+}
+
+fn block(cx: &Context<'_>, item: &ast::Impl, add: &mut Add<'_>) {
+    let Some(ty) = item.self_ty() else { return };
+    let Some(of) = item.trait_() else {
+        if item.unsafe_token().is_some() {
+            add(item.syntax(), Code::E0197, "inherent impls cannot be unsafe");
+        }
+        let is_primitive = match &ty {
+            ast::Type::PathType(it) => match it.path().and_then(|it| cx.sema.resolve_path(&it)) {
+                Some(PathResolution::TypeParam(_)) => {
+                    return add(ty.syntax(), Code::E0118, "no nominal type found for inherent implementation");
+                }
+                Some(PathResolution::Def(ModuleDef::BuiltinType(_))) => true,
+                _ => false,
+            },
+            ast::Type::ArrayType(_) | ast::Type::SliceType(_) | ast::Type::TupleType(_) | ast::Type::RefType(_) => true,
+            _ => false,
+        };
+        if is_primitive {
+            add(ty.syntax(), Code::E0390, "cannot define inherent `impl` for primitive types");
+        }
+        return;
+    };
+    if is_drop(cx, &of) {
+        drop_block(cx, &ty, add);
+    }
+}
+
+fn is_drop(cx: &Context<'_>, of: &ast::Type) -> bool {
+    let ast::Type::PathType(it) = of else { return false };
+    match it.path().and_then(|it| cx.sema.resolve_path(&it)) {
+        Some(PathResolution::Def(ModuleDef::Trait(it))) => {
+            it.name(cx.db).as_str() == "Drop" && it.module(cx.db).krate(cx.db).is_builtin(cx.db)
+        }
+        _ => false,
+    }
+}
+
+/// Only types of the crate may have a destructor, and those that can be copied may not.
+fn drop_block(cx: &Context<'_>, ty: &ast::Type, add: &mut Add<'_>) {
+    let adt = match ty {
+        ast::Type::PathType(it) => match it.path().and_then(|it| cx.sema.resolve_path(&it)) {
+            Some(PathResolution::Def(ModuleDef::Adt(it))) => it,
+            _ => return,
+        },
+        ast::Type::DynTraitType(_) | ast::Type::RefType(_) | ast::Type::SliceType(_) => {
+            let message = "the `Drop` trait may only be implemented for local structs, enums, and unions";
+            return add(ty.syntax(), Code::E0120, message);
+        }
+        _ => return,
+    };
+    let Some(source) = cx.sema.source(adt).map(|it| it.value) else { return };
+    let derives_copy = source.attrs().any(|it| {
+        let tokens = it.syntax().descendants_with_tokens().filter_map(|it| it.into_token());
+        it.simple_name().is_some_and(|it| it == "derive") && tokens.into_iter().any(|it| it.text() == "Copy")
+    });
+    if let Some(name) = source.name().filter(|_| derives_copy) {
+        let message = "the trait `Copy` cannot be implemented for this type; the type has a destructor";
+        add(name.syntax(), Code::E0184, message);
+    }
+}
+
+/// Discriminants that are written as numbers, of which one is there twice.
+fn discriminants(item: &ast::Enum, add: &mut Add<'_>) {
+    let mut known: BTreeMap<i128, ()> = BTreeMap::new();
+    let mut next: i128 = 0;
+    for variant in item.variant_list().into_iter().flat_map(|it| it.variants()) {
+        if let Some(written) = variant.const_arg().and_then(|it| it.expr()) {
+            let Some(value) = number(&written) else { return };
+            next = value;
+        }
+        if known.insert(next, ()).is_some() {
+            return add(item.syntax(), Code::E0081, &format!("discriminant value `{next}` assigned more than once"));
+        }
+        next += 1;
+    }
+}
+
+fn number(written: &ast::Expr) -> Option<i128> {
+    match written {
+        ast::Expr::Literal(it) => match it.kind() {
+            ast::LiteralKind::IntNumber(it) => i128::try_from(it.value().ok()?).ok(),
+            _ => None,
+        },
+        ast::Expr::PrefixExpr(it) if it.op_kind() == Some(ast::UnaryOp::Neg) => Some(-number(&it.expr()?)?),
+        _ => None,
+    }
+}
+
+/// Parameters that an alias does not use.
+fn alias(item: &ast::TypeAlias, add: &mut Add<'_>) {
+    let is_member = item.syntax().parent().is_some_and(|it| ast::AssocItemList::can_cast(it.kind()));
+    let Some(ty) = item.ty().filter(|_| !is_member) else { return };
+    let mentioned = |name: &str| {
+        ty.syntax().descendants_with_tokens().any(|it| match it.into_token() {
+            Some(it) => it.text() == name,
+            None => false,
+        })
+    };
+    for it in item.generic_param_list().into_iter().flat_map(|it| it.generic_params()) {
+        let name = match &it {
+            ast::GenericParam::TypeParam(it) => it.name().map(|it| it.text().to_string()),
+            ast::GenericParam::LifetimeParam(it) => it.lifetime().map(|it| it.text().to_string()),
+            ast::GenericParam::ConstParam(_) => None,
+        };
+        if let Some(name) = name.filter(|it| !mentioned(it)) {
+            add(it.syntax(), Code::E0091, &format!("type parameter `{name}` is never used"));
+        }
+    }
+}
