@@ -52,7 +52,7 @@ impl<'c, 'db> Closed<'c, 'db> {
         })
     }
 
-    pub(crate) fn node(&mut self, node: &SyntaxNode, module: Module, depth: usize) -> bool {
+    fn node(&mut self, node: &SyntaxNode, module: Module, depth: usize) -> bool {
         let Some(item) = ast::Item::cast(node.clone()) else { return true };
         // What an attribute macro makes of an item takes its place.
         if let Some(made) = self.cx.sema.expand_attr_macro(&item) {

@@ -37,9 +37,8 @@ pub(crate) fn unresolved_in_output(cx: &Context<'_>, node: &SyntaxNode, out: &mu
 
 /// Whether neither the module nor a block around a name, or around the calls that write it, may declare it.
 fn is_unknown_name(cx: &Context<'_>, name: &SyntaxNode, mut closed: Closed<'_, '_>) -> bool {
-    let Some(module) = cx.sema.scope(name).map(|it| it.module()) else { return false };
+    let Some(module) = cx.sema.scope(name).map(|it| it.module().nearest_non_block_module(cx.db)) else { return false };
     let around = cx.sema.ancestors_with_macros(name.clone());
     let mut around = around.filter(|it| it == name || ast::MacroCall::can_cast(it.kind()));
-    tracing::info!(krate=?module.krate(cx.db).display_name(cx.db), file=?module.definition_source_file_id(cx.db).file_id().map(|it| cx.name_of(it.file_id(cx.db))), lacks=cx.environment.lacks().len(), closed=closed.module(module), fresh=Closed::new(cx, "Level").module(module), around=?cx.sema.ancestors_with_macros(name.clone()).filter(|it| it == name || ast::MacroCall::can_cast(it.kind())).map(|it| (it.to_string(), closed.blocks(&it, module))).collect::<Vec<_>>(), "DEBUG");
     cx.environment.lacks().is_empty() && closed.module(module) && around.all(|it| closed.blocks(&it, module))
 }

@@ -80,7 +80,7 @@ fn is_of_trait(ty: &ast::PathType) -> bool {
     if let Some(block) = ast::Impl::cast(around.clone()) {
         return block.trait_().is_some_and(|it| it.syntax() == ty.syntax());
     }
-    let is_qualified = ast::PathSegment::can_cast(around.kind());
+    let is_qualified = ast::TypeAnchor::can_cast(around.kind());
     is_qualified && around.children().filter(|it| ast::Type::can_cast(it.kind())).nth(1).as_ref() == Some(ty.syntax())
 }
 
