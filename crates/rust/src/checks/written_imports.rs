@@ -23,25 +23,22 @@ pub(crate) fn unfit_import(cx: &Context<'_>, item: &SyntaxNode, out: &mut Vec<Ra
         }
     }
     let Some(import) = ast::Use::cast(item.clone()) else { return };
+    let is_public = import.visibility().is_some_and(|it| it.syntax().text() == "pub");
     for leaf in item.descendants().filter_map(ast::UseTree::cast).filter(|it| it.use_tree_list().is_none()) {
         let Some(path) = leaf.path() else { continue };
         let is_self = path.segment().is_some_and(|it| it.self_token().is_some());
-        if is_self {
-            match leaf.parent_use_tree_list() {
-                None if path.qualifier().is_some() => {
-                    add(leaf.syntax(), Code::E0429, "`self` imports are only allowed within a { } list".to_owned());
-                }
-                Some(list) if list.parent_use_tree().path().is_none() && path.qualifier().is_none() => {
-                    add(leaf.syntax(), Code::Uncoded, "imports need to be explicitly named".to_owned());
-                }
-                _ => {}
+        let around = leaf.parent_use_tree_list();
+        let of_list = around.as_ref().and_then(|it| it.parent_use_tree().path());
+        if is_self && path.qualifier().is_some() && around.is_none() {
+            add(leaf.syntax(), Code::E0429, "`self` imports are only allowed within a { } list".to_owned());
+        } else if is_self && path.qualifier().is_none() && around.is_some() && of_list.is_none() {
+            add(leaf.syntax(), Code::Uncoded, "imports need to be explicitly named".to_owned());
+        } else if is_public && leaf.star_token().is_none() {
+            let meant = if is_self { of_list } else { Some(path) };
+            if let Some((meant, code)) = meant.and_then(|it| Some((it.clone(), hidden_outside(&cx.sema, &it)?))) {
+                let message = format!("`{}` is not visible enough to be re-exported", meant.syntax().text());
+                add(leaf.syntax(), code, message);
             }
-        } else if leaf.star_token().is_none()
-            && import.visibility().is_some_and(|it| it.syntax().text() == "pub")
-            && let Some(code) = hidden_outside(&cx.sema, &path)
-        {
-            let message = format!("`{}` is not visible enough to be re-exported", path.syntax().text());
-            add(leaf.syntax(), code, message);
         }
     }
 }

@@ -166,6 +166,7 @@ const ITEMS: &[(&str, &str)] = &[
     ("E0782", "pub fn bare(_: &std::fmt::Debug) {}\n"),
     ("E0364 of a new import", "mod within {\n    pub(crate) fn inner() {}\n}\npub use within::inner;\n"),
     ("E0365 of a new import", "mod within {\n    pub(crate) mod inner {}\n}\npub use within::inner;\n"),
+    ("E0365 of `self`", "mod within {\n    pub struct Inner;\n}\npub use within::{self as without, Inner};\n"),
     (
         "E0530",
         "pub static ZERO: u8 = 0;\npub fn zero(it: Option<u8>) -> u8 {\n    match it {\n        Some(ZERO) => 1,\n        _ => 2,\n    }\n}\n",
