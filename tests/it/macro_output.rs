@@ -313,3 +313,58 @@ fn an_edit_of_a_definition_breaks_the_calls_where_its_paths_lead_nowhere() {
     );
     assert_eq!(with("$crate::level($by);", "$crate::level($by) + 0;"), [""; 0]);
 }
+
+const AMONG_ITEMS: &str = "pub trait Fits {}
+impl Fits for u8 {}
+pub fn need(_: impl Fits) {}
+macro_rules! made {
+    ($name:ident, $it:expr) => {
+        pub fn $name() {
+            $crate::need($it);
+        }
+    };
+}
+made!(one, 1u8);
+macro_rules! held {
+    ($name:ident, $of:ty, $it:expr) => {
+        pub static $name: $of = $it;
+    };
+}
+held!(TWO, u8, 2u8);
+macro_rules! passed {
+    ($($it:item)*) => { $($it)* };
+}
+passed! {
+    pub struct Three {
+        pub x: u8,
+    }
+    impl Three {
+        pub fn three(&self) -> u8 {
+            self.x
+        }
+    }
+}
+";
+
+#[test]
+fn an_edit_of_a_macro_call_among_items_breaks_what_it_makes() {
+    let server = Server::on(&[("Cargo.toml", &manifest("app", "")), ("src/lib.rs", AMONG_ITEMS)]);
+    server.wait_for(|it| it.get("/v1/usages?symbol=app::need").1["meta"]["complete"] == true);
+    let with = |before: &str, after: &str| {
+        let edit = json!({"dry_run": true, "edits": [
+            {"file": "src/lib.rs", "search_context": before, "replacement": after}
+        ]});
+        let (status, reply) = server.post("/v1/edit", &edit);
+        assert_eq!((status, &reply["meta"]["complete"]), (200, &json!(true)), "{reply}");
+        let place = |it: &Value| format!("{} {}", it["line"], it["code"].as_str().unwrap_or_default());
+        reply["impact"]["broken"].as_array().unwrap().iter().map(place).collect::<Vec<_>>()
+    };
+    assert_eq!(with("made!(one, 1u8);", "made!(one, 1u32);"), ["11 E0277"]);
+    assert_eq!(with("made!(one, 1u8);", "made!(one, nothing);"), ["11 E0425"]);
+    assert_eq!(with("made!(one, 1u8);", "made!(one);"), ["11 "]);
+    assert_eq!(with("held!(TWO, u8, 2u8);", "held!(TWO, u8, true);"), ["17 E0308"]);
+    assert_eq!(with("held!(TWO, u8, 2u8);", "held!(TWO, Missing, 2u8);"), ["17 E0425"]);
+    assert_eq!(with("            self.x\n", "            self.y\n"), ["27 E0609"]);
+    assert_eq!(with("        pub x: u8,", "        pub x: u16,"), ["27 E0308"]);
+    assert_eq!(with("made!(one, 1u8);", "made!(one, 2u8);\nmade!(other, 3u8);"), [""; 0]);
+}

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use ra_ap_hir::{Const, DefWithBody, Semantics};
 use ra_ap_ide::{FileId, RootDatabase};
 use ra_ap_ide_db::defs::Definition;
-use ra_ap_syntax::{AstNode as _, ast};
+use ra_ap_syntax::{AstNode as _, SyntaxNode, ast};
 
 use super::{derive_expansion, expansions};
 use crate::index::search::Occurrence;
@@ -40,9 +40,19 @@ pub(crate) fn bodies_at(cx: &Context<'_>, file: &str, offset: usize) -> Vec<DefW
     }
     let call = macro_call_at(&cx.sema, id, offset).filter(|it| usize::from(it.syntax().text_range().start()) == offset);
     let Some(expansion) = call.and_then(|it| cx.sema.expand_macro_call(&it)) else { return Vec::new() };
-    let mut functions = Vec::new();
-    expansions::in_expansions(&cx.sema, &expansion.value, &mut |node| functions.extend(ast::Fn::cast(node.clone())));
-    functions.into_iter().filter_map(|it| cx.sema.to_def(&it)).map(DefWithBody::from).collect()
+    let mut found = Vec::new();
+    expansions::in_expansions(&cx.sema, &expansion.value, &mut |node| found.extend(body_of(&cx.sema, node)));
+    found
+}
+
+/// The body of an item in the output of a macro.
+fn body_of(sema: &Semantics<'_, RootDatabase>, item: &SyntaxNode) -> Option<DefWithBody> {
+    match ast::Item::cast(item.clone())? {
+        ast::Item::Fn(it) => sema.to_def(&it).map(DefWithBody::from),
+        ast::Item::Const(it) => sema.to_def(&it).map(DefWithBody::from),
+        ast::Item::Static(it) => sema.to_def(&it).map(DefWithBody::from),
+        _ => None,
+    }
 }
 
 /// The anchor of the bodies around an offset: the outermost item with a body, an attribute of a type, or a macro call

@@ -4,7 +4,7 @@
 use ra_ap_ide::FileRange;
 use ra_ap_rustc_parse_format::{Count, ParseMode, Parser, Piece, Position};
 use ra_ap_syntax::ast::{self, HasName as _, IsString as _};
-use ra_ap_syntax::{AstNode as _, AstToken as _, SyntaxNode, TextRange};
+use ra_ap_syntax::{AstNode as _, AstToken as _, Edition, SyntaxNode, TextRange};
 
 use super::report;
 use crate::finding::RawDiagnostic;
@@ -21,10 +21,10 @@ pub(crate) fn format_strings(cx: &Context<'_>, node: &SyntaxNode, out: &mut Vec<
     let literal = match &template {
         ast::Expr::Literal(it) => match it.kind() {
             ast::LiteralKind::String(it) => it,
-            _ => return out.push(no_string(cx, &template)),
+            _ => return out.extend(no_string(cx, &template)),
         },
         ast::Expr::MacroExpr(_) => return,
-        _ => return out.push(no_string(cx, &template)),
+        _ => return out.extend(no_string(cx, &template)),
     };
     let arguments: Vec<ast::FormatArgsArg> = call.args().collect();
     let names: Vec<Option<String>> = arguments.iter().map(|it| it.name().map(|it| it.text().to_string())).collect();
@@ -94,8 +94,12 @@ pub(crate) fn format_strings(cx: &Context<'_>, node: &SyntaxNode, out: &mut Vec<
     }
 }
 
-fn no_string(cx: &Context<'_>, template: &ast::Expr) -> RawDiagnostic {
-    report::raw_diagnostic(cx, template.syntax(), Code::Uncoded, "format argument must be a string literal".to_owned())
+/// `panic!` takes any value before the edition 2021.
+fn no_string(cx: &Context<'_>, template: &ast::Expr) -> Option<RawDiagnostic> {
+    let edition = cx.sema.scope(template.syntax())?.krate().edition(cx.db);
+    let message = "format argument must be a string literal".to_owned();
+    let error = || report::raw_diagnostic(cx, template.syntax(), Code::Uncoded, message);
+    (edition >= Edition::Edition2021).then(error)
 }
 
 fn at_or_whole(cx: &Context<'_>, template: &ast::Expr, at: Option<FileRange>, message: String) -> RawDiagnostic {

@@ -172,7 +172,12 @@ impl Rust {
             later.extend(misfits_of(it, &affected, &edit, Side::After));
             later.extend(derives::refused_derives(it, &deltas, &edit, Side::After));
             later.extend(compared_heads::errors_of_heads(it, &affected, &edit, Side::After));
-            later.extend(edit.news.iter().flat_map(|it| report::syntax_errors(it)));
+            // What no crate includes is not compiled.
+            let is_compiled = |file: &str| {
+                let id = it.file_id(file).filter(|_| it.is_loaded());
+                id.is_none_or(|id| it.sema.file_to_module_defs(id).next().is_some())
+            };
+            later.extend(edit.news.iter().filter(|it| is_compiled(&it.path)).flat_map(|it| report::syntax_errors(it)));
             let unused = imports.keys().flat_map(|at| imports::unused_imports(it, &edit.news[*at]).found);
             later.extend(unused.map(|it| Finding::of_unused_import(&it)));
             let (mut new, mut fixed) = differ(&earlier, &later, before, after, &edit.maps);

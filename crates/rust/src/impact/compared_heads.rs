@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use ra_ap_hir::{Adt, GenericDef};
+use ra_ap_hir_expand::MacroDefKind;
 use ra_ap_ide::FileId;
 use ra_ap_ide_db::defs::Definition;
 use ra_ap_syntax::ast::{HasGenericParams as _, HasName as _};
@@ -17,11 +18,14 @@ use super::item_heads::{head_of, is_whole};
 use super::unused;
 use crate::checks::closed::Closed;
 use crate::checks::recursive_types::{Contents, recursive_types};
-use crate::checks::{anchors, malformed_items, misused_paths, object_types, report, unresolved, written_imports};
+use crate::checks::{
+    anchors, expansions, macro_paths, malformed_items, misused_paths, object_types, report, unresolved, written_imports,
+};
 use crate::finding::code::Code;
 use crate::finding::{Finding, RawDiagnostic, RuleId};
 use crate::index::search::Occurrence;
 use crate::resolve::at;
+use crate::syntax::declaration::is_among_items;
 use crate::syntax::positions::{self, span};
 use crate::usages;
 use crate::view::Context;
@@ -102,6 +106,7 @@ pub(crate) fn errors_of_heads(
 ) -> Vec<Finding> {
     let mut heads: BTreeSet<(Arc<str>, usize)> = BTreeSet::new();
     let mut imports: Vec<SyntaxNode> = Vec::new();
+    let mut calls: Vec<ast::MacroCall> = Vec::new();
     for (file, at) in &affected.heads {
         let at = match side {
             Side::Before => Some(*at),
@@ -122,6 +127,8 @@ pub(crate) fn errors_of_heads(
             let items = tree.syntax().descendants();
             let is_import = |it: &SyntaxNode| ast::Use::can_cast(it.kind()) || ast::ExternCrate::can_cast(it.kind());
             imports.extend(items.filter(|it| is_import(it) && is_affected(span(it.text_range()))));
+            let items = tree.syntax().descendants().filter_map(ast::MacroCall::cast).filter(is_among_items);
+            calls.extend(items.filter(|it| is_affected(span(it.syntax().text_range()))));
         }
         file.outline().walk(&mut |item| {
             let is_part = matches!(item.kind, SymbolKind::Field | SymbolKind::Variant);
@@ -132,6 +139,10 @@ pub(crate) fn errors_of_heads(
     }
     let mut contents = Contents::default();
     let mut found = Vec::new();
+    for call in calls {
+        let place = || "a macro call".to_owned();
+        cx.unless_at_fault(place, || errors_of_expansion(cx, &call, &mut found));
+    }
     for import in imports {
         let from = found.len();
         cx.unless_at_fault(|| "an import".to_owned(), || written_imports::unfit_import(cx, &import, &mut found));
@@ -177,6 +188,30 @@ fn errors_of_head(cx: &Context<'_>, id: FileId, at: usize, contents: &mut Conten
     recursive_types(cx, adt, contents, &mut errors);
     add(RuleId::RecursiveTypes, errors);
     add(RuleId::UnmentionedParameters, unmentioned_parameters(cx, adt, &node));
+}
+
+/// The errors in what a macro call among items makes, outside of bodies.
+fn errors_of_expansion(cx: &Context<'_>, call: &ast::MacroCall, found: &mut Vec<RawDiagnostic>) {
+    let Some(id) = cx.sema.to_def(call) else { return };
+    let is_declarative = matches!(id.loc(cx.db).def.kind, MacroDefKind::Declarative(..));
+    if let Some(error) = id.parse_macro_expansion_error(cx.db).and_then(|it| it.err).filter(|_| is_declarative) {
+        let at = call.path().map_or_else(|| call.syntax().clone(), |it| it.syntax().clone());
+        let message = error.render_to_string(cx.db).message;
+        found.push(RawDiagnostic {
+            rule: RuleId::MacroPaths,
+            ..report::raw_diagnostic(cx, &at, Code::Uncoded, message)
+        });
+        return;
+    }
+    let Some(expansion) = cx.sema.expand_macro_call(call) else { return };
+    let from = found.len();
+    expansions::in_expansions(&cx.sema, &expansion.value, &mut |node| {
+        let is_in_body = node.ancestors().any(|it| ast::Expr::can_cast(it.kind()));
+        if !is_in_body {
+            macro_paths::unresolved_in_output(cx, node, found);
+        }
+    });
+    found[from..].iter_mut().for_each(|it| it.rule = RuleId::MacroPaths);
 }
 
 /// The parameters of a type that no field mentions.

@@ -8,7 +8,7 @@ use ra_ap_base_db::further_build;
 use ra_ap_hir::{Adt, Semantics, Trait};
 use ra_ap_ide::{FileId, RootDatabase, TryToNav as _};
 use ra_ap_ide_db::defs::Definition;
-use ra_ap_syntax::{AstNode as _, ast};
+use ra_ap_syntax::{AstNode as _, Edition, SourceFile, ast};
 
 use super::affected::{AffectedSet, BodyRef, ChangedSymbol, InFurtherBuild, Shapes};
 use super::delta::{Delta, derives, is_type, pairs};
@@ -28,6 +28,7 @@ use crate::names::definitions::{as_assoc_item, assoc_definition};
 use crate::names::{builds, instances};
 use crate::resolve::paths::items;
 use crate::resolve::{at, paths};
+use crate::syntax::declaration::is_among_items;
 use crate::syntax::positions;
 use crate::syntax::positions::span;
 use crate::usages;
@@ -85,6 +86,10 @@ pub(crate) fn affected_set<'a>(
             }
         }
         affected.shapes.extend(shapes);
+        for (before, after) in altered_calls(cx, edit, old, new) {
+            before.into_iter().for_each(|it| drop(bodies_by_ref.remove(&(old.path.clone(), it))));
+            affected.bodies_by_ref.push(BodyRef { file: old.path.clone(), before, after: Some(after), edited: true });
+        }
         if !scope_changes.is_empty() || !bodies_with_other_imports(old, new).is_empty() {
             note_unresolved(cx, old, &mut affected.unresolved);
         }
@@ -105,6 +110,19 @@ pub(crate) fn affected_set<'a>(
         !it.lost.is_empty() || it.delta.as_ref().is_none_or(|it| is_other(&it.1))
     });
     affected
+}
+
+/// The macro calls among items whose text the edit alters, or which it writes: the starts before and after.
+fn altered_calls(cx: &Context<'_>, edit: &EditContext, old: &File, new: &File) -> Vec<(Option<usize>, usize)> {
+    let Some(back) = edit.backs.get(&*new.path) else { return Vec::new() };
+    let tree = SourceFile::parse(&new.text, Edition::CURRENT).tree();
+    let calls = tree.syntax().descendants().filter_map(ast::MacroCall::cast).filter(is_among_items);
+    let places = calls.map(|it| span(it.syntax().text_range())).filter(|it| !back.is_untouched(*it));
+    let was_call = |at: usize| {
+        let call = cx.file_id(&old.path).and_then(|it| anchors::macro_call_at(&cx.sema, it, at));
+        call.is_some_and(|it| span(it.syntax().text_range()).start == at)
+    };
+    places.map(|it| (back.offset(it.start).filter(|it| was_call(*it)), it.start)).collect()
 }
 
 /// The changed declarations with the places that name them.

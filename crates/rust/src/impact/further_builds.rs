@@ -195,6 +195,15 @@ fn in_build(
     let file = cx.files.get(&error.place.file)?;
     let id = cx.file_id(&file.path)?;
     let is_doctest = name == DOCTEST;
+    let is_on_line = |it: &InFurtherBuild| {
+        let start = Some(&it.at).filter(|it| it.file.path == file.path).map(|it| it.at.start);
+        start.and_then(|it| edit.moved(&file.path, it)).is_some_and(|it| file.lines().line(it) == error.place.line)
+    };
+    let cause = affected.changed_symbols.iter().find(|it| it.further.iter().any(is_on_line)).map(|it| it.path.clone());
+    // The standard library and the dependencies are the host's: what another system has in them is not known.
+    if cause.is_none() && !is_doctest && !builds::has_its_dependencies(name) {
+        return None;
+    }
     let build = if is_doctest {
         name.to_owned()
     } else {
@@ -202,11 +211,6 @@ fn in_build(
         let krate = *owners.iter().find(|it| further_build(cx.db, **it).is_some_and(|it| it.as_str() == name))?;
         builds::name_at(cx.db, krate, id, error.place.start)
     };
-    let is_on_line = |it: &InFurtherBuild| {
-        let start = Some(&it.at).filter(|it| it.file.path == file.path).map(|it| it.at.start);
-        start.and_then(|it| edit.moved(&file.path, it)).is_some_and(|it| file.lines().line(it) == error.place.line)
-    };
-    let cause = affected.changed_symbols.iter().find(|it| it.further.iter().any(is_on_line)).map(|it| it.path.clone());
     let at = Affected {
         text: symbols::line(file, &error.place),
         symbol: error.symbol.clone(),

@@ -17,6 +17,7 @@ use ra_ap_project_model::{ProjectWorkspace, TargetKind};
 use ra_ap_vfs::VfsPath;
 
 use super::workspace::cargo_of;
+use crate::names::builds::differences;
 use crate::names::instances::OF_DOCTESTS;
 
 /// The directory of all modules. No path of a disk begins with it.
@@ -129,7 +130,11 @@ pub(crate) fn add(
         let (Some(root), Ok(name)) = (file_id(&library.root()), CrateName::new(&library.name)) else { continue };
         for crates in library.crates(graph, file_id).into_values() {
             // The tests have the dependencies, and the crate without tests is the one that others see.
-            let (Some(&with_tests), Some(&plain)) = (crates.first(), crates.last()) else { continue };
+            let Some(&with_tests) = crates.first() else { continue };
+            // Another workspace may build the library with other features.
+            let is_like =
+                |it: &&CrateBuilderId| differences(&graph[**it].cfg_options, &graph[with_tests].cfg_options).is_empty();
+            let plain = crates.iter().rev().find(is_like).copied().unwrap_or(with_tests);
             let doctests = graph.add_copy(with_tests);
             let krate = &mut graph[doctests];
             krate.basic.root_file_id = root;

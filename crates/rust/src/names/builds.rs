@@ -46,6 +46,11 @@ pub(crate) fn name_at(db: &RootDatabase, krate: CrateId, file: FileId, at: usize
     name(&differences(own, other), &asked)
 }
 
+/// Whether a build differs from the default build in its features alone: then its dependencies are its own.
+pub(crate) fn has_its_dependencies(name: &str) -> bool {
+    name != DOCTEST && name.split(',').all(|it| it.starts_with("features="))
+}
+
 /// Atoms, each with whether the build has it and the default build has not, or the other way round.
 pub(crate) fn differences(own: &CfgOptions, default: &CfgOptions) -> BTreeSet<(CfgAtom, bool)> {
     let is_mark = |it: &CfgAtom| matches!(it, CfgAtom::KeyValue { key, .. } if key.as_str() == FURTHER_BUILD);

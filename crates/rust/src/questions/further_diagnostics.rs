@@ -10,7 +10,7 @@ use ra_ap_syntax::{AstNode as _, TextRange};
 
 use super::diagnostics::diagnostics_in_crate;
 use crate::LANGUAGE;
-use crate::names::builds::{self, DOCTEST};
+use crate::names::builds;
 use crate::names::instances::{further_owners, owners};
 use crate::names::left_out;
 use crate::syntax::positions::text_size;
@@ -45,7 +45,9 @@ impl FurtherDiagnostics {
         }
         let mut found: Vec<Diagnostic> = Vec::new();
         for &krate in further.iter() {
-            let Some(build) = further_build(cx.db, krate).filter(|it| is_of_features(it.as_str())) else { continue };
+            let Some(build) = further_build(cx.db, krate).filter(|it| builds::has_its_dependencies(it.as_str())) else {
+                continue;
+            };
             self.builds.insert(build.as_str().to_owned());
             for it in cx.in_instance(id, krate, |cx| diagnostics_in_crate(cx, file, id))? {
                 let is_known = || found.iter().any(|known| (&known.place, &known.message) == (&it.place, &it.message));
@@ -67,11 +69,6 @@ impl FurtherDiagnostics {
             coverage.lacks(Missing::new(MissingCode::Indexing, LANGUAGE.name, detail));
         }
     }
-}
-
-/// Whether a build differs from the default build in its features alone.
-fn is_of_features(name: &str) -> bool {
-    name != DOCTEST && name.split(',').all(|it| it.starts_with("features="))
 }
 
 /// The code of a file that no crate of the default build compiles.
