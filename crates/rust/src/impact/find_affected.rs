@@ -87,7 +87,9 @@ pub(crate) fn affected_set<'a>(
         }
         affected.shapes.extend(shapes);
         for (before, after) in altered_calls(cx, edit, old, new) {
-            before.into_iter().for_each(|it| drop(bodies_by_ref.remove(&(old.path.clone(), it))));
+            if let Some(before) = before {
+                bodies_by_ref.remove(&(old.path.clone(), before));
+            }
             affected.bodies_by_ref.push(BodyRef { file: old.path.clone(), before, after: Some(after), edited: true });
         }
         if !scope_changes.is_empty() || !bodies_with_other_imports(old, new).is_empty() {
