@@ -309,7 +309,7 @@ fn an_edit_of_a_definition_breaks_the_calls_where_its_paths_lead_nowhere() {
     assert_eq!(with("$crate::level($by);", "Level::new($by);"), calls("E0433"));
     assert_eq!(
         with("let never = $crate::level($by);", "let never: $crate::Level = $crate::level($by);"),
-        calls("E0412")
+        calls("E0425")
     );
     assert_eq!(with("$crate::level($by);", "$crate::level($by) + 0;"), [""; 0]);
 }

@@ -268,6 +268,8 @@ fn translate<'db>(cx: &Context<'db>, body: DefWithBody, diagnostic: AnyDiagnosti
                 return None;
             }
             let node = it.span.map(|it| it.syntax_node_ptr());
+            let trait_ref = it.trait_predicate.trait_ref();
+            let node = argument_of_type(cx, node, &trait_ref.self_ty()).unwrap_or(node);
             let message = format!("the trait bound `{bound}` is not satisfied");
             let code = code_of_callable(cx.db, &it.trait_predicate.trait_ref()).unwrap_or(Code::E0277);
             diagnostic_at_salient(cx, node, code, message).about(Subject::of_predicate(&bound))
@@ -385,6 +387,22 @@ fn code_of_unresolved(sema: &Semantics<'_, RootDatabase>, node: &SyntaxNode) -> 
     }
     let name = path.segment().and_then(|it| it.name_ref()?.ident_token());
     Some(if name.is_some_and(|it| lookup::is_there_unseen(sema, &it)) { Code::E0603 } else { Code::E0425 })
+}
+
+/// The only argument of a call that has a type: the compiler names it where a bound on that type is not met.
+fn argument_of_type(cx: &Context<'_>, call: InFile<SyntaxNodePtr>, wanted: &Type<'_>) -> Option<InFile<SyntaxNodePtr>> {
+    let node = call.value.to_node(&cx.sema.parse_or_expand(call.file_id));
+    let around = match ast::PathExpr::cast(node.clone()) {
+        Some(callee) => callee.syntax().parent()?,
+        None => node,
+    };
+    let list = ast::CallExpr::cast(around.clone()).and_then(|it| it.arg_list());
+    let list = list.or_else(|| ast::MethodCallExpr::cast(around)?.arg_list())?;
+    let mut alike = list.args().filter(|it| {
+        cx.sema.type_of_expr(it).is_some_and(|it| it.original.strip_references() == wanted.strip_references())
+    });
+    let only = alike.next().filter(|_| alike.next().is_none())?;
+    Some(call.with_value(SyntaxNodePtr::new(only.syntax())))
 }
 
 /// The code for a function or closure with different parameters than required.
