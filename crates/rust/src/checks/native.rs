@@ -7,6 +7,7 @@ use ra_ap_hir::{
     UnresolvedMethodCall, VariantId,
 };
 use ra_ap_ide::{FileId, FileRange, RootDatabase, TextRange};
+use ra_ap_syntax::ast::HasArgList as _;
 use ra_ap_syntax::{AstNode as _, AstPtr, SyntaxNode, SyntaxNodePtr, ast};
 
 use super::places::salient;
