@@ -39,6 +39,12 @@ pub(crate) fn bodies_at(cx: &Context<'_>, file: &str, offset: usize) -> Vec<DefW
         return if is_its_start { derive_expansion::derived_bodies(&cx.sema, &adt) } else { Vec::new() };
     }
     let call = macro_call_at(&cx.sema, id, offset).filter(|it| usize::from(it.syntax().text_range().start()) == offset);
+    // What is left of a call that no rule takes is not compiled.
+    let has_failed = |it: &ast::MacroCall| {
+        let failure = cx.sema.to_def(it).and_then(|it| it.parse_macro_expansion_error(cx.db));
+        failure.is_some_and(|it| it.err.is_some())
+    };
+    let call = call.filter(|it| !has_failed(it));
     let Some(expansion) = call.and_then(|it| cx.sema.expand_macro_call(&it)) else { return Vec::new() };
     let mut found = Vec::new();
     expansions::in_expansions(&cx.sema, &expansion.value, &mut |node| found.extend(body_of(&cx.sema, node)));
