@@ -7,8 +7,8 @@ use std::sync::Arc;
 use super::changed_declarations::{ChangedDeclaration, declares_result, is_callable, is_sealed};
 use super::grammar::{Code, Grammar};
 use super::import_graph::{ImportGraph, imported};
-use super::names;
 use super::queries::ServerQueries;
+use super::symbol_paths;
 use semdex_engine::files::{File, Files};
 use semdex_engine::{Result, blocking};
 use semdex_model::{ChangeKind, FileEdit, Span};
@@ -60,7 +60,8 @@ pub(crate) async fn of(
         while (step == 0 || !words.is_empty()) && step < MOST_STEPS {
             let mut next = BTreeSet::new();
             for file in &own {
-                let mut hits: Vec<usize> = words.iter().flat_map(|word| names::occurrences(file, word)).collect();
+                let mut hits: Vec<usize> =
+                    words.iter().flat_map(|word| symbol_paths::occurrences(file, word)).collect();
                 if step == 0 {
                     hits.extend(used.iter().filter(|it| *it.0 == *file.path).map(|it| it.1));
                 }
@@ -246,7 +247,7 @@ fn importers(own: &[Arc<File>], edit: &FileEdit) -> Option<String> {
         let outline = file.outline();
         let by_import = outline.imports.iter().any(|it| words(&it.path).any(|it| it.1 == stem));
         let is_outlined = !outline.items.is_empty() || !outline.imports.is_empty();
-        *file.path != *edit.file && (by_import || (!is_outlined && !names::occurrences(file, stem).is_empty()))
+        *file.path != *edit.file && (by_import || (!is_outlined && !symbol_paths::occurrences(file, stem).is_empty()))
     };
     let first = own.iter().find(imports)?;
     let what = if edit.old.is_none() { "new" } else { "to be deleted" };

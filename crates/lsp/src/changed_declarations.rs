@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::grammar::Code;
-use super::names;
 use super::queries::ServerQueries;
+use super::symbol_paths;
 use semdex_engine::files::{File, Files};
 use semdex_engine::{Result, blocking};
 use semdex_model::{ChangeKind, Changed, FileEdit, OutlineItem, Span, SymbolKind};
@@ -42,8 +42,10 @@ pub(crate) async fn changed_declarations(
         let mut gone: Vec<&OutlineItem> = Vec::new();
         let mut paired: BTreeSet<usize> = BTreeSet::new();
         for item in &old {
-            let same =
-                new.iter().enumerate().find(|(at, it)| !paired.contains(at) && names::chain(it) == names::chain(item));
+            let same = new
+                .iter()
+                .enumerate()
+                .find(|(at, it)| !paired.contains(at) && symbol_paths::chain(it) == symbol_paths::chain(item));
             let Some((at, other)) = same else {
                 gone.push(item);
                 continue;
@@ -157,7 +159,7 @@ fn entry(
     before: Option<String>,
     after: Option<String>,
 ) -> ChangedDeclaration {
-    let changed = Changed { symbol: names::path(&file.path, item), kind, before, after };
+    let changed = Changed { symbol: symbol_paths::path(&file.path, item), kind, before, after };
     ChangedDeclaration { file, item: item.clone(), changed, texts: Default::default(), new_name: None }
 }
 

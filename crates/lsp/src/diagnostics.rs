@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::document_sync::are_of_same_names;
 use super::queries::{AT_ONCE, Asked, ServerQueries};
 use super::session::{Failure, Session};
-use super::{fallback, index_probe, names, wire};
+use super::{fallback, index_probe, symbol_paths, wire};
 use semdex_config::DiagnosticsFrom;
 use semdex_engine::files::File;
 use semdex_engine::{Result, blocking};
@@ -254,7 +254,7 @@ pub(crate) fn diagnostic(queries: &ServerQueries, file: &Arc<File>, item: &Value
         code,
         message: text("message")?,
         source,
-        symbol: file.outline().enclosing(span.start).last().map(|it| names::path(&file.path, it)),
+        symbol: file.outline().enclosing(span.start).last().map(|it| symbol_paths::path(&file.path, it)),
         confirmed: None,
         build: None,
         place,

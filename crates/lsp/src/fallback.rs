@@ -14,7 +14,7 @@ use self::findings::{Finding, Form};
 use super::queries::ServerQueries;
 use super::session::Session;
 use super::table::base_name;
-use super::{names, program, wire};
+use super::{program, symbol_paths, wire};
 use semdex_engine::files::File;
 use semdex_model::{Coverage, Diagnostic, Missing, MissingCode, Severity};
 use semdex_process::process_group;
@@ -196,7 +196,7 @@ fn diagnostic(tool: &Tool, file: &Arc<File>, finding: &Finding) -> Option<Diagno
         code: finding.code.clone(),
         message: finding.message.clone(),
         source: tool.name.clone(),
-        symbol: file.outline().enclosing(span.start).last().map(|it| names::path(&file.path, it)),
+        symbol: file.outline().enclosing(span.start).last().map(|it| symbol_paths::path(&file.path, it)),
         confirmed: None,
         build: None,
         place: file.lines().place(&file.path, span),

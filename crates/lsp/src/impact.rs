@@ -10,7 +10,7 @@ use super::affected_files::{self, imports_new_file};
 use super::changed_declarations::{ChangedDeclaration, changed_declarations, is_sealed};
 use super::queries::{ResolvedItem, ServerQueries};
 use super::reaching_tests::{self, Tests};
-use super::{diagnostics, fallback, names, unindexed, usages};
+use super::{diagnostics, fallback, symbol_paths, unindexed, usages};
 use semdex_engine::files::{File, Files};
 use semdex_engine::{Extent, Result};
 use semdex_model::{
@@ -296,7 +296,7 @@ fn broken(after: &Files, edits: &[FileEdit], altered: &[ChangedDeclaration], cha
                 text,
                 symbol: it.symbol.clone(),
                 cause: cause.map(|it| it.changed.symbol.clone()),
-                test: names::is_test_file(&it.place.file),
+                test: symbol_paths::is_test_file(&it.place.file),
             },
             code: it.code.clone(),
             reason: it.message.clone(),

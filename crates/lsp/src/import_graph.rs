@@ -9,7 +9,7 @@ use std::sync::{Arc, LazyLock};
 
 use regex::{Captures, Regex};
 
-use super::names::joined;
+use super::symbol_paths::joined;
 use semdex_engine::files::{File, Files};
 use semdex_model::LanguageId;
 

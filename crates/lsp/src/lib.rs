@@ -24,7 +24,6 @@ mod import_graph;
 mod index_probe;
 mod initialize;
 mod internal_errors;
-mod names;
 mod origin;
 mod overview;
 mod program;
@@ -37,12 +36,13 @@ mod relations;
 mod session;
 mod supervisor;
 mod symbol_lookup;
+mod symbol_paths;
 mod table;
 mod tags;
 mod test_output;
 mod unindexed;
 mod usages;
-mod verify;
+mod verify_commands;
 mod view;
 mod wire;
 
@@ -146,7 +146,7 @@ impl EngineKind for LspKind {
         let now = self.among(&job.settings.languages);
         let language = *self.service.languages.first()?;
         let rows = now.as_ref().map_or(&self.service.rows, |it| &it.rows);
-        self.is_needed(&job.files).then(|| verify::plan(rows, language, job))?
+        self.is_needed(&job.files).then(|| verify_commands::plan(rows, language, job))?
     }
 
     fn start(&self, setup: Setup) -> Result<Box<dyn Engine>, Missing> {

@@ -8,7 +8,7 @@ use futures::StreamExt as _;
 
 use super::import_graph::imported;
 use super::queries::{AT_ONCE, ResolvedItem, ServerQueries};
-use super::{names, usages};
+use super::{symbol_paths, usages};
 use semdex_engine::files::{File, Files};
 use semdex_engine::{Result, blocking, ranking};
 use semdex_model::{
@@ -22,9 +22,9 @@ pub(crate) async fn outline(queries: &ServerQueries, file: &Arc<File>, is_cold: 
     let has_grammar = queries.grammar_of(&file.path).is_some();
     // If there is no grammar, this does not wait for a server that is not running.
     let items = if has_grammar || !is_cold { queries.items(file, &mut coverage).await? } else { Vec::new() };
-    let symbols = items.iter().filter_map(|it| names::symbol(&queries.files, file, it)).collect();
+    let symbols = items.iter().filter_map(|it| symbol_paths::symbol(&queries.files, file, it)).collect();
     let upstream = if has_grammar { upstream(&queries.files, file) } else { Vec::new() };
-    let package = Some(names::package(&queries.files, &file.path));
+    let package = Some(symbol_paths::package(&queries.files, &file.path));
     let skeleton = (!has_grammar && !items.is_empty()).then(|| collapsed(file, &items));
     Ok(Answer { value: Overview { package, symbols, upstream, skeleton, ..Overview::default() }, coverage })
 }
@@ -85,7 +85,7 @@ pub(crate) async fn of(queries: &ServerQueries, file: &Arc<File>, until: Instant
     }
     overview.symbols.iter_mut().for_each(|it| count_in(it, &counts));
     let downstream = users.into_iter().map(|(user, (symbols, count))| Downstream {
-        package: names::package(&queries.files, &user),
+        package: symbol_paths::package(&queries.files, &user),
         symbols: symbols.into_iter().collect(),
         count,
         file: user,
@@ -150,7 +150,7 @@ fn upstream(files: &Files, file: &File) -> Vec<Upstream> {
     let mut found: BTreeMap<String, Upstream> = BTreeMap::new();
     for import in &file.outline().imports {
         let (target, name) = imported(files, &file.path, &import.path);
-        let package = target.as_ref().map_or_else(|| import.path.clone(), |it| names::package(files, it));
+        let package = target.as_ref().map_or_else(|| import.path.clone(), |it| symbol_paths::package(files, it));
         let entry = found.entry(package.clone()).or_insert_with(|| Upstream {
             package,
             external: target.is_none(),
@@ -176,8 +176,8 @@ pub(crate) async fn search(queries: &ServerQueries, query: String, limit: usize)
         let mut found = Vec::new();
         for file in by_text {
             file.outline().walk(&mut |it| {
-                let fit = ranking::fit(&wanted, &it.name, it.public, it.test || names::is_test_file(&file.path));
-                if let Some((fit, symbol)) = fit.zip(names::symbol(&files, &file, it)) {
+                let fit = ranking::fit(&wanted, &it.name, it.public, it.test || symbol_paths::is_test_file(&file.path));
+                if let Some((fit, symbol)) = fit.zip(symbol_paths::symbol(&files, &file, it)) {
                     found.push((Symbol { children: Vec::new(), ..symbol }, fit));
                 }
             });
@@ -191,7 +191,7 @@ pub(crate) async fn search(queries: &ServerQueries, query: String, limit: usize)
             for item in queries.items(file, &mut coverage).await? {
                 item.walk(&mut |it| {
                     let fit = ranking::fit(&query, &it.name, true, false);
-                    if let Some((fit, symbol)) = fit.zip(names::symbol(&queries.files, file, it)) {
+                    if let Some((fit, symbol)) = fit.zip(symbol_paths::symbol(&queries.files, file, it)) {
                         found.push((Symbol { children: Vec::new(), ..symbol }, fit));
                     }
                 });
@@ -213,7 +213,7 @@ pub(crate) async fn package(queries: &ServerQueries, name: &str) -> Result<Answe
     let wanted = name.trim_end_matches('/');
     let members: Vec<Arc<File>> = own
         .into_iter()
-        .filter(|it| names::package(&queries.files, &it.path) == wanted || *it.path == *wanted)
+        .filter(|it| symbol_paths::package(&queries.files, &it.path) == wanted || *it.path == *wanted)
         .collect();
     let Some(first) = members.first() else {
         let detail = format!("there is no {} package `{name}`", queries.session.row.title());
@@ -223,7 +223,7 @@ pub(crate) async fn package(queries: &ServerQueries, name: &str) -> Result<Answe
     let mut symbols = Vec::new();
     for file in &members {
         let items = queries.items(file, &mut coverage).await?;
-        symbols.extend(items.iter().filter_map(|it| names::symbol(&queries.files, file, it)));
+        symbols.extend(items.iter().filter_map(|it| symbol_paths::symbol(&queries.files, file, it)));
     }
     let package = Package {
         name: wanted.to_owned(),

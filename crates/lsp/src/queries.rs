@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 
 use super::grammar::{Code, Grammar};
 use super::import_graph::ImportGraph;
-use super::names;
 use super::session::{Failure, Session};
+use super::symbol_paths;
 use super::wire::{self, Location};
 use semdex_engine::files::{File, Files};
 use semdex_engine::{Deadlines, Result, Stop, blocking, too_deep, unpoisoned};
@@ -126,7 +126,8 @@ impl ServerQueries {
     /// The files that contain this word.
     pub(crate) async fn files_with(&self, word: &str) -> Result<Vec<Arc<File>>> {
         let (files, word) = (self.own_files(), word.to_owned());
-        blocking(move || Ok(files.into_iter().filter(|it| !names::occurrences(it, &word).is_empty()).collect())).await
+        blocking(move || Ok(files.into_iter().filter(|it| !symbol_paths::occurrences(it, &word).is_empty()).collect()))
+            .await
     }
 
     /// The declarations of a file: from its text if there is a grammar, otherwise from the server.

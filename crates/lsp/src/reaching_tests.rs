@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use futures::StreamExt as _;
 
 use super::changed_declarations::ChangedDeclaration;
-use super::names;
 use super::queries::{Asked, ResolvedItem, ServerQueries};
+use super::symbol_paths;
 use super::usages::{self, At};
 use semdex_engine::files::File;
 use semdex_engine::{Result, blocking};
@@ -140,7 +140,7 @@ impl Search {
         for (step, answer) in std::mem::replace(&mut self.next, left).into_iter().zip(answers) {
             let Step { found, cause, distance, otherwise } = step;
             let references = answer?.unwrap_or_else(|_| {
-                self.unanswered.get_or_insert_with(|| names::path(&found.file.path, &found.item));
+                self.unanswered.get_or_insert_with(|| symbol_paths::path(&found.file.path, &found.item));
                 Vec::new()
             });
             // A recursive use adds nothing.
@@ -208,7 +208,7 @@ impl Search {
         let at = Affected {
             build: None,
             text: file.lines().line_text(&file.text, place.line).to_owned(),
-            symbol: test.map(|it| names::path(&file.path, it)),
+            symbol: test.map(|it| symbol_paths::path(&file.path, it)),
             cause: Some(it.cause.to_string()),
             test: true,
             place,
@@ -246,7 +246,7 @@ fn placed(queries: &ServerQueries, mut uses: Vec<Use>) -> Vec<Placed> {
     for group in uses.chunk_by(|a, b| a.at.0.path == b.at.0.path) {
         let Some(Use { at: (file, _), .. }) = group.first() else { continue };
         let code = queries.code(file);
-        let in_tests = names::is_test_file(&file.path);
+        let in_tests = symbol_paths::is_test_file(&file.path);
         for it in group {
             let span = it.at.1;
             if code.word(span).is_some_and(|it| matches!(it.role, Role::Import | Role::Doc)) {

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::import_graph::imported;
-use super::names::{is_test_file, package, path};
 use super::queries::ServerQueries;
+use super::symbol_paths::{is_test_file, package, path};
 use super::tags::{FileTags, file_tags, walk};
 use semdex_engine::files::File;
 use semdex_model::{Answer, Coverage, Declared, FileReferences, MissingCode, Reference, References, SymbolKind};

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::queries::{ResolvedItem, ServerQueries};
-use super::{names, origin, usages, wire};
+use super::{origin, symbol_paths, usages, wire};
 use semdex_engine::files::File;
 use semdex_engine::{Result, Stop, blocking};
 use semdex_model::{
@@ -16,7 +16,7 @@ const MOST_EXAMPLES: usize = 5;
 const MOST_CALLEES: usize = 200;
 
 pub(crate) fn symbol_of(queries: &ServerQueries, found: &ResolvedItem) -> Result<Symbol> {
-    of_language(names::symbol(&queries.files, &found.file, &found.item))
+    of_language(symbol_paths::symbol(&queries.files, &found.file, &found.item))
 }
 
 fn of_language(symbol: Option<Symbol>) -> Result<Symbol> {
@@ -77,7 +77,7 @@ fn container_of(queries: &ServerQueries, found: &ResolvedItem) -> Option<Symbol>
     let chain = found.file.outline().clone();
     let enclosing = chain.enclosing(found.item.name_span.start);
     let outer = enclosing.iter().rev().find(|it| it.name_span != found.item.name_span)?;
-    let symbol = names::symbol(&queries.files, &found.file, outer)?;
+    let symbol = symbol_paths::symbol(&queries.files, &found.file, outer)?;
     Some(Symbol { children: Vec::new(), ..symbol })
 }
 
@@ -226,7 +226,7 @@ pub(crate) async fn callers(queries: &ServerQueries, query: &SymbolQuery) -> Res
         let key = (usage.test, usage.place.file.clone(), around.as_ref().map(|it| it.name_span.start));
         let symbol = match around {
             Some(item) => symbol_of(queries, &ResolvedItem { file: file.clone(), item })?,
-            None => of_language(names::file_symbol(&queries.files, file))?,
+            None => of_language(symbol_paths::file_symbol(&queries.files, file))?,
         };
         let calls = callers.entry(key).or_insert_with(|| Calls { symbol, calls: Vec::new() });
         calls.calls.push(CallSite { place: usage.place, text: usage.text, test: usage.test });
@@ -266,7 +266,7 @@ pub(crate) async fn callees(queries: &ServerQueries, query: &SymbolQuery) -> Res
         let symbol = Symbol { children: Vec::new(), ..symbol_of(queries, &callee)? };
         let place = file.lines().place(&file.path, *call);
         let text = file.lines().line_text(&file.text, place.line).to_owned();
-        let test = names::is_test_file(&file.path);
+        let test = symbol_paths::is_test_file(&file.path);
         let entry = callees.entry(symbol.path.clone()).or_insert_with(|| Calls { symbol, calls: Vec::new() });
         entry.calls.push(CallSite { place, text, test });
     }

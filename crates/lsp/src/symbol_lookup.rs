@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::queries::{ResolvedItem, ServerQueries};
-use super::{names, unindexed};
+use super::{symbol_paths, unindexed};
 use semdex_engine::files::File;
 use semdex_engine::{Result, blocking};
 use semdex_model::{Code as ProblemCode, Coverage, Error, Help, MissingCode, Symbol, SymbolKind, SymbolQuery};
@@ -45,7 +45,7 @@ impl ServerQueries {
             let mut matches = Vec::new();
             for item in &self.items(file, coverage).await? {
                 item.walk(&mut |it| {
-                    if let Some(is_full) = names::fits(&self.files, &file.path, it, &parts) {
+                    if let Some(is_full) = symbol_paths::fits(&self.files, &file.path, it, &parts) {
                         matches.push((is_full, ResolvedItem { file: file.clone(), item: it.clone() }));
                     }
                 });
@@ -80,7 +80,7 @@ impl ServerQueries {
             _ => {
                 let symbols: Vec<Symbol> = found
                     .iter()
-                    .filter_map(|it| names::symbol(&self.files, &it.file, &it.item))
+                    .filter_map(|it| symbol_paths::symbol(&self.files, &it.file, &it.item))
                     .map(|it| Symbol { children: Vec::new(), ..it })
                     .take(MOST_CANDIDATES)
                     .collect();
@@ -111,7 +111,7 @@ impl ServerQueries {
                 file.outline().walk(&mut |it| {
                     let score = strsim::jaro_winkler(&name, &it.name);
                     if score > 0.85 {
-                        near.push((score, names::path(&file.path, it)));
+                        near.push((score, symbol_paths::path(&file.path, it)));
                     }
                 });
             }
@@ -128,9 +128,9 @@ fn chosen(all: Vec<(bool, ResolvedItem)>) -> Vec<ResolvedItem> {
     let has_full = all.iter().any(|it| it.0);
     let mut found: Vec<ResolvedItem> = Vec::new();
     for (_, one) in all.into_iter().filter(|it| it.0 || !has_full) {
-        let same = found
-            .iter_mut()
-            .find(|it| it.file.path == one.file.path && names::chain(&it.item) == names::chain(&one.item));
+        let same = found.iter_mut().find(|it| {
+            it.file.path == one.file.path && symbol_paths::chain(&it.item) == symbol_paths::chain(&one.item)
+        });
         match same {
             Some(same) if same.item.body.is_none() && one.item.body.is_some() => *same = one,
             Some(_) => {}

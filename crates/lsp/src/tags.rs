@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, Mutex};
 
 use super::grammar::{Code, Grammar};
-use super::names::is_test_file;
+use super::symbol_paths::is_test_file;
 use semdex_engine::files::File;
 use semdex_engine::unpoisoned;
 use semdex_model::{OutlineItem, Span, SymbolKind};

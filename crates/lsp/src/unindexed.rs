@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::changed_declarations::{ChangedDeclaration, is_sealed};
-use super::names;
 use super::queries::{ResolvedItem, ServerQueries};
+use super::symbol_paths;
 use super::table::base_name;
 use semdex_engine::files::File;
 use semdex_engine::unindexed::{self, is_installed};
@@ -39,7 +39,7 @@ pub(crate) async fn included(queries: &ServerQueries, found: &ResolvedItem) -> R
         let imports = own.iter().flat_map(|it| &it.outline().imports);
         let names: BTreeSet<&str> = imports.map(|it| base_name(&it.path)).collect();
         let is_included = |it: &&Arc<File>| it.language.is_none() && names.contains(base_name(&it.path));
-        let holds = |it: &&Arc<File>| !names::occurrences(it, &name).is_empty();
+        let holds = |it: &&Arc<File>| !symbol_paths::occurrences(it, &name).is_empty();
         Ok(queries.files.iter().filter(is_included).filter(holds).cloned().collect())
     })
     .await

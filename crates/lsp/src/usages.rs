@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::grammar::Code;
 use super::queries::{Asked, ResolvedItem, ServerQueries};
 use super::session::Failure;
-use super::{names, unindexed, wire};
+use super::{symbol_paths, unindexed, wire};
 use semdex_engine::files::File;
 use semdex_engine::ranking::{self, UsageRank};
 use semdex_engine::{Condition, Result, blocking};
@@ -135,7 +135,7 @@ pub(crate) async fn listed(queries: &ServerQueries, found: &ResolvedItem) -> Res
     let is_own = |file: &str, at: usize| *file == *found.file.path && own.contains(&at);
     let files = queries.files_naming(found).await?;
     let names_it = |it: &Arc<File>| {
-        it.path != found.file.path || names::occurrences(it, &found.item.name).iter().any(|at| !own.contains(at))
+        it.path != found.file.path || symbol_paths::occurrences(it, &found.item.name).iter().any(|at| !own.contains(at))
     };
     if !files.iter().any(names_it) {
         return Ok(Ok(Vec::new()));
@@ -206,7 +206,7 @@ pub(crate) fn declarations(queries: &ServerQueries, found: &ResolvedItem) -> Vec
     let mut all = vec![found.item.name_span.start];
     if queries.grammar_of(&found.file.path).is_some() {
         found.file.outline().walk(&mut |it| {
-            if names::chain(it) == names::chain(&found.item) && !all.contains(&it.name_span.start) {
+            if symbol_paths::chain(it) == symbol_paths::chain(&found.item) && !all.contains(&it.name_span.start) {
                 all.push(it.name_span.start);
             }
         });
@@ -276,7 +276,7 @@ fn is_listed(references: &PlaceSet, file: &Arc<str>, at: usize) -> bool {
 
 /// The path of a symbol that several files may declare.
 fn declared_apart(found: &ResolvedItem) -> Option<Vec<String>> {
-    found.has_headers().then(|| names::chain(&found.item).into_iter().map(str::to_owned).collect())
+    found.has_headers().then(|| symbol_paths::chain(&found.item).into_iter().map(str::to_owned).collect())
 }
 
 /// Whether another file declares the same function at this offset: a prototype or its definition. clangd treats them as
@@ -288,7 +288,8 @@ pub(crate) fn is_counterpart(found: &ResolvedItem, file: &File, at: usize) -> bo
     }
     let mut is_it = false;
     file.outline().walk(&mut |it| {
-        let is_same = it.name_span.start == at && is_shared_function(it) && names::chain(it) == names::chain(own);
+        let is_same =
+            it.name_span.start == at && is_shared_function(it) && symbol_paths::chain(it) == symbol_paths::chain(own);
         // Two definitions are two functions.
         is_it |= is_same && !(it.body.is_some() && own.body.is_some());
     });
@@ -317,7 +318,7 @@ async fn is_defined_once(found: &ResolvedItem, files: &[Arc<File>]) -> Result<bo
         for file in files {
             let mut defines = false;
             file.outline().walk(&mut |it| {
-                let is_same = is_shared_function(it) && names::chain(it) == names::chain(&item);
+                let is_same = is_shared_function(it) && symbol_paths::chain(it) == symbol_paths::chain(&item);
                 defines |= is_same && it.body.is_some();
             });
             count += usize::from(defines);
@@ -340,7 +341,7 @@ async fn unaccounted(
         let mut found = Vec::new();
         for file in files {
             let grammar = file.language.and_then(|it| super::grammar::Grammar::of(it.name));
-            let occurrences = names::occurrences(&file, &name);
+            let occurrences = symbol_paths::occurrences(&file, &name);
             let left: Vec<usize> =
                 occurrences.into_iter().filter(|at| !is_listed(&references, &file.path, *at)).collect();
             if left.is_empty() {
@@ -352,7 +353,7 @@ async fn unaccounted(
             let declared: BTreeSet<usize> = {
                 let mut declared = BTreeSet::new();
                 file.outline().walk(&mut |it| {
-                    let may_be_it = apart.as_ref().is_some_and(|apart| names::chain(it) == *apart);
+                    let may_be_it = apart.as_ref().is_some_and(|apart| symbol_paths::chain(it) == *apart);
                     declared.extend((!may_be_it).then_some(it.name_span.start));
                 });
                 declared
@@ -389,14 +390,14 @@ pub(crate) async fn described(queries: &ServerQueries, places: Vec<At>) -> Resul
         for group in sorted.chunk_by(|a, b| a.0.path == b.0.path) {
             let Some((file, _)) = group.first() else { continue };
             let code = queries.code(file);
-            let in_tests = names::is_test_file(&file.path);
+            let in_tests = symbol_paths::is_test_file(&file.path);
             for (_, span) in group {
                 let place = file.lines().place(&file.path, *span);
                 let enclosing = file.outline().enclosing(span.start);
                 let inner = enclosing.iter().rev().find(|it| !it.name_span.contains(span.start));
                 usages.push(Usage {
                     text: file.lines().line_text(&file.text, place.line).to_owned(),
-                    symbol: inner.map(|it| names::path(&file.path, it)),
+                    symbol: inner.map(|it| symbol_paths::path(&file.path, it)),
                     role: code.word(*span).map_or(Role::Other, |it| it.role),
                     test: in_tests || enclosing.iter().any(|it| it.test),
                     build: None,

@@ -8,7 +8,7 @@ use semdex_contract::{VerifyReply, VerifyRequest};
 use semdex_model::{
     Answer, Code, Coverage, Diagnostic, Error, Missing, MissingCode, Result, Symbol, TestFailure, Verified, VerifyKind,
 };
-use semdex_workspace::verify::Wanted;
+use semdex_workspace::verify_runs::Wanted;
 use semdex_workspace::{Needs, Workspace};
 
 /// For how many files the enclosing symbols of the findings are determined.

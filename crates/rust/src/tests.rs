@@ -27,10 +27,10 @@ mod follows;
 mod impact;
 mod invalidate;
 mod loading;
-mod names;
 mod paths;
 mod possible;
 mod reexports;
+mod round_trips;
 mod shadow;
 mod traits;
 mod truth;
@@ -65,7 +65,7 @@ fn crate_files(root: &Path) -> Vec<PathBuf> {
 /// The standard library that a test loads.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Std {
-    /// The one of `tests/fixtures/std`, which takes no time.
+    /// `tests/fixtures/std`, which takes no time.
     Small,
     /// The toolchain's own, for answers that depend on it.
     Real,

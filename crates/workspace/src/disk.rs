@@ -5,7 +5,7 @@
 //! swaps a directory for a link in between leads it elsewhere (`beneath`).
 
 mod fault;
-mod names;
+mod requested_paths;
 mod temporary;
 mod write;
 
@@ -20,8 +20,8 @@ use rustix::io::Errno;
 use semdex_fs::{Content, Tree, Unreadable, Unresolved, read_at, worktree_between};
 use semdex_model::{Code, Error, Help, Result};
 
-pub(crate) use names::absolute_path_of;
-pub use names::path_of_uri;
+pub(crate) use requested_paths::absolute_path_of;
+pub use requested_paths::path_of_uri;
 pub use write::Notes;
 pub(crate) use write::Write;
 
@@ -91,7 +91,7 @@ impl Disk {
 
     /// Resolves a name as a request has it.
     pub(crate) fn locate(&self, name: &str) -> Result<Located> {
-        let path = names::path_of(name)?;
+        let path = requested_paths::path_of(name)?;
         let reader = self.tree.reader().map_err(|errno| failed(name, Doing::Read, errno))?;
         let resolved = reader.resolve(&path).map_err(|unresolved| self.unresolved(name, unresolved))?;
         let out = |_| outside(name, "leads out of the workspace");
@@ -102,7 +102,7 @@ impl Disk {
         let mut rel = String::new();
         for part in below {
             let part = part.to_str().ok_or_else(|| invalid(name, "leads to a file whose name is not UTF-8"))?;
-            names::check_part(name, part)?;
+            requested_paths::check_part(name, part)?;
             if !rel.is_empty() {
                 rel.push('/');
             }
@@ -123,7 +123,7 @@ impl Disk {
     /// The path below the root of a name that is a link. Other links may lead to its directory. Its own target does not
     /// matter. `None` if the name is not a link.
     pub(crate) fn link(&self, name: &str) -> Result<Option<String>> {
-        let path = names::path_of(name)?;
+        let path = requested_paths::path_of(name)?;
         let reader = self.tree.reader().map_err(|errno| failed(name, Doing::Read, errno))?;
         let (Some(parent), Some(last)) = (path.parent(), path.file_name()) else { return Ok(None) };
         let Ok(parent) = reader.resolve(parent) else { return Ok(None) };
@@ -133,7 +133,7 @@ impl Disk {
             return Ok(None);
         }
         let rel = below.to_str().ok_or_else(|| invalid(name, "leads to a file whose name is not UTF-8"))?;
-        rel.split('/').try_for_each(|part| names::check_part(name, part))?;
+        rel.split('/').try_for_each(|part| requested_paths::check_part(name, part))?;
         Ok(Some(rel.to_owned()))
     }
 

@@ -4,12 +4,12 @@
 mod choice;
 mod commit;
 mod end;
+mod file_paths;
 mod history;
 mod hooks;
 mod index;
 mod index_lock;
 mod log;
-mod names;
 mod private;
 mod program;
 mod repair;
@@ -28,9 +28,9 @@ use semdex_model::{Code, Error, Result};
 
 pub use choice::{Before, Wanted};
 use end::End;
+pub(super) use file_paths::text as escaped;
 pub use history::{Held, Reverse};
 pub use log::LastCommits;
-pub(super) use names::text as escaped;
 pub(crate) use repair::repair;
 use repository::Repository;
 pub use status::Kind;

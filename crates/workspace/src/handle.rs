@@ -27,7 +27,7 @@ use super::statistics::Statistics;
 use super::telemetry::Telemetry;
 use super::timing::{self, Part, Ticket};
 use super::turns::{Turn, Turns};
-use super::verify::Runs;
+use super::verify_runs::Runs;
 use super::writer::{self, Event, Inbox, Shared};
 use semdex_config::Config;
 use semdex_engine::{Condition, EngineStatus, Progress, Registry, Tidied};

@@ -39,7 +39,7 @@ mod trust;
 mod turns;
 mod unindexed_files;
 mod unread_directories;
-pub mod verify;
+pub mod verify_runs;
 pub(crate) mod watch;
 mod watched;
 mod workspaces;

@@ -188,7 +188,7 @@ fn a_package_is_described_as_its_users_write_it() {
     let package = it.package("fix-ture");
     assert_eq!(package.docs.as_deref(), Some("About everything, as [`Gauge`](fix_ture::parts::Gauge) is."));
     let mut flat = Vec::new();
-    package.symbols.into_iter().for_each(|it| super::names::flatten(it, &mut flat));
+    package.symbols.into_iter().for_each(|it| super::round_trips::flatten(it, &mut flat));
     let paths: Vec<&str> = flat.iter().map(|it| it.path.as_str()).collect();
     for path in [
         "fix_ture::Gauge",

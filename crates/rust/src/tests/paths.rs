@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use ra_ap_hir::{Crate, Impl};
 use ra_ap_ide_db::defs::Definition;
 
-use super::names::round_trip;
+use super::round_trips::round_trip;
 use super::{REAL, Std, fixture, load, query};
 use crate::names::definitions::{assoc_definition, module_definition};
 use crate::resolve;

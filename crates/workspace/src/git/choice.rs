@@ -7,8 +7,8 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::sync::Arc;
 
 use super::LeftOut;
+use super::file_paths::{GitPath, text};
 use super::index::Content;
-use super::names::{GitPath, text};
 use super::repository::{Head, Repository};
 use super::status::{Kind, Status};
 use semdex_model::{Code, Error, Help, Result};
@@ -127,7 +127,7 @@ impl Repository {
         };
         let object = |text: &Arc<str>| -> Result<String> {
             let run = self.run(&["hash-object", "--stdin", "--path"]).with(path);
-            Ok(super::names::text(&run.input(text.as_bytes().to_vec()).line()?))
+            Ok(super::file_paths::text(&run.input(text.as_bytes().to_vec()).line()?))
         };
         if let Some(text) = &before.text
             && object(text)? == *committed

@@ -7,9 +7,9 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use super::choice::Choice;
+use super::file_paths::{GitPath, text};
 use super::index::{Content, Difference};
 use super::index_lock::{IndexLock, Places, taken, wait_for};
-use super::names::{GitPath, text};
 use super::private::{Private, Record};
 use super::program::failed;
 use super::repair::clear_heads;

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use super::file_paths::{GitPath, text};
 use super::index::Difference;
-use super::names::{GitPath, text};
 use super::program::failed;
 use super::repository::Repository;
 use crate::disk::{MOST_BYTES, text_of};

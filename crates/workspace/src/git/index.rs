@@ -6,7 +6,7 @@ use std::fs::File;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use super::names::{GitPath, text};
+use super::file_paths::{GitPath, text};
 use super::program::{Run, failed};
 use super::repository::Repository;
 use semdex_model::{Code, Error, Result};

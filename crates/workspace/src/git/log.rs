@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::names::text;
+use super::file_paths::text;
 use super::repository::Repository;
 use semdex_model::Result;
 

@@ -7,7 +7,7 @@ use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 
 use super::end::End;
-use super::names::{GitPath, Naming, text};
+use super::file_paths::{GitPath, Naming, text};
 use super::program::{Program, Run, failed};
 use super::status::{self, Kind, Status};
 use semdex_model::{Code, Error, Result};

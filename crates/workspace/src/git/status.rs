@@ -1,6 +1,6 @@
 //! Parses `git status --porcelain=v2 -z`: the branch, and the files that differ from the last commit.
 
-use super::names::{GitPath, text};
+use super::file_paths::{GitPath, text};
 
 /// The state of a work tree.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
