@@ -96,21 +96,39 @@ fn a_module_of_go_by_a_link_is_not_followed_and_said_so() {
     assert_eq!(lacks(&reply), Vec::<String>::new(), "{reply}");
 }
 
+/// The errors of a file. Nothing but what the links lead to is missing.
+#[track_caller]
+fn errors(server: &Server, file: &str) -> Value {
+    let (status, reply) = server.get(&format!("/v1/diagnostics?severity=error&file={file}"));
+    assert_eq!(status, 200, "{reply}");
+    assert!(reply["meta"]["missing"].as_array().unwrap().iter().all(|it| it["scope"] == "links"), "{reply}");
+    reply["total"].clone()
+}
+
+const RENAMED: &str = "package lib\n\nfunc Nom() string { return \"\" }\n";
+
 #[test]
 fn diagnostics_of_go_follow_what_a_link_leads_to() {
     let server = linked(GO, "lib2", "lib").serve(&["--trust"]);
     server.wait_ready();
-    let errors = || {
-        let (status, reply) = server.get("/v1/diagnostics?severity=error&file=main.go");
-        assert_eq!(status, 200, "{reply}");
-        reply["total"].clone()
-    };
     for _ in 0..2 {
-        assert_eq!(errors(), 0);
-        server.home.write("lib2/lib.go", "package lib\n\nfunc Nom() string { return \"\" }\n");
-        assert_eq!(errors(), 1);
+        assert_eq!(errors(&server, "main.go"), 0);
+        server.home.write("lib2/lib.go", RENAMED);
+        assert_eq!(errors(&server, "main.go"), 1);
         server.home.write("lib2/lib.go", GO[3].1);
     }
+}
+
+/// The watcher reports the change before any request passes the barrier.
+#[test]
+fn a_change_before_the_first_request_counts_under_the_name_of_a_link() {
+    let server = linked(GO, "lib2", "lib").serve(&["--trust"]);
+    server.wait_ready();
+    let revision = |it: &Server| it.get("/v1/status").1["workspaces"][0]["revision"].as_u64().unwrap();
+    let before = revision(&server);
+    server.home.write("lib2/lib.go", RENAMED);
+    server.wait_for(|it| revision(it) > before);
+    assert_eq!(errors(&server, "main.go"), 1);
 }
 
 const OF_TYPESCRIPT: &str = "`ln` is a link to `real`: code that names it by the link is not followed";
@@ -129,14 +147,9 @@ fn a_linked_directory_of_typescript_is_not_followed_and_said_so() {
 #[test]
 fn diagnostics_of_typescript_follow_what_a_link_leads_to() {
     let server = serve_home(linked(TYPESCRIPT, "real", "ln"));
-    let errors = || {
-        let (status, reply) = server.get("/v1/diagnostics?severity=error&file=main.ts");
-        assert_eq!(status, 200, "{reply}");
-        reply["total"].clone()
-    };
-    assert_eq!(errors(), 0);
+    assert_eq!(errors(&server, "main.ts"), 0);
     server.home.write("real/m.ts", "export function other(n: number): number {\n  return n;\n}\n");
-    assert_eq!(errors(), 1);
+    assert_eq!(errors(&server, "main.ts"), 1);
 }
 
 #[test]

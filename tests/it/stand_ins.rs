@@ -67,3 +67,17 @@ fn what_stands_in_for_a_server_mends_nothing_and_keeps_no_cache() {
         assert!(!cache.exists() && !server.home.root().join(".ruff_cache").exists(), "{configured}");
     }
 }
+
+#[test]
+fn what_stands_in_for_a_server_ends_with_the_request() {
+    let home = with_stand_in("python", &[("a.py", "import os\n")]);
+    let file = home.path().join("config/semdex/config.toml");
+    let row = fs::read_to_string(&file).unwrap();
+    fs::write(&file, row + "fallback = ['sh', '-c', 'sleep 600']\n").unwrap();
+    let server = serve_with_tools(home, "--trust");
+    let (status, reply) = server.get("/v1/diagnostics?file=a.py&wait_ms=0");
+    assert_eq!((status, &reply["fallback"], &reply["items"]), (200, &Value::Null, &json!([])), "{reply}");
+    let is_late =
+        |it: &Value| it["detail"].as_str().unwrap().contains("sh did not end in time: ask again with a longer");
+    assert!(reply["meta"]["missing"].as_array().unwrap().iter().any(is_late), "{reply}");
+}

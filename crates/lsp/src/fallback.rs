@@ -8,7 +8,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::Instant;
 
 use self::findings::{Finding, Form};
 use super::queries::ServerQueries;
@@ -19,8 +19,6 @@ use semdex_engine::files::File;
 use semdex_model::{Coverage, Diagnostic, Missing, MissingCode, Severity};
 use semdex_process::process_group;
 
-/// The time limit of a tool for one query, for all files together.
-const LIMIT: Duration = Duration::from_secs(5);
 /// The most texts that differ from the disk. They are checked one by one.
 const MOST_TEXTS: usize = 20;
 
@@ -39,7 +37,8 @@ pub(crate) fn is_called_for(missing: &Missing) -> bool {
     matches!(missing.code, MissingCode::EngineMissing | MissingCode::EngineDown | MissingCode::Untrusted)
 }
 
-/// The tool's diagnostics of these files. `coverage` names the tool, or says why there are no diagnostics.
+/// The tool's diagnostics of these files, within the query's deadline. `coverage` names the tool, or says why there are no
+/// diagnostics.
 pub(crate) async fn of(queries: &ServerQueries, files: &[Arc<File>], coverage: &mut Coverage) -> ByFile {
     let session = &queries.session;
     let mut found = ByFile::new();
@@ -60,7 +59,8 @@ pub(crate) async fn of(queries: &ServerQueries, files: &[Arc<File>], coverage: &
     for (command, files) in by_command {
         let report = match tool(session, command, &files) {
             Ok(tool) => {
-                let ended = tokio::time::timeout(LIMIT, run(session, &tool, &files)).await;
+                let deadline = queries.deadlines.answer;
+                let ended = tokio::time::timeout_at(deadline.into(), run(session, &tool, &files, deadline)).await;
                 let report = ended.unwrap_or_else(|_| Err(late(&tool)));
                 report.map_err(|why| unavailable(session, MissingCode::EngineDown, why))
             }
@@ -88,7 +88,7 @@ fn unavailable(session: &Session, code: MissingCode, why: String) -> Missing {
 }
 
 fn late(tool: &Tool) -> String {
-    format!("{} did not end within {} s", tool.name, LIMIT.as_secs())
+    format!("{} did not end in time: ask again with a longer `wait_ms`", tool.name)
 }
 
 fn tool(session: &Session, command: &[String], files: &[Arc<File>]) -> Result<Tool, Missing> {
@@ -121,7 +121,7 @@ struct ToolReport {
     unread: Vec<String>,
 }
 
-async fn run(session: &Session, tool: &Tool, files: &[Arc<File>]) -> Result<ToolReport, String> {
+async fn run(session: &Session, tool: &Tool, files: &[Arc<File>], deadline: Instant) -> Result<ToolReport, String> {
     let root = session.root.directory();
     let is_text = |file: &Arc<File>| file.overlay || is_another(root, file);
     let (texts, on_disk): (Vec<_>, Vec<_>) = files.iter().cloned().partition(is_text);
@@ -133,7 +133,8 @@ async fn run(session: &Session, tool: &Tool, files: &[Arc<File>]) -> Result<Tool
             false => on_disk.into_iter().map(|it| vec![it]).collect(),
         };
         for files in rounds {
-            for one in ask(session, tool, &tool.form.on_disk(root, &files, session.trusted), None).await? {
+            let arguments = tool.form.on_disk(root, &files, session.trusted);
+            for one in ask(session, tool, &arguments, None, deadline).await? {
                 let named = one.file.as_deref().map(|it| relative(root, it));
                 let of = |it: &&mut (Arc<File>, Vec<Diagnostic>)| match &named {
                     Some(named) => *it.0.path == **named,
@@ -148,7 +149,7 @@ async fn run(session: &Session, tool: &Tool, files: &[Arc<File>]) -> Result<Tool
     for (at, file) in texts.into_iter().enumerate() {
         match tool.form.of_text(root, &file).filter(|_| at < MOST_TEXTS) {
             Some(arguments) => {
-                let listed = ask(session, tool, &arguments, Some(file.text.clone())).await?;
+                let listed = ask(session, tool, &arguments, Some(file.text.clone()), deadline).await?;
                 let list = listed.iter().filter_map(|it| diagnostic(tool, &file, it)).collect();
                 findings.push((file, list));
             }
@@ -168,12 +169,13 @@ async fn ask(
     tool: &Tool,
     arguments: &[OsString],
     input: Option<Arc<str>>,
+    deadline: Instant,
 ) -> Result<Vec<Finding>, String> {
     let (root, trusted) = (session.root.directory(), session.trusted);
     let mut command = Command::new(&tool.path);
     command.args(&tool.arguments).args(arguments).current_dir(if trusted { root } else { Path::new("/") });
     command.env("NO_COLOR", "1");
-    match process_group::output_of(command, input, LIMIT).await {
+    match process_group::output_of(command, input, deadline.saturating_duration_since(Instant::now())).await {
         Ok(output) => tool.form.findings(&output).map_err(|why| format!("{} failed: {why}", tool.name)),
         Err(process_group::Failure::Late) => Err(late(tool)),
         Err(error) => Err(format!("{} cannot be run: {error}", tool.name)),

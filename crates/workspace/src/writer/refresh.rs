@@ -355,22 +355,7 @@ impl Writer {
     pub(super) fn update_referenced_files(&mut self) {
         loop {
             let edits = self.referenced_edits();
-            if self.referenced.take_news() {
-                let referenced = ReferencedFiles {
-                    unread: self.referenced.missing(),
-                    by_path: references_by_path(&self.files),
-                    compiled_elsewhere: self.real_names().into_values().collect(),
-                    links: self.links.all().to_vec(),
-                };
-                for at in 0..self.engines.len() {
-                    self.with_engine(at, |it| it.set_referenced_files(&referenced));
-                }
-                if self.referenced.report(referenced.unread) {
-                    // No text has changed, but answers are no longer complete, or complete again.
-                    self.note_external_change();
-                }
-                self.publish();
-            }
+            self.notify_of_referenced_files();
             if edits.is_empty() {
                 return;
             }
@@ -378,6 +363,27 @@ impl Writer {
             self.referenced.note_news();
             self.apply(&edits, with_edits(&self.files, &edits), Cause::Outside);
         }
+    }
+
+    /// Gives the engines the referenced files and the links, if there are other ones or an engine was started.
+    pub(super) fn notify_of_referenced_files(&mut self) {
+        if !self.referenced.take_news() {
+            return;
+        }
+        let referenced = ReferencedFiles {
+            unread: self.referenced.missing(),
+            by_path: references_by_path(&self.files),
+            compiled_elsewhere: self.real_names().into_values().collect(),
+            links: self.links.all().to_vec(),
+        };
+        for at in 0..self.engines.len() {
+            self.with_engine(at, |it| it.set_referenced_files(&referenced));
+        }
+        if self.referenced.report(referenced.unread) {
+            // No text has changed, but answers are no longer complete, or complete again.
+            self.note_external_change();
+        }
+        self.publish();
     }
 
     /// Reads the referenced files, before there are engines.

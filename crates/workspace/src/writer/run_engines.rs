@@ -12,11 +12,14 @@ use semdex_model::FileEdit;
 impl Writer {
     /// Starts each engine that there is code for, unless it panicked just now.
     pub(super) fn start_engines(&mut self) {
-        for at in 0..self.engines.len() {
-            if self.engines.slot(at).is_to_start(&self.files) {
-                self.start_engine(at);
-            }
+        let due: Vec<usize> =
+            (0..self.engines.len()).filter(|at| self.engines.slot(*at).is_to_start(&self.files)).collect();
+        if due.is_empty() {
+            return;
         }
+        due.into_iter().for_each(|at| self.start_engine(at));
+        // An engine needs the links before the first change: it has read files by the links' names.
+        self.notify_of_referenced_files();
     }
 
     fn start_engine(&mut self, at: usize) {
