@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use expect_test::expect_file;
 use serde_json::{Value, json};
 
 use crate::support::{Home, Server};
@@ -55,14 +56,13 @@ fn masked(text: &str, home: &Path) -> String {
     masked
 }
 
-/// The reply equals the file, or replaces it.
+/// The reply equals the file. `cargo xtask snapshots` writes the files: read the difference as a model would.
 struct Snapshots {
     server: Server,
-    wrong: Vec<String>,
 }
 
 impl Snapshots {
-    fn check(&mut self, name: &str, method: &str, path: &str, body: Option<Value>) -> String {
+    fn check(&self, name: &str, method: &str, path: &str, body: Option<Value>) -> String {
         let mut request = self.server.request(method, path).header("accept", "text/markdown");
         let mut asked = format!("{method} {path}");
         if let Some(body) = body {
@@ -71,26 +71,15 @@ impl Snapshots {
         }
         let reply = self.server.send(request);
         let text = format!("<!-- {asked} -->\n{}", masked(&reply.text, &self.server.home.path()));
-        let file = fixtures().join("snapshots").join(format!("{name}.md"));
-        if std::env::var_os("UPDATE_SNAPSHOTS").is_some() {
-            fs::create_dir_all(file.parent().unwrap()).unwrap();
-            fs::write(&file, &text).unwrap();
-        }
-        let kept = fs::read_to_string(&file).unwrap_or_default();
-        if text != kept {
-            let differing = text.lines().zip(kept.lines()).position(|(a, b)| a != b).unwrap_or(0);
-            let line = |text: &str| text.lines().nth(differing).unwrap_or_default().to_owned();
-            let (is, was) = (line(&text), line(&kept));
-            self.wrong.push(format!("{name}, line {}:\n  is  {is}\n  was {was}", differing + 1));
-        }
+        expect_file![fixtures().join("snapshots").join(format!("{name}.md"))].assert_eq(&text);
         reply.text
     }
 
-    fn get(&mut self, name: &str, path: &str) -> String {
+    fn get(&self, name: &str, path: &str) -> String {
         self.check(name, "GET", path, None)
     }
 
-    fn post(&mut self, name: &str, path: &str, body: Value) -> String {
+    fn post(&self, name: &str, path: &str, body: Value) -> String {
         self.check(name, "POST", path, Some(body))
     }
 }
@@ -99,7 +88,7 @@ impl Snapshots {
 fn each_verb_on_real_code_reads_as_it_did() {
     let server = corpus().with_real_std().serve(&["--trust"]);
     server.wait_ready();
-    let mut it = Snapshots { server, wrong: Vec::new() };
+    let it = Snapshots { server };
     it.post("open", "/v1/open", json!({"file": "src/text/diff.rs"}));
     it.post("describe", "/v1/describe", json!({"symbol": "corpus::store::aggregate::Aggregate"}));
     it.post("describe_function", "/v1/describe", json!({"symbol": "text::lines::LineIndex::place"}));
@@ -155,8 +144,6 @@ fn each_verb_on_real_code_reads_as_it_did() {
     });
     it.get("workspaces", "/v1/workspaces");
     it.get("status", "/v1/status");
-    let update = "`cargo xtask snapshots` takes them as they are: read the difference as a model would";
-    assert!(it.wrong.is_empty(), "{}\n{update}", it.wrong.join("\n"));
 }
 
 #[test]

@@ -1,5 +1,5 @@
 //! Expected values that are checked in. The tests that compare them also write them, if an environment variable asks
-//! for it.
+//! for it: `UPDATE_EXPECT`, which is the variable of the crate expect-test, or `SEMDEX_TRUTH`.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -19,23 +19,25 @@ pub(crate) enum Truth {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Recording {
     Truth(Truth),
+    /// All of the unit tests, `Docs` included.
+    UnitTests,
     Docs,
     Openapi,
     Snapshots,
 }
 
 impl Recording {
-    /// In an order in which the cheap ones of the same binary are adjacent.
+    /// Each expected value is in one of them.
     pub(crate) const ALL: [Recording; 4] =
-        [Recording::Truth(Truth::Record), Recording::Docs, Recording::Openapi, Recording::Snapshots];
+        [Recording::Truth(Truth::Record), Recording::UnitTests, Recording::Openapi, Recording::Snapshots];
 
     fn variable(self) -> (&'static str, &'static str) {
         match self {
             Recording::Truth(Truth::Record) => ("SEMDEX_TRUTH", "record"),
             Recording::Truth(Truth::Check) => ("SEMDEX_TRUTH", "check"),
-            Recording::Docs => ("UPDATE_DOCS", "1"),
-            Recording::Openapi => ("UPDATE_OPENAPI", "1"),
-            Recording::Snapshots => ("UPDATE_SNAPSHOTS", "1"),
+            Recording::UnitTests | Recording::Docs | Recording::Openapi | Recording::Snapshots => {
+                ("UPDATE_EXPECT", "1")
+            }
         }
     }
 
@@ -45,6 +47,7 @@ impl Recording {
         let of_the_program = ["test", "--locked", "--features", FEATURES, "--test", "it"];
         match self {
             Recording::Truth(_) => [&of_the_engine[..], &["tests"]].concat(),
+            Recording::UnitTests => vec!["test", "--locked", "--workspace", "--features", FEATURES, "--lib"],
             Recording::Docs => [&of_the_engine[..], &["the_documented_rules"]].concat(),
             Recording::Openapi => [&of_the_program[..], &["openapi"]].concat(),
             Recording::Snapshots => [&of_the_program[..], &["snapshots"]].concat(),
@@ -83,11 +86,13 @@ mod tests {
             shown,
             [
                 "SEMDEX_TRUTH=record cargo test --locked -p semdex-rust --lib tests",
-                "UPDATE_DOCS=1 cargo test --locked -p semdex-rust --lib the_documented_rules",
-                "UPDATE_OPENAPI=1 cargo test --locked --features bedrock,otel --test it openapi",
-                "UPDATE_SNAPSHOTS=1 cargo test --locked --features bedrock,otel --test it snapshots",
+                "UPDATE_EXPECT=1 cargo test --locked --workspace --features bedrock,otel --lib",
+                "UPDATE_EXPECT=1 cargo test --locked --features bedrock,otel --test it openapi",
+                "UPDATE_EXPECT=1 cargo test --locked --features bedrock,otel --test it snapshots",
             ]
         );
+        let docs = "UPDATE_EXPECT=1 cargo test --locked -p semdex-rust --lib the_documented_rules";
+        assert_eq!(Recording::Docs.shown(), docs);
         assert!(Recording::Truth(Truth::Check).shown().starts_with("SEMDEX_TRUTH=check "));
     }
 }

@@ -30,11 +30,13 @@ enum Task {
         #[arg(value_enum, default_value_t = Truth::Record)]
         mode: Truth,
     },
+    /// Write the expected texts of all unit tests (`expect!`) and what `docs` writes
+    Expect,
     /// Write the generated tables of docs/
     Docs,
     /// Write tests/fixtures/snapshots
     Snapshots,
-    /// Record all expected values: truth, docs, openapi and snapshots
+    /// Record all expected values: truth, expect, openapi and snapshots
     Bless,
 }
 
@@ -44,6 +46,7 @@ fn main() -> ExitCode {
         Task::Tidy => report(&root),
         Task::Openapi => expected::run(&root, &[Recording::Openapi]),
         Task::Truth { mode } => expected::run(&root, &[Recording::Truth(mode)]),
+        Task::Expect => expected::run(&root, &[Recording::UnitTests]),
         Task::Docs => expected::run(&root, &[Recording::Docs]),
         Task::Snapshots => expected::run(&root, &[Recording::Snapshots]),
         Task::Bless => expected::run(&root, &Recording::ALL),

@@ -9,7 +9,7 @@ use super::words::PURE;
 
 /// Which crates of the workspace a crate may use, directly or through others. A new crate is entered here.
 const ARROWS: &[(&str, &[&str])] = &[
-    // Stand-ins for three crates of rust-analyzer, and what they share with the engines.
+    // Replacements of three crates of rust-analyzer, and what they share with the engines.
     ("intern", &[]),
     ("nesting", &[]),
     ("parser", &["nesting"]),
@@ -75,7 +75,7 @@ const ONLY_PLACES: &[(&[&str], &[&str])] = &[
     (&["hyper", "hyper_", "http_"], &["http", "cli"]),
     // Schemas are next to their types.
     (&["utoipa", "utoipa_"], &["http", "contract"]),
-    // It may send a token over another connection than the one that was checked.
+    // It may send a token over another connection than the checked one.
     (&["reqwest"], &[]),
     (&["rmcp"], &["mcp"]),
     (&["aws_"], &["coder"]),

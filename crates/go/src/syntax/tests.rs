@@ -1,16 +1,20 @@
 //! Outlines, skeletons and identifiers of Go, on small files and on a real module.
 
+use std::fmt::Write as _;
+
+use expect_test::expect;
+
 use super::*;
 use semdex_model::{OutlineItem, Span, SymbolKind};
 
 /// Everything in an outline, one line each: kind, path, signature, docs.
-fn listed(text: &str) -> Vec<String> {
-    let mut lines = Vec::new();
+fn listed(text: &str) -> String {
+    let mut lines = String::new();
     outline(text).walk(&mut |item: &OutlineItem| {
         let path: Vec<&str> = item.container.iter().chain([&item.name]).map(String::as_str).collect();
         let docs = item.docs.as_deref().map(|it| format!(" // {}", it.replace('\n', "\\n"))).unwrap_or_default();
         let test = if item.test { " (test)" } else { "" };
-        lines.push(format!("{} {}{test}: {}{docs}", item.kind.name(), path.join("."), item.signature));
+        writeln!(lines, "{} {}{test}: {}{docs}", item.kind.name(), path.join("."), item.signature).unwrap();
     });
     lines
 }
@@ -21,17 +25,33 @@ fn text_of(text: &str, span: Span) -> &str {
 
 #[test]
 fn functions_and_methods() {
-    let text = "package p\n\n// Run runs\n// it.\n//\n//go:noinline\nfunc Run[T any](\n\ta int, // one\n\tb ...T,\n) (err error) {\n\treturn nil\n}\n\n\
-                func (c *Context[T]) JSON(code int, obj any) { c.x() }\nfunc (Kind) asm() int\n\n// not a doc\n\nfunc x() {}\n";
-    assert_eq!(
-        listed(text),
-        [
-            "function Run: func Run[T any](a int, b ...T) (err error) // Run runs\\nit.",
-            "method Context.JSON: func (c *Context[T]) JSON(code int, obj any)",
-            "method Kind.asm: func (Kind) asm() int",
-            "function x: func x()",
-        ]
-    );
+    let text = "package p
+
+// Run runs
+// it.
+//
+//go:noinline
+func Run[T any](
+	a int, // one
+	b ...T,
+) (err error) {
+	return nil
+}
+
+func (c *Context[T]) JSON(code int, obj any) { c.x() }
+func (Kind) asm() int
+
+// not a doc
+
+func x() {}
+";
+    expect![[r"
+        function Run: func Run[T any](a int, b ...T) (err error) // Run runs\nit.
+        method Context.JSON: func (c *Context[T]) JSON(code int, obj any)
+        method Kind.asm: func (Kind) asm() int
+        function x: func x()
+    "]]
+    .assert_eq(&listed(text));
     let outline = outline(text);
     let run = &outline.items[0];
     assert!(text_of(text, run.span).starts_with("// Run runs") && text_of(text, run.span).ends_with("nil\n}"));
@@ -43,28 +63,52 @@ fn functions_and_methods() {
 
 #[test]
 fn types_and_their_members() {
-    let text = "package p\n\n// E is big.\ntype E[K interface{ ~int | ~string }] struct {\n\t*RouterGroup // embedded\n\tbinding.Base[T] `json:\"b\"`\n\t// Both.\n\tA, B string\n\
-                \tinner struct {\n\t\tX int\n\t}\n\tlist []struct{ Y int }\n}\n\ntype (\n\t// R reads.\n\tR interface {\n\t\tio.Reader\n\t\t// Do does.\n\t\tDo(a int,\n\t\t\tb string) error\n\t\t~int | string\n\t}\n\tAlias = E[int]\n\tNone struct{}\n\tf func(a int) error // f\n)\n";
-    assert_eq!(
-        listed(text),
-        [
-            "struct E: type E[K interface{ ~int | ~string }] struct { … } // E is big.",
-            "field E.RouterGroup: *RouterGroup // embedded",
-            "field E.Base: binding.Base[T] `json:\"b\"`",
-            "field E.A: A, B string // Both.",
-            "field E.B: A, B string // Both.",
-            "field E.inner: inner struct { … }",
-            "field E.inner.X: X int",
-            "field E.list: list []struct{ Y int }",
-            "field E.list.Y: Y int",
-            "interface R: type R interface { … } // R reads.",
-            "interface R.Reader: io.Reader",
-            "method R.Do: Do(a int, b string) error // Do does.",
-            "type Alias: type Alias = E[int]",
-            "struct None: type None struct{}",
-            "type f: type f func(a int) error // f",
-        ]
-    );
+    let text = r#"package p
+
+// E is big.
+type E[K interface{ ~int | ~string }] struct {
+	*RouterGroup // embedded
+	binding.Base[T] `json:"b"`
+	// Both.
+	A, B string
+	inner struct {
+		X int
+	}
+	list []struct{ Y int }
+}
+
+type (
+	// R reads.
+	R interface {
+		io.Reader
+		// Do does.
+		Do(a int,
+			b string) error
+		~int | string
+	}
+	Alias = E[int]
+	None struct{}
+	f func(a int) error // f
+)
+"#;
+    expect![[r#"
+        struct E: type E[K interface{ ~int | ~string }] struct { … } // E is big.
+        field E.RouterGroup: *RouterGroup // embedded
+        field E.Base: binding.Base[T] `json:"b"`
+        field E.A: A, B string // Both.
+        field E.B: A, B string // Both.
+        field E.inner: inner struct { … }
+        field E.inner.X: X int
+        field E.list: list []struct{ Y int }
+        field E.list.Y: Y int
+        interface R: type R interface { … } // R reads.
+        interface R.Reader: io.Reader
+        method R.Do: Do(a int, b string) error // Do does.
+        type Alias: type Alias = E[int]
+        struct None: type None struct{}
+        type f: type f func(a int) error // f
+    "#]]
+    .assert_eq(&listed(text));
     let outline = outline(text);
     let reads = outline.items.iter().find(|it| it.name == "R").map(|it| text_of(text, it.span));
     assert!(reads.is_some_and(|it| it.starts_with("// R reads.\n\tR interface {") && it.ends_with('}')));
@@ -73,21 +117,45 @@ fn types_and_their_members() {
 
 #[test]
 fn constants_and_variables() {
-    let text = "package p\n\n// Alone.\nconst Alone, Other = 1, \"x\"\n\n// Kinds.\nconst (\n\t// A is first.\n\tA Kind = iota // trailing\n\tB             // b\n\tC\n)\n\n\
-                // The table.\nvar (\n\ttable = []T{\n\t\t1,\n\t\t2,\n\t\t3,\n\t\t4,\n\t}\n)\nvar f = func(x int) {\n\tg()\n\th()\n}\nvar short = []int{1, 2}\n";
-    assert_eq!(
-        listed(text),
-        [
-            "const Alone: const Alone, Other = 1, \"x\" // Alone.",
-            "const Other: const Alone, Other = 1, \"x\" // Alone.",
-            "const A: const A Kind = iota // A is first.",
-            "const B: const B // b",
-            "const C: const C",
-            "variable table: var table = []T{ … } // The table.",
-            "variable f: var f = func(x int) { … }",
-            "variable short: var short = []int{1, 2}",
-        ]
-    );
+    let text = r#"package p
+
+// Alone.
+const Alone, Other = 1, "x"
+
+// Kinds.
+const (
+	// A is first.
+	A Kind = iota // trailing
+	B             // b
+	C
+)
+
+// The table.
+var (
+	table = []T{
+		1,
+		2,
+		3,
+		4,
+	}
+)
+var f = func(x int) {
+	g()
+	h()
+}
+var short = []int{1, 2}
+"#;
+    expect![[r#"
+        const Alone: const Alone, Other = 1, "x" // Alone.
+        const Other: const Alone, Other = 1, "x" // Alone.
+        const A: const A Kind = iota // A is first.
+        const B: const B // b
+        const C: const C
+        variable table: var table = []T{ … } // The table.
+        variable f: var f = func(x int) { … }
+        variable short: var short = []int{1, 2}
+    "#]]
+    .assert_eq(&listed(text));
     assert_eq!(text_of(text, outline(text).items[2].span), "// A is first.\n\tA Kind = iota // trailing");
 }
 
@@ -120,14 +188,27 @@ fn skeleton_and_its_lines() {
          const s = \"{long}\" // s\nvar (\n\tsum = \"a\" +\n\t\t\"b\" +\n\t\t\"c\" +\n\t\t\"d\" +\n\t\t\"e\"\n\traw = `\nselect\n1\n2\n3\n4`\n\tlast = T{{\n\t\tA: 1,\n\t\tB: 2,\n\t\tC: 3,\n\t}}\n)\n"
     );
     let outline = outline(&text);
-    let head = "x".repeat(60);
-    let expected = format!(
-        "package p\n\n// F does.\nfunc F() {{ /* 3 lines */ }}\n\n// between\n\nfunc one() int {{ return 1 }}\n\nvar f = once(func() {{ /* 2 lines */ }}, 1)\n\
-         const s = \"{head}\" /* … */ // s\nvar (\n\tsum = \"a\" /* … */\n\traw = `select` /* … */\n\tlast = T{{ /* … */ }}\n)\n"
-    );
-    assert_eq!(outline.skeleton, expected);
+    expect![[r#"
+        package p
+
+        // F does.
+        func F() { /* 3 lines */ }
+
+        // between
+
+        func one() int { return 1 }
+
+        var f = once(func() { /* 2 lines */ }, 1)
+        const s = "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx" /* … */ // s
+        var (
+        	sum = "a" /* … */
+        	raw = `select` /* … */
+        	last = T{ /* … */ }
+        )
+    "#]]
+    .assert_eq(&outline.skeleton);
     assert_eq!(outline.skeleton_lines, [1, 2, 3, 4, 9, 10, 11, 12, 13, 14, 18, 19, 20, 25, 31, 36]);
-    assert_eq!(super::outline(&outline.skeleton).skeleton, expected, "a skeleton is its own skeleton");
+    assert_eq!(super::outline(&outline.skeleton).skeleton, outline.skeleton, "a skeleton is its own skeleton");
     assert_eq!(listed(&text), listed(&outline.skeleton));
 }
 

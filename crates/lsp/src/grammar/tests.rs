@@ -1,29 +1,33 @@
 //! Each language with a small text: the paths of its declarations, and a skeleton that parses again.
 
+use std::fmt::Write as _;
+
+use expect_test::{Expect, expect};
+
 use super::{Code, Grammar, LspSyntax};
 use semdex_model::{Role, Span, Syntax as _};
 
 /// The paths and kinds of all declarations. The skeleton must parse without errors and declare the same.
 #[track_caller]
-fn check(language: &str, text: &str, expected: &[&str], skeleton: &str) {
+fn check(language: &str, text: &str, expected: Expect, skeleton: Expect) {
     let grammar = Grammar::of(language);
     assert!(grammar.is_some(), "{language}");
     let syntax = LspSyntax { grammar, extensions: &[] };
     let paths = |text: &str| {
-        let mut found = Vec::new();
+        let mut found = String::new();
         syntax.outline(text).walk(&mut |it| {
             let chain: Vec<&str> = it.container.iter().map(String::as_str).chain([it.name.as_str()]).collect();
             assert_eq!(&text[it.name_span.start..it.name_span.end], it.name);
             assert!(it.span.encloses(it.name_span));
-            found.push(format!("{} {}", it.kind.name(), chain.join(".")));
+            writeln!(found, "{} {}", it.kind.name(), chain.join(".")).unwrap();
         });
         found
     };
-    assert_eq!(paths(text), expected);
+    expected.assert_eq(&paths(text));
     let outline = syntax.outline(text);
     assert_eq!(outline.errors, [], "{language}");
-    assert_eq!(outline.skeleton, skeleton);
-    assert_eq!(outline.skeleton_lines.len(), skeleton.lines().count());
+    skeleton.assert_eq(&outline.skeleton);
+    assert_eq!(outline.skeleton_lines.len(), outline.skeleton.lines().count());
     let again = syntax.outline(&outline.skeleton);
     assert_eq!(again.errors, [], "{}", outline.skeleton);
     for (line, from) in outline.skeleton.lines().zip(&outline.skeleton_lines) {
@@ -37,9 +41,61 @@ fn check(language: &str, text: &str, expected: &[&str], skeleton: &str) {
 fn python() {
     check(
         "python",
-        "\"\"\"Module.\"\"\"\nimport os\nfrom .a import b as c\n\nLIMIT = 3\n\nclass A(B):\n    \"\"\"Doc.\"\"\"\n    x: int = 1\n\n    @property\n    def f(self) -> int:\n        \"\"\"What.\"\"\"\n        def inner():\n            pass\n        return 1\n\n    def g(self): return 2\n\nasync def h(a,\n        b=1):\n    y = 2\n    return y\n",
-        &["const LIMIT", "struct A", "field A.x", "method A.f", "function A.f.inner", "method A.g", "function h"],
-        "\"\"\"Module.\"\"\"\nimport os\nfrom .a import b as c\n\nLIMIT = 3\n\nclass A(B):\n    \"\"\"Doc.\"\"\"\n    x: int = 1\n\n    @property\n    def f(self) -> int:\n        \"\"\"What.\"\"\"\n        ...  # 3 lines\n\n    def g(self): return 2\n\nasync def h(a,\n        b=1):\n    ...  # 2 lines\n",
+        r#""""Module."""
+import os
+from .a import b as c
+
+LIMIT = 3
+
+class A(B):
+    """Doc."""
+    x: int = 1
+
+    @property
+    def f(self) -> int:
+        """What."""
+        def inner():
+            pass
+        return 1
+
+    def g(self): return 2
+
+async def h(a,
+        b=1):
+    y = 2
+    return y
+"#,
+        expect![["
+            const LIMIT
+            struct A
+            field A.x
+            method A.f
+            function A.f.inner
+            method A.g
+            function h
+        "]],
+        expect![[r#"
+            """Module."""
+            import os
+            from .a import b as c
+
+            LIMIT = 3
+
+            class A(B):
+                """Doc."""
+                x: int = 1
+
+                @property
+                def f(self) -> int:
+                    """What."""
+                    ...  # 3 lines
+
+                def g(self): return 2
+
+            async def h(a,
+                    b=1):
+                ...  # 2 lines
+        "#]],
     );
     let syntax = LspSyntax { grammar: Grammar::of("python"), extensions: &["py"] };
     let outline =
@@ -57,24 +113,61 @@ fn python() {
 fn typescript() {
     check(
         "typescript",
-        "import { a } from './a';\n/** Doc. */\nexport class K<T> extends B {\n  private x = 1;\n  m(a: number): string {\n    return '';\n  }\n}\nexport interface I { p: string; q(): void }\nexport enum E { A, B = 2 }\nexport type T = string;\nexport const f = (a: number) => {\n  return a;\n};\nnamespace N {\n  export function g() {\n    return 1;\n  }\n}\nexport default function h() {\n  const local = 1;\n}\n",
-        &[
-            "struct K",
-            "field K.x",
-            "method K.m",
-            "interface I",
-            "field I.p",
-            "method I.q",
-            "enum E",
-            "variant E.A",
-            "variant E.B",
-            "type T",
-            "function f",
-            "module N",
-            "function N.g",
-            "function h",
-        ],
-        "import { a } from './a';\n/** Doc. */\nexport class K<T> extends B {\n  private x = 1;\n  m(a: number): string { /* 1 line */ }\n}\nexport interface I { p: string; q(): void }\nexport enum E { A, B = 2 }\nexport type T = string;\nexport const f = (a: number) => { /* 1 line */ };\nnamespace N {\n  export function g() { /* 1 line */ }\n}\nexport default function h() { /* 1 line */ }\n",
+        "import { a } from './a';
+/** Doc. */
+export class K<T> extends B {
+  private x = 1;
+  m(a: number): string {
+    return '';
+  }
+}
+export interface I { p: string; q(): void }
+export enum E { A, B = 2 }
+export type T = string;
+export const f = (a: number) => {
+  return a;
+};
+namespace N {
+  export function g() {
+    return 1;
+  }
+}
+export default function h() {
+  const local = 1;
+}
+",
+        expect![["
+            struct K
+            field K.x
+            method K.m
+            interface I
+            field I.p
+            method I.q
+            enum E
+            variant E.A
+            variant E.B
+            type T
+            function f
+            module N
+            function N.g
+            function h
+        "]],
+        expect![["
+            import { a } from './a';
+            /** Doc. */
+            export class K<T> extends B {
+              private x = 1;
+              m(a: number): string { /* 1 line */ }
+            }
+            export interface I { p: string; q(): void }
+            export enum E { A, B = 2 }
+            export type T = string;
+            export const f = (a: number) => { /* 1 line */ };
+            namespace N {
+              export function g() { /* 1 line */ }
+            }
+            export default function h() { /* 1 line */ }
+        "]],
     );
     let syntax = LspSyntax { grammar: Grammar::of("typescript"), extensions: &["ts"] };
     assert_eq!(syntax.outline("export const A = () => <div>{x}</div>;\n").errors, [], "TSX");
@@ -91,30 +184,83 @@ fn typescript() {
 fn c_and_its_kin() {
     check(
         "c",
-        "#include <stdio.h>\n#define MAX 3\ntypedef struct CallInfo {\n  int func;\n  void (*hook)(int);\n} CallInfo;\nstruct S { int a, *b; };\nenum E { X, Y };\nint add(int a, int b);\nstatic int *find(int n) {\n  int local;\n  return 0;\n}\nint counter = 0;\n",
-        &[
-            "macro MAX",
-            "type CallInfo",
-            "struct CallInfo",
-            "field CallInfo.func",
-            "field CallInfo.hook",
-            "struct S",
-            "field S.a",
-            "field S.b",
-            "enum E",
-            "variant E.X",
-            "variant E.Y",
-            "function add",
-            "function find",
-            "variable counter",
-        ],
-        "#include <stdio.h>\n#define MAX 3\ntypedef struct CallInfo {\n  int func;\n  void (*hook)(int);\n} CallInfo;\nstruct S { int a, *b; };\nenum E { X, Y };\nint add(int a, int b);\nstatic int *find(int n) { /* 2 lines */ }\nint counter = 0;\n",
+        "#include <stdio.h>
+#define MAX 3
+typedef struct CallInfo {
+  int func;
+  void (*hook)(int);
+} CallInfo;
+struct S { int a, *b; };
+enum E { X, Y };
+int add(int a, int b);
+static int *find(int n) {
+  int local;
+  return 0;
+}
+int counter = 0;
+",
+        expect![["
+            macro MAX
+            type CallInfo
+            struct CallInfo
+            field CallInfo.func
+            field CallInfo.hook
+            struct S
+            field S.a
+            field S.b
+            enum E
+            variant E.X
+            variant E.Y
+            function add
+            function find
+            variable counter
+        "]],
+        expect![["
+            #include <stdio.h>
+            #define MAX 3
+            typedef struct CallInfo {
+              int func;
+              void (*hook)(int);
+            } CallInfo;
+            struct S { int a, *b; };
+            enum E { X, Y };
+            int add(int a, int b);
+            static int *find(int n) { /* 2 lines */ }
+            int counter = 0;
+        "]],
     );
     check(
         "cpp",
-        "namespace n {\ntemplate <class T> class K {\n public:\n  int f() const {\n    return 1;\n  }\n  int x;\n};\nint K<int>::g() {\n  return 2;\n}\n}\n",
-        &["module n", "struct n.K", "method n.K.f", "field n.K.x", "method n.K<int>.g"],
-        "namespace n {\ntemplate <class T> class K {\n public:\n  int f() const { /* 1 line */ }\n  int x;\n};\nint K<int>::g() { /* 1 line */ }\n}\n",
+        "namespace n {
+template <class T> class K {
+ public:
+  int f() const {
+    return 1;
+  }
+  int x;
+};
+int K<int>::g() {
+  return 2;
+}
+}
+",
+        expect![["
+            module n
+            struct n.K
+            method n.K.f
+            field n.K.x
+            method n.K<int>.g
+        "]],
+        expect![["
+            namespace n {
+            template <class T> class K {
+             public:
+              int f() const { /* 1 line */ }
+              int x;
+            };
+            int K<int>::g() { /* 1 line */ }
+            }
+        "]],
     );
 }
 
@@ -122,33 +268,141 @@ fn c_and_its_kin() {
 fn the_others() {
     check(
         "java",
-        "import a.B;\nclass A {\n  int x, y;\n  void f() {\n    g();\n  }\n}\n",
-        &["struct A", "field A.x", "field A.y", "method A.f"],
-        "import a.B;\nclass A {\n  int x, y;\n  void f() { /* 1 line */ }\n}\n",
+        "import a.B;
+class A {
+  int x, y;
+  void f() {
+    g();
+  }
+}
+",
+        expect![["
+            struct A
+            field A.x
+            field A.y
+            method A.f
+        "]],
+        expect![["
+            import a.B;
+            class A {
+              int x, y;
+              void f() { /* 1 line */ }
+            }
+        "]],
     );
     check(
         "csharp",
-        "namespace N {\n  class A {\n    int x;\n    public int P { get; set; }\n    void F() {\n      G();\n    }\n  }\n}\n",
-        &["module N", "struct N.A", "field N.A.x", "field N.A.P", "method N.A.F"],
-        "namespace N {\n  class A {\n    int x;\n    public int P { get; set; }\n    void F() { /* 1 line */ }\n  }\n}\n",
+        "namespace N {
+  class A {
+    int x;
+    public int P { get; set; }
+    void F() {
+      G();
+    }
+  }
+}
+",
+        expect![["
+            module N
+            struct N.A
+            field N.A.x
+            field N.A.P
+            method N.A.F
+        "]],
+        expect![["
+            namespace N {
+              class A {
+                int x;
+                public int P { get; set; }
+                void F() { /* 1 line */ }
+              }
+            }
+        "]],
     );
     check(
         "ruby",
-        "require 'a'\nmodule M\n  class A\n    LIMIT = 1\n    def f(x)\n      y = x\n      y\n    end\n  end\nend\n",
-        &["module M", "struct M.A", "const M.A.LIMIT", "method M.A.f"],
-        "require 'a'\nmodule M\n  class A\n    LIMIT = 1\n    def f(x)\n      # 2 lines\n    end\n  end\nend\n",
+        "require 'a'
+module M
+  class A
+    LIMIT = 1
+    def f(x)
+      y = x
+      y
+    end
+  end
+end
+",
+        expect![["
+            module M
+            struct M.A
+            const M.A.LIMIT
+            method M.A.f
+        "]],
+        expect![["
+            require 'a'
+            module M
+              class A
+                LIMIT = 1
+                def f(x)
+                  # 2 lines
+                end
+              end
+            end
+        "]],
     );
     check(
         "php",
-        "<?php\nclass A {\n  const X = 1;\n  public $y = 2;\n  function f() {\n    return 1;\n  }\n}\nfunction g() {\n  return 2;\n}\n",
-        &["struct A", "const A.X", "field A.y", "method A.f", "function g"],
-        "<?php\nclass A {\n  const X = 1;\n  public $y = 2;\n  function f() { /* 1 line */ }\n}\nfunction g() { /* 1 line */ }\n",
+        "<?php
+class A {
+  const X = 1;
+  public $y = 2;
+  function f() {
+    return 1;
+  }
+}
+function g() {
+  return 2;
+}
+",
+        expect![["
+            struct A
+            const A.X
+            field A.y
+            method A.f
+            function g
+        "]],
+        expect![["
+            <?php
+            class A {
+              const X = 1;
+              public $y = 2;
+              function f() { /* 1 line */ }
+            }
+            function g() { /* 1 line */ }
+        "]],
     );
     check(
         "bash",
-        "#!/bin/bash\nsource ./lib.sh\nNAME=x\ngreet() {\n  local a=1\n  echo \"$NAME\"\n}\ngreet\n",
-        &["const NAME", "function greet"],
-        "#!/bin/bash\nsource ./lib.sh\nNAME=x\ngreet() { :; } # 2 lines\ngreet\n",
+        r#"#!/bin/bash
+source ./lib.sh
+NAME=x
+greet() {
+  local a=1
+  echo "$NAME"
+}
+greet
+"#,
+        expect![["
+            const NAME
+            function greet
+        "]],
+        expect![["
+            #!/bin/bash
+            source ./lib.sh
+            NAME=x
+            greet() { :; } # 2 lines
+            greet
+        "]],
     );
 }
 

@@ -10,7 +10,7 @@ use semdex_workspace::statistics::Seen;
 const MOST_CHARACTERS: usize = 10_000;
 /// A longer message contains an explanation by the compiler.
 const MOST_OF_A_MESSAGE: usize = 400;
-/// How many lines one file may have, and the other files together, so that the rest remains visible.
+/// How many lines one file may have, and all other files together, so that the rest remains visible.
 const MOST_LINES: usize = 40;
 /// Space for the line with the number of hidden diagnostics.
 const REST: usize = 60;
@@ -179,6 +179,8 @@ fn said(diagnostic: &Diagnostic) -> String {
 
 #[cfg(test)]
 mod tests {
+    use expect_test::expect;
+
     use super::*;
     use semdex_model::Place;
 
@@ -205,12 +207,15 @@ mod tests {
         let mut text = Text::default();
         text.of_file("src/main.go", Seen::of(found.iter()), &found.iter().collect::<Vec<_>>());
         text.elsewhere(&[at("b.go", 3, Severity::Error, "not enough arguments")]);
-        assert_eq!(
-            text.finish(),
-            "LSP: 2 error(s), 1 warning(s) in src/main.go\n  - [ERROR] Line 45: undeclared name 'foo' [gopls]\n  - \
-             [ERROR] Line 67: cannot use 'x' (type int) as type string [gopls]\n  - [WARNING] Line 12: unused variable \
-             'temp' [gopls]\nThis edit broke 1 place in 1 other file:\n  - [ERROR] b.go:3: not enough arguments [gopls]"
-        );
+        expect![["
+            LSP: 2 error(s), 1 warning(s) in src/main.go
+              - [ERROR] Line 45: undeclared name 'foo' [gopls]
+              - [ERROR] Line 67: cannot use 'x' (type int) as type string [gopls]
+              - [WARNING] Line 12: unused variable 'temp' [gopls]
+            This edit broke 1 place in 1 other file:
+              - [ERROR] b.go:3: not enough arguments [gopls]
+        "]]
+        .assert_eq(&(text.finish() + "\n"));
     }
 
     #[test]
@@ -221,12 +226,16 @@ mod tests {
         let mut text = Text::default();
         text.of_file("b.go", Seen::of(all[..2].iter()), &all[..2].iter().collect::<Vec<_>>());
         text.elsewhere(&all);
-        assert_eq!(
-            text.finish(),
-            "LSP: 2 error(s), 0 warning(s) in b.go\n  - [ERROR] Lines 3,9: same [gopls]\nThis edit broke 4 places in 3 \
-             other files:\n  - [ERROR] 3 places: same [gopls]\n    - b.go:3,9\n    - c.go:1\n  - [ERROR] d.go:2: other \
-             [gopls]"
-        );
+        expect![["
+            LSP: 2 error(s), 0 warning(s) in b.go
+              - [ERROR] Lines 3,9: same [gopls]
+            This edit broke 4 places in 3 other files:
+              - [ERROR] 3 places: same [gopls]
+                - b.go:3,9
+                - c.go:1
+              - [ERROR] d.go:2: other [gopls]
+        "]]
+        .assert_eq(&(text.finish() + "\n"));
     }
 
     #[test]

@@ -228,7 +228,7 @@ fn the_documented_rules_are_those_of_the_table() {
         (!codes.is_empty()).then(|| format!("| {} | {} |\n", about, codes.join(", ")))
     });
     let generated = format!("| what | errors |\n|---|---|\n{}", rows.collect::<String>());
-    if std::env::var_os("UPDATE_DOCS").is_some() {
+    if std::env::var_os("UPDATE_EXPECT").is_some() {
         std::fs::write(&file, format!("{head}{begin}{generated}{end}{tail}")).unwrap();
         return;
     }
