@@ -20,7 +20,7 @@ pub(crate) struct Allocator;
 // SAFETY: each function forwards to jemalloc's with the same arguments, and returns the same pointer.
 unsafe impl GlobalAlloc for Allocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: the caller's promises are those of jemalloc.
+        // SAFETY: the caller promises what jemalloc requires.
         there(unsafe { Jemalloc.alloc(layout) }, layout.size())
     }
 
@@ -47,7 +47,7 @@ fn there(allocated: *mut u8, bytes: usize) -> *mut u8 {
     allocated
 }
 
-/// Uses neither memory nor a lock: another thread may hold that of standard error.
+/// Uses neither memory nor a lock: another thread may hold the lock of standard error.
 #[cold]
 fn out_of_memory(bytes: usize) -> ! {
     let mut digits = [b'0'; 20];

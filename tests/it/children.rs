@@ -80,7 +80,7 @@ fn a_cargo_that_hangs_during_the_load_ends_with_semdex() {
             ("src/lib.rs", "pub fn f() {}\n"),
         ])
         .with_real_std();
-        // rust-analyzer takes the Cargo of `CARGO`, which `cargo test` sets, else the one on the search path.
+        // rust-analyzer takes the Cargo of `CARGO`, which `cargo test` sets, else the Cargo on the search path.
         let programs = home.path().join("programs");
         fs::create_dir(&programs).unwrap();
         let begun = home.path().join("begun");

@@ -1,4 +1,4 @@
-//! Doctests are code: usages, renames, impact and affected tests cover them, also those of a README that docs include.
+//! Doctests are code: usages, renames, impact and affected tests cover them, also in a README that docs include.
 
 use std::process::Command;
 
@@ -166,13 +166,13 @@ fn a_change_breaks_doctests() {
     let reply = edit(&server, "pub fn sum(a: i32, b: i32)", "pub fn sum(a: i32, b: i32, _c: i32)");
     let broken = places(&reply["impact"]["broken"]);
     assert_eq!(broken, ["README.md:4:13 doctest", "src/lib.rs:11:16 doctest", "src/lib.rs:50:22"], "{reply}");
-    // A doctest that is written anew.
+    // A new doctest.
     let reply = edit(&server, "/// assert_eq!(sum(1, 2), 3);", "/// assert_eq!(sum(1, true), 3);");
     assert_eq!(places(&reply["impact"]["broken"]), ["src/lib.rs:11:23 doctest"], "{reply}");
     assert_eq!(reply["impact"]["broken"][0]["code"], "E0308", "{reply}");
     let reply = edit(&server, "/// assert_eq!(sum(1, 2), 3);", "/// assert_eq!(sum(1, 3), 4);");
     assert_eq!((&reply["impact"]["broken"], &reply["meta"]["complete"]), (&json!([]), &json!(true)), "{reply}");
-    // The first doctests of a file, and those of a README.
+    // The first doctests of a file and of a README.
     let edit_of = |file: &str, search: &str, replacement: &str| {
         let edits = json!([{"file": file, "search_context": search, "replacement": replacement}]);
         server.post("/v1/edit", &json!({"dry_run": true, "edits": edits})).1

@@ -121,7 +121,7 @@ const MANIFEST: &str = "[package]\nname = \"p\"\nversion = \"0.1.0\"\nedition = 
 
 /// What the crate of these modules is made of neither ends its process nor hides what else it has.
 fn check(constructs: &[(String, String)]) {
-    // Some of the macros are those of the real one.
+    // Some of the macros exist only in the real one.
     let home = Home::with(&[("Cargo.toml", MANIFEST)]).with_real_std();
     let modules: String = constructs.iter().map(|it| format!("pub mod {};\n", it.0)).collect();
     home.write("src/lib.rs", &format!("{modules}\npub fn last() {{}}\n"));

@@ -78,7 +78,7 @@ fn a_question_in_words_is_answered_with_whole_items_verbatim() {
         let lines: Vec<&str> = text.lines().skip(first - 1).take(last + 1 - first).collect();
         assert_eq!(span["text"].as_str().unwrap().lines().collect::<Vec<_>>(), lines, "{file}");
     }
-    // The use of one by the other has its place.
+    // A use between the two has its place.
     let paths = reply["paths"].as_array().unwrap();
     let plus = paths.iter().find(|it| it["to"]["path"] == "shop::price::Amount::plus").expect("a path to plus");
     assert_eq!(plus["from"]["path"], "shop::basket::Basket::total");

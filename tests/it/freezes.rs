@@ -1,5 +1,5 @@
 //! A text must not freeze a workspace: one whose analysis costs too much is abandoned soon and is named; every other
-//! question is answered meanwhile; and once it is fixed everything is as before.
+//! question is answered during that time; and once it is fixed everything is as before.
 
 use std::fmt::Write as _;
 use std::thread;
@@ -14,8 +14,8 @@ const LIB: (&str, &str) = ("src/lib.rs", "#![deny(unused_variables)]\npub mod co
 const GOOD: (&str, &str) = ("src/good.rs", "pub fn good(x: u8) -> u8 { x }\npub fn user() -> u8 { good(1) }\n");
 const FIXED: &str = "pub fn costly() -> u8 { crate::good::good(2) }\n";
 
-/// A text that freezes its workspace does so for ever: this tells it from a slow machine. The times themselves are in
-/// `spikes/02-freezing-texts`.
+/// A text that freezes its workspace does so for ever: this distinguishes it from a slow machine. The times themselves
+/// are in `spikes/02-freezing-texts`.
 const PATIENCE: Duration = Duration::from_secs(150);
 
 fn repeated(before: &str, statement: &str, count: usize) -> String {

@@ -391,7 +391,7 @@ fn messages_and_authors() {
     let change = repo.edit("src/lib.rs", "pub fn greet(name: &str)", "pub fn greet(name: &str, loud: bool)");
     let reply = repo.commit(&json!({"changes": [change]}));
     let message = reply["message"].as_str().unwrap();
-    // Its own form counts as little as that of the message before it: most commits here have none.
+    // Its own form counts as little as the form of the message before it: most commits here have none.
     assert!(message.starts_with("change the signature of greet in lib.rs\n"), "{message}");
     assert!(!message.contains("break"), "{message}");
     // A repository with a form of its own keeps it.

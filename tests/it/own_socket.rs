@@ -154,7 +154,7 @@ fn an_impostor_gets_nothing_by_the_proof_of_another_server() {
     let other = home.path().join("other");
     fs::create_dir(&other).unwrap();
     let server = home.clone().serve(&["--no-trust", other.to_str().unwrap()]);
-    // As the server at the other address answers it.
+    // As the server at its TCP address answers it.
     let address = server.address();
     let relay = move |body: &str| {
         let mut stream = TcpStream::connect(&address).unwrap();

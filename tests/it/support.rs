@@ -152,7 +152,7 @@ impl Drop for Started<'_> {
     fn drop(&mut self) {
         let pids = self.0.servers().into_iter().filter_map(|it| i32::try_from(it["pid"].as_i64()?).ok());
         for pid in pids.filter_map(Pid::from_raw) {
-            // One that has ended meanwhile is gone as well.
+            // A process that ends during the search is gone as well.
             let _ = kill_process(pid, Signal::TERM);
         }
     }

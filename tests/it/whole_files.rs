@@ -401,7 +401,7 @@ fn an_agent_may_send_arguments_as_text() {
         json!({"file": "a.txt", "search_context": "two", "replacement": "2", "dry_run": "yes"}),
     );
     assert!(failed && text.contains("`dry_run`"), "{text}");
-    // Over HTTP the types are those of the document.
+    // Over HTTP the document gives the types.
     refused(edit(&server, &json!({"edits": edits.to_string()})), 400, "invalid_request", "`edits`");
     refused(edit(&server, &json!({"edits": edits})), 400, "invalid_request", "near_line");
     let (_, opened) = call(&server, NEWEST, "describe", json!({"file": "b.txt"}));

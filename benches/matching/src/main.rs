@@ -102,7 +102,7 @@ struct Merges {
     /// Those that `git merge-file` merges, and how many of them are merged here.
     by_git: usize,
     both: usize,
-    /// Those of them with git's result, byte for byte.
+    /// How many of them have git's result, byte for byte.
     equal: usize,
 }
 

@@ -36,7 +36,7 @@ pub struct Both {
     pub base: String,
     /// The base with the author's change.
     pub ours: String,
-    /// The base with the other change.
+    /// The base with the change of somebody else.
     pub theirs: String,
     /// What has to be in a text that has their change, without white space, and how often at most.
     pub sign: Sign,

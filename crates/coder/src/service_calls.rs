@@ -1,4 +1,4 @@
-//! The calls that a run makes. They are the same as those of clients, and are parsed and validated in the same way.
+//! The calls that a run makes. They are the calls of every client, and are parsed and validated in the same way.
 
 use serde_json::Value;
 

@@ -118,7 +118,7 @@ pub enum DiagnosticsFrom {
 }
 
 impl LanguageKeys {
-    /// These keys over those of `base`. Settings are merged key by key.
+    /// These keys over the keys of `base`. Settings are merged key by key.
     pub fn over(self, base: LanguageKeys) -> LanguageKeys {
         LanguageKeys {
             enabled: self.enabled.or(base.enabled),

@@ -272,7 +272,7 @@ pub(super) fn read_workspace_if_any(path: &Path) -> Result<Keys, ConfigError> {
     }
 }
 
-/// The valid keys of a workspace's file that is wrong: what is wrong in one key does not hide the others.
+/// The valid keys of a workspace's file that is wrong: an error in one key does not hide the rest.
 pub(super) fn read_valid_keys(path: &Path) -> Keys {
     let content = semdex_fs::read_at(CWD, path, LONGEST_FILE).ok();
     let text = content.and_then(|it| String::from_utf8(it.bytes).ok()).unwrap_or_default();

@@ -29,7 +29,7 @@ pub struct Call {
     pub description: &'static str,
     /// The reply in a few words.
     pub answers: &'static str,
-    /// The codes that it may be refused with, besides those of the interface.
+    /// The codes that it may be refused with, besides the codes of the interface.
     pub refusals: Refusals,
     /// How its request is parsed, and how request and reply are documented.
     pub shape: Shape,
@@ -106,7 +106,7 @@ pub struct Shape {
     pub reply: fn() -> Vec<NamedSchema>,
 }
 
-/// How deep a schema is resolved. Those of the calls have three levels.
+/// How deep a schema is resolved. The schemas of the calls have three levels.
 const DEEPEST: usize = 12;
 
 /// A schema with the named schemas in place of the references to them.
@@ -163,7 +163,7 @@ impl Call {
         schema
     }
 
-    /// The names of all request fields, except the one in the path.
+    /// The names of all request fields, except the field in the path.
     pub fn fields(&self) -> Vec<String> {
         let Document { parameters, schemas, .. } = (self.shape.document)();
         let body = schemas.into_iter().next().map(|(_, schema)| schema);
@@ -179,7 +179,7 @@ impl Call {
         self.path.rsplit_once('{')?.1.strip_suffix('}')
     }
 
-    /// Parses a request from all of its fields, including the one in the path.
+    /// Parses a request from all of its fields, including the field in the path.
     pub fn from_arguments(&self, mut arguments: Map<String, Value>) -> Result<Request> {
         let field = self.named_in_path();
         let named = field.and_then(|it| arguments.remove(it));

@@ -464,7 +464,7 @@ impl From<semdex_model::Unchecked> for Unchecked {
     }
 }
 
-/// The most similar text in a file to the one that was searched for.
+/// The text of a file that is most similar to the search text.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct Nearest {
     /// Its place.
@@ -509,7 +509,7 @@ fn lines_of(file: &ChangedFile) -> usize {
     file.diff.split_inclusive('\n').count().max(1)
 }
 
-/// The cost of the first line of a file includes the other fields of the file.
+/// The cost of the first line of a file includes all fields of the file.
 fn line_costs(file: &ChangedFile, form: Form) -> Vec<usize> {
     let head = 2 * file.file.len() + file.note.as_deref().map_or(0, text_cost) + form.or(100, 260);
     let mut costs: Vec<usize> = file.diff.split_inclusive('\n').map(text_cost).collect();

@@ -96,7 +96,7 @@ pub enum EventData {
     Verify(VerifyEvent),
     /// The progress of a run of a model.
     Run(RunEvent),
-    /// The client missed events.
+    /// Events were dropped before the client read them.
     Reset(ResetEvent),
 }
 

@@ -162,11 +162,12 @@ pub struct CommitReply {
     /// Files of the changes that are not in the commit, with reasons.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<LeftOut>,
-    /// With `commit_first`: the commit of the other uncommitted work, if there was any.
+    /// With `commit_first`: the commit of all remaining uncommitted work, if there was any.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub before: Option<CommitBefore>,
-    /// The cursor for the rest of a shortened reply. The same call with it returns the other files and commits nothing.
+    /// The cursor for the rest of a shortened reply. The same call with it returns the remaining files and commits
+    /// nothing.
     #[schema(required)]
     pub next_cursor: Option<String>,
     /// The revision after the commit.
@@ -216,7 +217,7 @@ impl Answer for CommitReply {
     }
 }
 
-/// The commit of the other uncommitted work.
+/// The commit of all remaining uncommitted work.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct CommitBefore {
     /// Its hash.

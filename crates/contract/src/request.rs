@@ -19,7 +19,7 @@ const LONGEST_WAIT_MS: u64 = 120_000;
 /// The fields of almost every request, declared once.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Common {
-    /// The id or root of the workspace. None: the only one, or the one that the server was started with.
+    /// The id or root of the workspace. None: the only workspace, or the workspace that the server was started with.
     pub workspace: Option<String>,
     /// Wait until the workspace has reached this revision.
     pub min_revision: Option<u64>,

@@ -1,5 +1,5 @@
 //! What a symbol's name means in the builds that leave out a part of its package: under another target system or build
-//! tag. gopls and the checker read one build, so declarations in the other ones are compared by name only.
+//! tag. gopls and the checker read one build, so declarations in further builds are compared by name only.
 
 use std::sync::Arc;
 
@@ -92,7 +92,7 @@ pub(crate) fn bound(queries: &GoplsQueries<'_>, symbol: &Symbol, places: &Places
     found
 }
 
-/// Whether a declared name is that of an interface's method; with `any`, also that of a type's method.
+/// Whether an interface has a method of a declared name; with `any`, also whether a type has it.
 fn is_method(text: &str, name: Span, any: bool) -> bool {
     let before = text.get(..name.start).unwrap_or_default().trim_end();
     let after = text.get(name.end..).unwrap_or_default().trim_start();

@@ -112,7 +112,7 @@ fn outermost(row: &Row, files: &Files, marked: &BTreeSet<String>) -> Vec<String>
     // An excluded directory belongs to another server, except for roots below it.
     let excluded = directories_of(files, row.keys.exclude.as_deref());
     let found: Vec<&String> = marked.iter().filter(|it| !excluded.iter().any(|outer| is_within(it, outer))).collect();
-    // Only the outermost roots: a server finds the others itself.
+    // Only the outermost roots: a server finds the inner roots itself.
     let outermost: Vec<String> = found
         .iter()
         .copied()

@@ -85,7 +85,7 @@ pub struct Impact {
 pub struct Changed {
     /// Its path before the change; the path after it, where the symbol is new.
     pub symbol: String,
-    /// What differs; of several differences, the one with the greatest effect on its users.
+    /// What differs; of several differences, the difference with the greatest effect on its users.
     pub kind: ChangeKind,
     /// Its signature before. None where it did not exist.
     pub before: Option<String>,

@@ -78,7 +78,7 @@ pub trait Syntax: fmt::Debug + Sync {
         true
     }
 
-    /// Whether a comma separates declarations of this kind wherever they stand. Otherwise the text shows it.
+    /// Whether a comma separates declarations of this kind in all places. Otherwise the text shows it.
     fn has_commas(&self, kind: SymbolKind) -> bool {
         let _ = kind;
         false

@@ -40,7 +40,7 @@ pub(super) struct Plan {
     pub(super) findings: Vec<Finding>,
     /// Notes by file, for the user.
     pub(super) notes: Notes,
-    /// Texts that the client takes for those of the files after the change: it has not seen what others changed.
+    /// Texts that the client expects in the files after the change: it has not seen what others changed.
     pub(super) believed: BTreeMap<String, Arc<str>>,
 }
 
@@ -264,7 +264,7 @@ fn with_own_errors(mut change_impact: ChangeImpact, edits: &[FileEdit]) -> Chang
     change_impact
 }
 
-/// The impact from the engines that compute it before the writer runs, and what the other engines prepare: these
+/// The impact from the engines that compute it before the writer runs, and what all other engines prepare: these
 /// compute it in the writer, which waits for an engine that is loading.
 async fn impact_of(
     workspace: &Workspace,

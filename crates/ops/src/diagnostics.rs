@@ -119,7 +119,7 @@ pub(super) async fn find(workspace: &Workspace, files: &[String], options: &Requ
         meta = joined(meta, reply.meta);
     }
     if files.is_empty() {
-        // The answer is about all languages: one without its server does not degrade the others.
+        // The answer is about all languages: a language without its server does not degrade the rest.
         meta.state = workspace.meta(None, meta.revision, Coverage::default()).state;
     }
     if meta.revision == first.revision {

@@ -36,7 +36,7 @@ pub(super) fn compare(before: &[&Kept], now: Vec<OnLine>) -> Delta {
     for (at, Kept { diagnostic, text }) in before.iter().enumerate().filter(|it| is_kept(&it.1.diagnostic)) {
         known.entry(Key::new(diagnostic, text)).or_default().push((at, diagnostic));
     }
-    // Unmoved diagnostics are matched first, so that of equal ones the diagnostic at a new place is reported as new.
+    // Unmoved diagnostics are matched first, so that among equal ones the diagnostic at a new place is reported as new.
     let mut same = vec![false; now.len()];
     for exact in [true, false] {
         for (is_same, it) in same.iter_mut().zip(&now).filter(|(is_same, _)| !**is_same) {

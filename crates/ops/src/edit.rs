@@ -210,7 +210,7 @@ fn symbol_on_base(
     Placed::on_base(file, base, patch, Strategy::Symbol)
 }
 
-/// The other edit whose new text contains what this edit did not find.
+/// A different edit whose new text contains what this edit did not find.
 fn made_by(error: &Error, index: usize, edits: &[Edit]) -> Option<usize> {
     let target = &edits.get(index)?.target;
     let wanted = match target {

@@ -115,7 +115,7 @@ async fn part_of(workspace: &Workspace, language: LanguageId, options: &RequestO
     });
     match reply.await {
         Ok(reply) => Ok((reply.value, reply.meta)),
-        // The other languages are still available, and the reply says what is missing.
+        // All other languages are still available, and the reply says what is missing.
         Err(error) if matches!(error.code, Code::Timeout | Code::NotReady) => match error.meta() {
             Some(meta) => {
                 let mut meta = meta.clone();
@@ -192,7 +192,7 @@ pub(crate) async fn focus_of(
             format!("`{named}` is of a dependency or the standard library: `focus` takes what the workspace has");
         return Err(Error::new(Code::UnknownSymbol, detail));
     }
-    // A module stands for its file.
+    // A module represents its file.
     let at = (place.file == name_at.file).then_some(name_at.start);
     Ok(vec![Focus { file: place.file, at }])
 }

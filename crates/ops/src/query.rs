@@ -337,7 +337,7 @@ where
     let mut next = 0;
     while next < languages.len() {
         let these = languages.split_off(next);
-        // Concurrently, so that a slow language does not use up the time of the others.
+        // Concurrently, so that a slow language does not use up the time of all languages.
         let answers = futures::future::join_all(these.iter().map(|&language| {
             let memo = Some(format!("{verb} {} {query:?} {:?} {:?}", language.name, options.cursor, options.limit));
             run_query(workspace, options.needs(Some(language), true), memo, move |input| {

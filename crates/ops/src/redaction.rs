@@ -77,7 +77,7 @@ pub struct Secrets {
 }
 
 impl Secrets {
-    /// Uses the `.gitignore` files among the texts, and the other sources of git's ignore rules.
+    /// Uses the `.gitignore` files among the texts, and all further sources of git's ignore rules.
     pub fn new(files: &Files, root: &Path) -> Secrets {
         let mut ignored = Vec::new();
         let exclude = std::fs::read_to_string(root.join(".git/info/exclude")).unwrap_or_default();

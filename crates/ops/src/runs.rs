@@ -30,7 +30,7 @@ pub trait Runs: Send + Sync {
         cursor: Option<&'a str>,
     ) -> BoxFuture<'a, Result<RunReply>>;
 
-    /// Cancels the runs of a workspace. Without a workspace, cancels all and accepts no more. It has a deadline.
+    /// Cancels the runs of a workspace. Without a workspace, cancels all and accepts no new run. It has a deadline.
     fn leave<'a>(&'a self, workspace: Option<&'a Workspace>) -> BoxFuture<'a, ()>;
 }
 

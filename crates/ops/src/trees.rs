@@ -73,7 +73,7 @@ impl Tree {
         self.may_open.then(|| workspaces.open_tree(path, roots)).flatten()
     }
 
-    /// The other checkouts that the session works in.
+    /// All further checkouts that the session works in.
     fn others(&self, workspaces: &Workspaces, workspace: &Workspace) -> Vec<PathBuf> {
         let Some(session) = &self.session else { return Vec::new() };
         counterparts(workspace.root(), &workspaces.session_trees().of_session(session))

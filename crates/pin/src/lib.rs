@@ -1,7 +1,7 @@
 //! The crate for which this thread reads files that several crates include.
 //!
 //! rust-analyzer gives a position in a file the meaning that it has in the first crate that includes the file. The
-//! stand-in for `ra_ap_base_db` reads the pin here, and puts the pinned crate first. This crate stands
+//! stand-in for `ra_ap_base_db` reads the pin here, and puts the pinned crate first. This crate is
 //! below both, so that semdex also compiles with the crate that the stand-in replaces.
 
 use std::cell::Cell;

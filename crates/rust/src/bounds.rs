@@ -1,10 +1,11 @@
 //! Bounds what the analysis of one body may cost.
 //!
 //! A text of a few lines can describe types, constants or messages of exponential size. rust-analyzer would compute
-//! them until the memory is used up, and no change could be made meanwhile, since a change waits for all readers. So
-//! each thread that queries rust-analyzer counts steps: the types that it creates or reads (`ra_ap_intern::steps`). The
-//! steps are attributed to the body whose query is running. A body that exceeds its bound is abandoned: its query
-//! unwinds with [`Exhausted`], and is ended soon after its start as long as the text stays the same.
+//! them until the memory is used up, and no change could be made during that time, since a change waits for all
+//! readers. So each thread that queries rust-analyzer counts steps: the types that it creates or reads
+//! (`ra_ap_intern::steps`). The steps are attributed to the body whose query is running. A body that exceeds its bound
+//! is abandoned: its query unwinds with [`Exhausted`], and is ended soon after its start as long as the text stays the
+//! same.
 //!
 //! The count does not depend on the machine or its load, so a body is always abandoned or never. The bound grows with
 //! the body, so that large code is analysed.

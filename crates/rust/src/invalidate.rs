@@ -334,9 +334,10 @@ fn means_others(names: &Names, at: usize, key: Key) -> bool {
         })
 }
 
-/// Of all these files those of the crates that a change of these files may affect: their own crates, and the crates that depend on
-/// those. Whatever a module or macro says about the location of its file, rust-analyzer looks for it in its own source
-/// root. A crate's files are therefore all in the source root of its root file. `None` if no crate is known.
+/// Of all these files the files of the crates that a change of these files may affect: their own crates, and the crates
+/// that depend on those. Whatever a module or macro says about the location of its file, rust-analyzer looks for it in
+/// its own source root. A crate's files are therefore all in the source root of its root file. `None` if no crate is
+/// known.
 pub(crate) fn reached_from(
     db: &RootDatabase,
     all: impl Iterator<Item = FileId>,

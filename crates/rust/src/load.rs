@@ -326,7 +326,7 @@ fn load_builds(
     let packages = Packages { roots: &local_roots, forbidden: &request.forbidden };
     let folders = ProjectFolders::new(&further, &[], None);
     let sources = read_sources(&folders, &request.root, &packages, &mut read, &mut deep);
-    // What a macro of another build lacks is told by the places that it leaves unresolved.
+    // The places that a macro of another build leaves unresolved show what is missing in it.
     let runs_code = request.trusted && request.proc_macros;
     let macros = match runs_code {
         true => load_macros(request, &further, tools, known, &mut Vec::new()),

@@ -447,8 +447,8 @@ fn add_written(cx: &Context<'_>, search: &Search, written: &AllMacroNames, found
     }
 }
 
-/// The places in macros that name a symbol in the output of some calls, and something else in that of others: each file
-/// with the offset.
+/// The places in macros that name a symbol in the output of some calls, and something else in the output of others:
+/// each file with the offset.
 pub(crate) fn ambiguous<'db>(
     cx: &Context<'db>,
     definition: Definition<'db>,

@@ -1,6 +1,6 @@
 //! Which checkouts of a repository the sessions of agents work in, recorded in the state directory, because hooks and
-//! tools of one session reach different processes. Only sessions that use a linked worktree have a record: the others
-//! work in one checkout.
+//! tools of one session reach different processes. Only sessions that use a linked worktree have a record: all other
+//! sessions work in one checkout.
 
 use std::fs;
 use std::io::{self, Write as _};

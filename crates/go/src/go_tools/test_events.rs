@@ -269,7 +269,7 @@ impl Running {
         self.has_result |= line.contains("--- PASS: ") || line.contains("--- SKIP: ");
         self.output.line(line);
         if let Some(message) = line.strip_prefix("panic: ").or_else(|| line.strip_prefix("fatal error: ")) {
-            // The first of several that have a stack is the reason; the others follow from it.
+            // The first of several that have a stack is the reason; the rest follows from it.
             if self.panic.as_ref().is_none_or(|it| !it.has_stack || self.logged.len() > it.logged_before) {
                 let message = message.split(" [recovered").next().unwrap_or(message).to_owned();
                 let logged_before = self.logged.len();

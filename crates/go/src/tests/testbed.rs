@@ -12,7 +12,7 @@ use semdex_engine::files::Files;
 use semdex_engine::{Deadlines, FileChange, FileChangeKind};
 use semdex_model::{ChangeImpact, FileEdit, State};
 
-/// Where gopls is installed once for all tests, those of `tests/it` too.
+/// Where gopls is installed once for all tests, also for `tests/it`.
 pub(crate) fn cache_dir() -> PathBuf {
     let beside = || std::env::current_exe().unwrap().ancestors().nth(3).expect("a target directory").join("tmp/cache");
     std::env::var_os("SEMDEX_TEST_CACHE").map_or_else(beside, PathBuf::from).join("semdex")

@@ -111,7 +111,7 @@ pub(super) async fn content(
     let placed = match base {
         Base::Older(base) => {
             let merged = Placed::on_base(&old, &base, matching::whole(&base, content), Strategy::Whole)?;
-            // The present text has this change already, next to those of others.
+            // The present text has this change already, next to changes of others.
             merged.unwrap_or_else(|| without_text(old, Fate::Overwritten))
         }
         Base::Unknown if edit.expected_hash.is_some() => return Err(base_is_gone(&old)),
@@ -188,7 +188,7 @@ fn without_text(file: Arc<File>, fate: Fate) -> Placed {
     Placed { fate, ..Placed::of(file, Patch { range: Span::default(), text: String::new() }, Strategy::Whole) }
 }
 
-/// A file under its own name, not under that of a link.
+/// A file under its own name, not under the name of a link.
 fn named(workspace: &Workspace, files: &Files, name: &str, verb: &str) -> Result<Arc<File>> {
     let real = workspace.locate(name)?;
     if let Some(link) = workspace.link(name)? {

@@ -116,8 +116,8 @@ async fn in_workspace(
             files.push(file.clone());
         }
     }
-    // A deleted file has no diagnostics of its own. The errors that it caused are reported with the other files of the
-    // same edit, for example if it was moved.
+    // A deleted file has no diagnostics of its own. The errors that it caused are reported with the remaining files of
+    // the same edit, for example if it was moved.
     if files.is_empty() {
         return Ok((false, false));
     }
@@ -280,7 +280,7 @@ pub(super) async fn ended(workspaces: &[Workspace], event: &Event) -> Option<Str
     Some(text.finish())
 }
 
-/// Why there may be more errors than found. None if a server is missing, because then no more will be found.
+/// Why there may be more errors than found. None if a server is missing, because then no further ones will be found.
 fn unknown(found: &Collected) -> Option<String> {
     let may_come = |it: &&Missing| it.code.passes() && it.code != MissingCode::EngineMissing;
     let lack = found.meta.coverage.missing.iter().find(may_come)?;

@@ -46,8 +46,8 @@ impl Mark {
         (VARIABLE, &self.value)
     }
 
-    /// Kills all processes with the mark, their descendants, and those of `leader`. Returns after the last search found
-    /// none, or after a bounded time.
+    /// Kills all processes with the mark, their descendants, and the descendants of `leader`. Returns after the last
+    /// search found none, or after a bounded time.
     pub(super) fn kill_with(&self, leader: Option<Pid>) {
         let mark = format!("{VARIABLE}={}\0", self.value);
         let deadline = Instant::now() + LAST_WAIT;

@@ -44,7 +44,7 @@ struct Body {
     /// The query in salsa's description, or the name of a part of an answer.
     query: String,
     about: Option<About>,
-    /// Its text is the one that was abandoned.
+    /// Its text is the abandoned text.
     is_current: bool,
     place: Option<AbandonedPlace>,
 }

@@ -38,7 +38,7 @@ pub(crate) fn overflow(cx: &Context<'_>, of: Const) -> Option<RawDiagnostic> {
 }
 
 /// A constant whose evaluation fails: it panics, or reads beyond the end of an array. The compiler evaluates all
-/// constants except those of traits and implementations.
+/// constants except constants of traits and implementations.
 pub(crate) fn failed_constant(cx: &Context<'_>, of: Const, is_whole: bool) -> Option<RawDiagnostic> {
     let body = cx.sema.source(of)?.value.body()?;
     let is_free = of.as_assoc_item(cx.db).is_none();

@@ -72,7 +72,7 @@ fn in_scope(cx: &Context<'_>, id: FileId, scope: &SyntaxNode, found: &mut Vec<De
     }
 }
 
-/// The names that an import gives, except those of globs and what is imported as `_`.
+/// The names that an import gives, except names of globs and what is imported as `_`.
 fn leaves(sema: &Semantics<'_, RootDatabase>, tree: &ast::UseTree) -> Vec<(String, Defined)> {
     if let Some(list) = tree.use_tree_list() {
         return list.use_trees().flat_map(|it| leaves(sema, &it)).collect();

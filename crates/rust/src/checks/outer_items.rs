@@ -155,7 +155,7 @@ fn outer_lifetime(node: &SyntaxNode) -> Option<(SyntaxNode, String)> {
     (is_used && is_parameter_of_outer(node, &name)).then(|| (node.clone(), name))
 }
 
-/// Whether the nearest declaration of a generic parameter, or of `Self`, is that of an item around the body with the
+/// Whether the nearest declaration of a generic parameter, or of `Self`, belongs to an item around the body with the
 /// node's own item.
 fn is_parameter_of_outer(node: &SyntaxNode, name: &str) -> bool {
     is_declared_outside(node.ancestors(), name)

@@ -28,7 +28,7 @@ pub(crate) fn reported_at(cx: &Context<'_>, at: InFile<TextRange>) -> FileRange 
 
 /// For code that a macro of the workspace generates from its own definition, the place in the definition, as in the
 /// compiler's messages. One end in the definition is enough, if the opposite end is direct input of the macro. `None`
-/// if the definition is in another crate than the one that is compiled, or is that of a procedural macro: there the
+/// if the definition is in another crate than the compiled one, or defines a procedural macro: there the
 /// compiler names the call.
 pub(crate) fn where_written(cx: &Context<'_>, at: InFile<TextRange>) -> Option<FileRange> {
     let expanded_by = at.file_id.macro_file()?;

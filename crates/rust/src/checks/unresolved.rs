@@ -61,8 +61,8 @@ pub(crate) fn unresolved_kind(token: &SyntaxToken) -> Option<(Code, &'static str
     })
 }
 
-/// The code for a path that a module lacks: a module may have the name of a type. `around` is the kind of the node around
-/// the whole path.
+/// The code for a path that is missing in a module: a module may have the name of a type. `around` is the kind of the
+/// node around the whole path.
 pub(crate) fn of_module(code: Code, around: SyntaxKind) -> Code {
     match (code, around) {
         (Code::E0599, SyntaxKind::PATH_EXPR) => Code::E0425,

@@ -247,7 +247,7 @@ impl Rust {
     }
 }
 
-/// Whether an unresolved name may be one of the crates of which Cargo could not tell.
+/// Whether an unresolved name may be one of the crates that Cargo could not determine.
 fn is_unplanned(planned: Option<&Planned>, found: &Finding) -> bool {
     let Some(Planned::Unknown { directories, .. }) = planned else { return false };
     let is_below = |it: &String| it.is_empty() || Path::new(&found.place.file).starts_with(it);

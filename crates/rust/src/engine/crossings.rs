@@ -36,7 +36,7 @@ pub(crate) fn partition(config: &SourceRootConfig, vfs: &Vfs, crossings: &[Cross
     sets.into_iter().map(root).collect()
 }
 
-/// The modules that stand for doctests have source roots of their own.
+/// The modules that represent doctests have source roots of their own.
 fn without_doctests(set: FileSet) -> FileSet {
     let own = |id| set.path_for_file(&id).filter(|it| !is_module(it)).map(|it| (id, it.clone()));
     if set.iter().all(|it| own(it).is_some()) {

@@ -1,4 +1,4 @@
-//! Keeps the modules that stand for doctests equal to the texts that have these.
+//! Keeps the modules that represent doctests equal to the texts that have these.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -24,7 +24,7 @@ type ModuleTexts = BTreeMap<FileId, Option<String>>;
 type Change = (Key, Option<Doctests>);
 
 impl Rust {
-    /// Finds the libraries and the doctests of all files anew, because other workspaces are loaded.
+    /// Finds the libraries and the doctests of all files again, because other workspaces are loaded.
     pub(crate) fn find_doctests(&mut self) {
         let libraries = libraries(&self.workspaces);
         if libraries == self.doctests.libraries {

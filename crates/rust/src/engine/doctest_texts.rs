@@ -21,7 +21,7 @@ pub(crate) struct DoctestTexts {
 }
 
 impl DoctestTexts {
-    /// The library whose doctests a Rust file may have: that of its package.
+    /// The library whose doctests a Rust file may have: the library of its package.
     pub(crate) fn library_of(&self, file: &AbsPathBuf) -> Option<usize> {
         let around = self.libraries.iter().enumerate().filter(|it| file.starts_with(&it.1.package));
         let (index, library) = around.max_by_key(|it| it.1.package.as_str().len())?;

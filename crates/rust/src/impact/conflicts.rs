@@ -1,5 +1,5 @@
 //! Two implementations of a trait for the same types (E0119). Bounds do not keep implementations apart, but a concrete
-//! type may lack the bound of a parameter in its place: such a pair is not decided here.
+//! type may not have the bound of a parameter in its place: such a pair is not decided here.
 
 use ra_ap_hir::{Adt, GenericDef, GenericParam, Impl, Type};
 use ra_ap_ide::TryToNav as _;

@@ -57,7 +57,7 @@ pub(crate) fn follow_macros<'db>(
     }
 }
 
-/// The calls that write these names, or else those of each macro whose definition contains one of the places.
+/// The calls that write these names, or else the calls of each macro whose definition contains one of the places.
 pub(crate) fn calls_around<'db>(cx: &Context<'db>, places: &[Occurrence]) -> Vec<Vec<Occurrence>> {
     let mut macros: Vec<Definition<'db>> = Vec::new();
     for it in places.iter().filter(|it| it.calls.is_none()) {

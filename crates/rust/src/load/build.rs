@@ -28,7 +28,7 @@ pub(crate) fn runs_code(workspace: &ProjectWorkspace) -> bool {
     })
 }
 
-/// Builds what a workspace runs at compile time, and stores the result in it. Passes on Cargo's messages. The error says
+/// Builds what a workspace runs at compile time, and stores the result in it. Forwards Cargo's messages. The error says
 /// what failed.
 pub(crate) fn run(
     workspace: &mut ProjectWorkspace,

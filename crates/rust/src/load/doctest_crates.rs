@@ -1,4 +1,4 @@
-//! The crates that stand for the doctests of libraries. rustdoc makes a program of each doctest, which depends on the
+//! The crates that represent the doctests of libraries. rustdoc makes a program of each doctest, which depends on the
 //! library and on all that the library's tests depend on. Here the doctests of a library are one crate: a module for
 //! each file of its package that has some (`syntax::doctests`).
 //!
@@ -92,7 +92,7 @@ impl Library {
     }
 }
 
-/// Whether a path is that of a module that stands for doctests, or of the root of their crate.
+/// Whether a path names a module that represents doctests, or the root of their crate.
 pub(crate) fn is_module(path: &VfsPath) -> bool {
     path.as_path().is_some_and(|it| it.as_str().starts_with(DIRECTORY))
 }
@@ -129,7 +129,7 @@ pub(crate) fn add(
     for library in libraries {
         let (Some(root), Ok(name)) = (file_id(&library.root()), CrateName::new(&library.name)) else { continue };
         for crates in library.crates(graph, file_id).into_values() {
-            // The tests have the dependencies, and the crate without tests is the one that others see.
+            // The tests have the dependencies, and other crates see the crate without tests.
             let Some(&with_tests) = crates.first() else { continue };
             // Another workspace may build the library with other features.
             let is_like =

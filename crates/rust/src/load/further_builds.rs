@@ -1,9 +1,9 @@
 //! The further builds of a Cargo workspace. Code that a `cfg` switches off in the default build is compiled with other
 //! features, for another system, or with other flags. A few builds are chosen that switch on most of its lines.
 //!
-//! A build is another graph of the workspace's crates. Crates that do not differ from those of the default build are
-//! merged with these; the others get a mark (`ra_ap_base_db::FURTHER_BUILD`). Dependencies of other systems are taken
-//! from Cargo's metadata, but the standard library and shared dependencies are those of the host.
+//! A build is another graph of the workspace's crates. Crates that do not differ from crates of the default build are
+//! merged with these; all further crates get a mark (`ra_ap_base_db::FURTHER_BUILD`). Dependencies of other systems are
+//! taken from Cargo's metadata, but the standard library and shared dependencies are the host's.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -52,14 +52,14 @@ pub(crate) struct FurtherBuild {
     /// What differs from the default build.
     pub name: String,
     pub workspace: ProjectWorkspace,
-    /// The conditions of another system, and those of the host in their place.
+    /// The conditions of another system, and the conditions of the host in their place.
     system: Option<CfgDiff>,
     flags: Option<CfgDiff>,
     /// The names and versions of the packages that the default build has too.
     shared: HashSet<(String, String)>,
 }
 
-/// The conditions of a build. By default those of the default build.
+/// The conditions of a build. By default the conditions of the default build.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Choice {
     features: Chosen,
@@ -479,7 +479,7 @@ pub(crate) struct LoadedBuilds {
     pub builds: Vec<FurtherBuild>,
     /// Sources that the default build does not have.
     pub sources: Vec<(AbsPathBuf, Vec<u8>)>,
-    /// The source roots of all builds. Those of the default build keep their numbers.
+    /// The source roots of all builds. The roots of the default build keep their numbers.
     pub source_roots: SourceRootConfig,
     /// The macros that the default build does not have.
     pub macros: MacroTable,

@@ -62,7 +62,7 @@ pub(crate) struct Facts {
 /// What Cargo will say once the change is made.
 pub(crate) enum Planned {
     Crates(PlannedCrates),
-    /// Cargo could not tell: names in these directories, relative to the root, cannot be judged.
+    /// Cargo could not determine the targets: names in these directories, relative to the root, cannot be judged.
     Unknown {
         directories: Vec<String>,
         missing: Missing,
@@ -159,7 +159,7 @@ impl Planner {
         Ok(PlannedCrates { workspaces: Arc::new(workspaces), sources, missing })
     }
 
-    /// A workspace as the mirror has it. The toolchain is that of `like`.
+    /// A workspace as the mirror has it. The toolchain is taken from `like`.
     fn ask_about(
         &self,
         tools: &Tools<'_>,

@@ -51,7 +51,7 @@ pub(crate) fn has_its_dependencies(name: &str) -> bool {
     name != DOCTEST && name.split(',').all(|it| it.starts_with("features="))
 }
 
-/// Atoms, each with whether the build has it and the default build has not, or the other way round.
+/// Atoms, each with whether the build has it and the default build has not, or vice versa.
 pub(crate) fn differences(own: &CfgOptions, default: &CfgOptions) -> BTreeSet<(CfgAtom, bool)> {
     let is_mark = |it: &CfgAtom| matches!(it, CfgAtom::KeyValue { key, .. } if key.as_str() == FURTHER_BUILD);
     let is_test = |it: &CfgAtom| matches!(it, CfgAtom::Flag(name) if name.as_str() == "test");

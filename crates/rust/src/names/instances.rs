@@ -33,7 +33,7 @@ use super::Key;
 use super::database::IndexDatabase;
 use crate::syntax::declaration::is_among_items;
 
-/// The `cfg` flag of crates that stand for doctests (`load/doctest_crates.rs`).
+/// The `cfg` flag of crates that represent doctests (`load/doctest_crates.rs`).
 pub(crate) const OF_DOCTESTS: &str = "semdex_doctests";
 
 /// The most levels of macros in macros in which twins are found.
@@ -83,19 +83,19 @@ fn further_owners_of(db: &dyn IndexDatabase, text: FileText) -> Arc<[CrateId]> {
     attach_db(root, || near.iter().copied().filter(|it| includes(*it)).collect())
 }
 
-/// The crates of all builds that include a file; those of the default build come first.
+/// The crates of all builds that include a file; crates of the default build come first.
 #[salsa::tracked(returns(clone))]
 fn all_owners_of(db: &dyn IndexDatabase, text: FileText) -> Arc<[CrateId]> {
     owners_of(db, text).iter().chain(&*further_owners_of(db, text)).copied().collect()
 }
 
-/// All crates of the default build, without those of doctests.
+/// All crates of the default build, without crates of doctests.
 pub(crate) fn default_crates(db: &RootDatabase) -> Vec<Crate> {
     let is_default = |it: &&CrateId| further_build(db, **it).is_none() && !is_of_doctests(db, **it);
     all_crates(db).iter().filter(is_default).map(|it| Crate::from(*it)).collect()
 }
 
-/// Whether a crate stands for the doctests of a library.
+/// Whether a crate represents the doctests of a library.
 pub(crate) fn is_of_doctests(db: &RootDatabase, krate: CrateId) -> bool {
     krate.cfg_options(db).check_atom(&CfgAtom::Flag(Symbol::intern(OF_DOCTESTS)))
 }

@@ -201,7 +201,7 @@ impl<'db> Walk<'_, '_, 'db> {
     }
 
     /// Whether the output may have names of the workspace that are not in the file's code. A library's declarative macro
-    /// that the file's code calls has none, except those of calls in its input.
+    /// that the file's code calls has none, except names of calls in its input.
     fn may_write(&self, id: MacroCallId, call: Option<&ast::MacroCall>) -> bool {
         let loc = id.loc(self.sema.db);
         match loc.def.kind {

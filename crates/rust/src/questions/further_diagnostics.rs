@@ -29,7 +29,7 @@ pub(crate) struct FurtherDiagnostics {
 }
 
 impl FurtherDiagnostics {
-    /// Adds those of a file.
+    /// Adds the diagnostics of a file.
     pub(crate) fn add(&mut self, cx: &Context<'_>, file: &Arc<File>) -> Result<()> {
         let Some(id) = cx.file_id(&file.path) else { return Ok(()) };
         let further = further_owners(cx.db, id);

@@ -208,7 +208,7 @@ fn declarations_of_twins(cx: &Context<'_>, definition: Definition<'_>) -> Vec<(S
     declared.filter_map(name).collect()
 }
 
-/// The names of the declarations that stand for a symbol under another `cfg`: what uses one of them uses all.
+/// The names of the declarations of a symbol under another `cfg`: what uses one of them uses all.
 fn alternatives(cx: &Context<'_>, symbol: &Symbol) -> Vec<(String, Span)> {
     let plain = |path: &str| requested::split_ordinal(path).0.to_owned();
     let path = plain(&symbol.path);

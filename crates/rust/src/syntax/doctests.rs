@@ -1,5 +1,5 @@
 //! Doctests: the Rust code in doc comments and in Markdown files that docs include, as rustdoc compiles it
-//! (`rustdoc::doctest`, `rustdoc::html::markdown`). Each becomes a function of a module; the text of the module stands
+//! (`rustdoc::doctest`, `rustdoc::html::markdown`). Each becomes a function of a module; the text of the module is
 //! for all doctests of the file, and each line of it is known by its place there.
 //!
 //! rustdoc makes a program of each. A function differs from it only where a doctest says `crate` or `super`.
@@ -258,7 +258,7 @@ struct Part<'a> {
 }
 
 impl<'a> Line<'a> {
-    /// Without the mark of a line that rustdoc hides: `# use a::b;`. `##` stands for `#`.
+    /// Without the mark of a line that rustdoc hides: `# use a::b;`. `##` means `#`.
     fn as_compiled(&self) -> impl Iterator<Item = Part<'a>> {
         let from = |offset: usize| Part { at: self.at + offset, text: &self.text[offset..], is_last: true };
         let trimmed = self.text.trim();

@@ -300,7 +300,7 @@ fn packages_of(cx: &Context<'_>, definitions: &[Definition<'_>]) -> Option<Vec<P
     Some(packages)
 }
 
-/// The directory of a crate's package, as Cargo tells it to the compiler.
+/// The directory of a crate's package, as Cargo reports it to the compiler.
 fn package_of_crate(cx: &Context<'_>, krate: CrateId) -> Option<PathBuf> {
     if Crate::from(krate).is_builtin(cx.db) {
         return None;
@@ -334,7 +334,7 @@ fn only_crates(cx: &Context<'_>, definition: Definition<'_>) -> Option<Vec<Crate
     is_own.then(|| crates.iter().map(|it| it.base()).collect())
 }
 
-/// Whether it is a trait's item or implements one. A bound brings these with it, even those of a private trait.
+/// Whether it is a trait's item or implements one. A bound brings these with it, even items of a private trait.
 fn is_of_trait(db: &RootDatabase, definition: Definition<'_>) -> bool {
     as_assoc_item(definition, db).is_some_and(|it| match it.container(db) {
         AssocItemContainer::Trait(_) => true,

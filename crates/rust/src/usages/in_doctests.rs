@@ -1,4 +1,5 @@
-//! Usages in doctests. They are found in the modules that stand for these, and belong to the files that these come from.
+//! Usages in doctests. They are found in the modules that represent these, and belong to the files that these come
+//! from.
 
 use super::TargetUsages;
 use crate::index::search::Occurrence;

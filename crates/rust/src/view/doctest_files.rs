@@ -1,4 +1,4 @@
-//! The modules that stand for the doctests of files (`load/doctest_crates.rs`).
+//! The modules that represent the doctests of files (`load/doctest_crates.rs`).
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::syntax::doctests::{Doctest, Doctests};
 use semdex_engine::files::File;
 use semdex_model::Span;
 
-/// A file with doctests, and the module that stands for them.
+/// A file with doctests, and the module that represents them.
 #[derive(Debug)]
 pub(crate) struct DoctestFile {
     /// The name of the file.

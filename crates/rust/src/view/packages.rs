@@ -1,6 +1,6 @@
-//! Which packages can see which. Code can name what is in a package only if its own package depends on that one, directly
-//! or not. All declared dependencies count, the optional ones and those of other targets too: a feature or a target
-//! that is switched off here may be on elsewhere.
+//! Which packages can see which. Code can name what is in a package only if its own package depends on that one,
+//! directly or not. All declared dependencies count, the optional ones and dependencies of other targets too: a feature
+//! or a target that is switched off here may be on elsewhere.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};

@@ -1,6 +1,6 @@
 //! Writing: every file is wholly old or wholly new, and several files are written together or not at all.
 //!
-//! First all new contents are written next to their targets and synced, so that a lack of space or permission fails
+//! First all new contents are written next to their targets and synced, so that missing space or permission fails
 //! before any target is touched. Then each target is swapped with its new content, after a last check that it still has
 //! the content that the change is based on. The old file keeps the temporary name until all is done, and is swapped
 //! back if anything fails. The swap also closes the gap between check and rename: the swapped-out file is checked

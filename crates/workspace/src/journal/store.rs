@@ -261,7 +261,7 @@ impl Store {
         Ok(self.connection.insert(connection))
     }
 
-    /// Whether the files of the connection are no longer those of the directory.
+    /// Whether the connection has other files than the directory.
     fn has_moved(&self) -> bool {
         self.connection.is_some() && self.identity.as_ref() != Some(&Identity::now(&self.directory))
     }

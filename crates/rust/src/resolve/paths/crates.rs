@@ -36,7 +36,7 @@ struct Called {
 /// A crate's name, made unique if several crates share it.
 pub(crate) fn crate_name(cx: &Context<'_>, krate: Crate) -> String {
     let printed = &crate_names(cx).printed;
-    // A crate of a further build has the name of that of the default build.
+    // A crate of a further build has the name that it has in the default build.
     let name = printed.get(&krate).or_else(|| printed.get(&instances::first_like(cx.db, krate)));
     name.cloned().unwrap_or_else(|| "_".to_owned())
 }
