@@ -173,11 +173,6 @@ impl Config {
         Ok(Gate::new(&own.gate, &self.user_keys().gate))
     }
 
-    /// The settings without the workspace's file, which may be missing or invalid.
-    pub fn user_settings(&self, trusted: bool) -> Settings {
-        Settings::new(&settings::Keys::default(), &self.user_keys(), trusted)
-    }
-
     /// What is wrong with the user's file now.
     pub fn fault_of_user(&self) -> Option<ConfigError> {
         self.read_user().err()
@@ -254,7 +249,7 @@ mod tests {
         fs::write(&file, "[workspaces]\nroots = ['/src']\n[limits]\nmax_file_bytes = 5\n").unwrap();
         let config = load(&Flags::default(), &variables).unwrap();
         assert_eq!(config.workspace_roots, [PathBuf::from("/src")]);
-        assert_eq!(config.user_settings(true).max_file_bytes, 5);
+        assert_eq!(Settings::new(&settings::Keys::default(), &config.user_keys(), true).max_file_bytes, 5);
 
         let named = Flags { config_file: Some(home.path().join("other.toml")), trust: Some(true) };
         let error = load(&named, &variables).unwrap_err();

@@ -10,7 +10,7 @@ use semdex_engine::files::Files;
 use semdex_model::Languages;
 
 /// The replacement for a secret.
-pub const REDACTED: &str = "[redacted]";
+pub(crate) const REDACTED: &str = "[redacted]";
 
 /// File extensions of keys and key stores.
 const KEY_ENDINGS: &[&str] = &[
@@ -141,7 +141,7 @@ fn rules(directory: &str, text: &str) -> Option<(String, Gitignore)> {
 }
 
 /// Whether a file with such a name holds secrets.
-pub fn is_secret_name(file: &str, is_code: bool) -> bool {
+pub(crate) fn is_secret_name(file: &str, is_code: bool) -> bool {
     let lower = file.to_ascii_lowercase();
     let mut parts = lower.rsplit('/');
     let name = parts.next().unwrap_or_default();

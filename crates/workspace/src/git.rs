@@ -30,7 +30,7 @@ pub use choice::{Before, Wanted};
 use end::End;
 pub(super) use file_paths::text as escaped;
 pub use history::{Held, Reverse};
-pub use log::LastCommits;
+use log::LastCommits;
 pub(crate) use repair::repair;
 use repository::Repository;
 pub use status::Kind;
@@ -234,7 +234,7 @@ impl Git {
     }
 
     /// The files of the last commits. `None` if HEAD is still `known`. Nothing of the repository runs.
-    pub async fn last_commits(&self, most: usize, known: Option<String>) -> Result<Option<LastCommits>> {
+    pub(crate) async fn last_commits(&self, most: usize, known: Option<String>) -> Result<Option<LastCommits>> {
         self.ask(false, move |repository, _| repository.last_commits(most, known.as_deref())).await
     }
 

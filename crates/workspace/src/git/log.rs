@@ -13,7 +13,7 @@ const LOG: &[&str] = &["log", "--no-merges", "--no-show-signature", "--no-ext-di
 
 /// The files of the last commits, the newest first.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct LastCommits {
+pub(crate) struct LastCommits {
     /// The commit that they lead to.
     pub head: String,
     /// The names of the files of each commit, in the workspace.
