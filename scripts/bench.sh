@@ -39,6 +39,7 @@ bench benches/edits/back_and_forth.py "${all[@]}"
 bench benches/rename/rename.py "${all[@]}"
 bench benches/latency/latency.py
 bench benches/memory/memory.py --rust-analyzer "${SEMDEX_TOOLS:+$SEMDEX_TOOLS/bin/}rust-analyzer"
+bench benches/attack/attack.py
 bench benches/crowd/crowd.py
 bench benches/crowd/one_file.py
 bench benches/crash/crash.py

@@ -4,6 +4,7 @@ Only the standard library, and only the words of the HTTP contract: whatever a p
 """
 
 import argparse
+import collections
 import contextlib
 import http.client
 import json
@@ -19,6 +20,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import urllib.parse
 
@@ -130,7 +132,7 @@ class Server:
     """A semdex process on some roots, with a state directory of its own (the journal, trust and token of the user stay untouched) and
     the user's cache (gopls is installed there once)."""
 
-    def __init__(self, binary, roots, trust=True, directory=None, environment=None):
+    def __init__(self, binary, roots, trust=True, directory=None, environment=None, preexec=None):
         self.roots = [pathlib.Path(root).resolve() for root in roots]
         self.directory = pathlib.Path(directory or tempfile.mkdtemp(prefix="semdex-server-"))
         self.log = self.directory / "stderr.log"
@@ -147,6 +149,7 @@ class Server:
                 stderr=log,
                 cwd=self.directory,
                 env={**os.environ, "XDG_STATE_HOME": str(state), **(environment or {})},
+                preexec_fn=preexec,
             )
         try:
             self.hello = json.loads(self._first_line(60.0))
@@ -317,6 +320,33 @@ def wait_for(condition, seconds, what):
         if time.monotonic() > deadline:
             raise Failed(f"waited {seconds:.0f} s in vain for {what() if callable(what) else what}")
         time.sleep(0.02)
+
+
+class Slowdown(threading.Thread):
+    """How many times longer work takes than on a machine without other work, from moment to moment: a little work is done again and again, and
+    its time compared with the processor's time for it. A time of a request divided by this can be compared with a limit on a shared machine."""
+
+    WORK, PAUSE = 0.02, 0.08
+
+    def __init__(self):
+        super().__init__(daemon=True)
+        self.samples = collections.deque(maxlen=100_000)
+        self.start()
+
+    def run(self):
+        while True:
+            began, processor = time.perf_counter(), time.thread_time()
+            while time.thread_time() - processor < self.WORK:
+                pass
+            ended = time.perf_counter()
+            self.samples.append((began, ended, max(1.0, (ended - began) / (time.thread_time() - processor))))
+            time.sleep(self.PAUSE)
+
+    def since(self, moment):
+        """The mean since this moment of `time.perf_counter()`; if nothing was measured since then, what was measured last."""
+        samples = list(self.samples)
+        found = [it[2] for it in samples if it[1] > moment] or [it[2] for it in samples[-1:]] or [1.0]
+        return statistics.fmean(found)
 
 
 def percentile(values, fraction):
