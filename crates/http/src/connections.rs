@@ -1,10 +1,12 @@
 //! How many connections may be open, so that neither a program that opens too many nor another user of the machine keeps
 //! the owner out. On a socket each user has a number of connections. Over TCP those that have presented a token are kept,
-//! and of all others the oldest gives way to a new one.
+//! and of all others the oldest gives way to a new one. If the process may have few file descriptors, each of these
+//! groups has a fourth of them: the last fourth is for the files and engines of the workspaces.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use rustix::process::{Resource, getrlimit};
 use tokio_util::sync::CancellationToken;
 
 /// Of one user, on a socket.
@@ -13,6 +15,15 @@ const OF_A_USER: usize = 256;
 const STRANGERS: usize = 192;
 /// Over TCP, reserved for those that have presented a token.
 const KNOWN: usize = 256;
+
+/// So many more connections over TCP than are allowed may be open for a moment.
+const MANY_CLOSING: usize = 8;
+
+/// The number of connections of a group.
+fn at_most(number: usize) -> usize {
+    let descriptors = getrlimit(Resource::Nofile).current.and_then(|it| usize::try_from(it).ok());
+    descriptors.map_or(number, |it| number.min(it / 4))
+}
 
 /// The open connections of a listener.
 #[derive(Debug, Clone, Default)]
@@ -26,6 +37,8 @@ struct Open {
     /// From the oldest to the newest, with what closes each.
     strangers: VecDeque<(u64, CancellationToken)>,
     known: usize,
+    /// Strangers that gave way and are not closed yet.
+    closing: usize,
     /// The number of the last stranger.
     last: u64,
 }
@@ -49,7 +62,7 @@ impl Connections {
     pub(crate) fn of_user(&self, user: u32) -> Option<Place> {
         let mut open = self.lock();
         let count = open.of_users.entry(user).or_default();
-        if *count >= OF_A_USER {
+        if *count >= at_most(OF_A_USER) {
             return None;
         }
         *count += 1;
@@ -60,17 +73,24 @@ impl Connections {
     /// A place for a connection over TCP. `cut` closes it, if it has to give way.
     pub(crate) fn of_stranger(&self, cut: CancellationToken) -> Place {
         let mut open = self.lock();
-        if open.strangers.len() >= STRANGERS
+        // More than one, if the limit was lowered.
+        while open.strangers.len() >= at_most(STRANGERS)
             && let Some((_, oldest)) = open.strangers.pop_front()
         {
             tracing::debug!("a connection without a token gives way to a new one");
             oldest.cancel();
+            open.closing += 1;
         }
         open.last += 1;
         let number = open.last;
         open.strangers.push_back((number, cut));
         drop(open);
         self.place(Kind::Stranger(number))
+    }
+
+    /// Whether many connections that gave way are still open: they have their file descriptors.
+    pub(crate) fn are_many_closing(&self) -> bool {
+        self.lock().closing >= MANY_CLOSING
     }
 
     fn place(&self, kind: Kind) -> Place {
@@ -88,7 +108,9 @@ impl Place {
         let mut kind = self.kind.lock().unwrap_or_else(PoisonError::into_inner);
         let Kind::Stranger(number) = *kind else { return };
         let mut open = self.connections.lock();
-        if open.known < KNOWN {
+        // One that gave way is being closed.
+        let is_open = open.strangers.iter().any(|it| it.0 == number);
+        if is_open && open.known < at_most(KNOWN) {
             open.known += 1;
             open.strangers.retain(|it| it.0 != number);
             *kind = Kind::Known;
@@ -108,7 +130,10 @@ impl Drop for Place {
                     open.of_users.remove(&user);
                 }
             }
-            Kind::Stranger(number) => open.strangers.retain(|it| it.0 != number),
+            Kind::Stranger(number) => match open.strangers.iter().position(|it| it.0 == number) {
+                Some(at) => drop(open.strangers.remove(at)),
+                None => open.closing = open.closing.saturating_sub(1),
+            },
             Kind::Known => open.known = open.known.saturating_sub(1),
         }
     }
@@ -164,6 +189,6 @@ mod tests {
         assert!(strangers.iter().all(|it| !it.1.is_cancelled()));
         drop((known, strangers, beyond));
         let open = connections.lock();
-        assert_eq!((open.known, open.strangers.len()), (0, 0));
+        assert_eq!((open.known, open.strangers.len(), open.closing), (0, 0, 0));
     }
 }

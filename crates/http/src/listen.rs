@@ -32,6 +32,8 @@ use semdex_config::{LONGEST_SOCKET_PATH, Listen, create_private_dir};
 use semdex_model::{Code, Error};
 
 const HEAD_DEADLINE: Duration = Duration::from_secs(10);
+/// How long a new connection waits for those that give way to it.
+const LONGEST_CLOSING_MS: u32 = 50;
 /// How long open requests may take to end after the server is asked to stop.
 const FAREWELL: Duration = Duration::from_secs(30);
 
@@ -119,6 +121,12 @@ impl Listener {
         let connections = TaskTracker::new();
         let open = Connections::default();
         loop {
+            for _ in 0..LONGEST_CLOSING_MS {
+                if !open.are_many_closing() {
+                    break;
+                }
+                tokio::time::sleep(Duration::from_millis(1)).await;
+            }
             let accepted = tokio::select! {
                 () = stop.cancelled() => break,
                 accepted = self.accept() => accepted,
