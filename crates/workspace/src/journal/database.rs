@@ -1,11 +1,12 @@
 //! The database that the journal is kept in: opening it, its tables, and what its failures mean.
 
-use std::fs;
-use std::io;
-use std::os::unix::fs::MetadataExt as _;
+use std::fs::{self, OpenOptions};
+use std::io::{self, Read as _};
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::Path;
 use std::time::Duration;
 
+use rustix::fs::OFlags;
 use sqlx::Connection;
 use sqlx::sqlite::{SqliteAutoVacuum, SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqliteSynchronous};
 
@@ -133,18 +134,31 @@ fn check_owner(directory: &Path) -> Result<(), Failure> {
     }
 }
 
-/// The files of an open database. A removed or replaced one is written to without a trace.
+/// The files of an open database. What is written to a removed, replaced or emptied one is lost without an error.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Identity([Option<(u64, u64)>; 3]);
+pub(super) struct Identity {
+    files: [Option<(u64, u64)>; 3],
+    /// The first file begins as every database does.
+    has_header: bool,
+}
 
 impl Identity {
     /// Of the files that are there now.
     pub(super) fn now(directory: &Path) -> Identity {
-        Identity(["", "-wal", "-shm"].map(|rest| {
+        let files = ["", "-wal", "-shm"].map(|rest| {
             let found = fs::symlink_metadata(directory.join(format!("{FILE}{rest}"))).ok()?;
             Some((found.dev(), found.ino()))
-        }))
+        });
+        Identity { files, has_header: has_header(&directory.join(FILE)) }
     }
+}
+
+fn has_header(file: &Path) -> bool {
+    const HEADER: &[u8; 16] = b"SQLite format 3\0";
+    // The file may be a named pipe by now.
+    let opened = OpenOptions::new().read(true).custom_flags(OFlags::NONBLOCK.bits().cast_signed()).open(file);
+    let mut begin = [0; HEADER.len()];
+    opened.and_then(|mut it| it.read_exact(&mut begin)).is_ok() && begin == *HEADER
 }
 
 /// Whether another program made the database: it has tables, but not the journal's.

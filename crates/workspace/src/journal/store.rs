@@ -99,7 +99,7 @@ impl Store {
                 break;
             }
             if attempt == RECORDED_AGAIN {
-                return Err(unusable(&self.directory, "its files are removed or replaced again and again"));
+                return Err(unusable(&self.directory, "its files are removed, replaced or emptied again and again"));
             }
         }
         self.recorded += 1;
@@ -240,8 +240,9 @@ impl Store {
     }
 
     fn note_moved(&mut self) {
-        tracing::error!("the journal's files were removed or replaced by another program: it is opened again");
-        let lost = "the journal was removed or replaced while semdex ran, and changes of before are not listed";
+        tracing::error!("the journal's files were removed, replaced or emptied by another program: it is opened again");
+        let lost =
+            "the journal was removed, replaced or emptied while semdex ran, and changes of before are not listed";
         self.lost = Some(lost.to_owned());
     }
 
