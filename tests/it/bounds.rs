@@ -1,6 +1,6 @@
 //! What a request, a connection and the process may take, and what the log may hold.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
@@ -86,25 +86,57 @@ fn overlays_keep_to_the_budget() {
 }
 
 #[test]
-fn a_removed_journal_is_noticed_before_a_change_is_acknowledged() {
-    let mut server = Home::with(&[("a.txt", "one\n")]).serve(&["--no-trust"]);
-    let edit = |server: &Server, from: &str, to: &str| {
-        let body = json!({"file": "a.txt", "search_context": from, "replacement": to});
-        let (status, made) = server.post("/v1/edit", &body);
-        assert_eq!(status, 200, "{made}");
-        made["change"].clone()
+fn a_removed_or_emptied_journal_is_noticed_before_a_change_is_acknowledged() {
+    let remove = |state: &Path| {
+        for rest in ["", "-wal", "-shm"] {
+            fs::remove_file(state.join(format!("journal.db{rest}"))).unwrap();
+        }
     };
-    edit(&server, "one", "two");
-    let state = server.home.path().join("state/semdex");
-    for rest in ["", "-wal", "-shm"] {
-        fs::remove_file(state.join(format!("journal.db{rest}"))).unwrap();
+    let empty = |state: &Path| drop(File::create(state.join("journal.db")).unwrap());
+    let overwrite = |state: &Path| fs::write(state.join("journal.db"), "no database\n").unwrap();
+    let harms: [&dyn Fn(&Path); 3] = [&remove, &empty, &overwrite];
+    for harm in harms {
+        let mut server = Home::with(&[("a.txt", "one\n")]).serve(&["--no-trust"]);
+        let edit = |server: &Server, from: &str, to: &str| {
+            let body = json!({"file": "a.txt", "search_context": from, "replacement": to});
+            let (status, made) = server.post("/v1/edit", &body);
+            assert_eq!(status, 200, "{made}");
+            made["change"].clone()
+        };
+        edit(&server, "one", "two");
+        harm(&server.home.path().join("state/semdex"));
+        let second = edit(&server, "two", "three");
+        server.signal(Signal::KILL);
+        server.wait();
+        let server = server.home.clone().serve(&["--no-trust"]);
+        let (status, undone) = server.post("/v1/undo", &json!({"change": second}));
+        assert_eq!((status, server.home.read("a.txt").as_str()), (200, "two\n"), "{undone}");
     }
-    let second = edit(&server, "two", "three");
-    server.signal(Signal::KILL);
-    server.wait();
-    let server = server.home.clone().serve(&["--no-trust"]);
-    let (status, undone) = server.post("/v1/undo", &json!({"change": second}));
-    assert_eq!((status, server.home.read("a.txt").as_str()), (200, "two\n"), "{undone}");
+}
+
+#[test]
+fn connections_without_a_token_leave_file_descriptors() {
+    let server = Home::with(&[("a.txt", "one\n")]).serve(&["--no-trust"]);
+    let few = Some(128);
+    let pid = Pid::from_raw(server.pid().cast_signed());
+    prlimit(pid, Resource::Nofile, Rlimit { current: few, maximum: few }).unwrap();
+    let begun = b"GET /v1/status HTTP/1.1\r\nHost: localhost\r\n";
+    let strangers: Vec<TcpStream> = (0..TOO_MANY)
+        .map(|_| {
+            let mut stream = TcpStream::connect(server.address()).unwrap();
+            // The server may have closed it already.
+            let _ = stream.write_all(begun);
+            stream
+        })
+        .collect();
+    for count in 0..10 {
+        let ended = run(server.home.semdex().args(["describe", "--file", "a.txt"]));
+        assert_eq!(ended.code, Some(0), "{}{}", ended.output, ended.errors);
+        let write = json!({"name": "count.txt", "content": count.to_string(), "mode": "overwrite"});
+        let (status, written) = server.post("/v1/write", &write);
+        assert_eq!(status, 200, "{written}");
+    }
+    drop(strangers);
 }
 
 #[test]
