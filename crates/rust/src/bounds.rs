@@ -8,7 +8,7 @@
 //! same.
 //!
 //! The count does not depend on the machine or its load, so a body is always abandoned or never. The bound grows with
-//! the body, so that large code is analysed.
+//! the body, so that large code is analysed. Only the impact of a change has a bound on its time too.
 
 pub(crate) mod abandoned;
 
@@ -16,7 +16,7 @@ use std::any::Any;
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use ra_ap_hir_def::DefWithBodyId;
 use ra_ap_hir_def::expr_store::Body;
@@ -52,9 +52,34 @@ const INFERENCE: &str = "for_body";
 /// Our own queries, which read whole files.
 const OF_FILES: &[&str] = &["names_of", "macro_names_of"];
 
+/// How long the bodies that a change affects are analysed before it, and again after it: all other queries wait.
+pub(crate) const TIME_OF_A_CHANGE: Duration = Duration::from_secs(6);
+
+/// A bound that an analysis exceeds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Bound {
+    /// On the number of steps. It does not depend on the machine.
+    Steps,
+    /// On the time for the impact of a change. A question may analyse the same body, since nothing waits for it.
+    Time,
+}
+
+impl Bound {
+    /// Why an analysis was abandoned, after "because".
+    pub(crate) fn reason(self) -> String {
+        match self {
+            Bound::Steps => "it takes too many steps".to_owned(),
+            Bound::Time => {
+                let seconds = TIME_OF_A_CHANGE.as_secs();
+                format!("it did not end in the {seconds} s for the impact of a change, during which others wait")
+            }
+        }
+    }
+}
+
 /// The payload of a panic that ends an analysis beyond its bound.
 #[derive(Debug)]
-pub(crate) struct Exhausted;
+pub(crate) struct Exhausted(Bound);
 
 /// The bounds of one thread's work.
 #[derive(Clone, Default)]
@@ -126,8 +151,9 @@ pub(crate) fn part<T>(name: &str, about: About, most: u64, part: impl FnOnce() -
         }
     }
     let name = format!("{name} of {about:?}");
-    if current().abandoned.is_some_and(|it| it.contains(&name)) {
-        resume_unwind(Box::new(Exhausted));
+    let bounds = current();
+    if let Some(bound) = bounds.abandoned.and_then(|it| it.bound_exceeded_by(&name, bounds.until.is_some())) {
+        resume_unwind(Box::new(Exhausted(bound)));
     }
     let own = Part { left: most, name: Some((name, about)) };
     let before = ACTIVE.with_borrow_mut(|it| it.as_mut().map(|it| std::mem::replace(&mut it.part, own)));
@@ -139,21 +165,28 @@ pub(crate) fn part<T>(name: &str, about: About, most: u64, part: impl FnOnce() -
 pub(crate) fn catch<T>(part: impl FnOnce() -> T) -> Option<T> {
     match catch_unwind(AssertUnwindSafe(part)) {
         Ok(done) => Some(done),
-        Err(panic) if is_exhaustion(&*panic) => None,
+        Err(panic) if exceeded_bound(&*panic).is_some() => None,
         Err(panic) => resume_unwind(panic),
     }
 }
 
-/// Whether an analysis ended because it exceeds its bound.
-pub(crate) fn is_exhaustion(panic: &(dyn Any + Send)) -> bool {
+/// The bound that an analysis exceeded, if it ended because of one.
+pub(crate) fn exceeded_bound(panic: &(dyn Any + Send)) -> Option<Bound> {
+    if let Some(Exhausted(bound)) = panic.downcast_ref() {
+        return Some(*bound);
+    }
     // Salsa also refuses what waits for an abandoned query, and the query itself until the next change.
-    panic.is::<Exhausted>() || matches!(panic.downcast_ref(), Some(Cancelled::PropagatedPanic)) && is_any_abandoned()
+    if !matches!(panic.downcast_ref(), Some(Cancelled::PropagatedPanic)) || !is_any_abandoned() {
+        return None;
+    }
+    let is_late = current().until.is_some_and(|it| it <= Instant::now());
+    Some(if is_late { Bound::Time } else { Bound::Steps })
 }
 
 enum Verdict {
     Continue,
     Cancel,
-    Exhausted,
+    Exhausted(Bound),
 }
 
 /// Called by each thread after a number of steps.
@@ -169,7 +202,7 @@ fn inspect() {
             db.cancellation_token().cancel();
             db.unwind_if_revision_cancelled();
         }),
-        Some(Verdict::Exhausted) => resume_unwind(Box::new(Exhausted)),
+        Some(Verdict::Exhausted(bound)) => resume_unwind(Box::new(Exhausted(bound))),
     }
 }
 
@@ -187,8 +220,9 @@ impl Active {
         }
         // There is none outside of queries.
         let stack = Backtrace::capture().map(|it| running(&it.to_string())).unwrap_or_default();
-        if stack.iter().any(|it| abandoned.contains(it)) {
-            return Verdict::Exhausted;
+        let is_timed = self.bounds.until.is_some();
+        if let Some(bound) = stack.iter().find_map(|it| abandoned.bound_exceeded_by(it, is_timed)) {
+            return Verdict::Exhausted(bound);
         }
         if !is_due {
             return Verdict::Continue;
@@ -203,13 +237,11 @@ impl Active {
         });
         let Some(own) = responsible(&stack) else {
             self.part.left = self.part.left.saturating_sub(steps);
-            if self.part.left > 0 && !is_late {
-                return Verdict::Continue;
-            }
+            let Some(bound) = bound(self.part.left == 0, is_late) else { return Verdict::Continue };
             if let Some((name, about)) = &self.part.name {
-                abandoned.add(name.clone(), Some(*about));
+                abandoned.add(name.clone(), Some(*about), bound);
             }
-            return Verdict::Exhausted;
+            return Verdict::Exhausted(bound);
         };
         let at = self.queries.iter().position(|it| it.0 == *own).unwrap_or_else(|| {
             self.queries.push((own.clone(), 0));
@@ -217,14 +249,17 @@ impl Active {
         });
         let taken = &mut self.queries[at].1;
         *taken += steps;
-        if !is_late && *taken <= bound_of(own, *taken) {
-            return Verdict::Continue;
-        }
-        tracing::warn!(query = own, steps = *taken, "an analysis exceeds its bound and is abandoned");
+        let Some(bound) = bound(*taken > bound_of(own, *taken), is_late) else { return Verdict::Continue };
+        tracing::warn!(query = own, steps = *taken, ?bound, "an analysis exceeds its bound and is abandoned");
         let body = stack.iter().find_map(|it| id_of(it, INFERENCE));
-        abandoned.add(own.clone(), body.map(|it| About::Body(it.as_bits())));
-        Verdict::Exhausted
+        abandoned.add(own.clone(), body.map(|it| About::Body(it.as_bits())), bound);
+        Verdict::Exhausted(bound)
     }
+}
+
+/// The bound that is exceeded. The number of steps is the better reason: it stays.
+fn bound(has_too_many_steps: bool, is_late: bool) -> Option<Bound> {
+    if has_too_many_steps { Some(Bound::Steps) } else { is_late.then_some(Bound::Time) }
 }
 
 /// The running queries in salsa's description, the innermost first.

@@ -693,7 +693,7 @@ impl UnresolvedReason {
             UnresolvedReason::OutOfTime => "where it could not be checked in time",
             UnresolvedReason::TooDeep => "in a file that is nested too deeply to be analysed",
             UnresolvedReason::Included => "in a file of another kind that `include!` takes in",
-            UnresolvedReason::Abandoned => "in code whose analysis takes too many steps and was abandoned",
+            UnresolvedReason::Abandoned => "in code whose analysis costs too much and was abandoned",
         }
     }
 

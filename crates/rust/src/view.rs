@@ -26,7 +26,7 @@ use self::memo::Names;
 use super::index::Index;
 use crate::LANGUAGE;
 use crate::bounds::abandoned::Abandoned;
-use crate::bounds::{self, Bounds};
+use crate::bounds::{self, Bound, Bounds};
 use crate::names::instances;
 use crate::syntax::positions;
 use semdex_engine::files::{File, Files};
@@ -63,16 +63,16 @@ pub(crate) fn catch<T>(question: impl FnOnce() -> T) -> Result<T> {
 pub(crate) enum Fault {
     /// The analysis panicked.
     Panicked,
-    /// The analysis exceeded its bound, now or before.
-    Exhausted,
+    /// The analysis exceeded this bound, now or before.
+    Exhausted(Bound),
 }
 
 /// Runs a part of a query. An error if the analysis panics or exceeds its bound; a change cancels the whole query.
 pub(crate) fn unless_at_fault<T>(part: impl FnOnce() -> T) -> std::result::Result<T, Fault> {
-    catch_unwind(AssertUnwindSafe(part)).map_err(|panic| match panic.downcast_ref() {
-        _ if bounds::is_exhaustion(&*panic) => Fault::Exhausted,
-        None | Some(Cancelled::PropagatedPanic) => Fault::Panicked,
-        Some(_) => resume_unwind(panic),
+    catch_unwind(AssertUnwindSafe(part)).map_err(|panic| match bounds::exceeded_bound(&*panic) {
+        Some(bound) => Fault::Exhausted(bound),
+        None if matches!(panic.downcast_ref(), None | Some(Cancelled::PropagatedPanic)) => Fault::Panicked,
+        None => resume_unwind(panic),
     })
 }
 
@@ -111,10 +111,11 @@ impl Stumbles {
                 );
                 Missing::new(MissingCode::Unsupported, LANGUAGE.name, detail)
             }
-            Fault::Exhausted => {
+            Fault::Exhausted(bound) => {
+                let reason = bound.reason();
                 let detail = format!(
-                    "the analysis of {what} was abandoned because it takes too many steps: what it would find is not \
-                     known until the text changes; `cargo check` reports the errors"
+                    "the analysis of {what} was abandoned because {reason}: what it would find is not known; `cargo \
+                     check` reports the errors"
                 );
                 Missing::new(MissingCode::TooMany, LANGUAGE.name, detail)
             }
@@ -301,7 +302,7 @@ impl View {
 
 /// The error of a query that cannot be answered in part.
 fn exhausted() -> Error {
-    let detail = "the answer depends on code whose analysis takes too many steps and was abandoned: the status names \
+    let detail = "the answer depends on code whose analysis costs too much and was abandoned: the status names \
                   it (`missing`); simplify its types or constants";
     Error::new(Code::Timeout, detail)
 }

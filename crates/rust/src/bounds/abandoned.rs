@@ -9,6 +9,7 @@ use blake3::Hash;
 use ra_ap_ide::FileId;
 use tokio::sync::watch;
 
+use super::Bound;
 use semdex_engine::EngineStatus;
 use semdex_model::{Missing, MissingCode};
 
@@ -44,7 +45,8 @@ struct Body {
     /// The query in salsa's description, or the name of a part of an answer.
     query: String,
     about: Option<About>,
-    /// Its text is the abandoned text.
+    bound: Bound,
+    /// Its text is the one that was abandoned.
     is_current: bool,
     place: Option<AbandonedPlace>,
 }
@@ -92,19 +94,23 @@ impl Abandoned {
         self.current.load(Ordering::Relaxed) > 0
     }
 
-    /// Whether this query is not to be computed.
-    pub(crate) fn contains(&self, query: &str) -> bool {
-        self.is_any()
-            && self.with(|all| {
-                all.try_again();
-                all.bodies.iter().any(|it| it.is_current && it.query == query)
-            })
+    /// The bound that this query exceeded before, so that it is not to be computed. A bound on the time only counts for
+    /// work that has such a bound.
+    pub(crate) fn bound_exceeded_by(&self, query: &str, is_timed: bool) -> Option<Bound> {
+        if !self.is_any() {
+            return None;
+        }
+        self.with(|all| {
+            all.try_again();
+            let mut of_query = all.bodies.iter().filter(|it| it.is_current && it.query == query);
+            of_query.find(|it| is_timed || it.bound == Bound::Steps).map(|it| it.bound)
+        })
     }
 
-    pub(crate) fn add(&self, query: String, about: Option<About>) {
+    pub(crate) fn add(&self, query: String, about: Option<About>, bound: Bound) {
         self.with(|all| {
             all.bodies.retain(|it| !(it.is_current && it.query == query));
-            all.bodies.push_back(Body { query, about, is_current: true, place: None });
+            all.bodies.push_back(Body { query, about, bound, is_current: true, place: None });
             if all.bodies.len() > MOST {
                 all.bodies.pop_front();
             }
@@ -179,8 +185,8 @@ impl All {
     fn missing(&self) -> Vec<Missing> {
         let current = self.bodies.iter().filter(|it| it.is_current);
         let listed = current.take(MOST_LISTED).map(|it| match &it.place {
-            Some(place) => missing(&place.described, &place.file),
-            None => missing("a body", "rust"),
+            Some(place) => missing(&place.described, &place.file, it.bound),
+            None => missing("a body", "rust", it.bound),
         });
         let mut listed: Vec<Missing> = listed.collect();
         listed.dedup();
@@ -202,10 +208,14 @@ impl All {
     }
 }
 
-fn missing(described: &str, scope: &str) -> Missing {
+fn missing(described: &str, scope: &str, bound: Bound) -> Missing {
+    let unknown = match bound {
+        Bound::Steps => "what it would find is not known until the text changes",
+        Bound::Time => "the impact of changes on it is not known until the text changes",
+    };
+    let reason = bound.reason();
     let detail = format!(
-        "the analysis of {described} was abandoned because it takes too many steps: what it would find is not known \
-         until the text changes; simplify its types or constants"
+        "the analysis of {described} was abandoned because {reason}: {unknown}; simplify its types or constants"
     );
     Missing::new(MissingCode::TooMany, scope, detail)
 }
@@ -227,18 +237,32 @@ mod tests {
     #[test]
     fn a_body_is_abandoned_at_one_text_only() {
         let abandoned = Abandoned::new(None);
-        assert!(!abandoned.contains("for_body_(Id(1))"));
-        abandoned.add("for_body_(Id(1))".to_owned(), Some(About::Body(2)));
+        let is_refused = |query: &str| abandoned.bound_exceeded_by(query, false).is_some();
+        assert!(!is_refused("for_body_(Id(1))"));
+        abandoned.add("for_body_(Id(1))".to_owned(), Some(About::Body(2)), Bound::Steps);
         abandoned.locate(|_| Some(place(7, "costly")));
-        assert!(abandoned.contains("for_body_(Id(1))") && !abandoned.contains("for_body_(Id(2))"));
+        assert!(is_refused("for_body_(Id(1))") && !is_refused("for_body_(Id(2))"));
         assert_eq!(abandoned.missing().len(), 1);
         abandoned.note_text(FileId::from_raw(8), Some("another file"));
-        assert!(abandoned.contains("for_body_(Id(1))"), "it is not tried again immediately");
+        assert!(is_refused("for_body_(Id(1))"), "it is not tried again immediately");
         abandoned.note_text(FileId::from_raw(7), Some("fixed"));
-        assert!(!abandoned.contains("for_body_(Id(1))") && abandoned.missing().is_empty());
+        assert!(!is_refused("for_body_(Id(1))") && abandoned.missing().is_empty());
         abandoned.note_text(FileId::from_raw(7), Some("costly"));
-        assert!(abandoned.contains("for_body_(Id(1))"), "the same text is not analysed twice");
+        assert!(is_refused("for_body_(Id(1))"), "the same text is not analysed twice");
         abandoned.note_text(FileId::from_raw(7), None);
         assert!(!abandoned.is_any());
+    }
+    #[test]
+    fn what_takes_a_change_too_long_is_still_analysed_for_questions() {
+        let abandoned = Abandoned::new(None);
+        abandoned.add("for_body_(Id(1))".to_owned(), Some(About::Body(2)), Bound::Time);
+        assert_eq!(abandoned.bound_exceeded_by("for_body_(Id(1))", true), Some(Bound::Time));
+        assert_eq!(abandoned.bound_exceeded_by("for_body_(Id(1))", false), None);
+        abandoned.locate(|_| Some(place(7, "costly")));
+        let detail = abandoned.missing()[0].detail.clone();
+        assert!(detail.contains("6 s") && !detail.contains("steps"), "{detail}");
+        abandoned.add("for_body_(Id(1))".to_owned(), Some(About::Body(2)), Bound::Steps);
+        assert_eq!(abandoned.bound_exceeded_by("for_body_(Id(1))", true), Some(Bound::Steps));
+        assert_eq!(abandoned.bound_exceeded_by("for_body_(Id(1))", false), Some(Bound::Steps));
     }
 }

@@ -28,7 +28,7 @@ pub(crate) fn native_errors(cx: &Context<'_>, body: DefWithBody, out: &mut Vec<R
     // there are no other errors.
     let place = || described(cx, body);
     if let Err(fault) = unless_at_fault(|| body.diagnostics(cx.db, &mut found, false))
-        && (fault == Fault::Exhausted || found.is_empty())
+        && (matches!(fault, Fault::Exhausted(_)) || found.is_empty())
     {
         cx.note_stumble(fault, place);
     }

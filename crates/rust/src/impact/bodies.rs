@@ -2,18 +2,16 @@
 
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use super::affected::{AffectedSet, BodyRef};
 use super::edit_context::Side;
 use crate::STACK_BYTES;
+use crate::bounds::TIME_OF_A_CHANGE;
 use crate::checks::{derive_expansion, errors};
 use crate::finding::Finding;
 use crate::view::{Context, View};
 use semdex_engine::Result;
-
-/// The time limit for checking bodies before a change, and again after it; all other queries wait during that time.
-const MOST_TIME: Duration = Duration::from_secs(6);
 
 /// The errors in the bodies that were checked, which are the first `checked` ones.
 pub(crate) struct ErrorsOfBodies {
@@ -34,7 +32,7 @@ pub(crate) fn errors_of(affected: &AffectedSet<'_>, side: Side, view: impl Fn() 
     let cores = std::thread::available_parallelism().map_or(1, |it| it.get());
     let threads = cores.min(bodies_by_ref.len()).max(1);
     let next = AtomicUsize::new(0);
-    let latest = Instant::now() + MOST_TIME;
+    let latest = Instant::now() + TIME_OF_A_CHANGE;
     let work = |view: View| {
         view.leave_bodies_at(latest).ask(|it| {
             let mut found = Vec::new();
