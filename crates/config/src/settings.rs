@@ -316,8 +316,38 @@ fn parse<T: DeserializeOwned>(path: &Path, bytes: &[u8]) -> Result<T, ConfigErro
     toml::from_str(text).map_err(|error| {
         let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
         let line = before.matches('\n').count() + 1;
-        ConfigError::Invalid { path: path.to_path_buf(), line, detail: with_nearest(error.message()) }
+        let key = key_at(text, before.len()).map(|it| format!("{it}: ")).unwrap_or_default();
+        let detail = format!("{key}{}", with_nearest(&in_words(error.message())));
+        ConfigError::Invalid { path: path.to_path_buf(), line, detail }
     })
+}
+
+/// The table and the key of a line: `[answers] max_tokens`. `None` for a line that is no key or head of a table.
+fn key_at(text: &str, at: usize) -> Option<String> {
+    let end = text.get(at..)?.find('\n').map_or(text.len(), |it| at + it);
+    let mut lines = text.get(..end)?.lines().rev().map(str::trim);
+    let own = lines.next()?;
+    let head = |line: &str| line.starts_with('[').then(|| line.split('#').next().unwrap_or(line).trim().to_owned());
+    if let Some(head) = head(own) {
+        return Some(head).filter(|it| it.ends_with(']'));
+    }
+    let (key, _) = own.split_once('=')?;
+    let table = lines.find_map(|it| head(it).filter(|it| it.ends_with(']') && !it.contains('=')));
+    Some(table.map(|it| it + " ").unwrap_or_default() + key.trim())
+}
+
+/// Serde's message without the names of Rust's types.
+fn in_words(message: &str) -> String {
+    const WORDS: &[(&str, &str)] = &[
+        ("expected usize", "expected a whole number, 0 or more"),
+        ("expected u64", "expected a whole number, 0 or more"),
+        ("expected u32", "expected a whole number, 0 or more"),
+        ("expected u16", "expected a whole number, 0 or more"),
+        ("expected a sequence", "expected a list"),
+        ("expected a map", "expected a table"),
+        ("unknown field", "unknown key"),
+    ];
+    WORDS.iter().fold(message.to_owned(), |text, (of_serde, words)| text.replace(of_serde, words))
 }
 
 /// Adds the most similar known key to serde's message on an unknown key. The message quotes the unknown key, then the
@@ -325,7 +355,7 @@ fn parse<T: DeserializeOwned>(path: &Path, bytes: &[u8]) -> Result<T, ConfigErro
 fn with_nearest(message: &str) -> String {
     let mut quoted = message.split('`').skip(1).step_by(2);
     let nearest = match quoted.next() {
-        Some(unknown) if message.starts_with("unknown field") => quoted
+        Some(unknown) if message.starts_with("unknown key") => quoted
             .map(|known| (strsim::jaro_winkler(unknown, known), known))
             .filter(|(score, _)| *score > 0.7)
             .max_by(|(left, _), (right, _)| left.total_cmp(right)),
@@ -464,6 +494,30 @@ mod tests {
     }
 
     #[test]
+    fn what_is_wrong_is_named_by_its_table_and_key() {
+        for (text, expected) in [
+            (
+                "[answers]\nmax_tokens = \"x\"\n",
+                ":2: [answers] max_tokens: invalid type: string \"x\", expected a whole number, 0 or more",
+            ),
+            (
+                "[log]\n# of the user\nslow_ms = -1\n",
+                ":3: [log] slow_ms: invalid value: integer `-1`, expected a whole number",
+            ),
+            (
+                "[languages.python]\ncommand = 3\n",
+                ":2: [languages.python] command: invalid type: integer `3`, expected a list",
+            ),
+            ("[go]\nmemory_limt = 3\n", ":2: [go] memory_limt: unknown key `memory_limt`, expected"),
+            ("[answer]\nmax_tokens = 3\n", ":1: [answer]: unknown key `answer`, expected one of"),
+            ("[[x\n", ":1: unclosed array table"),
+        ] {
+            let error = parse(text, read_user).map(drop).unwrap_err();
+            assert!(error.contains(expected), "{error}");
+        }
+    }
+
+    #[test]
     fn what_is_wrong_hides_no_other_key() {
         let valid = |text: &str| {
             let directory = tempfile::tempdir().unwrap();
@@ -563,7 +617,7 @@ mod tests {
         assert_eq!(bounds(""), JournalBounds { keep: 30 * day, max_bytes: 1 << 30 });
         let own = "[journal]\nkeep_days = 2\nmax_bytes = '5MiB'";
         assert_eq!(bounds(own), JournalBounds { keep: 2 * day, max_bytes: 5 << 20 });
-        assert!(parse(own, read_workspace_if_any).unwrap_err().contains("unknown field `journal`"));
+        assert!(parse(own, read_workspace_if_any).unwrap_err().contains("unknown key `journal`"));
     }
 
     #[test]
@@ -578,35 +632,41 @@ mod tests {
         for (text, expected) in [
             (
                 "[limits]\n\nmax_file_byte = 1",
-                "/semdex.toml:3: unknown field `max_file_byte`, expected `max_file_bytes`. Did you mean `max_file_bytes`?",
+                "/semdex.toml:3: [limits] max_file_byte: unknown key `max_file_byte`, expected `max_file_bytes`. Did you mean `max_file_bytes`?",
             ),
             ("[rust]\nbuild_script = true", "Did you mean `build_scripts`?"),
             (
                 "\n[rusty]",
-                "/semdex.toml:2: unknown field `rusty`, expected one of `gate`, `limits`, `go`, `rust`, `git`, `languages`. Did you mean `rust`?",
+                "/semdex.toml:2: [rusty]: unknown key `rusty`, expected one of `gate`, `limits`, `go`, `rust`, `git`, `languages`. Did you mean `rust`?",
             ),
             (
                 "[workspaces]\nroots = ['/']",
-                "/semdex.toml:1: unknown field `workspaces`, expected one of `gate`, `limits`, `go`, `rust`, `git`, `languages`",
+                "/semdex.toml:1: [workspaces]: unknown key `workspaces`, expected one of `gate`, `limits`, `go`, `rust`, `git`, `languages`",
             ),
             (
                 "[go]\nmemory_limit = 'lots'",
-                "/semdex.toml:2: invalid value: string \"lots\", expected a number of bytes",
+                "/semdex.toml:2: [go] memory_limit: invalid value: string \"lots\", expected a number of bytes",
             ),
-            ("[go]\nmemory_limit = 0", "/semdex.toml:2: invalid value"),
-            ("[go]\nmemory_limit = '99999999999TiB'", "/semdex.toml:2: invalid value"),
-            ("[limits]\nmax_file_bytes = '2GiB'", "/semdex.toml:2: a file's size is limited to 1 GiB"),
-            ("[rust]\nfeatures = 'some'", "/semdex.toml:2: invalid value: string \"some\", expected \"all\" or a list"),
-            ("[rust]\nfeatures = [1]", "/semdex.toml:2: invalid type: integer `1`, expected a string"),
-            ("[git]\nco_author = 'A'", "/semdex.toml:2: `A` is not of the form `Name <mail>`"),
-            ("[rust]\n[rust]", "/semdex.toml:2: duplicate key"),
+            ("[go]\nmemory_limit = 0", "/semdex.toml:2: [go] memory_limit: invalid value"),
+            ("[go]\nmemory_limit = '99999999999TiB'", "/semdex.toml:2: [go] memory_limit: invalid value"),
+            (
+                "[limits]\nmax_file_bytes = '2GiB'",
+                "/semdex.toml:2: [limits] max_file_bytes: a file's size is limited to 1 GiB",
+            ),
+            (
+                "[rust]\nfeatures = 'some'",
+                "/semdex.toml:2: [rust] features: invalid value: string \"some\", expected \"all\" or a list",
+            ),
+            ("[rust]\nfeatures = [1]", "/semdex.toml:2: [rust] features: invalid type: integer `1`, expected a string"),
+            ("[git]\nco_author = 'A'", "/semdex.toml:2: [git] co_author: `A` is not of the form `Name <mail>`"),
+            ("[rust]\n[rust]", "/semdex.toml:2: [rust]: duplicate key"),
             ("x = é", "/semdex.toml:1: "),
         ] {
             let error = parse(text, read_workspace_if_any).unwrap_err();
             assert!(error.contains(expected), "{text}\n{error}\n{expected}");
         }
         let error = parse("[workspaces]\nroots = ['src']", read_user).unwrap_err();
-        assert!(error.contains(":2: `src` is not an absolute path"), "{error}");
+        assert!(error.contains(":2: [workspaces] roots: `src` is not an absolute path"), "{error}");
     }
 
     #[test]
