@@ -22,7 +22,7 @@ help:
 	@echo 'make run WORKSPACE=path   build in release mode and serve the workspace at path, trusted'
 	@echo 'make test                 all tests'
 	@echo 'make test-times           the same, and the slowest tests'
-	@echo 'make test-all             the same, then the pages in a browser, generated clients, and schemathesis'
+	@echo 'make test-all             the same, then the pages in a browser, generated clients, schemathesis, real agents'
 	@echo 'make lint                 rustfmt, clippy, cargo-deny, the OpenAPI linter'
 	@echo 'make build                the release binary: $(SEMDEX)'
 	@echo 'make install              build, and copy semdex to PREFIX/bin ($(PREFIX)), with completions and man pages'
@@ -80,6 +80,7 @@ test-times:
 test-all: test
 	@scripts/install-missing.sh node chromium
 	python3 -B tests/faces/run.py $(TARGET)/debug/semdex
+	python3 -B tests/agents/run.py $(TARGET)/debug/semdex
 
 lint: clippy lint-files
 

@@ -5,7 +5,9 @@ project, and Claude Code uses the server of `.mcp.json`.
 """
 
 import json
+import pathlib
 
+PLUGINS = pathlib.Path(__file__).resolve().parents[2] / "plugins"
 PROMPT = "Who calls the function? Change it."
 
 
@@ -28,6 +30,8 @@ class Client:
 
     init = None
     has_hooks = False
+    # More arguments of a session.
+    more = ()
 
     def prepare(self, home, root, address):
         """The configuration that the user has before semdex comes."""
@@ -56,7 +60,7 @@ class Claude(Client):
         }
 
     def command(self, program, prompt):
-        return [program, "-p", prompt, "--settings", json.dumps({"enableAllProjectMcpServers": True}), "--permission-mode", "acceptEdits"]
+        return [program, "-p", prompt, "--settings", json.dumps({"enableAllProjectMcpServers": True}), "--permission-mode", "acceptEdits", *self.more]
 
 
 class Codex(Client):
@@ -89,7 +93,8 @@ class Gemini(Client):
     def prepare(self, home, root, address):
         write(home / ".gemini/settings.json", json.dumps({"security": {"auth": {"selectedType": "gemini-api-key"}}}))
         # Otherwise the settings of the project do not count, without a word.
-        write(home / ".gemini/trustedFolders.json", json.dumps({str(root): "TRUST_FOLDER"}))
+        trusted = {str(it): "TRUST_FOLDER" for it in (root, PLUGINS / "gemini")}
+        write(home / ".gemini/trustedFolders.json", json.dumps(trusted))
 
     def environment(self, address):
         return {"GEMINI_API_KEY": "none", "GOOGLE_GEMINI_BASE_URL": address}
@@ -100,7 +105,7 @@ class Gemini(Client):
 
 
 class Opencode(Client):
-    init = "opencode"
+    init, has_hooks = "opencode", True
 
     def prepare(self, home, root, address):
         provider = {"npm": "@ai-sdk/openai-compatible", "name": "test", "options": {"baseURL": f"{address}/v1", "apiKey": "none"}, "models": {"scripted": {"name": "scripted"}}}

@@ -4,6 +4,7 @@ The agents come from npm, pinned (package.json), into $SEMDEX_TOOLS. Everything 
 loopback interface: no agent reaches its vendor, and nothing here can. Each scenario says what a user of the agent would notice.
 """
 
+import copy
 import json
 import os
 import pathlib
@@ -14,7 +15,7 @@ import tempfile
 import threading
 import traceback
 
-from clients import CLIENTS, PROMPT, programs
+from clients import CLIENTS, PLUGINS, PROMPT, programs
 from model import Model
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
@@ -57,7 +58,7 @@ class Place:
         self.git("init", "-q", "-b", "main")
         self.git("add", "-A")
         self.git("commit", "-q", "-m", "Start")
-        self.models = []
+        self.models, self.has_init = [], True
         self.arguments = ["--allow", "changes", *(["--hook"] if self.client.has_hooks else []), *arguments]
         prepare(self)
 
@@ -97,10 +98,11 @@ class Place:
     def configure(self, address):
         """As a user does it: `init`, trust, and the answers to what the agent asks once."""
         self.client.prepare(self.home, self.root, address)
-        self.semdex("init", self.agent, "--write", "--yes", *self.arguments)
+        if self.has_init:
+            self.semdex("init", self.agent, "--write", "--yes", *self.arguments)
         self.semdex("trust", ".")
         # The index is ready when the agent starts: what it does before is the bench's (benches/start/first_contact.py).
-        self.semdex("usages", "greeter::greet")
+        self.semdex("usages", "greeter::greet", "--wait-ms", "120000")
         consent = self.client.consent(PROGRAMS[self.agent])
         if consent:
             self.run(*consent)
@@ -155,12 +157,39 @@ def hook(binary, agent):
     file = str(place.root / "src/lib.rs")
     own = {
         "claude": [[("Read", {"file_path": file})], [("Edit", {"file_path": file, "old_string": HEAD, "new_string": NEW_HEAD})]],
+        "opencode": [[("read", {"filePath": file})], [("edit", {"filePath": file, "oldString": HEAD, "newString": NEW_HEAD})]],
         "gemini": [[("read_file", {"file_path": file})], [("replace", {"file_path": file, "old_string": HEAD, "new_string": NEW_HEAD, "instruction": "Add a parameter"})]],
     }[agent]
     try:
         model = place.talk(own)
         check(NEW_HEAD in place.read("src/lib.rs"), "the agent's own edit was not made", model.said(1))
         check("src/loud.rs:4" in model.said(1), "the hook's text is not in the next request", model.said(1))
+    finally:
+        place.close()
+
+
+def plugin(binary, agent):
+    """Without `init`: the plugin of this repository brings the server, what to ask when, and the hooks."""
+    def prepare(place):
+        place.has_init = False
+
+    place = Place(binary, agent, prepare=prepare)
+    place.client = copy.copy(place.client)
+    file, of_agent = str(place.root / "src/lib.rs"), PLUGINS / agent
+    if agent == "claude":
+        own = [[("Read", {"file_path": file})], [("Edit", {"file_path": file, "old_string": HEAD, "new_string": NEW_HEAD})]]
+        place.client.more = ["--plugin-dir", of_agent, "--allowedTools", "mcp__plugin_semdex_semdex"]
+    else:
+        own = [[("read_file", {"file_path": file})], [("replace", {"file_path": file, "old_string": HEAD, "new_string": NEW_HEAD, "instruction": "Add a parameter"})]]
+        place.client.consent = lambda program: [program, "extensions", "install", of_agent, "--consent"]
+    try:
+        model = place.talk([[USAGES], *own])
+        first = model.requests[0]
+        loaded = {it.removeprefix("mcp_semdex_") for it in first.verbs()}
+        check(ALWAYS <= loaded, f"the first request offers only {loaded}")
+        check("Code questions: semdex" in first.all(), "the first request does not say what to ask", first.all())
+        check("2 usages of function" in model.said(0), "`usages` was not answered", model.said(0))
+        check("src/loud.rs:4" in model.said(2), "the hook's text is not in the next request", model.said(2))
     finally:
         place.close()
 
@@ -288,7 +317,7 @@ def patience(binary, agent):
 
 
 SCENARIOS = {
-    everyday: list(CLIENTS), hook: ["claude", "gemini"], search: ["claude"], worktree: ["claude"],
+    everyday: list(CLIENTS), hook: ["claude", "gemini", "opencode"], plugin: ["claude", "gemini"], search: ["claude"], worktree: ["claude"],
     worktrees: ["codex"], restart: ["claude", "opencode"], together: ["claude"], patience: list(CLIENTS),
 }
 
