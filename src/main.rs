@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use allocator::Allocator;
 use clap::Parser;
-use semdex::cli::{self, Announcement, Arguments, Color, Command, Serve, Verb};
+use semdex::cli::{self, Announcement, Arguments, Color, Command, Serve, Severity, Verb};
 use semdex::config::{Config, Flags, create_private_dir};
 use semdex::config::{access::Tokens, logging, token, trust::TrustStore};
 use semdex::engine::{Registry, STACK_BYTES, panic_message};
@@ -19,7 +19,6 @@ use semdex::engines;
 use semdex::http::{self, Credentials, IdleTimer, Listener};
 use semdex::ops::{Runs, Service};
 use semdex::process::{process_group, search_path};
-use semdex::text::visible;
 use semdex::workspace::{Workspaces, wait_for_root};
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -52,8 +51,7 @@ fn main() -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(usage) => {
-            // If even this cannot be printed, nobody reads it.
-            let _ = usage.print();
+            cli::usage(&usage);
             // An agent takes exit code 2 for a hook that blocks, but this command line was not understood.
             if std::env::args_os().nth(1).is_some_and(|it| it == "hook") {
                 return ExitCode::SUCCESS;
@@ -64,7 +62,7 @@ fn main() -> ExitCode {
     match carry_out(arguments.command, arguments.color) {
         Ok(code) => code,
         Err(failure) => {
-            complain(&failure.to_string());
+            cli::complain(Severity::Error, &failure.to_string(), arguments.color);
             ExitCode::from(FAILED)
         }
     }
@@ -143,6 +141,7 @@ fn carry_out(command: Command, color: Color) -> Result<ExitCode, Failure> {
                 return Ok(ExitCode::from(FAILED));
             }
         }
+        Command::Backup { directory } => cli::backup(&directory, &Config::load(&Flags::default())?)?,
         Command::Events(asked) => {
             let config = Config::load(&Flags::default())?;
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -277,7 +276,7 @@ fn roots(named: &[PathBuf], engines: &Registry) -> Result<Vec<PathBuf>, Failure>
     }
     let outer = |it: &PathBuf| roots.iter().find(|other| it != *other && it.starts_with(other));
     for (root, outer) in roots.iter().filter_map(|it| Some((it, outer(it)?))) {
-        complain(&format!("{} lies in {}: it is served as a part of it", root.display(), outer.display()));
+        warn(&format!("{} lies in {}: it is served as a part of it", root.display(), outer.display()));
     }
     Ok(roots.iter().filter(|it| outer(it).is_none()).cloned().collect())
 }
@@ -302,7 +301,7 @@ fn settle_trust(config: &Config, root: &Path) -> Result<(), Failure> {
         }
         store.decline(root)?;
     }
-    complain(&format!(
+    warn(&format!(
         "{root} is not trusted: its build scripts, proc macros, toolchain and cgo are not run, so answers about code \
          that they make are incomplete and say so. `semdex trust {root}` or `--trust` lets them run.",
         root = root.display()
@@ -410,8 +409,7 @@ async fn stop_when_idle(idle_timer: IdleTimer, duration: Duration, stop: Cancell
     stop.cancel();
 }
 
-/// A line for the user who started the process, whether it is logged or not.
-fn complain(line: &str) {
-    // If even this cannot be printed, nobody reads it.
-    let _ = writeln!(io::stderr(), "semdex: {}", visible::lines(line));
+/// For the user who started the process, whether it is logged or not.
+fn warn(message: &str) {
+    cli::complain(Severity::Warning, message, Color::Auto);
 }

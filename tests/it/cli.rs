@@ -201,7 +201,7 @@ fn init_prints_what_each_agent_needs_and_merges_it_without_loss() {
         assert_eq!(hooks["hooks"][event].as_array().unwrap().len(), count, "{hooks}");
         assert!(hooks.to_string().contains(&format!("hook {agent}\"")), "{hooks}");
     }
-    assert_eq!(init(&["opencode", "--hook"]).code, Some(1));
+    assert_eq!(init(&["zed", "--hook"]).code, Some(1));
     assert_eq!(init(&["codex", "--write", "--yes"]).code, Some(0));
     assert!(std::fs::read_to_string(home.path().join("codex/config.toml")).unwrap().contains("args = [\"mcp\"]"));
 }
@@ -358,11 +358,21 @@ fn a_server_is_stopped_and_nothing_starts_one_to_say_that_none_runs() {
     assert_eq!(semdex(&["status"]).code, Some(0));
     let refused = semdex(&["cache", "clean"]);
     assert!(refused.code == Some(1) && refused.errors.contains("semdex stop --all"), "{}", refused.errors);
+    let refused = semdex(&["backup", "kept"]);
+    assert!(refused.code == Some(1) && refused.errors.contains("semdex stop --all"), "{}", refused.errors);
     let restarted = semdex(&["restart"]);
     assert_eq!(restarted.code, Some(0), "{}", restarted.errors);
     assert!(home.servers().len() == 1 && home.servers()[0]["pid"] != pid, "{}", restarted.output);
     let stopped = semdex(&["stop", "--all"]);
     assert_eq!((stopped.code, home.servers().len()), (Some(0), 0), "{}", stopped.errors);
+    let kept = home.root().join("kept");
+    assert_eq!(semdex(&["write", "new.txt", "--content", "x"]).code, Some(0));
+    assert_eq!(semdex(&["stop"]).code, Some(0));
+    let backup = semdex(&["backup", "kept"]);
+    assert_eq!(backup.code, Some(0), "{}", backup.errors);
+    assert!(kept.join("journal.db").is_file(), "{}", backup.output);
+    let again = semdex(&["backup", "kept"]);
+    assert!(again.code == Some(1) && again.errors.contains("not empty"), "{}", again.errors);
     let mut command = home.semdex();
     let cache = home.path().join("cache");
     std::fs::create_dir_all(cache.join("semdex/part")).unwrap();

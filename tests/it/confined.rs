@@ -359,7 +359,7 @@ fn a_directory_that_is_not_there_is_told_before_anything_is_done() {
     let home = Home::with(&[]);
     let served = run(home.semdex().args(["serve", "--listen", "127.0.0.1:0", "typo"]));
     assert_eq!((served.code, served.output.as_str()), (Some(1), ""));
-    assert!(served.errors.starts_with("semdex: typo: No such file or directory"), "{}", served.errors);
+    assert!(served.errors.starts_with("error: typo: No such file or directory"), "{}", served.errors);
     assert!(!home.path().join("state").exists(), "nothing was begun");
     // Under `make test` this make would take itself for a part of that one, and say which directory it enters.
     let make = run(std::process::Command::new("make")

@@ -121,12 +121,48 @@ fn what_was_mistyped_is_answered_with_what_was_meant() {
 }
 
 #[test]
+fn a_problem_is_one_line_and_what_to_do_another() {
+    let server = Server::shared(RUST);
+    let beginning = |line: &str| {
+        let ended = semdex(&server.home, &line.split(' ').collect::<Vec<_>>());
+        ended.errors.lines().take(2).map(str::to_owned).collect::<Vec<_>>()
+    };
+    let unknown = beginning("usages NoSuchThing --wait-ms 120000");
+    assert_eq!(unknown[0], "error[unknown_symbol]: there is no symbol `NoSuchThing`");
+    assert!(unknown[1].starts_with("  `semdex symbols PART` finds names"), "{unknown:?}");
+    let misspelt = beginning("opn x");
+    assert_eq!(misspelt, ["error: unrecognized subcommand 'opn'", "  a similar subcommand exists: 'open'"]);
+    let local = beginning("man nosuch");
+    assert_eq!(local, ["error: there is no command `nosuch`", "  `semdex help` lists all"]);
+}
+
+#[test]
+fn places_are_listed_for_editors() {
+    let server = Server::shared(RUST);
+    let lines = |line: &str| {
+        let arguments: Vec<&str> = line.split(' ').chain(["--wait-ms", "120000"]).collect();
+        let ended = semdex(&server.home, &arguments);
+        assert_eq!(ended.code, Some(0), "{line}: {}", ended.errors);
+        ended.output.lines().map(str::to_owned).collect::<Vec<_>>()
+    };
+    let usages = lines("usages greeter::greet --format short");
+    assert!(usages.iter().any(|it| it.starts_with("src/shout.rs:1:12: use crate::greet;")), "{usages:?}");
+    for verb in ["callers greeter::greet", "symbols greet", "impact greeter::greet --change remove"] {
+        let found = lines(&format!("{verb} --format short"));
+        let is_place = |it: &String| it.splitn(4, ':').skip(1).take(2).all(|it| it.parse::<usize>().is_ok());
+        assert!(!found.is_empty() && found.iter().all(is_place), "{verb}: {found:?}");
+    }
+    let json = lines("usages greeter::greet --format json");
+    assert!(json[0].starts_with('{'), "{json:?}");
+}
+
+#[test]
 fn a_gate_that_cannot_decide_says_why_in_words() {
     let server = Server::on(RUST);
     server.home.write("semdex.toml", "[gate]\nmax_error = 1\n");
     let ended = semdex(&server.home, &["gate"]);
     assert_eq!((ended.code, ended.output.as_str()), (Some(1), ""), "{}", ended.errors);
-    let is_told = ended.errors.starts_with("# ") && ended.errors.contains("max_errors");
+    let is_told = ended.errors.starts_with("error[") && ended.errors.contains("max_errors");
     assert!(is_told && !ended.errors.contains("\"code\""), "{}", ended.errors);
     let json = semdex(&server.home, &["gate", "--json"]);
     let problem: Value = serde_json::from_str(&json.errors).unwrap_or_else(|_| panic!("{}", json.errors));
@@ -168,7 +204,7 @@ fn a_reader_that_goes_is_no_failure() {
         drop(child.stdout.take());
         let mut errors = String::new();
         child.stderr.take().unwrap().read_to_string(&mut errors).unwrap();
-        let is_quiet = errors.is_empty() || arguments.contains(&"init") && !errors.contains("semdex: ");
+        let is_quiet = errors.is_empty() || arguments.contains(&"init") && !errors.contains("error: ");
         assert_eq!((wait(&mut child).code(), is_quiet), (Some(0), true), "{arguments:?}: {errors}");
 
         // Nor is one who hears neither of the two.

@@ -15,8 +15,10 @@ use semdex_config::Config;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Subcommand)]
 pub enum CacheCommand {
     /// Print the size of each part, and of all together.
+    #[command(after_help = "Example:\n  semdex cache size")]
     Size,
     /// Remove everything. Refused while a server runs, which uses it.
+    #[command(after_help = "Example:\n  semdex stop --all && semdex cache clean")]
     Clean,
 }
 

@@ -19,7 +19,11 @@ const PATIENCE_MS: u64 = 120_000;
 #[derive(Debug, Subcommand)]
 pub enum DiagnosticsCommand {
     /// List the diagnostics of a file or of the whole workspace.
+    #[command(
+        after_help = "Examples:\n  semdex diagnostics\n  semdex diagnostics src/lib.rs --severity error --format short"
+    )]
     Diagnostics {
+        /// Only of this file. Default: of the whole workspace.
         file: Option<PathBuf>,
         /// Severities, separated by commas: error, warning, info, hint. Default: errors and warnings.
         #[arg(long, value_enum, value_delimiter = ',', value_name = "LIST")]
@@ -30,15 +34,18 @@ pub enum DiagnosticsCommand {
         /// Show the available fixes of each, for `semdex edit --fix`.
         #[arg(long)]
         fixes: bool,
-        #[arg(long)]
+        /// The same as --limit.
+        #[arg(long, hide = true)]
         max: Option<usize>,
-        /// Output format; SARIF is a log of version 2.1.0 for other programs.
+        /// Output format; `short` is one line for each place, for editors; SARIF is a log of version 2.1.0 for other
+        /// programs.
         #[arg(long, conflicts_with = "json")]
         format: Option<Format>,
         #[command(flatten)]
         common: RequestOptions,
     },
     /// Keep the current errors and warnings, for later comparison.
+    #[command(after_help = "Example:\n  semdex baseline")]
     Baseline {
         /// Only of these files; the baseline of other files remains. Default: all files.
         files: Vec<PathBuf>,
@@ -46,15 +53,19 @@ pub enum DiagnosticsCommand {
         common: RequestOptions,
     },
     /// Report which errors and warnings came and went since the baseline.
+    #[command(after_help = "Example:\n  semdex regressions")]
     Regressions {
+        /// Only of this file. Default: of the whole workspace.
         file: Option<PathBuf>,
         #[command(flatten)]
         common: RequestOptions,
     },
     /// Exit with 2 if there are more errors or warnings than allowed.
+    #[command(after_help = "Examples:\n  semdex gate --max-warnings 0 --block-on-warning\n  semdex gate --new-only")]
     Gate(Gate),
     /// Report which files were seen since the server's start; with --session, only by an agent with this `session_id`
     /// in its hooks.
+    #[command(after_help = "Example:\n  semdex stats")]
     Stats {
         #[command(flatten)]
         common: RequestOptions,
@@ -86,6 +97,8 @@ pub struct Gate {
 pub enum Format {
     Markdown,
     Json,
+    /// A line for each place: `path:line:column: text`.
+    Short,
     Sarif,
 }
 
@@ -108,13 +121,20 @@ impl DiagnosticsCommand {
     /// Whether the answer is wanted as JSON.
     pub(crate) fn is_json(&self) -> bool {
         match self {
-            DiagnosticsCommand::Diagnostics { format: Some(format), .. } => *format != Format::Markdown,
+            DiagnosticsCommand::Diagnostics { format: Some(format), .. } => {
+                matches!(format, Format::Json | Format::Sarif)
+            }
             DiagnosticsCommand::Diagnostics { common, .. }
             | DiagnosticsCommand::Baseline { common, .. }
             | DiagnosticsCommand::Regressions { common, .. }
             | DiagnosticsCommand::Gate(Gate { common, .. })
             | DiagnosticsCommand::Stats { common, .. } => common.json,
         }
+    }
+
+    /// Whether each place is wanted as one line.
+    pub(crate) fn is_short(&self) -> bool {
+        matches!(self, DiagnosticsCommand::Diagnostics { format: Some(Format::Short), .. })
     }
 
     /// The call, and whether its answer is wanted as JSON.

@@ -25,6 +25,7 @@ pub struct EditText {
     /// Symbol to edit with --at, or the symbol that contains the text.
     #[arg(long, requires = "part")]
     symbol: Option<String>,
+    /// The package that defines the symbol.
     #[arg(long, requires = "symbol")]
     package: Option<String>,
     /// Apply a fix of a diagnostic, by the id that `semdex diagnostics --fixes` prints.
@@ -103,6 +104,7 @@ impl Patches {
 
 #[derive(Debug, Args)]
 pub struct WriteText {
+    /// The file to write; missing directories are made.
     pub(super) file: PathBuf,
     /// The text; default without --from: standard input.
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true, conflicts_with = "from")]
@@ -110,6 +112,7 @@ pub struct WriteText {
     /// Read the text from a file; `-` is standard input.
     #[arg(long, value_name = "FILE")]
     from: Option<PathBuf>,
+    /// Whether the text is added at the end of the file, replaces its content, or makes a new file. Default: append.
     #[arg(long)]
     mode: Option<Mode>,
     /// BLAKE3 hash of the file when it was read, or its first 12 digits: refuse to write if the file has another.
@@ -133,10 +136,14 @@ pub struct WriteText {
 
 #[derive(Debug, Args)]
 pub struct RenameSymbol {
+    /// Path of the symbol; a unique short form is enough.
     symbol: String,
+    /// The new name, without a path.
     new_name: String,
+    /// The file from which a short name is seen.
     #[arg(long)]
     pub(super) file: Option<PathBuf>,
+    /// The package that defines the symbol.
     #[arg(long)]
     package: Option<String>,
     /// Whether places that may name the symbol prevent the rename, or stay as they are and are listed.

@@ -9,6 +9,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde_json::Value;
 
 use super::client;
+use super::complaint::{Severity, complain};
 use super::connection::Response;
 use super::edit_commands::words;
 use super::output::{self, Color};
@@ -70,7 +71,7 @@ async fn listen(asked: &Follow, target: &Target, config: &Config, color: Color) 
                 last = event.id;
             }
         }
-        server = next_server(target, config).await;
+        server = next_server(target, config, color).await;
     }
 }
 
@@ -87,7 +88,7 @@ fn query(asked: &Follow, target: &Target, server: &Running) -> String {
 }
 
 /// Waits for a server of the workspace. None is started in place of one that was ended.
-async fn next_server(target: &Target, config: &Config) -> Running {
+async fn next_server(target: &Target, config: &Config, color: Color) -> Running {
     let mut is_announced = false;
     loop {
         tokio::time::sleep(PACE).await;
@@ -95,8 +96,7 @@ async fn next_server(target: &Target, config: &Config) -> Running {
             return running;
         }
         if !mem::replace(&mut is_announced, true) {
-            // If even this cannot be printed, nobody reads the output.
-            let _ = writeln!(io::stderr(), "semdex: the server has ended; waiting for the next one");
+            complain(Severity::Warning, "the server has ended; waiting for the next one", color);
         }
     }
 }

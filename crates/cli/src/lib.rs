@@ -1,7 +1,9 @@
 //! The command line: the declarations of all commands, and the commands that are clients of a running server.
 
+mod backup;
 mod cache;
 mod client;
+mod complaint;
 mod connection;
 mod diagnostics;
 mod doctor;
@@ -22,6 +24,7 @@ mod request_options;
 mod run;
 mod running_servers;
 mod settings;
+mod short_lines;
 mod stop;
 mod target;
 mod token;
@@ -33,7 +36,9 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+pub use backup::backup;
 pub use cache::{CacheCommand, cache};
+pub use complaint::{Severity, complain, usage};
 pub use doctor::{Doctor, doctor};
 pub use events::follow;
 pub use hook::hook;
@@ -63,10 +68,15 @@ pub struct Arguments {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Serve workspaces until the process is ended.
+    #[command(
+        after_help = "Examples:\n  semdex serve --trust path/to/project\n  semdex serve --listen unix:/tmp/semdex.sock"
+    )]
     Serve(Serve),
     /// Print the token of the HTTP interface, or one that allows less.
+    #[command(after_help = "Examples:\n  semdex token\n  semdex token --read --workspace .")]
     Token(token::PrintToken),
     /// Trust a directory: allow its build scripts, proc macros and toolchain to run.
+    #[command(after_help = "Examples:\n  semdex trust .\n  semdex trust . --revoke")]
     Trust {
         /// The directory; all directories below it are included.
         path: PathBuf,
@@ -75,12 +85,18 @@ pub enum Command {
         revoke: bool,
     },
     /// Print the effective settings, and where each comes from.
+    #[command(after_help = "Example:\n  semdex config")]
     Config(settings::ShowSettings),
     /// Print a completion script for a shell.
+    #[command(after_help = "Example:\n  source <(semdex completions bash)")]
     Completions(generate::Completions),
     /// Print the manual page.
+    #[command(
+        after_help = "Examples:\n  semdex man usages | man -l -\n  semdex man --directory ~/.local/share/man/man1"
+    )]
     Man(generate::Man),
     /// Serve an agent over standard input and output (Model Context Protocol) until its input ends.
+    #[command(after_help = "Example:\n  semdex mcp path/to/project")]
     Mcp {
         /// A directory of the workspace. Default: the current one.
         #[arg(value_name = "ROOT")]
@@ -89,11 +105,13 @@ pub enum Command {
     /// Print the entries that an agent's configuration needs to find semdex, or merge them into the file.
     Init(init::Init),
     /// Answer an agent's hook: JSON on standard input, the answer on standard output.
+    #[command(after_help = "Example:\n  semdex hook claude < event.json")]
     Hook {
         /// The agent.
         agent: hook::Agent,
     },
     /// Report what is installed, what is missing, and the command that installs it.
+    #[command(after_help = "Examples:\n  semdex doctor\n  semdex doctor --agents")]
     Doctor {
         /// A directory of the workspace. Default: the current one.
         #[arg(value_name = "ROOT")]
@@ -106,6 +124,7 @@ pub enum Command {
         all: bool,
     },
     /// End the running server of a workspace, after it has finished what it has begun.
+    #[command(after_help = "Examples:\n  semdex stop\n  semdex stop --all")]
     Stop {
         /// A directory of the workspace. Default: the current one.
         #[arg(value_name = "ROOT", conflicts_with = "all")]
@@ -115,6 +134,7 @@ pub enum Command {
         all: bool,
     },
     /// End the running server of a workspace, and start another one.
+    #[command(after_help = "Example:\n  semdex restart")]
     Restart {
         /// A directory of the workspace. Default: the current one.
         #[arg(value_name = "ROOT")]
@@ -123,7 +143,14 @@ pub enum Command {
     /// Show or remove what semdex keeps in its cache directory.
     #[command(subcommand)]
     Cache(CacheCommand),
+    /// Copy the journal, the trusted directories, the token and the settings into a new directory.
+    #[command(after_help = "Example:\n  semdex stop --all && semdex backup ~/semdex-backup")]
+    Backup {
+        /// The directory to make.
+        directory: PathBuf,
+    },
     /// Print the server's events, one a line, until interrupted or until the output is closed.
+    #[command(after_help = "Example:\n  semdex events --types change,diagnostics")]
     Events(events::Follow),
     /// A request to the server of the workspace around the current directory.
     #[command(flatten)]
@@ -191,6 +218,62 @@ mod tests {
     #[test]
     fn the_declarations_agree_with_each_other() {
         Arguments::command().debug_assert();
+    }
+
+    /// Whoever asks for help gets it for each word of the command, and sees how it is used.
+    #[test]
+    fn every_command_and_argument_is_explained() {
+        let mut root = Arguments::command();
+        root.build();
+        let mut rest = vec![(String::new(), root)];
+        let mut silent = Vec::new();
+        while let Some((path, command)) = rest.pop() {
+            let path = format!("{path} {}", command.get_name());
+            if command.get_about().is_none() {
+                silent.push(path.clone());
+            }
+            let shown = command.get_arguments().filter(|it| !it.is_hide_set());
+            silent.extend(shown.filter(|it| it.get_help().is_none()).map(|it| format!("{path}: {}", it.get_id())));
+            let below: Vec<_> = command.get_subcommands().filter(|it| it.get_name() != "help").cloned().collect();
+            let is_shown = command.get_after_help().is_some_and(|it| it.to_string().starts_with("Example"));
+            if below.is_empty() && !is_shown {
+                silent.push(format!("{path}: no example"));
+            }
+            rest.extend(below.into_iter().map(|it| (path.clone(), it)));
+        }
+        assert!(silent.is_empty(), "{silent:#?}");
+    }
+
+    /// Each example is a command that this program takes.
+    #[test]
+    fn the_examples_can_be_run() {
+        let mut root = Arguments::command();
+        root.build();
+        let mut rest = vec![root];
+        let mut count = 0;
+        while let Some(command) = rest.pop() {
+            rest.extend(command.get_subcommands().cloned());
+            let text = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            for line in text.lines().filter(|it| it.contains("semdex ")) {
+                // A part of a pipeline, without what the shell makes of the rest.
+                let own = line.split("semdex ").last().unwrap_or_default();
+                let mut words = vec!["semdex".to_owned()];
+                for (at, part) in own.split('\'').enumerate() {
+                    if at % 2 == 1 {
+                        words.push(part.to_owned());
+                        continue;
+                    }
+                    let mut pieces = part.split([')', '|', '<', '>']);
+                    words.extend(pieces.next().unwrap_or_default().split_whitespace().map(str::to_owned));
+                    if pieces.next().is_some() {
+                        break;
+                    }
+                }
+                assert!(Arguments::try_parse_from(&words).is_ok(), "{line}: {words:?}");
+                count += 1;
+            }
+        }
+        assert!(count >= 40, "{count} examples");
     }
 
     #[test]

@@ -8,6 +8,7 @@ use anstyle::{AnsiColor, Style};
 use clap::ValueEnum;
 use serde_json::Value;
 
+use super::complaint::refusal;
 use semdex_text::visible;
 
 /// When to print in colours.
@@ -23,6 +24,11 @@ pub enum Color {
 }
 
 impl Color {
+    /// Whether an output gets colours, by the environment.
+    pub(crate) fn is_wanted(self, is_terminal: bool) -> bool {
+        self.is_on(is_terminal, |it| std::env::var(it).ok())
+    }
+
     fn is_on(self, terminal: bool, variable: impl Fn(&str) -> Option<String>) -> bool {
         match self {
             Color::Always => true,
@@ -70,7 +76,15 @@ pub(crate) fn answer(text: &str, json: bool, color: Color) -> io::Result<()> {
 }
 
 pub(crate) fn problem(text: &str, json: bool, color: Color) -> io::Result<()> {
-    lines(errors(), text, io::stderr().is_terminal(), json, color)
+    let is_terminal = io::stderr().is_terminal();
+    match json {
+        true => lines(errors(), text, is_terminal, true, color),
+        // Its first line has a colour of its own.
+        false => {
+            let text = if is_terminal { visible::lines(text) } else { Cow::Borrowed(text) };
+            writeln!(errors(), "{}", refusal(&text, color.is_wanted(is_terminal)))
+        }
+    }
 }
 
 /// A problem in JSON as Markdown.
@@ -82,7 +96,7 @@ pub(crate) fn in_words(problem: &str) -> String {
 
 fn lines(mut output: impl Write, text: &str, terminal: bool, json: bool, color: Color) -> io::Result<()> {
     let text = text.trim_end();
-    let painted = !json && color.is_on(terminal, |it| std::env::var(it).ok());
+    let painted = !json && color.is_wanted(terminal);
     // Code and messages must not control the terminal.
     let text = match (terminal || painted, json) {
         (false, _) => Cow::Borrowed(text),

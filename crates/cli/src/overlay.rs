@@ -14,14 +14,18 @@ use semdex_contract::Name;
 #[derive(Debug, Subcommand)]
 pub enum Overlay {
     /// Put content in place of what the disk has of a file.
+    #[command(after_help = "Example:\n  semdex overlay put src/lib.rs --ttl 600 < buffer.rs")]
     Put(Put),
     /// List the overlays.
+    #[command(after_help = "Example:\n  semdex overlay list")]
     List {
         #[command(flatten)]
         common: RequestOptions,
     },
     /// Remove an overlay: the content of the disk is used again.
+    #[command(after_help = "Example:\n  semdex overlay delete src/lib.rs")]
     Delete {
+        /// The file with the overlay.
         file: PathBuf,
         #[command(flatten)]
         common: RequestOptions,
@@ -30,6 +34,7 @@ pub enum Overlay {
 
 #[derive(Debug, Args)]
 pub struct Put {
+    /// The file whose content is replaced.
     file: PathBuf,
     /// The content; default without --from: standard input.
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true, conflicts_with = "from")]

@@ -4,8 +4,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand, ValueEnum};
+use serde_json::Value;
 
 use super::client::{self, Call};
+use super::complaint::{Severity, complain};
 use super::diagnostics::{self, DiagnosticsCommand};
 use super::edit_commands::{EditText, OnConflict, Once, RenameSymbol, WriteText, words};
 use super::explore::Explore;
@@ -15,6 +17,7 @@ use super::output::{self, Color};
 use super::overlay::Overlay;
 use super::request_options::{FAILED, RequestOptions};
 use super::run::{RunTask, Runs};
+use super::short_lines::{Listing, short_lines};
 use super::target::Target;
 use super::verify::{self, VerifyCode};
 use super::workspaces::Workspaces;
@@ -33,13 +36,16 @@ const EDIT_EXAMPLES: &str = "Examples:
 #[derive(Debug, Subcommand)]
 pub enum Verb {
     /// Show the lines that a question, an error or an issue is about.
+    #[command(
+        after_help = "Examples:\n  semdex explore 'why does --replace drop the newline'\n  cargo test 2>&1 | semdex explore -"
+    )]
     Explore(Explore),
     /// Show a file: skeleton, symbols, dependencies and users.
     #[command(after_help = "Examples:\n  semdex open src/lib.rs\n  semdex open src/lib.rs --json --max-tokens 2000")]
     Open {
         /// The file to show.
         file: PathBuf,
-        /// RequestOptions options.
+        /// The common options.
         #[command(flatten)]
         common: RequestOptions,
     },
@@ -55,7 +61,7 @@ pub enum Verb {
         /// The package to describe; with a symbol, the package that defines it.
         #[arg(long)]
         package: Option<String>,
-        /// RequestOptions options.
+        /// The common options.
         #[command(flatten)]
         common: RequestOptions,
     },
@@ -73,8 +79,14 @@ pub enum Verb {
     #[command(after_help = EDIT_EXAMPLES)]
     Edit(Box<EditText>),
     /// Write a text into a file.
+    #[command(
+        after_help = "Examples:\n  semdex write src/new.rs --mode create --declare < new.rs\n  semdex write notes.md --mode append --content 'one more line'"
+    )]
     Write(WriteText),
     /// Take back one change, by its token, or a commit.
+    #[command(
+        after_help = "Examples:\n  semdex undo 01M8F1HQ9DYP0EY18TQ8C2MRY0\n  semdex undo --commit HEAD --dry-run"
+    )]
     Undo {
         /// Token of the change.
         #[arg(required_unless_present = "commit", conflicts_with = "commit")]
@@ -91,26 +103,31 @@ pub enum Verb {
         /// The idempotency key.
         #[command(flatten)]
         once: Once,
-        /// RequestOptions options.
+        /// The common options.
         #[command(flatten)]
         common: RequestOptions,
     },
     /// Show the branch, the last commit, and the uncommitted files.
+    #[command(after_help = "Example:\n  semdex git")]
     Git {
-        /// RequestOptions options.
+        /// The common options.
         #[command(flatten)]
         common: RequestOptions,
     },
     /// Commit the files of changes, and other files, and nothing else.
+    #[command(
+        after_help = "Examples:\n  semdex commit --change 01M8F1HQ9DYP0EY18TQ8C2MRY0\n  semdex commit --file src/lib.rs --message 'Take a path'"
+    )]
     Commit(Commit),
     /// List the changes, newest first.
+    #[command(after_help = "Examples:\n  semdex changes\n  semdex changes src/lib.rs --diff --limit 1")]
     Changes {
         /// Only changes of this file.
         file: Option<PathBuf>,
         /// Include what each change altered.
         #[arg(long)]
         diff: bool,
-        /// RequestOptions options.
+        /// The common options.
         #[command(flatten)]
         common: RequestOptions,
     },
@@ -121,6 +138,7 @@ pub enum Verb {
     #[command(subcommand)]
     Overlay(Overlay),
     /// Find symbols by a part of their name, or list the symbols of a file.
+    #[command(after_help = "Examples:\n  semdex symbols srchr\n  semdex symbols --file src/lib.rs --format short")]
     Symbols {
         /// Part of a name.
         #[arg(required_unless_present = "file", conflicts_with = "file")]
@@ -128,11 +146,15 @@ pub enum Verb {
         /// File whose symbols are listed.
         #[arg(long)]
         file: Option<PathBuf>,
-        /// RequestOptions options.
+        /// The format.
+        #[command(flatten)]
+        listing: Listing,
+        /// The common options.
         #[command(flatten)]
         common: RequestOptions,
     },
     /// Describe what is at a position.
+    #[command(after_help = "Example:\n  semdex symbol-at src/lib.rs --line 12 --column 9")]
     SymbolAt {
         /// File of the position.
         file: PathBuf,
@@ -145,37 +167,54 @@ pub enum Verb {
         /// Column in bytes, from 1.
         #[arg(long, requires = "line")]
         column: Option<usize>,
-        /// RequestOptions options.
+        /// The common options.
         #[command(flatten)]
         common: RequestOptions,
     },
     /// List the usages of a symbol.
+    #[command(
+        after_help = "Examples:\n  semdex usages Searcher::new\n  vim -q <(semdex usages Searcher::new --format short)"
+    )]
     Usages(About),
     /// List the callers of a symbol.
+    #[command(after_help = "Example:\n  semdex callers Searcher::new")]
     Callers(About),
     /// List the callees of a symbol.
+    #[command(after_help = "Example:\n  semdex callees Searcher::new")]
     Callees(About),
     /// List the implementations of a symbol.
+    #[command(after_help = "Example:\n  semdex implementations Matcher")]
     Implementations(About),
     /// Diagnostics, baselines, the gate and statistics.
     #[command(flatten)]
     Diagnostics(DiagnosticsCommand),
     /// Let a model carry out a task, and wait for its end.
+    #[command(
+        after_help = "Example:\n  semdex run 'give Searcher::new a parameter for the size of its buffer' --commit"
+    )]
     Run(RunTask),
     /// Show runs of a model, and cancel them.
     #[command(subcommand)]
     Runs(Runs),
     /// Show the most important symbols, within a budget.
+    #[command(
+        after_help = "Examples:\n  semdex map --max-tokens 4000\n  semdex map --focus src/lib.rs --query 'line endings'"
+    )]
     Map(Map),
     /// Run the compiler, the linter or the tests; exit with 1 if they fail.
+    #[command(
+        after_help = "Examples:\n  semdex verify check\n  semdex verify test --change 01M8F1HQ9DYP0EY18TQ8C2MRY0"
+    )]
     Verify(VerifyCode),
     /// Show the state of the server and its workspaces.
+    #[command(after_help = "Example:\n  semdex status")]
     Status {
         /// Print JSON instead of Markdown.
         #[arg(long)]
         json: bool,
     },
     /// Check whether the server is alive.
+    #[command(after_help = "Example:\n  semdex health")]
     Health {
         /// Print JSON instead of text.
         #[arg(long)]
@@ -189,11 +228,16 @@ pub enum Verb {
 /// One symbol, by its path or by a shorter name that a file or package narrows.
 #[derive(Debug, Args)]
 pub struct About {
+    /// Path of the symbol; a unique short form is enough.
     symbol: String,
+    /// The file from which a short name is seen.
     #[arg(long)]
     file: Option<PathBuf>,
+    /// The package that defines the symbol.
     #[arg(long)]
     package: Option<String>,
+    #[command(flatten)]
+    listing: Listing,
     #[command(flatten)]
     common: RequestOptions,
 }
@@ -208,8 +252,14 @@ pub async fn run(verb: Verb, config: &Config, engines: &Registry, color: Color) 
     let json = verb.is_json();
     let is_gate = matches!(verb, Verb::Diagnostics(DiagnosticsCommand::Gate(_)));
     let is_verify = matches!(verb, Verb::Verify(_));
+    let is_short = verb.is_short();
     let said = match ask(verb, config, engines).await {
-        Ok(said) => said,
+        Ok((root, said)) if is_short && said.well => return print_short(&said.text, &root, color),
+        // The reply was requested as JSON, to be read before it is printed.
+        Ok((_, said)) if is_short => {
+            return output::problem(&output::in_words(&said.text), false, color).map(|()| FAILED);
+        }
+        Ok((_, said)) => said,
         // With `--json`, errors are JSON, whatever their source.
         Err(error) if json => client::Said { well: false, text: problem(&error) },
         Err(error) => return Err(error),
@@ -226,14 +276,33 @@ pub async fn run(verb: Verb, config: &Config, engines: &Registry, color: Color) 
     }
 }
 
-async fn ask(verb: Verb, config: &Config, engines: &Registry) -> io::Result<client::Said> {
+/// Prints a line for each place of a JSON reply. What is missing is on standard error.
+fn print_short(reply: &str, root: &Path, color: Color) -> io::Result<u8> {
+    let reply: Value = serde_json::from_str(reply)?;
+    let (lines, doubts) = short_lines(&reply, root, &std::env::current_dir()?);
+    if !lines.is_empty() {
+        output::answer(&lines, false, Color::Never)?;
+    }
+    for doubt in doubts {
+        complain(Severity::Warning, &format!("incomplete, {doubt}"), color);
+    }
+    if let Some(cursor) = reply["next_cursor"].as_str() {
+        complain(Severity::Warning, &format!("there is more: `--cursor {cursor}`"), color);
+    }
+    Ok(0)
+}
+
+/// The root of the workspace, and what its server says.
+async fn ask(verb: Verb, config: &Config, engines: &Registry) -> io::Result<(PathBuf, client::Said)> {
     let target = match &verb {
         Verb::Status { .. } | Verb::Health { .. } => Target::running(config, engines)?,
         _ => Target::new(verb.file(), config, engines).await?,
     };
+    let is_short = verb.is_short();
     let (call, json) = verb.call(&target)?;
     let announcement = &target.server.announcement;
-    progress::during(announcement, &call, client::call(announcement, &call, json, None)).await
+    let said = progress::during(announcement, &call, client::call(announcement, &call, json || is_short, None)).await?;
+    Ok((target.root, said))
 }
 
 /// An error of this program in the form of the server's problems.
@@ -298,16 +367,30 @@ impl Verb {
             | Verb::Changes { common, .. }
             | Verb::Map(Map { common, .. })
             | Verb::Explore(Explore { common, .. })
-            | Verb::Symbols { common, .. }
             | Verb::SymbolAt { common, .. }
             | Verb::Write(WriteText { common, .. })
             | Verb::Rename(RenameSymbol { common, .. })
-            | Verb::Verify(VerifyCode { common, .. })
-            | Verb::Impact { about: About { common, .. }, .. }
-            | Verb::Usages(About { common, .. })
-            | Verb::Callers(About { common, .. })
-            | Verb::Callees(About { common, .. })
-            | Verb::Implementations(About { common, .. }) => common.json,
+            | Verb::Verify(VerifyCode { common, .. }) => common.json,
+            Verb::Symbols { listing, common, .. }
+            | Verb::Impact { about: About { listing, common, .. }, .. }
+            | Verb::Usages(About { listing, common, .. })
+            | Verb::Callers(About { listing, common, .. })
+            | Verb::Callees(About { listing, common, .. })
+            | Verb::Implementations(About { listing, common, .. }) => common.json || listing.is_json(),
+        }
+    }
+
+    /// Whether each place is wanted as one line.
+    fn is_short(&self) -> bool {
+        match self {
+            Verb::Symbols { listing, .. }
+            | Verb::Impact { about: About { listing, .. }, .. }
+            | Verb::Usages(About { listing, .. })
+            | Verb::Callers(About { listing, .. })
+            | Verb::Callees(About { listing, .. })
+            | Verb::Implementations(About { listing, .. }) => listing.is_short(),
+            Verb::Diagnostics(command) => command.is_short(),
+            _ => false,
         }
     }
 
@@ -338,7 +421,7 @@ impl Verb {
             Verb::Commit(commit) => commit.call(target)?,
             Verb::Rename(rename) => rename.call(target)?,
             Verb::Overlay(overlay) => overlay.call(target)?,
-            Verb::Symbols { query, file, common } => {
+            Verb::Symbols { query, file, common, .. } => {
                 let file = target.maybe(file.as_ref())?;
                 (Call::of(Name::Symbols).with("query", query).with("file", file), common)
             }

@@ -17,6 +17,7 @@ pub struct RequestOptions {
     /// Wait at most so many milliseconds for the index.
     #[arg(long)]
     wait_ms: Option<u64>,
+    /// Answer only once the workspace has reached this revision, which an earlier answer named.
     #[arg(long)]
     min_revision: Option<u64>,
     /// Limit the answer to about so many tokens.

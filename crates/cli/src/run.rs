@@ -59,13 +59,17 @@ pub struct RunTask {
 #[derive(Debug, Subcommand)]
 pub enum Runs {
     /// Report the progress and the result of a run.
+    #[command(after_help = "Example:\n  semdex runs show 01M8F1HQ9DYP0EY18TQ8C2MRY0")]
     Show {
+        /// Id of the run.
         run: String,
         #[command(flatten)]
         common: RequestOptions,
     },
     /// Cancel a run, and take its changes back.
+    #[command(after_help = "Example:\n  semdex runs cancel 01M8F1HQ9DYP0EY18TQ8C2MRY0")]
     Cancel {
+        /// Id of the run.
         run: String,
         #[command(flatten)]
         common: RequestOptions,

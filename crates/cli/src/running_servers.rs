@@ -166,6 +166,14 @@ fn living(directory: &Path) -> Vec<Running> {
     living.collect()
 }
 
+/// What a server said last: the two lines of its complaint, or its last line.
+fn last_words(log: &str) -> Option<String> {
+    let lines: Vec<&str> = log.trim().lines().collect();
+    let begins = lines.iter().rposition(|it| it.starts_with("error: ")).unwrap_or(lines.len().saturating_sub(1));
+    let words: Vec<&str> = lines.get(begins..)?.iter().map(|it| it.trim_start_matches("error: ").trim()).collect();
+    Some(words.join(": ")).filter(|it| !it.is_empty())
+}
+
 async fn start(directory: &Path, root: &Path) -> io::Result<Running> {
     let log_file = directory.join("last-start.log");
     let log = File::create(&log_file)?;
@@ -174,8 +182,8 @@ async fn start(directory: &Path, root: &Path) -> io::Result<Running> {
     // A process group of its own: signals of the terminal are only for this process.
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log).process_group(0);
     let mut child = tokio::process::Command::from(command).spawn()?;
-    let failed = || match fs::read_to_string(&log_file).unwrap_or_default().trim().lines().last() {
-        Some(why) => io::Error::other(format!("no server could be started: {}", why.trim_start_matches("semdex: "))),
+    let failed = || match last_words(&fs::read_to_string(&log_file).unwrap_or_default()) {
+        Some(why) => io::Error::other(format!("no server could be started: {why}")),
         None => io::Error::other(format!("no server could be started; {} says why", log_file.display())),
     };
     let output = child.stdout.take().ok_or_else(failed)?;

@@ -9,6 +9,7 @@ use semdex_contract::Name;
 
 #[derive(Debug, Args)]
 pub struct VerifyCode {
+    /// The tool to run.
     kind: Kind,
     /// Only this package; may be repeated.
     #[arg(long = "package", value_name = "PACKAGE")]
@@ -29,8 +30,11 @@ pub struct VerifyCode {
 /// The tool to run.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub(super) enum Kind {
+    /// The compiler, on libraries, programs, tests and examples.
     Check,
+    /// The linter: clippy, or `go vet`.
     Lint,
+    /// The tests.
     Test,
 }
 

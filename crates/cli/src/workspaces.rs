@@ -11,19 +11,23 @@ use semdex_contract::Name;
 #[derive(Debug, Subcommand)]
 pub enum Workspaces {
     /// List the open workspaces.
+    #[command(after_help = "Example:\n  semdex workspaces list")]
     List {
         /// Print JSON instead of Markdown.
         #[arg(long)]
         json: bool,
     },
     /// Open the workspace around a directory, in or below a root that the server was started with.
+    #[command(after_help = "Example:\n  semdex workspaces open crates/other")]
     Open {
+        /// A directory of the workspace.
         directory: PathBuf,
         /// Print JSON instead of Markdown.
         #[arg(long)]
         json: bool,
     },
     /// Close a workspace: its engines end; the disk is unchanged.
+    #[command(after_help = "Example:\n  semdex workspaces close other")]
     Close {
         /// Name or root of the workspace.
         workspace: String,
