@@ -1,12 +1,12 @@
 //! What the configuration of each agent gets, how it is taken back, and what its hooks and replies say at first sight.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
 use crate::language_servers::serve;
-use crate::support::{Ended, Home, RUST, Server, run};
+use crate::support::{Ended, Home, RUST, SEMDEX, Server, run};
 
 /// `semdex` with these arguments, and the directories of all agents below the home of the test.
 fn semdex(home: &Home, arguments: &[&str]) -> Ended {
@@ -74,7 +74,12 @@ fn what_was_shown_to_be_needed_is_written() {
     let settings = read("workspace/.claude/settings.json");
     let allowed: Vec<&str> =
         settings["permissions"]["allow"].as_array().unwrap().iter().map(|it| it.as_str().unwrap()).collect();
-    assert!(allowed.contains(&"mcp__semdex__usages") && !allowed.contains(&"mcp__semdex__edit"), "{settings}");
+    for reads in ["usages", "explore", "open", "describe", "map", "impact", "diagnostics"] {
+        assert!(allowed.contains(&format!("mcp__semdex__{reads}").as_str()), "{reads}: {settings}");
+    }
+    for other in ["edit", "write", "rename", "undo", "verify"] {
+        assert!(!allowed.contains(&format!("mcp__semdex__{other}").as_str()), "{other}: {settings}");
+    }
     assert!(settings["hooks"]["PreToolUse"][0]["matcher"].as_str().unwrap().contains("mcp__semdex__"), "{settings}");
     let section = home.read("CLAUDE.md");
     assert!(section.chars().count() <= 900 && section.contains("`usages "), "{section}");
@@ -90,6 +95,13 @@ fn what_was_shown_to_be_needed_is_written() {
     assert_eq!(semdex(&home, &["init", "copilot", "--write", "--yes"]).code, Some(0));
     let copilot = read("user/.copilot/mcp-config.json");
     assert_eq!(copilot["mcpServers"]["semdex"]["deferTools"], "never", "{copilot}");
+    let qwen = semdex(&home, &["init", "qwen", "--write", "--yes"]);
+    assert!(qwen.code == Some(0) && qwen.errors.contains("qwen mcp approve semdex"), "{}", qwen.errors);
+    assert_eq!(read("workspace/.qwen/settings.json")["mcpServers"]["semdex"]["alwaysLoadTools"], true);
+    assert_eq!(semdex(&home, &["init", "cline", "--write", "--yes"]).code, Some(0));
+    let cline = read("user/.cline/data/settings/cline_mcp_settings.json");
+    // By default it gives up a call after a minute.
+    assert!(cline["mcpServers"]["semdex"]["timeout"].as_u64() > Some(600), "{cline}");
     assert_eq!(semdex(&home, &["init", "gemini", "--write", "--yes", "--allow", "none"]).code, Some(0));
     assert_eq!(read("workspace/.gemini/settings.json")["mcpServers"]["semdex"]["trust"], Value::Null);
 
@@ -110,6 +122,40 @@ fn what_was_shown_to_be_needed_is_written() {
         assert!(!below(&home, file).exists(), "{file} had nothing else");
     }
     assert!(!fs::read_to_string(below(&home, "user/.codex/config.toml")).unwrap_or_default().contains("semdex"));
+}
+
+#[test]
+fn opencode_gets_its_hook_as_a_plugin() {
+    let home = Home::with(&[("go.mod", "module x\n")]);
+    for _ in 0..2 {
+        let written = semdex(&home, &["init", "opencode", "--write", "--yes", "--hook"]);
+        assert_eq!(written.code, Some(0), "{}", written.errors);
+    }
+    let plugin = home.read(".opencode/plugins/semdex.js");
+    assert!(plugin.contains("tool.execute.after") && !plugin.contains("\"SEMDEX\""), "{plugin}");
+    assert!(semdex(&home, &["doctor", "--agents"]).output.contains("ok      opencode: hooks"));
+    assert_eq!(semdex(&home, &["init", "opencode", "--remove", "--yes"]).code, Some(0));
+    assert!(!below(&home, "workspace/.opencode/plugins/semdex.js").exists());
+}
+
+#[test]
+fn the_plugins_have_what_init_writes() {
+    let home = Home::with(&[("go.mod", "module x\n")]);
+    let read =
+        |file: &str| fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("plugins").join(file)).unwrap();
+    let hooks = |text: &str| serde_json::from_str::<Value>(text).unwrap()["hooks"].clone();
+    for agent in ["claude", "gemini"] {
+        let printed = semdex(&home, &["init", agent, "--hook"]).output.replace(SEMDEX, "semdex");
+        // A plugin's server has another name among the agent's tools.
+        let printed = printed.replace("mcp__semdex__", "mcp__plugin_semdex_semdex__");
+        assert_eq!(hooks(&printed), hooks(&read(&format!("{agent}/hooks/hooks.json"))), "{agent}");
+    }
+    assert_eq!(semdex(&home, &["init", "claude", "--write", "--yes", "--agents-md"]).code, Some(0));
+    let file = home.read("CLAUDE.md");
+    let lines: Vec<&str> = file.split_inclusive('\n').collect();
+    let section = lines[1..lines.len() - 1].concat();
+    assert_eq!(read("gemini/GEMINI.md"), section);
+    assert!(read("claude/skills/semdex/SKILL.md").ends_with(&section), "{section}");
 }
 
 #[test]

@@ -443,7 +443,13 @@ fn a_hook_never_breaks_the_agent() {
     let begun = Instant::now();
     let ended = hook(&server.home, "claude", &file("src/lib.rs"));
     server.signal(rustix::process::Signal::CONT);
-    silent(&ended);
+    // Silence would say that nothing is broken.
+    assert!(ended.code == Some(0) && ended.errors.is_empty(), "{}", ended.errors);
+    assert!(
+        ended.output.contains("additionalContext") && ended.output.contains("is not known yet"),
+        "{}",
+        ended.output
+    );
     assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
 
     // A configuration that names an unknown agent.

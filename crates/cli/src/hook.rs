@@ -21,10 +21,15 @@ use semdex_engine::Registry;
 
 /// An agent waits for its hooks.
 const PATIENCE: Duration = Duration::from_secs(3);
+/// What an agent reads in place of an answer that comes too late.
+const LATE: &str = "semdex: what this edit broke is not known yet: `diagnostics` reports it";
 /// More than any agent sends.
 const LONGEST: u64 = 16 << 20;
 /// Agents take this exit code for a hook that blocks, and read standard error.
 const BLOCKED: u8 = 2;
+
+/// How Claude Code's names of the tools begin where a plugin brings the server.
+const OF_PLUGIN: &str = "mcp__plugin_semdex_semdex__";
 
 /// The supported agents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -43,7 +48,15 @@ impl Agent {
 
 /// Reads the hook's JSON and answers it. Returns the exit code.
 pub async fn hook(agent: Agent, engines: &Registry) -> u8 {
-    let answer = tokio::time::timeout(PATIENCE, answered(agent, engines)).await.ok().flatten().unwrap_or_default();
+    let Some((event, payload)) = tokio::time::timeout(PATIENCE, read()).await.ok().flatten() else { return 0 };
+    let answer = match tokio::time::timeout(PATIENCE, answered(agent, &event, payload, engines)).await {
+        Ok(answer) => answer.unwrap_or_default(),
+        // An agent takes silence after an edit for a clean file.
+        Err(_) if agent == Agent::Claude && event["hook_event_name"] == "PostToolUse" => {
+            json!({"hookSpecificOutput": {"hookEventName": "PostToolUse", "additionalContext": LATE}})
+        }
+        Err(_) => Value::Null,
+    };
     // If it cannot be printed, nobody reads it.
     match answer["reason"].as_str().filter(|_| answer["decision"] == "block" && agent != Agent::Gemini) {
         Some(reason) => {
@@ -59,17 +72,26 @@ pub async fn hook(agent: Agent, engines: &Registry) -> u8 {
     }
 }
 
-async fn answered(agent: Agent, engines: &Registry) -> Option<Value> {
+/// The event, and the text of it.
+async fn read() -> Option<(Value, Vec<u8>)> {
     let mut payload = Vec::new();
     tokio::io::stdin().take(LONGEST).read_to_end(&mut payload).await.ok()?;
-    let event: Value = serde_json::from_slice(&payload).ok()?;
+    let mut event: Value = serde_json::from_slice(&payload).ok()?;
+    if let Some(verb) = event["tool_name"].as_str().and_then(|it| it.strip_prefix(OF_PLUGIN)) {
+        event["tool_name"] = format!("mcp__semdex__{verb}").into();
+        payload = serde_json::to_vec(&event).ok()?;
+    }
+    Some((event, payload))
+}
+
+async fn answered(agent: Agent, event: &Value, payload: Vec<u8>, engines: &Registry) -> Option<Value> {
     let config = Config::load(&Flags::default()).ok()?;
-    trees::note(&event, &config);
+    trees::note(event, &config);
     if event["hook_event_name"] == "PreToolUse" {
-        if let Some(input) = trees::input_with_tree(&event, &config) {
+        if let Some(input) = trees::input_with_tree(event, &config) {
             return Some(json!({"hookSpecificOutput": {"hookEventName": "PreToolUse", "updatedInput": input}}));
         }
-        let reason = nudge::nudge(&event, &config, engines).await.filter(|_| agent == Agent::Claude)?;
+        let reason = nudge::nudge(event, &config, engines).await.filter(|_| agent == Agent::Claude)?;
         return Some(json!({
             "hookSpecificOutput": {
                 "hookEventName": "PreToolUse",
@@ -83,7 +105,7 @@ async fn answered(agent: Agent, engines: &Registry) -> Option<Value> {
         let answer = json!({"hookSpecificOutput": {"hookEventName": name, "additionalContext": SECTION}});
         return Some(answer).filter(|_| agent == Agent::Claude);
     }
-    let server = server(&event, &config, engines)?;
+    let server = server(event, &config, engines)?;
     let answer = client::hook(&server.announcement, &agent.name(), payload, PATIENCE).await.ok()?;
     serde_json::from_str(&answer).ok()
 }

@@ -17,7 +17,8 @@ use serde_json::Value;
 
 pub(crate) use agents_md::SECTION;
 
-use super::output::{errors, output};
+use super::complaint::{Severity, complain};
+use super::output::{Color, errors, output};
 use semdex_engine::Registry;
 
 #[derive(Debug, Args)]
@@ -93,9 +94,12 @@ pub fn init(init: &Init, engines: &Registry) -> io::Result<bool> {
         return remove(init, &root);
     }
     let mut entries = agents::entries(init.agent, &root, &program()?, init.allow)?;
-    if init.hook {
+    let plugin = opencode_plugin(&root, &program()?);
+    let has_plugin = init.hook && init.agent == Agent::Opencode;
+    if init.hook && !has_plugin {
         let Some(hook) = hooks::of(init.agent, &root, &program()?) else {
-            writeln!(errors(), "semdex: this agent runs no programs as hooks, so there are none to set")?;
+            let message = "this agent runs no programs as hooks: leave out `--hook`";
+            complain(Severity::Error, message, Color::Auto);
             return Ok(false);
         };
         match entries.iter_mut().find(|it| it.file == hook.file) {
@@ -105,6 +109,9 @@ pub fn init(init: &Init, engines: &Registry) -> io::Result<bool> {
     }
     let mut changes: Vec<Change<'_>> = entries.iter().map(Change::Merge).collect();
     let section = section_file(init.agent, &root);
+    if has_plugin {
+        changes.push(Change::Plugin(&plugin));
+    }
     if init.agents_md {
         changes.push(Change::Section(&section));
     }
@@ -116,7 +123,13 @@ pub fn init(init: &Init, engines: &Registry) -> io::Result<bool> {
         }
     } else {
         // The output is one document: with hooks their file, else the file with the server.
-        let printed = if init.hook { entries.len() - 1 } else { 0 };
+        let printed = if has_plugin {
+            1
+        } else if init.hook {
+            entries.len() - 1
+        } else {
+            0
+        };
         for (at, change) in changes.iter().enumerate() {
             writeln!(errors(), "{}:", change.file().display())?;
             let text = change.text()?;
@@ -135,6 +148,16 @@ pub fn init(init: &Init, engines: &Registry) -> io::Result<bool> {
     Ok(true)
 }
 
+/// A file that is semdex's alone.
+struct OwnFile {
+    path: PathBuf,
+    text: String,
+}
+
+fn opencode_plugin(root: &Path, program: &str) -> OwnFile {
+    OwnFile { path: root.join(".opencode/plugins/semdex.js"), text: hooks::opencode_plugin(program) }
+}
+
 /// The file with the section for an agent.
 fn section_file(agent: Agent, root: &Path) -> PathBuf {
     root.join(if agent == Agent::Claude { "CLAUDE.md" } else { "AGENTS.md" })
@@ -145,7 +168,9 @@ fn remove(init: &Init, root: &Path) -> io::Result<bool> {
     let mut entries = agents::entries(init.agent, root, &program()?, Allow::Changes)?;
     entries.extend(hooks::of(init.agent, root, &program()?));
     let section = section_file(init.agent, root);
-    let changes = entries.iter().map(Change::Remove).chain([Change::RemoveSection(&section)]);
+    let plugin = opencode_plugin(root, &program()?);
+    let plugin = (init.agent == Agent::Opencode).then_some(Change::RemovePlugin(&plugin));
+    let changes = entries.iter().map(Change::Remove).chain([Change::RemoveSection(&section)]).chain(plugin);
     let mut is_well = true;
     for change in changes.filter(|it| it.file().is_file()) {
         is_well &= change.written(init.yes)?;
@@ -182,7 +207,10 @@ pub(crate) fn examine(root: &Path) -> io::Result<(Vec<String>, bool)> {
             lines.push(format!("note    {name}: {file} does not have all of it: `semdex init {name} --write` adds it"));
         }
         let has_hooks = hooks::of(*agent, root, &program()?);
-        let has_hooks = has_hooks.map(|it| it.present().contains(&format!("hook {name}")));
+        let has_hooks = match agent {
+            Agent::Opencode => Some(opencode_plugin(root, &program()?).path.is_file()),
+            _ => has_hooks.map(|it| it.present().contains(&format!("hook {name}"))),
+        };
         match has_hooks {
             None => {}
             Some(true) => lines.push(format!("ok      {name}: hooks")),
@@ -275,6 +303,8 @@ enum Change<'e> {
     Remove(&'e Entry),
     Section(&'e Path),
     RemoveSection(&'e Path),
+    Plugin(&'e OwnFile),
+    RemovePlugin(&'e OwnFile),
 }
 
 impl Change<'_> {
@@ -282,6 +312,7 @@ impl Change<'_> {
         match self {
             Change::Merge(entry) | Change::Remove(entry) => &entry.file,
             Change::Section(file) | Change::RemoveSection(file) => file,
+            Change::Plugin(file) | Change::RemovePlugin(file) => &file.path,
         }
     }
 
@@ -292,6 +323,8 @@ impl Change<'_> {
             Change::Remove(entry) => entry.removed(text),
             Change::Section(_) => Ok(agents_md::with_section(text)),
             Change::RemoveSection(_) => Ok(agents_md::without_section(text)),
+            Change::Plugin(file) => Ok(file.text.clone()),
+            Change::RemovePlugin(_) => Ok(String::new()),
         }
     }
 
@@ -301,7 +334,7 @@ impl Change<'_> {
     }
 
     fn removes(&self) -> bool {
-        matches!(self, Change::Remove(_) | Change::RemoveSection(_))
+        matches!(self, Change::Remove(_) | Change::RemoveSection(_) | Change::RemovePlugin(_))
     }
 
     fn written(&self, is_agreed: bool) -> io::Result<bool> {
@@ -325,7 +358,7 @@ impl Change<'_> {
             return Ok(true);
         }
         if !is_agreed && !agreed(path, text.is_empty())? {
-            writeln!(errors(), "semdex: {file} is left as it is.")?;
+            complain(Severity::Warning, &format!("{file} is left as it is"), Color::Auto);
             return Ok(false);
         }
         // A file that has nothing else was made by `init`.
@@ -343,10 +376,11 @@ impl Change<'_> {
     fn refuse(&self, why: &str) -> io::Result<bool> {
         let file = self.file().display();
         if self.removes() {
-            writeln!(errors(), "semdex: {file} is left as it is: {why}")?;
+            complain(Severity::Error, &format!("{file} is left as it is: {why}"), Color::Auto);
             return Ok(false);
         }
-        writeln!(errors(), "semdex: {file} is left as it is: {why}. This is what belongs into it:")?;
+        let message = format!("{file} is left as it is: {why}. This is what belongs into it:");
+        complain(Severity::Error, &message, Color::Auto);
         writeln!(output(), "{}", self.text()?.trim_end())?;
         Ok(false)
     }
@@ -379,7 +413,7 @@ fn write(path: &Path, text: &str) -> io::Result<()> {
 
 fn agreed(file: &Path, is_new: bool) -> io::Result<bool> {
     if !io::stdin().is_terminal() {
-        writeln!(errors(), "semdex: standard input is not a terminal: `--yes` writes without asking")?;
+        complain(Severity::Error, "standard input is not a terminal: `--yes` writes without asking", Color::Auto);
         return Ok(false);
     }
     let what = if is_new { "Make" } else { "Change" };

@@ -28,6 +28,7 @@ use serde_json::{Map, Value};
 pub use local::Local;
 pub use message::refusal;
 pub use progress::describe_progress;
+pub use tools::names_by_effect;
 
 use semdex_contract::{Name, Problem, render};
 pub use semdex_ops::timed_answer::Caller;

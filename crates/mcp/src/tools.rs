@@ -226,6 +226,12 @@ pub(crate) fn names() -> String {
     TOOLS.iter().map(|it| format!("`{}`", it.call().name)).collect::<Vec<_>>().join(", ")
 }
 
+/// The names of the tools that only read, or of those that change files or run programs of the workspace.
+pub fn names_by_effect(only_reads: bool) -> impl Iterator<Item = &'static str> {
+    let reads = |it: &Tool| it.call().effect == Effect::Read && it.name != Name::Verify;
+    TOOLS.iter().filter(move |it| reads(it) == only_reads).map(|it| it.call().name)
+}
+
 impl Tool {
     pub(crate) fn call(&self) -> &'static Call {
         self.name.call()

@@ -6,15 +6,14 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use super::{Agent, Allow, Entry, Item};
+use semdex_mcp::names_by_effect;
 
-/// The tools that only read.
-const READING: [&str; 6] = ["usages", "open", "describe", "map", "impact", "diagnostics"];
-/// The tools that change files or run programs.
-const CHANGING: [&str; 5] = ["edit", "write", "rename", "undo", "verify"];
 /// Codex passes few variables to its servers. By these semdex and the tools find their files.
 const VARIABLES: [&str; 5] = ["CARGO_HOME", "RUSTUP_HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"];
 /// The same of the go command, without the beginning that all have.
 const OF_GO: [&str; 3] = ["CACHE", "MODCACHE", "PATH"];
+/// In seconds: a little longer than `verify` takes by default.
+const LONGEST_CALL: u64 = 660;
 
 /// The entries of an agent, the one with the server first.
 pub(crate) fn entries(agent: Agent, root: &Path, program: &str, allow: Allow) -> io::Result<Vec<Entry>> {
@@ -42,10 +41,17 @@ pub(crate) fn entries(agent: Agent, root: &Path, program: &str, allow: Allow) ->
             let here = json!({"command": program, "args": ["mcp", "${workspaceFolder}"]});
             Entry::new(root.join(".cursor/mcp.json"), servers, here)
         }
-        Agent::Gemini | Agent::Qwen => {
-            let file = if agent == Agent::Gemini { ".gemini/settings.json" } else { ".qwen/settings.json" };
-            // Without a terminal these agents know no permission for a single tool.
-            Entry::new(root.join(file), servers, if is_allowed { with(json!({"trust": true})) } else { stdio })
+        // Without a terminal these agents know no permission for a single tool.
+        Agent::Gemini => Entry::new(
+            root.join(".gemini/settings.json"),
+            servers,
+            if is_allowed { with(json!({"trust": true})) } else { stdio },
+        ),
+        Agent::Qwen => {
+            // Loaded from the start, and not only if the model searches for it.
+            let loaded = with(json!({"alwaysLoadTools": true}));
+            let trusted = with(json!({"alwaysLoadTools": true, "trust": true}));
+            Entry::new(root.join(".qwen/settings.json"), servers, if is_allowed { trusted } else { loaded })
         }
         Agent::Opencode => {
             let local = json!({"type": "local", "command": [program, "mcp"], "enabled": true});
@@ -64,7 +70,8 @@ pub(crate) fn entries(agent: Agent, root: &Path, program: &str, allow: Allow) ->
             Entry::new(home("COPILOT_HOME", ".copilot")?.join("mcp-config.json"), servers, local)
         }
         Agent::Cline => {
-            let allowed = with(json!({"disabled": false, "autoApprove": tools(allow)}));
+            // Otherwise a call ends after a minute, whether it sends its progress or not.
+            let allowed = with(json!({"disabled": false, "autoApprove": tools(allow), "timeout": LONGEST_CALL}));
             let file = home("CLINE_DIR", ".cline")?.join("data/settings/cline_mcp_settings.json");
             Entry::new(file, servers, allowed)
         }
@@ -85,8 +92,8 @@ pub(crate) fn entries(agent: Agent, root: &Path, program: &str, allow: Allow) ->
 fn tools(allow: Allow) -> Vec<&'static str> {
     match allow {
         Allow::None => Vec::new(),
-        Allow::Reading => READING.to_vec(),
-        Allow::Changes => READING.into_iter().chain(CHANGING).collect(),
+        Allow::Reading => names_by_effect(true).collect(),
+        Allow::Changes => names_by_effect(true).chain(names_by_effect(false)).collect(),
     }
 }
 
@@ -107,17 +114,25 @@ fn home(variable: &str, below: &str) -> io::Result<PathBuf> {
     home.ok_or_else(|| io::Error::other(format!("neither {variable} nor HOME is set")))
 }
 
+const TRUSTED_SERVER: &str =
+    "`\"trust\": true` lets it call all tools of semdex without asking; `--allow none` leaves it out.";
+
 /// What the user will be asked, or has to do, once.
 pub(crate) fn notes(agent: Agent, has_hooks: bool) -> Vec<&'static str> {
     let mut notes = match agent {
         Agent::Claude => vec![
             "Claude Code asks once about the new server of `.mcp.json`. Its default is to go on without it: choose to use it.",
+            "It also asks once whether it trusts the project; until then the permissions do not count.",
         ],
         Agent::Codex => {
             vec!["Codex asks once whether it trusts the project; until then files of the project do not count."]
         }
-        Agent::Gemini | Agent::Qwen => {
-            vec!["`\"trust\": true` lets it call all tools of semdex without asking; `--allow none` leaves it out."]
+        Agent::Gemini => vec![
+            TRUSTED_SERVER,
+            "Gemini CLI asks once whether it trusts the folder; until then the settings of the project do not count.",
+        ],
+        Agent::Qwen => {
+            vec![TRUSTED_SERVER, "Qwen Code wants a server of a project approved once: `qwen mcp approve semdex`."]
         }
         Agent::Vscode => vec!["VS Code asks once whether it trusts the server, and lists the tools in agent mode."],
         Agent::Zed => vec!["Zed reads the settings of a project only if the project is trusted."],

@@ -7,6 +7,14 @@ use serde_json::{Value, json};
 
 use super::{Agent, Entry, Item};
 
+/// The plugin of opencode, which runs no programs as hooks.
+const OPENCODE_PLUGIN: &str = include_str!("opencode_plugin.js");
+
+/// The plugin that calls the hook, with the program's name as text of JavaScript.
+pub(super) fn opencode_plugin(program: &str) -> String {
+    OPENCODE_PLUGIN.replace("\"SEMDEX\"", &json!(program).to_string())
+}
+
 /// In seconds: `semdex hook` gives up after three.
 const PATIENCE: u64 = 5;
 
