@@ -243,3 +243,54 @@ fn every_interface_has_it_and_text_is_fenced() {
     let reply = server.send(sent.header("mcp-protocol-version", "2025-06-18").json(&request));
     assert!(reply.text.contains("pub fn greet"), "{}", reply.text);
 }
+
+#[test]
+fn secrets_in_source_are_replaced_in_every_part_of_a_reply() {
+    // It has the form of a token, and is none.
+    let token = format!("ghp_{}", "aB3dE5fG7h".repeat(3) + "iJ9kL1");
+    let key: String = (0..200).map(|it| format!("MIIkeyline{it:04}abcdefghijklmnop\n")).collect();
+    let server = ready(Home::with(&[
+        ("Cargo.toml", "[package]\nname = \"uploads\"\nversion = \"0.1.0\"\nedition = \"2024\"\n"),
+        (
+            "src/lib.rs",
+            &format!(
+                "/// The token of the zeppelin upload.\npub const UPLOAD: &str = \"{token}\";\n\n/// Starts a zeppelin \
+                 upload.\npub fn zeppelin_upload() -> usize {{\n    with(UPLOAD, \"{token}\")\n}}\n\nfn with(a: &str, \
+                 b: &str) -> usize {{\n    a.len() + b.len()\n}}\n"
+            ),
+        ),
+        (
+            "src/bin/keys.rs",
+            &format!(
+                "/// The key of the zeppelin.\nconst ZEPPELIN: &str = \"\n-----BEGIN RSA PRIVATE KEY-----\n{key}-----END RSA \
+                 PRIVATE KEY-----\n\";\n\nfn main() {{\n    println!(\"{{ZEPPELIN}}\");\n}}\n"
+            ),
+        ),
+    ]));
+    for (query, most) in
+        [("zeppelin upload token with", 6000), ("zeppelin upload", 1000), ("MIIkeyline0150 zeppelin key", 16000)]
+    {
+        let reply = explore(&server, json!({"query": query, "max_tokens": most}));
+        assert!(!reply["files"].as_array().unwrap().is_empty(), "{reply}");
+        let text = reply.to_string();
+        assert!(!text.contains(&token) && !text.contains("MIIkeyline"), "{query}: {text}");
+    }
+}
+
+#[test]
+fn a_query_in_any_language_and_of_any_form_is_answered() {
+    let server = ready(Home::with(&[
+        ("Cargo.toml", "[package]\nname = \"words\"\nversion = \"0.1.0\"\nedition = \"2024\"\n"),
+        ("src/lib.rs", "//! Words.\npub mod barrel;\npub mod hash;\n"),
+        ("src/barrel.rs", "/// Misst die Größe des Fasses.\npub fn messen() -> u8 {\n    1\n}\n"),
+        ("src/hash.rs", "/// 计算 哈希 值。\npub fn digest() -> u8 {\n    2\n}\n"),
+    ]));
+    for (query, file) in [("wie wird die Größe gemessen", "src/barrel.rs"), ("哈希 在哪里", "src/hash.rs")] {
+        let reply = explore(&server, json!({"query": query}));
+        assert!(files(&reply).contains(&file), "{query}: {reply}");
+    }
+    let long = "x".repeat(200_000);
+    for query in ["\u{202e}```\n````", "::", "../../etc/passwd:1", "a.b.c.d.e.f.g.h.i.j.k.l", "<!-- <!-- -->", &long] {
+        explore(&server, json!({"query": query}));
+    }
+}

@@ -134,8 +134,9 @@ impl<'a> Page<'a> {
         let lines = file.lines();
         let raw = file.text.get(span.start..span.end)?;
         let text = redact(raw, is_code(self.languages, &file.path));
-        // A removed key must not move the lines after it.
-        let text = if text.lines().count() == raw.lines().count() {
+        // A removed key must not move the lines after it. A span may have a part of a key, without its first line.
+        let is_part_of_key = begins_in_key(&file.text, span.start);
+        let text = if text.lines().count() == raw.lines().count() && !is_part_of_key {
             text
         } else {
             raw.lines().map(|_| format!("{REDACTED}\n")).collect()
@@ -233,6 +234,18 @@ impl<'a> Page<'a> {
         found.sort_by_key(|it| !it.0);
         found.into_iter().map(|it| it.1).take(MOST_SIGNATURES).collect()
     }
+}
+
+/// Whether an offset is between the first and the last line of an armoured key.
+fn begins_in_key(text: &str, offset: usize) -> bool {
+    let before = text.get(..offset).unwrap_or_default();
+    let last = |word: &str| {
+        let is_it = |at: &usize| {
+            before.get(*at..).is_some_and(|it| it.lines().next().unwrap_or_default().contains("PRIVATE KEY"))
+        };
+        before.rmatch_indices(word).map(|it| it.0).find(is_it)
+    };
+    last("-----BEGIN ").is_some_and(|begin| last("-----END ").is_none_or(|end| end < begin))
 }
 
 /// What is listed with this page.

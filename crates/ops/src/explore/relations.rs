@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::symbols::Symbols;
 use crate::ranking::At;
+use crate::redaction::redact;
 use semdex_contract::{CallSite, TestPlace, UsePath, UsedBy};
 use semdex_model::{Span, Symbol, SymbolKind};
 
@@ -165,7 +166,7 @@ fn places(symbols: &Symbols<'_>, position: usize, name: &str, takes: impl Fn(usi
 fn site(symbols: &Symbols<'_>, user: &Shown, at: usize, length: usize) -> Option<CallSite> {
     let file = symbols.file(user.file)?;
     let place = file.lines().place(&file.path, Span::new(at, at + length));
-    let text = file.lines().line_text(&file.text, place.line).to_owned();
+    let text = redact(file.lines().line_text(&file.text, place.line), true);
     let section = file.terms().section_at(at);
     let test = section.is_some_and(|it| symbols.index.is_test((user.file, it)));
     Some(CallSite { place: place.into(), text, test })

@@ -2,6 +2,7 @@
 
 use super::super::map::{Graph, Node};
 use crate::ranking::{At, Index};
+use crate::redaction::redact;
 use semdex_engine::files::File;
 use semdex_model::{OutlineItem, Symbol};
 
@@ -57,7 +58,8 @@ impl<'a> Symbols<'a> {
             path: known.unwrap_or_else(|| short_path(file, item)),
             kind: item.kind,
             name: item.name.clone(),
-            signature: item.signature.clone(),
+            // It has the value of a constant.
+            signature: redact(&item.signature, true),
             package: node.map(|it| it.package.clone()).unwrap_or_default(),
             place: lines.place(&file.path, item.span),
             name_at: lines.place(&file.path, item.name_span),
