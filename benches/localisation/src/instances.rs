@@ -1,14 +1,14 @@
 //! The instances, with the texts of their repositories.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use semdex_engine::Registry;
-use semdex_engine::files::Files;
-use semdex_ops::ranking::Index;
+use semdex_engine::files::{File, Files};
+use semdex_ops::ranking::{Index, Ranking, Weights};
 use semdex_workspace::ChangeHistory;
 use serde_json::Value;
 
@@ -17,6 +17,7 @@ const MOST_BYTES: usize = 2 << 20;
 
 /// A question with its truth.
 pub(crate) struct Instance {
+    pub set: String,
     pub name: String,
     pub repository: String,
     pub language: String,
@@ -32,16 +33,18 @@ pub(crate) struct Prepared {
     pub instance: Instance,
     pub index: Arc<Index>,
     pub history: Arc<ChangeHistory>,
-    /// Whether the weights may be fitted to it.
-    pub is_seen: bool,
+    /// The last ranking, with the weights that it was made with.
+    pub ranked: Mutex<Option<(Weights, Arc<Ranking>)>>,
 }
 
+/// The instances of a file. The name of the file is that of the set.
 pub(crate) fn read(path: &Path) -> Vec<Instance> {
     let text = std::fs::read_to_string(path).expect("a file of instances");
-    text.lines().filter_map(|it| serde_json::from_str(it).ok()).map(|it: Value| instance(&it)).collect()
+    let set = path.file_stem().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default();
+    text.lines().filter_map(|it| serde_json::from_str(it).ok()).map(|it: Value| instance(&it, &set)).collect()
 }
 
-fn instance(value: &Value) -> Instance {
+fn instance(value: &Value, set: &str) -> Instance {
     let text = |name: &str| value[name].as_str().unwrap_or_default().to_owned();
     let spans = |name: &str| -> Vec<(String, usize, usize)> {
         let list = value[name].as_array().into_iter().flatten();
@@ -55,6 +58,7 @@ fn instance(value: &Value) -> Instance {
     }
     let files = value["files"].as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect();
     Instance {
+        set: set.to_owned(),
         name: text("instance"),
         repository: text("repository"),
         language: text("language"),
@@ -66,17 +70,26 @@ fn instance(value: &Value) -> Instance {
     }
 }
 
+/// The files of a repository that were read, by path and object. Instances of one repository have most of them in
+/// common.
+pub(crate) type Known = HashMap<(String, String), Arc<File>>;
+
 impl Prepared {
     /// Reads the texts at the base. None if the commit is not there.
-    pub(crate) fn new(instance: Instance, mirror: &Path) -> Option<Prepared> {
-        let names = [instance.repository.clone(), instance.repository.replace("fasterxml", "FasterXML")];
-        let repository =
-            names.iter().map(|it| mirror.join(it.replace('/', "+")).join("repo")).find(|it| it.exists())?;
-        let files = files(&repository, &instance.base)?;
+    pub(crate) fn new(instance: Instance, mirror: &Path, known: &mut Known) -> Option<Prepared> {
+        let name = instance.repository.replace('/', "+").to_lowercase();
+        let entries = std::fs::read_dir(mirror).ok()?.filter_map(Result::ok);
+        let mut found = entries.filter(|it| it.file_name().to_string_lossy().to_lowercase() == name);
+        let repository = found.next()?.path().join("repo");
+        let files = files(&repository, &instance.base, known)?;
         let history = history(&repository, &instance.base);
         let index = Arc::new(Index::new(&files, |_| false, |_| false));
-        let sum: usize = instance.repository.bytes().map(usize::from).sum();
-        Some(Prepared { is_seen: sum % 2 == 0, index, history: Arc::new(history), instance })
+        Some(Prepared { index, history: Arc::new(history), instance, ranked: Mutex::default() })
+    }
+
+    /// One of the two halves of the repositories.
+    pub(crate) fn half(&self) -> usize {
+        self.instance.repository.bytes().map(usize::from).sum::<usize>() % 2
     }
 }
 
@@ -85,7 +98,7 @@ fn git(repository: &Path, arguments: &[&str]) -> Option<String> {
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-fn files(repository: &Path, base: &str) -> Option<Files> {
+fn files(repository: &Path, base: &str, known: &mut Known) -> Option<Files> {
     let registry = Registry::new(vec![Arc::new(semdex_rust::RustKind), Arc::new(semdex_go::GoKind)], semdex_lsp::kinds);
     let mut files = Files::new(registry.languages().clone());
     let list = git(repository, &["ls-tree", "-r", "-l", "-z", base])?;
@@ -95,7 +108,10 @@ fn files(repository: &Path, base: &str) -> Option<Files> {
         let head: Vec<&str> = head.split_ascii_whitespace().collect();
         let [mode, "blob", object, size] = head[..] else { continue };
         if mode.starts_with("100") && size.parse().is_ok_and(|it: usize| it <= MOST_BYTES) {
-            wanted.push((object.to_owned(), path.to_owned()));
+            match known.get(&(path.to_owned(), object.to_owned())) {
+                Some(file) => drop(files.insert(file.clone())),
+                None => wanted.push((object.to_owned(), path.to_owned())),
+            }
         }
     }
     let mut child = Command::new("git")
@@ -110,7 +126,7 @@ fn files(repository: &Path, base: &str) -> Option<Files> {
     let names: String = wanted.iter().map(|it| format!("{}\n", it.0)).collect();
     let writer = std::thread::spawn(move || input.write_all(names.as_bytes()));
     let mut output = BufReader::new(child.stdout.take()?);
-    for (_, path) in &wanted {
+    for (object, path) in wanted {
         let mut head = String::new();
         output.read_line(&mut head).ok()?;
         let size: usize = head.trim_end().rsplit(' ').next()?.parse().ok()?;
@@ -120,7 +136,9 @@ fn files(repository: &Path, base: &str) -> Option<Files> {
         if let Ok(text) = String::from_utf8(content)
             && !text.contains('\0')
         {
-            files.insert(Arc::new(files.file(path, text)));
+            let file = Arc::new(files.file(&path, text));
+            known.insert((path, object), file.clone());
+            files.insert(file);
         }
     }
     drop(writer.join());

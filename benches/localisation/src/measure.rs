@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{Display, Formatter};
+use std::sync::Arc;
 
 use crate::instances::Prepared;
 use semdex_ops::ranking::choice::{fill, order};
-use semdex_ops::ranking::{Ranking, Weights, rank};
+use semdex_ops::ranking::{Ranking, WEIGHTS, Weights, rank};
 
 /// The budgets in tokens of four bytes.
 const BUDGETS: [usize; 3] = [4000, 8000, 16000];
@@ -24,7 +25,7 @@ pub(crate) struct Figures {
 impl Figures {
     /// What the weights are fitted for.
     pub(crate) fn objective(&self) -> f64 {
-        (self.files + self.lines[1] + 0.5 * self.lines[0]) / 2.5
+        (self.files + self.lines[1] + 0.5 * self.lines[0] + 0.5 * self.functions) / 3.0
     }
 }
 
@@ -39,31 +40,34 @@ impl Display for Figures {
     }
 }
 
-pub(crate) fn measured<'a>(prepared: impl Iterator<Item = &'a Prepared>, weights: &Weights) -> Figures {
-    let prepared: Vec<&Prepared> = prepared.collect();
+/// The figures of each instance, by two threads.
+pub(crate) fn figures_of(prepared: &[&Prepared], weights: &Weights) -> Vec<Figures> {
     let half = prepared.len().div_ceil(2).max(1);
-    let parts: Vec<Vec<Figures>> = std::thread::scope(|scope| {
+    std::thread::scope(|scope| {
         let threads: Vec<_> = prepared
             .chunks(half)
-            .map(|part| scope.spawn(move || part.iter().map(|it| one(it, weights)).collect()))
+            .map(|part| scope.spawn(move || part.iter().map(|it| one(it, weights)).collect::<Vec<_>>()))
             .collect();
-        threads.into_iter().filter_map(|it| it.join().ok()).collect()
-    });
+        threads.into_iter().filter_map(|it| it.join().ok()).flatten().collect()
+    })
+}
+
+pub(crate) fn mean(figures: &[Figures]) -> Figures {
     let mut sum = Figures::default();
-    for it in parts.into_iter().flatten() {
-        sum.count += 1.0;
+    for it in figures {
         sum.files += it.files;
         sum.functions += it.functions;
         sum.precision += it.precision;
         sum.lines.iter_mut().zip(it.lines).for_each(|(sum, it)| *sum += it);
     }
-    let count = sum.count.max(1.0);
+    let count = figures.len() as f64;
+    let part = |it: f64| it / count.max(1.0);
     Figures {
-        count: sum.count,
-        files: sum.files / count,
-        functions: sum.functions / count,
-        precision: sum.precision / count,
-        lines: sum.lines.map(|it| it / count),
+        count,
+        files: part(sum.files),
+        functions: part(sum.functions),
+        precision: part(sum.precision),
+        lines: sum.lines.map(part),
     }
 }
 
@@ -72,8 +76,33 @@ fn first_files<'a>(it: &'a Prepared, ranking: &Ranking) -> Vec<&'a str> {
     files.filter_map(|file| it.index.files.get(file.0)).map(|it| &*it.file.path).collect()
 }
 
+/// The ranking; the last one if only weights differ that the ranking itself does not read.
+fn ranked(it: &Prepared, weights: &Weights) -> Arc<Ranking> {
+    let of_ranking = Weights { share: 0.0, first: 0.0, around: 0.0, whole: 0.0, ..*weights };
+    let mut last = it.ranked.lock().expect("no thread panics");
+    if let Some((_, ranking)) = last.as_ref().filter(|it| it.0 == of_ranking) {
+        return ranking.clone();
+    }
+    let ranking = Arc::new(rank(&it.index, &it.instance.issue, &[], &it.history, weights, &|_| None));
+    *last = Some((of_ranking, ranking.clone()));
+    ranking
+}
+
+/// The processor time of one answer in milliseconds, and the size of the texts in lines.
+pub(crate) fn timed(it: &Prepared) -> (f64, usize) {
+    let processor = || -> f64 {
+        let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+        text.split(' ').next().and_then(|it| it.parse().ok()).unwrap_or(0.0) / 1e6
+    };
+    let before = processor();
+    let ranking = rank(&it.index, &it.instance.issue, &[], &it.history, &WEIGHTS, &|_| None);
+    let order = order(&it.index, &ranking, &WEIGHTS, false);
+    drop(fill(&it.index, &order, 0..order.len(), 6000 * 4));
+    (processor() - before, it.index.files.iter().map(|it| it.file.lines().line_count()).sum())
+}
+
 fn one(it: &Prepared, weights: &Weights) -> Figures {
-    let ranking = rank(&it.index, &it.instance.issue, &[], &it.history, weights);
+    let ranking = ranked(it, weights);
     let first = first_files(it, &ranking);
     let found = it.instance.files.iter().filter(|file| first.contains(&file.as_str())).count();
     let mut figures = Figures { files: found as f64 / it.instance.files.len().max(1) as f64, ..Figures::default() };
@@ -119,7 +148,7 @@ fn one(it: &Prepared, weights: &Weights) -> Figures {
 /// Prints where the files of the truth are in the ranking.
 pub(crate) fn list(it: &Prepared, weights: &Weights) {
     let figures = one(it, weights);
-    let ranking = rank(&it.index, &it.instance.issue, &[], &it.history, weights);
+    let ranking = ranked(it, weights);
     println!("{} {} {figures}", it.instance.name, it.instance.repository);
     for file in &it.instance.files {
         let position = it.index.position(file);
@@ -127,4 +156,11 @@ pub(crate) fn list(it: &Prepared, weights: &Weights) {
         println!("    {:>5} {file}", rank.map_or("-".to_owned(), |it| (it + 1).to_string()));
     }
     println!("    first: {}", first_files(it, &ranking).join(" "));
+    let order = order(&it.index, &ranking, weights, false);
+    let mut shown: BTreeMap<&str, usize> = BTreeMap::new();
+    for position in fill(&it.index, &order, 0..order.len(), BUDGETS[1] * 4) {
+        let file = order.get(position).and_then(|at| it.index.files.get(at.0.0)).map(|it| &*it.file.path);
+        *shown.entry(file.unwrap_or_default()).or_default() += 1;
+    }
+    println!("    sections: {shown:?}");
 }

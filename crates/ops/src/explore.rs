@@ -46,8 +46,8 @@ pub(crate) async fn explore(
     let made = tokio::task::spawn_blocking(move || {
         let secrets = Secrets::new(&files, workspace.root());
         let index = focused(index, &files, &focus, &secrets);
-        let ranking = rank(&index, &request.query, &focus, &history, &WEIGHTS);
         let symbols = Symbols::new(&graph, &index);
+        let ranking = rank(&index, &request.query, &focus, &history, &WEIGHTS, &|file| symbols.uses(file));
         let shown = workspace.shown_lines();
         let page = Page::new(&index, &ranking, &symbols, tests, files.languages());
         let seen = session.as_deref().filter(|_| omits).map(|it| |spans: &[(&str, &str)]| shown.seen(it, spans));

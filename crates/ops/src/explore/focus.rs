@@ -18,5 +18,5 @@ pub(super) fn focused(index: Arc<Index>, files: &Files, focus: &[Focus], secrets
         let is_code = is_code(files.languages(), file);
         if named.contains(file) { is_secret_name(file, is_code) } else { secrets.hides(file, is_code) }
     };
-    Arc::new(Index::new(files, |it| hides(&it.path), |it| named.contains(&*it.path)))
+    Arc::new(index.after(files, |it| hides(&it.path), |it| named.contains(&*it.path)))
 }

@@ -1,5 +1,7 @@
 //! The symbols of sections, with the paths that the engines print.
 
+use std::collections::HashSet;
+
 use super::super::map::{Graph, Node};
 use crate::ranking::{At, Index};
 use crate::redaction::redact;
@@ -25,6 +27,21 @@ impl<'a> Symbols<'a> {
     pub(super) fn node(&self, file: usize) -> Option<(usize, &'a Node)> {
         let position = self.graph.position(&self.file(file)?.path)?;
         Some((position, self.graph.node(position)?))
+    }
+
+    /// The declarations that a file uses, as its engine resolves them. None while the engine is loading, and for a file
+    /// of no engine.
+    pub(super) fn uses(&self, file: usize) -> Option<HashSet<At>> {
+        let (node, of_node) = self.node(file)?;
+        of_node.language?;
+        let uses = self.graph.uses.get(node).filter(|it| !it.is_empty())?;
+        let section = |node: usize, item: usize| {
+            let used = self.graph.node(node)?;
+            let at = used.items.get(item)?.at;
+            let position = self.index.position(&used.file.path)?;
+            Some((position, self.file(position)?.terms().section_at(at)?))
+        };
+        Some(uses.iter().filter_map(|it| section(it.node, it.item?)).collect())
     }
 
     /// The innermost symbol around a section.

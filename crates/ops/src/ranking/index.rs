@@ -1,10 +1,12 @@
 //! What the ranking knows of all files at one revision, besides their terms.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::kinds::{Kind, kind};
+use super::postings::{Added, New, Postings};
 use semdex_engine::files::{File, Files};
+use semdex_text::terms::each;
 use semdex_text::words::{WordHash, word_hash, words};
 
 /// What the ranking knows of all files at one revision, besides their terms.
@@ -12,8 +14,7 @@ use semdex_text::words::{WordHash, word_hash, words};
 pub struct Index {
     /// The ranked files, in the order of their names.
     pub files: Vec<Arc<Ranked>>,
-    /// The declarations by the hash of their names: file and section.
-    pub(super) declared: HashMap<WordHash, Vec<(u32, u16)>>,
+    pub(super) postings: Postings,
     positions: HashMap<Arc<str>, usize>,
 }
 
@@ -28,6 +29,8 @@ pub struct Ranked {
     tests: Vec<bool>,
     /// The names of its declarations, with their sections.
     names: Vec<(WordHash, u16)>,
+    /// How many terms it has.
+    pub(super) length: f64,
 }
 
 impl Ranked {
@@ -39,7 +42,8 @@ impl Ranked {
                 names.push((word_hash(&item.name), section as u16));
             }
         });
-        Ranked { file: file.clone(), kind, tests: tests(file), names }
+        let length = terms.lengths.iter().map(|it| f64::from(*it)).sum();
+        Ranked { file: file.clone(), kind, tests: tests(file), names, length }
     }
 }
 
@@ -50,47 +54,45 @@ impl Index {
     /// The index of these files. `hides` says which are never ranked, `takes` which are ranked though they are generated
     /// or the like.
     pub fn new(files: &Files, hides: impl Fn(&File) -> bool, takes: impl Fn(&File) -> bool) -> Index {
-        let mut ranked: Vec<Arc<Ranked>> = Vec::new();
-        for file in files.iter() {
-            let kind = kind(file);
-            if (kind != Kind::Noise || takes(file)) && !hides(file) {
-                ranked.push(Arc::new(Ranked::new(file, kind)));
-            }
-        }
-        Index::of(ranked)
+        let none = Index { files: Vec::new(), postings: Postings::default(), positions: HashMap::new() };
+        none.after(files, hides, takes)
     }
 
-    /// The index after a change: of files that are the same, everything is taken from the index before.
-    pub(super) fn after(before: &Index, files: &Files, hides: impl Fn(&File) -> bool) -> Index {
+    /// The index after a change: of files that are the same, everything is taken from this one.
+    pub fn after(&self, files: &Files, hides: impl Fn(&File) -> bool, takes: impl Fn(&File) -> bool) -> Index {
         let mut ranked: Vec<Arc<Ranked>> = Vec::new();
+        let mut moved: Vec<Option<u32>> = vec![None; self.files.len()];
+        let mut added = Added::default();
         for file in files.iter() {
-            let known = before.position(&file.path).and_then(|it| before.files.get(it));
-            if let Some(known) = known.filter(|it| Arc::ptr_eq(&it.file, file)) {
+            let position = ranked.len() as u32;
+            let before = self.position(&file.path);
+            let known = before.and_then(|it| self.files.get(it)).filter(|it| Arc::ptr_eq(&it.file, file));
+            if let Some(known) = known {
+                if let Some(moved) = before.and_then(|it| moved.get_mut(it)) {
+                    *moved = Some(position);
+                }
                 ranked.push(known.clone());
                 continue;
             }
             let kind = kind(file);
-            if kind != Kind::Noise && !hides(file) {
-                ranked.push(Arc::new(Ranked::new(file, kind)));
-            }
-        }
-        Index::of(ranked)
-    }
-
-    fn of(ranked: Vec<Arc<Ranked>>) -> Index {
-        let mut declared: HashMap<WordHash, Vec<(u32, u16)>> = HashMap::new();
-        for (position, it) in ranked.iter().enumerate() {
-            for (name, section) in &it.names {
-                declared.entry(*name).or_default().push((position as u32, *section));
+            if (kind != Kind::Noise || takes(file)) && !hides(file) {
+                let new = Ranked::new(file, kind);
+                added.push(New { position, terms: all_terms(file), names: &new.names });
+                ranked.push(Arc::new(new));
             }
         }
         let positions = ranked.iter().enumerate().map(|(at, it)| (it.file.path.clone(), at)).collect();
-        Index { files: ranked, declared, positions }
+        Index { postings: Postings::after(&self.postings, &moved, added), files: ranked, positions }
     }
 
     /// The position of a file.
     pub fn position(&self, file: &str) -> Option<usize> {
         self.positions.get(file).copied()
+    }
+
+    /// The sections that declare a name.
+    pub(super) fn declared(&self, name: WordHash) -> impl Iterator<Item = At> + Clone + '_ {
+        self.postings.declared(name).iter().map(|it| (it.1 as usize, usize::from(it.2)))
     }
 
     /// Whether a section is test code.
@@ -106,6 +108,17 @@ impl Index {
         let rest = ranked.file.text.get(start..)?;
         words(rest).next().filter(|it| it.0 == 0).map(|it| it.1)
     }
+}
+
+/// The terms of a file's text and path.
+fn all_terms(file: &File) -> HashSet<WordHash> {
+    let mut terms = HashSet::new();
+    for text in [&*file.text, &*file.path] {
+        each(text, |term| {
+            terms.insert(word_hash(term));
+        });
+    }
+    terms
 }
 
 /// Which sections of a file are within tests.

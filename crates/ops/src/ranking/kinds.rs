@@ -15,6 +15,8 @@ pub enum Kind {
     Code,
     /// A source file of tests, benchmarks or examples.
     Test,
+    /// Templates and components: markup with code.
+    Markup,
     /// Prose, settings and other text that no compiler reads.
     Prose,
     /// Generated, minified, locked or very large: never ranked.
@@ -33,7 +35,11 @@ pub(super) fn kind(file: &File) -> Kind {
     if is_test_path(&path) {
         return if is_data { Kind::Noise } else { Kind::Test };
     }
-    if is_data { Kind::Prose } else { Kind::Code }
+    match is_data {
+        true if is_markup(&path) => Kind::Markup,
+        true => Kind::Prose,
+        false => Kind::Code,
+    }
 }
 
 /// Whether a path is that of tests, benchmarks, examples or their data.
@@ -70,6 +76,17 @@ fn is_test_path(path: &str) -> bool {
         || name.contains(".bench.")
         || (name.ends_with("test.java") || name.ends_with("tests.java"));
     is_test_name || directories.split('/').any(is_test_directory)
+}
+
+/// Whether a file is a template or a component, which programs render. Pages of documentation are prose.
+fn is_markup(path: &str) -> bool {
+    const ENDINGS: &[&str] = &[
+        "html", "htm", "vue", "svelte", "astro", "jinja", "jinja2", "j2", "tmpl", "gohtml", "hbs", "ejs", "erb",
+        "twig", "mustache", "pug", "haml", "cshtml", "razor", "jsp",
+    ];
+    let is_documentation =
+        path.split('/').any(|it| matches!(it, "doc" | "docs" | "documentation" | "site" | "website"));
+    !is_documentation && path.rsplit_once('.').is_some_and(|it| ENDINGS.contains(&it.1))
 }
 
 fn is_noise(path: &str, text: &str) -> bool {

@@ -1,9 +1,10 @@
 //! The links between sections: a section uses the declarations whose names it has. PageRank over them, personalised by
 //! the sections that fit the query, ranks what these sections use and who uses them.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::index::{At, Index};
+use semdex_text::terms::terms;
 use semdex_text::words::{word_hash, words};
 
 /// So many of the best sections are the origins.
@@ -12,9 +13,14 @@ const ORIGINS: usize = 40;
 const MOST_DECLARATIONS: usize = 12;
 /// A name that is used in more sections links nothing: it is known everywhere.
 const MOST_USERS: usize = 60;
+/// What a name counts that the engine resolves to something else, or not at all.
+const UNRESOLVED: f64 = 0.2;
 /// The reader restarts with this probability.
 const RESTART: f64 = 0.4;
 const ROUNDS: usize = 8;
+
+/// The declarations that a file uses, as its engine resolves them. None if no engine says it: then names decide alone.
+pub type ResolvedUses<'a> = &'a dyn Fn(usize) -> Option<HashSet<At>>;
 
 /// The links of the best sections.
 #[derive(Debug, Default)]
@@ -25,19 +31,24 @@ pub(super) struct Links {
 
 impl Links {
     /// The links from and to the best sections.
-    pub(super) fn of(index: &Index, origins: &[(At, f64)]) -> Links {
+    pub(super) fn of(index: &Index, origins: &[(At, f64)], resolved: ResolvedUses<'_>) -> Links {
         let mut links = Links::default();
         let mut users: HashMap<At, Vec<At>> = HashMap::new();
+        let mut uses_of_files: HashMap<usize, Option<HashSet<At>>> = HashMap::new();
+        let mut trust = |user: At, used: At| match uses_of_files.entry(user.0).or_insert_with(|| resolved(user.0)) {
+            Some(uses) if !uses.contains(&used) => UNRESOLVED,
+            _ => 1.0,
+        };
         for (at, _) in origins.iter().take(ORIGINS) {
             for (used, share) in index.uses(*at) {
                 // What everybody uses says little about its user.
                 let count = users.entry(used).or_insert_with(|| index.users(used)).len();
-                links.edges.insert((*at, used), share / (1.0 + count as f64).sqrt());
+                links.edges.insert((*at, used), trust(*at, used) * share / (1.0 + count as f64).sqrt());
             }
             let of_it = users.entry(*at).or_insert_with(|| index.users(*at));
             let share = 1.0 / (1.0 + of_it.len() as f64).sqrt();
             for user in of_it.iter() {
-                links.edges.entry((*user, *at)).or_insert(share);
+                links.edges.entry((*user, *at)).or_insert_with(|| trust(*user, *at) * share);
             }
         }
         links
@@ -68,23 +79,18 @@ impl Links {
         ranks
     }
 
-    /// The strongest link of a section to one of these.
-    pub(super) fn strongest(&self, at: At, others: &HashMap<At, f64>) -> Option<(At, bool)> {
-        let mut best: Option<(f64, At, bool)> = None;
+    /// The strongest link of each section to one of these, and whether that one uses it.
+    pub(super) fn strongest(&self, others: &HashMap<At, f64>) -> HashMap<At, (At, bool)> {
+        let mut best: HashMap<At, (f64, At, bool)> = HashMap::new();
         for (&(user, used), weight) in &self.edges {
-            let other = if user == at {
-                used
-            } else if used == at {
-                user
-            } else {
-                continue;
-            };
-            let Some(score) = others.get(&other) else { continue };
-            if best.is_none_or(|it| score * weight > it.0) {
-                best = Some((score * weight, other, used == at));
+            for (at, other, is_used) in [(used, user, true), (user, used, false)] {
+                let Some(score) = others.get(&other).map(|it| it * weight) else { continue };
+                if best.get(&at).is_none_or(|it| score > it.0) {
+                    best.insert(at, (score, other, is_used));
+                }
             }
         }
-        best.map(|it| (it.1, it.2))
+        best.into_iter().map(|(at, it)| (at, (it.1, it.2))).collect()
     }
 }
 
@@ -103,13 +109,11 @@ impl Index {
                 continue;
             }
             seen.push(hash);
-            let Some(declared) = self.declared.get(&hash) else { continue };
-            let here: Vec<&(u32, u16)> = declared.iter().filter(|it| it.0 as usize == file).collect();
-            let meant: Vec<At> = if here.is_empty() { declared.iter().collect() } else { here }
-                .into_iter()
-                .map(|it| (it.0 as usize, usize::from(it.1)))
-                .collect();
-            if meant.len() > MOST_DECLARATIONS {
+            let declared = self.declared(hash);
+            let here = |it: &At| it.0 == file;
+            let is_here = declared.clone().any(|it| here(&it));
+            let meant: Vec<At> = declared.filter(|it| !is_here || here(it)).take(MOST_DECLARATIONS + 1).collect();
+            if meant.is_empty() || meant.len() > MOST_DECLARATIONS {
                 continue;
             }
             let share = 1.0 / meant.len() as f64;
@@ -125,10 +129,11 @@ impl Index {
     pub fn users(&self, at: At) -> Vec<At> {
         let mut users = Vec::new();
         let Some(name) = self.name(at) else { return users };
-        if name.len() < 3 || self.declared.get(&word_hash(name)).is_some_and(|it| it.len() > MOST_DECLARATIONS) {
-            return users;
-        }
-        for (position, ranked) in self.files.iter().enumerate() {
+        let is_common = || self.declared(word_hash(name)).nth(MOST_DECLARATIONS).is_some();
+        let term = terms(name).first().copied();
+        let Some(term) = term.filter(|_| name.len() >= 3 && !is_common()) else { return users };
+        for position in self.postings.files(term) {
+            let Some(ranked) = self.files.get(position) else { continue };
             let mut last = None;
             for offset in ranked.file.words().offsets(&ranked.file.text, name) {
                 let section = ranked.file.terms().section_at(offset).filter(|it| (position, *it) != at);

@@ -19,7 +19,7 @@ pub(crate) struct FileMatch {
 impl Index {
     /// How well each file matches a query, by its path.
     pub(crate) fn matches(&self, query: &str, history: &ChangeHistory) -> HashMap<String, FileMatch> {
-        let ranking = rank(self, query, &[], history, &WEIGHTS);
+        let ranking = rank(self, query, &[], history, &WEIGHTS, &|_| None);
         let best_file = ranking.files.first().map_or(1.0, |it| it.1);
         let best_section = ranking.sections.first().map_or(1.0, |it| it.1);
         let mut matches: HashMap<String, FileMatch> = HashMap::new();

@@ -17,9 +17,13 @@ pub(super) struct Placed {
     pub sections: HashMap<At, f64>,
 }
 
+/// How much a file counts whose module a qualified name names, as in `package.module.Class`.
+const MODULE: f64 = 0.5;
+
 /// The files and sections that the places of a query mean.
 pub(super) fn placed(index: &Index, query: &Query) -> Placed {
     let mut placed = Placed::default();
+    modules(index, query, &mut placed);
     if query.places.is_empty() {
         return placed;
     }
@@ -54,4 +58,46 @@ pub(super) fn placed(index: &Index, query: &Query) -> Placed {
         }
     }
     placed
+}
+
+/// Adds the files that are the modules of qualified names. The longest part of a name that is a module decides.
+fn modules(index: &Index, query: &Query, placed: &mut Placed) {
+    let qualified: Vec<Vec<&str>> = query
+        .names
+        .iter()
+        .filter(|it| !it.qualifier.is_empty())
+        .map(|it| it.qualifier.iter().map(String::as_str).chain([it.name.as_str()]).collect())
+        .collect();
+    if qualified.is_empty() {
+        return;
+    }
+    let mut by_stem: HashMap<&str, Vec<usize>> = HashMap::new();
+    for (position, it) in index.files.iter().enumerate() {
+        by_stem.entry(stem(&it.file.path)).or_default().push(position);
+    }
+    for name in qualified {
+        let found = (2..=name.len()).rev().find_map(|length| {
+            let module = name.get(..length)?;
+            let is_it = |position: &usize| {
+                let path = index.files.get(*position).map_or("", |it| &it.file.path);
+                let directories = path.rsplit('/').skip(1);
+                module.iter().rev().skip(1).zip(directories.map(Some).chain([None; 8])).all(|(a, b)| Some(*a) == b)
+            };
+            let same = by_stem.get(module.last()?)?;
+            let files: Vec<usize> = same.iter().copied().filter(is_it).take(MOST_FILES + 1).collect();
+            (!files.is_empty() && files.len() <= MOST_FILES).then_some(files)
+        });
+        let files = found.unwrap_or_default();
+        let share = MODULE / files.len().max(1) as f64;
+        for file in files {
+            let known = placed.files.entry(file).or_default();
+            *known = known.max(share);
+        }
+    }
+}
+
+/// The name of a file without its ending.
+fn stem(path: &str) -> &str {
+    let name = path.rsplit('/').next().unwrap_or_default();
+    name.split('.').next().unwrap_or_default()
 }

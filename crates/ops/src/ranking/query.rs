@@ -2,7 +2,9 @@
 //! or the text of an issue.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
+use super::weights::Weights;
 use semdex_text::terms::each;
 use semdex_text::words::{WordHash, word_hash, words};
 
@@ -19,8 +21,6 @@ const STOP_WORDS: &[&str] = &[
 ];
 /// Of a long query the first words count.
 const MOST_WORDS: usize = 4000;
-/// The weight of the words of the first line, which is the title of an issue or the subject of a commit.
-const TITLE: f64 = 2.0;
 
 /// A query, taken apart.
 #[derive(Debug, Default)]
@@ -31,6 +31,8 @@ pub(crate) struct Query {
     pub names: Vec<Name>,
     /// The paths, some with lines.
     pub places: Vec<NamedPlace>,
+    /// Whether it is a question in words, which documentation may answer.
+    pub is_question: bool,
 }
 
 /// A name in a query.
@@ -55,24 +57,35 @@ pub(crate) struct NamedPlace {
 
 impl Query {
     /// Reads a query.
-    pub(crate) fn new(text: &str) -> Query {
+    pub(crate) fn new(text: &str, weights: &Weights) -> Query {
         let mut query = Query::default();
+        let text = &without_forms(text);
+        query.is_question = is_question(text);
         query.read_places(text);
         let text = without_addresses(text);
         query.read_names(&text);
-        query.read_terms(&text);
+        query.read_terms(&text, weights);
         query
     }
 
-    fn read_terms(&mut self, text: &str) {
+    fn read_terms(&mut self, text: &str, weights: &Weights) {
         let mut counts: HashMap<WordHash, f64> = HashMap::new();
         let mut order: Vec<WordHash> = Vec::new();
         let title = text.trim_start().lines().next().map_or(0, str::len) + (text.len() - text.trim_start().len());
+        let fenced = fenced(text);
         for (at, word) in words(text).take(MOST_WORDS) {
             if STOP_WORDS.contains(&word.to_ascii_lowercase().as_str()) {
                 continue;
             }
-            let weight = if at < title { TITLE } else { 1.0 };
+            // The first line is the title of an issue or the subject of a commit.
+            let is_fenced = fenced.iter().any(|it| it.contains(&at));
+            let weight = if at < title {
+                weights.title
+            } else if is_fenced {
+                weights.fenced
+            } else {
+                1.0
+            };
             each(word, |term| {
                 let hash = word_hash(term);
                 let count = counts.entry(hash).or_insert_with(|| {
@@ -187,6 +200,59 @@ fn is_code_like(word: &str) -> bool {
     inner.contains('_') || hump || (inner.len() < word.len() && word.starts_with('_'))
 }
 
+/// The text without what a form for issues adds: comments of HTML, boxes that are ticked, and trailers.
+fn without_forms(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, tail)) = rest.split_once("<!--") {
+        let Some((_, after)) = tail.split_once("-->") else { break };
+        out.push_str(before);
+        out.push(' ');
+        rest = after;
+    }
+    out.push_str(rest);
+    let is_form = |line: &str| {
+        let line = line.trim_start();
+        let item = line.strip_prefix(['-', '*']).map(str::trim_start).unwrap_or_default();
+        ["[x]", "[X]", "[ ]"].iter().any(|it| item.starts_with(it))
+            || ["Signed-off-by:", "Co-authored-by:", "Reviewed-by:", "Change-Id:"].iter().any(|it| line.starts_with(it))
+    };
+    if !out.lines().any(is_form) {
+        return out;
+    }
+    let kept: Vec<&str> = out.lines().filter(|it| !is_form(it)).collect();
+    // A list of tasks alone is a question as well.
+    if kept.iter().all(|it| it.trim().is_empty()) { out } else { kept.join("\n") }
+}
+
+/// Whether a text is a question in words: one line that asks.
+fn is_question(text: &str) -> bool {
+    const ASKING: [&str; 10] = ["how", "what", "where", "why", "when", "who", "which", "does", "is", "can"];
+    let text = text.trim();
+    let first = text.split_whitespace().next().unwrap_or_default().to_ascii_lowercase();
+    text.lines().count() == 1 && (text.ends_with(['?', '？']) || ASKING.contains(&first.as_str()))
+}
+
+/// The blocks between fences.
+fn fenced(text: &str) -> Vec<Range<usize>> {
+    let mut blocks = Vec::new();
+    let mut begun: Option<usize> = None;
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        let is_fence = ["```", "~~~"].iter().any(|it| line.trim_start().starts_with(it));
+        at += line.len();
+        begun = match begun.filter(|_| is_fence) {
+            Some(start) => {
+                blocks.push(start..at);
+                None
+            }
+            None if is_fence => Some(at),
+            None => begun,
+        };
+    }
+    blocks
+}
+
 /// The text without the addresses of web pages, whose words are not about the code.
 fn without_addresses(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -208,10 +274,11 @@ fn without_addresses(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::weights::WEIGHTS;
     use super::*;
 
     fn places(text: &str) -> Vec<(String, Option<usize>)> {
-        Query::new(text).places.iter().map(|it| (it.path.join("/"), it.line)).collect()
+        Query::new(text, &WEIGHTS).places.iter().map(|it| (it.path.join("/"), it.line)).collect()
     }
 
     #[test]
@@ -231,8 +298,28 @@ mod tests {
     }
 
     #[test]
+    fn what_a_form_adds_is_left_out() {
+        let text = "Crash\n<!-- read our\nrules -->\n- [x] I searched\n- a real item\nSigned-off-by: A <a@b.c>\n";
+        assert_eq!(without_forms(text), "Crash\n \n- a real item");
+        assert_eq!(without_forms("<!-- not closed"), "<!-- not closed");
+        assert_eq!(without_forms("- [ ] write it"), "- [ ] write it");
+    }
+
+    #[test]
+    fn the_words_of_a_fence_are_known() {
+        let text = "a\n```js\nb\n```\nc\n```\nd\n";
+        assert_eq!(fenced(text).iter().map(|it| &text[it.clone()]).collect::<Vec<_>>(), ["b\n```\n"]);
+    }
+
+    #[test]
+    fn a_question_is_one_line_that_asks() {
+        assert!(is_question("Where is a reply shortened?") && is_question("how do runs end"));
+        assert!(!is_question("Fix the drop of an empty range") && !is_question("Is it?\nTraceback:"));
+    }
+
+    #[test]
     fn names_have_their_qualifiers() {
-        let query = Query::new("`Searcher::new` fails, so does line_buffer, and plain()");
+        let query = Query::new("`Searcher::new` fails, so does line_buffer, and plain()", &WEIGHTS);
         let name = |it: &str| query.names.iter().find(|name| name.name == it).cloned().unwrap();
         assert_eq!(name("new").qualifier, ["Searcher"]);
         assert!(name("new").is_code && name("line_buffer").is_code && name("plain").is_code);

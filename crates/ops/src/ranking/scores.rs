@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::focus::Focus;
 use super::index::{At, Index};
 use super::kinds::Kind;
-use super::links::Links;
+use super::links::{Links, ResolvedUses};
 use super::places::placed;
 use super::query::{Name, Query};
 use super::weights::Weights;
@@ -55,8 +55,16 @@ pub enum Why {
 type Scores = Vec<Vec<f64>>;
 
 /// Ranks all sections for a query, what is in focus first.
-pub fn rank(index: &Index, query: &str, focus: &[Focus], history: &ChangeHistory, weights: &Weights) -> Ranking {
-    let query = &Query::new(query);
+pub fn rank(
+    index: &Index,
+    query: &str,
+    focus: &[Focus],
+    history: &ChangeHistory,
+    weights: &Weights,
+    resolved: ResolvedUses<'_>,
+) -> Ranking {
+    let query = &Query::new(query, weights);
+    let prose = if query.is_question { weights.asked_prose } else { weights.prose };
     let focus = focused(index, focus);
     let text = Text::of(index, query, weights);
     let placed = placed(index, query);
@@ -84,25 +92,26 @@ pub fn rank(index: &Index, query: &str, focus: &[Focus], history: &ChangeHistory
             if *score > 0.0 || by_path > 0.0 {
                 *score += weights.file * file + weights.placed * 0.5 * by_path + weights.recent * recent;
             }
-            *score *= factor(index, at, weights);
+            *score *= factor(index, at, prose, weights);
         }
     }
     let origins = sorted(&scores);
-    let links = Links::of(index, &origins);
+    let links = Links::of(index, &origins, resolved);
     let ranks = links.rank(&origins);
     let most = ranks.values().copied().fold(0.0, f64::max);
     let best: HashMap<At, f64> = origins.iter().take(40).copied().collect();
+    let strongest = links.strongest(&best);
     for (at, rank) in &ranks {
-        let gain = weights.linked * (rank / most.max(f64::MIN_POSITIVE)).sqrt() * factor(index, *at, weights);
+        let gain = weights.linked * (rank / most.max(f64::MIN_POSITIVE)).sqrt() * factor(index, *at, prose, weights);
         if let Some(score) = scores.get_mut(at.0).and_then(|it| it.get_mut(at.1)) {
             *score += gain;
         }
-        if let Some((other, is_used)) = links.strongest(*at, &best) {
+        if let Some(&(other, is_used)) = strongest.get(at) {
             why.entry(*at).or_default().push(if is_used { Why::UsedBy(other) } else { Why::Uses(other) });
         }
     }
     let mut files = files(&scores, weights);
-    changed_together(index, history, weights, &mut files);
+    changed_together(index, history, prose, weights, &mut files);
     Ranking { files, sections: sorted(&scores), why }
 }
 
@@ -120,40 +129,35 @@ impl Text {
     fn of(index: &Index, query: &Query, weights: &Weights) -> Text {
         let mut sections: Scores = index.files.iter().map(|it| vec![0.0; it.file.terms().sections.len()]).collect();
         let mut files = vec![0.0; index.files.len()];
-        let lengths =
-            || index.files.iter().map(|it| it.file.terms().lengths.iter().map(|it| f64::from(*it)).sum::<f64>());
-        let total: f64 = lengths().sum();
+        // The part of the query that each section has.
+        let mut parts: Scores = sections.clone();
+        let mut whole = 0.0;
+        let total: f64 = index.files.iter().map(|it| it.length).sum();
         let count = sections.iter().map(Vec::len).sum::<usize>().max(1) as f64;
         let (average, of_file) = (total / count, total / index.files.len().max(1) as f64);
-        let file_lengths: Vec<f64> = lengths().map(|it| it / of_file.max(1.0)).collect();
         for &(term, weight) in &query.terms {
             let mut holders = 0.0;
             let mut found: Vec<Found> = Vec::new();
-            for (position, ranked) in index.files.iter().enumerate() {
-                let terms = ranked.file.terms();
-                let mut of_sections: HashMap<usize, f64> = HashMap::new();
-                let mut sum = 0.0;
-                for (section, times) in terms.counts(term) {
-                    *of_sections.entry(section).or_default() += f64::from(times);
-                    sum += f64::from(times);
-                    holders += 1.0;
-                }
+            for position in index.postings.files(term) {
+                let Some(terms) = index.files.get(position).map(|it| it.file.terms()) else { continue };
+                let mut of_sections: Vec<(usize, f64)> =
+                    terms.counts(term).map(|(section, times)| (section, f64::from(times))).collect();
+                holders += of_sections.len() as f64;
                 for section in terms.named(term) {
-                    *of_sections.entry(section).or_default() += weights.name;
-                    sum += weights.name;
+                    match of_sections.binary_search_by_key(&section, |it| it.0) {
+                        Ok(at) => of_sections.iter_mut().skip(at).take(1).for_each(|it| it.1 += weights.name),
+                        Err(at) => of_sections.insert(at, (section, weights.name)),
+                    }
                 }
-                let in_path = terms.is_in_path(term);
-                if in_path {
+                let mut sum = of_sections.iter().map(|it| it.1).sum::<f64>();
+                if terms.is_in_path(term) {
                     sum += weights.path * 2.0;
-                    of_sections.values_mut().for_each(|it| *it += weights.path);
+                    of_sections.iter_mut().for_each(|it| it.1 += weights.path);
                 }
-                if sum > 0.0 {
-                    let mut of_sections: Vec<(usize, f64)> = of_sections.into_iter().collect();
-                    of_sections.sort_unstable_by_key(|it| it.0);
-                    found.push((position, of_sections, sum));
-                }
+                found.push((position, of_sections, sum));
             }
             let inverse = (1.0 + (count - holders + 0.5) / (holders + 0.5)).ln();
+            whole += if found.is_empty() { 0.0 } else { weight * inverse };
             let in_files = found.len() as f64;
             let inverse_file = (1.0 + (index.files.len() as f64 - in_files + 0.5) / (in_files + 0.5)).ln();
             for (position, of_sections, sum) in found {
@@ -161,16 +165,23 @@ impl Text {
                 let lengths = &ranked.file.terms().lengths;
                 for (section, times) in of_sections {
                     let length = lengths.get(section).map_or(1.0, |it| f64::from(*it)) / average.max(1.0);
+                    let length = length.max(weights.shortest);
                     let gain = weight * inverse * saturated(times, length, weights.length);
+                    if let Some(part) = parts.get_mut(position).and_then(|it| it.get_mut(section)) {
+                        *part += weight * inverse;
+                    }
                     if let Some(score) = sections.get_mut(position).and_then(|it| it.get_mut(section)) {
                         *score += gain;
                     }
                 }
-                let length = file_lengths.get(position).copied().unwrap_or(1.0);
+                let length = ranked.length / of_file.max(1.0);
                 if let Some(score) = files.get_mut(position) {
                     *score += weight * inverse_file * saturated(sum, length, FILE_LENGTH);
                 }
             }
+        }
+        for (score, part) in sections.iter_mut().flatten().zip(parts.iter().flatten()).filter(|it| *it.1 > 0.0) {
+            *score *= (part / f64::max(whole, f64::MIN_POSITIVE)).powf(weights.coverage);
         }
         let most = sections.iter().flatten().copied().fold(0.0, f64::max);
         sections.iter_mut().flatten().for_each(|it| *it /= f64::max(most, f64::MIN_POSITIVE));
@@ -189,12 +200,11 @@ fn saturated(times: f64, length: f64, penalty: f64) -> f64 {
 fn named(index: &Index, query: &Query) -> HashMap<At, f64> {
     let mut named: HashMap<At, f64> = HashMap::new();
     for name in &query.names {
-        let Some(declared) = index.declared.get(&word_hash(&name.name)) else { continue };
-        let all: Vec<At> = declared.iter().map(|it| (it.0 as usize, usize::from(it.1))).collect();
+        let all: Vec<At> = index.declared(word_hash(&name.name)).collect();
         let fitting: Vec<At> = all.iter().copied().filter(|at| qualifies(index, name, *at)).collect();
         let is_qualified = !name.qualifier.is_empty() && !fitting.is_empty();
         let meant = if is_qualified { fitting } else { all };
-        if meant.len() > MOST_DECLARATIONS {
+        if meant.is_empty() || meant.len() > MOST_DECLARATIONS {
             continue;
         }
         let share = 1.0 / (meant.len() as f64).sqrt();
@@ -231,9 +241,10 @@ fn qualifies(index: &Index, name: &Name, (file, section): At) -> bool {
     in_path || around.iter().any(|it| &it.name == last || it.container.iter().any(|it| it == last))
 }
 
-fn factor(index: &Index, at: At, weights: &Weights) -> f64 {
+fn factor(index: &Index, at: At, prose: f64, weights: &Weights) -> f64 {
     match index.files.get(at.0).map(|it| it.kind) {
-        Some(Kind::Prose) => weights.prose,
+        Some(Kind::Prose) => prose,
+        Some(Kind::Markup) => weights.markup,
         _ if index.is_test(at) => weights.test,
         _ => 1.0,
     }
@@ -262,7 +273,13 @@ fn files(scores: &Scores, weights: &Weights) -> Vec<(usize, f64)> {
 }
 
 /// Adds what changed together with the best files.
-fn changed_together(index: &Index, history: &ChangeHistory, weights: &Weights, files: &mut Vec<(usize, f64)>) {
+fn changed_together(
+    index: &Index,
+    history: &ChangeHistory,
+    prose: f64,
+    weights: &Weights,
+    files: &mut Vec<(usize, f64)>,
+) {
     if history.is_empty() || weights.changed_together <= 0.0 {
         return;
     }
@@ -277,7 +294,7 @@ fn changed_together(index: &Index, history: &ChangeHistory, weights: &Weights, f
     }
     let mut known: HashMap<usize, f64> = files.iter().copied().collect();
     for (file, gain) in gains {
-        let factor = factor(index, (file, 0), weights);
+        let factor = factor(index, (file, 0), prose, weights);
         *known.entry(file).or_default() += weights.changed_together * gain * factor;
     }
     *files = known.into_iter().collect();

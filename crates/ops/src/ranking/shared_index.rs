@@ -26,7 +26,7 @@ pub(crate) async fn index_of(workspace: &Workspace, files: &Arc<Files>, revision
         let secrets = Secrets::new(&files, &root);
         let hides = |it: &File| secrets.hides(&it.path, is_code(files.languages(), &it.path));
         let index = match before.filter(|it| it.1 == rules) {
-            Some((before, _)) => Index::after(&before, &files, hides),
+            Some((before, _)) => before.after(&files, hides, |_| false),
             None => Index::new(&files, hides, |_| false),
         };
         (Arc::new(index), rules)
