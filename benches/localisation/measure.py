@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""`explore` over HTTP beside `map --query` and a search for the query's words, on instances (JSON lines).
+"""`explore` over HTTP beside `map --query`, ripgrep and aider's map, on instances (JSON lines).
 
 For each instance the repository is checked out at `base`, and a server answers its text: `explore` at 4,000, 8,000 and 16,000 tokens,
-`map` at 8,000. The search is what ripgrep finds: the files that have most of the query's words (weighed by how few files have each),
+`map` at 8,000. The search is by `rg`: the files that have most of the query's words (weighed by how few files have each),
 and of them the lines with the words, with three lines around each, until the budget is full.
 
 Printed, as means over the instances, for each language and for all: the share of the truth's files among the first 8 files of the reply;
@@ -100,36 +100,47 @@ def mapped(client, instance, wait):
 
 
 def searched(tree, instance):
-    words = {it.lower() for it in re.findall(r"[A-Za-z_][A-Za-z0-9_]{2,}", instance["issue"])} - STOP
-    texts = {}
-    listed = subprocess.run(["git", "-C", tree, "ls-files", "-z"], capture_output=True, check=True).stdout.decode("utf-8", "replace")
-    for name in filter(None, listed.split("\0")):
-        path = tree / name
-        if path.is_file() and path.stat().st_size < 1 << 20:
-            raw = path.read_bytes()
-            if b"\0" not in raw[:4096]:
-                texts[name] = raw.decode("utf-8", "replace").splitlines()
+    """What ripgrep finds: the files with most of the words, and of them the lines with the words and three around each."""
+    words = sorted({it.lower() for it in re.findall(r"[A-Za-z_][A-Za-z0-9_]{2,}", instance["issue"])} - STOP)
+    if not words:
+        return figures(instance, [], {it: {} for it in BUDGETS})
+    patterns = "\n".join(words)
+    command = ["rg", "-n", "-o", "-i", "-w", "-F", "-f", "-", "--no-heading", "--null", "--max-filesize", "1M", "--sort", "path", "."]
+    found = subprocess.run(command, cwd=tree, input=patterns.encode(), capture_output=True, check=False).stdout
     hits = {}
-    for name, lines in texts.items():
-        of_file = {}
-        for number, line in enumerate(lines, 1):
-            for word in words & set(re.findall(r"[a-z_][a-z0-9_]{2,}", line.lower())):
-                of_file.setdefault(word, []).append(number)
-        hits[name] = of_file
-    weight = {word: math.log(1 + len(texts) / (1 + sum(word in it for it in hits.values()))) for word in words}
-    files = sorted((it for it in hits if hits[it]), key=lambda it: (-sum(weight[word] for word in hits[it]), it))
+    for line in found.decode("utf-8", "replace").splitlines():
+        name, _, rest = line.partition("\0")
+        number, _, word = rest.partition(":")
+        if number.isdigit():
+            hits.setdefault(name.removeprefix("./"), {}).setdefault(word.lower(), []).append(int(number))
+    weight = {word: math.log(1 + len(hits) / (1 + sum(word in it for it in hits.values()))) for word in words}
+    files = sorted(hits, key=lambda it: (-sum(weight.get(word, 0) for word in hits[it]), it))
     shown = {}
     for budget in BUDGETS:
         room, lines = budget * 4, {}
         for name in files:
-            numbers = sorted({at + near for found in hits[name].values() for at in found for near in range(-3, 4)})
+            texts = (tree / name).read_text(errors="replace").split("\n")
+            numbers = sorted({at + near for at_word in hits[name].values() for at in at_word for near in range(-3, 4)})
             for number in numbers:
-                if 1 <= number <= len(texts[name]) and room > 0:
-                    room -= len(texts[name][number - 1]) + 6
+                if 1 <= number <= len(texts) and room > 0:
+                    room -= len(texts[number - 1]) + 6
                     lines.setdefault(name, set()).add(number)
             if room <= 0:
                 break
         shown[budget] = lines
+    return figures(instance, files, shown)
+
+
+def by_aider(python, tree, instance):
+    """aider's map at each budget: its files by their ranks, and the lines that it shows."""
+    shown, files = {}, []
+    for budget in BUDGETS:
+        command = [python, HERE.parent / "map" / "aider_map.py", tree, str(budget)]
+        run = subprocess.run(command, input=instance["issue"], capture_output=True, text=True, check=False)
+        found = json.loads(run.stdout) if run.returncode == 0 else {"ranked": [], "lines": {}}
+        shown[budget] = {file: set(lines) for file, lines in found["lines"].items()}
+        if budget == 8000:
+            files = found["ranked"]
     return figures(instance, files, shown)
 
 
@@ -145,11 +156,12 @@ def main():
     parser.add_argument("--server-binary", required=True)
     parser.add_argument("--mirror", type=pathlib.Path, required=True, help="has OWNER+NAME/repo, git directories")
     parser.add_argument("--wait-ms", type=int, default=20000, help="for the index; 0 asks the words alone")
+    parser.add_argument("--aider", help="a Python that has aider-chat 0.86; without it there is no row of aider")
     parser.add_argument("--limit", type=int, help="instances of each repository")
     parser.add_argument("--each", action="store_true", help="a row for each instance")
     parser.add_argument("instances", type=pathlib.Path, nargs="+")
     arguments = parser.parse_args()
-    results = {"explore": [], "map --query": [], "search": []}
+    results = {"explore": [], "map --query": [], "ripgrep": []} | ({"aider": []} if arguments.aider else {})
     times, by_repository = [], {}
     for path in arguments.instances:
         for line in path.read_text().splitlines():
@@ -167,11 +179,14 @@ def main():
                     client = server.client
                     found, took = explored(client, instance, arguments.wait_ms)
                     times.append(took)
-                    for name, it in (
+                    rows = [
                         ("explore", found),
                         ("map --query", mapped(client, instance, arguments.wait_ms)),
-                        ("search", searched(tree, instance)),
-                    ):
+                        ("ripgrep", searched(tree, instance)),
+                    ]
+                    if arguments.aider:
+                        rows.append(("aider", by_aider(arguments.aider, tree, instance)))
+                    for name, it in rows:
                         results[name].append(it | {"language": instance["language"]})
                         if arguments.each:
                             row(f"{instance['instance'][:16]} {name[:10]}", [it])

@@ -5,7 +5,7 @@
 
 The files and the words of the message are passed as aider's coder passes them where nothing is in the chat. A token is four
 bytes, as semdex counts, and the budget is the one that is said (aider would multiply it by 8 with an empty chat). Prints JSON:
-the files of the map, its bytes, and the seconds that a second, warm map took.
+the files of the map, the same by their ranks, its bytes, the lines that it shows of each file, and the seconds that a second, warm map took.
 """
 
 import json
@@ -50,6 +50,20 @@ class Mentions:
         return []
 
 
+def shown_lines(text, root, files):
+    """The numbers of the lines that a map shows of each file: it has their texts, in the order of the file."""
+    shown, of_file, left, at = {}, None, [], 0
+    for row in text.split("\n"):
+        if row.rstrip(":") in files:
+            of_file, at = shown.setdefault(row.rstrip(":"), []), 0
+            with open(os.path.join(root, row.rstrip(":")), encoding="utf-8", errors="replace") as file:
+                left = file.read().split("\n")
+        elif row.startswith("│") and of_file is not None and row[1:] in left[at:]:
+            at = left.index(row[1:], at) + 1
+            of_file.append(at)
+    return shown
+
+
 def main():
     root, tokens, message = sys.argv[1], int(sys.argv[2]), sys.stdin.read()
     files = []
@@ -69,7 +83,19 @@ def main():
         text = maker.get_repo_map(set(), every, mentioned_fnames=names, mentioned_idents=words) or ""
         took = time.monotonic() - begun
     lines = {it.rstrip(":") for it in text.split("\n")}
-    print(json.dumps({"files": sorted(lines & set(files)), "bytes": len(text.encode()), "seconds": took}))
+    tags = maker.get_ranked_tags(set(), every, names, words)
+    ranked = list(dict.fromkeys(it[0] for it in tags))
+    print(
+        json.dumps(
+            {
+                "files": sorted(lines & set(files)),
+                "ranked": [it for it in ranked if it in lines],
+                "bytes": len(text.encode()),
+                "lines": shown_lines(text, root, lines & set(files)),
+                "seconds": took,
+            }
+        )
+    )
 
 
 if __name__ == "__main__":
