@@ -1,11 +1,12 @@
 //! The similarity of two texts: the contract's score, and the edit distance that it is computed from.
 //!
 //! The distance is Levenshtein's over Unicode characters, computed 64 rows at a time (Myers 1999, in the blocks of
-//! Hyyrö 2003), so that a search text of a screenful is compared in microseconds.
+//! Hyyrö 2003), so that a search text of a screenful is compared in less than a millisecond.
 
 use std::borrow::Cow;
 
 use rustc_hash::FxHashMap;
+use semdex_model::Span;
 
 /// 100 · (1 − Levenshtein(a, b) / max(|a|, |b|)). In both texts each run of white space is collapsed to one blank, and
 /// the ends are trimmed. Two texts that are then empty are equal.
@@ -44,53 +45,19 @@ pub(crate) fn collapse(text: &str) -> Cow<'_, str> {
 
 /// Levenshtein's distance over Unicode characters.
 pub(crate) fn distance(a: &str, b: &str) -> usize {
-    distance_within(a, b, usize::MAX).unwrap_or(usize::MAX)
-}
-
-/// The first limit that is tried for the distance of two texts.
-const FIRST_LIMIT: usize = 64;
-
-/// The distance if it is at most `limit`. The common beginning and end cost nothing.
-pub(crate) fn distance_within(a: &str, b: &str, limit: usize) -> Option<usize> {
     let (a, b) = between(a, b);
     let pattern: Vec<char> = a.chars().collect();
-    let text: Vec<char> = b.chars().collect();
-    // The shorter text as the pattern needs fewer blocks.
-    let (pattern, text) = if pattern.len() <= text.len() { (pattern, text) } else { (text, pattern) };
-    if text.len() - pattern.len() > limit {
-        return None;
-    }
     if pattern.is_empty() {
-        return Some(text.len());
+        return b.chars().count();
     }
-    let masks = Masks::new(&pattern);
-    let limit = limit.min(text.len());
-    // Most compared texts are similar: then a few blocks next to the diagonal are enough.
-    let mut first = FIRST_LIMIT.max(text.len() - pattern.len()).min(limit);
-    loop {
-        let found = within(&masks, pattern.len(), &text, first);
-        if found.is_some() || first == limit {
-            return found;
-        }
-        first = (4 * first).min(limit);
-    }
-}
-
-/// The distance of a pattern to a text, if it is at most `limit`.
-fn within(masks: &Masks, rows: usize, text: &[char], limit: usize) -> Option<usize> {
-    let mut columns = Columns::new(masks, rows, Begin::AtStart, limit);
-    for (done, &character) in text.iter().enumerate() {
-        columns.push(character);
-        // Each further column can lower the distance by at most one.
-        if columns.distance().is_some_and(|it| it.saturating_sub(text.len() - done - 1) > limit) {
-            return None;
-        }
-    }
-    columns.distance().filter(|it| *it <= limit)
+    let masks = Masks::new(pattern.iter());
+    let mut columns = Columns::new(&masks, usize::MAX - 64);
+    b.chars().for_each(|it| columns.push(it, 1));
+    columns.distance().unwrap_or(usize::MAX)
 }
 
 /// The parts of both texts between the common beginning and the common end.
-pub(crate) fn between<'a>(a: &'a str, b: &'a str) -> (&'a str, &'a str) {
+fn between<'a>(a: &'a str, b: &'a str) -> (&'a str, &'a str) {
     let equal = |(a, b): &(&u8, &u8)| a == b;
     let common = a.as_bytes().iter().zip(b.as_bytes()).take_while(equal).count();
     // Common bytes up to the start of a character are common characters.
@@ -101,123 +68,77 @@ pub(crate) fn between<'a>(a: &'a str, b: &'a str) -> (&'a str, &'a str) {
     (&a[..a.len() - suffix], &b[..b.len() - suffix])
 }
 
-/// Where in the text an alignment may begin without cost.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Begin {
-    AtStart,
-    Anywhere,
-}
-
-/// A pattern, prepared for searches in many texts.
-#[derive(Debug)]
+/// A text, prepared for searches of its nearest part in many others.
 pub(crate) struct Pattern {
-    characters: Vec<char>,
-    masks: Masks,
-}
-
-/// The part of a text that is nearest to the pattern.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct NearestPart {
-    /// Levenshtein distance to the pattern, in characters.
-    pub distance: usize,
-    /// Byte offset of its end.
-    pub end: usize,
+    forwards: Masks,
+    backwards: Masks,
 }
 
 impl Pattern {
-    /// Prepares a pattern for [`Pattern::nearest_part`] and similar functions.
-    pub(crate) fn new(pattern: &str) -> Pattern {
-        let characters: Vec<char> = pattern.chars().collect();
-        let masks = Masks::new(&characters);
-        Pattern { characters, masks }
+    pub(crate) fn new(text: &str) -> Pattern {
+        let characters: Vec<char> = text.chars().collect();
+        Pattern { forwards: Masks::new(characters.iter()), backwards: Masks::new(characters.iter().rev()) }
     }
 
-    /// The reversed pattern, for texts that are read backwards.
-    pub(crate) fn reversed(pattern: &str) -> Pattern {
-        let characters: Vec<char> = pattern.chars().rev().collect();
-        let masks = Masks::new(&characters);
-        Pattern { characters, masks }
-    }
-
-    /// The first part of `text` with the least distance to the pattern, if that is at most `limit`. `work` counts the
-    /// computed words of 64 bits.
-    pub(crate) fn nearest_part(&self, text: &str, limit: usize, work: &mut usize) -> Option<NearestPart> {
-        let mut best = NearestPart { distance: self.characters.len(), end: 0 };
-        if self.characters.is_empty() {
-            return Some(best);
-        }
-        let mut columns = Columns::new(&self.masks, self.characters.len(), Begin::Anywhere, limit.min(best.distance));
+    /// The first part of a text that has the least distance to the pattern and begins at this offset or before, if that
+    /// distance is at most `limit`. `work` counts the computed words of 64 bits.
+    pub(crate) fn nearest_part(&self, text: &str, last_start: usize, limit: usize, work: &mut usize) -> Option<Span> {
+        let mut columns = Columns::new(&self.forwards, limit);
+        let (mut least, mut end) = (self.forwards.rows, 0);
         for (at, character) in text.char_indices() {
-            columns.push(character);
-            if let Some(distance) = columns.distance()
-                && distance < best.distance
-            {
-                best = NearestPart { distance, end: at + character.len_utf8() };
-                // Greater distances are irrelevant.
-                columns.limit = columns.limit.min(distance);
+            let next = at + character.len_utf8();
+            columns.push(character, i32::from(next > last_start));
+            if let Some(distance) = columns.distance().filter(|it| *it < least) {
+                (least, end) = (distance, next);
             }
         }
         *work += columns.work;
-        (best.distance <= limit).then_some(best)
+        let mut columns = Columns::new(&self.backwards, least);
+        let mut start = end;
+        for (at, character) in text[..end].char_indices().rev() {
+            columns.push(character, 1);
+            if at <= last_start && columns.distance() == Some(least) {
+                start = at;
+                break;
+            }
+        }
+        *work += columns.work;
+        (least <= limit).then_some(Span::new(start, end))
     }
 }
 
 /// For each character of a pattern, the rows that have it.
-#[derive(Debug)]
 struct Masks {
+    rows: usize,
     blocks: usize,
-    ascii: Vec<u64>,
-    others: FxHashMap<char, Vec<u64>>,
+    of: FxHashMap<char, Vec<u64>>,
     absent: Vec<u64>,
 }
 
 impl Masks {
-    fn new(pattern: &[char]) -> Masks {
-        let blocks = pattern.len().div_ceil(64).max(1);
-        let mut masks =
-            Masks { blocks, ascii: vec![0; 128 * blocks], others: FxHashMap::default(), absent: vec![0; blocks] };
-        for (row, &character) in pattern.iter().enumerate() {
-            let bit = 1u64 << (row % 64);
-            if character.is_ascii() {
-                masks.ascii[character as usize * blocks + row / 64] |= bit;
-            } else {
-                masks.others.entry(character).or_insert_with(|| vec![0; blocks])[row / 64] |= bit;
-            }
+    fn new<'a>(pattern: impl ExactSizeIterator<Item = &'a char>) -> Masks {
+        let rows = pattern.len();
+        let absent = vec![0; rows.div_ceil(64)];
+        let mut of: FxHashMap<char, Vec<u64>> = FxHashMap::default();
+        for (row, &character) in pattern.enumerate() {
+            of.entry(character).or_insert_with(|| absent.clone())[row / 64] |= 1 << (row % 64);
         }
-        masks
-    }
-
-    fn of(&self, character: char) -> &[u64] {
-        if character.is_ascii() {
-            let at = character as usize * self.blocks;
-            &self.ascii[at..at + self.blocks]
-        } else {
-            self.others.get(&character).unwrap_or(&self.absent)
-        }
+        Masks { rows, blocks: absent.len(), of, absent }
     }
 }
 
 /// One column of the matrix of distances, as differences between neighbouring rows: a bit in `plus` where a row is one
 /// more than the row above it, in `minus` where it is one less.
 ///
-/// Only the blocks that can hold a distance up to the limit are computed (Ukkonen's cut-off): those that the rows above
-/// them may reach, and, in an alignment from the start, those near the diagonal. All other distances are greater than
-/// the limit.
+/// Only the first blocks are computed, as far as they can hold a distance up to the limit (Ukkonen's cut-off).
 struct Columns<'a> {
     masks: &'a Masks,
-    begin: Begin,
     limit: usize,
-    rows: usize,
     blocks: Vec<Block>,
-    /// The computed blocks.
-    first: usize,
-    end: usize,
-    /// The number of columns so far.
-    count: usize,
+    computed: usize,
     work: usize,
 }
 
-#[derive(Clone, Copy)]
 struct Block {
     plus: u64,
     minus: u64,
@@ -226,53 +147,43 @@ struct Block {
 }
 
 impl<'a> Columns<'a> {
-    fn new(masks: &'a Masks, rows: usize, begin: Begin, limit: usize) -> Columns<'a> {
-        let end = (limit / 64 + 1).min(masks.blocks);
-        let last_row = |block: usize| rows.min(64 * (block + 1));
+    fn new(masks: &'a Masks, limit: usize) -> Columns<'a> {
+        let last_row = |at: usize| masks.rows.min(64 * (at + 1));
         let blocks = (0..masks.blocks).map(|at| Block { plus: u64::MAX, minus: 0, distance: last_row(at) }).collect();
-        Columns { masks, begin, limit, rows, blocks, first: 0, end, count: 0, work: 0 }
+        Columns { masks, limit, blocks, computed: (limit / 64 + 1).min(masks.blocks), work: 0 }
     }
 
     /// The distance of the whole pattern to the text so far. `None` if it is certainly greater than the limit.
     fn distance(&self) -> Option<usize> {
-        (self.end == self.blocks.len()).then(|| self.blocks[self.end - 1].distance)
+        (self.computed == self.blocks.len()).then(|| self.blocks.last().map_or(0, |it| it.distance))
     }
 
-    fn push(&mut self, character: char) {
-        self.count += 1;
-        let equal = self.masks.of(character);
-        // The difference that enters the block from above. In the row before the first one, the distance grows with
-        // each character of the text, unless the alignment may begin anywhere. Above blocks that are not computed, it
-        // is the greatest possible one.
-        let mut enters = i32::from(self.begin == Begin::AtStart || self.first > 0);
-        for (at, &equal) in equal.iter().enumerate().take(self.end).skip(self.first) {
-            enters = self.advance(at, equal, enters);
+    /// The next character of the text. `enters` is by how much the row above the first one grows: 1, or 0 where a part
+    /// of the text may begin without cost.
+    fn push(&mut self, character: char, mut enters: i32) {
+        let equal = self.masks.of.get(&character).unwrap_or(&self.masks.absent);
+        for (at, equal) in equal.iter().enumerate().take(self.computed) {
+            enters = self.advance(at, *equal, enters);
         }
-        let bottom = self.blocks[self.end - 1].distance;
-        if self.end < self.blocks.len() && bottom.saturating_add_signed(-(enters as isize)) <= self.limit {
-            let above = bottom.saturating_add_signed(-(enters as isize));
-            let at = self.end;
+        let Some(last) = self.blocks.get(self.computed.saturating_sub(1)) else { return };
+        let above = last.distance.saturating_add_signed(-(enters as isize));
+        if self.computed < self.blocks.len() && above <= self.limit {
+            let at = self.computed;
             self.blocks[at] = Block { plus: u64::MAX, minus: 0, distance: above + self.rows_of(at) };
             self.advance(at, equal[at], enters);
-            self.end += 1;
+            self.computed += 1;
         } else {
-            while self.end > self.first + 1 && self.blocks[self.end - 1].distance >= self.limit.saturating_add(64) {
-                self.end -= 1;
-            }
-        }
-        if self.begin == Begin::AtStart {
-            // Above the diagonal by more than the limit.
-            while self.first + 1 < self.end && 64 * (self.first + 1) + self.limit < self.count {
-                self.first += 1;
+            while self.computed > 1 && self.blocks[self.computed - 1].distance >= self.limit.saturating_add(64) {
+                self.computed -= 1;
             }
         }
     }
 
     fn rows_of(&self, block: usize) -> usize {
-        (self.rows - 64 * block).min(64)
+        (self.masks.rows - 64 * block).min(64)
     }
 
-    /// Computes the next column of a block. Returns the difference in its last row.
+    /// Computes the next column of a block. Returns by how much its last row grows.
     fn advance(&mut self, at: usize, equal: u64, enters: i32) -> i32 {
         self.work += 1;
         let last = 1u64 << (self.rows_of(at) - 1);
@@ -281,14 +192,13 @@ impl<'a> Columns<'a> {
         let vertical = equal | *minus;
         let equal = equal | down;
         let horizontal = ((equal & *plus).wrapping_add(*plus) ^ *plus) | equal;
-        let rises = *minus | !(horizontal | *plus);
-        let falls = *plus & horizontal;
+        let (rises, falls) = (*minus | !(horizontal | *plus), *plus & horizontal);
         let (rise, fall) = ((rises << 1) | up, (falls << 1) | down);
         *plus = fall | !(vertical | rise);
         *minus = rise & vertical;
-        let leaves = i32::from(rises & last != 0) - i32::from(falls & last != 0);
-        *distance = distance.saturating_add_signed(leaves as isize);
-        leaves
+        let grows = i32::from(rises & last != 0) - i32::from(falls & last != 0);
+        *distance = distance.saturating_add_signed(grows as isize);
+        grows
     }
 }
 
@@ -316,10 +226,6 @@ mod tests {
             let b = if round % 2 == 0 { rng.text("abcß𝒳 ", length) } else { rng.perturb(&a, 6) };
             let expected = strsim::levenshtein(&a, &b);
             assert_eq!(distance(&a, &b), expected, "{a:?} {b:?}");
-            assert_eq!(distance_within(&a, &b, expected), Some(expected));
-            if expected > 0 {
-                assert_eq!(distance_within(&a, &b, expected - 1), None);
-            }
         }
     }
 
@@ -346,20 +252,27 @@ mod tests {
     #[test]
     fn finds_the_nearest_part() {
         let mut rng = Rng::new(11);
-        for _ in 0..200 {
+        for _ in 0..400 {
             let text = rng.text("abß", 60);
             let pattern = rng.text("abß", 12);
-            let found = Pattern::new(&pattern).nearest_part(&text, usize::MAX, &mut 0).unwrap();
-            let ends: Vec<usize> = text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
+            let offsets: Vec<usize> = text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
+            let last_start = *rng.pick(&offsets);
+            let prepared = Pattern::new(&pattern);
+            let found = prepared.nearest_part(&text, last_start, usize::MAX / 2, &mut 0).unwrap();
             let to = |end: usize| {
-                let starts = ends.iter().filter(|&&start| start <= end);
+                let starts = offsets.iter().filter(|&&start| start <= end.min(last_start));
                 starts.map(|&start| strsim::levenshtein(&pattern, &text[start..end])).min()
             };
-            assert_eq!(to(found.end), Some(found.distance));
-            assert_eq!(ends.iter().filter_map(|&end| to(end)).min(), Some(found.distance));
-            for limit in 0..found.distance + 3 {
-                let within = (found.distance <= limit).then_some(found);
-                assert_eq!(Pattern::new(&pattern).nearest_part(&text, limit, &mut 0), within);
+            assert!(found.start <= last_start);
+            let distance = strsim::levenshtein(&pattern, &text[found.start..found.end]);
+            assert_eq!(
+                offsets.iter().filter_map(|&end| to(end)).min(),
+                Some(distance),
+                "{pattern:?} {text:?} {last_start}"
+            );
+            for limit in 0..distance + 3 {
+                let within = (distance <= limit).then_some(found);
+                assert_eq!(prepared.nearest_part(&text, last_start, limit, &mut 0), within);
             }
         }
     }
@@ -370,12 +283,14 @@ mod tests {
         for _ in 0..300 {
             let pattern = rng.text("abcde ", 400);
             let text = rng.text("abcde ", 200) + &rng.perturb(&pattern, 40) + &rng.text("abcde ", 200);
-            let all = Pattern::new(&pattern).nearest_part(&text, usize::MAX, &mut 0).unwrap();
-            for limit in [all.distance, all.distance + 1, all.distance + 17, 2 * all.distance + 64] {
-                assert_eq!(Pattern::new(&pattern).nearest_part(&text, limit, &mut 0), Some(all));
+            let nearest = |limit: usize| Pattern::new(&pattern).nearest_part(&text, text.len(), limit, &mut 0);
+            let all = nearest(usize::MAX / 2).unwrap();
+            let distance = strsim::levenshtein(&pattern, &text[all.start..all.end]);
+            for limit in [distance, distance + 1, distance + 17, 2 * distance + 64] {
+                assert_eq!(nearest(limit), Some(all));
             }
-            if let Some(less) = all.distance.checked_sub(1) {
-                assert_eq!(Pattern::new(&pattern).nearest_part(&text, less, &mut 0), None);
+            if let Some(less) = distance.checked_sub(1) {
+                assert_eq!(nearest(less), None);
             }
         }
     }

@@ -2,10 +2,8 @@
 //! any other.
 //!
 //! One pass over the file bounds, for every line, the similarity of a place that begins there, by the groups of three
-//! characters that the search text has and the lines do not (q-gram lemma, Ukkonen 1992). The most promising lines are
+//! bytes that the search text has and the lines do not (q-gram lemma, Ukkonen 1992). The most promising lines are
 //! aligned, the best bound first, until no other place can be the result or a rival.
-
-mod candidate_starts;
 
 use std::borrow::Cow;
 
@@ -13,17 +11,21 @@ use super::doubt::{doubt, is_there_already};
 use super::not_found;
 use super::patch::patch;
 use super::search::{Hit, Outcome, Region, Search, nearest_to_line};
+use super::whitespace::Squeezed;
 use crate::score::{self, Pattern, collapse};
 use crate::tokens::{cuts_token, is_word};
-use candidate_starts::{Lines, Start, TRIES};
 use semdex_model::{Span, Strategy};
 
 /// Longer search texts are not compared fuzzily: nobody misremembers that much text and still means one place.
 const LONGEST: usize = 20_000;
 /// More places than this are not distinguished.
 const MOST_ALIKE: usize = 100;
-/// The work of the alignments, in columns times blocks: some milliseconds.
+/// So many places are compared whatever their bound, so that a failure can report the nearest one.
+const TRIES: usize = 6;
+/// The work of the comparisons, in characters of the file times blocks of 64 of the search text: some milliseconds.
 const BUDGET: usize = 1_000_000;
+/// Bytes in a group.
+const GROUP: usize = 3;
 
 /// A second place is a rival, unless its score is lower than the best by at least two points and by half of the
 /// distance of the best score from 100.
@@ -62,8 +64,18 @@ pub(super) fn find(search: &Search, region: &Region, context: &str) -> Outcome {
     if best.score < f64::from(search.autofix) {
         return not_found_because(&format!("`autofix` asks for {}", search.autofix));
     }
+    // The search text agrees with the better place wherever, or nearly wherever, the two places differ.
+    let distinguishes = |best: &Place, other: &Place| {
+        let (nearer, between) = finder.nearer(best, other);
+        nearer > 0 && 4 * nearer >= 3 * between
+    };
+    // It favours one place so clearly that `near_line` is no reason to choose the other.
+    let prefers = |best: &Place, other: &Place| {
+        let (nearer, between) = finder.nearer(best, other);
+        nearer > 0 && 2 * nearer >= between
+    };
     let is_rival = |place: &&Place| {
-        place.score > rivals_down_to(best.score) && !place.is_the_same_as(best) && !finder.distinguishes(best, place)
+        place.score > rivals_down_to(best.score) && !place.span.overlaps(best.span) && !distinguishes(best, place)
     };
     let mut rivals: Vec<&Place> = places.iter().filter(is_rival).collect();
     if rivals.is_empty() && exhausted {
@@ -79,7 +91,7 @@ pub(super) fn find(search: &Search, region: &Region, context: &str) -> Outcome {
         let chosen = nearest_to_line(search, &hits).filter(|_| !exhausted && hits.iter().all(|it| it.score >= least));
         let chosen = chosen.and_then(|it| rivals.iter().find(|place| hit(place) == it));
         match chosen {
-            Some(place) if !finder.prefers(best, place) => place,
+            Some(place) if !prefers(best, place) => place,
             _ => return Outcome::Ambiguous(hits),
         }
     };
@@ -104,12 +116,6 @@ struct Place {
     score: f64,
 }
 
-impl Place {
-    fn is_the_same_as(&self, other: &Place) -> bool {
-        self.span.start < other.span.end && other.span.start < self.span.end
-    }
-}
-
 struct Finder<'a> {
     /// The search text, collapsed as the score compares it, and its length in characters.
     asked: Cow<'a, str>,
@@ -123,43 +129,86 @@ impl Finder<'_> {
     /// All places that may be meant, and whether there were too many to see them all.
     fn places(&self) -> (Vec<Place>, bool) {
         let autofix = f64::from(self.search.autofix);
-        let lines = Lines::new(self.text);
-        let mut aligner = Aligner::new(&self.asked, self.length);
+        let there = Squeezed::new(self.text, " ");
+        let pattern = Pattern::new(&self.asked);
+        let mut work = 0;
+        let most_work = BUDGET.max(8 * self.length * self.length.div_ceil(64));
         let mut places: Vec<Place> = Vec::new();
         let mut best = 0.0;
-        let at_most = |absent: usize| 100.0 * (1.0 - absent as f64 / self.length as f64);
+        let at_most = |edits: usize| 100.0 * (1.0 - edits as f64 / self.length as f64);
         // Beyond this distance, a place has a lower score, however long it is.
         let most_edits =
             |score: f64| ((self.length as f64 * (100.0 - score) / score.max(1.0)).ceil() as usize).min(self.length);
-        let least = if autofix > 0.0 { rivals_down_to(autofix) } else { 100.0 };
-        let first_line = self.context.lines().map(collapse).find(|it| !it.is_empty()).map_or(0, |it| it.len());
-        let starts = lines.starts(&self.asked, first_line, |absent| at_most(absent) >= least);
-        for (tried, start) in starts.iter().enumerate() {
+        for (tried, (edits, line, end)) in self.starts(&there).into_iter().enumerate() {
             let needed = if autofix > 0.0 { rivals_down_to(f64::max(best, autofix)) } else { best };
-            let hopeless = tried >= TRIES || best > 0.0;
-            if at_most(start.absent) < needed && hopeless {
+            let must_be_good = tried >= TRIES || best > 0.0;
+            if at_most(edits) < needed && must_be_good {
                 break;
             }
-            if places.len() >= MOST_ALIKE {
+            if work > most_work || places.len() >= MOST_ALIKE {
                 return (places, true);
             }
-            let limit = if hopeless { most_edits(needed) } else { self.length };
-            let Some(aligned) = aligner.align(&lines, start, limit) else { return (places, true) };
-            let Some(place) = aligned.map(|it| self.place(&lines, it)) else { continue };
-            if !places.iter().any(|it| it.span == place.span) {
-                best = f64::max(best, place.score);
-                places.push(place);
+            let start = there.lines[line];
+            let first_line = there.lines.get(line + 1).map_or(there.text.len(), |it| it - 1) - start;
+            let limit = if must_be_good { most_edits(needed) } else { self.length };
+            let part = pattern.nearest_part(&there.text[start..end], first_line.saturating_sub(1), limit, &mut work);
+            if let Some(part) = part.filter(|it| it.start < it.end) {
+                let place = self.place(there.span(start + part.start, start + part.end));
+                if !places.iter().any(|it| it.span == place.span) {
+                    best = f64::max(best, place.score);
+                    places.push(place);
+                }
             }
         }
         (places, false)
     }
 
-    /// The place of an alignment: whole words, and whole lines where the search text has whole lines.
-    fn place(&self, lines: &Lines, part: Span) -> Place {
-        let span = lines.original(self.text, part);
+    /// Every line with the least number of edits to a place that begins there, and the end of what such a place can
+    /// hold, in the collapsed text. The most promising first.
+    fn starts(&self, there: &Squeezed) -> Vec<(usize, usize, usize)> {
+        let hash = |group: &[u8]| {
+            let group = group.iter().fold(0u32, |hash, byte| hash << 8 | u32::from(*byte));
+            (group.wrapping_mul(0x9E37_79B1) >> 16) as usize
+        };
+        let groups = |from: usize, to: usize| {
+            let end = (to + GROUP - 1).min(there.text.len());
+            there.text.as_bytes()[from.min(end)..end].windows(GROUP).map(hash)
+        };
+        // How often the search text has each group more than the lines, and how many it has more in all.
+        let mut more = vec![0i32; 1 << 16];
+        self.asked.as_bytes().windows(GROUP).for_each(|it| more[hash(it)] += 1);
+        let mut absent = (self.asked.len() + 1).saturating_sub(GROUP);
+        // One edit of a character changes at most so many groups.
+        let by_one_edit = if self.asked.is_ascii() && there.text.is_ascii() { GROUP } else { GROUP + 3 };
+        let line = |at: usize| there.lines.get(at).copied().unwrap_or(there.text.len());
+        let (mut last, mut end) = (0, 0);
+        let bound = |at: usize| {
+            // A place may begin at the end of the line, and may be somewhat longer than the search text.
+            let reach = line(at + 1) + self.asked.len() + self.asked.len() / 8;
+            while last < there.lines.len() && line(last) < reach {
+                last += 1;
+            }
+            for group in groups(end, line(last)) {
+                absent -= usize::from(more[group] > 0);
+                more[group] -= 1;
+            }
+            end = line(last);
+            let start = (absent.div_ceil(by_one_edit), at, end);
+            for group in groups(line(at), line(at + 1)) {
+                more[group] += 1;
+                absent += usize::from(more[group] > 0);
+            }
+            start
+        };
+        let mut starts: Vec<(usize, usize, usize)> = (0..there.lines.len()).map(bound).collect();
+        starts.sort_unstable();
+        starts
+    }
+
+    /// A part of the text as a place: whole words, and whole lines where the search text has whole lines.
+    fn place(&self, Span { mut start, mut end }: Span) -> Place {
         let is_blank = |it: char| it == ' ' || it == '\t';
         let several = self.search.whole_lines || self.context.trim().contains('\n');
-        let (mut start, mut end) = (span.start, span.end);
         if several || self.context.starts_with(char::is_whitespace) {
             let line = self.text[..start].rfind('\n').map_or(0, |it| it + 1);
             start = start.min(line + self.text[line..].len() - self.text[line..].trim_start().len());
@@ -174,22 +223,7 @@ impl Finder<'_> {
             end += self.text[end..].chars().next().map_or(0, char::len_utf8);
         }
         let span = Span::new(start, end);
-        let place = collapse(&self.text[span.start..span.end]);
-        let longest = self.length.max(place.chars().count());
-        Place { span, score: score::from_distance(score::distance(&self.asked, &place), longest) }
-    }
-
-    /// Whether the search text agrees with the better place wherever the two places differ: the distance to the second
-    /// place contains all, or nearly all, of the differences between the two.
-    fn distinguishes(&self, best: &Place, other: &Place) -> bool {
-        let (nearer, between) = self.nearer(best, other);
-        nearer > 0 && 4 * nearer >= 3 * between
-    }
-
-    /// Whether the search text favours one place so clearly that `near_line` is no reason to choose the other place.
-    fn prefers(&self, best: &Place, other: &Place) -> bool {
-        let (nearer, between) = self.nearer(best, other);
-        nearer > 0 && 2 * nearer >= between
+        Place { span, score: score::score(&self.asked, &self.text[start..end]) }
     }
 
     /// By how many edits the search text is nearer to one place than to another, and how many edits lie between the two
@@ -198,41 +232,5 @@ impl Finder<'_> {
         let [place, other] = [place, other].map(|it| collapse(&self.text[it.span.start..it.span.end]));
         let nearer = score::distance(&self.asked, &other).saturating_sub(score::distance(&self.asked, &place));
         (nearer, score::distance(&place, &other))
-    }
-}
-
-/// Aligns the search text with parts of the file, until the budget is exhausted.
-struct Aligner {
-    forwards: Pattern,
-    backwards: Pattern,
-    budget: usize,
-}
-
-impl Aligner {
-    fn new(asked: &str, length: usize) -> Aligner {
-        let budget = BUDGET.max(5 * length * length.div_ceil(64));
-        Aligner { forwards: Pattern::new(asked), backwards: Pattern::reversed(asked), budget }
-    }
-
-    /// The nearest part that begins on a line, within a number of edits. The outer `None` means that the budget is
-    /// exhausted.
-    fn align(&mut self, lines: &Lines, start: &Start, limit: usize) -> Option<Option<Span>> {
-        // A part that begins further down belongs to another start, unless nothing here is nearer.
-        for last in [start.end_line + 1, start.end_line - 1] {
-            let part = lines.part(start.line, last);
-            let text = lines.text(part);
-            let mut work = 0;
-            let found = self.forwards.nearest_part(text, limit, &mut work);
-            self.budget = self.budget.checked_sub(work)?;
-            let Some(found) = found else { return Some(None) };
-            let reversed: String = text[..found.end].chars().rev().collect();
-            let length =
-                self.backwards.nearest_part(&reversed, found.distance, &mut work).map_or(found.end, |it| it.end);
-            let begin = part.start + found.end - length;
-            if lines.line_of(begin) == start.line && length > 0 {
-                return Some(Some(Span::new(begin, part.start + found.end)));
-            }
-        }
-        Some(None)
     }
 }

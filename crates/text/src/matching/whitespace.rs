@@ -30,8 +30,8 @@ pub(super) fn find(text: &str, context: &str) -> WhitespaceMatch {
     if !has_words_of(text, context) {
         return WhitespaceMatch::default();
     }
-    let (asked, there) = (Squeezed::new(context.trim()), Squeezed::new(text));
-    let tokens = Tokens::new(asked.original);
+    let (asked, there) = (Squeezed::new(context, ""), Squeezed::new(text, ""));
+    let tokens = Tokens::new(context.trim());
     let mut loose = WhitespaceMatch::default();
     // Overlapping places are compared repeatedly, but only a bounded number of times.
     let mut left = 4 * (asked.text.len() + there.text.len()) + 1024;
@@ -49,12 +49,12 @@ pub(super) fn find(text: &str, context: &str) -> WhitespaceMatch {
         {
             continue;
         }
-        if same_lines(asked.original, place.text) {
+        if same_lines(tokens.text, place.text) {
             hit.strategy = Strategy::Indent;
         }
         let inner = 1..tokens.len();
         let differing = inner.clone().filter(|&at| tokens.gap(at).is_empty() != place.gap(at).is_empty()).count();
-        let longest = [asked.original, place.text].map(|it| collapse(it).chars().count()).into_iter().max();
+        let longest = [tokens.text, place.text].map(|it| collapse(it).chars().count()).into_iter().max();
         hit.score = from_distance(differing, longest.unwrap_or_default());
         let pairs = doubt::same_lines(text, span, &tokens, &place, Some);
         if doubt::indentation_differs(&pairs, text, span) {
@@ -78,27 +78,35 @@ fn has_words_of(text: &str, context: &str) -> bool {
     words.iter().take(MOST).all(|word| memchr::memmem::find(text.as_bytes(), word.as_bytes()).is_some())
 }
 
-/// A text without its white space, and the map back to the original offsets.
-struct Squeezed<'a> {
-    original: &'a str,
-    text: String,
+/// The words of a text with the same separator between all of them, and the map back to the original offsets.
+pub(super) struct Squeezed {
+    pub(super) text: String,
     /// Each run without white space: where it begins in the squeezed text and in the original.
     runs: Vec<(usize, usize)>,
+    /// Where each line that is not blank begins in the squeezed text.
+    pub(super) lines: Vec<usize>,
 }
 
-impl<'a> Squeezed<'a> {
-    fn new(original: &'a str) -> Squeezed<'a> {
-        let mut text = String::with_capacity(original.len());
-        let mut runs = Vec::new();
-        for word in original.split_whitespace() {
-            runs.push((text.len(), word.as_ptr() as usize - original.as_ptr() as usize));
-            text.push_str(word);
+impl Squeezed {
+    pub(super) fn new(original: &str, separator: &str) -> Squeezed {
+        let mut made = Squeezed { text: String::with_capacity(original.len()), runs: Vec::new(), lines: Vec::new() };
+        for line in original.split('\n') {
+            for (at, word) in line.split_whitespace().enumerate() {
+                if !made.text.is_empty() {
+                    made.text.push_str(separator);
+                }
+                if at == 0 {
+                    made.lines.push(made.text.len());
+                }
+                made.runs.push((made.text.len(), word.as_ptr() as usize - original.as_ptr() as usize));
+                made.text.push_str(word);
+            }
         }
-        Squeezed { original, text, runs }
+        made
     }
 
     /// From the first byte of a part to the end of its last one, in the original.
-    fn span(&self, start: usize, end: usize) -> Span {
+    pub(super) fn span(&self, start: usize, end: usize) -> Span {
         let original = |at: usize| {
             let (squeezed, original) = self.runs[self.runs.partition_point(|run| run.0 <= at).saturating_sub(1)];
             original + at - squeezed
