@@ -2,10 +2,8 @@
 //! repeat. In a search text they match nothing. In a new text they would take the place of code: [`added_elision`]
 //! compares the old text of a file with the new one.
 
-use std::ops::Range;
-
 use rustc_hash::{FxHashMap, FxHashSet};
-use similar::DiffOp;
+use similar::{DiffOp, group_diff_ops};
 
 use crate::diff;
 use semdex_model::{Code, Error, Help, LostLine, Result, Span};
@@ -16,32 +14,76 @@ use semdex_model::{Code, Error, Help, LostLine, Result, Span};
 /// The elision itself does not count as an added line. "Where" is, from narrow to wide: the changed lines around it,
 /// these with the changes next to them, and all changes of the file.
 pub fn added_elision(file: &str, old: &str, new: &str) -> Option<(usize, Error)> {
-    let Added { suspect, lost } = added(old, new)?;
-    let help = Help { file: Some(file.to_owned()), lost, ..Help::default() };
-    Some((suspect.number, suspect.as_added(file, help.lost.len()).with_help(help)))
-}
-
-/// An elision of the new text, and the lines of the old text that it would replace.
-struct Added<'a> {
-    suspect: Suspect<'a>,
-    lost: Vec<LostLine>,
-}
-
-fn added<'a>(old: &str, new: &'a str) -> Option<Added<'a>> {
-    let (before, after): (Vec<&str>, Vec<&str>) = (lines(old).collect(), lines(new).collect());
+    let (before, after) = (lines(old), lines(new));
     let equal = |(a, b): &(&&str, &&str)| a == b;
     let start = before.iter().zip(&after).take_while(equal).count();
     let most = before.len().min(after.len()) - start;
     let end = before.iter().rev().zip(after.iter().rev()).take(most).take_while(equal).count();
     let (removed, written) = (&before[start..before.len() - end], &after[start..after.len() - end]);
-    let previous = start.checked_sub(1).and_then(|at| after.get(at).copied());
-    let mut suspects: Vec<Suspect<'a>> = suspects(previous, written.iter().copied()).collect();
+    let mut suspects = suspects(after[..start].last().copied(), written.iter().copied());
     // Almost no change has one, and only then are the lines compared.
     if suspects.is_empty() {
         return None;
     }
+    drop_known(&mut suspects, removed.iter().copied());
+    let owned = |lines: &[&str]| lines.iter().map(|it| (*it).to_owned()).collect::<Vec<String>>();
+    let changes = diff::of_lines(&owned(removed), &owned(written));
+    let groups = [0, 1, written.len()].into_iter().flat_map(|gap| group_diff_ops(changes.clone(), gap));
+    for group in groups {
+        let changed = || group.iter().filter(|it| !matches!(it, DiffOp::Equal { .. }));
+        let added: Vec<usize> = changed().flat_map(DiffOp::new_range).collect();
+        let Some(suspect) = suspects.iter().find(|it| added.contains(&(it.number - 1))) else { continue };
+        let is_counted =
+            |at: &&usize| !written[**at].trim().is_empty() && suspects.iter().all(|it| it.number - 1 != **at);
+        let stays: Vec<&str> = added.iter().filter(is_counted).map(|&at| written[at].trim()).collect();
+        let gone: Vec<usize> =
+            changed().flat_map(DiffOp::old_range).filter(|&at| !removed[at].trim().is_empty()).collect();
+        if gone.len() >= (stays.len() + usize::from(!suspect.has_dots())).max(1) {
+            let lost = gone.into_iter().filter(|&at| !stays.contains(&removed[at].trim()));
+            let lost = lost.map(|at| LostLine { line: start + at + 1, text: removed[at].to_owned() }).collect();
+            let help = Help { file: Some(file.to_owned()), lost, ..Help::default() };
+            let suspect = Suspect { number: start + suspect.number, ..*suspect };
+            return Some((suspect.number, suspect.as_added(file, help.lost.len()).with_help(help)));
+        }
+    }
+    None
+}
+
+/// The lines of a text. A carriage return ends a line if the text has no other line ends.
+fn lines(text: &str) -> Vec<&str> {
+    let sign = if text.contains('\n') { '\n' } else { '\r' };
+    text.split_terminator(sign).map(|it| it.trim_end_matches('\r')).collect()
+}
+
+/// Refuses a search text with an elision that occurs nowhere in the file. If it occurs elsewhere in the file than in
+/// the place, [`refuse_in_search`] refuses it later.
+pub(super) fn refuse(context: &str, text: &str) -> Result<()> {
+    let suspects = suspects(None, context.lines());
+    // Almost no request has one. Only a suspect line is worth a pass over the lines of the file.
+    if suspects.is_empty() {
+        return Ok(());
+    }
+    let lines: FxHashSet<&str> = text.lines().map(str::trim).collect();
+    suspects.iter().find(|it| !lines.contains(it.line)).map_or(Ok(()), |it| Err(it.in_search()))
+}
+
+/// Refuses a search text that has more elisions than the place, where the place is only similar to it. Each elision
+/// must be a line of the place, with the same number of lines around it as in the search text.
+pub(super) fn refuse_in_search(context: &str, text: &str, place: Span) -> Result<()> {
+    let mut suspects = suspects(None, context.lines());
+    let start = text[..place.start].rfind('\n').map_or(0, |at| at + 1);
+    let end = text[place.end..].find('\n').map_or(text.len(), |at| place.end + at);
+    let written = |text: &str| text.lines().filter(|it| !it.trim().is_empty()).count();
+    if written(&text[start..end]) == written(context) {
+        drop_known(&mut suspects, text[start..end].lines());
+    }
+    suspects.first().map_or(Ok(()), |it| Err(it.in_search()))
+}
+
+/// Leaves out those that a text has as well, as often as it has them.
+fn drop_known<'a>(suspects: &mut Vec<Suspect>, lines: impl Iterator<Item = &'a str>) {
     let mut known: FxHashMap<&str, usize> = FxHashMap::default();
-    removed.iter().for_each(|line| *known.entry(line.trim()).or_default() += 1);
+    lines.for_each(|line| *known.entry(line.trim()).or_default() += 1);
     suspects.retain(|it| match known.get_mut(it.line) {
         Some(count) if *count > 0 => {
             *count -= 1;
@@ -49,124 +91,24 @@ fn added<'a>(old: &str, new: &'a str) -> Option<Added<'a>> {
         }
         _ => true,
     });
-    let is_suspect: FxHashSet<usize> = suspects.iter().map(|it| it.number - 1).collect();
-    let owned = |lines: &[&str]| lines.iter().map(|it| (*it).to_owned()).collect::<Vec<String>>();
-    let hunks = changed(&diff::of_lines(&owned(removed), &owned(written)));
-    for suspect in suspects {
-        for gap in [0, 3, usize::MAX] {
-            let merged = merged(&hunks, gap);
-            let Some(hunk) = merged.iter().find(|it| it.new.contains(&(suspect.number - 1))) else { continue };
-            let gone = hunk.old.clone().filter(|&at| !removed[at].trim().is_empty());
-            let come = hunk.new.clone().filter(|at| !written[*at].trim().is_empty() && !is_suspect.contains(at));
-            // An elision with dots is one even if nothing else is lost.
-            let least = come.clone().count() + usize::from(!suspect.has_dots());
-            if gone.clone().count() >= least.max(1) {
-                let stays: FxHashSet<&str> = come.map(|at| written[at].trim()).collect();
-                let gone = gone.filter(|&at| !stays.contains(removed[at].trim()));
-                let lost = |at: usize| LostLine { line: start + at + 1, text: removed[at].to_owned() };
-                let suspect = Suspect { number: start + suspect.number, ..suspect };
-                return Some(Added { suspect, lost: gone.map(lost).collect() });
-            }
-        }
-    }
-    None
 }
 
-/// The lines of a text. A carriage return ends a line if the text has no other line ends.
-fn lines(text: &str) -> impl Iterator<Item = &str> {
-    let sign = if text.contains('\n') { '\n' } else { '\r' };
-    text.split_terminator(sign).map(|it| it.trim_end_matches('\r'))
-}
-
-/// Old lines, and the new lines in their place.
-struct Hunk {
-    old: Range<usize>,
-    new: Range<usize>,
-}
-
-fn changed(operations: &[DiffOp]) -> Vec<Hunk> {
-    let is_change = |it: &&DiffOp| !matches!(it, DiffOp::Equal { .. });
-    operations.iter().filter(is_change).map(|it| Hunk { old: it.old_range(), new: it.new_range() }).collect()
-}
-
-/// The hunks, where those with at most so many equal lines between them are one.
-fn merged(hunks: &[Hunk], gap: usize) -> Vec<Hunk> {
-    let mut merged: Vec<Hunk> = Vec::new();
-    for hunk in hunks {
-        match merged.last_mut() {
-            Some(last) if hunk.new.start - last.new.end <= gap => {
-                (last.old.end, last.new.end) = (hunk.old.end, hunk.new.end);
-            }
-            _ => merged.push(Hunk { old: hunk.old.clone(), new: hunk.new.clone() }),
-        }
-    }
-    merged
-}
-
-/// Refuses a search text with an elision that occurs nowhere in the file. If it occurs elsewhere in the file than in
-/// the place, [`refuse_in_search`] refuses it later.
-pub(super) fn refuse(context: &str, text: &str) -> Result<()> {
-    let mut suspects = suspects(None, context.lines()).peekable();
-    // Almost no request has one. Only a suspect line is worth a pass over the lines of the file.
-    if suspects.peek().is_none() {
-        return Ok(());
-    }
-    let lines: FxHashSet<&str> = text.lines().map(str::trim).collect();
-    suspects.find(|it| !lines.contains(it.line)).map_or(Ok(()), |it| Err(it.in_search()))
-}
-
-/// Refuses a search text that has more elisions than the place, where the place is only similar to it. Each elision
-/// must be a line of the place, with the same number of lines around it as in the search text.
-pub(super) fn refuse_in_search(context: &str, text: &str, place: Span) -> Result<()> {
-    let mut suspects = suspects(None, context.lines()).peekable();
-    if suspects.peek().is_none() {
-        return Ok(());
-    }
-    let written = |text: &str| text.lines().filter(|it| !it.trim().is_empty()).count();
-    if written(whole_lines(text, place)) != written(context)
-        && let Some(first) = suspects.peek()
-    {
-        return Err(first.in_search());
-    }
-    let mut left: FxHashMap<&str, usize> = FxHashMap::default();
-    whole_lines(text, place).lines().for_each(|line| *left.entry(line.trim()).or_default() += 1);
-    let missing = suspects.find(|it| match left.get_mut(it.line) {
-        Some(count) if *count > 0 => {
-            *count -= 1;
-            false
-        }
-        _ => true,
-    });
-    missing.map_or(Ok(()), |it| Err(it.in_search()))
-}
-
-/// The lines that overlap the place.
-fn whole_lines(text: &str, place: Span) -> &str {
-    let start = text[..place.start].rfind('\n').map_or(0, |at| at + 1);
-    let end = text[place.end..].find('\n').map_or(text.len(), |at| place.end + at);
-    &text[start..end]
-}
-
-/// A line that may be an elision.
+/// A line that is an elision: its number in the text, from 1.
 struct Suspect<'a> {
-    /// Line number, from 1.
     number: usize,
-    /// Its text, trimmed.
     line: &'a str,
     marker: Marker,
 }
 
-/// The suspect lines, where `before` is the line before them.
-fn suspects<'a>(
-    mut before: Option<&'a str>,
-    lines: impl Iterator<Item = &'a str>,
-) -> impl Iterator<Item = Suspect<'a>> {
-    lines.enumerate().filter_map(move |(at, line)| {
+/// The elisions of some lines, the first of which follows a line.
+fn suspects<'a>(mut before: Option<&'a str>, lines: impl Iterator<Item = &'a str>) -> Vec<Suspect<'a>> {
+    let suspect = |(at, line): (usize, &'a str)| {
         let line = line.trim();
         let after = if line.is_empty() { None } else { before.replace(line) };
         let marker = marker(line).filter(|_| !(line == "..." && after.is_some_and(is_python_header)))?;
         Some(Suspect { number: at + 1, line, marker })
-    })
+    };
+    lines.enumerate().filter_map(suspect).collect()
 }
 
 /// Whether Python's `...` may be the body after this line: the last line of a function's or class's head, or of its
@@ -178,6 +120,7 @@ fn is_python_header(line: &str) -> bool {
 }
 
 impl Suspect<'_> {
+    /// An elision with dots is one even if nothing else is lost.
     fn has_dots(&self) -> bool {
         self.line.contains("..") || self.line.contains('…') || self.marker == Marker::Collapsed
     }
@@ -220,156 +163,117 @@ enum Marker {
     Collapsed,
 }
 
-/// Longer lines are code or prose.
-const LONGEST: usize = 400;
-/// Brackets and lines around the text of an elision.
-const DECORATION: &str = "()[]{}<>-=*~#/_:`'\"";
-
 fn marker(line: &str) -> Option<Marker> {
+    /// Longer lines are code or prose.
+    const LONGEST: usize = 400;
     let line = line.trim();
     if line.len() > LONGEST {
         return None;
     }
-    if line.contains("/*") && block_comments(line).any(is_collapsed) {
+    if block_comments(line).any(is_collapsed) {
         return Some(Marker::Collapsed);
     }
     let elided = match comment(line) {
-        Some(said) => announces(said),
+        Some(said) => announces(said, Stands::Alone),
         None => {
-            is_bare_elision(line)
-                || trailing_comments(line).any(announces_beside_code)
-                // Between braces: `fn f() { ... }`, `{ // existing code }`.
-                || braced(line).is_some_and(|inner| is_dots(inner) || comment(inner).is_some_and(announces))
+            let beside = [" //", " #"].iter().filter_map(|open| Some(line.rsplit_once(open)?.1));
+            // Between braces: `fn f() { ... }`, `{ // existing code }`.
+            let braced = line.split_once('{').and_then(|it| it.1.trim_end_matches([';', ',']).strip_suffix('}'));
+            let is_elided = |inner: &str| match comment(inner.trim()) {
+                Some(said) => announces(said, Stands::Alone),
+                None => inner.chars().all(|it| is_decoration(it) || is_dot(it)) && announces(inner, Stands::Bare),
+            };
+            announces(line, Stands::Bare)
+                || beside.chain(block_comments(line)).any(|it| announces(it, Stands::Beside))
+                || braced.is_some_and(is_elided)
         }
     };
     elided.then_some(Marker::Elision)
 }
 
-/// Dots or `snip`, perhaps in brackets.
-fn is_dots(text: &str) -> bool {
-    let inner = text.trim_matches(is_decoration);
-    inner == "…" || (inner.len() >= 3 && inner.bytes().all(|it| it == b'.')) || is_snip(text)
-}
-
+/// Brackets and lines around the text of an elision.
 fn is_decoration(character: char) -> bool {
-    character.is_whitespace() || DECORATION.contains(character)
+    character.is_whitespace() || "()[]{}<>-=*~#/_:`'\"".contains(character)
 }
 
-/// `--snip--`, `<snip>`.
-fn is_snip(text: &str) -> bool {
-    let word = text.trim_matches(|it: char| is_decoration(it) || it == '8' || it == '.');
-    word.len() < text.len() && ["snip", "snipped"].contains(&word.to_lowercase().as_str())
+fn is_dot(character: char) -> bool {
+    matches!(character, '.' | '…')
 }
 
 /// The text of a line that is only a comment.
 fn comment(line: &str) -> Option<&str> {
-    const CLOSED: [(&str, &str); 7] = [
-        ("/*", "*/"),
-        ("<!--", "-->"),
-        ("{/*", "*/}"),
-        ("(*", "*)"),
-        ("{{!--", "--}}"),
-        ("{#", "#}"),
-        ("<%--", "--%>"),
-    ];
-    const OPEN: [&str; 6] = ["//", "#", "--", ";", "%", "*"];
-    let closed = |&(open, close): &(&str, &str)| line.strip_prefix(open)?.strip_suffix(close);
-    let said = CLOSED.iter().find_map(closed).or_else(|| OPEN.iter().find_map(|open| line.strip_prefix(open)))?;
-    Some(said.trim_start_matches(['/', '!', '#', '-', ';', '%', '*']).trim())
-}
-
-/// The texts of comments beside code.
-fn trailing_comments(line: &str) -> impl Iterator<Item = &str> {
-    let open = [" //", " #"].iter().filter_map(|open| Some(line.rsplit_once(open)?.1.trim()));
-    open.chain(block_comments(line))
-}
-
-fn braced(line: &str) -> Option<&str> {
-    let (_, inner) = line.split_once('{')?;
-    Some(inner.trim_end_matches([';', ',']).strip_suffix('}')?.trim())
+    const CLOSED: &str = "/* */ <!-- --> {/* */} (* *) {{!-- --}} {# #} <%-- --%>";
+    const OPEN: &str = "// # -- ; % *";
+    let marks: Vec<&str> = CLOSED.split(' ').collect();
+    let closed = marks.chunks(2).find_map(|it| line.strip_prefix(it[0])?.strip_suffix(it[1]));
+    let said = closed.or_else(|| OPEN.split(' ').find_map(|open| line.strip_prefix(open)))?;
+    Some(said.trim_start_matches(['/', '!', '#', '-', ';', '%', '*']))
 }
 
 fn block_comments(line: &str) -> impl Iterator<Item = &str> {
-    line.split("/*").skip(1).filter_map(|rest| Some(rest.split_once("*/")?.0.trim()))
+    line.split("/*").skip(1).filter_map(|rest| Some(rest.split_once("*/")?.0))
 }
 
 /// `12 lines`, `14 tests, 320 lines`.
 fn is_collapsed(said: &str) -> bool {
-    let counted = |part: &str| {
+    said.trim().split(", ").all(|part| {
         let (number, what) = part.split_once(' ').unwrap_or((part, ""));
-        !number.is_empty()
-            && number.bytes().all(|byte| byte.is_ascii_digit())
-            && matches!(what, "line" | "lines" | "test" | "tests")
-    };
-    said.split(", ").all(counted)
+        number.parse::<usize>().is_ok() && matches!(what, "line" | "lines" | "test" | "tests")
+    })
 }
 
-/// What the dots of a text say.
-struct Dots<'a> {
-    starts: bool,
-    ends: bool,
-    /// Whether white space is between the dots and the words.
-    detached: bool,
-    /// In brackets as a whole.
-    bracketed: bool,
-    words: &'a str,
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stands {
+    /// A comment on a line of its own.
+    Alone,
+    /// A comment on a line with code, which may be about this code.
+    Beside,
+    /// No comment.
+    Bare,
 }
 
-impl Dots<'_> {
-    fn of(said: &str) -> Dots<'_> {
-        let said = said.trim();
-        let bracketed = said.starts_with(['(', '[', '<', '{']) && said.ends_with([')', ']', '>', '}']);
-        let core = said.trim_matches(is_decoration);
-        let is_dot = |it: char| it == '.' || it == '…';
-        let starts = core.starts_with("..") || core.starts_with('…');
-        let ends = core.ends_with("..") || core.ends_with('…');
-        let (head, tail) = (core.trim_start_matches(is_dot), core.trim_end_matches(is_dot));
-        let detached =
-            (starts && head.starts_with(char::is_whitespace)) || (ends && tail.ends_with(char::is_whitespace));
-        let words = core.trim_matches(|it| is_dot(it) || is_decoration(it));
-        Dots { starts, ends, detached, bracketed, words }
-    }
-}
-
-/// Whether a comment replaces omitted code. A comment that only mentions existing code, and prose with dots at its
-/// end, does not.
-fn announces(said: &str) -> bool {
-    let Dots { starts, ends, detached, bracketed, words } = Dots::of(said);
-    let omission = Omission::of(words);
-    if words.is_empty() {
-        return starts || is_snip(said);
-    }
-    if starts {
-        // `// ...and so on` continues a sentence; `// ... rest` is an elision.
-        return ends || detached || omission.begins;
-    }
-    let most = if detached { 5 } else { 2 };
-    (ends && omission.begins && omission.count <= most) || omission.is_said(ends || bracketed) || is_snip(said)
-}
-
-/// The same for a comment on a line with code, which may be about this code.
-fn announces_beside_code(said: &str) -> bool {
-    let Dots { starts, ends, detached, bracketed, words } = Dots::of(said);
-    let omission = Omission::of(words);
-    let has_dots = starts && (words.is_empty() || ends || omission.begins || (detached && omission.signs > 0));
-    has_dots || is_snip(said) || (omission.count > 1 && omission.strong && omission.is_said(ends || bracketed))
-}
-
-/// Whether a line that is no comment is an elision: dots alone, or words with dots and no signs of code.
-fn is_bare_elision(line: &str) -> bool {
-    if is_dots(line) {
+/// Whether a text replaces omitted code. A comment that only mentions existing code, and prose with dots at its end,
+/// does not.
+fn announces(said: &str, stands: Stands) -> bool {
+    let said = said.trim();
+    // `--snip--`, `<snip>`.
+    let snip = said.trim_matches(|it: char| is_decoration(it) || it == '8' || it == '.');
+    if snip.len() < said.len() && ["snip", "snipped"].contains(&&*snip.to_lowercase()) {
         return true;
     }
-    let Dots { starts, ends, detached, bracketed, words } = Dots::of(line);
-    let is_prose = words.chars().all(|it| it.is_alphanumeric() || it.is_whitespace() || "'’-,".contains(it));
+    let bracketed = said.starts_with(['(', '[', '<', '{']) && said.ends_with([')', ']', '>', '}']);
+    let core = said.trim_matches(is_decoration);
+    let starts = core.starts_with("..") || core.starts_with('…');
+    let ends = core.ends_with("..") || core.ends_with('…');
+    let detached = starts && core.trim_start_matches(is_dot).starts_with(char::is_whitespace)
+        || ends && core.trim_end_matches(is_dot).ends_with(char::is_whitespace);
+    let words = core.trim_matches(|it| is_dot(it) || is_decoration(it));
+    if words.is_empty() {
+        return starts && (stands != Stands::Bare || core == "…" || core.starts_with("..."));
+    }
     let omission = Omission::of(words);
-    let by_words = omission.begins || omission.is_said(bracketed);
-    let dotted = (starts && detached && (ends || by_words)) || (ends && (detached || bracketed) && by_words);
-    let in_brackets = bracketed && omission.strong && omission.count > 1 && omission.is_said(true);
-    is_prose && !words.is_empty() && (dotted || in_brackets)
+    let Omission { count, signs, strong, begins, .. } = omission;
+    match stands {
+        // `// ...and so on` continues a sentence; `// ... rest` is an elision.
+        Stands::Alone if starts => ends || detached || begins,
+        Stands::Alone => {
+            ends && begins && count <= (if detached { 5 } else { 2 }) || omission.is_said(ends || bracketed)
+        }
+        Stands::Beside => {
+            starts && (ends || begins || detached && signs > 0)
+                || count > 1 && strong && omission.is_said(ends || bracketed)
+        }
+        Stands::Bare => {
+            let is_prose = words.chars().all(|it| it.is_alphanumeric() || it.is_whitespace() || "'’-,".contains(it));
+            let by_words = begins || omission.is_said(bracketed);
+            let dotted = starts && detached && (ends || by_words) || ends && (detached || bracketed) && by_words;
+            is_prose && (dotted || bracketed && strong && count > 1 && omission.is_said(true))
+        }
+    }
 }
 
 /// How much the words of a comment sound like an omission.
+#[derive(Default)]
 struct Omission {
     count: usize,
     /// Words that say what happens to the code that is left out.
@@ -391,70 +295,43 @@ struct Omission {
 /// An omission without any other word.
 const ALONE: &str = "unchanged untouched unmodified omitted elided snipped truncated abbreviated etc";
 /// An omission together with the name of what is left out.
-const STRONG: &str = "existing rest remaining remainder brevity";
+const STRONG: &str = "existing rest remaining remainder brevity continues";
 /// An omission if there are two of them.
-const WEAK: &str = "other others same previous original more here before else stays remains remain";
+const WEAK: &str = "other others same previous original more here before else stays remains remain keep kept leave \
+                    alone";
 /// What is left out.
 const NOUNS: &str = "code file function method class classes implementation body bodies module logic field import \
                      handler test case line content section definition item everything property properties";
-const BETWEEN: &str = "the this of is are as for goes go your all keep kept left and in above below todo be any my our \
-                       to it stay with no from on continue continues insert";
+const BETWEEN: &str = "the this of is are as for goes go your all left and in above below todo be any my our \
+                       to it stay with no from on continue insert";
 /// Comments that are nothing else.
-const WHOLE: [&str; 6] = ["no change", "no changes", "no changes here", "not shown", "as before", "and so on"];
+const WHOLE: &str = "no change|no changes|no changes here|not shown|as before|and so on|and so forth";
 /// The same in other languages, some of which do not separate words.
-const PHRASES: [&str; 17] = [
-    "без изменений",
-    "unverändert",
-    "bleibt gleich",
-    "inchangé",
-    "sin cambios",
-    "permanece igual",
-    "inalterad",
-    "省略",
-    "不变",
-    "不變",
-    "変更なし",
-    "既存",
-    "其余",
-    "생략",
-    "변경 없음",
-    "기존 코드",
-    "나머지",
-];
+const PHRASES: &str = "без изменений|unverändert|bleibt gleich|inchangé|sin cambios|permanece igual|inalterad|省略|不变|不變|\
+                       変更なし|既存|其余|생략|변경 없음|기존 코드|나머지";
 
 impl Omission {
-    /// More words are a sentence about something.
-    const MOST: usize = 10;
-
     fn of(words: &str) -> Omission {
         const LONGEST_PHRASE: usize = 60;
         let lower = words.to_lowercase();
+        let is_short = lower.chars().count() <= LONGEST_PHRASE;
         let mut it = Omission {
-            count: 0,
-            signs: 0,
-            strong: false,
-            alone: false,
-            nouns: 0,
-            others: 0,
-            begins: false,
-            phrase: false,
+            phrase: WHOLE.split('|').any(|it| it == lower)
+                || is_short && PHRASES.split('|').any(|it| lower.contains(it)),
+            ..Omission::default()
         };
-        it.phrase = WHOLE.contains(&&*lower)
-            || lower.chars().count() <= LONGEST_PHRASE && PHRASES.iter().any(|stem| lower.contains(stem));
         for word in lower.split(|character: char| !character.is_alphanumeric()).filter(|word| !word.is_empty()) {
-            let is_in = |list: &str, word: &str| list.split(' ').any(|it| it == word);
-            let is_alone = is_in(ALONE, word);
-            let is_strong = is_alone || is_in(STRONG, word);
-            let is_noun = is_in(NOUNS, word) || word.strip_suffix('s').is_some_and(|it| is_in(NOUNS, it));
+            let has = |list: &str, word: &str| list.split(' ').any(|it| it == word);
+            let is_in = |list: &str| has(list, word);
             it.count += 1;
-            if is_strong || is_in(WEAK, word) {
+            if is_in(ALONE) || is_in(STRONG) || is_in(WEAK) {
                 it.begins |= it.signs + it.nouns + it.others == 0;
                 it.signs += 1;
-                it.strong |= is_strong;
-                it.alone |= is_alone;
-            } else if is_noun {
+                it.strong |= !is_in(WEAK);
+                it.alone |= is_in(ALONE);
+            } else if is_in(NOUNS) || word.strip_suffix('s').is_some_and(|it| has(NOUNS, it)) {
                 it.nouns += 1;
-            } else if !is_in(BETWEEN, word) {
+            } else if !is_in(BETWEEN) {
                 it.others += 1;
             }
         }
@@ -465,16 +342,11 @@ impl Omission {
     /// `existing code`, `other methods unchanged`: says that something is left out, and says nothing else. `marked`:
     /// dots or brackets say so too.
     fn is_said(&self, marked: bool) -> bool {
-        let Omission { count, signs, strong, alone, nouns, others, phrase, .. } = *self;
-        let signs = signs + usize::from(marked && strong);
-        let says = match (strong, signs) {
-            (_, 0) => false,
-            // A single word.
-            (true, 1) => nouns > 0 || (alone && count == 1),
-            (false, 1) => false,
-            _ => true,
-        };
-        phrase || (says && count <= Omission::MOST && others < signs)
+        /// More words are a sentence about something.
+        const MOST: usize = 10;
+        let signs = self.signs + usize::from(marked && self.strong);
+        let says = signs > 1 || signs == 1 && self.strong && (self.nouns > 0 || self.alone && self.count == 1);
+        self.phrase || says && self.count <= MOST && self.others < signs
     }
 }
 
@@ -572,6 +444,10 @@ mod tests {
         "// the rest is unchanged",
         "// Rest of the implementation...",
         "// and so on",
+        "// and so forth",
+        "// keep the rest as is",
+        "// leave the others alone",
+        "// code continues...",
         "// ... more ...",
         "// Rest bleibt gleich",
         "// le reste du code reste inchangé",
