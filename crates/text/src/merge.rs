@@ -17,7 +17,7 @@ use rustc_hash::FxHashSet;
 use crate::endings;
 use crate::tokens::{Change, Tokens, changes, is_word, kept};
 use clusters::{Cluster, clusters, of_whole_lines};
-use indentation_map::{IndentationMap, IndentationPair, Unit};
+use indentation_map::{IndentationMap, IndentationPair, unit};
 use semdex_model::Span;
 
 /// A text with both changes.
@@ -137,9 +137,7 @@ pub(crate) struct ThreeWay<'t, 'a> {
     /// For each token of the base, its index in their text if they kept it, and in ours.
     kept: Vec<Option<usize>>,
     ours_kept: Vec<Option<usize>>,
-    /// For each token of their text, its index in the base if it was there.
-    origin: Vec<Option<usize>>,
-    units: [Option<Unit>; 2],
+    units: [Option<usize>; 2],
     /// The line of each token of the base and of their text.
     lines: [Vec<usize>; 2],
     /// The base and their text have as many lines.
@@ -171,12 +169,7 @@ impl<'t, 'a> ThreeWay<'t, 'a> {
             });
         }
         let [kept, ours_kept] = [&their_changes, &our_changes].map(|it| kept(it, base.len()));
-        let mut origin = vec![None; theirs.len()];
-        kept.iter()
-            .enumerate()
-            .filter_map(|(base, there)| Some((base, (*there)?)))
-            .for_each(|(base, there)| origin[there] = Some(base));
-        let units = [Unit::of([base.text, ours.text]), Unit::of([context.file])];
+        let units = [unit([base.text, ours.text]), unit([context.file])];
         let clusters = clusters(base, our_changes, their_changes);
         let lines = [base, theirs].map(|tokens| {
             let line = |before: &mut usize, at: usize| {
@@ -186,7 +179,7 @@ impl<'t, 'a> ThreeWay<'t, 'a> {
             (0..tokens.len()).scan(0, line).collect::<Vec<usize>>()
         });
         let as_many_lines = lines[0].last() == lines[1].last();
-        ThreeWay { base, ours, theirs, context, clusters, kept, ours_kept, origin, units, lines, as_many_lines }
+        ThreeWay { base, ours, theirs, context, clusters, kept, ours_kept, units, lines, as_many_lines }
     }
 
     /// Their changes of the base.
@@ -201,78 +194,27 @@ impl<'t, 'a> ThreeWay<'t, 'a> {
         let mut next = [0; 3];
         for cluster in &self.clusters {
             let Cluster { base, ours, theirs, .. } = cluster;
-            let change = if cluster.is_ours { self.resolve(cluster)? } else { None };
-            // The white space around what both texts have is merged for itself; the rest is merged with our change.
-            let is_whole = [base, ours, theirs].iter().all(|it| !it.is_empty());
-            let [begins, ends] = match &change {
-                None => [is_whole; 2],
-                Some(it) => [it.theirs.start > theirs.start, it.theirs.end < theirs.end].map(|it| it && is_whole),
-            };
-            self.gaps(&mut made, next, base.start + usize::from(begins))?;
-            let starts = [base.start, ours.start, theirs.start];
-            match change {
-                None if cluster.is_ours && theirs.is_empty() => self.gaps(&mut made, starts, base.start + 1)?,
-                None if cluster.is_ours && base.is_empty() => {
-                    self.gaps(&mut made, [base.end, ours.start, theirs.start], base.end + 1)?;
-                    self.gaps(&mut made, [base.end, ours.end, theirs.end], base.end + 1)?;
+            let ends = [base.end, ours.end, theirs.end];
+            // Before and after tokens that they replaced is white space of all three texts.
+            let is_replaced = !cluster.is_ours && !base.is_empty() && !theirs.is_empty();
+            self.gaps(&mut made, next, base.start + usize::from(is_replaced))?;
+            if !cluster.is_ours {
+                let inner = base.start + usize::from(is_replaced)..base.end + usize::from(!is_replaced);
+                if inner.into_iter().any(|at| !same(self.base.gap(at), self.ours.gap(ours.start + at - base.start))) {
+                    return Err(self.conflict(OTHER_LAYOUT, cluster.ranges()));
                 }
-                None => {
-                    let of_ours = |at: usize, origin: Option<usize>| match cluster.is_ours {
-                        true => Some(at - theirs.start + ours.start),
-                        false => origin.map(|it| it - base.start + ours.start),
-                    };
-                    self.agreed_gaps(&mut made, [base.start + 1..base.end, theirs.start + 1..theirs.end], of_ours)?;
-                }
-                Some(rest) => {
-                    self.check_shared(&rest)?;
-                    let head = [base.start + 1..rest.base.start, theirs.start + 1..rest.theirs.start];
-                    let tail = [rest.base.end + 1..base.end, rest.theirs.end + 1..theirs.end];
-                    self.agreed_gaps(&mut made, head, |at, _| Some(at - theirs.start + ours.start))?;
-                    made.extend(self.replaced(&rest)?);
-                    self.agreed_gaps(&mut made, tail, |at, _| Some(ours.end + at - theirs.end))?;
+            } else {
+                let rest = self.resolve(cluster)?;
+                self.check_agreed(cluster, rest.as_ref())?;
+                if let Some(change) = rest {
+                    self.check_shared(&change)?;
+                    made.extend(self.replaced(&change)?);
                 }
             }
-            next = [base, ours, theirs].map(|it| it.end + usize::from(!ends));
+            next = ends.map(|it| it + usize::from(!is_replaced));
         }
         self.gaps(&mut made, next, self.base.len() + 1)?;
         Ok(made)
-    }
-
-    /// The white space that we changed before tokens that both texts have, in corresponding ranges of the base and of
-    /// their text. `ours` is the index of such a token in our text, by that in their text and in the base. A token that
-    /// the base does not have is compared with the one in its place there: the same one of as many tokens, or the one
-    /// that begins the same line.
-    fn agreed_gaps(
-        &self,
-        made: &mut Vec<Replacement>,
-        [base, theirs]: [Range<usize>; 2],
-        ours: impl Fn(usize, Option<usize>) -> Option<usize>,
-    ) -> Result<(), Conflict> {
-        let pairs: Vec<[usize; 2]> = if base.len() == theirs.len() {
-            base.zip(theirs.clone()).map(|it| it.into()).collect()
-        } else {
-            let begins = |tokens: &Tokens, range: Range<usize>| -> Vec<usize> {
-                range.filter(|&at| tokens.begins_line(at)).collect()
-            };
-            let lines = [begins(self.base, base), begins(self.theirs, theirs.clone())];
-            let [of_base, of_theirs] = lines.map(|it| (it.len(), it.into_iter()));
-            of_base.1.zip(of_theirs.1).filter(|_| of_base.0 == of_theirs.0).map(|it| it.into()).collect()
-        };
-        let counterpart = |at: usize| Some(pairs[pairs.binary_search_by_key(&at, |it| it[1]).ok()?][0]);
-        for at in theirs {
-            let base = self.origin[at].or_else(|| counterpart(at));
-            let Some(there) = ours(at, base) else { continue };
-            match base {
-                Some(base) => self.gaps(made, [base, there, at], base + 1)?,
-                None => {
-                    if self.ours.gap(there).contains('\n') != self.theirs.gap(at).contains('\n') {
-                        let ranges = [0..0, there - 1..there + 1, at - 1..at + 1];
-                        return Err(self.conflict(OTHER_WRAPPING, ranges));
-                    }
-                }
-            }
-        }
-        Ok(())
     }
 
     /// The white space that we changed, from one token of each text up to a token of the base, exclusive.
@@ -296,82 +238,74 @@ impl<'t, 'a> ThreeWay<'t, 'a> {
 
     /// What of a cluster remains to be made in their text; `None` if it is there already.
     fn resolve(&self, cluster: &Cluster) -> Result<Option<Cluster>, Conflict> {
-        if cluster.changes.is_empty() {
-            return self.unless_wrapped(cluster.clone()).map(Some);
-        }
-        let ours: Vec<&str> = self.ours.slice(cluster.ours.clone()).collect();
-        let theirs: Vec<&str> = self.theirs.slice(cluster.theirs.clone()).collect();
-        if ours == theirs {
+        if self.ours.slice(cluster.ours.clone()).eq(self.theirs.slice(cluster.theirs.clone())) {
             let is_moved = |it: &Change| {
                 let added: FxHashSet<&str> = self.theirs.slice(it.new.clone()).collect();
                 let gone = self.base.slice(cluster.base.clone()).filter(|it| added.contains(it)).count();
                 it.old.is_empty() && gone * 4 >= cluster.base.len() * 3
             };
-            if ours.is_empty() && self.their_changes().any(is_moved) {
+            if cluster.ours.is_empty() && self.their_changes().any(is_moved) {
                 return Err(self.conflict(MOVED, cluster.ranges()));
             }
             return Ok(None);
         }
-        // Where base and theirs correspond: between, before and after their changes.
-        let mut cuts = vec![(cluster.base.start, cluster.theirs.start)];
-        for change in cluster.changes.iter().chain([&Change { old: cluster.base.end..0, new: cluster.theirs.end..0 }]) {
-            let (from, to) = cuts[cuts.len() - 1];
-            cuts.extend((1..=change.old.start - from).map(|step| (from + step, to + step)));
-            if change.old.end > 0 || change.new.end > 0 {
-                cuts.push((change.old.end, change.new.end));
+        let mut rest = cluster.clone();
+        // What an author recalls wrongly and writes rightly looks like a change that both have made. At the start and at
+        // the end of our change it is there already.
+        let is_agreed = |change: &Change, ours: Option<Range<usize>>, theirs: Range<usize>| {
+            let is_ours = change.old.clone().all(|at| self.ours_kept[at].is_none());
+            let is_same = |ours| self.ours.slice(ours).eq(self.theirs.slice(theirs));
+            self.context.recalled && !change.new.is_empty() && is_ours && ours.is_some_and(is_same)
+        };
+        while let Some(change) = rest.changes.first().cloned() {
+            let length = change.new.end - rest.theirs.start;
+            let part = (rest.ours.len() >= length).then(|| rest.ours.start..rest.ours.start + length);
+            if !is_agreed(&change, part, rest.theirs.start..change.new.end) {
+                break;
             }
+            (rest.base.start, rest.theirs.start) = (change.old.end, change.new.end);
+            rest.ours.start += length;
+            rest.changes.remove(0);
         }
-        // What they changed and we kept is no part of what both have changed alike.
-        let is_theirs = |at: usize| self.kept[at].is_none() && self.ours_kept[at].is_some();
-        // What they removed and we replaced is not what both have removed.
-        let removes = |range: Range<usize>| {
-            let mut within = cluster.changes.iter().filter(|it| range.start <= it.old.start && it.old.end <= range.end);
-            within.any(|it| it.new.is_empty())
-        };
-        let common = ours.iter().zip(&theirs).take_while(|(a, b)| a == b).count();
-        let is_head = |it: &&(usize, usize)| {
-            it.1 - cluster.theirs.start <= common
-                && !(cluster.base.start..it.0).any(is_theirs)
-                && !removes(cluster.base.start..it.0)
-        };
-        let head = cuts.iter().rev().find(is_head).copied();
-        let (base, from) = head.unwrap_or((cluster.base.start, cluster.theirs.start));
-        let taken = from - cluster.theirs.start;
-        let common = ours[taken..].iter().rev().zip(theirs[taken..].iter().rev()).take_while(|(a, b)| a == b).count();
-        let is_tail = |it: &&(usize, usize)| {
-            it.0 >= base
-                && it.1 >= from
-                && cluster.theirs.end - it.1 <= common
-                && !(it.0..cluster.base.end).any(is_theirs)
-                && !removes(it.0..cluster.base.end)
-        };
-        let tail = cuts.iter().find(is_tail).copied();
-        let (base_end, to) = tail.unwrap_or((cluster.base.end, cluster.theirs.end));
-        let rest = Cluster {
-            base: base..base_end,
-            ours: cluster.ours.start + taken..cluster.ours.end - (cluster.theirs.end - to),
-            theirs: from..to,
-            is_ours: true,
-            changes: Vec::new(),
-        };
-        let of_base = || self.base.slice(rest.base.clone());
-        if of_base().eq(self.ours.slice(rest.ours.clone())) {
-            return Ok(None);
+        while let Some(change) = rest.changes.last().cloned() {
+            let length = rest.theirs.end - change.new.start;
+            let part = (rest.ours.len() >= length).then(|| rest.ours.end - length..rest.ours.end);
+            if !is_agreed(&change, part, change.new.start..rest.theirs.end) {
+                break;
+            }
+            (rest.base.end, rest.theirs.end) = (change.old.start, change.new.start);
+            rest.ours.end -= length;
+            rest.changes.pop();
         }
-        let unchanged = of_base().len() == rest.theirs.len()
-            && of_base().zip(self.theirs.slice(rest.theirs.clone())).all(|(a, b)| a == b || self.is_slip(a, b));
-        // What remains of our change continues theirs on the same line.
-        let follows = |at: usize| {
-            let ends = |it: &Change| it.old.end == at || it.old.start == at;
-            !self.base.begins_line(at.min(self.base.len() - 1)) && cluster.changes.iter().any(ends)
-        };
-        let is_torn = !self.context.recalled
-            && !self.base.text.is_empty()
-            && (follows(rest.base.start) || follows(rest.base.end));
-        if !unchanged || is_torn {
+        if !rest.changes.is_empty() {
             return Err(self.conflict(SAME_TOKENS, cluster.ranges()));
         }
+        if self.base.slice(rest.base.clone()).eq(self.ours.slice(rest.ours.clone())) {
+            return Ok(None);
+        }
         self.unless_wrapped(rest).map(Some)
+    }
+
+    /// The white space of what is there already has to be ours as well, or nothing that we changed.
+    fn check_agreed(&self, cluster: &Cluster, rest: Option<&Cluster>) -> Result<(), Conflict> {
+        let Cluster { base, ours, theirs, .. } = cluster;
+        let map = self.indentation(base.start);
+        let at_start = rest.map_or(ours.end + 1, |it| it.ours.start) - ours.start;
+        let at_end = rest.map_or(0, |it| ours.end - it.ours.end);
+        let is_other = |[at, base, theirs]: [usize; 3], as_many: bool| {
+            let gap = self.ours.gap(at);
+            !(as_many && same(self.base.gap(base), gap) || same(&mapped(&map, gap), self.theirs.gap(theirs)))
+        };
+        let as_many = [
+            rest.map_or(base.end + 1, |it| it.base.start) - base.start == at_start,
+            rest.map_or(0, |it| base.end - it.base.end) == at_end,
+        ];
+        let mut at_start = (0..at_start).map(|it| [ours.start + it, base.start + it, theirs.start + it]);
+        let mut at_end = (0..at_end).map(|it| [ours.end - it, base.end - it, theirs.end - it]);
+        if at_start.any(|it| is_other(it, as_many[0])) || at_end.any(|it| is_other(it, as_many[1])) {
+            return Err(self.conflict(OTHER_LAYOUT, cluster.ranges()));
+        }
+        Ok(())
     }
 
     /// A line end has a meaning in comments and in many languages: where they have one in the part that we change and
@@ -607,11 +541,6 @@ impl<'t, 'a> ThreeWay<'t, 'a> {
         Ok(())
     }
 
-    /// Whether a recalled word is the word that the file has, with a slip.
-    fn is_slip(&self, asked: &str, there: &str) -> bool {
-        self.context.recalled && is_slip(asked, there) && !has_word(self.context.file, asked)
-    }
-
     /// A conflict about these tokens.
     pub(crate) fn conflict(&self, reason: &'static str, [base, ours, theirs]: [Range<usize>; 3]) -> Conflict {
         // Whole lines, which can be sent as a search text.
@@ -792,6 +721,21 @@ mod tests {
         let ours = "fn f() {\n    a();\n    new();\n    b();\n}\n";
         let wanted = "fn f() {\n    if x {\n        a();\n        new();\n        b();\n    }\n}\n";
         assert_eq!(merged(base, ours, theirs).unwrap(), wanted);
+    }
+
+    #[test]
+    fn a_block_that_we_indent_takes_no_line_that_they_added_out_of_it() {
+        let base = "def f(x):\n    a = 1\n    b = 2\n    return a + b\n";
+        let ours = "def f(x):\n    if x:\n        a = 1\n        b = 2\n        return a + b\n";
+        for theirs in ["    b = 2\n    k = 9\n", "    c = 2\n", "    b = 2\n\n    k = 9\n"] {
+            let result = merged(base, ours, &base.replace("    b = 2\n", theirs));
+            let lines = |text: &str| text.lines().filter(|it| !it.is_empty()).all(|it| it.starts_with("        "));
+            assert!(result.is_none_or(|it| lines(it.split_once("if x:\n").unwrap().1)), "{theirs:?}");
+        }
+        assert_eq!(
+            merged(base, ours, &base.replace("    b = 2\n", "    c = 2\n")),
+            Some(ours.replace("b = 2", "c = 2"))
+        );
     }
 
     #[test]

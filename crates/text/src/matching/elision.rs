@@ -32,7 +32,8 @@ pub fn added_elision(file: &str, old: &str, new: &str) -> Option<(usize, Error)>
     for group in groups {
         let changed = || group.iter().filter(|it| !matches!(it, DiffOp::Equal { .. }));
         let added: Vec<usize> = changed().flat_map(DiffOp::new_range).collect();
-        let Some(suspect) = suspects.iter().find(|it| added.contains(&(it.number - 1))) else { continue };
+        let within = suspects.iter().filter(|it| added.contains(&(it.number - 1)));
+        let Some(suspect) = within.max_by_key(|it| it.has_dots()) else { continue };
         let is_counted =
             |at: &&usize| !written[**at].trim().is_empty() && suspects.iter().all(|it| it.number - 1 != **at);
         let stays: Vec<&str> = added.iter().filter(is_counted).map(|&at| written[at].trim()).collect();

@@ -103,7 +103,7 @@ pub fn patch(text: &str, hit: &Hit, context: &str, replacement: &str) -> std::re
 /// file's line.
 fn literal(text: &str, span: Span, context: &str, replacement: &str) -> Patch {
     let shift = indentation_before(text, span.start).unwrap_or_default();
-    let moves = !context.trim_end().contains('\n') && is_written_at_margin(replacement, context, shift);
+    let moves = !context.trim_end().contains('\n') && is_written_at_margin(replacement, shift);
     // If the first line is removed, its indentation is removed as well.
     let first_goes = replacement.starts_with('\n') && !context.starts_with('\n');
     let at_the_margin = replacement.lines().find(|it| !it.trim().is_empty()).is_some_and(|it| indent(it).is_empty());

@@ -7,9 +7,11 @@ pub(crate) fn indent(line: &str) -> &str {
     &line[..line.len() - line.trim_start().len()]
 }
 
-/// Columns, where a tab counts four. Only to compare depths.
+/// The columns of a tab. Only to compare depths.
+pub(super) const TAB: usize = 4;
+
 pub(crate) fn width(indentation: &str) -> usize {
-    indentation.chars().map(|character| if character == '\t' { 4 } else { 1 }).sum()
+    indentation.chars().map(|character| if character == '\t' { TAB } else { 1 }).sum()
 }
 
 pub(crate) fn line_start(text: &str, offset: usize) -> usize {
