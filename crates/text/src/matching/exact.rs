@@ -26,7 +26,10 @@ impl Unix<'_> {
     fn new(text: &str) -> Unix<'_> {
         let mut ends = memmem::find_iter(text.as_bytes(), "\r\n").peekable();
         if ends.peek().is_none() {
-            return Unix { text: Cow::Borrowed(text), shortened: Vec::new() };
+            // A carriage return ends a line if nothing else does.
+            let ends_lines = text.contains('\r') && !text.contains('\n');
+            let text = if ends_lines { text.replace('\r', "\n").into() } else { Cow::Borrowed(text) };
+            return Unix { text, shortened: Vec::new() };
         }
         let mut out = String::with_capacity(text.len());
         let mut shortened = Vec::new();
@@ -47,52 +50,16 @@ impl Unix<'_> {
     }
 }
 
-/// The first `most` occurrences of the needle in the haystack, overlapping ones included. Linear, also for a needle
-/// that repeats itself.
+/// The first `most` occurrences of the needle in the haystack, overlapping ones included.
 pub(super) fn occurrences(haystack: &[u8], needle: &[u8], most: usize) -> Vec<usize> {
     let finder = memmem::Finder::new(needle);
-    let mut found: Vec<usize> = Vec::new();
     let mut from = 0;
-    while let Some(next) = haystack.get(from..).and_then(|rest| finder.find(rest)) {
-        let at = from + next;
-        if found.last().is_some_and(|last| at - last < needle.len()) {
-            // Further searches would begin inside the previous occurrence. From here on the automaton is used.
-            found.extend(overlapping(&haystack[at..], needle, most - found.len()).into_iter().map(|more| at + more));
-            return found;
-        }
-        found.push(at);
-        if found.len() == most {
-            break;
-        }
+    let next = || {
+        let at = from + finder.find(haystack.get(from..)?)?;
         from = at + 1;
-    }
-    found
-}
-
-/// The algorithm of Knuth, Morris and Pratt.
-fn overlapping(haystack: &[u8], needle: &[u8], most: usize) -> Vec<usize> {
-    let mut borders = vec![0usize; needle.len()];
-    let advance = |borders: &[usize], mut matched: usize, byte: u8| {
-        while matched > 0 && (matched == needle.len() || needle[matched] != byte) {
-            matched = borders[matched - 1];
-        }
-        matched + usize::from(needle[matched] == byte)
+        Some(at)
     };
-    for at in 1..needle.len() {
-        borders[at] = advance(&borders, borders[at - 1], needle[at]);
-    }
-    let mut found = Vec::new();
-    let mut matched = 0;
-    for (at, &byte) in haystack.iter().enumerate() {
-        matched = advance(&borders, matched, byte);
-        if matched == needle.len() {
-            found.push(at + 1 - needle.len());
-            if found.len() == most {
-                break;
-            }
-        }
-    }
-    found
+    std::iter::from_fn(next).take(most).collect()
 }
 
 #[cfg(test)]

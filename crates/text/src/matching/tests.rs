@@ -124,6 +124,15 @@ fn line_endings_and_byte_order_marks() {
     assert_eq!(edit("a\n", "a\n", "").1, "");
 }
 
+/// An agent sees the lines of such a file and sends newlines.
+#[test]
+fn a_carriage_return_alone_is_a_line_end_where_nothing_else_is() {
+    let text = "one\rtwo\rthree\r";
+    assert_eq!(edit(text, "two\nthree\n", "two\nnew\nthree\n"), (Exact, "one\rtwo\rnew\rthree\r".into()));
+    assert_eq!(edit(text, "one\rtwo", "one\rTWO\rx").1, "one\rTWO\rx\rthree\r");
+    assert_eq!(edit(text, "three", "3").1, "one\rtwo\r3\r");
+}
+
 #[test]
 fn white_space_may_differ() {
     let text = "impl A {\n\tfn f(&self, a: u8) -> u8 {\n\t\tif a > 1 {   \n\n\t\t\ta\n\t\t}\n\t}\n}\n";
