@@ -224,6 +224,28 @@ fn a_panic_of_any_thread_of_rust_costs_one_request_at_most() {
 }
 
 #[test]
+fn a_request_whose_reply_was_not_kept_is_not_made_twice() {
+    let server = server_on(&[("notes.txt", "one\n")]);
+    set(&server, "first_reply.keep", "once");
+    let append = json!({"name": "notes.txt", "content": "more\n", "mode": "append"});
+    let write = |body: &Value, key: &str| {
+        let reply = server.send(server.request("POST", "/v1/write").header("idempotency-key", key).json(body));
+        (reply.status, reply.json())
+    };
+    assert_eq!(write(&append, "k").0, 500);
+    assert_eq!(server.home.read("notes.txt"), "one\nmore\n");
+    let (status, again) = write(&append, "k");
+    assert_eq!((status, &again["code"]), (409, &json!("already_applied")), "{again}");
+    let made = server.get("/v1/changes").1["changes"][0]["change"].as_str().unwrap().to_owned();
+    assert!(again["detail"].as_str().unwrap().contains(&made), "{again}");
+    let (status, other) = write(&json!({"name": "notes.txt", "content": "other\n", "mode": "append"}), "k");
+    assert_eq!((status, &other["code"]), (422, &json!("invalid_content")), "{other}");
+    assert_eq!(server.home.read("notes.txt"), "one\nmore\n");
+    assert_eq!(write(&append, "k2").0, 200);
+    assert_eq!(server.home.read("notes.txt"), "one\nmore\nmore\n");
+}
+
+#[test]
 fn a_body_over_which_the_analysis_panics_is_none_without_errors() {
     let server = server_on(RUST);
     server.wait_ready();

@@ -43,8 +43,8 @@ pub(crate) async fn answer_once(
     request: semdex_contract::Request,
     key: IdempotencyKey,
 ) -> Result<Response, Refusal> {
-    let (own, access) = (service.clone(), caller.client.access.clone());
-    let answer = async move |request| match answer_request(call, &own, responder, caller, request).await {
+    let own = service.clone();
+    let answer = async move |request, caller| match answer_request(call, &own, responder, caller, request).await {
         Ok(response) => written(response).await,
         Err(Refusal(error)) if !first_replies::is_final(&error) => Err(error),
         Err(Refusal(error)) => {
@@ -53,7 +53,7 @@ pub(crate) async fn answer_once(
             written(responder.refuse(error, &id, refusal)).await
         }
     };
-    let (reply, is_again) = first_replies::answer_once(service, request, key, &access, answer).await?;
+    let (reply, is_again) = first_replies::answer_once(service, request, key, caller, answer).await?;
     let WrittenReply { status, media_type, body } = reply;
     let mut response = (StatusCode::from_u16(status).unwrap_or(StatusCode::OK), body).into_response();
     let headers = response.headers_mut();

@@ -92,7 +92,7 @@ impl<S: Sync> FromRequestParts<S> for Client {
         let name = given.map(|it| String::from_utf8_lossy(it.as_bytes()).chars().take(LONGEST).collect::<String>());
         let session = session(&parts.headers);
         let access = access(&parts.extensions);
-        Ok(Client(semdex_ops::Client { name: name.filter(|it| !it.is_empty()), session, access }))
+        Ok(Client(semdex_ops::Client { name: name.filter(|it| !it.is_empty()), session, access, request_key: None }))
     }
 }
 

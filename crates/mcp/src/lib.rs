@@ -175,7 +175,8 @@ impl<B: Backend> ServerHandler for Server<B> {
         let session = taken(&mut arguments, "session").or(session);
         let key = taken(&mut arguments, "idempotency_key");
         let only = access.workspace.as_deref().map(|it| it.to_string_lossy().into_owned());
-        let caller = Caller { client: Client { name: client_name(&context), session, access }, request_id };
+        let caller =
+            Caller { client: Client { name: client_name(&context), session, access, request_key: None }, request_id };
         let (arguments, note) = lenient_arguments::read(tool.call(), arguments);
         let workspace = only.or_else(|| arguments.get("workspace").and_then(Value::as_str).map(str::to_owned));
         if let Some(error) = tool.missing_choice(&arguments) {

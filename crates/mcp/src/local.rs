@@ -96,8 +96,8 @@ impl Local {
         let Some(key) = key.filter(|_| request.is_made_once()) else {
             return self.markdown(request, caller, came).await.map(Ok);
         };
-        let (own, access) = (self.clone(), caller.client.access.clone());
-        let answer = async move |request| {
+        let own = self.clone();
+        let answer = async move |request, caller: Caller| {
             let request_id = caller.request_id.as_deref().map(str::to_owned);
             let (status, body) = match own.markdown(request, caller, came).await {
                 Ok(body) => (ANSWERED, body),
@@ -106,7 +106,7 @@ impl Local {
             };
             Ok(WrittenReply { status, media_type: "text/markdown".to_owned(), body })
         };
-        let (reply, _) = answer_once(&self.0, request, key, &access, answer).await?;
+        let (reply, _) = answer_once(&self.0, request, key, caller, answer).await?;
         Ok(if reply.status == ANSWERED { Ok(reply.body) } else { Err(reply.body) })
     }
 

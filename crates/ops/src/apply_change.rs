@@ -157,6 +157,7 @@ where
         let change = Change {
             cause: mode.cause,
             client: options.client.clone(),
+            request_key: options.request_key.clone(),
             undoes: mode.undoes.clone(),
             edits: plan.edits.clone(),
             moves: plan.moves.clone(),
@@ -239,6 +240,7 @@ pub(super) async fn tried(
     let change = Change {
         cause: Cause::Edit,
         client: None,
+        request_key: None,
         undoes: None,
         edits,
         moves: BTreeMap::new(),

@@ -1,6 +1,7 @@
 //! The client of a request.
 
 pub use semdex_config::access::Access;
+use semdex_workspace::RequestKey;
 
 /// Who makes a request.
 #[derive(Debug, Clone, Default)]
@@ -11,6 +12,8 @@ pub struct Client {
     pub session: Option<String>,
     /// What its token allows.
     pub access: Access,
+    /// The idempotency key of its request.
+    pub request_key: Option<RequestKey>,
 }
 
 impl Client {

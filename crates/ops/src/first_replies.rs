@@ -5,20 +5,18 @@ use tracing::Instrument as _;
 
 use super::Service;
 use super::access::permitted;
-use semdex_config::access::Access;
+use super::timed_answer::Caller;
 use semdex_contract::Request;
 use semdex_model::{Code, Error, Result};
-use semdex_workspace::Workspace;
-use semdex_workspace::journal::KeptReply;
+use semdex_process::fault;
+use semdex_workspace::journal::{self, KeptReply};
+use semdex_workspace::{RequestKey, Workspace};
 
 const LONGEST_KEY: usize = 255;
 
-/// The key of a request.
+/// A checked key of a request.
 #[derive(Debug, Clone)]
-pub struct IdempotencyKey {
-    key: String,
-    fingerprint: String,
-}
+pub struct IdempotencyKey(RequestKey);
 
 /// A reply as an interface writes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,7 +47,7 @@ impl IdempotencyKey {
             hasher.update(&part.len().to_le_bytes());
             hasher.update(part);
         }
-        Ok(IdempotencyKey { key: key.to_owned(), fingerprint: hasher.finalize().to_hex().to_string() })
+        Ok(IdempotencyKey(RequestKey { key: key.to_owned(), fingerprint: hasher.finalize().to_hex().to_string() }))
     }
 }
 
@@ -71,18 +69,20 @@ pub fn is_final(error: &Error) -> bool {
 
 /// Answers a request that is made once: the first reply to its key, or the reply of `answer`. Returns whether it is the
 /// first reply again. The request is answered to its end even if the client leaves.
+///
+/// The key is recorded with the change itself, for the case that semdex ends between the change and its reply.
 pub async fn answer_once<F>(
     service: &Service,
     request: Request,
-    key: IdempotencyKey,
-    access: &Access,
-    answer: impl FnOnce(Request) -> F,
+    IdempotencyKey(key): IdempotencyKey,
+    mut caller: Caller,
+    answer: impl FnOnce(Request, Caller) -> F,
 ) -> Result<(WrittenReply, bool)>
 where
     F: Future<Output = Outcome> + Send + 'static,
 {
     let files: Vec<String> = request.files().into_iter().map(str::to_owned).collect();
-    let workspace = match permitted(&service.workspaces, &request, access)? {
+    let workspace = match permitted(&service.workspaces, &request, &caller.client.access)? {
         Some(only) => only,
         None => service.workspaces.pick_for(request.common().workspace.as_deref(), &files)?,
     };
@@ -91,7 +91,9 @@ where
     if let Some(kept) = workspace.first_reply(&key.key).await? {
         return again(kept, &key).map(|reply| (reply, true));
     }
-    let answer = answer(request);
+    made_before(&workspace, &key).await?;
+    caller.client.request_key = Some(key.clone());
+    let answer = answer(request, caller);
     let answered = async move {
         let outcome = answer.await;
         if let Ok(reply) = &outcome {
@@ -105,20 +107,41 @@ where
     Ok((answered.await.map_err(fault)??, false))
 }
 
-fn again(kept: KeptReply, key: &IdempotencyKey) -> Result<WrittenReply> {
+fn again(kept: KeptReply, key: &RequestKey) -> Result<WrittenReply> {
     if kept.fingerprint != key.fingerprint {
-        let detail = format!(
-            "the idempotency key `{}` was sent with another request in the last 24 hours: send this one with a key of its \
-             own; nothing was changed",
-            key.key
-        );
-        return Err(Error::new(Code::InvalidContent, detail));
+        return Err(another(key));
     }
     Ok(WrittenReply { status: kept.status, media_type: kept.media_type, body: kept.body })
 }
 
-async fn keep(workspace: &Workspace, key: IdempotencyKey, reply: &WrittenReply) {
-    let IdempotencyKey { key, fingerprint } = key;
+fn another(key: &RequestKey) -> Error {
+    let detail = format!(
+        "the idempotency key `{}` was sent with another request in the last 24 hours: send this one with a key of its \
+         own; nothing was changed",
+        key.key
+    );
+    Error::new(Code::InvalidContent, detail)
+}
+
+/// An error if a request with this key made its change, and semdex ended before it kept the reply.
+async fn made_before(workspace: &Workspace, key: &RequestKey) -> Result<()> {
+    let query = journal::Query { request_key: Some(key.key.clone()), limit: 1, ..journal::Query::default() };
+    let made = workspace.changes(query).await?.entries.into_iter().next();
+    let Some(made) = made.filter(|it| it.made_at > journal::now() - journal::KEPT_FOR_MS) else { return Ok(()) };
+    if made.request_key.as_ref() != Some(key) {
+        return Err(another(key));
+    }
+    let detail = format!(
+        "nothing was written: the request with the idempotency key `{}` made the change `{}` before, and semdex ended \
+         before it replied. `changes` shows it, `undo` takes it back",
+        key.key, made.id
+    );
+    Err(Error::new(Code::AlreadyApplied, detail))
+}
+
+async fn keep(workspace: &Workspace, key: RequestKey, reply: &WrittenReply) {
+    fault::point("first_reply.keep");
+    let RequestKey { key, fingerprint } = key;
     let WrittenReply { status, media_type, body } = reply.clone();
     let kept = KeptReply { workspace: String::new(), key, fingerprint, status, media_type, body };
     if let Err(error) = workspace.keep_first_reply(kept).await {

@@ -16,7 +16,7 @@ use semdex_model::{
 };
 use semdex_text::words::words;
 use semdex_workspace::timing::{self, Part};
-use semdex_workspace::{Needs, Workspace};
+use semdex_workspace::{Needs, RequestKey, Workspace};
 
 /// The default wait of a query that needs the index.
 const WAIT_FOR_INDEX: Duration = Duration::from_secs(10);
@@ -39,6 +39,8 @@ pub(crate) struct RequestOptions {
     pub limit: Option<usize>,
     /// The name that the client gives itself.
     pub client: Option<String>,
+    /// Its idempotency key.
+    pub request_key: Option<RequestKey>,
     /// The name by which the client is known from one request to the next.
     pub session: Option<String>,
     /// Whether symbolic links that may hide files make every answer incomplete.
@@ -65,6 +67,7 @@ impl RequestOptions {
             cursor,
             limit,
             client: client.name,
+            request_key: client.request_key,
             session: client.session,
             links: true,
         })

@@ -53,6 +53,8 @@ pub struct Change {
     pub cause: Cause,
     /// The name that the client gives itself.
     pub client: Option<String>,
+    /// The idempotency key of the request, which is recorded with the change.
+    pub request_key: Option<RequestKey>,
     /// What the change undoes. `None` if it undoes nothing.
     pub undoes: Option<Undone>,
     /// The edits, one for each file.
@@ -67,6 +69,16 @@ pub struct Change {
     pub view_impact: ChangeImpact,
     /// What the views of other engines have prepared, each with the engine's name (`Route::Writer`).
     pub prepared: Preparations,
+}
+
+/// The idempotency key of a request. It is recorded with the change, so that the change is made once even if semdex ends
+/// before the reply is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RequestKey {
+    /// The key.
+    pub key: String,
+    /// What makes a request another one.
+    pub fingerprint: String,
 }
 
 /// What engines have prepared for a change, each with the engine's name.

@@ -24,7 +24,7 @@ use std::time::Duration;
 
 use tokio::sync::{mpsc, oneshot};
 
-use super::change::Cause;
+use super::change::{Cause, RequestKey};
 pub use baseline::{Baseline, Kept};
 use semdex_config::JournalBounds;
 use semdex_engine::Backoff;
@@ -35,7 +35,7 @@ use store::{Store, milliseconds};
 /// How many jobs may wait. Every change waits for its own job, so there are never more than workspaces and readers.
 const JOBS: usize = 1024;
 /// For how long texts and replies are kept.
-const KEPT_FOR_MS: i64 = 24 * 3600 * 1000;
+pub const KEPT_FOR_MS: i64 = 24 * 3600 * 1000;
 /// How long a reader waits for its job.
 const READ: Duration = Duration::from_secs(10);
 /// After this long without a job, notes are written and old changes are dropped.
@@ -70,6 +70,8 @@ pub struct Entry {
     pub files: Vec<EntryFile>,
     /// `None` for a change that an older semdex recorded.
     pub reached: Option<Reached>,
+    /// The idempotency key of the request that made the change.
+    pub request_key: Option<RequestKey>,
 }
 
 /// The size of a change's impact, as computed when it was made.
@@ -157,6 +159,8 @@ pub struct Query {
     pub file: Option<String>,
     /// Only changes older than this one.
     pub before: Option<String>,
+    /// Only changes by requests with this idempotency key.
+    pub request_key: Option<String>,
     /// At most this many.
     pub limit: usize,
     /// With the contents of the files.

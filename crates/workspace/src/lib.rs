@@ -45,7 +45,7 @@ mod watched;
 mod workspaces;
 mod writer;
 
-pub use change::{Cause, Change, Hashes, Outcome, Preparations, Undone};
+pub use change::{Cause, Change, Hashes, Outcome, Preparations, RequestKey, Undone};
 pub use change_history::ChangeHistory;
 pub use handle::{Workspace, WorkspaceStatus};
 pub use named_locks::NamedLocks;

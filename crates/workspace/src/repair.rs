@@ -196,6 +196,7 @@ mod tests {
             undone_by: None,
             files: files.to_vec(),
             reached: None,
+            request_key: None,
         };
         journal.begin(entry, DEADLINE).unwrap();
         if confirmed {

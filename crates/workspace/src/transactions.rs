@@ -111,6 +111,7 @@ impl Transactions {
                 .map(|((a, b), c)| entry_file(a, b, *c, undone, &outcome.hashes))
                 .collect(),
             reached: Some(Reached::from(&outcome.change_impact)),
+            request_key: change.request_key.clone(),
         };
         self.journal.begin(entry, RECORD).map_err(|mut error| {
             error.detail = format!("nothing was changed: {}", error.detail);

@@ -20,7 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 pub(super) type Failure = sqlx::Error;
 
 /// Each migration raises the version by one. A released migration is never altered; new ones are appended.
-const MIGRATIONS: &[&[&str]] = &[CHANGES, BASELINES, REACHED, KEPT];
+const MIGRATIONS: &[&[&str]] = &[CHANGES, BASELINES, REACHED, KEPT, REQUEST_KEYS];
 
 const CHANGES: &[&str] = &[
     "CREATE TABLE changes (
@@ -74,6 +74,13 @@ const REACHED: &[&str] = &[
     "ALTER TABLE changes ADD COLUMN affected_places BIGINT",
     "ALTER TABLE changes ADD COLUMN reached_tests BIGINT",
     "ALTER TABLE changes ADD COLUMN is_judged BOOLEAN",
+];
+
+/// The idempotency key of the request that made a change.
+const REQUEST_KEYS: &[&str] = &[
+    "ALTER TABLE changes ADD COLUMN idempotency_key TEXT",
+    "ALTER TABLE changes ADD COLUMN fingerprint TEXT",
+    "CREATE INDEX changes_by_key ON changes (workspace, idempotency_key) WHERE idempotency_key IS NOT NULL",
 ];
 
 /// What is kept for a day beside the changes: texts that files had, and first replies to requests with a key.

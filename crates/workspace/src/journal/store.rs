@@ -10,7 +10,7 @@ use sqlx::{Connection, Row};
 use super::content::{pack, unpack};
 use super::database::{FILE, Failure, Identity, error_of, is_corrupt, open, unusable};
 use super::{Entries, Entry, EntryFile, KEPT_FOR_MS, KeptText, Query, Reached, RecordOutcome};
-use crate::change::Cause;
+use crate::change::{Cause, RequestKey};
 use semdex_config::JournalBounds;
 use semdex_model::{Error, Result};
 
@@ -203,18 +203,19 @@ impl Store {
             return Ok(Entries { lost: self.lost.clone(), ..Entries::default() });
         }
         self.write_settled().await?;
-        let (file, before) = (query.file.as_deref(), query.before.as_deref());
+        let (file, before, key) = (query.file.as_deref(), query.before.as_deref(), query.request_key.as_deref());
         let limit = i64::try_from(query.limit).unwrap_or(i64::MAX);
         let (entries, total) = retried!(self, false, connection => {
             let rows = sqlx::query(
                 "SELECT * FROM changes WHERE workspace = $1 AND state = 'done' AND ($2 IS NULL OR id < $2) \
                  AND ($3 IS NULL OR id IN (SELECT change_id FROM change_files WHERE file = $3)) \
-                 ORDER BY id DESC LIMIT $4",
+                 AND ($5 IS NULL OR idempotency_key = $5) ORDER BY id DESC LIMIT $4",
             )
             .bind(&query.workspace)
             .bind(before)
             .bind(file)
             .bind(limit)
+            .bind(key)
             .fetch_all(&mut *connection)
             .await?;
             let entries = entries(connection, rows, query.contents).await?;
@@ -332,8 +333,8 @@ async fn record(
     write_verdicts(&mut transaction, settled).await?;
     sqlx::query(
         "INSERT INTO changes (id, workspace, made_at, revision, cause, client, undoes, state, bytes, \
-         changed_symbols, broken_places, affected_places, reached_tests, is_judged) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7, 'begun', $8, $9, $10, $11, $12, $13)",
+         changed_symbols, broken_places, affected_places, reached_tests, is_judged, idempotency_key, fingerprint) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, 'begun', $8, $9, $10, $11, $12, $13, $14, $15)",
     )
     .bind(&entry.id)
     .bind(&entry.workspace)
@@ -348,6 +349,8 @@ async fn record(
     .bind(entry.reached.map(|it| number(it.affected)))
     .bind(entry.reached.map(|it| number(it.tests)))
     .bind(entry.reached.map(|it| it.is_complete))
+    .bind(entry.request_key.as_ref().map(|it| it.key.as_str()))
+    .bind(entry.request_key.as_ref().map(|it| it.fingerprint.as_str()))
     .execute(&mut *transaction)
     .await?;
     for (file, packed) in entry.files.iter().zip(packed) {
@@ -438,10 +441,17 @@ async fn entries(
             undone_by: row.try_get("undone_by")?,
             files: files.iter().map(|it| entry_file(it, contents)).collect::<std::result::Result<_, _>>()?,
             reached: reached(&row)?,
+            request_key: request_key(&row)?,
             id,
         });
     }
     Ok(entries)
+}
+
+fn request_key(row: &SqliteRow) -> std::result::Result<Option<RequestKey>, Failure> {
+    let key: Option<String> = row.try_get("idempotency_key")?;
+    let fingerprint: Option<String> = row.try_get("fingerprint")?;
+    Ok(key.zip(fingerprint).map(|(key, fingerprint)| RequestKey { key, fingerprint }))
 }
 
 fn reached(row: &SqliteRow) -> std::result::Result<Option<Reached>, Failure> {

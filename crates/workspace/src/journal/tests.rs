@@ -31,6 +31,7 @@ fn entry(id: &str, undoes: Option<&str>, files: &[(&str, Option<&str>, Option<&s
         undone_by: None,
         files: files.collect(),
         reached: Some(Reached { changed: 1, broken: 2, affected: 3, tests: 4, is_complete: true }),
+        request_key: None,
     }
 }
 
@@ -45,6 +46,26 @@ fn made(journal: &Journal, entry: &Entry) {
 
 fn ids(found: &Entries) -> Vec<&str> {
     found.entries.iter().map(|it| it.id.as_str()).collect()
+}
+
+#[tokio::test]
+async fn a_change_is_found_by_the_key_of_its_request() {
+    let home = tempfile::tempdir().unwrap();
+    let journal = Journal::new(&home.path().join("semdex"), KEPT);
+    let key = |key: &str| Some(RequestKey { key: key.to_owned(), fingerprint: "f".to_owned() });
+    let mut first = entry("01A", None, &[("a", None, Some("x"))]);
+    first.request_key = key("k");
+    made(&journal, &first);
+    made(&journal, &entry("01B", None, &[("b", None, Some("y"))]));
+    let found = |wanted: &str| {
+        let query = Query { request_key: Some(wanted.to_owned()), ..query() };
+        let journal = journal.clone();
+        async move { journal.find(query).await.unwrap().entries }
+    };
+    let by_key = found("k").await;
+    assert_eq!(by_key.iter().map(|it| it.id.as_str()).collect::<Vec<_>>(), ["01A"]);
+    assert_eq!(by_key[0].request_key, key("k"));
+    assert_eq!(found("other").await, []);
 }
 
 #[tokio::test]
