@@ -59,6 +59,9 @@ const AT: Field = ("at", Word(&["body", "whole", "before", "after", "delete"]), 
 const SEARCH: Field = ("search_context", Text, "Text to replace, unique in the file");
 const REPLACEMENT: Field = ("replacement", Text, "");
 const EXPECTED_HASH: Field = ("expected_hash", Text, "Refuse if the hash differs; 12 digits do");
+const ON_CONFLICT: Field = ("on_conflict", Word(&["refuse", "merge"]), "");
+const ELISIONS: Field = ("elisions", Word(&["refuse", "keep"]), "");
+const REPEAT: Field = ("repeat", Boolean, "Even if made already");
 const WORKSPACE: Field = ("workspace", Text, "");
 
 pub(crate) const TOOLS: &[Tool] = &[
@@ -131,6 +134,9 @@ pub(crate) const TOOLS: &[Tool] = &[
             ),
             ("patch", Text, "Unified diff, `*** Begin Patch`, or SEARCH/REPLACE blocks"),
             EXPECTED_HASH,
+            ON_CONFLICT,
+            ELISIONS,
+            REPEAT,
             DRY_RUN,
             ON_BREAK,
             ("fix_imports", Boolean, "Add and remove imports"),
@@ -149,6 +155,8 @@ pub(crate) const TOOLS: &[Tool] = &[
             ("content", Text, ""),
             ("mode", Word(&["append", "overwrite", "create"]), ""),
             ("declare", Boolean, "Add the `mod` line that a new file needs"),
+            EXPECTED_HASH,
+            ON_CONFLICT,
             DRY_RUN,
             ON_BREAK,
         ],
@@ -316,6 +324,20 @@ mod tests {
             let definitions: Vec<Definition> = loaded.iter().map(|it| it.definition(several)).collect();
             let length = serde_json::to_string(&definitions).unwrap().chars().count();
             assert!(length <= 4500, "{length} characters");
+        }
+    }
+
+    /// A refusal names these fields: a model has to know that they are there.
+    #[test]
+    fn what_refusals_advise_is_in_the_schema() {
+        for (name, fields) in [
+            ("edit", &["expected_hash", "on_conflict", "elisions", "repeat"][..]),
+            ("write", &["expected_hash", "on_conflict"]),
+        ] {
+            let definition = serde_json::to_value(named(name).unwrap().definition(false)).unwrap();
+            for field in fields {
+                assert!(definition["inputSchema"]["properties"][field].is_object(), "{name} {field}");
+            }
         }
     }
 
