@@ -114,7 +114,13 @@ fn misses(visible: &VisibleFiles, blocks: &[Block], error: &Error) -> Vec<Miss> 
             };
             let lines = |start: usize, end: usize| (file.lines().line(start), file.lines().line(end));
             match matching::find(&search) {
-                Ok(Outcome::Found(_)) => {}
+                Ok(Outcome::Found(hit)) => {
+                    if let Err(conflict) = matching::patch(text, &hit, context, replacement) {
+                        let why =
+                            format!("the text differs from the file where the edit changes it: {}", conflict.reason);
+                        misses.push(Miss { why, places: vec![lines(hit.span.start, hit.span.end)], ..of(block) });
+                    }
+                }
                 Ok(Outcome::Ambiguous(hits)) => {
                     let places = hits.iter().take(MOST_PLACES).map(|it| lines(it.span.start, it.span.end)).collect();
                     let why = format!("the text stands at {} places: add lines around it", hits.len());
@@ -132,8 +138,8 @@ fn misses(visible: &VisibleFiles, blocks: &[Block], error: &Error) -> Vec<Miss> 
 }
 
 fn miss_of(visible: &VisibleFiles, block: &Block, error: &Error) -> Miss {
-    let mut places: Vec<(usize, usize)> =
-        error.help.nearest.iter().map(|it| (it.place.line, it.place.end_line)).collect();
+    let nearest = error.help.nearest.iter().map(|it| &it.place).chain(error.help.conflict.iter().map(|it| &it.place));
+    let mut places: Vec<(usize, usize)> = nearest.map(|it| (it.line, it.end_line)).collect();
     places.extend(error.help.candidates.iter().take(MOST_PLACES).map(|it| (it.place.line, it.place.end_line)));
     if places.is_empty()
         && let Some(file) = visible.get(&block.file)
