@@ -6,3 +6,4 @@ pub mod others;
 pub mod perturb;
 pub mod random;
 pub mod several;
+pub mod signs;

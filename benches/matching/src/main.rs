@@ -1,11 +1,11 @@
 //! Tens of thousands of real edits, perturbed as models perturb them, each judged by the resulting bytes.
 //!
-//! matching-bench [--seed N] [--edits N] [--others N] [--show CLASS] [--repository PATH]
+//! matching-bench [--seed N] [--edits N] [--others N] [--show CLASS] [--repository PATH] [--signs DIRECTORY]
 //!
 //! The exit code is 1 if a claim does not hold.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -14,6 +14,7 @@ use matching_bench::edits::{AUTOFIX, Edit, Expected, block, edits, spliced};
 use matching_bench::others;
 use matching_bench::perturb;
 use matching_bench::random::Random;
+use matching_bench::signs::{self, Verdict as OfSigns};
 use semdex_model::{Span, Strategy};
 use semdex_text::matching::{self, Outcome, Search};
 use semdex_text::merge::merge;
@@ -87,6 +88,7 @@ fn main() -> ExitCode {
     }
     let quick = timings(&mut random);
     let kept = others(&options, &hunks, &mut random);
+    let kept = options.signs.iter().fold(kept, |kept, below| wrong_signs(below, &mut random) && kept);
     match report(&rows) {
         ExitCode::SUCCESS if quick && kept => ExitCode::SUCCESS,
         _ => ExitCode::FAILURE,
@@ -180,6 +182,28 @@ fn others(options: &Options, hunks: &[Hunk], random: &mut Random) -> bool {
         );
     }
     total.values().all(|it| it.lost == 0 && it.corrupt == 0)
+}
+
+/// Edits of a tree of files, with the same wrong signs in both texts: 300 of each kind, as far as the tree has them.
+fn wrong_signs(below: &Path, random: &mut Random) -> bool {
+    const EDITS: usize = 300;
+    const TRIES: usize = 30_000;
+    let files = signs::files(below);
+    let mut is_right = !files.is_empty();
+    for kind in signs::KINDS {
+        let mut counts = [0; 3];
+        for _ in 0..TRIES {
+            if files.is_empty() || counts.iter().sum::<usize>() == EDITS {
+                break;
+            }
+            let Some(verdict) = signs::judge(random.pick(&files), kind, random) else { continue };
+            counts[verdict as usize] += 1;
+        }
+        let [kept, refused, wrong] = counts;
+        println!("{}: {}: {kept} kept, {refused} refused, {wrong} wrong", below.display(), kind.0);
+        is_right &= counts[OfSigns::Wrong as usize] == 0;
+    }
+    is_right
 }
 
 /// So many edits are merged by git as well: it is a process for each.
@@ -277,12 +301,21 @@ struct Options {
     show: Option<String>,
     most_shown: usize,
     repository: PathBuf,
+    signs: Vec<PathBuf>,
 }
 
 impl Options {
     fn read() -> Options {
         let repository = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
-        let mut options = Options { seed: 1, edits: 60_000, others: 100_000, show: None, most_shown: 12, repository };
+        let mut options = Options {
+            seed: 1,
+            edits: 60_000,
+            others: 100_000,
+            show: None,
+            most_shown: 12,
+            repository,
+            signs: Vec::new(),
+        };
         let mut arguments = std::env::args().skip(1);
         while let (Some(name), Some(value)) = (arguments.next(), arguments.next()) {
             match name.as_str() {
@@ -291,6 +324,7 @@ impl Options {
                 "--others" => options.others = value.parse().unwrap_or(100_000),
                 "--show" => options.show = Some(value),
                 "--most-shown" => options.most_shown = value.parse().unwrap_or(12),
+                "--signs" => options.signs.push(value.into()),
                 "--repository" => options.repository = value.into(),
                 _ => {
                     eprintln!("unknown option {name}");
