@@ -204,11 +204,17 @@ impl<'t, 'a> ThreeWay<'t, 'a> {
                     return Err(self.conflict(OTHER_LAYOUT, cluster.ranges()));
                 }
             } else {
-                let rest = self.resolve(cluster)?;
-                self.check_agreed(cluster, rest.as_ref())?;
-                if let Some(change) = rest {
-                    self.check_shared(&change)?;
-                    made.extend(self.replaced(&change)?);
+                let after = [base, ours, theirs].map(|it| it.end + 1);
+                let parts = |from: [usize; 3], to: [usize; 3]| [0, 1, 2].map(|at| from[at]..to[at]);
+                let starts = [base, ours, theirs].map(|it| it.start);
+                match self.resolve(cluster)? {
+                    None => self.agreed_gaps(&mut made, parts(starts, after))?,
+                    Some(rest) => {
+                        self.check_shared(&rest)?;
+                        self.agreed_gaps(&mut made, parts(starts, rest.ranges().map(|it| it.start)))?;
+                        made.extend(self.replaced(&rest)?);
+                        self.agreed_gaps(&mut made, parts(rest.ranges().map(|it| it.end + 1), after))?;
+                    }
                 }
             }
             next = ends.map(|it| it + usize::from(!is_replaced));
@@ -286,24 +292,23 @@ impl<'t, 'a> ThreeWay<'t, 'a> {
         self.unless_wrapped(rest).map(Some)
     }
 
-    /// The white space of what is there already has to be ours as well, or nothing that we changed.
-    fn check_agreed(&self, cluster: &Cluster, rest: Option<&Cluster>) -> Result<(), Conflict> {
-        let Cluster { base, ours, theirs, .. } = cluster;
+    /// The white space before tokens that are there already, if we changed it.
+    fn agreed_gaps(&self, made: &mut Vec<Replacement>, part: [Range<usize>; 3]) -> Result<(), Conflict> {
+        let [base, ours, theirs] = part.clone();
         let map = self.indentation(base.start);
-        let at_start = rest.map_or(ours.end + 1, |it| it.ours.start) - ours.start;
-        let at_end = rest.map_or(0, |it| ours.end - it.ours.end);
-        let is_other = |[at, base, theirs]: [usize; 3], as_many: bool| {
-            let gap = self.ours.gap(at);
-            !(as_many && same(self.base.gap(base), gap) || same(&mapped(&map, gap), self.theirs.gap(theirs)))
-        };
-        let as_many = [
-            rest.map_or(base.end + 1, |it| it.base.start) - base.start == at_start,
-            rest.map_or(0, |it| base.end - it.base.end) == at_end,
-        ];
-        let mut at_start = (0..at_start).map(|it| [ours.start + it, base.start + it, theirs.start + it]);
-        let mut at_end = (0..at_end).map(|it| [ours.end - it, base.end - it, theirs.end - it]);
-        if at_start.any(|it| is_other(it, as_many[0])) || at_end.any(|it| is_other(it, as_many[1])) {
-            return Err(self.conflict(OTHER_LAYOUT, cluster.ranges()));
+        for (at, there) in ours.clone().zip(theirs) {
+            let (gap, their_gap) = (self.ours.gap(at), self.theirs.gap(there));
+            let is_kept = base.len() == ours.len() && same(self.base.gap(base.start + at - ours.start), gap);
+            let text = mapped(&map, gap);
+            if is_kept || same(&text, their_gap) || [0, self.theirs.len()].contains(&there) {
+                continue;
+            }
+            if !self.context.recalled {
+                return Err(self.conflict(OTHER_LAYOUT, part));
+            }
+            let start = self.theirs.end_before(there);
+            let text = endings::like(their_gap, &endings::unix(&text), self.newline(start));
+            made.push(Replacement { range: start..self.theirs.start(there), text });
         }
         Ok(())
     }
@@ -546,7 +551,7 @@ impl<'t, 'a> ThreeWay<'t, 'a> {
         // Whole lines, which can be sent as a search text.
         let lines = |tokens: &Tokens, range: &Range<usize>| {
             let start = tokens.start(range.start);
-            let end = if range.is_empty() { start } else { tokens.end_before(range.end) };
+            let end = if range.is_empty() { start } else { tokens.end_before(range.end.min(tokens.len())).max(start) };
             let from = tokens.text[..start].rfind('\n').map_or(0, |at| at + 1);
             from..tokens.text[end..].find('\n').map_or(tokens.text.len(), |at| end + at + 1)
         };

@@ -135,14 +135,15 @@ impl Finder<'_> {
         let most_work = BUDGET.max(8 * self.length * self.length.div_ceil(64));
         let mut places: Vec<Place> = Vec::new();
         let mut best = 0.0;
+        let least = if autofix > 0.0 { rivals_down_to(autofix) } else { 1.0 };
         let at_most = |edits: usize| 100.0 * (1.0 - edits as f64 / self.length as f64);
         // Beyond this distance, a place has a lower score, however long it is.
         let most_edits =
             |score: f64| ((self.length as f64 * (100.0 - score) / score.max(1.0)).ceil() as usize).min(self.length);
         for (tried, (edits, line, end)) in self.starts(&there).into_iter().enumerate() {
             let needed = if autofix > 0.0 { rivals_down_to(f64::max(best, autofix)) } else { best };
-            let must_be_good = tried >= TRIES || best > 0.0;
-            if at_most(edits) < needed && must_be_good {
+            let must_be_good = tried >= TRIES || best >= least;
+            if at_most(edits) < needed && (must_be_good || at_most(edits) <= best) {
                 break;
             }
             if work > most_work || places.len() >= MOST_ALIKE {
