@@ -181,6 +181,9 @@ def plugin(binary, agent):
         place.client.more = ["--plugin-dir", of_agent, "--allowedTools", "mcp__plugin_semdex_semdex"]
     else:
         own = [[("read_file", {"file_path": file})], [("replace", {"file_path": file, "old_string": HEAD, "new_string": NEW_HEAD, "instruction": "Add a parameter"})]]
+        # An extension cannot allow its own tools: the user does, once for each.
+        command = place.client.command
+        place.client.command = lambda *of: ["yolo" if it == "auto_edit" else it for it in command(*of)]
         place.client.consent = lambda program: [program, "extensions", "install", of_agent, "--consent"]
     try:
         model = place.talk([[USAGES], *own])
