@@ -345,8 +345,11 @@ def enter_namespace():
     if os.environ.get(INSIDE):
         subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
         return
-    # Without privileges a user namespace allows it.
-    alone = ["unshare", "--net"] if os.geteuid() == 0 else ["unshare", "--net", "--map-root-user"]
+    # The processes that an agent leaves behind (Cline has a daemon) end with the namespace.
+    alone = ["unshare", "--net", "--pid", "--fork", "--mount-proc", "--kill-child"]
+    if os.geteuid() != 0:
+        # Without privileges a user namespace allows it.
+        alone.append("--map-root-user")
     os.execvpe(alone[0], [*alone, sys.executable, "-B", *sys.argv], {**os.environ, INSIDE: "1"})
 
 
