@@ -25,6 +25,7 @@ pub(crate) mod findings;
 pub(crate) mod fixed_names;
 pub(crate) mod follows;
 pub(crate) mod further_builds;
+pub(crate) mod gated_heads;
 pub(crate) mod generics;
 pub(crate) mod given_types;
 pub(crate) mod gone;

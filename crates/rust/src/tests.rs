@@ -21,6 +21,7 @@ use semdex_engine::{Ended, Result, Stop};
 use semdex_model::{ChangeKind, FileEdit, MissingCode, Role, SymbolKind, SymbolQuery, Window};
 
 mod bodies;
+mod body_codes;
 mod codes;
 mod describe;
 mod follows;

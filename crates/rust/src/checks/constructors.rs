@@ -2,7 +2,10 @@
 //! another crate for `#[non_exhaustive]` tuple structs, unit structs and variants. Also structs and variants with named
 //! fields that are constructed or matched as if they were tuples. rust-analyzer reports none of these.
 
-use ra_ap_hir::{Adt, HasAttrs as _, HasCrate as _, HasVisibility as _, ModuleDef, PathResolution, Struct, StructKind};
+use ra_ap_hir::{
+    Adt, AsAssocItem as _, AssocItemContainer, HasAttrs as _, HasCrate as _, HasVisibility as _, ModuleDef,
+    PathResolution, Struct, StructKind,
+};
 use ra_ap_syntax::{AstNode as _, SyntaxNode, ast};
 
 use super::report;
@@ -15,7 +18,38 @@ pub(crate) fn hidden_constructors(cx: &Context<'_>, node: &SyntaxNode, out: &mut
         out.extend(it.path().and_then(|it| hidden_constructor(cx, &it, Code::E0423, "make")));
     } else if let Some(it) = ast::TupleStructPat::cast(node.clone()) {
         out.extend(it.path().and_then(|it| hidden_constructor(cx, &it, Code::E0532, "match")));
+    } else if let Some(it) = ast::PathPat::cast(node.clone()) {
+        out.extend(it.path().and_then(|it| no_value(cx, &it)));
     }
+}
+
+/// A path in a pattern that is not a constant, unit struct or unit variant.
+fn no_value(cx: &Context<'_>, path: &ast::Path) -> Option<RawDiagnostic> {
+    let PathResolution::Def(meant) = cx.sema.resolve_path(path)? else { return None };
+    let qualifier = path.qualifier()?;
+    // Members of a type are looked up with its type.
+    let is_of_type = !matches!(
+        cx.sema.resolve_path(&qualifier)?,
+        PathResolution::Def(ModuleDef::Module(_) | ModuleDef::Adt(Adt::Enum(_)))
+    ) || qualifier.segment()?.self_type_token().is_some();
+    let (what, code) = match meant {
+        ModuleDef::EnumVariant(it) => match it.kind(cx.db) {
+            StructKind::Record => ("a variant with named fields", Code::E0533),
+            StructKind::Tuple if is_of_type => ("a tuple variant", Code::E0533),
+            StructKind::Tuple => ("a tuple variant", Code::E0532),
+            StructKind::Unit => return None,
+        },
+        ModuleDef::Adt(Adt::Struct(it)) if it.kind(cx.db) != StructKind::Unit => ("a struct with fields", Code::E0532),
+        ModuleDef::Function(it) => match it.as_assoc_item(cx.db).map(|it| it.container(cx.db)) {
+            Some(AssocItemContainer::Impl(it)) if it.trait_(cx.db).is_none() => ("an associated function", Code::E0533),
+            Some(_) => return None,
+            None => ("a function", Code::E0532),
+        },
+        ModuleDef::Static(_) => ("a static", Code::E0532),
+        _ => return None,
+    };
+    let message = format!("expected a unit struct, unit variant or constant, found {what}");
+    Some(report::raw_diagnostic(cx, path.syntax(), code, message))
 }
 
 fn hidden_constructor(cx: &Context<'_>, path: &ast::Path, code: Code, what: &str) -> Option<RawDiagnostic> {

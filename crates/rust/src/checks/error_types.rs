@@ -12,7 +12,8 @@ use crate::finding::code::Code;
 use semdex_text::words::words;
 
 /// After these errors an expression has no type.
-const ENDING: [Code; 11] = [
+const ENDING: [Code; 12] = [
+    Code::E0034,
     Code::E0369,
     Code::E0424,
     Code::E0425,
@@ -26,17 +27,20 @@ const ENDING: [Code; 11] = [
     Code::E0615,
 ];
 /// These errors are not reported for an expression without a type.
-const FOLLOWING: [Code; 18] = [
+const FOLLOWING: [Code; 21] = [
     Code::E0061,
     Code::E0277,
     Code::E0282,
     Code::E0283,
+    Code::E0284,
     Code::E0790,
     Code::E0308,
     Code::E0368,
     Code::E0369,
     Code::E0599,
     Code::E0600,
+    Code::E0604,
+    Code::E0605,
     Code::E0606,
     Code::E0608,
     Code::E0609,

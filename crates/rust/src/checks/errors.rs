@@ -15,7 +15,7 @@ use crate::bounds;
 use crate::bounds::abandoned::About;
 use crate::finding::code::{Code, Phase};
 use crate::finding::file_errors::FileErrors;
-use crate::finding::{Finding, RawDiagnostic};
+use crate::finding::{Finding, RawDiagnostic, RuleId};
 use crate::names::instances::is_pinned_to_further_build;
 use crate::syntax::declaration::is_among_items;
 use crate::view::Context;
@@ -45,7 +45,7 @@ pub(crate) fn errors_of_body(cx: &Context<'_>, body: DefWithBody, types_differ: 
         found.retain(|it| it.code != Code::E0599 || !derive_expansion::is_at_derive(&cx.sema, it));
     }
     // The compiler reports errors of patterns only if there are no others.
-    let is_late = |it: &RawDiagnostic| it.code.phase() == Phase::Patterns;
+    let is_late = |it: &RawDiagnostic| it.code.phase() == Phase::Patterns || it.rule == RuleId::ConstContexts;
     if found.iter().any(|it| !is_late(it) && !it.code.is_of_unknown_type()) {
         found.retain(|it| !is_late(it));
     }

@@ -1,8 +1,9 @@
 //! rust-analyzer's errors for one body, with the compiler's codes. The language server checks whole files; an edit
 //! affects single bodies, which are checked here.
 
+use either::Either;
 use ra_ap_hir::{
-    Adt, AnyDiagnostic, AsAssocItem as _, AssocItemContainer, Const, DefWithBody, Function, GenericDef,
+    Adt, AnyDiagnostic, AsAssocItem as _, AssocItemContainer, CastError, Const, DefWithBody, Function, GenericDef,
     HirDisplay as _, InFile, ModuleDef, PathResolution, Semantics, Static, StructKind, TraitRef, Type,
     UnresolvedMethodCall, VariantId,
 };
@@ -11,7 +12,7 @@ use ra_ap_syntax::ast::HasArgList as _;
 use ra_ap_syntax::{AstNode as _, AstPtr, SyntaxNode, SyntaxNodePtr, ast};
 
 use super::places::salient;
-use super::{constants, error_types, lookup, outer_items, patterns, places, unknown_types};
+use super::{constants, error_types, lookup, mismatches, outer_items, patterns, places, unknown_types};
 use crate::finding::code::Code;
 use crate::finding::{RawDiagnostic, Subject};
 use crate::syntax::nesting;
@@ -120,6 +121,9 @@ fn translate<'db>(cx: &Context<'db>, body: DefWithBody, diagnostic: AnyDiagnosti
             if ends_in_unknown_macro(&cx.sema, &node) {
                 return None;
             }
+            if let Some(code) = mismatches::code_of_missing_value(&cx.sema, &node) {
+                return Some(diagnostic_at_salient(cx, node, code, message));
+            }
             match result_of_unending(&cx.sema, &node) {
                 Some(range) => RawDiagnostic::new(range, Code::E0308, message),
                 None => diagnostic_at_salient(cx, node, Code::E0308, message),
@@ -147,6 +151,10 @@ fn translate<'db>(cx: &Context<'db>, body: DefWithBody, diagnostic: AnyDiagnosti
         AnyDiagnostic::UnresolvedMethodCall(it) => {
             let name = it.name.display(cx.db, edition);
             let receiver = ty(&it.receiver);
+            if mismatches::is_ambiguous(&cx.sema, &it) {
+                let message = format!("multiple traits have a method `{name}` for type `{receiver}`");
+                return Some(diagnostic_at_salient(cx, it.expr.map(AstPtr::into), Code::E0034, message));
+            }
             let message = format!("no method `{name}` found for type `{receiver}`");
             diagnostic_at_salient(cx, it.expr.map(AstPtr::into), Code::E0599, message)
                 .about(Subject::Member { receiver })
@@ -308,11 +316,45 @@ fn translate<'db>(cx: &Context<'db>, body: DefWithBody, diagnostic: AnyDiagnosti
         }
         AnyDiagnostic::InvalidCast(it) => {
             let message = format!("casting `{}` as `{}` is invalid", ty(&it.expr_ty), ty(&it.cast_ty));
-            diagnostic_at(cx, it.expr.map(AstPtr::into), Code::E0606, message)
+            let code = match it.error {
+                CastError::CastToBool => Code::E0054,
+                CastError::CastToChar => Code::E0604,
+                CastError::NonScalar => Code::E0605,
+                CastError::SizedUnsizedCast => Code::E0607,
+                _ => Code::E0606,
+            };
+            diagnostic_at(cx, it.expr.map(AstPtr::into), code, message)
         }
         AnyDiagnostic::CastToUnsized(it) => {
             let message = format!("cast to unsized type `{}`", ty(&it.cast_ty));
             diagnostic_at(cx, it.expr.map(AstPtr::into), Code::E0620, message)
+        }
+        AnyDiagnostic::ExplicitDropMethodUse(it) => {
+            let (file, node) = match it.expr_or_path {
+                Either::Left(it) => {
+                    (it.file_id, it.value.to_node(&cx.sema.parse_or_expand(it.file_id)).name_ref()?.syntax().clone())
+                }
+                Either::Right(it) => {
+                    (it.file_id, it.value.to_node(&cx.sema.parse_or_expand(it.file_id)).syntax().clone())
+                }
+            };
+            let message = "explicit use of a destructor: call `drop(value)` instead".to_owned();
+            diagnostic_at(cx, InFile::new(file, SyntaxNodePtr::new(&node)), Code::E0040, message)
+        }
+        AnyDiagnostic::InvalidRangePatType(it) => {
+            let message = "only `char` and numeric types are allowed in range patterns".to_owned();
+            diagnostic_at(cx, it.pat.map(AstPtr::into), Code::E0029, message)
+        }
+        AnyDiagnostic::CannotImplicitlyDerefTraitObject(it) => {
+            let message = format!("type `{}` cannot be dereferenced by a pattern", ty(&it.found));
+            diagnostic_at(cx, it.pat.map(AstPtr::into), Code::E0033, message)
+        }
+        AnyDiagnostic::FunctionalRecordUpdateOnNonStruct(it) => {
+            let message = "functional record update syntax requires a struct".to_owned();
+            diagnostic_at(cx, it.base_expr.map(AstPtr::into), Code::E0436, message)
+        }
+        AnyDiagnostic::ReturnOutsideFunction(it) => {
+            diagnostic_at(cx, it.expr.map(AstPtr::into), Code::E0572, "return outside of a function".to_owned())
         }
         AnyDiagnostic::ExpectedArrayOrSlicePat(it) => {
             let message = format!("expected an array or slice, found `{}`", ty(&it.found));

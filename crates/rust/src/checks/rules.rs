@@ -5,8 +5,9 @@ use ra_ap_hir::DefWithBody;
 use ra_ap_syntax::SyntaxNode;
 
 use super::{
-    alternatives, bound_twice, constructors, expansions, format_strings, macro_paths, misused_paths, native,
-    object_types, opaque, operators, outer_items, patterns, projections, try_operator,
+    alternatives, ambiguous_numbers, assignments, async_recursion, bound_twice, const_contexts, constructors,
+    expansions, format_strings, gates, macro_paths, misused_paths, native, object_types, opaque, operators,
+    outer_items, patterns, projections, sized, try_operator, unknown_results,
 };
 use crate::finding::code::Code::*;
 use crate::finding::code::{Code, Phase};
@@ -57,10 +58,11 @@ pub(crate) const RULES: &[Rule] = &[
         id: RuleId::RustAnalyzer,
         about: "names, members, arguments, types, patterns and fields in bodies",
         codes: &[
-            Uncoded, E0004, E0005, E0023, E0026, E0027, E0057, E0061, E0062, E0063, E0067, E0106, E0107, E0109, E0133,
-            E0268, E0277, E0282, E0283, E0790, E0308, E0401, E0423, E0424, E0425, E0426, E0434, E0435, E0432, E0433,
-            E0451, E0527, E0529, E0532, E0559, E0560, E0593, E0599, E0603, E0606, E0608, E0609, E0614, E0615, E0616,
-            E0618, E0620, E0624, E0631, E0638, E0639, E0728, E0769,
+            Uncoded, E0004, E0005, E0023, E0026, E0027, E0029, E0033, E0034, E0040, E0054, E0057, E0061, E0062, E0063,
+            E0067, E0069, E0106, E0107, E0109, E0133, E0268, E0277, E0282, E0283, E0790, E0308, E0317, E0401, E0423,
+            E0424, E0425, E0426, E0434, E0435, E0436, E0432, E0433, E0451, E0527, E0529, E0532, E0559, E0560, E0572,
+            E0593, E0599, E0603, E0604, E0605, E0606, E0607, E0608, E0609, E0614, E0615, E0616, E0618, E0620, E0624,
+            E0631, E0638, E0639, E0728, E0769,
         ],
         when: When::Always,
         check: Check::Body(native::native_errors),
@@ -169,6 +171,76 @@ pub(crate) const RULES: &[Rule] = &[
         codes: &[Uncoded],
         when: When::Always,
         check: Check::Node { in_expansions: true, check: format_strings::format_strings },
+    },
+    Rule {
+        id: RuleId::UnknownResults,
+        about: "results of calls whose type nothing determines",
+        codes: &[E0282, E0283, E0284],
+        when: When::Always,
+        check: Check::Body(unknown_results::unknown_results),
+    },
+    Rule {
+        id: RuleId::ConstContexts,
+        about: "calls in constants and constant functions of what is not `const`",
+        codes: &[Uncoded, E0015, E0658],
+        when: When::Always,
+        check: Check::Node { in_expansions: true, check: const_contexts::calls_in_constants },
+    },
+    Rule {
+        id: RuleId::Gates,
+        about: "syntax that needs an unstable feature",
+        codes: &[E0658],
+        when: When::Always,
+        check: Check::Node { in_expansions: false, check: gates::gated_syntax },
+    },
+    Rule {
+        id: RuleId::LetChains,
+        about: "let chains before the edition 2024",
+        codes: &[Uncoded],
+        when: When::Always,
+        check: Check::Node { in_expansions: false, check: gates::let_chains },
+    },
+    Rule {
+        id: RuleId::UnstableItems,
+        about: "unstable items of the standard library",
+        codes: &[E0658],
+        when: When::Always,
+        check: Check::Node { in_expansions: true, check: gates::unstable_items },
+    },
+    Rule {
+        id: RuleId::Sized,
+        about: "parameters, results and variables whose size is not known",
+        codes: &[E0277],
+        when: When::Always,
+        check: Check::Body(sized::unsized_signature),
+    },
+    Rule {
+        id: RuleId::Sized,
+        about: "variables whose size is not known",
+        codes: &[E0277],
+        when: When::Always,
+        check: Check::Node { in_expansions: true, check: sized::unsized_variables },
+    },
+    Rule {
+        id: RuleId::AmbiguousNumbers,
+        about: "methods of numbers whose type is not known yet",
+        codes: &[E0689],
+        when: When::Always,
+        check: Check::Node { in_expansions: true, check: ambiguous_numbers::ambiguous_numbers },
+    },
+    Rule {
+        id: RuleId::Assignments,
+        about: "assignments to what is not a place",
+        codes: &[E0070],
+        when: When::Always,
+        check: Check::Node { in_expansions: true, check: assignments::no_place },
+    },
+    Rule {
+        id: RuleId::AsyncRecursion,
+        about: "`async fn` that waits for itself without a box",
+        codes: &[E0733],
+        when: When::Always,
+        check: Check::Body(async_recursion::unboxed_recursion),
     },
     Rule {
         id: RuleId::Overflow,

@@ -1,11 +1,13 @@
-//! Two implementations of a trait for the same types (E0119). Bounds do not keep implementations apart, but a concrete
-//! type may not have the bound of a parameter in its place: such a pair is not decided here.
+//! Two implementations of a trait for the same types (E0119). Bounds do not keep two parameters apart; a type in the
+//! place of a parameter has to meet its bounds.
 
-use ra_ap_hir::{Adt, GenericDef, GenericParam, Impl, Type};
+use std::collections::HashMap;
+
+use ra_ap_hir::{Adt, GenericDef, GenericParam, Impl, Trait, Type, TypeParam};
 use ra_ap_ide::TryToNav as _;
 use ra_ap_ide_db::defs::Definition;
-use ra_ap_syntax::AstNode as _;
 use ra_ap_syntax::ast::HasGenericParams as _;
+use ra_ap_syntax::{AstNode as _, ast};
 
 use super::unresolved_names::derived;
 use crate::checks::{places, report};
@@ -15,14 +17,20 @@ use crate::syntax::positions::span;
 use crate::view::Context;
 use semdex_model::{Place, SymbolKind};
 
-/// The conflicts of an implementation with others of its crate.
+/// The conflicts of an implementation with others of its crate and of the trait's.
 pub(crate) fn conflicting(cx: &Context<'_>, of: Impl) -> Option<Finding> {
     let db = cx.db;
     let implemented = of.trait_(db).filter(|_| !of.is_negative(db))?;
     let krate = of.module(db).krate(db);
     let others = Impl::all_for_trait(db, implemented).into_iter();
-    let mut others = others.filter(|it| *it != of && it.module(db).krate(db) == krate && !it.is_negative(db));
+    let declared_in = implemented.module(db).krate(db);
+    let is_known = |it: &Impl| [krate, declared_in].contains(&it.module(db).krate(db));
+    let mut others = others.filter(|it| *it != of && is_known(it) && !it.is_negative(db));
     let other = others.find(|it| overlap(cx, of, *it))?;
+    let message = format!("conflicting implementations of trait `{}`", implemented.name(db).as_str());
+    if other.module(db).krate(db) != krate {
+        return Some(report::error(cx, place_of(cx, of)?, Code::E0119, message));
+    }
     // The compiler reports the later one, and a derive after what is written.
     let (own, others) = (place_of(cx, of)?, place_of(cx, other)?);
     let (own_is_derived, other_is_derived) = (is_derived(cx, of), is_derived(cx, other));
@@ -33,7 +41,6 @@ pub(crate) fn conflicting(cx: &Context<'_>, of: Impl) -> Option<Finding> {
         _ if is_later(&own, &others) => own,
         _ => others,
     };
-    let message = format!("conflicting implementations of trait `{}`", implemented.name(db).as_str());
     Some(report::error(cx, at, Code::E0119, message))
 }
 
@@ -73,17 +80,19 @@ fn overlap(cx: &Context<'_>, a: Impl, b: Impl) -> bool {
     let is_written_alike =
         || a.module(cx.db) == b.module(cx.db) && plain_head(cx, a).is_some_and(|it| Some(it) == plain_head(cx, b));
     is_written_alike()
-        || both.is_some_and(|(a, b)| {
-            let of = GenericDef::Trait(a.trait_());
+        || both.is_some_and(|(left, right)| {
+            let of = GenericDef::Trait(left.trait_());
+            let mut given = Given::default();
             // The first argument is the type itself. One without a type is a lifetime.
             let mut arguments =
-                (0..=of.params(cx.db).len()).map(|it| (a.get_type_argument(it), b.get_type_argument(it)));
+                (0..=of.params(cx.db).len()).map(|it| (left.get_type_argument(it), right.get_type_argument(it)));
             !has_constants(cx, of)
                 && arguments.all(|both| match both {
-                    (Some(a), Some(b)) => meet(cx, &a, &b),
+                    (Some(a), Some(b)) => meet(cx, &a, &b, &mut given),
                     (None, None) => true,
                     _ => false,
                 })
+                && given.meets_bounds_of(cx, [a, b])
         })
 }
 
@@ -99,25 +108,96 @@ fn has_constants(cx: &Context<'_>, of: GenericDef) -> bool {
     of.params(cx.db).iter().any(|it| matches!(it, GenericParam::ConstParam(_)))
 }
 
-/// Whether two types certainly have a common instance.
-fn meet(cx: &Context<'_>, a: &Type<'_>, b: &Type<'_>) -> bool {
+/// What takes the place of the parameters of two implementations in a common instance.
+#[derive(Default)]
+struct Given<'db> {
+    types: HashMap<TypeParam, Type<'db>>,
+    alike: Vec<(TypeParam, TypeParam)>,
+}
+
+impl<'db> Given<'db> {
+    /// Whether a type without parameters can take the place of a parameter.
+    fn takes(&mut self, parameter: TypeParam, ty: &Type<'db>) -> bool {
+        self.types.entry(parameter).or_insert_with(|| ty.clone()) == ty
+    }
+
+    /// Whether the types that are given certainly meet the bounds of both implementations.
+    fn meets_bounds_of(mut self, cx: &Context<'db>, blocks: [Impl; 2]) -> bool {
+        for _ in 0..=self.alike.len() {
+            for (left, right) in self.alike.clone() {
+                let fits = match (self.types.get(&left).cloned(), self.types.get(&right).cloned()) {
+                    (Some(it), _) => self.takes(right, &it),
+                    (None, Some(it)) => self.takes(left, &it),
+                    (None, None) => true,
+                };
+                if !fits {
+                    return false;
+                }
+            }
+        }
+        self.types.is_empty()
+            || blocks.iter().all(|it| has_plain_bounds(cx, *it))
+                && self.types.iter().all(|(parameter, ty)| meets_bounds(cx, *parameter, ty))
+    }
+}
+
+/// Whether a type is sized and implements the traits that a parameter requires.
+fn meets_bounds(cx: &Context<'_>, parameter: TypeParam, ty: &Type<'_>) -> bool {
+    let is_unsized = ty.is_str() || ty.is_slice() || ty.as_dyn_trait().is_some();
+    let is_met = |it: Trait| it.type_or_const_param_count(cx.db, false) == 0 && ty.impls_trait(cx.db, it, &[]);
+    !is_unsized && parameter.trait_bounds(cx.db).into_iter().all(is_met)
+}
+
+/// Whether an implementation requires only traits of its parameters, and no associated types.
+fn has_plain_bounds(cx: &Context<'_>, of: Impl) -> bool {
+    let Some(block) = cx.sema.source(of).map(|it| it.value) else { return true };
+    let parameters = block.generic_param_list().map(|it| it.syntax().text().to_string()).unwrap_or_default();
+    let clauses = block.where_clause().into_iter().flat_map(|it| it.predicates());
+    let is_plain = |it: ast::WherePred| {
+        let of_parameter = match it.ty() {
+            Some(ast::Type::PathType(it)) => it.path().is_some_and(|it| it.as_single_name_ref().is_some()),
+            Some(_) => false,
+            None => true,
+        };
+        of_parameter && !it.syntax().text().contains_char('=')
+    };
+    !parameters.contains('=') && clauses.into_iter().all(is_plain)
+}
+
+/// Whether a type has no parameters.
+fn is_closed(ty: &Type<'_>) -> bool {
+    if let Some((inner, _)) = ty.as_reference() {
+        return is_closed(&inner);
+    }
+    match ty.as_adt() {
+        Some(_) => ty.type_arguments().all(|it| is_closed(&it)),
+        None => ty.as_builtin().is_some(),
+    }
+}
+
+/// Whether two types certainly have a common instance, if the types that are given meet the bounds.
+fn meet<'db>(cx: &Context<'db>, a: &Type<'db>, b: &Type<'db>, given: &mut Given<'db>) -> bool {
     if a.contains_unknown() || b.contains_unknown() {
         return false;
     }
-    match (a.as_type_param(cx.db).is_some(), b.as_type_param(cx.db).is_some()) {
-        (true, true) => return true,
-        (false, false) => {}
-        _ => return false,
+    match (a.as_type_param(cx.db), b.as_type_param(cx.db)) {
+        (Some(a), Some(b)) => {
+            given.alike.push((a, b));
+            return true;
+        }
+        (Some(parameter), None) => return is_closed(b) && given.takes(parameter, b),
+        (None, Some(parameter)) => return is_closed(a) && given.takes(parameter, a),
+        (None, None) => {}
     }
     if let (Some((a, is_mut)), Some((b, is_other_mut))) = (a.as_reference(), b.as_reference()) {
-        return is_mut == is_other_mut && meet(cx, &a, &b);
+        return is_mut == is_other_mut && meet(cx, &a, &b, given);
     }
     match (a.as_adt(), b.as_adt()) {
         (Some(own), Some(other)) if own == other => {
             let (a, b): (Vec<_>, Vec<_>) = (a.type_arguments().collect(), b.type_arguments().collect());
             !has_constants(cx, GenericDef::Adt(own))
                 && a.len() == b.len()
-                && a.iter().zip(&b).all(|(a, b)| meet(cx, a, b))
+                && a.iter().zip(&b).all(|(a, b)| meet(cx, a, b, given))
         }
         (None, None) => a.as_builtin().is_some() && a.as_builtin() == b.as_builtin(),
         _ => false,

@@ -1,10 +1,11 @@
 //! Functions that are no longer `const` and are called by a constant (E0015).
 
-use ra_ap_syntax::{AstNode as _, SyntaxNode, ast};
+use ra_ap_syntax::{AstNode as _, ast};
 
 use super::affected::ChangedSymbol;
 use super::findings::Findings;
 use super::rule_input::NamedPlace;
+use crate::checks::const_contexts::constant_around;
 use crate::checks::report;
 use crate::finding::code::Code;
 use crate::view::Context;
@@ -24,7 +25,7 @@ pub(crate) fn call_in_constant(cx: &Context<'_>, at: &NamedPlace<'_, '_>, out: &
         ast::Expr::MethodCallExpr(it) => Some(it.name_ref()?.syntax().clone()),
         _ => None,
     });
-    let Some((call, what)) = call.and_then(|it| Some((it.clone(), constant_around(&it)?))) else { return };
+    let Some((call, what)) = call.and_then(|it| Some((it.clone(), constant_around(cx, &it)?))) else { return };
     if let Some(place) = cx.place(report::reported_range(cx, &call)) {
         let message = format!("cannot call non-const `{}` in {what}", at.changed_symbol.path);
         out.add(report::error(cx, place, Code::E0015, message));
@@ -33,31 +34,4 @@ pub(crate) fn call_in_constant(cx: &Context<'_>, at: &NamedPlace<'_, '_>, out: &
 
 fn is_constant(item: &OutlineItem) -> bool {
     words(&item.signature).map(|it| it.1).take_while(|it| *it != "fn").any(|it| it == "const")
-}
-
-/// The kind of constant that contains a node.
-fn constant_around(node: &SyntaxNode) -> Option<&'static str> {
-    let mut inner = node.clone();
-    for outer in node.ancestors().skip(1) {
-        let is_repeat = |it: &ast::ArrayExpr| match it.kind() {
-            ast::ArrayExprKind::Repeat { repeat, .. } => repeat.is_some_and(|it| *it.syntax() == inner),
-            ast::ArrayExprKind::ElementList(_) => false,
-        };
-        if ast::ClosureExpr::can_cast(outer.kind()) {
-            return None;
-        } else if let Some(it) = ast::Fn::cast(outer.clone()) {
-            return it.const_token().map(|_| "constant functions");
-        } else if ast::Static::can_cast(outer.kind()) {
-            return Some("statics");
-        } else if ast::Const::can_cast(outer.kind())
-            || ast::ConstArg::can_cast(outer.kind())
-            || ast::Variant::can_cast(outer.kind())
-            || ast::BlockExpr::cast(outer.clone()).is_some_and(|it| it.const_token().is_some())
-            || ast::ArrayExpr::cast(outer.clone()).is_some_and(|it| is_repeat(&it))
-        {
-            return Some("constants");
-        }
-        inner = outer;
-    }
-    None
 }

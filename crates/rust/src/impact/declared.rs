@@ -102,15 +102,18 @@ pub(crate) fn duplicates(cx: &Context<'_>, file: &Arc<File>, deltas: &[&Delta<'_
             let around =
                 positions::token(&cx.sema, id, it.name_span.start)?.parent_ancestors().find_map(ast::Impl::cast);
             let around = around?;
-            Some((around.self_ty()?.syntax().text().to_string(), around.trait_().is_some()))
+            let start = around.syntax().text_range().start();
+            let of_trait = around.trait_().map(|_| start);
+            Some((around.self_ty()?.syntax().text().to_string(), of_trait))
         };
-        // A duplicate implementation of a trait is reported for the blocks.
-        let is_of_trait = block(item).is_some_and(|it| it.1);
-        if is_of_trait || !compiled(item) || !compiled(first) || block(item) != block(first) {
+        // Another block for the same trait is reported itself.
+        let is_of_trait = block(item).is_some_and(|it| it.1.is_some());
+        if !compiled(item) || !compiled(first) || block(item) != block(first) {
             continue;
         }
         let code = match item.kind {
             SymbolKind::Field => Code::E0124,
+            _ if is_of_trait => Code::E0201,
             SymbolKind::Method | SymbolKind::Function if !item.container.is_empty() => Code::E0592,
             _ => Code::E0428,
         };

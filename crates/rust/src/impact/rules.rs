@@ -10,8 +10,8 @@ use super::edit_context::EditContext;
 use super::findings::Findings;
 use super::rule_input::{Change, EditedFile, NamedPlace, TraitImpl};
 use super::{
-    constness, declared, dyn_traits, generics, given_types, gone, helper_attributes, impls, item_heads, lifetimes,
-    removed_traits, unresolved_names, unused,
+    constness, declared, dyn_traits, gated_heads, generics, given_types, gone, helper_attributes, impls, item_heads,
+    lifetimes, removed_traits, unresolved_names, unused,
 };
 use crate::checks::rules;
 use crate::finding::code::Code;
@@ -157,7 +157,7 @@ pub(crate) const RULES: &[Rule] = &[
     Rule {
         id: RuleId::Duplicates,
         about: "duplicate declarations",
-        codes: &[E0124, E0252, E0255, E0428, E0592],
+        codes: &[E0124, E0201, E0252, E0255, E0428, E0592],
         when: When::Always,
         check: Check::Item(|cx, file, change, out| {
             declared::duplicates(cx, file.file, &file.deltas, out);
@@ -181,6 +181,13 @@ pub(crate) const RULES: &[Rule] = &[
         check: Check::Item(|cx, file, _, out| {
             lifetimes::elided_lifetimes(cx, file.file, &file.deltas).into_iter().for_each(|it| out.add(it));
         }),
+    },
+    Rule {
+        id: RuleId::GatedHeads,
+        about: "items with unstable syntax or unstable types of the standard library",
+        codes: &[E0658],
+        when: When::Always,
+        check: Check::Item(gated_heads::gated_heads),
     },
     Rule {
         id: RuleId::Files,

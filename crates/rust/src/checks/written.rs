@@ -1,0 +1,48 @@
+//! Facts about code as it is written: whether a macro made it, its attributes, and the unstable features of its crate.
+
+use ra_ap_hir::{HasCrate, InFile};
+use ra_ap_intern::Symbol;
+use ra_ap_syntax::{AstNode as _, SyntaxNode, ast};
+
+use crate::syntax::is_read_by_tools;
+use crate::view::Context;
+
+/// Whether a node is code of a file, or code in the input of a macro.
+pub(crate) fn is_written(cx: &Context<'_>, node: &SyntaxNode) -> bool {
+    let file = cx.sema.hir_file_for(node);
+    InFile::new(file, node.text_range()).original_node_file_range_rooted_opt(cx.db).is_some()
+}
+
+/// Whether the crate of a node enables an unstable feature.
+pub(crate) fn enables(cx: &Context<'_>, node: &SyntaxNode, feature: &str) -> bool {
+    let krate = cx.sema.scope(node).map(|it| it.krate());
+    krate.is_none_or(|it| it.is_unstable_feature_enabled(cx.db, &Symbol::intern(feature)))
+}
+
+/// Whether an attribute macro may change a node before it is compiled.
+pub(crate) fn may_be_changed(cx: &Context<'_>, node: &SyntaxNode) -> bool {
+    let attributes = cx.sema.ancestors_with_macros(node.clone()).flat_map(|it| {
+        let own: Vec<ast::Attr> = it.children().filter_map(ast::Attr::cast).collect();
+        own
+    });
+    attributes.into_iter().any(|it| {
+        let text = it.syntax().text().to_string();
+        let name = text.trim_start_matches(['#', '!', '[', ' ']);
+        !is_read_by_tools(name) && !name.starts_with("derive") && !name.starts_with("cfg")
+    })
+}
+
+/// The feature that an attribute of an item names, as in `#[rustc_const_unstable(feature = "const_clone")]`.
+pub(crate) fn feature_of(item: &impl ast::HasAttrs, attribute: &str) -> Option<String> {
+    item.attrs().find_map(|it| {
+        let text = it.syntax().text().to_string();
+        let arguments = text.trim_start_matches(['#', '[', ' ']).strip_prefix(attribute)?;
+        let (_, rest) = arguments.split_once("feature")?;
+        rest.split('"').nth(1).map(str::to_owned)
+    })
+}
+
+/// Whether an item belongs to the standard library.
+pub(crate) fn is_of_std(cx: &Context<'_>, item: impl HasCrate) -> bool {
+    item.krate(cx.db).origin(cx.db).is_lang()
+}
