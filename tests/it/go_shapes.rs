@@ -75,18 +75,18 @@ fn fields_of_generic_types_are_found_in_every_package() {
 
 const PICKED: &[(&str, &str)] = &[
     ("one.go", "package one\n\nfunc Base() int {\n\treturn 1\n}\n\nfunc Plain() int {\n\treturn Home()\n}\n"),
-    ("extra.go", "//go:build extra\n\npackage one\n\nfunc Extra() int {\n\treturn Base() + help()\n}\n"),
+    ("extra.go", "//go:build !go1.4\n\npackage one\n\nfunc Extra() int {\n\treturn Base() + help()\n}\n"),
     (
         "x/gen.go",
-        "//go:build ignore\n\npackage main\n\nimport \"example.com/one\"\n\nfunc main() {\n\tprintln(one.Base())\n}\n",
+        "//go:build ignore && !go1.4\n\npackage main\n\nimport \"example.com/one\"\n\nfunc main() {\n\tprintln(one.Base())\n}\n",
     ),
     ("home_linux.go", "package one\n\nfunc Home() int {\n\treturn help()\n}\n\nfunc help() int { return 1 }\n"),
-    ("home_windows.go", "package one\n\nfunc Home() int {\n\treturn 2\n}\n\nvar Taken = 1\n"),
+    ("home_old.go", "//go:build !go1.4\n\npackage one\n\nfunc Home() int {\n\treturn 2\n}\n\nvar Taken = 1\n"),
 ];
 
 #[test]
 #[cfg(target_os = "linux")]
-fn a_rename_that_files_of_other_builds_need_is_refused() {
+fn a_rename_that_files_of_no_build_need_is_refused() {
     let server = serve(PICKED);
     let tagged = ["extra.go:6", "x/gen.go:8"];
     let reply = usages(&server, "example.com/one.Base");
@@ -96,20 +96,20 @@ fn a_rename_that_files_of_other_builds_need_is_refused() {
     );
     is_refused(&server, "example.com/one.Base", "Ground", &tagged);
     is_refused(&server, "example.com/one.help", "assist", &["extra.go:6"]);
-    // A declaration that another system has in its place.
+    // A declaration that another build would have in its place.
     let reply = usages(&server, "example.com/one.Home");
     assert_eq!(sorted_places(&reply["items"]), ["one.go:8"], "{reply}");
     assert_eq!(
         (sorted_places(&reply["possible"]), &reply["meta"]["complete"]),
-        (vec!["home_windows.go:3".to_owned()], &json!(false)),
+        (vec!["home_old.go:5".to_owned()], &json!(false)),
         "{reply}"
     );
-    is_refused(&server, "example.com/one.Home", "Den", &["home_windows.go:3"]);
-    let (status, reply) = rename(&server, "home_windows.go@example.com/one.Home", "Den");
+    is_refused(&server, "example.com/one.Home", "Den", &["home_old.go:5"]);
+    let (status, reply) = rename(&server, "home_old.go@example.com/one.Home", "Den");
     assert_eq!(status, 422, "{reply}");
     // A name that is free in this build only.
     let reply = is_refused(&server, "example.com/one.Plain", "Taken", &[]);
-    assert!(reply["detail"].as_str().unwrap().contains("taken in home_windows.go:7"), "{reply}");
+    assert!(reply["detail"].as_str().unwrap().contains("taken in home_old.go:9"), "{reply}");
     is_renamed(&server, "example.com/one.Plain", "Simple", &["one.go"]);
     // As the refusal proposes.
     let body = json!({"symbol": "example.com/one.Base", "new_name": "Ground", "possible": "leave"});
@@ -121,26 +121,26 @@ fn a_rename_that_files_of_other_builds_need_is_refused() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn methods_and_embedded_types_of_other_builds_prevent_a_rename() {
+fn methods_and_embedded_types_of_no_build_prevent_a_rename() {
     let server = serve(&[
         (
             "one.go",
             "package one\n\ntype Kind interface {\n\tRun() int\n}\n\ntype Base struct{ Size int }\n\ntype Wide struct {\n\tBase\n\tExtra int\n}\n",
         ),
         (
-            "one_windows.go",
-            "package one\n\ntype Real struct{}\n\nfunc (Real) Run() int {\n\treturn Wide{}.Base.Size\n}\n\nvar _ Kind = Real{}\n",
+            "one_old.go",
+            "//go:build !go1.4\n\npackage one\n\ntype Real struct{}\n\nfunc (Real) Run() int {\n\treturn Wide{}.Base.Size\n}\n\nvar _ Kind = Real{}\n",
         ),
         ("two/two.go", "package two\n\ntype Two struct{}\n\nfunc (Two) Walk() {}\n"),
         (
-            "two/two_windows.go",
-            "package two\n\nvar _ interface{ Walk() } = Two{}\n\nvar other struct{ Extra int }\n\nvar _ = other.Extra\n",
+            "two/two_old.go",
+            "//go:build !go1.4\n\npackage two\n\nvar _ interface{ Walk() } = Two{}\n\nvar other struct{ Extra int }\n\nvar _ = other.Extra\n",
         ),
     ]);
-    is_refused(&server, "one.Kind.Run", "Go", &["one_windows.go:5"]);
-    is_refused(&server, "one.Base", "Ground", &["one_windows.go:6"]);
-    is_refused(&server, "two.Two.Walk", "Go", &["two/two_windows.go:3"]);
-    is_refused(&server, "one.Base.Size", "Length", &["one_windows.go:6"]);
+    is_refused(&server, "one.Kind.Run", "Go", &["one_old.go:7"]);
+    is_refused(&server, "one.Base", "Ground", &["one_old.go:8"]);
+    is_refused(&server, "two.Two.Walk", "Go", &["two/two_old.go:5"]);
+    is_refused(&server, "one.Base.Size", "Length", &["one_old.go:8"]);
     // Code that cannot name a member of the package.
     is_renamed(&server, "one.Wide.Extra", "More", &["one.go"]);
 }

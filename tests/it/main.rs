@@ -27,6 +27,7 @@ mod freezes;
 mod fresh;
 mod further_builds;
 mod git;
+mod go_builds;
 mod go_inputs;
 mod go_shapes;
 mod healthy;

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::syntax::imports_c;
 
 /// The target of a build.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct BuildContext {
     pub goos: String,
     pub goarch: String,
@@ -120,6 +120,22 @@ impl BuildContext {
     }
 }
 
+/// What decides which builds include a file: its constraint lines, and the systems in its name.
+pub(crate) fn constraints<'t>(file: &'t str, text: &'t str) -> Vec<&'t str> {
+    let name = file.rsplit('/').next().unwrap_or(file);
+    let stem = name.split('.').next().unwrap_or(name);
+    let parts = stem.split('_').skip(1).filter(|it| is_os(it) || is_arch(it));
+    let Ok(header) = Header::of(text) else { return parts.collect() };
+    let lines = header.go_build.into_iter().chain(header.plus_build());
+    lines.chain(parts).collect()
+}
+
+/// The tags in constraints.
+pub(crate) fn tags<'t>(constraints: &[&'t str]) -> BTreeSet<&'t str> {
+    let words = constraints.iter().flat_map(|it| it.split(|it: char| !is_of_tag(it)));
+    words.filter(|it| !it.is_empty()).collect()
+}
+
 /// The text before a file's package clause, split as `parseFileHeader` of go/build does.
 struct Header<'t> {
     /// The lines that may contain `+build`: a blank line separates them from what follows.
@@ -130,8 +146,8 @@ struct Header<'t> {
 /// There is more than one `//go:build` line.
 struct Several;
 
-impl Header<'_> {
-    fn of(text: &str) -> Result<Header<'_>, Several> {
+impl<'t> Header<'t> {
+    fn of(text: &'t str) -> Result<Header<'t>, Several> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let mut header = Header { leading: "", go_build: None };
         let (mut at, mut ended, mut in_comment) = (0, false, false);
@@ -165,8 +181,9 @@ impl Header<'_> {
         Ok(header)
     }
 
-    fn plus_build(&self) -> impl Iterator<Item = &str> {
-        let comments = self.leading.lines().filter_map(|it| it.trim().strip_prefix("//"));
+    fn plus_build(&self) -> impl Iterator<Item = &'t str> + use<'t> {
+        let leading: &'t str = self.leading;
+        let comments = leading.lines().filter_map(|it| it.trim().strip_prefix("//"));
         comments.filter_map(|it| constraint(it.trim(), "+build"))
     }
 }
@@ -249,7 +266,7 @@ impl Expression<'_, '_> {
     }
 }
 
-fn is_os(name: &str) -> bool {
+pub(crate) fn is_os(name: &str) -> bool {
     is_unix(name) || matches!(name, "js" | "nacl" | "plan9" | "wasip1" | "windows" | "zos")
 }
 
@@ -271,7 +288,7 @@ fn is_unix(name: &str) -> bool {
     )
 }
 
-fn is_arch(name: &str) -> bool {
+pub(crate) fn is_arch(name: &str) -> bool {
     const KNOWN: &str = "386 amd64 amd64p32 arm armbe arm64 arm64be loong64 mips mipsle mips64 mips64le mips64p32 \
                          mips64p32le ppc ppc64 ppc64le riscv riscv64 s390 s390x sparc sparc64 wasm";
     KNOWN.split(' ').any(|it| it == name)

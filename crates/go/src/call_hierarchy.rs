@@ -12,7 +12,7 @@ use super::session::Failure;
 use super::symbol_paths::is_test_file;
 use super::unlisted_occurrences::{self, Effort};
 use super::usages;
-use super::{definition, lsp_conversion, predeclared, syntax};
+use super::{definition, further_builds, lsp_conversion, predeclared, syntax};
 use crate::LANGUAGE;
 use semdex_engine::Result;
 use semdex_engine::files::File;
@@ -23,9 +23,9 @@ type CallMap = BTreeMap<(String, usize), Calls>;
 
 /// The declarations that name a function, with the places.
 pub(crate) async fn callers(queries: &GoplsQueries<'_>, symbol: &Symbol) -> Result<Answer<Vec<Calls>>> {
-    let usages = usages::of(queries, symbol, Effort::Thorough).await?;
+    let usages = further_builds::places::of(queries, symbol, Effort::Thorough).await?;
     let mut found = CallMap::new();
-    for usage in usages.value.items {
+    for usage in usages.value.items.iter().filter_map(|it| usages::usage_at(queries, it)) {
         if matches!(usage.role, Role::Doc | Role::Import) {
             continue;
         }

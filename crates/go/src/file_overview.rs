@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use futures::stream::{self, StreamExt as _};
 
+use super::further_builds;
 use super::layout::Layout;
 use super::package_set::import_name;
 use super::queries::GoplsQueries;
-use super::symbol_paths::is_test_file;
+use super::symbol_paths::{flatten, is_test_file};
 use super::syntax::{self, Kind};
 use super::unlisted_occurrences::Effort;
 use super::usage_index::Places;
@@ -40,7 +41,7 @@ pub(crate) async fn of(queries: &GoplsQueries<'_>, file: &File) -> Result<Answer
     }
     usages::learn(queries, &flat).await;
     let asks = flat.into_iter().map(|symbol| async move {
-        let answer = usages::places(queries, &symbol, Effort::Brief).await;
+        let answer = further_builds::places::of(queries, &symbol, Effort::Brief).await;
         answer.map(|answer| (symbol, answer))
     });
     let answers: Vec<Result<(Symbol, Answer<Arc<Places>>)>> =
@@ -69,13 +70,6 @@ pub(crate) async fn of(queries: &GoplsQueries<'_>, file: &File) -> Result<Answer
     });
     value.downstream = downstream.collect();
     Ok(Answer { value, coverage })
-}
-
-pub(crate) fn flatten(symbol: &Symbol, flat: &mut Vec<Symbol>) {
-    flat.push(Symbol { children: Vec::new(), ..symbol.clone() });
-    for child in &symbol.children {
-        flatten(child, flat);
-    }
 }
 
 fn fill(symbols: &mut [Symbol], counted: &BTreeMap<usize, semdex_model::UsageCount>) {

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use super::declaration_changes::{self, Altered};
+use super::further_builds::breaks::Planned;
 use super::layout::Layout;
 use super::modules::{module_of, parent, rest_of};
 use super::queries::GoplsQueries;
@@ -12,13 +13,13 @@ use super::session::{SCOPE, Session};
 use super::symbol_paths::is_test_file;
 use super::unlisted_occurrences::{self, Effort};
 use super::usages;
-use super::{checker, definition, diagnostics, document_sync, external_symbols, unindexed};
+use super::{checker, definition, diagnostics, document_sync, external_symbols, further_builds, unindexed};
 use crate::LANGUAGE;
 use semdex_engine::files::Files;
 use semdex_engine::{Deadlines, Result, Stop};
 use semdex_model::{
-    Affected, Broken, ChangeImpact, ChangeKind, Changed, Diagnostic, FileEdit, Impact, Import, Missing, MissingCode,
-    Reaching, Severity, Span, Symbol, SymbolKind, Unchecked,
+    Affected, Broken, ChangeImpact, Changed, Diagnostic, FileEdit, Import, Missing, MissingCode, Reaching, Severity,
+    Span, Symbol, SymbolKind, Unchecked,
 };
 use semdex_text::diff::OffsetMap;
 
@@ -76,24 +77,41 @@ pub(crate) async fn run(
     let after = Layout::of(context.after.clone(), &session.context());
     // The checker does not distinguish names that are undeclared from names that are missing without cgo.
     let is_partial = |it: &FileEdit| layout.cgo_behind(&it.file).or_else(|| after.cgo_behind(&it.file)).is_some();
-    let quick = match !session.trusted && edits.iter().any(is_partial) {
-        true => None,
-        false => checker::impact::run(&session, [&layout, &after], &context, &edits, generation, deadlines).await,
+    let builds = session.builds(&layout);
+    let planned = Planned {
+        session: &session,
+        layouts: [&layout, &after],
+        context: &context,
+        edits: &edits,
+        generation,
+        deadlines,
     };
-    let mut change_impact = match quick {
-        Some(change_impact) => change_impact,
-        None => {
-            let mut change_impact =
-                by_gopls(&session, [&layout, &after], &context, &edits, generation, deadlines).await?;
-            leave_manifests(&after, &edits, &mut change_impact);
-            change_impact
+    let in_builds = planned.ask(&builds);
+    let default = async || -> Result<ChangeImpact> {
+        let quick = match !session.trusted && edits.iter().any(is_partial) {
+            true => None,
+            false => checker::impact::run(&session, [&layout, &after], &context, &edits, generation, deadlines).await,
+        };
+        if let Some(change_impact) = quick {
+            return Ok(change_impact);
         }
+        let mut change_impact = by_gopls(&session, [&layout, &after], &context, &edits, generation, deadlines).await?;
+        leave_manifests(&after, &edits, &mut change_impact);
+        Ok(change_impact)
     };
-    unchecked(&session, &context, &after, &mut change_impact.impact);
-    // No build includes these files, so they were not checked.
+    let (change_impact, in_builds) = futures::join!(default(), in_builds);
+    let mut change_impact = change_impact?;
+    planned.add(&builds, in_builds.as_deref(), &mut change_impact);
+    // No build that is read includes these files, so they were not checked.
     let of_go = edits.iter().filter(|it| LANGUAGE.takes(&it.file));
     for edit in of_go.filter(|it| !layout.is_active(&it.file) && !after.is_active(&it.file)) {
-        change_impact.coverage.lacks(unlisted_occurrences::left_out(&edit.file));
+        let texts = [context.before.get(&edit.file), context.after.get(&edit.file)];
+        let build = texts.into_iter().flatten().find_map(|it| builds.with(it).next());
+        match build {
+            Some(_) if in_builds.is_some() => {}
+            Some((_, build)) => change_impact.lacks(further_builds::pending(build)),
+            None => change_impact.coverage.lacks(unlisted_occurrences::left_out(&edit.file)),
+        }
     }
     report_unanswered(&mut change_impact);
     unindexed::of_change(&context.before, &mut change_impact).await?;
@@ -475,7 +493,7 @@ impl EditContext {
     }
 
     /// The changed declaration that a message names; the only one, if there is only one.
-    fn named_in(&self, found: &Diagnostic, changed: &[Changed]) -> Option<String> {
+    pub(crate) fn named_in(&self, found: &Diagnostic, changed: &[Changed]) -> Option<String> {
         let outward: Vec<(&Altered, &Changed)> =
             self.altered.iter().zip(changed).filter(|(it, _)| it.is_seen_from_outside()).collect();
         let named = outward.iter().find(|(altered, _)| {
@@ -518,24 +536,6 @@ fn tests(references: impl Iterator<Item = Affected>) -> Vec<Affected> {
         .filter(|it| it.test && it.symbol.as_deref().is_some_and(is_function))
         .filter(|it| seen.insert(it.symbol.clone()))
         .collect()
-}
-
-/// Adds what this impact cannot determine, if it is relevant for this edit.
-fn unchecked(session: &Session, context: &EditContext, layout: &Layout, impact: &mut Impact) {
-    let outward = context.altered.iter().filter(|it| it.is_seen_from_outside() && it.kind != ChangeKind::Added);
-    let names: BTreeSet<&str> =
-        outward.filter_map(|it| it.before.as_ref()).map(declaration_changes::Declared::name).collect();
-    let hidden: Vec<&str> = context
-        .after
-        .of(LANGUAGE)
-        .filter(|file| !layout.is_active(&file.path))
-        .filter(|file| names.iter().any(|name| !session.identifiers.named(file, name).is_empty()))
-        .map(|file| &*file.path)
-        .collect();
-    if !hidden.is_empty() {
-        let detail = format!("left out by build constraints, but naming what changes: {}", hidden.join(", "));
-        impact.unchecked.push(Unchecked { code: "cfg_off".to_owned(), detail });
-    }
 }
 
 /// The source that gopls gives to diagnostics of its parser.

@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 
 use tokio_util::sync::CancellationToken;
 
-use super::file_overview::flatten;
 use super::layout::Layout;
 use super::queries::GoplsQueries;
 use super::session::{Link, Session};
+use super::symbol_paths::flatten;
 use super::unlisted_occurrences::Effort;
 use super::usages;
 use semdex_engine::files::Files;

@@ -12,7 +12,7 @@ use super::package_set::PackageSet;
 use super::same_paths::SamePaths;
 use super::symbol_paths::{inner_path, is_ignored, is_test_file, package_symbol, symbol};
 use crate::LANGUAGE;
-use semdex_engine::files::Files;
+use semdex_engine::files::{File, Files};
 use semdex_engine::unpoisoned;
 use semdex_model::{Symbol, SymbolKind};
 
@@ -173,6 +173,18 @@ impl Layout {
         self.needing_cgo.contains(file)
     }
 
+    /// The files that the default build leaves out, and that cgo would not add, in directories that a build reads.
+    pub(crate) fn left_out(&self) -> impl Iterator<Item = &Arc<File>> {
+        let files = self.directories.values().flat_map(|it| &it.files).filter(|it| !self.is_active(it));
+        let files = files.filter(|it| !self.needs_cgo(it) && self.loaded_module(it).is_some());
+        files.filter_map(|it| self.files.get(it))
+    }
+
+    /// All Go files of a directory.
+    pub(crate) fn files_in(&self, directory: &str) -> &[String] {
+        self.directories.get(directory).map(|it| it.files.as_slice()).unwrap_or_default()
+    }
+
     /// A file that needs cgo, in a package that this file's package may depend on.
     pub(crate) fn cgo_behind(&self, file: &str) -> Option<String> {
         let own = self.behind_cgo().get(parent(file));
@@ -217,7 +229,7 @@ impl Layout {
 
     /// All Go files of a file's directory: its package, its tests, and those that build constraints exclude.
     pub(crate) fn siblings(&self, file: &str) -> &[String] {
-        self.directories.get(parent(file)).map(|it| it.files.as_slice()).unwrap_or_default()
+        self.files_in(parent(file))
     }
 
     pub(crate) fn files_of(&self, import_path: &str) -> &[String] {

@@ -25,6 +25,7 @@ mod external_symbols;
 mod file_overview;
 mod file_scope;
 mod formatting;
+mod further_builds;
 mod go_tools;
 pub(crate) mod gomod;
 mod identifier_index;
@@ -163,6 +164,11 @@ impl Go {
         runtime.spawn(persist("checker", stop.clone(), move || checker::reset_after_panic(&shared), {
             let (session, cache_dir, stop) = (session.clone(), cache_dir.clone(), stop.clone());
             move || checker::run(session.clone(), cache_dir.clone(), stop.clone())
+        }));
+        let shared = session.clone();
+        runtime.spawn(persist("further builds", stop.clone(), move || checker::reset_further(&shared), {
+            let (session, cache_dir, stop) = (session.clone(), cache_dir.clone(), stop.clone());
+            move || checker::run_further(session.clone(), cache_dir.clone(), stop.clone())
         }));
         let shared = session.clone();
         let supervisor =

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::identifier_index::{Named, Written, written};
 use super::package_set::may_be_called;
 use super::queries::GoplsQueries;
-use super::symbol_paths::inner_path;
+use super::symbol_paths::{flatten, inner_path};
 use super::syntax::package_clause;
 use super::unlisted_occurrences::UnlistedOccurrence;
 use super::usage_index::{Places, Spot};
@@ -22,6 +22,14 @@ pub(crate) fn twins(queries: &GoplsQueries<'_>, symbol: &Symbol) -> Vec<Unlisted
         return Vec::new();
     }
     declared(queries, symbol, |item| is_at(item, path))
+}
+
+/// The declaration that the default build has in place of a symbol of another build.
+pub(crate) fn twin_of_default(queries: &GoplsQueries<'_>, symbol: &Symbol) -> Option<Symbol> {
+    let twin = twins(queries, symbol).into_iter().find(|it| queries.layout.is_active(&it.file.path))?;
+    let mut symbols = Vec::new();
+    queries.layout.symbols(&twin.file.path).iter().for_each(|it| flatten(it, &mut symbols));
+    symbols.into_iter().find(|it| it.name_at.start == twin.span.start)
 }
 
 fn is_at(item: &OutlineItem, path: &str) -> bool {
@@ -48,13 +56,18 @@ fn declared(
     found
 }
 
-/// The files of the symbol's package that are not built together with the symbol.
+/// The files of the symbol's package that are not built together with the symbol. A program of its own belongs to no
+/// package.
 fn of_package<'q>(queries: &'q GoplsQueries<'_>, symbol: &Symbol) -> impl Iterator<Item = &'q Arc<File>> {
     let origin = symbol.name_at.file.clone();
     let clause = queries.files.get(&origin).and_then(|it| package_clause(&it.text));
     let siblings = queries.layout.siblings(&origin).iter();
+    let builds = queries.session.builds(queries.layout);
+    let is_program = move |it: &str| builds.0.iter().any(|build| build.programs.contains(it));
+    let is_alone = is_program(&origin);
     siblings
-        .filter(move |it| **it != origin && !(queries.layout.is_active(it) && queries.layout.is_active(&origin)))
+        .filter(move |it| !(queries.layout.is_active(it) && queries.layout.is_active(&origin)))
+        .filter(move |it| !is_alone && !is_program(it))
         .filter_map(|it| queries.files.get(it))
         .filter(move |it| package_clause(&it.text) == clause)
 }

@@ -4,11 +4,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::file_overview::flatten;
 use super::layout::Layout;
 use super::queries::GoplsQueries;
 use super::session::SCOPE;
-use super::symbol_paths::is_test_file;
+use super::symbol_paths::{flatten, is_test_file};
 use super::unlisted_occurrences::Effort;
 use super::usage_index::Places;
 use super::usages;

@@ -3,6 +3,7 @@
 //! resolves, which prevent the rename.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 use futures::stream::{self, StreamExt as _, TryStreamExt as _};
 use gen_lsp_types::{
@@ -10,6 +11,8 @@ use gen_lsp_types::{
     WorkDoneProgressParams, WorkspaceEdit,
 };
 
+use super::further_builds::renames::Further;
+use super::further_builds::{self, FurtherBuilds};
 use super::queries::{GoplsQueries, MAX_CONCURRENT};
 use super::session::Failure;
 use super::unlisted_occurrences::{Effort, UnlistedOccurrence};
@@ -17,8 +20,11 @@ use super::usage_index::{Places, Spot};
 use super::usages;
 use super::{definition, lsp_conversion, other_builds};
 use crate::LANGUAGE;
+use semdex_engine::files::File;
 use semdex_engine::{Result, Stop};
-use semdex_model::{Answer, Code, Coverage, Error, Help, Missing, Renaming, Rewrite, Span, Symbol, SymbolKind};
+use semdex_model::{
+    Answer, Code, Coverage, Diagnostic, Error, Help, Missing, Renaming, Rewrite, Span, Symbol, SymbolKind,
+};
 
 pub(crate) async fn of(queries: &GoplsQueries<'_>, symbol: Symbol, new_name: &str) -> Result<Answer<Renaming>> {
     if symbol.external {
@@ -28,6 +34,97 @@ pub(crate) async fn of(queries: &GoplsQueries<'_>, symbol: Symbol, new_name: &st
         let detail = "a package is named by its directory: move the directory, and change its package clauses";
         return Err(refused(detail.to_owned()).into());
     }
+    let builds = queries.session.builds(queries.layout);
+    let is_left_out = !queries.layout.is_active(&symbol.name_at.file);
+    let mut parts: Parts = BTreeMap::new();
+    match if is_left_out { other_builds::twin_of_default(queries, &symbol) } else { Some(symbol.clone()) } {
+        Some(of_default) => by_gopls(queries, &of_default, new_name, &mut parts).await?,
+        None if queries.session.has_further(&builds) => {
+            parts.insert(symbol.name_at.file.clone(), vec![(symbol.name_at.span(), new_name.to_owned())]);
+        }
+        None => {
+            let detail = format!("the build that has `{}` is not read yet, or there is none", symbol.path);
+            return Err(refused(detail).into());
+        }
+    }
+    if let Some(place) = other_builds::clash(queries, &symbol, new_name) {
+        let detail = format!(
+            "`{new_name}` is taken in {}:{}, which is not built together with `{}`",
+            place.file, place.line, symbol.path
+        );
+        return Err(refused(detail).into());
+    }
+    let Answer { value: places, coverage } = further_builds::places::of(queries, &symbol, Effort::Thorough).await?;
+    for spot in unrenamed(queries, &symbol, &places, &parts).await? {
+        parts.entry(spot.file.to_string()).or_default().push((spot.span, new_name.to_owned()));
+    }
+    let further = in_further_builds(queries, &builds, &symbol, new_name, &mut parts).await;
+    let is_member = matches!(symbol.kind, SymbolKind::Field | SymbolKind::Method);
+    let may_name = |file: &str| !is_member || queries.layout.may_depend_on(file, &symbol.package);
+    let mut possible = places.possible.clone();
+    possible.retain(|it| may_name(&it.file));
+    // A build that resolves all that has the name says what is bound to the symbol.
+    let is_resolved = |it: &UnlistedOccurrence| {
+        further.is_read && !further.unclear.contains(&*it.file.path) && builds.with(&it.file).next().is_some()
+    };
+    let bound = other_builds::bound(queries, &symbol, &places);
+    possible.extend(bound.iter().filter(|it| !is_resolved(it)).map(UnlistedOccurrence::spot));
+    possible.retain(|it| !is_renamed(&parts, &it.file, it.span));
+    possible.sort_unstable();
+    possible.dedup();
+    // What is not known of a file is which of its places name the symbol, and these are listed.
+    let is_said = |it: &Missing| {
+        let scope = it.scope.as_deref().unwrap_or_default();
+        let is_of_another = || queries.files.get(scope).is_some() && LANGUAGE.takes(scope) && !may_name(scope);
+        possible.iter().any(|it| *it.file == *scope) || is_of_another()
+    };
+    let coverage = without(coverage, is_said);
+    let possible = possible.iter().filter_map(|it| usages::possible_at(queries, it)).collect();
+    let rewrites = parts.into_iter().map(|(file, mut parts)| {
+        parts.sort_by_key(|it| it.0.start);
+        Rewrite { file, parts }
+    });
+    let rewrites: Vec<Rewrite> = rewrites.collect();
+    if let Some((build, error)) = further_builds::renames::error(queries, &builds, &rewrites).await {
+        let Diagnostic { place, message, .. } = error;
+        let detail = format!("the build {build} would not compile: {}:{}: {message}", place.file, place.line);
+        return Err(refused(detail).into());
+    }
+    Ok(Answer { value: Renaming { symbol, rewrites, moves: Vec::new(), possible }, coverage })
+}
+
+/// Adds what has to change in further builds.
+async fn in_further_builds(
+    queries: &GoplsQueries<'_>,
+    builds: &FurtherBuilds,
+    symbol: &Symbol,
+    new_name: &str,
+    parts: &mut Parts,
+) -> Further {
+    let is_compiled = |it: &File| queries.layout.is_active(&it.path) || builds.with(it).next().is_some();
+    for twin in other_builds::twins(queries, symbol).iter().filter(|it| is_compiled(&it.file)) {
+        add(parts, &twin.file.path, twin.span, new_name);
+    }
+    let renamed = parts.iter().flat_map(|(file, parts)| parts.iter().map(|it| (file.clone(), it.0.start))).collect();
+    let further = further_builds::renames::more(queries, builds, &symbol.name, renamed).await;
+    for (file, at) in &further.places {
+        let span = Span::new(*at, at + symbol.name.len());
+        let is_name = |it: &Arc<File>| it.text.get(span.start..span.end) == Some(&symbol.name);
+        if queries.files.get(file).is_some_and(is_name) {
+            add(parts, file, span, new_name);
+        }
+    }
+    further
+}
+
+fn add(parts: &mut Parts, file: &str, span: Span, new_name: &str) {
+    if !is_renamed(parts, file, span) {
+        parts.entry(file.to_owned()).or_default().push((span, new_name.to_owned()));
+    }
+}
+
+/// What gopls renames in the default build.
+async fn by_gopls(queries: &GoplsQueries<'_>, symbol: &Symbol, new_name: &str, parts: &mut Parts) -> Result<()> {
     let Some(file) = queries.load(&symbol.name_at.file) else {
         return Err(refused(format!("`{}` has no text in the workspace", symbol.path)).into());
     };
@@ -47,11 +144,10 @@ pub(crate) async fn of(queries: &GoplsQueries<'_>, symbol: Symbol, new_name: &st
     };
     let answer = match queries.ask::<RenameRequest>(&file.path, &queries.to_open(&file.path), &params).await {
         Err(Failure::Refused(message) | Failure::Inapplicable(message)) => {
-            return Err(explained(queries, &symbol, message).await.into());
+            return Err(explained(queries, symbol, message).await.into());
         }
         answer => answer.map_err(failed)?,
     };
-    let mut parts: Parts = BTreeMap::new();
     for (uri, edits) in by_file(answer.unwrap_or_default())? {
         let name = queries.session.root.file(&uri).unwrap_or_default();
         let Some(file) = queries.files.get(&name) else {
@@ -60,38 +156,7 @@ pub(crate) async fn of(queries: &GoplsQueries<'_>, symbol: Symbol, new_name: &st
         let edits = edits.into_iter().map(|it| (lsp_conversion::span(file, it.range), it.new_text));
         parts.entry(name).or_default().extend(edits);
     }
-    if let Some(place) = other_builds::clash(queries, &symbol, new_name) {
-        let detail = format!(
-            "`{new_name}` is taken in {}:{}, which is not built together with `{}`",
-            place.file, place.line, symbol.path
-        );
-        return Err(refused(detail).into());
-    }
-    let Answer { value: places, coverage } = usages::places(queries, &symbol, Effort::Thorough).await?;
-    for spot in unrenamed(queries, &symbol, &places, &parts).await? {
-        parts.entry(spot.file.to_string()).or_default().push((spot.span, new_name.to_owned()));
-    }
-    let is_member = matches!(symbol.kind, SymbolKind::Field | SymbolKind::Method);
-    let may_name = |file: &str| !is_member || queries.layout.may_depend_on(file, &symbol.package);
-    let mut possible = places.possible.clone();
-    possible.retain(|it| may_name(&it.file));
-    possible.extend(other_builds::bound(queries, &symbol, &places).iter().map(UnlistedOccurrence::spot));
-    possible.retain(|it| !is_renamed(&parts, &it.file, it.span));
-    possible.sort_unstable();
-    possible.dedup();
-    // What is not known of a file is which of its places name the symbol, and these are listed.
-    let is_said = |it: &Missing| {
-        let scope = it.scope.as_deref().unwrap_or_default();
-        let is_of_another = || queries.files.get(scope).is_some() && LANGUAGE.takes(scope) && !may_name(scope);
-        possible.iter().any(|it| *it.file == *scope) || is_of_another()
-    };
-    let coverage = without(coverage, is_said);
-    let possible = possible.iter().filter_map(|it| usages::possible_at(queries, it)).collect();
-    let rewrites = parts.into_iter().map(|(file, mut parts)| {
-        parts.sort_by_key(|it| it.0.start);
-        Rewrite { file, parts }
-    });
-    Ok(Answer { value: Renaming { symbol, rewrites: rewrites.collect(), moves: Vec::new(), possible }, coverage })
+    Ok(())
 }
 
 /// A coverage without what the answer says itself, or what does not concern it.

@@ -13,6 +13,7 @@ use super::build_constraints::BuildContext;
 use super::build_inputs::BuildInputs;
 use super::checker::Checker;
 use super::document_sync::{self, DocumentSync};
+use super::further_builds::{Choice, FurtherBuilds};
 use super::identifier_index::Identifiers;
 use super::invalidate::{self, Invalidation, UnitStore};
 use super::layout::Layout;
@@ -40,6 +41,11 @@ pub(crate) struct Session {
     pub index: Index,
     pub units: UnitStore,
     pub checker: Checker,
+    /// The checker of the further builds.
+    pub further: Checker,
+    /// The further builds of the newest layout, and those that `further` has loaded.
+    choice: Mutex<Option<(Arc<Files>, Arc<Choice>)>>,
+    loaded: Mutex<Option<Arc<FurtherBuilds>>>,
     /// gopls's published errors in `go.mod` and `go.work` files.
     manifest_errors: Mutex<BTreeMap<String, String>>,
     /// By the process that needs more memory than its limit. Locked after the status.
@@ -142,6 +148,9 @@ impl Session {
             index: Index::default(),
             units: UnitStore::default(),
             checker: Checker::default(),
+            further: Checker::default(),
+            choice: Mutex::default(),
+            loaded: Mutex::default(),
             manifest_errors: Mutex::default(),
             shortages: Mutex::default(),
             layout: Mutex::default(),
@@ -204,6 +213,7 @@ impl Session {
     pub(crate) fn know_toolchain(&self, toolchain: Toolchain) {
         // The layout was computed for another target.
         *self.layout.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        *unpoisoned::lock(&self.choice) = None;
         *self.toolchain.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(toolchain));
     }
 
@@ -223,6 +233,29 @@ impl Session {
                 layout
             }
         }
+    }
+
+    /// The further builds of these files.
+    pub(crate) fn builds(&self, layout: &Layout) -> Arc<FurtherBuilds> {
+        let known = unpoisoned::lock(&self.choice).clone();
+        if let Some((_, choice)) = known.as_ref().filter(|it| Arc::ptr_eq(&it.0, &layout.files)) {
+            return choice.builds.clone();
+        }
+        let default = self.context();
+        let known = known.map(|it| it.1).filter(|it| it.holds(&default, layout));
+        let choice = known.unwrap_or_else(|| Arc::new(Choice::of(default, layout)));
+        *unpoisoned::lock(&self.choice) = Some((layout.files.clone(), choice.clone()));
+        choice.builds.clone()
+    }
+
+    /// The builds that the checker of further builds is about to load.
+    pub(crate) fn note_further(&self, builds: Arc<FurtherBuilds>) {
+        *unpoisoned::lock(&self.loaded) = Some(builds);
+    }
+
+    /// Whether the checker of further builds has loaded these.
+    pub(crate) fn has_further(&self, builds: &FurtherBuilds) -> bool {
+        self.further.is_ready() && unpoisoned::lock(&self.loaded).as_deref() == Some(builds)
     }
 
     pub(crate) fn manifest_errors(&self) -> BTreeMap<String, String> {
@@ -265,7 +298,9 @@ impl Session {
         self.units.prune(documents.files());
         self.identifiers.prune(documents.files());
         self.send_pending(&mut documents);
-        self.checker.feed(&self.context(), &files_now, &of_go);
+        let context = self.context();
+        self.checker.feed(&files_now, &of_go, |file, text| context.takes(file, text));
+        self.further.feed(&files_now, &of_go, |_, _| true);
         drop(documents);
         self.fed.notify_waiters();
         self.feed_beside(&beside);
@@ -287,6 +322,7 @@ impl Session {
         self.index.carry(documents.generation(), &Invalidation::Everything, documents.files());
         self.send_pending(&mut documents);
         self.checker.request_reload();
+        self.further.request_reload();
         drop(documents);
         self.fed.notify_waiters();
     }

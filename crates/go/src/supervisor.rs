@@ -263,12 +263,13 @@ async fn serve(
     }
 }
 
-/// Publishes the memory of gopls and the checker until gopls must be restarted with a higher limit; returns the reason.
+/// Publishes the memory of gopls and the checkers until gopls must be restarted with a higher limit; returns the reason.
 async fn watch_memory(session: &Session, client: &Client, gopls: &Watched) -> String {
     let mut measurement = Measurement::new();
     loop {
-        let checker = session.checker.pid().and_then(resource_usage::resident_memory).unwrap_or_default();
-        let memory = resource_usage::resident_memory(gopls.pid).map(|it| it + checker);
+        let checkers = [&session.checker, &session.further].into_iter().filter_map(|it| it.pid());
+        let used: u64 = checkers.filter_map(resource_usage::resident_memory).sum();
+        let memory = resource_usage::resident_memory(gopls.pid).map(|it| it + used);
         session.status.send_if_modified(|status| std::mem::replace(&mut status.memory_bytes, memory) != memory);
         if let Some(reason) = measurement.check(session, client, gopls).await {
             return reason;

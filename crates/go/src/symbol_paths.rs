@@ -108,6 +108,14 @@ pub(crate) fn symbol(file: &File, package: &str, item: &OutlineItem, external: b
     }
 }
 
+/// A symbol and all its members, each without its own.
+pub(crate) fn flatten(symbol: &Symbol, flat: &mut Vec<Symbol>) {
+    flat.push(Symbol { children: Vec::new(), ..symbol.clone() });
+    for child in &symbol.children {
+        flatten(child, flat);
+    }
+}
+
 /// A file's package as a symbol at the name in its package clause.
 pub(crate) fn package_symbol(file: &File, import_path: &str, external: bool) -> Option<Symbol> {
     let name = syntax::package_clause(&file.text)?.to_owned();

@@ -82,14 +82,19 @@ pub(crate) async fn learn(queries: &GoplsQueries<'_>, symbols: &[Symbol]) {
 }
 
 /// The occurrences of a symbol's name in the files where it may mean the symbol.
-struct Occurrences<'a> {
+pub(crate) struct Occurrences<'a> {
     symbol: &'a Symbol,
     files: Vec<(&'a Arc<File>, Bearing, Vec<Named>)>,
 }
 
 impl<'a> Occurrences<'a> {
     fn of(queries: &GoplsQueries<'a>, symbol: &'a Symbol) -> Option<Occurrences<'a>> {
-        let origin = queries.files.get(&symbol.name_at.file).filter(|it| queries.layout.is_built(&it.path))?;
+        Self::anywhere(queries, symbol).filter(|_| queries.layout.is_built(&symbol.name_at.file))
+    }
+
+    /// Also for a symbol of a file that the default build leaves out.
+    pub(crate) fn anywhere(queries: &GoplsQueries<'a>, symbol: &'a Symbol) -> Option<Occurrences<'a>> {
+        let origin = queries.files.get(&symbol.name_at.file)?;
         let all = queries.files.of(LANGUAGE).map(|it| (it, Bearing::of(symbol, origin, it)));
         let near = all.filter(|it| it.1 != Bearing::Never).map(|(file, bearing)| {
             let named = queries.session.identifiers.named(file, &symbol.name);
@@ -99,7 +104,7 @@ impl<'a> Occurrences<'a> {
     }
 
     /// The occurrences that may mean the symbol, judged by the syntax.
-    fn doubts(&self) -> impl Iterator<Item = UnlistedOccurrence> {
+    pub(crate) fn doubts(&self) -> impl Iterator<Item = UnlistedOccurrence> {
         self.files.iter().flat_map(|(file, bearing, named)| {
             let itself = (*file.path == *self.symbol.name_at.file).then_some(self.symbol.name_at.start);
             let may = move |it: &&Named| {
@@ -266,18 +271,41 @@ pub(crate) fn page(queries: &GoplsQueries<'_>, symbol: &Symbol, places: &Places,
 
 /// Converts a place that may name the symbol.
 pub(crate) fn possible_at(queries: &GoplsQueries<'_>, spot: &Spot) -> Option<Usage> {
-    let doubt = if queries.layout.is_active(&spot.file) {
-        let detail = "gopls does not resolve it, for example because of errors in the code".to_owned();
-        Doubt { reason: PossibleReason::Unresolved, detail }
-    } else {
-        Doubt { reason: PossibleReason::Cfg, detail: "its file is left out by build constraints".to_owned() }
+    let builds = queries.session.builds(queries.layout);
+    let build = queries.files.get(&spot.file).and_then(|it| builds.with(it).next());
+    let doubt = match build {
+        _ if queries.layout.is_active(&spot.file) => {
+            let detail = "gopls does not resolve it, for example because of errors in the code".to_owned();
+            Doubt { reason: PossibleReason::Unresolved, detail }
+        }
+        None => {
+            let detail = "its file is left out by build constraints, also of the further builds".to_owned();
+            Doubt { reason: PossibleReason::Cfg, detail }
+        }
+        Some((_, build)) if queries.session.has_further(&builds) => {
+            let detail = format!("the build {} does not resolve it", build.name);
+            Doubt { reason: PossibleReason::Unresolved, detail }
+        }
+        Some((_, build)) => {
+            let detail = format!("only the build {} has its file, and it is not read yet", build.name);
+            Doubt { reason: PossibleReason::Cfg, detail }
+        }
     };
     Some(Usage { doubt: Some(doubt), ..usage_at(queries, spot)? })
 }
 
 /// Converts a place to a usage of the model.
 pub(crate) fn usage_at(queries: &GoplsQueries<'_>, spot: &Spot) -> Option<Usage> {
-    Some(usage(queries, queries.files.get(&spot.file)?, spot.span, spot.role))
+    let file = queries.files.get(&spot.file)?;
+    Some(Usage { build: build_at(queries, file), ..usage(queries, file, spot.span, spot.role) })
+}
+
+/// What differs from the default build in one that has a file; `None` if the default build has it.
+fn build_at(queries: &GoplsQueries<'_>, file: &File) -> Option<String> {
+    if queries.layout.is_active(&file.path) {
+        return None;
+    }
+    queries.session.builds(queries.layout).name_at(&queries.session.context(), file)
 }
 
 /// The occurrences of a symbol in a file: for a package the import lines, else the identifiers.

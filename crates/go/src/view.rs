@@ -10,8 +10,8 @@ use super::search::{self, Hits};
 use super::session::{SCOPE, Session};
 use super::unlisted_occurrences::Effort;
 use super::{
-    call_hierarchy, code_actions, definition, diagnostics, external_symbols, file_overview, package_overview,
-    reference_graph, rename, resolve, unindexed, usages,
+    call_hierarchy, code_actions, definition, diagnostics, external_symbols, file_overview, further_builds,
+    package_overview, reference_graph, rename, resolve, unindexed, usages,
 };
 use crate::LANGUAGE;
 use semdex_engine::files::{File, Files};
@@ -126,7 +126,7 @@ impl View {
     ) -> Result<Answer<UsagePage>> {
         let Some(turn) = self.turn(deadlines).await? else { return Ok(Answer::lacking(UsagePage::default(), busy())) };
         let queries = turn.queries(deadlines);
-        let answer = usages::places(&queries, symbol, Effort::Thorough).await?;
+        let answer = further_builds::places::of(&queries, symbol, Effort::Thorough).await?;
         let mut page = answer.map(|places| usages::page(&queries, symbol, &places, window));
         unindexed::naming(&self.files, &symbol.name).await?.into_iter().for_each(|it| page.coverage.lacks(it));
         turn.end(page)

@@ -8,6 +8,7 @@ use crate::toolchain::Toolchain;
 /// The program's source.
 const SOURCES: &[(&str, &str)] = &[
     ("go.mod", include_str!("program/go.mod")),
+    ("builds.go", include_str!("program/builds.go")),
     ("check.go", include_str!("program/check.go")),
     ("codes.go", include_str!("program/codes.go")),
     ("depend.go", include_str!("program/depend.go")),
@@ -22,6 +23,7 @@ const SOURCES: &[(&str, &str)] = &[
     ("pass.go", include_str!("program/pass.go")),
     ("planned.go", include_str!("program/planned.go")),
     ("reach.go", include_str!("program/reach.go")),
+    ("renamed.go", include_str!("program/renamed.go")),
     ("server.go", include_str!("program/server.go")),
     ("shape.go", include_str!("program/shape.go")),
     ("uses.go", include_str!("program/uses.go")),

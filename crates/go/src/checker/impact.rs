@@ -84,11 +84,11 @@ fn impact_of(context: &EditContext, layouts: [&Layout; 2], answered: &Answered) 
     let uses = answered.uses.iter().flatten().enumerate();
     let named = uses.flat_map(|(at, spots)| spots.iter().flatten().map(move |it| Named::new(at, &it.file, it.span())));
     context.impact(layouts, &BTreeMap::new(), named.collect(), &mut change_impact);
-    change_impact.impact.tests = tests(context, after, &change_impact.impact.changed, answered);
+    change_impact.impact.tests = tests_of(context, after, &change_impact.impact.changed, answered);
     change_impact
 }
 
-fn by_file(layout: &Layout, faults: &[Fault]) -> std::collections::HashMap<String, Vec<Diagnostic>> {
+pub(crate) fn by_file(layout: &Layout, faults: &[Fault]) -> std::collections::HashMap<String, Vec<Diagnostic>> {
     let mut found = std::collections::HashMap::<String, Vec<Diagnostic>>::new();
     for fault in faults.iter().collect::<BTreeSet<_>>() {
         if let Some(diagnostic) = diagnostic(layout, fault) {
@@ -114,13 +114,18 @@ fn diagnostic(layout: &Layout, fault: &Fault) -> Option<Diagnostic> {
 }
 
 impl Spot {
-    fn span(&self) -> Span {
+    pub(crate) fn span(&self) -> Span {
         Span::new(self.start, self.end.max(self.start))
     }
 }
 
 /// The tests that reach the change, nearest first, at their places in the text after it.
-fn tests(context: &EditContext, after: &Layout, changed: &[Changed], answered: &Answered) -> Vec<Reaching> {
+pub(crate) fn tests_of(
+    context: &EditContext,
+    after: &Layout,
+    changed: &[Changed],
+    answered: &Answered,
+) -> Vec<Reaching> {
     let files: &Files = &context.after;
     let reaching = answered.tests.iter().flatten().filter_map(|it| {
         let file = files.get(&it.place.file)?;

@@ -1,6 +1,6 @@
 //! The checker: our own program next to gopls that keeps the workspace's Go packages type-checked and immediately
 //! computes what an edit would break. It uses Go's own type checker and receives the same changes as gopls, in the same
-//! order.
+//! order. A second process of it keeps the further builds.
 //!
 //! It does not answer where it is not certain: while it loads, for cgo, for an import that is not loaded, and where
 //! build constraints or modules change. gopls is asked instead.
@@ -12,10 +12,10 @@ mod supervisor;
 mod tests;
 mod uses;
 
-pub(crate) use self::supervisor::{reset_after_panic, run};
+pub(crate) use self::supervisor::{reset_after_panic, reset_further, run, run_further};
 #[cfg(test)]
 pub(crate) use self::uses::Uses;
-pub(crate) use self::uses::{Wanted, uses};
+pub(crate) use self::uses::{Wanted, uses, uses_in};
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -26,8 +26,8 @@ use gen_lsp_types::{LspNotificationMethod, LspRequestMethod, MessageDirection, N
 use serde::{Deserialize, Serialize};
 use tokio::sync::{Notify, watch};
 
-use super::build_constraints::BuildContext;
 use super::document_sync;
+use super::further_builds::FurtherBuilds;
 use super::language::{is_hidden, is_left_out};
 use super::modules::{base_name, parent};
 use super::session::Session;
@@ -76,6 +76,8 @@ pub(crate) struct Edit {
 
 #[derive(Debug, Deserialize, Serialize)]
 pub(crate) struct Question {
+    /// 0 is the default build, or the first further one.
+    pub build: usize,
     pub edits: Vec<Edit>,
     /// Changed manifests, and the directories of the builds that result.
     pub manifests: Vec<Edit>,
@@ -159,13 +161,13 @@ impl Checker {
     }
 
     /// Sends a change while the lock of the documents is held, so that changes arrive in order.
-    pub(crate) fn feed(&self, context: &BuildContext, files: &Files, changes: &[&FileChange]) {
+    pub(crate) fn feed(&self, files: &Files, changes: &[&FileChange], takes: impl Fn(&str, &str) -> bool) {
         let manifests = changes.iter().any(|it| !LANGUAGE.takes(&it.path));
         self.alter(|held| {
             let Some(link) = held.as_mut().filter(|it| it.in_sync) else { return };
             let edit = |change: &&FileChange| {
                 let file = files.get(&change.path);
-                let active = file.is_none_or(|it| is_built(context, &change.path, &it.text));
+                let active = file.is_none_or(|it| is_built(&change.path, &it.text, &takes));
                 let text = file.map(|it| it.text.to_string());
                 (change.path.clone(), Edit { file: change.path.clone(), text, active })
             };
@@ -246,9 +248,9 @@ impl Checker {
 }
 
 /// Whether the go command reads this file when it builds all packages of a module.
-fn is_built(context: &BuildContext, file: &str, text: &str) -> bool {
+fn is_built(file: &str, text: &str, takes: impl Fn(&str, &str) -> bool) -> bool {
     let is_passed_over = is_hidden(base_name(file)) || parent(file).split('/').any(is_left_out);
-    !is_passed_over && context.takes(file, text)
+    !is_passed_over && takes(file, text)
 }
 
 /// The effect of edits on this generation; `None` if the checker cannot compute it.
@@ -261,18 +263,8 @@ pub(crate) async fn ask(
     deadline: Instant,
 ) -> Option<Answered> {
     let context = session.context();
-    let (mut sent, mut manifests) = (Vec::new(), Vec::new());
-    for edit in edits {
-        let [before, after] = files.map(|it| it.get(&edit.file));
-        let active = after.or(before).is_some_and(|it| is_built(&context, &edit.file, &it.text));
-        let group = if document_sync::is_manifest(&edit.file) { &mut manifests } else { &mut sent };
-        group.push(Edit { file: edit.file.clone(), text: edit.new.as_ref().map(|it| it.to_string()), active });
-    }
-    let folders =
-        if manifests.is_empty() { Vec::new() } else { document_sync::folders(files[1]).into_iter().collect() };
-    let limit = deadline.saturating_duration_since(Instant::now()).as_millis().try_into().unwrap_or(u64::MAX);
-    let question = Question { edits: sent, manifests, folders, limit, symbols };
-    let answered = put::<ImpactCall>(session, &question, generation, deadline).await?;
+    let question = question(files, edits, symbols, deadline, |file, text| context.takes(file, text));
+    let answered = put::<ImpactCall>(session, &session.checker, &question, generation, deadline).await?;
     if let Some(reason) = &answered.unfit {
         tracing::debug!(reason, "the checker cannot answer");
         return None;
@@ -280,19 +272,115 @@ pub(crate) async fn ask(
     Some(answered)
 }
 
-/// Sends a query about this generation.
-async fn put<R: Request>(
+/// The effect of edits in one of the further builds; why, if it cannot be computed.
+pub(crate) async fn ask_further(
     session: &Session,
+    (builds, number): (&FurtherBuilds, usize),
+    files: [&Files; 2],
+    edits: &[FileEdit],
+    symbols: Vec<String>,
+    generation: u64,
+    deadline: Instant,
+) -> Result<Answered, String> {
+    let question = Question { build: number, ..question(files, edits, symbols, deadline, |_, _| true) };
+    let answered = put_further::<ImpactCall>(session, builds, &question, generation, deadline).await;
+    let answered = answered.ok_or_else(|| "it did not answer".to_owned())?;
+    match answered.unfit {
+        Some(reason) => Err(reason),
+        None => Ok(answered),
+    }
+}
+
+fn question(
+    files: [&Files; 2],
+    edits: &[FileEdit],
+    symbols: Vec<String>,
+    deadline: Instant,
+    takes: impl Fn(&str, &str) -> bool,
+) -> Question {
+    let (mut sent, mut manifests) = (Vec::new(), Vec::new());
+    for edit in edits {
+        let [before, after] = files.map(|it| it.get(&edit.file));
+        let active = after.or(before).is_some_and(|it| is_built(&edit.file, &it.text, &takes));
+        let group = if document_sync::is_manifest(&edit.file) { &mut manifests } else { &mut sent };
+        group.push(Edit { file: edit.file.clone(), text: edit.new.as_ref().map(|it| it.to_string()), active });
+    }
+    let folders =
+        if manifests.is_empty() { Vec::new() } else { document_sync::folders(files[1]).into_iter().collect() };
+    let limit = deadline.saturating_duration_since(Instant::now()).as_millis().try_into().unwrap_or(u64::MAX);
+    Question { build: 0, edits: sent, manifests, folders, limit, symbols }
+}
+
+/// What else a rename has to change in a build.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Renamed {
+    pub build: usize,
+    pub name: String,
+    pub places: Vec<Name>,
+}
+
+/// The place of a name.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(crate) struct Name {
+    pub file: String,
+    pub at: usize,
+}
+
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct AlsoRenamed {
+    pub places: Vec<Name>,
+    /// The files in which the name could not be resolved.
+    pub unclear: Vec<String>,
+}
+
+enum RenamedCall {}
+
+impl Request for RenamedCall {
+    type Params = Renamed;
+    type Result = AlsoRenamed;
+    const METHOD: LspRequestMethod<'static> = LspRequestMethod::new("checker/renamed");
+    const MESSAGE_DIRECTION: MessageDirection = MessageDirection::ClientToServer;
+}
+
+/// `None` if the further builds are not loaded.
+pub(crate) async fn renamed(
+    session: &Session,
+    builds: &FurtherBuilds,
+    question: &Renamed,
+    generation: u64,
+    deadline: Instant,
+) -> Option<AlsoRenamed> {
+    put_further::<RenamedCall>(session, builds, question, generation, deadline).await
+}
+
+async fn put_further<R: Request>(
+    session: &Session,
+    builds: &FurtherBuilds,
     question: &R::Params,
     generation: u64,
     deadline: Instant,
 ) -> Option<R::Result> {
-    let client = session.checker.link().as_ref().filter(|it| it.is_ready())?.client.clone();
+    if !session.has_further(builds) {
+        return None;
+    }
+    put::<R>(session, &session.further, question, generation, deadline).await
+}
+
+/// Sends a query about this generation.
+async fn put<R: Request>(
+    session: &Session,
+    checker: &Checker,
+    question: &R::Params,
+    generation: u64,
+    deadline: Instant,
+) -> Option<R::Result> {
+    let client = checker.link().as_ref().filter(|it| it.is_ready())?.client.clone();
     let slot = client.slot(deadline).await.ok()?;
     let answer = {
         // While the lock of the documents is held, so that the query refers to the last state that was sent.
         let documents = session.documents();
-        if !session.checker.is_ready() || documents.generation() != generation {
+        if !checker.is_ready() || documents.generation() != generation {
             return None;
         }
         slot.request::<R>(&[], question)
@@ -301,7 +389,7 @@ async fn put<R: Request>(
         Ok(answered) => Some(answered),
         Err(RequestError::Refused { message, .. }) => {
             tracing::warn!("{message}");
-            session.checker.unfit();
+            checker.unfit();
             None
         }
         Err(_) => None,

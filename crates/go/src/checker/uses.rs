@@ -5,6 +5,7 @@ use std::time::Instant;
 use gen_lsp_types::{LspRequestMethod, MessageDirection, Request};
 use serde::{Deserialize, Serialize};
 
+use crate::further_builds::FurtherBuilds;
 use crate::session::Session;
 
 /// A symbol, given by the place of its name.
@@ -19,6 +20,8 @@ pub(crate) struct Wanted {
 
 #[derive(Debug, Deserialize, Serialize)]
 struct Question {
+    /// 0 is the default build, or the first further one.
+    build: usize,
     symbols: Vec<Wanted>,
 }
 
@@ -49,6 +52,20 @@ impl Uses {
 
 /// `None` if the checker is not running or the content has changed since.
 pub(crate) async fn uses(session: &Session, symbols: Vec<Wanted>, generation: u64, deadline: Instant) -> Option<Uses> {
-    let question = Question { symbols };
-    super::put::<Ask>(session, &question, generation, deadline).await
+    let question = Question { build: 0, symbols };
+    super::put::<Ask>(session, &session.checker, &question, generation, deadline).await
+}
+
+/// The usages in one of the further builds; an empty name of a file stands for a symbol that the build does not declare.
+/// `None` if they are not loaded.
+pub(crate) async fn uses_in(
+    session: &Session,
+    builds: &FurtherBuilds,
+    number: usize,
+    symbols: Vec<Wanted>,
+    generation: u64,
+    deadline: Instant,
+) -> Option<Uses> {
+    let question = Question { build: number, symbols };
+    super::put_further::<Ask>(session, builds, &question, generation, deadline).await
 }

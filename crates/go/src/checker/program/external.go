@@ -10,7 +10,7 @@ import (
 	"sync"
 )
 
-// Packages outside the workspace, from their export data.
+// Packages outside the workspace: from their export data, in a further build from their sources.
 type external struct {
 	lock     sync.Mutex
 	imported map[string]*types.Package
@@ -24,19 +24,22 @@ type external struct {
 	sets  map[string]*methodSet
 }
 
-func newExternal(fset *token.FileSet, exports map[string]string) *external {
-	it := &external{
+func newExternal(importer types.Importer) *external {
+	return &external{
+		importer: importer,
 		imported: map[string]*types.Package{}, methods: map[string]bool{"Error": true}, seen: map[types.Type]bool{},
 		looked: map[string]bool{}, types: map[string]types.Type{}, sets: map[string]*methodSet{},
 	}
-	it.importer = importer.ForCompiler(fset, "gc", func(path string) (io.ReadCloser, error) {
+}
+
+func exportData(fset *token.FileSet, exports map[string]string) types.Importer {
+	return importer.ForCompiler(fset, "gc", func(path string) (io.ReadCloser, error) {
 		file := exports[path]
 		if file == "" {
 			return nil, fmt.Errorf("no export data for %s", path)
 		}
 		return os.Open(file)
 	})
-	return it
 }
 
 func (e *external) Import(path string) (*types.Package, error) {

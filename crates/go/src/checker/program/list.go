@@ -55,6 +55,8 @@ type goTool struct {
 	// By absolute path, whether a file exists that the overlay has.
 	planned map[string]bool
 	limit   time.Time
+	// The build to list; nil for the default build.
+	build *Build
 }
 
 func (g *goTool) has(path string) bool {
@@ -66,6 +68,9 @@ func (g *goTool) has(path string) bool {
 }
 
 func (g *goTool) list(directory string, arguments ...string) ([]*listed, error) {
+	if g.build != nil {
+		arguments = append([]string{"-tags=" + strings.Join(g.build.Tags, ",")}, arguments...)
+	}
 	arguments = append([]string{"list", "-e"}, arguments...)
 	ctx, cancel := context.Background(), func() {}
 	if g.overlay != "" {
@@ -78,6 +83,9 @@ func (g *goTool) list(directory string, arguments ...string) ([]*listed, error) 
 	// Export data of another Go version could not be read. The directory may be a link, and paths here use the link's
 	// name.
 	command.Env = append(os.Environ(), "GOTOOLCHAIN=local", "GOMEMLIMIT=", "GOGC=", "PWD="+directory)
+	if g.build != nil {
+		command.Env = append(command.Env, "GOOS="+g.build.Goos, "GOARCH="+g.build.Goarch, "CGO_ENABLED=0")
+	}
 	if g.overlay != "" {
 		// A change that is not made downloads nothing.
 		command.Env = append(command.Env, "GOPROXY=off", "GONOPROXY=none", "GOVCS=*:off", "GOSUMDB=off")

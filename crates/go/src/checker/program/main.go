@@ -82,6 +82,8 @@ func (s *server) handle(received message) (result any, err error) {
 		return call(received.Params, s.settle)
 	case "checker/uses":
 		return call(received.Params, s.uses)
+	case "checker/renamed":
+		return call(received.Params, s.renamed)
 	case "checker/impact":
 		return call(received.Params, s.impact)
 	}

@@ -120,7 +120,8 @@ func (p *pass) file(path string) *File {
 func (p *pass) edit(edit Edit, edited map[string]bool) error {
 	path := filepath.Join(p.world.root, edit.File)
 	old := p.world.files[path]
-	if old == nil && !edit.Active {
+	isTaken := p.world.takes(edit)
+	if old == nil && !isTaken {
 		return nil
 	}
 	if old == nil && edit.Text == nil {
@@ -166,7 +167,7 @@ func (p *pass) create(file *File, edited map[string]bool) error {
 	isTest := strings.HasSuffix(file.path, "_test.go")
 	found := false
 	for id, it := range p.world.packages {
-		if it.directory != filepath.Dir(file.path) {
+		if it.directory != filepath.Dir(file.path) || it.alone {
 			continue
 		}
 		isVariant := it.forTest != "" && (it.path == it.forTest || it.path == it.forTest+"_test")

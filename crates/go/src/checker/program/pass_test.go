@@ -25,7 +25,7 @@ func setting(name, otherwise string) string {
 func loaded(t *testing.T, root string) *World {
 	t.Helper()
 	params := &loadParams{Root: root, Go: "go", Arch: build.Default.GOARCH}
-	w, err := newWorld(params, filepath.Join(root, setting("CHECKER_FOLDER", ".")), errorCodes(build.Default.GOROOT))
+	w, err := newWorld(params, filepath.Join(root, setting("CHECKER_FOLDER", ".")), errorCodes(build.Default.GOROOT), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +41,7 @@ func (w *World) afresh(t *testing.T) *World {
 		root: w.root, fset: token.NewFileSet(), codes: w.codes, sizes: w.sizes, files: map[string]*File{},
 		packages: map[string]*Package{}, state: map[string]*Checked{}, exports: w.exports,
 	}
-	it.external = newExternal(it.fset, it.exports)
+	it.external = newExternal(exportData(it.fset, it.exports))
 	for id, p := range w.packages {
 		copied := *p
 		it.packages[id] = &copied

@@ -37,7 +37,7 @@ func (s *server) planned(params *impactParams, result *impactResult) error {
 			result.Unloaded = append(result.Unloaded, folder)
 			continue
 		}
-		world, err := newWorld(&planned, directory, s.loaded.codes)
+		world, err := newWorld(&planned, directory, s.loaded.codes, nil)
 		if err != nil {
 			return err
 		}

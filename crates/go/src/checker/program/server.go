@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// The server has one world for each build of the workspace.
+// The server has one world for each module or `go.work` of the workspace, in each build that it is to load.
 type server struct {
 	worlds []*World
 	// Directories that no build includes.
@@ -27,7 +27,9 @@ type loadParams struct {
 	Go     string `json:"go"`
 	Goroot string `json:"goroot"`
 	Arch   string `json:"arch"`
-	// The directories of the builds, and all texts of the workspace by their names.
+	// What to load in place of the default build.
+	Builds []Build `json:"builds"`
+	// The directories of the modules and `go.work` files, and all texts of the workspace by their names.
 	Folders []string          `json:"folders"`
 	Files   map[string]string `json:"files"`
 	codes   map[int]string
@@ -58,17 +60,27 @@ func (s *server) load(params loadParams) (*loadResult, error) {
 	}
 	params.codes = codes
 	result := &loadResult{}
-	for _, folder := range params.Folders {
-		world, err := newWorld(&params, filepath.Join(params.Root, folder), codes)
-		if err != nil {
-			return nil, err
+	builds := []*Build{nil}
+	if len(params.Builds) > 0 {
+		builds = builds[:0]
+		for at := range params.Builds {
+			builds = append(builds, &params.Builds[at])
 		}
-		if err := world.checkAll(); err != nil {
-			return nil, err
+	}
+	for at, build := range builds {
+		for _, folder := range params.Folders {
+			world, err := newWorld(&params, filepath.Join(params.Root, folder), codes, build)
+			if err != nil {
+				return nil, err
+			}
+			if err := world.checkAll(); err != nil {
+				return nil, err
+			}
+			world.number = at
+			world.prepare()
+			result.Packages += len(world.packages)
+			s.worlds = append(s.worlds, world)
 		}
-		world.prepare()
-		result.Packages += len(world.packages)
-		s.worlds = append(s.worlds, world)
 	}
 	s.foreign = map[string]bool{}
 	for name := range params.Files {
@@ -103,7 +115,7 @@ func (s *server) feed(params feedParams) (any, error) {
 	if s.unfit == "" {
 		s.loaded.apply(params.Edits)
 		known := slices.DeleteFunc(params.Edits, s.isForeign)
-		worlds, err := s.concerned(known)
+		worlds, err := s.concerned(s.worlds, known)
 		for _, it := range worlds {
 			var done *pass
 			if done, err = it.pass(known, true); err != nil {
@@ -136,25 +148,45 @@ func (s *server) settle(struct{}) (*settleResult, error) {
 	return &settleResult{s.unfit}, nil
 }
 
-// The builds that the edits affect. An edit that affects none belongs to an unknown package.
-func (s *server) concerned(edits []Edit) ([]*World, error) {
+// The worlds that the edits affect. An edit of a file that a build has, and that affects no world of this build, belongs
+// to an unknown package.
+func (s *server) concerned(worlds []*World, edits []Edit) ([]*World, error) {
 	var found []*World
 	for _, edit := range edits {
-		known := !edit.Active && !s.isDependency(edit.File)
-		for _, it := range s.worlds {
+		isDependency := s.isDependency(edit.File)
+		known := map[int]bool{}
+		for _, it := range worlds {
 			path := filepath.Join(it.root, edit.File)
-			if it.files[path] != nil || edit.Active && it.hasPackage(filepath.Dir(path)) {
-				known = true
+			isTaken := it.takes(edit)
+			known[it.number] = known[it.number] || !isTaken && !isDependency
+			if it.files[path] != nil || isTaken && it.hasPackage(filepath.Dir(path)) {
+				known[it.number] = true
 				if !slices.Contains(found, it) {
 					found = append(found, it)
 				}
 			}
 		}
-		if !known {
+		for _, it := range worlds {
+			if !known[it.number] {
+				return nil, &Unfit{edit.File + " is in no package that is loaded"}
+			}
+		}
+		if len(worlds) == 0 && (edit.Active || isDependency) {
 			return nil, &Unfit{edit.File + " is in no package that is loaded"}
 		}
 	}
 	return found, nil
+}
+
+// The worlds of one build.
+func (s *server) of(build int) []*World {
+	var found []*World
+	for _, it := range s.worlds {
+		if it.number == build {
+			found = append(found, it)
+		}
+	}
+	return found
 }
 
 // Whether it belongs to a built package in a directory that the go command otherwise ignores: a vendored one.
@@ -173,6 +205,8 @@ func (w *World) hasPackage(directory string) bool {
 }
 
 type impactParams struct {
+	// The number of the build.
+	Build int    `json:"build"`
 	Edits []Edit `json:"edits"`
 	// Changed manifests, and the directories of the builds after that.
 	Manifests []Edit   `json:"manifests"`
@@ -207,6 +241,9 @@ func (s *server) impact(params impactParams) (*impactResult, error) {
 		return &impactResult{Unfit: "nothing is loaded: " + s.unfit}, nil
 	}
 	result := &impactResult{Uses: make([][]Place, len(params.Symbols))}
+	if len(params.Manifests) > 0 && len(s.loaded.Builds) > 0 {
+		return &impactResult{Unfit: "a manifest changes"}, nil
+	}
 	if len(params.Manifests) > 0 {
 		if err := s.planned(&params, result); err != nil {
 			return &impactResult{Unfit: err.Error()}, nil
@@ -215,7 +252,7 @@ func (s *server) impact(params impactParams) (*impactResult, error) {
 		result.Answered = float64(time.Since(begin).Microseconds()) / 1000
 		return result, nil
 	}
-	worlds, err := s.concerned(params.Edits)
+	worlds, err := s.concerned(s.of(params.Build), params.Edits)
 	if err != nil {
 		return &impactResult{Unfit: err.Error()}, nil
 	}

@@ -20,6 +20,8 @@ type Wanted struct {
 }
 
 type usesParams struct {
+	// The number of the build.
+	Build   int      `json:"build"`
 	Symbols []Wanted `json:"symbols"`
 }
 
@@ -37,7 +39,13 @@ func (s *server) uses(params usesParams) (*usesResult, error) {
 	}
 	numbers := map[string]int{}
 	for at, wanted := range params.Symbols {
-		w := s.worldOf(&wanted)
+		if wanted.File == "" {
+			if s.isNowhereLost(&wanted, params.Build) {
+				result.Found[at] = []int{}
+			}
+			continue
+		}
+		w := s.worldOf(&wanted, params.Build)
 		if w == nil {
 			continue
 		}
@@ -64,10 +72,38 @@ func (s *server) uses(params usesParams) (*usesResult, error) {
 	return result, nil
 }
 
-// The only build that determines all usages of a symbol. Code that does not depend on its package cannot name it.
-func (s *server) worldOf(wanted *Wanted) *World {
+// Whether no file has an unresolved name that may mean a symbol which the build does not declare.
+func (s *server) isNowhereLost(wanted *Wanted, build int) bool {
+	for _, file := range wanted.Files {
+		isKnown := false
+		for _, w := range s.of(build) {
+			path := w.absolute(file)
+			if w.files[path] == nil {
+				continue
+			}
+			c := w.looked().checked(path)
+			if c == nil || w.files[path].fault != nil {
+				return false
+			}
+			c.lookUp()
+			if c.lost[wanted.Name] || c.lost["."+wanted.Name] {
+				return false
+			}
+			isKnown = true
+		}
+		if !isKnown {
+			return false
+		}
+	}
+	return true
+}
+
+// The only world that determines all usages of a symbol in a build. Code that does not depend on its package cannot name
+// it.
+func (s *server) worldOf(wanted *Wanted, build int) *World {
 	var home *World
-	for _, it := range s.worlds {
+	worlds := s.of(build)
+	for _, it := range worlds {
 		if it.files[it.absolute(wanted.File)] != nil {
 			if home != nil {
 				return nil
@@ -81,7 +117,7 @@ func (s *server) worldOf(wanted *Wanted) *World {
 	directory := filepath.Dir(home.absolute(wanted.File))
 	wanted.Files = slices.DeleteFunc(wanted.Files, func(file string) bool {
 		path, isApart := home.absolute(file), false
-		for _, it := range s.worlds {
+		for _, it := range worlds {
 			if it.files[path] != nil {
 				if it == home || it.directories[directory] {
 					return false

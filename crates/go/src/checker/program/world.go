@@ -12,8 +12,12 @@ import (
 	"strings"
 )
 
-// A World is the current state of one build: the packages of a module or of a `go.work`.
+// A World is the current state of the packages of a module or of a `go.work`, in one build.
 type World struct {
+	// The build and its number; nil for the default build.
+	build  *Build
+	number int
+
 	root     string
 	fset     *token.FileSet
 	files    map[string]*File
@@ -21,7 +25,8 @@ type World struct {
 	// Dependencies before dependants.
 	order []*Package
 	state map[string]*Checked
-	// The export data of packages outside the workspace, by import path.
+	// The export data of packages outside the workspace, by import path. In a further build their sources are read, and
+	// the value is their directory.
 	exports  map[string]string
 	external *external
 	sizes    types.Sizes
@@ -47,15 +52,20 @@ type Package struct {
 	unfit string
 	// A package that imports it and is not checked from its source.
 	seenBy string
+	// A program of one file that no build includes.
+	alone bool
 	// A dependency outside the workspace that imports it: checked from its source, but its errors are not reported.
 	borrowed bool
 	rank     int
 }
 
 // Loads the packages below the directory of a module or of a `go.work`.
-func newWorld(params *loadParams, directory string, codes map[int]string) (*World, error) {
+func newWorld(params *loadParams, directory string, codes map[int]string, build *Build) (*World, error) {
 	root := params.Root
-	tool := params.tool()
+	tool, arch := params.tool(), params.Arch
+	if build != nil {
+		tool, arch = &goTool{program: params.Go, build: build}, build.Goarch
+	}
 	wanted, err := patterns(tool, directory)
 	if err != nil {
 		return nil, err
@@ -64,8 +74,12 @@ func newWorld(params *loadParams, directory string, codes map[int]string) (*Worl
 	if err != nil {
 		return nil, err
 	}
+	programs := build.programs(params, directory)
+	if found, err = tool.withImports(directory, found, programs); err != nil {
+		return nil, err
+	}
 	w := &World{
-		root: root, fset: token.NewFileSet(), codes: codes, sizes: types.SizesFor("gc", params.Arch), files: map[string]*File{},
+		build: build, root: root, fset: token.NewFileSet(), codes: codes, sizes: types.SizesFor("gc", arch), files: map[string]*File{},
 		packages: map[string]*Package{}, directories: map[string]bool{}, state: map[string]*Checked{}, exports: map[string]string{},
 	}
 	own := map[string]bool{}
@@ -85,9 +99,16 @@ func newWorld(params *loadParams, directory string, codes map[int]string) (*Worl
 			w.packages[it.ImportPath].withoutCgo(it, params, root)
 		}
 	}
+	for _, it := range programs {
+		w.addProgram(it)
+	}
 	w.seen(found, own, seeing)
-	if err := w.loadExports(tool, directory, needed); err != nil {
+	if build != nil {
+		w.external = w.fromSources(found, own)
+	} else if err := w.loadExports(tool, directory, needed); err != nil {
 		return nil, err
+	} else {
+		w.external = newExternal(exportData(w.fset, w.exports))
 	}
 	for _, it := range w.packages {
 		for _, path := range it.imports {
@@ -96,7 +117,6 @@ func newWorld(params *loadParams, directory string, codes map[int]string) (*Worl
 			}
 		}
 	}
-	w.external = newExternal(w.fset, w.exports)
 	if it := w.link(); it != nil {
 		// Packages are checked after their imports, so a cycle has no first package.
 		return nil, fmt.Errorf("%s imports itself, also by way of others", it.id)
