@@ -69,7 +69,7 @@ fn usages_cover_systems_tags_and_programs() {
         "{reply}"
     );
     assert_eq!((&reply["meta"]["complete"], &reply["total"]), (&json!(true), &json!(3)), "{reply}");
-    assert_eq!(reply["meta"]["builds"], json!(["GOOS=windows", "tags=integration", "tags=ignore"]), "{reply}");
+    assert_eq!(reply["meta"]["builds"], json!(["tags=integration", "GOOS=windows", "tags=ignore"]), "{reply}");
     // Twins are one question.
     let all = ["more_windows.go:3 GOOS=windows", "one.go:8"];
     for twin in ["example.com/one.Home", "home_windows.go@example.com/one.Home"] {

@@ -109,7 +109,7 @@ pub(crate) async fn run(
         let build = texts.into_iter().flatten().find_map(|it| builds.with(it).next());
         match build {
             Some(_) if in_builds.is_some() => {}
-            Some((_, build)) => change_impact.lacks(further_builds::pending(build)),
+            Some((_, build)) => change_impact.lacks(further_builds::unread(build, session.further.is_given_up())),
             None => change_impact.coverage.lacks(unlisted_occurrences::left_out(&edit.file)),
         }
     }

@@ -232,6 +232,10 @@ impl Checker {
         self.given_up.send_replace(is_given_up);
     }
 
+    pub(crate) fn is_given_up(&self) -> bool {
+        *self.given_up.borrow()
+    }
+
     /// Resolves when it can answer queries, or will not start.
     pub(crate) async fn settled(&self) {
         let (mut ready, mut given_up) = (self.ready.subscribe(), self.given_up.subscribe());

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{FurtherBuild, FurtherBuilds, pending};
+use super::{FurtherBuild, FurtherBuilds, unread};
 use crate::LANGUAGE;
 use crate::checker::impact::{by_file, tests_of};
 use crate::checker::{self, Answered};
@@ -196,7 +196,7 @@ impl Planned<'_> {
             }
             match builds.with(file).next() {
                 None => drop(hidden.insert(&file.path, ())),
-                Some((_, build)) if !is_read => change_impact.lacks(pending(build)),
+                Some((_, build)) if !is_read => change_impact.lacks(unread(build, self.session.further.is_given_up())),
                 Some(_) => {}
             }
         }

@@ -117,8 +117,13 @@ impl FurtherBuilds {
     }
 }
 
-/// Code that only a further build compiles, which is not read yet.
-pub(crate) fn pending(build: &FurtherBuild) -> Missing {
+/// Code that only a further build compiles, which is not read yet, or will not be.
+pub(crate) fn unread(build: &FurtherBuild, is_given_up: bool) -> Missing {
+    if is_given_up {
+        let detail =
+            format!("code that only {} compiles is not read: memory is short, or it cannot be loaded", build.name);
+        return Missing::new(MissingCode::CfgOff, build.name.clone(), detail);
+    }
     let detail = format!("code that only {} compiles is not read yet", build.name);
     Missing::new(MissingCode::Indexing, build.name.clone(), detail)
 }

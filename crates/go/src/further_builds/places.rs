@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::{FurtherBuilds, pending, unresolved};
+use super::{FurtherBuilds, unread, unresolved};
 use crate::checker::{self, Wanted};
 use crate::other_builds;
 use crate::queries::GoplsQueries;
@@ -89,7 +89,9 @@ async fn with_further(
         let mut missing = None;
         for (number, build) in builds.with(file) {
             match said.found.get(&number) {
-                _ if said.pending => missing = missing.or_else(|| Some(pending(build))),
+                _ if said.pending => {
+                    missing = missing.or_else(|| Some(unread(build, queries.session.further.is_given_up())))
+                }
                 // An import of a package is one in every build.
                 _ if symbol.kind == SymbolKind::Package => is_use = true,
                 _ if is_declaration(&spot) => {}

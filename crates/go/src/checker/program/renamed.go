@@ -2,7 +2,9 @@ package main
 
 import (
 	"go/types"
+	"maps"
 	"path/filepath"
+	"slices"
 )
 
 type renamedParams struct {
@@ -30,7 +32,11 @@ type renamedResult struct {
 // interface, and fields that an embedded type declares.
 func (s *server) renamed(params renamedParams) (*renamedResult, error) {
 	result := &renamedResult{Places: []Name{}, Unclear: []string{}}
-	for _, w := range s.of(params.Build) {
+	worlds := s.of(params.Build)
+	if len(worlds) == 0 {
+		result.Unclear = slices.Collect(maps.Keys(s.loaded.Files))
+	}
+	for _, w := range worlds {
 		places, unclear := w.renamed(&params)
 		result.Places, result.Unclear = append(result.Places, places...), append(result.Unclear, unclear...)
 	}

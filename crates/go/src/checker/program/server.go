@@ -68,19 +68,15 @@ func (s *server) load(params loadParams) (*loadResult, error) {
 		}
 	}
 	for at, build := range builds {
-		for _, folder := range params.Folders {
-			world, err := newWorld(&params, filepath.Join(params.Root, folder), codes, build)
-			if err != nil {
-				return nil, err
-			}
-			if err := world.checkAll(); err != nil {
-				return nil, err
-			}
-			world.number = at
-			world.prepare()
-			result.Packages += len(world.packages)
-			s.worlds = append(s.worlds, world)
+		worlds, err := params.worlds(build, at)
+		if err != nil && build == nil {
+			return nil, err
 		}
+		// A further build that cannot be loaded has no world, and answers nothing.
+		s.worlds = append(s.worlds, worlds...)
+	}
+	for _, it := range s.worlds {
+		result.Packages += len(it.packages)
 	}
 	s.foreign = map[string]bool{}
 	for name := range params.Files {
@@ -94,6 +90,24 @@ func (s *server) load(params loadParams) (*loadResult, error) {
 	runtime.GC()
 	result.Live = liveHeap()
 	return result, nil
+}
+
+// The worlds of a build.
+func (p *loadParams) worlds(build *Build, number int) ([]*World, error) {
+	var found []*World
+	for _, folder := range p.Folders {
+		world, err := newWorld(p, filepath.Join(p.Root, folder), p.codes, build)
+		if err != nil {
+			return nil, err
+		}
+		if err := world.checkAll(); err != nil {
+			return nil, err
+		}
+		world.number = number
+		world.prepare()
+		found = append(found, world)
+	}
+	return found, nil
 }
 
 // Prepares data that answers need.
