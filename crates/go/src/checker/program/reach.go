@@ -66,11 +66,15 @@ func (w *World) related(key string) []string {
 	if named == nil {
 		return found
 	}
-	object, _, _ := types.LookupFieldOrMethod(types.NewPointer(named), true, named.Obj().Pkg(), method)
+	asks := types.IsInterface(named)
+	var receiver types.Type = named
+	if !asks {
+		receiver = types.NewPointer(named)
+	}
+	object, _, _ := types.LookupFieldOrMethod(receiver, true, named.Obj().Pkg(), method)
 	if _, ok := object.(*types.Func); !ok {
 		return found
 	}
-	asks := types.IsInterface(named)
 	for _, it := range w.order {
 		c := w.state[it.id]
 		if it.forTest != "" || c == nil {
