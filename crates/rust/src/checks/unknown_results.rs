@@ -25,14 +25,16 @@ pub(crate) fn unknown_results(cx: &Context<'_>, body: DefWithBody, out: &mut Vec
         return;
     }
     let Some(source) = native::body_syntax(&cx.sema, body) else { return };
-    let (mut first, mut is_clear) = (None, true);
+    let (mut first, mut is_clear): (Option<(SyntaxNode, Code)>, bool) = (None, true);
     expansions::in_body(&cx.sema, &source, true, &mut |node, _| {
         if !is_clear {
             return;
         }
         let found = undetermined(cx, node);
         is_clear = found.is_some() || is_explained(cx, node);
-        if first.is_none() {
+        // The result of an inner call is unknown first.
+        let is_inner = |it: &(SyntaxNode, Code)| it.0.text_range().contains_range(node.text_range());
+        if found.is_some() && first.as_ref().is_none_or(is_inner) {
             first = found;
         }
     });
