@@ -196,7 +196,8 @@ fn wrong_signs(below: &Path, random: &mut Random) -> bool {
             if files.is_empty() || counts.iter().sum::<usize>() == EDITS {
                 break;
             }
-            let Some(verdict) = signs::judge(random.pick(files.as_slice()), kind, random) else { continue };
+            let text: &String = random.pick(&files);
+            let Some(verdict) = signs::judge(text, kind, random) else { continue };
             counts[verdict as usize] += 1;
         }
         let [kept, refused, wrong] = counts;
