@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use super::testbed::{Fixture, deadline, deadlines};
-use crate::file_overview::flatten;
 use crate::queries::GoplsQueries;
+use crate::symbol_paths::flatten;
 use crate::syntax::{DeclarationSpan, SpanKind, units};
 use crate::unlisted_occurrences::Effort;
 use crate::{LANGUAGE, lsp_conversion, usages};

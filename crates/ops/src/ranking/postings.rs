@@ -82,7 +82,10 @@ fn merged<T: Ord + Copy>(kept: impl Iterator<Item = T>, added: Vec<T>, size: usi
 mod tests {
     use super::*;
 
-    fn added(files: &[(u32, &[WordHash], &[(WordHash, u16)])]) -> Added {
+    /// The terms of a file, each with how often it is there.
+    type Counts<'a> = &'a [(WordHash, u16)];
+
+    fn added(files: &[(u32, &[WordHash], Counts<'_>)]) -> Added {
         let mut added = Added::default();
         for (position, terms, names) in files {
             added.push(New { position: *position, terms: terms.iter().copied().collect(), names });
