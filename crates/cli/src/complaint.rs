@@ -114,6 +114,10 @@ fn in_two_parts(report: &str) -> String {
     let paragraphs: Vec<String> =
         report.trim().split("\n\n").map(|it| it.lines().map(str::trim).collect::<Vec<_>>().join(" ")).collect();
     let problem = paragraphs.first().map(|it| it.trim_start_matches("error: ")).unwrap_or_default();
+    let problem = match problem.strip_prefix("the following required arguments were not provided: ") {
+        Some(arguments) => &format!("missing {arguments}"),
+        None => problem,
+    };
     let tip = paragraphs.iter().find_map(|it| it.strip_prefix("tip: "));
     let usage = paragraphs.iter().find_map(|it| Some(format!("usage: {}", it.strip_prefix("Usage: ")?)));
     let next = tip.map(str::to_owned).or(usage).unwrap_or_else(|| "`--help` lists the arguments".to_owned());

@@ -52,13 +52,13 @@ const NARROWS: Field = ("file", Text, "Narrows a short name");
 const PACKAGE: Field = ("package", Text, "Crate, module or import path");
 const SYMBOL: Field = ("symbol", Text, "Path or short name: `Searcher::new`");
 const MAX_TOKENS: Field = ("max_tokens", Integer, "");
-const CURSOR: Field = ("cursor", Text, "`next_cursor`");
-const DRY_RUN: Field = ("dry_run", Boolean, "Report, write nothing");
+const CURSOR: Field = ("cursor", Text, "");
+const DRY_RUN: Field = ("dry_run", Boolean, "Write nothing");
 const ON_BREAK: Field = ("on_break", Word(&["report", "reject"]), "");
 const AT: Field = ("at", Word(&["body", "whole", "before", "after", "delete"]), "Part of `symbol` to replace");
 const SEARCH: Field = ("search_context", Text, "Text to replace, unique in the file");
 const REPLACEMENT: Field = ("replacement", Text, "");
-const EXPECTED_HASH: Field = ("expected_hash", Text, "Refuse if the hash differs; 12 digits do");
+const EXPECTED_HASH: Field = ("expected_hash", Text, "Of the text that you saw");
 const ON_CONFLICT: Field = ("on_conflict", Word(&["refuse", "merge"]), "");
 const ELISIONS: Field = ("elisions", Word(&["refuse", "keep"]), "");
 const REPEAT: Field = ("repeat", Boolean, "Even if made already");
@@ -151,7 +151,7 @@ pub(crate) const TOOLS: &[Tool] = &[
         load: Load::Found("create file"),
         required: &["name", "content", "mode"],
         fields: &[
-            ("name", Text, "The file, relative to the root"),
+            ("name", Text, "The file"),
             ("content", Text, ""),
             ("mode", Word(&["append", "overwrite", "create"]), ""),
             ("declare", Boolean, "Add the `mod` line that a new file needs"),

@@ -82,7 +82,7 @@ fn merged<T: Ord + Copy>(kept: impl Iterator<Item = T>, added: Vec<T>, size: usi
 mod tests {
     use super::*;
 
-    /// The terms of a file, each with how often it is there.
+    /// The names that a file declares, each with its number.
     type Counts<'a> = &'a [(WordHash, u16)];
 
     fn added(files: &[(u32, &[WordHash], Counts<'_>)]) -> Added {
