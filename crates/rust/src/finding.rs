@@ -150,7 +150,6 @@ pub(crate) enum RuleId {
     UnstableItems,
     LetChains,
     Sized,
-    AmbiguousNumbers,
     Assignments,
     AsyncRecursion,
     GatedHeads,

@@ -39,9 +39,11 @@ const FOLLOWING: [Code; 21] = [
     Code::E0369,
     Code::E0599,
     Code::E0600,
+    Code::E0054,
     Code::E0604,
     Code::E0605,
     Code::E0606,
+    Code::E0607,
     Code::E0608,
     Code::E0609,
     Code::E0614,
@@ -126,7 +128,7 @@ fn speaks_of(
     if raw.file != file || !body.text_range().contains_range(raw.range) {
         return false;
     }
-    let first = body.token_at_offset(raw.range.start()).right_biased().filter(|_| raw.code == Code::E0606);
+    let first = body.token_at_offset(raw.range.start()).right_biased().filter(|_| is_of_cast(raw.code));
     // The input of a macro is only tokens, and a cast begins with its operand.
     let of_macro = first.filter(|it| it.parent().is_some_and(|it| ast::TokenTree::can_cast(it.kind())));
     if of_macro.is_some_and(|it| names_none(it.text(), it.text_range().start(), error_typed)) {
@@ -313,4 +315,8 @@ fn is_logic(of: &ast::BinExpr) -> bool {
 fn is_named_as_type(path: &ast::PathExpr) -> bool {
     let name = path.path().and_then(|it| it.segment()?.name_ref());
     name.is_some_and(|it| it.text().starts_with(char::is_uppercase))
+}
+
+fn is_of_cast(code: Code) -> bool {
+    matches!(code, Code::E0054 | Code::E0604 | Code::E0605 | Code::E0606 | Code::E0607)
 }

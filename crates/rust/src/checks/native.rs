@@ -9,7 +9,7 @@ use ra_ap_hir::{
 };
 use ra_ap_ide::{FileId, FileRange, RootDatabase, TextRange};
 use ra_ap_syntax::ast::HasArgList as _;
-use ra_ap_syntax::{AstNode as _, AstPtr, SyntaxNode, SyntaxNodePtr, ast};
+use ra_ap_syntax::{AstNode as _, AstPtr, SyntaxKind, SyntaxNode, SyntaxNodePtr, ast};
 
 use super::places::salient;
 use super::{constants, error_types, lookup, mismatches, outer_items, patterns, places, unknown_types};
@@ -118,7 +118,10 @@ fn translate<'db>(cx: &Context<'db>, body: DefWithBody, diagnostic: AnyDiagnosti
             }
             let message = format!("mismatched types: expected `{expected}`, found `{actual}`");
             let node: InFile<SyntaxNodePtr> = it.expr_or_pat.map(AstPtr::into);
-            if ends_in_unknown_macro(&cx.sema, &node) {
+            // A function in a pattern has an error of its own (`patterns`, `constructors`).
+            let is_function =
+                actual.starts_with("fn ") && matches!(node.value.kind(), SyntaxKind::PATH_PAT | SyntaxKind::IDENT_PAT);
+            if is_function || ends_in_unknown_macro(&cx.sema, &node) {
                 return None;
             }
             if let Some(code) = mismatches::code_of_missing_value(&cx.sema, &node) {

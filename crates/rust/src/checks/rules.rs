@@ -5,9 +5,9 @@ use ra_ap_hir::DefWithBody;
 use ra_ap_syntax::SyntaxNode;
 
 use super::{
-    alternatives, ambiguous_numbers, assignments, async_recursion, bound_twice, const_contexts, constructors,
-    expansions, format_strings, gates, macro_paths, misused_paths, native, object_types, opaque, operators,
-    outer_items, patterns, projections, sized, try_operator, unknown_results,
+    alternatives, assignments, async_recursion, bound_twice, const_contexts, constructors, expansions, format_strings,
+    gates, macro_paths, misused_paths, native, object_types, opaque, operators, outer_items, patterns, projections,
+    sized, try_operator, unknown_results,
 };
 use crate::finding::code::Code::*;
 use crate::finding::code::{Code, Phase};
@@ -220,13 +220,6 @@ pub(crate) const RULES: &[Rule] = &[
         codes: &[E0277],
         when: When::Always,
         check: Check::Node { in_expansions: true, check: sized::unsized_variables },
-    },
-    Rule {
-        id: RuleId::AmbiguousNumbers,
-        about: "methods of numbers whose type is not known yet",
-        codes: &[E0689],
-        when: When::Always,
-        check: Check::Node { in_expansions: true, check: ambiguous_numbers::ambiguous_numbers },
     },
     Rule {
         id: RuleId::Assignments,
