@@ -27,7 +27,7 @@ const ENDING: [Code; 12] = [
     Code::E0615,
 ];
 /// These errors are not reported for an expression without a type.
-const FOLLOWING: [Code; 21] = [
+const FOLLOWING: [Code; 23] = [
     Code::E0061,
     Code::E0277,
     Code::E0282,
