@@ -97,7 +97,7 @@ fn usages_cover_systems_tags_and_programs() {
     assert_eq!(reply["possible"][0]["reason"], "cfg", "{reply}");
     let (status, reply) = server.get("/v1/callers?symbol=example.com/one.Base");
     let callers: Vec<&str> =
-        reply["callers"].as_array().unwrap().iter().map(|it| it["symbol"].as_str().unwrap_or_default()).collect();
+        reply["items"].as_array().unwrap().iter().map(|it| it["symbol"].as_str().unwrap_or_default()).collect();
     assert_eq!((status, callers.len(), &reply["meta"]["complete"]), (200, 3, &json!(true)), "{reply}");
 }
 

@@ -106,7 +106,7 @@ async fn answered(agent: Agent, event: &Value, payload: Vec<u8>, engines: &Regis
         return Some(answer).filter(|_| agent == Agent::Claude);
     }
     let server = server(event, &config, engines)?;
-    let answer = client::hook(&server.announcement, &agent.name(), payload, PATIENCE).await.ok()?;
+    let answer = client::hook(&server.announcement, &agent.name(), payload, PATIENCE * 2).await.ok()?;
     serde_json::from_str(&answer).ok()
 }
 

@@ -298,10 +298,11 @@ async fn ask(verb: Verb, config: &Config, engines: &Registry) -> io::Result<(Pat
         Verb::Status { .. } | Verb::Health { .. } => Target::running(config, engines)?,
         _ => Target::new(verb.file(), config, engines).await?,
     };
-    let is_short = verb.is_short();
+    let wants_json = verb.is_json() || verb.is_short();
     let (call, json) = verb.call(&target)?;
     let announcement = &target.server.announcement;
-    let said = progress::during(announcement, &call, client::call(announcement, &call, json || is_short, None)).await?;
+    let said =
+        progress::during(announcement, &call, client::call(announcement, &call, json || wants_json, None)).await?;
     Ok((target.root, said))
 }
 

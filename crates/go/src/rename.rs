@@ -39,13 +39,14 @@ pub(crate) async fn of(queries: &GoplsQueries<'_>, symbol: Symbol, new_name: &st
     let mut parts: Parts = BTreeMap::new();
     match if is_left_out { other_builds::twin_of_default(queries, &symbol) } else { Some(symbol.clone()) } {
         Some(of_default) => by_gopls(queries, &of_default, new_name, &mut parts).await?,
-        None if queries.session.has_further(&builds) => {
-            parts.insert(symbol.name_at.file.clone(), vec![(symbol.name_at.span(), new_name.to_owned())]);
-        }
+        None if queries.session.has_further(&builds) => {}
         None => {
             let detail = format!("the build that has `{}` is not read yet, or there is none", symbol.path);
             return Err(refused(detail).into());
         }
+    }
+    if is_left_out {
+        add(&mut parts, &symbol.name_at.file, symbol.name_at.span(), new_name);
     }
     if let Some(place) = other_builds::clash(queries, &symbol, new_name) {
         let detail = format!(
