@@ -56,9 +56,9 @@ const CURSOR: Field = ("cursor", Text, "");
 const DRY_RUN: Field = ("dry_run", Boolean, "Write nothing");
 const ON_BREAK: Field = ("on_break", Word(&["report", "reject"]), "");
 const AT: Field = ("at", Word(&["body", "whole", "before", "after", "delete"]), "Part of `symbol` to replace");
-const SEARCH: Field = ("search_context", Text, "Text to replace, unique in the file");
+const SEARCH: Field = ("search_context", Text, "Unique text to replace");
 const REPLACEMENT: Field = ("replacement", Text, "");
-const EXPECTED_HASH: Field = ("expected_hash", Text, "Of the text that you saw");
+const EXPECTED_HASH: Field = ("expected_hash", Text, "Of what you saw");
 const ON_CONFLICT: Field = ("on_conflict", Word(&["refuse", "merge"]), "");
 const ELISIONS: Field = ("elisions", Word(&["refuse", "keep"]), "");
 const REPEAT: Field = ("repeat", Boolean, "Even if made already");
@@ -116,7 +116,7 @@ pub(crate) const TOOLS: &[Tool] = &[
             ("symbol", Text, "Edit this symbol, with `at`"),
             AT,
             REPLACEMENT,
-            ("near_line", Integer, "Picks one of several matches"),
+            ("near_line", Integer, "Of several matches"),
             (
                 "edits",
                 List(&[
@@ -139,8 +139,8 @@ pub(crate) const TOOLS: &[Tool] = &[
             REPEAT,
             DRY_RUN,
             ON_BREAK,
-            ("fix_imports", Boolean, "Add and remove imports"),
-            ("format", Boolean, "Run the formatter"),
+            ("fix_imports", Boolean, ""),
+            ("format", Boolean, ""),
             MAX_TOKENS,
         ],
         is_destructive: true,
@@ -154,7 +154,7 @@ pub(crate) const TOOLS: &[Tool] = &[
             ("name", Text, "The file"),
             ("content", Text, ""),
             ("mode", Word(&["append", "overwrite", "create"]), ""),
-            ("declare", Boolean, "Add the `mod` line that a new file needs"),
+            ("declare", Boolean, "Add its `mod` line"),
             EXPECTED_HASH,
             ON_CONFLICT,
             DRY_RUN,
