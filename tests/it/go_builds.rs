@@ -199,7 +199,7 @@ fn methods_and_embedded_types_of_other_builds_are_renamed() {
         ),
         ("x/gen.go", "//go:build ignore\n\npackage main\n\nfunc main() {}\n"),
     ]);
-    wait_for_builds(&server, "example.com/one.Base");
+    wait_for_builds(&server, "example.com/one.Kind");
     for (symbol, name) in [("one.Kind.Run", "Go"), ("one.Base", "Ground"), ("one.Ground.Size", "Length")] {
         let (status, reply) = server.post("/v1/rename", &json!({"symbol": symbol, "new_name": name}));
         assert_eq!((status, &reply["meta"]["complete"]), (200, &json!(true)), "{reply}");
