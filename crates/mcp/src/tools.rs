@@ -58,7 +58,7 @@ const ON_BREAK: Field = ("on_break", Word(&["report", "reject"]), "");
 const AT: Field = ("at", Word(&["body", "whole", "before", "after", "delete"]), "Part of `symbol` to replace");
 const SEARCH: Field = ("search_context", Text, "Unique text to replace");
 const REPLACEMENT: Field = ("replacement", Text, "");
-const EXPECTED_HASH: Field = ("expected_hash", Text, "Of what you saw");
+const EXPECTED_HASH: Field = ("expected_hash", Text, "Of text seen");
 const ON_CONFLICT: Field = ("on_conflict", Word(&["refuse", "merge"]), "");
 const ELISIONS: Field = ("elisions", Word(&["refuse", "keep"]), "");
 const REPEAT: Field = ("repeat", Boolean, "Even if made already");
@@ -116,7 +116,7 @@ pub(crate) const TOOLS: &[Tool] = &[
             ("symbol", Text, "Edit this symbol, with `at`"),
             AT,
             REPLACEMENT,
-            ("near_line", Integer, "Of several matches"),
+            ("near_line", Integer, "Of matches"),
             (
                 "edits",
                 List(&[
