@@ -1,7 +1,7 @@
 //! Items that rust-analyzer's parser accepts and the compiler refuses by their form alone, or by the kind of type that
 //! they are about.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use ra_ap_hir::{ModuleDef, PathResolution};
 use ra_ap_syntax::ast::{HasAttrs as _, HasGenericParams as _, HasName as _};
@@ -259,14 +259,14 @@ fn drop_block(cx: &Context<'_>, ty: &ast::Type, add: &mut Add<'_>) {
 
 /// Discriminants that are written as numbers, of which one is there twice.
 fn discriminants(item: &ast::Enum, add: &mut Add<'_>) {
-    let mut known: BTreeMap<i128, ()> = BTreeMap::new();
+    let mut known: BTreeSet<i128> = BTreeSet::new();
     let mut next: i128 = 0;
     for variant in item.variant_list().into_iter().flat_map(|it| it.variants()) {
         if let Some(written) = variant.const_arg().and_then(|it| it.expr()) {
             let Some(value) = number(&written) else { return };
             next = value;
         }
-        if known.insert(next, ()).is_some() {
+        if !known.insert(next) {
             return add(item.syntax(), Code::E0081, &format!("discriminant value `{next}` assigned more than once"));
         }
         next += 1;

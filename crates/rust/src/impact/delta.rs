@@ -193,6 +193,7 @@ pub(crate) fn derives<'t>(item: &OutlineItem, text: &'t str) -> BTreeSet<&'t str
     names.map(str::trim).filter(|it| !it.is_empty()).collect()
 }
 
+/// Whether an item declares a type.
 pub(crate) fn is_type(kind: SymbolKind) -> bool {
     matches!(kind, SymbolKind::Struct | SymbolKind::Enum | SymbolKind::Union)
 }
