@@ -210,6 +210,43 @@ fn without_further_builds_code_that_is_off_is_possible() {
 }
 
 #[test]
+fn the_configuration_lists_builds() {
+    let server = Server::on(&[
+        ("Cargo.toml", MANIFEST),
+        ("semdex.toml", "[rust]\nbuilds = [\"default\"]\n"),
+        ("src/lib.rs", LIB),
+        ("src/only.rs", ONLY),
+    ]);
+    server.wait_ready();
+    let covered = |builds: &str| {
+        server.home.write("semdex.toml", &format!("[rust]\nbuilds = {builds}\n"));
+        let path = "/v1/usages?symbol=app::level";
+        let is_known = |it: &Server| {
+            let reply = it.get(path).1;
+            let missing = reply["meta"]["missing"].to_string();
+            !missing.contains("indexing") && !missing.contains("changed") && reply["items"].is_array()
+        };
+        server.wait_for(|it| {
+            is_known(it) && (builds.contains("default") || it.get(path).1["meta"]["builds"] != json!([]))
+        });
+        server.get(path).1
+    };
+    let reply = covered("[{ features = [\"extra\"] }, { target = \"x86_64-pc-windows-msvc\", cfg = [\"loom\"] }]");
+    assert_eq!(reply["meta"]["builds"], json!(["feature=extra", "target_os=windows,loom"]), "{reply}");
+    // What no listed build compiles: `not(feature = "std")`.
+    assert_eq!((&reply["total"], &reply["possible_total"]), (&json!(5), &json!(1)), "{reply}");
+    let reply = covered("[{ features = \"none\" }, \"auto\"]");
+    assert_eq!(reply["meta"]["builds"][0], "features=none", "{reply}");
+    assert_eq!((&reply["total"], &reply["meta"]["complete"]), (&json!(6), &json!(true)), "{reply}");
+    server.home.write("semdex.toml", "[rust]\nbuilds = [{ target = \"x86_64-pc-nothing\" }]\n");
+    server.wait_for(|it| it.get("/v1/usages?symbol=app::level").1.to_string().contains("rustc --print target-list"));
+    server.home.write("semdex.toml", "[rust]\nbuilds = [{ features = [\"more\"] }]\n");
+    server.wait_for(|it| it.get("/v1/usages?symbol=app::level").1.to_string().contains("has all of its features"));
+    server.home.write("semdex.toml", "[rust]\nbuilds = [\"all\"]\n");
+    server.wait_for(|it| it.get("/v1/status").1.to_string().contains("\\\"auto\\\", \\\"default\\\" or a table"));
+}
+
+#[test]
 fn code_of_a_feature_has_diagnostics_that_the_gate_counts_on_request() {
     let lib = LIB.replace("pub fn more() -> u8 {\n    level()", "pub fn more() -> u8 {\n    level(1)");
     let windows = lib.replace("level() + 1", "level(2) + 1");

@@ -227,3 +227,24 @@ fn an_edit_is_followed_in_all_builds() {
             .any(|it| it.starts_with("moon.go:5"))
     });
 }
+
+#[test]
+#[cfg(target_os = "linux")]
+fn the_configuration_lists_builds() {
+    let home = Home::with(&[MODULE, ("semdex.toml", "[go]\nbuilds = [{ goos = \"windows\" }]\n")]);
+    FILES.iter().for_each(|(name, text)| home.write(name, text));
+    let server = home.serve(&["--trust"]);
+    server.wait_ready();
+    let reply = wait_for_builds(&server, "example.com/one.Base");
+    assert_eq!(
+        (places(&reply["items"]), &reply["meta"]["builds"]),
+        (vec!["home_windows.go:4 GOOS=windows".to_owned()], &json!(["GOOS=windows"])),
+        "{reply}"
+    );
+    assert_eq!((&reply["possible_total"], &reply["meta"]["complete"]), (&json!(2), &json!(false)), "{reply}");
+    server.home.write("semdex.toml", "[go]\nbuilds = [\"default\"]\n");
+    server.wait_for(|it| {
+        let (_, reply) = it.get("/v1/usages?symbol=example.com/one.Base");
+        (&reply["total"], &reply["possible_total"]) == (&json!(0), &json!(3))
+    });
+}

@@ -4,6 +4,7 @@
 //! `defaults.rs` has the default of every setting.
 
 pub mod access;
+mod builds;
 mod defaults;
 mod effective;
 #[cfg(test)]
@@ -26,6 +27,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+pub use builds::{BuildFeatures, Builds, Flag, GoBuild, RustBuild};
 pub use defaults::{DEFAULT_LISTEN, DEFAULT_LOG};
 pub use effective::{Effective, Origin, effective};
 pub use gate::{CountedBuilds, Gate};

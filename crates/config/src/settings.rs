@@ -12,6 +12,7 @@ use serde::Deserialize;
 use serde::de::{DeserializeOwned, Deserializer, Error as _, Visitor};
 
 use super::ConfigError;
+use super::builds::{Builds, GoBuild, RustBuild};
 use super::defaults;
 use super::gate::GateKeys;
 use super::languages::{self, LanguageKeys};
@@ -23,6 +24,8 @@ pub struct Settings {
     pub max_file_bytes: u64,
     /// The soft limit on gopls's memory, in bytes.
     pub go_memory_limit: Option<u64>,
+    /// The builds of Go code besides the default build.
+    pub go_builds: Builds<GoBuild>,
     /// Whether `go vet` runs in the background. Never in a workspace that is not trusted.
     pub go_vet: bool,
     /// Settings of the Rust engine.
@@ -53,7 +56,9 @@ pub struct RustSettings {
     pub features: Features,
     /// Whether dry runs use a second database. `None`: if the machine has enough memory.
     pub second_database: Option<bool>,
-    /// The most builds of a Cargo workspace besides the default one; 0: none.
+    /// The builds of Rust code besides the default build.
+    pub builds: Builds<RustBuild>,
+    /// The most builds of a Cargo workspace that are chosen; 0: none.
     pub max_builds: usize,
     /// Whether `cargo check` confirms or refutes rust-analyzer's diagnostics in the background. Never in a workspace
     /// that is not trusted.
@@ -94,6 +99,7 @@ impl Settings {
         Settings {
             max_file_bytes: max_file_bytes.map_or(defaults::MAX_FILE_BYTES, |FileSize(bytes)| bytes),
             go_memory_limit: workspace.go.memory_limit.or(user.go.memory_limit).map(|Size(bytes)| bytes),
+            go_builds: workspace.go.builds.as_ref().or(user.go.builds.as_ref()).cloned().unwrap_or_default(),
             go_vet: if_trusted(workspace.go.vet, user.go.vet, defaults::GO_VET),
             rust: RustSettings {
                 build_scripts: if_trusted(
@@ -105,6 +111,7 @@ impl Settings {
                 confirm: if_trusted(workspace.rust.confirm, user.rust.confirm, defaults::CONFIRM),
                 clippy: if_trusted(workspace.rust.clippy, user.rust.clippy, defaults::CLIPPY),
                 second_database: workspace.rust.second_database.or(user.rust.second_database),
+                builds: workspace.rust.builds.as_ref().or(user.rust.builds.as_ref()).cloned().unwrap_or_default(),
                 max_builds: workspace.rust.max_builds.or(user.rust.max_builds).unwrap_or(defaults::MAX_BUILDS),
                 features: workspace.rust.features.as_ref().or(user.rust.features.as_ref()).cloned().unwrap_or_default(),
             },
@@ -212,6 +219,7 @@ pub(super) struct Limits {
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Go {
     memory_limit: Option<Size>,
+    builds: Option<Builds<GoBuild>>,
     vet: Option<bool>,
 }
 
@@ -222,6 +230,7 @@ pub(super) struct Rust {
     proc_macros: Option<bool>,
     features: Option<Features>,
     second_database: Option<bool>,
+    builds: Option<Builds<RustBuild>>,
     max_builds: Option<usize>,
     confirm: Option<bool>,
     clippy: Option<bool>,
@@ -547,12 +556,14 @@ mod tests {
         let defaults = Settings {
             max_file_bytes: 10 * 1024 * 1024,
             go_memory_limit: None,
+            go_builds: Builds::default(),
             go_vet: false,
             rust: RustSettings {
                 build_scripts: true,
                 proc_macros: true,
                 features: Features::Default,
                 second_database: None,
+                builds: Builds::default(),
                 max_builds: 4,
                 confirm: false,
                 clippy: false,
@@ -579,6 +590,7 @@ mod tests {
                 proc_macros: false,
                 features: Features::All,
                 second_database: None,
+                builds: Builds::default(),
                 max_builds: 4,
                 confirm: false,
                 clippy: false,

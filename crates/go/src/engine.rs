@@ -68,7 +68,7 @@ impl EngineKind for GoKind {
     }
 
     fn depends_on(&self, before: &Settings, after: &Settings) -> bool {
-        before.go_memory_limit != after.go_memory_limit
+        (before.go_memory_limit, &before.go_builds) != (after.go_memory_limit, &after.go_builds)
     }
 
     fn requirements(&self, site: &Site<'_>) -> Vec<Requirement> {
@@ -81,8 +81,8 @@ impl EngineKind for GoKind {
 
     fn start(&self, setup: Setup) -> std::result::Result<Box<dyn Engine>, Missing> {
         let Setup { root, trusted, settings, cache_dir, runtime, files, .. } = setup;
-        let memory_limit = settings.go_memory_limit;
-        let config = GoConfig { root: root.clone(), trusted, cache_dir, runtime, memory_limit };
+        let (memory_limit, builds) = (settings.go_memory_limit, settings.go_builds.clone());
+        let config = GoConfig { root: root.clone(), trusted, cache_dir, runtime, memory_limit, builds };
         Ok(Box::new(GoEngine { go: Go::start(config, files), root, links: None }))
     }
 }

@@ -86,6 +86,7 @@ use tokio_util::sync::CancellationToken;
 
 use self::lsp_conversion::Root;
 use self::session::Session;
+use semdex_config::{Builds, GoBuild};
 use semdex_engine::files::Files;
 use semdex_engine::{Backoff, Deadlines, EngineStatus, FileChange, Result, Stop, Tidied, Wanted, panic_message};
 use semdex_model::{ChangeImpact, Code, Error, FileEdit};
@@ -105,6 +106,8 @@ pub(crate) struct GoConfig {
     pub runtime: tokio::runtime::Handle,
     /// The soft memory limit of gopls, and of the checker, in bytes; by default it depends on the free memory.
     pub memory_limit: Option<u64>,
+    /// The builds besides the default build.
+    pub builds: Builds<GoBuild>,
 }
 
 /// A cloneable handle to the workspace's Go engine. gopls ends when the last handle is dropped.
@@ -152,9 +155,9 @@ async fn persist<F: Future<Output = ()>>(
 impl Go {
     /// Returns immediately; gopls starts in the background.
     pub(crate) fn start(config: GoConfig, files: Arc<Files>) -> Go {
-        let GoConfig { root, trusted, cache_dir, runtime, memory_limit } = config;
+        let GoConfig { root, trusted, cache_dir, runtime, memory_limit, builds } = config;
         let root = Root::new(root, &cache_dir.join("gopls").join("roots"));
-        let session = Arc::new(Session::new(root, trusted, memory_limit, files, supervisor::first_status()));
+        let session = Arc::new(Session::new(root, trusted, memory_limit, builds, files, supervisor::first_status()));
         let stop = CancellationToken::new();
         runtime.spawn(persist("filler", stop.clone(), || (), {
             let (session, stop) = (session.clone(), stop.clone());

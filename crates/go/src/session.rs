@@ -21,6 +21,7 @@ use super::lsp_conversion::Root;
 use super::memory_limit::MemoryLimit;
 use super::toolchain::Toolchain;
 use super::usage_index::Index;
+use semdex_config::{Builds, GoBuild};
 use semdex_engine::files::Files;
 use semdex_engine::{Deadlines, EngineStatus, FileChange, unpoisoned};
 use semdex_lsp_client::{Client, RequestError};
@@ -34,6 +35,8 @@ pub(crate) struct Session {
     pub trusted: bool,
     /// From the configuration.
     memory_limit: Option<u64>,
+    /// The builds besides the default build, as they are configured.
+    wanted: Builds<GoBuild>,
     pub status: watch::Sender<EngineStatus>,
     pub link: watch::Sender<Link>,
     pub cache: Cache,
@@ -132,6 +135,7 @@ impl Session {
         root: Root,
         trusted: bool,
         memory_limit: Option<u64>,
+        wanted: Builds<GoBuild>,
         files: Arc<Files>,
         status: EngineStatus,
     ) -> Session {
@@ -141,6 +145,7 @@ impl Session {
             root,
             trusted,
             memory_limit,
+            wanted,
             status: watch::Sender::new(status),
             link: watch::Sender::new(Link::Waiting(starting)),
             cache: Cache::default(),
@@ -243,7 +248,7 @@ impl Session {
         }
         let default = self.context();
         let known = known.map(|it| it.1).filter(|it| it.holds(&default, layout));
-        let choice = known.unwrap_or_else(|| Arc::new(Choice::of(default, layout)));
+        let choice = known.unwrap_or_else(|| Arc::new(Choice::of(&self.wanted, default, layout)));
         *unpoisoned::lock(&self.choice) = Some((layout.files.clone(), choice.clone()));
         choice.builds.clone()
     }

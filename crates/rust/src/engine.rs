@@ -54,6 +54,7 @@ use crate::load::workspace::cargo_of;
 use crate::load::{Delivery, Limits, LoadRequest, Loaded, MacroTable, crate_graph};
 use crate::view::environment::{Builds, Environment, Faults, FileIds, PlanCrates};
 use crate::{LANGUAGE, load};
+use semdex_config::RustBuild;
 use semdex_engine::files::{File, Files};
 use semdex_engine::{Backoff, EngineStatus, Progress};
 use semdex_model::State;
@@ -76,7 +77,9 @@ pub(crate) struct RustConfig {
     pub all_features: bool,
     pub build_scripts: bool,
     pub proc_macros: bool,
-    /// The most further builds of a Cargo workspace.
+    /// Further builds of each Cargo workspace.
+    pub listed_builds: Vec<RustBuild>,
+    /// The most further builds of a Cargo workspace that are chosen.
     pub max_builds: usize,
     /// The sources of the standard library, if they are not those that are installed.
     pub std_sources: Option<PathBuf>,
@@ -263,6 +266,7 @@ impl Rust {
             features: self.features(),
             build_scripts: self.config.build_scripts,
             proc_macros: self.config.proc_macros,
+            listed_builds: self.config.listed_builds.clone(),
             max_builds: self.config.max_builds,
             is_calm: self.is_calm(),
             std_sources: self.config.std_sources.clone(),
@@ -371,7 +375,8 @@ impl Rust {
             })
         });
         let doubt = self.freshness.doubt().cloned();
-        let has_builds = self.config.max_builds > 0 && planner.is_some();
+        let asks_for_builds = self.config.max_builds > 0 || !self.config.listed_builds.is_empty();
+        let has_builds = asks_for_builds && planner.is_some();
         let generated = Arc::new(self.generated());
         self.set_environment(|it| {
             it.doubt = doubt;
@@ -383,7 +388,7 @@ impl Rust {
             it.missing = missing;
             it.packages = packages;
             it.faults = faults;
-            it.builds = Builds { names: Vec::new(), are_pending: has_builds };
+            it.builds = Builds { are_pending: has_builds, ..Builds::default() };
         });
         tracing::info!(elapsed = ?self.started.elapsed(), last, "Cargo workspaces loaded");
         self.publish();
@@ -398,7 +403,7 @@ impl Rust {
 
     /// Further builds join the default build: what is known of it stays known.
     fn join(&mut self, loaded: LoadedBuilds) {
-        let LoadedBuilds { builds, sources, source_roots, macros } = loaded;
+        let LoadedBuilds { builds, failed, sources, source_roots, macros } = loaded;
         let names: Vec<String> = builds.iter().map(|it| it.name.clone()).collect();
         let has_any = !builds.is_empty();
         if has_any {
@@ -421,7 +426,7 @@ impl Rust {
             self.is_complete = false;
         }
         tracing::info!(?names, "further builds loaded");
-        self.set_environment(|it| it.builds = Builds { names, are_pending: has_any });
+        self.set_environment(|it| it.builds = Builds { names, failed, are_pending: has_any });
         self.publish();
     }
 

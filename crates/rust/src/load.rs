@@ -41,6 +41,7 @@ use self::referenced_files::{Packages, ReferencedFiles};
 use self::sources::{local_roots, read_sources};
 use self::tools::{Patience, Tools};
 use crate::syntax::analysed::of_library;
+use semdex_config::RustBuild;
 use semdex_engine::files::Files;
 use semdex_engine::too_deep;
 use semdex_model::{Missing, MissingCode};
@@ -74,7 +75,9 @@ pub(crate) struct LoadRequest {
     pub features: CargoFeatures,
     pub build_scripts: bool,
     pub proc_macros: bool,
-    /// The most further builds of a Cargo workspace.
+    /// Further builds of each Cargo workspace.
+    pub listed_builds: Vec<RustBuild>,
+    /// The most further builds of a Cargo workspace that are chosen.
     pub max_builds: usize,
     /// Whether the default build answers, so that further builds may be made.
     pub is_calm: Arc<dyn Fn() -> bool + Send + Sync>,
@@ -320,7 +323,7 @@ fn load_builds(
     known: &MacroTable,
     (mut read, mut deep): (HashSet<AbsPathBuf>, BTreeSet<AbsPathBuf>),
 ) -> LoadedBuilds {
-    let builds = further_builds::load(request, workspaces, tools, facts, request.max_builds);
+    let (builds, failed) = further_builds::load(request, workspaces, tools, facts);
     let further: Vec<ProjectWorkspace> = builds.iter().map(|it| it.workspace.clone()).collect();
     let local_roots = local_roots(&request.root, &request.target_dir, &further);
     let packages = Packages { roots: &local_roots, forbidden: &request.forbidden };
@@ -333,7 +336,7 @@ fn load_builds(
         false => MacroTable::default(),
     };
     let source_roots = further_builds::source_roots(workspaces, &further);
-    LoadedBuilds { builds, sources, source_roots, macros }
+    LoadedBuilds { builds, failed, sources, source_roots, macros }
 }
 
 /// What is needed to run build scripts again: see [`script`].

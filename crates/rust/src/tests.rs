@@ -82,6 +82,7 @@ fn load_within(root: &Path, trusted: bool, std: Std, limits: Limits) -> Loaded {
     let exe = std::env::current_exe().unwrap();
     let target_dir = exe.parent().unwrap().join("semdex-analysed");
     let config = RustConfig {
+        listed_builds: Vec::new(),
         max_builds: 0,
         forbidden: Arc::default(),
         root: root.to_path_buf(),

@@ -1,10 +1,12 @@
-//! Which further builds there are: those that compile most of the lines that the default build leaves out.
+//! Which further builds there are: those that the configuration lists, and those that compile most of the lines that the
+//! default build leaves out.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::FurtherBuild;
 use crate::build_constraints::{BuildContext, constraints, is_arch, is_os, tags};
 use crate::layout::Layout;
+use semdex_config::{Builds, GoBuild};
 use semdex_engine::files::File;
 
 const MOST_BUILDS: usize = 4;
@@ -16,9 +18,15 @@ fn is_fixed(tag: &str) -> bool {
     matches!(tag, "cgo" | "gc" | "gccgo" | "ignore" | "msan" | "asan" | "unix") || tag.starts_with("go1.")
 }
 
-/// The builds for the files that the default build leaves out.
-pub(super) fn choose(default: &BuildContext, layout: &Layout) -> Vec<FurtherBuild> {
-    let left_out: Vec<&File> = layout.left_out().map(|it| &**it).collect();
+/// The listed builds, and builds for the files that the default build leaves out.
+pub(super) fn choose(wanted: &Builds<GoBuild>, default: &BuildContext, layout: &Layout) -> Vec<FurtherBuild> {
+    let mut chosen: Vec<FurtherBuild> =
+        wanted.listed.iter().map(|it| FurtherBuild::new(default, listed(default, it), BTreeSet::new())).collect();
+    if !wanted.are_chosen {
+        return chosen;
+    }
+    let left_out = layout.left_out().map(|it| &**it).filter(|file| !chosen.iter().any(|it| it.takes(file)));
+    let left_out: Vec<&File> = left_out.collect();
     let mut left: Vec<&File> = left_out.clone();
     let mut candidates: BTreeSet<BuildContext> = BTreeSet::new();
     let mut known: BTreeMap<Vec<&str>, Vec<BuildContext>> = BTreeMap::new();
@@ -33,8 +41,8 @@ pub(super) fn choose(default: &BuildContext, layout: &Layout) -> Vec<FurtherBuil
     if !declares_twice(&together, layout) {
         candidates.insert(together);
     }
-    let mut chosen: Vec<FurtherBuild> = Vec::new();
-    while chosen.len() < MOST_BUILDS {
+    let most = chosen.len() + MOST_BUILDS;
+    while chosen.len() < most {
         let lines = |it: &BuildContext| {
             let taken = left.iter().filter(|file| it.takes(&file.path, &file.text));
             taken.map(|file| file.text.lines().count()).sum::<usize>()
@@ -56,6 +64,14 @@ pub(super) fn choose(default: &BuildContext, layout: &Layout) -> Vec<FurtherBuil
         chosen.push(FurtherBuild::new(default, BuildContext { cgo: false, ..default.clone() }, programs));
     }
     chosen
+}
+
+fn listed(default: &BuildContext, build: &GoBuild) -> BuildContext {
+    let goos = build.goos.as_ref().unwrap_or(&default.goos).clone();
+    let usual = machines_of(&goos).first().filter(|_| !exists(&goos, &default.goarch)).map(|it| (*it).to_owned());
+    let goarch = build.goarch.clone().or(usual).unwrap_or_else(|| default.goarch.clone());
+    let tags = default.tags.iter().chain(&build.tags).cloned().collect();
+    BuildContext { goos, goarch, tags, cgo: false, ..default.clone() }
 }
 
 /// In how many ways a build differs from the default one.

@@ -1,4 +1,5 @@
-//! Further builds: what the default build leaves out is compiled for other systems and with other tags. A second checker
+//! Further builds: what the default build leaves out is compiled for other systems and with other tags, as `[go] builds`
+//! lists them or as the build constraints in the workspace ask for. A second checker
 //! (`Session::further`) keeps their packages; it is started when the default build has answered.
 
 pub(crate) mod breaks;
@@ -12,6 +13,7 @@ use std::sync::Arc;
 use super::build_constraints::{BuildContext, constraints, is_arch, is_os, tags};
 use super::layout::Layout;
 use super::modules::base_name;
+use semdex_config::{Builds, GoBuild};
 use semdex_engine::files::File;
 use semdex_model::{Missing, MissingCode};
 
@@ -39,8 +41,8 @@ pub(crate) struct Choice {
 }
 
 impl Choice {
-    pub(crate) fn of(default: BuildContext, layout: &Layout) -> Choice {
-        let builds = Arc::new(FurtherBuilds(choice::choose(&default, layout)));
+    pub(crate) fn of(wanted: &Builds<GoBuild>, default: BuildContext, layout: &Layout) -> Choice {
+        let builds = Arc::new(FurtherBuilds(choice::choose(wanted, &default, layout)));
         Choice { left_out: left_out(layout), default, builds }
     }
 

@@ -72,6 +72,7 @@ impl Fixture {
             cache_dir: cache_dir(),
             runtime: tokio::runtime::Handle::current(),
             memory_limit: None,
+            builds: Default::default(),
         };
         let go = Go::start(config, files.clone());
         Fixture { directory, files, go }

@@ -1,5 +1,6 @@
 //! The further builds of a Cargo workspace. Code that a `cfg` switches off in the default build is compiled with other
-//! features, for another system, or with other flags. A few builds are chosen that switch on most of its lines.
+//! features, for another system, or with other flags. The configuration may list such builds (`[rust] builds`). A few
+//! are chosen that switch on most of its lines.
 //!
 //! A build is another graph of the workspace's crates. Crates that do not differ from crates of the default build are
 //! merged with these; all further crates get a mark (`ra_ap_base_db::FURTHER_BUILD`). Dependencies of other systems are
@@ -20,7 +21,9 @@ use ra_ap_syntax::{AstNode as _, Edition, SourceFile, SyntaxKind, SyntaxNode, T,
 use ra_ap_vfs::file_set::FileSetConfig;
 use ra_ap_vfs::loader::Entry;
 use ra_ap_vfs::{FileId, VfsPath};
+use semdex_config::{BuildFeatures, RustBuild};
 use semdex_engine::files::Files;
+use semdex_model::{Missing, MissingCode};
 use semdex_text::words::occurrences;
 use serde_json::Value;
 
@@ -69,13 +72,15 @@ struct Choice {
     off: Vec<CfgAtom>,
 }
 
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 enum Chosen {
     #[default]
     Default,
     All,
     /// Not even the default features.
     None,
+    /// Besides the features of the default build.
+    Named(Vec<String>),
 }
 
 /// Code that the default build does not compile.
@@ -90,22 +95,54 @@ struct Excluded {
 struct PackageFacts {
     directory: AbsPathBuf,
     active: HashSet<String>,
-    declared: HashSet<String>,
+    /// The declared features, each with what it turns on.
+    declared: HashMap<String, Vec<String>>,
     set: HashSet<String>,
 }
 
-/// Chooses and loads the further builds of all workspaces, at most `most` of each.
+impl PackageFacts {
+    /// Whether these features of the workspace turn on a feature of this package. Features of other packages are not
+    /// followed.
+    fn is_turned_on(&self, by: &[String], feature: &str) -> bool {
+        let mut pending: Vec<&str> = by.iter().map(|it| it.rsplit_once('/').map_or(&**it, |it| it.1)).collect();
+        let mut seen: HashSet<&str> = HashSet::new();
+        while let Some(next) = pending.pop() {
+            if seen.insert(next) {
+                pending.extend(self.declared.get(next).into_iter().flatten().map(String::as_str));
+            }
+        }
+        seen.contains(feature)
+    }
+}
+
+/// Chooses and loads the further builds of all workspaces. Returns also which of the listed builds could not be made.
 pub(crate) fn load(
     request: &LoadRequest,
     workspaces: &[ProjectWorkspace],
     tools: &Tools<'_>,
     facts: &Facts,
-    most: usize,
-) -> Vec<FurtherBuild> {
-    let mut found = Vec::new();
-    let mut systems: Option<Vec<(&str, Vec<CfgAtom>)>> = None;
+) -> (Vec<FurtherBuild>, Vec<Missing>) {
+    let (mut found, mut failed) = (Vec::new(), Vec::new());
+    let mut systems: Vec<(String, Vec<CfgAtom>)> = Vec::new();
+    let mut has_common_systems = false;
+    // Whether a workspace has the features of each listed build.
+    let mut is_possible = vec![false; request.listed_builds.len()];
     for workspace in workspaces {
         let Some(cargo) = cargo_of(workspace) else { continue };
+        let mut listed: Vec<Choice> = Vec::new();
+        let features = cargo.workspace_features();
+        for (build, is_possible) in request.listed_builds.iter().zip(&mut is_possible) {
+            if matches!(&build.features, Some(BuildFeatures::Named(names)) if !names.iter().all(|it| features.contains(it)))
+            {
+                continue;
+            }
+            *is_possible = true;
+            let cfgs = |triple: &str| tools.cfgs(cargo.workspace_root(), Some(triple));
+            match Choice::listed(build, &mut systems, cfgs) {
+                Ok(it) => listed.push(it),
+                Err(why) => failed.push(not_made(&why)),
+            }
+        }
         let messages = facts.messages.get(cargo.manifest_path().as_ref() as &AbsPath);
         let packages = packages_of(cargo, messages.map(|it| &**it).unwrap_or_default());
         let excluded = excluded(request, workspace, &packages);
@@ -114,25 +151,42 @@ pub(crate) fn load(
             atoms(&it.condition, &mut asked);
             asked.iter().any(is_of_system)
         };
-        let systems = if excluded.iter().any(asks_for_system) {
-            systems.get_or_insert_with(|| {
-                let cfgs = |it: &'static str| (it, tools.cfgs(cargo.workspace_root(), Some(it)));
-                SYSTEMS.into_iter().map(cfgs).filter(|it| !it.1.is_empty()).collect()
-            })
-        } else {
-            &mut Vec::new()
-        };
-        for choice in choose(&excluded, &packages, workspace, systems, most) {
+        if request.max_builds > 0 && !has_common_systems && excluded.iter().any(asks_for_system) {
+            has_common_systems = true;
+            let others = SYSTEMS.into_iter().filter(|it| systems.iter().all(|known| known.0 != *it));
+            let cfgs = |it: &str| (it.to_owned(), tools.cfgs(cargo.workspace_root(), Some(it)));
+            let others: Vec<_> = others.map(cfgs).filter(|it| !it.1.is_empty()).collect();
+            systems.extend(others);
+        }
+        let number = listed.len();
+        let choices = choose(listed, &excluded, &packages, workspace, &systems, request.max_builds);
+        for (position, choice) in choices.iter().enumerate() {
             if request.superseded.load(Ordering::Relaxed) {
-                return found;
+                return (found, failed);
             }
-            match FurtherBuild::load(request, workspace, tools, facts, systems, &choice) {
+            match FurtherBuild::load(request, workspace, tools, facts, &systems, choice) {
                 Ok(it) => found.push(it),
-                Err(error) => tracing::info!(?choice, error, "a further build could not be loaded"),
+                Err(error) => {
+                    tracing::info!(?choice, error, "a further build could not be loaded");
+                    if position < number {
+                        failed.push(not_made(&format!("`{}`: {error}", choice.name(&systems))));
+                    }
+                }
             }
         }
     }
-    found
+    for (build, _) in request.listed_builds.iter().zip(is_possible).filter(|it| !it.1) {
+        failed.push(not_made(&format!("no Cargo workspace here has all of its features: {:?}", build.features)));
+    }
+    failed.dedup();
+    (found, failed)
+}
+
+/// A build that the configuration lists and that does not exist.
+fn not_made(why: &str) -> Missing {
+    let why = why.lines().map(str::trim).filter(|it| !it.is_empty()).collect::<Vec<_>>().join(" ");
+    let detail = format!("a build of `[rust] builds` could not be made: {why}");
+    Missing::new(MissingCode::WorkspaceBroken, LANGUAGE.name, detail)
 }
 
 fn packages_of(cargo: &CargoWorkspace, messages: &[u8]) -> Vec<PackageFacts> {
@@ -142,7 +196,7 @@ fn packages_of(cargo: &CargoWorkspace, messages: &[u8]) -> Vec<PackageFacts> {
         .map(|it| PackageFacts {
             directory: cargo[it].manifest.parent().to_path_buf(),
             active: cargo[it].active_features.iter().cloned().collect(),
-            declared: cargo[it].features.keys().cloned().collect(),
+            declared: cargo[it].features.clone().into_iter().collect(),
             set: set.remove(&cargo[it].id.repr).unwrap_or_default(),
         })
         .collect()
@@ -242,16 +296,53 @@ fn lines_below(files: &Files, file: &str, module: &str) -> usize {
     files.of(LANGUAGE).filter(|it| is_below(&it.path)).map(|it| it.text.lines().count()).sum()
 }
 
-type Systems<'a> = [(&'a str, Vec<CfgAtom>)];
+/// Target triples with the conditions that hold for each.
+type Systems = [(String, Vec<CfgAtom>)];
 
 impl Choice {
+    /// A build that the configuration lists. Its system joins the others.
+    fn listed(
+        build: &RustBuild,
+        systems: &mut Vec<(String, Vec<CfgAtom>)>,
+        cfgs: impl Fn(&str) -> Vec<CfgAtom>,
+    ) -> Result<Choice, String> {
+        let mut system = None;
+        if let Some(triple) = &build.target {
+            system = systems.iter().position(|it| it.0 == *triple);
+            if system.is_none() {
+                let cfgs = cfgs(triple);
+                if cfgs.is_empty() {
+                    return Err(format!("rustc has no target `{triple}`: `rustc --print target-list` lists them"));
+                }
+                systems.push((triple.clone(), cfgs));
+                system = Some(systems.len() - 1);
+            }
+        }
+        let features = match &build.features {
+            None => Chosen::Default,
+            Some(BuildFeatures::All) => Chosen::All,
+            Some(BuildFeatures::None) => Chosen::None,
+            Some(BuildFeatures::Named(names)) => Chosen::Named(names.clone()),
+        };
+        let (mut on, mut off) = (Vec::new(), Vec::new());
+        for flag in &build.cfg {
+            let name = Symbol::intern(&flag.name);
+            let atom = match &flag.value {
+                Some(value) => CfgAtom::KeyValue { key: name, value: Symbol::intern(value) },
+                None => CfgAtom::Flag(name),
+            };
+            if flag.is_set { on.push(atom) } else { off.push(atom) }
+        }
+        Ok(Choice { features, system, on, off })
+    }
+
     /// Whether a condition holds, with or without tests.
     fn may_hold(
         &self,
         condition: &CfgExpr,
         package: &PackageFacts,
         workspace: &ProjectWorkspace,
-        systems: &Systems<'_>,
+        systems: &Systems,
     ) -> bool {
         let host = self.system.and_then(|it| systems.get(it)).map_or(&workspace.rustc_cfg, |it| &it.1);
         let holds = |atom: &CfgAtom, is_test: bool| {
@@ -265,10 +356,13 @@ impl Choice {
                 CfgAtom::Flag(name) if name.as_str() == "test" => is_test,
                 CfgAtom::Flag(name) if name.as_str() == "true" => true,
                 CfgAtom::Flag(name) if name.as_str() == "debug_assertions" => true,
-                CfgAtom::KeyValue { key, value } if key.as_str() == "feature" => match self.features {
+                CfgAtom::KeyValue { key, value } if key.as_str() == "feature" => match &self.features {
                     Chosen::Default => package.active.contains(value.as_str()),
-                    Chosen::All => package.declared.contains(value.as_str()),
+                    Chosen::All => package.declared.contains_key(value.as_str()),
                     Chosen::None => false,
+                    Chosen::Named(names) => {
+                        package.active.contains(value.as_str()) || package.is_turned_on(names, value.as_str())
+                    }
                 },
                 _ => host.contains(atom) || package.set.contains(&text_of(atom)),
             }
@@ -285,11 +379,12 @@ impl Choice {
         }
     }
 
-    fn name(&self, systems: &Systems<'_>) -> String {
-        let features = match self.features {
+    fn name(&self, systems: &Systems) -> String {
+        let features = match &self.features {
             Chosen::Default => None,
             Chosen::All => Some("features=all".to_owned()),
             Chosen::None => Some("features=none".to_owned()),
+            Chosen::Named(names) => Some(names.iter().map(|it| format!("feature={it}")).collect::<Vec<_>>().join(",")),
         };
         let system = self.system.and_then(|it| systems.get(it)).map(|(triple, cfgs)| {
             let is_os = |it: &&CfgAtom| matches!(it, CfgAtom::KeyValue { key, .. } if key.as_str() == "target_os");
@@ -315,12 +410,14 @@ fn evaluate(condition: &CfgExpr, holds: &dyn Fn(&CfgAtom) -> bool) -> bool {
     }
 }
 
-/// The builds that switch on most lines, each counted with what it adds to those before it. Features come first.
+/// The listed builds, and after them at most `most` builds that switch on most lines, each counted with what it adds to
+/// those before it. Features come first.
 fn choose(
+    listed: Vec<Choice>,
     excluded: &[Excluded],
     packages: &[PackageFacts],
     workspace: &ProjectWorkspace,
-    systems: &Systems<'_>,
+    systems: &Systems,
     most: usize,
 ) -> Vec<Choice> {
     let plain = Choice::default();
@@ -343,11 +440,13 @@ fn choose(
         }
     }
     candidates.sort_by_key(Choice::rank);
+    let holds =
+        |choice: &Choice, it: &Excluded| choice.may_hold(&it.condition, &packages[it.package], workspace, systems);
     let mut left: Vec<&Excluded> = excluded.iter().collect();
-    let mut chosen: Vec<Choice> = Vec::new();
+    left.retain(|it| !listed.iter().any(|choice| holds(choice, it)));
+    let mut chosen = listed;
+    let most = chosen.len() + most;
     while chosen.len() < most {
-        let holds =
-            |choice: &Choice, it: &Excluded| choice.may_hold(&it.condition, &packages[it.package], workspace, systems);
         let gain = |choice: &Choice| left.iter().filter(|it| holds(choice, it)).map(|it| it.lines).sum::<usize>();
         let gains: Vec<(usize, &Choice)> = candidates.iter().map(|it| (gain(it), it)).filter(|it| it.0 > 0).collect();
         // Of equal ones the first.
@@ -385,19 +484,23 @@ impl FurtherBuild {
         of: &ProjectWorkspace,
         tools: &Tools<'_>,
         facts: &Facts,
-        systems: &Systems<'_>,
+        systems: &Systems,
         choice: &Choice,
     ) -> Result<FurtherBuild, String> {
         let cargo = cargo_of(of).ok_or("it is not a Cargo workspace")?;
         let manifest: AbsPathBuf = cargo.manifest_path().clone().into();
-        let features = match choice.features {
-            Chosen::Default => request.features.clone(),
-            Chosen::All => CargoFeatures::All,
-            Chosen::None => CargoFeatures::Selected { features: Vec::new(), no_default_features: true },
+        let features = match (&choice.features, &request.features) {
+            (Chosen::Default, of_default) => of_default.clone(),
+            (Chosen::All, _) | (Chosen::Named(_), CargoFeatures::All) => CargoFeatures::All,
+            (Chosen::None, _) => CargoFeatures::Selected { features: Vec::new(), no_default_features: true },
+            (Chosen::Named(names), CargoFeatures::Selected { features, no_default_features }) => {
+                let features = features.iter().chain(names).cloned().collect();
+                CargoFeatures::Selected { features, no_default_features: *no_default_features }
+            }
         };
         let system = choice.system.and_then(|it| systems.get(it));
         let host = facts.targets.get(&manifest).cloned().flatten();
-        let target = system.map(|it| it.0.to_owned()).or(host);
+        let target = system.map(|it| it.0.clone()).or(host);
         let mut workspace = with_features(tools, of, &features, target.as_deref())?;
         if let Some(messages) = facts.messages.get(&manifest) {
             build::note(&mut workspace, tools, messages)?;
@@ -477,6 +580,8 @@ pub(crate) fn add(
 /// Further builds on their way to the writer.
 pub(crate) struct LoadedBuilds {
     pub builds: Vec<FurtherBuild>,
+    /// Builds that the configuration lists and that could not be made.
+    pub failed: Vec<Missing>,
     /// Sources that the default build does not have.
     pub sources: Vec<(AbsPathBuf, Vec<u8>)>,
     /// The source roots of all builds. The roots of the default build keep their numbers.

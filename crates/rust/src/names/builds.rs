@@ -48,7 +48,7 @@ pub(crate) fn name_at(db: &RootDatabase, krate: CrateId, file: FileId, at: usize
 
 /// Whether a build differs from the default build in its features alone: then its dependencies are its own.
 pub(crate) fn has_its_dependencies(name: &str) -> bool {
-    name != DOCTEST && name.split(',').all(|it| it.starts_with("features="))
+    name != DOCTEST && name.split(',').all(|it| it.starts_with("features=") || it.starts_with("feature="))
 }
 
 /// Atoms, each with whether the build has it and the default build has not, or vice versa.

@@ -53,6 +53,8 @@ pub(crate) struct Environment {
 pub(crate) struct Builds {
     /// What differs from the default build in each.
     pub names: Vec<String>,
+    /// Builds that the configuration lists and that could not be made.
+    pub failed: Vec<Missing>,
     /// They are still being made, or what they name is being read.
     pub are_pending: bool,
 }
@@ -74,6 +76,7 @@ impl Environment {
         let mut lacks = self.missing.clone();
         lacks.extend(self.unknown_code().cloned());
         lacks.extend(self.faults.list());
+        lacks.extend(self.builds.failed.iter().cloned());
         if ra_ap_parser::refused() > self.refused_before {
             let detail = "what some macros expand to is nested too deeply to be analysed: it is taken for an error";
             lacks.push(Missing::new(MissingCode::Unsupported, "rust", detail));
