@@ -2,6 +2,7 @@
 //! terms (`native`), and what rust-analyzer does not check. Diagnostics, the index and `impact` use them.
 
 pub(crate) mod alternatives;
+pub(crate) mod ambiguous_numbers;
 pub(crate) mod anchors;
 pub(crate) mod assignments;
 pub(crate) mod async_recursion;
@@ -41,6 +42,7 @@ pub(crate) mod sized;
 pub(crate) mod try_operator;
 pub(crate) mod unknown_results;
 pub(crate) mod unknown_types;
+pub(crate) mod unmet_projections;
 pub(crate) mod unresolved;
 pub(crate) mod unresolved_paths;
 pub(crate) mod written;

@@ -541,7 +541,12 @@ fn diagnostic_at(cx: &Context<'_>, node: InFile<SyntaxNodePtr>, code: Code, mess
 }
 
 /// The diagnostic of a long expression, at its significant token.
-fn diagnostic_at_salient(cx: &Context<'_>, node: InFile<SyntaxNodePtr>, code: Code, message: String) -> RawDiagnostic {
+pub(crate) fn diagnostic_at_salient(
+    cx: &Context<'_>,
+    node: InFile<SyntaxNodePtr>,
+    code: Code,
+    message: String,
+) -> RawDiagnostic {
     let expression = ast::Expr::cast(node.value.to_node(&cx.sema.parse_or_expand(node.file_id)));
     let Some((expression, salient)) = expression.and_then(|it| Some((it.clone(), salient(&it)?))) else {
         return diagnostic_at(cx, node, code, message);

@@ -5,9 +5,9 @@ use ra_ap_hir::DefWithBody;
 use ra_ap_syntax::SyntaxNode;
 
 use super::{
-    alternatives, assignments, async_recursion, bound_twice, const_contexts, constructors, expansions, format_strings,
-    gates, macro_paths, misused_paths, native, object_types, opaque, operators, outer_items, patterns, projections,
-    sized, try_operator, unknown_results,
+    alternatives, ambiguous_numbers, assignments, async_recursion, bound_twice, const_contexts, constructors,
+    expansions, format_strings, gates, macro_paths, misused_paths, native, object_types, opaque, operators,
+    outer_items, patterns, projections, sized, try_operator, unknown_results, unmet_projections,
 };
 use crate::finding::code::Code::*;
 use crate::finding::code::{Code, Phase};
@@ -80,6 +80,13 @@ pub(crate) const RULES: &[Rule] = &[
         codes: &[E0271, E0277, E0593],
         when: When::TypesDiffer,
         check: Check::Node { in_expansions: true, check: projections::unfit_projections },
+    },
+    Rule {
+        id: RuleId::UnmetProjections,
+        about: "calls that do not meet a bound on an associated type",
+        codes: &[E0271],
+        when: When::Always,
+        check: Check::Body(unmet_projections::unmet_projections),
     },
     Rule {
         id: RuleId::Results,
@@ -227,6 +234,13 @@ pub(crate) const RULES: &[Rule] = &[
         codes: &[E0070],
         when: When::Always,
         check: Check::Node { in_expansions: true, check: assignments::no_place },
+    },
+    Rule {
+        id: RuleId::AmbiguousNumbers,
+        about: "methods of numbers whose type is not known yet",
+        codes: &[E0689],
+        when: When::Always,
+        check: Check::Node { in_expansions: false, check: ambiguous_numbers::methods_of_numbers },
     },
     Rule {
         id: RuleId::AsyncRecursion,

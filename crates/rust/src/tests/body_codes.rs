@@ -32,6 +32,28 @@ const ADDED: &[(&str, &str)] = &[
     ("E0658: an operator", "pub const fn c(a: &u8, b: &u8) -> bool {\n    a == b\n}\n"),
     ("E0658: a conversion", "pub const fn c(it: u8) -> char {\n    char::from(it)\n}\n"),
     ("E0658: a callback", "pub const fn c(it: Option<u8>) -> Option<u8> {\n    it.map(|it| it)\n}\n"),
+    // Associated types.
+    ("E0271", "pub fn c(it: &mut Vec<String>) {\n    it.extend(\n        vec![\"a\"],\n    );\n}\n"),
+    (
+        "E0271 of a path",
+        "pub fn c(it: &mut Vec<String>) {\n    Extend::<String>::extend(\n        it,\n        vec![1],\n    );\n}\n",
+    ),
+    (
+        "E0271 of an iterator",
+        "pub fn c(it: Vec<u8>) {\n    let _ = it.into_iter().chain(\n        vec![String::new()],\n    );\n}\n",
+    ),
+    (
+        "E0271 of a function",
+        "fn apply<F: Fn() -> u8>(_: F) {}\nfn wide() -> u16 {\n    1\n}\npub fn c() {\n    apply(\n        wide,\n    );\n}\n",
+    ),
+    (
+        "E0271 of an own type",
+        "struct Days;\nimpl Iterator for Days {\n    type Item = Day;\n    fn next(&mut self) -> Option<Day> {\n        None\n    }\n}\nfn names<I>(_: I)\nwhere\n    I: IntoIterator<Item = String>,\n{\n}\npub fn c() {\n    names(Days);\n}\n",
+    ),
+    // Numbers.
+    ("E0689", "pub fn c() -> f64 {\n    2.0.powi(2)\n}\n"),
+    ("E0689 of a variable", "pub fn c() -> bool {\n    let it = 10;\n    it.pow(2) > 0\n}\n"),
+    ("E0689 of a negative number", "pub fn c() {\n    let _ = (-1).abs();\n}\n"),
     // Unknown types.
     ("E0284", "pub fn c() {\n    let _it = \"5\".parse().unwrap();\n}\n"),
     ("E0284 of a statement", "pub fn c() {\n    \"5\"\n        .parse()\n        .unwrap();\n}\n"),
