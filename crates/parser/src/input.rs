@@ -13,7 +13,7 @@ pub struct Input {
 pub(crate) struct Token {
     pub(crate) kind: SyntaxKind,
     /// The keyword that the parser may take an identifier for.
-    contextual: SyntaxKind,
+    pub(crate) contextual: SyntaxKind,
     is_joint: bool,
 }
 

@@ -1,22 +1,34 @@
-//! rust-analyzer's parser, with a bound on the depth of its input.
+//! rust-analyzer's parser, with bounds on the depth of its input and on the repetitions of macros.
 //!
 //! A stack overflow ends the process. The parser descends by recursion, and so does all code that walks a tree. Files
 //! are measured before rust-analyzer receives them. The output of macros is parsed inside rust-analyzer, so this crate
-//! replaces its parser. Input that is nested too deeply becomes an error without structure, which ends the expansion.
+//! replaces its parser. Input that is nested too deeply becomes an error without structure, which ends the expansion, and
+//! so does the rest of a macro call that is too long.
 //! Everything else is re-exported from the real parser.
 
 mod input;
 mod lexed_str;
 pub mod nesting;
 mod output;
+mod repetition;
 mod stack;
+
+use std::cell::Cell;
+use std::fmt;
+
+use crate::repetition::Fragment;
+
+thread_local! {
+    /// Whether the last fragment of a macro call was refused because the call is too long.
+    static TOO_MANY: Cell<bool> = const { Cell::new(false) };
+}
 
 // Definitions in this file take precedence over glob imports.
 pub use real::*;
 
 pub use crate::input::Input;
 pub use crate::lexed_str::LexedStr;
-pub use crate::output::{Output, TOO_DEEP, refused};
+pub use crate::output::{Output, TOO_DEEP, TOO_LONG, refused};
 
 /// Like the real type.
 #[derive(Debug)]
@@ -50,7 +62,6 @@ impl TopEntryPoint {
 }
 
 /// Like the real type.
-#[derive(Debug)]
 pub enum PrefixEntryPoint {
     Vis,
     Block,
@@ -67,7 +78,10 @@ pub enum PrefixEntryPoint {
 impl PrefixEntryPoint {
     /// Refused input is consumed as a whole, so that a caller that parses item after item reaches the end.
     pub fn parse(&self, input: &Input) -> Output {
-        if input.is_too_deep() {
+        let fragment = repetition::fragment(input);
+        TOO_MANY.set(fragment == Fragment::TooMany);
+        // The depth of the rest of an input is not greater than that of the whole.
+        if fragment == Fragment::TooMany || fragment == Fragment::First && input.is_too_deep() {
             return Output::refused(None, input);
         }
         let real = match self {
@@ -83,6 +97,27 @@ impl PrefixEntryPoint {
             PrefixEntryPoint::MetaItem => real::PrefixEntryPoint::MetaItem,
         };
         real.parse(&input.real).into()
+    }
+}
+
+/// rust-analyzer prints it into the error of a macro call. There is no other way to tell that the call is too long.
+impl fmt::Debug for PrefixEntryPoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if TOO_MANY.get() {
+            return write!(f, "fewer tokens: {TOO_LONG}");
+        }
+        f.write_str(match self {
+            PrefixEntryPoint::Vis => "Vis",
+            PrefixEntryPoint::Block => "Block",
+            PrefixEntryPoint::Stmt => "Stmt",
+            PrefixEntryPoint::Pat => "Pat",
+            PrefixEntryPoint::PatTop => "PatTop",
+            PrefixEntryPoint::Ty => "Ty",
+            PrefixEntryPoint::Expr => "Expr",
+            PrefixEntryPoint::Path => "Path",
+            PrefixEntryPoint::Item => "Item",
+            PrefixEntryPoint::MetaItem => "MetaItem",
+        })
     }
 }
 

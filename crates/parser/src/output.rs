@@ -8,6 +8,8 @@ use crate::Input;
 
 /// The message of a refused expansion.
 pub const TOO_DEEP: &str = "nested too deeply to be analysed";
+/// The message of a macro call that was not matched to its end.
+pub const TOO_LONG: &str = "the macro call is too long to be analysed";
 
 static REFUSED: AtomicUsize = AtomicUsize::new(0);
 

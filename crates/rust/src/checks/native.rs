@@ -403,7 +403,7 @@ fn translate<'db>(cx: &Context<'db>, body: DefWithBody, diagnostic: AnyDiagnosti
         AnyDiagnostic::UnresolvedImport(it) => {
             diagnostic_at(cx, it.decl.map(|it| it.syntax_node_ptr()), Code::E0432, "unresolved import".to_owned())
         }
-        AnyDiagnostic::MacroError(it) if it.error => {
+        AnyDiagnostic::MacroError(it) if it.error && !nesting::is_refusal(&it.message) => {
             let range = cx.sema.diagnostics_display_range_for_range(it.range);
             RawDiagnostic::new(range, Code::Uncoded, it.message)
         }

@@ -26,6 +26,7 @@ use crate::finding::{Finding, RawDiagnostic, RuleId};
 use crate::index::search::Occurrence;
 use crate::resolve::at;
 use crate::syntax::declaration::is_among_items;
+use crate::syntax::nesting;
 use crate::syntax::positions::{self, span};
 use crate::usages;
 use crate::view::Context;
@@ -197,10 +198,12 @@ fn errors_of_expansion(cx: &Context<'_>, call: &ast::MacroCall, found: &mut Vec<
     if let Some(error) = id.parse_macro_expansion_error(cx.db).and_then(|it| it.err).filter(|_| is_declarative) {
         let at = call.path().map_or_else(|| call.syntax().clone(), |it| it.syntax().clone());
         let message = error.render_to_string(cx.db).message;
-        found.push(RawDiagnostic {
-            rule: RuleId::MacroPaths,
-            ..report::raw_diagnostic(cx, &at, Code::Uncoded, message)
-        });
+        if !nesting::is_refusal(&message) {
+            found.push(RawDiagnostic {
+                rule: RuleId::MacroPaths,
+                ..report::raw_diagnostic(cx, &at, Code::Uncoded, message)
+            });
+        }
         return;
     }
     let Some(expansion) = cx.sema.expand_macro_call(call) else { return };

@@ -176,7 +176,8 @@ pub(crate) fn load(
         }
     }
     for (build, _) in request.listed_builds.iter().zip(is_possible).filter(|it| !it.1) {
-        failed.push(not_made(&format!("no Cargo workspace here has all of its features: {:?}", build.features)));
+        let Some(BuildFeatures::Named(names)) = &build.features else { continue };
+        failed.push(not_made(&format!("no Cargo workspace here has all of these features: {}", names.join(", "))));
     }
     failed.dedup();
     (found, failed)

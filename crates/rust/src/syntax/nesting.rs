@@ -5,7 +5,7 @@
 //! is therefore computed from its tokens, without a tree, before anything else uses it; `crates/parser` does the same
 //! for the expansions of macros.
 
-use ra_ap_parser::{TOO_DEEP, nesting};
+use ra_ap_parser::{TOO_DEEP, TOO_LONG, nesting};
 
 use semdex_model::Span;
 
@@ -14,9 +14,10 @@ pub(crate) fn too_deep(text: &str) -> Option<Span> {
     nesting::too_deep(text).map(|it| Span::new(it.start, it.end))
 }
 
-/// Whether this error is about a macro expansion that is nested too deeply: the compiler does not report it.
+/// Whether this error is about a macro expansion that is nested too deeply, or about a macro call that is too long: the
+/// compiler does not report it.
 pub(crate) fn is_refusal(message: &str) -> bool {
-    message.contains(TOO_DEEP)
+    message.contains(TOO_DEEP) || message.contains(TOO_LONG)
 }
 
 #[cfg(test)]
