@@ -45,6 +45,15 @@ fn texts() -> Vec<(&'static str, String, bool)> {
         ("brackets", format!("{FIXED}{}\n", "}".repeat(100_000)), false),
         ("lines of brackets", format!("{FIXED}{}", "}\n".repeat(100_000)), false),
         ("lets", numbered(|it| format!("let x{it} = {it};"), 200_000), false),
+        ("list", format!("pub fn costly() -> usize {{ vec![{}].len() }}\n", "1, ".repeat(60_000)), true),
+        (
+            "table",
+            format!(
+                "{FIXED}macro_rules! table {{ ($($it:expr),*) => {{ pub const A: &[u64] = &[$($it),*]; }} }}\ntable!({});\n",
+                vec!["1"; 60_000].join(", ")
+            ),
+            true,
+        ),
         ("array", format!("{FIXED}pub static A: &[u64] = &[{}];\n", "1, ".repeat(100_000)), false),
         (
             "traits",

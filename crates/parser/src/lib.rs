@@ -81,8 +81,10 @@ impl PrefixEntryPoint {
         let fragment = repetition::fragment(input);
         TOO_MANY.set(fragment == Fragment::TooMany);
         // The depth of the rest of an input is not greater than that of the whole.
-        if fragment == Fragment::TooMany || fragment == Fragment::First && input.is_too_deep() {
-            return Output::refused(None, input);
+        match fragment {
+            Fragment::TooMany => return Output::one_error(None, input),
+            Fragment::First if input.is_too_deep() => return Output::refused(None, input),
+            Fragment::First | Fragment::Next => {}
         }
         let real = match self {
             PrefixEntryPoint::Vis => real::PrefixEntryPoint::Vis,

@@ -13,7 +13,7 @@ pub const TOO_LONG: &str = "the macro call is too long to be analysed";
 
 static REFUSED: AtomicUsize = AtomicUsize::new(0);
 
-/// The number of refusals since the process started.
+/// The number of inputs since the process started that were nested too deeply.
 pub fn refused() -> usize {
     REFUSED.load(Ordering::Relaxed)
 }
@@ -39,9 +39,14 @@ impl From<real::Output> for Output {
 }
 
 impl Output {
-    /// Wraps all tokens into one error.
+    /// Wraps all tokens into one error, and counts it: where it is may not be found again.
     pub(crate) fn refused(root: Option<SyntaxKind>, input: &Input) -> Output {
         REFUSED.fetch_add(1, Ordering::Relaxed);
+        Output::one_error(root, input)
+    }
+
+    /// Wraps all tokens into one error.
+    pub(crate) fn one_error(root: Option<SyntaxKind>, input: &Input) -> Output {
         Output(Parsed::Refused(Refused { root, tokens: input.tokens.iter().map(|it| it.kind).collect() }))
     }
 

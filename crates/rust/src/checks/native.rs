@@ -13,6 +13,7 @@ use ra_ap_syntax::{AstNode as _, AstPtr, SyntaxKind, SyntaxNode, SyntaxNodePtr, 
 
 use super::places::salient;
 use super::{constants, error_types, lookup, mismatches, outer_items, patterns, places, unknown_types};
+use crate::bounds::Bound;
 use crate::finding::code::Code;
 use crate::finding::{RawDiagnostic, Subject};
 use crate::syntax::nesting;
@@ -403,7 +404,11 @@ fn translate<'db>(cx: &Context<'db>, body: DefWithBody, diagnostic: AnyDiagnosti
         AnyDiagnostic::UnresolvedImport(it) => {
             diagnostic_at(cx, it.decl.map(|it| it.syntax_node_ptr()), Code::E0432, "unresolved import".to_owned())
         }
-        AnyDiagnostic::MacroError(it) if it.error && !nesting::is_refusal(&it.message) => {
+        AnyDiagnostic::MacroError(it) if nesting::is_too_long(&it.message) => {
+            cx.note_stumble(Fault::Exhausted(Bound::Steps), || described(cx, body));
+            return None;
+        }
+        AnyDiagnostic::MacroError(it) if it.error => {
             let range = cx.sema.diagnostics_display_range_for_range(it.range);
             RawDiagnostic::new(range, Code::Uncoded, it.message)
         }

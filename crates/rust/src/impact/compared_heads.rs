@@ -16,6 +16,7 @@ use super::delta::is_content;
 use super::edit_context::{EditContext, Side};
 use super::item_heads::{head_of, is_whole};
 use super::unused;
+use crate::bounds::Bound;
 use crate::checks::closed::Closed;
 use crate::checks::recursive_types::{Contents, recursive_types};
 use crate::checks::{
@@ -29,7 +30,7 @@ use crate::syntax::declaration::is_among_items;
 use crate::syntax::nesting;
 use crate::syntax::positions::{self, span};
 use crate::usages;
-use crate::view::Context;
+use crate::view::{Context, Fault};
 use semdex_model::{ChangeKind, Role, Span, SymbolKind};
 
 /// The most levels of generic types and aliases that are followed.
@@ -198,7 +199,9 @@ fn errors_of_expansion(cx: &Context<'_>, call: &ast::MacroCall, found: &mut Vec<
     if let Some(error) = id.parse_macro_expansion_error(cx.db).and_then(|it| it.err).filter(|_| is_declarative) {
         let at = call.path().map_or_else(|| call.syntax().clone(), |it| it.syntax().clone());
         let message = error.render_to_string(cx.db).message;
-        if !nesting::is_refusal(&message) {
+        if nesting::is_too_long(&message) {
+            cx.note_stumble(Fault::Exhausted(Bound::Steps), || "a macro call".to_owned());
+        } else {
             found.push(RawDiagnostic {
                 rule: RuleId::MacroPaths,
                 ..report::raw_diagnostic(cx, &at, Code::Uncoded, message)

@@ -13,6 +13,7 @@ use ra_ap_ide_db::base_db::SourceDatabase as _;
 use super::doubt::LinesWithErrors;
 use super::further_diagnostics::FurtherDiagnostics;
 use super::{coverage, doubt};
+use crate::bounds::Bound;
 use crate::bounds::abandoned::About;
 use crate::checks::unresolved_paths;
 use crate::names::instances;
@@ -20,7 +21,7 @@ use crate::resolve::paths::crates;
 use crate::resolve::symbols;
 use crate::syntax::nesting;
 use crate::syntax::positions::span;
-use crate::view::{Context, View};
+use crate::view::{Context, Fault, View};
 use crate::{LANGUAGE, bounds, view};
 use semdex_engine::files::File;
 use semdex_engine::{Result, Stop};
@@ -152,7 +153,12 @@ pub(crate) fn full(cx: &Context<'_>, id: FileId, fixes: AssistResolveStrategy) -
     let full = || view::analysis(cx.db).full_diagnostics(&config, fixes, id);
     let found = cx.unless_at_fault(place, || bounds::part("the diagnostics", About::File(id), most, full));
     let mut found = found.transpose().map_err(|_| Stop::Stale)?.unwrap_or_default();
-    found.retain(|it| it.range.file_id == id && !nesting::is_refusal(&it.message));
+    if found.iter().any(|it| nesting::is_too_long(&it.message)) {
+        let place = || format!("a macro call in {}", cx.name_of(id).unwrap_or_default());
+        cx.note_stumble(Fault::Exhausted(Bound::Steps), place);
+    }
+    let is_refusal = |message: &str| nesting::is_refusal(message) || nesting::is_too_long(message);
+    found.retain(|it| it.range.file_id == id && !is_refusal(&it.message));
     Ok(found)
 }
 

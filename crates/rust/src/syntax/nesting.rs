@@ -14,10 +14,14 @@ pub(crate) fn too_deep(text: &str) -> Option<Span> {
     nesting::too_deep(text).map(|it| Span::new(it.start, it.end))
 }
 
-/// Whether this error is about a macro expansion that is nested too deeply, or about a macro call that is too long: the
-/// compiler does not report it.
+/// Whether this error is about a macro expansion that is nested too deeply: the compiler does not report it.
 pub(crate) fn is_refusal(message: &str) -> bool {
-    message.contains(TOO_DEEP) || message.contains(TOO_LONG)
+    message.contains(TOO_DEEP)
+}
+
+/// Whether this error is about a macro call that is too long: the compiler does not report it either.
+pub(crate) fn is_too_long(message: &str) -> bool {
+    message.contains(TOO_LONG)
 }
 
 #[cfg(test)]

@@ -78,8 +78,7 @@ impl Environment {
         lacks.extend(self.faults.list());
         lacks.extend(self.builds.failed.iter().cloned());
         if ra_ap_parser::refused() > self.refused_before {
-            let detail = "some macro calls are too long, or what they expand to is nested too deeply, to be analysed: \
-                          they are taken for errors";
+            let detail = "what some macros expand to is nested too deeply to be analysed: it is taken for an error";
             lacks.push(Missing::new(MissingCode::Unsupported, "rust", detail));
         }
         lacks
