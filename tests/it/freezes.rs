@@ -45,7 +45,14 @@ fn texts() -> Vec<(&'static str, String, bool)> {
         ("brackets", format!("{FIXED}{}\n", "}".repeat(100_000)), false),
         ("lines of brackets", format!("{FIXED}{}", "}\n".repeat(100_000)), false),
         ("lets", numbered(|it| format!("let x{it} = {it};"), 200_000), false),
-        ("list", format!("pub fn costly() -> usize {{ vec![{}].len() }}\n", "1, ".repeat(60_000)), true),
+        (
+            "list",
+            format!(
+                "macro_rules! list {{ ($($it:expr,)*) => {{ [$($it),*] }}; }}\npub fn costly() -> usize {{ list![{}].len() }}\n",
+                "1, ".repeat(60_000)
+            ),
+            true,
+        ),
         (
             "table",
             format!(

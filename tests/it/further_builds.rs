@@ -92,6 +92,32 @@ fn usages_cover_features_systems_and_flags() {
 }
 
 #[test]
+fn a_question_is_narrowed_to_one_build() {
+    let server = app();
+    usages(&server, "app::level");
+    let total = |symbol: &str, build: &str| {
+        let (status, reply) = server.get(&format!("/v1/usages?symbol={symbol}&build={build}"));
+        assert_eq!((status, &reply["meta"]["complete"]), (200, &json!(true)), "{reply}");
+        let lines: Vec<u64> = reply["items"].as_array().unwrap().iter().filter_map(|it| it["line"].as_u64()).collect();
+        (lines, reply["meta"]["builds"].clone())
+    };
+    assert_eq!(total("app::level", "default"), (vec![], Value::Null));
+    let of_feature = (vec![6, 1, 9], json!(["features=all"]));
+    assert_eq!(total("app::level", "features=all"), of_feature);
+    assert_eq!(total("app::level", "feature=extra"), of_feature, "as a place has it");
+    assert_eq!(total("app::level", "target_os=windows"), (vec![12], json!(["target_os=windows"])));
+    // What the default build compiles too.
+    for build in ["default", "target_os=windows", "loom"] {
+        assert_eq!(total("app::home", build).0, [27], "{build}");
+    }
+    let (status, reply) = server.get("/v1/callers?symbol=app::level&build=loom");
+    assert_eq!((status, &reply["items"][0]["symbol"]), (200, &json!("app::weave")), "{reply}");
+    let (status, reply) = server.get("/v1/usages?symbol=app::level&build=windows");
+    assert_eq!((status, &reply["code"]), (400, &json!("invalid_request")), "{reply}");
+    assert!(reply["detail"].as_str().unwrap().contains("`default`, `doctest`, `features=all`"), "{reply}");
+}
+
+#[test]
 fn a_symbol_of_another_build_has_a_path_and_usages() {
     let server = app();
     let places = [7, 8, 9].map(|line| format!("src/only.rs:{line} feature=extra"));

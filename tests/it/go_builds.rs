@@ -87,6 +87,24 @@ fn usages_cover_systems_tags_and_programs() {
         ["home_windows.go:4 GOOS=windows", "more_windows.go:3 GOOS=windows"],
         "{reply}"
     );
+    // One build alone.
+    for (build, all) in [
+        ("default", &[][..]),
+        ("GOOS=windows", &["home_windows.go:4 GOOS=windows"]),
+        ("tags=ignore", &["x/gen.go:8 tags=ignore"]),
+    ] {
+        let (status, reply) = server.get(&format!("/v1/usages?symbol=example.com/one.Base&build={build}"));
+        assert_eq!((status, &reply["meta"]["complete"]), (200, &json!(true)), "{reply}");
+        assert_eq!(places(&reply["items"]), all, "{reply}");
+    }
+    let (status, reply) = server.get("/v1/usages?symbol=example.com/one.help&build=default");
+    assert_eq!(
+        (status, &reply["possible_total"], &reply["meta"]["complete"]),
+        (200, &json!(0), &json!(true)),
+        "{reply}"
+    );
+    let (status, reply) = server.get("/v1/usages?symbol=example.com/one.Base&build=GOOS=plan9");
+    assert_eq!((status, &reply["code"]), (400, &json!("invalid_request")), "{reply}");
     // A line that no build compiles.
     let reply = wait_for_builds(&server, "example.com/one.help");
     assert_eq!(

@@ -175,10 +175,10 @@ pub enum Verb {
     #[command(
         after_help = "Examples:\n  semdex usages Searcher::new\n  vim -q <(semdex usages Searcher::new --format short)"
     )]
-    Usages(About),
+    Usages(Uses),
     /// List the callers of a symbol.
     #[command(after_help = "Example:\n  semdex callers Searcher::new")]
-    Callers(About),
+    Callers(Uses),
     /// List the callees of a symbol.
     #[command(after_help = "Example:\n  semdex callees Searcher::new")]
     Callees(About),
@@ -240,6 +240,16 @@ pub struct About {
     listing: Listing,
     #[command(flatten)]
     common: RequestOptions,
+}
+
+/// A symbol and the builds that may name it.
+#[derive(Debug, Args)]
+pub struct Uses {
+    #[command(flatten)]
+    about: About,
+    /// One build alone: its name in a reply, or `default`. [default: all builds]
+    #[arg(long)]
+    build: Option<String>,
 }
 
 words! {
@@ -332,8 +342,8 @@ impl Verb {
             | Verb::Describe { file, .. }
             | Verb::Symbols { file, .. }
             | Verb::Impact { about: About { file, .. }, .. }
-            | Verb::Usages(About { file, .. })
-            | Verb::Callers(About { file, .. })
+            | Verb::Usages(Uses { about: About { file, .. }, .. })
+            | Verb::Callers(Uses { about: About { file, .. }, .. })
             | Verb::Callees(About { file, .. })
             | Verb::Implementations(About { file, .. })
             | Verb::Changes { file, .. } => file.as_deref(),
@@ -374,8 +384,8 @@ impl Verb {
             | Verb::Verify(VerifyCode { common, .. }) => common.json,
             Verb::Symbols { listing, common, .. }
             | Verb::Impact { about: About { listing, common, .. }, .. }
-            | Verb::Usages(About { listing, common, .. })
-            | Verb::Callers(About { listing, common, .. })
+            | Verb::Usages(Uses { about: About { listing, common, .. }, .. })
+            | Verb::Callers(Uses { about: About { listing, common, .. }, .. })
             | Verb::Callees(About { listing, common, .. })
             | Verb::Implementations(About { listing, common, .. }) => common.json || listing.is_json(),
         }
@@ -386,8 +396,8 @@ impl Verb {
         match self {
             Verb::Symbols { listing, .. }
             | Verb::Impact { about: About { listing, .. }, .. }
-            | Verb::Usages(About { listing, .. })
-            | Verb::Callers(About { listing, .. })
+            | Verb::Usages(Uses { about: About { listing, .. }, .. })
+            | Verb::Callers(Uses { about: About { listing, .. }, .. })
             | Verb::Callees(About { listing, .. })
             | Verb::Implementations(About { listing, .. }) => listing.is_short(),
             Verb::Diagnostics(command) => command.is_short(),
@@ -430,8 +440,8 @@ impl Verb {
                 let call = Call::of(Name::SymbolAt).with("file", Some(target.name(&file)?));
                 (call.with("offset", offset).with("line", line).with("column", column), common)
             }
-            Verb::Usages(about) => about.over(Call::of(Name::Usages), target)?,
-            Verb::Callers(about) => about.over(Call::of(Name::Callers), target)?,
+            Verb::Usages(uses) => uses.over(Call::of(Name::Usages), target)?,
+            Verb::Callers(uses) => uses.over(Call::of(Name::Callers), target)?,
             Verb::Callees(about) => about.over(Call::of(Name::Callees), target)?,
             Verb::Implementations(about) => about.over(Call::of(Name::Implementations), target)?,
             Verb::Diagnostics(command) => return command.call(target),
@@ -454,6 +464,12 @@ impl About {
         let file = target.maybe(self.file.as_ref())?;
         let call = call.with("symbol", Some(self.symbol)).with("file", file).with("package", self.package);
         Ok((call, self.common))
+    }
+}
+
+impl Uses {
+    fn over(self, call: Call, target: &Target) -> io::Result<(Call, RequestOptions)> {
+        self.about.over(call.with("build", self.build), target)
     }
 }
 
@@ -490,8 +506,8 @@ mod tests {
         "symbols --file a.rs",
         "symbol-at a.rs --offset 3",
         "symbol-at a.rs --line 3 --column 4",
-        "usages a::b --file a.rs --package a",
-        "callers a::b",
+        "usages a::b --file a.rs --package a --build default",
+        "callers a::b --build default",
         "callees a::b",
         "implementations a::b",
         "diagnostics a.rs --severity error,warning --source rustc --fixes --max 9 --format sarif",

@@ -20,7 +20,7 @@ use super::map::{MapQuery, MapReply};
 use super::open::{OpenRequest, Opened};
 use super::overlays::{DeleteOverlayQuery, OverlayQuery, OverlayReply, OverlayRequest, OverlaysReply};
 use super::parse::{from_json, from_query, from_repeating_query};
-use super::relations::{AboutSymbolQuery, CallsReply, ImplementationsReply, UsagesReply};
+use super::relations::{AboutSymbolQuery, CallsReply, ImplementationsReply, SymbolUsesQuery, UsagesReply};
 use super::rename::RenameRequest;
 use super::request::{Answer, Arguments, Common, schemas};
 use super::runs::{CancelRunQuery, RunQuery, RunReply, RunStarted, StartRunRequest};
@@ -165,7 +165,7 @@ calls! {
         refusals: &[FILE, ANSWER],
     }
 
-    Usages(AboutSymbolQuery) -> UsagesReply {
+    Usages(SymbolUsesQuery) -> UsagesReply {
         name: "usages",
         method: Method::Get,
         path: "/v1/usages",
@@ -179,7 +179,7 @@ calls! {
         refusals: &[FILE, SYMBOL, ANSWER],
     }
 
-    Callers(AboutSymbolQuery) -> CallsReply {
+    Callers(SymbolUsesQuery) -> CallsReply {
         name: "callers",
         method: Method::Get,
         path: "/v1/callers",

@@ -454,7 +454,9 @@ impl EditItem {
                      several of these in `edits`",
                 );
             }
-            (Some(symbol), Some(search)) => Target::Within { symbol: SymbolQuery { symbol, package, file }, search },
+            (Some(symbol), Some(search)) => {
+                Target::Within { symbol: SymbolQuery { symbol, package, file, build: None }, search }
+            }
             (Some(symbol), None) => {
                 let Some(at) = at else {
                     return wrong(
@@ -470,7 +472,7 @@ impl EditItem {
                 if at == At::Delete && replacement.as_deref().is_some_and(|it| !it.is_empty()) {
                     return wrong("`at: delete` takes no `replacement`; `at: whole` replaces the symbol");
                 }
-                Target::Symbol { symbol: SymbolQuery { symbol, package, file }, at }
+                Target::Symbol { symbol: SymbolQuery { symbol, package, file, build: None }, at }
             }
             (None, Some(search)) => {
                 if package.is_some() {

@@ -24,10 +24,38 @@ request! { query
     }
 }
 
+request! { query
+    /// The symbol, and the builds that may name it.
+    pub struct SymbolUsesQuery {
+        /// The path of the symbol. A shorter path is accepted if it is unique.
+        #[param(example = "grep_searcher::Searcher")]
+        pub symbol: String,
+        /// Narrows a short path: a crate, a module or an import path. Default: any.
+        #[param(nullable = false)]
+        pub package: Option<String>,
+        /// Narrows a short path: the file of the definition. Default: any.
+        #[param(nullable = false)]
+        pub file: Option<String>,
+        /// One build alone: its name in `meta.builds`, or `default` for the default build. Default: all builds.
+        #[param(nullable = false, example = "target_os=windows")]
+        pub build: Option<String>,
+    }
+}
+
 impl AboutSymbolQuery {
     /// The symbol as the request names it.
     pub fn symbol(&self) -> SymbolQuery {
-        SymbolQuery { symbol: self.symbol.clone(), package: self.package.clone(), file: self.file.clone() }
+        let AboutSymbolQuery { symbol, package, file } = self;
+        SymbolQuery { symbol: symbol.clone(), package: package.clone(), file: file.clone(), build: None }
+    }
+}
+
+impl SymbolUsesQuery {
+    /// The symbol as the request names it.
+    pub fn symbol(&self) -> SymbolQuery {
+        let SymbolUsesQuery { symbol, package, file, build } = self;
+        let (symbol, package, file, build) = (symbol.clone(), package.clone(), file.clone(), build.clone());
+        SymbolQuery { symbol, package, file, build }
     }
 }
 

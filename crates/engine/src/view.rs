@@ -141,7 +141,7 @@ pub trait View: Send {
 
     /// The names that an unresolved name may have meant.
     fn suggest(self: Box<Self>, unknown: Unknown, deadlines: Deadlines) -> Answering<Suggested> {
-        let query = SymbolQuery { symbol: unknown.name, package: None, file: None };
+        let query = SymbolQuery { symbol: unknown.name, ..SymbolQuery::default() };
         let found = self.resolve(query, deadlines);
         async move {
             match found.await {

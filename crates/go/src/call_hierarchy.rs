@@ -22,8 +22,12 @@ use semdex_model::{Answer, CallSite, Calls, Coverage, Missing, MissingCode, Role
 type CallMap = BTreeMap<(String, usize), Calls>;
 
 /// The declarations that name a function, with the places.
-pub(crate) async fn callers(queries: &GoplsQueries<'_>, symbol: &Symbol) -> Result<Answer<Vec<Calls>>> {
-    let usages = further_builds::places::of(queries, symbol, Effort::Thorough).await?;
+pub(crate) async fn callers(
+    queries: &GoplsQueries<'_>,
+    symbol: &Symbol,
+    build: Option<&str>,
+) -> Result<Answer<Vec<Calls>>> {
+    let usages = further_builds::places::of_build(queries, symbol, build, Effort::Thorough).await?;
     let mut found = CallMap::new();
     for usage in usages.value.items.iter().filter_map(|it| usages::usage_at(queries, it)) {
         if matches!(usage.role, Role::Doc | Role::Import) {

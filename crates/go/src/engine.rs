@@ -220,7 +220,7 @@ impl semdex_engine::View for GoView {
         let view = self.view;
         async move {
             let symbol = one(view.resolve(&query)?, &query)?;
-            let page = view.usage_page(&symbol, window, deadlines).await?;
+            let page = view.usage_page(&symbol, query.build.as_deref(), window, deadlines).await?;
             Ok(page.map(|page| (symbol, page)))
         }
         .boxed()
@@ -236,7 +236,7 @@ impl semdex_engine::View for GoView {
         async move {
             let symbol = one(view.resolve(&query)?, &query)?;
             let described = view.describe(&symbol, deadlines).await?;
-            let usages = view.usage_page(&symbol, window, deadlines).await?;
+            let usages = view.usage_page(&symbol, None, window, deadlines).await?;
             let mut coverage = described.coverage;
             coverage.absorb(usages.coverage);
             Ok(Answer { value: (described.value, usages.value), coverage })
@@ -289,7 +289,7 @@ impl semdex_engine::View for GoView {
         let view = self.view;
         async move {
             let symbol = one(view.resolve(&query)?, &query)?;
-            let found = view.callers(&symbol, deadlines).await?;
+            let found = view.callers(&symbol, query.build.as_deref(), deadlines).await?;
             Ok(found.map(|found| (symbol, found)))
         }
         .boxed()

@@ -191,7 +191,7 @@ type Client struct{}
 
     fn ask(symbol: &str, package: &str, file: &str) -> String {
         let given = |it: &str| (!it.is_empty()).then(|| it.to_owned());
-        let query = SymbolQuery { symbol: symbol.to_owned(), package: given(package), file: given(file) };
+        let query = SymbolQuery { symbol: symbol.to_owned(), package: given(package), file: given(file), build: None };
         match resolve(&files(TREE), &query, &|_, _| None) {
             Ok(found) => found[0].path.clone(),
             Err(error) => error.code.name().to_owned(),

@@ -391,7 +391,7 @@ func New() {}
     /// The path that a query finds, or the code of its error with what helps.
     fn ask(symbol: &str, package: &str, file: &str) -> String {
         let given = |it: &str| (!it.is_empty()).then(|| it.to_owned());
-        let query = SymbolQuery { symbol: symbol.to_owned(), package: given(package), file: given(file) };
+        let query = SymbolQuery { symbol: symbol.to_owned(), package: given(package), file: given(file), build: None };
         match resolve(&files(TREE), &query, &elsewhere) {
             Ok(found) => found.iter().map(|it| format!("{} {}", it.path, it.place.file)).collect::<Vec<_>>().join(", "),
             Err(error) => {

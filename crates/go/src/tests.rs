@@ -378,7 +378,7 @@ fn lines_of(calls: &[Calls]) -> Vec<String> {
 async fn calls_go_both_ways() {
     let mut fixture = Fixture::new(CALLS);
     let view = fixture.go.view(fixture.files.clone());
-    let answer = view.callers(&fixture.symbol("a.step"), deadlines()).await.unwrap();
+    let answer = view.callers(&fixture.symbol("a.step"), None, deadlines()).await.unwrap();
     assert!(answer.coverage.complete, "{:?}", answer.coverage);
     assert_eq!(
         lines_of(&answer.value),
@@ -401,10 +401,10 @@ async fn calls_go_both_ways() {
     assert!(step[0].symbol.external);
     let first = view.callees(&fixture.symbol("a.first"), deadlines()).await.unwrap().value;
     assert_eq!(lines_of(&first), ["a.step 24:21 24:53"]);
-    let nobody = view.callers(&fixture.symbol("a.go#1@a.init"), deadlines()).await.unwrap();
+    let nobody = view.callers(&fixture.symbol("a.go#1@a.init"), None, deadlines()).await.unwrap();
     assert_eq!((nobody.value, nobody.coverage.complete), (Vec::new(), true));
     // A call through the interface may call this method.
-    let run = view.callers(&fixture.symbol("a.Job.Run"), deadlines()).await.unwrap().value;
+    let run = view.callers(&fixture.symbol("a.Job.Run"), None, deadlines()).await.unwrap().value;
     assert_eq!(lines_of(&run), ["a.All 14:45", "a.go#1@a.init 27:21"]);
 
     fixture.change("a/a_test.go", Some("package a\n\nfunc broken() { nowhere(step(1)) }\n"));
@@ -482,7 +482,7 @@ async fn symbols_outside_are_described() {
     assert_eq!(places(&view.usages(&println, deadlines()).await.unwrap().value.items), ["main.go:17:6"]);
     let ask = |symbol: &str, file: &str| {
         let file = (!file.is_empty()).then(|| file.to_owned());
-        match view.resolve(&SymbolQuery { symbol: symbol.to_owned(), file, package: None }) {
+        match view.resolve(&SymbolQuery { symbol: symbol.to_owned(), file, ..SymbolQuery::default() }) {
             Ok(found) => found[0].path.clone(),
             Err(Stop::Failed(error)) => error.help.suggestions.join(" "),
             Err(Stop::Stale) => "stale".to_owned(),

@@ -121,12 +121,13 @@ impl View {
     pub(crate) async fn usage_page(
         &self,
         symbol: &Symbol,
+        build: Option<&str>,
         window: Window,
         deadlines: Deadlines,
     ) -> Result<Answer<UsagePage>> {
         let Some(turn) = self.turn(deadlines).await? else { return Ok(Answer::lacking(UsagePage::default(), busy())) };
         let queries = turn.queries(deadlines);
-        let answer = further_builds::places::of(&queries, symbol, Effort::Thorough).await?;
+        let answer = further_builds::places::of_build(&queries, symbol, build, Effort::Thorough).await?;
         let mut page = answer.map(|places| usages::page(&queries, symbol, &places, window));
         unindexed::naming(&self.files, &symbol.name).await?.into_iter().for_each(|it| page.coverage.lacks(it));
         turn.end(page)
@@ -153,9 +154,14 @@ impl View {
     }
 
     /// The callers of a function, with the places.
-    pub(crate) async fn callers(&self, symbol: &Symbol, deadlines: Deadlines) -> Result<Answer<Vec<Calls>>> {
+    pub(crate) async fn callers(
+        &self,
+        symbol: &Symbol,
+        build: Option<&str>,
+        deadlines: Deadlines,
+    ) -> Result<Answer<Vec<Calls>>> {
         let Some(turn) = self.turn(deadlines).await? else { return Ok(Answer::lacking(Vec::new(), busy())) };
-        let mut answer = call_hierarchy::callers(&turn.queries(deadlines), symbol).await?;
+        let mut answer = call_hierarchy::callers(&turn.queries(deadlines), symbol, build).await?;
         unindexed::naming(&self.files, &symbol.name).await?.into_iter().for_each(|it| answer.coverage.lacks(it));
         turn.end(answer)
     }

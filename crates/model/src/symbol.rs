@@ -126,6 +126,9 @@ pub struct SymbolQuery {
     pub package: Option<String>,
     /// Only what this file defines. None: any file.
     pub file: Option<String>,
+    /// The build that the question is about, by its name in `Coverage::builds`; `default` for the default build. None:
+    /// all builds.
+    pub build: Option<String>,
 }
 
 /// What is at an offset of a file: the named symbol, wherever it is defined.

@@ -20,7 +20,7 @@ pub(crate) async fn describe(
     match (request.symbol, request.package, request.file) {
         (Some(symbol), package, file) => {
             let file = file.map(|it| workspace.locate(&it)).transpose()?;
-            describe_symbol(workspace, SymbolQuery { symbol, package, file }, options).await
+            describe_symbol(workspace, SymbolQuery { symbol, package, file, ..SymbolQuery::default() }, options).await
         }
         (None, Some(package), _) => describe_package(workspace, &package, options).await,
         (None, None, Some(file)) => describe_file(workspace, &file, options).await,
@@ -91,7 +91,7 @@ fn described(
 
 async fn describe_package(workspace: &Workspace, package: &str, options: &RequestOptions) -> Result<Described> {
     let from = positions(options.cursor.as_deref())?;
-    let query = SymbolQuery { symbol: String::new(), package: Some(package.to_owned()), file: None };
+    let query = SymbolQuery { package: Some(package.to_owned()), ..SymbolQuery::default() };
     let found = query_by_name(workspace, options, "package", &query, |view, query, deadlines| {
         view.package(query.package.unwrap_or_default(), deadlines)
     })

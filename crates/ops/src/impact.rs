@@ -23,7 +23,8 @@ pub(crate) async fn impact(
 ) -> Result<ImpactReport> {
     let ImpactRequest { symbol, package, file, change, .. } = request;
     let file = file.map(|it| workspace.locate(&it)).transpose()?;
-    let request = Asked { query: SymbolQuery { symbol, package, file }, change: change.into() };
+    let request =
+        Asked { query: SymbolQuery { symbol, package, file, ..SymbolQuery::default() }, change: change.into() };
     let mode = Mode::new(Cause::Edit, true, OnBreak::Report);
     let made: Mutex<Option<Altered>> = Mutex::default();
     let planned = || async {

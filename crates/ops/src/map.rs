@@ -176,7 +176,7 @@ pub(crate) async fn focus_of(
         Err(error) if looks_like_a_file => return Err(error),
         Ok(_) | Err(_) => {}
     }
-    let query = SymbolQuery { symbol: named.to_owned(), package: None, file: None };
+    let query = SymbolQuery { symbol: named.to_owned(), ..SymbolQuery::default() };
     let found = query_by_name(workspace, options, "resolve", &query, |view, query, deadlines| async move {
         view.resolve(query, deadlines).await.map(Answer::whole)
     });

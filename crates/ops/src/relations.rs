@@ -3,7 +3,8 @@
 use super::query::{RequestOptions, WithMeta, query_by_name, unless_loading};
 use semdex_contract::budget::Listing;
 use semdex_contract::{
-    AboutSymbolQuery, Calls, CallsReply, ImplementationsReply, Meta, Symbol, UsageCount, UsageList, UsagesReply,
+    AboutSymbolQuery, Calls, CallsReply, ImplementationsReply, Meta, Symbol, SymbolUsesQuery, UsageCount, UsageList,
+    UsagesReply,
 };
 use semdex_model::Result;
 use semdex_workspace::Workspace;
@@ -12,7 +13,7 @@ pub(super) const PAGE: usize = 100;
 
 pub(crate) async fn usages(
     workspace: &Workspace,
-    request: AboutSymbolQuery,
+    request: SymbolUsesQuery,
     options: &RequestOptions,
 ) -> Result<UsagesReply> {
     let window = options.window(PAGE)?;
@@ -45,7 +46,7 @@ pub(crate) async fn implementations(
 
 pub(crate) async fn callers(
     workspace: &Workspace,
-    request: AboutSymbolQuery,
+    request: SymbolUsesQuery,
     options: &RequestOptions,
 ) -> Result<CallsReply> {
     let found = query_by_name(workspace, options, "callers", &request.symbol(), |view, query, deadlines| {

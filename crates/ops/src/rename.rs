@@ -47,7 +47,12 @@ fn check_name(workspace: &Workspace, name: &str) -> Result<()> {
 
 async fn plan(workspace: &Workspace, request: &RenameRequest, options: &RequestOptions) -> Result<Plan> {
     let file = request.file.as_deref().map(|it| workspace.locate(it)).transpose()?;
-    let query = SymbolQuery { symbol: request.symbol.clone(), package: request.package.clone(), file };
+    let query = SymbolQuery {
+        symbol: request.symbol.clone(),
+        package: request.package.clone(),
+        file,
+        ..SymbolQuery::default()
+    };
     // The answer is not cached, because it depends on the texts that it changes.
     let verb = format!("rename {}", request.new_name);
     // A symbolic link matters only if it leads to the file of the symbol.

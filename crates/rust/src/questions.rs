@@ -53,7 +53,7 @@ impl View {
     pub(crate) fn usages(self, query: &SymbolQuery, window: Window) -> Result<Answer<(Symbol, UsagePage)>> {
         self.ask(|it| {
             let ResolvedSymbol { symbol, definition } = resolve::resolve(it, query)?;
-            let found = usages::found_for(it, &symbol, definition);
+            let found = usages::found_for(it, &symbol, definition, query.build.as_deref())?;
             Ok(found.map(|found| (symbol, usages::page(it, &found, definition, window))))
         })
     }
@@ -62,7 +62,7 @@ impl View {
         self.ask(|it| {
             let ResolvedSymbol { symbol, definition } = resolve::resolve(it, query)?;
             Ok(match definition {
-                Some(definition) => calls::callers_of(it, definition),
+                Some(definition) => calls::callers_of(it, definition, query.build.as_deref())?,
                 None => usages::nothing_known_of(it, &symbol),
             }
             .map(|calls| (symbol, calls)))

@@ -3,6 +3,7 @@
 
 pub(crate) mod exclusions;
 mod in_doctests;
+mod of_build;
 pub(crate) mod references;
 pub(crate) mod shapes;
 
@@ -26,6 +27,7 @@ use crate::names::{Target, UnresolvedReason, all_instances, builds, instances};
 use crate::resolve::symbols;
 use crate::resolve::symbols::is_test_at;
 use crate::view::{Context, on_all_cores};
+use semdex_engine::Result;
 use semdex_engine::files::File;
 use semdex_engine::ranking::{UsageRank, rest, usage_order};
 use semdex_model::{
@@ -152,24 +154,33 @@ pub(crate) fn found_for<'db>(
     cx: &Context<'db>,
     symbol: &Symbol,
     definition: Option<Definition<'db>>,
-) -> Answer<TargetUsages> {
+    build: Option<&str>,
+) -> Result<Answer<TargetUsages>> {
     match definition {
-        Some(definition) => found_of(cx, definition),
+        Some(definition) => found_of(cx, definition, build),
         None => {
             let mut found = search_for(cx, &Search::written(&symbol.name)).pop().unwrap_or_default();
             exclusions::exclude_by_package(cx, symbol, &mut found);
             let mut coverage = not_compiled(cx, symbol);
             found.tell_possible_if(&mut coverage, |_| true);
             in_generated(&found.in_generated).into_iter().for_each(|it| coverage.lacks(it));
-            Answer { value: found, coverage }
+            Ok(Answer { value: found, coverage })
         }
     }
 }
 
-pub(crate) fn found_of<'db>(cx: &Context<'db>, definition: Definition<'db>) -> Answer<TargetUsages> {
-    let Answer { value, mut coverage } = certain_of(cx, definition);
+/// The same for a compiled symbol. `build`: in this build alone.
+pub(crate) fn found_of<'db>(
+    cx: &Context<'db>,
+    definition: Definition<'db>,
+    build: Option<&str>,
+) -> Result<Answer<TargetUsages>> {
+    let Answer { mut value, mut coverage } = certain_of(cx, definition);
+    if let Some(build) = build {
+        coverage.builds = of_build::narrow(cx, definition, build, &mut value)?;
+    }
     value.tell_possible(&mut coverage);
-    Answer { value, coverage }
+    Ok(Answer { value, coverage })
 }
 
 /// The same with a coverage that does not mention the possible usages, except those that were not checked in time.

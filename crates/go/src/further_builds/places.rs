@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::{FurtherBuilds, unread, unresolved};
+use super::{FurtherBuild, FurtherBuilds, unread, unresolved};
 use crate::checker::{self, Wanted};
 use crate::other_builds;
 use crate::queries::GoplsQueries;
@@ -12,7 +12,7 @@ use crate::usage_index::{Places, Spot};
 use crate::usages::{self, Occurrences};
 use semdex_engine::Result;
 use semdex_engine::files::File;
-use semdex_model::{Answer, Coverage, Missing, MissingCode, Role, Span, Symbol, SymbolKind};
+use semdex_model::{Answer, Code, Coverage, Error, Missing, MissingCode, Role, Span, Symbol, SymbolKind};
 
 /// A place of a declaration, or of a name.
 type At = (Arc<str>, usize);
@@ -35,6 +35,49 @@ pub(crate) async fn of(queries: &GoplsQueries<'_>, symbol: &Symbol, effort: Effo
         return Ok(base);
     }
     Ok(with_further(queries, symbol, &builds, base).await.map(Arc::new))
+}
+
+/// The name of the default build in requests.
+const DEFAULT: &str = "default";
+
+/// The same in one build alone; `None`: in all builds.
+pub(crate) async fn of_build(
+    queries: &GoplsQueries<'_>,
+    symbol: &Symbol,
+    build: Option<&str>,
+    effort: Effort,
+) -> Result<Answer<Arc<Places>>> {
+    let Some(build) = build else { return of(queries, symbol, effort).await };
+    let builds = queries.session.builds(queries.layout);
+    let default = queries.session.context();
+    let is_it = |it: &&FurtherBuild| {
+        // A name that an answer has at a place counts too.
+        let mut left_out = queries.layout.left_out();
+        it.name == build || left_out.any(|file| it.takes(file) && it.name_at(&default, file) == build)
+    };
+    let chosen = builds.0.iter().find(|it| it.name == build).or_else(|| builds.0.iter().find(is_it));
+    if chosen.is_none() && build != DEFAULT {
+        let known: Vec<String> = std::iter::once(DEFAULT.to_owned()).chain(builds.names()).collect();
+        let list = known.iter().map(|it| format!("`{it}`")).collect::<Vec<_>>().join(", ");
+        let detail = format!("`build`: the workspace has no such build. There are {list}");
+        return Err(Error::new(Code::InvalidRequest, detail).suggesting(known).into());
+    }
+    let is_in_build = |file: &str| match chosen {
+        Some(it) => queries.files.get(file).is_some_and(|file| it.takes(file)),
+        None => queries.layout.is_active(file),
+    };
+    let Answer { value, mut coverage } = of(queries, symbol, effort).await?;
+    let mut places = Places::clone(&value);
+    places.items.retain(|it| is_in_build(&it.file));
+    places.possible.retain(|it| is_in_build(&it.file));
+    coverage.builds = chosen.iter().map(|it| it.name.clone()).collect();
+    let is_elsewhere =
+        |it: &Missing| it.scope.as_deref().is_some_and(|it| queries.files.get(it).is_some() && !is_in_build(it));
+    if coverage.missing.iter().any(is_elsewhere) {
+        coverage.missing.retain(|it| !is_elsewhere(it));
+        coverage.complete = coverage.missing.is_empty();
+    }
+    Ok(Answer { value: Arc::new(places), coverage })
 }
 
 fn is_left_out(queries: &GoplsQueries<'_>, file: &File) -> bool {

@@ -13,12 +13,17 @@ use crate::resolve::{at, symbols};
 use crate::usages::names_now;
 use crate::view::Context;
 use crate::{LANGUAGE, usages};
+use semdex_engine::Result;
 use semdex_engine::files::File;
 use semdex_model::{Answer, CallSite, Calls, OutlineItem, Role, Span, Symbol, SymbolKind};
 
 /// The symbols whose code calls this one, or uses it as a value that may be called: other code before tests.
-pub(crate) fn callers_of<'db>(cx: &Context<'db>, definition: Definition<'db>) -> Answer<Vec<Calls>> {
-    let answer = usages::found_of(cx, definition);
+pub(crate) fn callers_of<'db>(
+    cx: &Context<'db>,
+    definition: Definition<'db>,
+    build: Option<&str>,
+) -> Result<Answer<Vec<Calls>>> {
+    let answer = usages::found_of(cx, definition, build)?;
     /// The sort key: tests last, then file and position.
     type Callers = BTreeMap<(bool, Arc<str>, usize), (FileId, Arc<File>, Vec<Span>)>;
     let mut callers = Callers::new();
@@ -38,7 +43,7 @@ pub(crate) fn callers_of<'db>(cx: &Context<'db>, definition: Definition<'db>) ->
         Some(Calls { symbol: symbols::symbol_of(cx, caller)?, calls: call_sites(&file, &places) })
     });
     let calls = calls.collect();
-    answer.map(|_| calls)
+    Ok(answer.map(|_| calls))
 }
 
 /// What the text of a symbol calls: functions, methods and constructors, in the order of their first calls.

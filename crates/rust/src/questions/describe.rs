@@ -21,7 +21,7 @@ impl View {
     pub(crate) fn describe(self, query: &SymbolQuery, window: Window) -> Result<Answer<(Description, UsagePage)>> {
         self.ask(|it| {
             let ResolvedSymbol { symbol, definition } = resolve::resolve(it, query)?;
-            let found = usages::found_for(it, &symbol, definition);
+            let found = usages::found_for(it, &symbol, definition, None)?;
             let usages = usages::page(it, &found.value, definition, window);
             let description = match definition {
                 Some(definition) => describe(it, symbol, definition, &found.value),

@@ -127,7 +127,7 @@ impl semdex_engine::View for View {
         if name.is_empty() || name.contains(char::is_whitespace) {
             return std::future::ready(Ok(Answer::whole(Suggested::default()))).boxed();
         }
-        let query = SymbolQuery { symbol: name.to_owned(), package: None, file: None };
+        let query = SymbolQuery { symbol: name.to_owned(), ..SymbolQuery::default() };
         blocking(*self, move |view| {
             let suggestions = match view.resolve(&query) {
                 // The symbol exists under another path than the written one.
