@@ -45,7 +45,7 @@ request! { query
 impl AboutSymbolQuery {
     /// The symbol as the request names it.
     pub fn symbol(&self) -> SymbolQuery {
-        let AboutSymbolQuery { symbol, package, file } = self;
+        let AboutSymbolQuery { symbol, package, file, .. } = self;
         SymbolQuery { symbol: symbol.clone(), package: package.clone(), file: file.clone(), build: None }
     }
 }
@@ -53,7 +53,7 @@ impl AboutSymbolQuery {
 impl SymbolUsesQuery {
     /// The symbol as the request names it.
     pub fn symbol(&self) -> SymbolQuery {
-        let SymbolUsesQuery { symbol, package, file, build } = self;
+        let SymbolUsesQuery { symbol, package, file, build, .. } = self;
         let (symbol, package, file, build) = (symbol.clone(), package.clone(), file.clone(), build.clone());
         SymbolQuery { symbol, package, file, build }
     }

@@ -13,9 +13,8 @@ impl Request {
             Request::DeleteOverlay(it) => one(Some(&it.file)),
             Request::Describe(it) => one(it.file.as_deref()),
             Request::Symbols(it) => one(it.file.as_deref()),
-            Request::Usages(it) | Request::Callers(it) | Request::Callees(it) | Request::Implementations(it) => {
-                one(it.file.as_deref())
-            }
+            Request::Usages(it) | Request::Callers(it) => one(it.file.as_deref()),
+            Request::Callees(it) | Request::Implementations(it) => one(it.file.as_deref()),
             Request::Diagnostics(it) => one(it.file.as_deref()),
             Request::Regressions(it) => one(it.file.as_deref()),
             Request::Impact(it) => one(it.file.as_deref()),
