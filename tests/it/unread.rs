@@ -195,3 +195,23 @@ fn answers_are_not_torn_while_a_directory_is_renamed() {
 fn rename(root: &Path, from: &str, to: &str) {
     fs::rename(root.join(from), root.join(to)).unwrap();
 }
+
+/// The compiler reports the declaration of a module without a file, and nothing of what leads through it. A file that
+/// exists is not missing.
+#[test]
+fn what_leads_through_a_module_without_a_file_is_no_error() {
+    let lib = "pub mod bytes;\npub mod gone;\nuse gone::Thing;\nuse gone::*;\n\npub fn f(it: bytes::Byte, _: Thing) -> gone::Out {\n    gone::g(bytes::h(it))\n}\n\npub fn wrong() -> u8 {\n    nothing::at_all()\n}\n";
+    let home = Home::with(&[("Cargo.toml", "[package]\nname = \"app\"\nedition = \"2024\"\n"), ("src/lib.rs", lib)]);
+    std::fs::write(home.root().join("src/bytes.rs"), b"pub struct Byte; // \xff\n").unwrap();
+    let server = home.serve(&["--trust"]);
+    server.wait_ready();
+    let (status, reply) = server.get("/v1/diagnostics?severity=error");
+    let found: Vec<(u64, &str)> = reply["items"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| (it["line"].as_u64().unwrap(), it["code"].as_str().unwrap()))
+        .collect();
+    assert_eq!((status, &reply["meta"]["complete"]), (200, &json!(false)), "{reply}");
+    assert!(found.contains(&(2, "E0583")) && found.iter().all(|it| it.0 == 2 || it.0 == 11), "{reply}");
+}

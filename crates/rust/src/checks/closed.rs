@@ -1,7 +1,7 @@
 //! Whether all possible declarations of a module are known: only then is a name that is not among them unresolved for
 //! the compiler too.
 
-use ra_ap_hir::{Adt, InFile, Module, ModuleDef, PathResolution, Semantics};
+use ra_ap_hir::{Adt, InFile, Module, ModuleDef, ModuleSource, PathResolution, Semantics};
 use ra_ap_ide::RootDatabase;
 use ra_ap_syntax::ast::{HasAttrs as _, HasName as _};
 use ra_ap_syntax::{AstNode as _, SyntaxNode, ast};
@@ -14,6 +14,13 @@ use semdex_text::words::occurrences;
 
 /// The most levels of macros in macros that are followed.
 const MAX_MACROS: usize = 3;
+
+/// Whether the file of a module does not exist, or is not read. The compiler reports the declaration alone, and nothing
+/// of what names the module's items.
+pub(crate) fn is_without_file(cx: &Context<'_>, module: Module) -> bool {
+    let declaration = module.declaration_source(cx.db).filter(|it| it.value.item_list().is_none());
+    declaration.is_some() && matches!(module.definition_source(cx.db).value, ModuleSource::Module(_))
+}
 
 /// What may declare a name, as far as it was checked.
 pub(crate) struct Closed<'c, 'db> {
@@ -33,6 +40,9 @@ impl<'c, 'db> Closed<'c, 'db> {
             return true;
         }
         self.seen.push(module);
+        if is_without_file(self.cx, module) {
+            return false;
+        }
         let file = module.definition_source_file_id(self.cx.db).file_id();
         let file = file.map(|it| it.file_id(self.cx.db)).and_then(|it| self.cx.name_of(it));
         if file.is_none_or(|it| self.cx.files.get(&it).is_none()) {

@@ -3,12 +3,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ra_ap_hir::Semantics;
+use ra_ap_hir::{ModuleDef, PathResolution, Semantics};
 use ra_ap_ide::{Diagnostic, FileId, RootDatabase};
 use ra_ap_syntax::ast::HasName as _;
 use ra_ap_syntax::{AstNode as _, NodeOrToken, SyntaxKind, SyntaxNode, ast};
 
 use crate::ENGINE;
+use crate::checks::closed::is_without_file;
 use crate::checks::{anchors, errors, native, report};
 use crate::finding::code::Code;
 use crate::syntax::positions;
@@ -31,9 +32,36 @@ pub(crate) fn is_sure(
     match error.code.as_str() {
         // The compiler reports the errors of the parser too.
         "syntax-error" => true,
+        "E0583" => !is_of_unread_file(cx, file, error),
+        "E0432" => !leads_through_module_without_file(cx, id, error),
         "E0282" => is_undetermined(&cx.sema, id, at) && is_repeated(cx, file, id, at, known),
         _ => !error.message.contains("{unknown}") && is_repeated(cx, file, id, at, known),
     }
+}
+
+/// Whether an unresolved module has a file that exists and was not read.
+fn is_of_unread_file(cx: &Context<'_>, file: &File, error: &Diagnostic) -> bool {
+    let directory = file.path.rsplit_once('/').map_or("", |it| it.0);
+    let candidates = error.message.rsplit_once(": ").map_or("", |it| it.1);
+    candidates.split(", ").map(|it| it.trim_start_matches("or ")).any(|candidate| {
+        let is_it = |path: &str| path.starts_with(directory) && path.ends_with(&format!("/{candidate}"));
+        cx.environment.unread.iter().filter_map(|it| it.scope.as_deref()).any(is_it)
+    })
+}
+
+/// Whether an import leads through a module whose file is missing.
+fn leads_through_module_without_file(cx: &Context<'_>, id: FileId, error: &Diagnostic) -> bool {
+    let tree = cx.sema.parse_guess_edition(id);
+    let node = match tree.syntax().covering_element(error.range.range) {
+        NodeOrToken::Node(it) => it,
+        NodeOrToken::Token(it) => it.parent().unwrap_or_else(|| tree.syntax().clone()),
+    };
+    let around = node.ancestors().filter_map(ast::UseTree::cast).filter_map(|it| it.path());
+    let mut paths = node.descendants().filter_map(ast::Path::cast).chain(around);
+    paths.any(|it| match cx.sema.resolve_path(&it) {
+        Some(PathResolution::Def(ModuleDef::Module(it))) => is_without_file(cx, it),
+        _ => false,
+    })
 }
 
 /// Whether the body around an error still has one on these lines after errors that follow from an unknown type are left
