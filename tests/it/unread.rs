@@ -202,7 +202,7 @@ fn rename(root: &Path, from: &str, to: &str) {
 fn what_leads_through_a_module_without_a_file_is_no_error() {
     let lib = "pub mod bytes;\npub mod gone;\nuse gone::Thing;\nuse gone::*;\n\npub fn f(it: bytes::Byte, _: Thing) -> gone::Out {\n    gone::g(bytes::h(it))\n}\n\npub fn wrong() -> u8 {\n    nothing::at_all()\n}\n";
     let home = Home::with(&[("Cargo.toml", "[package]\nname = \"app\"\nedition = \"2024\"\n"), ("src/lib.rs", lib)]);
-    std::fs::write(home.root().join("src/bytes.rs"), b"pub struct Byte; // \xff\n").unwrap();
+    fs::write(home.root().join("src/bytes.rs"), b"pub struct Byte; // \xff\n").unwrap();
     let server = home.serve(&["--trust"]);
     server.wait_ready();
     let (status, reply) = server.get("/v1/diagnostics?severity=error");
