@@ -1,6 +1,6 @@
-//! Methods of numbers whose type is not known where they are called (E0689). rust-analyzer takes them for `i32` or `f64`.
+//! Methods of numbers whose type is not known where they are called (E0689).
 
-use ra_ap_hir::{AsAssocItem as _, AssocItem, PathResolution};
+use ra_ap_hir::{Name, PathResolution};
 use ra_ap_syntax::ast::HasName as _;
 use ra_ap_syntax::{AstNode as _, SyntaxNode, SyntaxToken, TextSize, ast};
 
@@ -14,10 +14,13 @@ pub(crate) fn methods_of_numbers(cx: &Context<'_>, node: &SyntaxNode, out: &mut 
     let Some(call) = ast::MethodCallExpr::cast(node.clone()) else { return };
     let Some((receiver, name)) = call.receiver().zip(call.name_ref()) else { return };
     let Some(number) = ambiguous(&receiver).or_else(|| initial(cx, &receiver)) else { return };
-    let method = cx.sema.resolve_method_call(&call).and_then(|it| it.as_assoc_item(cx.db));
-    let is_inherent =
-        |it: AssocItem| it.implementing_ty(cx.db).is_some() && it.container_or_implemented_trait(cx.db).is_none();
-    if method.is_some_and(is_inherent) {
+    // rust-analyzer finds no inherent method of such a number either, and reports nothing.
+    if cx.sema.resolve_method_call(&call).is_some() {
+        return;
+    }
+    let Some((scope, ty)) = cx.sema.scope(call.syntax()).zip(cx.sema.type_of_expr(&receiver)) else { return };
+    let found = ty.original.iterate_method_candidates(cx.db, &scope, Some(&Name::new_root(&name.text())), Some);
+    if found.is_some() {
         let message = format!("can't call method `{}` on ambiguous numeric type `{{{number}}}`", name.text());
         out.push(report::raw_diagnostic(cx, name.syntax(), Code::E0689, message));
     }

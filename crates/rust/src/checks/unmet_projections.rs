@@ -57,7 +57,7 @@ fn unmet<'db>(
     function: FunctionId,
     generics: GenericArgs<'db>,
 ) -> Option<(Ty<'db>, String)> {
-    if generics.references_error() || generics.has_infer() {
+    if generics.has_non_region_error() || generics.has_non_region_infer() {
         return None;
     }
     let krate = body.module(cx.db).krate(cx.db);
