@@ -19,7 +19,7 @@ pub(crate) fn methods_of_numbers(cx: &Context<'_>, node: &SyntaxNode, out: &mut 
         return;
     }
     let Some((scope, ty)) = cx.sema.scope(call.syntax()).zip(cx.sema.type_of_expr(&receiver)) else { return };
-    let found = ty.original.iterate_method_candidates(cx.db, &scope, Some(&Name::new_root(&name.text())), Some);
+    let found = ty.original.iterate_method_candidates(cx.db, &scope, Some(&Name::new_root(name.text())), Some);
     if found.is_some() {
         let message = format!("can't call method `{}` on ambiguous numeric type `{{{number}}}`", name.text());
         out.push(report::raw_diagnostic(cx, name.syntax(), Code::E0689, message));

@@ -140,7 +140,9 @@ fn healthy_code_has_no_such_error() {
     assert!(files > 5 && found.is_empty(), "{}", shown.collect::<Vec<_>>().join("\n"));
 }
 
-const RULES: [RuleId; 8] = [
+const RULES: [RuleId; 10] = [
+    RuleId::UnmetProjections,
+    RuleId::AmbiguousNumbers,
     RuleId::UnknownResults,
     RuleId::ConstContexts,
     RuleId::Gates,
