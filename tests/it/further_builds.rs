@@ -267,7 +267,10 @@ fn the_configuration_lists_builds() {
     wrong("[{ target = \"x86_64-pc-nothing\" }]", "`rustc --print target-list` lists them");
     wrong("[{ features = [\"more\"] }]", "no Cargo workspace here has all of these features: more");
     server.home.write("semdex.toml", "[rust]\nbuilds = [\"all\"]\n");
-    server.wait_for(|it| it.get("/v1/status").1.to_string().contains("\\\"default\\\" or a table"));
+    server.wait_for(|it| {
+        usages();
+        it.get("/v1/status").1.to_string().contains("\\\"default\\\" or a table")
+    });
 }
 
 #[test]
