@@ -3,7 +3,7 @@
 //! A stack overflow ends the process. The parser descends by recursion, and so does all code that walks a tree. Files
 //! are measured before rust-analyzer receives them. The output of macros is parsed inside rust-analyzer, so this crate
 //! replaces its parser. Input that is nested too deeply becomes an error without structure, which ends the expansion, and
-//! so does the rest of a macro call that is too long.
+//! so does what is left of a macro call that is too long.
 //! Everything else is re-exported from the real parser.
 
 mod input;
@@ -76,13 +76,14 @@ pub enum PrefixEntryPoint {
 }
 
 impl PrefixEntryPoint {
-    /// Refused input is consumed as a whole, so that a caller that parses item after item reaches the end.
+    /// Input that is nested too deeply is consumed as a whole, so that a caller that parses item after item reaches the
+    /// end.
     pub fn parse(&self, input: &Input) -> Output {
         let fragment = repetition::fragment(input);
         TOO_MANY.set(fragment == Fragment::TooMany);
         // The depth of the rest of an input is not greater than that of the whole.
         match fragment {
-            Fragment::TooMany => return Output::one_error(None, input),
+            Fragment::TooMany => return Output::cut(input),
             Fragment::First if input.is_too_deep() => return Output::refused(None, input),
             Fragment::First | Fragment::Next => {}
         }

@@ -42,12 +42,17 @@ impl Output {
     /// Wraps all tokens into one error, and counts it: where it is may not be found again.
     pub(crate) fn refused(root: Option<SyntaxKind>, input: &Input) -> Output {
         REFUSED.fetch_add(1, Ordering::Relaxed);
-        Output::one_error(root, input)
+        Output::error(root, input, input.len())
     }
 
-    /// Wraps all tokens into one error.
-    pub(crate) fn one_error(root: Option<SyntaxKind>, input: &Input) -> Output {
-        Output(Parsed::Refused(Refused { root, tokens: input.tokens.iter().map(|it| it.kind).collect() }))
+    /// Ends the list of a macro call that is too long: an error that takes one token. If it took all, the rest of the
+    /// list would become an expression, as a tuple of thousands of parts.
+    pub(crate) fn cut(input: &Input) -> Output {
+        Output::error(None, input, 1)
+    }
+
+    fn error(root: Option<SyntaxKind>, input: &Input, length: usize) -> Output {
+        Output(Parsed::Refused(Refused { root, tokens: input.tokens.iter().take(length).map(|it| it.kind).collect() }))
     }
 
     pub fn iter(&self) -> impl Iterator<Item = Step<'_>> {

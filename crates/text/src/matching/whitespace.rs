@@ -105,13 +105,24 @@ impl Squeezed {
         made
     }
 
-    /// From the first byte of a part to the end of its last one, in the original.
-    pub(super) fn span(&self, start: usize, end: usize) -> Span {
+    /// From the first byte of a part to the end of its last one, in the original. White space around the part, of which
+    /// the original may have other characters, does not count.
+    pub(super) fn span(&self, mut start: usize, mut end: usize) -> Span {
+        let is_blank = |at: usize| self.text.as_bytes()[at] == b' ';
+        while start < end && is_blank(end - 1) {
+            end -= 1;
+        }
+        while start < end && is_blank(start) {
+            start += 1;
+        }
         let original = |at: usize| {
             let (squeezed, original) = self.runs[self.runs.partition_point(|run| run.0 <= at).saturating_sub(1)];
             original + at - squeezed
         };
-        Span::new(original(start), original(end.max(start + 1) - 1) + 1)
+        if start == end {
+            return Span::new(original(start), original(start));
+        }
+        Span::new(original(start), original(end - 1) + 1)
     }
 }
 
