@@ -109,9 +109,10 @@ fn a_question_is_narrowed_to_one_build() {
     assert_eq!(total("app::level", "feature=extra"), of_feature, "as a place has it");
     assert_eq!(total("app::level", "target_os=windows"), (vec![12], json!(["target_os=windows"])));
     // What the default build compiles too.
-    for build in ["default", "target_os=windows", "loom"] {
+    for build in ["default", "features=all", "loom"] {
         assert_eq!(total("app::home", build).0, [27], "{build}");
     }
+    assert_eq!(total("app::home", "target_os=windows").0, [0u64; 0], "another `home` is compiled there");
     let (status, reply) = server.get("/v1/callers?symbol=app::level&build=loom");
     assert_eq!((status, &reply["items"][0]["symbol"]), (200, &json!("app::weave")), "{reply}");
     let (status, reply) = server.get("/v1/usages?symbol=app::level&build=windows");
