@@ -367,7 +367,10 @@ fn a_server_is_stopped_and_nothing_starts_one_to_say_that_none_runs() {
     assert_eq!((stopped.code, home.servers().len()), (Some(0), 0), "{}", stopped.errors);
     let kept = home.root().join("kept");
     assert_eq!(semdex(&["write", "new.txt", "--content", "x"]).code, Some(0));
+    let log = home.path().join("state/semdex/journal.db-wal");
+    assert!(log.is_file());
     assert_eq!(semdex(&["stop"]).code, Some(0));
+    assert!(!log.exists(), "a clean stop leaves the journal in one file");
     let backup = semdex(&["backup", "kept"]);
     assert_eq!(backup.code, Some(0), "{}", backup.errors);
     assert!(kept.join("journal.db").is_file(), "{}", backup.output);

@@ -201,7 +201,10 @@ enum Job {
     Texts(String, String, usize, oneshot::Sender<Result<Vec<Arc<str>>>>),
     KeepReply(Box<KeptReply>, oneshot::Sender<Result<()>>),
     Reply(String, String, oneshot::Sender<Result<Option<KeptReply>>>),
+    #[cfg(test)]
     Flush(oneshot::Sender<()>),
+    /// The last job.
+    End(oneshot::Sender<()>),
 }
 
 /// The key of a workspace's changes.
@@ -302,8 +305,15 @@ impl Journal {
     }
 
     /// Returns when all notes are written.
+    #[cfg(test)]
     pub(crate) async fn flush(&self) {
         let _ = self.ask(Job::Flush).await;
+    }
+
+    /// Ends the journal: returns when all that was sent is written and the database is closed. SQLite then moves its log
+    /// into the database, unless another process has it open. What comes later is refused.
+    pub(crate) async fn end(&self) {
+        let _ = self.ask(Job::End).await;
     }
 
     fn wait<T>(&self, deadline: Duration, job: impl FnOnce(crossbeam_channel::Sender<Result<T>>) -> Job) -> Result<T> {
@@ -349,6 +359,7 @@ fn serve_all(store: &mut Store, inbox: &mut mpsc::Receiver<Job>) -> std::io::Res
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.inspect_err(|error| tracing::error!(%error, "no runtime for the journal"))?;
     runtime.block_on(async move {
+        let mut ended = Vec::new();
         loop {
             let job = match tokio::time::timeout(IDLE, inbox.recv()).await {
                 Ok(Some(job)) => job,
@@ -362,10 +373,20 @@ fn serve_all(store: &mut Store, inbox: &mut mpsc::Receiver<Job>) -> std::io::Res
                     }
                 }
             };
-            serve(store, job).await;
+            match job {
+                // What was sent before is still served.
+                Job::End(reply) => {
+                    inbox.close();
+                    ended.push(reply);
+                }
+                job => serve(store, job).await,
+            }
         }
         store.rest().await;
         store.close().await;
+        for reply in ended {
+            let _ = reply.send(());
+        }
     });
     Ok(())
 }
@@ -388,9 +409,12 @@ async fn serve(store: &mut Store, job: Job) {
         Job::Texts(workspace, file, limit, reply) => drop(reply.send(store.texts(&workspace, &file, limit).await)),
         Job::KeepReply(kept, reply) => drop(reply.send(store.keep_reply(&kept).await)),
         Job::Reply(workspace, key, reply) => drop(reply.send(store.reply(&workspace, &key).await)),
+        #[cfg(test)]
         Job::Flush(reply) => {
             store.rest().await;
             let _ = reply.send(());
         }
+        // The loop ends by it.
+        Job::End(_) => {}
     }
 }

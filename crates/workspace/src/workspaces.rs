@@ -247,7 +247,7 @@ impl Workspaces {
     pub async fn shutdown(&self) {
         let all = std::mem::take(&mut *self.lock());
         futures::future::join_all(all.iter().map(Workspace::close)).await;
-        self.shared.journal.flush().await;
+        self.shared.journal.end().await;
     }
 
     fn find_root(&self, directory: &Path) -> Result<PathBuf> {
