@@ -231,6 +231,9 @@ fn completions_and_manual_pages_know_every_command() {
     for name in ["semdex.1", "semdex-usages.1", "semdex-overlay-put.1"] {
         assert!(home.read(&format!("man/{name}")).contains(".SH"), "{name}");
     }
+    let page = semdex(&home, &["man", "usages"]).output;
+    assert!(page.contains(".SH EXAMPLES\n  semdex usages "), "{page}");
+    assert_eq!(home.read("man/semdex-usages.1"), page);
 }
 
 #[test]

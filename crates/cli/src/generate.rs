@@ -47,12 +47,17 @@ impl Man {
                         io::Error::new(io::ErrorKind::InvalidInput, detail)
                     })?,
                 };
-                let mut page = Vec::new();
-                clap_mangen::Man::new(named).render(&mut page)?;
-                output().write_all(&page)
+                output().write_all(page(&clap_mangen::Man::new(named))?.as_bytes())
             }
         }
     }
+}
+
+/// The page of a command, with its examples below a heading of their own.
+fn page(man: &clap_mangen::Man) -> io::Result<String> {
+    let mut page = Vec::new();
+    man.render(&mut page)?;
+    Ok(String::from_utf8_lossy(&page).replace("\n.SH EXTRA\nExamples:\n", "\n.SH EXAMPLES\n"))
 }
 
 fn write_pages(directory: &Path) -> io::Result<()> {
@@ -60,5 +65,11 @@ fn write_pages(directory: &Path) -> io::Result<()> {
     std::fs::create_dir_all(directory).map_err(with_path)?;
     let mut command = Arguments::command().disable_help_subcommand(true);
     command.build();
-    clap_mangen::generate_to(command, directory).map_err(with_path)
+    let mut commands = vec![command];
+    while let Some(command) = commands.pop() {
+        commands.extend(command.get_subcommands().filter(|it| !it.is_hide_set()).cloned());
+        let man = clap_mangen::Man::new(command);
+        std::fs::write(directory.join(man.get_filename()), page(&man)?).map_err(with_path)?;
+    }
+    Ok(())
 }
