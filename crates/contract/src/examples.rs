@@ -284,7 +284,8 @@ pub(crate) fn status() -> Value {
         }],
         "slow_questions": [{
             "call": "usages", "at": "2026-01-02T03:04:05.678Z", "request_id": "5f3a9c01-2f", "elapsed_ms": 1312.4,
-            "queue_ms": 0.2, "barrier_ms": 1.1, "index_ms": 1204.0, "engine_ms": 104.9, "rendering_ms": 0.8
+            "reading_ms": 0.1, "queue_ms": 0.2, "barrier_ms": 1.1, "index_ms": 1204.0, "engine_ms": 104.9,
+            "computing_ms": 1.3, "rendering_ms": 0.8
         }],
         "meta": meta(0.2)
     })

@@ -42,7 +42,7 @@ pub struct StatusReply {
     pub meta: Meta,
 }
 
-/// A slow request, with the time of its parts in milliseconds. The rest of the time is routing and reading the body.
+/// A slow request, with the time of its parts in milliseconds. They sum to `elapsed_ms`.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct SlowQuestion {
     /// The name of the call.
@@ -56,7 +56,9 @@ pub struct SlowQuestion {
     pub request_id: Option<String>,
     /// The total time, from the head of the request to the finished reply.
     pub elapsed_ms: f64,
-    /// Waiting in the queue of the workspace.
+    /// Reading the request.
+    pub reading_ms: f64,
+    /// Waiting in the queue of the workspace, and for changes of the same files.
     pub queue_ms: f64,
     /// Reading changes by others from disk.
     pub barrier_ms: f64,
@@ -64,6 +66,8 @@ pub struct SlowQuestion {
     pub index_ms: f64,
     /// Waiting for the engine, or computing the impact of a change and writing it.
     pub engine_ms: f64,
+    /// The rest: matching texts, planning, composing the reply, running the tools of `verify` and git.
+    pub computing_ms: f64,
     /// Serializing the reply as JSON or Markdown.
     pub rendering_ms: f64,
 }

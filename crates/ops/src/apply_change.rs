@@ -106,7 +106,7 @@ where
         OnBreak::Report => None,
     };
     let mut last = None;
-    let mut turn = workspace.turn(&mode.files).await;
+    let mut turn = timing::during(Part::Queue, workspace.turn(&mode.files)).await;
     let latest = options.needs(None, true).deadline.max(Instant::now() + AGAIN);
     // Attempts that failed for another reason than a changed text.
     let mut failed = 0;

@@ -148,10 +148,12 @@ fn slow_question(slow: telemetry::SlowQuestion) -> SlowQuestion {
         at: rfc3339(slow.at),
         request_id: slow.request_id,
         elapsed_ms: milliseconds(slow.elapsed),
-        queue_ms: milliseconds(slow.queue),
-        barrier_ms: milliseconds(slow.barrier),
-        index_ms: milliseconds(slow.index),
-        engine_ms: milliseconds(slow.engine),
+        reading_ms: milliseconds(slow.reading),
+        queue_ms: milliseconds(slow.waits.queue),
+        barrier_ms: milliseconds(slow.waits.barrier),
+        index_ms: milliseconds(slow.waits.index),
+        engine_ms: milliseconds(slow.waits.engine),
+        computing_ms: milliseconds(slow.waits.computing),
         rendering_ms: milliseconds(slow.rendering),
     }
 }

@@ -1,5 +1,5 @@
 //! Answers a request of any interface and writes the reply. Slow requests are logged and kept, with the times of their
-//! parts.
+//! parts, which sum to the whole.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -14,7 +14,7 @@ use semdex_contract::{Call, Effect, Reply, Request};
 use semdex_model::{Code, Error, Result};
 use semdex_workspace::journal;
 use semdex_workspace::telemetry::SlowQuestion;
-use semdex_workspace::timing::{Part, Spent, measured};
+use semdex_workspace::timing::{Spent, Waits, measured};
 
 /// Longer than the parts of any request take together, besides what it may wait and the tools that it starts.
 const MARGIN: Duration = Duration::from_secs(150);
@@ -39,18 +39,18 @@ pub async fn timed_answer<T>(
     came: Instant,
     write: impl FnOnce(Reply) -> T,
 ) -> Result<T> {
+    let reading = came.elapsed();
     let (call, spent) = (request.name().call(), Arc::new(Spent::default()));
     let span = logging::call_span(call.name);
     let longest = longest(&request);
     let answering = measured(spent.clone(), Box::pin(answer(service, request, caller.client)));
     let reply = tokio::time::timeout(longest, answering.instrument(span.clone())).await;
+    let answered = came.elapsed();
     let reply = reply.unwrap_or_else(|_| Err(late(call, longest)));
     let code = reply.as_ref().err().map(|it| it.code.name());
-    let begun = Instant::now();
     let written = reply.map(write);
-    let [queue, barrier, index, engine] =
-        [Part::Queue, Part::Barrier, Part::Index, Part::Engine].map(|it| spent.of(it));
-    let took = Took { elapsed: came.elapsed(), queue, barrier, index, engine, rendering: begun.elapsed() };
+    let elapsed = came.elapsed();
+    let took = Took { elapsed, reading, waits: spent.within(answered - reading), rendering: elapsed - answered };
     logging::note_call(&span, &took.parts(), code);
     note_if_slow(service, call, caller.request_id.as_deref(), took);
     written
@@ -84,18 +84,25 @@ fn late(call: &Call, longest: Duration) -> Error {
 struct Took {
     /// The total.
     elapsed: Duration,
-    queue: Duration,
-    barrier: Duration,
-    index: Duration,
-    engine: Duration,
+    /// Reading the request, and finding its handler.
+    reading: Duration,
+    waits: Waits,
     /// Writing the reply.
     rendering: Duration,
 }
 
 impl Took {
-    fn parts(&self) -> [(&'static str, Duration); 5] {
-        let Took { queue, barrier, index, engine, rendering, .. } = *self;
-        [("queue", queue), ("barrier", barrier), ("index", index), ("engine", engine), ("rendering", rendering)]
+    fn parts(&self) -> [(&'static str, Duration); 7] {
+        let Took { reading, waits: Waits { queue, barrier, index, engine, computing }, rendering, .. } = *self;
+        [
+            ("reading", reading),
+            ("queue", queue),
+            ("barrier", barrier),
+            ("index", index),
+            ("engine", engine),
+            ("computing", computing),
+            ("rendering", rendering),
+        ]
     }
 }
 
@@ -104,17 +111,28 @@ fn note_if_slow(service: &Service, call: &Call, request_id: Option<&str>, took: 
     if !telemetry.is_slow(took.elapsed) {
         return;
     }
-    let Took { elapsed, queue, barrier, index, engine, rendering } = took;
-    tracing::info!(call = call.name, ?elapsed, ?queue, ?barrier, ?index, ?engine, ?rendering, "a slow question");
+    let Took { elapsed, reading, waits, rendering } = took;
+    let Waits { queue, barrier, index, engine, computing } = waits;
+    let name = call.name;
+    tracing::info!(
+        call = name,
+        ?elapsed,
+        ?reading,
+        ?queue,
+        ?barrier,
+        ?index,
+        ?engine,
+        ?computing,
+        ?rendering,
+        "a slow question"
+    );
     telemetry.note_slow(SlowQuestion {
-        call: call.name,
+        call: name,
         at: journal::now(),
         request_id: request_id.map(str::to_owned),
         elapsed,
-        queue,
-        barrier,
-        index,
-        engine,
+        reading,
+        waits,
         rendering,
     });
 }

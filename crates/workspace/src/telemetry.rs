@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use super::events::{Events, News};
+use super::timing::Waits;
 use semdex_model::Revision;
 
 /// At most this many slow queries are kept.
@@ -52,14 +53,10 @@ pub struct SlowQuestion {
     pub request_id: Option<String>,
     /// The total time.
     pub elapsed: Duration,
-    /// The wait for the writer.
-    pub queue: Duration,
-    /// The wait for changes on the disk.
-    pub barrier: Duration,
-    /// The wait for the index.
-    pub index: Duration,
-    /// The time in an engine.
-    pub engine: Duration,
+    /// The time to read the request and to find its handler.
+    pub reading: Duration,
+    /// Where the time from then to the answer went.
+    pub waits: Waits,
     /// The time to render the reply.
     pub rendering: Duration,
 }

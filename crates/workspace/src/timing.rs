@@ -1,5 +1,5 @@
 //! Where the time of a request goes: waiting for the writer, for what changed on the disk, for the index, for an
-//! engine.
+//! engine, and the rest.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -27,10 +27,37 @@ pub enum Part {
 #[derive(Debug, Default)]
 pub struct Spent([AtomicU64; 4]);
 
+/// The time of an answer by its parts. They sum to the whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Waits {
+    /// The wait for the writer, and for changes of the same files.
+    pub queue: Duration,
+    /// The wait for changes on the disk.
+    pub barrier: Duration,
+    /// The wait for the index.
+    pub index: Duration,
+    /// The time in an engine.
+    pub engine: Duration,
+    /// The rest: matching texts, planning, composing the reply, tools that `verify` and git start.
+    pub computing: Duration,
+}
+
 impl Spent {
-    /// The time that was spent on a part.
-    pub fn of(&self, part: Part) -> Duration {
+    fn of(&self, part: Part) -> Duration {
         Duration::from_nanos(self.0[part as usize].load(Ordering::Relaxed))
+    }
+
+    /// The parts of an answer that took so long. Several languages may be asked at the same time: what overlaps is
+    /// counted in proportion.
+    pub fn within(&self, whole: Duration) -> Waits {
+        let parts = [Part::Queue, Part::Barrier, Part::Index, Part::Engine].map(|it| self.of(it));
+        let sum: Duration = parts.iter().sum();
+        let [queue, barrier, index, engine] = match sum > whole {
+            true => parts.map(|it| it.mul_f64(whole.as_secs_f64() / sum.as_secs_f64())),
+            false => parts,
+        };
+        let computing = whole.saturating_sub(queue + barrier + index + engine);
+        Waits { queue, barrier, index, engine, computing }
     }
 
     fn add(&self, part: Part, time: Duration) {
@@ -94,5 +121,19 @@ mod tests {
         assert!(spent.of(Part::Engine) > Duration::ZERO && spent.of(Part::Index).is_zero());
         // A task that answers no request counts nothing.
         Ticket::new().taken_up();
+    }
+
+    #[test]
+    fn the_parts_of_an_answer_are_its_whole() {
+        let spent = Spent::default();
+        spent.add(Part::Queue, Duration::from_millis(10));
+        spent.add(Part::Engine, Duration::from_millis(30));
+        let whole = spent.within(Duration::from_millis(100));
+        assert_eq!((whole.queue, whole.engine), (Duration::from_millis(10), Duration::from_millis(30)));
+        assert_eq!(whole.computing, Duration::from_millis(60));
+        // Two engines were asked at the same time.
+        let overlapping = spent.within(Duration::from_millis(20));
+        assert_eq!((overlapping.queue, overlapping.engine), (Duration::from_millis(5), Duration::from_millis(15)));
+        assert_eq!(overlapping.computing, Duration::ZERO);
     }
 }

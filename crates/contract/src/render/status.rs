@@ -1,14 +1,42 @@
 //! The replies about the status of workspaces.
 
-use super::markdown::{line, missing, one};
-use crate::{Engine, EngineState, Missing, StatusReply, WorkspaceStatus};
+use super::markdown::{apart, line, missing, one};
+use crate::{Engine, EngineState, Missing, SlowQuestion, StatusReply, WorkspaceStatus};
 use semdex_model::MissingCode;
 
 /// The status of the process and its workspaces.
 pub(crate) fn status(reply: &StatusReply) -> String {
     let megabytes = reply.memory_bytes.map(|it| format!(", {} MB", it / 1_000_000)).unwrap_or_default();
     let workspaces = workspaces(&reply.workspaces);
-    one(format_args!("semdex {}, process {}{megabytes}", reply.version, reply.pid)) + "\n" + &workspaces
+    let mut text = one(format_args!("semdex {}, process {}{megabytes}", reply.version, reply.pid)) + "\n" + &workspaces;
+    slow(&mut text, &reply.slow_questions);
+    text
+}
+
+/// How many slow requests are shown.
+const SHOWN: usize = 5;
+
+/// The last slow requests, each with where its time went, the most first.
+fn slow(text: &mut String, questions: &[SlowQuestion]) {
+    if questions.is_empty() {
+        return;
+    }
+    apart(text, format_args!("## Slow requests: the last {} of {}", questions.len().min(SHOWN), questions.len()));
+    for it in questions.iter().take(SHOWN) {
+        let mut parts = [
+            ("reading", it.reading_ms),
+            ("queue", it.queue_ms),
+            ("barrier", it.barrier_ms),
+            ("index", it.index_ms),
+            ("engine", it.engine_ms),
+            ("computing", it.computing_ms),
+            ("rendering", it.rendering_ms),
+        ];
+        parts.sort_by(|a, b| b.1.total_cmp(&a.1));
+        let shown = parts.iter().filter(|it| it.1 >= 1.0).map(|(name, ms)| format!("{name} {ms:.0}"));
+        let shown = shown.collect::<Vec<_>>().join(", ");
+        line(text, format_args!("- {} at {}: {:.0} ms ({shown})", it.call, it.at, it.elapsed_ms));
+    }
 }
 
 pub(crate) fn workspaces(statuses: &[WorkspaceStatus]) -> String {

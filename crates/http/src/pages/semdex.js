@@ -304,7 +304,7 @@ function undoButton(it) {
 }
 
 function showSlow(questions) {
-  const columns = ["elapsed", "queue", "barrier", "index", "engine", "rendering"];
+  const columns = ["elapsed", "reading", "queue", "barrier", "index", "engine", "computing", "rendering"];
   const ms = (value) => (value >= 0.5 ? Math.round(value).toLocaleString("en") : "");
   const row = (it) =>
     node(
