@@ -12,7 +12,7 @@ use crate::support::{Ended, Home, RUST, SEMDEX, Server, run};
 fn semdex(home: &Home, arguments: &[&str]) -> Ended {
     let mut command = home.semdex();
     command.args(arguments).env("HOME", home.path().join("user"));
-    for variable in ["CODEX_HOME", "COPILOT_HOME", "CLINE_DIR", "WINDSURF_HOME"] {
+    for variable in ["CODEX_HOME", "COPILOT_HOME", "CLINE_DIR", "WINDSURF_HOME", "CLAUDE_CONFIG_DIR"] {
         command.env_remove(variable);
     }
     run(&mut command)
@@ -200,6 +200,117 @@ fn the_head_of_an_edit_has_its_own_errors() {
     server.wait_ready();
     let made = head(&server, "/v1/edit", Some(&edit("src/shout.rs", "greet(name)", "greet(nmae)", false)));
     assert_eq!(made, "# Edit made, with 1 new error (src/shout.rs:5)");
+}
+
+/// A dry run of one edit.
+fn planned(file: &str, from: &str, to: &str) -> Value {
+    json!({"file": file, "search_context": from, "replacement": to, "dry_run": true, "wait_ms": 120_000})
+}
+
+#[test]
+fn the_head_of_an_edit_has_the_worst_first() {
+    let dry = |server: &Server, file: &str, from: &str, to: &str| {
+        let head = head(server, "/v1/edit", Some(&planned(file, from, to)));
+        head.strip_prefix("# Dry run, nothing written: ").unwrap_or_else(|| panic!("{head}")).to_owned()
+    };
+    let server = serve(&[
+        ("pyproject.toml", "[project]\nname = \"p\"\nversion = \"1\"\n"),
+        ("greet.py", "def greet(name: str) -> str:\n    return name\n\n\nclass Greeter:\n    name: str = \"x\"\n"),
+        ("use.py", "from greet import Greeter, greet\n\nprint(greet(\"a\"), Greeter().name)\n"),
+    ]);
+    // What does not parse comes before what it breaks elsewhere.
+    let unclosed = dry(&server, "greet.py", "return name", "return (name");
+    assert!(unclosed.starts_with("the edit would have ") && unclosed.contains("greet.py:2"), "{unclosed}");
+    assert!(unclosed.ends_with(", and break references in file use.py"), "{unclosed}");
+    // The compiler reports the import alone; what follows from it has to be edited too.
+    let (_, removed) = server.post("/v1/impact", &json!({"symbol": "greet.py::greet", "change": "remove"}));
+    let places: Vec<(u64, bool)> = removed["impact"]["broken"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| (it["line"].as_u64().unwrap(), it["follows"] == true))
+        .collect();
+    assert_eq!(places, [(1, false), (3, true)], "{removed}");
+
+    let server = serve(&[
+        ("tsconfig.json", "{\"compilerOptions\": {\"strict\": true, \"noEmit\": true}, \"include\": [\"src\"]}\n"),
+        ("src/greet.ts", "export function greet(name: string): string {\n  return name;\n}\n"),
+        ("src/use.ts", "import { greet } from \"./greet\";\nexport const hi = greet(\"a\") + greet(\"b\");\n"),
+    ]);
+    // The parameter that is tried is no error itself.
+    let signature = json!({"symbol": "src/greet.ts::greet", "change": "signature"});
+    assert_eq!(head(&server, "/v1/impact", Some(&signature)), "# 2 places would break");
+    let remove = json!({"symbol": "src/greet.ts::greet", "change": "remove"});
+    assert_eq!(head(&server, "/v1/impact", Some(&remove)), "# 3 places would break");
+
+    let server = serve(&[
+        ("compile_flags.txt", "-xc\n"),
+        ("greet.h", "int greet(const char *name);\n"),
+        (
+            "greet.c",
+            "#include \"greet.h\"\n#include <stdio.h>\nint greet(const char *name) {\n    return printf(\"%s\", name);\n}\n",
+        ),
+        ("main.c", "#include \"greet.h\"\nint main(void) {\n    return greet(\"a\");\n}\n"),
+    ]);
+    assert_eq!(dry(&server, "greet.c", "\"%s\"", "\"%d\""), "the edit would succeed, with 1 new warning (greet.c:4)");
+    // It compiles without its definition, and does not link.
+    for change in ["remove", "rename"] {
+        let (_, found) = server.post("/v1/impact", &json!({"symbol": "greet.c::greet", "change": change}));
+        let broken = &found["impact"]["broken"];
+        let place = (broken[0]["file"].as_str(), broken[0]["line"].as_u64(), broken[0]["code"].as_str());
+        assert_eq!(place, (Some("main.c"), Some(3), Some("undefined_reference")), "{found}");
+        assert_eq!(broken.as_array().unwrap().len(), 1, "{found}");
+    }
+    let rename = json!({"symbol": "greet.c::greet", "new_name": "hail", "dry_run": true});
+    assert_eq!(head(&server, "/v1/rename", Some(&rename)), "# Dry run, nothing written: the edit would succeed");
+}
+
+#[test]
+fn a_workspace_is_degraded_if_nothing_reads_its_code() {
+    let nothing = [("tsconfig.json", "{}\n"), ("package.json", "{}\n"), ("src/a.ts", "export const a = 1;\n")];
+    for (files, state) in [(&nothing[..], "degraded"), (RUST, "ready")] {
+        let home = Home::with(files);
+        // A script and data lie in most projects; no server for them does not matter.
+        home.write("run.sh", "echo\n");
+        let path = std::env::var("PATH").unwrap();
+        let has_servers =
+            |it: &&str| ["tsc", "bash-language-server"].iter().any(|server| Path::new(it).join(server).exists());
+        let path: Vec<&str> = path.split(':').filter(|it| !has_servers(it)).collect();
+        let server = home.serve_with(&["--trust"], &[("PATH", Path::new(&path.join(":")))]);
+        if state == "ready" {
+            server.wait_ready();
+        }
+        let (status, found) = server.get("/v1/diagnostics?wait_ms=120000");
+        assert_eq!(status, 200, "{found}");
+        let (_, status) = server.get("/v1/status");
+        assert_eq!(status["workspaces"][0]["state"], state, "{status}");
+    }
+}
+
+#[test]
+fn a_limit_that_was_asked_for_leaves_nothing_out() {
+    let server = Server::on(RUST);
+    server.wait_ready();
+    let (_, page) = server.get("/v1/usages?symbol=greeter::greet&limit=1");
+    assert_eq!(page["items"].as_array().unwrap().len(), 1, "{page}");
+    assert!(page["total"].as_u64() > Some(1) && page["next_cursor"].is_string(), "{page}");
+    assert_eq!(page["meta"]["complete"], true, "{page}");
+    assert_eq!(page["meta"]["missing"], json!([]), "{page}");
+    let shown = server.markdown("/v1/usages?symbol=greeter::greet&limit=1", None).text;
+    assert!(shown.contains("More with `cursor`") && !shown.contains("missing"), "{shown}");
+}
+
+#[test]
+fn an_edit_that_was_merged_says_so() {
+    let server = Server::on(RUST);
+    server.wait_ready();
+    let (_, seen) = server.post("/v1/open", &json!({"file": "src/shout.rs"}));
+    server.home.write("src/shout.rs", &(server.home.read("src/shout.rs") + "\n// Of another agent.\n"));
+    let mut edit = planned("src/shout.rs", "greet(name)", "greet(&name)");
+    edit["expected_hash"] = seen["hash"].clone();
+    edit["on_conflict"] = json!("merge");
+    let head = head(&server, "/v1/edit", Some(&edit));
+    assert!(head.ends_with("the edit would succeed, merged with changes of others"), "{head}");
 }
 
 #[test]

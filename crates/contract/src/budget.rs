@@ -18,13 +18,20 @@ pub struct Part {
     pub count: usize,
     /// How many items there are.
     pub total: usize,
+    /// The request asked for no more than `count`, so that nothing that it wants is left out.
+    pub is_limited: bool,
 }
 
 impl Part {
     /// All items from a position on.
     pub fn after(from: usize, total: usize) -> Part {
         let from = from.min(total);
-        Part { from, count: total - from, total }
+        Part { from, count: total - from, total, is_limited: false }
+    }
+
+    /// The request asks for at most `limit` items: a page of so many leaves out nothing that it wants.
+    pub fn asked_for(&mut self, limit: Option<usize>) {
+        self.is_limited = limit.is_some_and(|it| self.count >= it);
     }
 
     /// The range of this list. Panics if the list is shorter than `from + count`.
@@ -136,6 +143,7 @@ impl Budget {
             left = left.saturating_sub(costs.first().copied().unwrap_or_default());
         }
         for (count, (part, ..)) in counts.into_iter().zip(parts.iter_mut()) {
+            part.is_limited &= part.count <= count;
             part.count = part.count.min(count);
         }
         self.left = left;
@@ -199,9 +207,9 @@ impl<T> Listing<T> {
     }
 }
 
-/// For each part that was cut: "40 of 120 lines of the source".
+/// For each part that the budget cut: "40 of 120 lines of the source".
 pub(crate) fn left_out(parts: &[(&str, Part)]) -> Vec<String> {
-    let is_cut = |it: &&(&str, Part)| it.1.end() < it.1.total;
+    let is_cut = |it: &&(&str, Part)| it.1.end() < it.1.total && !it.1.is_limited;
     let describe = |(name, part): &(&str, Part)| format!("{} of {} {name}", part.end(), part.total);
     parts.iter().filter(is_cut).map(describe).collect()
 }
@@ -270,6 +278,6 @@ mod tests {
             assert!(positions::<1>(Some(cursor)).is_err(), "{cursor}");
         }
         // A position behind the end gives an empty page.
-        assert_eq!(Part::after(positions::<1>(Some("c1-7")).unwrap()[0], 3), Part { from: 3, count: 0, total: 3 });
+        assert_eq!(Part::after(positions::<1>(Some("c1-7")).unwrap()[0], 3), Part::after(3, 3));
     }
 }

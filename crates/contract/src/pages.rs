@@ -63,7 +63,8 @@ mod tests {
 
     #[test]
     fn a_cursor_names_the_reply_that_it_continues() {
-        let pages = Pages { id: Some("01X".to_owned()), parts: [Part { from: 1, count: 2, total: 9 }] };
+        let pages =
+            Pages { id: Some("01X".to_owned()), parts: [Part { from: 1, count: 2, total: 9, is_limited: false }] };
         let cursor = pages.next_cursor().unwrap();
         assert_eq!(cursor, "c1-3@01X");
         assert_eq!(kept_under(&cursor).unwrap(), "01X");

@@ -249,10 +249,12 @@ pub(crate) fn diagnostic(queries: &ServerQueries, file: &Arc<File>, item: &Value
     let text = |name: &str| item.get(name).and_then(Value::as_str).filter(|it| !it.is_empty()).map(str::to_owned);
     let source = text("source").unwrap_or_else(|| queries.session.row.server().to_owned());
     let place = file.lines().place(&file.path, Span::new(span.start, span.end));
+    // Some servers name modules by their whole paths.
+    let root = format!("{}/", queries.session.root.directory().display());
     Some(Diagnostic {
         severity: wire::severity(item),
         code,
-        message: text("message")?,
+        message: text("message")?.replace(&root, ""),
         source,
         symbol: file.outline().enclosing(span.start).last().map(|it| symbol_paths::path(&file.path, it)),
         confirmed: None,

@@ -7,20 +7,23 @@ use std::sync::Arc;
 use futures::StreamExt as _;
 
 use super::affected_files::{self, imports_new_file};
-use super::changed_declarations::{ChangedDeclaration, changed_declarations, is_sealed};
+use super::changed_declarations::{ChangedDeclaration, changed_declarations, is_callable, is_sealed};
 use super::queries::{ResolvedItem, ServerQueries};
 use super::reaching_tests::{self, Tests};
 use super::{diagnostics, fallback, symbol_paths, unindexed, usages};
 use semdex_engine::files::{File, Files};
 use semdex_engine::{Extent, Result};
 use semdex_model::{
-    Affected, Broken, ChangeImpact, ChangeKind, Coverage, Diagnostic, FileEdit, MissingCode, Severity, Span, Unchecked,
+    Affected, Broken, ChangeImpact, ChangeKind, Coverage, Diagnostic, FileEdit, MissingCode, OutlineItem, Role,
+    Severity, Span, Unchecked,
 };
 use semdex_text::diff::OffsetMap;
 use semdex_text::words::words;
 
 /// The most changed declarations whose users are listed.
 const MOST_ALTERED: usize = 40;
+/// What linkers call it.
+const UNDEFINED: &str = "undefined_reference";
 /// Declarations whose users are requested at the same time.
 const USERS_AT_ONCE: usize = 4;
 
@@ -59,14 +62,14 @@ pub(crate) async fn run(queries: &ServerQueries, edits: Vec<FileEdit>, extent: E
             queries.check()?;
             change_impact.coverage.absorb(coverage);
             compare(queries, &after, &altered, [&old, &new], &mut change_impact);
-            broken(&after, &own, &altered, &mut change_impact);
+            broken(&queries.files, &after, &own, &altered, &mut change_impact);
             unchecked(queries, &own, &mut change_impact);
         }
         return Ok(change_impact);
     }
     let users = users(queries, &altered, &mut change_impact).await?;
     let sealed: BTreeSet<&str> = altered.iter().filter(|it| is_sealed(it)).map(|it| &*it.changed.symbol).collect();
-    let reached = users.iter().filter(|it| !it.cause.as_deref().is_some_and(|it| sealed.contains(it)));
+    let reached = users.all.iter().filter(|it| !it.cause.as_deref().is_some_and(|it| sealed.contains(it)));
     let used = reached.map(|it| (it.place.file.clone(), it.place.start)).collect();
     let affected_set = affected_files::of(queries, &after, &own, &altered, used).await?;
     drop(reading);
@@ -112,12 +115,15 @@ pub(crate) async fn run(queries: &ServerQueries, edits: Vec<FileEdit>, extent: E
         change_impact.lacks(session.missing(MissingCode::Unsupported, detail));
     }
     compare(queries, &after, &altered, [&old, &new], &mut change_impact);
-    broken(&after, &own, &altered, &mut change_impact);
+    broken(&queries.files, &after, &own, &altered, &mut change_impact);
+    let texts = Texts { before: &queries.files, after: &after };
+    behind_imports(texts, &users, &altered, &mut change_impact);
+    undefined(texts, &users, &altered, &mut change_impact);
     let tests = match extent {
-        Extent::Whole => reaching_tests::of(queries, &altered, &users).await?,
+        Extent::Whole => reaching_tests::of(queries, &altered, &users.all).await?,
         Extent::FixedElsewhere => Tests::not_requested(),
     };
-    affected(users, tests, &mut change_impact);
+    affected(users.all, tests, &mut change_impact);
     moved(queries, &after, &own, &mut change_impact);
     unchecked(queries, &own, &mut change_impact);
     Ok(change_impact)
@@ -145,11 +151,24 @@ fn of(files: &Files, names: &BTreeSet<String>) -> Vec<Arc<File>> {
 }
 
 /// The users of the changed declarations, before the change.
+struct Users {
+    all: Vec<Affected>,
+    /// Those that import the declaration, by file and start.
+    imports: BTreeSet<(String, usize)>,
+}
+
+impl Users {
+    fn of(&self, one: &ChangedDeclaration) -> impl Iterator<Item = &Affected> {
+        self.all.iter().filter(|it| it.cause.as_ref() == Some(&one.changed.symbol))
+    }
+}
+
+/// The users of the changed declarations.
 async fn users(
     queries: &ServerQueries,
     altered: &[ChangedDeclaration],
     change_impact: &mut ChangeImpact,
-) -> Result<Vec<Affected>> {
+) -> Result<Users> {
     let followed: Vec<&ChangedDeclaration> =
         altered.iter().filter(|it| !matches!(it.changed.kind, ChangeKind::Added)).collect();
     if followed.len() > MOST_ALTERED {
@@ -163,7 +182,7 @@ async fn users(
     });
     let answers: Vec<Result<_>> =
         futures::stream::iter(asked.collect::<Vec<_>>()).buffered(USERS_AT_ONCE).collect().await;
-    let mut all = Vec::new();
+    let (mut all, mut imports) = (Vec::new(), BTreeSet::new());
     for answer in answers {
         let (one, used, lacks) = answer?;
         for missing in lacks.missing {
@@ -174,6 +193,8 @@ async fn users(
                 _ => change_impact.lacks(missing),
             }
         }
+        let importing = used.items.iter().filter(|it| it.role == Role::Import);
+        imports.extend(importing.map(|it| (it.place.file.clone(), it.place.start)));
         all.extend(used.items.into_iter().map(|it| Affected {
             build: None,
             place: it.place,
@@ -183,7 +204,7 @@ async fn users(
             test: it.test,
         }));
     }
-    Ok(all)
+    Ok(Users { all, imports })
 }
 
 type ByFile = BTreeMap<String, Vec<Diagnostic>>;
@@ -281,14 +302,29 @@ fn base_of(path: &str) -> &str {
 }
 
 /// New errors, each with the change that causes it. An error in the edited text may have none.
-fn broken(after: &Files, edits: &[FileEdit], altered: &[ChangedDeclaration], change_impact: &mut ChangeImpact) {
+fn broken(
+    before: &Files,
+    after: &Files,
+    edits: &[FileEdit],
+    altered: &[ChangedDeclaration],
+    change_impact: &mut ChangeImpact,
+) {
+    let edited = edits.iter().filter_map(|edit| {
+        let (old, new) = before.get(&edit.file).zip(after.get(&edit.file))?;
+        Some((edit.file.as_str(), OffsetMap::new(&new.text, &old.text)))
+    });
+    let edited: BTreeMap<&str, OffsetMap> = edited.collect();
     for it in change_impact.new.iter().filter(|it| it.severity == Severity::Error) {
         let Some(file) = after.get(&it.place.file) else { continue };
         let text = file.lines().line_text(&file.text, it.place.line).to_owned();
-        let is_edited = edits.iter().any(|edit| edit.file == it.place.file);
         let holds = |text: &str, name: &str| words(text).any(|it| it.1 == name);
-        let names_it = |one: &&ChangedDeclaration| holds(&text, &one.item.name) || holds(&it.message, &one.item.name);
-        let cause = altered.iter().find(names_it).or_else(|| altered.first().filter(|_| !is_edited));
+        let named_in = |text: &str| altered.iter().find(|one| holds(text, &one.item.name));
+        let cause = match edited.get(it.place.file.as_str()) {
+            // The error is in what the edit wrote.
+            Some(map) if map.span(it.place.span()).is_none() => None,
+            Some(_) => named_in(&it.message).or_else(|| named_in(&text)),
+            None => named_in(&it.message).or_else(|| named_in(&text)).or_else(|| altered.first()),
+        };
         change_impact.impact.broken.push(Broken {
             at: Affected {
                 build: None,
@@ -302,6 +338,96 @@ fn broken(after: &Files, edits: &[FileEdit], altered: &[ChangedDeclaration], cha
             reason: it.message.clone(),
             follows: false,
         });
+    }
+}
+
+/// A declaration that is gone under its name.
+fn is_gone(one: &ChangedDeclaration) -> bool {
+    matches!(one.changed.kind, ChangeKind::Removed | ChangeKind::Renamed)
+}
+
+/// The texts before and after a change.
+#[derive(Clone, Copy)]
+struct Texts<'t> {
+    before: &'t Files,
+    after: &'t Files,
+}
+
+impl Texts<'_> {
+    /// A use in the new text. `None` if the change removes it, or writes another name in its place.
+    fn kept(&self, it: &Affected, name: &str) -> Option<Affected> {
+        let (old, new) = self.before.get(&it.place.file).zip(self.after.get(&it.place.file))?;
+        let span = match Arc::ptr_eq(old, new) {
+            true => it.place.span(),
+            false => OffsetMap::new(&old.text, &new.text).span(it.place.span())?,
+        };
+        let place = new.lines().place(&new.path, span);
+        let text = new.lines().line_text(&new.text, place.line).to_owned();
+        (new.text.get(span.start..span.end) == Some(name)).then(|| Affected { place, text, ..it.clone() })
+    }
+}
+
+/// Uses of a name whose import is broken: the compiler reports only the import.
+fn behind_imports(texts: Texts<'_>, users: &Users, altered: &[ChangedDeclaration], change_impact: &mut ChangeImpact) {
+    let is_import = |it: &&Affected| users.imports.contains(&(it.place.file.clone(), it.place.start));
+    let broken = &mut change_impact.impact.broken;
+    for one in altered.iter().filter(|it| is_gone(it)) {
+        let name = &one.item.name;
+        let (imports, others): (Vec<&Affected>, Vec<&Affected>) = users.of(one).partition(is_import);
+        let is_broken = |it: &Affected| {
+            let same_line = |line: &&Broken| line.at.place.file == it.place.file && line.at.place.line == it.place.line;
+            broken.iter().any(|line| same_line(&line))
+        };
+        let imports = imports.into_iter().filter_map(|it| texts.kept(it, name)).filter(is_broken);
+        let files: BTreeSet<String> = imports.map(|it| it.place.file).collect();
+        let behind = others.into_iter().filter(|it| files.contains(&it.place.file));
+        let behind = behind.filter_map(|it| texts.kept(it, name)).filter(|it| !is_broken(it));
+        let behind: Vec<Affected> = behind.collect();
+        broken.extend(behind.into_iter().map(|at| Broken {
+            at,
+            code: None,
+            reason: format!("`{name}` no longer exists"),
+            follows: true,
+        }));
+    }
+}
+
+/// Uses of a function of C or C++ that is still declared and no longer defined anywhere: they compile, but do not link.
+fn undefined(texts: Texts<'_>, users: &Users, altered: &[ChangedDeclaration], change_impact: &mut ChangeImpact) {
+    let is_linked = |it: &&ChangedDeclaration| {
+        let language = it.file.language.map(|it| it.name);
+        is_gone(it) && is_callable(&it.item) && it.item.body.is_some() && matches!(language, Some("c" | "cpp"))
+    };
+    for one in altered.iter().filter(is_linked) {
+        let name = &one.item.name;
+        let declares = |file: &File, is_meant: &dyn Fn(&OutlineItem) -> bool| {
+            let mut found = false;
+            file.outline().walk(&mut |it| found |= it.name == *name && is_meant(it));
+            found
+        };
+        let defines = |file: &File| {
+            words(&file.text).any(|it| it.1 == name) && declares(file, &|it| is_callable(it) && it.body.is_some())
+        };
+        if texts.after.iter().any(|file| defines(file)) {
+            continue;
+        }
+        let broken = &mut change_impact.impact.broken;
+        let is_unsaid = |it: &Affected| {
+            let same_line = |line: &Broken| line.at.place.file == it.place.file && line.at.place.line == it.place.line;
+            !broken.iter().any(same_line)
+        };
+        let is_call = |it: &Affected| {
+            let is_here = |item: &OutlineItem| item.name_span.start == it.place.start;
+            !texts.after.get(&it.place.file).is_some_and(|file| declares(file, &is_here))
+        };
+        let kept = users.of(one).filter_map(|it| texts.kept(it, name));
+        let unlinked: Vec<Affected> = kept.filter(|it| is_call(it) && is_unsaid(it)).collect();
+        broken.extend(unlinked.into_iter().map(|at| Broken {
+            at,
+            code: Some(UNDEFINED.to_owned()),
+            reason: format!("`{name}` is declared, but no file defines it: it does not link"),
+            follows: false,
+        }));
     }
 }
 

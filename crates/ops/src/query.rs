@@ -89,6 +89,7 @@ impl RequestOptions {
         let window = self.window(default_limit)?;
         let mut list = Listing::after(window.from, items);
         list.limit(window.limit);
+        list.part.asked_for(self.limit);
         Ok(list)
     }
 

@@ -25,7 +25,8 @@ pub(crate) async fn usages(
     let (symbol, page) = found.value;
     let names = page.items.iter().map(|it| &it.place.file);
     workspace.seen_texts().note_glimpsed(options.session.as_deref(), &found.files, names);
-    let usages = UsageList::new(page, window);
+    let mut usages = UsageList::new(page, window);
+    usages.part.asked_for(options.limit);
     let count = UsageCount { total: usages.total, files: usages.files };
     Ok(UsagesReply::new(Symbol { usages: Some(count), ..symbol.into() }, usages, found.meta.into()))
 }

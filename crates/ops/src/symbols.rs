@@ -49,7 +49,9 @@ async fn search(workspace: &Workspace, query: &str, options: &RequestOptions) ->
     found.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.path.cmp(&b.0.path)));
     let symbols = found.into_iter().map(|it| it.0).collect();
     let window = options.window(PAGE)?;
-    Ok(SymbolsReply::new(SymbolTree::of_list(window.from, window.limit, symbols), meta.into()))
+    let mut tree = SymbolTree::of_list(window.from, window.limit, symbols);
+    tree.part.asked_for(options.limit);
+    Ok(SymbolsReply::new(tree, meta.into()))
 }
 
 /// The symbols of one file as a tree.

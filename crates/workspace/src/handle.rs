@@ -206,8 +206,13 @@ impl Workspace {
 
     /// The lowest state of the engines. `of_all`: engines that are started on demand do not count.
     fn state(&self, phase: Phase, engines: &[EngineStatus], of_all: bool) -> State {
-        // A missing engine is reported for its own language only. It does not affect the state of other engines.
-        let is_absent = |it: &EngineStatus| it.condition == Condition::Missing && engines.len() > 1;
+        // A missing engine is reported for its own language only. It does not affect the state of the workspace, if
+        // another engine is there for code. One for data and pages does not count as such.
+        let is_missing = |it: &EngineStatus| it.condition == Condition::Missing;
+        let is_of_code = |it: &EngineStatus| !self.registry().kind_of(it.language).is_some_and(|it| it.is_on_request());
+        let is_analysed = engines.iter().any(|it| is_of_code(it) && !is_missing(it));
+        let is_absent =
+            |it: &EngineStatus| is_missing(it) && if is_of_code(it) { is_analysed } else { engines.len() > 1 };
         match phase {
             Phase::Starting => State::Starting,
             Phase::Rebuilding => State::Degraded,

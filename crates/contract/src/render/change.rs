@@ -40,7 +40,7 @@ pub(crate) fn change(report: &ChangeReport) -> String {
         Some(change) => format!("`verify` with `kind: test` and `change: {change}` runs them"),
         None => RUN_BY_NAME.to_owned(),
     };
-    reached(&mut text, &report.impact, &report.edits, &runs);
+    reached(&mut text, &report.impact, &report.edits, &runs, &report.meta.missing);
     if !report.diagnostics.new.is_empty() {
         text += "\n## New diagnostics\n\n";
         diagnostic_rows(&mut text, &report.diagnostics.new);
@@ -109,32 +109,50 @@ fn landed(text: &mut String, report: &ChangeReport) {
 /// How many files a line names.
 const NAMED_FILES: usize = 3;
 
-/// The outcome, the worst fact first: what it breaks elsewhere, the errors of the new text, and what is not known.
+/// The outcome, the worst fact first: a text that does not parse, what it breaks elsewhere, the errors of the new text,
+/// what is not known, and the warnings.
 fn headline(report: &ChangeReport) -> String {
-    let is_empty = report.files.is_empty() && report.edits.is_empty();
-    let (broken, errors, is_known) = (broken_files(report), own_errors(report), report.meta.complete);
-    if report.applied {
-        return match (broken, errors) {
-            (Some(broken), None) => format!("Edit successful, but broke {broken}"),
-            (Some(broken), Some(errors)) => format!("Edit successful, but broke {broken}, and has {errors}"),
-            (None, Some(errors)) if is_known => format!("Edit made, with {errors}"),
-            (None, Some(errors)) => format!("Edit made, with {errors}; whether it breaks more is not known in full"),
-            (None, None) if !is_known => "Edit successful; whether it breaks anything is not known in full".to_owned(),
-            (None, None) => "Edit successful".to_owned(),
-        };
+    let applied = report.applied;
+    if !applied && report.files.is_empty() && report.edits.is_empty() {
+        return "Nothing changed".to_owned();
     }
-    let outcome = match (broken, errors) {
-        (Some(broken), None) => format!("the edit would break {broken}"),
-        (Some(broken), Some(errors)) => format!("the edit would break {broken}, and have {errors}"),
-        (None, Some(errors)) if is_known => format!("the edit would have {errors}"),
-        (None, Some(errors)) => {
-            format!("the edit would have {errors}; whether it would break more is not known in full")
+    let broke = broken_files(report).map(|it| format!("{} {it}", if applied { "broke" } else { "break" }));
+    let has = own_errors(report).map(|it| format!("{} {it}", if applied { "has" } else { "have" }));
+    let doubt = if applied { "whether it breaks" } else { "whether it would break" };
+    let is_known = report.meta.complete;
+    let outcome = match (broke, has) {
+        // What the parser makes of a broken text says little about its references.
+        (Some(broke), Some(has)) if does_not_parse(report) => format!("{has}, and {broke}"),
+        (Some(broke), Some(has)) => format!("{broke}, and {has}"),
+        (Some(broke), None) => broke,
+        (None, Some(has)) if is_known => has,
+        (None, Some(has)) => format!("{has}; {doubt} more is not known in full"),
+        (None, None) => {
+            return match (applied, is_known) {
+                (true, true) => format!("Edit successful{}", small_facts(report)),
+                (true, false) => format!("Edit successful; {doubt} anything is not known in full"),
+                (false, true) => format!("Dry run, nothing written: the edit would succeed{}", small_facts(report)),
+                (false, false) => {
+                    "Dry run, nothing written: whether the edit would break anything is not known in full".to_owned()
+                }
+            };
         }
-        (None, None) if is_empty => return "Nothing changed".to_owned(),
-        (None, None) if !is_known => "whether the edit would break anything is not known in full".to_owned(),
-        (None, None) => "the edit would succeed".to_owned(),
     };
-    format!("Dry run, nothing written: {outcome}")
+    match outcome.strip_prefix("has ") {
+        _ if !applied => format!("Dry run, nothing written: the edit would {outcome}"),
+        Some(errors) => format!("Edit made, with {errors}"),
+        None => format!("Edit successful, but {outcome}"),
+    }
+}
+
+/// What a successful edit has to say: new warnings, and that it was merged.
+fn small_facts(report: &ChangeReport) -> String {
+    let is_warning = |it: &&Diagnostic| it.severity == Severity::Warning;
+    let warnings = report.diagnostics.new.iter().filter(is_warning).map(|it| (it.place.file.as_str(), it.place.line));
+    let warnings = counted_places(&warnings.collect::<Vec<_>>(), "new warning");
+    let merged = report.edits.iter().any(|it| it.merged).then(|| "merged with changes of others".to_owned());
+    let facts: Vec<String> = merged.into_iter().chain(warnings.map(|it| format!("with {it}"))).collect();
+    if facts.is_empty() { String::new() } else { format!(", {}", facts.join(", ")) }
 }
 
 /// Whether a broken place is an error of the new text itself.
@@ -169,21 +187,31 @@ fn own_errors(report: &ChangeReport) -> Option<String> {
     if errors.is_empty() {
         errors = syntax.collect();
     }
-    let (file, line) = errors.first()?;
-    let first = if errors.len() == 1 { "" } else { "first at " };
-    Some(format!("{} ({first}{file}:{line})", counted(errors.len(), "new error")))
+    counted_places(&errors, "new error")
+}
+
+/// "2 new errors (first at src/lib.rs:6)".
+fn counted_places(places: &[(&str, usize)], thing: &str) -> Option<String> {
+    let (file, line) = places.first()?;
+    let first = if places.len() == 1 { "" } else { "first at " };
+    Some(format!("{} ({first}{file}:{line})", counted(places.len(), thing)))
+}
+
+fn does_not_parse(report: &ChangeReport) -> bool {
+    report.validation.iter().any(|it| it.kind == FindingKind::Syntax)
 }
 
 /// The impact of a hypothetical change.
 pub(crate) fn impact(report: &ImpactReport) -> String {
     let impact = &report.impact;
-    let headline = match impact.broken.len() {
-        0 if !report.meta.complete => "Whether anything would break is not known in full".to_owned(),
-        0 => "Nothing would break".to_owned(),
-        broken => format!("{} would break", counted(broken, "place")),
+    let headline = match (impact.broken.len(), report.meta.complete) {
+        (0, false) => "Whether anything would break is not known in full".to_owned(),
+        (0, true) => "Nothing would break".to_owned(),
+        (broken, false) => format!("At least {} would break", counted(broken, "place")),
+        (broken, true) => format!("{} would break", counted(broken, "place")),
     };
     let mut text = one(format_args!("# {headline}"));
-    reached(&mut text, impact, &[], RUN_BY_NAME);
+    reached(&mut text, impact, &[], RUN_BY_NAME, &report.meta.missing);
     more(&mut text, report.next_cursor.as_deref());
     text
 }
@@ -191,8 +219,8 @@ pub(crate) fn impact(report: &ImpactReport) -> String {
 /// How tests are run that no change token names.
 const RUN_BY_NAME: &str = "`verify` with `kind: test` and their names as `tests` runs them";
 
-/// The impact. Places that the change itself edits are in its diff.
-fn reached(text: &mut String, impact: &Impact, edits: &[Landed], runs: &str) {
+/// The impact. Places that the change itself edits are in its diff, and what is missing is below the reply.
+fn reached(text: &mut String, impact: &Impact, edits: &[Landed], runs: &str, missing: &[Missing]) {
     let Impact { changed, broken, affected, tests, unchecked } = impact;
     if !changed.is_empty() {
         *text += "\n## Changed symbols\n\n";
@@ -220,16 +248,18 @@ fn reached(text: &mut String, impact: &Impact, edits: &[Landed], runs: &str) {
     let affected: Vec<&Affected> = affected.iter().filter(|it| !is_edited(it)).collect();
     places(text, "Affected, but compiling", affected);
     reaching(text, tests, runs);
-    not_checked(text, unchecked);
+    not_checked(text, unchecked, missing);
 }
 
 /// Limits that every change of a language has, by their codes. What is about this change follows in full.
-fn not_checked(text: &mut String, unchecked: &[Unchecked]) {
+fn not_checked(text: &mut String, unchecked: &[Unchecked], missing: &[Missing]) {
     const ALWAYS: [&str; 5] = ["borrow_checker", "macro_output", "cfg_off", "untyped_code", "vet"];
     // The detail of what is about this change names its files.
     let is_general = |it: &&Unchecked| ALWAYS.contains(&it.code.as_str()) && !it.detail.contains(['/', ':'].as_slice());
     let is_limit = |it: &&Unchecked| is_general(it) || it.code != "cfg_off" && ALWAYS.contains(&it.code.as_str());
-    let (limits, others): (Vec<&Unchecked>, Vec<&Unchecked>) = unchecked.iter().partition(is_limit);
+    let is_missing = |it: &&Unchecked| missing.iter().any(|lack| (&lack.code, &lack.detail) == (&it.code, &it.detail));
+    let own = unchecked.iter().filter(|it| !is_missing(it));
+    let (limits, others): (Vec<&Unchecked>, Vec<&Unchecked>) = own.partition(is_limit);
     if !others.is_empty() {
         *text += "\n## Not checked\n\n";
         for it in others {
@@ -268,7 +298,9 @@ fn by_cause(text: &mut String, broken: &[Broken], only_cause: Option<&str>) {
         let follows = if follows { ", through another broken place" } else { "" };
         let count = if places.len() > 1 { format!(", {}", counted(places.len(), "place")) } else { String::new() };
         let build = build.map(|it| format!(", with {it}")).unwrap_or_default();
-        line(text, format_args!("{code}{}{cause}{follows}{build}{count}", reason.trim_end().replace('\n', " ")));
+        // Some servers write sentences.
+        let reason = reason.trim_end().trim_end_matches('.').replace('\n', " ");
+        line(text, format_args!("{code}{reason}{cause}{follows}{build}{count}"));
         let mut texts = SHOWN_TEXTS;
         for (file, here) in by_file(places) {
             if let [at] = here.as_slice()
@@ -384,7 +416,8 @@ pub(crate) fn problem(problem: &Problem) -> String {
         text += &fenced("", &lost);
     }
     if let Some(it) = &problem.impact {
-        reached(&mut text, it, &[], RUN_BY_NAME);
+        let missing = problem.meta.as_ref().map(|it| it.missing.as_slice()).unwrap_or_default();
+        reached(&mut text, it, &[], RUN_BY_NAME, missing);
     }
     if let Some(meta) = &problem.meta {
         // What the problem itself says is not repeated.

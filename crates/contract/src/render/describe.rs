@@ -164,6 +164,9 @@ fn symbol(described: &DescribedSymbol) -> String {
     let doubts = and_possible(usages.possible_total);
     match not_known_yet(&described.meta) {
         Some(why) if usages.total == 0 => apart(&mut text, format_args!("## Usages: not known yet ({why}){doubts}")),
+        None if usages.total == 0 && !described.meta.complete => {
+            apart(&mut text, format_args!("## Usages: none certain{doubts}"));
+        }
         lack => {
             let least = if lack.is_some() { "at least " } else { "" };
             let files = counted(usages.files, "file");

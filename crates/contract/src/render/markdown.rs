@@ -35,6 +35,7 @@ pub(crate) fn headed(meta: &Meta, count: usize, thing: &str, rest: &str) -> Stri
     match not_known_yet(meta) {
         Some(why) if count == 0 => one(format_args!("# Not known yet: {thing}s{rest} ({why})")),
         Some(_) => one(format_args!("# At least {}{rest}", counted(count, thing))),
+        None if count == 0 && !meta.complete => one(format_args!("# No certain {thing}s{rest}")),
         None => one(format_args!("# {}{rest}", counted(count, thing))),
     }
 }
@@ -69,7 +70,9 @@ pub(crate) fn one(arguments: Arguments<'_>) -> String {
 
 /// Appends a line in a paragraph of its own.
 pub(crate) fn apart(text: &mut String, arguments: Arguments<'_>) {
-    text.push('\n');
+    if !text.ends_with("\n\n") {
+        text.push('\n');
+    }
     line(text, arguments);
     text.push('\n');
 }
@@ -144,7 +147,8 @@ mod tests {
         assert_eq!(head(&meta(false, "timeout"), 2), "# At least 2 usages of fn `f`\n");
         // A limit or another build does not change with time.
         for lasting in [meta(true, "indexing"), meta(false, "cfg_off"), meta(false, "budget")] {
-            assert_eq!(head(&lasting, 0), "# 0 usages of fn `f`\n");
+            let none = if lasting.complete { "# 0 usages" } else { "# No certain usages" };
+            assert_eq!(head(&lasting, 0), format!("{none} of fn `f`\n"));
             assert_eq!(head(&lasting, 1), "# 1 usage of fn `f`\n");
         }
     }

@@ -66,7 +66,7 @@ fn parameter(grammar: &'static Grammar, text: &str, list: Node<'_>, has_types: b
     let added = match (list.kind(), grammar.bodies) {
         ("parameters", Bodies::Python) | ("method_parameters", _) => ADDED.to_owned(),
         ("formal_parameters", _) if !has_types => ADDED.to_owned(),
-        ("formal_parameters", _) if list.parent().is_some_and(is_of_script) => format!("{ADDED}: unique symbol"),
+        ("formal_parameters", _) if list.parent().is_some_and(is_of_script) => format!("{ADDED}: symbol"),
         ("formal_parameters", _) => format!("int {ADDED}"),
         ("parameter_list", _) => format!("int {ADDED}"),
         _ => return None,
@@ -98,7 +98,7 @@ fn is_of_script(function: Node<'_>) -> bool {
 /// Another type after a colon. A type before the name may also belong to other names.
 fn other_type(ty: Node<'_>) -> Option<(Span, String)> {
     match ty.kind() {
-        "type_annotation" => Some((span_of(ty), ": unique symbol".to_owned())),
+        "type_annotation" => Some((span_of(ty), ": symbol".to_owned())),
         "type" => Some((span_of(ty), "type[NotImplementedError]".to_owned())),
         _ => None,
     }

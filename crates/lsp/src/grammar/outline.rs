@@ -408,6 +408,23 @@ fn plain_comment(comment: &str) -> String {
     lines.join("\n").trim().to_owned()
 }
 
+/// The first bracket without a partner. What follows it, often the rest of the file, cannot be parsed.
+fn unclosed(error: Node<'_>) -> Option<Node<'_>> {
+    let (mut open, mut pending): (Vec<Node<'_>>, Vec<Node<'_>>) = (Vec::new(), vec![error]);
+    while let Some(node) = pending.pop() {
+        match node.kind() {
+            "(" | "[" | "{" => open.push(node),
+            ")" | "]" | "}" => drop(open.pop()),
+            _ => {
+                let mut cursor = node.walk();
+                let children: Vec<Node<'_>> = node.children(&mut cursor).collect();
+                pending.extend(children.into_iter().rev());
+            }
+        }
+    }
+    open.first().copied()
+}
+
 fn errors(root: Node<'_>) -> Vec<SyntaxError> {
     let mut errors = Vec::new();
     let mut pending = vec![root];
@@ -418,7 +435,9 @@ fn errors(root: Node<'_>) -> Vec<SyntaxError> {
         if node.is_missing() {
             errors.push(SyntaxError { message: format!("`{}` is missing", node.kind()), span: span_of(node) });
         } else if node.is_error() {
-            errors.push(SyntaxError { message: "this cannot be parsed".to_owned(), span: span_of(node) });
+            let error = unclosed(node).map(|it| (format!("`{}` is not closed", it.kind()), it));
+            let (message, node) = error.unwrap_or_else(|| ("this cannot be parsed".to_owned(), node));
+            errors.push(SyntaxError { message, span: span_of(node) });
         } else if node.has_error() {
             let mut cursor = node.walk();
             pending.extend(node.children(&mut cursor));

@@ -459,9 +459,9 @@ fn a_declaration_is_altered() {
     check("python", python, "A", Signature, None);
     check("python", python, "A", Visibility, None);
     let script = "export class K {\n  p: string = '';\n  m(a: number) {}\n}\nexport const f = (a: number) => a;\n";
-    check("typescript", script, "m", Signature, Some("m(semdex_added: unique symbol, a: number)"));
-    check("typescript", script, "f", Signature, Some("= (semdex_added: unique symbol, a: number) =>"));
-    check("typescript", script, "p", Signature, Some("p: unique symbol = ''"));
+    check("typescript", script, "m", Signature, Some("m(semdex_added: symbol, a: number)"));
+    check("typescript", script, "f", Signature, Some("= (semdex_added: symbol, a: number) =>"));
+    check("typescript", script, "p", Signature, Some("p: symbol = ''"));
     check("typescript", script, "K", Visibility, Some("class K {\n  p"));
     check("typescript", script, "f", Visibility, Some("}\nconst f"));
     check(
