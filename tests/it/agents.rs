@@ -125,6 +125,73 @@ fn what_was_shown_to_be_needed_is_written() {
 }
 
 #[test]
+fn doctor_says_what_each_agent_will_still_ask() {
+    let home = Home::with(&[("go.mod", "module x\n")]);
+    for agent in ["claude", "codex", "gemini"] {
+        let written = semdex(&home, &["init", agent, "--write", "--yes", "--hook"]);
+        assert_eq!(written.code, Some(0), "{}", written.errors);
+    }
+    let doctor = |code: i32, lines: &[&str]| {
+        let seen = semdex(&home, &["doctor", "--agents"]);
+        assert_eq!(seen.code, Some(code), "{}{}", seen.output, seen.errors);
+        for line in lines {
+            assert!(seen.output.lines().any(|it| it.starts_with(line)), "{line}: {}", seen.output);
+        }
+    };
+    let write = |file: &str, text: &str| {
+        let path = below(&home, file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    };
+    doctor(
+        0,
+        &[
+            "asks    claude: Claude Code will ask whether it trusts this project",
+            "asks    claude: Claude Code will ask about the new server",
+            "asks    codex: Codex will ask whether it trusts this project",
+            "asks    codex: Codex will ask to review 2 of 2 hooks",
+            "asks    gemini: Gemini CLI will ask whether it trusts the folder",
+        ],
+    );
+
+    let root = home.root().canonicalize().unwrap();
+    let trusted = json!({"projects": {root.to_str().unwrap(): {"hasTrustDialogAccepted": true}}});
+    write("user/.claude.json", &trusted.to_string());
+    write("workspace/.claude/settings.local.json", "{\"enabledMcpjsonServers\": [\"semdex\"]}");
+    let parent = root.parent().unwrap().to_str().unwrap();
+    write("user/.gemini/trustedFolders.json", &json!({parent: "TRUST_FOLDER"}).to_string());
+    let mut codex = fs::read_to_string(below(&home, "user/.codex/config.toml")).unwrap();
+    codex += &format!("\n[projects.\"{}\"]\ntrust_level = \"trusted\"\n", root.display());
+    let hooks = root.join(".codex/hooks.json");
+    codex += &format!("[hooks.state.\"{}:post_tool_use:0:0\"]\ntrusted_hash = \"sha256:1\"\n", hooks.display());
+    write("user/.codex/config.toml", &codex);
+    doctor(
+        0,
+        &[
+            "ok      claude: Claude Code trusts this project",
+            "ok      claude: the server of `.mcp.json` is approved (",
+            "ok      codex: Codex trusts this project",
+            "asks    codex: Codex will ask to review 1 of 2 hooks",
+            "ok      gemini: Gemini CLI trusts this folder",
+        ],
+    );
+    codex += &format!("[hooks.state.\"{}:stop:0:0\"]\ntrusted_hash = \"sha256:2\"\n", hooks.display());
+    write("user/.codex/config.toml", &codex);
+    doctor(0, &["ok      codex: Codex has reviewed the hooks"]);
+
+    // What was refused is not asked again, and semdex is never started.
+    write("user/.claude/settings.json", "{\"disabledMcpjsonServers\": [\"semdex\"]}");
+    write("user/.gemini/trustedFolders.json", &json!({root.to_str().unwrap(): "DO_NOT_TRUST"}).to_string());
+    doctor(
+        1,
+        &[
+            "REFUSED claude: Claude Code does not start the server: `disabledMcpjsonServers` in ",
+            "REFUSED gemini: Gemini CLI does not trust this folder",
+        ],
+    );
+}
+
+#[test]
 fn opencode_gets_its_hook_as_a_plugin() {
     let home = Home::with(&[("go.mod", "module x\n")]);
     for _ in 0..2 {

@@ -1,8 +1,10 @@
 //! `semdex init AGENT`: the entries of an agent's configuration by which it finds semdex. They are printed, merged into
 //! the existing files, which keep all their content, or removed from them.
 
+mod agent_files;
 mod agents;
 mod agents_md;
+mod consent;
 mod hooks;
 mod merge_json;
 mod merge_toml;
@@ -15,7 +17,9 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use serde_json::Value;
 
+use agent_files::{document, is_toml};
 pub(crate) use agents_md::SECTION;
+use consent::{Answer, Consent};
 
 use super::complaint::{Severity, complain};
 use super::output::{Color, errors, output};
@@ -140,7 +144,7 @@ pub fn init(init: &Init, engines: &Registry) -> io::Result<bool> {
         }
         writeln!(errors(), "`--write` merges it into these files.")?;
     }
-    for note in agents::notes(init.agent, init.hook) {
+    for note in agents::questions(init.agent, init.hook).into_iter().chain(agents::remarks(init.agent, init.hook)) {
         writeln!(errors(), "{note}")?;
     }
     writeln!(errors(), "`semdex doctor --agents` says whether the agents here find semdex.")?;
@@ -216,7 +220,29 @@ pub(crate) fn examine(root: &Path) -> io::Result<(Vec<String>, bool)> {
             Some(true) => lines.push(format!("ok      {name}: hooks")),
             Some(false) => lines.push(format!("absent  {name}: no hooks: `semdex init {name} --hook --write`")),
         }
-        lines.extend(agents::notes(*agent, has_hooks == Some(true)).iter().map(|it| format!("note    {name}: {it}")));
+        let has_hooks = has_hooks == Some(true);
+        let note = |it: &&str| format!("note    {name}: {it}");
+        let answers = match agent {
+            Agent::Claude => consent::claude(root),
+            Agent::Codex => consent::codex(root, has_hooks),
+            Agent::Gemini => consent::gemini(root),
+            _ => None,
+        };
+        match answers {
+            Some(answers) => {
+                for Consent { answer, text } in answers {
+                    is_well &= answer != Answer::Refused;
+                    let mark = match answer {
+                        Answer::Given => "ok     ",
+                        Answer::Open => "asks   ",
+                        Answer::Refused => "REFUSED",
+                    };
+                    lines.push(format!("{mark} {name}: {text}"));
+                }
+            }
+            None => lines.extend(agents::questions(*agent, has_hooks).iter().map(note)),
+        }
+        lines.extend(agents::remarks(*agent, has_hooks).iter().map(note));
     }
     Ok((lines, is_well))
 }
@@ -244,7 +270,7 @@ impl Entry {
     }
 
     fn is_toml(&self) -> bool {
-        self.file.extension().is_some_and(|it| it == "toml")
+        is_toml(&self.file)
     }
 
     /// The present text of the file. Empty if there is none.
@@ -254,11 +280,7 @@ impl Entry {
 
     /// The present value of the first item.
     fn configured(&self) -> Option<Value> {
-        let text = self.present();
-        let document: Value = match self.is_toml() {
-            true => serde_json::to_value(text.parse::<toml::Table>().ok()?).ok()?,
-            false => serde_json::from_str(&merge_json::without_comments(&text)).ok()?,
-        };
+        let document = document(&self.file)?;
         self.items.first()?.keys.iter().try_fold(&document, |below, key| below.get(key)).cloned()
     }
 

@@ -1,10 +1,11 @@
 //! The entry of each agent's configuration by which it starts semdex, and the permissions that it needs.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde_json::{Value, json};
 
+use super::agent_files::home;
 use super::{Agent, Allow, Entry, Item};
 use semdex_mcp::names_by_effect;
 
@@ -107,19 +108,12 @@ fn permissions(root: &Path, tools: &[&str]) -> Entry {
     Entry { file: root.join(".claude/settings.json"), items: tools.iter().map(item).collect() }
 }
 
-/// The directory of an agent's own files: what a variable says, else below the home directory.
-fn home(variable: &str, below: &str) -> io::Result<PathBuf> {
-    let named = std::env::var_os(variable).map(PathBuf::from);
-    let home = named.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(below)));
-    home.ok_or_else(|| io::Error::other(format!("neither {variable} nor HOME is set")))
-}
-
 const TRUSTED_SERVER: &str =
     "`\"trust\": true` lets it call all tools of semdex without asking; `--allow none` leaves it out.";
 
 /// What the user will be asked, or has to do, once.
-pub(crate) fn notes(agent: Agent, has_hooks: bool) -> Vec<&'static str> {
-    let mut notes = match agent {
+pub(crate) fn questions(agent: Agent, has_hooks: bool) -> Vec<&'static str> {
+    let mut questions = match agent {
         Agent::Claude => vec![
             "Claude Code asks once about the new server of `.mcp.json`. Its default is to go on without it: choose to use it.",
             "It also asks once whether it trusts the project; until then the permissions do not count.",
@@ -127,27 +121,31 @@ pub(crate) fn notes(agent: Agent, has_hooks: bool) -> Vec<&'static str> {
         Agent::Codex => {
             vec!["Codex asks once whether it trusts the project; until then files of the project do not count."]
         }
-        Agent::Gemini => vec![
-            TRUSTED_SERVER,
-            "Gemini CLI asks once whether it trusts the folder; until then the settings of the project do not count.",
-        ],
-        Agent::Qwen => {
-            vec![TRUSTED_SERVER, "Qwen Code wants a server of a project approved once: `qwen mcp approve semdex`."]
+        Agent::Gemini => {
+            vec![
+                "Gemini CLI asks once whether it trusts the folder; until then the settings of the project do not count.",
+            ]
         }
+        Agent::Qwen => vec!["Qwen Code wants a server of a project approved once: `qwen mcp approve semdex`."],
         Agent::Vscode => vec!["VS Code asks once whether it trusts the server, and lists the tools in agent mode."],
         Agent::Zed => vec!["Zed reads the settings of a project only if the project is trusted."],
         Agent::Copilot => vec!["Copilot CLI asks before each tool; without a terminal: `--allow-tool semdex`."],
         Agent::Cursor | Agent::Windsurf => vec!["The new server has to be switched on once in the settings of MCP."],
         Agent::Cline | Agent::Opencode => Vec::new(),
     };
-    if has_hooks {
-        match agent {
-            Agent::Claude => {
-                notes.push("Claude Code runs the hooks of a project only if it is started in this directory.")
-            }
-            Agent::Codex => notes.push("Codex asks about hooks separately (`/hooks`)."),
-            _ => {}
-        }
+    if has_hooks && agent == Agent::Codex {
+        questions.push("Codex asks about hooks separately (`/hooks`).");
     }
-    notes
+    questions
+}
+
+/// What else the user should know.
+pub(crate) fn remarks(agent: Agent, has_hooks: bool) -> Vec<&'static str> {
+    match agent {
+        Agent::Claude if has_hooks => {
+            vec!["Claude Code runs the hooks of a project only if it is started in this directory."]
+        }
+        Agent::Gemini | Agent::Qwen => vec![TRUSTED_SERVER],
+        _ => Vec::new(),
+    }
 }
