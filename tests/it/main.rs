@@ -50,6 +50,7 @@ mod offline;
 mod one_server;
 mod openapi;
 mod origins;
+mod outside_builds;
 mod outside_modules;
 mod overlays;
 mod own_socket;

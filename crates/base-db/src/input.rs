@@ -473,6 +473,49 @@ pub struct Crate {
     pub env: Env,
 }
 
+/// semdex: not in the original. A crate like another one, with this root file, these `cfg` options and no attributes of its
+/// own. It is in no crate graph: [`all_crates`] does not have it, so making it is no change, nothing else depends on it,
+/// and a file is read for it only by a pin. The same arguments give the same crate.
+pub fn crate_outside_graph(
+    db: &dyn SourceDatabase,
+    like: Crate,
+    root_file_id: FileId,
+    cfg_options: CfgOptions,
+) -> Crate {
+    let data = BuiltCrateData {
+        root_file_id,
+        is_proc_macro: false,
+        crate_attrs: Box::default(),
+        ..like.data(db).clone()
+    };
+    let disambiguator = Some(Box::new((data.clone(), cfg_options.to_hashable())));
+    let unique = UniqueCrateData { root_file_id, disambiguator };
+    let new = || {
+        let (extra, workspace, env) = (like.extra_data(db), like.workspace_data(db), like.env(db));
+        Crate::builder(data, extra.clone(), workspace.clone(), cfg_options, env.clone())
+            .durability(Durability::LOW)
+            .new(db)
+    };
+    *db.crates_map().0.entry(unique).or_insert_with(new)
+}
+
+/// semdex: not in the original. All crates that were ever made and are not in the current crate graph.
+pub fn crates_outside_graph(db: &dyn SourceDatabase) -> Vec<Crate> {
+    let in_graph: FxHashSet<Crate> = all_crates(db).iter().copied().collect();
+    let map = db.crates_map();
+    map.0.iter().map(|it| *it.value()).filter(|it| !in_graph.contains(it)).collect()
+}
+
+/// semdex: not in the original. Forgets crates that [`crate_outside_graph`] made. An input cannot be removed: what is left
+/// of each is a crate without dependencies that nothing leads to.
+pub fn forget_crates_outside_graph(db: &mut dyn SourceDatabase, crates: &[Crate]) {
+    db.crates_map().0.retain(|_, it| !crates.contains(it));
+    for krate in crates {
+        let data = BuiltCrateData { dependencies: Vec::new(), ..krate.data(db).clone() };
+        krate.set_data(db).with_durability(Durability::LOW).to(data);
+    }
+}
+
 impl Crate {
     /// Returns an iterator over all transitive dependencies of the given crate,
     /// including the crate itself.

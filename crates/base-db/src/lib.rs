@@ -28,7 +28,8 @@ pub use crate::{
         BuiltCrateData, BuiltDependency, Crate, CrateBuilder, CrateBuilderId, CrateDataBuilder,
         CrateDisplayName, CrateGraphBuilder, CrateName, CrateOrigin, CratesIdMap, CratesMap,
         DependencyBuilder, Env, ExtraCrateData, LangCrateOrigin, ProcMacroLoadingError,
-        ProcMacroPaths, ReleaseChannel, SourceRoot, SourceRootId, UniqueCrateData,
+        ProcMacroPaths, ReleaseChannel, SourceRoot, SourceRootId, UniqueCrateData, crate_outside_graph,
+        crates_outside_graph, forget_crates_outside_graph,
     },
 };
 use dashmap::{DashMap, mapref::entry::Entry};
@@ -438,7 +439,7 @@ pub fn relevant_crates(db: &dyn SourceDatabase, file_id: FileId) -> &[Crate] {
 }
 
 fn led_by(db: &dyn SourceDatabase, file_id: FileId, pin: semdex_pin::Pin) -> Option<&[Crate]> {
-    use salsa::plumbing::AsId as _;
+    use salsa::plumbing::{AsId as _, FromId as _};
 
     #[salsa::tracked(returns(deref))]
     fn led_by<'db>(
@@ -455,9 +456,13 @@ fn led_by(db: &dyn SourceDatabase, file_id: FileId, pin: semdex_pin::Pin) -> Opt
     if source_root.0 != pin.root && file_id.index() != pin.file {
         return None;
     }
-    let root = SourceRootId(pin.root);
-    let mut near = source_root_crates(db, root).iter().chain(further_crates(db, root));
-    let first = *near.find(|it| it.as_id().index() == pin.krate)?;
+    let first = if pin.is_in_graph {
+        let root = SourceRootId(pin.root);
+        let mut near = source_root_crates(db, root).iter().chain(further_crates(db, root));
+        *near.find(|it| it.as_id().as_bits() == pin.krate)?
+    } else {
+        Crate::from_id(salsa::Id::from_bits(pin.krate))
+    };
     Some(led_by(db, InternedSourceRootId::new(db, source_root), first))
 }
 

@@ -70,15 +70,16 @@ pub(crate) fn described() -> Value {
             "origin": "test", "file": FILE, "line": 311, "title": "line_iter",
             "code": "assert_eq!(lines(\"a\\nb\"), vec![\"a\\n\", \"b\"]);"
         }],
-        "usages": {"total": 13, "files": 4, "possible_total": 0, "possible": [], "items": [usage()]},
+        "usages": {"total": 13, "files": 4, "possible_total": 0, "possible": [],
+            "outside_builds_total": 0, "items": [usage()], "outside_builds": []},
         "implementations": [], "next_cursor": "c4-11.0.1.0", "meta": meta(8.4)
     })
 }
 
 pub(crate) fn usages() -> Value {
     json!({
-        "symbol": line_iter(false), "total": 13, "files": 4, "possible_total": 0, "possible": [], "items": [usage()],
-        "next_cursor": "c1-1", "meta": meta(3.3)
+        "symbol": line_iter(false), "total": 13, "files": 4, "possible_total": 0, "possible": [],
+        "outside_builds_total": 0, "items": [usage()], "outside_builds": [], "next_cursor": "c1-1", "meta": meta(3.3)
     })
 }
 

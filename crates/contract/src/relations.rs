@@ -70,9 +70,14 @@ pub struct UsageList {
     pub possible_total: usize,
     /// Places that may name the symbol, each with its `reason`. They come before all usages.
     pub possible: Vec<Usage>,
+    /// The number of usages in files that no build includes, including those on other pages.
+    pub outside_builds_total: usize,
     /// The usages: other files first, then the file of the definition, tests last.
     pub items: Vec<Usage>,
-    /// The page over the possible usages and, after them, the usages.
+    /// Usages in files that no build includes, such as UI tests and fixtures: each file is resolved as a program of its
+    /// own. They are not in `total`, and come after all usages.
+    pub outside_builds: Vec<Usage>,
+    /// The page over the possible usages, the usages, and those outside all builds, in this order.
     #[serde(skip)]
     pub part: Part,
 }
@@ -80,20 +85,39 @@ pub struct UsageList {
 impl UsageList {
     /// The usages of a page with their position among all.
     pub fn new(page: UsagePage, window: Window) -> UsageList {
-        let UsagePage { count: UsageCount { total, files }, possible_count, items, possible } = page;
-        let mut part = Part::after(window.from, total + possible_count);
-        part.count = items.len() + possible.len();
-        UsageList { total, files, possible_total: possible_count, possible: list(possible), items: list(items), part }
+        let UsagePage { count, possible_count, items, possible, outside_builds } = page;
+        let UsageCount { total, files, outside_builds: outside_builds_total } = count;
+        let mut part = Part::after(window.from, possible_count + total + outside_builds_total);
+        part.count = possible.len() + items.len() + outside_builds.len();
+        UsageList {
+            total,
+            files,
+            possible_total: possible_count,
+            possible: list(possible),
+            outside_builds_total,
+            items: list(items),
+            outside_builds: list(outside_builds),
+            part,
+        }
+    }
+
+    /// The number of usages, for the symbol.
+    pub fn count(&self) -> super::UsageCount {
+        let UsageList { total, files, outside_builds_total, .. } = *self;
+        super::UsageCount { total, files, outside_builds: outside_builds_total }
     }
 
     pub(super) fn costs(&self, form: Form) -> Vec<usize> {
-        self.possible.iter().chain(&self.items).map(|it| usage_cost(it, form)).collect()
+        self.possible.iter().chain(&self.items).chain(&self.outside_builds).map(|it| usage_cost(it, form)).collect()
     }
 
     /// Drops the items that are no longer in the part.
     pub(super) fn truncate(&mut self) {
-        self.items.truncate(self.part.count.saturating_sub(self.possible.len()));
-        self.possible.truncate(self.part.count);
+        let mut left = self.part.count;
+        for list in [&mut self.possible, &mut self.items, &mut self.outside_builds] {
+            list.truncate(left);
+            left -= list.len();
+        }
     }
 }
 

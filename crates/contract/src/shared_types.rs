@@ -83,6 +83,18 @@ pub struct UsageCount {
     pub total: usize,
     /// The number of files with at least one such place.
     pub files: usize,
+    /// The number of places in files that no build includes, such as UI tests; they are not in `total`. `open` searches
+    /// these files only for what no build uses. Absent if there are none.
+    #[serde(skip_serializing_if = "is_zero")]
+    #[schema(required = false)]
+    pub outside_builds: usize,
+}
+
+impl From<semdex_model::UsageCount> for UsageCount {
+    fn from(count: semdex_model::UsageCount) -> UsageCount {
+        let semdex_model::UsageCount { total, files, outside_builds } = count;
+        UsageCount { total, files, outside_builds }
+    }
 }
 
 /// A symbol. Its place is the definition with docs and attributes; `name_at` is the identifier.
@@ -172,7 +184,7 @@ impl Symbol {
             origin: symbol.origin.clone().filter(|it| Some(it) != around).map(Origin::from),
             public: symbol.public,
             test: symbol.test,
-            usages: symbol.usages.map(|it| UsageCount { total: it.total, files: it.files }),
+            usages: symbol.usages.map(UsageCount::from),
             also: symbol.also,
             children,
         }
@@ -304,6 +316,10 @@ pub struct Meta {
 /// For fields that are serialized only if true.
 pub(crate) fn is_false(value: &bool) -> bool {
     !value
+}
+
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 /// The interface sets `elapsed_ms`, because it knows when the request arrived.

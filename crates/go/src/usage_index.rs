@@ -24,7 +24,7 @@ pub(crate) struct Places {
 
 impl Places {
     pub(crate) fn count(&self) -> UsageCount {
-        UsageCount { total: self.items.len(), files: self.files().count() }
+        UsageCount { total: self.items.len(), files: self.files().count(), outside_builds: 0 }
     }
 
     /// The places, grouped by file.

@@ -260,6 +260,7 @@ pub(crate) fn page(queries: &GoplsQueries<'_>, symbol: &Symbol, places: &Places,
     UsagePage {
         count: places.count(),
         possible_count: places.possible.len(),
+        outside_builds: Vec::new(),
         possible: window.of(&places.possible).iter().filter_map(|it| possible_at(queries, it)).collect(),
         items: ranking::rest(window, places.possible.len())
             .of(&order)

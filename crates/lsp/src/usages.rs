@@ -418,7 +418,13 @@ pub(crate) fn page(usages: Usages, own: &str, window: Window) -> UsagePage {
     let items = ordered(usages.items, own);
     let possible = ordered(usages.possible, own);
     let rest = ranking::rest(window, possible.len());
-    UsagePage { count, possible_count, items: rest.of(&items).to_vec(), possible: window.of(&possible).to_vec() }
+    UsagePage {
+        count,
+        possible_count,
+        items: rest.of(&items).to_vec(),
+        possible: window.of(&possible).to_vec(),
+        outside_builds: Vec::new(),
+    }
 }
 
 fn ordered(usages: Vec<Usage>, own: &str) -> Vec<Usage> {

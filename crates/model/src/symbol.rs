@@ -115,6 +115,8 @@ pub struct UsageCount {
     pub total: usize,
     /// Files that have at least one of these.
     pub files: usize,
+    /// Places in files that no build includes, if these were searched; they are not in `total`.
+    pub outside_builds: usize,
 }
 
 /// How a request names a symbol.

@@ -16,7 +16,7 @@ impl Usages {
     /// The number of `items` and of the files that they are in; `possible` is not counted.
     pub fn count(&self) -> UsageCount {
         let files: std::collections::BTreeSet<&str> = self.items.iter().map(|it| it.place.file.as_str()).collect();
-        UsageCount { total: self.items.len(), files: files.len() }
+        UsageCount { total: self.items.len(), files: files.len(), outside_builds: 0 }
     }
 }
 
@@ -113,10 +113,12 @@ impl Role {
     }
 }
 
-/// A stretch of the usages of a symbol, counted in full. Those that are only possible come before all others.
+/// A stretch of the usages of a symbol, counted in full. Those that are only possible come before all others, and those
+/// in files outside all builds after them.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct UsagePage {
-    /// All usages, not only those within the window; the possible ones are not counted.
+    /// All usages, not only those within the window, also in files that no build includes; the possible ones are not
+    /// counted.
     pub count: UsageCount,
     /// All possible usages, not only those within the window.
     pub possible_count: usize,
@@ -124,6 +126,8 @@ pub struct UsagePage {
     pub items: Vec<Usage>,
     /// The possible ones within the window, which begins with them.
     pub possible: Vec<Usage>,
+    /// Those within the window that are in files which no build includes, after the last other one.
+    pub outside_builds: Vec<Usage>,
 }
 
 /// Which stretch of a ranked list is wanted.

@@ -7,7 +7,7 @@ use super::unanalysed_files;
 use semdex_contract::budget::{Listing, Part, positions};
 use semdex_contract::{
     Container, DescribeRequest, Described, DescribedFile, DescribedPackage, DescribedSymbol, Example, FileText,
-    OfSymbol, Symbol, UsageCount, UsageList,
+    OfSymbol, Symbol, UsageList,
 };
 use semdex_model::{Answer, Code, Coverage, Description, Error, Meta, Result, SymbolQuery, UsagePage, Window};
 use semdex_workspace::Workspace;
@@ -70,10 +70,9 @@ fn described(
 ) -> DescribedSymbol {
     let Description { symbol, source, docs, examples, implementations, container, version } = description;
     let usages = UsageList::new(usages, window);
-    let count = UsageCount { total: usages.total, files: usages.files };
     let described = DescribedSymbol {
         kind: OfSymbol::Symbol,
-        symbol: Symbol { usages: Some(count), ..symbol.into() },
+        symbol: Symbol { usages: Some(usages.count()), ..symbol.into() },
         source,
         docs,
         examples: Listing::after(from[1], examples).map(Example::from),

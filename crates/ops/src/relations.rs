@@ -3,8 +3,7 @@
 use super::query::{RequestOptions, WithMeta, query_by_name, unless_loading};
 use semdex_contract::budget::Listing;
 use semdex_contract::{
-    AboutSymbolQuery, Calls, CallsReply, ImplementationsReply, Meta, Symbol, SymbolUsesQuery, UsageCount, UsageList,
-    UsagesReply,
+    AboutSymbolQuery, Calls, CallsReply, ImplementationsReply, Meta, Symbol, SymbolUsesQuery, UsageList, UsagesReply,
 };
 use semdex_model::Result;
 use semdex_workspace::Workspace;
@@ -23,12 +22,11 @@ pub(crate) async fn usages(
     .await
     .map_err(unless_loading)?;
     let (symbol, page) = found.value;
-    let names = page.items.iter().map(|it| &it.place.file);
+    let names = page.items.iter().chain(&page.outside_builds).map(|it| &it.place.file);
     workspace.seen_texts().note_glimpsed(options.session.as_deref(), &found.files, names);
     let mut usages = UsageList::new(page, window);
     usages.part.asked_for(options.limit);
-    let count = UsageCount { total: usages.total, files: usages.files };
-    Ok(UsagesReply::new(Symbol { usages: Some(count), ..symbol.into() }, usages, found.meta.into()))
+    Ok(UsagesReply::new(Symbol { usages: Some(usages.count()), ..symbol.into() }, usages, found.meta.into()))
 }
 
 pub(crate) async fn implementations(

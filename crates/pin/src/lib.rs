@@ -13,8 +13,10 @@ pub struct Pin {
     pub file: u32,
     /// The source root of the crate's root file.
     pub root: u32,
-    /// The index of the crate's salsa id.
-    pub krate: u32,
+    /// The bits of the crate's salsa id.
+    pub krate: u64,
+    /// Whether the crate graph has the crate. One that represents a file outside all builds is not in it.
+    pub is_in_graph: bool,
 }
 
 thread_local! {
@@ -49,7 +51,7 @@ mod tests {
 
     #[test]
     fn a_pin_ends_with_its_guard() {
-        let one = Pin { file: 1, root: 0, krate: 7 };
+        let one = Pin { file: 1, root: 0, krate: 7, is_in_graph: true };
         let outer = pin(Some(one));
         assert_eq!(pinned(), Some(one));
         let inner = pin(None);

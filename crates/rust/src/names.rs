@@ -9,6 +9,7 @@ pub(crate) mod doc_links;
 pub(crate) mod included;
 pub(crate) mod instances;
 pub(crate) mod macro_output;
+pub(crate) mod outside_crates;
 pub(crate) mod root_imports;
 pub(crate) mod textual_scope;
 
@@ -63,6 +64,8 @@ impl Resolution<'_> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum UnresolvedReason {
     NoCrate,
+    /// It is in a file that no crate includes, and a program of this file does not resolve it.
+    OutsideBuilds,
     MacroInput,
     Inactive,
     UnknownType,
@@ -357,6 +360,15 @@ impl<'a, 'db> Reader<'a, 'db> {
         if token.kind() == SyntaxKind::STRING && self.is_left_out(token) {
             return Resolution::Other;
         }
+        if token.kind() == SyntaxKind::STRING && self.krate.is_none() {
+            // It may be a format string.
+            let is_input = token.parent().is_some_and(|it| it.kind() == SyntaxKind::TOKEN_TREE);
+            let before = token.text().get(..at.saturating_sub(usize::from(token.text_range().start())));
+            return match is_input && before.is_some_and(|it| it.ends_with('{')) {
+                true => Resolution::Unresolved(UnresolvedReason::NoCrate),
+                false => Resolution::Other,
+            };
+        }
         if token.kind() == SyntaxKind::STRING {
             return match self.sema.check_for_format_args_template(token.clone(), text_size(at)) {
                 Some((.., Some(resolution))) => {
@@ -366,9 +378,9 @@ impl<'a, 'db> Reader<'a, 'db> {
             };
         }
         if self.krate.is_none() {
-            return match token.parent().map(|it| it.kind()) {
-                Some(SyntaxKind::NAME) => Resolution::Other,
-                _ => Resolution::Unresolved(UnresolvedReason::NoCrate),
+            return match token.parent().is_some_and(|it| declares_only(&it)) {
+                true => Resolution::Other,
+                false => Resolution::Unresolved(UnresolvedReason::NoCrate),
             };
         }
         let included = self.included.get_or_init(|| Included::find(self.sema, self.file, &self.tree)).as_ref();
@@ -500,6 +512,23 @@ impl<'a, 'db> Reader<'a, 'db> {
                 }
             },
             ast::NameLike::Lifetime(_) => Some(Resolution::Other),
+        }
+    }
+}
+
+/// Whether a node is the name of something new, whatever is known of the code around it. The name of a pattern may be that
+/// of a constant or a field, and the name of an item in an implementation of a trait is that of the trait's item.
+fn declares_only(node: &SyntaxNode) -> bool {
+    let Some(declared) = node.parent().filter(|_| node.kind() == SyntaxKind::NAME) else { return false };
+    let around = declared.parent();
+    match declared.kind() {
+        SyntaxKind::IDENT_PAT => {
+            let is_field = around.is_some_and(|it| it.kind() == SyntaxKind::RECORD_PAT_FIELD);
+            !is_field && !node.text().to_string().starts_with(char::is_uppercase)
+        }
+        _ => {
+            let implemented = around.filter(|it| it.kind() == SyntaxKind::ASSOC_ITEM_LIST).and_then(|it| it.parent());
+            implemented.and_then(ast::Impl::cast).is_none_or(|it| it.trait_().is_none())
         }
     }
 }

@@ -33,6 +33,7 @@ use crate::resolve::paths::crates::origin_of;
 use crate::resolve::{at, paths, symbols};
 use crate::syntax::positions::{span, tokens_at};
 use crate::usages::names_now;
+use crate::usages::outside_builds::OutsideBuilds;
 use crate::{LANGUAGE, bounds, usages};
 use semdex_engine::Result;
 use semdex_engine::files::File;
@@ -129,7 +130,7 @@ fn overview(cx: &Context<'_>, name: &str, until: Instant) -> Result<Answer<Overv
     let mut symbols = known.symbols.clone();
     let package = known.package.clone();
     let docs = file.outline().docs.clone();
-    let Some(found) = usages::search_until(cx, &known.search, until) else {
+    let Some(mut found) = usages::search_until(cx, &known.search, until) else {
         let detail =
             "the names of the workspace are being read: usages are not counted yet; ask again, or give `wait_ms`";
         coverage.lacks(Missing::new(MissingCode::Indexing, "rust", detail));
@@ -138,7 +139,8 @@ fn overview(cx: &Context<'_>, name: &str, until: Instant) -> Result<Answer<Overv
     };
     let mut counts: HashMap<Arc<str>, UsageCount> = HashMap::new();
     let mut users: BTreeMap<Arc<str>, (BTreeSet<Arc<str>>, usize)> = BTreeMap::new();
-    for (key, found) in known.definitions.iter().zip(&found) {
+    let mut outside = OutsideBuilds::new(cx, Some(until));
+    for (key, found) in known.definitions.iter().zip(&mut found) {
         let Some(path) = paths::shared_path(cx, *key) else { continue };
         let mut files = 0;
         // A pass visits one file after another.
@@ -150,7 +152,12 @@ fn overview(cx: &Context<'_>, name: &str, until: Instant) -> Result<Answer<Overv
                 user.1 += group.len();
             }
         }
-        counts.insert(path, UsageCount { total: found.items.len(), files });
+        // Whether it is unused depends on these too.
+        if found.items.is_empty() {
+            usages::settle_outside(cx, key.definition(), found, &mut outside, &mut coverage);
+        }
+        let count = UsageCount { total: found.items.len(), files, outside_builds: found.outside.len() };
+        counts.insert(path, count);
     }
     count(&mut symbols, &counts);
     let mut downstream: Vec<Downstream> = users

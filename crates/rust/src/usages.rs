@@ -4,6 +4,7 @@
 pub(crate) mod exclusions;
 mod in_doctests;
 mod of_build;
+pub(crate) mod outside_builds;
 pub(crate) mod references;
 pub(crate) mod shapes;
 
@@ -26,6 +27,7 @@ use crate::names::definitions::as_assoc_item;
 use crate::names::{Target, UnresolvedReason, all_instances, builds, instances};
 use crate::resolve::symbols;
 use crate::resolve::symbols::is_test_at;
+use crate::usages::outside_builds::OutsideBuilds;
 use crate::view::{Context, on_all_cores};
 use semdex_engine::Result;
 use semdex_engine::files::File;
@@ -47,6 +49,8 @@ const MAX_ALIASES_OF_ALIASES: usize = 4;
 pub(crate) struct TargetUsages {
     pub(crate) items: Vec<Occurrence>,
     possible: Vec<(Occurrence, UnresolvedReason)>,
+    /// In files that no crate includes. None before these are resolved (`outside_builds`).
+    pub(crate) outside: Vec<Occurrence>,
     /// Places in the output of build scripts that name it, or may. They are not in the workspace's text, so they are
     /// only counted.
     pub(crate) in_generated: Vec<Occurrence>,
@@ -54,6 +58,24 @@ pub(crate) struct TargetUsages {
     in_doctests: Vec<(Occurrence, UnresolvedReason)>,
     /// What is missing of the output of macros.
     unread_output: Option<Missing>,
+}
+
+/// Resolves the possible usages of a symbol that are in files which no crate includes.
+pub(crate) fn settle_outside<'db>(
+    cx: &Context<'db>,
+    definition: Definition<'db>,
+    found: &mut TargetUsages,
+    outside: &mut OutsideBuilds<'_, 'db>,
+    coverage: &mut Coverage,
+) {
+    let count = found.possible.iter().filter(|it| it.1 == UnresolvedReason::NoCrate).count();
+    if count > 0 && outside.is_late() {
+        coverage.lacks(UnresolvedReason::OutOfTime.missing(count));
+    } else if count > 0 {
+        exclusions::exclude(cx, definition, found);
+        outside.settle(definition, found);
+        found.tell_possible_if(coverage, |it| it == UnresolvedReason::OutOfTime);
+    }
 }
 
 /// The gap for places in the output of build scripts, which are not listed in an answer.
@@ -119,6 +141,7 @@ impl TargetUsages {
     fn tell_possible_if(&self, coverage: &mut Coverage, is_wanted: impl Fn(UnresolvedReason) -> bool) {
         for why in [
             UnresolvedReason::NoCrate,
+            UnresolvedReason::OutsideBuilds,
             UnresolvedReason::MacroInput,
             UnresolvedReason::Inactive,
             UnresolvedReason::UnknownType,
@@ -187,6 +210,7 @@ pub(crate) fn found_of<'db>(
 pub(crate) fn certain_of<'db>(cx: &Context<'db>, definition: Definition<'db>) -> Answer<TargetUsages> {
     let mut found = find(cx, &[definition]).pop().unwrap_or_default();
     exclusions::exclude(cx, definition, &mut found);
+    OutsideBuilds::new(cx, cx.until).settle(definition, &mut found);
     in_doctests::locate_possible(cx, &mut found);
     let mut coverage = cx.coverage(false);
     coverage.builds.clone_from(&cx.environment.builds.names);
@@ -241,12 +265,15 @@ pub(crate) fn page<'db>(
     let mut usage = |it: &Occurrence| usage_at(cx, it, &mut enclosing);
     let possible = window.of(&found.possible).iter();
     let possible = possible.map(|(it, why)| Usage { doubt: Some(why.doubt()), ..usage(it) }).collect();
-    let items = rest(window, found.possible.len()).of(&order).iter().map(|it| usage(&found.items[*it])).collect();
+    let behind = rest(window, found.possible.len());
+    let items = behind.of(&order).iter().map(|it| usage(&found.items[*it])).collect();
+    let outside_builds = rest(behind, order.len()).of(&found.outside).iter().map(&mut usage).collect();
     UsagePage {
-        count: UsageCount { total: found.items.len(), files: files.len() },
+        count: UsageCount { total: found.items.len(), files: files.len(), outside_builds: found.outside.len() },
         possible_count: found.possible.len(),
         items,
         possible,
+        outside_builds,
     }
 }
 
@@ -680,7 +707,7 @@ impl UnresolvedReason {
         let (places, them) =
             if count == 1 { ("1 place".to_owned(), "it") } else { (format!("{count} places"), "them") };
         let code = match self {
-            UnresolvedReason::NoCrate => MissingCode::NotInAPackage,
+            UnresolvedReason::NoCrate | UnresolvedReason::OutsideBuilds => MissingCode::NotInAPackage,
             UnresolvedReason::MacroInput => MissingCode::MacroOutput,
             UnresolvedReason::Inactive => MissingCode::CfgOff,
             UnresolvedReason::UnknownType => MissingCode::WorkspaceBroken,
@@ -698,6 +725,9 @@ impl UnresolvedReason {
     fn where_it_is(self) -> &'static str {
         match self {
             UnresolvedReason::NoCrate => "in a file that no crate includes",
+            UnresolvedReason::OutsideBuilds => {
+                "in a file that no crate includes, and unresolved in a program of its own"
+            }
             UnresolvedReason::MacroInput => "in the input of a macro that could not be followed",
             UnresolvedReason::Inactive => "in code that is switched off by `cfg`",
             UnresolvedReason::UnknownType => "where the type is unknown",

@@ -27,7 +27,7 @@ use super::index::Index;
 use crate::LANGUAGE;
 use crate::bounds::abandoned::Abandoned;
 use crate::bounds::{self, Bound, Bounds};
-use crate::names::instances;
+use crate::names::{instances, outside_crates};
 use crate::syntax::positions;
 use semdex_engine::files::{File, Files};
 use semdex_engine::{Prepared, Result, Stop, too_deep};
@@ -136,6 +136,7 @@ pub(crate) fn collect_garbage(host: &mut AnalysisHost) -> bool {
 /// whether it did.
 pub(crate) fn evict(host: &mut AnalysisHost) -> bool {
     let Ok(_alone) = TYPES.try_write() else { return false };
+    outside_crates::evict(host.raw_database_mut());
     host.raw_database_mut().trigger_lru_eviction();
     true
 }

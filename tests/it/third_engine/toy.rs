@@ -260,7 +260,7 @@ impl ToyView {
     fn page(&self, name: &str, window: Window) -> UsagePage {
         let usages = self.calls_of(name);
         let files: std::collections::BTreeSet<&str> = usages.iter().map(|it| it.place.file.as_str()).collect();
-        let count = UsageCount { total: usages.len(), files: files.len() };
+        let count = UsageCount { total: usages.len(), files: files.len(), outside_builds: 0 };
         UsagePage { count, items: window.of(&usages).to_vec(), ..UsagePage::default() }
     }
 

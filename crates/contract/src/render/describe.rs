@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::code::{fenced, numbered};
-use super::lists::{and_possible, folded, grouped, listed, more, possible, short, short_file, symbol_rows, used};
+use super::lists::{
+    and_others, folded, grouped, listed, more, outside_builds, possible, short, short_file, symbol_rows, used,
+};
 use super::markdown::{apart, counted, docs, line, lines, names, not_known_yet, one, short_hash};
 use crate::{
     Described, DescribedFile, DescribedPackage, DescribedSymbol, Downstream, Language, Opened, Symbol, Upstream, Usage,
@@ -161,7 +163,7 @@ fn symbol(described: &DescribedSymbol) -> String {
         text += "\n## Docs\n\n";
         docs(&mut text, written);
     }
-    let doubts = and_possible(usages.possible_total);
+    let doubts = and_others(usages);
     match not_known_yet(&described.meta) {
         Some(why) if usages.total == 0 => apart(&mut text, format_args!("## Usages: not known yet ({why}){doubts}")),
         None if usages.total == 0 && !described.meta.complete => {
@@ -177,6 +179,7 @@ fn symbol(described: &DescribedSymbol) -> String {
     let (tests, others): (Vec<&Usage>, Vec<&Usage>) = usages.items.iter().partition(|it| it.test);
     grouped(&mut text, &others);
     folded(&mut text, "In tests", &tests);
+    outside_builds(&mut text, &usages.outside_builds);
     if !implementations.items.is_empty() {
         text += "\n## Implementations\n\n";
         symbol_rows(&mut text, &implementations.items);

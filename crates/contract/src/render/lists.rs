@@ -6,7 +6,7 @@ use super::code::fenced;
 use super::markdown::{apart, counted, docs, headed, item, line, lines, not_known_yet, one};
 use crate::{
     Calls, CallsReply, Counts, Diagnostic, DiagnosticsReply, Fix, ImplementationsReply, Origin, Symbol, SymbolAtReply,
-    SymbolKind, SymbolsReply, Usage, UsageCount, UsagesReply,
+    SymbolKind, SymbolsReply, Usage, UsageCount, UsageList, UsagesReply,
 };
 
 pub(crate) fn symbols(found: &SymbolsReply) -> String {
@@ -42,6 +42,9 @@ pub(crate) fn short_file(symbol: &Symbol) -> Cow<'_, str> {
 /// "14 uses in 3 files".
 pub(crate) fn used(usages: &UsageCount) -> String {
     match usages.total {
+        0 if usages.outside_builds > 0 => {
+            format!("{}, all in files that no build includes", counted(usages.outside_builds, "use"))
+        }
         0 => "unused".to_owned(),
         total => format!("{} in {}", counted(total, "use"), counted(usages.files, "file")),
     }
@@ -78,7 +81,7 @@ pub(crate) fn usages(found: &UsagesReply) -> String {
         0 => String::new(),
         _ => format!(" in {}", counted(usages.files, "file")),
     };
-    let doubts = and_possible(usages.possible_total);
+    let doubts = and_others(usages);
     let rest = format!(" of {} `{}`{files}{doubts}", symbol.kind.name(), symbol.path);
     let mut text = headed(&found.meta, usages.total, "usage", &rest);
     possible(&mut text, &usages.possible);
@@ -88,8 +91,20 @@ pub(crate) fn usages(found: &UsagesReply) -> String {
         rows(&mut text, group);
     }
     folded(&mut text, "In tests", &tests);
+    outside_builds(&mut text, &usages.outside_builds);
     more(&mut text, found.next_cursor.as_deref());
     text
+}
+
+/// The usages in files that no build includes.
+pub(crate) fn outside_builds(text: &mut String, usages: &[Usage]) {
+    if usages.is_empty() {
+        return;
+    }
+    apart(text, format_args!("In files that no build includes:"));
+    for group in usages.chunk_by(|a, b| a.place.file == b.place.file) {
+        rows(text, &group.iter().collect::<Vec<_>>());
+    }
 }
 
 /// The usages in one file, each with the text of its line, and with the enclosing symbol if it differs from the
@@ -156,9 +171,17 @@ fn same_place(a: &Usage, b: &Usage) -> bool {
     (&a.place.file, &a.symbol, a.test, &a.build) == (&b.place.file, &b.symbol, b.test, &b.build)
 }
 
-/// The number of possible usages, for a heading.
-pub(crate) fn and_possible(count: usize) -> String {
-    if count == 0 { String::new() } else { format!(", and {}", counted(count, "possible usage")) }
+/// ", and 2 in files that no build includes, and 1 possible usage".
+pub(crate) fn and_others(usages: &UsageList) -> String {
+    let outside = match usages.outside_builds_total {
+        0 => String::new(),
+        count => format!(", and {count} in files that no build includes"),
+    };
+    let possible = match usages.possible_total {
+        0 => String::new(),
+        count => format!(", and {}", counted(count, "possible usage")),
+    };
+    outside + &possible
 }
 
 /// The places that may name a symbol, each group with its reason.

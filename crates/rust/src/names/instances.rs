@@ -29,8 +29,8 @@ use rustc_hash::FxHashMap;
 use salsa::plumbing::AsId as _;
 use semdex_pin::{Pin, Pinned};
 
-use super::Key;
 use super::database::IndexDatabase;
+use super::{Key, outside_crates};
 use crate::syntax::declaration::is_among_items;
 
 /// The `cfg` flag of crates that represent doctests (`load/doctest_crates.rs`).
@@ -105,18 +105,19 @@ pub(crate) fn is_of_doctests(db: &RootDatabase, krate: CrateId) -> bool {
 pub(crate) fn pin_to(db: &RootDatabase, file: FileId, krate: CrateId) -> Pinned {
     let root_file = krate.data(db).root_file_id;
     let root = db.file_source_root(root_file).source_root_id(db).0;
-    semdex_pin::pin(Some(Pin { file: file.index(), root, krate: krate.as_id().index() }))
+    let (krate, is_in_graph) = (krate.as_id().as_bits(), !outside_crates::is_outside(db, krate));
+    semdex_pin::pin(Some(Pin { file: file.index(), root, krate, is_in_graph }))
 }
 
 /// Whether another crate is pinned.
 pub(crate) fn is_pinned_away(krate: Crate) -> bool {
-    semdex_pin::pinned().is_some_and(|it| it.krate != krate.base().as_id().index())
+    semdex_pin::pinned().is_some_and(|it| it.krate != krate.base().as_id().as_bits())
 }
 
 /// Whether the file is read for a crate of a further build.
 pub(crate) fn is_pinned_to_further_build(db: &RootDatabase, file: FileId) -> bool {
     let pinned = semdex_pin::pinned().map(|it| it.krate);
-    pinned.is_some_and(|pinned| further_owners(db, file).iter().any(|it| it.as_id().index() == pinned))
+    pinned.is_some_and(|pinned| further_owners(db, file).iter().any(|it| it.as_id().as_bits() == pinned))
 }
 
 /// The first result for a crate after the first one of the default build that includes a file. None if a crate is

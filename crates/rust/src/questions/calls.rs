@@ -15,7 +15,7 @@ use crate::view::Context;
 use crate::{LANGUAGE, usages};
 use semdex_engine::Result;
 use semdex_engine::files::File;
-use semdex_model::{Answer, CallSite, Calls, OutlineItem, Role, Span, Symbol, SymbolKind};
+use semdex_model::{Answer, CallSite, Calls, Missing, MissingCode, OutlineItem, Role, Span, Symbol, SymbolKind};
 
 /// The symbols whose code calls this one, or uses it as a value that may be called: other code before tests.
 pub(crate) fn callers_of<'db>(
@@ -43,7 +43,14 @@ pub(crate) fn callers_of<'db>(
         Some(Calls { symbol: symbols::symbol_of(cx, caller)?, calls: call_sites(&file, &places) })
     });
     let calls = calls.collect();
-    Ok(answer.map(|_| calls))
+    let outside = answer.value.outside.len();
+    let mut answer = answer.map(|_| calls);
+    if outside > 0 {
+        let places = if outside == 1 { "1 place".to_owned() } else { format!("{outside} places") };
+        let detail = format!("{places} in files that no crate includes may call it: `usages` lists these");
+        answer.coverage.note(Missing::new(MissingCode::NotInAPackage, LANGUAGE.name, detail));
+    }
+    Ok(answer)
 }
 
 /// What the text of a symbol calls: functions, methods and constructors, in the order of their first calls.

@@ -36,18 +36,28 @@ pub(crate) fn exclude<'db>(cx: &Context<'db>, definition: Definition<'db>, found
     if found.possible.is_empty() && found.in_generated.is_empty() && found.in_doctests.is_empty() {
         return;
     }
-    let mut places = Places { cx, of_files: FxHashMap::default(), references: None };
+    let mut places = Places::new(cx);
     let sought = Sought::new(cx, definition);
     found.possible.retain(|(it, why)| sought.may_be_at(&mut places, it, *why));
     found.in_doctests.retain(|(it, why)| sought.may_be_at(&mut places, it, *why));
     found.in_generated.retain(|it| sought.is_seen_from(&places.of(it), Around::Code));
 }
 
+/// The places of these that may name the definition.
+pub(super) fn retain<'db>(
+    cx: &Context<'db>,
+    definition: Definition<'db>,
+    possible: &mut Vec<(Occurrence, UnresolvedReason)>,
+) {
+    let (mut places, sought) = (Places::new(cx), Sought::new(cx, definition));
+    possible.retain(|(it, why)| sought.may_be_at(&mut places, it, *why));
+}
+
 /// The same for a symbol that is not compiled, of which only the package is known.
 pub(crate) fn exclude_by_package(cx: &Context<'_>, symbol: &Symbol, found: &mut TargetUsages) {
     let packages = &cx.environment.packages;
     let Some(own) = packages.package_of(cx.root.join(&symbol.place.file).as_ref()) else { return };
-    let mut places = Places { cx, of_files: FxHashMap::default(), references: None };
+    let mut places = Places::new(cx);
     let scope = Scope { packages: Some(vec![own.to_owned()]), crates: None };
     found.possible.retain(|(it, why)| {
         let around = site_of(cx, it, *why).map_or(Around::MacroInput, |it| it.0.around);
@@ -423,7 +433,11 @@ struct Places<'a, 'db> {
     references: Option<FxHashMap<PathBuf, Vec<Option<PathBuf>>>>,
 }
 
-impl Places<'_, '_> {
+impl<'a, 'db> Places<'a, 'db> {
+    fn new(cx: &'a Context<'db>) -> Places<'a, 'db> {
+        Places { cx, of_files: FxHashMap::default(), references: None }
+    }
+
     fn of(&mut self, it: &Occurrence) -> Arc<PlaceFacts> {
         if let Some(known) = self.of_files.get(&it.id) {
             return known.clone();
@@ -432,7 +446,7 @@ impl Places<'_, '_> {
         let modules: Vec<Module> = cx.sema.file_to_module_defs(it.id).collect();
         let mut crates: Vec<CrateId> = modules.iter().map(|it| it.krate(cx.db).base()).collect();
         crates.dedup();
-        let is_alone = crates.is_empty() && !may_be_included(cx, &it.file, &mut HashSet::new());
+        let is_alone = crates.is_empty() && programs_with(cx, &it.file).is_some();
         let facts = Arc::new(PlaceFacts {
             is_alone,
             packages: self.packages_with(&it.file, &crates),
@@ -469,26 +483,52 @@ impl Places<'_, '_> {
     }
 }
 
-/// Whether a text of a crate refers to a file, or to one that does, in code of any build.
-fn may_be_included(cx: &Context<'_>, file: &File, seen: &mut HashSet<String>) -> bool {
-    if !seen.insert(file.path.to_string()) {
-        return false;
+/// The root files of the programs that may include a file which no crate includes: the file itself, or those that refer to
+/// it, directly or not. `None` if a text of a crate refers to one of them, in code of any build.
+pub(super) fn programs_with(cx: &Context<'_>, file: &Arc<File>) -> Option<Vec<Arc<File>>> {
+    let mut seen = HashSet::from([file.path.clone()]);
+    let mut pending = vec![file.clone()];
+    let mut roots = Vec::new();
+    while let Some(file) = pending.pop() {
+        let users = users_of(cx, &file)?;
+        if users.is_empty() {
+            roots.push(file);
+        }
+        for (user, id) in users {
+            if cx.sema.file_to_module_def(id).is_some() {
+                return None;
+            }
+            if seen.insert(user.path.clone()) {
+                pending.push(user);
+            }
+        }
     }
+    // Files that refer to each other.
+    if roots.is_empty() {
+        roots.push(file.clone());
+    }
+    Some(roots)
+}
+
+/// The files whose text refers to a file. `None` if these are not known.
+fn users_of(cx: &Context<'_>, file: &File) -> Option<Vec<(Arc<File>, FileId)>> {
     let (directory, name) = file.path.rsplit_once('/').unwrap_or(("", &file.path));
     let named = if name == "mod.rs" { directory.rsplit('/').next().unwrap_or_default() } else { name };
     // Without a word in the name nothing can be looked up.
-    let Some((_, word)) = words(named).next() else { return true };
+    let (_, word) = words(named).next()?;
     let postings = cx.index.postings();
     let users: Vec<FileId> = postings.files(word_hash(word)).to_vec();
     drop(postings);
-    users.into_iter().any(|id| {
-        let Some(user) = cx.file(id) else { return true };
+    let mut found = Vec::new();
+    for id in users {
+        let user = cx.file(id)?;
         let is_it = |it: &String| **it == *file.path;
         let refers = || referenced_files(&user.path, &user.text).iter().any(|it| it.candidates.iter().any(is_it));
-        *user.path != *file.path
-            && refers()
-            && (cx.sema.file_to_module_def(id).is_some() || may_be_included(cx, &user, seen))
-    })
+        if *user.path != *file.path && refers() {
+            found.push((user, id));
+        }
+    }
+    Some(found)
 }
 
 /// The packages that take in files of another one by their path.

@@ -26,6 +26,9 @@ pub(super) fn narrow<'db>(
     build: &str,
     found: &mut TargetUsages,
 ) -> Result<Vec<String>> {
+    // No build has these.
+    found.outside.clear();
+    found.possible.retain(|it| it.1 != UnresolvedReason::OutsideBuilds);
     let is_in_doctest = |it: &Occurrence| it.is_in_doctest(cx.db);
     if build == DEFAULT || build == DOCTEST {
         let is_kept = |it: &Occurrence| if build == DEFAULT { it.build.is_none() } else { is_in_doctest(it) };
