@@ -91,7 +91,10 @@ pub(crate) async fn of(queries: &GoplsQueries<'_>, symbol: Symbol, new_name: &st
         let detail = format!("the build {build} would not compile: {}:{}: {message}", place.file, place.line);
         return Err(refused(detail).into());
     }
-    Ok(Answer { value: Renaming { symbol, rewrites, moves: Vec::new(), possible }, coverage })
+    Ok(Answer {
+        value: Renaming { symbol, rewrites, moves: Vec::new(), possible, outside_builds: Vec::new() },
+        coverage,
+    })
 }
 
 /// Adds what has to change in further builds.

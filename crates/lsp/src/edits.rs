@@ -104,7 +104,10 @@ pub(crate) async fn rename(queries: &ServerQueries, query: &SymbolQuery, new_nam
     }
     let named = |uri: &String| session.root.file(uri);
     let moves = moves.iter().filter_map(|(from, to)| named(from).zip(named(to))).collect();
-    Ok(Answer { value: Renaming { symbol, rewrites, moves, possible: used.possible }, coverage })
+    Ok(Answer {
+        value: Renaming { symbol, rewrites, moves, possible: used.possible, outside_builds: Vec::new() },
+        coverage,
+    })
 }
 
 fn is_renamed(parts: &Parts, file: &str, name: Span) -> bool {

@@ -35,6 +35,8 @@ pub struct Renaming {
     pub moves: Vec<(String, String)>,
     /// Places that may name the symbol, and that nobody can rename.
     pub possible: Vec<Usage>,
+    /// The files of `rewrites` that no build includes, each with the names of files that may hold its expected output.
+    pub outside_builds: Vec<(String, Vec<String>)>,
 }
 
 /// Where one edit landed; the place speaks of the text after the change.

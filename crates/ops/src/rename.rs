@@ -11,6 +11,8 @@ use semdex_model::{
     Candidate, Code, Error, FileEdit, Help, Landed, Renaming, Result, Rewrite, Span, Strategy, SymbolQuery, Usage,
 };
 use semdex_text::matching::{self, Patch};
+use semdex_text::words::occurrences;
+use semdex_workspace::disk::Notes;
 use semdex_workspace::{Cause, Workspace};
 
 /// How many of the places that prevent the rename are shown.
@@ -82,6 +84,7 @@ async fn plan(workspace: &Workspace, request: &RenameRequest, options: &RequestO
     let mut edits = Vec::new();
     let mut landed = Vec::new();
     let mut possible = renaming.possible.clone();
+    let notes = notes_outside_builds(workspace, &renaming);
     let moved = renaming.moves.iter().map(|(from, to)| (to.clone(), from.clone())).collect();
     let mut moves: BTreeMap<&str, &str> =
         renaming.moves.iter().map(|(from, to)| (from.as_str(), to.as_str())).collect();
@@ -123,7 +126,28 @@ async fn plan(workspace: &Workspace, request: &RenameRequest, options: &RequestO
     }
     edits.sort_by(|a: &FileEdit, b| a.file.cmp(&b.file));
     landed.sort_by(|a, b| (&a.place.file, a.place.start).cmp(&(&b.place.file, b.place.start)));
-    Ok(Plan { moves: moved, possible, ..Plan::new(edits, landed) })
+    Ok(Plan { moves: moved, possible, notes, ..Plan::new(edits, landed) })
+}
+
+/// What a client should know of each changed file that no build includes: nothing judges it, and its expected output may
+/// have the old name.
+fn notes_outside_builds(workspace: &Workspace, renaming: &Renaming) -> Notes {
+    let name = renaming.symbol.name.as_str();
+    let mut notes = Notes::new();
+    for (file, outputs) in &renaming.outside_builds {
+        let mut note = "no build includes this file: the name is changed in it, and nothing checks it".to_owned();
+        for output in outputs {
+            // What is no text has no name in it.
+            let Ok(Some(text)) = workspace.read_if_there(output) else { continue };
+            let lines = text.lines().zip(1..).filter(|it| occurrences(it.0, name).next().is_some());
+            let lines: Vec<String> = lines.take(MOST_SHOWN).map(|it| it.1.to_string()).collect();
+            if !lines.is_empty() {
+                note += &format!("; {output}:{} has `{name}` and is left as it is: record it again", lines.join(","));
+            }
+        }
+        notes.push((file.clone(), note));
+    }
+    notes
 }
 
 /// Moves a place that is left as it is to where it is after the rename of its file.

@@ -1,25 +1,27 @@
 //! Renames a symbol: rust-analyzer computes the edits, and the index of usages shows whether they are complete.
 
+use std::collections::BTreeSet;
+
 use ra_ap_hir::InFile;
 use ra_ap_ide::{AnalysisHost, FilePosition, RenameConfig};
 use ra_ap_ide_db::defs::Definition;
 use ra_ap_ide_db::source_change::{FileSystemEdit, SourceChange};
 
 use ra_ap_syntax::ast::HasName as _;
-use ra_ap_syntax::{AstNode as _, ast};
+use ra_ap_syntax::{AstNode as _, SyntaxKind, SyntaxNode, T, ast};
 
 use crate::names::definitions::plain_name;
 use crate::names::included::Included;
 use crate::names::{Key, instances};
 use crate::resolve::paths::items;
 use crate::resolve::{ResolvedSymbol, paths, requested};
-use crate::syntax::positions::{span, text_size};
+use crate::syntax::positions::{span, text_size, tokens_at};
 use crate::view::{Context, View};
 use crate::{resolve, usages};
 use semdex_engine::{Result, Stop};
 use semdex_model::{
-    Answer, Code, Doubt, Error, PossibleReason, Renaming, Rewrite, Role, Span, Symbol, SymbolQuery, Usage, UsagePage,
-    Window,
+    Answer, Code, Doubt, Error, Place, PossibleReason, Renaming, Rewrite, Role, Span, Symbol, SymbolKind, SymbolQuery,
+    Usage, UsagePage, Window,
 };
 
 const CONFIG: RenameConfig =
@@ -73,7 +75,7 @@ fn rename(cx: &Context<'_>, query: &SymbolQuery, new_name: &str) -> Result<Answe
                 return Err(refused(format!("the name of `{}` is not where it is declared", symbol.path)));
             }
             let part = Rewrite { file: symbol.name_at.file.clone(), parts: vec![(named, new_name.to_owned())] };
-            Renaming { symbol, rewrites: vec![part], moves: Vec::new(), possible: Vec::new() }
+            Renaming { rewrites: vec![part], ..unchanged(symbol) }
         }
     };
     for (file, at) in declarations_of_twins(cx, definition) {
@@ -110,7 +112,7 @@ fn taken(cx: &Context<'_>, symbol: &Symbol, new_name: &str) -> Option<Symbol> {
 }
 
 fn rename_edits(cx: &Context<'_>, symbol: Symbol, new_name: &str, change: &SourceChange) -> Result<Renaming> {
-    let mut renaming = Renaming { symbol, rewrites: Vec::new(), moves: Vec::new(), possible: Vec::new() };
+    let mut renaming = unchanged(symbol);
     for (&id, (edit, _)) in &change.source_file_edits {
         if let Some(of) = cx.environment.doctests.of_module(id) {
             let parts = edit.iter().map(|it| (span(it.delete), it.insert.as_str()));
@@ -156,6 +158,36 @@ fn rename_edits(cx: &Context<'_>, symbol: Symbol, new_name: &str, change: &Sourc
     Ok(renaming)
 }
 
+/// The edit of a name: a shorthand for a field and a variable or constant is written out.
+fn without_shorthand(cx: &Context<'_>, place: &Place, is_field: bool, new_name: &str) -> (Span, String) {
+    let plain = (place.span(), new_name.to_owned());
+    let Some((file, id)) = cx.files.get(&place.file).zip(cx.file_id(&place.file)) else { return plain };
+    let tree = cx.sema.parse_guess_edition(id);
+    let token = tokens_at(tree.syntax(), place.start).right_biased();
+    let is_of_field = |it: SyntaxKind| ast::RecordExprField::can_cast(it) || ast::RecordPatField::can_cast(it);
+    // Around a name in a pattern or a path of one name.
+    let field = token.and_then(|it| it.parent_ancestors().take(5).find(|it| is_of_field(it.kind())));
+    let is_shorthand = |it: &SyntaxNode| it.children_with_tokens().all(|it| it.kind() != T![:]);
+    let Some(field) = field.filter(is_shorthand) else { return plain };
+    if is_field {
+        let start = usize::from(field.text_range().start());
+        return (Span::new(start, start), format!("{new_name}: "));
+    }
+    let old_name = file.text.get(place.start..place.end).unwrap_or_default();
+    (place.span(), format!("{old_name}: {new_name}"))
+}
+
+fn unchanged(symbol: Symbol) -> Renaming {
+    Renaming { symbol, rewrites: Vec::new(), moves: Vec::new(), possible: Vec::new(), outside_builds: Vec::new() }
+}
+
+/// The files that may hold the expected output of a UI test: `trybuild` and the like compare what the compiler prints
+/// with the file beside the test.
+fn expected_outputs(file: &str) -> Vec<String> {
+    let stem = file.strip_suffix(".rs").unwrap_or(file);
+    ["stderr", "stdout", "fixed"].map(|it| format!("{stem}.{it}")).into()
+}
+
 /// Adds usages in the index that rust-analyzer leaves out: mainly links in docs.
 fn complete(
     cx: &Context<'_>,
@@ -165,7 +197,7 @@ fn complete(
     new_name: &str,
 ) {
     let old_name = renaming.symbol.name.clone();
-    for usage in usages.items.iter().filter(|it| it.role != Role::SelfType) {
+    for usage in usages.items.iter().chain(&usages.outside_builds).filter(|it| it.role != Role::SelfType) {
         let Some(file) = cx.files.get(&usage.place.file) else { continue };
         let place = usage.place.span();
         if file.text.get(place.start..place.end).map(plain_name) != Some(old_name.as_str()) {
@@ -178,8 +210,13 @@ fn complete(
             renaming.possible.push(Usage { doubt: Some(in_macro(detail)), ..usage.clone() });
             continue;
         }
-        add_part(renaming, &usage.place.file, place, new_name);
+        let is_field = renaming.symbol.kind == SymbolKind::Field;
+        let (place, text) = without_shorthand(cx, &usage.place, is_field, new_name);
+        add_part(renaming, &usage.place.file, place, &text);
     }
+    let outside: BTreeSet<&str> = usages.outside_builds.iter().map(|it| it.place.file.as_str()).collect();
+    let rewritten = outside.into_iter().filter(|file| renaming.rewrites.iter().any(|it| it.file == **file));
+    renaming.outside_builds = rewritten.map(|it| (it.to_owned(), expected_outputs(it))).collect();
     let covered = |file: &str, place: Span| {
         let of_file = renaming.rewrites.iter().filter(|it| it.file == file);
         of_file.flat_map(|it| &it.parts).any(|(known, _)| known.start <= place.end && place.start <= known.end)
