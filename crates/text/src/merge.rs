@@ -170,7 +170,7 @@ impl<'t, 'a> ThreeWay<'t, 'a> {
         }
         let [kept, ours_kept] = [&their_changes, &our_changes].map(|it| kept(it, base.len()));
         let units = [unit([base.text, ours.text]), unit([context.file])];
-        let clusters = clusters(base, our_changes, their_changes);
+        let clusters = clusters(base, (ours, our_changes), (theirs, their_changes));
         let lines = [base, theirs].map(|tokens| {
             let line = |before: &mut usize, at: usize| {
                 *before += usize::from(tokens.begins_line(at));
@@ -253,6 +253,13 @@ impl<'t, 'a> ThreeWay<'t, 'a> {
             if cluster.ours.is_empty() && self.their_changes().any(is_moved) {
                 return Err(self.conflict(MOVED, cluster.ranges()));
             }
+            // Of two equal tokens beside each other both may have removed one, each another one.
+            let is_ours_alone =
+                |it: &Cluster| it.is_ours && !self.ours.slice(it.ours.clone()).eq(self.theirs.slice(it.theirs.clone()));
+            if cluster.ours.is_empty() && self.is_beside_equal(&cluster.base) && self.clusters.iter().any(is_ours_alone)
+            {
+                return Err(self.conflict(SAME_TOKENS, cluster.ranges()));
+            }
             return Ok(None);
         }
         let mut rest = cluster.clone();
@@ -290,6 +297,13 @@ impl<'t, 'a> ThreeWay<'t, 'a> {
             return Ok(None);
         }
         self.unless_wrapped(rest).map(Some)
+    }
+
+    /// Whether these tokens of the base could be exchanged for equal ones beside them.
+    fn is_beside_equal(&self, removed: &Range<usize>) -> bool {
+        let is_equal = |one: usize, other: usize| self.base.get(one) == self.base.get(other);
+        removed.start > 0 && is_equal(removed.start - 1, removed.end - 1)
+            || removed.end < self.base.len() && is_equal(removed.start, removed.end)
     }
 
     /// The white space before tokens that are there already, if we changed it.
@@ -770,6 +784,23 @@ mod tests {
         let text = |span: &Span| &merged.text[span.start..span.end];
         assert_eq!(merged.kept.iter().map(text).collect::<Vec<_>>(), ["ONE"]);
         assert_eq!(merged.landed.iter().map(|it| text(it).trim()).collect::<Vec<_>>(), ["3"]);
+    }
+
+    #[test]
+    fn removing_one_of_two_equal_tokens_is_not_removing_the_other() {
+        let base = "fn f() -> u8 {\n    unsafe { g() }\n}\n\nfn h() {}\n";
+        let ours = "fn f() -> u8 {\n    g()\n}\n\nfn h() {}\n";
+        let theirs = "fn f() -> u8 {\n    unsafe { g() }\n\nfn h() {}\n";
+        assert_eq!(merged(base, ours, theirs), None);
+        let base = "//! One.\n//!\n//! ```rust\n//! ```\n";
+        let ours = "//! One.\n//!\n//! First:\n//! ```console\n//! ```\n//!\n//! Here:\n//! ```rust\n//! ```\n";
+        let theirs = "//! One.\n//! ```rust\n//! ```\n";
+        assert_eq!(merged(base, ours, theirs), None);
+        // Far from each other nothing is doubtful.
+        let base = "a();\n}\n}\n\nx();\ny();\n\n}\n}\n";
+        let theirs = "a();\n}\n\nx();\ny();\n\n}\n}\n";
+        let ours = "a();\n}\n}\n\nx();\ny();\n\n}\n";
+        assert_eq!(merged(base, ours, theirs).as_deref(), Some("a();\n}\n\nx();\ny();\n\n}\n"));
     }
 
     #[test]

@@ -19,6 +19,19 @@ impl Cluster {
     pub(super) fn ranges(&self) -> [Range<usize>; 3] {
         [&self.base, &self.ours, &self.theirs].map(Range::clone)
     }
+
+    /// Whether one has a change of ours and the other a change of theirs.
+    fn may_touch(&self, other: &Cluster) -> bool {
+        self.is_ours && !other.changes.is_empty() || other.is_ours && !self.changes.is_empty()
+    }
+
+    fn take_in(&mut self, next: Cluster) {
+        self.base.end = next.base.end;
+        self.ours.end = next.ours.end;
+        self.theirs.end = next.theirs.end;
+        self.is_ours |= next.is_ours;
+        self.changes.extend(next.changes);
+    }
 }
 
 /// Changes of several lines as changes of whole lines: where such a change begins and ends is known by lines at best,
@@ -52,23 +65,63 @@ pub(super) fn of_whole_lines(old: &Tokens, new: &Tokens, changes: Vec<Change>) -
     widened
 }
 
+/// A change with the range of the base where it may have been made.
+struct Placed {
+    change: Change,
+    within: Range<usize>,
+}
+
+/// A diff does not know which of several equal tokens was removed or added: `}` before or after another `}`. Such a change
+/// may have been made at each of these places.
+fn placed(base: &Tokens, new: &Tokens, changes: Vec<Change>) -> Vec<Placed> {
+    // From the change before it to the change behind it.
+    let behind: Vec<usize> = changes.iter().skip(1).map(|it| it.old.start).chain([base.len()]).collect();
+    let mut before = 0;
+    let mut found = Vec::with_capacity(changes.len());
+    for (change, behind) in changes.into_iter().zip(behind) {
+        let mut within = change.old.clone();
+        // What is removed moves over equal tokens of the base, and what is added over those of the new text.
+        let moving = match (change.old.is_empty(), change.new.is_empty()) {
+            (false, true) => Some((base, change.old.clone())),
+            (true, false) => Some((new, change.new.clone())),
+            _ => None,
+        };
+        if let Some((tokens, at)) = moving {
+            let up =
+                (1..=change.old.start - before).take_while(|by| tokens.get(at.start - by) == tokens.get(at.end - by));
+            let down =
+                (0..behind - change.old.end).take_while(|by| tokens.get(at.start + by) == tokens.get(at.end + by));
+            within = within.start - up.count()..within.end + down.count();
+        }
+        before = change.old.end;
+        found.push(Placed { change, within });
+    }
+    found
+}
+
 /// Changes that touch each other, with what lies between them.
-pub(super) fn clusters(base: &Tokens, ours: Vec<Change>, theirs: Vec<Change>) -> Vec<Cluster> {
+pub(super) fn clusters(
+    base: &Tokens,
+    (our_text, ours): (&Tokens, Vec<Change>),
+    (their_text, theirs): (&Tokens, Vec<Change>),
+) -> Vec<Cluster> {
     // A blank line keeps two changes apart, as a line does.
     let touches = |cluster: &Cluster, it: &Change| {
         let is_apart =
             !it.old.is_empty() && !cluster.base.is_empty() && base.gap(it.old.start).matches('\n').count() > 1;
         it.old.start < cluster.base.end || (it.old.start == cluster.base.end && !is_apart)
     };
+    let (ours, theirs) = (placed(base, our_text, ours), placed(base, their_text, theirs));
     let (mut ours, mut theirs) = (ours.into_iter().peekable(), theirs.into_iter().peekable());
-    let mut clusters: Vec<Cluster> = Vec::new();
+    // Each with the range in which its changes may have been made.
+    let mut clusters: Vec<(Cluster, Range<usize>)> = Vec::new();
     // By how many tokens our text, and theirs, are longer up to here.
     let mut longer = [0isize; 2];
     loop {
-        let next = |it: Option<&Change>| it.map_or(usize::MAX, |it| it.old.start);
+        let next = |it: Option<&Placed>| it.map_or(usize::MAX, |it| it.change.old.start);
         let start = next(ours.peek()).min(next(theirs.peek()));
         if start == usize::MAX {
-            return clusters;
+            break;
         }
         let [from_ours, from_theirs] = longer.map(|it| start.saturating_add_signed(it));
         let mut cluster = Cluster {
@@ -78,22 +131,36 @@ pub(super) fn clusters(base: &Tokens, ours: Vec<Change>, theirs: Vec<Change>) ->
             is_ours: false,
             changes: Vec::new(),
         };
+        let mut within = start..start;
         let by = |it: &Change| it.new.len().cast_signed() - it.old.len().cast_signed();
         loop {
-            if let Some(change) = ours.next_if(|it| touches(&cluster, it)) {
-                cluster.base.end = cluster.base.end.max(change.old.end);
+            let next = if let Some(it) = ours.next_if(|it| touches(&cluster, &it.change)) {
                 cluster.is_ours = true;
-                longer[0] += by(&change);
-            } else if let Some(change) = theirs.next_if(|it| touches(&cluster, it)) {
-                cluster.base.end = cluster.base.end.max(change.old.end);
-                longer[1] += by(&change);
-                cluster.changes.push(change);
+                longer[0] += by(&it.change);
+                it
+            } else if let Some(it) = theirs.next_if(|it| touches(&cluster, &it.change)) {
+                longer[1] += by(&it.change);
+                cluster.changes.push(it.change.clone());
+                it
             } else {
                 break;
-            }
+            };
+            cluster.base.end = cluster.base.end.max(next.change.old.end);
+            within = within.start.min(next.within.start)..within.end.max(next.within.end);
         }
         cluster.ours.end = cluster.base.end.saturating_add_signed(longer[0]);
         cluster.theirs.end = cluster.base.end.saturating_add_signed(longer[1]);
-        clusters.push(cluster);
+        clusters.push((cluster, within));
     }
+    let mut joined: Vec<(Cluster, Range<usize>)> = Vec::new();
+    for (cluster, within) in clusters {
+        match joined.last_mut().filter(|it| it.1.end >= within.start && it.0.may_touch(&cluster)) {
+            Some((before, around)) => {
+                before.take_in(cluster);
+                around.end = around.end.max(within.end);
+            }
+            None => joined.push((cluster, within)),
+        }
+    }
+    joined.into_iter().map(|it| it.0).collect()
 }
