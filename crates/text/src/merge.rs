@@ -170,7 +170,8 @@ impl<'t, 'a> ThreeWay<'t, 'a> {
         }
         let [kept, ours_kept] = [&their_changes, &our_changes].map(|it| kept(it, base.len()));
         let units = [unit([base.text, ours.text]), unit([context.file])];
-        let clusters = clusters(base, (ours, our_changes), (theirs, their_changes));
+        let of_lines = !context.recalled;
+        let clusters = clusters(base, (ours, our_changes), (theirs, their_changes), of_lines);
         let lines = [base, theirs].map(|tokens| {
             let line = |before: &mut usize, at: usize| {
                 *before += usize::from(tokens.begins_line(at));

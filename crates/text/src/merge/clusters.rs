@@ -72,8 +72,8 @@ struct Placed {
 }
 
 /// A diff does not know which of several equal tokens was removed or added: `}` before or after another `}`. Such a change
-/// may have been made at each of these places.
-fn placed(base: &Tokens, new: &Tokens, changes: Vec<Change>) -> Vec<Placed> {
+/// may have been made at each of these places. Whole lines stay whole lines.
+fn placed(base: &Tokens, new: &Tokens, changes: Vec<Change>, of_lines: bool) -> Vec<Placed> {
     // From the change before it to the change behind it.
     let behind: Vec<usize> = changes.iter().skip(1).map(|it| it.old.start).chain([base.len()]).collect();
     let mut before = 0;
@@ -82,16 +82,19 @@ fn placed(base: &Tokens, new: &Tokens, changes: Vec<Change>) -> Vec<Placed> {
         let mut within = change.old.clone();
         // What is removed moves over equal tokens of the base, and what is added over those of the new text.
         let moving = match (change.old.is_empty(), change.new.is_empty()) {
-            (false, true) => Some((base, change.old.clone())),
-            (true, false) => Some((new, change.new.clone())),
+            (false, true) => Some((base, change.old.clone(), of_lines)),
+            (true, false) => Some((new, change.new.clone(), true)),
             _ => None,
         };
-        if let Some((tokens, at)) = moving {
-            let up =
-                (1..=change.old.start - before).take_while(|by| tokens.get(at.start - by) == tokens.get(at.end - by));
-            let down =
-                (0..behind - change.old.end).take_while(|by| tokens.get(at.start + by) == tokens.get(at.end + by));
-            within = within.start - up.count()..within.end + down.count();
+        if let Some((tokens, at, of_lines)) = moving {
+            let fits = |start: usize| !of_lines || start == tokens.len() || tokens.begins_line(start);
+            let most = change.old.start - before;
+            let up = (1..=most).take_while(|by| tokens.get(at.start - by) == tokens.get(at.end - by));
+            let up = up.filter(|by| fits(at.start - by)).last().unwrap_or(0);
+            let most = behind - change.old.end;
+            let down = (1..=most).take_while(|by| tokens.get(at.start + by - 1) == tokens.get(at.end + by - 1));
+            let down = down.filter(|by| fits(at.start + by)).last().unwrap_or(0);
+            within = within.start - up..within.end + down;
         }
         before = change.old.end;
         found.push(Placed { change, within });
@@ -104,6 +107,7 @@ pub(super) fn clusters(
     base: &Tokens,
     (our_text, ours): (&Tokens, Vec<Change>),
     (their_text, theirs): (&Tokens, Vec<Change>),
+    of_lines: bool,
 ) -> Vec<Cluster> {
     // A blank line keeps two changes apart, as a line does.
     let touches = |cluster: &Cluster, it: &Change| {
@@ -111,7 +115,7 @@ pub(super) fn clusters(
             !it.old.is_empty() && !cluster.base.is_empty() && base.gap(it.old.start).matches('\n').count() > 1;
         it.old.start < cluster.base.end || (it.old.start == cluster.base.end && !is_apart)
     };
-    let (ours, theirs) = (placed(base, our_text, ours), placed(base, their_text, theirs));
+    let (ours, theirs) = (placed(base, our_text, ours, of_lines), placed(base, their_text, theirs, of_lines));
     let (mut ours, mut theirs) = (ours.into_iter().peekable(), theirs.into_iter().peekable());
     // Each with the range in which its changes may have been made.
     let mut clusters: Vec<(Cluster, Range<usize>)> = Vec::new();
@@ -154,7 +158,10 @@ pub(super) fn clusters(
     }
     let mut joined: Vec<(Cluster, Range<usize>)> = Vec::new();
     for (cluster, within) in clusters {
-        match joined.last_mut().filter(|it| it.1.end >= within.start && it.0.may_touch(&cluster)) {
+        let is_moved = |it: &(Cluster, Range<usize>)| it.1.end > it.0.base.end || within.start < cluster.base.start;
+        let touches =
+            |it: &(Cluster, Range<usize>)| is_moved(it) && it.1.end >= within.start && it.0.may_touch(&cluster);
+        match joined.last_mut().filter(|it| touches(it)) {
             Some((before, around)) => {
                 before.take_in(cluster);
                 around.end = around.end.max(within.end);
