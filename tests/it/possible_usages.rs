@@ -270,17 +270,21 @@ fn a_file_outside_of_all_crates_names_only_what_is_exported() {
         ("tests/ui/alone.rs", "mod beside;\nfn main() {\n    app::shown();\n    hidden();\n    let _ = Case;\n}\n"),
         ("tests/ui/beside.rs", "fn hidden() {}\nfn other() {\n    hidden();\n    super::Case;\n}\n"),
     ]);
-    let possible = |symbol: &str| {
+    let listed = |symbol: &str, list: &str| {
         let path = format!("/v1/usages?symbol={symbol}");
         server.wait_for(|it| {
             let (_, reply) = it.get(&path);
             !reply["meta"]["missing"].to_string().contains("indexing")
         });
         let (_, reply) = server.get(&path);
-        let places = reply["possible"].as_array().unwrap_or_else(|| panic!("{reply}")).iter();
+        let places = reply[list].as_array().unwrap_or_else(|| panic!("{reply}")).iter();
         places.map(|it| format!("{}:{}", it["file"].as_str().unwrap(), it["line"])).collect::<Vec<_>>()
     };
-    assert_eq!(possible("app::shown"), ["tests/ui/alone.rs:3"]);
-    assert_eq!(possible("one::Case"), [""; 0]);
-    assert_eq!(possible("app::hidden"), [""; 0]);
+    assert_eq!(listed("app::shown", "outside_builds"), ["tests/ui/alone.rs:3"]);
+    for symbol in ["app::shown", "one::Case", "app::hidden"] {
+        assert_eq!(listed(symbol, "possible"), [""; 0], "{symbol}");
+    }
+    for symbol in ["one::Case", "app::hidden"] {
+        assert_eq!(listed(symbol, "outside_builds"), [""; 0], "{symbol}");
+    }
 }
