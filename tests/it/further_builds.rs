@@ -114,7 +114,7 @@ fn a_question_is_narrowed_to_one_build() {
     }
     assert_eq!(total("app::home", "target_os=windows").0, [0u64; 0], "another `home` is compiled there");
     let (status, reply) = server.get("/v1/callers?symbol=app::level&build=loom");
-    assert_eq!((status, &reply["items"][0]["symbol"]), (200, &json!("app::weave")), "{reply}");
+    assert_eq!((status, &reply["items"][0]["symbol"]["path"]), (200, &json!("app::weave")), "{reply}");
     let (status, reply) = server.get("/v1/usages?symbol=app::level&build=windows");
     assert_eq!((status, &reply["code"]), (400, &json!("invalid_request")), "{reply}");
     assert!(reply["detail"].as_str().unwrap().contains("`default`, `doctest`, `features=all`"), "{reply}");
