@@ -306,7 +306,7 @@ fn other_languages_that_are_nested_too_deeply_are_text() {
     }
     // Only the text is needed: there is no server.
     let server = home.serve_with(&["--trust"], &[("PATH", Path::new("/usr/bin:/bin"))]);
-    server.wait_ready();
+    server.wait_loaded();
     for (extension, it) in all() {
         let (file, text) = (format!("{extension}/{}.{extension}", it.0), it.1(PLENTY));
         let (status, opened) =

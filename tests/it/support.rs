@@ -376,11 +376,20 @@ impl Server {
 
     /// Returns when every workspace is ready; asked for at a pace that leaves the machine to the server.
     pub fn wait_ready(&self) {
+        self.wait_for_state(&["ready"]);
+    }
+
+    /// Also for workspaces in languages without a server.
+    pub fn wait_loaded(&self) {
+        self.wait_for_state(&["ready", "degraded"]);
+    }
+
+    fn wait_for_state(&self, wanted: &[&str]) {
         let deadline = Instant::now() + READY_DEADLINE;
         loop {
             let (_, status) = self.get("/v1/status");
             let workspaces = status["workspaces"].as_array().unwrap();
-            if workspaces.iter().all(|it| it["state"] == "ready") {
+            if workspaces.iter().all(|it| wanted.iter().any(|state| it["state"] == *state)) {
                 return;
             }
             assert!(Instant::now() < deadline, "not ready in time: {status}");
