@@ -7,6 +7,7 @@ mod of_build;
 pub(crate) mod outside_builds;
 pub(crate) mod references;
 pub(crate) mod shapes;
+mod target_usages;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
@@ -28,10 +29,11 @@ use crate::names::{Target, UnresolvedReason, all_instances, builds, instances};
 use crate::resolve::symbols;
 use crate::resolve::symbols::is_test_at;
 use crate::usages::outside_builds::OutsideBuilds;
+pub(crate) use crate::usages::target_usages::TargetUsages;
 use crate::view::{Context, on_all_cores};
 use semdex_engine::Result;
 use semdex_engine::files::File;
-use semdex_engine::ranking::{UsageRank, rest, usage_order};
+use semdex_engine::ranking::rest;
 use semdex_model::{
     Answer, Coverage, Doubt, Missing, MissingCode, PossibleReason, Role, Span, Symbol, Usage, UsageCount, UsagePage,
     Window,
@@ -43,22 +45,6 @@ const MAX_MISSED: usize = 4096;
 
 /// The most levels of aliases of aliases.
 const MAX_ALIASES_OF_ALIASES: usize = 4;
-
-/// The result of a pass for one target.
-#[derive(Default)]
-pub(crate) struct TargetUsages {
-    pub(crate) items: Vec<Occurrence>,
-    possible: Vec<(Occurrence, UnresolvedReason)>,
-    /// In files that no crate includes. None before these are resolved (`outside_builds`).
-    pub(crate) outside: Vec<Occurrence>,
-    /// Places in the output of build scripts that name it, or may. They are not in the workspace's text, so they are
-    /// only counted.
-    pub(crate) in_generated: Vec<Occurrence>,
-    /// Places in doctests that may name it, as places in their modules.
-    in_doctests: Vec<(Occurrence, UnresolvedReason)>,
-    /// What is missing of the output of macros.
-    unread_output: Option<Missing>,
-}
 
 /// Resolves the possible usages of a symbol that are in files which no crate includes.
 pub(crate) fn settle_outside<'db>(
@@ -94,81 +80,6 @@ pub(crate) fn in_generated(places: &[Occurrence]) -> Option<Missing> {
 pub(crate) fn by_write(name: &str, is_method: bool) -> Option<Missing> {
     let detail = "calls by `write!` and `writeln!` are not reported: search for these macros";
     (is_method && name == "write_fmt").then(|| Missing::new(MissingCode::MacroOutput, "rust", detail))
-}
-
-impl TargetUsages {
-    /// Places in the input and the definitions of macros that may name the target.
-    pub(crate) fn in_macros(self) -> impl Iterator<Item = Occurrence> {
-        self.possible.into_iter().filter(|it| it.1 == UnresolvedReason::MacroInput).map(|it| it.0)
-    }
-
-    /// The same places, as if none of them could be resolved.
-    #[cfg(test)]
-    pub(crate) fn into_unresolved(self) -> TargetUsages {
-        let possible = self.items.into_iter().map(|it| (it, UnresolvedReason::UnknownType)).collect();
-        TargetUsages { possible, ..TargetUsages::default() }
-    }
-
-    #[cfg(test)]
-    pub(crate) fn possible(&self) -> impl Iterator<Item = &Occurrence> {
-        self.possible.iter().map(|it| &it.0)
-    }
-
-    /// The aliases that imports give it.
-    fn aliases(&self) -> impl Iterator<Item = &str> {
-        let imports = self.items.iter().filter(|it| it.role == Role::Import);
-        imports.filter_map(|it| {
-            let mut behind = words(it.file.text.get(it.at.end..)?);
-            let (at, _) = behind.next().filter(|it| it.1 == "as")?;
-            let is_next = it.file.text[it.at.end..][..at].chars().all(char::is_whitespace);
-            behind.next().map(|it| it.1).filter(|it| is_next && *it != "_")
-        })
-    }
-
-    /// Places in code that is compiled, as far as known, where the word is unresolved.
-    pub(crate) fn missed(self) -> impl Iterator<Item = Occurrence> {
-        let is_missed = |it: UnresolvedReason| {
-            use UnresolvedReason::{Abandoned, Inactive, MacroInput, UnknownType};
-            matches!(it, UnknownType | MacroInput | Inactive | Abandoned)
-        };
-        self.possible.into_iter().filter(move |it| is_missed(it.1)).map(|it| it.0)
-    }
-
-    fn tell_possible(&self, coverage: &mut Coverage) {
-        self.tell_possible_if(coverage, |it| it != UnresolvedReason::OutOfTime);
-    }
-
-    fn tell_possible_if(&self, coverage: &mut Coverage, is_wanted: impl Fn(UnresolvedReason) -> bool) {
-        for why in [
-            UnresolvedReason::NoCrate,
-            UnresolvedReason::OutsideBuilds,
-            UnresolvedReason::MacroInput,
-            UnresolvedReason::Inactive,
-            UnresolvedReason::UnknownType,
-            UnresolvedReason::OutOfTime,
-            UnresolvedReason::TooDeep,
-            UnresolvedReason::Included,
-            UnresolvedReason::Abandoned,
-        ] {
-            let count = self.possible.iter().filter(|it| it.1 == why && is_wanted(why)).count();
-            if count > 0 {
-                coverage.lacks(why.missing(count));
-            }
-        }
-    }
-
-    /// The indices of the usages in the order in which they are reported.
-    fn order(&self, own: Option<FileId>) -> Vec<usize> {
-        let mut file = 0;
-        let mut ranks: Vec<UsageRank> = Vec::with_capacity(self.items.len());
-        for (position, it) in self.items.iter().enumerate() {
-            // A pass visits the files in the order of their names.
-            file += usize::from(position > 0 && self.items[position - 1].id != it.id);
-            let test = is_test_at(&it.file, it.at.start);
-            ranks.push(UsageRank { file, at: it.at.start, test, own: own == Some(it.id) });
-        }
-        usage_order(&ranks)
-    }
 }
 
 /// The usages of one symbol, with the proof that there are no others. For a symbol that is not compiled, only the

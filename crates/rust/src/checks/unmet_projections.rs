@@ -79,8 +79,11 @@ fn unmet<'db>(
             continue;
         }
         let context = interner.infer_ctxt().build(TypingMode::non_body_analysis());
-        let obligation = Obligation::new(interner, ObligationCause::dummy(), environment, clause.as_predicate());
-        if context.predicate_may_hold(&obligation) {
+        let of_trait = projection.projection_term.trait_ref(interner);
+        let has_trait = Obligation::new(interner, ObligationCause::dummy(), environment, of_trait);
+        let bound = Obligation::new(interner, ObligationCause::dummy(), environment, clause.as_predicate());
+        // A trait that is not implemented is reported itself.
+        if context.predicate_may_hold(&bound) || !context.predicate_may_hold(&has_trait) {
             continue;
         }
         let target = ra_ap_hir::Crate::from(krate).to_display_target(cx.db);

@@ -16,8 +16,8 @@ use ra_ap_ide_db::defs::Definition;
 use ra_ap_syntax::{AstNode as _, SyntaxNode, SyntaxToken, ast};
 use rustc_hash::FxHashMap;
 
-use super::TargetUsages;
 use super::shapes::{self, Around, PathUse, Qualifier, Shape, Site};
+use super::target_usages::TargetUsages;
 use crate::LANGUAGE;
 use crate::index::search::Occurrence;
 use crate::names::definitions::{as_assoc_item, in_trait, is_exported, syntax_of};

@@ -1,7 +1,7 @@
 //! Usages in doctests. They are found in the modules that represent these, and belong to the files that these come
 //! from.
 
-use super::TargetUsages;
+use super::target_usages::TargetUsages;
 use crate::index::search::Occurrence;
 use crate::names::UnresolvedReason;
 use crate::names::instances::owners;

@@ -7,7 +7,7 @@ use ra_ap_ide::FileId;
 use ra_ap_ide_db::defs::Definition;
 use rustc_hash::FxHashSet;
 
-use super::TargetUsages;
+use super::target_usages::TargetUsages;
 use crate::index::file_names::{Collector, StoredResolution};
 use crate::index::search::Occurrence;
 use crate::names::builds::{DOCTEST, name_at};

@@ -14,7 +14,8 @@ use ra_ap_ide_db::base_db::SourceDatabase as _;
 use ra_ap_ide_db::defs::Definition;
 use rustc_hash::FxHashMap;
 
-use super::{TargetUsages, exclusions};
+use super::exclusions;
+use super::target_usages::TargetUsages;
 use crate::index::file_names::{Collector, Names, StoredResolution};
 use crate::index::search::Occurrence;
 use crate::names::outside_crates::{MOST, crate_of, models};
