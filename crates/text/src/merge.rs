@@ -221,7 +221,11 @@ impl<'t, 'a> ThreeWay<'t, 'a> {
             next = ends.map(|it| it + usize::from(!is_replaced));
         }
         self.gaps(&mut made, next, self.base.len() + 1)?;
-        Ok(made)
+        // Two parts that reach into each other cannot both be replaced.
+        match self.clusters.iter().find(|it| it.is_ours).filter(|_| overlap(&made)) {
+            Some(cluster) => Err(self.conflict(OTHER_LAYOUT, cluster.ranges())),
+            None => Ok(made),
+        }
     }
 
     /// The white space that we changed, from one token of each text up to a token of the base, exclusive.
@@ -665,6 +669,11 @@ fn mapped(map: &IndentationMap, gap: &str) -> String {
         }
         None => gap.to_owned(),
     }
+}
+
+/// Whether parts of a text reach into each other, or are not in its order.
+fn overlap(parts: &[Replacement]) -> bool {
+    parts.windows(2).any(|it| it[0].range.end > it[1].range.start)
 }
 
 fn same(a: &str, b: &str) -> bool {
