@@ -814,6 +814,13 @@ mod tests {
     }
 
     #[test]
+    fn changes_on_both_sides_of_what_they_removed_do_not_reach_into_each_other() {
+        let base = "a(1);\n\nb(2);\n\nc(3);\n\nd(4);\n";
+        let (ours, theirs) = ("n(9);\n\n\nb(2);\n\nd(4);\n", "a(1);\n\n\nc(3);\n\nd(4);\n");
+        assert!(merged(base, ours, theirs).is_none_or(|it| !it.contains("b(2)") && it.contains("n(9)")));
+    }
+
+    #[test]
     fn lines_added_beside_a_removed_one_conflict() {
         let base = "    x(\n        strict\n    )\n)]\n#![allow(\n    a,\n";
         let ours = "    x(\n        strict_lints\n    )\n)]\n#![cfg_attr(b, c(rustc_attrs))]\n#![allow(\n    a,\n";
