@@ -369,7 +369,12 @@ impl<'t, 'a> ThreeWay<'t, 'a> {
         let text = if ours.is_empty() {
             // Of two equal gaps the one remains that they have as well.
             let is_left = same(our_left, left) && same(left, their_left) && base.end < self.base.len();
-            if same(our_left, right) && !is_left {
+            let is_in_first_line = base.start == 0
+                && ![our_left, right].iter().any(|it| it.contains('\n'))
+                && !self.base.has_line_end(base);
+            if is_in_first_line && same(our_left, left) {
+                their_left.to_owned()
+            } else if same(our_left, right) && !is_left {
                 their_right.to_owned()
             } else if same(our_left, left) {
                 their_left.to_owned()

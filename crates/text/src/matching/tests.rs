@@ -876,3 +876,12 @@ fn a_lost_quote_is_not_left_alone() {
     };
     assert!(apply(file, &hit, &asked, &new).is_err());
 }
+
+/// What is removed at the start of the first line takes no white space before it along.
+#[test]
+fn a_first_line_whose_first_sign_is_removed_keeps_its_indentation() {
+    let text = "fn f() {\n        match it {\n            &Message::Set(len) => {\n                len\n            },\n        }\n}\n";
+    let asked = "&Message::Set(len) => {\n    len\n},\n";
+    let (strategy, made) = edit(text, asked, &asked[1..]);
+    assert_eq!((strategy, made), (Indent, text.replace("&Message", "Message")));
+}
