@@ -365,6 +365,11 @@ fn a_limit_that_was_asked_for_leaves_nothing_out() {
     assert_eq!(page["meta"]["missing"], json!([]), "{page}");
     let shown = server.markdown("/v1/usages?symbol=greeter::greet&limit=1", None).text;
     assert!(shown.contains("More with `cursor`") && !shown.contains("missing"), "{shown}");
+
+    let (_, described) = server.get("/v1/describe?symbol=greeter::greet&limit=1");
+    let usages = &described["usages"];
+    assert!(usages["items"].as_array().unwrap().len() == 1 && usages["total"].as_u64() > Some(1), "{described}");
+    assert_eq!(described["meta"]["missing"], json!([]), "{described}");
 }
 
 #[test]

@@ -514,6 +514,13 @@ fn c_is_read_and_edited() {
     assert!(found.contains(&"main.c:5 call".to_owned()), "{found:?}");
     assert!(usages(&server, "shop.h::Shop.count").len() >= 2);
     assert_eq!(errors(&server, "/v1/diagnostics"), [""; 0]);
+    // A new signature is that of the prototype too: what breaks are the calls.
+    for symbol in ["shop.c::shop_sell", "shop.h::shop_sell"] {
+        let (_, reply) = server.post("/v1/impact", &json!({"symbol": symbol, "change": "signature"}));
+        let broken = reply["impact"]["broken"].as_array().unwrap_or_else(|| panic!("{reply}"));
+        let places: Vec<String> = broken.iter().map(|it| format!("{}:{}", it["file"], it["line"])).collect();
+        assert_eq!(places, ["\"main.c\":5"], "{reply}");
+    }
     // A struct and the typedef of its name are one symbol: usages of either are reported and renamed.
     server.home.write("tag.c", "#include \"shop.h\"\n\nint tagged(struct Shop *it) {\n  return it->count;\n}\n");
     let found = usages(&server, "shop.h::Shop");

@@ -13,6 +13,18 @@ pub(crate) fn path(file: &str, item: &OutlineItem) -> String {
     format!("{file}::{}", chain(item).join("."))
 }
 
+/// Whether it is a function that other files can refer to.
+pub(crate) fn is_shared_function(item: &OutlineItem) -> bool {
+    let is_internal = item.container.is_empty() && item.signature.split(' ').take(4).any(|it| it == "static");
+    matches!(item.kind, SymbolKind::Function | SymbolKind::Method) && !is_internal
+}
+
+/// Whether two declarations in different files of C or C++ are of one function. Two definitions are two functions.
+pub(crate) fn are_of_one_function(one: &OutlineItem, other: &OutlineItem) -> bool {
+    let are_shared = is_shared_function(one) && is_shared_function(other);
+    are_shared && chain(one) == chain(other) && !(one.body.is_some() && other.body.is_some())
+}
+
 /// Resolves a path relative to a directory.
 pub(crate) fn joined(directory: &str, path: &str) -> String {
     let mut parts: Vec<&str> = directory.split('/').filter(|it| !it.is_empty()).collect();

@@ -282,16 +282,12 @@ fn declared_apart(found: &ResolvedItem) -> Option<Vec<String>> {
 /// Whether another file declares the same function at this offset: a prototype or its definition. clangd treats them as
 /// two symbols if it parses the header as another language, or has an outdated version of the file.
 pub(crate) fn is_counterpart(found: &ResolvedItem, file: &File, at: usize) -> bool {
-    let own = &found.item;
-    if !found.has_headers() || file.path == found.file.path || !is_shared_function(own) {
+    if !found.has_headers() || file.path == found.file.path {
         return false;
     }
     let mut is_it = false;
     file.outline().walk(&mut |it| {
-        let is_same =
-            it.name_span.start == at && is_shared_function(it) && symbol_paths::chain(it) == symbol_paths::chain(own);
-        // Two definitions are two functions.
-        is_it |= is_same && !(it.body.is_some() && own.body.is_some());
+        is_it |= it.name_span.start == at && symbol_paths::are_of_one_function(&found.item, it);
     });
     is_it
 }
@@ -304,12 +300,6 @@ fn is_named((file, span): &At, name: &str) -> bool {
     begins(text) || text.strip_prefix('~').is_some_and(begins)
 }
 
-/// Whether it is a function that other files can refer to.
-fn is_shared_function(item: &OutlineItem) -> bool {
-    let is_internal = item.container.is_empty() && item.signature.split(' ').take(4).any(|it| it == "static");
-    matches!(item.kind, SymbolKind::Function | SymbolKind::Method) && !is_internal
-}
-
 /// Whether at most one of the files defines a function with this path, so that all declarations refer to that one.
 async fn is_defined_once(found: &ResolvedItem, files: &[Arc<File>]) -> Result<bool> {
     let (item, files) = (found.item.clone(), files.to_vec());
@@ -318,7 +308,8 @@ async fn is_defined_once(found: &ResolvedItem, files: &[Arc<File>]) -> Result<bo
         for file in files {
             let mut defines = false;
             file.outline().walk(&mut |it| {
-                let is_same = is_shared_function(it) && symbol_paths::chain(it) == symbol_paths::chain(&item);
+                let is_same =
+                    symbol_paths::is_shared_function(it) && symbol_paths::chain(it) == symbol_paths::chain(&item);
                 defines |= is_same && it.body.is_some();
             });
             count += usize::from(defines);

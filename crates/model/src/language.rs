@@ -5,7 +5,7 @@ use std::hash::{Hash, Hasher};
 use std::ops::Deref;
 use std::sync::Arc;
 
-use super::{Alteration, FindingKind, Outline, Span, SymbolKind};
+use super::{Alteration, FindingKind, Outline, OutlineItem, Span, SymbolKind};
 
 /// A language as data. Modules above `lang` never name a language: all facts that they need are here.
 #[derive(Debug)]
@@ -65,6 +65,12 @@ pub trait Syntax: fmt::Debug + Sync {
     fn alter(&self, text: &str, item: Span, name: Span, change: Alteration) -> Option<(Span, String)> {
         let _ = (text, item, name, change);
         None
+    }
+
+    /// Whether two declarations in different files are of one function: a prototype and its definition.
+    fn are_of_one_function(&self, item: &OutlineItem, other: &OutlineItem) -> bool {
+        let _ = (item, other);
+        false
     }
 
     /// Whether a file of the language is code only if other code references it. Otherwise its directory decides.

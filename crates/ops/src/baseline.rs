@@ -81,8 +81,10 @@ pub(crate) async fn regressions(
         meta: meta.into(),
     };
     let limit = options.limit.unwrap_or(MOST);
-    reply.new.limit(limit);
-    reply.fixed.limit(limit);
+    for list in [&mut reply.new, &mut reply.fixed] {
+        list.limit(limit);
+        list.part.asked_for(options.limit);
+    }
     reply.next_cursor = reply.cursor();
     reply.summary = summary(&reply);
     Ok(reply)

@@ -9,7 +9,7 @@ use semdex_contract::{
     Container, DescribeRequest, Described, DescribedFile, DescribedPackage, DescribedSymbol, Example, FileText,
     OfSymbol, Symbol, UsageList,
 };
-use semdex_model::{Answer, Code, Coverage, Description, Error, Meta, Result, SymbolQuery, UsagePage, Window};
+use semdex_model::{Answer, Code, Coverage, Description, Error, Meta, Result, SymbolQuery, Window};
 use semdex_workspace::Workspace;
 
 pub(crate) async fn describe(
@@ -51,7 +51,9 @@ async fn describe_symbol(workspace: &Workspace, query: SymbolQuery, options: &Re
             if let Some(file) = found.files.get(&description.symbol.place.file) {
                 workspace.seen_texts().note_shown(options.session.as_deref(), file);
             }
-            Ok(Described::Symbol(Box::new(described(description, usages, window, from, found.meta))))
+            let mut usages = UsageList::new(usages, window);
+            usages.part.asked_for(options.limit);
+            Ok(Described::Symbol(Box::new(described(description, usages, from, found.meta))))
         }
         // A path that is not an item may be a module or package.
         Err(miss) if miss.code == Code::UnknownSymbol && query.package.is_none() && query.file.is_none() => {
@@ -61,15 +63,8 @@ async fn describe_symbol(workspace: &Workspace, query: SymbolQuery, options: &Re
     }
 }
 
-fn described(
-    description: Description,
-    usages: UsagePage,
-    window: Window,
-    from: [usize; 4],
-    meta: Meta,
-) -> DescribedSymbol {
+fn described(description: Description, usages: UsageList, from: [usize; 4], meta: Meta) -> DescribedSymbol {
     let Description { symbol, source, docs, examples, implementations, container, version } = description;
-    let usages = UsageList::new(usages, window);
     let described = DescribedSymbol {
         kind: OfSymbol::Symbol,
         symbol: Symbol { usages: Some(usages.count()), ..symbol.into() },

@@ -6,8 +6,8 @@ use super::apply_change::{Mode, Plan, apply_change};
 use super::edit::symbol_edit::find_symbol;
 use super::query::RequestOptions;
 use semdex_contract::{Affected, ImpactReport, ImpactRequest, OnBreak};
-use semdex_engine::files::File;
-use semdex_model::{Alteration, Code, Error, FileEdit, Result, Span, SymbolQuery};
+use semdex_engine::files::{File, Files};
+use semdex_model::{Alteration, Code, Error, FileEdit, OutlineItem, Result, Span, SymbolQuery};
 use semdex_workspace::{Cause, Workspace};
 
 /// The query, with the file as the workspace names it.
@@ -26,15 +26,15 @@ pub(crate) async fn impact(
     let request =
         Asked { query: SymbolQuery { symbol, package, file, ..SymbolQuery::default() }, change: change.into() };
     let mode = Mode::new(Cause::Edit, true, OnBreak::Report);
-    let made: Mutex<Option<Altered>> = Mutex::default();
+    let made: Mutex<Vec<Altered>> = Mutex::default();
     let planned = || async {
         let (plan, altered) = plan(workspace, &request, options).await?;
-        *made.lock().unwrap_or_else(PoisonError::into_inner) = Some(altered);
+        *made.lock().unwrap_or_else(PoisonError::into_inner) = altered;
         Ok(plan)
     };
     let report = apply_change(workspace, options, mode, planned).await?;
     let mut impact = report.impact;
-    if let Some(altered) = made.into_inner().unwrap_or_else(PoisonError::into_inner) {
+    for altered in made.into_inner().unwrap_or_else(PoisonError::into_inner) {
         let broken = impact.broken.iter_mut().map(|it| &mut it.at);
         let tests = impact.tests.iter_mut().map(|it| &mut it.at);
         broken.chain(&mut impact.affected).chain(tests).for_each(|it| altered.place_today(it));
@@ -68,13 +68,12 @@ impl Altered {
     }
 }
 
-async fn plan(workspace: &Workspace, request: &Asked, options: &RequestOptions) -> Result<(Plan, Altered)> {
+async fn plan(workspace: &Workspace, request: &Asked, options: &RequestOptions) -> Result<(Plan, Vec<Altered>)> {
     let (symbol, file) = find_symbol(workspace, &request.query, options).await?;
     // For a module with its own file, the `mod` declaration is changed, because it contains the name.
     let item = symbol.declared_at.as_ref().unwrap_or(&symbol.place).span();
     let name = symbol.name_at.span();
-    let altered = file.language.and_then(|it| it.syntax.alter(&file.text, item, name, request.change));
-    let Some((span, new)) = altered else {
+    let Some(own) = altered(&file, item, name, request.change) else {
         let detail = match request.change {
             Alteration::Visibility => {
                 format!(
@@ -90,9 +89,42 @@ async fn plan(workspace: &Workspace, request: &Asked, options: &RequestOptions) 
         };
         return Err(Error::new(Code::InvalidRequest, detail));
     };
+    let mut all = vec![own];
+    if request.change == Alteration::Signature {
+        let files = workspace.snapshot(options.needs(None, false)).await?.files;
+        all.extend(counterparts(&files, &file, name));
+    }
+    let (edits, altered) = all.into_iter().unzip();
+    Ok((Plan::new(edits, Vec::new()), altered))
+}
+
+fn altered(file: &Arc<File>, item: Span, name: Span, change: Alteration) -> Option<(FileEdit, Altered)> {
+    let (span, new) = file.language?.syntax.alter(&file.text, item, name, change)?;
     let mut text = file.text.to_string();
     text.replace_range(span.start..span.end, &new);
     let edit = FileEdit { file: file.path.to_string(), old: Some(file.text.clone()), new: Some(text.into()) };
-    let altered = Altered { file: file.clone(), span, length: new.len() };
-    Ok((Plan::new(vec![edit], Vec::new()), altered))
+    Some((edit, Altered { file: file.clone(), span, length: new.len() }))
+}
+
+/// The same function as other files declare it, with another signature: a prototype that stays would be what breaks, and
+/// hide the callers.
+fn counterparts(files: &Files, file: &File, name: Span) -> Vec<(FileEdit, Altered)> {
+    let Some(syntax) = file.language.map(|it| it.syntax) else { return Vec::new() };
+    let enclosing = file.outline().enclosing(name.start);
+    let Some(own) = enclosing.into_iter().find(|it| it.name_span == name) else { return Vec::new() };
+    let prototype = OutlineItem { body: None, ..own.clone() };
+    if !syntax.are_of_one_function(own, &prototype) {
+        return Vec::new();
+    }
+    let mut found = Vec::new();
+    for other in files.iter().filter(|it| it.path != file.path && it.text.contains(&own.name)) {
+        let mut first = None;
+        other.outline().walk(&mut |it| {
+            if first.is_none() && syntax.are_of_one_function(own, it) {
+                first = Some((it.span, it.name_span));
+            }
+        });
+        found.extend(first.and_then(|(item, name)| altered(other, item, name, Alteration::Signature)));
+    }
+    found
 }

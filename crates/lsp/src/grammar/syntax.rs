@@ -1,7 +1,8 @@
 //! The model's `Syntax` of a language in the table.
 
 use super::{DEEPEST_BRACKETS, Grammar, alter, has_deep_brackets, outline};
-use semdex_model::{Alteration, FindingKind, Outline, Span, SymbolKind, Syntax};
+use crate::symbol_paths;
+use semdex_model::{Alteration, FindingKind, Outline, OutlineItem, Span, SymbolKind, Syntax};
 
 /// The syntax of a language in the table.
 #[derive(Debug)]
@@ -32,6 +33,11 @@ impl Syntax for LspSyntax {
     fn alter(&self, text: &str, item: Span, name: Span, change: Alteration) -> Option<(Span, String)> {
         let has_types = !self.extensions.contains(&"js");
         alter::alter(self.grammar.filter(|_| !self.is_too_deep(text))?, text, item, name, change, has_types)
+    }
+
+    fn are_of_one_function(&self, item: &OutlineItem, other: &OutlineItem) -> bool {
+        let has_headers = self.extensions.contains(&"h") || self.extensions.contains(&"hpp");
+        has_headers && symbol_paths::are_of_one_function(item, other)
     }
 
     fn finding(&self, code: &str) -> Option<FindingKind> {
