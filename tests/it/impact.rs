@@ -126,6 +126,23 @@ fn a_change_is_asked_about_without_being_made() {
 }
 
 #[test]
+fn what_an_import_no_longer_leads_to_is_not_said_to_be_gone() {
+    let lib =
+        "use std::{borrow::Cow, fmt};\n\npub fn f(it: Cow<'_, str>, _: &dyn fmt::Debug) -> usize {\n    it.len()\n}\n";
+    let server = Server::on(&[
+        ("Cargo.toml", "[package]\nname = \"named\"\nversion = \"0.1.0\"\nedition = \"2021\"\n"),
+        ("src/lib.rs", lib),
+    ]);
+    server.wait_ready();
+    let edit = json!({"file": "src/lib.rs", "search_context": "std::", "replacement": "stdd::", "dry_run": true});
+    let (_, reply) = server.post("/v1/edit", &edit);
+    let broken = reply["impact"]["broken"].as_array().unwrap_or_else(|| panic!("{reply}"));
+    let reasons: Vec<&str> = broken.iter().map(|it| it["reason"].as_str().unwrap()).collect();
+    assert!(broken.iter().any(|it| it["line"] == 1), "{reply}");
+    assert!(!reasons.iter().any(|it| it.contains("no longer exists")), "{reply}");
+}
+
+#[test]
 fn the_tests_that_reach_a_change_are_told_the_nearest_first() {
     let server = Server::on(FILES);
     server.wait_ready();

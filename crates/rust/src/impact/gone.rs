@@ -239,10 +239,12 @@ fn gone(
     sema: &Semantics<'_, RootDatabase>,
     token: &SyntaxToken,
     role: Role,
-    ChangedSymbol { path, .. }: &ChangedSymbol<'_>,
+    ChangedSymbol { path, delta, .. }: &ChangedSymbol<'_>,
     name: &str,
     hidden: bool,
 ) -> (Code, String) {
+    // Without a change of its own it is still there: what an edit changed is the import that named it.
+    let is_gone = if delta.is_some() { "no longer exists" } else { "is no longer found by this name" };
     let kind = unresolved_kind_as_made(sema, token);
     if hidden {
         // A glob imports what is visible, and a name that nothing imports is unresolved.
@@ -258,9 +260,9 @@ fn gone(
         };
     }
     match (role, kind) {
-        (Role::Import, _) => (Code::E0432, format!("unresolved import: `{path}` no longer exists")),
-        (_, Some((code, what))) => (code, format!("cannot find {what} `{name}`: `{path}` no longer exists")),
-        (_, None) => (Code::E0599, format!("`{path}` no longer exists")),
+        (Role::Import, _) => (Code::E0432, format!("unresolved import: `{path}` {is_gone}")),
+        (_, Some((code, what))) => (code, format!("cannot find {what} `{name}`: `{path}` {is_gone}")),
+        (_, None) => (Code::E0599, format!("`{path}` {is_gone}")),
     }
 }
 
