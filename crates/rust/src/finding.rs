@@ -127,7 +127,7 @@ pub(crate) enum RuleId {
     Syntax,
     RustAnalyzer,
     Operators,
-    Projections,
+    Closures,
     UnmetProjections,
     Results,
     Constructors,

@@ -36,6 +36,7 @@ pub(crate) mod item_heads;
 pub(crate) mod layout;
 pub(crate) mod lifetimes;
 pub(crate) mod macros;
+pub(crate) mod method_bounds;
 pub(crate) mod misfits;
 pub(crate) mod modules;
 pub(crate) mod reaching;

@@ -75,11 +75,11 @@ pub(crate) const RULES: &[Rule] = &[
         check: Check::Node { in_expansions: true, check: operators::operators },
     },
     Rule {
-        id: RuleId::Projections,
-        about: "arguments whose associated types or callbacks differ from the required ones",
-        codes: &[E0271, E0277, E0593],
+        id: RuleId::Closures,
+        about: "closures with another number of parameters than the call takes",
+        codes: &[E0593],
         when: When::TypesDiffer,
-        check: Check::Node { in_expansions: true, check: projections::unfit_projections },
+        check: Check::Node { in_expansions: true, check: projections::unfit_closures },
     },
     Rule {
         id: RuleId::UnmetProjections,

@@ -64,7 +64,7 @@ fn unmet<'db>(
     let interner = DbInterner::new_with(cx.db, krate);
     let predicates = GenericPredicates::query_all(cx.db, GenericDefId::FunctionId(function));
     let bounds = predicates.iter_instantiated(interner, generics.as_slice()).map(Unnormalized::skip_norm_wip);
-    let projections = bounds.filter_map(|clause| match clause.kind().no_bound_vars()? {
+    let projections = bounds.filter_map(|clause| match clause.kind().skip_binder() {
         ClauseKind::Projection(it) => Some((clause, it)),
         _ => None,
     });
@@ -79,7 +79,7 @@ fn unmet<'db>(
             continue;
         }
         let context = interner.infer_ctxt().build(TypingMode::non_body_analysis());
-        let of_trait = projection.projection_term.trait_ref(interner);
+        let of_trait = clause.kind().rebind(projection.projection_term.trait_ref(interner));
         let has_trait = Obligation::new(interner, ObligationCause::dummy(), environment, of_trait);
         let bound = Obligation::new(interner, ObligationCause::dummy(), environment, clause.as_predicate());
         // A trait that is not implemented is reported itself.

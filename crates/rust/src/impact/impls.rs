@@ -15,6 +15,7 @@ use ra_ap_syntax::{AstNode as _, SyntaxNode, ast};
 
 use super::affected::{Shape, Shapes};
 use super::generics::given;
+use super::method_bounds;
 use super::rule_input::TraitImpl;
 use super::written_types::{GivenTypes, written};
 use crate::checks::{bounds, report};
@@ -35,9 +36,12 @@ fn shape(function: &ast::Fn) -> Shape {
     let params: Vec<String> = params.map(|it| it.ty().map(|it| written(it.syntax())).unwrap_or_default()).collect();
     let own = function.generic_param_list();
     let generics = own.iter().flat_map(|it| it.type_or_const_params()).count();
+    let unnamed =
+        list.iter().flat_map(|it| it.syntax().descendants()).filter(|it| ast::ImplTraitType::can_cast(it.kind()));
+    let unnamed = unnamed.count();
     Shape {
         receiver: list.and_then(|it| it.self_param()).map(|it| receiver(&it)),
-        generics: generics + params.iter().filter(|it| it.starts_with("impl ")).count(),
+        generics: generics + unnamed,
         params,
         result: function.ret_type().and_then(|it| it.ty()).map(|it| written(it.syntax())).unwrap_or_default(),
         is_async: function.async_token().is_some(),
@@ -62,7 +66,9 @@ pub(crate) fn unfit_impl_items(cx: &Context<'_>, it: &TraitImpl<'_>, found: &mut
         let same = it.of.items(cx.db).into_iter().find(|it| is_same(*it, own, cx.db));
         match (own, same) {
             (AssocItem::Function(own), Some(AssocItem::Function(declared))) => {
-                found.extend(misfit(cx, own, declared, it.shapes));
+                found.extend(
+                    misfit(cx, own, declared, it.shapes).or_else(|| method_bounds::stricter(cx, own, declared)),
+                );
             }
             (AssocItem::Const(own), Some(AssocItem::Const(declared))) => {
                 found.extend(unfit_constant(cx, own, declared));
@@ -152,6 +158,7 @@ fn misfit(cx: &Context<'_>, own: Function, declared: Function, shapes: &Shapes) 
     let name = name.as_str();
     let list = source.value.param_list();
     let list_node = list.as_ref().map(|it| it.syntax().clone());
+    let other_kinds = method_bounds::other_kinds(&source.value, &cx.sema.source(declared)?.value);
     let (code, node, message) = match (&here.receiver, &there.receiver) {
         (Some(_), None) => {
             (Code::E0185, list_node, format!("method `{name}` has a `self` in the impl, but not in the trait"))
@@ -167,6 +174,7 @@ fn misfit(cx: &Context<'_>, own: Function, declared: Function, shapes: &Shapes) 
             let (own, declared) = (here.params.len(), there.params.len());
             (Code::E0050, list_node, format!("`{name}` has {own} parameters, but the trait's has {declared}"))
         }
+        _ if let Some(other) = other_kinds => other,
         _ if here.is_async != there.is_async
             && (own_before.is_async, declared_before.is_async) != (here.is_async, there.is_async) =>
         {

@@ -87,7 +87,7 @@ pub(crate) const RULES: &[Rule] = &[
     Rule {
         id: RuleId::ImplItems,
         about: "items of implementations that do not fit the trait's items",
-        codes: &[E0049, E0050, E0053, E0185, E0186, E0277, E0326, E0407, E0437, E0438],
+        codes: &[E0049, E0050, E0053, E0185, E0186, E0195, E0276, E0277, E0326, E0407, E0437, E0438, E0643],
         when: When::Always,
         check: Check::Impl(impls::unfit_impl_items),
     },

@@ -136,7 +136,29 @@ const ITEMS: &[(&str, &str)] = &[
     ("E0121", "pub fn guessed() -> _ {\n    1\n}\n"),
     ("E0121 of a constant", "pub const GUESSED: Vec<_> = Vec::<u8>::new();\n"),
     ("E0184", "#[derive(Clone, Copy)]\npub struct Ending;\nimpl Drop for Ending {\n    fn drop(&mut self) {}\n}\n"),
+    (
+        "E0195",
+        "pub trait Early {\n    fn early<'a>(&self) -> &'a str;\n}\nimpl Early for Square {\n    fn early(&self) -> &str {\n        \
+         \"\"\n    }\n}\n",
+    ),
     ("E0197", "unsafe impl Square {}\n"),
+    (
+        "E0276",
+        "pub trait Looser {\n    fn loose<T>(it: T);\n}\nimpl Looser for Square {\n    fn loose<T: Copy>(_: T) {}\n}\n",
+    ),
+    (
+        "E0276 of a clause",
+        "pub trait Looser {\n    fn loose<T: Clone>(it: T);\n}\nimpl Looser for Square {\n    fn loose<U>(_: U)\n    where\n        \
+         U: Clone + Default,\n    {\n    }\n}\n",
+    ),
+    (
+        "E0276 of an argument",
+        "pub trait Looser {\n    fn loose(it: impl Clone);\n}\nimpl Looser for Square {\n    fn loose(_: impl Clone + Copy) {}\n}\n",
+    ),
+    (
+        "E0643",
+        "pub trait Open {\n    fn opened(it: impl Copy);\n}\nimpl Open for Square {\n    fn opened<T: Copy>(_: T) {}\n}\n",
+    ),
     ("E0214", "pub fn vector(_: Vec(u8)) {}\n"),
     ("E0225", "pub fn told_of(_: &(dyn std::fmt::Debug + std::fmt::Display)) {}\n"),
     ("E0262", "pub fn always<'static>(_: &'static u8) {}\n"),
