@@ -12,9 +12,7 @@ use semdex_engine::files::File;
 use semdex_engine::ranking::{self, UsageRank};
 use semdex_engine::{Condition, Result, blocking};
 use semdex_fs::holds;
-use semdex_model::{
-    Coverage, Doubt, MissingCode, OutlineItem, PossibleReason, Role, Span, SymbolKind, Usage, UsagePage, Usages, Window,
-};
+use semdex_model::{Coverage, Doubt, MissingCode, PossibleReason, Role, Span, Usage, UsagePage, Usages, Window};
 
 /// The most files with the name that are opened before the request.
 pub(crate) const MOST_OPENED: usize = 200;
