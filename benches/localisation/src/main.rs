@@ -82,13 +82,15 @@ fn report_times(mut times: Vec<(f64, usize)>) {
     }
 }
 
-/// The mean over the sets of the objective of each.
+/// The mean over the sets of the objective of each, weighed by the square root of its size: a small set has much noise.
 fn objective(prepared: &[&Prepared], weights: &Weights) -> f64 {
     let mut sets: BTreeMap<&str, Vec<Figures>> = BTreeMap::new();
     for (it, figures) in prepared.iter().zip(figures_of(prepared, weights)) {
         sets.entry(&it.instance.set).or_default().push(figures);
     }
-    sets.values().map(|it| mean(it).objective()).sum::<f64>() / sets.len().max(1) as f64
+    let weight = |it: &[Figures]| (it.len() as f64).sqrt();
+    let all: f64 = sets.values().map(|it| weight(it)).sum();
+    sets.values().map(|it| mean(it).objective() * weight(it)).sum::<f64>() / all.max(1.0)
 }
 
 fn fit_all(prepared: &[Prepared]) {

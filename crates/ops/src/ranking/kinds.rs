@@ -70,6 +70,9 @@ fn is_test_path(path: &str) -> bool {
     let is_test_name = stem.starts_with("test_")
         || stem.ends_with("_test")
         || stem.ends_with("_tests")
+        || stem.ends_with("-test")
+        || stem.ends_with("-spec")
+        || stem.ends_with("_spec")
         || matches!(stem, "test" | "tests" | "conftest")
         || name.contains(".test.")
         || name.contains(".spec.")
@@ -115,7 +118,14 @@ mod tests {
 
     #[test]
     fn tests_are_known_by_their_paths() {
-        for path in ["tests/it/map.rs", "a/b_test.go", "src/test/java/x/ATest.java", "x.spec.ts", "pkg/test_a.py"] {
+        for path in [
+            "tests/it/map.rs",
+            "a/b_test.go",
+            "src/test/java/x/ATest.java",
+            "x.spec.ts",
+            "pkg/test_a.py",
+            "dtslint/of-spec.ts",
+        ] {
             assert!(is_test_path(path), "{path}");
         }
         for path in ["src/lib.rs", "src/attest.rs", "latest.py", "src/testimony/a.go"] {

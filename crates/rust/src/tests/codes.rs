@@ -157,7 +157,7 @@ const ITEMS: &[(&str, &str)] = &[
     ),
     (
         "E0643",
-        "pub trait Open {\n    fn opened(it: impl Copy);\n}\nimpl Open for Square {\n    fn opened<T: Copy>(_: T) {}\n}\n",
+        "pub trait Unnamed {\n    fn unnamed(it: impl Copy);\n}\nimpl Unnamed for Square {\n    fn unnamed<T: Copy>(_: T) {}\n}\n",
     ),
     ("E0214", "pub fn vector(_: Vec(u8)) {}\n"),
     ("E0225", "pub fn told_of(_: &(dyn std::fmt::Debug + std::fmt::Display)) {}\n"),
