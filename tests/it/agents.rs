@@ -366,7 +366,7 @@ fn a_limit_that_was_asked_for_leaves_nothing_out() {
     let shown = server.markdown("/v1/usages?symbol=greeter::greet&limit=1", None).text;
     assert!(shown.contains("More with `cursor`") && !shown.contains("missing"), "{shown}");
 
-    let (_, described) = server.get("/v1/describe?symbol=greeter::greet&limit=1");
+    let (_, described) = server.post("/v1/describe", &json!({"symbol": "greeter::greet", "limit": 1}));
     let usages = &described["usages"];
     assert!(usages["items"].as_array().unwrap().len() == 1 && usages["total"].as_u64() > Some(1), "{described}");
     assert_eq!(described["meta"]["missing"], json!([]), "{described}");
