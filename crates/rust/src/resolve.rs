@@ -1,6 +1,7 @@
 //! Resolves names. A full path is followed from its crate. A shorter one is searched for in everything that the
 //! workspace defines, then in its dependencies. An unresolved name produces suggestions.
 
+pub(crate) mod alternatives;
 pub(crate) mod at;
 pub(crate) mod candidates;
 #[cfg(test)]

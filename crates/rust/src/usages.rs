@@ -25,7 +25,8 @@ use crate::index::file_names::{Collector, FurtherCollector, FurtherNames, Names,
 use crate::index::macro_names::{AllMacroNames, Written, WrittenMeaning, macro_names_of};
 use crate::index::search::{Occurrence, Search, Word};
 use crate::names::definitions::as_assoc_item;
-use crate::names::{Target, UnresolvedReason, all_instances, builds, instances};
+use crate::names::{Meaning, Target, UnresolvedReason, all_instances, builds, instances};
+use crate::resolve::alternatives::with_alternatives;
 use crate::resolve::symbols;
 use crate::resolve::symbols::is_test_at;
 use crate::usages::outside_builds::OutsideBuilds;
@@ -58,7 +59,7 @@ pub(crate) fn settle_outside<'db>(
     if count > 0 && outside.is_late() {
         coverage.lacks(UnresolvedReason::OutOfTime.missing(count));
     } else if count > 0 {
-        exclusions::exclude(cx, definition, found);
+        exclusions::exclude(cx, &[definition], found);
         outside.settle(definition, found);
         found.tell_possible_if(coverage, |it| it == UnresolvedReason::OutOfTime);
     }
@@ -119,8 +120,10 @@ pub(crate) fn found_of<'db>(
 
 /// The same with a coverage that does not mention the possible usages, except those that were not checked in time.
 pub(crate) fn certain_of<'db>(cx: &Context<'db>, definition: Definition<'db>) -> Answer<TargetUsages> {
-    let mut found = find(cx, &[definition]).pop().unwrap_or_default();
-    exclusions::exclude(cx, definition, &mut found);
+    let group = with_alternatives(cx, definition);
+    let search = Search::of_groups(cx.db, [&*group].into_iter());
+    let mut found = search_for(cx, &search).pop().unwrap_or_default();
+    exclusions::exclude(cx, &group, &mut found);
     OutsideBuilds::new(cx, cx.until).settle(definition, &mut found);
     in_doctests::locate_possible(cx, &mut found);
     let mut coverage = cx.coverage(false);
@@ -404,8 +407,11 @@ pub(crate) fn ambiguous<'db>(
     found: &TargetUsages,
 ) -> Vec<(String, usize)> {
     let written = found.items.iter().filter(|it| it.calls.is_some());
-    let Some((target, all)) = Target::new(definition, cx.db).zip(macro_names(cx, cx.until)) else { return Vec::new() };
-    let is_ambiguous = |it: &&Occurrence| all.is_ambiguous(it.id, it.at.start, |meaning| target.is_meant_by(meaning));
+    let Some(all) = macro_names(cx, cx.until) else { return Vec::new() };
+    let group = with_alternatives(cx, definition);
+    let targets: Vec<Target> = group.into_iter().filter_map(|it| Target::new(it, cx.db)).collect();
+    let is_meant = |meaning: &Meaning| targets.iter().any(|it| it.is_meant_by(meaning));
+    let is_ambiguous = |it: &&Occurrence| all.is_ambiguous(it.id, it.at.start, is_meant);
     written.filter(is_ambiguous).map(|it| (it.file.path.to_string(), it.at.start)).collect()
 }
 
@@ -562,15 +568,16 @@ fn add_usages(
         }
         let known = held.known_at(at);
         let asked = asked.iter().filter(|_| known.is_none());
+        // The positions of the symbols that it names.
         let mut named: Vec<usize> = Vec::new();
         let mut unresolved = None;
         for (resolution, role) in known.into_iter().chain(asked).flat_map(|it| it.at(at)) {
             match resolution {
                 StoredResolution::Means(meaning) => {
-                    for target in search.meant_by(&meaning) {
-                        if !named.contains(&target) {
-                            named.push(target);
-                            found[search.targets[target].0].items.push(occurrence(role));
+                    for position in search.meant_by(&meaning).map(|it| search.targets[it].0) {
+                        if !named.contains(&position) {
+                            named.push(position);
+                            found[position].items.push(occurrence(role));
                         }
                     }
                 }
@@ -584,10 +591,10 @@ fn add_usages(
             None => further.iter().collect(),
         };
         for (krate, meaning, role) in further.iter().flat_map(|it| it.at(at)) {
-            for target in search.meant_by(&meaning) {
-                if !named.contains(&target) {
-                    named.push(target);
-                    found[search.targets[target].0].items.push(Occurrence { build: Some(krate), ..occurrence(role) });
+            for position in search.meant_by(&meaning).map(|it| search.targets[it].0) {
+                if !named.contains(&position) {
+                    named.push(position);
+                    found[position].items.push(Occurrence { build: Some(krate), ..occurrence(role) });
                 }
             }
         }
@@ -601,8 +608,8 @@ fn add_usages(
         if why == UnresolvedReason::MacroInput && is_written() {
             continue;
         }
-        for &target in word.targets.iter().filter(|it| !named.contains(it)) {
-            found[search.targets[target].0].possible.push((occurrence(role), why));
+        for position in word.targets.iter().map(|it| search.targets[*it].0).filter(|it| !named.contains(it)) {
+            found[position].possible.push((occurrence(role), why));
         }
     }
 }

@@ -67,22 +67,35 @@ pub(crate) fn is_keyword(word: &str) -> bool {
 
 impl Search {
     pub(crate) fn new(db: &RootDatabase, definitions: &[Definition<'_>]) -> Search {
-        let mut search = Search { definitions: definitions.len(), ..Search::default() };
+        Search::of_groups(db, definitions.iter().map(std::slice::from_ref))
+    }
+
+    /// The same for groups of symbols: what names one of a group counts for all of it.
+    pub(crate) fn of_groups<'g, 'db: 'g>(
+        db: &RootDatabase,
+        groups: impl ExactSizeIterator<Item = &'g [Definition<'db>]>,
+    ) -> Search {
+        let mut search = Search { definitions: groups.len(), ..Search::default() };
         let mut known: HashMap<String, usize> = HashMap::new();
-        for (position, &definition) in definitions.iter().enumerate() {
-            let Some(target) = Target::new(definition, db) else { continue };
-            let index = search.targets.len();
-            for text in target.words(db) {
-                let word = *known.entry(text.clone()).or_insert(search.words.len());
-                if word == search.words.len() {
-                    search.words.push(Word { text, targets: Vec::new() });
+        for (position, group) in groups.enumerate() {
+            for target in group.iter().filter_map(|it| Target::new(*it, db)) {
+                let index = search.targets.len();
+                for text in target.words(db) {
+                    let word = *known.entry(text.clone()).or_insert(search.words.len());
+                    if word == search.words.len() {
+                        search.words.push(Word { text, targets: Vec::new() });
+                    }
+                    // One of a group stands for the others where the meaning is not known.
+                    let targets = &mut search.words[word].targets;
+                    if !targets.iter().any(|it| search.targets[*it].0 == position) {
+                        targets.push(index);
+                    }
                 }
-                search.words[word].targets.push(index);
+                for key in target.keys() {
+                    search.by_key.entry(key).or_default().push(index);
+                }
+                search.targets.push((position, Some(target)));
             }
-            for key in target.keys() {
-                search.by_key.entry(key).or_default().push(index);
-            }
-            search.targets.push((position, Some(target)));
         }
         search
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use ra_ap_hir::InFile;
-use ra_ap_ide::{AnalysisHost, FilePosition, RenameConfig};
+use ra_ap_ide::{AnalysisHost, FilePosition, RenameConfig, TryToNav as _};
 use ra_ap_ide_db::defs::Definition;
 use ra_ap_ide_db::source_change::{FileSystemEdit, SourceChange};
 
@@ -13,8 +13,8 @@ use ra_ap_syntax::{AstNode as _, SyntaxKind, SyntaxNode, T, ast};
 use crate::names::definitions::plain_name;
 use crate::names::included::Included;
 use crate::names::{Key, instances};
-use crate::resolve::paths::items;
-use crate::resolve::{ResolvedSymbol, paths, requested};
+use crate::resolve::ResolvedSymbol;
+use crate::resolve::alternatives::with_alternatives;
 use crate::syntax::positions::{span, text_size, tokens_at};
 use crate::view::{Context, View};
 use crate::{resolve, usages};
@@ -78,10 +78,7 @@ fn rename(cx: &Context<'_>, query: &SymbolQuery, new_name: &str) -> Result<Answe
             Renaming { rewrites: vec![part], ..unchanged(symbol) }
         }
     };
-    for (file, at) in declarations_of_twins(cx, definition) {
-        add_part(&mut renaming, &file, at, new_name);
-    }
-    for (file, at) in alternatives(cx, &renaming.symbol) {
+    for (file, at) in with_alternatives(cx, definition).into_iter().flat_map(|it| declarations_of(cx, it)) {
         add_part(&mut renaming, &file, at, new_name);
     }
     complete(cx, &mut renaming, &usages.value, &ambiguous, new_name);
@@ -230,9 +227,14 @@ fn in_macro(detail: &str) -> Doubt {
     Doubt { reason: PossibleReason::MacroInput, detail: detail.to_owned() }
 }
 
-/// The names in all `mod` lines that declare a module: each crate that includes its file has one.
-fn declarations_of_twins(cx: &Context<'_>, definition: Definition<'_>) -> Vec<(String, Span)> {
-    let Some(key @ Key::Module(_)) = Key::of(definition) else { return Vec::new() };
+/// The name in a declaration. For a module, those in all `mod` lines that declare it: each crate that includes its file
+/// has one.
+fn declarations_of<'db>(cx: &Context<'db>, definition: Definition<'db>) -> Vec<(String, Span)> {
+    let Some(key @ Key::Module(_)) = Key::of(definition) else {
+        let target = definition.try_to_nav(&cx.sema).map(|it| it.call_site);
+        let named = target.and_then(|it| Some((cx.name_of(it.file_id)?, span(it.focus_range?))));
+        return named.filter(|it| cx.files.get(&it.0).is_some()).into_iter().collect();
+    };
     let twins = instances::twins(cx.db, instances::canonical(cx.db, key)).into_iter();
     let declared = twins.filter_map(|it| match it {
         Key::Module(it) => it.declaration_source(cx.db),
@@ -243,16 +245,6 @@ fn declarations_of_twins(cx: &Context<'_>, definition: Definition<'_>) -> Vec<(S
         Some((file, span(it.value.name()?.syntax().text_range())))
     };
     declared.filter_map(name).collect()
-}
-
-/// The names of the declarations of a symbol under another `cfg`: what uses one of them uses all.
-fn alternatives(cx: &Context<'_>, symbol: &Symbol) -> Vec<(String, Span)> {
-    let plain = |path: &str| requested::split_ordinal(path).0.to_owned();
-    let path = plain(&symbol.path);
-    let same = items::items_named(cx, plain_name(&symbol.name));
-    let same = same.iter().filter(|it| it.own.kind == symbol.kind && it.own.name_span.start != symbol.name_at.start);
-    let alternatives = same.filter(|it| paths::is_detached(cx, it) && plain(&paths::path_of_item(cx, it)) == path);
-    alternatives.map(|it| (it.file.path.to_string(), it.own.name_span)).collect()
 }
 
 /// Adds an edit, unless the name is edited already.

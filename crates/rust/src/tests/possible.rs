@@ -26,7 +26,7 @@ fn no_place_that_names_a_symbol_is_excluded() {
                     found.items.retain(|it| it.role != Role::Doc);
                     let named: Vec<Occurrence> = found.items.clone();
                     let mut found = found.into_unresolved();
-                    exclusions::exclude(context, *definition, &mut found);
+                    exclusions::exclude(context, &[*definition], &mut found);
                     let kept: BTreeSet<_> = found.possible().map(|it| (it.id, it.at)).collect();
                     checked += named.len();
                     wrong.extend(named.iter().filter(|it| !kept.contains(&(it.id, it.at))).map(|it| {

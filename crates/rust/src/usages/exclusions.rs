@@ -31,16 +31,17 @@ use semdex_engine::files::File;
 use semdex_model::{Span, Symbol};
 use semdex_text::words::{word_hash, words};
 
-/// Removes the places that cannot name this definition.
-pub(crate) fn exclude<'db>(cx: &Context<'db>, definition: Definition<'db>, found: &mut TargetUsages) {
+/// Removes the places that can name none of these definitions.
+pub(crate) fn exclude<'db>(cx: &Context<'db>, definitions: &[Definition<'db>], found: &mut TargetUsages) {
     if found.possible.is_empty() && found.in_generated.is_empty() && found.in_doctests.is_empty() {
         return;
     }
     let mut places = Places::new(cx);
-    let sought = Sought::new(cx, definition);
-    found.possible.retain(|(it, why)| sought.may_be_at(&mut places, it, *why));
-    found.in_doctests.retain(|(it, why)| sought.may_be_at(&mut places, it, *why));
-    found.in_generated.retain(|it| sought.is_seen_from(&places.of(it), Around::Code));
+    let sought: Vec<Sought<'_, 'db>> = definitions.iter().map(|it| Sought::new(cx, *it)).collect();
+    let mut may_be_at = |it: &Occurrence, why| sought.iter().any(|sought| sought.may_be_at(&mut places, it, why));
+    found.possible.retain(|(it, why)| may_be_at(it, *why));
+    found.in_doctests.retain(|(it, why)| may_be_at(it, *why));
+    found.in_generated.retain(|it| sought.iter().any(|sought| sought.is_seen_from(&places.of(it), Around::Code)));
 }
 
 /// The places of these that may name the definition.

@@ -12,6 +12,7 @@ use crate::index::file_names::{Collector, StoredResolution};
 use crate::index::search::Occurrence;
 use crate::names::builds::{DOCTEST, name_at};
 use crate::names::{Target, UnresolvedReason, all_instances, instances};
+use crate::resolve::alternatives::with_alternatives;
 use crate::view::Context;
 use semdex_engine::Result;
 use semdex_model::{Code, Error};
@@ -49,7 +50,8 @@ pub(super) fn narrow<'db>(
         let detail = format!("`build`: the workspace has no such build. There are {list}");
         return Err(Error::new(Code::InvalidRequest, detail).suggesting(known).into());
     };
-    let Some(target) = Target::new(definition, cx.db) else { return Ok(vec![build]) };
+    let group = with_alternatives(cx, definition);
+    let targets: Vec<Target> = group.into_iter().filter_map(|it| Target::new(it, cx.db)).collect();
     let of_build = |id: FileId| -> Vec<CrateId> {
         let owners = instances::further_owners(cx.db, id);
         let is_of_it = |it: &&CrateId| further_build(cx.db, **it).is_some_and(|it| it.as_str() == build);
@@ -61,7 +63,7 @@ pub(super) fn narrow<'db>(
         read.entry(id).or_insert_with(|| {
             let crates = of_build(id);
             let all = || found.items.iter().chain(found.possible.iter().map(|it| &it.0)).filter(|it| it.id == id);
-            (!crates.is_empty()).then(|| InBuild::read(cx, id, &crates, all(), &target))
+            (!crates.is_empty()).then(|| InBuild::read(cx, id, &crates, all(), &targets))
         });
     }
     let in_build = |it: &Occurrence| read.get(&it.id).and_then(Option::as_ref);
@@ -99,7 +101,7 @@ impl InBuild {
         file: FileId,
         crates: &[CrateId],
         places: impl Iterator<Item = &'a Occurrence>,
-        target: &Target,
+        targets: &[Target],
     ) -> InBuild {
         let mut words: Vec<(usize, &str)> =
             places.filter_map(|it| Some((it.at.start, it.file.text.get(it.at.start..it.at.end)?))).collect();
@@ -114,7 +116,9 @@ impl InBuild {
             one.add(at, resolution);
             for (resolution, _) in one.finish().at(at) {
                 match resolution {
-                    StoredResolution::Means(it) if target.is_meant_by(&it) => drop(found.named.insert(at)),
+                    StoredResolution::Means(it) if targets.iter().any(|target| target.is_meant_by(&it)) => {
+                        found.named.insert(at);
+                    }
                     StoredResolution::Unresolved(why) if why != UnresolvedReason::Inactive => {
                         found.unresolved.insert(at);
                     }

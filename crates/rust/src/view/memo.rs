@@ -8,6 +8,7 @@ use std::sync::Arc;
 use ra_ap_hir::Impl;
 use ra_ap_ide::FileId;
 use ra_ap_ide_db::defs::Definition;
+use rustc_hash::FxHashSet;
 
 use crate::index::CrateNames;
 use semdex_engine::files::File;
@@ -18,6 +19,10 @@ use semdex_model::OutlineItem;
 pub(crate) struct Names<'db> {
     pub(crate) crates: OnceCell<Arc<CrateNames>>,
     pub(crate) paths: RefCell<HashMap<Definition<'db>, Option<String>>>,
+    /// The other declarations of a path, as builds compile them.
+    pub(crate) alternatives: RefCell<HashMap<Definition<'db>, Rc<[Definition<'db>]>>>,
+    /// The names that a file declares more than once.
+    pub(crate) repeated: RefCell<HashMap<FileId, Rc<FxHashSet<String>>>>,
     pub(crate) members: RefCell<HashMap<Definition<'db>, Rc<Members<'db>>>>,
     pub(crate) impls: RefCell<HashMap<Impl, String>>,
     /// Implementations that share a path without arguments.
