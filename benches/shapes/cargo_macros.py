@@ -6,7 +6,8 @@ from recorded import fill
 
 
 def own_macros(cargo, core):
-    """A proc-macro package: a derive, an attribute and a function-like macro."""
+    """A proc-macro package: a derive, an attribute and a function-like macro. What they write by a string has the place of
+    the call."""
     macros = Package(cargo, f"{core.name}-macros")
     macros.enter()
     macros.package, macros.tail = [], ["[lib]", "proc-macro = true", ""]
@@ -78,7 +79,7 @@ pub trait ‹+kind› {{
     fn ‹+method›(&self) -> u32;
 }}
 
-#[derive({crate}‹derive›)]
+#[derive({crate}‹derive/kind/method/holder›)]
 pub struct ‹+holder›;
 
 pub fn ‹+target›(it: u32) -> u32 {{
@@ -94,7 +95,7 @@ pub fn ‹+told›(it: u32) -> u32 {{
     it + 1
 }}
 
-#[{crate}‹double›]
+#[{crate}‹double/doubled›]
 pub fn ‹+doubled›() -> u32 {{
     7
 }}

@@ -603,9 +603,10 @@ fn add_usages(
         if why.may_be_off() && further.iter().any(|it| it.accounts_for(at)) {
             continue;
         }
-        // In a macro's definition a name has the meanings that it has in the output of the calls.
+        // In a macro's definition, and in a file that `include!` takes into a body, a name has the meanings that it has
+        // in the output of the calls.
         let is_written = || written.as_ref().is_some_and(|it| it.accounts_for(held.id, at));
-        if why == UnresolvedReason::MacroInput && is_written() {
+        if matches!(why, UnresolvedReason::MacroInput | UnresolvedReason::NoCrate) && is_written() {
             continue;
         }
         for position in word.targets.iter().map(|it| search.targets[*it].0).filter(|it| !named.contains(it)) {

@@ -2,7 +2,8 @@
 //! code. Each call is expanded, with the calls in its output, and each name is mapped by its span to the text that it
 //! comes from (`ra_ap_hir_expand`, hygiene): a token of the macro's definition, a part of a string that a macro read as
 //! code, or for a procedural macro the call itself. A procedural macro that makes text of its input and parses that
-//! again loses the spans: then the name comes from the words of the input that name nothing else.
+//! again loses the spans: then the name comes from the words of the input that name nothing else. What `include!` takes
+//! into a body is the output of its call.
 
 use ra_ap_hir::Semantics;
 use ra_ap_hir_expand::{ExpandResult, HirFileId, InFile, MacroCallId, MacroDefKind, resolve_span};
@@ -14,6 +15,7 @@ use ra_ap_syntax::{AstNode as _, SyntaxKind, SyntaxNode, SyntaxToken, TextRange,
 use super::definitions::plain_name;
 use super::{Reader, Resolution, UnresolvedReason, is_name, textual_scope};
 use crate::bounds;
+use crate::syntax::declaration::is_among_items;
 use crate::syntax::positions::{span, text_size, tokens_at};
 use semdex_model::Span;
 use semdex_text::words::occurrences;
@@ -208,6 +210,8 @@ impl<'db> Walk<'_, '_, 'db> {
             _ if self.call.is_some() => true,
             _ if loc.def.krate.data(self.sema.db).origin.is_local() => true,
             MacroDefKind::ProcMacro(..) => true,
+            // The files that it takes in among items are read as such.
+            _ if loc.def.is_include() => call.is_some_and(|it| !is_among_items(it)),
             _ => call.and_then(|it| it.token_tree()).is_some_and(|it| {
                 let tokens = it.syntax().descendants_with_tokens().filter_map(|it| it.into_token());
                 tokens.skip(1).any(|it| it.kind() == SyntaxKind::BANG)
@@ -248,8 +252,8 @@ impl<'db> Walk<'_, '_, 'db> {
                 let (start, end) = (usize::from(origin.range.start()), usize::from(origin.range.end()));
                 let Some(written) = text.get(start..end) else { return };
                 let is_same = plain_name(written) == name;
-                // What the file's own code has is read there.
-                if is_same && writer.is_none() && !self.is_in_definition(file, start) {
+                // What the file's own code has is read there. Another file is one that `include!` takes into a body.
+                if is_same && writer.is_none() && file == own && !self.is_in_definition(file, start) {
                     return;
                 }
                 let places = match written {

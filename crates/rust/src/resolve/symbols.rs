@@ -17,7 +17,7 @@ use crate::LANGUAGE;
 use crate::file_interface::file_interface;
 use crate::index::FileSymbols;
 use crate::index::search::Search;
-use crate::names::Key;
+use crate::names::{Key, definitions};
 use crate::resolve::paths::crates;
 use crate::syntax::is_test_file_path;
 use crate::syntax::positions::span;
@@ -37,6 +37,9 @@ pub(crate) fn find_file(cx: &Context<'_>, name: &str) -> Option<FileId> {
         cx.db.source_root(root).source_root(cx.db).file_for_path(&path).copied()
     })
 }
+
+/// How a call begins that takes in a file.
+const INCLUDE: &str = "include!";
 
 /// A definition as a symbol; `None` if it has no path or no position.
 pub(crate) fn symbol_of<'db>(cx: &Context<'db>, definition: Definition<'db>) -> Option<Symbol> {
@@ -64,6 +67,13 @@ pub(crate) fn symbol_of<'db>(cx: &Context<'db>, definition: Definition<'db>) -> 
     };
     if let Some(item) = written {
         return Some(symbol_from(cx, &file, item, path, definition));
+    }
+    // rust-analyzer has the place of the `include!` for an item with items in it.
+    if file.text.get(target.full_range.start().into()..).is_some_and(|it| it.starts_with(INCLUDE)) {
+        let named = items::items_named(cx, &definitions::name_in_path(cx.db, definition)?);
+        if let Some(it) = named.iter().find(|it| items::definition_of(&cx.sema, it) == Some(definition)) {
+            return Some(symbol_from(cx, it.file, it.own, path, definition));
+        }
     }
     // It has no written name: a macro generated it.
     let krate = definition.krate(cx.db)?;

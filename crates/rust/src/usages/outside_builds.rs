@@ -12,6 +12,7 @@ use ra_ap_hir::Semantics;
 use ra_ap_ide::{FileId, RootDatabase};
 use ra_ap_ide_db::base_db::SourceDatabase as _;
 use ra_ap_ide_db::defs::Definition;
+use ra_ap_syntax::{AstNode as _, SyntaxKind};
 use rustc_hash::FxHashMap;
 
 use super::exclusions;
@@ -20,6 +21,7 @@ use crate::index::file_names::{Collector, Names, StoredResolution};
 use crate::index::search::Occurrence;
 use crate::names::outside_crates::{MOST, crate_of, models};
 use crate::names::{Reader, Resolution, Target, UnresolvedReason, instances, macro_output};
+use crate::syntax::positions::span;
 use crate::view::{self, Context, on_all_cores};
 use semdex_engine::files::File;
 use semdex_model::{Role, Span};
@@ -199,7 +201,13 @@ impl Unresolved {
         });
         let is_written: HashSet<usize> = written.iter().map(|it| it.0).collect();
         let mut found = written;
+        // What does not parse as items is not known to name something else.
+        let tree = sema.parse_guess_edition(self.id);
+        let errors = tree.syntax().descendants().filter(|it| it.kind() == SyntaxKind::ERROR);
+        let errors: Vec<Span> = errors.map(|it| span(it.text_range())).collect();
         reader.read_all(|at, it| {
+            let is_unparsed = matches!(it, Resolution::Other) && errors.iter().any(|it| it.contains(at));
+            let it = if is_unparsed { Resolution::Unresolved(UnresolvedReason::UnknownType) } else { it };
             let is_input = matches!(it, Resolution::Unresolved(UnresolvedReason::MacroInput));
             found.extend((!is_input || !is_written.contains(&at)).then_some((at, it)));
         });
