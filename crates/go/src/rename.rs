@@ -36,6 +36,10 @@ pub(crate) async fn of(queries: &GoplsQueries<'_>, symbol: Symbol, new_name: &st
     }
     let builds = queries.session.builds(queries.layout);
     let is_left_out = !queries.layout.is_active(&symbol.name_at.file);
+    let mut left_out = queries.layout.left_out();
+    if !builds.0.is_empty() && left_out.any(|it| it.words().offsets(&it.text, &symbol.name).next().is_some()) {
+        queries.session.wait_for_further(&builds, queries.deadlines.ready).await;
+    }
     let mut parts: Parts = BTreeMap::new();
     match if is_left_out { other_builds::twin_of_default(queries, &symbol) } else { Some(symbol.clone()) } {
         Some(of_default) => by_gopls(queries, &of_default, new_name, &mut parts).await?,

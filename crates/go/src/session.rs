@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock as RwLockStd};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use gen_lsp_types::Request;
 use tokio::sync::{Notify, RwLock, watch};
@@ -94,6 +94,9 @@ pub(crate) enum Failure {
     /// gopls refused, for a reason of its own.
     Refused(String),
 }
+
+/// How long to wait for the checker of further builds before it is looked at again.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
 
 /// gopls's messages for a request that does not apply to the place. Every other refusal is a fault, and the answer is
 /// unknown.
@@ -261,6 +264,18 @@ impl Session {
     /// Whether the checker of further builds has loaded these.
     pub(crate) fn has_further(&self, builds: &FurtherBuilds) -> bool {
         self.further.is_ready() && unpoisoned::lock(&self.loaded).as_deref() == Some(builds)
+    }
+
+    /// Waits until the checker of further builds has loaded these, or will not.
+    pub(crate) async fn wait_for_further(&self, builds: &FurtherBuilds, until: Instant) {
+        let loaded = async {
+            while !self.has_further(builds) && !self.further.is_given_up() {
+                self.further.settled().await;
+                // It may have loaded others, which it is about to end.
+                tokio::time::sleep(BETWEEN_LOOKS).await;
+            }
+        };
+        drop(tokio::time::timeout_at(until.into(), loaded).await);
     }
 
     pub(crate) fn manifest_errors(&self) -> BTreeMap<String, String> {
