@@ -151,7 +151,7 @@ fn fault_of(
     }
     let token = positions::token(&cx.sema, id, at.start)?;
     // A longer name is written there now, which begins with the old one.
-    if token.kind() == SyntaxKind::IDENT && token.text().trim_start_matches("r#") != written.trim_start_matches("r#") {
+    if file.text.get(at.end..).is_some_and(|it| it.starts_with(|it: char| it == '_' || it.is_alphanumeric())) {
         return None;
     }
     // A qualified name is unresolved where its path leads through the changed symbol.

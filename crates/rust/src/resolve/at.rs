@@ -1,9 +1,11 @@
 //! The definition that is declared or named at an offset of a text.
 
-use ra_ap_hir::Semantics;
+use ra_ap_hir::{FieldSource, HirFileId, Semantics};
+use ra_ap_hir_expand::resolve_span;
 use ra_ap_ide::{FileId, RootDatabase};
 use ra_ap_ide_db::defs::{Definition, IdentClass, NameClass};
-use ra_ap_syntax::{AstNode as _, SyntaxKind, SyntaxToken, ast};
+use ra_ap_syntax::ast::HasName as _;
+use ra_ap_syntax::{AstNode as _, SyntaxKind, SyntaxToken, TextRange, ast};
 
 use crate::names::instances;
 use crate::names::root_imports;
@@ -58,6 +60,34 @@ fn is_declared_by<'db>(db: &'db RootDatabase, definition: Definition<'db>, name:
 fn name_token(tree: &ast::SourceFile, offset: usize) -> Option<SyntaxToken> {
     let tokens = tokens_at(tree.syntax(), offset);
     tokens.clone().find(|it| it.kind() == SyntaxKind::IDENT).or_else(|| tokens.last())
+}
+
+/// Where the text has the name of a definition, also behind an `include!` and in the input of a macro.
+pub(crate) fn name_of<'db>(
+    sema: &Semantics<'db, RootDatabase>,
+    definition: Definition<'db>,
+) -> Option<(FileId, TextRange)> {
+    macro_rules! name {
+        ($($kind:ident),*) => {
+            match definition {
+                $(Definition::$kind(it) => sema.source(it)?.map(|it| it.name()),)*
+                Definition::Field(it) => sema.source(it)?.map(|it| match it {
+                    FieldSource::Named(it) => it.name(),
+                    FieldSource::Pos(_) => None,
+                }),
+                _ => return None,
+            }
+        };
+    }
+    let name = name!(Adt, Const, EnumVariant, Function, Static, Trait, TypeAlias);
+    let (file, range) = (name.file_id, name.value?.syntax().text_range());
+    Some(match file {
+        HirFileId::FileId(file) => (file.file_id(sema.db), range),
+        HirFileId::MacroFile(call) => {
+            let origin = resolve_span(sema.db, call.expansion_span_map(sema.db).span_at(range.start()));
+            (origin.file_id.file_id(sema.db), origin.range)
+        }
+    })
 }
 
 /// The definition that a token declares or refers to.

@@ -12,12 +12,12 @@ use ra_ap_vfs::VfsPath;
 use super::alternatives::with_alternatives;
 use super::paths::crates::origin_of;
 use super::paths::items;
-use super::{paths, walk};
+use super::{at, paths, walk};
 use crate::LANGUAGE;
 use crate::file_interface::file_interface;
 use crate::index::FileSymbols;
 use crate::index::search::Search;
-use crate::names::{Key, definitions};
+use crate::names::Key;
 use crate::resolve::paths::crates;
 use crate::syntax::is_test_file_path;
 use crate::syntax::positions::span;
@@ -68,13 +68,19 @@ pub(crate) fn symbol_of<'db>(cx: &Context<'db>, definition: Definition<'db>) -> 
     if let Some(item) = written {
         return Some(symbol_from(cx, &file, item, path, definition));
     }
-    // rust-analyzer has the place of the `include!` for an item with items in it.
-    if file.text.get(target.full_range.start().into()..).is_some_and(|it| it.starts_with(INCLUDE)) {
-        let named = items::items_named(cx, &definitions::name_in_path(cx.db, definition)?);
-        if let Some(it) = named.iter().find(|it| items::definition_of(&cx.sema, it) == Some(definition)) {
-            return Some(symbol_from(cx, it.file, it.own, path, definition));
-        }
+    // For an item with items in it, rust-analyzer has the place of the `include!` that takes in its file.
+    let is_included = file.text.get(target.full_range.start().into()..).is_some_and(|it| it.starts_with(INCLUDE));
+    let in_included = is_included.then(|| at::name_of(&cx.sema, definition)).flatten();
+    let in_included = in_included.and_then(|(id, at)| Some((cx.file(id)?, span(at))));
+    if let Some((file, at)) = &in_included
+        && let Some(item) = item_named_at(file.outline(), at.start)
+    {
+        return Some(symbol_from(cx, file, item, path, definition));
     }
+    let (file, name_span, whole) = match in_included {
+        Some((file, at)) => (file, at, at),
+        None => (file, name_span, span(target.full_range)),
+    };
     // It has no written name: a macro generated it.
     let krate = definition.krate(cx.db)?;
     let name = definition.name(cx.db)?.as_str().to_owned();
@@ -84,7 +90,7 @@ pub(crate) fn symbol_of<'db>(cx: &Context<'db>, definition: Definition<'db>) -> 
         name,
         signature: definition.label(cx.db, paths::display(cx.db, krate)),
         package: crates::crate_name(cx, krate),
-        place: file.lines().place(&file.path, span(target.full_range)),
+        place: file.lines().place(&file.path, whole),
         name_at: file.lines().place(&file.path, name_span),
         declared_at: None,
         docs: definition.docs(cx.db, None, paths::display(cx.db, krate)).map(|it| it.as_str().to_owned()),
