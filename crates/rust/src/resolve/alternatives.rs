@@ -37,7 +37,8 @@ fn alternatives<'db>(cx: &Context<'db>, definition: Definition<'db>) -> Rc<[Defi
 
 fn look_up<'db>(cx: &Context<'db>, definition: Definition<'db>) -> Vec<Definition<'db>> {
     let Some(name) = definitions::name_in_path(cx.db, definition) else { return Vec::new() };
-    let mut found = beside(cx, definition, &name);
+    let beside = beside(cx, definition).into_iter().filter_map(|it| definition_of(&cx.sema, &it));
+    let mut found: Vec<Definition<'db>> = beside.map(|it| representative(cx.db, it)).collect();
     // The members of a module or type that is declared more than once.
     let container = definitions::container_of(&cx.sema, definition);
     for other in container.map(|it| alternatives(cx, it)).iter().flat_map(|it| it.iter()) {
@@ -50,19 +51,20 @@ fn look_up<'db>(cx: &Context<'db>, definition: Definition<'db>) -> Vec<Definitio
     found
 }
 
-/// The alternatives in the same file.
-fn beside<'db>(cx: &Context<'db>, definition: Definition<'db>, name: &str) -> Vec<Definition<'db>> {
+/// The alternatives in the same file, those that no build compiles among them.
+pub(crate) fn beside<'db>(cx: &Context<'db>, definition: Definition<'db>) -> Vec<Item<'db>> {
     let repeated = || -> Option<Vec<Item<'db>>> {
+        let name = definitions::name_in_path(cx.db, definition)?;
         let module = match definition {
             Definition::Module(it) => it.parent(cx.db)?,
             _ => definition.module(cx.db)?,
         };
         let id = module.definition_source_file_id(cx.db).original_file(cx.db).file_id(cx.db);
-        if !repeated_names(cx, id)?.contains(name) {
+        if !repeated_names(cx, id)?.contains(&name) {
             return None;
         }
         let file = cx.files.get(&cx.name_of(id)?)?;
-        Some(items_of(file, id, name))
+        Some(items_of(file, id, &name))
     };
     let Some(items) = repeated() else { return Vec::new() };
     let Some(own) = items.iter().find(|it| is_item_of(cx, it, definition)) else { return Vec::new() };
@@ -73,10 +75,7 @@ fn beside<'db>(cx: &Context<'db>, definition: Definition<'db>, name: &str) -> Ve
     let is_alternative = |it: &&Item<'db>| {
         (is_detached || paths::is_detached(cx, it)) && without_ordinals(&paths::path_of_item(cx, it)) == path
     };
-    same.filter(is_alternative)
-        .filter_map(|it| definition_of(&cx.sema, it))
-        .map(|it| representative(cx.db, it))
-        .collect()
+    same.filter(is_alternative).cloned().collect()
 }
 
 fn is_item_of<'db>(cx: &Context<'db>, item: &Item<'db>, definition: Definition<'db>) -> bool {
