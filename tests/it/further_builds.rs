@@ -112,12 +112,75 @@ fn a_question_is_narrowed_to_one_build() {
     for build in ["default", "features=all", "loom"] {
         assert_eq!(total("app::home", build).0, [27], "{build}");
     }
-    assert_eq!(total("app::home", "target_os=windows").0, [0u64; 0], "another `home` is compiled there");
+    assert_eq!(total("app::home", "target_os=windows").0, [27], "of the `home` that is compiled there");
     let (status, reply) = server.get("/v1/callers?symbol=app::level&build=loom");
     assert_eq!((status, &reply["items"][0]["symbol"]["path"]), (200, &json!("app::weave")), "{reply}");
     let (status, reply) = server.get("/v1/usages?symbol=app::level&build=windows");
     assert_eq!((status, &reply["code"]), (400, &json!("invalid_request")), "{reply}");
     assert!(reply["detail"].as_str().unwrap().contains("`default`, `doctest`, `features=all`"), "{reply}");
+}
+
+#[test]
+fn what_names_one_of_several_declarations_counts_for_all() {
+    let lib = "\
+#[cfg(feature = \"extra\")]
+pub const STEP: u8 = 1;
+#[cfg(not(feature = \"extra\"))]
+pub const STEP: u8 = 2;
+pub struct Held {
+    #[cfg(feature = \"extra\")]
+    pub size: u8,
+    #[cfg(not(feature = \"extra\"))]
+    pub size: u16,
+}
+impl Held {
+    #[cfg(feature = \"extra\")]
+    pub fn shown(&self) -> u8 {
+        STEP + self.size
+    }
+    #[cfg(not(feature = \"extra\"))]
+    pub fn shown(&self) -> u16 {
+        u16::from(STEP) + self.size
+    }
+}
+#[cfg(unix)]
+#[path = \"unix.rs\"]
+pub mod sys;
+#[cfg(windows)]
+#[path = \"windows.rs\"]
+pub mod sys;
+pub fn all(it: &Held) -> String {
+    format!(\"{} {}\", it.shown(), sys::home())
+}
+#[cfg(windows)]
+pub fn away() -> u8 {
+    sys::home()
+}
+";
+    let server = Server::on(&[
+        ("Cargo.toml", MANIFEST),
+        ("src/lib.rs", lib),
+        ("src/unix.rs", "pub fn home() -> u8 {\n    1\n}\n"),
+        ("src/windows.rs", "pub fn home() -> u8 {\n    2\n}\n"),
+    ]);
+    for symbol in ["app::STEP", "app::STEP~2", "app::Held::size", "app::Held::size~2"] {
+        assert_eq!(usages(&server, symbol), ["src/lib.rs:14 feature=extra", "src/lib.rs:18"], "{symbol}");
+    }
+    for symbol in ["app::Held::shown", "app::Held::shown~2"] {
+        assert_eq!(usages(&server, symbol), ["src/lib.rs:28"], "{symbol}");
+    }
+    for symbol in ["app::sys::home", "app::sys~2::home"] {
+        assert_eq!(usages(&server, symbol), ["src/lib.rs:28", "src/lib.rs:32 target_os=windows"], "{symbol}");
+    }
+    let (_, opened) = server.post("/v1/open", &json!({"file": "src/windows.rs"}));
+    assert_eq!(opened["symbols"][0]["usages"]["total"], 2, "{opened}");
+    let rename = json!({"symbol": "app::sys::home", "new_name": "base"});
+    let (status, renamed) = server.post("/v1/rename", &rename);
+    assert_eq!((status, &renamed["applied"]), (200, &json!(true)), "{renamed}");
+    for file in ["src/unix.rs", "src/windows.rs"] {
+        assert!(server.home.read(file).starts_with("pub fn base()"), "{file}");
+    }
+    assert_eq!(server.home.read("src/lib.rs").matches("sys::base()").count(), 2);
 }
 
 #[test]

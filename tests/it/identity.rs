@@ -226,19 +226,22 @@ fn a_keyword_is_not_a_raw_name() {
 fn an_included_file_has_scopes() {
     let items = "pub enum Kind {\n    First,\n}\n\nimpl Kind {\n    pub fn size(&self) -> u8 {\n        match self {\n            \
                  Self::First => 1,\n        }\n    }\n}\n\npub fn plain() -> u8 {\n    1\n}\n\npub fn shadowing(kind: Kind) -> u8 {\n    \
-                 fn plain() -> u8 {\n        2\n    }\n    plain() + kind.size()\n}\n\npub struct Hold<T> {\n    pub value: T,\n}\n\npub mod inner {\n    pub fn deep() -> u8 {\n        3\n    }\n}\n";
+                 fn plain() -> u8 {\n        2\n    }\n    plain() + kind.size()\n}\n\npub struct Hold<T> {\n    pub value: T,\n}\n\npub mod inner {\n    pub fn deep() -> u8 {\n        3\n    }\n}\n\npub trait Told {\n    fn told(&self) -> u8;\n}\n";
     let server = Home::with(&[
         ("Cargo.toml", "[package]\nname = \"one\"\nversion = \"0.1.0\"\nedition = \"2021\"\n"),
         ("src/lib.rs", "include!(\"items.rs\");\n\npub fn all() -> u8 {\n    plain() + shadowing(Kind::First) + include!(\"value.in.rs\")\n}\n"),
         ("src/items.rs", items),
-        ("src/value.in.rs", "(1 + 1)\n"),
+        ("src/value.in.rs", "(plain() + Hold { value: 1 }.value)\n"),
     ])
     .serve(&["--trust"]);
     server.wait_ready();
     assert_eq!(get(&server, "/v1/diagnostics")["items"], json!([]), "neither types nor expressions");
     assert_eq!(usages(&server, "one::Kind"), ["src/items.rs:17", "src/items.rs:5", "src/items.rs:8", "src/lib.rs:4"]);
     assert_eq!(usages(&server, "one::Kind::First"), ["src/items.rs:8", "src/lib.rs:4"]);
-    assert_eq!(usages(&server, "one::plain"), ["src/lib.rs:4"]);
+    assert_eq!(usages(&server, "one::plain"), ["src/lib.rs:4", "src/value.in.rs:1"]);
+    assert_eq!(usages(&server, "one::Hold::value"), ["src/value.in.rs:1", "src/value.in.rs:1"]);
+    let told = get(&server, "/v1/usages?symbol=one::Told");
+    assert_eq!((&told["symbol"]["file"], &told["symbol"]["line"]), (&json!("src/items.rs"), &json!(34)), "{told}");
     assert_eq!(usages(&server, "one::shadowing::plain"), ["src/items.rs:21"]);
     let found = get(&server, "/v1/symbols?file=src/items.rs");
     assert_eq!(found["symbols"][1]["path"], "impl@one::Kind", "{found}");

@@ -14,7 +14,7 @@ use crate::names::definitions::plain_name;
 use crate::names::included::Included;
 use crate::names::{Key, instances};
 use crate::resolve::ResolvedSymbol;
-use crate::resolve::alternatives::{beside, with_alternatives};
+use crate::resolve::alternatives::{declared_beside, with_alternatives};
 use crate::syntax::positions::{span, text_size, tokens_at};
 use crate::view::{Context, View};
 use crate::{resolve, usages};
@@ -79,7 +79,7 @@ fn rename(cx: &Context<'_>, query: &SymbolQuery, new_name: &str) -> Result<Answe
         }
     };
     for it in with_alternatives(cx, definition) {
-        let beside = beside(cx, it).into_iter().map(|it| (it.file.path.to_string(), it.own.name_span));
+        let beside = declared_beside(cx, it).into_iter().map(|it| (it.file.path.to_string(), it.own.name_span));
         for (file, at) in declarations_of(cx, it).into_iter().chain(beside) {
             add_part(&mut renaming, &file, at, new_name);
         }

@@ -37,7 +37,7 @@ fn alternatives<'db>(cx: &Context<'db>, definition: Definition<'db>) -> Rc<[Defi
 
 fn look_up<'db>(cx: &Context<'db>, definition: Definition<'db>) -> Vec<Definition<'db>> {
     let Some(name) = definitions::name_in_path(cx.db, definition) else { return Vec::new() };
-    let beside = beside(cx, definition).into_iter().filter_map(|it| definition_of(&cx.sema, &it));
+    let beside = declared_beside(cx, definition).into_iter().filter_map(|it| definition_of(&cx.sema, &it));
     let mut found: Vec<Definition<'db>> = beside.map(|it| representative(cx.db, it)).collect();
     // The members of a module or type that is declared more than once.
     let container = definitions::container_of(&cx.sema, definition);
@@ -52,7 +52,7 @@ fn look_up<'db>(cx: &Context<'db>, definition: Definition<'db>) -> Vec<Definitio
 }
 
 /// The alternatives in the same file, those that no build compiles among them.
-pub(crate) fn beside<'db>(cx: &Context<'db>, definition: Definition<'db>) -> Vec<Item<'db>> {
+pub(crate) fn declared_beside<'db>(cx: &Context<'db>, definition: Definition<'db>) -> Vec<Item<'db>> {
     let repeated = || -> Option<Vec<Item<'db>>> {
         let name = definitions::name_in_path(cx.db, definition)?;
         let module = match definition {
