@@ -4,6 +4,9 @@ use ra_ap_hir::{ModuleDef, PathResolution, Semantics, Trait, Type};
 use ra_ap_ide::RootDatabase;
 use ra_ap_syntax::ast;
 
+use crate::names::Key;
+use crate::names::instances::{canonical, twins};
+
 /// With their supertraits.
 pub(crate) fn traits_in(sema: &Semantics<'_, RootDatabase>, bounds: Option<ast::TypeBoundList>) -> Vec<Trait> {
     let bounds = bounds.into_iter().flat_map(|it| it.bounds());
@@ -18,7 +21,14 @@ pub(crate) fn traits_in(sema: &Semantics<'_, RootDatabase>, bounds: Option<ast::
 pub(crate) fn lacks_bounds<'db>(db: &'db RootDatabase, ty: &Type<'db>, wanted: &[Trait]) -> Option<Trait> {
     let is_plain =
         |it: &&Trait| it.type_or_const_param_count(db, false) == 0 && !it.name(db).as_str().ends_with("Sized");
-    wanted.iter().filter(is_plain).find(|it| !ty.impls_trait(db, **it, &[])).copied()
+    wanted.iter().filter(is_plain).find(|it| !implements(db, ty, **it, &[])).copied()
+}
+
+/// Whether a type implements a trait or one of its twins. Where several crates have the trait's file, the one that the
+/// type's crate sees may be another than the one for which the bound was read.
+pub(crate) fn implements<'db>(db: &'db RootDatabase, ty: &Type<'db>, of: Trait, arguments: &[Type<'db>]) -> bool {
+    let is_by = |it: Key| matches!(it, Key::Trait(it) if ty.impls_trait(db, it, arguments));
+    ty.impls_trait(db, of, arguments) || twins(db, canonical(db, Key::Trait(of))).into_iter().any(is_by)
 }
 
 /// The trait that a bound names.

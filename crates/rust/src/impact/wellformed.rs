@@ -155,7 +155,7 @@ fn unmet_by<'db>(
                 true => bounds::lacks_bounds(sema.db, ty, &asked.of.all_supertraits(sema.db)),
                 false => {
                     let is_whole = arguments.len() == asked.of.type_or_const_param_count(sema.db, false);
-                    Some(asked.of).filter(|of| is_whole && !ty.impls_trait(sema.db, *of, &arguments))
+                    Some(asked.of).filter(|of| is_whole && !bounds::implements(sema.db, ty, *of, &arguments))
                 }
             };
             if missing.is_some() {
