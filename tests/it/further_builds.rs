@@ -92,6 +92,14 @@ fn usages_cover_features_systems_and_flags() {
 }
 
 #[test]
+fn a_question_that_waits_covers_the_builds_that_are_read_meanwhile() {
+    let server = app();
+    let (status, reply) = server.get("/v1/usages?symbol=app::level&wait_ms=120000");
+    assert_eq!((status, &reply["meta"]["missing"]), (200, &json!([])), "{reply}");
+    assert_eq!((&reply["total"], &reply["possible"]), (&json!(6), &json!([])), "{reply}");
+}
+
+#[test]
 fn a_question_is_narrowed_to_one_build() {
     let server = app();
     usages(&server, "app::level");

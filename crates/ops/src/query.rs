@@ -24,6 +24,8 @@ const WAIT_FOR_INDEX: Duration = Duration::from_secs(10);
 const COMPUTING: Duration = Duration::from_secs(2);
 /// After this additional time the query fails.
 const GRACE: Duration = Duration::from_secs(2);
+/// The pauses between looks at what engines read in the background: the first one, and the longest.
+const PAUSES: [Duration; 2] = [Duration::from_millis(100), Duration::from_secs(1)];
 /// How many changes in between are tolerated before the query fails.
 const ATTEMPTS: usize = 20;
 
@@ -76,7 +78,15 @@ impl RequestOptions {
     pub(super) fn needs(&self, language: Option<LanguageId>, index: bool) -> Needs {
         let default = if index { WAIT_FOR_INDEX } else { Duration::ZERO };
         let deadline = self.begun + self.wait.unwrap_or(default);
-        Needs { language, index, links: self.links, all_files: false, min_revision: self.min_revision, deadline }
+        Needs {
+            language,
+            index,
+            links: self.links,
+            all_files: false,
+            min_revision: self.min_revision,
+            deadline,
+            background: self.wait.is_some(),
+        }
     }
 
     /// The same for an answer about all files of a language.
@@ -125,7 +135,9 @@ where
     let deadlines = deadlines(needs);
     let last = deadlines.answer + GRACE;
     let mut coverage = Coverage::default();
-    for _ in 0..ATTEMPTS {
+    let [mut pause, longest] = PAUSES;
+    let mut attempts = 0;
+    while attempts < ATTEMPTS {
         let Ok(snapshot) = tokio::time::timeout_at(last.into(), workspace.snapshot(needs)).await else {
             let detail = "the workspace was busy with a change or a load for too long: ask again";
             let meta = workspace.meta(needs.language, workspace.status().revision, Coverage::default());
@@ -171,6 +183,11 @@ where
         };
         let answer = timing::during(Part::Engine, tokio::time::timeout_at(last.into(), question(input))).await;
         match answer.map_err(late).map_err(failed)? {
+            Ok(answer) if needs.background && is_being_read(&answer) && Instant::now() + pause < needs.deadline => {
+                coverage = Coverage::default();
+                tokio::time::sleep(pause).await;
+                pause = (pause * 2).min(longest);
+            }
             Ok(answer) => {
                 let is_lasting = !answer.coverage.missing.iter().any(|it| it.code.passes());
                 if let Some(memo) = memo.filter(|_| is_lasting) {
@@ -181,12 +198,20 @@ where
                 return Ok(WithMeta { value: answer.value, meta, files });
             }
             Err(Stop::Failed(error)) => return Err(failed(error)),
-            Err(Stop::Stale) => workspace.telemetry().stale_retries.up(),
+            Err(Stop::Stale) => {
+                workspace.telemetry().stale_retries.up();
+                attempts += 1;
+            }
         }
     }
     let detail =
         format!("the workspace changed {ATTEMPTS} times while this was answered: ask again when it is quieter");
     Err(Error::new(Code::Busy, detail))
+}
+
+/// Whether an engine is reading what the answer misses.
+fn is_being_read<T>(answer: &Answer<T>) -> bool {
+    answer.coverage.missing.iter().any(|it| it.code == MissingCode::Indexing)
 }
 
 /// The coverage of an error: if not everything is loaded, a name that is not found may still exist.

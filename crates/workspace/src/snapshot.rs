@@ -25,6 +25,9 @@ pub struct Needs {
     pub min_revision: Option<u64>,
     /// What is not there by then is given up.
     pub deadline: Instant,
+    /// Whether to wait also for what engines read in the background, such as further builds. Otherwise an answer says
+    /// that it is not read yet.
+    pub background: bool,
 }
 
 impl Needs {
@@ -37,6 +40,7 @@ impl Needs {
             all_files: false,
             min_revision: None,
             deadline: Instant::now(),
+            background: false,
         }
     }
 }
