@@ -97,12 +97,19 @@ pub struct Missing {
     pub detail: String,
     /// The language, engine or file that it is about.
     pub scope: Option<String>,
+    /// An engine reads it in the background, so that the same request is answered without it soon.
+    pub is_being_read: bool,
 }
 
 impl Missing {
     /// With the language, engine or file that it is about, and prose for the reader of the reply.
     pub fn new(code: MissingCode, scope: impl Into<String>, detail: impl Into<String>) -> Missing {
-        Missing { code, detail: detail.into(), scope: Some(scope.into()) }
+        Missing { code, detail: detail.into(), scope: Some(scope.into()), is_being_read: false }
+    }
+
+    /// What an engine reads in the background at this moment.
+    pub fn being_read(scope: impl Into<String>, detail: impl Into<String>) -> Missing {
+        Missing { is_being_read: true, ..Missing::new(MissingCode::Indexing, scope, detail) }
     }
 }
 

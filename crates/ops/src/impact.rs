@@ -7,7 +7,7 @@ use super::edit::symbol_edit::find_symbol;
 use super::query::RequestOptions;
 use semdex_contract::{Affected, ImpactReport, ImpactRequest, OnBreak};
 use semdex_engine::files::{File, Files};
-use semdex_model::{Alteration, Code, Error, FileEdit, OutlineItem, Result, Span, SymbolQuery};
+use semdex_model::{Alteration, Code, Error, FileEdit, LanguageId, OutlineItem, Result, Span, SymbolQuery};
 use semdex_workspace::{Cause, Workspace};
 
 /// The query, with the file as the workspace names it.
@@ -92,7 +92,8 @@ async fn plan(workspace: &Workspace, request: &Asked, options: &RequestOptions) 
     let mut all = vec![own];
     if request.change == Alteration::Signature {
         let files = workspace.snapshot(options.needs(None, false)).await?.files;
-        all.extend(counterparts(&files, &file, name));
+        let found = tokio::task::spawn_blocking(move || counterparts(&files, &file, name)).await;
+        all.extend(found.map_err(|_| Error::new(Code::Internal, "the prototypes could not be looked for"))?);
     }
     let (edits, altered) = all.into_iter().unzip();
     Ok((Plan::new(edits, Vec::new()), altered))
@@ -116,15 +117,18 @@ fn counterparts(files: &Files, file: &File, name: Span) -> Vec<(FileEdit, Altere
     if !syntax.are_of_one_function(own, &prototype) {
         return Vec::new();
     }
-    let mut found = Vec::new();
-    for other in files.iter().filter(|it| it.path != file.path && it.text.contains(&own.name)) {
-        let mut first = None;
-        other.outline().walk(&mut |it| {
-            if first.is_none() && syntax.are_of_one_function(own, it) {
-                first = Some((it.span, it.name_span));
-            }
-        });
-        found.extend(first.and_then(|(item, name)| altered(other, item, name, Alteration::Signature)));
+    let is_of = |it: &LanguageId| it.syntax.are_of_one_function(&prototype, &prototype);
+    let mut others: Vec<(&Arc<File>, &OutlineItem)> = Vec::new();
+    for other in files.iter().filter(|it| it.path != file.path && it.language.as_ref().is_some_and(is_of)) {
+        if other.words().offsets(&other.text, &own.name).next().is_some() {
+            let mut first = None;
+            other.outline().walk(&mut |it| first = first.or(Some(it).filter(|it| syntax.are_of_one_function(own, it))));
+            others.extend(first.map(|it| (other, it)));
+        }
     }
-    found
+    // Several definitions are those of several programs, and which one a prototype is of is not known.
+    let defined = others.iter().filter(|it| it.1.body.is_some()).count() + usize::from(own.body.is_some());
+    others.retain(|it| it.1.body.is_none() || defined == 1);
+    let altered = |(file, it): (&Arc<File>, &OutlineItem)| altered(file, it.span, it.name_span, Alteration::Signature);
+    others.into_iter().filter_map(altered).collect()
 }

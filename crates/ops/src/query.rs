@@ -197,6 +197,13 @@ where
                 let meta = workspace.meta(needs.language, revision, coverage);
                 return Ok(WithMeta { value: answer.value, meta, files });
             }
+            Err(Stop::Failed(error))
+                if needs.background && error.code == Code::NotReady && Instant::now() + pause < needs.deadline =>
+            {
+                coverage = Coverage::default();
+                tokio::time::sleep(pause).await;
+                pause = (pause * 2).min(longest);
+            }
             Err(Stop::Failed(error)) => return Err(failed(error)),
             Err(Stop::Stale) => {
                 workspace.telemetry().stale_retries.up();
@@ -211,7 +218,7 @@ where
 
 /// Whether an engine is reading what the answer misses.
 fn is_being_read<T>(answer: &Answer<T>) -> bool {
-    answer.coverage.missing.iter().any(|it| it.code == MissingCode::Indexing)
+    answer.coverage.missing.iter().any(|it| it.is_being_read)
 }
 
 /// The coverage of an error: if not everything is loaded, a name that is not found may still exist.

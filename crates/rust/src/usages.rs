@@ -26,7 +26,7 @@ use crate::index::macro_names::{AllMacroNames, Written, WrittenMeaning, macro_na
 use crate::index::search::{Occurrence, Search, Word};
 use crate::names::definitions::as_assoc_item;
 use crate::names::{Meaning, Target, UnresolvedReason, all_instances, builds, instances};
-use crate::resolve::alternatives::with_alternatives;
+use crate::resolve::alternatives::{Reach, with_alternatives};
 use crate::resolve::symbols;
 use crate::resolve::symbols::is_test_at;
 use crate::usages::outside_builds::OutsideBuilds;
@@ -59,8 +59,9 @@ pub(crate) fn settle_outside<'db>(
     if count > 0 && outside.is_late() {
         coverage.lacks(UnresolvedReason::OutOfTime.missing(count));
     } else if count > 0 {
-        exclusions::exclude(cx, &[definition], found);
-        outside.settle(definition, found);
+        let group = with_alternatives(cx, definition, Reach::Near);
+        exclusions::exclude(cx, &group, found);
+        outside.settle(&group, found);
         found.tell_possible_if(coverage, |it| it == UnresolvedReason::OutOfTime);
     }
 }
@@ -120,11 +121,11 @@ pub(crate) fn found_of<'db>(
 
 /// The same with a coverage that does not mention the possible usages, except those that were not checked in time.
 pub(crate) fn certain_of<'db>(cx: &Context<'db>, definition: Definition<'db>) -> Answer<TargetUsages> {
-    let group = with_alternatives(cx, definition);
+    let group = with_alternatives(cx, definition, Reach::All);
     let search = Search::of_groups(cx.db, [&*group].into_iter());
     let mut found = search_for(cx, &search).pop().unwrap_or_default();
     exclusions::exclude(cx, &group, &mut found);
-    OutsideBuilds::new(cx, cx.until).settle(definition, &mut found);
+    OutsideBuilds::new(cx, cx.until).settle(&group, &mut found);
     in_doctests::locate_possible(cx, &mut found);
     let mut coverage = cx.coverage(false);
     coverage.builds.clone_from(&cx.environment.builds.names);
@@ -142,7 +143,7 @@ pub(crate) fn certain_of<'db>(cx: &Context<'db>, definition: Definition<'db>) ->
 
 fn builds_are_read() -> Missing {
     let detail = "code that the default build does not compile is being read: ask again, or give a longer `wait_ms`";
-    Missing::new(MissingCode::Indexing, LANGUAGE.name, detail)
+    Missing::being_read(LANGUAGE.name, detail)
 }
 
 /// The answer to a query that needs a compiled symbol, for one that is not compiled.
@@ -367,7 +368,7 @@ fn macro_names(cx: &Context<'_>, until: Option<Instant>) -> Option<Arc<AllMacroN
 fn unread_output(cx: &Context<'_>, written: Option<&AllMacroNames>) -> Option<Missing> {
     let Some(written) = written else {
         let detail = "the output of macros is not read yet: ask again, or give a longer `wait_ms`";
-        return (!cx.index.is_shadow).then(|| Missing::new(MissingCode::Indexing, LANGUAGE.name, detail));
+        return (!cx.index.is_shadow).then(|| Missing::being_read(LANGUAGE.name, detail));
     };
     let first = cx.name_of(*written.cut.first()?)?;
     let detail = "a macro call has so much output that not all names in it are read";
@@ -408,7 +409,7 @@ pub(crate) fn ambiguous<'db>(
 ) -> Vec<(String, usize)> {
     let written = found.items.iter().filter(|it| it.calls.is_some());
     let Some(all) = macro_names(cx, cx.until) else { return Vec::new() };
-    let group = with_alternatives(cx, definition);
+    let group = with_alternatives(cx, definition, Reach::All);
     let targets: Vec<Target> = group.into_iter().filter_map(|it| Target::new(it, cx.db)).collect();
     let is_meant = |meaning: &Meaning| targets.iter().any(|it| it.is_meant_by(meaning));
     let is_ambiguous = |it: &&Occurrence| all.is_ambiguous(it.id, it.at.start, is_meant);

@@ -127,7 +127,7 @@ pub(crate) fn unread(build: &FurtherBuild, is_given_up: bool) -> Missing {
         return Missing::new(MissingCode::CfgOff, build.name.clone(), detail);
     }
     let detail = format!("code that only {} compiles is not read yet", build.name);
-    Missing::new(MissingCode::Indexing, build.name.clone(), detail)
+    Missing::being_read(build.name.clone(), detail)
 }
 
 /// A name in a file that a further build does not resolve.

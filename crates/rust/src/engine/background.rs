@@ -141,10 +141,11 @@ impl Rust {
             tracing::error!("indexing panicked too often: usages are computed on demand");
         }
         self.is_indexed &= ended == Ended::Finished || is_given_up;
-        if self.is_complete && self.environment.builds.are_pending && !self.environment.builds.names.is_empty() {
+        let is_over = self.is_complete || is_given_up;
+        if is_over && self.environment.builds.are_pending && !self.environment.builds.names.is_empty() {
             self.set_environment(|it| it.builds.are_pending = false);
         }
-        if (self.is_complete || is_given_up) && !self.was_complete {
+        if is_over && !self.was_complete {
             self.was_complete = true;
             self.publish();
         }

@@ -150,8 +150,9 @@ fn fault_of(
         return None;
     }
     let token = positions::token(&cx.sema, id, at.start)?;
-    // A longer name is written there now, which begins with the old one.
-    if file.text.get(at.end..).is_some_and(|it| it.starts_with(|it: char| it == '_' || it.is_alphanumeric())) {
+    // A longer name is written there now, which begins or ends with the old one.
+    let is_part = |it: char| it == '_' || it.is_alphanumeric();
+    if file.text[at.end..].starts_with(is_part) || file.text[..at.start].ends_with(is_part) {
         return None;
     }
     // A qualified name is unresolved where its path leads through the changed symbol.

@@ -158,7 +158,7 @@ fn misfit(cx: &Context<'_>, own: Function, declared: Function, shapes: &Shapes) 
     let name = name.as_str();
     let list = source.value.param_list();
     let list_node = list.as_ref().map(|it| it.syntax().clone());
-    let other_kinds = method_bounds::other_kinds(&source.value, &cx.sema.source(declared)?.value);
+    let other_kinds = method_bounds::other_kinds(cx, own, declared);
     let (code, node, message) = match (&here.receiver, &there.receiver) {
         (Some(_), None) => {
             (Code::E0185, list_node, format!("method `{name}` has a `self` in the impl, but not in the trait"))

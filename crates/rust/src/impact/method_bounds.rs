@@ -1,56 +1,38 @@
 //! The generic parameters of a method and their bounds, compared with those of its trait.
 
-use ra_ap_hir::{Function, GenericDef, Type, TypeParam};
+use ra_ap_hir::{Function, GenericDef, Impl, Trait, Type, TypeParam};
+use ra_ap_hir_def::GenericDefId;
+use ra_ap_hir_def::hir::generics::GenericParams;
 use ra_ap_syntax::ast::{HasGenericParams as _, HasName as _, HasTypeBounds as _};
-use ra_ap_syntax::{AstNode as _, SyntaxKind, SyntaxNode, ast};
+use ra_ap_syntax::{AstNode as _, SyntaxNode, WalkEvent, ast};
 
 use crate::checks::{bounds, report};
 use crate::finding::Finding;
 use crate::finding::code::Code;
 use crate::view::Context;
 
-/// Parameters of another kind: `impl Trait` for a named one, or a lifetime that a call names (early bound) for one that
-/// each call has anew.
-pub(crate) fn other_kinds(own: &ast::Fn, declared: &ast::Fn) -> Option<(Code, Option<SyntaxNode>, String)> {
-    let name = own.name()?;
-    let name = name.text();
+/// Parameters of another kind: `impl Trait` for a named one, or a lifetime that is early bound (a bound names it, or the
+/// result alone has it) for a late bound one.
+pub(crate) fn other_kinds(
+    cx: &Context<'_>,
+    own: Function,
+    declared: Function,
+) -> Option<(Code, Option<SyntaxNode>, String)> {
+    let (here, there) = (cx.sema.source(own)?.value, cx.sema.source(declared)?.value);
+    let name = own.name(cx.db);
+    let name = name.as_str();
     let named = |it: &ast::Fn| it.generic_param_list().into_iter().flat_map(|it| it.type_or_const_params()).count();
-    if named(own) != named(declared) {
+    if named(&here) != named(&there) {
         let message =
             format!("method `{name}` has an `impl Trait` where its trait has a type parameter, or vice versa");
-        return Some((Code::E0643, own.param_list().map(|it| it.syntax().clone()), message));
+        return Some((Code::E0643, here.param_list().map(|it| it.syntax().clone()), message));
     }
-    let (here, there) = (early_bound(own)?, early_bound(declared)?);
+    let early_bound = |it: Function| GenericParams::of(cx.db, GenericDefId::FunctionId(it.into())).len_lifetimes();
+    // The result of an `async fn` has all lifetimes.
+    let are_comparable = !own.is_async(cx.db) && !declared.is_async(cx.db);
     let message = format!("the lifetime parameters of `{name}` do not match those of the trait's method");
-    (here != there).then(|| (Code::E0195, own.generic_param_list().map(|it| it.syntax().clone()), message))
-}
-
-/// The number of lifetimes that a bound names, or that no parameter has but the result. `None` for an `async fn`, whose
-/// result has all of them.
-fn early_bound(function: &ast::Fn) -> Option<usize> {
-    if function.async_token().is_some() {
-        return None;
-    }
-    let generics = function.generic_param_list();
-    let names = |node: &SyntaxNode, name: &str| {
-        let mut tokens = node.descendants_with_tokens().filter_map(|it| it.into_token());
-        tokens.any(|it| it.kind() == SyntaxKind::LIFETIME_IDENT && it.text() == name)
-    };
-    let params = generics.iter().flat_map(|it| it.generic_params());
-    let of_types: Vec<SyntaxNode> = params
-        .filter(|it| !matches!(it, ast::GenericParam::LifetimeParam(_)))
-        .map(|it| it.syntax().clone())
-        .chain(function.where_clause().map(|it| it.syntax().clone()))
-        .collect();
-    let is_early = |it: &ast::LifetimeParam| {
-        let Some(name) = it.lifetime().map(|it| it.text().to_string()) else { return false };
-        let is_in = |it: Option<SyntaxNode>| it.is_some_and(|it| names(&it, &name));
-        it.type_bound_list().is_some_and(|it| it.bounds().next().is_some())
-            || of_types.iter().any(|it| names(it, &name))
-            || is_in(function.ret_type().map(|it| it.syntax().clone()))
-                && !is_in(function.param_list().map(|it| it.syntax().clone()))
-    };
-    Some(generics.iter().flat_map(|it| it.lifetime_params()).filter(is_early).count())
+    (are_comparable && early_bound(own) != early_bound(declared))
+        .then(|| (Code::E0195, here.generic_param_list().map(|it| it.syntax().clone()), message))
 }
 
 /// A bound of a method that its trait does not promise.
@@ -83,12 +65,27 @@ pub(crate) fn stricter(cx: &Context<'_>, own: Function, declared: Function) -> O
         _ => None,
     });
     let arguments = source.param_list().into_iter().flat_map(|it| it.params()).filter_map(|it| it.ty());
-    let arguments = arguments.flat_map(|it| it.syntax().descendants().filter_map(ast::ImplTraitType::cast));
-    let in_arguments =
-        arguments.zip(&unnamed).filter_map(|(it, declared)| Some((declared.ty(cx.db), it.type_bound_list()?)));
+    // The inner one of two is the first parameter.
+    let arguments = arguments.flat_map(|it| {
+        let left = it.syntax().preorder().filter_map(|it| match it {
+            WalkEvent::Leave(node) => ast::ImplTraitType::cast(node),
+            WalkEvent::Enter(_) => None,
+        });
+        left.collect::<Vec<_>>()
+    });
+    let arguments: Vec<ast::ImplTraitType> = arguments.collect();
+    let are_alike = arguments.len() == unnamed.len();
+    let arguments = arguments.iter().zip(&unnamed).filter(|_| are_alike);
+    let in_arguments = arguments.filter_map(|(it, declared)| Some((declared.ty(cx.db), it.type_bound_list()?)));
+    // The declared parameter is a type of the trait's crate, which sees neither the blanket implementations of this one
+    // nor what the implementation gives for the trait's own parameters.
+    let is_blanket = |it: Impl| it.self_ty(cx.db).as_type_param(cx.db).is_some();
+    let is_certain = |it: &Trait| !Impl::all_for_trait(cx.db, *it).into_iter().any(is_blanket);
     let mut all = in_params.chain(in_clauses).chain(in_arguments);
     all.find_map(|(ty, list)| {
-        let lacks = bounds::lacks_bounds(cx.db, &ty, &bounds::traits_in(&cx.sema, Some(list.clone())))?;
+        let mut wanted = bounds::traits_in(&cx.sema, Some(list.clone()));
+        wanted.retain(|it| bounds::lacks_bounds(cx.db, &ty, &[*it]).is_some());
+        let lacks = wanted.into_iter().find(is_certain)?;
         let name = own.name(cx.db);
         let message = format!(
             "`{}` has stricter requirements than its trait: `{}` is not promised there",

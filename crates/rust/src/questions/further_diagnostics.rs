@@ -66,7 +66,7 @@ impl FurtherDiagnostics {
         coverage.builds.extend(self.builds.iter().cloned());
         if let Some(file) = &self.waiting {
             let detail = format!("`{file}` has code that only further builds compile, and they are still being made");
-            coverage.lacks(Missing::new(MissingCode::Indexing, LANGUAGE.name, detail));
+            coverage.lacks(Missing::being_read(LANGUAGE.name, detail));
         }
     }
 }

@@ -14,7 +14,7 @@ use crate::names::definitions::plain_name;
 use crate::names::included::Included;
 use crate::names::{Key, instances};
 use crate::resolve::ResolvedSymbol;
-use crate::resolve::alternatives::{declared_beside, with_alternatives};
+use crate::resolve::alternatives::{Reach, declared_elsewhere, with_alternatives};
 use crate::syntax::positions::{span, text_size, tokens_at};
 use crate::view::{Context, View};
 use crate::{resolve, usages};
@@ -78,9 +78,18 @@ fn rename(cx: &Context<'_>, query: &SymbolQuery, new_name: &str) -> Result<Answe
             Renaming { rewrites: vec![part], ..unchanged(symbol) }
         }
     };
-    for it in with_alternatives(cx, definition) {
-        let beside = declared_beside(cx, it).into_iter().map(|it| (it.file.path.to_string(), it.own.name_span));
-        for (file, at) in declarations_of(cx, it).into_iter().chain(beside) {
+    let elsewhere =
+        declared_elsewhere(cx, definition).into_iter().map(|it| (it.file.path.to_string(), it.own.name_span));
+    for (file, at) in declarations_of(cx, definition).into_iter().chain(elsewhere) {
+        add_part(&mut renaming, &file, at, new_name);
+    }
+    for it in with_alternatives(cx, definition, Reach::All).into_iter().skip(1) {
+        if let Some(file) = named_by_it(cx, it) {
+            let detail =
+                format!("`{file}` has the name of another declaration of `{}`: rename that one", renaming.symbol.path);
+            return Err(refused(detail));
+        }
+        for (file, at) in declarations_of(cx, it) {
             add_part(&mut renaming, &file, at, new_name);
         }
     }
@@ -248,6 +257,17 @@ fn declarations_of<'db>(cx: &Context<'db>, definition: Definition<'db>) -> Vec<(
         Some((file, span(it.value.name()?.syntax().text_range())))
     };
     declared.filter_map(name).collect()
+}
+
+/// The file that a module's name leads to: it would have to be moved.
+fn named_by_it<'db>(cx: &Context<'db>, definition: Definition<'db>) -> Option<String> {
+    let Definition::Module(module) = definition else { return None };
+    let declared = module.declaration_source(cx.db)?.value;
+    let has_path = ast::HasAttrs::attrs(&declared).any(|it| it.simple_name().is_some_and(|it| it == "path"));
+    if declared.item_list().is_some() || has_path {
+        return None;
+    }
+    cx.name_of(module.definition_source_file_id(cx.db).original_file(cx.db).file_id(cx.db))
 }
 
 /// Adds an edit, unless the name is edited already.

@@ -10,7 +10,7 @@ use ra_ap_syntax::ast::HasName as _;
 use rustc_hash::FxHashSet;
 
 use super::paths;
-use super::paths::items::{definition_of, items_of};
+use super::paths::items::{definition_of, items_named, items_of};
 use super::paths::members::members_of;
 use crate::names::definitions::{self, ORDINAL, plain_name};
 use crate::names::instances::representative;
@@ -18,9 +18,38 @@ use crate::syntax::positions::span;
 use crate::view::Context;
 use crate::view::memo::Item;
 
+/// Where alternatives are looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reach {
+    /// In the file of a definition, and in what is declared more than once.
+    Near,
+    /// Also in other files with `impl` blocks of a type: for a question about one symbol.
+    All,
+}
+
 /// A definition with those of its path that other builds compile instead of it.
-pub(crate) fn with_alternatives<'db>(cx: &Context<'db>, definition: Definition<'db>) -> Vec<Definition<'db>> {
-    std::iter::once(definition).chain(alternatives(cx, definition).iter().copied()).collect()
+pub(crate) fn with_alternatives<'db>(
+    cx: &Context<'db>,
+    definition: Definition<'db>,
+    reach: Reach,
+) -> Vec<Definition<'db>> {
+    let mut group: Vec<Definition<'db>> =
+        std::iter::once(definition).chain(alternatives(cx, definition).iter().copied()).collect();
+    if reach == Reach::All {
+        for it in in_other_blocks(cx, definition).iter().filter_map(|it| compiled(cx, it)) {
+            if !group.contains(&it) && it != representative(cx.db, definition) {
+                group.push(it);
+            }
+        }
+    }
+    group
+}
+
+/// The declarations of the same path, those that no build compiles among them.
+pub(crate) fn declared_elsewhere<'db>(cx: &Context<'db>, definition: Definition<'db>) -> Vec<Item<'db>> {
+    let mut items = declared_beside(cx, definition);
+    items.extend(in_other_blocks(cx, definition));
+    items
 }
 
 fn alternatives<'db>(cx: &Context<'db>, definition: Definition<'db>) -> Rc<[Definition<'db>]> {
@@ -28,8 +57,6 @@ fn alternatives<'db>(cx: &Context<'db>, definition: Definition<'db>) -> Rc<[Defi
     if let Some(known) = cx.names.alternatives.borrow().get(&definition) {
         return known.clone();
     }
-    // A container may be asked for again while its own ones are looked up.
-    cx.names.alternatives.borrow_mut().insert(definition, Rc::default());
     let found: Rc<[Definition<'db>]> = look_up(cx, definition).into();
     cx.names.alternatives.borrow_mut().insert(definition, found.clone());
     found
@@ -37,8 +64,8 @@ fn alternatives<'db>(cx: &Context<'db>, definition: Definition<'db>) -> Rc<[Defi
 
 fn look_up<'db>(cx: &Context<'db>, definition: Definition<'db>) -> Vec<Definition<'db>> {
     let Some(name) = definitions::name_in_path(cx.db, definition) else { return Vec::new() };
-    let beside = declared_beside(cx, definition).into_iter().filter_map(|it| definition_of(&cx.sema, &it));
-    let mut found: Vec<Definition<'db>> = beside.map(|it| representative(cx.db, it)).collect();
+    let mut found: Vec<Definition<'db>> =
+        declared_beside(cx, definition).iter().filter_map(|it| compiled(cx, it)).collect();
     // The members of a module or type that is declared more than once.
     let container = definitions::container_of(&cx.sema, definition);
     for other in container.map(|it| alternatives(cx, it)).iter().flat_map(|it| it.iter()) {
@@ -51,8 +78,13 @@ fn look_up<'db>(cx: &Context<'db>, definition: Definition<'db>) -> Vec<Definitio
     found
 }
 
-/// The alternatives in the same file, those that no build compiles among them.
-pub(crate) fn declared_beside<'db>(cx: &Context<'db>, definition: Definition<'db>) -> Vec<Item<'db>> {
+/// The definition of an item in any build.
+fn compiled<'db>(cx: &Context<'db>, item: &Item<'db>) -> Option<Definition<'db>> {
+    definition_of(&cx.sema, item).map(|it| representative(cx.db, it))
+}
+
+/// The alternatives in the same file.
+fn declared_beside<'db>(cx: &Context<'db>, definition: Definition<'db>) -> Vec<Item<'db>> {
     let repeated = || -> Option<Vec<Item<'db>>> {
         let name = definitions::name_in_path(cx.db, definition)?;
         let module = match definition {
@@ -66,30 +98,65 @@ pub(crate) fn declared_beside<'db>(cx: &Context<'db>, definition: Definition<'db
         let file = cx.files.get(&cx.name_of(id)?)?;
         Some(items_of(file, id, &name))
     };
-    let Some(items) = repeated() else { return Vec::new() };
-    let Some(own) = items.iter().find(|it| is_item_of(cx, it, definition)) else { return Vec::new() };
-    let same = items
-        .iter()
-        .filter(|it| it.at() != own.at() && it.own.kind == own.own.kind && it.own.container == own.own.container);
+    let items = repeated().unwrap_or_default();
+    let Some((own, same)) = split_off(cx, definition, &items) else { return Vec::new() };
+    of_path(cx, own, same.filter(|it| it.own.container == own.own.container))
+}
+
+/// The alternatives of a member of an `impl` block in other files.
+fn in_other_blocks<'db>(cx: &Context<'db>, definition: Definition<'db>) -> Vec<Item<'db>> {
+    let name =
+        definitions::inherent_impl_of(&cx.sema, definition).and_then(|_| definitions::name_in_path(cx.db, definition));
+    let Some(name) = name else { return Vec::new() };
+    let items = items_named(cx, &name);
+    let Some((own, same)) = split_off(cx, definition, &items) else { return Vec::new() };
+    of_path(cx, own, same.filter(|it| it.id != own.id))
+}
+
+/// The item of a definition, and the other ones of its kind.
+fn split_off<'i, 'db>(
+    cx: &Context<'db>,
+    definition: Definition<'db>,
+    items: &'i [Item<'db>],
+) -> Option<(&'i Item<'db>, impl Iterator<Item = &'i Item<'db>>)> {
+    if items.len() < 2 {
+        return None;
+    }
+    let at = place_of(cx, definition)?;
+    let own = items.iter().find(|it| it.at() == at)?;
+    Some((own, items.iter().filter(move |it| it.at() != at && it.own.kind == own.own.kind)))
+}
+
+/// Those with the path of an item of which no build compiles both.
+fn of_path<'i, 'db: 'i>(
+    cx: &Context<'db>,
+    own: &Item<'db>,
+    items: impl Iterator<Item = &'i Item<'db>>,
+) -> Vec<Item<'db>> {
+    let mut items = items.peekable();
+    if items.peek().is_none() {
+        return Vec::new();
+    }
     let (is_detached, path) = (paths::is_detached(cx, own), without_ordinals(&paths::path_of_item(cx, own)));
     let is_alternative = |it: &&Item<'db>| {
         (is_detached || paths::is_detached(cx, it)) && without_ordinals(&paths::path_of_item(cx, it)) == path
     };
-    same.filter(is_alternative).cloned().collect()
+    items.filter(is_alternative).cloned().collect()
 }
 
-fn is_item_of<'db>(cx: &Context<'db>, item: &Item<'db>, definition: Definition<'db>) -> bool {
-    let at = match definition {
+/// Where the name of a definition is declared.
+fn place_of<'db>(cx: &Context<'db>, definition: Definition<'db>) -> Option<(FileId, usize)> {
+    if let Definition::Module(it) = definition {
         // Its own place may be a file.
-        Definition::Module(it) => {
-            it.declaration_source(cx.db).and_then(|it| Some(it.value.name()?.syntax().text_range()))
-        }
-        _ => definition.try_to_nav(&cx.sema).map(|it| it.call_site.focus_or_full_range()),
-    };
-    at.is_some_and(|it| span(it).start == item.own.name_span.start)
+        let source = it.declaration_source(cx.db)?;
+        let file = source.file_id.file_id()?.file_id(cx.db);
+        return Some((file, span(source.value.name()?.syntax().text_range()).start));
+    }
+    let target = definition.try_to_nav(&cx.sema)?.call_site;
+    Some((target.file_id, span(target.focus_or_full_range()).start))
 }
 
-/// The names that a file declares more than once.
+/// The names that a file declares more than once in one container.
 fn repeated_names(cx: &Context<'_>, file: FileId) -> Option<Rc<FxHashSet<String>>> {
     if let Some(known) = cx.names.repeated.borrow().get(&file) {
         return Some(known.clone());
@@ -98,7 +165,7 @@ fn repeated_names(cx: &Context<'_>, file: FileId) -> Option<Rc<FxHashSet<String>
     let (mut seen, mut repeated) = (FxHashSet::default(), FxHashSet::default());
     text.outline().walk(&mut |it| {
         let name = plain_name(&it.name);
-        if !seen.insert(name) {
+        if !seen.insert((it.container.as_slice(), it.kind, name)) {
             repeated.insert(name.to_owned());
         }
     });

@@ -9,7 +9,7 @@ use ra_ap_ide_db::defs::Definition;
 use ra_ap_syntax::{AstNode as _, SyntaxNode, ast};
 use ra_ap_vfs::VfsPath;
 
-use super::alternatives::with_alternatives;
+use super::alternatives::{Reach, with_alternatives};
 use super::paths::crates::origin_of;
 use super::paths::items;
 use super::{at, paths, walk};
@@ -342,7 +342,8 @@ pub(crate) fn file_symbols<'db>(cx: &Context<'db>, file: &Arc<File>, id: FileId)
     let declared = names_at.iter().zip(&definitions);
     let declared = declared.filter_map(|(at, it)| Some((seen.plain_at(*at)?.id, Key::of(*it)?)));
     cx.index.learn_declared(id, declared.collect());
-    let groups: Vec<Vec<Definition<'db>>> = definitions.iter().map(|it| with_alternatives(cx, *it)).collect();
+    let groups: Vec<Vec<Definition<'db>>> =
+        definitions.iter().map(|it| with_alternatives(cx, *it, Reach::Near)).collect();
     let known = Arc::new(FileSymbols {
         symbols,
         search: Search::of_groups(cx.db, groups.iter().map(|it| &**it)),

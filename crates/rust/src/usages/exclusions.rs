@@ -44,14 +44,15 @@ pub(crate) fn exclude<'db>(cx: &Context<'db>, definitions: &[Definition<'db>], f
     found.in_generated.retain(|it| sought.iter().any(|sought| sought.is_seen_from(&places.of(it), Around::Code)));
 }
 
-/// The places of these that may name the definition.
+/// The places of these that may name one of the definitions.
 pub(super) fn retain<'db>(
     cx: &Context<'db>,
-    definition: Definition<'db>,
+    definitions: &[Definition<'db>],
     possible: &mut Vec<(Occurrence, UnresolvedReason)>,
 ) {
-    let (mut places, sought) = (Places::new(cx), Sought::new(cx, definition));
-    possible.retain(|(it, why)| sought.may_be_at(&mut places, it, *why));
+    let mut places = Places::new(cx);
+    let sought: Vec<Sought<'_, 'db>> = definitions.iter().map(|it| Sought::new(cx, *it)).collect();
+    possible.retain(|(it, why)| sought.iter().any(|sought| sought.may_be_at(&mut places, it, *why)));
 }
 
 /// The same for a symbol that is not compiled, of which only the package is known.

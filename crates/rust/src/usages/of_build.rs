@@ -12,7 +12,7 @@ use crate::index::file_names::{Collector, StoredResolution};
 use crate::index::search::Occurrence;
 use crate::names::builds::{DOCTEST, name_at};
 use crate::names::{Target, UnresolvedReason, all_instances, instances};
-use crate::resolve::alternatives::with_alternatives;
+use crate::resolve::alternatives::{Reach, with_alternatives};
 use crate::view::Context;
 use semdex_engine::Result;
 use semdex_model::{Code, Error};
@@ -50,7 +50,7 @@ pub(super) fn narrow<'db>(
         let detail = format!("`build`: the workspace has no such build. There are {list}");
         return Err(Error::new(Code::InvalidRequest, detail).suggesting(known).into());
     };
-    let group = with_alternatives(cx, definition);
+    let group = with_alternatives(cx, definition, Reach::All);
     let targets: Vec<Target> = group.into_iter().filter_map(|it| Target::new(it, cx.db)).collect();
     let of_build = |id: FileId| -> Vec<CrateId> {
         let owners = instances::further_owners(cx.db, id);

@@ -63,17 +63,18 @@ impl<'a, 'db> OutsideBuilds<'a, 'db> {
         self.until.is_some_and(|until| Instant::now() > until)
     }
 
-    /// Decides the possible usages in files that no crate includes: one that names the definition is listed apart, and
+    /// Decides the possible usages in files that no crate includes: one that names one of the definitions is listed apart, and
     /// one that names something else is none.
-    pub(crate) fn settle(&mut self, definition: Definition<'db>, found: &mut TargetUsages) {
+    pub(crate) fn settle(&mut self, definitions: &[Definition<'db>], found: &mut TargetUsages) {
         let (outside, rest) =
             std::mem::take(&mut found.possible).into_iter().partition(|it| it.1 == UnresolvedReason::NoCrate);
         found.possible = rest;
         let outside: Vec<(Occurrence, UnresolvedReason)> = outside;
-        let Some(target) = Target::new(definition, self.cx.db).filter(|_| !outside.is_empty()) else {
+        let targets: Vec<Target> = definitions.iter().filter_map(|it| Target::new(*it, self.cx.db)).collect();
+        if targets.is_empty() || outside.is_empty() {
             found.possible.extend(outside);
             return;
-        };
+        }
         let mut of_files: BTreeMap<Arc<str>, Vec<Occurrence>> = BTreeMap::new();
         for (it, _) in outside {
             of_files.entry(it.file.path.clone()).or_default().push(it);
@@ -87,10 +88,10 @@ impl<'a, 'db> OutsideBuilds<'a, 'db> {
                 found.possible.extend(places.into_iter().map(|it| (it, why)));
                 continue;
             };
-            found.outside.extend(resolved.usages(&target, first));
-            let unresolved = places.into_iter().filter(|it| resolved.is_unresolved(&target, it.at.start));
+            found.outside.extend(resolved.usages(&targets, first));
+            let unresolved = places.into_iter().filter(|it| resolved.is_unresolved(&targets, it.at.start));
             let unresolved = unresolved.map(|it| (it, UnresolvedReason::OutsideBuilds)).collect();
-            found.possible.extend(self.not_excluded(definition, resolved, unresolved));
+            found.possible.extend(self.not_excluded(definitions, resolved, unresolved));
         }
     }
 
@@ -141,7 +142,7 @@ impl<'a, 'db> OutsideBuilds<'a, 'db> {
     /// The unresolved places that may name the definition as far as the file's own programs tell.
     fn not_excluded(
         &self,
-        definition: Definition<'db>,
+        definitions: &[Definition<'db>],
         resolved: &Resolved,
         mut places: Vec<(Occurrence, UnresolvedReason)>,
     ) -> Vec<(Occurrence, UnresolvedReason)> {
@@ -149,7 +150,7 @@ impl<'a, 'db> OutsideBuilds<'a, 'db> {
         let mut kept = Vec::new();
         for (krate, _) in resolved.0.iter().filter_map(|it| it.0.first()) {
             let mut left = places.clone();
-            self.cx.in_instance(id, *krate, |cx| exclusions::retain(cx, definition, &mut left));
+            self.cx.in_instance(id, *krate, |cx| exclusions::retain(cx, definitions, &mut left));
             places.retain(|it| !left.iter().any(|left| left.0.at == it.0.at));
             kept.extend(left);
         }
@@ -203,10 +204,17 @@ impl Unresolved {
         let mut found = written;
         // What does not parse as items is not known to name something else.
         let tree = sema.parse_guess_edition(self.id);
-        let errors = tree.syntax().descendants().filter(|it| it.kind() == SyntaxKind::ERROR);
-        let errors: Vec<Span> = errors.map(|it| span(it.text_range())).collect();
+        let mut errors: Vec<Span> = Vec::new();
+        for it in tree.syntax().descendants().filter(|it| it.kind() == SyntaxKind::ERROR) {
+            let at = span(it.text_range());
+            if errors.last().is_none_or(|last| last.end <= at.start) {
+                errors.push(at);
+            }
+        }
+        let is_in_error =
+            |at: usize| errors[..errors.partition_point(|it| it.start <= at)].last().is_some_and(|it| it.contains(at));
         reader.read_all(|at, it| {
-            let is_unparsed = matches!(it, Resolution::Other) && errors.iter().any(|it| it.contains(at));
+            let is_unparsed = matches!(it, Resolution::Other) && is_in_error(at);
             let it = if is_unparsed { Resolution::Unresolved(UnresolvedReason::UnknownType) } else { it };
             let is_input = matches!(it, Resolution::Unresolved(UnresolvedReason::MacroInput));
             found.extend((!is_input || !is_written.contains(&at)).then_some((at, it)));
@@ -218,17 +226,21 @@ impl Unresolved {
     }
 }
 
+fn means_any(resolution: StoredResolution, targets: &[Target]) -> bool {
+    matches!(resolution, StoredResolution::Means(meaning) if targets.iter().any(|it| it.is_meant_by(&meaning)))
+}
+
 impl Resolved {
     fn all(&self) -> impl Iterator<Item = &Names> {
         self.0.iter().flat_map(|it| it.0.iter().map(|it| &it.1))
     }
 
     /// All places in the file that name the target, in order.
-    fn usages(&self, target: &Target, one: &Occurrence) -> Vec<Occurrence> {
+    fn usages(&self, targets: &[Target], one: &Occurrence) -> Vec<Occurrence> {
         let mut named: BTreeMap<usize, Role> = BTreeMap::new();
         for names in self.all() {
             for (at, it, role) in names.within(0, one.file.text.len()) {
-                if matches!(it, StoredResolution::Means(meaning) if target.is_meant_by(&meaning)) {
+                if means_any(it, targets) {
                     named.entry(at).or_insert(role);
                 }
             }
@@ -241,12 +253,9 @@ impl Resolved {
     }
 
     /// Whether no program gives the place the target's meaning, and one does not resolve it.
-    fn is_unresolved(&self, target: &Target, at: usize) -> bool {
+    fn is_unresolved(&self, targets: &[Target], at: usize) -> bool {
         let is_unresolved = |it: &Names| it.at(at).any(|it| matches!(it.0, StoredResolution::Unresolved(_)));
-        let means = |it: &Names| {
-            let mut meanings = it.at(at);
-            meanings.any(|it| matches!(it.0, StoredResolution::Means(meaning) if target.is_meant_by(&meaning)))
-        };
+        let means = |it: &Names| it.at(at).any(|it| means_any(it.0, targets));
         !self.all().any(means) && self.0.iter().any(|it| it.0.iter().all(|it| is_unresolved(&it.1)))
     }
 }
