@@ -158,7 +158,7 @@ pub mod sys;
 #[path = \"windows.rs\"]
 pub mod sys;
 pub fn all(it: &Held) -> String {
-    format!(\"{} {}\", it.shown(), sys::home())
+    format!(\"{} {} {}\", it.shown(), sys::home(), it.place())
 }
 #[cfg(windows)]
 pub fn away() -> u8 {
@@ -168,13 +168,19 @@ pub fn away() -> u8 {
     let server = Server::on(&[
         ("Cargo.toml", MANIFEST),
         ("src/lib.rs", lib),
-        ("src/unix.rs", "pub fn home() -> u8 {\n    1\n}\n"),
-        ("src/windows.rs", "pub fn home() -> u8 {\n    2\n}\n"),
+        (
+            "src/unix.rs",
+            "pub fn home() -> u8 {\n    1\n}\nimpl crate::Held {\n    pub fn place(&self) -> u8 {\n        1\n    }\n}\n",
+        ),
+        (
+            "src/windows.rs",
+            "pub fn home() -> u8 {\n    2\n}\nimpl crate::Held {\n    pub fn place(&self) -> u8 {\n        2\n    }\n}\n",
+        ),
     ]);
     for symbol in ["app::STEP", "app::STEP~2", "app::Held::size", "app::Held::size~2"] {
         assert_eq!(usages(&server, symbol), ["src/lib.rs:14 feature=extra", "src/lib.rs:18"], "{symbol}");
     }
-    for symbol in ["app::Held::shown", "app::Held::shown~2"] {
+    for symbol in ["app::Held::shown", "app::Held::shown~2", "app::Held::place", "app::Held::place~2"] {
         assert_eq!(usages(&server, symbol), ["src/lib.rs:28"], "{symbol}");
     }
     for symbol in ["app::sys::home", "app::sys~2::home"] {
@@ -185,10 +191,15 @@ pub fn away() -> u8 {
     let rename = json!({"symbol": "app::sys::home", "new_name": "base"});
     let (status, renamed) = server.post("/v1/rename", &rename);
     assert_eq!((status, &renamed["applied"]), (200, &json!(true)), "{renamed}");
+    let rename = json!({"symbol": "app::Held::place", "new_name": "spot"});
+    let (status, renamed) = server.post("/v1/rename", &rename);
+    assert_eq!((status, &renamed["applied"]), (200, &json!(true)), "{renamed}");
     for file in ["src/unix.rs", "src/windows.rs"] {
-        assert!(server.home.read(file).starts_with("pub fn base()"), "{file}");
+        let text = server.home.read(file);
+        assert!(text.starts_with("pub fn base()") && text.contains("pub fn spot("), "{text}");
     }
-    assert_eq!(server.home.read("src/lib.rs").matches("sys::base()").count(), 2);
+    let text = server.home.read("src/lib.rs");
+    assert_eq!((text.matches("sys::base()").count(), text.matches("it.spot()").count()), (2, 1), "{text}");
 }
 
 #[test]
