@@ -27,7 +27,10 @@ pub(crate) fn other_kinds(
             format!("method `{name}` has an `impl Trait` where its trait has a type parameter, or vice versa");
         return Some((Code::E0643, here.param_list().map(|it| it.syntax().clone()), message));
     }
-    let early_bound = |it: Function| GenericParams::of(cx.db, GenericDefId::FunctionId(it.into())).len_lifetimes();
+    let early_bound = |it: Function| {
+        let id = GenericDefId::try_from(GenericDef::Function(it)).ok()?;
+        Some(GenericParams::of(cx.db, id).len_lifetimes())
+    };
     // The result of an `async fn` has all lifetimes.
     let are_comparable = !own.is_async(cx.db) && !declared.is_async(cx.db);
     let message = format!("the lifetime parameters of `{name}` do not match those of the trait's method");

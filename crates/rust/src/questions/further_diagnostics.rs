@@ -17,7 +17,7 @@ use crate::syntax::positions::text_size;
 use crate::view::Context;
 use semdex_engine::Result;
 use semdex_engine::files::File;
-use semdex_model::{Coverage, Diagnostic, Missing, MissingCode, Severity};
+use semdex_model::{Coverage, Diagnostic, Missing, Severity};
 
 /// What the diagnostics of further builds were asked about.
 #[derive(Default)]
