@@ -19,7 +19,7 @@ fn what_is_switched_off_is_counted_and_not_listed() {
         ("Cargo.toml", MANIFEST),
         (
             "src/lib.rs",
-            "#[cfg(windows)]\nmod gone;\n\n#[cfg(feature = \"extra\")]\npub fn extra() -> u8 {\n    nowhere()\n}\n\npub fn plain(it: u8) -> u8 {\n    \
+            "#[cfg(windows)]\nmod gone;\n\n#[cfg(target_os = \"macos\")]\npub fn extra() -> u8 {\n    nowhere()\n}\n\npub fn plain(it: u8) -> u8 {\n    \
              #[cfg(windows)]\n    let it = other(it);\n    if cfg!(windows) { 0 } else { it }\n}\n",
         ),
     ]);
