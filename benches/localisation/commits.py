@@ -12,9 +12,18 @@ import re
 import subprocess
 from pathlib import Path
 
-SUFFIXES = {"rs": "rust", "go": "go", "py": "python", "ts": "typescript", "tsx": "typescript"}
-# Code of the same languages that counts as source, in a repository that has both.
-SUFFIXES |= {"js": "javascript", "jsx": "javascript", "mjs": "javascript", "svelte": "javascript", "vue": "typescript"}
+SUFFIXES = {
+    "rs": "rust",
+    "go": "go",
+    "py": "python",
+    "ts": "typescript",
+    "tsx": "typescript",
+    "vue": "typescript",
+    "js": "javascript",
+    "jsx": "javascript",
+    "mjs": "javascript",
+    "svelte": "javascript",
+}
 TRAILER = re.compile(r"^(signed-off-by|co-authored-by|reviewed-by|change-id|pr-url|cc|acked-by)\b", re.I)
 TEST = re.compile(r"(^|/)(tests?|testdata|testing|benches|examples?|docs?|__tests__|e2e|specs?(-\w+)?)/|_test\.|[.-](test|spec)\.|(^|/)(test_|conftest)")
 WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]{2,}")
