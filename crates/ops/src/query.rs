@@ -182,12 +182,14 @@ where
             error.in_workspace(workspace.meta(needs.language, revision, coverage))
         };
         let answer = timing::during(Part::Engine, tokio::time::timeout_at(last.into(), question(input))).await;
-        match answer.map_err(late).map_err(failed)? {
-            Ok(answer) if needs.background && is_being_read(&answer) && Instant::now() + pause < needs.deadline => {
-                coverage = Coverage::default();
-                tokio::time::sleep(pause).await;
-                pause = (pause * 2).min(longest);
-            }
+        let answer = answer.map_err(late).map_err(failed)?;
+        if needs.background && is_being_read(&answer) && Instant::now() + pause < needs.deadline {
+            coverage = Coverage::default();
+            tokio::time::sleep(pause).await;
+            pause = (pause * 2).min(longest);
+            continue;
+        }
+        match answer {
             Ok(answer) => {
                 let is_lasting = !answer.coverage.missing.iter().any(|it| it.code.passes());
                 if let Some(memo) = memo.filter(|_| is_lasting) {
@@ -196,13 +198,6 @@ where
                 coverage.absorb(answer.coverage);
                 let meta = workspace.meta(needs.language, revision, coverage);
                 return Ok(WithMeta { value: answer.value, meta, files });
-            }
-            Err(Stop::Failed(error))
-                if needs.background && error.code == Code::NotReady && Instant::now() + pause < needs.deadline =>
-            {
-                coverage = Coverage::default();
-                tokio::time::sleep(pause).await;
-                pause = (pause * 2).min(longest);
             }
             Err(Stop::Failed(error)) => return Err(failed(error)),
             Err(Stop::Stale) => {
@@ -217,8 +212,12 @@ where
 }
 
 /// Whether an engine is reading what the answer misses.
-fn is_being_read<T>(answer: &Answer<T>) -> bool {
-    answer.coverage.missing.iter().any(|it| it.is_being_read)
+fn is_being_read<T>(answer: &semdex_engine::Result<Answer<T>>) -> bool {
+    match answer {
+        Ok(answer) => answer.coverage.missing.iter().any(|it| it.is_being_read),
+        Err(Stop::Failed(error)) => error.code == Code::NotReady,
+        Err(Stop::Stale) => false,
+    }
 }
 
 /// The coverage of an error: if not everything is loaded, a name that is not found may still exist.
