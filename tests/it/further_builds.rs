@@ -387,3 +387,23 @@ fn code_of_a_feature_has_diagnostics_that_the_gate_counts_on_request() {
     assert_eq!((&gate()["block"], &gate()["counts"]["error"]), (&json!(true), &json!(3)), "{}", gate());
     level(422);
 }
+
+/// In a file that `include!` takes in, in several crates and builds, a local name is not the function of the same name.
+#[test]
+fn each_build_reads_an_included_file_for_itself() {
+    let items = "pub fn tint() -> u8 {\n    1\n}\npub fn shade(tint: u8) -> u8 {\n    let kept = tint;\n    kept + tint\n}\n\
+                 #[cfg(feature = \"extra\")]\npub fn more(tint: u8) -> u8 {\n    tint + shade(self::tint())\n}\n";
+    let included = "include!(\"../src/items.rs\");\n\n#[test]\nfn it() {\n    shade(tint());\n}\n";
+    let server = Server::on(&[
+        ("Cargo.toml", MANIFEST),
+        ("src/lib.rs", "include!(\"items.rs\");\n#[cfg(feature = \"extra\")]\npub fn last() -> u8 {\n    tint()\n}\n"),
+        ("src/items.rs", items),
+        ("src/main.rs", "include!(\"items.rs\");\n\nfn main() {\n    shade(2);\n}\n"),
+        ("tests/a.rs", included),
+        ("tests/b.rs", included),
+    ]);
+    assert_eq!(
+        usages(&server, "app::tint"),
+        ["src/items.rs:10 feature=extra", "src/lib.rs:4 feature=extra", "tests/a.rs:5", "tests/b.rs:5"]
+    );
+}

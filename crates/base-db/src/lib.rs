@@ -426,7 +426,8 @@ pub fn further_crates(db: &dyn SourceDatabase, id: SourceRootId) -> &[Crate] {
 }
 
 /// semdex: differs from the original. A pin of the thread (`semdex_pin`) puts its crate first, and callers take the first
-/// crate that includes a file. No query calls this function, so what is memoised does not depend on a pin.
+/// crate that includes a file. It is also the last one, if there are others: of the `include!` calls that take in a file
+/// `ra_ap_hir` keeps that of the last crate. No query calls this function, so what is memoised does not depend on a pin.
 pub fn relevant_crates(db: &dyn SourceDatabase, file_id: FileId) -> &[Crate] {
     let _p = tracing::info_span!("relevant_crates").entered();
 
@@ -447,8 +448,9 @@ fn led_by(db: &dyn SourceDatabase, file_id: FileId, pin: semdex_pin::Pin) -> Opt
         id: InternedSourceRootId<'db>,
         first: Crate,
     ) -> Box<[Crate]> {
-        let others = source_root_crates(db, id.id(db)).iter().filter(|it| **it != first);
-        std::iter::once(&first).chain(others).copied().collect()
+        let others = || source_root_crates(db, id.id(db)).iter().copied().filter(|it| *it != first);
+        let last = others().next().map(|_| first);
+        std::iter::once(first).chain(others()).chain(last).collect()
     }
 
     let source_root = db.file_source_root(file_id).source_root_id(db);

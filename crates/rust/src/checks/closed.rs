@@ -178,7 +178,8 @@ pub(crate) fn module_of(sema: &Semantics<'_, RootDatabase>, node: &SyntaxNode) -
         None => {
             let file = sema.hir_file_for(node).file_id()?;
             let mut modules = sema.file_to_module_defs(file.file_id(sema.db));
-            modules.next().filter(|_| modules.next().is_none())
+            // The module of a pinned crate comes twice.
+            modules.next().filter(|first| modules.all(|it| it == *first))
         }
     }
 }
