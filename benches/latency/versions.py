@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """What a change of semdex costs its users: two builds side by side in one run, each on a copy of the same workspace, question by question in
-turn, the order changed each time. Prints, for each kind of question, both medians and the median of the ratios (new by old).
+turn, the order changed each time. No question asks to wait for what is read in the background. Prints, for each kind of question, both
+medians and the median of the ratios (new by old).
 
 Kinds: `describe` of a symbol for the first time and again, `open` at a new revision, the first page of usages, `open` after a body and after a
 signature was changed elsewhere, a dry run of an edit in a body and of one in a signature, an edit that is applied and taken back. Besides: the
@@ -20,7 +21,6 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "scripts"))
 
 import semdex_client as semdex
 
-WAIT = 60_000
 SUFFIX = {"rust": ".rs", "go": ".go"}
 FUNCTION = {"rust": re.compile(rb"(?m)^    ?(?:pub(?:\([a-z]+\))? )?fn (\w+)\("), "go": re.compile(rb"(?m)^func (?:\([^)]*\) )?(\w+)\(")}
 
@@ -66,17 +66,17 @@ class Side:
         return ready, time.monotonic() - self.server.started - 2.0
 
     def open(self, file):
-        return self.client.post("/v1/open", workspace=self.workspace, file=file, wait_ms=WAIT)
+        return self.client.post("/v1/open", workspace=self.workspace, file=file)
 
     def describe(self, path):
-        return self.client.post("/v1/describe", workspace=self.workspace, symbol=path, wait_ms=WAIT)
+        return self.client.post("/v1/describe", workspace=self.workspace, symbol=path)
 
     def usages(self, path):
-        return self.client.get("/v1/usages", workspace=self.workspace, symbol=path, wait_ms=WAIT)
+        return self.client.get("/v1/usages", workspace=self.workspace, symbol=path)
 
     def edit(self, file, search, replacement, dry_run):
         return self.client.post(
-            "/v1/edit", workspace=self.workspace, file=file, search_context=search, replacement=replacement, dry_run=dry_run, wait_ms=WAIT
+            "/v1/edit", workspace=self.workspace, file=file, search_context=search, replacement=replacement, dry_run=dry_run
         )
 
     def stir(self):
