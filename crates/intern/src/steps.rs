@@ -4,6 +4,8 @@
 //! and the printing of types cannot go on without it. Most of their loops never check whether they are cancelled. So
 //! each thread calls an inspector after a number of steps, and the inspector may unwind.
 //!
+//! semdex's own work on syntax counts steps too ([`count`]), for the same reason.
+//!
 //! No lock is held at a step, and no value is half built: unwinding is as safe as at a query of salsa.
 
 use std::cell::Cell;
@@ -29,6 +31,15 @@ pub(crate) fn step() {
     LEFT.with(|left| match left.get() {
         0 => inspect(left),
         some => left.set(some - 1),
+    });
+}
+
+/// Counts so many steps of work that creates no types, so that it can be ended too.
+#[inline(never)]
+pub fn count(steps: u32) {
+    LEFT.with(|left| match left.get().checked_sub(steps) {
+        Some(rest) => left.set(rest),
+        None => inspect(left),
     });
 }
 

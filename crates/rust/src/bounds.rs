@@ -52,6 +52,9 @@ const INFERENCE: &str = "for_body";
 /// Our own queries, which read whole files.
 const OF_FILES: &[&str] = &["names_of", "macro_names_of"];
 
+/// The most errors of a body, or of a file, that are looked at: they are compared with each other.
+pub(crate) const MOST_ERRORS: usize = 1_000;
+
 /// How long the bodies that a change affects are analysed before it, and again after it: all other queries wait.
 pub(crate) const TIME_OF_A_CHANGE: Duration = Duration::from_secs(6);
 
@@ -62,6 +65,8 @@ pub(crate) enum Bound {
     Steps,
     /// On the time for the impact of a change. A question may analyse the same body, since nothing waits for it.
     Time,
+    /// On the number of errors: those after the first [`MOST_ERRORS`] are left out.
+    Errors,
 }
 
 impl Bound {
@@ -73,6 +78,7 @@ impl Bound {
                 let seconds = TIME_OF_A_CHANGE.as_secs();
                 format!("it did not end in the {seconds} s for the impact of a change, during which others wait")
             }
+            Bound::Errors => format!("it has more than {MOST_ERRORS} errors"),
         }
     }
 }

@@ -26,7 +26,7 @@ use self::memo::Names;
 use super::index::Index;
 use crate::LANGUAGE;
 use crate::bounds::abandoned::Abandoned;
-use crate::bounds::{self, Bound, Bounds};
+use crate::bounds::{self, Bound, Bounds, MOST_ERRORS};
 use crate::names::{instances, outside_crates};
 use crate::syntax::positions;
 use semdex_engine::files::{File, Files};
@@ -110,6 +110,10 @@ impl Stumbles {
                      `cargo check` reports the errors"
                 );
                 Missing::new(MissingCode::Unsupported, LANGUAGE.name, detail)
+            }
+            Fault::Exhausted(Bound::Errors) => {
+                let detail = format!("{what} has more than {MOST_ERRORS} errors: the others are not reported");
+                Missing::new(MissingCode::TooMany, LANGUAGE.name, detail)
             }
             Fault::Exhausted(bound) => {
                 let reason = bound.reason();

@@ -210,7 +210,7 @@ impl All {
 
 fn missing(described: &str, scope: &str, bound: Bound) -> Missing {
     let unknown = match bound {
-        Bound::Steps => "what it would find is not known until the text changes",
+        Bound::Steps | Bound::Errors => "what it would find is not known until the text changes",
         Bound::Time => "the impact of changes on it is not known until the text changes",
     };
     let reason = bound.reason();

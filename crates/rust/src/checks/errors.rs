@@ -11,14 +11,14 @@ use ra_ap_syntax::{AstNode as _, ast};
 
 use super::derive_expansion::derive_anchor;
 use super::{anchors, branches, derive_expansion, error_types, imports, native, report, rules};
-use crate::bounds;
 use crate::bounds::abandoned::About;
+use crate::bounds::{self, Bound, MOST_ERRORS};
 use crate::finding::code::{Code, Phase};
 use crate::finding::file_errors::FileErrors;
 use crate::finding::{Finding, RawDiagnostic, RuleId};
 use crate::names::instances::is_pinned_to_further_build;
 use crate::syntax::declaration::is_among_items;
-use crate::view::Context;
+use crate::view::{Context, Fault};
 use semdex_engine::files::File;
 use semdex_process::fault;
 
@@ -40,6 +40,7 @@ pub(crate) fn errors_of_body(cx: &Context<'_>, body: DefWithBody, types_differ: 
     rules::check_body(cx, body, false, &mut found);
     if let Some(source) = native::body_syntax(&cx.sema, body) {
         rules::check_nodes(cx, &source, types_differ, &mut found);
+        keep_first(cx, body, &mut found);
         error_types::without_error_types(&cx.sema, &source, &mut found);
         branches::without_later_arms(&cx.sema, &source, &mut found);
         found.retain(|it| it.code != Code::E0599 || !derive_expansion::is_at_derive(&cx.sema, it));
@@ -57,6 +58,15 @@ pub(crate) fn errors_of_body(cx: &Context<'_>, body: DefWithBody, types_differ: 
     errors.sort();
     errors.dedup();
     errors
+}
+
+/// Leaves out errors beyond the bound.
+fn keep_first(cx: &Context<'_>, body: DefWithBody, found: &mut Vec<RawDiagnostic>) {
+    if found.len() > MOST_ERRORS {
+        found.sort_by_key(|it| (it.file.index(), it.range.start()));
+        found.truncate(MOST_ERRORS);
+        cx.note_stumble(Fault::Exhausted(Bound::Errors), || native::described(cx, body));
+    }
 }
 
 /// The errors in the bodies of an anchor, in each crate that includes the file.

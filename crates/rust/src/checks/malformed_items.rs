@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use ra_ap_hir::{ModuleDef, PathResolution};
+use ra_ap_hir::{Adt, HasVisibility as _, ModuleDef, PathResolution, Type, Visibility};
 use ra_ap_syntax::ast::{HasAttrs as _, HasGenericParams as _, HasName as _};
 use ra_ap_syntax::{AstNode as _, SyntaxKind, SyntaxNode, ast};
 
@@ -78,12 +78,124 @@ pub(crate) fn malformed(cx: &Context<'_>, item: &SyntaxNode, head: &[SyntaxNode]
         Some(ast::Item::Fn(it)) => function(&it, &mut add),
         Some(ast::Item::Impl(it)) => block(cx, &it, &mut add),
         Some(ast::Item::Enum(it)) => discriminants(&it, &mut add),
-        Some(ast::Item::TypeAlias(it)) => alias(&it, &mut add),
+        Some(ast::Item::TypeAlias(it)) => {
+            alias(&it, &mut add);
+            if it.ty().is_none() {
+                without_value(item, "type alias", "type", &mut add);
+            }
+            private_in_public(cx, &it, &mut add);
+        }
+        Some(ast::Item::Const(it)) if it.body().is_none() => without_value(item, "constant item", "constant", &mut add),
+        Some(ast::Item::Static(it)) if it.body().is_none() => without_value(item, "static item", "static", &mut add),
         Some(ast::Item::Struct(_) | ast::Item::Union(_)) => {
             let fields = head.iter().filter(|it| it.kind() == SyntaxKind::IMPL_TRAIT_TYPE);
             fields.for_each(|it| add(it, Code::E0562, "`impl Trait` is not allowed in field types"));
         }
         _ => {}
+    }
+    if let Some(ast::Item::Union(it)) = ast::Item::cast(item.clone()) {
+        union_fields(cx, &it, &mut add);
+    }
+    if let Some(it) = ast::Adt::cast(item.clone()) {
+        short_lived_fields(&it, head, &mut add);
+    }
+}
+
+/// An item that ends where its value or type should follow. In a trait, and for a static in an `extern` block, it may.
+fn without_value(item: &SyntaxNode, free: &str, member: &str, add: &mut Add<'_>) {
+    let around = item.parent().map(|it| it.kind());
+    let message = match around {
+        Some(SyntaxKind::EXTERN_ITEM_LIST) => return,
+        Some(SyntaxKind::ASSOC_ITEM_LIST) => {
+            match item.parent().and_then(|it| it.parent()).is_some_and(|it| ast::Impl::can_cast(it.kind())) {
+                true => format!("associated {member} in `impl` without body"),
+                false => return,
+            }
+        }
+        _ => format!("free {free} without body"),
+    };
+    add(item, Code::Uncoded, &message);
+}
+
+/// Fields of a union that would have to be dropped.
+fn union_fields(cx: &Context<'_>, item: &ast::Union, add: &mut Add<'_>) {
+    for field in item.record_field_list().into_iter().flat_map(|it| it.fields()) {
+        let Some(written) = field.ty() else { continue };
+        let Some(ty) = cx.sema.to_def(&field).map(|it| it.ty(cx.db)) else { continue };
+        if is_dropped(cx, &ty) {
+            let message = "field must implement `Copy` or be wrapped in `ManuallyDrop<...>` to be used in a union";
+            add(written.syntax(), Code::E0740, message);
+        }
+    }
+}
+
+fn is_dropped(cx: &Context<'_>, ty: &Type<'_>) -> bool {
+    let is_manual =
+        |it: Adt| it.name(cx.db).as_str() == "ManuallyDrop" && it.module(cx.db).krate(cx.db).is_builtin(cx.db);
+    if ty.contains_unknown() || ty.is_copy(cx.db) || ty.is_reference() {
+        return false;
+    }
+    if let Some((of, _)) = ty.as_array(cx.db) {
+        return is_dropped(cx, &of);
+    }
+    match ty.as_adt() {
+        Some(it) => !is_manual(it),
+        None if ty.is_tuple() => ty.tuple_fields(cx.db).iter().any(|it| is_dropped(cx, it)),
+        None => ty.as_type_param(cx.db).is_some(),
+    }
+}
+
+/// `&'static T` in a field, for a parameter that may live shorter. Other lifetimes are implied by the field.
+fn short_lived_fields(item: &ast::Adt, head: &[SyntaxNode], add: &mut Add<'_>) {
+    let is_static = |it: &ast::Lifetime| it.text() == "'static";
+    let bounded = |it: Option<ast::TypeBoundList>| it.is_some_and(|it| it.bounds().any(|it| it.ty().is_some()));
+    let lasts = |it: Option<ast::TypeBoundList>| {
+        it.is_some_and(|it| it.bounds().any(|it| it.lifetime().is_some_and(|it| is_static(&it))))
+    };
+    let conditions: Vec<ast::WherePred> = item.where_clause().into_iter().flat_map(|it| it.predicates()).collect();
+    for parameter in item.generic_param_list().into_iter().flat_map(|it| it.type_or_const_params()) {
+        let ast::TypeOrConstParam::Type(parameter) = parameter else { continue };
+        let Some(name) = parameter.name() else { continue };
+        let of = conditions.iter().filter(|it| it.ty().is_some_and(|it| it.syntax().text() == name.text().as_str()));
+        let lists = || std::iter::once(parameter.type_bound_list()).chain(of.clone().map(|it| it.type_bound_list()));
+        // A trait can have `'static` as a condition of its own.
+        if lists().any(|it| lasts(it.clone()) || bounded(it)) {
+            continue;
+        }
+        let is_too_short = |it: &ast::RefType| {
+            let tokens = it.syntax().descendants_with_tokens().filter_map(|it| it.into_token());
+            it.lifetime().is_some_and(|it| is_static(&it)) && tokens.into_iter().any(|it| it.text() == name.text())
+        };
+        if let Some(it) = head.iter().cloned().filter_map(ast::RefType::cast).find(is_too_short) {
+            let message = format!("the parameter type `{}` may not live long enough", name.text());
+            add(it.syntax(), Code::E0310, &message);
+        }
+    }
+}
+
+/// An associated type that is private, in the implementation of a trait for a type that are both public.
+fn private_in_public(cx: &Context<'_>, item: &ast::TypeAlias, add: &mut Add<'_>) {
+    let list = item.syntax().parent().filter(|it| ast::AssocItemList::can_cast(it.kind()));
+    let Some(block) = list.and_then(|it| it.parent()).and_then(ast::Impl::cast) else { return };
+    let (Some(ty), Some(of)) = (item.ty(), cx.sema.to_def(&block)) else { return };
+    let Some(implemented) = of.trait_ref(cx.db) else { return };
+    let is_public = |it: Visibility| it == Visibility::Public;
+    let private = |ty: &Type<'_>| {
+        let mut found = None;
+        ty.walk(cx.db, |it| {
+            let adt = it.as_adt().filter(|it| !is_public(it.visibility(cx.db)));
+            found = found.or(adt);
+        });
+        found
+    };
+    let arguments: Vec<Type<'_>> = (0..).map_while(|it| implemented.get_type_argument(it)).collect();
+    if !is_public(implemented.trait_().visibility(cx.db)) || arguments.iter().any(|it| private(it).is_some()) {
+        return;
+    }
+    let Some(meant) = cx.sema.resolve_type(&ty) else { return };
+    if let Some(it) = private(&meant) {
+        let message = format!("private type `{}` in public interface", it.name(cx.db).as_str());
+        add(item.syntax(), Code::E0446, &message);
     }
 }
 
@@ -246,6 +358,25 @@ fn drop_block(cx: &Context<'_>, ty: &ast::Type, add: &mut Add<'_>) {
         }
         _ => return,
     };
+    let ast::Type::PathType(path) = ty else { return };
+    let arguments = path.path().and_then(|it| it.segment()?.generic_arg_list());
+    let types = arguments.into_iter().flat_map(|it| it.generic_args()).filter_map(|it| match it {
+        ast::GenericArg::TypeArg(it) => it.ty(),
+        _ => None,
+    });
+    let mut seen = BTreeSet::new();
+    let mut is_own_parameter = |it: &ast::Type| match it {
+        ast::Type::PathType(it) => {
+            let meant = it.path().and_then(|it| cx.sema.resolve_path(&it));
+            matches!(meant, Some(PathResolution::TypeParam(_) | PathResolution::Def(ModuleDef::Const(_))) | None)
+                && seen.insert(it.syntax().text().to_string())
+        }
+        ast::Type::MacroType(_) => true,
+        _ => false,
+    };
+    if !types.into_iter().all(|it| is_own_parameter(&it)) {
+        add(ty.syntax(), Code::E0366, "`Drop` impls cannot be specialized");
+    }
     let Some(source) = cx.sema.source(adt).map(|it| it.value) else { return };
     let derives_copy = source.attrs().any(|it| {
         let tokens = it.syntax().descendants_with_tokens().filter_map(|it| it.into_token());

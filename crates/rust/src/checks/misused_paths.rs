@@ -1,5 +1,6 @@
 //! Paths to an item of another kind than the place takes: a module or a variant as a type, a type as a bound, an enum as
-//! a struct, traits that cannot be objects, and bindings that cannot hide an item. rust-analyzer accepts them.
+//! a struct, traits that cannot be objects, and bindings that cannot hide an item; and `impl Trait` where a body needs a
+//! type. rust-analyzer accepts them.
 
 use ra_ap_hir::{Adt, ModuleDef, PathResolution, StructKind, Trait};
 use ra_ap_syntax::ast::HasName as _;
@@ -29,6 +30,7 @@ pub(crate) fn misused_paths(cx: &Context<'_>, node: &SyntaxNode, out: &mut Vec<R
         SyntaxKind::RECORD_PAT => {
             ast::RecordPat::cast(node.clone()).and_then(|it| it.path()).and_then(|it| as_struct(cx, it))
         }
+        SyntaxKind::IMPL_TRAIT_TYPE => in_body(node),
         SyntaxKind::IDENT_PAT => ast::IdentPat::cast(node.clone()).and_then(|it| as_binding(cx, &it)),
         _ => None,
     };
@@ -47,6 +49,10 @@ fn as_type(cx: &Context<'_>, ty: &ast::PathType) -> Option<Misuse> {
         return None;
     }
     let path = ty.path()?;
+    let qualifier = path.qualifier().filter(|it| it.segment().is_some_and(|it| it.type_anchor().is_none()));
+    if let Some(PathResolution::Def(ModuleDef::Trait(_))) = qualifier.and_then(|it| cx.sema.resolve_path(&it)) {
+        return Some((path.syntax().clone(), Code::E0223, "ambiguous associated type".to_owned()));
+    }
     let said = || path.syntax().text().to_string();
     let at = path.syntax().clone();
     match cx.sema.resolve_path(&path)? {
@@ -82,6 +88,18 @@ fn is_of_trait(ty: &ast::PathType) -> bool {
     }
     let is_qualified = ast::TypeAnchor::can_cast(around.kind());
     is_qualified && around.children().filter(|it| ast::Type::can_cast(it.kind())).nth(1).as_ref() == Some(ty.syntax())
+}
+
+/// `impl Trait` as the type of a variable, of a closure or of a cast.
+fn in_body(node: &SyntaxNode) -> Option<Misuse> {
+    let place = node.ancestors().skip(1).find_map(|it| match it.kind() {
+        SyntaxKind::LET_STMT => Some(Some("the type of variable bindings")),
+        SyntaxKind::CLOSURE_EXPR => Some(Some("closure parameters and results")),
+        SyntaxKind::CAST_EXPR => Some(Some("cast expression types")),
+        kind if ast::Item::can_cast(kind) || kind == SyntaxKind::IMPL_TRAIT_TYPE => Some(None),
+        _ => None,
+    })??;
+    Some((node.clone(), Code::E0562, format!("`impl Trait` is not allowed in {place}")))
 }
 
 /// A path where a trait is wanted.

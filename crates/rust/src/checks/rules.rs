@@ -168,7 +168,7 @@ pub(crate) const RULES: &[Rule] = &[
     Rule {
         id: RuleId::MisusedPaths,
         about: "paths to an item of another kind than the place takes",
-        codes: &[E0038, E0214, E0225, E0404, E0530, E0573, E0574, E0782],
+        codes: &[E0038, E0214, E0223, E0225, E0404, E0530, E0562, E0573, E0574, E0782],
         when: When::Always,
         check: Check::Node { in_expansions: false, check: misused_paths::misused_paths },
     },

@@ -237,8 +237,8 @@ pub(crate) const RULES: &[Rule] = &[
         id: RuleId::MalformedItems,
         about: "items that the compiler refuses by their form or by the kind of their type",
         codes: &[
-            Uncoded, E0081, E0091, E0118, E0120, E0121, E0184, E0197, E0262, E0379, E0390, E0449, E0517, E0562, E0637,
-            E0642, E0666, E0703, E0747, E0774, E0777,
+            Uncoded, E0081, E0091, E0118, E0120, E0121, E0184, E0197, E0262, E0310, E0366, E0379, E0390, E0446, E0449,
+            E0517, E0562, E0637, E0642, E0666, E0703, E0740, E0747, E0774, E0777,
         ],
         when: When::Always,
         check: Check::Apart,

@@ -1,6 +1,6 @@
 //! rust-analyzer's own diagnostics, with the compiler's codes where its own differ.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use ra_ap_hir::Crate;
@@ -13,8 +13,8 @@ use ra_ap_ide_db::base_db::SourceDatabase as _;
 use super::doubt::LinesWithErrors;
 use super::further_diagnostics::FurtherDiagnostics;
 use super::{coverage, doubt};
-use crate::bounds::Bound;
 use crate::bounds::abandoned::About;
+use crate::bounds::{Bound, MOST_ERRORS};
 use crate::checks::unresolved_paths;
 use crate::names::instances;
 use crate::resolve::paths::crates;
@@ -25,7 +25,7 @@ use crate::view::{Context, Fault, View};
 use crate::{LANGUAGE, bounds, view};
 use semdex_engine::files::File;
 use semdex_engine::{Result, Stop};
-use semdex_model::{Answer, Diagnostic, Missing, MissingCode, Severity};
+use semdex_model::{Answer, Diagnostic, Missing, MissingCode, Place, Severity};
 
 /// The steps on types outside of bodies that the diagnostics of a file may take, for example for messages.
 const STEPS_OF_FILE: u64 = 20_000_000;
@@ -126,12 +126,9 @@ pub(crate) fn diagnostics_in_crate(cx: &Context<'_>, file: &Arc<File>, id: FileI
     diagnostics.extend(doubt::instead_of(cx, file, id, &doubtful));
     let place = || format!("the paths of {}", file.path);
     let missed = cx.unless_at_fault(place, || unresolved_paths::unresolved_paths(cx, file, id));
-    let is_reported = |it: &Diagnostic, known: &[Diagnostic]| known.iter().any(|known| known.place == it.place);
-    for it in missed.into_iter().flatten().map(Diagnostic::from) {
-        if !is_reported(&it, &diagnostics) {
-            diagnostics.push(it);
-        }
-    }
+    let mut reported: BTreeSet<Place> = diagnostics.iter().map(|it| it.place.clone()).collect();
+    let missed = missed.into_iter().flatten().map(Diagnostic::from);
+    diagnostics.extend(missed.filter(|it| reported.insert(it.place.clone())));
     diagnostics.sort();
     diagnostics.dedup();
     Ok(diagnostics)
@@ -159,6 +156,11 @@ pub(crate) fn full(cx: &Context<'_>, id: FileId, fixes: AssistResolveStrategy) -
     }
     let is_refusal = |message: &str| nesting::is_refusal(message) || nesting::is_too_long(message);
     found.retain(|it| it.range.file_id == id && !is_refusal(&it.message));
+    if found.len() > MOST_ERRORS {
+        found.sort_by_key(|it| (it.severity != RaSeverity::Error, it.range.range.start()));
+        found.truncate(MOST_ERRORS);
+        cx.note_stumble(Fault::Exhausted(Bound::Errors), || cx.name_of(id).unwrap_or_default());
+    }
     Ok(found)
 }
 

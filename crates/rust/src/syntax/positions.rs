@@ -2,6 +2,7 @@
 
 use ra_ap_hir::Semantics;
 use ra_ap_ide::{FileId, RootDatabase, TextRange, TextSize};
+use ra_ap_intern::steps;
 use ra_ap_syntax::{AstNode as _, SyntaxNode, SyntaxToken, TokenAtOffset};
 
 use semdex_model::Span;
@@ -12,8 +13,12 @@ pub(crate) fn token(sema: &Semantics<'_, RootDatabase>, file: FileId, offset: us
     tokens_at(tree.syntax(), offset).right_biased()
 }
 
+/// The steps that one of these lookups counts as. A node with 20,000 children takes half a millisecond.
+const STEPS_OF_LOOKUP: u32 = 16;
+
 /// The tokens at an offset of a file: none if the file is longer than its analysed text.
 pub(crate) fn tokens_at(tree: &SyntaxNode, offset: usize) -> TokenAtOffset<SyntaxToken> {
+    steps::count(STEPS_OF_LOOKUP);
     match text_size(offset) {
         at if tree.text_range().contains_inclusive(at) => tree.token_at_offset(at),
         _ => TokenAtOffset::None,

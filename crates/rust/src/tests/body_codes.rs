@@ -75,6 +75,23 @@ const ADDED: &[(&str, &str)] = &[
     ("E0277: an object", "pub fn c(_: dyn First) {}\n"),
     ("E0277: a result", "pub fn c() -> [u8] {\n    loop {}\n}\n"),
     ("E0277: a variable", "pub fn c(it: Box<[u8]>) {\n    let _it = *it;\n}\n"),
+    // The form of items.
+    ("no code: a constant", "impl Day {\n    const C: u8;\n}\n"),
+    ("no code: a type", "type C;\n"),
+    ("no code: a static", "static C: u8;\n"),
+    (
+        "no code: an associated type",
+        "impl Iterator for Ending {\n    type Item;\n    fn next(&mut self) -> Option<u8> {\n        None\n    }\n}\n",
+    ),
+    ("E0223", "pub fn c() -> Iterator::Item {\n    loop {}\n}\n"),
+    ("E0310", "pub struct C<T> {\n    it: &'static T,\n}\n"),
+    ("E0366", "pub struct C<T>(T);\nimpl Drop for C<u8> {\n    fn drop(&mut self) {}\n}\n"),
+    (
+        "E0446",
+        "struct C;\nimpl Iterator for Ending {\n    type Item = Option<C>;\n    fn next(&mut self) -> Option<Option<C>> {\n        None\n    }\n}\n",
+    ),
+    ("E0562: a variable", "pub fn c() {\n    let _it: impl Copy = 1;\n}\n"),
+    ("E0740", "pub union C {\n    a: u8,\n    b: String,\n}\n"),
     // Others.
     ("E0201", "impl Second for Day {\n    fn first(&self) {}\n    fn first(&self) {}\n}\n"),
     ("E0119: a parameter", "impl<T> First for T {}\n"),
