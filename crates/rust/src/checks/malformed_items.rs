@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use ra_ap_hir::{Adt, HasVisibility as _, ModuleDef, PathResolution, Type, Visibility};
-use ra_ap_syntax::ast::{HasAttrs as _, HasGenericParams as _, HasName as _};
+use ra_ap_syntax::ast::{HasAttrs as _, HasGenericArgs as _, HasGenericParams as _, HasName as _, HasTypeBounds as _};
 use ra_ap_syntax::{AstNode as _, SyntaxKind, SyntaxNode, ast};
 
 use super::report;
@@ -156,7 +156,7 @@ fn short_lived_fields(item: &ast::Adt, head: &[SyntaxNode], add: &mut Add<'_>) {
     for parameter in item.generic_param_list().into_iter().flat_map(|it| it.type_or_const_params()) {
         let ast::TypeOrConstParam::Type(parameter) = parameter else { continue };
         let Some(name) = parameter.name() else { continue };
-        let of = conditions.iter().filter(|it| it.ty().is_some_and(|it| it.syntax().text() == name.text().as_str()));
+        let of = conditions.iter().filter(|it| it.ty().is_some_and(|it| it.syntax().text() == *name.text()));
         let lists = || std::iter::once(parameter.type_bound_list()).chain(of.clone().map(|it| it.type_bound_list()));
         // A trait can have `'static` as a condition of its own.
         if lists().any(|it| lasts(it.clone()) || bounded(it)) {
