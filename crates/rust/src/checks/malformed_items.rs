@@ -368,7 +368,7 @@ fn drop_block(cx: &Context<'_>, ty: &ast::Type, add: &mut Add<'_>) {
     let mut is_own_parameter = |it: &ast::Type| match it {
         ast::Type::PathType(it) => {
             let meant = it.path().and_then(|it| cx.sema.resolve_path(&it));
-            matches!(meant, Some(PathResolution::TypeParam(_) | PathResolution::Def(ModuleDef::Const(_))) | None)
+            matches!(meant, Some(PathResolution::TypeParam(_) | PathResolution::ConstParam(_)) | None)
                 && seen.insert(it.syntax().text().to_string())
         }
         ast::Type::MacroType(_) => true,
