@@ -9,6 +9,7 @@ use ra_ap_syntax::{AstNode as _, SyntaxNode, ast};
 use super::origins::{Origin, origins};
 use crate::finding::RawDiagnostic;
 use crate::finding::code::Code;
+use crate::syntax::positions;
 use semdex_text::words::words;
 
 /// After these errors an expression has no type.
@@ -128,7 +129,7 @@ fn speaks_of(
     if raw.file != file || !body.text_range().contains_range(raw.range) {
         return false;
     }
-    let first = body.token_at_offset(raw.range.start()).right_biased().filter(|_| is_of_cast(raw.code));
+    let first = positions::tokens_at(body, raw.range.start().into()).right_biased().filter(|_| is_of_cast(raw.code));
     // The input of a macro is only tokens, and a cast begins with its operand.
     let of_macro = first.filter(|it| it.parent().is_some_and(|it| ast::TokenTree::can_cast(it.kind())));
     if of_macro.is_some_and(|it| names_none(it.text(), it.text_range().start(), error_typed)) {

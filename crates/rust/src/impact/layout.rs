@@ -5,7 +5,7 @@ use ra_ap_syntax::{AstNode as _, Edition, NodeOrToken, SourceFile, SyntaxKind, S
 
 use super::edit_context::EditContext;
 use crate::checks::derive_expansion::OF_THE_COMPILER;
-use crate::syntax::positions::text_size;
+use crate::syntax::positions::{text_size, tokens_at};
 use crate::syntax::{Rest, is_builtin};
 use semdex_engine::files::File;
 use semdex_model::{OutlineItem, Span, SymbolKind};
@@ -53,7 +53,7 @@ fn is_between(file: &File, at: usize) -> bool {
     let start = node.checked_sub(1).map_or(0, |it| nodes[it].end);
     let end = nodes.get(node).map_or(file.text.len(), |it| it.end);
     let tree = SourceFile::parse(&file.text[start..end], Edition::CURRENT).tree();
-    let token = tree.syntax().token_at_offset(text_size(at - start)).left_biased();
+    let token = tokens_at(tree.syntax(), at - start).left_biased();
     token.is_none_or(|it| it.kind() == SyntaxKind::WHITESPACE || it.text_range().end() == text_size(at - start))
 }
 
