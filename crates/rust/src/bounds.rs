@@ -20,6 +20,7 @@ use std::time::{Duration, Instant};
 
 use ra_ap_hir_def::DefWithBodyId;
 use ra_ap_hir_def::expr_store::Body;
+use ra_ap_hir_def::hir::Expr;
 use ra_ap_hir_ty::with_attached_db;
 use ra_ap_ide_db::base_db::SourceDatabase;
 use ra_ap_ide_db::base_db::salsa::plumbing::{FromIdWithDb as _, Id};
@@ -54,6 +55,10 @@ const OF_FILES: &[&str] = &["names_of", "macro_names_of"];
 
 /// The most errors of a body, or of a file, that are looked at: they are compared with each other.
 pub(crate) const MOST_ERRORS: usize = 1_000;
+
+/// The most arms of a `match` whose patterns rust-analyzer compares with each other, which cannot be cancelled: half a
+/// second for a `match` of all variants of an enum.
+pub(crate) const MOST_ARMS: usize = 12_000;
 
 /// How long the bodies that a change affects are analysed before it, and again after it: all other queries wait.
 pub(crate) const TIME_OF_A_CHANGE: Duration = Duration::from_secs(6);
@@ -299,6 +304,11 @@ fn bound_of(query: &str, taken: u64) -> u64 {
 pub(crate) fn bound_of_body(db: &dyn SourceDatabase, body: Option<DefWithBodyId>) -> u64 {
     let expressions = body.map_or(0, |it| Body::of(db, it).exprs().count()) as u64;
     STEPS_OF_BODY + expressions.saturating_mul(STEPS_OF_EXPRESSION + STEPS_OF_PAIR.saturating_mul(expressions))
+}
+
+/// Whether a body has a `match` of too many arms.
+pub(crate) fn has_too_many_arms(db: &dyn SourceDatabase, body: DefWithBodyId) -> bool {
+    Body::of(db, body).exprs().any(|it| matches!(it.1, Expr::Match { arms, .. } if arms.len() > MOST_ARMS))
 }
 
 /// The identity of what a query is about, if the query has this name: `for_body_(Id(1c00))`.

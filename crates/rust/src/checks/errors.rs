@@ -28,6 +28,10 @@ pub(crate) fn errors_in(cx: &Context<'_>, body: DefWithBody, with_operators: boo
     let errors = || {
         fault::point("rust.body");
         let Ok(id) = DefWithBodyId::try_from(body) else { return errors_of_body(cx, body, with_operators) };
+        if bounds::has_too_many_arms(cx.db, id) {
+            cx.note_stumble(Fault::Exhausted(Bound::Steps), || native::described(cx, body));
+            return Vec::new();
+        }
         let about = About::Body(id.as_id().as_bits());
         let most = bounds::bound_of_body(cx.db, Some(id));
         bounds::part("the errors", about, most, || errors_of_body(cx, body, with_operators))

@@ -9,6 +9,7 @@ use ra_ap_ide::{
     Severity as RaSeverity,
 };
 use ra_ap_ide_db::base_db::SourceDatabase as _;
+use ra_ap_syntax::{AstNode as _, ast};
 
 use super::doubt::LinesWithErrors;
 use super::further_diagnostics::FurtherDiagnostics;
@@ -146,6 +147,12 @@ pub(crate) fn full(cx: &Context<'_>, id: FileId, fixes: AssistResolveStrategy) -
         ..DiagnosticsConfig::test_sample()
     };
     let place = || cx.name_of(id).unwrap_or_else(|| "a file".to_owned());
+    let tree = cx.sema.parse_guess_edition(id);
+    let mut matches = tree.syntax().descendants().filter_map(ast::MatchArmList::cast);
+    if matches.any(|it| it.arms().nth(bounds::MOST_ARMS).is_some()) {
+        cx.note_stumble(Fault::Exhausted(Bound::Steps), place);
+        return Ok(Vec::new());
+    }
     let most = STEPS_OF_FILE + STEPS_OF_BYTE * cx.db.file_text(id).text(cx.db).len() as u64;
     let full = || view::analysis(cx.db).full_diagnostics(&config, fixes, id);
     let found = cx.unless_at_fault(place, || bounds::part("the diagnostics", About::File(id), most, full));
