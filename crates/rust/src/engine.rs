@@ -184,7 +184,7 @@ impl Rust {
             made: BTreeSet::new(),
             deep: Arc::default(),
             freshness: Freshness::default(),
-            environment: Arc::new(Environment { refused_before: ra_ap_parser::refused(), ..Environment::default() }),
+            environment: Arc::new(Environment { refusals: Refusals::new(), ..Environment::default() }),
             index: Arc::default(),
             abandoned: Arc::new(Abandoned::new(Some(status.clone()))),
             seen: HashMap::new(),

@@ -7,6 +7,7 @@ use ra_ap_ide::FileId;
 use ra_ap_ide_db::base_db::SourceDatabase as _;
 use ra_ap_ide_db::base_db::salsa::Database as _;
 
+use crate::bounds::refusals;
 use crate::checks::errors;
 use crate::engine::revalidate::revalidate;
 use crate::file_interface::file_interface;
@@ -77,6 +78,7 @@ impl View {
                     }
                 }
             }
+            it.environment.refusals.review(|| files.iter().any(|(_, id)| refusals::is_in(&it.sema, *id)));
             tracing::info!(files = read, bytes = it.index.bytes(), elapsed = ?started.elapsed(), "usages indexed");
             Ok(())
         })
