@@ -44,6 +44,7 @@ use super::bounds::abandoned::Abandoned;
 use super::index::Index;
 use super::syntax::analysed::as_analysed;
 use super::view::View;
+use crate::bounds::refusals::Refusals;
 use crate::file_interface::FileInterface;
 use crate::load::builds::has_not_test_cfg;
 use crate::load::external_inputs::Freshness;
