@@ -162,7 +162,7 @@ async fn implemented(queries: &ServerQueries, found: &ResolvedItem, coverage: &m
         }
         if !(is_first || queries.session.is_young()) || !queries.pause().await {
             let detail = format!(
-                "{} tells no implementation, though {derived} declarations name `{}` in their heads",
+                "{} reports no implementation, though {derived} declarations name `{}` in their heads",
                 queries.session.row.server(),
                 found.item.name
             );
