@@ -498,7 +498,7 @@ impl Session {
         Failure::Lacking(Missing::new(
             MissingCode::Timeout,
             SCOPE,
-            "gopls did not answer in time: ask again with a longer wait",
+            "gopls did not answer in time: ask again with a longer `wait_ms`",
         ))
     }
 }

@@ -517,7 +517,7 @@ impl Session {
     }
 
     pub(crate) fn out_of_time(&self) -> Failure {
-        let detail = format!("{} did not answer in time: ask again with a longer wait", self.row.server());
+        let detail = format!("{} did not answer in time: ask again with a longer `wait_ms`", self.row.server());
         Failure::Lacking(self.missing(MissingCode::Timeout, detail))
     }
 }

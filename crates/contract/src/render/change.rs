@@ -6,7 +6,7 @@ use super::code::fenced;
 use super::lists::{diagnostic_rows, inline, more, possible, symbol_rows};
 use super::markdown::{apart, counted, footer, item, line, lines, names, one, paragraph, short_hash};
 use crate::budget::Part;
-use crate::change::{IMPACT_PARTS, NAMED_TESTS};
+use crate::change::{Candidate, IMPACT_PARTS, NAMED_TESTS};
 use crate::{
     Affected, Broken, ChangeReport, Changed, Diagnostic, Finding, FindingKind, Impact, ImpactReport, Landed, Meta,
     Missing, Problem, ProblemCandidate, Reaching, Severity, Strategy, Symbol, Unchecked,
@@ -501,10 +501,29 @@ fn candidates(text: &mut String, candidates: &[ProblemCandidate]) {
         }
     }
     if !places.is_empty() {
-        *text += "\n## Candidates\n";
-        for it in places {
-            apart(text, format_args!("{}:{} (score {:.1})", it.place.file, lines(&it.place), tenths(it.score)));
-            *text += &fenced("", &it.text);
+        *text += "\n## Candidates\n\n";
+        // Equal lines of a file share one.
+        let is_line = |it: &Candidate| !it.text.trim_end().contains('\n');
+        let together = |a: &&Candidate, b: &&Candidate| {
+            is_line(a) && (&a.place.file, &a.text, a.score) == (&b.place.file, &b.text, b.score)
+        };
+        for group in places.chunk_by(together) {
+            let Some(first) = group.first() else { continue };
+            let file = &first.place.file;
+            let is_exact = first.score >= 100.0;
+            let score = if is_exact { String::new() } else { format!(" (score {:.1})", tenths(first.score)) };
+            if is_line(first) {
+                let numbers = group.iter().map(|it| it.place.line.to_string()).collect::<Vec<_>>().join(",");
+                line(text, format_args!("- {file}:{numbers}{score}: `{}`", shortened(&inline(first.text.trim()))));
+            } else {
+                line(text, format_args!("- {file}:{}{score}:", lines(&first.place)));
+                text.push('\n');
+                *text += &fenced("", &first.text);
+                text.push('\n');
+            }
+        }
+        if text.ends_with("\n\n") {
+            text.pop();
         }
     }
     if !symbols.is_empty() {
@@ -554,6 +573,23 @@ mod tests {
         assert!(impact(&report(Some("cfg_off"))).contains("## Affected, but compiling: 1 place\n"));
         let unknown = impact(&report(Some("timeout")));
         assert!(unknown.contains("## Affected, not known in full whether they compile: 1 place\n"), "{unknown}");
+    }
+
+    #[test]
+    fn equal_candidates_share_a_line() {
+        let at = |line: usize, text: &str, score: f64| {
+            let place =
+                semdex_model::Place { file: "a.py".to_owned(), start: 0, end: 1, line, end_line: line, column: 1 };
+            semdex_model::Candidate { place, score, text: text.to_owned() }
+        };
+        let candidates = vec![at(3, "url", 100.0), at(9, "url", 100.0), at(4, "a\nb\n", 97.26)];
+        let help = semdex_model::Help { candidates, ..semdex_model::Help::default() };
+        let error = semdex_model::Error::new(semdex_model::Code::Ambiguous, "several").with_help(help);
+        let text = problem(&Problem::new(error));
+        assert!(
+            text.ends_with("## Candidates\n\n- a.py:3,9: `url`\n- a.py:4 (score 97.2):\n\n```\na\nb\n```\n"),
+            "{text}"
+        );
     }
 
     #[test]
