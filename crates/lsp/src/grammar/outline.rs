@@ -366,7 +366,7 @@ fn declared(declarator: Node<'_>, kind: SymbolKind) -> Option<(Node<'_>, SymbolK
                 let inner = node.child_by_field_name("declarator")?;
                 // `int (*f)(void)` is a pointer.
                 is_function = inner.kind() != "parenthesized_declarator";
-                node = inner;
+                node = misread_name(node, inner).unwrap_or(inner);
             }
             "identifier"
             | "field_identifier"
@@ -387,6 +387,15 @@ fn declared(declarator: Node<'_>, kind: SymbolKind) -> Option<(Node<'_>, SymbolK
         }
     }
     None
+}
+
+/// The name of a function whose type has a macro before it: `API type_t name(void)`. The parser reads the macro as the
+/// type, the type as the name, and the name as an error before the parameters.
+fn misread_name<'n>(declarator: Node<'n>, inner: Node<'n>) -> Option<Node<'n>> {
+    let parameters = declarator.child_by_field_name("parameters")?;
+    let error = parameters.prev_sibling().filter(|it| it.is_error() && it.named_child_count() == 1)?;
+    let name = error.named_child(0)?;
+    (inner.kind() == "identifier" && name.kind() == "identifier" && error.prev_sibling() == Some(inner)).then_some(name)
 }
 
 fn is_constant(name: &str) -> bool {
