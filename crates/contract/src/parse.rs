@@ -135,7 +135,7 @@ fn without_types(message: &str) -> String {
     let Some((found, expected)) = message.rsplit_once(", expected ") else { return message.to_owned() };
     let expected = match expected {
         "u8" => "a whole number from 0 to 255",
-        "u16" | "u32" | "u64" | "usize" => "a whole number from 0 on",
+        "u16" | "u32" | "u64" | "usize" => "a whole number, 0 or more",
         "i32" | "i64" | "isize" => "a whole number",
         "f32" | "f64" => "a number",
         "a sequence" => "a list",

@@ -306,8 +306,7 @@ impl<'t> Walk<'t> {
 
     fn signature(&self, node: Node<'_>, end: usize) -> String {
         let written = self.text.get(node.start_byte()..end.max(node.start_byte())).unwrap_or_default();
-        let words: Vec<&str> = written.split_whitespace().collect();
-        let joined = words.join(" ");
+        let joined = on_one_line(written);
         let joined = joined.trim_end_matches([' ', ':', '{', ';']).trim_end_matches("=>").trim_end();
         let cut: String = joined.chars().take(400).collect();
         cut
@@ -387,6 +386,21 @@ fn declared(declarator: Node<'_>, kind: SymbolKind) -> Option<(Node<'_>, SymbolK
         }
     }
     None
+}
+
+/// A head without its layout: `f(a, b)` also where each parameter has a line of its own.
+fn on_one_line(written: &str) -> String {
+    let mut joined = String::new();
+    for line in written.lines() {
+        let line = line.split_whitespace().collect::<Vec<_>>().join(" ");
+        if line.starts_with([')', ']']) {
+            joined.truncate(joined.trim_end_matches(',').len());
+        } else if !joined.is_empty() && !joined.ends_with(['(', '[']) && !line.is_empty() {
+            joined.push(' ');
+        }
+        joined += &line;
+    }
+    joined
 }
 
 /// The name of a function whose type has a macro before it: `API type_t name(void)`. The parser reads the macro as the

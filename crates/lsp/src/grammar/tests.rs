@@ -509,3 +509,20 @@ API type_t third (state_t *s) {
     });
     assert_eq!(names, ["length", "first", "third"]);
 }
+
+#[test]
+fn a_signature_does_not_show_its_layout() {
+    let text = "def get(
+    url: str, params: tuple[int, ...] = (1,),
+
+    **kwargs: Unpack[
+        Args
+    ],
+) -> Response:
+    return 1
+";
+    let syntax = LspSyntax { grammar: Grammar::of("python"), extensions: &[] };
+    let mut signatures = Vec::new();
+    syntax.outline(text).walk(&mut |it| signatures.push(it.signature.clone()));
+    assert_eq!(signatures, ["def get(url: str, params: tuple[int, ...] = (1,), **kwargs: Unpack[Args]) -> Response"]);
+}
