@@ -376,7 +376,7 @@ fn by_fix(fix: String, single: &EditItem, has_several: bool) -> Result<Edit> {
     let other = EditItem { expected_hash: None, ..single.clone() };
     if let Some(field) = other.first_given().or(has_several.then_some("edits")) {
         return Err(invalid(format!(
-            "`{field}` cannot be combined with `fix`, which says itself where it goes and what it writes: send one of them"
+            "`{field}` cannot be combined with `fix`, which says where it goes and what it writes: send one of them"
         )));
     }
     let expected_hash = single.expected_hash.clone();
@@ -542,7 +542,7 @@ impl EditItem {
         }
         if let Some(other) = others.first_given() {
             return Err(format!(
-                "`{other}` cannot be combined with `{field}`: an edit of a whole file does one thing; send each in an item of \
+                "`{other}` cannot be combined with `{field}`: an edit of a whole file does one thing: send each in an item of \
                  `edits`"
             ));
         }

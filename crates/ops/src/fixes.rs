@@ -101,7 +101,7 @@ pub(super) async fn parts(
     let hash = file.hash.to_hex();
     if !hash.starts_with(id.text) {
         let detail = format!(
-            "`{}` was changed since this fix was offered: ask for its diagnostics with `fixes` again; nothing was changed",
+            "`{}` was changed since this fix was offered: ask again for its diagnostics with `fixes`; nothing was changed",
             file.path
         );
         let help = Help { actual_hash: Some(hash.to_string()), file: Some(file.path.to_string()), ..Help::default() };

@@ -488,7 +488,7 @@ fn a_declaration_is_altered() {
     );
 }
 
-/// Projects put macros before the type of a function. The parser takes the type for the name, and the name for an error.
+/// Projects put macros before the type of a function. The parser takes the type for the name, the name for an error.
 #[test]
 fn a_macro_before_the_type_of_a_function_leaves_its_name() {
     let text = "API type_t length (state_t *s, int at) {
