@@ -504,3 +504,26 @@ fn sessions_and_subagents_begin_with_what_to_ask() {
         assert!(text.contains("`usages ") && text.chars().count() <= 900, "{told}");
     }
 }
+
+#[test]
+fn what_init_adds_is_removed_whole_and_each_file_is_named_once() {
+    let home = Home::with(&[("go.mod", "module x\n")]);
+    for agent in ["claude", "codex", "cursor", "gemini", "opencode"] {
+        let written = semdex(&home, &["init", agent, "--write", "--yes", "--hook", "--agents-md"]);
+        assert_eq!(written.code, Some(0), "{agent}: {}", written.errors);
+        let removed = semdex(&home, &["init", agent, "--remove", "--yes"]);
+        assert_eq!(removed.code, Some(0), "{agent}: {}", removed.errors);
+        let mut files: Vec<&str> = removed.errors.lines().filter_map(|it| it.split(" is ").next()).collect();
+        let all = files.len();
+        files.sort_unstable();
+        files.dedup();
+        assert_eq!(files.len(), all, "{agent}: {}", removed.errors);
+        let (mut pending, mut left) = (vec![home.root()], Vec::new());
+        while let Some(directory) = pending.pop() {
+            for path in fs::read_dir(directory).unwrap().map(|it| it.unwrap().path()) {
+                if path.is_dir() { pending.push(path) } else { left.push(path) }
+            }
+        }
+        assert_eq!(left, [home.root().join("go.mod")], "{agent}");
+    }
+}

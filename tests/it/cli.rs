@@ -269,6 +269,10 @@ fn doctor_fails_where_the_server_of_what_the_workspace_is_made_up_of_is_missing(
     ] {
         assert!(missing.output.contains(wanted), "no {wanted:?} in {}", missing.output);
     }
+    // The worst comes first, and an engine that is one program is named once.
+    let at = |text: &str| missing.output.find(text).unwrap_or(usize::MAX);
+    assert!(at("MISSING basedpyright") < at("absent  yaml-language-server"), "{}", missing.output);
+    assert!(!missing.output.contains("\nbasedpyright\n"), "{}", missing.output);
     assert!(!missing.output.contains("cgo") && !missing.output.contains("build scripts"), "{}", missing.output);
     let program = |name: &str| {
         std::fs::write(bin.join(name), "#!/bin/sh\n").unwrap();
@@ -353,6 +357,9 @@ fn a_server_is_stopped_and_nothing_starts_one_to_say_that_none_runs() {
         assert!(ended.code == Some(1) && ended.errors.contains("no server runs"), "{verb}: {}", ended.errors);
     }
     assert_eq!((semdex(&["stop"]).code, home.servers().len()), (Some(1), 0));
+    // `semdex stop --all && semdex backup DIRECTORY` works in any case.
+    let none = semdex(&["stop", "--all"]);
+    assert_eq!((none.code, none.output.as_str()), (Some(0), "no server runs\n"), "{}", none.errors);
     assert_eq!(semdex(&["open", "src/lib.rs"]).code, Some(0));
     let pid = home.servers()[0]["pid"].clone();
     assert_eq!(semdex(&["status"]).code, Some(0));

@@ -33,6 +33,11 @@ fn a_request_that_is_not_understood_is_refused_with_what_helps() {
     check(&post("/v1/write", "text/x-search-replace", ""), 415, "unsupported_media_type", "application/json");
 
     let get = |path: &str| server.send(server.request("GET", path));
+    // Names of other tools.
+    let other = r#"{"file":"x","old_string":"a","replacement":"b"}"#;
+    check(&json("/v1/edit", other), 400, "invalid_request", "did you mean `search_context`");
+    check(&json("/v1/open", r#"{"file_path":"x"}"#), 400, "invalid_request", "did you mean `file`");
+    check(&json("/v1/open", r#"{"file":3}"#), 400, "invalid_request", "expected a string");
     check(&get("/v1/usages?symbl=x"), 400, "invalid_request", "did you mean `symbol`");
     check(&get("/v1/usages?symbol=x&limit=-1"), 400, "invalid_request", "`limit`");
     check(&get("/v1/usages?symbol=x&symbol=y"), 400, "invalid_request", "duplicate field `symbol`");

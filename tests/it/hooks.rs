@@ -466,3 +466,46 @@ fn a_hook_never_breaks_the_agent() {
     silent(&hook(&home, "claude", &told));
     silent(&hook(&home, "gemini", "{"));
 }
+
+#[test]
+fn what_takes_long_to_find_elsewhere_is_reported_by_the_next_hook() {
+    let home = whole();
+    // The search in other files does not end as long as this file exists.
+    let faults = home.path().join("faults");
+    std::fs::create_dir(&faults).unwrap();
+    let stall = faults.join("hook.elsewhere");
+    let server = home.serve_with(&["--trust"], &[("SEMDEX_FAULTS", &faults)]);
+    server.wait_ready();
+    std::fs::write(&stall, "stall").unwrap();
+    let lib = server.home.read("src/lib.rs");
+    server
+        .home
+        .write("src/lib.rs", &lib.replace("pub fn greet(name: &str)", "pub fn greet(name: &str, _times: usize)"));
+    let text = context(&post(&server, "claude", &edited(&server, "s", "src/lib.rs")));
+    let unknown = "What the edit of src/lib.rs broke in other files is not known yet: the next hook reports it.";
+    assert!(text.starts_with("LSP: 1 error(s)") && text.ends_with(unknown), "{text}");
+    std::fs::remove_file(&stall).unwrap();
+    let found = " edit broke 1 place in 1 other file:\n  - [ERROR] src/shout.rs:4: ";
+    server.wait_for(|it| context(&post(it, "claude", &edited(it, "s", "src/lib.rs"))).contains(found));
+    // It counts at the end of the turn.
+    let stop =
+        json!({"session_id": "s", "cwd": server.home.root(), "hook_event_name": "Stop", "stop_hook_active": false});
+    let left = post(&server, "claude", &stop);
+    assert!(left["systemMessage"].as_str().is_some_and(|it| it.contains("src/shout.rs: 1 error(s)")), "{left}");
+}
+
+#[test]
+fn silence_is_never_the_answer_to_an_edit_that_is_not_judged() {
+    let home = whole();
+    let faults = home.path().join("faults");
+    std::fs::create_dir(&faults).unwrap();
+    let server = home.serve_with(&["--trust"], &[("SEMDEX_FAULTS", &faults)]);
+    server.wait_ready();
+    std::fs::write(faults.join("hook.elsewhere"), "stall").unwrap();
+    // The file itself is clean.
+    server.home.write("src/shout.rs", &SHOUT.replace("greet(name)", "greet(name).clone()"));
+    let text = context(&post(&server, "claude", &edited(&server, "s", "src/shout.rs")));
+    assert!(text.contains("src/shout.rs broke in other files is not known yet"), "{text}");
+    std::fs::remove_file(faults.join("hook.elsewhere")).unwrap();
+    server.wait_for(|it| post(it, "claude", &edited(it, "s", "src/shout.rs")) == json!({}));
+}

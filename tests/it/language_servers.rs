@@ -716,3 +716,26 @@ fn an_untrusted_workspace_runs_none_of_its_code() {
     assert_eq!(engine(&server, "python")["name"], "basedpyright");
     assert_eq!(lacks_at_once(&server, "a.py"), ["untrusted"]);
 }
+
+/// Only the workspace is listed, which is said: a function without callees is another thing.
+#[test]
+fn calls_of_other_code_are_counted() {
+    let server = serve(&[
+        ("pyproject.toml", "[project]\nname = \"pkg\"\n"),
+        ("a.py", "def f() -> int:\n    return len(str(1))\n"),
+    ]);
+    let (_, found) = server.get("/v1/callees?symbol=a.py::f");
+    let detail = "2 of its calls lead to code outside of the workspace, which is not listed";
+    let missing = &found["meta"]["missing"];
+    assert_eq!((&found["total"], &found["meta"]["complete"]), (&json!(0), &json!(true)), "{found}");
+    assert!(missing.as_array().unwrap().iter().any(|it| it["detail"] == detail), "{found}");
+}
+
+/// The same error with and without clangd's remark about its fixes is one error.
+#[test]
+fn what_clangd_says_of_its_fixes_is_no_part_of_a_message() {
+    let server = serve(&[("a.c", "struct S { int count; };\nint f(struct S *s) { return s->cuont; }\n")]);
+    let (_, found) = server.get("/v1/diagnostics?file=a.c");
+    let item = &found["items"][0];
+    assert!(item["message"].as_str().is_some_and(|it| it.contains("cuont") && !it.contains("available")), "{found}");
+}

@@ -168,3 +168,53 @@ fn no_name_adds_a_line() {
     check("/v1/overlays", None);
     check("/v1/symbols?query=called", None);
 }
+
+/// A page that shows nothing of what is broken must not deny it.
+#[test]
+fn each_page_has_the_heading_of_the_whole() {
+    let server = Server::on(RUST);
+    server.wait_ready();
+    let edit = breaking_edit(true);
+    let impact = json!({"symbol": "greeter::greet", "change": "remove"});
+    for (path, body, wanted, tokens) in
+        [("/v1/edit", edit, "would break references in files", 150), ("/v1/impact", impact, " would break", 80)]
+    {
+        let ask = |more: Value| {
+            let mut body = body.clone();
+            body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            server.markdown(path, Some(&body)).text
+        };
+        // A line that is too long for the page is cut.
+        let head = |text: &str| text.lines().next().unwrap_or_default().chars().take(60).collect::<String>();
+        let text = ask(json!({"wait_ms": 120_000}));
+        let whole = head(&text);
+        assert!(text.lines().next().is_some_and(|it| it.contains(wanted) && !it.contains("Nothing")), "{path}: {text}");
+        let mut page = ask(json!({"wait_ms": 120_000, "max_tokens": tokens}));
+        let mut pages = 1;
+        loop {
+            assert_eq!(head(&page), whole, "{path}: {page}");
+            let Some(cursor) = page.lines().find_map(|it| it.strip_prefix("More with `cursor`: `")) else { break };
+            page = ask(json!({"max_tokens": tokens, "cursor": cursor.trim_end_matches('`')}));
+            pages += 1;
+        }
+        assert!(pages > 1, "{path}: {page}");
+    }
+}
+
+#[test]
+fn what_never_ran_has_not_failed() {
+    let server = Home::with(&[("a.py", "def greet():\n    pass\n")]).serve(&["--trust"]);
+    let text = server.markdown("/v1/verify", Some(&json!({"kind": "check"}))).text;
+    assert!(text.starts_with("# check: nothing was run\n") && text.contains("**incomplete**"), "{text}");
+}
+
+#[test]
+fn possible_usages_with_one_reason_say_it_once() {
+    // Without trust the server of Python does not run.
+    let files =
+        [("lib.py", "def greet(name):\n    return name\n"), ("main.py", "import lib\n\nlib.greet(1)\nlib.greet(2)\n")];
+    let server = Home::with(&files).serve(&["--no-trust"]);
+    let text = server.markdown("/v1/usages?symbol=lib.py::greet", None).text;
+    assert_eq!(text.matches("unresolved").count(), 1, "{text}");
+    assert!(text.contains(": 2 places\n  - main.py\n    - 3: `lib.greet(1)`\n    - 4: `lib.greet(2)`\n"), "{text}");
+}

@@ -47,7 +47,7 @@ fn a_change_of_what_configures_a_server_is_not_judged() {
         assert_eq!(reply["meta"]["complete"], false, "{reply}");
         let said = format!(
             "`{file}` may be read by {reader} as its configuration: what its change makes of the code is known once it was \
-             made and the workspace was loaded anew"
+             made and the workspace was loaded again"
         );
         assert_eq!(unchecked(&reply, file), [said], "{reply}");
     }

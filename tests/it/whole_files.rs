@@ -180,7 +180,7 @@ fn what_contradicts_itself_is_refused_and_changes_nothing() {
             json!([{"file": "a.txt", "delete": true, "search_context": "two"}]),
             400,
             "invalid_request",
-            "`search_context` stands beside `delete`",
+            "`search_context` cannot be combined with `delete`",
         ),
         (json!([{"delete": true}]), 400, "invalid_request", "say the `file`"),
         (json!([{"file": "a.txt", "mode": "append"}]), 400, "invalid_request", "there is no `content`"),
@@ -350,7 +350,7 @@ fn a_patch_comes_by_every_interface() {
         edit(&server, &json!({"patch": diff("1", "one"), "file": "a.txt"})),
         400,
         "invalid_request",
-        "`file` stands beside `patch`",
+        "`file` cannot be combined with `patch`",
     );
     let (failed, text) = call(&server, NEWEST, "edit", json!({"patch": diff("1", "one")}));
     assert!(!failed && server.home.read("a.txt").starts_with("one\n"), "{text}");

@@ -88,17 +88,22 @@ fn written(severity: Severity, code: Option<&str>, message: &str, is_painted: bo
     }
 }
 
-/// The problem, and what the message says after its first colon or semicolon. Code between backticks is not divided,
-/// and neither is what has no sentence before the colon: a path, the name of a key.
+/// The problem, and what the message says after its first colon or semicolon. Code between backticks and what is in
+/// parentheses or brackets is not divided. Neither is what has no sentence before the colon: a path, the name of a key.
 fn split(message: &str) -> (&str, Option<&str>) {
     let mut is_code = false;
+    let mut depth = 0_usize;
     let mut has_words = false;
     for (at, char) in message.char_indices() {
         match char {
             '`' => is_code = !is_code,
             ' ' => has_words = true,
+            '(' | '[' if !is_code => depth += 1,
+            ')' | ']' if !is_code => depth = depth.saturating_sub(1),
+            // A remark in parentheses may have several lines, and may not be closed.
+            '\n' if depth > 0 && message[at..].contains([')', ']']) => {}
             '\n' => return (message[..at].trim_end(), Some(message[at..].trim()).filter(|it| !it.is_empty())),
-            ':' | ';' if has_words && !is_code => {
+            ':' | ';' if has_words && !is_code && depth == 0 => {
                 if let Some(rest) = message.get(at + 1..).and_then(|it| it.strip_prefix(' ')) {
                     return (&message[..at], Some(rest.trim()));
                 }
@@ -137,6 +142,17 @@ mod tests {
             ("`Type::new` is unknown", "`Type::new` is unknown", None),
             ("one line\nand more: of it", "one line", Some("and more: of it")),
             ("it ends in a colon:", "it ends in a colon:", None),
+            (
+                "it clashes (the first: `f`; see b): nothing was written",
+                "it clashes (the first: `f`; see b)",
+                Some("nothing was written"),
+            ),
+            (
+                "'xml' for '--format' [possible values: markdown, json]\nhelp",
+                "'xml' for '--format' [possible values: markdown, json]",
+                Some("help"),
+            ),
+            ("a smile :( and more: text", "a smile :( and more: text", None),
         ] {
             assert_eq!(split(message), (problem, rest), "{message}");
         }

@@ -49,13 +49,23 @@ pub fn doctor(asked: &Doctor<'_>, config: &Config, engines: &Registry) -> io::Re
     let mut is_well = true;
     let mut idle = Vec::new();
     let mut is_any = false;
+    // What is missing comes first.
+    let mut engines = engines;
+    engines.sort_by_key(|it| {
+        let lacks = |needed: bool| it.requirements.iter().any(|it| it.found.is_none() && (it.is_needed || !needed));
+        (!it.is_concerned, !lacks(true), !lacks(false))
+    });
     for EngineRequirements { engine, is_concerned, requirements, .. } in engines {
         if !is_concerned && !asked.all {
             idle.push(engine);
             continue;
         }
         is_any = true;
-        writeln!(output, "\n{engine}")?;
+        // An engine that is one program is named by it.
+        writeln!(output)?;
+        if requirements.iter().all(|it| it.name != engine) {
+            writeln!(output, "{engine}")?;
+        }
         for it in requirements {
             match it.found {
                 Some(found) => writeln!(output, "ok      {}: {found}", it.name)?,

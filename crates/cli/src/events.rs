@@ -202,7 +202,7 @@ impl Event {
                 let step = data["step"].as_str().map(|it| format!(": {it}")).unwrap_or_default();
                 format!("{} {}{step}", word("run"), word("state"))
             }
-            "reset" => "events were lost: ask anew for what you want to know".to_owned(),
+            "reset" => "events were lost: ask again for what you want to know".to_owned(),
             _ => String::new(),
         };
         let workspace = data["workspace"].as_str().unwrap_or("-");
@@ -270,7 +270,7 @@ mod tests {
         );
         assert_eq!(
             line_of("reset", r#"{"workspace":null,"revision":9}"#),
-            "- at revision 9, reset: events were lost: ask anew for what you want to know"
+            "- at revision 9, reset: events were lost: ask again for what you want to know"
         );
         let json = event("id: 7\nevent: run\ndata: {\"run\":\"x\"}\n\n").json();
         assert_eq!(json, r#"{"id":7,"event":"run","data":{"run":"x"}}"#);

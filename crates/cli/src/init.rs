@@ -106,10 +106,7 @@ pub fn init(init: &Init, engines: &Registry) -> io::Result<bool> {
             complain(Severity::Error, message, Color::Auto);
             return Ok(false);
         };
-        match entries.iter_mut().find(|it| it.file == hook.file) {
-            Some(entry) => entry.items.extend(hook.items),
-            None => entries.push(hook),
-        }
+        add(&mut entries, hook);
     }
     let mut changes: Vec<Change<'_>> = entries.iter().map(Change::Merge).collect();
     let section = section_file(init.agent, &root);
@@ -152,6 +149,14 @@ pub fn init(init: &Init, engines: &Registry) -> io::Result<bool> {
     Ok(true)
 }
 
+/// Adds an entry. A file is asked about and written once.
+fn add(entries: &mut Vec<Entry>, entry: Entry) {
+    match entries.iter_mut().find(|it| it.file == entry.file) {
+        Some(known) => known.items.extend(entry.items),
+        None => entries.push(entry),
+    }
+}
+
 /// A file that is semdex's alone.
 struct OwnFile {
     path: PathBuf,
@@ -170,7 +175,9 @@ fn section_file(agent: Agent, root: &Path) -> PathBuf {
 /// Removes everything that `init` may have written for an agent.
 fn remove(init: &Init, root: &Path) -> io::Result<bool> {
     let mut entries = agents::entries(init.agent, root, &program()?, Allow::Changes)?;
-    entries.extend(hooks::of(init.agent, root, &program()?));
+    if let Some(hook) = hooks::of(init.agent, root, &program()?) {
+        add(&mut entries, hook);
+    }
     let section = section_file(init.agent, root);
     let plugin = opencode_plugin(root, &program()?);
     let plugin = (init.agent == Agent::Opencode).then_some(Change::RemovePlugin(&plugin));
@@ -384,7 +391,7 @@ impl Change<'_> {
             return Ok(false);
         }
         // A file that has nothing else was made by `init`.
-        if self.removes() && matches!(changed.trim(), "" | "{}") {
+        if self.removes() && is_bare(&changed) {
             fs::remove_file(path)?;
             writeln!(errors(), "{file} is removed.")?;
             return Ok(true);
@@ -406,6 +413,12 @@ impl Change<'_> {
         writeln!(output(), "{}", self.text()?.trim_end())?;
         Ok(false)
     }
+}
+
+/// Whether a file has nothing but the frame that `init` gives it: the hooks of Cursor have a version.
+fn is_bare(text: &str) -> bool {
+    let is_frame = |it: Value| it == serde_json::json!({}) || it == serde_json::json!({"version": 1});
+    text.trim().is_empty() || serde_json::from_str(text).is_ok_and(is_frame)
 }
 
 fn write(path: &Path, text: &str) -> io::Result<()> {

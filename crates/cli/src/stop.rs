@@ -15,7 +15,7 @@ use semdex_engine::Registry;
 const PATIENCE: Duration = Duration::from_secs(60);
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// Ends the server of the workspace around a directory, or all. Returns whether one ran.
+/// Ends the server of the workspace around a directory, or all. Returns whether it ran. All have ended where none ran.
 pub async fn stop(directory: Option<&Path>, all: bool, config: &Config, engines: &Registry) -> io::Result<bool> {
     let servers = match all {
         true => running_servers::all(&config.state_dir),
@@ -27,7 +27,7 @@ pub async fn stop(directory: Option<&Path>, all: bool, config: &Config, engines:
     if servers.is_empty() {
         writeln!(output(), "no server runs")?;
     }
-    Ok(!servers.is_empty())
+    Ok(all || !servers.is_empty())
 }
 
 /// Ends the server of the workspace around a directory, if one runs, and starts one.

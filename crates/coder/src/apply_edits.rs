@@ -123,7 +123,7 @@ fn misses(visible: &VisibleFiles, blocks: &[Block], error: &Error) -> Vec<Miss> 
                 }
                 Ok(Outcome::Ambiguous(hits)) => {
                     let places = hits.iter().take(MOST_PLACES).map(|it| lines(it.span.start, it.span.end)).collect();
-                    let why = format!("the text stands at {} places: add lines around it", hits.len());
+                    let why = format!("the text is at {} places: add lines around it", hits.len());
                     misses.push(Miss { why, places, ..of(block) });
                 }
                 Ok(Outcome::NotFound { nearest, reason }) => {

@@ -88,7 +88,7 @@ impl Feedback {
             Feedback::Broken(findings) => {
                 note(findings, &mut places);
                 format!(
-                    "# What your last reply breaks\n\nIts edits are applied, and these places do not compile any more. Mend \
+                    "# What your last reply breaks\n\nIts edits are applied, and these places no longer compile. Fix \
                      them with further edits, of the files as they are now:\n\n{}",
                     listed(findings)
                 )
@@ -156,7 +156,7 @@ fn missed(misses: &[Miss], places: &mut Places) -> String {
     if misses.len() > MOST_MISSES {
         text.push_str(&format!("- and {} more\n", misses.len() - MOST_MISSES));
     }
-    text.push_str("\nWhat stands there:\n\n");
+    text.push_str("\nWhat is there:\n\n");
     text
 }
 
@@ -176,7 +176,7 @@ fn failed(kind: VerifyKind, had_edits: bool, nameless: &[usize], findings: &[Fin
         let lines: Vec<String> = nameless.iter().map(usize::to_string).collect();
         let lines = lines.join(", ");
         text.push_str(&format!(
-            "- The fences in lines {lines} of your reply changed nothing: no path stands on the line right above them.\n"
+            "- The fences in lines {lines} of your reply changed nothing: no path is on the line right above them.\n"
         ));
     }
     text.push_str(&listed(findings));

@@ -49,7 +49,7 @@ impl FromStr for Listen {
             None => refuse("neither ADDRESS:PORT, as `127.0.0.1:7878`, nor `unix:PATH`"),
             Some(address) if is_loopback(address.ip()) => Ok(Listen::Tcp(address)),
             Some(_) => refuse(
-                "it can be reached from other machines, and whoever reaches semdex reads and writes your files. \
+                "it can be reached from other machines, and anybody who reaches semdex reads and writes your files. \
                  Take 127.0.0.1 or unix:PATH, and ssh to come from elsewhere",
             ),
         }

@@ -362,7 +362,12 @@ fn in_words(message: &str) -> String {
 /// Adds the most similar known key to serde's message on an unknown key. The message quotes the unknown key, then the
 /// known ones.
 fn with_nearest(message: &str) -> String {
+    const OF_THE_USER: [&str; 5] = ["answers", "journal", "log", "runs", "workspaces"];
     let mut quoted = message.split('`').skip(1).step_by(2);
+    // The user's own file knows them.
+    if message.starts_with("unknown key") && quoted.clone().next().is_some_and(|it| OF_THE_USER.contains(&it)) {
+        return format!("{message}. It belongs in the user's own file: `semdex config` prints its name");
+    }
     let nearest = match quoted.next() {
         Some(unknown) if message.starts_with("unknown key") => quoted
             .map(|known| (strsim::jaro_winkler(unknown, known), known))
@@ -655,6 +660,7 @@ mod tests {
                 "[workspaces]\nroots = ['/']",
                 "/semdex.toml:1: [workspaces]: unknown key `workspaces`, expected one of `gate`, `limits`, `go`, `rust`, `git`, `languages`",
             ),
+            ("[log]\nslow_ms = 3", "`languages`. It belongs in the user's own file: `semdex config` prints its name"),
             (
                 "[go]\nmemory_limit = 'lots'",
                 "/semdex.toml:2: [go] memory_limit: invalid value: string \"lots\", expected a number of bytes",

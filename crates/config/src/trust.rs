@@ -105,7 +105,7 @@ impl TrustStore {
             return Err(refuse("can be written by other users"));
         }
         let text = fs::read(&path)?;
-        serde_json::from_slice(&text).map_err(|error| refuse(&format!("is broken ({error}); mend or remove it")))
+        serde_json::from_slice(&text).map_err(|error| refuse(&format!("is broken ({error}); fix or remove it")))
     }
 
     /// Reads, changes and writes the file under a lock, so that no decision of another process is lost. An invalid file

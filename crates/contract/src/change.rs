@@ -8,6 +8,7 @@ use super::diagnostics::{Diagnostic, diagnostic_cost};
 use super::enums::{ChangeKind, FindingKind, Severity, Strategy};
 use super::examples;
 use super::pages::{Kept, Pages};
+use super::render::headline;
 use super::request::Answer;
 use super::shared_types::{Meta, Place, Usage, is_false, list};
 use semdex_model::Result;
@@ -60,7 +61,7 @@ pub struct ChangeReport {
 
 impl Kept for ChangeReport {
     fn keep_under(&mut self, id: &str) {
-        self.pages = Pages::kept(id, self.lengths());
+        self.pages = Pages::kept(id, self.lengths()).headed(headline(self));
     }
 
     fn after(mut self, cursor: &str) -> Result<ChangeReport> {
@@ -78,6 +79,12 @@ impl Kept for ChangeReport {
 }
 
 impl ChangeReport {
+    /// The parts of the impact that are in the page.
+    pub(super) fn impact_parts(&self) -> [Part; IMPACT_PARTS] {
+        let [_, _, _, _, _, _, impact @ ..] = self.pages.parts;
+        impact
+    }
+
     fn lengths(&self) -> [usize; CHANGE_PARTS] {
         let DiagnosticsDelta { new, fixed } = &self.diagnostics;
         let lines = self.files.iter().map(lines_of).sum();

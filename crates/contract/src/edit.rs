@@ -365,7 +365,7 @@ impl EditRequest {
 fn by_patch(form: Option<Form>, patch: &str, other: Option<&str>) -> Result<Vec<Edit>> {
     if let Some(field) = other {
         return Err(invalid(format!(
-            "`{field}` stands beside `patch`, which says itself what it edits: send one of them"
+            "`{field}` cannot be combined with `patch`, which says itself what it edits: send one of them"
         )));
     }
     patch::from_patch(form, patch)
@@ -376,7 +376,7 @@ fn by_fix(fix: String, single: &EditItem, has_several: bool) -> Result<Edit> {
     let other = EditItem { expected_hash: None, ..single.clone() };
     if let Some(field) = other.first_given().or(has_several.then_some("edits")) {
         return Err(invalid(format!(
-            "`{field}` stands beside `fix`, which says itself where it goes and what it writes: send one of them"
+            "`{field}` cannot be combined with `fix`, which says where it goes and what it writes: send one of them"
         )));
     }
     let expected_hash = single.expected_hash.clone();
@@ -389,7 +389,7 @@ fn edits(single: EditItem, several: Option<Vec<EditItem>>) -> Result<Vec<Edit>> 
     };
     if let Some(field) = single.first_given() {
         return Err(invalid(format!(
-            "`{field}` stands beside `edits`: with several edits it belongs into each of them"
+            "`{field}` cannot be combined with `edits`: with several edits it belongs into each of them"
         )));
     }
     if several.is_empty() {
@@ -460,7 +460,7 @@ impl EditItem {
             (Some(symbol), None) => {
                 let Some(at) = at else {
                     return wrong(
-                        "beside `symbol`, say `at` (`body`, `whole`, `before`, `after` or `delete`), or a \
+                        "with `symbol`, say `at` (`body`, `whole`, `before`, `after` or `delete`), or a \
                          `search_context` in it",
                     );
                 };
@@ -479,7 +479,7 @@ impl EditItem {
                     return wrong("`package` is for a `symbol`, not for a `search_context`");
                 }
                 let Some(file) = file else {
-                    return wrong("beside `search_context`, say the `file` or the `symbol` that it stands in");
+                    return wrong("with `search_context`, say the `file` or the `symbol` that contains it");
                 };
                 Target::Text { file, search }
             }
@@ -542,12 +542,12 @@ impl EditItem {
         }
         if let Some(other) = others.first_given() {
             return Err(format!(
-                "`{other}` stands beside `{field}`: an edit of a whole file does one thing; send each in an item of \
+                "`{other}` cannot be combined with `{field}`: an edit of a whole file does one thing: send each in an item of \
                  `edits`"
             ));
         }
         let Some(file) = self.file else {
-            return Err(format!("beside `{field}`, say the `file`"));
+            return Err(format!("with `{field}`, say the `file`"));
         };
         let (target, replacement) = match (form, self.content, self.move_to) {
             (WholeFile::Move, _, Some(to)) => (Target::Move { file, to }, String::new()),
@@ -607,10 +607,10 @@ mod tests {
         refuse(r#"{"symbol":"a","at":"body","replacement":"y","near_line":2}"#, "`near_line`");
         refuse(r#"{"file":"a","search_context":"x","replacement":"y","package":"p"}"#, "is for a `symbol`");
         refuse(r#"{"edits":[]}"#, "nothing to do");
-        refuse(r#"{"fix":"a","file":"a"}"#, "`file` stands beside `fix`");
-        refuse(r#"{"fix":"a","expected_hash":"0","near_line":1}"#, "`near_line` stands beside `fix`");
-        refuse(r#"{"fix":"a","edits":[]}"#, "`edits` stands beside `fix`");
-        refuse(r#"{"edits":[],"file":"a"}"#, "`file` stands beside `edits`");
+        refuse(r#"{"fix":"a","file":"a"}"#, "`file` cannot be combined with `fix`");
+        refuse(r#"{"fix":"a","expected_hash":"0","near_line":1}"#, "`near_line` cannot be combined with `fix`");
+        refuse(r#"{"fix":"a","edits":[]}"#, "`edits` cannot be combined with `fix`");
+        refuse(r#"{"edits":[],"file":"a"}"#, "`file` cannot be combined with `edits`");
         refuse(r#"{"edits":[{"symbol":"a","at":"delete"},{"symbol":"b"}]}"#, "`edits[1]`");
     }
 }

@@ -8,6 +8,7 @@ use super::change::{IMPACT_PARTS, Impact, named_parts};
 use super::enums::Alteration;
 use super::examples;
 use super::pages::{Kept, Pages};
+use super::render::outcome;
 use super::request::{Answer, request};
 use super::shared_types::Meta;
 use semdex_model::Result;
@@ -45,7 +46,7 @@ pub struct ImpactReport {
 
 impl Kept for ImpactReport {
     fn keep_under(&mut self, id: &str) {
-        self.pages = Pages::kept(id, self.impact.lengths());
+        self.pages = Pages::kept(id, self.impact.lengths()).headed(outcome(self));
     }
 
     fn after(mut self, cursor: &str) -> Result<ImpactReport> {

@@ -8,13 +8,25 @@ use semdex_model::Result;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pages<const N: usize> {
     id: Option<String>,
+    /// The heading of the whole reply. A page may show none of what is broken, and must not deny it.
+    head: Option<String>,
     pub(super) parts: [Part; N],
 }
 
 impl<const N: usize> Pages<N> {
     /// The whole of lists of these lengths, kept under an id.
     pub(super) fn kept(id: &str, lengths: [usize; N]) -> Pages<N> {
-        Pages { id: Some(id.to_owned()), parts: lengths.map(|it| Part::after(0, it)) }
+        Pages { id: Some(id.to_owned()), head: None, parts: lengths.map(|it| Part::after(0, it)) }
+    }
+
+    /// The same with the heading of the whole reply.
+    pub(super) fn headed(self, head: String) -> Pages<N> {
+        Pages { head: Some(head), ..self }
+    }
+
+    /// The heading of the whole reply. None if the reply is not kept.
+    pub(super) fn head(&self) -> Option<&str> {
+        self.head.as_deref()
     }
 
     /// Continues lists of these lengths at a cursor, and returns the positions.
@@ -32,7 +44,7 @@ impl<const N: usize> Pages<N> {
 
 impl<const N: usize> Default for Pages<N> {
     fn default() -> Self {
-        Pages { id: None, parts: [Part::default(); N] }
+        Pages { id: None, head: None, parts: [Part::default(); N] }
     }
 }
 
@@ -63,8 +75,8 @@ mod tests {
 
     #[test]
     fn a_cursor_names_the_reply_that_it_continues() {
-        let pages =
-            Pages { id: Some("01X".to_owned()), parts: [Part { from: 1, count: 2, total: 9, is_limited: false }] };
+        let parts = [Part { from: 1, count: 2, total: 9, is_limited: false }];
+        let pages = Pages { id: Some("01X".to_owned()), head: None, parts };
         let cursor = pages.next_cursor().unwrap();
         assert_eq!(cursor, "c1-3@01X");
         assert_eq!(kept_under(&cursor).unwrap(), "01X");

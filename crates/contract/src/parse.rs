@@ -97,7 +97,7 @@ fn refused(path: &str, message: &str) -> Error {
             continue;
         };
         let known: Vec<String> = rest.split('`').skip(1).step_by(2).map(str::to_owned).collect();
-        let nearest = nearest(name, &known);
+        let nearest = same_elsewhere(name, &known).or_else(|| nearest(name, &known));
         let hint = match nearest {
             Some(nearest) => format!("did you mean `{nearest}`?"),
             None => "it is none of those known.".to_owned(),
@@ -107,12 +107,42 @@ fn refused(path: &str, message: &str) -> Error {
         let detail = format!("{at}unknown {word} `{name}`: {hint} Known: {}", known.join(", "));
         return Error::new(Code::InvalidRequest, detail).suggesting(nearest.map(str::to_owned).into_iter().collect());
     }
-    // The names of our types mean nothing to a client.
-    let message = match message.split_once(", expected struct ") {
-        Some((found, _)) => format!("{found}, expected an object"),
-        None => message.to_owned(),
+    Error::new(Code::InvalidRequest, format!("{at}{}", without_types(message)))
+}
+
+/// What other tools call our fields, without separators.
+const NAMES_ELSEWHERE: &[(&str, &[&str])] = &[
+    ("search_context", &["oldstring", "oldstr", "oldtext", "oldcontent", "search", "find", "original"]),
+    ("replacement", &["newstring", "newstr", "newtext", "newcontent", "replace", "replacewith"]),
+    ("content", &["contents", "text", "filetext", "newstring"]),
+    ("file", &["path", "filepath", "filename", "absolutepath", "relativepath", "targetfile", "uri"]),
+    ("symbol", &["name", "namepath", "symbolname", "identifier", "function"]),
+    ("query", &["q", "pattern", "search", "text", "task"]),
+    ("new_name", &["newname", "to"]),
+];
+
+/// The known name of a field that other tools call like this.
+fn same_elsewhere<'a>(name: &str, known: &'a [String]) -> Option<&'a str> {
+    let name = name.replace(['_', '-'], "").to_ascii_lowercase();
+    let ours = NAMES_ELSEWHERE.iter().filter(|it| it.1.contains(&&*name)).map(|it| it.0);
+    ours.filter_map(|it| known.iter().find(|known| *known == it)).map(String::as_str).next()
+}
+
+/// Serde's message without what means nothing to a client: the names of our types, and the place in a body that it has
+/// not written as text.
+fn without_types(message: &str) -> String {
+    let message = message.rsplit_once(" at line ").map_or(message, |it| it.0);
+    let Some((found, expected)) = message.rsplit_once(", expected ") else { return message.to_owned() };
+    let expected = match expected {
+        "u8" => "a whole number from 0 to 255",
+        "u16" | "u32" | "u64" | "usize" => "a whole number, 0 or more",
+        "i32" | "i64" | "isize" => "a whole number",
+        "f32" | "f64" => "a number",
+        "a sequence" => "a list",
+        other if other.starts_with("struct ") => "an object",
+        other => other,
     };
-    Error::new(Code::InvalidRequest, format!("{at}{message}"))
+    format!("{found}, expected {expected}")
 }
 
 /// The path without its last field.
@@ -180,6 +210,31 @@ mod tests {
         check(&query("file=a&autofx=3"), Code::InvalidRequest, &["`autofx`", "`autofix`"]);
         // A name that contains the text at which the message is split.
         check(&body(r#"{"file":"a","`, expected `x":1}"#), Code::InvalidRequest, &["file, autofix"]);
+    }
+
+    #[test]
+    fn a_field_is_known_by_its_name_in_other_tools() {
+        let known = ["file", "search_context", "replacement", "near_line"].map(str::to_owned);
+        for (name, ours) in [
+            ("old_string", Some("search_context")),
+            ("newStr", Some("replacement")),
+            ("file_path", Some("file")),
+            // `content` is no field of this call.
+            ("text", None),
+            ("neer_line", None),
+        ] {
+            assert_eq!(same_elsewhere(name, &known), ours, "{name}");
+        }
+        assert_eq!(body(r#"{"file_path":"a"}"#).help.suggestions, ["file"]);
+    }
+
+    #[test]
+    fn no_type_of_ours_and_no_place_in_the_body_is_in_an_error() {
+        for text in [r#"{"file":"a","autofix":"x"}"#, r#"{"file":3}"#, "{}", r#"{"file":"a","edits":1}"#] {
+            let detail = body(text).detail;
+            assert!(!detail.contains("u8") && !detail.contains(" at line "), "{detail}");
+        }
+        check(&body(r#"{"file":"a","edits":1}"#), Code::InvalidRequest, &["`edits`: ", "expected a list"]);
     }
 
     #[test]

@@ -508,7 +508,7 @@ pub fn not_started(language: LanguageId) -> ChangeImpact {
 /// in the message.
 pub fn unknown_until_loaded(code: MissingCode, file: &str, why: &str) -> Missing {
     let detail = format!(
-        "`{file}` {why}: what its change makes of the code is known once it was made and the workspace was loaded anew"
+        "`{file}` {why}: what its change makes of the code is known once it was made and the workspace was loaded again"
     );
     Missing::new(code, file, detail)
 }

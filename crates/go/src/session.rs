@@ -395,6 +395,14 @@ impl Session {
         !matches!(&*self.link.borrow(), Link::Waiting(_)) || !self.documents().has_go()
     }
 
+    /// What gopls waits for, if it is not ready: it starts, restarts, or is missing.
+    pub(crate) fn lack(&self) -> Option<Missing> {
+        match &*self.link.borrow() {
+            Link::Waiting(missing) | Link::Down(missing) => Some(missing.clone()),
+            Link::Up { .. } => None,
+        }
+    }
+
     /// gopls has loaded, the index has all usages, and the checker is ready if it can be.
     pub(crate) fn note_ready(&self) {
         let is_up = matches!(&*self.link.borrow(), Link::Up { .. });
@@ -490,7 +498,7 @@ impl Session {
         Failure::Lacking(Missing::new(
             MissingCode::Timeout,
             SCOPE,
-            "gopls did not answer in time: ask again with a longer wait",
+            "gopls did not answer in time: ask again with a longer `wait_ms`",
         ))
     }
 }

@@ -276,7 +276,10 @@ pub(crate) fn possible_at(queries: &GoplsQueries<'_>, spot: &Spot) -> Option<Usa
     let build = queries.files.get(&spot.file).and_then(|it| builds.with(it).next());
     let doubt = match build {
         _ if queries.layout.is_active(&spot.file) => {
-            let detail = "gopls does not resolve it, for example because of errors in the code".to_owned();
+            let detail = match queries.session.lack() {
+                Some(lack) => lack.detail.lines().next().unwrap_or_default().to_owned(),
+                None => "gopls does not resolve it, for example because of errors in the code".to_owned(),
+            };
             Doubt { reason: PossibleReason::Unresolved, detail }
         }
         None => {

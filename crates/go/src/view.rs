@@ -264,7 +264,7 @@ impl ReadSession<'_> {
 }
 
 fn busy() -> Missing {
-    Missing::new(MissingCode::Timeout, SCOPE, "gopls was busy with a dry run: ask again with a longer wait")
+    Missing::new(MissingCode::Timeout, SCOPE, "gopls was busy with a dry run: ask again with a longer `wait_ms`")
 }
 
 fn timeout() -> Error {

@@ -136,7 +136,7 @@ fn authorized(headers: &HeaderMap, by: Arc<Credentials>) -> Result<Grant> {
     Err(Error::new(
         Code::Unauthorized,
         "send `Authorization: Bearer TOKEN`; the token is in the file that `semdex serve` names when it starts, and \
-         `semdex token` prints it. After `semdex token --rotate` the tokens of before are refused",
+         `semdex token` prints it. After `semdex token --rotate` earlier tokens are refused",
     ))
 }
 

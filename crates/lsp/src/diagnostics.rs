@@ -254,11 +254,33 @@ pub(crate) fn diagnostic(queries: &ServerQueries, file: &Arc<File>, item: &Value
     Some(Diagnostic {
         severity: wire::severity(item),
         code,
-        message: text("message")?.replace(&root, ""),
+        message: without_remark(&text("message")?.replace(&root, "")),
         source,
         symbol: file.outline().enclosing(span.start).last().map(|it| symbol_paths::path(&file.path, it)),
         confirmed: None,
         build: None,
         place,
     })
+}
+
+/// A message without what clangd appends to it about its fixes. They are a field of their own, and the same error is
+/// reported with and without the remark, so that it would be another one after a change.
+fn without_remark(message: &str) -> String {
+    const REMARKS: [&str; 2] = [" (fix available)", " (fixes available)"];
+    let bare = |line: &str| REMARKS.iter().find_map(|it| line.strip_suffix(it)).unwrap_or(line).to_owned();
+    message.split('\n').map(bare).collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_says_nothing_about_its_fixes() {
+        assert_eq!(
+            without_remark("unknown type 'A' (fix available)\n\nA.h:1: note: here"),
+            "unknown type 'A'\n\nA.h:1: note: here"
+        );
+        assert_eq!(without_remark("no fix available"), "no fix available");
+    }
 }

@@ -37,25 +37,19 @@ pub(crate) fn is_called_for(missing: &Missing) -> bool {
     matches!(missing.code, MissingCode::EngineMissing | MissingCode::EngineDown | MissingCode::Untrusted)
 }
 
-/// The tool's diagnostics of these files, within the query's deadline. `coverage` names the tool, or says why there are no
-/// diagnostics.
+/// The tool's diagnostics of these files, within the query's deadline. `coverage` names the tool, or says why it gives
+/// no diagnostics. The caller has said that the server is missing.
 pub(crate) async fn of(queries: &ServerQueries, files: &[Arc<File>], coverage: &mut Coverage) -> ByFile {
     let session = &queries.session;
     let mut found = ByFile::new();
     let mut by_command: BTreeMap<&[String], Vec<Arc<File>>> = BTreeMap::new();
-    let mut without: Option<Missing> = None;
     for file in files {
         let row = session.service.row_of(&file.path);
-        match row.and_then(|it| it.keys.fallback.as_deref()) {
-            Some(command) => by_command.entry(command).or_default().push(file.clone()),
-            None => {
-                let title = row.map_or(session.row.title(), |it| it.title());
-                let why = format!("no other tool checks {title}");
-                without = Some(unavailable(session, MissingCode::EngineDown, why));
-            }
+        // Where no other tool checks a language, what is said of its server is all that there is to say.
+        if let Some(command) = row.and_then(|it| it.keys.fallback.as_deref()) {
+            by_command.entry(command).or_default().push(file.clone());
         }
     }
-    without.into_iter().for_each(|it| coverage.lacks(it));
     for (command, files) in by_command {
         let report = match tool(session, command, &files) {
             Ok(tool) => {

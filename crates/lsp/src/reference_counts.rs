@@ -35,7 +35,7 @@ pub(crate) fn of(queries: &ServerQueries) -> Answer<Arc<References>> {
         coverage.lacks(session.missing(MissingCode::Indexing, detail));
     }
     if files.iter().any(|it| queries.grammar_of(&it.path).is_some()) {
-        let detail = "references are told by names (tree-sitter tags), not resolved";
+        let detail = "references are matched by name (tree-sitter tags), not resolved";
         coverage.note(session.missing(MissingCode::Unsupported, detail));
     }
     Answer { value: Arc::new(references(queries, &files, &tags)), coverage }

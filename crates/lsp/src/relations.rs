@@ -162,7 +162,7 @@ async fn implemented(queries: &ServerQueries, found: &ResolvedItem, coverage: &m
         }
         if !(is_first || queries.session.is_young()) || !queries.pause().await {
             let detail = format!(
-                "{} tells no implementation, though {derived} declarations name `{}` in their heads",
+                "{} reports no implementation, though {derived} declarations name `{}` in their heads",
                 queries.session.row.server(),
                 found.item.name
             );
@@ -250,7 +250,7 @@ pub(crate) async fn callees(queries: &ServerQueries, query: &SymbolQuery) -> Res
     }
     let places: Vec<(Arc<File>, usize)> = calls.iter().take(MOST_CALLEES).map(|it| (file.clone(), it.start)).collect();
     let definitions = queries.all_settled_definitions(&places).await?;
-    let mut unknown = 0;
+    let (mut unknown, mut outside) = (0, 0);
     let mut callees: BTreeMap<String, Calls> = BTreeMap::new();
     for (call, definitions) in calls.iter().zip(definitions) {
         let locations = match definitions {
@@ -261,7 +261,10 @@ pub(crate) async fn callees(queries: &ServerQueries, query: &SymbolQuery) -> Res
             }
         };
         unknown += usize::from(locations.is_empty());
-        let Some((target, span)) = locations.first().and_then(|it| queries.place(it)) else { continue };
+        let Some((target, span)) = locations.first().and_then(|it| queries.place(it)) else {
+            outside += usize::from(!locations.is_empty());
+            continue;
+        };
         let Some(callee) = queries.declaration_at(&target, span, &mut coverage).await? else { continue };
         let symbol = Symbol { children: Vec::new(), ..symbol_of(queries, &callee)? };
         let place = file.lines().place(&file.path, *call);
@@ -273,6 +276,10 @@ pub(crate) async fn callees(queries: &ServerQueries, query: &SymbolQuery) -> Res
     if unknown > 0 {
         let detail = format!("{} does not say what {unknown} of its calls lead to", queries.session.row.server());
         coverage.lacks(queries.session.missing(MissingCode::Unsupported, detail));
+    }
+    if outside > 0 {
+        let detail = format!("{outside} of its calls lead to code outside of the workspace, which is not listed");
+        coverage.note(queries.session.missing(MissingCode::Unsupported, detail));
     }
     Ok(Answer { value: (symbol_of(queries, &found)?, callees.into_values().collect()), coverage })
 }

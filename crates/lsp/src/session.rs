@@ -279,7 +279,7 @@ impl Session {
     pub(crate) fn restarting(&self) -> Missing {
         let server = self.row.server();
         let detail =
-            format!("{server} is started anew: its configuration or what is installed for the workspace has changed");
+            format!("{server} is started again: its configuration or what is installed for the workspace has changed");
         self.missing(MissingCode::EngineRestarting, detail)
     }
 
@@ -517,7 +517,7 @@ impl Session {
     }
 
     pub(crate) fn out_of_time(&self) -> Failure {
-        let detail = format!("{} did not answer in time: ask again with a longer wait", self.row.server());
+        let detail = format!("{} did not answer in time: ask again with a longer `wait_ms`", self.row.server());
         Failure::Lacking(self.missing(MissingCode::Timeout, detail))
     }
 }

@@ -232,7 +232,7 @@ pub(super) async fn tried(
     edits: Vec<FileEdit>,
     extent: Extent,
 ) -> Result<ChangeImpact> {
-    let busy = || Error::new(Code::Conflict, "the files were changed by others meanwhile");
+    let busy = || Error::new(Code::Conflict, "the files were changed by others during this request");
     let (view_impact, prepared) = impact_of(workspace, options, &edits, extent).await.map_err(|stop| match stop {
         Stop::Stale => busy(),
         Stop::Failed(error) => error,
@@ -339,10 +339,11 @@ fn refusal(change_impact: &ChangeImpact, counted: CountedBuilds) -> Error {
                 MissingCode::Indexing | MissingCode::EngineRestarting | MissingCode::Timeout => Code::NotReady,
                 _ => Code::EngineUnavailable,
             };
+            // The detail may say the same.
+            let why = missing.detail.split(": ask again").next().unwrap_or_default();
             let detail = format!(
-                "nothing was written: what the change breaks is not known in full ({}); ask again, or send it with \
-                 `on_break: \"report\"` to make it all the same",
-                missing.detail
+                "nothing was written: what the change breaks is not known in full ({why}); ask again with a longer \
+                 `wait_ms`, or send it with `on_break: \"report\"` to make it all the same"
             );
             Error::new(code, detail)
         }

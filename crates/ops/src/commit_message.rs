@@ -43,6 +43,19 @@ pub(super) fn composer(languages: Languages, recorded: Recorded) -> Compose {
     })
 }
 
+/// The message of a commit that reverts another one, in the form of the repository: git's own, except where commits
+/// have types.
+pub(super) fn revert(subject: &str, commit: &str, subjects: &[String]) -> String {
+    let subject: String = subject.chars().filter(|it| !it.is_control()).collect();
+    let [before, after] = if Form::of(subjects) == Form::Conventional { ["revert: ", ""] } else { ["Revert \"", "\""] };
+    let room = LONGEST - before.chars().count() - after.chars().count();
+    let mut subject = subject.trim().to_owned();
+    if subject.chars().count() > room {
+        subject = subject.chars().take(room - 1).chain(['…']).collect();
+    }
+    format!("{before}{subject}{after}\n\nThis reverts commit {commit}.\n")
+}
+
 /// The form of the first lines of a repository's commits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
@@ -494,5 +507,17 @@ mod tests {
     fn what_was_dirty_is_named() {
         let message = of_dirt(&[altered("src/a.rs", Some("a"), Some("b"))]);
         assert!(message.starts_with("chore: keep uncommitted work in a.rs\n\n"), "{message}");
+    }
+
+    #[test]
+    fn a_revert_is_in_the_form_of_the_repository() {
+        let typed = ["fix: a", "feat: b", "docs: c"].map(str::to_owned);
+        let plain = ["Add a", "Fix b", "Bump c"].map(str::to_owned);
+        assert_eq!(revert("fix: a", "abc", &typed), "revert: fix: a\n\nThis reverts commit abc.\n");
+        assert_eq!(revert("Add a\n", "abc", &plain), "Revert \"Add a\"\n\nThis reverts commit abc.\n");
+        for subjects in [&typed, &plain] {
+            let long = revert(&"é".repeat(100), "abc", subjects);
+            assert_eq!(long.lines().next().map(|it| it.chars().count()), Some(LONGEST));
+        }
     }
 }

@@ -381,7 +381,7 @@ fn combine(placed: &[(usize, Placed)]) -> Result<Plan> {
     for (name, all) in &by_file {
         let file = &placed[all[0]].1.file;
         if all.iter().any(|&at| placed[at].1.file.hash != file.hash) {
-            let detail = format!("`{name}` was changed by somebody else meanwhile: try again");
+            let detail = format!("`{name}` was changed by somebody else during this request: try again");
             let help = Help { actual_hash: Some(file.hash.to_hex().to_string()), ..Help::default() };
             return Err(Error::new(Code::Conflict, detail).with_help(help));
         }

@@ -101,15 +101,15 @@ pub(super) async fn parts(
     let hash = file.hash.to_hex();
     if !hash.starts_with(id.text) {
         let detail = format!(
-            "`{}` was changed since this fix was offered: ask for its diagnostics with `fixes` anew; nothing was changed",
+            "`{}` was changed since this fix was offered: ask again for its diagnostics with `fixes`; nothing was changed",
             file.path
         );
         let help = Help { actual_hash: Some(hash.to_string()), file: Some(file.path.to_string()), ..Help::default() };
         return Err(Error::new(Code::HashMismatch, detail).with_help(help));
     }
     let gone = || {
-        let detail = "this fix is not offered any more: the diagnostic is gone, or what it rests on was changed; ask for the \
-                      diagnostics with `fixes` anew; nothing was changed";
+        let detail = "this fix is no longer offered: the diagnostic is gone, or what it rests on was changed; ask for the \
+                      diagnostics with `fixes` again; nothing was changed";
         Error::new(Code::Conflict, detail)
     };
     let language = workspace.language_of(&file.path).ok_or_else(gone)?;

@@ -1,6 +1,6 @@
 //! `hooks`: answers the hooks of an agent after its edits with the present errors, in the JSON of the agent. A hook
-//! never breaks the agent: if the payload is not understood, or the errors are unknown or not known in time, the answer
-//! is empty. Only at the end of a session, which is the last hook, the answer says what is unknown.
+//! never breaks the agent: if the payload is not understood, or the errors are unknown, the answer is empty. After an
+//! edit and at the end of a session the answer says what is not known in time.
 
 mod agent;
 mod event;
@@ -22,6 +22,8 @@ use semdex_config::access::Access;
 
 /// The deadline of a hook, because the agent waits for it.
 const PATIENCE: Duration = Duration::from_millis(2700);
+/// The answer after an edit if there is no other in time.
+const LATE: &str = "LSP: what this edit broke is not known yet: `diagnostics` reports it.";
 /// The deadline at the end of a session. An agent that ends waits for 1.5 s, regardless of its configuration.
 const FAREWELL: Duration = Duration::from_millis(1200);
 
@@ -37,7 +39,11 @@ pub async fn hook(service: &Service, agent: Agent, payload: &Value, access: &Acc
         Ok(Err(_)) => nothing(),
         Err(_) => {
             tracing::info!(event = event.name, "a hook was not answered in time");
-            nothing()
+            match event.kind {
+                // Silence would read as clean.
+                Kind::Edited | Kind::Batch => agent.context(&event.name, LATE),
+                Kind::Stopped | Kind::Ended => nothing(),
+            }
         }
     }
 }

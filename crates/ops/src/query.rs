@@ -10,7 +10,7 @@ use super::unanalysed_files::{lack_of_workspace, no_symbols};
 use semdex_contract::budget::{Listing, positions};
 use semdex_contract::{Common, check_query};
 use semdex_engine::files::Files;
-use semdex_engine::{Condition, Deadlines, Stop, View, blocking, links, unindexed};
+use semdex_engine::{Condition, Deadlines, Progress, Stop, View, blocking, links, unindexed};
 use semdex_model::{
     Answer, Code, Coverage, Error, LanguageId, Meta, Missing, MissingCode, Result, SymbolQuery, Window,
 };
@@ -172,7 +172,11 @@ where
         let files = snapshot.files.clone();
         let input = QueryInput { view: snapshot.view, files: snapshot.files, deadlines };
         let late = |_| {
-            let detail = "the engine did not answer in time: ask again, or ask for less";
+            // What is still being built takes the time, however little is asked.
+            let detail = match settled {
+                true => "the engine did not answer in time: ask again, or ask for less".to_owned(),
+                false => format!("the engine did not answer in time: {}", being_loaded(workspace)),
+            };
             Error::new(Code::Timeout, detail)
         };
         let failed = |error: Error| {
@@ -247,10 +251,19 @@ fn coverage_of(workspace: &Workspace, language: Option<LanguageId>, is_settled: 
         )
     };
     if !is_settled && !coverage.missing.iter().any(tells_why) {
-        let detail = "not all of the workspace is loaded: ask again, or give a longer `wait_ms`";
-        coverage.lacks(Missing::new(MissingCode::Indexing, language.name, detail));
+        coverage.lacks(Missing::new(MissingCode::Indexing, language.name, being_loaded(workspace)));
     }
     coverage
+}
+
+/// What is being built, and how far it is.
+fn being_loaded(workspace: &Workspace) -> String {
+    let stage = match workspace.status().progress {
+        Some(Progress { stage, done, total: total @ 1.. }) => format!(" ({stage}: {done} of {total})"),
+        Some(Progress { stage, .. }) => format!(" ({stage})"),
+        None => String::new(),
+    };
+    format!("not all of the workspace is loaded{stage}: ask again, or give a longer `wait_ms`")
 }
 
 /// Whether an error means that something does not exist.

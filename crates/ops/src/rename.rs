@@ -89,8 +89,9 @@ async fn plan(workspace: &Workspace, request: &RenameRequest, options: &RequestO
     let mut moves: BTreeMap<&str, &str> =
         renaming.moves.iter().map(|(from, to)| (from.as_str(), to.as_str())).collect();
     let text = |file: &str| {
-        let stale =
-            || Error::new(Code::Conflict, format!("`{file}` was changed by somebody else meanwhile: try again"));
+        let stale = || {
+            Error::new(Code::Conflict, format!("`{file}` was changed by somebody else during this request: try again"))
+        };
         snapshot.files.get(file).cloned().ok_or_else(stale)
     };
     for rewrite in &renaming.rewrites {
@@ -98,7 +99,7 @@ async fn plan(workspace: &Workspace, request: &RenameRequest, options: &RequestO
         let patches: Vec<Patch> =
             rewrite.parts.iter().map(|(range, text)| Patch { range: *range, text: text.clone() }).collect();
         if patches.iter().any(|it| file.text.get(it.range.start..it.range.end).is_none()) {
-            let detail = format!("`{}` was changed by somebody else meanwhile: try again", rewrite.file);
+            let detail = format!("`{}` was changed by somebody else during this request: try again", rewrite.file);
             return Err(Error::new(Code::Conflict, detail));
         }
         let (new, spans) = matching::apply_all(&file.text, &patches)?;

@@ -43,7 +43,7 @@ impl ReplyCache {
         let found = kept.iter().find(|it| it.0 == id).map(|it| it.1.clone());
         drop(kept);
         let gone = || {
-            let detail = "`cursor`: this reply is not kept any more; nothing was changed by this request. Ask `impact`, \
+            let detail = "`cursor`: this reply is no longer kept; nothing was changed by this request. Ask `impact`, \
                           or make the change as a dry run, to see what it reaches";
             Error::new(Code::InvalidRequest, detail)
         };

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::apply_change::{Mode, Plan, apply_change};
+use super::commit_message::revert;
 use super::query::RequestOptions;
 use super::undo::undo_change;
 use semdex_contract::{ChangeReport, OnBreak};
@@ -10,9 +11,6 @@ use semdex_model::{Code, Error, FileEdit, Help, Result};
 use semdex_text::diff::unified;
 use semdex_workspace::git::{Altered, Dirty, Held, Order, Part, Reverse, Wanted};
 use semdex_workspace::{Cause, Undone, Workspace};
-
-/// The largest length of the first line, as git shows it.
-const LONGEST_SUBJECT: usize = 72;
 
 pub(crate) async fn undo_commit(
     workspace: &Workspace,
@@ -75,26 +73,16 @@ async fn plan(workspace: &Workspace, reverse: &Reverse, options: &RequestOptions
 fn order(workspace: &Workspace, reverse: &Reverse) -> Order {
     let wanted = |file: &str| Wanted { file: file.to_owned(), named: false, leads_to: None, before: None };
     let files = reverse.files.iter().map(|it| wanted(&it.file));
-    let message = message(reverse);
+    let (subject, commit) = (reverse.subject.clone(), reverse.commit.clone());
     Order {
         files: files.collect(),
-        message: Some(message.clone()),
-        compose: Arc::new(move |_: Part, _: &[Altered], _: &[String]| message.clone()),
+        message: None,
+        compose: Arc::new(move |_: Part, _: &[Altered], subjects: &[String]| revert(&subject, &commit, subjects)),
         author: None,
         co_author: workspace.co_author(),
         dirty: Dirty::Leave,
         on: Some(reverse.head.clone()),
     }
-}
-
-/// `revert: SUBJECT`, and the hash of the reverted commit.
-fn message(reverse: &Reverse) -> String {
-    let subject: String = reverse.subject.chars().filter(|it| !it.is_control()).collect();
-    let mut first = format!("revert: {}", subject.trim());
-    if first.chars().count() > LONGEST_SUBJECT {
-        first = first.chars().take(LONGEST_SUBJECT - 1).chain(['…']).collect();
-    }
-    format!("{first}\n\nThis reverts commit {}.\n", reverse.commit)
 }
 
 /// Undoes the change if it could not be committed.
@@ -108,22 +96,4 @@ async fn taken_back(workspace: &Workspace, change: &str, mut error: Error, optio
         ),
     };
     error
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_first_line_is_never_too_long() {
-        let of = |subject: &str| Reverse {
-            commit: "abc".to_owned(),
-            subject: subject.to_owned(),
-            head: String::new(),
-            files: Vec::new(),
-        };
-        assert_eq!(message(&of("fix: a")), "revert: fix: a\n\nThis reverts commit abc.\n");
-        let long = message(&of(&"é".repeat(100)));
-        assert_eq!(long.lines().next().map(|it| it.chars().count()), Some(LONGEST_SUBJECT));
-    }
 }

@@ -76,7 +76,7 @@ pub enum Failure {
     #[error("it did not end in time")]
     Late,
     /// It was killed because its result was no longer wanted.
-    #[error("it is not wanted any more")]
+    #[error("it is no longer wanted")]
     Unwanted,
 }
 

@@ -112,10 +112,7 @@ impl<'a> Parser<'a> {
             if sign == '<' && is_word(rest, "SEARCH") {
                 return self.block(length);
             }
-            return Err(wrong(
-                number,
-                &format!("`{line}` stands outside of a block, which begins with `<<<<<<< SEARCH`"),
-            ));
+            return Err(wrong(number, &format!("`{line}` is outside of a block, which begins with `<<<<<<< SEARCH`")));
         }
         if marker(line.trim_start()).is_some_and(|(sign, ..)| sign != '=') {
             return Err(wrong(number, "a marker begins at the start of its line"));
@@ -178,7 +175,7 @@ impl<'a> Parser<'a> {
             Name::None => {
                 return Err(wrong(
                     fence.line,
-                    "this fence holds no SEARCH/REPLACE block, and no file's name stands on the line above it",
+                    "this fence holds no SEARCH/REPLACE block, and no file's name is on the line above it",
                 ));
             }
         };
@@ -210,7 +207,7 @@ impl<'a> Parser<'a> {
             Name::Of(file) => file,
             Name::Unclear(line) => return Err(unclear(line)),
             Name::None => self.file.clone().ok_or_else(|| {
-                wrong(line, "no file's name stands above the first block: write it on the line before it")
+                wrong(line, "no file's name is above the first block: write it on the line before it")
             })?,
         };
         self.at += 1;

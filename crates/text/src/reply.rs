@@ -190,7 +190,7 @@ impl ReplyReader {
                 return self.begin(length, around);
             }
             if is_marker_of_a_block(sign, rest) {
-                self.refuse(self.number, &format!("`{line}` stands outside of a block"));
+                self.refuse(self.number, &format!("`{line}` is outside of a block"));
             }
             return stay(around);
         }
@@ -232,7 +232,7 @@ impl ReplyReader {
         };
         self.after_whole = false;
         let Some(file) = file else {
-            self.refuse(self.number, "no file's name stands on the line above this block");
+            self.refuse(self.number, "no file's name is on the line above this block");
             return State::Prose;
         };
         self.file = Some(file.clone());
@@ -333,7 +333,7 @@ impl ReplyReader {
             }
             Above::Apart(file) => {
                 let detail = format!(
-                    "it is unclear whether this fence is the content of `{file}`: for that, the name stands on the line \
+                    "it is unclear whether this fence is the content of `{file}`: for that, the name is on the line \
                      right above it"
                 );
                 self.refuse(fence.line, &detail);
@@ -351,7 +351,7 @@ impl ReplyReader {
     fn example(&mut self, fence: Fence, line: &str) -> State {
         // A block deep inside a fence is meant as a block; the lines before it are not part of a file.
         if matches!(marker(line.trim_end()), Some(('<', _, rest)) if is_word(rest, "SEARCH")) {
-            let detail = "a block in the middle of a fence: the file's name stands right above the block or the fence";
+            let detail = "a block in the middle of a fence: the file's name is right above the block or the fence";
             self.refuse(self.number, detail);
         }
         State::Example(fence)

@@ -217,7 +217,7 @@ impl Lives {
         self.failed += 1;
         let pause = self.backoff.failed();
         tracing::error!(engine = name, panic = panic_message(panic), ?pause, "an engine panicked and is started again");
-        let detail = format!("{name} met a fault, which is in the log, and is being made anew: ask again");
+        let detail = format!("{name} met a fault, which is in the log, and is being started again: ask again");
         let status = EngineStatus {
             condition: Condition::Broken,
             restarts: self.failed,

@@ -332,7 +332,7 @@ impl Workspace {
     /// The same for an event that is not repeated, since it may have had its effect.
     async fn ask_once<T>(&self, until: Instant, event: impl FnOnce(oneshot::Sender<Result<T>>) -> Event) -> Result<T> {
         self.ask(until, event).await?.ok_or_else(|| {
-            let detail = "this request met a fault of semdex, which is in the log; the workspace is built anew. \
+            let detail = "this request met a fault of semdex, which is in the log; the workspace is built again. \
                           `changes` lists the change if it was made";
             self.with_meta(Error::new(Code::Internal, detail))
         })
@@ -411,7 +411,7 @@ impl Workspace {
             if error.code == Code::Timeout {
                 given_up.store(true, Ordering::Relaxed);
                 error.detail = format!(
-                    "{}; nothing was changed, unless it was being written in this very moment: then `changes` lists it",
+                    "{}; nothing was changed, unless it was being written at this moment: then `changes` lists it",
                     error.detail
                 );
             }
@@ -517,6 +517,6 @@ impl Workspace {
     }
 
     fn gone(&self) -> Error {
-        Error::new(Code::UnknownWorkspace, format!("the workspace `{}` was closed meanwhile", self.inner.id))
+        Error::new(Code::UnknownWorkspace, format!("the workspace `{}` was closed during this request", self.inner.id))
     }
 }

@@ -336,7 +336,7 @@ impl Journal {
 }
 
 fn gone() -> Error {
-    Error::new(Code::Internal, "the journal met a fault, which is in the log, and is opened anew: try again")
+    Error::new(Code::Internal, "the journal met a fault, which is in the log, and is opened again: try again")
 }
 
 fn late(deadline: Duration) -> Error {

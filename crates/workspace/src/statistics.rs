@@ -37,6 +37,8 @@ pub struct Session {
     pub broken: BTreeSet<String>,
     /// Edited files whose errors were not known when its hook asked.
     pub pending: BTreeSet<String>,
+    /// Errors that its edits caused in other files, found after their hooks had answered.
+    pub late: Vec<Diagnostic>,
     counted: VecDeque<String>,
 }
 
@@ -106,6 +108,7 @@ impl Session {
             files: BTreeMap::new(),
             broken: BTreeSet::new(),
             pending: BTreeSet::new(),
+            late: Vec::new(),
             counted: VecDeque::new(),
         }
     }
@@ -180,6 +183,23 @@ impl Statistics {
         let mut all = self.lock();
         let known = all.sessions.iter_mut().find(|it| it.0 == session);
         known.map(|it| std::mem::take(&mut it.1.pending).into_iter().collect()).unwrap_or_default()
+    }
+
+    /// An edit of a session caused these errors in other files, which its hook could not wait for.
+    pub fn note_late(&self, session: &str, found: Vec<Diagnostic>) {
+        self.note_broken(session, found.iter().map(|it| it.place.file.as_str()));
+        let mut all = self.lock();
+        let late = &mut all.session(session).late;
+        let new = found.into_iter().filter(|it| !late.contains(it)).take(FILES - late.len().min(FILES));
+        let new: Vec<Diagnostic> = new.collect();
+        late.extend(new);
+    }
+
+    /// The errors that were found after the hooks of a session had answered. They count as reported from now on.
+    pub fn take_late(&self, session: &str) -> Vec<Diagnostic> {
+        let mut all = self.lock();
+        let known = all.sessions.iter_mut().find(|it| it.0 == session);
+        known.map(|it| std::mem::take(&mut it.1.late)).unwrap_or_default()
     }
 
     /// The hook of a session reports an edit, with the name of the tool's use if it has one. In a batch only edits

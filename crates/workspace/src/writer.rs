@@ -112,7 +112,9 @@ impl Inbox {
             TrySendError::Full(_) => {
                 Error::new(Code::Busy, "too many requests wait for this workspace: try again in a second")
             }
-            TrySendError::Disconnected(_) => Error::new(Code::UnknownWorkspace, "the workspace was closed meanwhile"),
+            TrySendError::Disconnected(_) => {
+                Error::new(Code::UnknownWorkspace, "the workspace was closed during this request")
+            }
         })
     }
 }

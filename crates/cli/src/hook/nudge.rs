@@ -60,7 +60,8 @@ fn outline(opened: &Value) -> Option<String> {
     let symbols = opened["symbols"].as_array()?;
     let mut text = String::new();
     for depth in [usize::MAX, 1, 0] {
-        text = format!("# {}, {} lines\n\n", opened["file"].as_str()?, opened["lines"]);
+        text =
+            format!("# {}, {} lines; in brackets: uses and their files\n\n", opened["file"].as_str()?, opened["lines"]);
         rows(&mut text, symbols, 0, depth);
         if text.len() <= MAX_TOKENS * BYTES_PER_TOKEN {
             break;
@@ -80,7 +81,9 @@ fn rows(text: &mut String, symbols: &[Value], depth: usize, deepest: usize) {
             (total, files) => format!(" [{total} in {files}]"),
         };
         let indent = "  ".repeat(depth);
-        *text += &format!("{indent}{}-{} {head}{used}\n", symbol["line"], symbol["end_line"]);
+        let [from, to] = [&symbol["line"], &symbol["end_line"]];
+        let lines = if from == to { from.to_string() } else { format!("{from}-{to}") };
+        *text += &format!("{indent}{lines} {head}{used}\n");
         if let Some(members) = symbol["children"].as_array().filter(|_| depth < deepest) {
             rows(text, members, depth + 1, deepest);
         }
@@ -231,6 +234,7 @@ mod tests {
         ]);
         let text = outline(&serde_json::json!({"file": "a.rs", "lines": 3002, "symbols": symbols})).unwrap();
         assert!(text.contains("1-9 pub struct A [3 in 2]\n10-3000 impl A\n3001-3002 fn last()\n"), "{text}");
+        assert!(text.starts_with("# a.rs, 3002 lines; in brackets: uses and their files\n"), "{text}");
         assert!(text.len() <= MAX_TOKENS * BYTES_PER_TOKEN, "{}", text.len());
     }
 

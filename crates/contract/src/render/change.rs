@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use super::code::fenced;
 use super::lists::{diagnostic_rows, inline, more, possible, symbol_rows};
 use super::markdown::{apart, counted, footer, item, line, lines, names, one, paragraph, short_hash};
-use crate::change::NAMED_TESTS;
+use crate::budget::Part;
+use crate::change::{Candidate, IMPACT_PARTS, NAMED_TESTS};
 use crate::{
     Affected, Broken, ChangeReport, Changed, Diagnostic, Finding, FindingKind, Impact, ImpactReport, Landed, Meta,
     Missing, Problem, ProblemCandidate, Reaching, Severity, Strategy, Symbol, Unchecked,
@@ -13,7 +14,8 @@ use crate::{
 
 /// A change: first the result, then what it broke, where it landed, and how to undo it.
 pub(crate) fn change(report: &ChangeReport) -> String {
-    let mut text = one(format_args!("# {}", headline(report)));
+    let head = report.pages.head().map_or_else(|| headline(report), str::to_owned);
+    let mut text = one(format_args!("# {head}"));
     let root = report.meta.root.as_deref();
     match &report.change {
         Some(change) => {
@@ -40,7 +42,8 @@ pub(crate) fn change(report: &ChangeReport) -> String {
         Some(change) => format!("`verify` with `kind: test` and `change: {change}` runs them"),
         None => RUN_BY_NAME.to_owned(),
     };
-    reached(&mut text, &report.impact, &report.edits, &runs, &report.meta.missing);
+    let page = Page { edits: &report.edits, runs: &runs, meta: Some(&report.meta), parts: report.impact_parts() };
+    reached(&mut text, &report.impact, &page);
     if !report.diagnostics.new.is_empty() {
         text += "\n## New diagnostics\n\n";
         diagnostic_rows(&mut text, &report.diagnostics.new);
@@ -94,7 +97,9 @@ fn landed(text: &mut String, report: &ChangeReport) {
         let numbers = group.iter().map(|it| lines(&it.place)).collect::<Vec<_>>().join(",");
         let how = match first.strategy {
             _ if is_sure(first) => first.strategy.name().to_owned(),
-            inexact => format!("{} match, score {:.1}: compare with what was meant", inexact.name(), first.score),
+            inexact => {
+                format!("{} match, score {:.1}: compare with what was meant", inexact.name(), tenths(first.score))
+            }
         };
         let kept: Vec<String> = group.iter().flat_map(|it| &it.kept).map(lines).collect();
         let merged = match (group.iter().any(|it| it.merged), kept.is_empty()) {
@@ -111,7 +116,7 @@ const NAMED_FILES: usize = 3;
 
 /// The outcome, the worst fact first: a text that does not parse, what it breaks elsewhere, the errors of the new text,
 /// what is not known, and the warnings.
-fn headline(report: &ChangeReport) -> String {
+pub(crate) fn headline(report: &ChangeReport) -> String {
     let applied = report.applied;
     if !applied && report.files.is_empty() && report.edits.is_empty() {
         return "Nothing changed".to_owned();
@@ -124,9 +129,7 @@ fn headline(report: &ChangeReport) -> String {
         // What the parser makes of a broken text says little about its references.
         (Some(broke), Some(has)) if does_not_parse(report) => format!("{has}, and {broke}"),
         (Some(broke), Some(has)) => format!("{broke}, and {has}"),
-        (Some(broke), None) => broke,
-        (None, Some(has)) if is_known => has,
-        (None, Some(has)) => format!("{has}; {doubt} more is not known in full"),
+        (Some(only), None) | (None, Some(only)) => only,
         (None, None) => {
             return match (applied, is_known) {
                 (true, true) => format!("Edit successful{}", small_facts(report)),
@@ -138,6 +141,7 @@ fn headline(report: &ChangeReport) -> String {
             };
         }
     };
+    let outcome = if is_known { outcome } else { format!("{outcome}; {doubt} more is not known in full") };
     match outcome.strip_prefix("has ") {
         _ if !applied => format!("Dry run, nothing written: the edit would {outcome}"),
         Some(errors) => format!("Edit made, with {errors}"),
@@ -201,17 +205,22 @@ fn does_not_parse(report: &ChangeReport) -> bool {
     report.validation.iter().any(|it| it.kind == FindingKind::Syntax)
 }
 
-/// The impact of a hypothetical change.
-pub(crate) fn impact(report: &ImpactReport) -> String {
-    let impact = &report.impact;
-    let headline = match (impact.broken.len(), report.meta.complete) {
+/// The outcome of a hypothetical change.
+pub(crate) fn outcome(report: &ImpactReport) -> String {
+    match (report.impact.broken.len(), report.meta.complete) {
         (0, false) => "Whether anything would break is not known in full".to_owned(),
         (0, true) => "Nothing would break".to_owned(),
         (broken, false) => format!("At least {} would break", counted(broken, "place")),
         (broken, true) => format!("{} would break", counted(broken, "place")),
-    };
-    let mut text = one(format_args!("# {headline}"));
-    reached(&mut text, impact, &[], RUN_BY_NAME, &report.meta.missing);
+    }
+}
+
+/// The impact of a hypothetical change.
+pub(crate) fn impact(report: &ImpactReport) -> String {
+    let head = report.pages.head().map_or_else(|| outcome(report), str::to_owned);
+    let mut text = one(format_args!("# {head}"));
+    let page = Page { edits: &[], runs: RUN_BY_NAME, meta: Some(&report.meta), parts: report.pages.parts };
+    reached(&mut text, &report.impact, &page);
     more(&mut text, report.next_cursor.as_deref());
     text
 }
@@ -219,8 +228,21 @@ pub(crate) fn impact(report: &ImpactReport) -> String {
 /// How tests are run that no change token names.
 const RUN_BY_NAME: &str = "`verify` with `kind: test` and their names as `tests` runs them";
 
+/// What an impact is shown with.
+struct Page<'a> {
+    /// Where the edits landed.
+    edits: &'a [Landed],
+    /// How the tests are run.
+    runs: &'a str,
+    meta: Option<&'a Meta>,
+    /// The parts of the impact that are in the page. Without a total the page is the whole.
+    parts: [Part; IMPACT_PARTS],
+}
+
 /// The impact. Places that the change itself edits are in its diff, and what is missing is below the reply.
-fn reached(text: &mut String, impact: &Impact, edits: &[Landed], runs: &str, missing: &[Missing]) {
+fn reached(text: &mut String, impact: &Impact, page: &Page<'_>) {
+    let Page { edits, runs, meta, parts: [_, all_broken, all_affected, all_tests, _] } = page;
+    let missing = meta.map(|it| it.missing.as_slice()).unwrap_or_default();
     let Impact { changed, broken, affected, tests, unchecked } = impact;
     if !changed.is_empty() {
         *text += "\n## Changed symbols\n\n";
@@ -237,7 +259,7 @@ fn reached(text: &mut String, impact: &Impact, edits: &[Landed], runs: &str, mis
         }
     }
     if !broken.is_empty() {
-        apart(text, format_args!("## Broken: {}", counted(broken.len(), "place")));
+        apart(text, format_args!("## Broken: {}", counted_of(broken.len(), all_broken.total, "place")));
         let causes: Vec<&str> = changed.iter().map(|it| it.symbol.as_str()).collect();
         by_cause(text, broken, if let [only] = causes.as_slice() { Some(only) } else { None });
     }
@@ -245,10 +267,29 @@ fn reached(text: &mut String, impact: &Impact, edits: &[Landed], runs: &str, mis
         let holds = |edit: &Landed| (edit.place.line..=edit.place.end_line).contains(&it.place.line);
         edits.iter().any(|edit| edit.place.file == it.place.file && holds(edit))
     };
+    let edited = affected.iter().filter(|it| is_edited(it)).count();
     let affected: Vec<&Affected> = affected.iter().filter(|it| !is_edited(it)).collect();
-    places(text, "Affected, but compiling", affected);
-    reaching(text, tests, runs);
+    if !affected.is_empty() {
+        // Of a place that no engine has judged it is not known that it compiles.
+        let is_judged = meta.is_none_or(|it| it.complete || !missing.iter().any(|it| UNJUDGED.contains(&&*it.code)));
+        let count = counted_of(affected.len(), all_affected.total.saturating_sub(edited), "place");
+        match is_judged {
+            true => apart(text, format_args!("## Affected, but compiling: {count}")),
+            false => apart(text, format_args!("## Affected, not known in full whether they compile: {count}")),
+        }
+        places(text, affected);
+    }
+    reaching(text, tests, all_tests.total, runs);
     not_checked(text, unchecked, missing);
+}
+
+/// The codes of `missing` with which some places were not judged.
+const UNJUDGED: [&str; 7] =
+    ["indexing", "engine_restarting", "engine_down", "engine_missing", "timeout", "too_many", "untrusted"];
+
+/// "3 of 17 places" for a page, "17 places" for the whole.
+fn counted_of(shown: usize, total: usize, thing: &str) -> String {
+    if total > shown { format!("{shown} of {}", counted(total, thing)) } else { counted(shown, thing) }
 }
 
 /// Limits that every change of a language has, by their codes. What is about this change follows in full.
@@ -299,8 +340,12 @@ fn by_cause(text: &mut String, broken: &[Broken], only_cause: Option<&str>) {
         let count = if places.len() > 1 { format!(", {}", counted(places.len(), "place")) } else { String::new() };
         let build = build.map(|it| format!(", with {it}")).unwrap_or_default();
         // Some servers write sentences.
-        let reason = reason.trim_end().trim_end_matches('.').replace('\n', " ");
-        line(text, format_args!("{code}{reason}{cause}{follows}{build}{count}"));
+        let mut reason = reason.trim_end().trim_end_matches('.').lines();
+        let first = reason.next().unwrap_or_default();
+        line(text, format_args!("{code}{first}{cause}{follows}{build}{count}"));
+        for further in reason.map(str::trim).filter(|it| !it.is_empty()) {
+            line(text, format_args!("  {further}"));
+        }
         let mut texts = SHOWN_TEXTS;
         for (file, here) in by_file(places) {
             if let [at] = here.as_slice()
@@ -356,22 +401,19 @@ fn shortened(text: &str) -> String {
     }
 }
 
-fn places(text: &mut String, title: &str, places: Vec<&Affected>) {
-    if places.is_empty() {
-        return;
-    }
-    apart(text, format_args!("## {title}: {}", counted(places.len(), "place")));
+fn places(text: &mut String, places: Vec<&Affected>) {
     for (file, here) in by_file(places) {
         line(text, format_args!("- {file}:{}{}", numbers(&here), in_tests(&here)));
     }
 }
 
 /// The nearest tests by file, with the names by which they are run, and how all are run.
-fn reaching(text: &mut String, tests: &[Reaching], runs: &str) {
+fn reaching(text: &mut String, tests: &[Reaching], total: usize, runs: &str) {
     if tests.is_empty() {
         return;
     }
-    apart(text, format_args!("## Tests that reach it: {}; {runs}", tests.len()));
+    let count = if total > tests.len() { format!("{} of {total}", tests.len()) } else { tests.len().to_string() };
+    apart(text, format_args!("## Tests that reach it: {count}; {runs}"));
     for (file, here) in by_file(tests.iter().take(NAMED_TESTS).map(|it| &it.at).collect()) {
         let mut named: Vec<&str> =
             here.iter().filter_map(|it| it.symbol.as_deref()?.rsplit(['.', ':', '/']).next()).collect();
@@ -401,7 +443,7 @@ pub(crate) fn problem(problem: &Problem) -> String {
     }
     candidates(&mut text, &problem.candidates);
     if let Some(nearest) = &problem.nearest {
-        let (place, score) = (&nearest.place, nearest.score);
+        let (place, score) = (&nearest.place, tenths(nearest.score));
         apart(&mut text, format_args!("## Nearest: {}:{} (score {score:.1})", place.file, lines(place)));
         text += &fenced("diff", &nearest.diff);
     }
@@ -416,8 +458,8 @@ pub(crate) fn problem(problem: &Problem) -> String {
         text += &fenced("", &lost);
     }
     if let Some(it) = &problem.impact {
-        let missing = problem.meta.as_ref().map(|it| it.missing.as_slice()).unwrap_or_default();
-        reached(&mut text, it, &[], RUN_BY_NAME, missing);
+        let page = Page { edits: &[], runs: RUN_BY_NAME, meta: problem.meta.as_ref(), parts: Default::default() };
+        reached(&mut text, it, &page);
     }
     if let Some(meta) = &problem.meta {
         // What the problem itself says is not repeated.
@@ -430,6 +472,11 @@ pub(crate) fn problem(problem: &Problem) -> String {
         line(&mut text, format_args!("request `{id}`"));
     }
     text
+}
+
+/// A score with one decimal, never rounded up to the threshold that it misses.
+fn tenths(score: f64) -> f64 {
+    (score * 10.0).floor() / 10.0
 }
 
 /// The place that the request and somebody else change, as each has it.
@@ -454,14 +501,107 @@ fn candidates(text: &mut String, candidates: &[ProblemCandidate]) {
         }
     }
     if !places.is_empty() {
-        *text += "\n## Candidates\n";
-        for it in places {
-            apart(text, format_args!("{}:{} (score {:.1})", it.place.file, lines(&it.place), it.score));
-            *text += &fenced("", &it.text);
+        *text += "\n## Candidates\n\n";
+        // Equal lines of a file share one.
+        let is_line = |it: &Candidate| !it.text.trim_end().contains('\n');
+        let together = |a: &&Candidate, b: &&Candidate| {
+            is_line(a) && (&a.place.file, &a.text, a.score) == (&b.place.file, &b.text, b.score)
+        };
+        for group in places.chunk_by(together) {
+            let Some(first) = group.first() else { continue };
+            let file = &first.place.file;
+            let is_exact = first.score >= 100.0;
+            let score = if is_exact { String::new() } else { format!(" (score {:.1})", tenths(first.score)) };
+            if is_line(first) {
+                let numbers = group.iter().map(|it| it.place.line.to_string()).collect::<Vec<_>>().join(",");
+                line(text, format_args!("- {file}:{numbers}{score}: `{}`", shortened(&inline(first.text.trim()))));
+            } else {
+                line(text, format_args!("- {file}:{}{score}:", lines(&first.place)));
+                text.push('\n');
+                *text += &fenced("", &first.text);
+                text.push('\n');
+            }
+        }
+        if text.ends_with("\n\n") {
+            text.pop();
         }
     }
     if !symbols.is_empty() {
         *text += "\n## Candidates\n\n";
         symbol_rows(text, &symbols);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Place, State};
+
+    fn report(code: Option<&str>) -> ImpactReport {
+        let missing: Vec<Missing> = code
+            .map(|it| Missing { code: it.to_owned(), detail: "later".to_owned(), scope: None })
+            .into_iter()
+            .collect();
+        let meta = Meta {
+            workspace: None,
+            root: None,
+            revision: 1,
+            state: State::Ready,
+            complete: missing.is_empty(),
+            missing,
+            fallback: None,
+            builds: Vec::new(),
+            overlays: Vec::new(),
+            elapsed_ms: 0.0,
+        };
+        let place = Place { file: "a.ts".to_owned(), start: 0, end: 1, line: 3, end_line: 3, column: 1 };
+        let affected =
+            Affected { place, text: "f(1);".to_owned(), symbol: None, cause: None, test: false, build: None };
+        let impact = Impact {
+            changed: Vec::new(),
+            broken: Vec::new(),
+            affected: vec![affected],
+            tests: Vec::new(),
+            unchecked: Vec::new(),
+        };
+        ImpactReport { impact, next_cursor: None, meta, pages: Default::default() }
+    }
+
+    #[test]
+    fn a_place_that_was_not_judged_is_not_said_to_compile() {
+        assert!(impact(&report(None)).contains("## Affected, but compiling: 1 place\n"));
+        assert!(impact(&report(Some("cfg_off"))).contains("## Affected, but compiling: 1 place\n"));
+        let unknown = impact(&report(Some("timeout")));
+        assert!(unknown.contains("## Affected, not known in full whether they compile: 1 place\n"), "{unknown}");
+    }
+
+    #[test]
+    fn equal_candidates_share_a_line() {
+        let at = |line: usize, text: &str, score: f64| {
+            let place =
+                semdex_model::Place { file: "a.py".to_owned(), start: 0, end: 1, line, end_line: line, column: 1 };
+            semdex_model::Candidate { place, score, text: text.to_owned() }
+        };
+        let candidates = vec![at(3, "url", 100.0), at(9, "url", 100.0), at(4, "a\nb\n", 97.26)];
+        let help = semdex_model::Help { candidates, ..semdex_model::Help::default() };
+        let error = semdex_model::Error::new(semdex_model::Code::Ambiguous, "several").with_help(help);
+        let text = problem(&Problem::new(error));
+        assert!(
+            text.ends_with("## Candidates\n\n- a.py:3,9: `url`\n- a.py:4 (score 97.2):\n\n```\na\nb\n```\n"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn the_lines_of_a_reason_stay_lines() {
+        let mut found = report(None);
+        let at = found.impact.affected.remove(0);
+        let reason = "not enough arguments\n\thave (int)\n\twant (int, bool)".to_owned();
+        found.impact.broken.push(Broken { at, code: Some("WrongArgCount".to_owned()), reason, follows: false });
+        let text = impact(&found);
+        assert!(
+            text.contains("WrongArgCount not enough arguments\n  have (int)\n  want (int, bool)\n- a.ts:3"),
+            "{text}"
+        );
     }
 }

@@ -13,7 +13,7 @@ use crate::{
 
 /// A file: the skeleton with the line numbers of the file, then the usages of its symbols.
 pub(crate) fn opened(opened: &Opened) -> String {
-    let package = opened.package.as_ref().map(|it| format!(" of `{it}`")).unwrap_or_default();
+    let package = opened.package.as_deref().map(of_package).unwrap_or_default();
     let mut text = one(format_args!("# {}{package}", opened.file));
     apart(&mut text, format_args!("{}, hash `{}`", counted(opened.lines, "line"), short_hash(&opened.hash)));
     let symbols = opened.symbols.shown();
@@ -93,9 +93,27 @@ fn upstream(text: &mut String, upstream: &[Upstream]) {
     }
     *text += "\n## Uses\n\n";
     for Upstream { package, external, files, symbols } in upstream {
-        let origin = if *external { " (external)".to_owned() } else { within(files) };
-        line(text, format_args!("- `{package}`{origin}: {}", below_common_path(symbols)));
+        let origin = match external {
+            true => format!("`{package}` (external)"),
+            // The directory of the workspace itself says nothing.
+            false if package == ROOT && !files.is_empty() => files.join(", "),
+            false => format!("`{package}`{}", within(files)),
+        };
+        line(text, format_args!("- {origin}{}", named(symbols)));
     }
+}
+
+/// The package of a language without packages, for a file in the root.
+const ROOT: &str = ".";
+
+/// " of `serde`".
+fn of_package(package: &str) -> String {
+    if package == ROOT { String::new() } else { format!(" of `{package}`") }
+}
+
+/// ": `a`, `b`", or nothing.
+fn named(symbols: &[String]) -> String {
+    if symbols.is_empty() { String::new() } else { format!(": {}", below_common_path(symbols)) }
 }
 
 fn within(files: &[String]) -> String {
@@ -108,8 +126,8 @@ fn downstream(text: &mut String, downstream: &[Downstream]) {
     }
     *text += "\n## Used by\n\n";
     for Downstream { file, package, symbols, count } in downstream {
-        let (count, symbols) = (counted(*count, "usage"), below_common_path(symbols));
-        line(text, format_args!("- {file} of `{package}` [{count}]: {symbols}"));
+        let (count, package) = (counted(*count, "usage"), of_package(package));
+        line(text, format_args!("- {file}{package} [{count}]{}", named(symbols)));
     }
 }
 
@@ -143,7 +161,7 @@ fn symbol(described: &DescribedSymbol) -> String {
     let language = symbol.language.name();
     let mut text = one(format_args!("# {} `{}`", symbol.kind.name(), symbol.path));
     // The place of an external symbol starts with its package.
-    let package = if symbol.origin.is_some() { String::new() } else { format!(" of `{}`{version}", symbol.package) };
+    let package = if symbol.origin.is_some() { String::new() } else { of_package(&symbol.package) + &version };
     let external = if symbol.external { " (external)" } else { "" };
     apart(&mut text, format_args!("{}:{}{package}{external}", short_file(symbol), lines(&symbol.place)));
     if !symbol.also.is_empty() {

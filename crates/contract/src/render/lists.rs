@@ -115,7 +115,7 @@ fn rows(text: &mut String, group: &[&Usage]) {
     let mut around = None;
     for usage in group {
         let within = match &usage.symbol {
-            Some(symbol) if around != Some(symbol) => format!(" in `{symbol}`"),
+            Some(symbol) if around != Some(symbol) => format!(" in `{}`", within_file(symbol, &first.place.file)),
             _ => String::new(),
         };
         around = usage.symbol.as_ref();
@@ -123,6 +123,11 @@ fn rows(text: &mut String, group: &[&Usage]) {
         let build = in_build(usage.build.as_deref()) + &by_calls(usage.calls);
         line(text, format_args!("  - {}{within} ({}{build}): `{row}`", usage.place.line, usage.role.name()));
     }
+}
+
+/// The path of a symbol beside the name of its file, which the paths of some languages begin with.
+fn within_file<'a>(symbol: &'a str, file: &str) -> &'a str {
+    symbol.strip_prefix(file).and_then(|it| it.strip_prefix("::")).unwrap_or(symbol)
 }
 
 /// ", feature=parallel" for code that the default build does not compile.
@@ -160,7 +165,8 @@ fn heading(text: &mut String, group: &[&Usage]) {
     let mut numbers: Vec<usize> = group.iter().map(|it| it.place.line).collect();
     numbers.dedup();
     let numbers = numbers.iter().map(usize::to_string).collect::<Vec<_>>().join(",");
-    let within = first.symbol.as_ref().map(|it| format!(" in `{it}`")).unwrap_or_default();
+    let within = first.symbol.as_ref().map(|it| format!(" in `{}`", within_file(it, &first.place.file)));
+    let within = within.unwrap_or_default();
     let test = if first.test { ", test" } else { "" };
     let usages = counted(group.len(), "usage");
     let build = in_build(first.build.as_deref());
@@ -190,11 +196,28 @@ pub(crate) fn possible(text: &mut String, usages: &[Usage]) {
         return;
     }
     apart(text, format_args!("Possible usages, for which it is not known whether they name it:"));
-    for usage in usages {
-        let reason = usage.reason.map_or("unresolved", |it| it.name());
-        let detail = usage.detail.as_ref().map(|it| format!(", {it}")).unwrap_or_default();
-        let (place, row) = (&usage.place, inline(usage.text.trim()));
-        line(text, format_args!("- {}:{} ({reason}{detail}): `{row}`", place.file, place.line));
+    for group in usages.chunk_by(|a, b| (a.reason, &a.detail) == (b.reason, &b.detail)) {
+        let Some(first) = group.first() else { continue };
+        let reason = first.reason.map_or("unresolved", |it| it.name());
+        let detail = first.detail.as_ref().map(|it| format!(", {it}")).unwrap_or_default();
+        let row = |usage: &Usage| inline(usage.text.trim());
+        if let [only] = group {
+            let place = &only.place;
+            line(text, format_args!("- {}:{} ({reason}{detail}): `{}`", place.file, place.line, row(only)));
+            continue;
+        }
+        line(text, format_args!("- {reason}{detail}: {}", counted(group.len(), "place")));
+        for of_file in group.chunk_by(|a, b| a.place.file == b.place.file) {
+            if let [only] = of_file {
+                line(text, format_args!("  - {}:{}: `{}`", only.place.file, only.place.line, row(only)));
+                continue;
+            }
+            let Some(first) = of_file.first() else { continue };
+            line(text, format_args!("  - {}", first.place.file));
+            for it in of_file {
+                line(text, format_args!("    - {}: `{}`", it.place.line, row(it)));
+            }
+        }
     }
 }
 
@@ -235,8 +258,12 @@ fn calls(found: &CallsReply, what: &str) -> String {
         for call in calls {
             let (test, row) = (if call.test { " (test)" } else { "" }, inline(call.text.trim()));
             // The calls of an external symbol are in its own file.
-            let file = short(&call.place.file, found.symbol.origin.as_ref());
-            line(&mut text, format_args!("  - {file}:{}{test}: `{row}`", call.place.line));
+            // A caller's calls are in its file; a callee's file is another one.
+            let file = match what == "caller" && call.place.file == symbol.place.file {
+                true => String::new(),
+                false => format!("{}:", short(&call.place.file, found.symbol.origin.as_ref())),
+            };
+            line(&mut text, format_args!("  - {file}{}{test}: `{row}`", call.place.line));
         }
     }
     more(&mut text, next_cursor.as_deref());

@@ -6,7 +6,7 @@ use super::markdown::{apart, counted, line, names, one};
 use crate::{RunAttempt, RunReply, RunStarted, RunVerification};
 
 pub(crate) fn started(begun: &RunStarted) -> String {
-    one(format_args!("Run `{run}` has begun: `GET /v1/runs/{run}` tells how far it is.", run = begun.run))
+    one(format_args!("Run `{run}` has begun: `GET /v1/runs/{run}` reports its progress.", run = begun.run))
 }
 
 pub(crate) fn run(run: &RunReply) -> String {

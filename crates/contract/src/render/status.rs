@@ -62,8 +62,11 @@ pub(crate) fn workspaces(statuses: &[WorkspaceStatus]) -> String {
             let version = engine.version.as_ref().map(|it| format!(" {it}")).unwrap_or_default();
             let process = engine.pid.map(|it| format!(", process {it}")).unwrap_or_default();
             let memory = engine.memory_bytes.map(|it| format!(", {} MB", it / 1_000_000)).unwrap_or_default();
-            let restarts =
-                if engine.restarts > 0 { format!(", restarted {} times", engine.restarts) } else { String::new() };
+            let restarts = match engine.restarts {
+                0 => String::new(),
+                1 => ", restarted once".to_owned(),
+                times => format!(", restarted {times} times"),
+            };
             let state =
                 if is_untrusted(engine, &status.missing) { "not started: not trusted" } else { engine.state.name() };
             line(&mut text, format_args!("- engine {}{version}: {state}{process}{memory}{restarts}", engine.name));

@@ -11,12 +11,19 @@ const OUTPUT_LINES: usize = 20;
 pub(crate) fn verified(reply: &VerifyReply) -> String {
     let VerifyReply { kind, ok, timed_out, exit_code, duration_ms, .. } = reply;
     let how = match (ok, timed_out) {
+        (true, _) if reply.runs.is_empty() => "ok, nothing had to run",
         (true, _) => "ok",
         (false, true) => "timeout",
+        // A test that never ran has not failed.
+        (false, false) if reply.runs.is_empty() => "nothing was run",
         (false, false) => "failed",
     };
     let code = exit_code.map(|it| format!("exit code {it}, ")).unwrap_or_default();
-    let mut text = one(format_args!("# {}: {how} ({code}{:.1} s)", kind.name(), duration_ms / 1000.0));
+    let took = match reply.runs.as_slice() {
+        [] => String::new(),
+        _ => format!(" ({code}{:.1} s)", duration_ms / 1000.0),
+    };
+    let mut text = one(format_args!("# {}: {how}{took}", kind.name()));
     for run in &reply.runs {
         let place = if run.directory.is_empty() { String::new() } else { format!(" in `{}`", run.directory) };
         let code = run.exit_code.map_or("ended".to_owned(), |it| format!("{it}"));

@@ -231,7 +231,7 @@ impl Report {
     /// The diagnostics, sorted by severity and place. Those that were left out are reported as missing.
     pub fn take_diagnostics(&mut self) -> Vec<Diagnostic> {
         if self.left_out > 0 {
-            let detail = format!("{} more diagnostics: mend those that are listed first", self.left_out);
+            let detail = format!("{} more diagnostics: fix those that are listed first", self.left_out);
             self.coverage.lacks(Missing::new(MissingCode::TooMany, "diagnostics", detail));
         }
         if let Some(tests) = &self.tests

@@ -306,8 +306,7 @@ impl<'t> Walk<'t> {
 
     fn signature(&self, node: Node<'_>, end: usize) -> String {
         let written = self.text.get(node.start_byte()..end.max(node.start_byte())).unwrap_or_default();
-        let words: Vec<&str> = written.split_whitespace().collect();
-        let joined = words.join(" ");
+        let joined = on_one_line(written);
         let joined = joined.trim_end_matches([' ', ':', '{', ';']).trim_end_matches("=>").trim_end();
         let cut: String = joined.chars().take(400).collect();
         cut
@@ -366,7 +365,7 @@ fn declared(declarator: Node<'_>, kind: SymbolKind) -> Option<(Node<'_>, SymbolK
                 let inner = node.child_by_field_name("declarator")?;
                 // `int (*f)(void)` is a pointer.
                 is_function = inner.kind() != "parenthesized_declarator";
-                node = inner;
+                node = misread_name(node, inner).unwrap_or(inner);
             }
             "identifier"
             | "field_identifier"
@@ -387,6 +386,30 @@ fn declared(declarator: Node<'_>, kind: SymbolKind) -> Option<(Node<'_>, SymbolK
         }
     }
     None
+}
+
+/// A head without its layout: `f(a, b)` also where each parameter has a line of its own.
+fn on_one_line(written: &str) -> String {
+    let mut joined = String::new();
+    for line in written.lines() {
+        let line = line.split_whitespace().collect::<Vec<_>>().join(" ");
+        if line.starts_with([')', ']']) {
+            joined.truncate(joined.trim_end_matches(',').len());
+        } else if !joined.is_empty() && !joined.ends_with(['(', '[']) && !line.is_empty() {
+            joined.push(' ');
+        }
+        joined += &line;
+    }
+    joined
+}
+
+/// The name of a function whose type has a macro before it: `API type_t name(void)`. The parser reads the macro as the
+/// type, the type as the name, and the name as an error before the parameters.
+fn misread_name<'n>(declarator: Node<'n>, inner: Node<'n>) -> Option<Node<'n>> {
+    let parameters = declarator.child_by_field_name("parameters")?;
+    let error = parameters.prev_sibling().filter(|it| it.is_error() && it.named_child_count() == 1)?;
+    let name = error.named_child(0)?;
+    (inner.kind() == "identifier" && name.kind() == "identifier" && error.prev_sibling() == Some(inner)).then_some(name)
 }
 
 fn is_constant(name: &str) -> bool {

@@ -487,3 +487,42 @@ fn a_declaration_is_altered() {
         Some("f(int semdex_added, int a)"),
     );
 }
+
+/// Projects put macros before the type of a function. The parser takes the type for the name, the name for an error.
+#[test]
+fn a_macro_before_the_type_of_a_function_leaves_its_name() {
+    let text = "API type_t length (state_t *s, int at) {
+  type_t found;
+  return found;
+}
+API type_t first (void);
+API type_t third (state_t *s) {
+  int found;
+  return found;
+}
+";
+    let syntax = LspSyntax { grammar: Grammar::of("c"), extensions: &[] };
+    let mut names = Vec::new();
+    syntax.outline(text).walk(&mut |it| {
+        assert_eq!(&text[it.name_span.start..it.name_span.end], it.name);
+        names.push(it.name.clone());
+    });
+    assert_eq!(names, ["length", "first", "third"]);
+}
+
+#[test]
+fn a_signature_does_not_show_its_layout() {
+    let text = "def get(
+    url: str, params: tuple[int, ...] = (1,),
+
+    **kwargs: Unpack[
+        Args
+    ],
+) -> Response:
+    return 1
+";
+    let syntax = LspSyntax { grammar: Grammar::of("python"), extensions: &[] };
+    let mut signatures = Vec::new();
+    syntax.outline(text).walk(&mut |it| signatures.push(it.signature.clone()));
+    assert_eq!(signatures, ["def get(url: str, params: tuple[int, ...] = (1,), **kwargs: Unpack[Args]) -> Response"]);
+}

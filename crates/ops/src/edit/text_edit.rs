@@ -102,9 +102,9 @@ fn ambiguous(file: &File, search: &Search, hits: &[Hit]) -> Error {
     let lines: Vec<String> = candidates.iter().map(|it| it.place.line.to_string()).collect();
     let more = if hits.len() > candidates.len() { ", …" } else { "" };
     let narrower =
-        if search.within.is_none() { ", `near_line` or the `symbol` it stands in" } else { " or `near_line`" };
+        if search.within.is_none() { ", `near_line` or the `symbol` that contains it" } else { " or `near_line`" };
     let detail = format!(
-        "the text stands at {} places in `{}` (lines {}{more}): add lines around it{narrower}",
+        "the text is at {} places in `{}` (lines {}{more}): add lines around it{narrower}",
         hits.len(),
         file.path,
         lines.join(", "),
@@ -123,7 +123,7 @@ fn missed(files: &Files, file: &File, search: &Search, nearest: Option<Hit>, rea
     };
     if let Some(span) = matching::stands_in(&file.text, search.replacement) {
         let line = file.lines().line(span.start);
-        detail.push_str(&format!("; the replacement stands there already, at line {line}"));
+        detail.push_str(&format!("; the replacement is there already, at line {line}"));
     }
     let outside = search.within.and_then(|_| matching::stands_in(&file.text, search.context)).map(|span| (file, span));
     let elsewhere: Vec<String> = outside
@@ -138,7 +138,7 @@ fn missed(files: &Files, file: &File, search: &Search, nearest: Option<Hit>, rea
         .map(|(file, span)| format!("{}:{}", file.path, file.lines().line(span.start)))
         .collect();
     if !elsewhere.is_empty() {
-        detail.push_str(&format!("; the text stands in {}: perhaps another place is meant", elsewhere.join(", ")));
+        detail.push_str(&format!("; the text is in {}: perhaps another place is meant", elsewhere.join(", ")));
     }
     let nearest = nearest.map(|hit| matching::nearest(&file.text, &file.path, search.context, &hit));
     let hash = Some(file.hash.to_hex().to_string());

@@ -68,11 +68,11 @@ impl Text {
     }
 
     /// Appends the errors that the edit caused in other files.
-    pub(super) fn elsewhere(&mut self, found: &[Diagnostic]) {
+    pub(super) fn elsewhere(&mut self, edit: &str, found: &[Diagnostic]) {
         let mut files: Vec<&str> = found.iter().map(|it| it.place.file.as_str()).collect();
         files.dedup();
         let (places, of) = (plural(found.len(), "place"), plural(files.len(), "other file"));
-        if self.line(&format!("This edit broke {places} in {of}:")) {
+        if self.line(&format!("{edit} broke {places} in {of}:")) {
             let mut lines = Vec::new();
             for (said, group) in alike(found.iter()) {
                 let Some(first) = group.first() else { continue };
@@ -103,8 +103,9 @@ impl Text {
     }
 
     /// Notes that there was no time to check other files.
-    pub(super) fn elsewhere_unknown(&mut self) {
-        self.line("What this edit broke in other files is not known yet.");
+    pub(super) fn elsewhere_unknown(&mut self, files: &[String], will_follow: bool) {
+        let next = if will_follow { ": the next hook reports it" } else { "" };
+        self.line(&format!("What the edit of {} broke in other files is not known yet{next}.", files.join(", ")));
     }
 
     /// Appends the remaining errors by file, the files with the most errors first.

@@ -15,10 +15,11 @@ use super::event::{Event, Kind};
 use super::report_text::{Text, counts};
 use semdex_config::Gate;
 use semdex_contract::Common;
-use semdex_engine::Extent;
 use semdex_engine::files::Files;
+use semdex_engine::{Extent, blocking};
 use semdex_fs::holds;
 use semdex_model::{Diagnostic, FileEdit, Missing, MissingCode, Result, Severity};
+use semdex_process::fault;
 use semdex_workspace::Workspace;
 use semdex_workspace::statistics::Seen;
 
@@ -26,6 +27,8 @@ use semdex_workspace::statistics::Seen;
 const WAIT_MS: u64 = 1500;
 /// After this time errors in other files are no longer searched.
 const LOOKING: Duration = Duration::from_millis(2200);
+/// How long they are searched for the next hook.
+const LOOKING_ON_MS: u64 = 20_000;
 /// How many files of a session are checked again at its end.
 const LAST_LOOK: usize = 200;
 /// The deadline for checking all files of a workspace at the end of a session.
@@ -125,7 +128,10 @@ async fn in_workspace(
     let pending: Vec<String> = session.map(|it| workspace.statistics().take_pending(it)).unwrap_or_default();
     let late: Vec<String> =
         pending.into_iter().filter(|it| files_now.get(it).is_some() && !files.contains(it)).collect();
-    let asked: Vec<String> = files.iter().chain(&late).cloned().collect();
+    let found_since = session.map(|it| workspace.statistics().take_late(it)).unwrap_or_default();
+    let found_in = found_since.iter().map(|it| &it.place.file);
+    let found_in: BTreeSet<&String> = found_in.filter(|it| !files.contains(it) && !late.contains(it)).collect();
+    let asked: Vec<String> = files.iter().chain(&late).chain(found_in).cloned().collect();
     let Collected { mut diagnostics, meta, .. } = find(workspace, &asked, &options).await?;
     let is_known = meta.coverage.complete || !diagnostics.is_empty();
     gravest_first(&mut diagnostics);
@@ -148,6 +154,11 @@ async fn in_workspace(
         is_telling = true;
         text.of_file(file, seen_in(&diagnostics, file), &of_file(&diagnostics, file));
     }
+    // What was corrected in between is not reported.
+    let is_same = |a: &Diagnostic, b: &Diagnostic| (&a.place.file, &a.message) == (&b.place.file, &b.message);
+    let is_left = |it: &Diagnostic| diagnostics.iter().any(|now| is_same(&now.diagnostic, it));
+    let found_since: Vec<Diagnostic> =
+        found_since.into_iter().filter(|it| !files.contains(&it.place.file) && is_left(it)).collect();
     let mut most_errors = 0;
     for file in files.iter().filter(|_| is_known) {
         let seen = seen_in(&diagnostics, file);
@@ -159,12 +170,21 @@ async fn in_workspace(
             text.of_file(file, seen, &reported);
         }
     }
+    if !found_since.is_empty() {
+        is_telling = true;
+        text.elsewhere("An earlier edit", &found_since);
+    }
     // The errors of the file itself in time are worth more than a complete answer that is too late.
     let rest = LOOKING.saturating_sub(options.begun.elapsed());
     let looked = elsewhere(workspace, &options, [&files, &gone], &files_now);
     let broken = tokio::time::timeout(rest, looked).await;
-    if broken.is_err() && is_telling {
-        text.elsewhere_unknown();
+    if broken.is_err() {
+        // Silence would read as clean.
+        is_telling = true;
+        text.elsewhere_unknown(&files, session.is_some());
+        if let Some(session) = session {
+            look_on(workspace, session, [files.clone(), gone], files_now);
+        }
     }
     let broken = broken.ok().and_then(Result::ok).unwrap_or_default();
     if !broken.is_empty() {
@@ -172,12 +192,24 @@ async fn in_workspace(
             text.of_file(first, seen_in(&diagnostics, first), &[]);
         }
         is_telling = true;
-        text.elsewhere(&broken);
+        text.elsewhere("This edit", &broken);
         if let Some(session) = session {
             workspace.statistics().note_broken(session, broken.iter().map(|it| it.place.file.as_str()));
         }
     }
     Ok((is_telling, is_telling && is_too_much(workspace, most_errors).await))
+}
+
+/// Searches on after the hook has answered. The next hook of the session reports what is found.
+fn look_on(workspace: &Workspace, session: &str, [files, gone]: [Vec<String>; 2], now: Arc<Files>) {
+    let (workspace, session) = (workspace.clone(), session.to_owned());
+    tokio::spawn(async move {
+        let common = Common { wait_ms: Some(LOOKING_ON_MS), ..Common::default() };
+        let Ok(options) = RequestOptions::new(&common, Client::default()) else { return };
+        if let Ok(broken) = elsewhere(&workspace, &options, [&files, &gone], &now).await {
+            workspace.statistics().note_late(&session, broken);
+        }
+    });
 }
 
 /// The errors and warnings of a file.
@@ -210,6 +242,11 @@ async fn elsewhere(
     if back.is_empty() {
         return Ok(Vec::new());
     }
+    let _ = blocking(|| {
+        fault::point("hook.elsewhere");
+        Ok(())
+    })
+    .await;
     let change_impact = tried(workspace, options, back, Extent::FixedElsewhere).await?;
     files.iter().chain(gone).for_each(|it| workspace.recent().forget(it));
     let is_broken = |it: &Diagnostic| it.severity == Severity::Error && !files.contains(&it.place.file);

@@ -385,7 +385,7 @@ fn taking_back_does_not_overwrite_what_came_after() {
             }
         })
         .unwrap_err();
-    assert!(error.detail.contains("`a` was written by someone else meanwhile"), "{}", error.detail);
+    assert!(error.detail.contains("`a` was written by someone else during this request"), "{}", error.detail);
     assert_eq!((fixture.content("a"), fixture.content("b")), ("theirs".into(), "theirs".into()));
 }
 

@@ -400,7 +400,7 @@ impl Staged<'_> {
         };
         done.map_err(|errno| match errno {
             Errno::BUSY | Errno::EXIST | Errno::NOENT => {
-                format!("`{}` was written by someone else meanwhile", self.file())
+                format!("`{}` was written by someone else during this request", self.file())
             }
             _ => {
                 // A file that could not be put back is kept.

@@ -87,7 +87,7 @@ impl Repository {
         let head = self.head()?;
         wait_for(&[vec![self.directory.join("index.lock")], self.head_locks(&head)].concat())?;
         if let Some(on) = order.on.as_ref().filter(|it| head.commit.as_ref() != Some(*it)) {
-            let detail = format!("nothing was committed: HEAD was at {on}, and was moved meanwhile");
+            let detail = format!("nothing was committed: HEAD was at {on}, and was moved during this request");
             return Err(Error::new(Code::Conflict, detail).into());
         }
         let status = self.status(false, false)?;
@@ -260,10 +260,13 @@ impl Repository {
         fault::point("git.locked");
         // While the lock is held, nobody switches branches or begins a merge.
         if self.head()? != *head {
-            return Err(Stop::Moved(Error::new(Code::Conflict, "nothing was committed: HEAD was moved meanwhile")));
+            return Err(Stop::Moved(Error::new(
+                Code::Conflict,
+                "nothing was committed: HEAD was moved during this request",
+            )));
         }
         if let Some(operation) = self.operation() {
-            let detail = format!("nothing was committed: a {operation} was begun meanwhile");
+            let detail = format!("nothing was committed: a {operation} was begun during this request");
             return Err(Error::new(Code::Conflict, detail).into());
         }
         let next = private.next_index();
@@ -301,7 +304,7 @@ impl Repository {
             }
             let said = |word: &str| ended.words.contains(word);
             if said("but expected") || said("reference already exists") {
-                let detail = format!("nothing was committed: HEAD was moved meanwhile: {}", ended.words);
+                let detail = format!("nothing was committed: HEAD was moved during this request: {}", ended.words);
                 return Err(Stop::Moved(Error::new(Code::Conflict, detail)));
             }
             if !said("File exists") {

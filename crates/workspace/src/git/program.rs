@@ -155,7 +155,7 @@ impl Program {
             }
             Failure::Late => Error::new(Code::Timeout, format!("{what} did not end within {} s", limit.as_secs())),
             Failure::Unwanted if !self.end.cancelled.load(Ordering::Relaxed) => revoked(),
-            Failure::Unwanted => Error::new(Code::Timeout, "whoever asked has gone, so it was given up"),
+            Failure::Unwanted => Error::new(Code::Timeout, "the client has gone, so it was given up"),
         })?;
         Ok(Ended { code: output.status.code(), stdout: output.stdout, words: words(&output.stderr) })
     }

@@ -242,8 +242,7 @@ impl Store {
 
     fn note_moved(&mut self) {
         tracing::error!("the journal's files were removed, replaced or emptied by another program: it is opened again");
-        let lost =
-            "the journal was removed, replaced or emptied while semdex ran, and changes of before are not listed";
+        let lost = "the journal was removed, replaced or emptied while semdex ran, and earlier changes are not listed";
         self.lost = Some(lost.to_owned());
     }
 

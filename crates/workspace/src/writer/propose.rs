@@ -22,7 +22,7 @@ impl Writer {
     pub(super) fn propose(&mut self, change: Change, given_up: &AtomicBool) -> Result<Outcome> {
         if let Some(moved) = change::moved_on(&self.files, &change.edits) {
             let now = self.files.get(&moved.file).map(|it| it.hash.to_hex().to_string());
-            let detail = format!("`{}` was changed by somebody else meanwhile: read it again", moved.file);
+            let detail = format!("`{}` was changed by somebody else during this request: read it again", moved.file);
             let help = Help { actual_hash: now, file: Some(moved.file.clone()), ..Help::default() };
             return Err(Error::new(Code::Conflict, detail).with_help(help));
         }
@@ -86,7 +86,7 @@ impl Writer {
             return Ok(Outcome { applied: true, revision: self.revisions.current(), ..outcome });
         }
         let written = match given_up.load(Ordering::Relaxed) {
-            true => Err(Error::new(Code::Timeout, "nothing was changed: whoever asked has given up")),
+            true => Err(Error::new(Code::Timeout, "nothing was changed: the client has given up")),
             false => self.write(&change, &outcome),
         };
         match written {
@@ -150,7 +150,7 @@ impl Writer {
     /// Planned texts of a language with their imports put right, where that changes them.
     pub(super) fn fix_imports(&mut self, language: LanguageId, edits: &[FileEdit]) -> Result<Vec<Tidied>> {
         if let Some(moved) = change::moved_on(&self.files, edits) {
-            let detail = format!("`{}` was changed by somebody else meanwhile: read it again", moved.file);
+            let detail = format!("`{}` was changed by somebody else during this request: read it again", moved.file);
             return Err(Error::new(Code::Conflict, detail));
         }
         let Some(at) = self.engines.registry().position(language).filter(|at| self.engines.slot(*at).engine.is_some())

@@ -62,7 +62,7 @@ fn refuse_for(pause: Duration, events: &Receiver<Event>, held: &mut Vec<Event>) 
 
 /// The error for a request while the workspace is rebuilt.
 pub(crate) fn rebuilding() -> Error {
-    let detail = "the workspace met a fault, which is in the log, and is being built anew: ask again in a moment";
+    let detail = "the workspace met a fault, which is in the log, and is being built again: ask again in a moment";
     Error::new(Code::NotReady, detail)
 }
 
