@@ -207,7 +207,7 @@ mod tests {
         ];
         let mut text = Text::default();
         text.of_file("src/main.go", Seen::of(found.iter()), &found.iter().collect::<Vec<_>>());
-        text.elsewhere(&[at("b.go", 3, Severity::Error, "not enough arguments")]);
+        text.elsewhere("This edit", &[at("b.go", 3, Severity::Error, "not enough arguments")]);
         expect![["
             LSP: 2 error(s), 1 warning(s) in src/main.go
               - [ERROR] Line 45: undeclared name 'foo' [gopls]
@@ -226,7 +226,7 @@ mod tests {
             .into();
         let mut text = Text::default();
         text.of_file("b.go", Seen::of(all[..2].iter()), &all[..2].iter().collect::<Vec<_>>());
-        text.elsewhere(&all);
+        text.elsewhere("This edit", &all);
         expect![["
             LSP: 2 error(s), 0 warning(s) in b.go
               - [ERROR] Lines 3,9: same [gopls]
@@ -246,7 +246,7 @@ mod tests {
         let mut text = Text::default();
         for _ in 0..3 {
             text.of_file("a.go", Seen::of(found.iter()), &found.iter().collect::<Vec<_>>());
-            text.elsewhere(&found);
+            text.elsewhere("This edit", &found);
         }
         let text = text.finish();
         assert!((9_000..=MOST_CHARACTERS).contains(&text.chars().count()), "{}", text.chars().count());
