@@ -177,7 +177,7 @@ fn fixed_macros_leave_nothing_missing() {
     server.home.write("src/other.txt", "not code\n");
     assert!(refuses(&usages()), "another file does not fix it");
     server.home.write("src/deep.rs", "pub fn f() { crate::last(); }\n");
-    server.wait_for(|_| usages()["meta"]["complete"] == true);
+    server.wait_for(|_| usages()["meta"]["missing"] == json!([]));
     let found = usages();
     assert_eq!((&found["total"], &found["meta"]["missing"]), (&json!(1), &json!([])), "{found}");
 }

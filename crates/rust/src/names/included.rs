@@ -6,15 +6,33 @@ use std::collections::HashMap;
 use ra_ap_hir::{HirFileId, InRealFile, Semantics};
 use ra_ap_hir_expand::resolve_span;
 use ra_ap_ide::{FileId, RootDatabase};
-use ra_ap_syntax::{SyntaxKind, SyntaxNode, SyntaxToken};
+use ra_ap_syntax::{SyntaxKind, SyntaxNode, SyntaxToken, TextSize};
 
 /// The names of a file are looked for in the expansion until one is found, since not all have a copy there.
 const MOST_TRIED: usize = 64;
 
+/// The file whose text declares what is in a file or expansion: the included one, or the one with the outermost macro
+/// call.
+pub(crate) fn file_of_text(db: &RootDatabase, file: HirFileId) -> FileId {
+    let mut at = file;
+    while let Some(call) = at.macro_file() {
+        let loc = call.loc(db);
+        if let Some(included) = loc.include_file_id(db, call) {
+            return included.file_id(db);
+        }
+        at = loc.kind.file_id();
+    }
+    at.original_file(db).file_id(db)
+}
+
 /// The copies of a file's tokens.
 pub(crate) struct Included {
     pub(crate) expansion: HirFileId,
+    /// All that the macro expands to.
+    pub(crate) root: SyntaxNode,
     by_start: HashMap<u32, Vec<SyntaxToken>>,
+    /// Where the tokens of the expansion are in the file.
+    starts: HashMap<TextSize, u32>,
 }
 
 impl Included {
@@ -31,15 +49,23 @@ impl Included {
         let spans = expansion.expansion_span_map(db);
         let root = sema.parse_or_expand(expansion.into());
         let mut by_start: HashMap<u32, Vec<SyntaxToken>> = HashMap::new();
+        let mut starts = HashMap::new();
         for token in root.descendants_with_tokens().filter_map(|it| it.into_token()) {
             if !token.kind().is_trivia() {
                 let origin = resolve_span(db, spans.span_at(token.text_range().start()));
                 if origin.file_id.file_id(db) == file {
-                    by_start.entry(origin.range.start().into()).or_default().push(token);
+                    let start = origin.range.start().into();
+                    starts.insert(token.text_range().start(), start);
+                    by_start.entry(start).or_default().push(token);
                 }
             }
         }
-        Some(Included { expansion: expansion.into(), by_start })
+        Some(Included { expansion: expansion.into(), root, by_start, starts })
+    }
+
+    /// Where a node of the expansion begins in the file.
+    pub(crate) fn start_of(&self, node: &SyntaxNode) -> Option<u32> {
+        self.starts.get(&node.first_token()?.text_range().start()).copied()
     }
 
     /// The copies of a token.

@@ -19,7 +19,9 @@ use ra_ap_base_db::{
     Crate as CrateId, FileText, SourceDatabase as _, all_crates, further_build, further_crates, relevant_crates,
 };
 use ra_ap_cfg::CfgAtom;
-use ra_ap_hir::{Crate, Impl, Semantics, Trait, attach_db};
+use ra_ap_hir::{Crate, HasSource as _, Impl, Semantics, Trait, attach_db};
+use ra_ap_hir_def::include_macro_invoc;
+use ra_ap_hir_expand::HirFileId;
 use ra_ap_hir_expand::intern::Symbol;
 use ra_ap_ide::{FileId, RootDatabase};
 use ra_ap_ide_db::defs::Definition;
@@ -30,6 +32,7 @@ use salsa::plumbing::AsId as _;
 use semdex_pin::{Pin, Pinned};
 
 use super::database::IndexDatabase;
+use super::included::{Included, file_of_text};
 use super::{Key, outside_crates};
 use crate::syntax::declaration::is_among_items;
 
@@ -154,8 +157,29 @@ fn declaring(db: &RootDatabase, key: Key) -> Option<(CrateId, FileId)> {
         Key::Module(module) => module,
         other => other.definition().module(db)?,
     };
-    let file = module.definition_source_file_id(db).original_file(db).file_id(db);
-    Some((module.krate(db).base(), file))
+    let krate = module.krate(db).base();
+    let source = match include_macro_invoc(db, krate).is_empty() {
+        true => None,
+        false => source_of(db, key),
+    };
+    let source = source.unwrap_or_else(|| module.definition_source_file_id(db));
+    Some((krate, file_of_text(db, source)))
+}
+
+/// The file or expansion that declares something.
+fn source_of(db: &RootDatabase, key: Key) -> Option<HirFileId> {
+    Some(match key {
+        Key::Adt(it) => it.source(db)?.file_id,
+        Key::Const(it) => it.source(db)?.file_id,
+        Key::Field(it) => it.source(db)?.file_id,
+        Key::Function(it) => it.source(db)?.file_id,
+        Key::Macro(it) => it.source(db)?.file_id,
+        Key::Static(it) => it.source(db)?.file_id,
+        Key::Trait(it) => it.source(db)?.file_id,
+        Key::TypeAlias(it) => it.source(db)?.file_id,
+        Key::Variant(it) => it.source(db)?.file_id,
+        Key::BuiltinType(_) | Key::Crate(_) | Key::ExternCrate(_) | Key::Module(_) => return None,
+    })
 }
 
 /// The twin that represents a definition.
@@ -273,13 +297,17 @@ fn declared_in(db: &RootDatabase, file: FileId, krate: CrateId) -> Vec<(Mark, Ke
     let _pinned = pin_to(db, file, krate);
     let sema = Semantics::new(db);
     let tree = sema.parse_guess_edition(file);
-    let mut declared = Declared { sema, found: Vec::new(), counts: HashMap::new() };
-    declared.walk(tree.syntax(), None, MAX_MACROS);
+    let included = Included::find(&sema, file, tree.syntax());
+    let root = included.as_ref().map_or_else(|| tree.syntax().clone(), |it| it.root.clone());
+    let mut declared = Declared { sema, included, found: Vec::new(), counts: HashMap::new() };
+    declared.walk(&root, None, MAX_MACROS);
     declared.found
 }
 
 struct Declared<'db> {
     sema: Semantics<'db, RootDatabase>,
+    /// The file as `include!` takes it in.
+    included: Option<Included>,
     found: Vec<(Mark, Key)>,
     counts: HashMap<(SyntaxKind, u32, String), usize>,
 }
@@ -287,8 +315,8 @@ struct Declared<'db> {
 impl Declared<'_> {
     fn walk(&mut self, tree: &SyntaxNode, call: Option<u32>, depth: usize) {
         for node in tree.descendants() {
-            let start = u32::from(node.text_range().start());
-            let at = call.unwrap_or(start);
+            let of_file = self.included.as_ref().and_then(|it| it.start_of(&node));
+            let at = call.or(of_file).unwrap_or_else(|| u32::from(node.text_range().start()));
             if let Some(key) = declared_by(&self.sema, &node) {
                 let name = if call.is_some() { name_of(&node) } else { String::new() };
                 let nth = self.counts.entry((node.kind(), at, name.clone())).or_default();
