@@ -173,6 +173,7 @@ fn fixed_macros_leave_nothing_missing() {
     let server = home.serve(&["--trust"]);
     server.wait_ready();
     let usages = || server.get("/v1/usages?symbol=p::last").1;
+    server.wait_for_log("usages indexed");
     server.wait_for(|it| refuses(&it.get("/v1/diagnostics?file=src/deep.rs").1));
     server.home.write("src/other.txt", "not code\n");
     assert!(refuses(&usages()), "another file does not fix it");
