@@ -28,6 +28,7 @@ impl<'a> IndentationMap<'a> {
         pairs: &[IndentationPair<'a>],
         [context, replacement]: [&str; 2],
         [asked_unit, unit]: [Option<usize>; 2],
+        with_tabs: Option<bool>,
     ) -> IndentationMap<'a> {
         let pairs = match pairs {
             [first, others @ ..] if first.first && first.asked.is_empty() => {
@@ -49,7 +50,13 @@ impl<'a> IndentationMap<'a> {
         counted.dedup_by_key(|it| it.0);
         let mut table: Vec<(usize, &str)> = counted.into_iter().map(|it| (it.0, it.1)).collect();
         let uses_tabs = |it: &str| it.starts_with('\t');
-        let tabs = [pairs.iter().any(|it| uses_tabs(it.asked)), pairs.iter().any(|it| uses_tabs(it.there))];
+        // Lines at the margin do not show what a text is indented with.
+        let at_margin = with_tabs.filter(|_| pairs.iter().all(|it| it.there.is_empty()));
+        let asks_tabs = [context, replacement].iter().any(|text| text.lines().any(uses_tabs));
+        let tabs = match at_margin {
+            Some(with_tabs) => [asks_tabs, with_tabs],
+            None => [pairs.iter().any(|it| uses_tabs(it.asked)), pairs.iter().any(|it| uses_tabs(it.there))],
+        };
         let steps = |two: &[(usize, &str)]| Some([width(two[1].1).checked_sub(width(two[0].1))?, two[1].0 - two[0].0]);
         let scale = match table.windows(2).map(steps).next() {
             Some(Some(steps)) if steps[0] > 0 => steps,
@@ -59,7 +66,7 @@ impl<'a> IndentationMap<'a> {
                 _ => [1, 1],
             },
         };
-        if pairs.iter().all(|it| it.asked == it.there) {
+        if pairs.iter().all(|it| it.asked == it.there) && (at_margin.is_none() || tabs[0] == tabs[1]) {
             table.clear();
         }
         IndentationMap { table, scale, tabs: tabs[1] }
@@ -80,11 +87,19 @@ impl<'a> IndentationMap<'a> {
     }
 }
 
+/// Enough lines to know how a file is indented.
+const LINES: usize = 2000;
+
+/// Whether more lines of a text begin with a tab than with two blanks. `None` if no line does.
+pub(super) fn is_indented_with_tabs(text: &str) -> Option<bool> {
+    let count = |indentation: &str| text.lines().take(LINES).filter(|it| it.starts_with(indentation)).count();
+    let (tabs, blanks) = (count("\t"), count("  "));
+    (tabs + blanks > 0).then_some(tabs > blanks)
+}
+
 /// The columns of one step of indentation: the most frequent difference between two lines. `None` if no line is
 /// indented.
 pub(super) fn unit<const N: usize>(texts: [&str; N]) -> Option<usize> {
-    /// Enough lines to know it.
-    const LINES: usize = 2000;
     let mut steps = [0usize; 9];
     let mut before = 0;
     for line in texts.iter().flat_map(|text| text.lines()).filter(|it| !it.trim().is_empty()).take(LINES) {
