@@ -114,6 +114,8 @@ pub(crate) struct Replacement {
 pub(crate) struct Context<'a> {
     /// The file that their text is part of: its unit of indentation is used for new lines.
     pub(crate) file: &'a str,
+    /// The lines of the file around their text: they show what it is indented with.
+    pub(crate) around: &'a str,
     /// Their text begins with the first token of a line.
     pub(crate) begins_line: bool,
     /// The base is not a text that was there once, but what an author recalls: a word of it may be a slip.
@@ -124,7 +126,7 @@ pub(crate) struct Context<'a> {
 
 impl<'a> Context<'a> {
     fn whole(file: &'a str) -> Context<'a> {
-        Context { file, begins_line: true, recalled: false, newline: endings::at(file, 0) }
+        Context { file, around: file, begins_line: true, recalled: false, newline: endings::at(file, 0) }
     }
 }
 
@@ -139,7 +141,9 @@ pub(crate) struct ThreeWay<'t, 'a> {
     kept: Vec<Option<usize>>,
     ours_kept: Vec<Option<usize>>,
     units: [Option<usize>; 2],
-    /// The file is indented with tabs, if an author may recall that wrongly.
+    /// The base has words that are recalled wrongly.
+    is_similar: bool,
+    /// The lines around are indented with tabs, if an author may recall that wrongly.
     with_tabs: Option<bool>,
     /// The line of each token of the base and of their text.
     lines: [Vec<usize>; 2],
@@ -163,6 +167,7 @@ impl<'t, 'a> ThreeWay<'t, 'a> {
             their_changes = of_whole_lines(base, theirs, their_changes);
             our_changes = of_whole_lines(base, ours, our_changes);
         }
+        let is_similar = context.recalled && !their_changes.is_empty();
         if context.recalled {
             // A word with a slip is the same word, unless the edit replaces or removes it.
             let is_replaced =
@@ -177,7 +182,7 @@ impl<'t, 'a> ThreeWay<'t, 'a> {
         }
         let [kept, ours_kept] = [&their_changes, &our_changes].map(|it| kept(it, base.len()));
         let units = [unit([base.text, ours.text]), unit([context.file])];
-        let with_tabs = context.recalled.then(|| is_indented_with_tabs(context.file)).flatten();
+        let with_tabs = context.recalled.then(|| is_indented_with_tabs(context.around)).flatten();
         let of_lines = !context.recalled;
         let clusters = clusters(base, (ours, our_changes), (theirs, their_changes), of_lines);
         let lines = [base, theirs].map(|tokens| {
@@ -188,7 +193,20 @@ impl<'t, 'a> ThreeWay<'t, 'a> {
             (0..tokens.len()).scan(0, line).collect::<Vec<usize>>()
         });
         let as_many_lines = lines[0].last() == lines[1].last();
-        ThreeWay { base, ours, theirs, context, clusters, kept, ours_kept, units, with_tabs, lines, as_many_lines }
+        ThreeWay {
+            base,
+            ours,
+            theirs,
+            context,
+            clusters,
+            kept,
+            ours_kept,
+            units,
+            with_tabs,
+            is_similar,
+            lines,
+            as_many_lines,
+        }
     }
 
     /// Their changes of the base.
@@ -284,8 +302,8 @@ impl<'t, 'a> ThreeWay<'t, 'a> {
             if self.base.slice(rest.base.clone()).eq(self.ours.slice(rest.ours.clone())) {
                 return Ok(None);
             }
-            // What is removed beside it leaves a gap of which nobody knows whose it is.
-            if rest.ours.is_empty() {
+            // What is added or removed beside it may be elsewhere, and a gap of a removed part may be another one.
+            if rest.ours.is_empty() || rest.base.is_empty() {
                 return Err(self.conflict(SAME_TOKENS, cluster.ranges()));
             }
         }
@@ -340,7 +358,8 @@ impl<'t, 'a> ThreeWay<'t, 'a> {
         let differs = |(at, there): (usize, usize)| {
             let gap = self.ours.gap(at);
             let is_kept = base.len() == ours.len() && same(self.base.gap(base.start + at - ours.start), gap);
-            let is_edge = [0, self.theirs.len()].contains(&there);
+            let edge = |at: usize, edge: usize| there == at && same(self.base.gap(edge), gap);
+            let is_edge = edge(0, 0) || edge(self.theirs.len(), self.base.len());
             !is_kept && !is_edge && !same(&mapped(&map, gap), self.theirs.gap(there))
         };
         if ours.clone().zip(theirs).any(differs) {
@@ -349,21 +368,28 @@ impl<'t, 'a> ThreeWay<'t, 'a> {
         Ok(())
     }
 
-    /// Both changes may move the line ends of the same lines, each to another place: then neither layout is right for the
-    /// result.
+    /// Among equal words nobody knows which ones are new: where both changes move a line end among them, each to another
+    /// place, neither layout is right for the result.
     fn check_line_ends(&self) -> Result<(), Conflict> {
         let breaks = |tokens: &Tokens, at: usize| tokens.gap(at).contains('\n');
-        let mut moved = [false; 2];
+        // Where each of us has moved one last.
+        let mut moved = [None; 2];
         for at in 1..self.base.len() {
             let before = breaks(self.base, at);
             let (Some(ours), Some(theirs)) = (self.ours_kept[at], self.kept[at]) else { continue };
-            match [breaks(self.ours, ours) != before, breaks(self.theirs, theirs) != before] {
-                [true, true] => {}
-                [false, false] if before => moved = [false; 2],
-                [by_us, by_them] => moved = [moved[0] || by_us, moved[1] || by_them],
+            let is_moved = [breaks(self.ours, ours) != before, breaks(self.theirs, theirs) != before];
+            if is_moved == [false; 2] && before {
+                moved = [None; 2];
             }
-            if moved == [true; 2] {
-                return Err(self.conflict(OTHER_LAYOUT, [at..at + 1, ours..ours + 1, theirs..theirs + 1]));
+            for side in [0, 1].into_iter().filter(|&side| is_moved[side] && !is_moved[1 - side]) {
+                moved[side] = Some(at);
+                let repeats = |from: usize| {
+                    let end = (2 * at - from).min(self.base.len());
+                    self.base.slice(from..from + end - at).eq(self.base.slice(at..end))
+                };
+                if moved[1 - side].is_some_and(repeats) {
+                    return Err(self.conflict(OTHER_LAYOUT, [at..at + 1, ours..ours + 1, theirs..theirs + 1]));
+                }
             }
         }
         Ok(())
@@ -375,8 +401,7 @@ impl<'t, 'a> ThreeWay<'t, 'a> {
         let length = cluster.base.len();
         let is_wrapped = |step: usize| {
             let (base, theirs) = (cluster.base.start + step, cluster.theirs.start + step);
-            let continues =
-                base > 0 && !cluster.ours.is_empty() && matches!(self.base.get(base - 1), "," | "(" | "[" | "{");
+            let continues = base > 0 && matches!(self.base.get(base - 1), "," | "(" | "[" | "{");
             // At the edges of the texts, the gap is only as long as we know it.
             let is_edge = [0, self.base.len()].contains(&base);
             !is_edge && self.base.gap(base).contains('\n') != self.theirs.gap(theirs).contains('\n') && !continues
@@ -404,7 +429,7 @@ impl<'t, 'a> ThreeWay<'t, 'a> {
         let [their_left, their_right] = [theirs.start, theirs.end].map(|it| self.theirs.gap(it));
         let text = if ours.is_empty() {
             // Where the file wraps the lines differently, it is doubtful which line end goes.
-            let is_inner = base.start > 0 && base.end < self.base.len();
+            let is_inner = self.is_similar && base.start > 0 && base.end < self.base.len();
             // Of two equal gaps the one remains that they have as well.
             let is_left = same(our_left, left) && same(left, their_left) && base.end < self.base.len();
             let is_in_first_line = base.start == 0
@@ -476,7 +501,8 @@ impl<'t, 'a> ThreeWay<'t, 'a> {
             }
             let is_moved = |made: &str, ours: &str| made.contains('\n') != ours.contains('\n');
             let has_lines = [(self.base, base), (self.ours, ours), (self.theirs, theirs)];
-            if has_lines.iter().any(|(text, part)| text.has_line_end(part))
+            if self.is_similar
+                && has_lines.iter().any(|(text, part)| text.has_line_end(part))
                 && (base.start > 0 && is_moved(&before, our_left)
                     || base.end < self.base.len() && is_moved(&after, our_right))
             {

@@ -175,7 +175,13 @@ fn merged(text: &str, hit: &Hit, context: &str, replacement: &str) -> std::resul
     let base = [asked.head, asked.core, &asked_tail].concat();
     let ours = [new.head, new.core, &new_tail].concat();
     let sides = [base.as_str(), ours.as_str(), &text[start..end]].map(Tokens::new);
-    let context = Context { file: text, begins_line, recalled: true, newline: endings::at(text, span.start) };
+    let context = Context {
+        file: text,
+        around: around(text, start..end),
+        begins_line,
+        recalled: true,
+        newline: endings::at(text, span.start),
+    };
     let merge = ThreeWay::new(&sides[0], &sides[1], &sides[2], context);
     let made = merge.patches()?;
     let whole = || [0, 1, 2].map(|side| 0..sides[side].len());
@@ -252,6 +258,14 @@ fn open_brackets(text: &str) -> [isize; 4] {
     let [round, square, curly, angle] =
         [(b'(', b')'), (b'[', b']'), (b'{', b'}'), (b'<', b'>')].map(|(opens, closes)| count(opens) - count(closes));
     [round, square, curly, angle + arrows]
+}
+
+/// A part of a text with so many lines before and after it.
+fn around(text: &str, part: std::ops::Range<usize>) -> &str {
+    const LINES: usize = 100;
+    let before = memchr::memrchr_iter(b'\n', &text.as_bytes()[..part.start]).nth(LINES);
+    let after = memchr::memchr_iter(b'\n', &text.as_bytes()[part.end..]).nth(LINES);
+    &text[before.map_or(0, |at| at + 1)..after.map_or(text.len(), |at| part.end + at)]
 }
 
 /// Where the line of an offset begins, or up to so many blank lines above it.
