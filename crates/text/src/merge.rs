@@ -52,6 +52,8 @@ const SHARED_ERROR: &str =
     "the replacement has a word or sign that the search text has as well, and the file has otherwise";
 const OTHER_LAYOUT: &str = "both changes lay out the same lines, in different ways";
 const IN_LITERAL: &str = "the edit adds lines of what may be a literal, and the file is indented otherwise";
+const OTHER_UNIT: &str =
+    "the edit adds indented lines, and the lines around are indented with tabs instead of blanks, or the reverse";
 const OTHER_WRAPPING: &str = "the lines are wrapped differently in the file, where a line end may have a meaning";
 
 /// Makes our change of `base` in `theirs`, which is another change of `base`.
@@ -521,9 +523,13 @@ impl<'t, 'a> ThreeWay<'t, 'a> {
             let mut in_literal = (line..ours.start).filter(|&at| quotes(at)).count() % 2 == 1;
             for at in ours.clone() {
                 if at > ours.start {
-                    let gap = mapped(&map, self.ours.gap(at));
-                    if in_literal && gap != self.ours.gap(at) {
+                    let own = self.ours.gap(at);
+                    let gap = mapped(&map, own);
+                    if in_literal && gap != own {
                         return Err(self.conflict(IN_LITERAL, cluster.ranges()));
+                    }
+                    if map.is_doubtful && own.contains('\n') && !indent_of(own).is_empty() {
+                        return Err(self.conflict(OTHER_UNIT, cluster.ranges()));
                     }
                     text.push_str(&gap);
                 }

@@ -20,6 +20,9 @@ pub(super) struct IndentationMap<'a> {
     scale: [usize; 2],
     /// New depths are written with tabs.
     tabs: bool,
+    /// The lines around are indented with tabs and the request with blanks, or the reverse, and no line of the place
+    /// shows which is right.
+    pub(super) is_doubtful: bool,
 }
 
 impl<'a> IndentationMap<'a> {
@@ -50,13 +53,12 @@ impl<'a> IndentationMap<'a> {
         counted.dedup_by_key(|it| it.0);
         let mut table: Vec<(usize, &str)> = counted.into_iter().map(|it| (it.0, it.1)).collect();
         let uses_tabs = |it: &str| it.starts_with('\t');
-        // Lines at the margin do not show what a text is indented with.
-        let at_margin = with_tabs.filter(|_| pairs.iter().all(|it| it.there.is_empty()));
+        let tabs = [pairs.iter().any(|it| uses_tabs(it.asked)), pairs.iter().any(|it| uses_tabs(it.there))];
+        // Lines at the margin do not show what the file is indented with.
+        let at_margin = pairs.iter().all(|it| it.there.is_empty());
         let asks_tabs = [context, replacement].iter().any(|text| text.lines().any(uses_tabs));
-        let tabs = match at_margin {
-            Some(with_tabs) => [asks_tabs, with_tabs],
-            None => [pairs.iter().any(|it| uses_tabs(it.asked)), pairs.iter().any(|it| uses_tabs(it.there))],
-        };
+        let is_doubtful = at_margin && with_tabs.is_some_and(|it| it != asks_tabs);
+        let tabs = if at_margin && with_tabs.is_some() { [asks_tabs; 2] } else { tabs };
         let steps = |two: &[(usize, &str)]| Some([width(two[1].1).checked_sub(width(two[0].1))?, two[1].0 - two[0].0]);
         let scale = match table.windows(2).map(steps).next() {
             Some(Some(steps)) if steps[0] > 0 => steps,
@@ -66,10 +68,10 @@ impl<'a> IndentationMap<'a> {
                 _ => [1, 1],
             },
         };
-        if pairs.iter().all(|it| it.asked == it.there) && (at_margin.is_none() || tabs[0] == tabs[1]) {
+        if pairs.iter().all(|it| it.asked == it.there) {
             table.clear();
         }
-        IndentationMap { table, scale, tabs: tabs[1] }
+        IndentationMap { table, scale, tabs: tabs[1], is_doubtful }
     }
 
     pub(super) fn indentation(&self, asked: &str) -> String {
