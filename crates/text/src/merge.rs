@@ -122,13 +122,22 @@ pub(crate) struct Context<'a> {
     pub(crate) begins_line: bool,
     /// The base is not a text that was there once, but what an author recalls: a word of it may be a slip.
     pub(crate) recalled: bool,
+    /// The author recalls words otherwise than the file has them, not only white space.
+    pub(crate) similar: bool,
     /// The line ending where their text has none.
     pub(crate) newline: &'static str,
 }
 
 impl<'a> Context<'a> {
     fn whole(file: &'a str) -> Context<'a> {
-        Context { file, around: file, begins_line: true, recalled: false, newline: endings::at(file, 0) }
+        Context {
+            file,
+            around: file,
+            begins_line: true,
+            recalled: false,
+            similar: false,
+            newline: endings::at(file, 0),
+        }
     }
 }
 
@@ -143,8 +152,6 @@ pub(crate) struct ThreeWay<'t, 'a> {
     kept: Vec<Option<usize>>,
     ours_kept: Vec<Option<usize>>,
     units: [Option<usize>; 2],
-    /// The base has words that are recalled wrongly.
-    is_similar: bool,
     /// The lines around are indented with tabs, if an author may recall that wrongly.
     with_tabs: Option<bool>,
     /// The line of each token of the base and of their text.
@@ -169,7 +176,6 @@ impl<'t, 'a> ThreeWay<'t, 'a> {
             their_changes = of_whole_lines(base, theirs, their_changes);
             our_changes = of_whole_lines(base, ours, our_changes);
         }
-        let is_similar = context.recalled && !their_changes.is_empty();
         if context.recalled {
             // A word with a slip is the same word, unless the edit replaces or removes it.
             let is_replaced =
@@ -195,20 +201,7 @@ impl<'t, 'a> ThreeWay<'t, 'a> {
             (0..tokens.len()).scan(0, line).collect::<Vec<usize>>()
         });
         let as_many_lines = lines[0].last() == lines[1].last();
-        ThreeWay {
-            base,
-            ours,
-            theirs,
-            context,
-            clusters,
-            kept,
-            ours_kept,
-            units,
-            with_tabs,
-            is_similar,
-            lines,
-            as_many_lines,
-        }
+        ThreeWay { base, ours, theirs, context, clusters, kept, ours_kept, units, with_tabs, lines, as_many_lines }
     }
 
     /// Their changes of the base.
@@ -292,58 +285,12 @@ impl<'t, 'a> ThreeWay<'t, 'a> {
             self.check_agreed_layout(cluster.ranges().map(|it| it.start..it.end + 1))?;
             return Ok(None);
         }
-        let rest = self.without_agreed(cluster);
-        if !rest.changes.is_empty() {
+        if !cluster.changes.is_empty() {
             return Err(self.conflict(SAME_TOKENS, cluster.ranges()));
         }
-        if rest.ranges() != cluster.ranges() {
-            let [start, end] = [cluster.ranges(), rest.ranges()].map(|it| it.map(|it| it.start));
-            self.check_agreed_layout([0, 1, 2].map(|at| start[at]..end[at]))?;
-            let [end, start] = [cluster.ranges(), rest.ranges()].map(|it| it.map(|it| it.end + 1));
-            self.check_agreed_layout([0, 1, 2].map(|at| start[at]..end[at]))?;
-            if self.base.slice(rest.base.clone()).eq(self.ours.slice(rest.ours.clone())) {
-                return Ok(None);
-            }
-            // What is added or removed beside it may be elsewhere, and a gap of a removed part may be another one.
-            if rest.ours.is_empty() || rest.base.is_empty() {
-                return Err(self.conflict(SAME_TOKENS, cluster.ranges()));
-            }
-        }
-        self.check_wrapping(&rest)?;
-        self.check_shared(&rest)?;
-        self.replaced(&rest)
-    }
-
-    /// A cluster without their changes at its start and its end that we have made as well: what an author recalls wrongly
-    /// and writes rightly.
-    fn without_agreed(&self, cluster: &Cluster) -> Cluster {
-        let mut rest = cluster.clone();
-        let is_agreed = |change: &Change, ours: Option<Range<usize>>, theirs: Range<usize>| {
-            let is_ours = change.old.clone().all(|at| self.ours_kept[at].is_none());
-            let is_same = |ours| self.ours.slice(ours).eq(self.theirs.slice(theirs));
-            self.context.recalled && !change.new.is_empty() && is_ours && ours.is_some_and(is_same)
-        };
-        while let Some(change) = rest.changes.first().cloned() {
-            let length = change.new.end - rest.theirs.start;
-            let part = (rest.ours.len() >= length).then(|| rest.ours.start..rest.ours.start + length);
-            if !is_agreed(&change, part, rest.theirs.start..change.new.end) {
-                break;
-            }
-            (rest.base.start, rest.theirs.start) = (change.old.end, change.new.end);
-            rest.ours.start += length;
-            rest.changes.remove(0);
-        }
-        while let Some(change) = rest.changes.last().cloned() {
-            let length = rest.theirs.end - change.new.start;
-            let part = (rest.ours.len() >= length).then(|| rest.ours.end - length..rest.ours.end);
-            if !is_agreed(&change, part, change.new.start..rest.theirs.end) {
-                break;
-            }
-            (rest.base.end, rest.theirs.end) = (change.old.start, change.new.start);
-            rest.ours.end -= length;
-            rest.changes.pop();
-        }
-        rest
+        self.check_wrapping(cluster)?;
+        self.check_shared(cluster)?;
+        self.replaced(cluster)
     }
 
     /// Whether these tokens of the base could be exchanged for equal ones beside them.
@@ -431,7 +378,7 @@ impl<'t, 'a> ThreeWay<'t, 'a> {
         let [their_left, their_right] = [theirs.start, theirs.end].map(|it| self.theirs.gap(it));
         let text = if ours.is_empty() {
             // Where the file wraps the lines differently, it is doubtful which line end goes.
-            let is_inner = self.is_similar && base.start > 0 && base.end < self.base.len();
+            let is_inner = self.context.similar && base.start > 0 && base.end < self.base.len();
             // Of two equal gaps the one remains that they have as well.
             let is_left = same(our_left, left) && same(left, their_left) && base.end < self.base.len();
             let is_in_first_line = base.start == 0
@@ -502,9 +449,7 @@ impl<'t, 'a> ThreeWay<'t, 'a> {
                 after = our_right.to_owned();
             }
             let is_moved = |made: &str, ours: &str| made.contains('\n') != ours.contains('\n');
-            let has_lines = [(self.base, base), (self.ours, ours), (self.theirs, theirs)];
-            if self.is_similar
-                && has_lines.iter().any(|(text, part)| text.has_line_end(part))
+            if self.context.similar
                 && (base.start > 0 && is_moved(&before, our_left)
                     || base.end < self.base.len() && is_moved(&after, our_right))
             {

@@ -8,7 +8,9 @@ use crate::endings;
 use crate::merge::indentation::{Edges, indent, indentation_before, line_start};
 use crate::merge::written_at_margin::is_written_at_margin;
 use crate::merge::{Conflict, Context, ThreeWay};
-use crate::tokens::Tokens;
+use crate::tokens::{Change, Tokens, changes, is_word};
+
+use rustc_hash::FxHashSet;
 use semdex_model::{Code, Error, Help, Result, Span, Strategy};
 
 /// One replacement: exactly this range of the old text becomes this text.
@@ -174,12 +176,14 @@ fn merged(text: &str, hit: &Hit, context: &str, replacement: &str) -> std::resul
     };
     let base = [asked.head, asked.core, &asked_tail].concat();
     let ours = [new.head, new.core, &new_tail].concat();
+    let base = corrected(&base, &ours, &text[start..end]);
     let sides = [base.as_str(), ours.as_str(), &text[start..end]].map(Tokens::new);
     let context = Context {
         file: text,
         around: around(text, start..end),
         begins_line,
         recalled: true,
+        similar: hit.strategy == Strategy::Fuzzy,
         newline: endings::at(text, span.start),
     };
     let merge = ThreeWay::new(&sides[0], &sides[1], &sides[2], context);
@@ -258,6 +262,29 @@ fn open_brackets(text: &str) -> [isize; 4] {
     let [round, square, curly, angle] =
         [(b'(', b')'), (b'[', b']'), (b'{', b'}'), (b'<', b'>')].map(|(opens, closes)| count(opens) - count(closes));
     [round, square, curly, angle + arrows]
+}
+
+/// A search text in which words are spelt as in the file that its author spells so in the replacement as well, and
+/// otherwise in the search text alone: such a word is an error of the search text, and no change of the edit.
+fn corrected(base: &str, ours: &str, theirs: &str) -> String {
+    let [asked, wanted, there] = [base, ours, theirs].map(Tokens::new);
+    let written: FxHashSet<&str> = wanted.slice(0..wanted.len()).collect();
+    let mut text = String::with_capacity(base.len());
+    let mut done = 0;
+    for Change { old, new } in changes(&asked, &there) {
+        let pairs = || asked.slice(old.clone()).zip(there.slice(new.clone()));
+        let is_error = |(asked, there): (&str, &str)| {
+            asked == there || asked.starts_with(is_word) && !written.contains(asked) && written.contains(there)
+        };
+        if old.len() == new.len() && pairs().all(is_error) {
+            for (at, there) in old.clone().zip(pairs().map(|it| it.1)) {
+                text.push_str(&base[done..asked.start(at)]);
+                text.push_str(there);
+                done = asked.end_before(at + 1);
+            }
+        }
+    }
+    text + &base[done..]
 }
 
 /// A part of a text with so many lines before and after it.
