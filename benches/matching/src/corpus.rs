@@ -33,15 +33,42 @@ pub struct Hunk {
     pub new_end: usize,
 }
 
-/// All hunks on this machine, in an order that the seed determines.
-pub fn hunks(repository: &Path, random: &mut Random) -> Vec<Hunk> {
+/// All hunks of two versions of one file.
+pub struct Pair {
+    name: String,
+    before: Arc<str>,
+    after: Arc<str>,
+    /// Lines before and after.
+    changes: Vec<[usize; 4]>,
+}
+
+/// All files on this machine of which there are two versions.
+pub fn pairs(repository: &Path) -> Vec<Pair> {
     let mut found = Vec::new();
     for (old, new) in versions() {
-        for (name, before, after) in common_files(&old, &new) {
-            push(&mut found, name, &before, &after, random);
-        }
+        found.extend(common_files(&old, &new).into_iter().filter_map(|it| pair(it.0, &it.1, &it.2)));
     }
-    history(repository, &mut found, random);
+    history(repository, &mut found);
+    found
+}
+
+/// Some hunks of each file, in an order that the seed determines.
+pub fn hunks(pairs: &[Pair], random: &mut Random) -> Vec<Hunk> {
+    let mut found = Vec::new();
+    for Pair { name, before, after, changes } in pairs {
+        let mut changes = changes.clone();
+        random.shuffle(&mut changes);
+        changes.truncate(HUNKS_OF_A_FILE);
+        found.extend(changes.into_iter().map(|[start, end, new_start, new_end]| Hunk {
+            name: name.clone(),
+            before: before.clone(),
+            after: after.clone(),
+            start,
+            end,
+            new_start,
+            new_end,
+        }));
+    }
     random.shuffle(&mut found);
     found
 }
@@ -74,37 +101,26 @@ pub fn large_files(hunks: &[Hunk], random: &mut Random) -> Vec<String> {
     made
 }
 
-fn push(found: &mut Vec<Hunk>, name: String, before: &str, after: &str, random: &mut Random) {
+fn pair(name: String, before: &str, after: &str) -> Option<Pair> {
     let usable = |text: &str| text.len() < LARGEST_FILE && !text.contains('\0') && !text.contains('\r');
     if before == after || !usable(before) || !usable(after) || before.starts_with('\u{feff}') {
-        return;
+        return None;
     }
-    let (before, after): (Arc<str>, Arc<str>) = (before.into(), after.into());
     let old: Vec<&str> = before.split_inclusive('\n').collect();
     let new: Vec<&str> = after.split_inclusive('\n').collect();
     let deadline = std::time::Instant::now() + std::time::Duration::from_secs(2);
     let ops = similar::capture_diff_slices_deadline(similar::Algorithm::Myers, &old, &new, Some(deadline));
-    let mut changes: Vec<(usize, usize, usize, usize)> = Vec::new();
+    let mut changes: Vec<[usize; 4]> = Vec::new();
     for op in ops.iter().filter(|op| !matches!(op, DiffOp::Equal { .. })) {
         let (o, n) = (op.old_range(), op.new_range());
         match changes.last_mut() {
             // Hunks this close would be sent as one edit.
-            Some(last) if o.start - last.1 <= 2 && n.start - last.3 <= 2 => (last.1, last.3) = (o.end, n.end),
-            _ => changes.push((o.start, o.end, n.start, n.end)),
+            Some(last) if o.start - last[1] <= 2 && n.start - last[3] <= 2 => (last[1], last[3]) = (o.end, n.end),
+            _ => changes.push([o.start, o.end, n.start, n.end]),
         }
     }
-    changes.retain(|it| it.1 - it.0 <= LONGEST_HUNK && it.3 - it.2 <= LONGEST_HUNK);
-    random.shuffle(&mut changes);
-    changes.truncate(HUNKS_OF_A_FILE);
-    found.extend(changes.into_iter().map(|(start, end, new_start, new_end)| Hunk {
-        name: name.clone(),
-        before: before.clone(),
-        after: after.clone(),
-        start,
-        end,
-        new_start,
-        new_end,
-    }));
+    changes.retain(|it| it[1] - it[0] <= LONGEST_HUNK && it[3] - it[2] <= LONGEST_HUNK);
+    Some(Pair { name, before: before.into(), after: after.into(), changes })
 }
 
 /// Directories of two versions of one package, neighbours in the order of their names.
@@ -182,7 +198,7 @@ fn is_text(path: &Path) -> bool {
 }
 
 /// Every commit of the repository against its first parent.
-fn history(repository: &Path, found: &mut Vec<Hunk>, random: &mut Random) {
+fn history(repository: &Path, found: &mut Vec<Pair>) {
     let git = |arguments: &[&str]| -> Option<String> {
         let output = Command::new("git").arg("-C").arg(repository).args(arguments).output().ok()?;
         output.status.success().then(|| String::from_utf8(output.stdout).ok())?
@@ -194,7 +210,7 @@ fn history(repository: &Path, found: &mut Vec<Hunk>, random: &mut Random) {
         for file in names.lines().filter(|it| is_text(Path::new(it))) {
             let show = |of: &str| git(&["show", &format!("{of}:{file}")]);
             if let (Some(before), Some(after)) = (show(parent), show(commit)) {
-                push(found, format!("git:{file}"), &before, &after, random);
+                found.extend(pair(format!("git:{file}"), &before, &after));
             }
         }
     }

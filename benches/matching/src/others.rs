@@ -147,7 +147,8 @@ impl Both {
         match &self.sign {
             Sign::Has(text) => !squeezed(made).contains(text.as_str()),
             Sign::Counted(sign, line) => {
-                let count = |text: &str| text.matches(sign).count();
+                // The author may have written it without the blanks around it.
+                let count = |text: &str| text.matches(sign.trim()).count();
                 let lines = |text: &str| text.lines().filter(|it| it.trim() == line).count();
                 count(made) + count(&self.base) < count(&self.theirs) + count(&self.ours)
                     && lines(made) < lines(&self.theirs)

@@ -156,7 +156,7 @@ fn in_a_large_file(sent: &Sent, large: &[String], random: &mut Random) -> Vec<Ed
 /// Two copies, and a line that is equally near to both.
 fn ties(sent: &Sent, random: &mut Random) -> Vec<Edit> {
     let cuts = cuts(sent.text, sent.block.span, random);
-    if cuts.is_empty() || !sent.block.search.ends_with('\n') || sent.block.search.starts_with('\n') {
+    if cuts.is_empty() || !sent.block.search.ends_with('\n') {
         return Vec::new();
     }
     let at = *random.pick(&cuts);
@@ -165,11 +165,14 @@ fn ties(sent: &Sent, random: &mut Random) -> Vec<Edit> {
     if squeezed(&copied).matches(&squeezed(&sent.block.search)).count() != 2 {
         return Vec::new();
     }
-    let line = |offset: usize| copied[..offset].matches('\n').count() + 1;
+    // A place begins with its first line that is not blank.
+    let core = sent.block.search.trim_start();
+    let head = sent.block.search.len() - core.len();
+    let line = |offset: usize| copied[..offset + head].matches('\n').count() + 1;
     let length = sent.block.search.len();
     let [first, second] =
         if at <= sent.block.span.start { [at, sent.block.span.start + length] } else { [sent.block.span.start, at] };
-    let lines = sent.block.search.trim_end().matches('\n').count() + 1;
+    let lines = core.trim_end().matches('\n').count() + 1;
     let (first, second) = (line(first), line(second));
     let mut made = Vec::new();
     let mut push = |class: &str, search: &str, near: usize| {

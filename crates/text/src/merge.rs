@@ -17,7 +17,7 @@ use rustc_hash::FxHashSet;
 use crate::endings;
 use crate::tokens::{Change, Tokens, changes, is_word, kept};
 use clusters::{Cluster, clusters, of_whole_lines};
-use indentation_map::{IndentationMap, IndentationPair, unit};
+use indentation_map::{IndentationMap, IndentationPair, is_indented_with_tabs, unit};
 use semdex_model::Span;
 
 /// A text with both changes.
@@ -51,6 +51,9 @@ const MOVED: &str = "the removed text is elsewhere in the file";
 const SHARED_ERROR: &str =
     "the replacement has a word or sign that the search text has as well, and the file has otherwise";
 const OTHER_LAYOUT: &str = "both changes lay out the same lines, in different ways";
+const IN_LITERAL: &str = "the edit adds lines of what may be a literal, and the file is indented otherwise";
+const OTHER_UNIT: &str =
+    "the edit adds indented lines, and the lines around are indented with tabs instead of blanks, or the reverse";
 const OTHER_WRAPPING: &str = "the lines are wrapped differently in the file, where a line end may have a meaning";
 
 /// Makes our change of `base` in `theirs`, which is another change of `base`.
@@ -113,17 +116,28 @@ pub(crate) struct Replacement {
 pub(crate) struct Context<'a> {
     /// The file that their text is part of: its unit of indentation is used for new lines.
     pub(crate) file: &'a str,
+    /// The lines of the file around their text: they show what it is indented with.
+    pub(crate) around: &'a str,
     /// Their text begins with the first token of a line.
     pub(crate) begins_line: bool,
     /// The base is not a text that was there once, but what an author recalls: a word of it may be a slip.
     pub(crate) recalled: bool,
+    /// The author recalls words otherwise than the file has them, not only white space.
+    pub(crate) similar: bool,
     /// The line ending where their text has none.
     pub(crate) newline: &'static str,
 }
 
 impl<'a> Context<'a> {
     fn whole(file: &'a str) -> Context<'a> {
-        Context { file, begins_line: true, recalled: false, newline: endings::at(file, 0) }
+        Context {
+            file,
+            around: file,
+            begins_line: true,
+            recalled: false,
+            similar: false,
+            newline: endings::at(file, 0),
+        }
     }
 }
 
@@ -138,6 +152,8 @@ pub(crate) struct ThreeWay<'t, 'a> {
     kept: Vec<Option<usize>>,
     ours_kept: Vec<Option<usize>>,
     units: [Option<usize>; 2],
+    /// The lines around are indented with tabs, if an author may recall that wrongly.
+    with_tabs: Option<bool>,
     /// The line of each token of the base and of their text.
     lines: [Vec<usize>; 2],
     /// The base and their text have as many lines.
@@ -161,15 +177,20 @@ impl<'t, 'a> ThreeWay<'t, 'a> {
             our_changes = of_whole_lines(base, ours, our_changes);
         }
         if context.recalled {
-            // A word with a slip is the same word.
+            // A word with a slip is the same word, unless the edit replaces or removes it.
+            let is_replaced =
+                |it: &Change| our_changes.iter().any(|ours| ours.old.start < it.old.end && it.old.start < ours.old.end);
             let is_slip = |(asked, there): (&str, &str)| is_slip(asked, there) && !has_word(context.file, asked);
             their_changes.retain(|it| {
                 let pairs = base.slice(it.old.clone()).zip(theirs.slice(it.new.clone()));
-                it.old.len() != it.new.len() || !pairs.into_iter().all(|it| it.0 == it.1 || is_slip(it))
+                it.old.len() != it.new.len()
+                    || is_replaced(it)
+                    || !pairs.into_iter().all(|it| it.0 == it.1 || is_slip(it))
             });
         }
         let [kept, ours_kept] = [&their_changes, &our_changes].map(|it| kept(it, base.len()));
         let units = [unit([base.text, ours.text]), unit([context.file])];
+        let with_tabs = context.recalled.then(|| is_indented_with_tabs(context.around)).flatten();
         let of_lines = !context.recalled;
         let clusters = clusters(base, (ours, our_changes), (theirs, their_changes), of_lines);
         let lines = [base, theirs].map(|tokens| {
@@ -180,7 +201,7 @@ impl<'t, 'a> ThreeWay<'t, 'a> {
             (0..tokens.len()).scan(0, line).collect::<Vec<usize>>()
         });
         let as_many_lines = lines[0].last() == lines[1].last();
-        ThreeWay { base, ours, theirs, context, clusters, kept, ours_kept, units, lines, as_many_lines }
+        ThreeWay { base, ours, theirs, context, clusters, kept, ours_kept, units, with_tabs, lines, as_many_lines }
     }
 
     /// Their changes of the base.
@@ -188,8 +209,15 @@ impl<'t, 'a> ThreeWay<'t, 'a> {
         self.clusters.iter().flat_map(|it| &it.changes)
     }
 
+    /// Whether we have changed the first and the last token of the base.
+    pub(crate) fn changes_edges(&self) -> [bool; 2] {
+        let ours = || self.clusters.iter().filter(|it| it.is_ours);
+        [ours().any(|it| it.base.start == 0), ours().any(|it| it.base.end == self.base.len())]
+    }
+
     /// The parts of their text to replace, in order.
     pub(crate) fn patches(&self) -> Result<Vec<Replacement>, Conflict> {
+        self.check_line_ends()?;
         let mut made: Vec<Replacement> = Vec::new();
         // The first token of each text whose gap is not merged yet.
         let mut next = [0; 3];
@@ -205,18 +233,7 @@ impl<'t, 'a> ThreeWay<'t, 'a> {
                     return Err(self.conflict(OTHER_LAYOUT, cluster.ranges()));
                 }
             } else {
-                let after = [base, ours, theirs].map(|it| it.end + 1);
-                let parts = |from: [usize; 3], to: [usize; 3]| [0, 1, 2].map(|at| from[at]..to[at]);
-                let starts = [base, ours, theirs].map(|it| it.start);
-                match self.resolve(cluster)? {
-                    None => self.agreed_gaps(&mut made, parts(starts, after))?,
-                    Some(rest) => {
-                        self.check_shared(&rest)?;
-                        self.agreed_gaps(&mut made, parts(starts, rest.ranges().map(|it| it.start)))?;
-                        made.extend(self.replaced(&rest)?);
-                        self.agreed_gaps(&mut made, parts(rest.ranges().map(|it| it.end + 1), after))?;
-                    }
-                }
+                made.extend(self.resolve(cluster)?);
             }
             next = ends.map(|it| it + usize::from(!is_replaced));
         }
@@ -247,8 +264,8 @@ impl<'t, 'a> ThreeWay<'t, 'a> {
         Ok(())
     }
 
-    /// What of a cluster remains to be made in their text; `None` if it is there already.
-    fn resolve(&self, cluster: &Cluster) -> Result<Option<Cluster>, Conflict> {
+    /// Our change of a cluster in their text; `None` if it is there already.
+    fn resolve(&self, cluster: &Cluster) -> Result<Option<Replacement>, Conflict> {
         if self.ours.slice(cluster.ours.clone()).eq(self.theirs.slice(cluster.theirs.clone())) {
             let is_moved = |it: &Change| {
                 let added: FxHashSet<&str> = self.theirs.slice(it.new.clone()).collect();
@@ -265,43 +282,15 @@ impl<'t, 'a> ThreeWay<'t, 'a> {
             {
                 return Err(self.conflict(SAME_TOKENS, cluster.ranges()));
             }
+            self.check_agreed_layout(cluster.ranges().map(|it| it.start..it.end + 1))?;
             return Ok(None);
         }
-        let mut rest = cluster.clone();
-        // What an author recalls wrongly and writes rightly looks like a change that both have made. At the start and at
-        // the end of our change it is there already.
-        let is_agreed = |change: &Change, ours: Option<Range<usize>>, theirs: Range<usize>| {
-            let is_ours = change.old.clone().all(|at| self.ours_kept[at].is_none());
-            let is_same = |ours| self.ours.slice(ours).eq(self.theirs.slice(theirs));
-            self.context.recalled && !change.new.is_empty() && is_ours && ours.is_some_and(is_same)
-        };
-        while let Some(change) = rest.changes.first().cloned() {
-            let length = change.new.end - rest.theirs.start;
-            let part = (rest.ours.len() >= length).then(|| rest.ours.start..rest.ours.start + length);
-            if !is_agreed(&change, part, rest.theirs.start..change.new.end) {
-                break;
-            }
-            (rest.base.start, rest.theirs.start) = (change.old.end, change.new.end);
-            rest.ours.start += length;
-            rest.changes.remove(0);
-        }
-        while let Some(change) = rest.changes.last().cloned() {
-            let length = rest.theirs.end - change.new.start;
-            let part = (rest.ours.len() >= length).then(|| rest.ours.end - length..rest.ours.end);
-            if !is_agreed(&change, part, change.new.start..rest.theirs.end) {
-                break;
-            }
-            (rest.base.end, rest.theirs.end) = (change.old.start, change.new.start);
-            rest.ours.end -= length;
-            rest.changes.pop();
-        }
-        if !rest.changes.is_empty() {
+        if !cluster.changes.is_empty() {
             return Err(self.conflict(SAME_TOKENS, cluster.ranges()));
         }
-        if self.base.slice(rest.base.clone()).eq(self.ours.slice(rest.ours.clone())) {
-            return Ok(None);
-        }
-        self.unless_wrapped(rest).map(Some)
+        self.check_wrapping(cluster)?;
+        self.check_shared(cluster)?;
+        self.replaced(cluster)
     }
 
     /// Whether these tokens of the base could be exchanged for equal ones beside them.
@@ -311,50 +300,71 @@ impl<'t, 'a> ThreeWay<'t, 'a> {
             || removed.end < self.base.len() && is_equal(removed.start, removed.end)
     }
 
-    /// The white space before tokens that are there already, if we changed it.
-    fn agreed_gaps(&self, made: &mut Vec<Replacement>, part: [Range<usize>; 3]) -> Result<(), Conflict> {
+    /// Where both have made the same change, the white space before its tokens must not differ.
+    fn check_agreed_layout(&self, part: [Range<usize>; 3]) -> Result<(), Conflict> {
         let [base, ours, theirs] = part.clone();
         let map = self.indentation(base.start);
-        for (at, there) in ours.clone().zip(theirs) {
-            let (gap, their_gap) = (self.ours.gap(at), self.theirs.gap(there));
+        let differs = |(at, there): (usize, usize)| {
+            let gap = self.ours.gap(at);
             let is_kept = base.len() == ours.len() && same(self.base.gap(base.start + at - ours.start), gap);
-            let text = mapped(&map, gap);
-            if is_kept || same(&text, their_gap) || [0, self.theirs.len()].contains(&there) {
-                continue;
+            let edge = |at: usize, edge: usize| there == at && same(self.base.gap(edge), gap);
+            let is_edge = edge(0, 0) || edge(self.theirs.len(), self.base.len());
+            !is_kept && !is_edge && !same(&mapped(&map, gap), self.theirs.gap(there))
+        };
+        if ours.clone().zip(theirs).any(differs) {
+            return Err(self.conflict(OTHER_LAYOUT, part));
+        }
+        Ok(())
+    }
+
+    /// Among equal words nobody knows which ones are new: where both changes move a line end among them, each to another
+    /// place, neither layout is right for the result.
+    fn check_line_ends(&self) -> Result<(), Conflict> {
+        let breaks = |tokens: &Tokens, at: usize| tokens.gap(at).contains('\n');
+        // Where each of us has moved one last.
+        let mut moved = [None; 2];
+        for at in 1..self.base.len() {
+            let before = breaks(self.base, at);
+            let (Some(ours), Some(theirs)) = (self.ours_kept[at], self.kept[at]) else { continue };
+            let is_moved = [breaks(self.ours, ours) != before, breaks(self.theirs, theirs) != before];
+            if is_moved == [false; 2] && before {
+                moved = [None; 2];
             }
-            if !self.context.recalled {
-                return Err(self.conflict(OTHER_LAYOUT, part));
+            for side in [0, 1].into_iter().filter(|&side| is_moved[side] && !is_moved[1 - side]) {
+                moved[side] = Some(at);
+                let repeats = |from: usize| {
+                    let end = (2 * at - from).min(self.base.len());
+                    self.base.slice(from..from + end - at).eq(self.base.slice(at..end))
+                };
+                if moved[1 - side].is_some_and(repeats) {
+                    return Err(self.conflict(OTHER_LAYOUT, [at..at + 1, ours..ours + 1, theirs..theirs + 1]));
+                }
             }
-            let start = self.theirs.end_before(there);
-            let text = endings::like(their_gap, &endings::unix(&text), self.newline(start));
-            made.push(Replacement { range: start..self.theirs.start(there), text });
         }
         Ok(())
     }
 
     /// A line end has a meaning in comments and in many languages: where they have one in the part that we change and
     /// the base does not, or the reverse, our text would be on another line than it is written for.
-    fn unless_wrapped(&self, cluster: Cluster) -> Result<Cluster, Conflict> {
-        let inner = cluster.base.start + 1..cluster.base.end;
-        let gaps: Vec<usize> =
-            if cluster.base.is_empty() { vec![0] } else { inner.map(|it| it - cluster.base.start).collect() };
-        let is_wrapped = |&step: &usize| {
+    fn check_wrapping(&self, cluster: &Cluster) -> Result<(), Conflict> {
+        let length = cluster.base.len();
+        let is_wrapped = |step: usize| {
             let (base, theirs) = (cluster.base.start + step, cluster.theirs.start + step);
             let continues = base > 0 && matches!(self.base.get(base - 1), "," | "(" | "[" | "{");
-            self.base.gap(base).contains('\n') != self.theirs.gap(theirs).contains('\n') && !continues
+            // At the edges of the texts, the gap is only as long as we know it.
+            let is_edge = [0, self.base.len()].contains(&base);
+            !is_edge && self.base.gap(base).contains('\n') != self.theirs.gap(theirs).contains('\n') && !continues
         };
-        // At the edges of a part, the gap is only as long as we know it.
-        let at_edge = cluster.base.is_empty() && [0, self.base.len()].contains(&cluster.base.start);
         let agrees = || {
             let breaks = |tokens: &Tokens, range: &Range<usize>| -> Vec<bool> {
                 (range.start + 1..range.end).map(|at| tokens.gap(at).contains('\n')).collect()
             };
             !cluster.base.is_empty() && breaks(self.ours, &cluster.ours) == breaks(self.theirs, &cluster.theirs)
         };
-        if !at_edge && gaps.iter().any(is_wrapped) && !agrees() {
+        if (length.min(1)..length.max(1)).any(is_wrapped) && !agrees() {
             return Err(self.conflict(OTHER_WRAPPING, cluster.ranges()));
         }
-        Ok(cluster)
+        Ok(())
     }
 
     /// Their tokens of a cluster, replaced by ours, with the white space before and after them.
@@ -367,12 +377,14 @@ impl<'t, 'a> ThreeWay<'t, 'a> {
         let [our_left, our_right] = [ours.start, ours.end].map(|it| self.ours.gap(it));
         let [their_left, their_right] = [theirs.start, theirs.end].map(|it| self.theirs.gap(it));
         let text = if ours.is_empty() {
+            // Where the file wraps the lines differently, it is doubtful which line end goes.
+            let is_inner = self.context.similar && base.start > 0 && base.end < self.base.len();
             // Of two equal gaps the one remains that they have as well.
             let is_left = same(our_left, left) && same(left, their_left) && base.end < self.base.len();
             let is_in_first_line = base.start == 0
                 && ![our_left, right].iter().any(|it| it.contains('\n'))
                 && !self.base.has_line_end(base);
-            if is_in_first_line && same(our_left, left) {
+            let gap = if is_in_first_line && same(our_left, left) {
                 their_left.to_owned()
             } else if same(our_left, right) && !is_left {
                 their_right.to_owned()
@@ -384,7 +396,11 @@ impl<'t, 'a> ThreeWay<'t, 'a> {
                 if is_same { indent_of(their_right).to_owned() } else { map.indentation(our_left) }
             } else {
                 self.before_kept(&map, our_left, [base.end, theirs.end])
+            };
+            if is_inner && gap.contains('\n') != our_left.contains('\n') {
+                return Err(self.conflict(OTHER_WRAPPING, cluster.ranges()));
             }
+            gap
         } else {
             // Within a line our new words have our blanks around them.
             let is_inner = base.start > 0 && base.end < self.base.len();
@@ -432,19 +448,35 @@ impl<'t, 'a> ThreeWay<'t, 'a> {
             if after.is_empty() && glued(last, neighbour(Some(theirs.end).filter(|it| *it < self.theirs.len()))) {
                 after = our_right.to_owned();
             }
+            let is_moved = |made: &str, ours: &str| made.contains('\n') != ours.contains('\n');
+            if self.context.similar
+                && (base.start > 0 && is_moved(&before, our_left)
+                    || base.end < self.base.len() && is_moved(&after, our_right))
+            {
+                return Err(self.conflict(OTHER_WRAPPING, cluster.ranges()));
+            }
             let mut text = before;
-            // The lines of a literal keep their own indentation.
+            // The lines of a literal have their own indentation.
             let quotes = |at: usize| {
                 let is_escaped = at > 0 && self.ours.gap(at).is_empty() && self.ours.get(at - 1).ends_with('\\');
                 let token = self.ours.get(at);
-                token.starts_with(['"', '`']) && (token.len() + usize::from(is_escaped)) % 2 == 1
+                // Three of them are a fence in Markdown.
+                let is_quote = token == "`" || token.starts_with('"');
+                is_quote && (token.len() + usize::from(is_escaped)) % 2 == 1
             };
             let line = (0..=ours.start).rfind(|&at| self.ours.begins_line(at)).unwrap_or_default();
             let mut in_literal = (line..ours.start).filter(|&at| quotes(at)).count() % 2 == 1;
             for at in ours.clone() {
                 if at > ours.start {
-                    let gap = self.ours.gap(at);
-                    text.push_str(&if in_literal { gap.to_owned() } else { mapped(&map, gap) });
+                    let own = self.ours.gap(at);
+                    let gap = mapped(&map, own);
+                    if in_literal && gap != own {
+                        return Err(self.conflict(IN_LITERAL, cluster.ranges()));
+                    }
+                    if map.is_doubtful && own.contains('\n') && !indent_of(own).is_empty() {
+                        return Err(self.conflict(OTHER_UNIT, cluster.ranges()));
+                    }
+                    text.push_str(&gap);
                 }
                 in_literal ^= quotes(at);
                 text.push_str(self.ours.get(at));
@@ -460,7 +492,8 @@ impl<'t, 'a> ThreeWay<'t, 'a> {
     fn head(&self, map: &IndentationMap, gaps: [&str; 3]) -> String {
         let [base, ours, theirs] = gaps.map(|it| it.rfind('\n').map_or(("", it), |at| it.split_at(at + 1)));
         let ends = gaps.map(|it| it.matches('\n').count());
-        let lines = if ends[0] != ends[1] && ends[0] == ends[2] { ours.0 } else { theirs.0 };
+        let is_changed = base.0 == theirs.0 || ends[0] != ends[1] && ends[0] == ends[2];
+        let lines = if is_changed { ours.0 } else { theirs.0 };
         let is_lost = ends[0] == 0 && base.1.is_empty() && map.indentation("") != theirs.1;
         let own = if ours.1 == base.1 || is_lost || !self.context.begins_line {
             theirs.1.to_owned()
@@ -476,8 +509,9 @@ impl<'t, 'a> ThreeWay<'t, 'a> {
         if end < self.base.len() {
             return three_gaps(map, gaps);
         }
-        let is_theirs = same(base, ours) || same(ours, theirs) || !same(base, theirs);
-        Some(if is_theirs { theirs } else { ours }.to_owned())
+        let lines = gaps.map(|it| it.matches('\n').count());
+        let is_changed = lines[0] != lines[1] && lines[0] == lines[2] || same(base, theirs);
+        Some(if is_changed && !same(ours, theirs) { ours } else { theirs }.to_owned())
     }
 
     /// Our white space before a token that they kept: on a line of its own it keeps its indentation, unless we changed it.
@@ -500,10 +534,11 @@ impl<'t, 'a> ThreeWay<'t, 'a> {
         let map = self.indentation(at);
         let text = if base == 0 { Some(self.head(&map, gaps)) } else { self.after(&map, gaps, base) };
         // What an author recalls may have any white space: where neither text agrees with the file, the file is right,
-        // unless the edit itself makes or removes blank lines.
+        // unless the edit itself changes blanks within a line, or makes or removes blank lines.
         let text = text.or_else(|| {
-            let [base, ours, _] = gaps.map(|it| it.matches('\n').count());
-            let recalled = || if base == ours || base * ours == 0 { gaps[2].to_owned() } else { mapped(&map, gaps[1]) };
+            let [base, ours, theirs] = gaps.map(|it| it.matches('\n').count());
+            let is_theirs = base + ours + theirs > 0 && (base == ours || base * ours == 0);
+            let recalled = || if is_theirs { gaps[2].to_owned() } else { mapped(&map, gaps[1]) };
             self.context.recalled.then(recalled)
         })?;
         let start = self.theirs.end_before(theirs);
@@ -539,7 +574,7 @@ impl<'t, 'a> ThreeWay<'t, 'a> {
             pairs.retain(|it| it.0);
         }
         let pairs: Vec<IndentationPair<'a>> = pairs.into_iter().map(|it| it.1).collect();
-        IndentationMap::new(&pairs, [self.base.text, self.ours.text], self.units)
+        IndentationMap::new(&pairs, [self.base.text, self.ours.text], self.units, self.with_tabs)
     }
 
     /// Whether they kept a word of the line that begins with this token.

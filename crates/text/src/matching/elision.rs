@@ -2,11 +2,11 @@
 //! repeat. In a search text they match nothing. In a new text they would take the place of code: [`added_elision`]
 //! compares the old text of a file with the new one.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use similar::{DiffOp, group_diff_ops};
 
 use crate::diff;
-use semdex_model::{Code, Error, Help, LostLine, Result, Span};
+use semdex_model::{Code, Error, Help, LostLine, Result};
 
 /// An elision that a change adds where it removes more lines than it adds, or as many if it has dots: its line in the
 /// new text, from 1, and the refusal.
@@ -56,29 +56,10 @@ fn lines(text: &str) -> Vec<&str> {
     text.split_terminator(sign).map(|it| it.trim_end_matches('\r')).collect()
 }
 
-/// Refuses a search text with an elision that occurs nowhere in the file. If it occurs elsewhere in the file than in
-/// the place, [`refuse_in_search`] refuses it later.
-pub(super) fn refuse(context: &str, text: &str) -> Result<()> {
-    let suspects = suspects(None, context.lines());
-    // Almost no request has one. Only a suspect line is worth a pass over the lines of the file.
-    if suspects.is_empty() {
-        return Ok(());
-    }
-    let lines: FxHashSet<&str> = text.lines().map(str::trim).collect();
-    suspects.iter().find(|it| !lines.contains(it.line)).map_or(Ok(()), |it| Err(it.in_search()))
-}
-
-/// Refuses a search text that has more elisions than the place, where the place is only similar to it. Each elision
-/// must be a line of the place, with the same number of lines around it as in the search text.
-pub(super) fn refuse_in_search(context: &str, text: &str, place: Span) -> Result<()> {
-    let mut suspects = suspects(None, context.lines());
-    let start = text[..place.start].rfind('\n').map_or(0, |at| at + 1);
-    let end = text[place.end..].find('\n').map_or(text.len(), |at| place.end + at);
-    let written = |text: &str| text.lines().filter(|it| !it.trim().is_empty()).count();
-    if written(&text[start..end]) == written(context) {
-        drop_known(&mut suspects, text[start..end].lines());
-    }
-    suspects.first().map_or(Ok(()), |it| Err(it.in_search()))
+/// Refuses a search text with an elision that no place is equal to: an elision may be left out of a similar place, or be
+/// the only line that makes it similar.
+pub(super) fn refuse_in_similar(context: &str) -> Result<()> {
+    suspects(None, context.lines()).first().map_or(Ok(()), |it| Err(it.in_search()))
 }
 
 /// Leaves out those that a text has as well, as often as it has them.
@@ -130,8 +111,8 @@ impl Suspect<'_> {
         let Suspect { number, line, .. } = self;
         let detail = match self.marker {
             Marker::Elision => format!(
-                "line {number} of `search_context` is an elision (`{line}`) that the place does not contain. Elisions \
-                 are not filled in: write the lines out in full, or send several smaller edits"
+                "line {number} of `search_context` is an elision (`{line}`), and no place is equal to the search \
+                 text. Elisions are not filled in: write the lines out in full, or send several smaller edits"
             ),
             Marker::Collapsed => format!(
                 "line {number} of `search_context` is a collapsed body of a skeleton (`{line}`), not the file's text: \
@@ -523,17 +504,9 @@ mod tests {
     #[test]
     fn a_search_text_with_an_elision_matches_nothing() {
         for line in ELIDED {
-            let error = refuse(&format!("a\n{line}\nb"), "a\nb").unwrap_err();
+            let error = refuse_in_similar(&format!("a\n{line}\nb")).unwrap_err();
             assert_eq!(error.code, Code::InvalidRequest);
             assert!(error.detail.contains("line 2"), "{}", error.detail);
-            let text = format!("x\n  {}\ny\n", line.trim());
-            refuse(&format!("a\n{line}\nb"), &text).unwrap();
-            let (elsewhere, there) = (Span::new(0, 1), Span::new(0, text.len()));
-            for (place, refused) in [(elsewhere, true), (there, false)] {
-                let whole = format!("x\n{line}\ny");
-                assert_eq!(refuse_in_search(&whole, &text, place).is_err(), refused, "{line}");
-            }
-            assert!(refuse_in_search(&format!("{line}\n{line}"), &text, there).is_err(), "twice: {line}");
         }
     }
 

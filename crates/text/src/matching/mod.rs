@@ -40,7 +40,6 @@ pub fn find(search: &Search) -> Result<Outcome> {
         return Err(Error::new(Code::InvalidRequest, "`autofix` goes from 0 to 100"));
     }
     let region = region(search)?;
-    elision::refuse(context, search.text)?;
 
     let fits = |span: Span| !search.whole_lines || is_whole_lines(search.text, region.outer(span));
     // A search text with whole lines means whole words. So does one with several words, if a similar place with whole
@@ -74,18 +73,17 @@ pub fn find(search: &Search) -> Result<Outcome> {
         let nearest = Some(Hit { span: region.outer(hit.span), ..hit });
         return Ok(Outcome::NotFound { nearest, reason: reason.to_owned() });
     }
-    match fuzzy::find(search, &region, context) {
-        Outcome::NotFound { .. } if !of_lines && !cut.is_empty() => {
-            let hit = |span| Hit { span: region.outer(span), score: 100.0, strategy: Strategy::Exact };
-            Ok(decide(search, cut.into_iter().map(hit).collect()))
-        }
-        outcome => {
-            if let Outcome::Found(hit) | Outcome::NotFound { nearest: Some(hit), .. } = &outcome {
-                elision::refuse_in_search(context, search.text, hit.span)?;
-            }
-            Ok(outcome)
-        }
+    let is_cut = !of_lines && !cut.is_empty();
+    if !is_cut {
+        elision::refuse_in_similar(context)?;
     }
+    Ok(match fuzzy::find(search, &region, context) {
+        Outcome::NotFound { .. } if is_cut => {
+            let hit = |span| Hit { span: region.outer(span), score: 100.0, strategy: Strategy::Exact };
+            decide(search, cut.into_iter().map(hit).collect())
+        }
+        outcome => outcome,
+    })
 }
 
 fn cuts_word(text: &str, at: usize) -> bool {

@@ -8,7 +8,9 @@ use crate::endings;
 use crate::merge::indentation::{Edges, indent, indentation_before, line_start};
 use crate::merge::written_at_margin::is_written_at_margin;
 use crate::merge::{Conflict, Context, ThreeWay};
-use crate::tokens::{Tokens, is_word};
+use crate::tokens::{Change, Tokens, changes, is_word};
+
+use rustc_hash::FxHashSet;
 use semdex_model::{Code, Error, Help, Result, Span, Strategy};
 
 /// One replacement: exactly this range of the old text becomes this text.
@@ -84,10 +86,11 @@ pub fn patch(text: &str, hit: &Hit, context: &str, replacement: &str) -> std::re
         Strategy::Exact if deletes_lines(text, hit.span, &context, &replacement) => {
             let place = &text[hit.span.start..hit.span.end];
             let start = hit.span.start + place.len() - place.trim_start().len();
-            merged(text, Span::new(start, start + place.trim().len()), &context, &replacement)?
+            let span = Span::new(start, start + place.trim().len());
+            merged(text, &Hit { span, ..*hit }, &context, &replacement)?
         }
         Strategy::Exact => Fitted { patch: literal(text, hit.span, &context, &replacement), kept: Vec::new() },
-        _ => merged(text, hit.span, &context, &replacement)?,
+        _ => merged(text, hit, &context, &replacement)?,
     };
     let patch = &mut fitted.patch;
     let newline = endings::at(text, patch.range.start);
@@ -146,7 +149,8 @@ fn deletes_lines(text: &str, span: Span, context: &str, replacement: &str) -> bo
 }
 
 /// The place and the replacement as two changes of the search text.
-fn merged(text: &str, span: Span, context: &str, replacement: &str) -> std::result::Result<Fitted, Conflict> {
+fn merged(text: &str, hit: &Hit, context: &str, replacement: &str) -> std::result::Result<Fitted, Conflict> {
+    let span = hit.span;
     let (asked, new) = (Edges::of(context), Edges::of(replacement));
     let begins_line = indentation_before(text, span.start).is_some();
     let rest = &text[span.end..];
@@ -172,12 +176,25 @@ fn merged(text: &str, span: Span, context: &str, replacement: &str) -> std::resu
     };
     let base = [asked.head, asked.core, &asked_tail].concat();
     let ours = [new.head, new.core, &new_tail].concat();
+    let base = corrected(&base, &ours, &text[start..end]);
     let sides = [base.as_str(), ours.as_str(), &text[start..end]].map(Tokens::new);
-    let context = Context { file: text, begins_line, recalled: true, newline: endings::at(text, span.start) };
+    let context = Context {
+        file: text,
+        around: around(text, start..end),
+        begins_line,
+        recalled: true,
+        similar: hit.strategy == Strategy::Fuzzy,
+        newline: endings::at(text, span.start),
+    };
     let merge = ThreeWay::new(&sides[0], &sides[1], &sides[2], context);
     let made = merge.patches()?;
-    if writes_twice(text, span, [&sides[0], &sides[1]]) {
-        return Err(merge.conflict(WRITTEN_TWICE, [0, 1, 2].map(|side| 0..sides[side].len())));
+    let whole = || [0, 1, 2].map(|side| 0..sides[side].len());
+    let changes_edge = merge.changes_edges();
+    if hit.strategy == Strategy::Fuzzy && (!begins_line && changes_edge[0] || !ends_line && changes_edge[1]) {
+        return Err(merge.conflict(LINE_GOES_ON, whole()));
+    }
+    if closes_twice(text, span, [&sides[0], &sides[1]]) {
+        return Err(merge.conflict(CLOSED_TWICE, whole()));
     }
     let outer = |range: &std::ops::Range<usize>| Span::new(start + range.start, start + range.end);
     let kept: Vec<Span> = merge.applied(&made).kept.iter().map(|it| outer(&(it.start..it.end))).collect();
@@ -209,13 +226,13 @@ fn merged(text: &str, span: Span, context: &str, replacement: &str) -> std::resu
         made[kind] == if wanted[kind] == there[kind] { there[kind] } else { by_edit }
     };
     // A quote that the search text lacks is none of the replacement's.
-    let whole = [&place[..range.start], &new, &place[range.end..]].concat();
+    let result = [&place[..range.start], &new, &place[range.end..]].concat();
     let is_quoted = |quote: char| {
         let count = |text: &str| text.matches(quote).count() % 2;
-        count(&whole) == count(&ours) || count(&base) == count(place)
+        count(&result) == count(&ours) || count(&base) == count(place)
     };
     if !(0..made.len()).all(is_meant) || !['"', '`'].into_iter().all(is_quoted) {
-        return Err(merge.conflict(OTHER_BRACKETS, [0, 1, 2].map(|side| 0..sides[side].len())));
+        return Err(merge.conflict(OTHER_BRACKETS, whole()));
     }
     Ok(Fitted { patch: Patch { range: outer(&range), text: new }, kept })
 }
@@ -223,27 +240,19 @@ fn merged(text: &str, span: Span, context: &str, replacement: &str) -> std::resu
 const OTHER_BRACKETS: &str =
     "the search text has other brackets or quotes than the file, and the edit changes brackets or quotes";
 
-const WRITTEN_TWICE: &str = "the replacement begins or ends with a sign that the search text does not, and that the file \
-                             has right beside the place";
+const LINE_GOES_ON: &str = "the edit changes the first or last word of a place that is only similar, and the line goes \
+                            on there";
 
-/// Whether a replacement has a sign at an edge that is on the line of the place, outside of it: the search text has lost
-/// it, or has something else in its place.
-fn writes_twice(text: &str, span: Span, [asked, new]: [&Tokens; 2]) -> bool {
-    let (Some(last), Some(new_last)) = (asked.len().checked_sub(1), new.len().checked_sub(1)) else { return false };
-    let line = text[..span.start].rsplit('\n').next().unwrap_or_default();
-    let (before, after) = (Tokens::new(line), Tokens::new(text[span.end..].split('\n').next().unwrap_or_default()));
-    // The replacement closes a bracket more than the search text does, and the bracket is below the place.
+const CLOSED_TWICE: &str = "the replacement closes a bracket that the search text does not, and the file closes it right \
+                            below the place";
+
+/// Whether a replacement closes a bracket more than the search text does, which the file does right below the place.
+fn closes_twice(text: &str, span: Span, [asked, new]: [&Tokens; 2]) -> bool {
     let below = text[span.end..].split_whitespace().next().and_then(|it| it.get(..1)).unwrap_or_default();
-    if let Some(kind) = [")", "]", "}"].iter().position(|it| *it == below)
-        && open_brackets(new.text)[kind] < open_brackets(asked.text)[kind]
-        && new.get(new_last) == below
-    {
-        return true;
-    }
-    let is_sign = |it: &str| !it.starts_with(is_word);
-    let repeats = |new: &str, asked: &str, beside: &str| is_sign(new) && new != asked && new == beside;
-    (after.len() > 0 && repeats(new.get(new_last), asked.get(last), after.get(0)))
-        || (before.len() > 0 && repeats(new.get(0), asked.get(0), before.get(before.len() - 1)))
+    let kind = [")", "]", "}"].iter().position(|it| *it == below);
+    kind.is_some_and(|kind| open_brackets(new.text)[kind] < open_brackets(asked.text)[kind])
+        && new.len() > 0
+        && new.get(new.len() - 1) == below
 }
 
 /// How many brackets of each kind a text opens more often than it closes. Arrows are no brackets.
@@ -253,6 +262,37 @@ fn open_brackets(text: &str) -> [isize; 4] {
     let [round, square, curly, angle] =
         [(b'(', b')'), (b'[', b']'), (b'{', b'}'), (b'<', b'>')].map(|(opens, closes)| count(opens) - count(closes));
     [round, square, curly, angle + arrows]
+}
+
+/// A search text in which words are spelt as in the file that its author spells so in the replacement as well, and
+/// otherwise in the search text alone: such a word is an error of the search text, and no change of the edit.
+fn corrected(base: &str, ours: &str, theirs: &str) -> String {
+    let [asked, wanted, there] = [base, ours, theirs].map(Tokens::new);
+    let written: FxHashSet<&str> = wanted.slice(0..wanted.len()).collect();
+    let mut text = String::with_capacity(base.len());
+    let mut done = 0;
+    for Change { old, new } in changes(&asked, &there) {
+        let pairs = || asked.slice(old.clone()).zip(there.slice(new.clone()));
+        let is_error = |(asked, there): (&str, &str)| {
+            asked == there || asked.starts_with(is_word) && !written.contains(asked) && written.contains(there)
+        };
+        if old.len() == new.len() && pairs().all(is_error) {
+            for (at, there) in old.clone().zip(pairs().map(|it| it.1)) {
+                text.push_str(&base[done..asked.start(at)]);
+                text.push_str(there);
+                done = asked.end_before(at + 1);
+            }
+        }
+    }
+    text + &base[done..]
+}
+
+/// A part of a text with so many lines before and after it.
+fn around(text: &str, part: std::ops::Range<usize>) -> &str {
+    const LINES: usize = 100;
+    let before = memchr::memrchr_iter(b'\n', &text.as_bytes()[..part.start]).nth(LINES);
+    let after = memchr::memchr_iter(b'\n', &text.as_bytes()[part.end..]).nth(LINES);
+    &text[before.map_or(0, |at| at + 1)..after.map_or(text.len(), |at| part.end + at)]
 }
 
 /// Where the line of an offset begins, or up to so many blank lines above it.

@@ -190,9 +190,9 @@ fn a_replacement_is_brought_to_the_place() {
     // The first line lost its indentation, all later lines have it.
     let (_, new) = edit("m {\n\ta( );\n\tb();\n}\n", "a();\n\tb();", "a();\n\tc();\n\td();");
     assert_eq!(new, "m {\n\ta( );\n\tc();\n\td();\n}\n", "and what the edit leaves alone stays as it is");
-    // A literal of many lines keeps its own indentation.
-    let (_, new) = edit(text, "    one();\n", "    q(`\n  a\n`);\n    two();\n");
-    assert_eq!(new, "impl A {\n\tfn f() {\n\t\tq(`\n  a\n`);\n\t\ttwo();\n\t}\n}\n");
+    // A literal of many lines has its own indentation, but what looks like one may be none.
+    let literal = made(&Search { replacement: "    q(`\n  a\n`);\n    two();\n", ..search(text, "    one();\n") });
+    assert_eq!(literal, None);
     // An exact line that is deeper in the file than in the request.
     assert_eq!(edit("{\n    a();\n}\n", "a();", "if x {\n    b();\n}").1, "{\n    if x {\n        b();\n    }\n}\n");
     assert_eq!(edit("{\n    a();\n}\n", "a();", "b();\n    c();").1, "{\n    b();\n    c();\n}\n");
@@ -233,10 +233,10 @@ fn an_elision_is_no_line_of_a_place_that_is_merely_alike() {
             let error = find(&Search { autofix, ..search(&text, &elided) }).unwrap_err();
             assert!(error.code == Code::InvalidRequest && error.detail.contains("line 3"), "{}", error.detail);
         }
-        // Where the place has the same line, it is an ordinary line.
+        // Where the place has the same line, only equal lines match.
         let text = text.replace("check(first, second);", elision);
-        let (strategy, place) = found(&Search { autofix: 80, ..search(&text, &elided.replace("prepare", "prepar")) });
-        assert_eq!((strategy, place.lines().count()), (Fuzzy, 4));
+        assert_eq!(found(&search(&text, &elided)).0, Exact);
+        assert!(find(&Search { autofix: 80, ..search(&text, &elided.replace("prepare", "prepar")) }).is_err());
     }
 }
 
@@ -575,8 +575,9 @@ fn what_only_looks_like_a_lost_bracket_is_no_reason_to_refuse() {
     assert_eq!(edit(text, asked, "    let value = compute(other);"), (Fuzzy, wanted.into()));
     let text = "    let value = compute(first_argument);\n    \n    let other = compute(second_argument);\n    }\n";
     let asked = text.replace("value", "vale").replace("    }\n", "");
-    let (strategy, edited) = edit(text, &asked, "    if ready {\n");
-    assert_eq!((strategy, edited.as_str()), (Fuzzy, "    if ready {\n    }\n"));
+    let new = text.replace("    }\n", "").replace("let other", "if ready {\n        let other");
+    let (strategy, edited) = edit(text, &asked, &new);
+    assert_eq!((strategy, edited), (Fuzzy, new + "    }\n"));
 }
 
 #[test]
@@ -652,7 +653,9 @@ fn nothing_is_deleted_that_was_called_otherwise() {
     assert_eq!(made(&Search { replacement: new, autofix: 90, ..search(text, asked) }), None);
     let misspelt = asked.replace("LitStr", "Exper");
     let left = text.replace("            Self::Expr(t) => t.to_tokens(tokens),\n", "");
-    assert_eq!(edit(text, &misspelt, new), (Fuzzy, left));
+    // A misspelt line that the edit removes may be another one as well.
+    let made = made(&Search { replacement: new, ..search(text, &misspelt) });
+    assert!(made.is_none_or(|it| it == left));
 }
 
 #[test]
@@ -732,7 +735,8 @@ fn what_has_lost_its_indentation_does_not_move_the_lines_below_it() {
         "        assert_eq!(\n            guess_target(\"x86_64\", \"unknown\", \"linux\", \"gnu\", \"eabi\"),\n";
     let asked = "guess_target(\"x86_64\", \"unknown\", \"linux\", \"gnu\", \"myeabi\"),";
     let new = "TargetInfo {\n                arch: \"x86_64\",\n            }\n            .target(\"invalid\", None),";
-    assert_eq!(edit(text, asked, new), (Fuzzy, format!("        assert_eq!(\n            {new}\n")));
+    let made = made(&Search { replacement: new, ..search(text, asked) });
+    assert!(made.is_none_or(|it| it == format!("        assert_eq!(\n            {new}\n")));
 }
 
 #[test]
@@ -849,7 +853,9 @@ fn white_space_that_the_edit_changes_is_that_of_the_replacement() {
     // A chain that becomes one line, and a sign that the search text has lost.
     let (file, search) =
         ("    calls\n        .iter()\n        .map(|it| it.call)\n", "calls\n    iter()\n    .map(|it| it.call)\n");
-    assert_eq!(edit(file, search, "calls.iter().map(|it| it.call)\n").1, "    calls.iter().map(|it| it.call)\n");
+    let new = "calls.iter().map(|it| it.call)\n";
+    let made = made(&Search { replacement: new, ..self::search(file, search) });
+    assert!(made.is_none_or(|it| it == "    ".to_owned() + new), "it may be refused");
 }
 
 #[test]
@@ -884,4 +890,165 @@ fn a_first_line_whose_first_sign_is_removed_keeps_its_indentation() {
     let asked = "&Message::Set(len) => {\n    len\n},\n";
     let (strategy, made) = edit(text, asked, &asked[1..]);
     assert_eq!((strategy, made), (Indent, text.replace("&Message", "Message")));
+}
+
+#[test]
+fn a_removed_part_that_the_file_wraps_otherwise_leaves_no_line_end_behind() {
+    let file =
+        "    let made = unsafe {\n        let at = self.at.add(offset);\n        flush(at, len as SIZE)\n    };\n";
+    let asked = "    let made = unsafe { let at = self.at.add(offset);\n        fleush(at, len as SIZE)\n    };\n";
+    let new = "    let made = unsafe { flush(self.at.add(offset), len as SIZE) };\n";
+    let made = made(&Search { replacement: new, autofix: 90, ..search(file, asked) });
+    assert!(made.as_deref().is_none_or(|it| it == new), "{made:?}");
+}
+
+#[test]
+fn an_elision_is_not_what_makes_a_place_similar() {
+    let file = "fn f() {\n    {\n        {\n        }\n        // ... (unchanged)\n    }\n}\n\n    {\n        {\n        }\n        a(b)\n    };\n";
+    let asked = "        {\n        }\n        // ... (unchanged)\n    };\n";
+    assert!(find(&Search { replacement: "x\n", ..search(file, asked) }).is_err());
+}
+
+#[test]
+fn two_closing_brackets_with_a_sign_between_them_end_two_blocks() {
+    let file = "macro! {\n        #[cfg(feature = \"num\")]\n        fn num() {}\n}\n";
+    let new = "#[cfg(feature = \"rand\")]\n        fn rand() {$(\n            f::<$t>();\n        )*}\n\n        #[cfg(feature = \"num\")]\n";
+    for asked in ["#[cfg(feature = \"num\")]\n", "#[cfgs(feature = \"num\")]\n"] {
+        let made = made(&Search { replacement: new, ..search(file, asked) });
+        assert!(made.is_none_or(|it| it == file.replace("#[cfg(feature = \"num\")]\n", new)), "{asked}");
+    }
+}
+
+#[test]
+fn what_is_added_to_a_run_of_equal_words_is_on_its_own_line() {
+    let line = "    5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5,\n";
+    let file = [
+        line,
+        line,
+        "    5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 21, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5,\n",
+        line,
+        "    5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5,\n  ],\n  tree3_level2: &[\n",
+    ]
+    .concat();
+    let new = [
+        line,
+        line,
+        "    5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 22, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5,\n",
+        line,
+        "    5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5,\n  ],\n  tree3_level2: &[\n",
+    ]
+    .concat();
+    let asked = [
+        line,
+        line,
+        "    5, 5, 5, 5, 5,, 5, 5, 5, 5, 5, 5, 5, 21, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5,\n",
+        "    5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5_ 5, 5, 5,\n",
+        "    5, 5, 5s, 5, 5, 5, 5, 5, 5, 5, 5,\n  ],\n  tree3_level2: &[\n",
+    ]
+    .concat();
+    let made = made(&Search { replacement: &new, ..search(&file, &asked) });
+    assert!(made.as_deref().is_none_or(|it| it == new), "{made:?}");
+}
+
+#[test]
+fn a_removed_first_line_that_is_misspelt_takes_no_blank_line_with_it() {
+    let file = "//go:build amd64 && linux\n// +build amd64,linux\n\n// Code generated by cmd/cgo -godefs; DO NOT EDIT.\n// cgo -godefs -- -Wall -Werror -static -I/tmp/amd64/include -m64 _const.go\n\npackage unix\n";
+    let asked = "/; +build amd64o,linux\n\n// Code generaated by cma/cgo -godefs; DO NOT EDIT'\n// cgr -godefs -- -Wall -Werror -tatic -I/mp/amd64/itnclude -m64 _conss.go\n";
+    let new = "\n// Code generated by cmd/cgo -godefs; DO NOT EDIT.\n// cgo -godefs -- -Wall -Werror -static -I/tmp/amd64/include -m64 _const.go\n";
+    let made = made(&Search { replacement: new, autofix: 90, ..search(file, asked) });
+    assert!(made.as_deref().is_none_or(|it| it == file.replace("// +build amd64,linux\n", "")), "{made:?}");
+}
+
+#[test]
+fn an_edit_of_the_last_word_of_a_similar_place_is_refused_where_the_line_goes_on() {
+    let file = "    return Poll::Ready(Err(Error::new(ErrorKind::InvalidData, err)))\n";
+    let asked = "    return Poll::Ready(Err(Error:new(ErrorKind::InvalidData, err))";
+    let new = file.replace(")))\n", ")));");
+    let made = made(&Search { replacement: &new, ..search(file, asked) });
+    assert!(made.as_deref().is_none_or(|it| it.trim_end() == new), "{made:?}");
+}
+
+#[test]
+fn blanks_that_the_edit_changes_are_those_of_the_replacement() {
+    let (file, asked) = ("\t\tfrac *= 10\n\t\tnext()\n", "\t\tfrac  *=  10\n\t\tnext()\n");
+    let new = "\t\tfrac = frac*10\n\t\tnext()\n";
+    assert_eq!(edit(file, asked, new).1, new);
+    let (file, asked) = ("  help       Print this message\n  b\n", "  help         Print this message\n  b\n");
+    let new = "  help     Print this message\n  b\n";
+    assert_eq!(edit(file, asked, new).1, new);
+}
+
+#[test]
+fn blank_lines_at_the_edges_are_those_of_the_replacement_if_the_edit_changes_them() {
+    let file = "}\n    \n    /// Groups of `self`.\n    fn first() {}\n    fn last() {}\n";
+    let (asked, new) = (
+        "    \n    /// Groups off `self`.\n    fn first() {}\n",
+        "\n    /// Groups of `self`.\n    fn first_of() {}\n",
+    );
+    let wanted = file.replace("    \n", "\n").replace("first()", "first_of()");
+    assert_eq!(edit(file, asked, new).1, wanted);
+    let (asked, new) = ("    fnn first() {}  \n", "    fn first() {}\n\n");
+    assert_eq!(
+        made(&Search { replacement: new, autofix: 80, ..search(file, asked) }),
+        Some(file.replace("first() {}\n", "first() {}\n\n"))
+    );
+}
+
+#[test]
+fn line_ends_that_both_move_to_other_places_conflict() {
+    let file = "    5, 5, 5, 21, 5,\n    5, 5, 5, 5, 5,\n    5, 5,\n  ],\n  tree3_level2: &[\n";
+    let asked = "    5, 5, 5, 21, 5, 5, 5, 5, 5, 5,\n    5, 5,\n  ],\n  tree3_level2: &[\n";
+    let new = "    5, 5, 5, 5, 22,\n    5, 5, 5, 5, 5,\n    5, 5, 5,\n  ],\n  tree3_level2: &[\n";
+    let made = made(&Search { replacement: new, ..search(file, asked) });
+    assert!(made.as_deref().is_none_or(|it| it == new), "{made:?}");
+}
+
+#[test]
+fn lines_that_may_be_those_of_a_literal_are_not_indented_by_a_guess() {
+    let file = "    fn first<F>(\n        mut self,\n        mut each: F,\n    ) {}\n";
+    let asked = "\tfn first<F>(\n\t\tmut self,\n\t\tmut eac: F,\n";
+    let new = "\tfn first<F>(\n\t\tself,\n\t) {}\n\n\t/// ```\n\t/// use b::B;\n\t/// ```\n\tfn second<F>(\n\t\tmut self,\n\t\tmut eac: F,\n";
+    let made = made(&Search { replacement: new, autofix: 80, ..search(file, asked) });
+    assert!(made.as_deref().is_none_or(|it| !it.contains('\t')), "{made:?}");
+}
+
+#[test]
+fn lines_at_the_margin_are_indented_as_the_file_is() {
+    let file = "//go:import libc_a\n\nfunc b() {\n\tc()\n}\n";
+    let (asked, new) = ("\t//g:import libc_a\n", "\t//go:import libc_a\n\n\tfunc d() {\n\t\te()\n\t}\n");
+    let wanted = file.replacen("libc_a\n", "libc_a\n\nfunc d() {\n\te()\n}\n", 1);
+    assert_eq!(made(&Search { replacement: new, autofix: 80, ..search(file, asked) }), Some(wanted));
+}
+
+#[test]
+fn a_line_is_not_removed_where_the_file_has_a_longer_name() {
+    let file = "  * mips64-linux-gnu\n  * mipsel-linux-gnu\n  * powerpc64le-linux-gnu\n";
+    let (asked, new) = (file.replace("64le", "64"), "  * mips64-linux-gnu\n  * mipsel-linux-gnu\n");
+    assert_eq!(made(&Search { replacement: new, ..search(file, &asked) }), None);
+}
+
+#[test]
+fn lines_below_lines_at_the_margin_are_indented_as_the_file_is() {
+    let file = "[a]\nx = 1\n\n[b]\nlist = [\n    \"c\",\n]\n";
+    let (asked, new) = ("[a]\n\nx = 1\n", "[a]\nx = 2\nother = [\n\t\"d\",\n]\n");
+    let wanted = file.replace("x = 1\n", "x = 2\nother = [\n    \"d\",\n]\n");
+    let made = made(&Search { replacement: new, ..search(file, asked) });
+    assert!(made.as_deref().is_none_or(|it| it == wanted), "{made:?}");
+}
+
+#[test]
+fn lines_that_are_removed_may_be_wrapped_otherwise() {
+    let file = "use cfg_if::cfg_if;\nuse crate::errno::Errno;\nuse libc::{self, c_int};\nuse std::ptr;\nuse crate::sys::signal::Signal;\n";
+    let asked = file.replace("self, c_int", "self,\nc_int");
+    let new = "use crate::errno::Errno;\nuse crate::sys::signal::Signal;\n";
+    assert_eq!(edit(file, &asked, new), (Whitespace, new.to_owned()));
+}
+
+#[test]
+fn blank_lines_before_what_the_author_corrects_are_not_passed_over() {
+    let file = "}\n\n\nimpl<I> IntoChunks<I>\n    where I: Iterator,\n";
+    let asked = "\n\nimp<I> IntoChunks<I>\n    where I: Iterator,\n";
+    let new = "\nimpl<I> Clone for IntoChunks<I>\n    where I: Clone\n{}\n\n\nimpl<I> IntoChunks<I>\n    where I: Iterator,\n";
+    let made = made(&Search { replacement: new, ..search(file, asked) });
+    assert!(made.as_deref().is_none_or(|it| it == "}\n".to_owned() + new), "{made:?}");
 }

@@ -20,6 +20,9 @@ pub(super) struct IndentationMap<'a> {
     scale: [usize; 2],
     /// New depths are written with tabs.
     tabs: bool,
+    /// The lines around are indented with tabs and the request with blanks, or the reverse, and no line of the place
+    /// shows which is right.
+    pub(super) is_doubtful: bool,
 }
 
 impl<'a> IndentationMap<'a> {
@@ -28,6 +31,7 @@ impl<'a> IndentationMap<'a> {
         pairs: &[IndentationPair<'a>],
         [context, replacement]: [&str; 2],
         [asked_unit, unit]: [Option<usize>; 2],
+        with_tabs: Option<bool>,
     ) -> IndentationMap<'a> {
         let pairs = match pairs {
             [first, others @ ..] if first.first && first.asked.is_empty() => {
@@ -50,6 +54,11 @@ impl<'a> IndentationMap<'a> {
         let mut table: Vec<(usize, &str)> = counted.into_iter().map(|it| (it.0, it.1)).collect();
         let uses_tabs = |it: &str| it.starts_with('\t');
         let tabs = [pairs.iter().any(|it| uses_tabs(it.asked)), pairs.iter().any(|it| uses_tabs(it.there))];
+        // Lines at the margin do not show what the file is indented with.
+        let at_margin = pairs.iter().all(|it| it.there.is_empty());
+        let asks_tabs = [context, replacement].iter().any(|text| text.lines().any(uses_tabs));
+        let is_doubtful = at_margin && with_tabs.is_some_and(|it| it != asks_tabs);
+        let tabs = if at_margin && with_tabs.is_some() { [asks_tabs; 2] } else { tabs };
         let steps = |two: &[(usize, &str)]| Some([width(two[1].1).checked_sub(width(two[0].1))?, two[1].0 - two[0].0]);
         let scale = match table.windows(2).map(steps).next() {
             Some(Some(steps)) if steps[0] > 0 => steps,
@@ -62,7 +71,7 @@ impl<'a> IndentationMap<'a> {
         if pairs.iter().all(|it| it.asked == it.there) {
             table.clear();
         }
-        IndentationMap { table, scale, tabs: tabs[1] }
+        IndentationMap { table, scale, tabs: tabs[1], is_doubtful }
     }
 
     pub(super) fn indentation(&self, asked: &str) -> String {
@@ -80,11 +89,19 @@ impl<'a> IndentationMap<'a> {
     }
 }
 
+/// Enough lines to know how a file is indented.
+const LINES: usize = 2000;
+
+/// Whether more lines of a text begin with a tab than with two blanks. `None` if no line does.
+pub(super) fn is_indented_with_tabs(text: &str) -> Option<bool> {
+    let count = |indentation: &str| text.lines().take(LINES).filter(|it| it.starts_with(indentation)).count();
+    let (tabs, blanks) = (count("\t"), count("  "));
+    (tabs + blanks > 0).then_some(tabs > blanks)
+}
+
 /// The columns of one step of indentation: the most frequent difference between two lines. `None` if no line is
 /// indented.
 pub(super) fn unit<const N: usize>(texts: [&str; N]) -> Option<usize> {
-    /// Enough lines to know it.
-    const LINES: usize = 2000;
     let mut steps = [0usize; 9];
     let mut before = 0;
     for line in texts.iter().flat_map(|text| text.lines()).filter(|it| !it.trim().is_empty()).take(LINES) {

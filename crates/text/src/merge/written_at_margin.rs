@@ -1,6 +1,7 @@
 //! Whether a replacement was written as if its first line had no indentation.
 
 use super::indentation::{indent, width};
+use crate::tokens::is_word;
 
 /// Whether the replacement of a line with this indentation ignores it: one of its later lines is further left than its
 /// brackets allow, or at the left margin, and none closes a bracket that was open before.
@@ -11,7 +12,9 @@ pub(crate) fn is_written_at_margin(replacement: &str, indentation: &str) -> bool
     for (at, line) in replacement.trim_start_matches(['\r', '\n']).lines().enumerate() {
         let words = line.trim();
         let words = if at == 0 { words.trim_start_matches([')', ']', '}']) } else { words };
-        let closed = words.chars().take_while(|it| ")]}".contains(*it)).count().cast_signed();
+        // `)*}` and `)?;}` close two brackets.
+        let signs = words.chars().take_while(|it| !is_word(*it) && !"([{\"'`/".contains(*it));
+        let closed = signs.filter(|it| ")]}".contains(*it)).count().cast_signed();
         if depth < closed {
             return false;
         }
