@@ -7,8 +7,7 @@ use super::budget::{Budget, Form, Part, left_out, text_cost, usage_cost};
 use super::diagnostics::{Diagnostic, diagnostic_cost};
 use super::enums::{ChangeKind, FindingKind, Severity, Strategy};
 use super::examples;
-use super::pages::{Kept, Pages};
-use super::render::headline;
+use super::pages::{Headed as _, Kept, Pages};
 use super::request::Answer;
 use super::shared_types::{Meta, Place, Usage, is_false, list};
 use semdex_model::Result;
@@ -61,7 +60,7 @@ pub struct ChangeReport {
 
 impl Kept for ChangeReport {
     fn keep_under(&mut self, id: &str) {
-        self.pages = Pages::kept(id, self.lengths()).headed(headline(self));
+        self.pages = Pages::kept(id, self.lengths()).headed(self.heading());
     }
 
     fn after(mut self, cursor: &str) -> Result<ChangeReport> {

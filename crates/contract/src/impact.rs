@@ -7,8 +7,7 @@ use super::budget::{Budget, left_out};
 use super::change::{IMPACT_PARTS, Impact, named_parts};
 use super::enums::Alteration;
 use super::examples;
-use super::pages::{Kept, Pages};
-use super::render::outcome;
+use super::pages::{Headed as _, Kept, Pages};
 use super::request::{Answer, request};
 use super::shared_types::Meta;
 use semdex_model::Result;
@@ -46,7 +45,7 @@ pub struct ImpactReport {
 
 impl Kept for ImpactReport {
     fn keep_under(&mut self, id: &str) {
-        self.pages = Pages::kept(id, self.impact.lengths()).headed(outcome(self));
+        self.pages = Pages::kept(id, self.impact.lengths()).headed(self.heading());
     }
 
     fn after(mut self, cursor: &str) -> Result<ImpactReport> {

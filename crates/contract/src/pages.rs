@@ -60,6 +60,11 @@ fn positions_in<const N: usize>(cursor: &str) -> Result<[usize; N]> {
     positions(cursor.split(NAMED).next()).map_err(|_| foreign_cursor(cursor))
 }
 
+/// A reply whose pages all have the heading of the whole.
+pub(crate) trait Headed {
+    fn heading(&self) -> String;
+}
+
 /// A reply that is kept so that a client can read its next pages.
 pub trait Kept: Sized {
     /// Sets the id under which the whole reply is kept. Its cursors carry the id.

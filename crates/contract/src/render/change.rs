@@ -7,6 +7,7 @@ use super::lists::{diagnostic_rows, inline, more, possible, symbol_rows};
 use super::markdown::{apart, counted, footer, item, line, lines, names, one, paragraph, short_hash};
 use crate::budget::Part;
 use crate::change::{Candidate, IMPACT_PARTS, NAMED_TESTS};
+use crate::pages::Headed;
 use crate::{
     Affected, Broken, ChangeReport, Changed, Diagnostic, Finding, FindingKind, Impact, ImpactReport, Landed, Meta,
     Missing, Problem, ProblemCandidate, Reaching, Severity, Strategy, Symbol, Unchecked,
@@ -114,9 +115,21 @@ fn landed(text: &mut String, report: &ChangeReport) {
 /// How many files a line names.
 const NAMED_FILES: usize = 3;
 
+impl Headed for ChangeReport {
+    fn heading(&self) -> String {
+        headline(self)
+    }
+}
+
+impl Headed for ImpactReport {
+    fn heading(&self) -> String {
+        outcome(self)
+    }
+}
+
 /// The outcome, the worst fact first: a text that does not parse, what it breaks elsewhere, the errors of the new text,
 /// what is not known, and the warnings.
-pub(crate) fn headline(report: &ChangeReport) -> String {
+fn headline(report: &ChangeReport) -> String {
     let applied = report.applied;
     if !applied && report.files.is_empty() && report.edits.is_empty() {
         return "Nothing changed".to_owned();
@@ -206,7 +219,7 @@ fn does_not_parse(report: &ChangeReport) -> bool {
 }
 
 /// The outcome of a hypothetical change.
-pub(crate) fn outcome(report: &ImpactReport) -> String {
+fn outcome(report: &ImpactReport) -> String {
     match (report.impact.broken.len(), report.meta.complete) {
         (0, false) => "Whether anything would break is not known in full".to_owned(),
         (0, true) => "Nothing would break".to_owned(),

@@ -21,7 +21,7 @@ use std::convert::Infallible;
 use std::slice::from_ref;
 use std::time::Instant;
 
-pub(crate) use change::{headline, outcome, problem};
+pub(crate) use change::problem;
 pub(crate) use explore::explored_size;
 pub use sarif::sarif;
 

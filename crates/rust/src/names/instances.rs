@@ -19,8 +19,10 @@ use ra_ap_base_db::{
     Crate as CrateId, FileText, SourceDatabase as _, all_crates, further_build, further_crates, relevant_crates,
 };
 use ra_ap_cfg::CfgAtom;
-use ra_ap_hir::{Crate, HasSource as _, Impl, Semantics, Trait, attach_db};
-use ra_ap_hir_def::include_macro_invoc;
+use ra_ap_hir::{Adt, Crate, DefWithBody, Impl, Semantics, Trait, attach_db};
+use ra_ap_hir_def::{
+    AdtId, ConstId, DefWithBodyId, Lookup as _, MacroId, StaticId, TraitId, TypeAliasId, include_macro_invoc,
+};
 use ra_ap_hir_expand::HirFileId;
 use ra_ap_hir_expand::intern::Symbol;
 use ra_ap_ide::{FileId, RootDatabase};
@@ -166,18 +168,30 @@ fn declaring(db: &RootDatabase, key: Key) -> Option<(CrateId, FileId)> {
     Some((krate, file_of_text(db, source)))
 }
 
-/// The file or expansion that declares something.
+/// The file or expansion that declares something. Nothing is parsed for this.
 fn source_of(db: &RootDatabase, key: Key) -> Option<HirFileId> {
+    let of_adt = |it: Adt| match AdtId::from(it) {
+        AdtId::StructId(it) => it.lookup(db).id.file_id,
+        AdtId::UnionId(it) => it.lookup(db).id.file_id,
+        AdtId::EnumId(it) => it.lookup(db).id.file_id,
+    };
     Some(match key {
-        Key::Adt(it) => it.source(db)?.file_id,
-        Key::Const(it) => it.source(db)?.file_id,
-        Key::Field(it) => it.source(db)?.file_id,
-        Key::Function(it) => it.source(db)?.file_id,
-        Key::Macro(it) => it.source(db)?.file_id,
-        Key::Static(it) => it.source(db)?.file_id,
-        Key::Trait(it) => it.source(db)?.file_id,
-        Key::TypeAlias(it) => it.source(db)?.file_id,
-        Key::Variant(it) => it.source(db)?.file_id,
+        Key::Adt(it) => of_adt(it),
+        Key::Variant(it) => of_adt(Adt::Enum(it.parent_enum(db))),
+        Key::Field(it) => of_adt(it.parent_def(db).adt(db)),
+        Key::Function(it) => match DefWithBodyId::try_from(DefWithBody::from(it)).ok()? {
+            DefWithBodyId::FunctionId(it) => it.lookup(db).id.file_id,
+            _ => return None,
+        },
+        Key::Const(it) => ConstId::from(it).lookup(db).id.file_id,
+        Key::Static(it) => StaticId::from(it).lookup(db).id.file_id,
+        Key::Trait(it) => TraitId::from(it).lookup(db).id.file_id,
+        Key::TypeAlias(it) => TypeAliasId::from(it).lookup(db).id.file_id,
+        Key::Macro(it) => match MacroId::from(it) {
+            MacroId::Macro2Id(it) => it.lookup(db).id.file_id,
+            MacroId::MacroRulesId(it) => it.lookup(db).id.file_id,
+            MacroId::ProcMacroId(it) => it.lookup(db).id.file_id,
+        },
         Key::BuiltinType(_) | Key::Crate(_) | Key::ExternCrate(_) | Key::Module(_) => return None,
     })
 }
