@@ -262,7 +262,7 @@ fn languages_are_ranked_together_and_names_are_labelled() {
     for language in ["python", "typescript"] {
         let is_of = |it: &&Value| it["scope"].as_str().is_some_and(|it| it.contains(language));
         let label = missing.iter().find(is_of).unwrap_or_else(|| panic!("{missing:?}"));
-        assert!(label["detail"].as_str().unwrap().contains("by names"), "{label}");
+        assert!(label["detail"].as_str().unwrap().contains("by name"), "{label}");
     }
     let text = server.markdown(&format!("/v1/map?{ALL}&wait_ms=120000"), None).text;
     assert!(text.contains("py/pkg/shop.py\n 1 class Shop\n  4 def sell(self, count: int) -> str\n"), "{text}");
