@@ -53,7 +53,8 @@ fn main() -> ExitCode {
     let is_read = options.edits + options.others > 0;
     let pairs = if is_read { corpus::pairs(&options.repository) } else { Vec::new() };
     let seeds = options.seed..options.seed + options.seeds;
-    let is_right = seeds.map(|seed| holds(&options, seed, &pairs)).fold(true, |all, it| all && it);
+    let results: Vec<bool> = seeds.map(|seed| holds(&options, seed, &pairs)).collect();
+    let is_right = results.into_iter().all(|it| it);
     if is_right { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
