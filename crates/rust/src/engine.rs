@@ -545,6 +545,11 @@ impl Rust {
         change(Arc::make_mut(&mut self.environment));
     }
 
+    /// What may be missing from answers.
+    fn missing(&self) -> Vec<Missing> {
+        self.environment.lacks().into_iter().chain(self.abandoned.missing()).collect()
+    }
+
     fn publish(&self) {
         let environment = &self.environment;
         let warm = environment.settled && self.primed;
@@ -557,8 +562,7 @@ impl Rust {
         self.status.send_modify(|status| {
             status.state = state;
             status.warm = warm;
-            status.missing = environment.lacks();
-            status.missing.extend(self.abandoned.missing());
+            status.missing = self.missing();
             if state == State::Ready {
                 status.progress = None;
             }
