@@ -58,7 +58,7 @@ use crate::{LANGUAGE, load};
 use semdex_config::RustBuild;
 use semdex_engine::files::{File, Files};
 use semdex_engine::{Backoff, EngineStatus, Progress};
-use semdex_model::State;
+use semdex_model::{Missing, State};
 use semdex_process::fault;
 
 pub(crate) use self::path_dependencies::OutsideChange;
