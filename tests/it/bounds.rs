@@ -33,9 +33,10 @@ fn edits_that_are_nowhere_exactly_are_matched_until_the_deadline() {
     let text: String = (0..40_000).map(line).collect();
     let server = Home::with(&[("a.txt", &text)]).serve(&["--no-trust"]);
     // Each is compared with the whole file, and fits one place of it.
-    let near: String = (20_000..20_012).map(line).collect();
-    let near = near.replacen("compute_the_value_of", "compute_the_valu_of", 1);
-    let edit = json!({"file": "a.txt", "search_context": near, "replacement": "nothing\n"});
+    let place: String = (20_000..20_012).map(line).collect();
+    let near = place.replacen("compute_the_value_of", "compute_the_valu_of", 1);
+    let replacement = place.replacen("second_argument_20006", "nothing", 1);
+    let edit = json!({"file": "a.txt", "search_context": near, "replacement": replacement});
     let request = json!({"edits": vec![edit; 2000], "autofix": 60, "wait_ms": 1});
     let (status, reply) = server.post("/v1/edit", &request);
     assert_eq!((status, &reply["code"]), (504, &json!("timeout")), "{reply}");
