@@ -53,11 +53,12 @@ const INFERENCE: &str = "for_body";
 /// Our own queries, which read whole files.
 const OF_FILES: &[&str] = &["names_of", "macro_names_of"];
 
-/// The most errors of a body, or of a file, that are looked at: they are compared with each other.
+/// The most errors of a body, or of a file, that are looked at: they are compared with each other. Not tuned: more than
+/// anybody reads of one body.
 pub(crate) const MOST_ERRORS: usize = 1_000;
 
-/// The most arms of a `match` whose patterns rust-analyzer compares with each other, which cannot be cancelled: half a
-/// second for a `match` of all variants of an enum.
+/// The most arms of a `match` whose patterns rust-analyzer compares with each other, which cannot be cancelled. The time
+/// grows with the square: 40,000 variants of an enum take seconds, so that this many take some tenths of one.
 pub(crate) const MOST_ARMS: usize = 12_000;
 
 /// How long the bodies that a change affects are analysed before it, and again after it: all other queries wait.

@@ -287,7 +287,8 @@ fn corrected(base: &str, ours: &str, theirs: &str) -> String {
     text + &base[done..]
 }
 
-/// A part of a text with so many lines before and after it.
+/// A part of a text with so many lines before and after it: they show whether it is indented with tabs or blanks. The
+/// number is not tuned; a whole file may be made of parts with different units.
 fn around(text: &str, part: std::ops::Range<usize>) -> &str {
     const LINES: usize = 100;
     let before = memchr::memrchr_iter(b'\n', &text.as_bytes()[..part.start]).nth(LINES);
