@@ -495,6 +495,27 @@ fn what_takes_long_to_find_elsewhere_is_reported_by_the_next_hook() {
 }
 
 #[test]
+fn what_a_hook_has_no_time_for_is_reported_by_the_next_one() {
+    let home = whole();
+    let faults = home.path().join("faults");
+    std::fs::create_dir(&faults).unwrap();
+    let stall = faults.join("hook.files");
+    let server = home.serve_with(&["--trust"], &[("SEMDEX_FAULTS", &faults)]);
+    server.wait_ready();
+    std::fs::write(&stall, "stall").unwrap();
+    server.home.write("src/shout.rs", "pub fn shout() -> u8 {\n    nothing()\n}\n");
+    let unknown = "LSP: what the edit of src/shout.rs broke is not known yet: the next hook reports it.";
+    assert_eq!(context(&post(&server, "claude", &edited(&server, "s", "src/shout.rs"))), unknown);
+    // Without a session there is no next hook.
+    let mut nobody = edited(&server, "s", "src/shout.rs");
+    nobody.as_object_mut().unwrap().remove("session_id");
+    assert!(context(&post(&server, "claude", &nobody)).ends_with("is not known yet: `diagnostics` reports it."));
+    std::fs::remove_file(&stall).unwrap();
+    let next = context(&post(&server, "claude", &edited(&server, "s", "src/lib.rs")));
+    assert!(next.contains("1 error(s), 0 warning(s) in src/shout.rs"), "{next}");
+}
+
+#[test]
 fn silence_is_never_the_answer_to_an_edit_that_is_not_judged() {
     let home = whole();
     let faults = home.path().join("faults");

@@ -19,11 +19,10 @@ use super::access::only_workspace;
 pub use agent::Agent;
 use event::{Event, Kind};
 use semdex_config::access::Access;
+use semdex_workspace::Workspace;
 
 /// The deadline of a hook, because the agent waits for it.
 const PATIENCE: Duration = Duration::from_millis(2700);
-/// The answer after an edit if there is no other in time.
-const LATE: &str = "LSP: what this edit broke is not known yet: `diagnostics` reports it.";
 /// The deadline at the end of a session. An agent that ends waits for 1.5 s, regardless of its configuration.
 const FAREWELL: Duration = Duration::from_millis(1200);
 
@@ -33,7 +32,9 @@ pub async fn hook(service: &Service, agent: Agent, payload: &Value, access: &Acc
     note_trees(service, payload);
     let Some(event) = Event::read(payload) else { return nothing() };
     let patience = if event.kind == Kind::Ended { FAREWELL } else { PATIENCE };
-    let answered = AssertUnwindSafe(answered(service, agent, &event, access)).catch_unwind();
+    let Ok(only) = only_workspace(&service.workspaces, None, access) else { return nothing() };
+    let workspaces = only.map_or_else(|| service.workspaces.list(), |it| vec![it]);
+    let answered = AssertUnwindSafe(answered(&workspaces, agent, &event)).catch_unwind();
     match tokio::time::timeout(patience, answered).await {
         Ok(Ok(answer)) => answer.unwrap_or_else(nothing),
         Ok(Err(_)) => nothing(),
@@ -41,35 +42,34 @@ pub async fn hook(service: &Service, agent: Agent, payload: &Value, access: &Acc
             tracing::info!(event = event.name, "a hook was not answered in time");
             match event.kind {
                 // Silence would read as clean.
-                Kind::Edited | Kind::Batch => agent.context(&event.name, LATE),
+                Kind::Edited | Kind::Batch => {
+                    let text = reports::put_off(&workspaces, &event);
+                    text.map_or_else(nothing, |it| agent.context(&event.name, &it))
+                }
                 Kind::Stopped | Kind::Ended => nothing(),
             }
         }
     }
 }
 
-async fn answered(service: &Service, agent: Agent, event: &Event, access: &Access) -> Option<Value> {
-    let workspaces = match only_workspace(&service.workspaces, None, access).ok()? {
-        Some(only) => vec![only],
-        None => service.workspaces.list(),
-    };
+async fn answered(workspaces: &[Workspace], agent: Agent, event: &Event) -> Option<Value> {
     match event.kind {
         Kind::Edited | Kind::Batch => {
-            let report = reports::edited(&workspaces, event).await?;
+            let report = reports::edited(workspaces, event).await?;
             Some(match report.stops {
                 true if agent.can_be_stopped() => agent.stopped(&report.text),
                 _ => agent.context(&event.name, &report.text),
             })
         }
         Kind::Stopped => {
-            let report = reports::left(&workspaces, event).await?;
+            let report = reports::left(workspaces, event).await?;
             match report.stops {
                 // After one such report the agent may stop.
                 true if agent.can_be_stopped() && !event.is_repeated => Some(agent.kept_going(&report.text)),
                 _ => agent.message(&report.text),
             }
         }
-        Kind::Ended => agent.farewell(&reports::ended(&workspaces, event).await?),
+        Kind::Ended => agent.farewell(&reports::ended(workspaces, event).await?),
     }
 }
 

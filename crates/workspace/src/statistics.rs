@@ -169,20 +169,20 @@ impl Statistics {
         }
     }
 
-    /// The errors of this file were not known when the hook of a session asked.
-    pub fn note_pending(&self, session: &str, file: &str) {
+    /// The errors of these files were not known when the hook of a session asked.
+    pub fn note_pending(&self, session: &str, files: &[String]) {
         let mut all = self.lock();
-        let session = all.session(session);
-        if session.pending.len() < FILES {
-            session.pending.insert(file.to_owned());
-        }
+        let pending = &mut all.session(session).pending;
+        let room = FILES.saturating_sub(pending.len());
+        let new: Vec<String> = files.iter().filter(|it| !pending.contains(*it)).take(room).cloned().collect();
+        pending.extend(new);
     }
 
-    /// The files whose errors were not known to the hooks of a session. They count as known from now on.
-    pub fn take_pending(&self, session: &str) -> Vec<String> {
-        let mut all = self.lock();
-        let known = all.sessions.iter_mut().find(|it| it.0 == session);
-        known.map(|it| std::mem::take(&mut it.1.pending).into_iter().collect()).unwrap_or_default()
+    /// The files whose errors were not known to the hooks of a session.
+    pub fn pending(&self, session: &str) -> Vec<String> {
+        let all = self.lock();
+        let known = all.sessions.iter().find(|it| it.0 == session);
+        known.map(|it| it.1.pending.iter().cloned().collect()).unwrap_or_default()
     }
 
     /// An edit of a session caused these errors in other files, which its hook could not wait for.
@@ -195,11 +195,20 @@ impl Statistics {
         late.extend(new);
     }
 
-    /// The errors that were found after the hooks of a session had answered. They count as reported from now on.
-    pub fn take_late(&self, session: &str) -> Vec<Diagnostic> {
+    /// The errors that were found after the hooks of a session had answered.
+    pub fn late(&self, session: &str) -> Vec<Diagnostic> {
+        let all = self.lock();
+        let known = all.sessions.iter().find(|it| it.0 == session);
+        known.map(|it| it.1.late.clone()).unwrap_or_default()
+    }
+
+    /// A session has been told the errors of these files, and these errors that were found late.
+    pub fn settle(&self, session: &str, files: &[String], late: &[Diagnostic]) {
         let mut all = self.lock();
-        let known = all.sessions.iter_mut().find(|it| it.0 == session);
-        known.map(|it| std::mem::take(&mut it.1.late)).unwrap_or_default()
+        if let Some((_, known)) = all.sessions.iter_mut().find(|it| it.0 == session) {
+            known.pending.retain(|it| !files.contains(it));
+            known.late.retain(|it| !late.contains(it));
+        }
     }
 
     /// The hook of a session reports an edit, with the name of the tool's use if it has one. In a batch only edits

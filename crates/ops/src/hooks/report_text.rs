@@ -96,6 +96,12 @@ impl Text {
         self.line(&format!("LSP: not known yet for {}: {why}. The next hook reports it.", files.join(", ")));
     }
 
+    /// Notes that there was no time for an answer.
+    pub(super) fn put_off(&mut self, files: &[String], will_follow: bool) {
+        let next = if will_follow { "the next hook reports it" } else { "`diagnostics` reports it" };
+        self.line(&format!("LSP: what the edit of {} broke is not known yet: {next}.", files.join(", ")));
+    }
+
     /// Notes that nothing includes a file, so that nothing is known of its errors.
     pub(super) fn not_included(&mut self, file: Option<&str>, detail: &str) {
         let file = file.map(|it| format!("{it}: ")).unwrap_or_default();

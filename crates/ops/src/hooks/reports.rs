@@ -54,6 +54,24 @@ pub(super) async fn edited(workspaces: &[Workspace], event: &Event) -> Option<Re
     is_telling.then(|| Report { text: text.finish(), stops })
 }
 
+/// Leaves the answer for the next hook of the session, because the time for this one is over. Returns what this hook
+/// says instead. None for an event that needs no answer.
+pub(super) fn put_off(workspaces: &[Workspace], event: &Event) -> Option<String> {
+    let session = event.session.as_deref();
+    let mut named = Vec::new();
+    for (workspace, touched) in located(workspaces, event) {
+        let is_asked = |it: &Touch| !it.is_own && workspace.language_of(&it.file).is_some();
+        let files: Vec<String> = touched.into_iter().filter(is_asked).map(|it| it.file).collect();
+        session.into_iter().for_each(|it| workspace.statistics().note_pending(it, &files));
+        named.extend(files);
+    }
+    (!named.is_empty()).then(|| {
+        let mut text = Text::default();
+        text.put_off(&named, session.is_some());
+        text.finish()
+    })
+}
+
 /// A touched file of a workspace.
 struct Touch {
     file: String,
@@ -125,26 +143,27 @@ async fn in_workspace(
         return Ok((false, false));
     }
     // What an earlier hook could not say is answered now.
-    let pending: Vec<String> = session.map(|it| workspace.statistics().take_pending(it)).unwrap_or_default();
+    let pending: Vec<String> = session.map(|it| workspace.statistics().pending(it)).unwrap_or_default();
     let late: Vec<String> =
         pending.into_iter().filter(|it| files_now.get(it).is_some() && !files.contains(it)).collect();
-    let found_since = session.map(|it| workspace.statistics().take_late(it)).unwrap_or_default();
+    let found_late = session.map(|it| workspace.statistics().late(it)).unwrap_or_default();
+    let mut found_since = found_late.clone();
     let found_in = found_since.iter().map(|it| &it.place.file);
     let found_in: BTreeSet<&String> = found_in.filter(|it| !files.contains(it) && !late.contains(it)).collect();
     let asked: Vec<String> = files.iter().chain(&late).chain(found_in).cloned().collect();
+    faulty("hook.files").await;
     let Collected { mut diagnostics, meta, .. } = find(workspace, &asked, &options).await?;
     let is_known = meta.coverage.complete || !diagnostics.is_empty();
     gravest_first(&mut diagnostics);
     let mut is_telling = false;
     let waits =
         |it: &&Missing| matches!(it.code, MissingCode::Indexing | MissingCode::EngineRestarting | MissingCode::Timeout);
+    let mut is_pending = false;
     if let (false, Some(lack)) = (is_known, meta.coverage.missing.iter().find(waits)) {
         // Silence would read as clean.
-        is_telling = true;
+        (is_telling, is_pending) = (true, true);
         text.not_known_yet(&asked, &lack.detail);
-        for (session, file) in session.into_iter().flat_map(|it| asked.iter().map(move |file| (it, file))) {
-            workspace.statistics().note_pending(session, file);
-        }
+        session.into_iter().for_each(|it| workspace.statistics().note_pending(it, &asked));
     }
     for lack in meta.coverage.missing.iter().filter(|it| it.code == MissingCode::NotInAPackage) {
         is_telling = true;
@@ -157,8 +176,7 @@ async fn in_workspace(
     // What was corrected in between is not reported.
     let is_same = |a: &Diagnostic, b: &Diagnostic| (&a.place.file, &a.message) == (&b.place.file, &b.message);
     let is_left = |it: &Diagnostic| diagnostics.iter().any(|now| is_same(&now.diagnostic, it));
-    let found_since: Vec<Diagnostic> =
-        found_since.into_iter().filter(|it| !files.contains(&it.place.file) && is_left(it)).collect();
+    found_since.retain(|it| !files.contains(&it.place.file) && is_left(it));
     let mut most_errors = 0;
     for file in files.iter().filter(|_| is_known) {
         let seen = seen_in(&diagnostics, file);
@@ -197,7 +215,20 @@ async fn in_workspace(
             workspace.statistics().note_broken(session, broken.iter().map(|it| it.place.file.as_str()));
         }
     }
+    // Only now: a hook that runs out of time is cancelled anywhere above.
+    for session in session.into_iter().filter(|_| !is_pending) {
+        workspace.statistics().settle(session, &asked, &found_late);
+    }
     Ok((is_telling, is_telling && is_too_much(workspace, most_errors).await))
+}
+
+/// Where a test delays a hook.
+async fn faulty(point: &'static str) {
+    let _ = blocking(move || {
+        fault::point(point);
+        Ok(())
+    })
+    .await;
 }
 
 /// Searches on after the hook has answered. The next hook of the session reports what is found.
@@ -242,11 +273,7 @@ async fn elsewhere(
     if back.is_empty() {
         return Ok(Vec::new());
     }
-    let _ = blocking(|| {
-        fault::point("hook.elsewhere");
-        Ok(())
-    })
-    .await;
+    faulty("hook.elsewhere").await;
     let change_impact = tried(workspace, options, back, Extent::FixedElsewhere).await?;
     files.iter().chain(gone).for_each(|it| workspace.recent().forget(it));
     let is_broken = |it: &Diagnostic| it.severity == Severity::Error && !files.contains(&it.place.file);
