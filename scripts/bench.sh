@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# bench.sh SEMDEX [WORKSPACE…] -- the programs behind the README's figures, one after the other on a machine that should have nothing else to
+# bench.sh SEMDEX [WORKSPACE…] -- the programs behind the README's figures, in sequence on a machine that should have nothing else to
 # do; goes on where one falls short, and fails at the end.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)

@@ -57,7 +57,7 @@ class Ground:
             return "go.mod"
         return _join(os.path.dirname(self.home), "Cargo.toml")
 
-    # What stands in them
+    # What they contain
 
     def function(self, serial):
         return f"semdex_probe_{serial:06}" if self.language == "rust" else f"semdexProbe{serial:06}"

@@ -22,7 +22,7 @@ import semdex_client as semdex
 FLAGSHIP, FLAGSHIP_CHARACTERS, FLAGSHIP_PLACES = "edit: the flagship", 6000, 124
 REPLY_BYTES, DEFINITIONS_CHARACTERS = 4 * 6000, 7000
 
-# What is asked alike everywhere, after all else.
+# The queries that are the same everywhere, last.
 COMMON = [
     ("changes", "GET", "/v1/changes", {}),
     ("overlays", "GET", "/v1/overlays", {}),

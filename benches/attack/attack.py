@@ -388,7 +388,7 @@ def merged(owner, arena):
 
 def remove(path):
     if path.is_dir() and not path.is_symlink():
-        # The server writes into it meanwhile.
+        # The server writes into it during that time.
         while path.exists():
             shutil.rmtree(path, ignore_errors=True)
     else:

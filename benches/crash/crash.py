@@ -150,7 +150,7 @@ def spin(seconds):
 
 def run(options, directory):
     chance = random.Random(options.seed)
-    # Else the one thread that waits would keep the other from sending.
+    # Otherwise a waiting thread would keep its partner from sending.
     sys.setswitchinterval(1e-4)
     root = directory / "workspace"
     root.mkdir()

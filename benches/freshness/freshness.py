@@ -56,7 +56,7 @@ class Field:
             self._put(self.ground.flat(f"f{at}"), [True] * (at % 3))
         self._declare()
 
-    # What is done to the disk. Each returns the files to ask for, those that exist and those that do not any more.
+    # What is done to the disk. Each returns the files to ask for, those that exist and those that no longer do.
 
     def change(self, kind):
         action = getattr(self, "_" + kind.replace(" ", "_"))

@@ -51,7 +51,7 @@ class Repo:
         path.write_text(text)
 
     def git(self, *arguments, cwd=None, check=True):
-        # To look is not to write the index anew: `git status` would, and note of a file that was changed in the second in
+        # To look is not to write the index again: `git status` would, and note of a file that was changed in the second in
         # which the index was written, at the same size, that it does not know it.
         environment = {**os.environ, **self.environment, "GIT_OPTIONAL_LOCKS": "0"}
         ran = subprocess.run(["git", *arguments], cwd=cwd or self.root, env=environment, capture_output=True)

@@ -78,7 +78,7 @@ pub enum Kind {
 }
 """
 
-# Code of the compiler's, what stands in `src/lib.rs`, and what takes its place.
+# Code of the compiler's, what is in `src/lib.rs`, and its replacement.
 BROKEN = [
     ("syntax", "pub fn made() -> Conf {", "pub fn made() -> Conf {{"),
     ("E0432", "use shapes::{Area,", "use shapes::{Missing, Area,"),

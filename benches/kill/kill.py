@@ -94,7 +94,7 @@ def kill_gopls(server, truth, options):
         try:
             os.kill(pid, signal.SIGKILL)
         except ProcessLookupError:
-            # It was the one of the round before, answered for by what was kept of its answers; it is gone all the same.
+            # It was a change of the round before, answered for by what was kept of its answers; it is gone all the same.
             pass
         for asker, question in zip(askers, questions):
             asker.join(150.0)

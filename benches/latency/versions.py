@@ -165,7 +165,7 @@ def run(options, directory):
         chance = random.Random(options.seed)
         sides = []
         try:
-            # One after the other: they would share the processors.
+            # In sequence: they would share the processors.
             for name, binary in (("old", options.against), ("new", options.server_binary)):
                 sides.append(Side(name, binary, source, directory, options.ready_timeout))
             old, new = sides

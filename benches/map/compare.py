@@ -68,7 +68,7 @@ def edges(client, root, files):
 
 def usages(client, symbol, file):
     status, found = client.send("GET", "/v1/usages", query={"symbol": symbol["path"], "file": file, "limit": 1_000_000, "wait_ms": WAIT})
-    # A name that two things have is no path of one: what refers to either is told by neither.
+    # A name that two things have is no path of one: what refers to either is reported by neither.
     return found["items"] if status == 200 else []
 
 
@@ -224,7 +224,7 @@ def latency(client, root, suffix, rows):
     timed(query="a warm one")
     warm = [timed(query=" ".join(chance.sample(words, 3))) for _ in range(20)]
     edited = []
-    # A build script is run anew.
+    # A build script is run again.
     sources = (it for it in semdex.source_files(root, suffix) if not it.endswith("build.rs"))
     file = next(it for it in sources if (root / it).stat().st_size > 2000)
     text = (root / file).read_text()

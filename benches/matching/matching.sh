@@ -6,7 +6,7 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 arguments=()
 while [ $# -gt 0 ]; do
     case $1 in
-    # What scripts/bench.sh tells every program.
+    # What scripts/bench.sh passes to every program.
     --server-binary | --workspace) shift 2 ;;
     *) arguments+=("$1") && shift ;;
     esac

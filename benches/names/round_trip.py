@@ -130,7 +130,7 @@ class Asker:
             return f"{problem.status} {problem.code}"
         if place(found) != place(symbol):
             return f"is {found['path']} at {found['file']}:{found['line']}"
-        # What is offered is told by the path of a re-export.
+        # What is offered is named by the path of a re-export.
         return None if is_offered or found["path"] == symbol["path"] else f"is printed as {found['path']} then"
 
     def short(self, symbol, form):

@@ -62,7 +62,7 @@ class Tree:
         try:
             self.git("apply", "--index", "--whitespace=nowarn", "-", input=text)
         except subprocess.CalledProcessError:
-            # A recorded patch may lack the blank context at its end, and count its lines wrong.
+            # A recorded patch may be without the blank context at its end, and count its lines wrong.
             self.git("apply", "--index", "--recount", "--whitespace=nowarn", "-", input=text)
         fields = iter(os.fsdecode(self.git("diff", "--cached", "--name-status", "--no-renames", "-z", "HEAD")).split("\0")[:-1])
         return [(status, next(fields)) for status in fields]
@@ -124,7 +124,7 @@ class Truth:
         if self.base != base:
             self.tree, self.base = Tree(self.directory, self.repository, base, self.lock(base)), base
             if self.lock(base).exists():
-                # Warm: the time of a patch is that of an incremental run.
+                # Warm: the time of a patch is the time of an incremental run.
                 self._check()
 
     def _try(self, record):

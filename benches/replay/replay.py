@@ -154,7 +154,7 @@ def judge(truth, others, reply, patched):
     of_others = [(file, *extent(file, first, last)) for error in others for file, first, last, _ in error["places"]]
     other_workspaces = [it for it in extra if any(meet(it["span"], span) for span in of_others)]
     extra = [it for it in extra if it not in other_workspaces]
-    # The rest may follow from those, which nobody can tell without a repair: a patch that compiles counts once.
+    # The rest may follow from those, which is not known without a repair: a patch that compiles counts once.
     if truth["succeeded"] and other_workspaces:
         other_workspaces, extra = other_workspaces + extra, []
     complete = reply["meta"]["complete"]

@@ -46,7 +46,7 @@ class Package:
         self.names.enter(self)
         made = go_items.some(self.names, self.chance, count, self.import_path, without)
         self.offers, self.own = made.offers, made.own
-        # What code of the package can use: its own, and that of packages before it.
+        # What code of the package can use: its own code, and the packages before it.
         self.seen = []
         file = self.open()
         file.add(made.text)

@@ -136,7 +136,7 @@ def run(options, directory):
         root = semdex.copy_workspace(source, directory / str(number))
         files = [it for suffix in (".rs", ".go") for it in semdex.source_files(root, suffix)]
         with semdex.Server(options.server_binary, [root], directory=directory / f"server-{number}") as server:
-            # No waiting: what the text alone can tell is there at once.
+            # No waiting: what follows from the text alone is there immediately.
             skeletons, seconds, wrong = open_all(server, root, files)
         wrong += judge(root, directory / f"judge-{number}", files, skeletons)
         for line in wrong[:40]:

@@ -19,7 +19,7 @@ done
 
 directory=$(mktemp -d)
 export XDG_STATE_HOME=$directory/state
-# The server that `semdex mcp` starts ends by itself; here at once.
+# The server that `semdex mcp` starts ends by itself; here immediately.
 leave() {
     for record in "$XDG_STATE_HOME"/semdex/servers/*.json; do
         pid=$(sed -n 's/.*"pid": *\([0-9]*\).*/\1/p' "$record" 2>/dev/null) && [ -n "$pid" ] && kill "$pid" || true

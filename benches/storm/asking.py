@@ -7,7 +7,7 @@ import urllib.parse
 
 # A request may take so long, whatever goes on.
 LONGEST = 15.0
-# A request that cannot be served right now is told so by one of these.
+# A request that cannot be served right now is refused by one of these.
 HONEST = {"engine_unavailable", "not_ready", "timeout", "busy", "revision_not_reached"}
 WAIT_MS = 3000
 

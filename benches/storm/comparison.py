@@ -13,7 +13,7 @@ PATIENCE = 20.0
 MOST_DIFFERENCES = 20
 
 
-# Whose lacks count: servers of other languages are missing on either side.
+# Whose gaps count: servers of other languages are missing on either side.
 SCOPES = {".rs": "rust", ".go": "go"}
 
 

@@ -92,7 +92,7 @@ VERBS = {
 def alike(root, verb, items, ours, theirs):
     """Two lists of Rust places in one form."""
     if verb == "callers":
-        # A raw name is told without its mark.
+        # A raw name is reported without its mark.
         plain = {(file, at + 2 if (root / file).read_bytes()[at : at + 2] == b"r#" else at) for file, at in theirs}
         elsewhere = set(places(verb, [it for it in items if it["symbol"]["kind"] not in ("function", "method")]))
         return set(ours) - (elsewhere - plain), plain

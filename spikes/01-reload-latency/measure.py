@@ -55,7 +55,7 @@ class Field:
             if time.monotonic() > deadline:
                 raise semdex.Failed(f"{self.language}: {what}: not right within {DEADLINE:.0f} s; last: {str(reply)[:800]}")
 
-    # The changes. Each returns what it is called and a function that tells whether the answer is right.
+    # The changes. Each returns what it is called and a function that decides whether the answer is right.
 
     def file(self):
         self.serial += 1
@@ -146,7 +146,7 @@ class Field:
         status, reply = self.client.send("GET", "/v1/symbols/at", query={"workspace": self.workspace, "file": file, "offset": offset, "wait_ms": 10000})
         symbol = (reply.get("symbol") or {}) if status == 200 else {}
         found = status == 200 and path is not None and symbol.get("path") == path
-        # That nothing stands there is an honest answer as long as the manifest is still being read.
+        # An empty answer is an honest answer as long as the manifest is still being read.
         return found, reply
 
     # Writing

@@ -57,7 +57,7 @@ func main() {
 	}
 	slices.Sort(ratios)
 	at := func(part float64) float64 { return ratios[int(part*float64(len(ratios)-1))] }
-	// Of a median, from the quartiles: 1.253 times that of a mean.
+	// Of a median, from the quartiles: 1.253 times the error of a mean.
 	deviation := (at(0.75) - at(0.25)) / 1.349
 	print(map[string]any{"pairs": len(ratios), "ratio": at(0.5), "error": 1.253 * deviation / math.Sqrt(float64(len(ratios)))})
 }
@@ -120,7 +120,7 @@ func (all server) load(seconds float64) ([]time.Duration, float64) {
 	return took, float64(len(took)) / time.Since(begun).Seconds()
 }
 
-// ask sends one request after the other until the end, one at least, and answers how long each took.
+// ask sends requests in sequence until the end, one at least, and answers how long each took.
 func (it connection) ask(end time.Time) ([]time.Duration, error) {
 	var took []time.Duration
 	for begun := time.Now(); len(took) == 0 || begun.Before(end); begun = time.Now() {

@@ -37,7 +37,7 @@ pub(crate) struct Prepared {
     pub ranked: Mutex<Option<(Weights, Arc<Ranking>)>>,
 }
 
-/// The instances of a file. The name of the file is that of the set.
+/// The instances of a file. The set is named after the file.
 pub(crate) fn read(path: &Path) -> Vec<Instance> {
     let text = std::fs::read_to_string(path).expect("a file of instances");
     let set = path.file_stem().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default();

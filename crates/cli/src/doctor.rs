@@ -11,7 +11,7 @@ use semdex_config::trust::TrustStore;
 use semdex_engine::Registry;
 use semdex_workspace::requirements::{EngineRequirements, requirements};
 
-/// What is asked.
+/// What to examine.
 #[derive(Debug, Clone, Copy)]
 pub struct Doctor<'d> {
     /// A directory of the workspace; the current one if there is none.

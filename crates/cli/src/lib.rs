@@ -220,7 +220,7 @@ mod tests {
         Arguments::command().debug_assert();
     }
 
-    /// Whoever asks for help gets it for each word of the command, and sees how it is used.
+    /// A user who asks for help gets it for each word of the command, and sees how it is used.
     #[test]
     fn every_command_and_argument_is_explained() {
         let mut root = Arguments::command();

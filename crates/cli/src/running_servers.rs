@@ -110,7 +110,7 @@ async fn start_unless(
     }
     let started = start(&directory, root).await;
     match started {
-        // Meanwhile the user has started one.
+        // The user has started one in the time since.
         Err(error) => find().ok_or(error),
         started => started,
     }

@@ -55,7 +55,7 @@ fn is_settled(meta: &Value) -> bool {
     meta["complete"] == true || !missing.is_empty() && missing.iter().all(lasts)
 }
 
-/// The symbols of a file, one a line, without docs and bodies: all of them, and their members as far as there is room.
+/// The symbols of a file, one a line, without docs and bodies: all of them, and their members as far as they fit.
 fn outline(opened: &Value) -> Option<String> {
     let symbols = opened["symbols"].as_array()?;
     let mut text = String::new();

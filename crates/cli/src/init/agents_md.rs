@@ -19,7 +19,7 @@ The MCP server `semdex` knows this code as its compilers do. In place of grep or
 - rename everywhere: `rename {\"symbol\": \"Searcher\", \"new_name\": \"Finder\"}`
 - errors without a build: `diagnostics {}`
 
-A reply that says `complete` has missed nothing. Use grep for words in comments and data. In another worktree give its path as `workspace`.
+A reply that says `complete` leaves nothing out. Use grep for words in comments and data. In another worktree give its path as `workspace`.
 ";
 
 /// The text with the section: in place of an older one, else at the end.

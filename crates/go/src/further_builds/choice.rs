@@ -47,7 +47,7 @@ pub(super) fn choose(wanted: &Builds<GoBuild>, default: &BuildContext, layout: &
             let taken = left.iter().filter(|file| it.takes(&file.path, &file.text));
             taken.map(|file| file.text.lines().count()).sum::<usize>()
         };
-        // Of equal ones the one that differs least, then the first.
+        // Of equal builds that which differs least, then the first.
         let rated = candidates.iter().map(|it| (lines(it), std::cmp::Reverse(distance(default, it)), it));
         let Some((lines, _, best)) = rated.rev().max_by_key(|it| (it.0, it.1)) else { break };
         if lines == 0 {

@@ -21,7 +21,7 @@ pub(crate) async fn of(queries: &GoplsQueries<'_>, symbol: &Symbol, effort: Effo
     let builds = queries.session.builds(queries.layout);
     let origin = queries.files.get(&symbol.name_at.file).filter(|_| !symbol.external);
     let is_elsewhere = origin.is_some_and(|it| is_left_out(queries, it) && builds.with(it).next().is_some());
-    // A declaration that stands for the others in the default build.
+    // A declaration that represents the others in the default build.
     let base = match is_elsewhere {
         true => match other_builds::twin_of_default(queries, symbol) {
             Some(twin) => usages::places(queries, &twin, effort).await?,
@@ -97,7 +97,7 @@ fn unknown(queries: &GoplsQueries<'_>, symbol: &Symbol) -> Answer<Arc<Places>> {
 struct Said {
     /// Those that are not loaded.
     pending: bool,
-    /// `None`: the build cannot tell.
+    /// `None`: the build does not show it.
     found: BTreeMap<usize, Option<BTreeSet<At>>>,
 }
 

@@ -81,7 +81,7 @@ fn touches(found: Span, block: Span) -> bool {
     found.start < block.end && block.start < found.end
 }
 
-/// The block below these lines, each of which is in the block of the one before. None if a line is not found, or found
+/// The block below these lines, each of which is in the block of the line before. None if a line is not found, or found
 /// more than once.
 fn block_below(text: &str, headings: &[String]) -> Option<Span> {
     let mut block = None;

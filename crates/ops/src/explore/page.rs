@@ -165,7 +165,7 @@ impl<'a> Page<'a> {
         words
     }
 
-    /// Adds what is around the spans, as far as there is room.
+    /// Adds what is around the spans, as far as it fits.
     fn add_rest(&self, reply: &mut ExploreReply, chosen: &[usize], most: usize) {
         let sections: Vec<At> = chosen.iter().filter_map(|it| self.order.get(*it)).map(|it| it.0).collect();
         let Relations { paths, used_by, tests } = relations(self.symbols, &sections);

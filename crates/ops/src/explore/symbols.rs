@@ -49,7 +49,7 @@ impl<'a> Symbols<'a> {
         let file = self.file(at.0)?;
         let section = file.terms().sections.get(at.1)?;
         let owner = section.owner? as usize;
-        // A block of a type has no path of its own: its only member stands for it.
+        // A block of a type has no path of its own: its only member represents it.
         let listed = self.node(at.0).into_iter().flat_map(|it| it.1.items.iter().enumerate());
         let members: Vec<usize> = listed
             .filter(|(position, it)| it.listed == Some(*position) && section.span().contains(it.at))

@@ -217,7 +217,7 @@ fn named(index: &Index, query: &Query) -> HashMap<At, f64> {
     named
 }
 
-/// The sections in focus: those of a file alike, that of a symbol most.
+/// The sections in focus: those of a file alike, the section of a symbol most.
 fn focused(index: &Index, focus: &[Focus]) -> HashMap<At, f64> {
     let mut focused = HashMap::new();
     for it in focus {

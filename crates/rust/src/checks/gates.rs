@@ -165,7 +165,7 @@ fn unstable_method(cx: &Context<'_>, call: &ast::MethodCallExpr) -> Option<(Synt
     (!has_other && !is_ambiguous).then(|| Some((call.name_ref()?.syntax().clone(), feature)))?
 }
 
-/// The feature that a function of the standard library needs. Those of an implementation need that of the trait's.
+/// The feature that a function of the standard library needs. Those of an implementation need the feature of the trait's.
 fn feature_of_function(cx: &Context<'_>, function: Function) -> Option<String> {
     if !written::is_of_std(cx, function) {
         return None;

@@ -51,7 +51,7 @@ pub(crate) fn malformed(cx: &Context<'_>, item: &SyntaxNode, head: &[SyntaxNode]
     };
     attributes(cx, item, &mut add);
     visibility(item, &mut add);
-    // The compiler reports all of an item at once.
+    // The compiler reports all of an item together.
     if let Some(it) =
         head.iter().filter(|it| it.kind() == SyntaxKind::INFER_TYPE).min_by_key(|it| it.text_range().start())
     {

@@ -1,4 +1,4 @@
-//! The compiler's codes for some errors that rust-analyzer does not tell apart.
+//! The compiler's codes for some errors that rust-analyzer does not distinguish.
 
 use ra_ap_hir::{InFile, Semantics, Trait, UnresolvedMethodCall};
 use ra_ap_ide::RootDatabase;

@@ -85,7 +85,7 @@ impl Search {
                     if word == search.words.len() {
                         search.words.push(Word { text, targets: Vec::new() });
                     }
-                    // One of a group stands for the others where the meaning is not known.
+                    // One of a group represents the others where the meaning is not known.
                     let targets = &mut search.words[word].targets;
                     if !targets.iter().any(|it| search.targets[*it].0 == position) {
                         targets.push(index);

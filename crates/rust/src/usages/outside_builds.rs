@@ -139,7 +139,7 @@ impl<'a, 'db> OutsideBuilds<'a, 'db> {
         programs.collect()
     }
 
-    /// The unresolved places that may name the definition as far as the file's own programs tell.
+    /// The unresolved places that may name the definition as far as the file's own programs show.
     fn not_excluded(
         &self,
         definitions: &[Definition<'db>],

@@ -1,4 +1,4 @@
-//! Why a similar place is not the one that is meant: one ordered list of reasons. A search text may be misspelt, and
+//! Why a similar place is not the intended place: one ordered list of reasons. A search text may be misspelt, and
 //! the place may have been changed by somebody else; but it is never a neighbour of the place.
 
 use rustc_hash::FxHashSet;

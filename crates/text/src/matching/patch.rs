@@ -225,7 +225,7 @@ fn merged(text: &str, hit: &Hit, context: &str, replacement: &str) -> std::resul
         let by_edit = there[kind] + wanted[kind] - asked[kind];
         made[kind] == if wanted[kind] == there[kind] { there[kind] } else { by_edit }
     };
-    // A quote that the search text lacks is none of the replacement's.
+    // A quote that the search text does not have is none of the replacement's.
     let result = [&place[..range.start], &new, &place[range.end..]].concat();
     let is_quoted = |quote: char| {
         let count = |text: &str| text.matches(quote).count() % 2;

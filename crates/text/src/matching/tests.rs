@@ -8,7 +8,7 @@ fn search<'a>(text: &'a str, context: &'a str) -> Search<'a> {
     Search { text, context, replacement: "", autofix: 95, near_line: None, within: None, whole_lines: false }
 }
 
-/// The strategy and the text of the one place.
+/// The strategy and the text of the only place.
 fn found(search: &Search) -> (Strategy, String) {
     match find(search) {
         Ok(Outcome::Found(hit)) => (hit.strategy, search.text[hit.span.start..hit.span.end].to_owned()),
