@@ -226,7 +226,7 @@ fn a_keyword_is_not_a_raw_name() {
 fn an_included_file_has_scopes() {
     let items = "pub enum Kind {\n    First,\n}\n\nimpl Kind {\n    pub fn size(&self) -> u8 {\n        match self {\n            \
                  Self::First => 1,\n        }\n    }\n}\n\npub fn plain() -> u8 {\n    1\n}\n\npub fn shadowing(kind: Kind) -> u8 {\n    \
-                 fn plain() -> u8 {\n        2\n    }\n    plain() + kind.size()\n}\n\npub struct Hold<T> {\n    pub value: T,\n}\n\npub mod inner {\n    pub fn deep() -> u8 {\n        3\n    }\n}\n\npub trait Told {\n    fn told(&self) -> u8;\n}\n";
+                 fn plain() -> u8 {\n        2\n    }\n    plain() + kind.size()\n}\n\npub struct Hold<T> {\n    pub value: T,\n}\n\npub mod inner {\n    pub fn deep() -> u8 {\n        3\n    }\n}\n\npub trait Told {\n    fn told(&self) -> u8;\n}\n\n/// \"As\" in [`Kind::First`],\n/// [plain].\npub fn linked() {}\n";
     let server = Home::with(&[
         ("Cargo.toml", "[package]\nname = \"one\"\nversion = \"0.1.0\"\nedition = \"2021\"\n"),
         ("src/lib.rs", "include!(\"items.rs\");\n\npub fn all() -> u8 {\n    plain() + shadowing(Kind::First) + include!(\"value.in.rs\")\n}\n"),
@@ -236,9 +236,10 @@ fn an_included_file_has_scopes() {
     .serve(&["--trust"]);
     server.wait_ready();
     assert_eq!(get(&server, "/v1/diagnostics")["items"], json!([]), "neither types nor expressions");
-    assert_eq!(usages(&server, "one::Kind"), ["src/items.rs:17", "src/items.rs:5", "src/items.rs:8", "src/lib.rs:4"]);
-    assert_eq!(usages(&server, "one::Kind::First"), ["src/items.rs:8", "src/lib.rs:4"]);
-    assert_eq!(usages(&server, "one::plain"), ["src/lib.rs:4", "src/value.in.rs:1"]);
+    let kind = ["src/items.rs:17", "src/items.rs:38", "src/items.rs:5", "src/items.rs:8", "src/lib.rs:4"];
+    assert_eq!(usages(&server, "one::Kind"), kind);
+    assert_eq!(usages(&server, "one::Kind::First"), ["src/items.rs:38", "src/items.rs:8", "src/lib.rs:4"]);
+    assert_eq!(usages(&server, "one::plain"), ["src/items.rs:39", "src/lib.rs:4", "src/value.in.rs:1"]);
     assert_eq!(usages(&server, "one::Hold::value"), ["src/value.in.rs:1", "src/value.in.rs:1"]);
     let told = get(&server, "/v1/usages?symbol=one::Told");
     assert_eq!((&told["symbol"]["file"], &told["symbol"]["line"]), (&json!("src/items.rs"), &json!(34)), "{told}");
@@ -251,4 +252,5 @@ fn an_included_file_has_scopes() {
     assert!(server.home.read("src/items.rs").contains("pub mod within {"));
     post(&server, "/v1/rename", &json!({"symbol": "one::Kind::First", "new_name": "Only"}));
     assert!(server.home.read("src/items.rs").contains("Self::Only => 1"));
+    assert!(server.home.read("src/items.rs").contains("[`Kind::Only`]"));
 }

@@ -274,7 +274,11 @@ impl<'a, 'db> Reader<'a, 'db> {
     }
 
     fn doc_links(&self) -> &[(usize, Definition<'db>)] {
-        self.doc_links.get_or_init(|| doc_links(self.sema, self.file, &self.tree))
+        self.doc_links.get_or_init(|| doc_links(self.sema, self.file, &self.tree, self.included()))
+    }
+
+    fn included(&self) -> Option<&Included> {
+        self.included.get_or_init(|| Included::find(self.sema, self.file, &self.tree)).as_ref()
     }
 
     /// The target of a doc link at the word at an offset.
@@ -383,7 +387,7 @@ impl<'a, 'db> Reader<'a, 'db> {
                 false => Resolution::Unresolved(UnresolvedReason::NoCrate),
             };
         }
-        let included = self.included.get_or_init(|| Included::find(self.sema, self.file, &self.tree)).as_ref();
+        let included = self.included();
         let copies = included.map(|it| it.copies(token)).unwrap_or_default();
         if let Some(included) = included.filter(|_| !copies.is_empty()) {
             return self.meaning_of(copies, included.expansion, token);
