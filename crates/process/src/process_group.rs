@@ -81,39 +81,28 @@ pub enum Failure {
 }
 
 /// Starts a program as the leader of a new process group.
+///
+/// No code of ours runs between fork and exec, so that the standard library can use `posix_spawn`: a fork copies the
+/// page tables of all memory, which holds up every thread of a large process. Until the group is enlisted, the mark is
+/// how the reaper finds it.
 pub fn spawn(mut command: Command) -> io::Result<(Group, Pipes)> {
     confine(&mut command)?;
     let socket = reaper::start();
-    let (mut number, written) = io::pipe()?;
     let mark = Mark::new();
     let (name, value) = mark.variable();
-    command.process_group(0).env(name, value);
-    #[expect(unsafe_code, reason = "only the leader itself can make its group known before it executes anything")]
-    // SAFETY: between fork and exec the closure makes three system calls: getpid, send and write. It allocates nothing
-    // and takes no lock.
-    unsafe {
-        command.pre_exec(move || {
-            let leader = libc::getpid();
-            if let Some(socket) = socket {
-                reaper::enlist(socket, leader);
-            }
-            (&written).write_all(&leader.to_ne_bytes())
-        });
-    }
-    let spawned = command.spawn();
-    // The command holds the writing end of the pipe.
+    let mut child = command.process_group(0).env(name, value).spawn()?;
+    // Its standard streams are open in it as well.
     drop(command);
-    let mut child = spawned.inspect_err(|_| {
-        let mut leader = [0; 4];
-        if number.read_exact(&mut leader).is_ok() {
-            reaper::discharge(i32::from_ne_bytes(leader));
-        }
-    })?;
     let pipes = Pipes { stdin: child.stdin.take(), stdout: child.stdout.take(), stderr: child.stderr.take() };
     let leader = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
     let opened = leader.map(|leader| Ok((leader, pidfd_open(leader, PidfdFlags::empty())?)));
     match opened.unwrap_or_else(|| Err(io::Error::other("a child without a number"))) {
-        Ok((leader, handle)) => Ok((Group { leader, handle, mark, state: Mutex::new(State::Running(child)) }, pipes)),
+        Ok((leader, handle)) => {
+            if let Some(socket) = socket {
+                reaper::enlist(socket, leader.as_raw_nonzero().get());
+            }
+            Ok((Group { leader, handle, mark, state: Mutex::new(State::Running(child)) }, pipes))
+        }
         Err(error) => {
             if let Some(leader) = leader {
                 let _ = kill_process_group(leader, Signal::KILL);

@@ -41,7 +41,7 @@ pub(super) fn start() -> Option<&'static OwnedFd> {
     made.as_ref()
 }
 
-/// Reports a process group to the reaper. The group's leader calls it before its exec. It makes one system call.
+/// Reports a process group to the reaper.
 pub(super) fn enlist(socket: &OwnedFd, leader: pid_t) {
     send(socket, leader);
 }
@@ -55,7 +55,7 @@ pub(super) fn discharge(leader: pid_t) {
 
 fn send(socket: &OwnedFd, number: pid_t) {
     let message = number.to_ne_bytes();
-    #[expect(unsafe_code, reason = "called between fork and exec, where nothing but system calls is lawful")]
+    #[expect(unsafe_code, reason = "the standard library has no sockets that keep the bounds of messages")]
     // SAFETY: the buffer is valid for its length. If the reaper is gone, the call fails without a signal.
     unsafe {
         libc::send(socket.as_raw_fd(), message.as_ptr().cast(), message.len(), libc::MSG_NOSIGNAL);

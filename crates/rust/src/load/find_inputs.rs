@@ -195,6 +195,9 @@ pub(crate) fn of_build(workspace: &ProjectWorkspace, said: &[u8], is_exact: bool
         script.note(inputs);
     }
     // If something could not be built, any change may fix it.
+    for &(package, part) in &lacking {
+        tracing::info!(package = cargo[package].name, ?part, "not built: any change of its sources starts a load");
+    }
     for package in with_dependencies(cargo, lacking.into_iter().map(|it| it.0).collect()) {
         if cargo[package].is_local {
             inputs.add_package(cargo[package].manifest.parent().as_ref(), Counted::All);
