@@ -17,6 +17,8 @@ use semdex_process::process_group;
 
 /// The first Cargo version that can build only what runs at compile time.
 const COMPILE_TIME_DEPS: Version = Version(1, 89);
+/// The first Cargo version that builds packages whose `rust-version` is newer, if it is asked to.
+const IGNORE_RUST_VERSION: Version = Version(1, 56);
 
 /// Whether a build runs code of the workspace or its dependencies.
 pub(crate) fn runs_code(workspace: &ProjectWorkspace) -> bool {
@@ -79,6 +81,10 @@ fn check(
     command.arg("--manifest-path").arg(cargo.manifest_path().as_str());
     command.arg("--target-dir").arg(target_dir.as_str());
     add_features(&mut command, features, |it| has.contains(it));
+    // Their code is analysed all the same.
+    if tools.version >= IGNORE_RUST_VERSION {
+        command.arg("--ignore-rust-version");
+    }
     let _copy = LockFile::copy(tools.version, cargo.manifest_path(), &mut command);
     if tools.version >= COMPILE_TIME_DEPS {
         command.args(["--compile-time-deps", "-Z", "unstable-options"]);

@@ -57,8 +57,8 @@ pub(crate) struct ExternalInputs {
 pub(crate) enum Counted {
     #[default]
     Named,
-    /// A build script that does not declare its inputs may read any of them, but probably does not. Whether its output
-    /// changes is found out in the background.
+    /// A build script that does not declare its inputs, or that failed, may read any of them, but probably does not.
+    /// Whether its output changes is found out in the background.
     Perhaps,
     All,
 }

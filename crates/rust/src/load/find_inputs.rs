@@ -120,6 +120,13 @@ struct Message {
     #[serde(default)]
     filenames: Vec<PathBuf>,
     target: Option<Built>,
+    message: Option<Compiled>,
+}
+
+/// A message of the compiler.
+#[derive(Deserialize)]
+struct Compiled {
+    level: String,
 }
 
 #[derive(Deserialize)]
@@ -146,13 +153,17 @@ pub(crate) fn of_build(workspace: &ProjectWorkspace, said: &[u8], is_exact: bool
     // Packages whose build scripts do not declare their inputs, and the sources of the scripts.
     let mut silent: HashSet<Package> = HashSet::new();
     let mut scripts: HashMap<Package, Vec<PathBuf>> = HashMap::new();
+    // Packages that do not compile.
+    let mut broken: HashSet<Package> = HashSet::new();
     let messages = said.split(|it| *it == b'\n').filter_map(|it| serde_json::from_slice::<Message>(it).ok());
     for message in messages {
         let Some(id) = message.package_id else { continue };
         let Some(package) = cargo.packages().find(|&it| cargo[it].id.repr == id) else { continue };
         let home: &Path = cargo[package].manifest.parent().as_ref();
         let is_local = cargo[package].is_local;
-        if message.reason == "build-script-executed" {
+        if message.message.is_some_and(|it| it.level == "error") {
+            broken.insert(package);
+        } else if message.reason == "build-script-executed" {
             let said = message.out_dir.as_deref().and_then(Path::parent).and_then(|it| text(&it.join("output")));
             let Some(said) = said else { continue };
             lacking.remove(&(package, Part::Output));
@@ -194,14 +205,16 @@ pub(crate) fn of_build(workspace: &ProjectWorkspace, said: &[u8], is_exact: bool
         };
         script.note(inputs);
     }
-    // If something could not be built, any change may fix it.
     for &(package, part) in &lacking {
-        tracing::info!(package = cargo[package].name, ?part, "not built: any change of its sources starts a load");
+        tracing::info!(package = cargo[package].name, ?part, "not built");
     }
-    for package in with_dependencies(cargo, lacking.into_iter().map(|it| it.0).collect()) {
-        if cargo[package].is_local {
-            inputs.add_package(cargo[package].manifest.parent().as_ref(), Counted::All);
-        }
+    // A change of what does not compile, or of what it depends on, may fix it. Other failures, such as a missing
+    // library of the system, are rarely in the sources: the build is tried again in the background.
+    let lacking = with_dependencies(cargo, lacking.into_iter().map(|it| it.0).collect());
+    let broken = with_dependencies(cargo, broken);
+    for package in lacking.into_iter().filter(|&it| cargo[it].is_local) {
+        let counted = if broken.contains(&package) { Counted::All } else { Counted::Perhaps };
+        inputs.add_package(cargo[package].manifest.parent().as_ref(), counted);
     }
 }
 

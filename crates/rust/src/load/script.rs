@@ -106,19 +106,28 @@ fn path(part: &str) -> Option<String> {
     (is_path && !part.is_empty()).then(|| part.to_owned())
 }
 
-/// The output of the build scripts of the workspace's own packages, from Cargo's messages, as far as it changes the
-/// meaning of code. Values of variables do not, unless they are paths.
+/// What was built to run at compile time for the workspace's own packages, from Cargo's messages, and the output of their
+/// build scripts as far as it changes the meaning of code. Values of variables do not, unless they are paths.
 pub(crate) fn output(cargo: &CargoWorkspace, said: &[u8]) -> Hash {
     let local: Vec<&str> =
         cargo.packages().filter(|&it| cargo[it].is_local).map(|it| cargo[it].id.repr.as_str()).collect();
     let mut made: Vec<String> = said
         .split(|it| *it == b'\n')
         .filter_map(|it| serde_json::from_slice::<Value>(it).ok())
-        .filter(|it| it["reason"] == "build-script-executed" && local.iter().any(|id| it["package_id"] == *id))
-        .map(of_script)
+        .filter(|it| local.iter().any(|id| it["package_id"] == *id))
+        .filter_map(|it| match it["reason"].as_str()? {
+            "build-script-executed" => Some(of_script(it)),
+            "compiler-artifact" if runs_at_compile_time(&it["target"]) => Some(format!("{}\n", it["target"])),
+            _ => None,
+        })
         .collect();
     made.sort();
     blake3::hash(made.concat().as_bytes())
+}
+
+fn runs_at_compile_time(target: &Value) -> bool {
+    let mut kinds = target["kind"].as_array().into_iter().flatten();
+    kinds.any(|it| it == "proc-macro" || it == "custom-build")
 }
 
 fn of_script(mut message: Value) -> String {
