@@ -117,6 +117,34 @@ fn a_change_of_what_a_macro_is_made_of_is_in_the_next_answer() {
     assert_eq!(server.send(overlay).code(), "invalid_content");
 }
 
+/// A build that fails for a reason that is not in the sources is tried again in the background after edits. They do not
+/// load everything again. A newer `rust-version` is no failure.
+#[test]
+fn an_edit_that_cannot_fix_a_build_does_not_load_everything_again() {
+    let home = Home::with(&[
+        ("Cargo.toml", &manifest("app", "rust-version = \"1.999\"\n")),
+        ("src/lib.rs", "#[cfg(made)]\npub fn made() -> u8 {\n    1\n}\n\npub fn call() -> u8 {\n    made()\n}\n"),
+    ]);
+    let library = home.path().join("library");
+    let script = format!(
+        "fn main() {{\n    std::fs::read({library:?}).unwrap();\n    println!(\"cargo::rustc-check-cfg=cfg(made)\");\n    \
+         println!(\"cargo::rustc-cfg=made\");\n}}\n"
+    );
+    home.write("build.rs", &script);
+    let server = home.serve(&["--trust"]);
+    server.wait_ready();
+    let loads = |it: &Server| it.log().matches("Cargo workspaces loaded").count();
+    let before = loads(&server);
+    for n in 0..4 {
+        server.home.write("src/lib.rs", &format!("{}// {n}\n", server.home.read("src/lib.rs")));
+        assert_eq!(errors(&server)["meta"]["complete"], false);
+    }
+    assert_eq!(loads(&server), before);
+    fs::write(&library, "").unwrap();
+    server.home.write("src/lib.rs", &format!("{}// last\n", server.home.read("src/lib.rs")));
+    assert_eq!(count(&server), 0);
+}
+
 /// A workspace with a build script that prints this, and generates the content of the file at `from`.
 fn with_script(says: &str, from: &str) -> Home {
     let script = format!(
