@@ -160,3 +160,25 @@ fn macros_without_end_do_not_end_the_process() {
     let constructs = ENDLESS.iter().map(|it| (format!("endless_{}", it.0), it.1.to_owned()));
     check(&constructs.collect::<Vec<_>>());
 }
+
+/// Once no macro expands to such code, nothing is missing any longer.
+#[test]
+fn fixed_macros_leave_nothing_missing() {
+    let chain = format!(
+        "macro_rules! chain {{ ($($x:ident)*) => {{ a.$($x.)*b }} }}\npub fn f() {{ let _ = chain!({}); crate::last(); }}\n",
+        "x ".repeat(3_000)
+    );
+    let home = Home::with(&[("Cargo.toml", MANIFEST), ("src/lib.rs", "pub mod deep;\n\npub fn last() {}\n")]);
+    home.write("src/deep.rs", &chain);
+    let server = home.serve(&["--trust"]);
+    server.wait_ready();
+    let usages = || server.get("/v1/usages?symbol=p::last").1;
+    server.wait_for_log("usages indexed");
+    server.wait_for(|it| refuses(&it.get("/v1/diagnostics?file=src/deep.rs").1));
+    server.home.write("src/other.txt", "not code\n");
+    assert!(refuses(&usages()), "another file does not fix it");
+    server.home.write("src/deep.rs", "pub fn f() { crate::last(); }\n");
+    server.wait_for(|_| usages()["meta"]["missing"] == json!([]));
+    let found = usages();
+    assert_eq!((&found["total"], &found["meta"]["missing"]), (&json!(1), &json!([])), "{found}");
+}

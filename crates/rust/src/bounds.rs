@@ -11,6 +11,7 @@
 //! the body, so that large code is analysed. Only the impact of a change has a bound on its time too.
 
 pub(crate) mod abandoned;
+pub(crate) mod refusals;
 
 use std::any::Any;
 use std::cell::RefCell;

@@ -36,6 +36,7 @@ pub(crate) mod patterns;
 pub(crate) mod places;
 pub(crate) mod projections;
 pub(crate) mod recursive_types;
+pub(crate) mod refused_macros;
 pub(crate) mod report;
 pub(crate) mod rules;
 pub(crate) mod sized;

@@ -44,6 +44,7 @@ use super::bounds::abandoned::Abandoned;
 use super::index::Index;
 use super::syntax::analysed::as_analysed;
 use super::view::View;
+use crate::bounds::refusals::Refusals;
 use crate::file_interface::FileInterface;
 use crate::load::builds::has_not_test_cfg;
 use crate::load::external_inputs::Freshness;
@@ -57,7 +58,7 @@ use crate::{LANGUAGE, load};
 use semdex_config::RustBuild;
 use semdex_engine::files::{File, Files};
 use semdex_engine::{Backoff, EngineStatus, Progress};
-use semdex_model::State;
+use semdex_model::{Missing, State};
 use semdex_process::fault;
 
 pub(crate) use self::path_dependencies::OutsideChange;
@@ -184,7 +185,7 @@ impl Rust {
             made: BTreeSet::new(),
             deep: Arc::default(),
             freshness: Freshness::default(),
-            environment: Arc::new(Environment { refused_before: ra_ap_parser::refused(), ..Environment::default() }),
+            environment: Arc::new(Environment { refusals: Refusals::new(), ..Environment::default() }),
             index: Arc::default(),
             abandoned: Arc::new(Abandoned::new(Some(status.clone()))),
             seen: HashMap::new(),
@@ -544,6 +545,11 @@ impl Rust {
         change(Arc::make_mut(&mut self.environment));
     }
 
+    /// What may be missing from answers.
+    fn missing(&self) -> Vec<Missing> {
+        self.environment.lacks().into_iter().chain(self.abandoned.missing()).collect()
+    }
+
     fn publish(&self) {
         let environment = &self.environment;
         let warm = environment.settled && self.primed;
@@ -556,8 +562,7 @@ impl Rust {
         self.status.send_modify(|status| {
             status.state = state;
             status.warm = warm;
-            status.missing = environment.lacks();
-            status.missing.extend(self.abandoned.missing());
+            status.missing = self.missing();
             if state == State::Ready {
                 status.progress = None;
             }

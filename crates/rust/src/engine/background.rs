@@ -145,7 +145,8 @@ impl Rust {
         if is_over && self.environment.builds.are_pending && !self.environment.builds.names.is_empty() {
             self.set_environment(|it| it.builds.are_pending = false);
         }
-        if is_over && !self.was_complete {
+        // What is missing may be less than before: macros that were nested too deeply.
+        if is_over && (!self.was_complete || self.status.borrow().missing != self.missing()) {
             self.was_complete = true;
             self.publish();
         }

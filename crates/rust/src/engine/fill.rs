@@ -7,7 +7,7 @@ use ra_ap_ide::FileId;
 use ra_ap_ide_db::base_db::SourceDatabase as _;
 use ra_ap_ide_db::base_db::salsa::Database as _;
 
-use crate::checks::errors;
+use crate::checks::{errors, refused_macros};
 use crate::engine::revalidate::revalidate;
 use crate::file_interface::file_interface;
 use crate::index::file_names;
@@ -77,6 +77,7 @@ impl View {
                     }
                 }
             }
+            it.environment.refusals.review(|| files.iter().any(|(_, id)| refused_macros::are_in(&it.sema, *id)));
             tracing::info!(files = read, bytes = it.index.bytes(), elapsed = ?started.elapsed(), "usages indexed");
             Ok(())
         })

@@ -10,6 +10,7 @@ use tokio::sync::watch;
 
 use super::doctest_files::DoctestFiles;
 use super::packages::PackageGraph;
+use crate::bounds::refusals::Refusals;
 use semdex_engine::files::{File, Files};
 use semdex_engine::{EngineStatus, Prepared};
 use semdex_model::{FileEdit, Missing, MissingCode};
@@ -44,8 +45,8 @@ pub(crate) struct Environment {
     pub faults: Faults,
     /// Asks Cargo about changes of manifests. `None` before a load, and without a toolchain.
     pub planner: Option<Arc<dyn PlanCrates>>,
-    /// The number of refused expansions when the database was created.
-    pub(crate) refused_before: usize,
+    /// Macros whose output is nested too deeply.
+    pub(crate) refusals: Refusals,
 }
 
 /// Further builds: with other features, or for another system.
@@ -77,7 +78,7 @@ impl Environment {
         lacks.extend(self.unknown_code().cloned());
         lacks.extend(self.faults.list());
         lacks.extend(self.builds.failed.iter().cloned());
-        if ra_ap_parser::refused() > self.refused_before {
+        if self.refusals.are_possible() {
             let detail = "what some macros expand to is nested too deeply to be analysed: it is taken for an error";
             lacks.push(Missing::new(MissingCode::Unsupported, "rust", detail));
         }
