@@ -598,6 +598,7 @@ impl Rust {
             set_roots(&mut self.host, &mut self.roots, roots);
         }
         self.host.apply_change(change);
+        self.environment.refusals.note_change();
         self.is_torn = false;
     }
 

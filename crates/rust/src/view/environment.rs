@@ -78,10 +78,7 @@ impl Environment {
         lacks.extend(self.unknown_code().cloned());
         lacks.extend(self.faults.list());
         lacks.extend(self.builds.failed.iter().cloned());
-        if self.refusals.are_possible() {
-            let detail = "what some macros expand to is nested too deeply to be analysed: it is taken for an error";
-            lacks.push(Missing::new(MissingCode::Unsupported, "rust", detail));
-        }
+        lacks.extend(self.refusals.missing());
         lacks
     }
 }
