@@ -346,6 +346,9 @@ fn another_toolchain_is_followed() {
         fs::write(&file, "[toolchain]\nchannel = \"no such\"\n").unwrap();
         let reply = errors(&server);
         assert_eq!(reply["meta"]["complete"], false, "{reply}");
+        // Another one takes its place, and the answer says so.
+        server.wait_for(|it| errors(it)["meta"]["missing"].to_string().contains("is used in its place"));
+        assert_eq!(errors(&server)["total"], 0);
         fs::remove_file(&file).unwrap();
     }
     assert_eq!(count(&server), 0);

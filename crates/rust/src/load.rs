@@ -216,6 +216,7 @@ pub(crate) fn load(
     let mut inputs = ExternalInputs::default();
     find_inputs::of_place(request.root.as_ref(), &mut inputs);
     let mut tools = Tools::find(&request.root, request.trusted, patience(request.limits.manifests));
+    missing.extend(tools.iter().filter_map(Tools::replacement));
     let mut workspaces = match &tools {
         Ok(tools) => load_workspaces(request, tools, progress, &mut packages, &mut missing, &mut facts),
         Err(error) => {

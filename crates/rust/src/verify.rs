@@ -81,6 +81,7 @@ impl Planned for Plan<'_> {
     }
 
     fn run(mut self: Box<Self>, job: &Job, report: &mut Report) {
+        self.tools.replacement().into_iter().for_each(|it| report.coverage.note(it));
         let Workspaces { refused, strays, .. } = &self.workspaces;
         for Refused { manifest, said } in refused {
             refuse(job, manifest, said, report);

@@ -16,6 +16,7 @@ use ra_ap_paths::{AbsPath, AbsPathBuf, Utf8PathBuf};
 use rustc_hash::FxHashMap;
 use serde::Deserialize;
 
+use semdex_model::{Missing, MissingCode};
 use semdex_process::process_group::Failure;
 use semdex_process::{process_group, search_path};
 
@@ -58,6 +59,8 @@ pub(crate) struct Tools<'a> {
     pub environment: FxHashMap<String, Option<String>>,
     pub version: Version,
     pub host: Option<String>,
+    /// Why it is not the toolchain that the workspace selects.
+    instead: Option<String>,
     cargo: PathBuf,
     rustc: PathBuf,
 }
@@ -67,7 +70,8 @@ pub(crate) struct Tools<'a> {
 pub(crate) struct Version(pub u32, pub u32);
 
 impl<'a> Tools<'a> {
-    /// Runs `rustc` from the root of the workspace or, without trust, from `/`.
+    /// Runs `rustc` from the root of the workspace or, without trust, from `/`. If the toolchain that the workspace selects
+    /// cannot be run, for example since it is not installed, the default toolchain takes its place.
     pub(crate) fn find(root: &AbsPath, trusted: bool, patience: Patience<'a>) -> Result<Tools<'a>, String> {
         let mut environment = FxHashMap::default();
         let mut set = |name: &str, value: &str| environment.insert(name.to_owned(), Some(value.to_owned()));
@@ -86,11 +90,18 @@ impl<'a> Tools<'a> {
             environment,
             version: Version(0, 0),
             host: None,
+            instead: None,
             cargo: search_path::find_or_name("cargo"),
             rustc: search_path::find_or_name("rustc"),
         };
         let mut command = tools.rustc(root);
-        let sysroot = tools.ask(command.args(["--print", "sysroot"]))?;
+        let sysroot = tools.ask(command.args(["--print", "sysroot"])).or_else(|error| {
+            let mut command = tools.rustc(root);
+            command.current_dir(NOWHERE).env_remove("RUSTUP_TOOLCHAIN");
+            let found = tools.ask(command.args(["--print", "sysroot"])).map_err(|_| error.clone())?;
+            tools.instead = Some(error);
+            Ok::<String, String>(found)
+        })?;
         tools.sysroot = AbsPathBuf::try_from(Utf8PathBuf::from(sysroot.trim()))
             .map_err(|path| format!("`rustc --print sysroot` said `{path}`"))?;
         // From here on, missing components are reported, not downloaded.
@@ -103,6 +114,17 @@ impl<'a> Tools<'a> {
         Ok(tools)
     }
 
+    /// What is missing because this is not the toolchain that the workspace selects.
+    pub(crate) fn replacement(&self) -> Option<Missing> {
+        let error = self.instead.as_ref()?;
+        let detail = format!(
+            "the toolchain that the workspace selects cannot be run, and the one in `{}` is used in its place, whose \
+             standard library may differ; install the selected one: {error}",
+            self.sysroot
+        );
+        Some(Missing::new(MissingCode::StdSources, "rust", detail))
+    }
+
     /// The same tools for work with another time limit.
     pub(crate) fn with<'b>(&self, patience: Patience<'b>) -> Tools<'b> {
         Tools {
@@ -112,6 +134,7 @@ impl<'a> Tools<'a> {
             environment: self.environment.clone(),
             version: self.version,
             host: self.host.clone(),
+            instead: self.instead.clone(),
             cargo: self.cargo.clone(),
             rustc: self.rustc.clone(),
         }
@@ -125,7 +148,8 @@ impl<'a> Tools<'a> {
     fn choose_programs(&mut self) {
         let own = |name: &str| Some(PathBuf::from(self.sysroot.join("bin").join(name))).filter(|it| it.is_file());
         let (cargo, rustc) = (own("cargo"), own("rustc"));
-        if !std::env::var_os("RUSTUP_TOOLCHAIN").is_some_and(|_| self.trusted) {
+        let is_set = std::env::var_os("RUSTUP_TOOLCHAIN").is_some();
+        if !(is_set && self.trusted) || self.instead.is_some() {
             self.environment.insert("RUSTUP_TOOLCHAIN".to_owned(), Some(self.sysroot.to_string()));
         }
         self.cargo =
