@@ -4,9 +4,13 @@
 pub(crate) mod code;
 pub(crate) mod file_errors;
 
-use ra_ap_ide::{FileId, FileRange, TextRange};
+use std::cmp::Ordering;
+
+use ra_ap_base_db::Crate as CrateId;
+use ra_ap_ide::{FileId, FileRange, RootDatabase, TextRange};
 
 use self::code::Code;
+use crate::names::instances;
 use semdex_model::{Diagnostic, Place, Severity};
 
 /// The subject of an error.
@@ -76,9 +80,71 @@ pub(crate) struct Finding {
     pub(crate) symbol: Option<String>,
     pub(crate) rule: RuleId,
     pub(crate) subject: Subject,
+    pub(crate) crates: FoundIn,
+}
+
+/// The crates in which an error was found, if several include its file and not all may have it. It is the same error in
+/// each of them.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct FoundIn(Vec<CrateId>);
+
+impl FoundIn {
+    /// The crate for which this thread reads the file.
+    pub(crate) fn pinned(db: &RootDatabase, file: FileId) -> FoundIn {
+        FoundIn(instances::pinned(db, file).into_iter().collect())
+    }
+
+    pub(crate) fn list(&self) -> &[CrateId] {
+        &self.0
+    }
+
+    fn add(&mut self, others: &FoundIn) {
+        if self.0.is_empty() || others.0.is_empty() {
+            return self.0.clear();
+        }
+        let new: Vec<CrateId> = others.0.iter().filter(|it| !self.0.contains(it)).copied().collect();
+        self.0.extend(new);
+    }
+}
+
+impl PartialEq for FoundIn {
+    fn eq(&self, _: &FoundIn) -> bool {
+        true
+    }
+}
+
+impl Eq for FoundIn {}
+
+impl PartialOrd for FoundIn {
+    fn partial_cmp(&self, other: &FoundIn) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for FoundIn {
+    fn cmp(&self, _: &FoundIn) -> Ordering {
+        Ordering::Equal
+    }
+}
+
+/// Sorts errors, and leaves one of those that are equal, with all crates that have it.
+pub(crate) fn merge_equal(found: &mut Vec<Finding>) {
+    found.sort();
+    found.dedup_by(|again, first| {
+        let is_same = again == first;
+        if is_same {
+            first.crates.add(&again.crates);
+        }
+        is_same
+    });
 }
 
 impl Finding {
+    /// The same error was found in another crate.
+    pub(crate) fn found_again(&mut self, again: &Finding) {
+        self.crates.add(&again.crates);
+    }
+
     pub(crate) fn about(self, subject: Subject) -> Finding {
         Finding { subject, ..self }
     }
@@ -102,6 +168,7 @@ impl Finding {
             symbol: it.symbol.clone(),
             rule: RuleId::UnusedImports,
             subject: Subject::None,
+            crates: FoundIn::default(),
         }
     }
 }

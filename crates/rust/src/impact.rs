@@ -61,6 +61,8 @@ use self::edit_context::Side;
 use super::resolve::symbols::is_test_at;
 use super::view::Context;
 use crate::checks::imports;
+use crate::names::instances;
+use crate::resolve::having_crates::in_crates;
 use crate::resolve::{at, paths, symbols};
 use edit_context::EditContext;
 use reaching::Tests;
@@ -120,6 +122,13 @@ pub(crate) fn report_tests(cx: &Context<'_>, tests: &Tests, edit: &EditContext, 
     impact.unchecked.extend(detail.map(|detail| Unchecked { code: "tests".to_owned(), detail }));
 }
 
+/// In which of the crates that include its file an error is found, if not in all.
+fn where_found(cx: &Context<'_>, it: &Finding) -> String {
+    let having = it.crates.list();
+    let file = cx.file_id(&it.place.file).filter(|_| !having.is_empty());
+    file.map(|it| in_crates(cx, having, &instances::owners(cx.db, it))).unwrap_or_default()
+}
+
 /// With the new errors, and those that only follow from them.
 pub(crate) fn impact_of(
     cx: &Context<'_>,
@@ -163,7 +172,7 @@ pub(crate) fn impact_of(
                 place: diagnostic.place.clone(),
             },
             code: Some(diagnostic.code.name().to_owned()).filter(|it| !it.is_empty()),
-            reason: diagnostic.message.clone(),
+            reason: format!("{}{}", diagnostic.message, where_found(cx, diagnostic)),
             follows,
         });
     }

@@ -6,6 +6,7 @@ pub(crate) mod at;
 pub(crate) mod candidates;
 #[cfg(test)]
 mod fuzz;
+pub(crate) mod having_crates;
 pub(crate) mod paths;
 pub(crate) mod requested;
 pub(crate) mod scope;

@@ -15,7 +15,7 @@ use crate::bounds::abandoned::About;
 use crate::bounds::{self, Bound, MOST_ERRORS};
 use crate::finding::code::{Code, Phase};
 use crate::finding::file_errors::FileErrors;
-use crate::finding::{Finding, RawDiagnostic, RuleId};
+use crate::finding::{Finding, RawDiagnostic, RuleId, merge_equal};
 use crate::names::instances::is_pinned_to_further_build;
 use crate::syntax::declaration::is_among_items;
 use crate::view::{Context, Fault};
@@ -84,8 +84,7 @@ pub(crate) fn errors_at(cx: &Context<'_>, file: &str, anchor: usize, with_operat
     let is_shared = each.len() > 1;
     let mut found = each.concat();
     if is_shared {
-        found.sort();
-        found.dedup();
+        merge_equal(&mut found);
     }
     found
 }

@@ -7,7 +7,7 @@ use ra_ap_syntax::SyntaxNode;
 use super::places;
 use crate::ENGINE;
 use crate::finding::code::Code;
-use crate::finding::{Finding, RawDiagnostic, RuleId, Subject};
+use crate::finding::{Finding, FoundIn, RawDiagnostic, RuleId, Subject};
 use crate::resolve::symbols;
 use crate::view::Context;
 use semdex_engine::files::File;
@@ -30,6 +30,7 @@ pub(crate) fn error_of(cx: &Context<'_>, source: &'static str, place: Place, cod
         source,
         rule: RuleId::RustAnalyzer,
         subject: Subject::None,
+        crates: own.map(|it| FoundIn::pinned(cx.db, it.1)).unwrap_or_default(),
     }
 }
 
@@ -63,5 +64,6 @@ pub(crate) fn syntax_errors(file: &File) -> impl Iterator<Item = Finding> + '_ {
         symbol: None,
         rule: RuleId::Syntax,
         subject: Subject::None,
+        crates: FoundIn::default(),
     })
 }

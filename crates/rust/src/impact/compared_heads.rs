@@ -23,7 +23,7 @@ use crate::checks::{
     anchors, expansions, macro_paths, malformed_items, misused_paths, object_types, report, unresolved, written_imports,
 };
 use crate::finding::code::Code;
-use crate::finding::{Finding, RawDiagnostic, RuleId};
+use crate::finding::{Finding, RawDiagnostic, RuleId, merge_equal};
 use crate::index::search::Occurrence;
 use crate::resolve::at;
 use crate::syntax::declaration::is_among_items;
@@ -156,8 +156,7 @@ pub(crate) fn errors_of_heads(
         cx.unless_at_fault(place, || errors_of_head(cx, id, at, &mut contents, &mut found));
     }
     let mut found: Vec<Finding> = found.into_iter().filter_map(|it| report::placed(cx, it)).collect();
-    found.sort();
-    found.dedup();
+    merge_equal(&mut found);
     found
 }
 

@@ -10,7 +10,7 @@ use super::unresolved_names::derived;
 use crate::ENGINE;
 use crate::checks::{derive_expansion, report};
 use crate::finding::code::Code;
-use crate::finding::{Finding, RuleId};
+use crate::finding::{Finding, RuleId, merge_equal};
 use crate::syntax::positions;
 use crate::view::Context;
 use semdex_engine::files::File;
@@ -37,8 +37,7 @@ pub(crate) fn refused_derives(
         }
     }
     found.iter_mut().for_each(|it| it.rule = RuleId::DeriveErrors);
-    found.sort();
-    found.dedup();
+    merge_equal(&mut found);
     found
 }
 

@@ -14,7 +14,7 @@ use super::macros;
 use crate::checks::unresolved::unresolved_kind;
 use crate::checks::{derive_expansion, expansions, places, report};
 use crate::finding::code::Code;
-use crate::finding::{Finding, Subject};
+use crate::finding::{Finding, Subject, merge_equal};
 use crate::syntax::positions;
 use crate::view::Context;
 use semdex_text::words::words;
@@ -47,8 +47,7 @@ pub(crate) fn gone_in_definitions(
         let names = names.filter(|it| it.text() == changed_symbol.name);
         found.extend(names.filter_map(|it| gone_at(cx, &it, report::reported_range(cx, it.syntax()), changed_symbol)));
     }
-    found.sort();
-    found.dedup();
+    merge_equal(&mut found);
     found
 }
 

@@ -37,6 +37,10 @@ impl<'a> Findings<'a> {
         let found = Finding { rule: self.rule, ..found };
         if self.lines.insert((found.place.file.clone(), found.place.line)) {
             self.new.push(found);
+        } else if !found.crates.list().is_empty()
+            && let Some(known) = self.new.iter_mut().find(|it| **it == found)
+        {
+            known.found_again(&found);
         }
     }
 

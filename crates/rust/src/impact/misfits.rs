@@ -11,7 +11,7 @@ use super::edit_context::{EditContext, Side};
 use super::rule_input::TraitImpl;
 use super::rules;
 use crate::checks::{anchors, expansions};
-use crate::finding::Finding;
+use crate::finding::{Finding, merge_equal};
 use crate::resolve::paths::items;
 use crate::view::Context;
 use semdex_engine::files::File;
@@ -86,7 +86,6 @@ pub(crate) fn misfits_of(cx: &Context<'_>, affected: &AffectedSet<'_>, edit: &Ed
             }
         });
     }
-    found.sort();
-    found.dedup();
+    merge_equal(&mut found);
     found
 }

@@ -10,8 +10,8 @@ use super::edit_context::EditContext;
 use super::findings::Findings;
 use super::rule_input::Change;
 use super::{cascades, declared, rules};
-use crate::finding::Finding;
 use crate::finding::code::Code;
+use crate::finding::{Finding, merge_equal};
 use crate::index::search::Occurrence;
 use crate::view::Context;
 use semdex_model::{ChangeKind, OutlineItem, SymbolKind};
@@ -75,9 +75,8 @@ pub(crate) fn apply_rules(
             || !unresolved_heads.iter().any(|of| cascades::is_of_unresolved_head(cx, of, it))
     });
     rules::check_late(cx, &change, new);
-    new.sort();
     // Bodies from different calls of a macro report the same error in its definition.
-    new.dedup();
+    merge_equal(new);
     let mut lines = Findings::new(new);
     following.sort();
     following.retain(|it| {

@@ -114,6 +114,13 @@ pub(crate) fn pin_to(db: &RootDatabase, file: FileId, krate: CrateId) -> Pinned 
     semdex_pin::pin(Some(Pin { file: file.index(), root, krate, is_in_graph }))
 }
 
+/// The crate for which this thread reads a file that several crates of the default build include.
+pub(crate) fn pinned(db: &RootDatabase, file: FileId) -> Option<CrateId> {
+    let pinned = semdex_pin::pinned()?.krate;
+    let owners = owners(db, file);
+    owners.iter().copied().find(|it| owners.len() > 1 && it.as_id().as_bits() == pinned)
+}
+
 /// Whether another crate is pinned.
 pub(crate) fn is_pinned_away(krate: Crate) -> bool {
     semdex_pin::pinned().is_some_and(|it| it.krate != krate.base().as_id().as_bits())

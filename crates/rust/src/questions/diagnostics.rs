@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use ra_ap_hir::Crate;
+use ra_ap_base_db::Crate as CrateId;
 use ra_ap_ide::{
     AssistResolveStrategy, Diagnostic as RaDiagnostic, DiagnosticCode, DiagnosticsConfig, FileId,
     Severity as RaSeverity,
@@ -18,7 +18,7 @@ use crate::bounds::abandoned::About;
 use crate::bounds::{Bound, MOST_ERRORS};
 use crate::checks::unresolved_paths;
 use crate::names::instances;
-use crate::resolve::paths::crates;
+use crate::resolve::having_crates::in_crates;
 use crate::resolve::symbols;
 use crate::syntax::nesting;
 use crate::syntax::positions::span;
@@ -95,15 +95,11 @@ pub(crate) fn diagnostics_of(cx: &Context<'_>, file: &Arc<File>) -> Result<Vec<D
         having.entry(it).or_default().push(nth);
     }
     let owners = instances::owners(cx.db, id);
-    let named = |nth: &usize| owners.get(*nth).map(|it| format!("`{}`", crates::crate_name(cx, Crate::from(*it))));
     // Code is switched off if no crate has it.
     let is_told = |it: &(Diagnostic, Vec<usize>)| it.1.len() == all || it.0.code.as_deref() != Some("inactive-code");
     let told = having.into_iter().filter(is_told).map(|(mut it, having)| {
-        if having.len() < all {
-            let mut names: Vec<String> = having.iter().filter_map(named).collect();
-            names.dedup();
-            it.message = format!("{} (in {})", it.message, names.join(", "));
-        }
+        let having: Vec<CrateId> = having.iter().filter_map(|nth| owners.get(*nth).copied()).collect();
+        it.message.push_str(&in_crates(cx, &having, &owners));
         it
     });
     Ok(told.collect())
