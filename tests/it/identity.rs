@@ -221,6 +221,45 @@ fn a_keyword_is_not_a_raw_name() {
     assert_eq!(usages(&server, "one::match"), ["src/lib.rs:9"]);
 }
 
+/// An error that only one build of a crate has says how this build differs, in diagnostics and in the impact of a change.
+#[test]
+fn an_error_names_the_crates_that_have_it() {
+    let server = Home::with(&[
+        (
+            "Cargo.toml",
+            "[package]\nname = \"a\"\nversion = \"0.1.0\"\nedition = \"2021\"\n\n[features]\ndefault = [\"std\"]\nstd = []\n\n\
+             [workspace]\nexclude = [\"bare\"]\n",
+        ),
+        ("src/lib.rs", "#![cfg_attr(not(feature = \"std\"), no_std)]\n\npub fn one() -> u8 {\n    1\n}\n"),
+        (
+            "bare/Cargo.toml",
+            "[package]\nname = \"bare\"\nversion = \"0.1.0\"\nedition = \"2021\"\n\n[dependencies]\na = { path = \"..\", \
+             default-features = false }\n\n[workspace]\n",
+        ),
+        ("bare/src/lib.rs", "#![no_std]\n\npub fn two() -> u8 {\n    a::one() + 1\n}\n"),
+    ])
+    .with_real_std()
+    .serve(&["--trust"]);
+    server.wait_ready();
+    let edit = |replacement: &str, dry_run: bool| {
+        let edit = json!({"file": "src/lib.rs", "search_context": "    1\n", "replacement": replacement, "dry_run": dry_run,
+            "wait_ms": 120_000});
+        let broken = post(&server, "/v1/edit", &edit)["impact"]["broken"].clone();
+        broken.as_array().unwrap().iter().map(|it| it["reason"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let only = "(in `a` without `feature=default`, `feature=std`)";
+    let broken = edit("    std::env::args().count() as u8\n", true);
+    assert!(broken.len() == 1 && broken[0].ends_with(only), "{broken:?}");
+    // What both have names none.
+    let broken = edit("    nothing()\n", true);
+    assert!(broken.len() == 1 && !broken[0].contains("(in "), "{broken:?}");
+    edit("    std::env::args().count() as u8\n", false);
+    let found = get(&server, "/v1/diagnostics?severity=error&wait_ms=120000");
+    let messages: Vec<&str> =
+        found["items"].as_array().unwrap().iter().filter_map(|it| it["message"].as_str()).collect();
+    assert!(messages.len() == 1 && messages[0].ends_with(only), "{found}");
+}
+
 /// What a file declares that `include!` takes in.
 #[test]
 fn an_included_file_has_scopes() {
