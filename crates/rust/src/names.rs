@@ -647,11 +647,5 @@ pub(crate) fn left_out(tree: &SyntaxNode, conditions: &CfgOptions) -> Vec<TextRa
 
 fn why_unresolved(token: &SyntaxToken, in_macro: bool) -> UnresolvedReason {
     let in_token_tree = token.parent().is_some_and(|it| it.kind() == SyntaxKind::TOKEN_TREE);
-    if in_macro || in_token_tree {
-        return UnresolvedReason::MacroInput;
-    }
-    let is_conditional = token.parent_ancestors().any(|node| {
-        node.children().filter_map(ast::Attr::cast).any(|it| it.syntax().text().to_string().contains("cfg"))
-    });
-    if is_conditional { UnresolvedReason::Inactive } else { UnresolvedReason::UnknownType }
+    if in_macro || in_token_tree { UnresolvedReason::MacroInput } else { UnresolvedReason::UnknownType }
 }
