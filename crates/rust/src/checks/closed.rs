@@ -8,6 +8,7 @@ use ra_ap_syntax::{AstNode as _, SyntaxNode, ast};
 
 use super::derive_expansion::OF_THE_COMPILER;
 use super::lookup::{brought_by, nodes_in};
+use crate::names::instances;
 use crate::syntax::is_read_by_tools;
 use crate::view::Context;
 use semdex_text::words::occurrences;
@@ -176,9 +177,11 @@ pub(crate) fn module_of(sema: &Semantics<'_, RootDatabase>, node: &SyntaxNode) -
     match node.ancestors().find_map(ast::Module::cast) {
         Some(it) => sema.to_def(&it),
         None => {
-            let file = sema.hir_file_for(node).file_id()?;
-            let mut modules = sema.file_to_module_defs(file.file_id(sema.db));
-            // The module of a pinned crate comes twice.
+            let file = sema.hir_file_for(node).file_id()?.file_id(sema.db);
+            let modules: Vec<Module> = sema.file_to_module_defs(file).collect();
+            let is_read_for = |it: &&Module| instances::is_pinned(it.krate(sema.db));
+            let pinned = modules.iter().any(|it| is_read_for(&it));
+            let mut modules = modules.iter().filter(|it| !pinned || is_read_for(it)).copied();
             modules.next().filter(|first| modules.all(|it| it == *first))
         }
     }
