@@ -12,7 +12,7 @@ use super::{report, unresolved};
 use crate::ENGINE;
 use crate::finding::Finding;
 use crate::index::file_names::StoredResolution;
-use crate::names::UnresolvedReason;
+use crate::names::{Reader, Resolution, UnresolvedReason, instances};
 use crate::syntax::positions;
 use crate::syntax::positions::span;
 use crate::usages::names_now;
@@ -20,13 +20,22 @@ use crate::view::Context;
 use semdex_engine::files::File;
 
 pub(crate) fn unresolved_paths(cx: &Context<'_>, file: &Arc<File>, id: FileId) -> Vec<Finding> {
-    let is_missed = |it| match it {
-        StoredResolution::Unresolved(it) => matches!(it, UnresolvedReason::UnknownType | UnresolvedReason::MacroInput),
-        StoredResolution::Means(_) => false,
+    let is_missed = |it| matches!(it, UnresolvedReason::UnknownType | UnresolvedReason::MacroInput);
+    let places: Vec<usize> = if instances::is_any_pinned() {
+        // The index has the names of all crates.
+        let mut places = Vec::new();
+        Reader::new(&cx.sema, id).read_all(|at, it| {
+            if matches!(it, Resolution::Unresolved(why) if is_missed(why)) {
+                places.push(at);
+            }
+        });
+        places
+    } else {
+        let names = names_now(cx, id);
+        let missed = names.within(0, file.text.len());
+        missed.filter(|it| matches!(it.1, StoredResolution::Unresolved(why) if is_missed(why))).map(|it| it.0).collect()
     };
-    let names = names_now(cx, id);
-    let places = names.within(0, file.text.len()).filter(|it| is_missed(it.1)).map(|it| it.0);
-    places.filter_map(|it| error_at(cx, file, id, it)).collect()
+    places.into_iter().filter_map(|it| error_at(cx, file, id, it)).collect()
 }
 
 fn error_at(cx: &Context<'_>, file: &Arc<File>, id: FileId, at: usize) -> Option<Finding> {

@@ -121,6 +121,11 @@ pub(crate) fn pinned(db: &RootDatabase, file: FileId) -> Option<CrateId> {
     owners.iter().copied().find(|it| owners.len() > 1 && it.as_id().as_bits() == pinned)
 }
 
+/// Whether this thread reads files for a certain crate.
+pub(crate) fn is_any_pinned() -> bool {
+    semdex_pin::pinned().is_some()
+}
+
 /// Whether this crate is pinned.
 pub(crate) fn is_pinned(krate: Crate) -> bool {
     semdex_pin::pinned().is_some_and(|it| it.krate == krate.base().as_id().as_bits())
