@@ -104,6 +104,25 @@ mod tests {
     assert_eq!(errors(&server, "src/lib.rs"), left);
 }
 
+/// Code that a condition does not switch off is code like any other.
+#[test]
+fn paths_that_lead_nowhere_are_told_under_conditions_that_hold() {
+    let code = "#![cfg_attr(docsrs, feature(doc_cfg))]
+
+pub fn here() {
+    crate::nowhere::f(); // E0433
+}
+
+#[cfg(not(miri))]
+pub fn there() {
+    nowhere::f(); // E0433
+}
+";
+    let server = Server::on(&[("Cargo.toml", MANIFEST), ("src/lib.rs", code)]);
+    server.wait_ready();
+    assert_eq!(errors(&server, "src/lib.rs"), expected(code));
+}
+
 #[test]
 fn what_the_compiler_may_find_is_not_told() {
     let lib = "\
