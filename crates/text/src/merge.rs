@@ -854,6 +854,26 @@ mod tests {
     }
 
     #[test]
+    fn where_the_result_is_the_same_it_does_not_matter_which_of_equal_tokens_changed() {
+        let base = "fn f() {\n    a();\n    b();\n}\n\nfn g() {\n    c();\n}\n\nfn h() {\n    d();\n}\n";
+        // The new function, and the removed one, begin with a bracket or end with one.
+        let added = base.replace("fn g", "fn n() {\n    n();\n}\n\nfn g");
+        let removed = base.replace("fn g() {\n    c();\n}\n\n", "");
+        for ours in [&added, &removed] {
+            for theirs in ["", "    x();\n"] {
+                let result = ours.replace("    b();\n", theirs);
+                assert_eq!(merged(base, ours, &base.replace("    b();\n", theirs)), Some(result));
+            }
+        }
+        // A line that both may have added at the same place.
+        assert_eq!(merged(base, &added, &base.replace("    b();\n", "    b();\n    x();\n")), None);
+        let base = "/// A.\n#[test]\nfn a() {}\n";
+        let ours = "/// A.\n#[test]\nfn n() {}\n\n#[test]\nfn a() {}\n";
+        assert_eq!(merged(base, ours, "/// A.\n#[ignore]\n#[test]\nfn a() {}\n"), None);
+        assert_eq!(merged(base, ours, "/// A.\n#[case]\nfn a() {}\n"), None);
+    }
+
+    #[test]
     fn changes_on_both_sides_of_what_they_removed_do_not_reach_into_each_other() {
         let base = "a(1);\n\nb(2);\n\nc(3);\n\nd(4);\n";
         let (ours, theirs) = ("n(9);\n\n\nb(2);\n\nd(4);\n", "a(1);\n\n\nc(3);\n\nd(4);\n");
