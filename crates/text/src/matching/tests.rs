@@ -1052,3 +1052,14 @@ fn blank_lines_before_what_the_author_corrects_are_not_passed_over() {
     let made = made(&Search { replacement: new, ..search(file, asked) });
     assert!(made.as_deref().is_none_or(|it| it == "}\n".to_owned() + new), "{made:?}");
 }
+
+#[test]
+fn aligned_lines_are_no_unit_of_indentation() {
+    let aligned =
+        "    pub fn copy(allocator: Allocator,\n                capacity: Index,\n                set: Set);\n";
+    let file = format!("extern {{\n{}    pub fn get(set: Set, key: *const c_void) -> Index;\n}}\n", aligned.repeat(3));
+    let asked = "\tpub fn get(set: Set, key: *const c_void) -> Index;\n";
+    let new = "\tpub fn get(\n\t\tset: Set,\n\t\tkey: *const c_void,\n\t) -> Index;\n";
+    let line = |it: &str| it.replace('\t', "    ");
+    assert_eq!(edit(&file, asked, new).1, file.replace(&line(asked), &line(new)));
+}
