@@ -1063,3 +1063,11 @@ fn aligned_lines_are_no_unit_of_indentation() {
     let line = |it: &str| it.replace('\t', "    ");
     assert_eq!(edit(&file, asked, new).1, file.replace(&line(asked), &line(new)));
 }
+
+#[test]
+fn a_line_that_goes_on_below_is_indented_with_its_place() {
+    let file = "fn f() {\n        let is_same = one(it) && two(it);\n}\n";
+    let new = "let is_same =\n    three(it) && two(it);";
+    let wanted = "fn f() {\n        let is_same =\n            three(it) && two(it);\n}\n";
+    assert_eq!(edit(file, "let is_same = one(it) && two(it);", new), (Exact, wanted.to_owned()));
+}
