@@ -1071,3 +1071,11 @@ fn a_line_that_goes_on_below_is_indented_with_its_place() {
     let wanted = "fn f() {\n        let is_same =\n            three(it) && two(it);\n}\n";
     assert_eq!(edit(file, "let is_same = one(it) && two(it);", new), (Exact, wanted.to_owned()));
 }
+
+#[test]
+fn a_number_with_a_digit_more_is_another_number() {
+    let file = "[one]\nversion = \"~0.2.20\"\n[two]\nversion = \"~0.2.2\"\n[three]\nversion = \"1\"\n";
+    let asked = file.replace("0.2.2\"", "0.2.20\"");
+    let new = "[one]\nversion = \"0.2.20\"\n[three]\nversion = \"1\"\n";
+    assert_eq!(made(&Search { replacement: new, ..search(file, &asked) }), None);
+}
