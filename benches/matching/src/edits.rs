@@ -99,8 +99,9 @@ fn overlap(meant: &str, sent: &str, replacement: &str) -> Overlap {
     let words =
         |range: &Range<usize>, of: &[&str]| -> String { of[range.clone()].concat().split_whitespace().collect() };
     let removes = |it: &Change| {
+        let gone = words(&it.0, &meant);
         let near = asked.iter().filter(|by| by.1.start <= it.1.end + BESIDE && it.1.start <= by.1.end + BESIDE);
-        near.map(|by| words(&by.0, &sent)).collect::<String>().contains(&words(&it.0, &meant))
+        !gone.is_empty() && near.map(|by| words(&by.0, &sent)).collect::<String>().contains(&gone)
     };
     // Words or a gap that an error has removed, and no others in their place.
     let is_lost = |it: &Change| {

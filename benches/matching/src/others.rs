@@ -103,7 +103,9 @@ pub fn both(base: &str, ours: &str, block: &Block, random: &mut Random) -> Optio
             let (from, (old, new)) = SIGNS.iter().find_map(|it| Some((text.find(it.0)?, *it)))?;
             let span = Span::new(line.start + from, line.start + from + old.len());
             // By chance the author has changed it in the same way: then there is one change.
-            let is_ours = ours.strip_prefix(&base[..span.start]).is_some_and(|it| it.starts_with(new));
+            let changed = [&text[..from], new].concat();
+            let count = |all: &str| all.lines().filter(|it| it.starts_with(&changed)).count();
+            let is_ours = count(ours) > count(base);
             (!is_ours).then_some(())?;
             let theirs = spliced(base, span, new);
             let changed = text.replacen(old, new, 1);

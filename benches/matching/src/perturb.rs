@@ -252,13 +252,15 @@ fn joined(text: &str, random: &mut Random) -> Option<String> {
 pub fn drift(text: &str, tokens: usize, random: &mut Random) -> Option<String> {
     let mut out = text.to_owned();
     for _ in 0..tokens {
-        let words: Vec<(usize, usize)> = words(&out);
+        // Another number is another meaning.
+        let mut words: Vec<(usize, usize)> = words(&out);
+        words.retain(|it| !out[it.0..].starts_with(|it: char| it.is_ascii_digit()));
         if words.is_empty() {
             return None;
         }
         let (start, end) = *random.pick(&words);
         let word = &out[start..end];
-        let new = match random.below(6) {
+        let new = match random.below(5) {
             // One letter more, one less, or a different one.
             0 => format!("{word}s"),
             1 if word.chars().count() > 3 => word.chars().take(word.chars().count() - 1).collect(),
@@ -271,7 +273,6 @@ pub fn drift(text: &str, tokens: usize, random: &mut Random) -> Option<String> {
             // A name with the same meaning.
             3 => format!("{word}_{}", random.pick(&["ref", "id", "new"])),
             4 if word.contains('_') => word.replacen('_', "", 1),
-            5 if word.chars().all(|it| it.is_ascii_digit()) => format!("{word}0"),
             _ => format!("{}{}", random.pick(&["my", "the"]), word),
         };
         out.replace_range(start..end, &new);

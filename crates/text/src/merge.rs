@@ -8,6 +8,7 @@
 mod clusters;
 pub(crate) mod indentation;
 mod indentation_map;
+mod slips;
 pub(crate) mod written_at_margin;
 
 use std::ops::Range;
@@ -19,6 +20,7 @@ use crate::tokens::{Change, Tokens, changes, is_word, kept};
 use clusters::{Cluster, clusters, of_whole_lines};
 use indentation_map::{IndentationMap, IndentationPair, is_indented_with_tabs, unit};
 use semdex_model::Span;
+pub(crate) use slips::{is_misspelt, is_slip};
 
 /// A text with both changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -282,6 +284,15 @@ impl<'t, 'a> ThreeWay<'t, 'a> {
             {
                 return Err(self.conflict(SAME_TOKENS, cluster.ranges()));
             }
+            // Where we rewrite the line otherwise, an equal word or sign may be chance.
+            let line = |tokens: &'t Tokens<'a>, range: &Range<usize>| {
+                let start = (0..range.start).rev().find(|&at| tokens.begins_line(at + 1)).map_or(0, |it| it + 1);
+                let end = (range.end.max(1)..tokens.len()).find(|&at| tokens.begins_line(at)).unwrap_or(tokens.len());
+                tokens.slice(start..end)
+            };
+            if self.may_be_chance(cluster) && !line(self.ours, &cluster.ours).eq(line(self.theirs, &cluster.theirs)) {
+                return Err(self.conflict(SAME_TOKENS, cluster.ranges()));
+            }
             self.check_agreed_layout(cluster.ranges().map(|it| it.start..it.end + 1))?;
             return Ok(None);
         }
@@ -291,6 +302,17 @@ impl<'t, 'a> ThreeWay<'t, 'a> {
         self.check_wrapping(cluster)?;
         self.check_shared(cluster)?;
         self.replaced(cluster)
+    }
+
+    /// Whether an agreed change may be two changes with the same result: words are replaced by others, or operators. An
+    /// author who recalls the base may have misspelt them.
+    fn may_be_chance(&self, Cluster { base, ours, .. }: &Cluster) -> bool {
+        let is_operator = |it: &str| it.starts_with(|it| "=!<>&|+-".contains(it));
+        let mut both = self.base.slice(base.clone()).chain(self.ours.slice(ours.clone()));
+        let mut pairs = self.base.slice(base.clone()).zip(self.ours.slice(ours.clone()));
+        let is_replaced = !base.is_empty() && !ours.is_empty();
+        let is_other = |(base, ours): (&str, &str)| base != ours && !(self.context.recalled && is_misspelt(base, ours));
+        is_replaced && (both.all(is_operator) || base.len() == ours.len() && pairs.any(is_other))
     }
 
     /// Whether these tokens of the base could be exchanged for equal ones beside them.
@@ -397,19 +419,24 @@ impl<'t, 'a> ThreeWay<'t, 'a> {
             } else {
                 self.before_kept(&map, our_left, [base.end, theirs.end])
             };
+            // At the end of the texts nothing follows that is indented.
+            let gap = match gap.rsplit_once('\n') {
+                Some((lines, _)) if base.end == self.base.len() => format!("{lines}\n{}", indent_of(their_right)),
+                _ => gap,
+            };
             if is_inner && gap.contains('\n') != our_left.contains('\n') {
                 return Err(self.conflict(OTHER_WRAPPING, cluster.ranges()));
             }
             gap
         } else {
             // Within a line our new words have our blanks around them.
-            let is_inner = base.start > 0 && base.end < self.base.len();
+            let is_inner = [base.start > 0, base.end < self.base.len()];
             // So do those that were several lines, where the author recalls no line end.
             let is_collapsed =
                 self.context.recalled && self.theirs.has_line_end(theirs) && !self.ours.has_line_end(ours);
-            let is_inline =
-                |ours: &str, theirs: &str| is_inner && !ours.contains('\n') && (is_collapsed || !theirs.contains('\n'));
-            let inline = [is_inline(our_left, their_left), is_inline(our_right, their_right)];
+            let is_inline = |ours: &str, theirs: &str| !ours.contains('\n') && (is_collapsed || !theirs.contains('\n'));
+            let inline =
+                [is_inner[0] && is_inline(our_left, their_left), is_inner[1] && is_inline(our_right, their_right)];
             let [mut before, mut after] = if inline == [true; 2] {
                 [our_left.to_owned(), our_right.to_owned()]
             } else if base.is_empty() {
@@ -448,10 +475,15 @@ impl<'t, 'a> ThreeWay<'t, 'a> {
             if after.is_empty() && glued(last, neighbour(Some(theirs.end).filter(|it| *it < self.theirs.len()))) {
                 after = our_right.to_owned();
             }
-            let is_moved = |made: &str, ours: &str| made.contains('\n') != ours.contains('\n');
-            if self.context.similar
-                && (base.start > 0 && is_moved(&before, our_left)
-                    || base.end < self.base.len() && is_moved(&after, our_right))
+            // A line end after a bracket that is now another sign is none of the new sign's.
+            let is_doubtful = |made: &str, own: &str, base_at: usize, at: usize| {
+                let tokens = || [self.base.get(base_at), self.ours.get(at)];
+                let is_sign = || !base.is_empty() && !tokens().iter().all(|it| it.starts_with(is_word));
+                made.contains('\n') != own.contains('\n')
+                    && (self.context.similar || self.context.recalled && is_sign())
+            };
+            if is_inner[0] && is_doubtful(&before, our_left, base.start, ours.start)
+                || is_inner[1] && is_doubtful(&after, our_right, base.end.saturating_sub(1), ours.end - 1)
             {
                 return Err(self.conflict(OTHER_WRAPPING, cluster.ranges()));
             }
@@ -510,7 +542,7 @@ impl<'t, 'a> ThreeWay<'t, 'a> {
             return three_gaps(map, gaps);
         }
         let lines = gaps.map(|it| it.matches('\n').count());
-        let is_changed = lines[0] != lines[1] && lines[0] == lines[2] || same(base, theirs);
+        let is_changed = lines[0] != lines[1] && lines[0] == lines[2] || same(&mapped(map, base), theirs);
         Some(if is_changed && !same(ours, theirs) { ours } else { theirs }.to_owned())
     }
 
@@ -519,7 +551,7 @@ impl<'t, 'a> ThreeWay<'t, 'a> {
         let made = mapped(map, ours);
         let Some((lines, own)) = ours.rsplit_once('\n') else { return made };
         if base == self.base.len() {
-            return format!("{lines}\n{}", indent_of(self.theirs.gap(theirs)));
+            return if own.is_empty() { ours.to_owned() } else { made };
         }
         let [before, there] = [self.base.gap(base), self.theirs.gap(theirs)];
         let [before, there] = [before, there].map(|it| it.rsplit('\n').next().unwrap_or_default());
@@ -537,7 +569,8 @@ impl<'t, 'a> ThreeWay<'t, 'a> {
         // unless the edit itself changes blanks within a line, or makes or removes blank lines.
         let text = text.or_else(|| {
             let [base, ours, theirs] = gaps.map(|it| it.matches('\n').count());
-            let is_theirs = base + ours + theirs > 0 && (base == ours || base * ours == 0);
+            let makes_blank_lines = ours > theirs.max(1);
+            let is_theirs = base + ours + theirs > 0 && (base == ours || base * ours == 0 && !makes_blank_lines);
             let recalled = || if is_theirs { gaps[2].to_owned() } else { mapped(&map, gaps[1]) };
             self.context.recalled.then(recalled)
         })?;
@@ -599,7 +632,17 @@ impl<'t, 'a> ThreeWay<'t, 'a> {
                     places.all(differs)
                 }
         };
-        if self.ours.slice(cluster.ours.clone()).any(is_wrong) {
+        // Nor must it add the word that the file has for another one that our text has as well: then it is doubtful which
+        // of our words is which.
+        let is_theirs = |token: &str| {
+            let same_length = self.their_changes().filter(|it| it.old.len() == it.new.len());
+            let mut pairs =
+                same_length.flat_map(|it| self.base.slice(it.old.clone()).zip(self.theirs.slice(it.new.clone())));
+            let is_written = |word: &str| self.ours.slice(0..self.ours.len()).any(|it| it == word);
+            token.starts_with(is_word)
+                && pairs.any(|(base, it)| it == token && base != it && !is_slip(base, it) && is_written(base))
+        };
+        if self.ours.slice(cluster.ours.clone()).any(|it| is_wrong(it) || is_theirs(it)) {
             return Err(self.conflict(SHARED_ERROR, cluster.ranges()));
         }
         Ok(())
@@ -725,21 +768,6 @@ fn glued(before: &str, after: &str) -> bool {
     before.ends_with(is_word) && after.starts_with(is_word)
 }
 
-/// Whether a word is another one with one slip (a letter more, less or different, or two swapped), or with something
-/// before or after it. Another number is no slip, and short words are like too many others.
-pub(crate) fn is_slip(asked: &str, there: &str) -> bool {
-    const SHORTEST: usize = 4;
-    const SHORTEST_PART: usize = 2;
-    let digits = |it: &str| it.chars().filter(char::is_ascii_digit).collect::<String>();
-    let shortest = asked.chars().count().min(there.chars().count());
-    let extends = |a: &str, b: &str| a.starts_with(b) || a.ends_with(b);
-    asked.starts_with(is_word)
-        && there.starts_with(is_word)
-        && digits(asked) == digits(there)
-        && (shortest >= SHORTEST_PART && (extends(asked, there) || extends(there, asked))
-            || shortest >= SHORTEST && strsim::osa_distance(asked, there) <= 1)
-}
-
 fn has_word(text: &str, word: &str) -> bool {
     crate::words::occurrences(text, word).next().is_some()
 }
@@ -780,6 +808,11 @@ mod tests {
     fn what_both_did_is_done_once() {
         let (base, ours) = ("one(a)\ntwo(b)\n", "one(x)\ntwo(y)\n");
         assert_eq!(merged(base, ours, "one(x)\ntwo(b)\n").unwrap(), ours);
+        // A sign that both have in common by chance.
+        let base = "    assert!(byte(it) == b'}');\n    next();\n";
+        let ours = "    if byte(it) != b'}' {\n        return None;\n    }\n    next();\n";
+        assert_eq!(merged(base, ours, &base.replace("==", "!=")), None);
+        assert_eq!(merged("assert!(a == b);\n", "if a != b {}\n", "assert!(a != b);\n"), None);
         assert_eq!(merged("mood a;\n", "mod z;\nmood a;\n", "mod a;\n"), None, "their word is not ours");
     }
 
@@ -851,6 +884,26 @@ mod tests {
         let theirs = "a();\n}\n\nx();\ny();\n\n}\n}\n";
         let ours = "a();\n}\n}\n\nx();\ny();\n\n}\n";
         assert_eq!(merged(base, ours, theirs).as_deref(), Some("a();\n}\n\nx();\ny();\n\n}\n"));
+    }
+
+    #[test]
+    fn where_the_result_is_the_same_it_does_not_matter_which_of_equal_tokens_changed() {
+        let base = "fn f() {\n    a();\n    b();\n}\n\nfn g() {\n    c();\n}\n\nfn h() {\n    d();\n}\n";
+        // The new function, and the removed one, begin with a bracket or end with one.
+        let added = base.replace("fn g", "fn n() {\n    n();\n}\n\nfn g");
+        let removed = base.replace("fn g() {\n    c();\n}\n\n", "");
+        for ours in [&added, &removed] {
+            for theirs in ["", "    x();\n"] {
+                let result = ours.replace("    b();\n", theirs);
+                assert_eq!(merged(base, ours, &base.replace("    b();\n", theirs)), Some(result));
+            }
+        }
+        // A line that both may have added at the same place.
+        assert_eq!(merged(base, &added, &base.replace("    b();\n", "    b();\n    x();\n")), None);
+        let base = "/// A.\n#[test]\nfn a() {}\n";
+        let ours = "/// A.\n#[test]\nfn n() {}\n\n#[test]\nfn a() {}\n";
+        assert_eq!(merged(base, ours, "/// A.\n#[ignore]\n#[test]\nfn a() {}\n"), None);
+        assert_eq!(merged(base, ours, "/// A.\n#[case]\nfn a() {}\n"), None);
     }
 
     #[test]

@@ -49,7 +49,8 @@ pub(super) fn doubt(search: &Search, span: Span, context: &str) -> Option<String
         return named(OTHER_NAME);
     }
     let is_number = |it: &str| it.starts_with(|it: char| it.is_ascii_digit());
-    if differing().any(|(_, a, b)| is_number(a) && is_number(b) && !extends(a, b)) {
+    let digits = |it: &str| it.chars().filter(char::is_ascii_digit).collect::<String>();
+    if differing().any(|(_, a, b)| is_number(a) && is_number(b) && digits(a) != digits(b)) {
         return named(OTHER_NUMBER);
     }
     let is_alike = |a: &str, b: &str| extends(a, b) || strsim::osa_distance(a, b) <= 1;

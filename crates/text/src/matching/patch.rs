@@ -7,8 +7,8 @@ use super::search::{Hit, without_bom};
 use crate::endings;
 use crate::merge::indentation::{Edges, indent, indentation_before, line_start};
 use crate::merge::written_at_margin::is_written_at_margin;
-use crate::merge::{Conflict, Context, ThreeWay};
-use crate::tokens::{Change, Tokens, changes, is_word};
+use crate::merge::{Conflict, Context, ThreeWay, is_misspelt};
+use crate::tokens::{Change, Tokens, changes, is_word, kept};
 
 use rustc_hash::FxHashSet;
 use semdex_model::{Code, Error, Help, Result, Span, Strategy};
@@ -193,8 +193,8 @@ fn merged(text: &str, hit: &Hit, context: &str, replacement: &str) -> std::resul
     if hit.strategy == Strategy::Fuzzy && (!begins_line && changes_edge[0] || !ends_line && changes_edge[1]) {
         return Err(merge.conflict(LINE_GOES_ON, whole()));
     }
-    if closes_twice(text, span, [&sides[0], &sides[1]]) {
-        return Err(merge.conflict(CLOSED_TWICE, whole()));
+    if writes_bracket_twice(text, span, [&sides[0], &sides[1]]) {
+        return Err(merge.conflict(BRACKET_TWICE, whole()));
     }
     let outer = |range: &std::ops::Range<usize>| Span::new(start + range.start, start + range.end);
     let kept: Vec<Span> = merge.applied(&made).kept.iter().map(|it| outer(&(it.start..it.end))).collect();
@@ -243,16 +243,20 @@ const OTHER_BRACKETS: &str =
 const LINE_GOES_ON: &str = "the edit changes the first or last word of a place that is only similar, and the line goes \
                             on there";
 
-const CLOSED_TWICE: &str = "the replacement closes a bracket that the search text does not, and the file closes it right \
-                            below the place";
+const BRACKET_TWICE: &str = "the replacement begins or ends with a bracket that the search text does not have, and the \
+                             file has it right beside the place";
 
-/// Whether a replacement closes a bracket more than the search text does, which the file does right below the place.
-fn closes_twice(text: &str, span: Span, [asked, new]: [&Tokens; 2]) -> bool {
-    let below = text[span.end..].split_whitespace().next().and_then(|it| it.get(..1)).unwrap_or_default();
-    let kind = [")", "]", "}"].iter().position(|it| *it == below);
-    kind.is_some_and(|kind| open_brackets(new.text)[kind] < open_brackets(asked.text)[kind])
-        && new.len() > 0
-        && new.get(new.len() - 1) == below
+/// Whether a replacement has another number of some brackets than the search text, and begins or ends with one that the
+/// file has right above or below the place. Then the search text has left it out.
+fn writes_bracket_twice(text: &str, span: Span, [asked, new]: [&Tokens; 2]) -> bool {
+    let Some(last) = new.len().checked_sub(1) else { return false };
+    let above = text[..span.start].trim_end().chars().next_back();
+    let below = text[span.end..].trim_start().chars().next();
+    let is_twice = |beside: Option<char>, edge: &str| {
+        let kind = beside.filter(|it| edge.starts_with(*it)).and_then(|it| "()[]{}".find(it));
+        kind.is_some_and(|it| open_brackets(new.text)[it / 2] != open_brackets(asked.text)[it / 2])
+    };
+    is_twice(above, new.get(0)) || is_twice(below, new.get(last))
 }
 
 /// How many brackets of each kind a text opens more often than it closes. Arrows are no brackets.
@@ -265,26 +269,39 @@ fn open_brackets(text: &str) -> [isize; 4] {
 }
 
 /// A search text in which words are spelt as in the file that its author spells so in the replacement as well, and
-/// otherwise in the search text alone: such a word is an error of the search text, and no change of the edit.
+/// otherwise in the search text alone: such a word is an error of the search text, and no change of the edit. It is a
+/// slip, or the replacement has its whole line as the file has it: otherwise somebody else may have changed it.
 fn corrected(base: &str, ours: &str, theirs: &str) -> String {
     let [asked, wanted, there] = [base, ours, theirs].map(Tokens::new);
     let written: FxHashSet<&str> = wanted.slice(0..wanted.len()).collect();
-    let mut text = String::with_capacity(base.len());
-    let mut done = 0;
+    let mut corrections: Vec<(usize, &str)> = Vec::new();
     for Change { old, new } in changes(&asked, &there) {
-        let pairs = || asked.slice(old.clone()).zip(there.slice(new.clone()));
-        let is_error = |(asked, there): (&str, &str)| {
+        let pairs = || old.clone().zip(there.slice(new.clone()));
+        let is_error = |(at, there): (usize, &str)| {
+            let asked = asked.get(at);
             asked == there || asked.starts_with(is_word) && !written.contains(asked) && written.contains(there)
         };
         if old.len() == new.len() && pairs().all(is_error) {
-            for (at, there) in old.clone().zip(pairs().map(|it| it.1)) {
-                text.push_str(&base[done..asked.start(at)]);
-                text.push_str(there);
-                done = asked.end_before(at + 1);
-            }
+            corrections.extend(pairs().filter(|it| asked.get(it.0) != it.1));
         }
     }
-    text + &base[done..]
+    let with = |corrections: &[(usize, &str)]| {
+        let mut text = String::with_capacity(base.len());
+        let mut done = 0;
+        for &(at, there) in corrections {
+            text += &base[done..asked.start(at)];
+            text += there;
+            done = asked.end_before(at + 1);
+        }
+        text + &base[done..]
+    };
+    let all = with(&corrections);
+    let kept = kept(&changes(&Tokens::new(&all), &wanted), asked.len());
+    let mut lines = vec![true; asked.len()];
+    let line = |at: usize| (0..=at).rfind(|&at| asked.begins_line(at)).unwrap_or_default();
+    (0..asked.len()).for_each(|at| lines[line(at)] &= kept[at].is_some());
+    corrections.retain(|&(at, there)| is_misspelt(asked.get(at), there) || lines[line(at)]);
+    with(&corrections)
 }
 
 /// A part of a text with so many lines before and after it: they show whether it is indented with tabs or blanks. The

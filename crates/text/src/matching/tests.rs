@@ -1052,3 +1052,133 @@ fn blank_lines_before_what_the_author_corrects_are_not_passed_over() {
     let made = made(&Search { replacement: new, ..search(file, asked) });
     assert!(made.as_deref().is_none_or(|it| it == "}\n".to_owned() + new), "{made:?}");
 }
+
+#[test]
+fn aligned_lines_are_no_unit_of_indentation() {
+    let aligned =
+        "    pub fn copy(allocator: Allocator,\n                capacity: Index,\n                set: Set);\n";
+    let file = format!("extern {{\n{}    pub fn get(set: Set, key: *const c_void) -> Index;\n}}\n", aligned.repeat(3));
+    let asked = "\tpub fn get(set: Set, key: *const c_void) -> Index;\n";
+    let new = "\tpub fn get(\n\t\tset: Set,\n\t\tkey: *const c_void,\n\t) -> Index;\n";
+    let line = |it: &str| it.replace('\t', "    ");
+    assert_eq!(edit(&file, asked, new).1, file.replace(&line(asked), &line(new)));
+}
+
+#[test]
+fn a_blank_line_at_the_end_of_a_replacement_has_no_indentation() {
+    let file = "    loop {\n        let n = read()?;\n        match from(buf) {\n            Err(e) => {\n                if n == 0 {\n";
+    let asked = "let n = read()?;\nmatch from(buf) {\n    Err(e) => {\n";
+    let new = "match from(&mut buf) {\n    Err(e) => {\n        let n = read()?;\n\n";
+    let wanted = "    loop {\n        match from(&mut buf) {\n            Err(e) => {\n                let n = read()?;\n\n                if n == 0 {\n";
+    assert_eq!(edit(file, asked, new).1, wanted);
+}
+
+#[test]
+fn the_white_space_after_a_new_first_part_is_that_of_the_replacement() {
+    let file = "    unsafe { one(c::two(NUMBER, first.raw(), second.raw())) }\n}\n";
+    let asked = "    unsafe { one(c::two(NUMBER,first.raw(), second.raw())) }\n}\n";
+    let new = "    three! {\n        fn four(five: u8) via NUMBER\n    }\n\n    unsafe { six(four(first.raw(), second.raw())) }\n}\n";
+    assert_eq!(edit(file, asked, new).1, new);
+}
+
+#[test]
+fn a_line_end_after_a_sign_that_the_edit_replaces_is_doubtful() {
+    let file = "    let Serializer::Variant(it) = self else {\n        unreachable!();\n    };\n";
+    let asked = "    let Serializer::Variant(it) = self else { unreachable!();\n";
+    let new = "    let it = match self {\n        Serializer::Variant(it) => it,\n        _ => unreachable!(),\n";
+    let made = made(&Search { replacement: new, ..search(file, asked) });
+    assert!(made.as_deref().is_none_or(|it| it == new.to_owned() + "    };\n"), "{made:?}");
+}
+
+#[test]
+fn a_bracket_above_a_similar_place_is_not_written_twice() {
+    let file = "            f: None,\n        }\n    }\n\n    fn advance(\n        g: usize,\n    ) {}\n";
+    let asked = "        }\n    \n\n    fn adance(\n";
+    let new = "        }\n    }\n\n    /// Bytes.\n    fn advance(\n";
+    let wanted = file.replace("    fn adv", "    /// Bytes.\n    fn adv");
+    let made = made(&Search { replacement: new, autofix: 80, ..search(file, asked) });
+    assert!(made.as_deref().is_none_or(|it| it == wanted), "{made:?}");
+}
+
+#[test]
+fn a_word_that_the_edit_removes_is_corrected_by_no_other_word() {
+    // What somebody else changed, not what the author misspelt: the same word elsewhere shows nothing.
+    let file = "a = { version = 1, default = false, optional = false }\nb = { version = 2, optional = true }\n";
+    let asked = file.replace("optional = false", "optional = true");
+    let new = "a = { version = 1, default = false }\nb = { version = 2 }\n";
+    assert_eq!(made(&Search { replacement: new, autofix: 80, ..search(file, &asked) }), None);
+    let file = "    let two: [u16; 2] = bytes();\n    u16::from(two)\n    let four: [u16; 4] = bytes();\n    u32::from(four)\n";
+    let asked = file.replace("[u16; 4]", "[u8; 4]");
+    let new = "    let two: [u16; 2] = bytes();\n    u16::from(two)\n";
+    assert_eq!(made(&Search { replacement: new, autofix: 80, ..search(file, &asked) }), None);
+}
+
+#[test]
+fn a_sign_that_both_changed_by_chance_is_a_conflict() {
+    let file = "        assert!(byte(s, 0) != b'}');\n        s = &s[1..];\n";
+    let asked = file.replace("!=", "==");
+    let new = "        if byte(s, 0) != b'}' {\n            return None;\n        }\n        s = &s[1..];\n";
+    assert_eq!(made(&Search { replacement: new, ..search(file, &asked) }), None);
+}
+
+#[test]
+fn a_blank_line_that_the_edit_makes_is_kept_where_the_author_joins_lines() {
+    let file = "    a: int,\n    b: long,\n    c: int,\n";
+    let new = "    a: int,\n\n    b: long,\n    d: int,\n";
+    assert_eq!(edit(file, "    a: int, b: long,\n    c: int,\n", new).1, new);
+}
+
+#[test]
+fn lines_after_a_dedented_place_and_lost_blank_lines_are_indented() {
+    let file = "      with:\n        fetch-depth: 0 # fetch tags\n    - run: b\n";
+    let asked = "  with:\n    fetc-depth: 0 # fetch tags\n\n";
+    let new = "  with:\n    fetch-depth: 0 # fetch tags\n- uses: a";
+    let wanted = file.replace("    - run", "    - uses: a\n    - run");
+    let made_of = |file, asked, new| made(&Search { replacement: new, autofix: 80, ..search(file, asked) });
+    let result = made_of(file, asked, new);
+    assert!(result.as_deref().is_none_or(|it| it == wanted), "{result:?}");
+    let file = "\t// I have added it in 144677.\n\t// Use it.\n\t// Choose.\n";
+    let asked = "// I've added it in 144677.\n// Use it.\n\n\n";
+    let new = "// I have added it in 144677.\n// Use it.\nif f {\n\treturn\n}\n\n";
+    let result = made_of(file, asked, new);
+    let wanted = file.replace("\t// Ch", "\tif f {\n\t\treturn\n\t}\n\n\t// Ch");
+    assert!(result.as_deref().is_none_or(|it| it.trim() == wanted.trim()), "{result:?}");
+}
+
+#[test]
+fn a_line_that_goes_on_below_is_indented_with_its_place() {
+    let file = "fn f() {\n        let is_same = one(it) && two(it);\n}\n";
+    let new = "let is_same =\n    three(it) && two(it);";
+    let wanted = "fn f() {\n        let is_same =\n            three(it) && two(it);\n}\n";
+    assert_eq!(edit(file, "let is_same = one(it) && two(it);", new), (Exact, wanted.to_owned()));
+}
+
+#[test]
+fn a_word_that_the_edit_adds_is_none_that_the_author_misspells() {
+    let file = "    assert(\"%C\", \"20\");\n    assert(\"%y\", \"01\");\n    assert(\"%m\", \"07\");\n";
+    let asked = file.replace("%y", "%q");
+    let new = file.replace("    assert(\"%m", "    assert(\"%q\", \"3\");\n    assert(\"%m");
+    let made = made(&Search { replacement: &new, ..search(file, &asked) });
+    assert!(made.as_deref().is_none_or(|it| it == new), "{made:?}");
+}
+
+#[test]
+fn a_number_with_a_digit_more_is_another_number() {
+    let file = "[one]\nversion = \"~0.2.20\"\n[two]\nversion = \"~0.2.2\"\n[three]\nversion = \"1\"\n";
+    let asked = file.replace("0.2.2\"", "0.2.20\"");
+    let new = "[one]\nversion = \"0.2.20\"\n[three]\nversion = \"1\"\n";
+    assert_eq!(made(&Search { replacement: new, ..search(file, &asked) }), None);
+}
+
+#[test]
+fn blanks_on_blank_lines_at_the_end_are_those_of_the_replacement() {
+    let file = "    a(Flags::empty());\n    \n    // b\n";
+    let new = "\ta(Flags::other());\n\n";
+    assert_eq!(edit(file, "\ta(Flags::empty());\n\t\n", new).1, "    a(Flags::other());\n\n    // b\n");
+    let file = "  int (*is)(sqlite3*);\n};\n";
+    let new = "  int (*is)(sqlite3*);\n  int (*other)(sqlite3*);\n  ";
+    assert_eq!(
+        edit(file, "  int  (*is)(sqlite3*);", new).1,
+        "  int (*is)(sqlite3*);\n  int (*other)(sqlite3*);\n  \n};\n"
+    );
+}

@@ -71,6 +71,32 @@ struct Placed {
     within: Range<usize>,
 }
 
+/// A cluster, and where its changes may have been made.
+struct Reach {
+    cluster: Cluster,
+    within: Range<usize>,
+    /// The ranges of the changes that only add.
+    additions: Vec<Range<usize>>,
+}
+
+impl Reach {
+    /// Whether the result depends on where the changes of this cluster and of the next one were made. What a change moves
+    /// over is equal, so that it does not: unless the other one changes a part of it, or both add at one place.
+    fn may_interact(&self, next: &Reach) -> bool {
+        let (end, start) = (self.within.end, next.within.start);
+        let is_moved = end > self.cluster.base.end || start < next.cluster.base.start;
+        let both_add =
+            || self.additions.iter().any(|it| it.end == start) && next.additions.iter().any(|it| it.start == end);
+        is_moved && (end > start || end == start && both_add()) && self.cluster.may_touch(&next.cluster)
+    }
+
+    fn take_in(&mut self, next: Reach) {
+        self.cluster.take_in(next.cluster);
+        self.within.end = self.within.end.max(next.within.end);
+        self.additions.extend(next.additions);
+    }
+}
+
 /// A diff does not know which of several equal tokens was removed or added: `}` before or after another `}`. Such a change
 /// may have been made at each of these places. Whole lines stay whole lines.
 fn placed(base: &Tokens, new: &Tokens, changes: Vec<Change>, of_lines: bool) -> Vec<Placed> {
@@ -117,8 +143,7 @@ pub(super) fn clusters(
     };
     let (ours, theirs) = (placed(base, our_text, ours, of_lines), placed(base, their_text, theirs, of_lines));
     let (mut ours, mut theirs) = (ours.into_iter().peekable(), theirs.into_iter().peekable());
-    // Each with the range in which its changes may have been made.
-    let mut clusters: Vec<(Cluster, Range<usize>)> = Vec::new();
+    let mut clusters: Vec<Reach> = Vec::new();
     // By how many tokens our text, and theirs, are longer up to here.
     let mut longer = [0isize; 2];
     loop {
@@ -128,21 +153,22 @@ pub(super) fn clusters(
             break;
         }
         let [from_ours, from_theirs] = longer.map(|it| start.saturating_add_signed(it));
-        let mut cluster = Cluster {
+        let cluster = Cluster {
             base: start..start,
             ours: from_ours..from_ours,
             theirs: from_theirs..from_theirs,
             is_ours: false,
             changes: Vec::new(),
         };
-        let mut within = start..start;
+        let mut reach = Reach { cluster, within: start..start, additions: Vec::new() };
+        let Reach { cluster, within, additions } = &mut reach;
         let by = |it: &Change| it.new.len().cast_signed() - it.old.len().cast_signed();
         loop {
-            let next = if let Some(it) = ours.next_if(|it| touches(&cluster, &it.change)) {
+            let next = if let Some(it) = ours.next_if(|it| touches(cluster, &it.change)) {
                 cluster.is_ours = true;
                 longer[0] += by(&it.change);
                 it
-            } else if let Some(it) = theirs.next_if(|it| touches(&cluster, &it.change)) {
+            } else if let Some(it) = theirs.next_if(|it| touches(cluster, &it.change)) {
                 longer[1] += by(&it.change);
                 cluster.changes.push(it.change.clone());
                 it
@@ -150,24 +176,21 @@ pub(super) fn clusters(
                 break;
             };
             cluster.base.end = cluster.base.end.max(next.change.old.end);
-            within = within.start.min(next.within.start)..within.end.max(next.within.end);
+            *within = within.start.min(next.within.start)..within.end.max(next.within.end);
+            if next.change.old.is_empty() {
+                additions.push(next.within);
+            }
         }
         cluster.ours.end = cluster.base.end.saturating_add_signed(longer[0]);
         cluster.theirs.end = cluster.base.end.saturating_add_signed(longer[1]);
-        clusters.push((cluster, within));
+        clusters.push(reach);
     }
-    let mut joined: Vec<(Cluster, Range<usize>)> = Vec::new();
-    for (cluster, within) in clusters {
-        let is_moved = |it: &(Cluster, Range<usize>)| it.1.end > it.0.base.end || within.start < cluster.base.start;
-        let touches =
-            |it: &(Cluster, Range<usize>)| is_moved(it) && it.1.end >= within.start && it.0.may_touch(&cluster);
-        match joined.last_mut().filter(|it| touches(it)) {
-            Some((before, around)) => {
-                before.take_in(cluster);
-                around.end = around.end.max(within.end);
-            }
-            None => joined.push((cluster, within)),
+    let mut joined: Vec<Reach> = Vec::new();
+    for next in clusters {
+        match joined.last_mut().filter(|it| it.may_interact(&next)) {
+            Some(before) => before.take_in(next),
+            None => joined.push(next),
         }
     }
-    joined.into_iter().map(|it| it.0).collect()
+    joined.into_iter().map(|it| it.cluster).collect()
 }

@@ -100,15 +100,18 @@ pub(super) fn is_indented_with_tabs(text: &str) -> Option<bool> {
 }
 
 /// The columns of one step of indentation: the most frequent difference between two lines. `None` if no line is
-/// indented.
+/// indented. Lines that are further apart are aligned with something else.
 pub(super) fn unit<const N: usize>(texts: [&str; N]) -> Option<usize> {
     let mut steps = [0usize; 9];
     let mut before = 0;
     for line in texts.iter().flat_map(|text| text.lines()).filter(|it| !it.trim().is_empty()).take(LINES) {
         let own = width(indent(line));
-        steps[own.abs_diff(before).min(8)] += usize::from(own != before);
+        if let Some(count) = steps.get_mut(own.abs_diff(before)) {
+            *count += 1;
+        }
         before = own;
     }
+    // No difference, or one column, is no step.
     let most = steps.iter().skip(2).max().filter(|it| **it > 0)?;
     steps.iter().skip(2).position(|it| it == most).map(|it| it + 2)
 }

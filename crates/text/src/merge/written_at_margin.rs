@@ -7,8 +7,9 @@ use crate::tokens::is_word;
 /// brackets allow, or at the left margin, and none closes a bracket that was open before.
 pub(crate) fn is_written_at_margin(replacement: &str, indentation: &str) -> bool {
     const CONTINUES: [&str; 7] = [".", "?", "&&", "||", "=", "->", "where "];
+    const CONTINUED: [&str; 4] = ["=", "&&", "||", "+"];
     let first = width(indentation);
-    let (mut depth, mut misfits, mut closes) = (0isize, false, false);
+    let (mut depth, mut misfits, mut closes, mut continued) = (0isize, false, false, false);
     for (at, line) in replacement.trim_start_matches(['\r', '\n']).lines().enumerate() {
         let words = line.trim();
         let words = if at == 0 { words.trim_start_matches([')', ']', '}']) } else { words };
@@ -19,8 +20,9 @@ pub(crate) fn is_written_at_margin(replacement: &str, indentation: &str) -> bool
             return false;
         }
         // A continuation after a closing bracket has the bracket's indentation.
-        let is_deeper = depth > closed || !closes && CONTINUES.iter().any(|it| words.starts_with(it));
+        let is_deeper = depth > closed || continued || !closes && CONTINUES.iter().any(|it| words.starts_with(it));
         closes = closed > 0;
+        continued = CONTINUED.iter().any(|it| words.ends_with(it));
         let own = width(indent(line));
         misfits |= at > 0 && !words.is_empty() && (own == 0 || is_deeper && own <= first);
         // Brackets in literals and comments do not count.
