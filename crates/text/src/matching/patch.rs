@@ -249,7 +249,7 @@ const BRACKET_TWICE: &str = "the replacement begins or ends with a bracket that 
 /// Whether a replacement has another number of some brackets than the search text, and begins or ends with one that the
 /// file has right above or below the place. Then the search text has left it out.
 fn writes_bracket_twice(text: &str, span: Span, [asked, new]: [&Tokens; 2]) -> bool {
-    let Some(last) = new.len().checked_sub(1) else { return false };
+    let Some(last) = (0..new.len()).rfind(|&at| ![";", ","].contains(&new.get(at))) else { return false };
     let above = text[..span.start].trim_end().chars().next_back();
     let below = text[span.end..].trim_start().chars().next();
     let is_twice = |beside: Option<char>, edge: &str| {

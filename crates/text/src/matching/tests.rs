@@ -1182,3 +1182,12 @@ fn blanks_on_blank_lines_at_the_end_are_those_of_the_replacement() {
         "  int (*is)(sqlite3*);\n  int (*other)(sqlite3*);\n  \n};\n"
     );
 }
+
+#[test]
+fn a_bracket_below_a_similar_place_is_not_written_twice_where_a_sign_follows_it() {
+    let file = "    let engine = match result {\n        Err(error) => {\n            debug!(\"failed to build: {error}\");\n            return None;\n        }\n    };\n    built(engine);\n";
+    let asked = "    let engine , match result {\n        Err(error) => {\n            debug!(\"failed to build: {error}\");\n            return None;\n        \n    };";
+    let new = "    let engine = match result {\n        Err(error) => {\n            debug!(\"failed to build: {}\", error);\n            return None;\n        }\n    };";
+    let made = made(&Search { replacement: new, ..search(file, asked) });
+    assert!(made.as_deref().is_none_or(|it| it == file.replace("{error}\"", "{}\", error")), "{made:?}");
+}
