@@ -2,6 +2,7 @@
 //! terms (`native`), and what rust-analyzer does not check. Diagnostics, the index and `impact` use them.
 
 pub(crate) mod alternatives;
+pub(crate) mod ambiguous_globs;
 pub(crate) mod ambiguous_numbers;
 pub(crate) mod anchors;
 pub(crate) mod assignments;

@@ -209,6 +209,7 @@ pub(crate) enum RuleId {
     TryOperator,
     MacroPaths,
     MisusedPaths,
+    AmbiguousGlobs,
     MalformedItems,
     WrittenImports,
     Overflow,

@@ -8,6 +8,7 @@ use ra_ap_syntax::{AstNode as _, SyntaxNode, ast};
 
 use super::derive_expansion::OF_THE_COMPILER;
 use super::lookup::{brought_by, nodes_in};
+use super::written;
 use crate::names::instances;
 use crate::syntax::is_read_by_tools;
 use crate::view::Context;
@@ -70,13 +71,18 @@ impl<'c, 'db> Closed<'c, 'db> {
             let items = made.value.value.children();
             return depth > 0 && made.err.is_none() && items.into_iter().all(|it| self.node(&it, module, depth - 1));
         }
-        let is_conditional = item.attrs().any(|it| it.syntax().text().to_string().contains("cfg"));
-        if is_conditional && self.may_bring(&item) || !self.has_known_attributes(&item) {
+        let is_compiled = written::is_compiled(self.cx, module.krate(self.cx.db), node);
+        if is_compiled == Some(false) {
+            return true;
+        }
+        if is_compiled.is_none() && self.may_bring(&item) || !self.has_known_attributes(&item) {
             return false;
         }
         match item {
             ast::Item::Use(it) => it.use_tree().is_none_or(|it| self.import(&it, module)),
-            ast::Item::ExternCrate(_) | ast::Item::ExternBlock(_) => !is_conditional_within(node) || !self.says(node),
+            ast::Item::ExternCrate(_) | ast::Item::ExternBlock(_) => {
+                is_compiled.is_some() && !is_conditional_within(node) || !self.says(node)
+            }
             ast::Item::MacroCall(call) => self.call(&call, module, depth),
             _ => true,
         }

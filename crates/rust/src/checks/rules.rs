@@ -5,9 +5,9 @@ use ra_ap_hir::DefWithBody;
 use ra_ap_syntax::SyntaxNode;
 
 use super::{
-    alternatives, ambiguous_numbers, assignments, async_recursion, bound_twice, const_contexts, constructors,
-    expansions, format_strings, gates, macro_paths, misused_paths, native, object_types, opaque, operators,
-    outer_items, patterns, projections, sized, try_operator, unknown_results, unmet_projections,
+    alternatives, ambiguous_globs, ambiguous_numbers, assignments, async_recursion, bound_twice, const_contexts,
+    constructors, expansions, format_strings, gates, macro_paths, misused_paths, native, object_types, opaque,
+    operators, outer_items, patterns, projections, sized, try_operator, unknown_results, unmet_projections,
 };
 use crate::finding::code::Code::*;
 use crate::finding::code::{Code, Phase};
@@ -171,6 +171,13 @@ pub(crate) const RULES: &[Rule] = &[
         codes: &[E0038, E0214, E0223, E0225, E0404, E0530, E0562, E0573, E0574, E0782],
         when: When::Always,
         check: Check::Node { in_expansions: false, check: misused_paths::misused_paths },
+    },
+    Rule {
+        id: RuleId::AmbiguousGlobs,
+        about: "names that two globs bring in with different meanings",
+        codes: &[E0659],
+        when: When::Always,
+        check: Check::Node { in_expansions: true, check: ambiguous_globs::ambiguous_path },
     },
     Rule {
         id: RuleId::FormatStrings,

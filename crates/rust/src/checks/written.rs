@@ -1,6 +1,7 @@
 //! Facts about code as it is written: whether a macro made it, its attributes, and the unstable features of its crate.
 
-use ra_ap_hir::{HasCrate, InFile};
+use ra_ap_cfg::CfgExpr;
+use ra_ap_hir::{Crate, HasCrate, InFile};
 use ra_ap_intern::Symbol;
 use ra_ap_syntax::{AstNode as _, SyntaxNode, ast};
 
@@ -11,6 +12,28 @@ use crate::view::Context;
 pub(crate) fn is_written(cx: &Context<'_>, node: &SyntaxNode) -> bool {
     let file = cx.sema.hir_file_for(node);
     InFile::new(file, node.text_range()).original_node_file_range_rooted_opt(cx.db).is_some()
+}
+
+/// Whether the conditions (`cfg`) of a node hold in a crate. `None` if a condition is not known: one that cannot be read,
+/// or any while parts of the workspace are missing, such as the output of build scripts.
+pub(crate) fn is_compiled(cx: &Context<'_>, krate: Crate, node: &SyntaxNode) -> Option<bool> {
+    let attributes = node.children().filter_map(ast::Attr::cast);
+    let conditions = attributes.filter_map(|it| match it.meta()? {
+        ast::Meta::CfgMeta(it) => Some(it.cfg_predicate().map(CfgExpr::parse_from_ast)),
+        ast::Meta::CfgAttrMeta(it) => {
+            it.syntax().descendants().any(|it| ast::CfgMeta::can_cast(it.kind())).then_some(None)
+        }
+        _ => None,
+    });
+    let checked = conditions.map(|it| krate.cfg(cx.db).check(&it?)).collect::<Vec<_>>();
+    if !checked.is_empty() && !cx.environment.lacks().is_empty() {
+        return None;
+    }
+    // One that does not hold decides.
+    match checked.contains(&Some(false)) {
+        true => Some(false),
+        false => checked.into_iter().try_fold(true, |_, it| it),
+    }
 }
 
 /// Whether the crate of a node enables an unstable feature.

@@ -80,7 +80,7 @@ codes! {
     E0559 Bodies, E0560 Bodies, E0562 Names, E0572 Bodies, E0573 Names, E0574 Names, E0583 Names, E0592 Items,
     E0593 Bodies, E0599 Bodies, E0600 Bodies, E0601 Names, E0603 Names, E0604 Bodies, E0605 Bodies, E0606 Bodies,
     E0607 Bodies, E0608 Bodies, E0609 Bodies, E0614 Bodies, E0615 Bodies, E0616 Bodies, E0618 Bodies, E0620 Bodies,
-    E0624 Bodies, E0631 Bodies, E0637 Names, E0638 Bodies, E0639 Bodies, E0642 Names, E0643 Items, E0658 Bodies, E0665 Names,
+    E0624 Bodies, E0631 Bodies, E0637 Names, E0638 Bodies, E0639 Bodies, E0642 Names, E0643 Items, E0658 Bodies, E0659 Names, E0665 Names,
     E0666 Names, E0689 Bodies, E0703 Names, E0726 Names, E0728 Bodies, E0733 Patterns, E0740 Items, E0747 Items, E0769 Bodies,
     E0774 Names, E0777 Names, E0782 Items, E0790 Bodies,
 }

@@ -20,7 +20,8 @@ use crate::bounds::Bound;
 use crate::checks::closed::Closed;
 use crate::checks::recursive_types::{Contents, recursive_types};
 use crate::checks::{
-    anchors, expansions, macro_paths, malformed_items, misused_paths, object_types, report, unresolved, written_imports,
+    ambiguous_globs, anchors, expansions, macro_paths, malformed_items, misused_paths, object_types, report,
+    unresolved, written_imports,
 };
 use crate::finding::code::Code;
 use crate::finding::{Finding, RawDiagnostic, RuleId, merge_equal};
@@ -173,16 +174,18 @@ fn errors_of_head(cx: &Context<'_>, id: FileId, at: usize, contents: &mut Conten
         found.extend(errors.into_iter().map(|it| RawDiagnostic { rule, ..it }));
     };
     let head = head_of(&node);
-    let (mut of_objects, mut of_paths, mut of_form) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut of_objects, mut of_paths, mut of_globs, mut of_form) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for it in &head {
         object_types::missing_types(cx, it, &mut of_objects);
         misused_paths::misused_paths(cx, it, &mut of_paths);
+        ambiguous_globs::ambiguous_path(cx, it, &mut of_globs);
     }
     if unresolved::is_as_written(&cx.sema, id, &token) {
         malformed_items::malformed(cx, &node, &head, &mut of_form);
     }
     add(RuleId::ObjectTypes, of_objects);
     add(RuleId::MisusedPaths, of_paths);
+    add(RuleId::AmbiguousGlobs, of_globs);
     add(RuleId::MalformedItems, of_form);
     let Some(Definition::Adt(adt)) = definition else { return };
     let mut errors = Vec::new();

@@ -92,6 +92,31 @@ const ADDED: &[(&str, &str)] = &[
     ),
     ("E0562: a variable", "pub fn c() {\n    let _it: impl Copy = 1;\n}\n"),
     ("E0740", "pub union C {\n    a: u8,\n    b: String,\n}\n"),
+    // Globs.
+    (
+        "E0659: a function",
+        "mod left {\n    pub fn same() {}\n    pub struct Same;\n}\nmod right {\n    pub fn same() {}\n    pub struct Same;\n}\nuse left::*;\nuse right::*;\npub fn c() {\n    same();\n}\n",
+    ),
+    (
+        "E0659: a type of a signature",
+        "mod left {\n    pub fn same() {}\n    pub struct Same;\n}\nmod right {\n    pub fn same() {}\n    pub struct Same;\n}\nuse left::*;\nuse right::*;\npub(crate) fn c(_: Same) {}\n",
+    ),
+    (
+        "E0659: in a macro",
+        "mod left {\n    pub fn same() {}\n    pub struct Same;\n}\nmod right {\n    pub fn same() {}\n    pub struct Same;\n}\nuse left::*;\nuse right::*;\npub fn c() {\n    println!(\"{:?}\", same());\n}\n",
+    ),
+    (
+        "E0659: through the module",
+        "mod left {\n    pub fn same() {}\n    pub struct Same;\n}\nmod right {\n    pub fn same() {}\n    pub struct Same;\n}\nuse left::*;\nuse right::*;\npub fn c() {\n    crate::same();\n}\n",
+    ),
+    // Items that a condition leaves out.
+    ("E0425: a function left out", "#[cfg(windows)]\npub fn off() {}\npub fn c() {\n    off();\n}\n"),
+    ("E0412: a type left out", "#[cfg(windows)]\npub struct Off;\npub fn c(_: Off) {}\n"),
+    ("E0432: an import left out", "#[cfg(windows)]\npub mod off {\n    pub fn c() {}\n}\nuse off::c;\n"),
+    (
+        "E0425: an import left out",
+        "pub mod on {\n    pub fn off() {}\n}\n#[cfg(windows)]\nuse on::off;\npub fn c() {\n    off();\n}\n",
+    ),
     // Others.
     ("E0201", "impl Second for Day {\n    fn first(&self) {}\n    fn first(&self) {}\n}\n"),
     ("E0119: a parameter", "impl<T> First for T {}\n"),
@@ -157,7 +182,8 @@ fn healthy_code_has_no_such_error() {
     assert!(files > 5 && found.is_empty(), "{}", shown.collect::<Vec<_>>().join("\n"));
 }
 
-const RULES: [RuleId; 10] = [
+const RULES: [RuleId; 11] = [
+    RuleId::AmbiguousGlobs,
     RuleId::UnmetProjections,
     RuleId::AmbiguousNumbers,
     RuleId::UnknownResults,

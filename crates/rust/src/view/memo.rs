@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use ra_ap_hir::Impl;
+use ra_ap_hir::{Impl, Module, ModuleDef};
 use ra_ap_ide::FileId;
 use ra_ap_ide_db::defs::Definition;
 use rustc_hash::FxHashSet;
@@ -29,8 +29,20 @@ pub(crate) struct Names<'db> {
     pub(crate) alike: RefCell<HashMap<String, Rc<Vec<Impl>>>>,
     pub(crate) items: RefCell<HashMap<String, Rc<Vec<Item<'db>>>>>,
     pub(crate) files: RefCell<HashMap<String, String>>,
+    /// The names that are ambiguous in a module.
+    pub(crate) ambiguous: RefCell<HashMap<Module, Rc<Ambiguous>>>,
     /// The items whose rank is being computed.
     pub(crate) ranking: RefCell<HashSet<(FileId, usize)>>,
+}
+
+/// The names of a module that are ambiguous, with the meanings that clash.
+pub(crate) type Ambiguous = HashMap<String, Vec<Clash>>;
+
+/// Two items of one name, as types or as values.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Clash {
+    pub(crate) is_type: bool,
+    pub(crate) both: [ModuleDef; 2],
 }
 
 /// An item of a workspace file, with the items around it.

@@ -1,0 +1,203 @@
+//! Names that two globs of a module bring in with different meanings, and that nothing else in the module declares.
+//! rust-analyzer takes one of them.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use ra_ap_hir::{Adt, Module, ModuleDef, PathResolution, ScopeDef, StructKind};
+use ra_ap_syntax::ast::HasName as _;
+use ra_ap_syntax::{AstNode as _, SyntaxKind, SyntaxNode, ast};
+
+use super::lookup::{brought_by, nodes_in};
+use super::{report, written};
+use crate::finding::RawDiagnostic;
+use crate::finding::code::Code;
+use crate::view::Context;
+use crate::view::memo::{Ambiguous, Clash};
+
+/// The most levels of macros in macros that are followed.
+const MAX_MACROS: usize = 3;
+
+/// For a path of a body or of an item's head: E0659.
+pub(crate) fn ambiguous_path(cx: &Context<'_>, node: &SyntaxNode, out: &mut Vec<RawDiagnostic>) {
+    let Some(path) = ast::Path::cast(node.clone()) else { return };
+    if let Some(name) = ambiguous_name(cx, &path) {
+        let message = format!("`{}` is ambiguous: two globs bring in different items of this name", name.text());
+        out.push(report::raw_diagnostic(cx, name.syntax(), Code::E0659, message));
+    }
+}
+
+fn ambiguous_name(cx: &Context<'_>, path: &ast::Path) -> Option<ast::NameRef> {
+    let around = path.syntax().parent()?;
+    let is_type = match around.kind() {
+        SyntaxKind::PATH_EXPR | SyntaxKind::PATH_PAT | SyntaxKind::TUPLE_STRUCT_PAT => false,
+        SyntaxKind::PATH | SyntaxKind::PATH_TYPE | SyntaxKind::RECORD_EXPR | SyntaxKind::RECORD_PAT => true,
+        _ => return None,
+    };
+    let segment = path.segment()?;
+    let name =
+        segment.name_ref().filter(|_| segment.type_anchor().is_none() && segment.coloncolon_token().is_none())?;
+    let module = match path.qualifier() {
+        Some(it) => match cx.sema.resolve_path(&it)? {
+            PathResolution::Def(ModuleDef::Module(it)) => it,
+            _ => return None,
+        },
+        None => cx.sema.scope(path.syntax())?.module().nearest_non_block_module(cx.db),
+    };
+    let ambiguous = of_module(cx, module);
+    let clashes = ambiguous.get(plain(&name.text()))?;
+    let PathResolution::Def(meant) = cx.sema.resolve_path(path)? else { return None };
+    let is_ambiguous = clashes.iter().any(|it| it.is_type == is_type && it.both.contains(&meant));
+    let is_nearer = || path.qualifier().is_none() && is_imported_nearer(cx, path.syntax(), plain(&name.text()));
+    (is_ambiguous && !is_nearer()).then_some(name)
+}
+
+fn plain(name: &str) -> &str {
+    name.trim_start_matches("r#")
+}
+
+/// Whether a block around a node has an import that may bring in the name.
+fn is_imported_nearer(cx: &Context<'_>, node: &SyntaxNode, name: &str) -> bool {
+    let blocks = cx.sema.ancestors_with_macros(node.clone()).filter(|it| ast::StmtList::can_cast(it.kind()));
+    let imports = blocks.flat_map(|it| it.children().filter_map(ast::Use::cast).collect::<Vec<_>>());
+    let mut trees = imports.filter_map(|it| it.use_tree());
+    trees.any(|it| brought_by(&it).is_none_or(|it| it.iter().any(|it| plain(it) == name)))
+}
+
+fn of_module(cx: &Context<'_>, module: Module) -> Rc<Ambiguous> {
+    if let Some(known) = cx.names.ambiguous.borrow().get(&module) {
+        return known.clone();
+    }
+    let found = Rc::new(computed(cx, module));
+    cx.names.ambiguous.borrow_mut().insert(module, found.clone());
+    found
+}
+
+fn computed(cx: &Context<'_>, module: Module) -> Ambiguous {
+    let file = module.definition_source_file_id(cx.db).file_id().map(|it| it.file_id(cx.db));
+    let Some(file) = file.filter(|it| cx.name_of(*it).is_some()) else { return Ambiguous::new() };
+    let declared = cx.in_instance(file, module.krate(cx.db).into(), |cx| Declared::of(cx, module));
+    // What is not read may declare any name.
+    let Some(declared) = declared.filter(|it| it.globs.len() > 1) else { return Ambiguous::new() };
+    let mut first: HashMap<(String, bool), ModuleDef> = HashMap::new();
+    let mut ambiguous = Ambiguous::new();
+    for (name, meant) in declared.globs.iter().flat_map(|it| brought_in(cx, *it, module)) {
+        for is_type in spaces(cx, meant) {
+            let before = *first.entry((name.clone(), is_type)).or_insert(meant);
+            if before != meant {
+                let clashes = ambiguous.entry(name.clone()).or_default();
+                clashes.push(Clash { is_type, both: [before, meant] });
+            }
+        }
+    }
+    ambiguous.retain(|name, _| !declared.names.iter().any(|it| it == name));
+    ambiguous
+}
+
+/// The items that a glob brings in.
+fn brought_in(cx: &Context<'_>, glob: ModuleDef, into: Module) -> Vec<(String, ModuleDef)> {
+    match glob {
+        ModuleDef::Module(it) => {
+            let scope = it.scope(cx.db, Some(into)).into_iter();
+            let items = scope.filter_map(|(name, meant)| match meant {
+                ScopeDef::ModuleDef(it) => Some((name.as_str().to_owned(), it)),
+                _ => None,
+            });
+            items.collect()
+        }
+        ModuleDef::Adt(Adt::Enum(it)) => {
+            let variants = it.variants(cx.db).into_iter();
+            variants.map(|it| (it.name(cx.db).as_str().to_owned(), ModuleDef::EnumVariant(it))).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Whether it is a type, a value, or both. Macros are not compared.
+fn spaces(cx: &Context<'_>, meant: ModuleDef) -> Vec<bool> {
+    match meant {
+        ModuleDef::Function(_) | ModuleDef::Const(_) | ModuleDef::Static(_) => vec![false],
+        ModuleDef::EnumVariant(_) => vec![true, false],
+        ModuleDef::Adt(Adt::Struct(it)) if it.kind(cx.db) != StructKind::Record => vec![true, false],
+        ModuleDef::Macro(_) => Vec::new(),
+        _ => vec![true],
+    }
+}
+
+/// What the text of a module declares.
+#[derive(Default)]
+struct Declared {
+    globs: Vec<ModuleDef>,
+    /// Names of items and imports.
+    names: Vec<String>,
+}
+
+impl Declared {
+    /// `None` if a part of the module is not read.
+    fn of(cx: &Context<'_>, module: Module) -> Option<Declared> {
+        let mut declared = Declared::default();
+        nodes_in(&cx.sema, module).all(|it| declared.node(cx, &it, module, MAX_MACROS)).then_some(declared)
+    }
+
+    fn node(&mut self, cx: &Context<'_>, node: &SyntaxNode, module: Module, depth: usize) -> bool {
+        let Some(item) = ast::Item::cast(node.clone()) else { return true };
+        match written::is_compiled(cx, module.krate(cx.db), node) {
+            Some(true) => {}
+            Some(false) => return true,
+            None => return false,
+        }
+        if let Some(made) = cx.sema.expand_attr_macro(&item) {
+            let items = made.value.value.children().collect::<Vec<_>>();
+            return depth > 0 && made.err.is_none() && items.iter().all(|it| self.node(cx, it, module, depth - 1));
+        }
+        match &item {
+            ast::Item::Use(it) => it.use_tree().is_none_or(|it| self.import(cx, &it)),
+            ast::Item::MacroCall(it) => {
+                let made = cx.sema.expand_allowed_builtins(it).filter(|it| depth > 0 && it.err.is_none());
+                made.is_some_and(|it| it.value.children().all(|it| self.node(cx, &it, module, depth - 1)))
+            }
+            _ => {
+                self.names.extend(name_of(&item));
+                true
+            }
+        }
+    }
+
+    fn import(&mut self, cx: &Context<'_>, tree: &ast::UseTree) -> bool {
+        let mut leaves = tree.syntax().descendants().filter_map(ast::UseTree::cast);
+        leaves.all(|leaf| {
+            if leaf.use_tree_list().is_some() {
+                return true;
+            }
+            if leaf.star_token().is_none() {
+                self.names.extend(brought_by(&leaf).into_iter().flatten());
+                return true;
+            }
+            let parent = || leaf.parent_use_tree_list().and_then(|it| it.parent_use_tree().path());
+            match leaf.path().or_else(parent).and_then(|it| cx.sema.resolve_path(&it)) {
+                Some(PathResolution::Def(it)) => {
+                    self.globs.push(it);
+                    true
+                }
+                _ => false,
+            }
+        })
+    }
+}
+
+fn name_of(item: &ast::Item) -> Option<String> {
+    let name = match item {
+        ast::Item::Const(it) => it.name(),
+        ast::Item::Enum(it) => it.name(),
+        ast::Item::ExternCrate(it) => it.rename().and_then(|it| it.name()),
+        ast::Item::Fn(it) => it.name(),
+        ast::Item::Module(it) => it.name(),
+        ast::Item::Static(it) => it.name(),
+        ast::Item::Struct(it) => it.name(),
+        ast::Item::Trait(it) => it.name(),
+        ast::Item::TypeAlias(it) => it.name(),
+        ast::Item::Union(it) => it.name(),
+        _ => None,
+    };
+    Some(plain(&name?.text()).to_owned())
+}
