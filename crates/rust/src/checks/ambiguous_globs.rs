@@ -4,16 +4,22 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
+use ra_ap_base_db::Crate as CrateId;
 use ra_ap_hir::{Adt, Module, ModuleDef, PathResolution, ScopeDef, StructKind};
+use ra_ap_ide::FileId;
 use ra_ap_syntax::ast::HasName as _;
 use ra_ap_syntax::{AstNode as _, SyntaxKind, SyntaxNode, ast};
 
 use super::lookup::{brought_by, nodes_in};
 use super::{report, written};
+use crate::LANGUAGE;
 use crate::finding::RawDiagnostic;
 use crate::finding::code::Code;
+use crate::names::instances;
 use crate::view::Context;
 use crate::view::memo::{Ambiguous, Clash};
+use rustc_hash::FxHashSet;
+use semdex_model::SymbolKind;
 
 /// The most levels of macros in macros that are followed.
 const MAX_MACROS: usize = 3;
@@ -37,18 +43,25 @@ fn ambiguous_name(cx: &Context<'_>, path: &ast::Path) -> Option<ast::NameRef> {
     let segment = path.segment()?;
     let name =
         segment.name_ref().filter(|_| segment.type_anchor().is_none() && segment.coloncolon_token().is_none())?;
+    let text = plain(name.text());
     let module = match path.qualifier() {
-        Some(it) => match cx.sema.resolve_path(&it)? {
+        Some(it) if may_have_globs(cx, &it) => match cx.sema.resolve_path(&it)? {
             PathResolution::Def(ModuleDef::Module(it)) => it,
             _ => return None,
         },
-        None => cx.sema.scope(path.syntax())?.module().nearest_non_block_module(cx.db),
+        Some(_) => return None,
+        None => {
+            let file = cx.sema.hir_file_for(path.syntax()).original_file(cx.db).file_id(cx.db);
+            let is_known = of_file(cx, file).values().any(|it| it.contains_key(text));
+            cx.sema.scope(path.syntax()).filter(|_| is_known)?.module().nearest_non_block_module(cx.db)
+        }
     };
-    let ambiguous = of_module(cx, module);
-    let clashes = ambiguous.get(plain(&name.text()))?;
+    let file = module.definition_source_file_id(cx.db).file_id()?.file_id(cx.db);
+    let of_file = of_file(cx, file);
+    let clashes = of_file.get(&module)?.get(text)?;
     let PathResolution::Def(meant) = cx.sema.resolve_path(path)? else { return None };
     let is_ambiguous = clashes.iter().any(|it| it.is_type == is_type && it.both.contains(&meant));
-    let is_nearer = || path.qualifier().is_none() && is_imported_nearer(cx, path.syntax(), plain(&name.text()));
+    let is_nearer = || path.qualifier().is_none() && is_imported_nearer(cx, path.syntax(), text);
     (is_ambiguous && !is_nearer()).then_some(name)
 }
 
@@ -64,21 +77,60 @@ fn is_imported_nearer(cx: &Context<'_>, node: &SyntaxNode, name: &str) -> bool {
     trees.any(|it| brought_by(&it).is_none_or(|it| it.iter().any(|it| plain(it) == name)))
 }
 
-fn of_module(cx: &Context<'_>, module: Module) -> Rc<Ambiguous> {
-    if let Some(known) = cx.names.ambiguous.borrow().get(&module) {
+/// Whether a path may name a module with several globs, by its last name.
+fn may_have_globs(cx: &Context<'_>, path: &ast::Path) -> bool {
+    let Some(name) = path.segment().and_then(|it| it.name_ref()) else { return false };
+    cx.names.glob_modules.get_or_init(|| glob_modules(cx)).contains(plain(name.text()))
+}
+
+/// The names of modules in files with several globs, and what paths call the roots of crates among them.
+fn glob_modules(cx: &Context<'_>) -> FxHashSet<String> {
+    let mut names = FxHashSet::default();
+    for file in cx.files.of(LANGUAGE).filter(|it| it.text.matches("*;").chain(it.text.matches("*}")).nth(1).is_some()) {
+        names.extend(["crate", "self", "super"].map(str::to_owned));
+        file.outline().walk(&mut |item| {
+            if item.kind == SymbolKind::Module {
+                names.insert(item.name.clone());
+            }
+        });
+        let modules = cx.file_id(&file.path).into_iter().flat_map(|it| cx.sema.file_to_module_defs(it));
+        names.extend(modules.filter_map(|it| match it.name(cx.db) {
+            Some(it) => Some(it.as_str().to_owned()),
+            None => Some(it.krate(cx.db).display_name(cx.db)?.crate_name().to_string()),
+        }));
+    }
+    names
+}
+
+/// The ambiguous names of the modules in a file.
+fn of_file(cx: &Context<'_>, file: FileId) -> Rc<HashMap<Module, Ambiguous>> {
+    if let Some(known) = cx.names.ambiguous.borrow().get(&file) {
         return known.clone();
     }
-    let found = Rc::new(computed(cx, module));
-    cx.names.ambiguous.borrow_mut().insert(module, found.clone());
+    let mut found = HashMap::new();
+    for krate in instances::owners(cx.db, file).iter().filter(|_| cx.name_of(file).is_some()) {
+        cx.in_instance(file, *krate, |cx| {
+            let tree = cx.sema.parse_guess_edition(file);
+            let inner = tree.syntax().descendants().filter_map(ast::Module::cast).filter_map(|it| cx.sema.to_def(&it));
+            let modules: Vec<Module> = cx.sema.file_to_module_defs(file).chain(inner).collect();
+            for module in modules.into_iter().filter(|it| CrateId::from(it.krate(cx.db)) == *krate) {
+                found.insert(module, of_module(cx, module));
+            }
+        });
+    }
+    let found = Rc::new(found);
+    cx.names.ambiguous.borrow_mut().insert(file, found.clone());
     found
 }
 
-fn computed(cx: &Context<'_>, module: Module) -> Ambiguous {
-    let file = module.definition_source_file_id(cx.db).file_id().map(|it| it.file_id(cx.db));
-    let Some(file) = file.filter(|it| cx.name_of(*it).is_some()) else { return Ambiguous::new() };
-    let declared = cx.in_instance(file, module.krate(cx.db).into(), |cx| Declared::of(cx, module));
+fn of_module(cx: &Context<'_>, module: Module) -> Ambiguous {
+    let imports = nodes_in(&cx.sema, module).filter_map(ast::Use::cast);
+    let trees = imports.flat_map(|it| it.syntax().descendants()).filter_map(ast::UseTree::cast);
+    if trees.filter(|it| it.star_token().is_some()).count() < 2 {
+        return Ambiguous::new();
+    }
     // What is not read may declare any name.
-    let Some(declared) = declared.filter(|it| it.globs.len() > 1) else { return Ambiguous::new() };
+    let Some(declared) = Declared::of(cx, module).filter(|it| it.globs.len() > 1) else { return Ambiguous::new() };
     let mut first: HashMap<(String, bool), ModuleDef> = HashMap::new();
     let mut ambiguous = Ambiguous::new();
     for (name, meant) in declared.globs.iter().flat_map(|it| brought_in(cx, *it, module)) {
@@ -90,7 +142,7 @@ fn computed(cx: &Context<'_>, module: Module) -> Ambiguous {
             }
         }
     }
-    ambiguous.retain(|name, _| !declared.names.iter().any(|it| it == name));
+    ambiguous.retain(|name, _| !declared.names.iter().any(|it| plain(it) == name));
     ambiguous
 }
 

@@ -29,8 +29,10 @@ pub(crate) struct Names<'db> {
     pub(crate) alike: RefCell<HashMap<String, Rc<Vec<Impl>>>>,
     pub(crate) items: RefCell<HashMap<String, Rc<Vec<Item<'db>>>>>,
     pub(crate) files: RefCell<HashMap<String, String>>,
-    /// The names that are ambiguous in a module.
-    pub(crate) ambiguous: RefCell<HashMap<Module, Rc<Ambiguous>>>,
+    /// The names that are ambiguous in the modules of a file.
+    pub(crate) ambiguous: RefCell<HashMap<FileId, Rc<HashMap<Module, Ambiguous>>>>,
+    /// The names of modules that may have several globs.
+    pub(crate) glob_modules: OnceCell<FxHashSet<String>>,
     /// The items whose rank is being computed.
     pub(crate) ranking: RefCell<HashSet<(FileId, usize)>>,
 }
