@@ -251,5 +251,5 @@ fn name_of(item: &ast::Item) -> Option<String> {
         ast::Item::Union(it) => it.name(),
         _ => None,
     };
-    Some(plain(&name?.text()).to_owned())
+    Some(plain(name?.text()).to_owned())
 }
