@@ -51,6 +51,7 @@ use crate::load::external_inputs::Freshness;
 use crate::load::further_builds::{FurtherBuild, LoadedBuilds};
 use crate::load::manifests::is_manifest;
 use crate::load::planned::Planner;
+use crate::load::unstable_methods::UnstableMethods;
 use crate::load::workspace::cargo_of;
 use crate::load::{Delivery, Limits, LoadRequest, Loaded, MacroTable, crate_graph};
 use crate::view::environment::{Builds, Environment, Faults, FileIds, PlanCrates};
@@ -132,6 +133,7 @@ pub(crate) struct Rust {
     made: BTreeSet<AbsPathBuf>,
     /// Sources of libraries that are nested too deeply to be analysed.
     deep: Arc<BTreeSet<AbsPathBuf>>,
+    unstable: Arc<UnstableMethods>,
     freshness: Freshness,
     pub(crate) environment: Arc<Environment>,
     pub(crate) index: Arc<Index>,
@@ -184,6 +186,7 @@ impl Rust {
             known: Arc::default(),
             made: BTreeSet::new(),
             deep: Arc::default(),
+            unstable: Arc::default(),
             freshness: Freshness::default(),
             environment: Arc::new(Environment { refusals: Refusals::new(), ..Environment::default() }),
             index: Arc::default(),
@@ -273,6 +276,7 @@ impl Rust {
             std_sources: self.config.std_sources.clone(),
             known: self.known.clone(),
             deep: self.deep.clone(),
+            unstable: self.unstable.clone(),
             before: self.workspaces.clone(),
             superseded: self.superseded.0.clone(),
             limits: self.config.limits,
@@ -344,10 +348,11 @@ impl Rust {
             faults,
             missing,
             deep,
+            unstable,
             ..
         } = loaded;
         let last = self.note_inputs(inputs, outdated, last);
-        self.deep = deep;
+        (self.deep, self.unstable) = (deep, unstable);
         let read = sources.iter().map(|it| PathBuf::from(it.0.clone())).collect();
         self.take_sources(sources, named);
         self.source_roots = source_roots;

@@ -17,6 +17,7 @@ pub(crate) mod referenced_files;
 pub(crate) mod script;
 pub(crate) mod sources;
 pub(crate) mod tools;
+pub(crate) mod unstable_methods;
 pub(crate) mod workspace;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -40,6 +41,7 @@ use self::planned::Facts;
 use self::referenced_files::{Packages, ReferencedFiles};
 use self::sources::{local_roots, read_sources};
 use self::tools::{Patience, Tools};
+use self::unstable_methods::UnstableMethods;
 use crate::syntax::analysed::of_library;
 use semdex_config::RustBuild;
 use semdex_engine::files::Files;
@@ -87,6 +89,8 @@ pub(crate) struct LoadRequest {
     pub known: Arc<HashSet<AbsPathBuf>>,
     /// Known sources that are nested too deeply to be analysed.
     pub deep: Arc<BTreeSet<AbsPathBuf>>,
+    /// What is known of the unstable methods of the standard library.
+    pub unstable: Arc<UnstableMethods>,
     /// The result of the previous load, for manifests that fail to load now.
     pub before: Arc<Vec<ProjectWorkspace>>,
     /// Set when a newer load supersedes this one.
@@ -135,6 +139,7 @@ pub(crate) struct Loaded {
     pub missing: Vec<Missing>,
     /// The sources outside the root that are nested too deeply to be analysed; `missing` names them.
     pub deep: Arc<BTreeSet<AbsPathBuf>>,
+    pub unstable: Arc<UnstableMethods>,
     /// The inputs of the load, as they were when it read them.
     pub inputs: ExternalInputs,
     /// When an input changed after the load began, perhaps after it was read.
@@ -238,6 +243,7 @@ pub(crate) fn load(
     }
     let mut read = (*request.known).clone();
     let mut deep = (*request.deep).clone();
+    let mut unstable = (*request.unstable).clone();
     let lasting = tools.as_ref().ok().map(Tools::lasting);
     let mut step = |workspaces: &[ProjectWorkspace],
                     facts: &Facts,
@@ -252,7 +258,9 @@ pub(crate) fn load(
         read.retain(|path| !path.starts_with(&request.target_dir));
         deep.retain(|path| read.contains(path) || !packages.holds(path.as_ref()));
         deep.retain(|path| !path.starts_with(&request.target_dir));
-        let sources = read_sources(&folders, &request.root, &packages, &mut read, &mut deep);
+        let mut sources = read_sources(&folders, &request.root, &packages, &mut read, &mut deep);
+        let library: Vec<&AbsPath> = workspaces.iter().filter_map(|it| it.sysroot.rust_lib_src_root()).collect();
+        unstable.hide(&library, &request.texts, &mut sources);
         let ReferencedFiles { sources: named, unread } = packages.follow(read.iter(), &mut inputs);
         let named = named.into_iter().map(|(path, bytes)| {
             let (bytes, is_too_deep) = of_library(bytes);
@@ -279,6 +287,7 @@ pub(crate) fn load(
             faults: request.faults.clone(),
             missing: missing.iter().cloned().chain(lacking).collect(),
             deep: Arc::new(deep.clone()),
+            unstable: Arc::new(unstable.clone()),
             outdated: inputs.changed_since(request.begun),
             inputs,
             last,
