@@ -3,12 +3,14 @@
 
 use std::collections::HashMap;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use ra_ap_base_db::Crate as CrateId;
 use ra_ap_hir::{Adt, Module, ModuleDef, PathResolution, ScopeDef, StructKind};
 use ra_ap_ide::FileId;
 use ra_ap_syntax::ast::HasName as _;
 use ra_ap_syntax::{AstNode as _, SyntaxKind, SyntaxNode, ast};
+use rustc_hash::FxHashSet;
 
 use super::lookup::{brought_by, nodes_in};
 use super::{report, written};
@@ -18,11 +20,14 @@ use crate::finding::code::Code;
 use crate::names::instances;
 use crate::view::Context;
 use crate::view::memo::{Ambiguous, Clash};
-use rustc_hash::FxHashSet;
+use semdex_engine::files::File;
 use semdex_model::SymbolKind;
+use semdex_text::words::occurrences;
 
 /// The most levels of macros in macros that are followed.
 const MAX_MACROS: usize = 3;
+/// The most places that are looked at for one name.
+const MAX_PLACES: usize = 1_000;
 
 /// For a path of a body or of an item's head: E0659.
 pub(crate) fn ambiguous_path(cx: &Context<'_>, node: &SyntaxNode, out: &mut Vec<RawDiagnostic>) {
@@ -86,7 +91,7 @@ fn may_have_globs(cx: &Context<'_>, path: &ast::Path) -> bool {
 /// The names of modules in files with several globs, and what paths call the roots of crates among them.
 fn glob_modules(cx: &Context<'_>) -> FxHashSet<String> {
     let mut names = FxHashSet::default();
-    for file in cx.files.of(LANGUAGE).filter(|it| it.text.matches("*;").chain(it.text.matches("*}")).nth(1).is_some()) {
+    for file in cx.files.of(LANGUAGE).filter(|it| has_globs(&it.text)) {
         names.extend(["crate", "self", "super"].map(str::to_owned));
         file.outline().walk(&mut |item| {
             if item.kind == SymbolKind::Module {
@@ -100,6 +105,24 @@ fn glob_modules(cx: &Context<'_>) -> FxHashSet<String> {
         }));
     }
     names
+}
+
+fn has_globs(text: &str) -> bool {
+    ["*;", "*}", "*,"].iter().flat_map(|it| text.matches(it)).nth(1).is_some()
+}
+
+/// The places of a name that an edit may make ambiguous by declaring it again: those that are no member's, if any file
+/// has several globs.
+pub(crate) fn places_of<'f>(cx: &Context<'f>, name: &str) -> Vec<(&'f Arc<File>, usize)> {
+    if cx.names.glob_modules.get_or_init(|| glob_modules(cx)).is_empty() {
+        return Vec::new();
+    }
+    let mut found = Vec::new();
+    for file in cx.files.of(LANGUAGE) {
+        let places = occurrences(&file.text, name).filter(|at| !file.text[..*at].trim_end().ends_with('.'));
+        found.extend(places.map(|at| (file, at)).take(MAX_PLACES.saturating_sub(found.len())));
+    }
+    found
 }
 
 /// The ambiguous names of the modules in a file.

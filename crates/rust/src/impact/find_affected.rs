@@ -22,7 +22,7 @@ use super::{
     wellformed,
 };
 use crate::checks::expansions::MAX_MACROS;
-use crate::checks::{anchors, derive_expansion, errors};
+use crate::checks::{ambiguous_globs, anchors, derive_expansion, errors};
 use crate::index::file_names::StoredResolution;
 use crate::names::definitions::{as_assoc_item, assoc_definition};
 use crate::names::{builds, instances};
@@ -62,6 +62,7 @@ pub(crate) fn affected_set<'a>(
     unused::note_unused_candidates(cx, edit, deltas, &mut affected);
     sizes::note_constants(cx, deltas, &mut bodies_by_ref);
     compared_heads::note_heads(cx, &mut affected, &mut bodies_by_ref);
+    note_declared_again(cx, edit, deltas, &mut affected, &mut bodies_by_ref);
     affected.deleted_files = declared::deleted_files(cx, edit);
     affected.helpers = helper_attributes::helpers_at_stake(cx, edit, deltas);
     miscalls.retain(|body, _| !bodies_by_ref.contains(body));
@@ -112,6 +113,30 @@ pub(crate) fn affected_set<'a>(
         !it.lost.is_empty() || it.delta.as_ref().is_none_or(|it| is_other(&it.1))
     });
     affected
+}
+
+/// What names an item that the edit adds or makes visible, or an import that it writes: two globs may bring in the name
+/// then.
+fn note_declared_again(
+    cx: &Context<'_>,
+    edit: &EditContext,
+    deltas: &[(usize, Delta<'_>)],
+    affected: &mut AffectedSet<'_>,
+    bodies_by_ref: &mut BTreeSet<(Arc<str>, usize)>,
+) {
+    let is_own_name =
+        |it: &&OutlineItem| !matches!(it.kind, SymbolKind::Method | SymbolKind::Field | SymbolKind::Variant);
+    let declared = deltas.iter().filter(|it| it.1.kind != ChangeKind::Body).filter_map(|it| it.1.after);
+    let mut names: BTreeSet<&str> = declared.filter(is_own_name).map(|it| &*it.name).collect();
+    names.extend(edit.scope_changes.iter().flat_map(|it| it.names.iter().map(|it| &**it)));
+    for (file, at) in names.into_iter().filter(|it| !it.is_empty()).flat_map(|it| ambiguous_globs::places_of(cx, it)) {
+        let Some(id) = cx.file_id(&file.path) else { continue };
+        let Some(holder) = file.outline().enclosing(at).pop() else { continue };
+        if holder.body.is_none_or(|body| at < body.start) {
+            affected.heads.insert((file.path.clone(), holder.name_span.start));
+        }
+        bodies_by_ref.extend(anchors::anchor(&cx.sema, file, id, at).map(|it| (file.path.clone(), it)));
+    }
 }
 
 /// The macro calls among items whose text the edit alters, or which it writes: the starts before and after.
