@@ -111,15 +111,19 @@ fn has_globs(text: &str) -> bool {
     ["*;", "*}", "*,"].iter().flat_map(|it| text.matches(it)).nth(1).is_some()
 }
 
-/// The places of a name that an edit may make ambiguous by declaring it again: those that are no member's, if any file
-/// has several globs.
+/// The places of a name that an edit may make ambiguous by declaring it again: in files with several globs, and behind
+/// the path of a module of such a file.
 pub(crate) fn places_of<'f>(cx: &Context<'f>, name: &str) -> Vec<(&'f Arc<File>, usize)> {
     if cx.names.glob_modules.get_or_init(|| glob_modules(cx)).is_empty() {
         return Vec::new();
     }
     let mut found = Vec::new();
     for file in cx.files.of(LANGUAGE) {
-        let places = occurrences(&file.text, name).filter(|at| !file.text[..*at].trim_end().ends_with('.'));
+        let has_globs = has_globs(&file.text);
+        let places = occurrences(&file.text, name).filter(|at| {
+            let before = file.text[..*at].trim_end();
+            before.ends_with("::") || has_globs && !before.ends_with(['.', ':'])
+        });
         found.extend(places.map(|at| (file, at)).take(MAX_PLACES.saturating_sub(found.len())));
     }
     found

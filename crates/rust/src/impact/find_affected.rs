@@ -126,7 +126,10 @@ fn note_declared_again(
 ) {
     let is_own_name =
         |it: &&OutlineItem| !matches!(it.kind, SymbolKind::Method | SymbolKind::Field | SymbolKind::Variant);
-    let declared = deltas.iter().filter(|it| it.1.kind != ChangeKind::Body).filter_map(|it| it.1.after);
+    let is_new = |it: &&(usize, Delta<'_>)| {
+        matches!(it.1.kind, ChangeKind::Added | ChangeKind::Renamed | ChangeKind::Visibility)
+    };
+    let declared = deltas.iter().filter(is_new).filter_map(|it| it.1.after);
     let mut names: BTreeSet<&str> = declared.filter(is_own_name).map(|it| &*it.name).collect();
     names.extend(edit.scope_changes.iter().flat_map(|it| it.names.iter().map(|it| &**it)));
     for (file, at) in names.into_iter().filter(|it| !it.is_empty()).flat_map(|it| ambiguous_globs::places_of(cx, it)) {
