@@ -2,11 +2,15 @@
 
 use std::collections::BTreeSet;
 
-use ra_ap_base_db::{Crate as CrateId, FURTHER_BUILD};
+use ra_ap_base_db::{Crate as CrateId, FURTHER_BUILD, ReleaseChannel, further_build, toolchain_channel};
 use ra_ap_cfg::{CfgAtom, CfgExpr, CfgOptions};
 use ra_ap_hir::{Crate, ModuleSource, Semantics};
+use ra_ap_hir_def::nameres::crate_def_map;
+use ra_ap_hir_def::nameres::diagnostics::{DefDiagnostic, DefDiagnosticKind};
 use ra_ap_ide::{FileId, RootDatabase};
 use ra_ap_syntax::{AstNode as _, SyntaxNode, ast};
+
+use rustc_hash::FxHashSet;
 
 use super::instances::{first_like, is_of_doctests, pin_to};
 use crate::syntax::attributes::cfg_condition;
@@ -46,9 +50,32 @@ pub(crate) fn name_at(db: &RootDatabase, krate: CrateId, file: FileId, at: usize
     name(&differences(own, other), &asked)
 }
 
-/// Whether a build differs from the default build in its features alone: then its dependencies are its own.
-pub(crate) fn has_its_dependencies(name: &str) -> bool {
-    name != DOCTEST && name.split(',').all(|it| it.starts_with("features=") || it.starts_with("feature="))
+/// Whether the errors of a crate in a further build are the compiler's. For that the build differs from the default build
+/// in its features alone, since only then its dependencies are its own, and the compiler refuses none of its crates.
+pub(crate) fn is_checked(db: &RootDatabase, krate: CrateId) -> bool {
+    let name = further_build(db, krate).map_or("", |it| it.as_str());
+    let is_of_features = |it: &str| it.starts_with("features=") || it.starts_with("feature=");
+    name != DOCTEST && name.split(',').all(is_of_features) && !is_refused(db, krate, &mut FxHashSet::default())
+}
+
+/// Whether the compiler refuses a crate, or one that it depends on in the same build, whatever its other code is: by
+/// `compile_error!` among its items, as for features that exclude each other, or for a feature of the language with a
+/// stable compiler.
+fn is_refused(db: &RootDatabase, krate: CrateId, seen: &mut FxHashSet<CrateId>) -> bool {
+    if further_build(db, krate).is_none() || !seen.insert(krate) {
+        return false;
+    }
+    let of_items = crate_def_map(db, krate);
+    let is_refusal = |it: &DefDiagnostic| match &it.kind {
+        DefDiagnosticKind::MacroError { path, .. } => {
+            path.segments().last().is_some_and(|it| it.as_str() == "compile_error")
+        }
+        _ => false,
+    };
+    let is_stable = matches!(toolchain_channel(db, krate), Some(ReleaseChannel::Stable | ReleaseChannel::Beta));
+    of_items.diagnostics().iter().any(is_refusal)
+        || is_stable && of_items.features().iter().next().is_some()
+        || krate.data(db).dependencies.iter().any(|it| is_refused(db, it.crate_id, seen))
 }
 
 /// Atoms, each with whether the build has it and the default build has not, or vice versa.

@@ -45,7 +45,7 @@ impl FurtherDiagnostics {
         }
         let mut found: Vec<Diagnostic> = Vec::new();
         for &krate in further.iter() {
-            let Some(build) = further_build(cx.db, krate).filter(|it| builds::has_its_dependencies(it.as_str())) else {
+            let Some(build) = further_build(cx.db, krate).filter(|_| builds::is_checked(cx.db, krate)) else {
                 continue;
             };
             self.builds.insert(build.as_str().to_owned());
