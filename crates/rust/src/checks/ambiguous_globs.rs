@@ -122,7 +122,7 @@ pub(crate) fn places_of<'f>(cx: &Context<'f>, name: &str) -> Vec<(&'f Arc<File>,
         let has_globs = has_globs(&file.text);
         let places = occurrences(&file.text, name).filter(|at| {
             let before = file.text[..*at].trim_end();
-            before.ends_with("::") || has_globs && !before.ends_with(['.', ':'])
+            before.ends_with("::") || has_globs && !before.ends_with('.')
         });
         found.extend(places.map(|at| (file, at)).take(MAX_PLACES.saturating_sub(found.len())));
     }

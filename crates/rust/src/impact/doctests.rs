@@ -15,6 +15,7 @@ use crate::checks::unresolved_paths::unresolved_paths;
 use crate::finding::Finding;
 use crate::finding::code::Code;
 use crate::names::builds::DOCTEST;
+use crate::names::excluded::Excluded;
 use crate::resolve::at;
 use crate::syntax::doctests::Doctest;
 use crate::view::Context;
@@ -85,6 +86,10 @@ fn errors_of(cx: &Context<'_>, wanted: &Wanted) -> (Vec<Finding>, usize) {
             continue;
         }
         let paths = unresolved_paths(cx, &of.text, of.module);
+        // rustdoc reads no docs of what a condition leaves out.
+        let excluded =
+            cx.file_id(&of.name).filter(|it| cx.sema.file_to_module_def(*it).is_some()).map(|it| Excluded::of(cx, it));
+        let is_compiled = |it: &Finding| excluded.as_ref().is_none_or(|excluded| !excluded.has(it.place.start));
         let in_test = |test: &Doctest| {
             let span = test.span;
             move |it: &&Finding| span.contains(it.place.start)
@@ -102,7 +107,7 @@ fn errors_of(cx: &Context<'_>, wanted: &Wanted) -> (Vec<Finding>, usize) {
             errors.sort();
             // A name is reported once.
             errors.dedup_by(|a, b| a.place == b.place);
-            found.extend(errors.into_iter().filter_map(|it| located(cx, of, it)));
+            found.extend(errors.into_iter().filter_map(|it| located(cx, of, it)).filter(is_compiled));
         }
     }
     (found, left)

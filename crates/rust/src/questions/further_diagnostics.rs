@@ -4,16 +4,13 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use ra_ap_base_db::{Crate as CrateId, further_build};
-use ra_ap_ide::FileId;
-use ra_ap_syntax::{AstNode as _, TextRange};
+use ra_ap_base_db::further_build;
 
 use super::diagnostics::diagnostics_in_crate;
 use crate::LANGUAGE;
 use crate::names::builds;
-use crate::names::instances::{further_owners, owners};
-use crate::names::left_out;
-use crate::syntax::positions::text_size;
+use crate::names::excluded::Excluded;
+use crate::names::instances::further_owners;
 use crate::view::Context;
 use semdex_engine::Result;
 use semdex_engine::files::File;
@@ -67,39 +64,6 @@ impl FurtherDiagnostics {
         if let Some(file) = &self.waiting {
             let detail = format!("`{file}` has code that only further builds compile, and they are still being made");
             coverage.lacks(Missing::being_read(LANGUAGE.name, detail));
-        }
-    }
-}
-
-/// The code of a file that no crate of the default build compiles.
-enum Excluded {
-    /// No crate includes the file.
-    All,
-    /// The stretches that a `cfg` switches off, for each crate that includes the file.
-    Stretches(Vec<Vec<TextRange>>),
-}
-
-impl Excluded {
-    fn of(cx: &Context<'_>, id: FileId) -> Excluded {
-        if cx.sema.file_to_module_defs(id).next().is_none() {
-            return Excluded::All;
-        }
-        let owners = owners(cx.db, id);
-        let tree = cx.sema.parse_guess_edition(id);
-        let of_owner = |it: &CrateId| left_out(tree.syntax(), it.cfg_options(cx.db));
-        Excluded::Stretches(owners.iter().map(of_owner).collect())
-    }
-
-    fn is_empty(&self) -> bool {
-        matches!(self, Excluded::Stretches(of_owners) if of_owners.iter().any(Vec::is_empty))
-    }
-
-    fn has(&self, offset: usize) -> bool {
-        match self {
-            Excluded::All => true,
-            Excluded::Stretches(of_owners) => {
-                of_owners.iter().all(|it| it.iter().any(|it| it.contains_inclusive(text_size(offset))))
-            }
         }
     }
 }
