@@ -19,6 +19,7 @@ use crate::finding::{RawDiagnostic, Subject};
 use crate::syntax::nesting;
 use crate::syntax::positions::span;
 use crate::view::{Context, Fault, unless_at_fault};
+use semdex_text::words::words;
 
 /// rust-analyzer's own errors for a body.
 pub(crate) fn native_errors(cx: &Context<'_>, body: DefWithBody, out: &mut Vec<RawDiagnostic>) {
@@ -290,6 +291,9 @@ fn translate<'db>(cx: &Context<'db>, body: DefWithBody, diagnostic: AnyDiagnosti
         AnyDiagnostic::TypeMustBeKnown(it) => {
             let ptr = it.at_point.map(|it| it.syntax_node_ptr());
             let node = ptr.value.to_node(&cx.sema.parse_or_expand(ptr.file_id));
+            if is_in_closure_of_field(&node) {
+                return None;
+            }
             let code = unknown_types::code_of_unknown(&cx.sema, &node);
             diagnostic_at(cx, ptr, code, "type annotations needed".to_owned())
         }
@@ -415,11 +419,37 @@ fn translate<'db>(cx: &Context<'db>, body: DefWithBody, diagnostic: AnyDiagnosti
         AnyDiagnostic::MacroExpansionParseError(it)
             if !it.errors.iter().any(|it| nesting::is_refusal(&it.to_string())) =>
         {
-            let range = cx.sema.diagnostics_display_range_for_range(it.range);
-            let message = it.errors.first().map(ToString::to_string).unwrap_or_default();
-            RawDiagnostic::new(range, Code::Uncoded, message)
+            let message = it.errors.iter().map(ToString::to_string).find(|of| !needs_no_semicolon(cx, of, it.range))?;
+            RawDiagnostic::new(cx.sema.diagnostics_display_range_for_range(it.range), Code::Uncoded, message)
         }
         _ => return None,
+    })
+}
+
+/// Whether a node is in a closure without types that a literal gives to a field. The compiler takes the types of its
+/// parameters from the bounds of the literal's type; rust-analyzer does not.
+fn is_in_closure_of_field(node: &SyntaxNode) -> bool {
+    let is_untyped =
+        |it: &ast::ClosureExpr| it.param_list().into_iter().flat_map(|it| it.params()).any(|it| it.ty().is_none());
+    let is_given =
+        |it: &ast::ClosureExpr| it.syntax().parent().is_some_and(|it| ast::RecordExprField::can_cast(it.kind()));
+    node.ancestors().filter_map(ast::ClosureExpr::cast).any(|it| is_given(&it) && is_untyped(&it))
+}
+
+/// Whether an error in an expansion is only a missing semicolon behind a statement that the macro takes as such
+/// (`$it:stmt`): the compiler needs none there.
+pub(crate) fn needs_no_semicolon(cx: &Context<'_>, message: &str, at: InFile<TextRange>) -> bool {
+    if !message.ends_with("expected SEMICOLON") {
+        return false;
+    }
+    let around = cx.sema.parse_or_expand(at.file_id).covering_element(at.value);
+    let mut calls = around.ancestors().filter_map(ast::MacroCall::cast);
+    calls.next().and_then(|it| cx.sema.resolve_macro_call(&it)).is_some_and(|it| {
+        let source = it.source(cx.db).map(|it| match it.value {
+            Either::Left(it) => it.syntax().text().to_string(),
+            Either::Right(it) => it.syntax().text().to_string(),
+        });
+        source.is_some_and(|it| words(&it).any(|it| it.1 == "stmt"))
     })
 }
 

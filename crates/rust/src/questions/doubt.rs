@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ra_ap_hir::{ModuleDef, PathResolution, Semantics};
+use ra_ap_hir::{InFile, ModuleDef, PathResolution, Semantics};
 use ra_ap_ide::{Diagnostic, FileId, RootDatabase};
 use ra_ap_syntax::ast::HasName as _;
 use ra_ap_syntax::{AstNode as _, NodeOrToken, SyntaxKind, SyntaxNode, ast};
@@ -31,7 +31,10 @@ pub(crate) fn is_sure(
     let at = span(error.range.range);
     match error.code.as_str() {
         // The compiler reports the errors of the parser too.
-        "syntax-error" => true,
+        "syntax-error" => {
+            let file = cx.sema.hir_file_for(cx.sema.parse_guess_edition(id).syntax());
+            !native::needs_no_semicolon(cx, &error.message, InFile::new(file, error.range.range))
+        }
         "E0583" => !is_of_unread_file(cx, file, error),
         "E0432" => !leads_through_module_without_file(cx, id, error),
         "E0282" => is_undetermined(&cx.sema, id, at) && is_repeated(cx, file, id, at, known),
