@@ -134,9 +134,7 @@ fn note_declared_again(
     names.extend(edit.scope_changes.iter().flat_map(|it| it.names.iter().map(|it| &**it)));
     for (file, at) in names.into_iter().filter(|it| !it.is_empty()).flat_map(|it| ambiguous_globs::places_of(cx, it)) {
         let Some(id) = cx.file_id(&file.path) else { continue };
-        let is_part = |it: &OutlineItem| matches!(it.kind, SymbolKind::Field | SymbolKind::Variant);
-        let around = file.outline().enclosing(at);
-        let Some(holder) = around.into_iter().rfind(|it| !is_part(it)) else { continue };
+        let Some(holder) = file.outline().enclosing(at).pop() else { continue };
         if holder.body.is_none_or(|body| at < body.start) {
             affected.heads.insert((file.path.clone(), holder.name_span.start));
         }

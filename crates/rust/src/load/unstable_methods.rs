@@ -1,4 +1,4 @@
-//! Unstable methods of the standard library that would take the place of methods that other code declares.
+//! Unstable methods of the standard library that would take the place of methods of other traits.
 //!
 //! rustc passes over an unstable method as long as a stable one applies, so that `Itertools::intersperse` is called where
 //! `Iterator::intersperse` exists and is unstable. rust-analyzer takes the unstable one, or finds the call ambiguous.
@@ -22,7 +22,7 @@ use semdex_model::Span;
 pub(crate) struct UnstableMethods {
     /// By name, with the feature and the file of each.
     declared: BTreeMap<String, BTreeSet<(String, AbsPathBuf)>>,
-    /// Names that other code declares.
+    /// Names that other code declares in traits.
     taken: BTreeSet<String>,
 }
 
@@ -46,7 +46,7 @@ impl UnstableMethods {
         let own = || texts.of(LANGUAGE).map(|it| it.text.as_bytes());
         let enabled: BTreeSet<String> = own().flat_map(enabled_features).collect();
         let others = sources.iter().filter(|it| !is_of_library(&it.0)).map(|it| &*it.1);
-        let found: BTreeSet<String> = others.chain(own()).flat_map(|it| self.declared_in(it)).collect();
+        let found: BTreeSet<String> = others.chain(own()).flat_map(|it| self.declared_again(it)).collect();
         let added: BTreeSet<String> = found.difference(&self.taken).cloned().collect();
         self.taken.extend(found);
         let mut changed: BTreeSet<&AbsPathBuf> = BTreeSet::new();
@@ -76,22 +76,45 @@ impl UnstableMethods {
         }
     }
 
-    /// The names of unstable methods that a text declares as well.
-    fn declared_in(&self, text: &[u8]) -> Vec<String> {
-        let mut found = Vec::new();
-        if self.declared.is_empty() {
-            return found;
-        }
-        for at in Finder::new(b"fn ").find_iter(text) {
-            let name = identifier(&text[at + 3..]);
-            if let Ok(name) = str::from_utf8(name)
-                && self.declared.contains_key(name)
-            {
-                found.push(name.to_owned());
+    /// The names of unstable methods that a trait of a text declares as well.
+    fn declared_again(&self, text: &[u8]) -> Vec<String> {
+        let is_named =
+            |at: usize| str::from_utf8(identifier(&text[at + 3..])).is_ok_and(|it| self.declared.contains_key(it));
+        match str::from_utf8(text) {
+            Ok(text) if Finder::new("fn ").find_iter(text.as_bytes()).any(is_named) => {
+                let mut names = functions_of_traits(text);
+                names.retain(|it| self.declared.contains_key(*it));
+                names.into_iter().map(str::to_owned).collect()
             }
+            _ => Vec::new(),
         }
-        found
     }
+}
+
+/// The names of the functions that the traits of a text declare.
+fn functions_of_traits(text: &str) -> Vec<&str> {
+    let mut found = Vec::new();
+    let mut at = 0;
+    // Whether each open brace is that of a trait, and whether the next one is.
+    let (mut around, mut is_next): (Vec<bool>, bool) = (Vec::new(), false);
+    let mut is_name = false;
+    for token in tokenize(text, FrontmatterAllowed::Yes) {
+        let word = &text[at..at + token.len as usize];
+        at += word.len();
+        match token.kind {
+            TokenKind::OpenBrace => around.push(std::mem::take(&mut is_next)),
+            TokenKind::CloseBrace => drop(around.pop()),
+            TokenKind::Semi => is_next = false,
+            TokenKind::Ident if std::mem::take(&mut is_name) => found.push(word),
+            TokenKind::Ident if word == "trait" => is_next = true,
+            TokenKind::Ident if word == "fn" => {
+                is_next = false;
+                is_name = around.last() == Some(&true);
+            }
+            _ => {}
+        }
+    }
+    found
 }
 
 fn identifier(text: &[u8]) -> &[u8] {
@@ -111,7 +134,8 @@ fn unstable_in(text: &[u8]) -> Vec<Unstable> {
     finder.find_iter(text.as_bytes()).filter_map(|at| unstable_at(text, at)).collect()
 }
 
-/// The method behind an attribute.
+/// The method behind an attribute. `None` for what the language itself, or a macro of the standard library, calls by its
+/// name.
 fn unstable_at(text: &str, start: usize) -> Option<Unstable> {
     let mut at = start;
     let tokens = tokenize(&text[start..], FrontmatterAllowed::No).map(|it| {
@@ -134,6 +158,7 @@ fn unstable_at(text: &str, start: usize) -> Option<Unstable> {
                 loop {
                     let (kind, span) = tokens.next()?;
                     match kind {
+                        TokenKind::Ident if said(span) == "lang" => return None,
                         TokenKind::OpenBracket | TokenKind::OpenParen => depth += 1,
                         TokenKind::CloseBracket | TokenKind::CloseParen => depth -= 1,
                         TokenKind::Literal { kind: LiteralKind::Str { .. }, .. } if feature.is_none() => {
@@ -146,6 +171,7 @@ fn unstable_at(text: &str, start: usize) -> Option<Unstable> {
                     }
                 }
             }
+            TokenKind::Literal { .. } if said(span) == "\"rust-call\"" => return None,
             TokenKind::OpenParen | TokenKind::CloseParen | TokenKind::Literal { .. } => {}
             TokenKind::Ident => match said(span) {
                 "fn" => break,
@@ -172,7 +198,9 @@ fn unstable_at(text: &str, start: usize) -> Option<Unstable> {
         matches!(kind, TokenKind::And | TokenKind::Lifetime { .. }) || kind == TokenKind::Ident && said(span) == "mut"
     };
     let (_, receiver) = tokens.find(|it| !is_before_self(it.0, it.1))?;
-    (said(receiver) == "self").then(|| Unstable { name, feature: feature.unwrap_or_default() })
+    let feature = feature.unwrap_or_default();
+    let is_internal = feature.contains("internals") || feature.ends_with("_for_derive");
+    (said(receiver) == "self" && !is_internal).then_some(Unstable { name, feature })
 }
 
 /// The features that a crate enables without a condition.
@@ -206,6 +234,13 @@ mod tests {
             pub struct Four;
             #[stable(feature = \"f\", since = \"1.0.0\")]
             fn five(self) {}
+            #[unstable(feature = \"g\", issue = \"1\")]
+            extern \"rust-call\" fn call(&self, args: Args) -> Self::Output;
+            #[unstable(feature = \"h\", issue = \"1\")]
+            #[lang = \"branch\"]
+            fn branch(self);
+            #[unstable(feature = \"thread_local_internals\", issue = \"1\")]
+            fn get_or_init(&self) {}
             #[unstable(";
         let expected = [("one", "a"), ("two", "b")].map(|it| (it.0.to_owned(), it.1.to_owned()));
         assert_eq!(unstable_methods(text.as_bytes()), expected);
@@ -221,6 +256,13 @@ mod tests {
         methods.hide(&[&library], &Files::default(), &mut sources);
         assert_eq!(str::from_utf8(&sources[0].1), Ok(&*text.replace("fn one", "fn _ne")));
         assert_eq!(str::from_utf8(&sources[1].1), Ok("trait T { fn one(&self); }"));
+    }
+
+    #[test]
+    fn functions_of_traits_are_those_of_their_own_braces() {
+        let text = "trait A { fn one(&self) { fn two() {} } } impl A for B { fn three(&self) {} } fn four() {} \
+                    macro_rules! m { () => { pub trait C<T> where T: D { const E: u8; fn five(&self); } } }";
+        assert_eq!(functions_of_traits(text), ["one", "five"]);
     }
 
     #[test]
