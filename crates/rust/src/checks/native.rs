@@ -4,7 +4,7 @@
 use either::Either;
 use ra_ap_hir::{
     Adt, AnyDiagnostic, AsAssocItem as _, AssocItemContainer, CastError, Const, DefWithBody, Function, GenericDef,
-    HirDisplay as _, InFile, ModuleDef, PathResolution, Semantics, Static, StructKind, TraitRef, Type,
+    HasSource as _, HirDisplay as _, InFile, ModuleDef, PathResolution, Semantics, Static, StructKind, TraitRef, Type,
     UnresolvedMethodCall, VariantId,
 };
 use ra_ap_ide::{FileId, FileRange, RootDatabase, TextRange};
@@ -449,7 +449,7 @@ pub(crate) fn needs_no_semicolon(cx: &Context<'_>, message: &str, at: InFile<Tex
             Either::Left(it) => it.syntax().text().to_string(),
             Either::Right(it) => it.syntax().text().to_string(),
         });
-        source.is_some_and(|it| words(&it).any(|it| it.1 == "stmt"))
+        source.is_some_and(|it: String| words(&it).any(|it| it.1 == "stmt"))
     })
 }
 
