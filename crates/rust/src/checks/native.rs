@@ -291,7 +291,7 @@ fn translate<'db>(cx: &Context<'db>, body: DefWithBody, diagnostic: AnyDiagnosti
         AnyDiagnostic::TypeMustBeKnown(it) => {
             let ptr = it.at_point.map(|it| it.syntax_node_ptr());
             let node = ptr.value.to_node(&cx.sema.parse_or_expand(ptr.file_id));
-            if is_in_closure_of_field(&node) {
+            if is_in_closure_of_field(&node) || unknown_types::is_compared(&cx.sema, &node) {
                 return None;
             }
             let code = unknown_types::code_of_unknown(&cx.sema, &node);

@@ -26,6 +26,36 @@ pub(crate) fn code_of_unknown(sema: &Semantics<'_, RootDatabase>, node: &SyntaxN
     }
 }
 
+/// Whether a bound of the called function compares one of its parameters with another, as in `I::Item: PartialEq<J::Item>`.
+/// The implementations of that trait determine the second one then. rustc counts those of the crates that are used,
+/// rust-analyzer those of all crates, so that it may find several where rustc finds one.
+pub(crate) fn is_compared(sema: &Semantics<'_, RootDatabase>, node: &SyntaxNode) -> bool {
+    let callee = match ast::Expr::cast(node.clone()) {
+        Some(ast::Expr::CallExpr(it)) => it.expr(),
+        it => it,
+    };
+    let Some(source) = function_of(sema, callee).and_then(|it| sema.source(it)) else { return false };
+    let parameters = source.value.generic_param_list().into_iter().flat_map(|it| it.type_or_const_params());
+    let names: Vec<String> = parameters
+        .filter_map(|it| match it {
+            ast::TypeOrConstParam::Type(it) => Some(it.name()?.text().to_string()),
+            ast::TypeOrConstParam::Const(_) => None,
+        })
+        .collect();
+    let mentioned = |it: &SyntaxNode| -> Vec<String> {
+        let mentioned = it.descendants().filter_map(ast::NameRef::cast).map(|it| it.text().to_string());
+        mentioned.filter(|it| names.contains(it)).collect()
+    };
+    let clauses = source.value.where_clause().into_iter().flat_map(|it| it.predicates());
+    clauses.into_iter().any(|clause| {
+        let of = clause.ty().map(|it| mentioned(it.syntax())).unwrap_or_default();
+        let bounds = clause.type_bound_list().into_iter().flat_map(|it| it.bounds());
+        let arguments = bounds.flat_map(|it| it.syntax().descendants().collect::<Vec<_>>());
+        let arguments = arguments.filter(|it| ast::TypeArg::can_cast(it.kind()));
+        !of.is_empty() && arguments.flat_map(|it| mentioned(&it)).any(|it| !of.contains(&it))
+    })
+}
+
 fn function_of(sema: &Semantics<'_, RootDatabase>, callee: Option<ast::Expr>) -> Option<Function> {
     let Some(ast::Expr::PathExpr(it)) = callee else { return None };
     match sema.resolve_path(&it.path()?)? {
