@@ -133,6 +133,7 @@ mod broken;
 pub fn by_macro() -> u8 {
     made::made() + made::again()
 }
+#[cfg(not(test))]
 pub fn by_cfg() -> u8 {
     made::outside_tests() + handed::outside_tests()
 }
