@@ -78,7 +78,7 @@ pub trait Calls {
     server.wait_ready();
     let reply = diagnostics(&server, "?severity=error&wait_ms=60000");
     assert_eq!((&reply["items"], &reply["meta"]["complete"]), (&json!([]), &json!(true)), "{reply}");
-    for (symbol, line) in [("well::Between::intersperse", 25), ("well::Padding::padding_needed_for", 26)] {
+    for (symbol, line) in [("well::Between::intersperse", 23), ("well::Padding::padding_needed_for", 24)] {
         let (status, reply) = server.get(&format!("/v1/usages?symbol={symbol}&wait_ms=60000"));
         assert_eq!((status, &reply["meta"]["complete"]), (200, &json!(true)), "{reply}");
         assert!(reply["items"].as_array().unwrap().iter().any(|it| it["line"] == line), "{reply}");
