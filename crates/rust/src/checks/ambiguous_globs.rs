@@ -18,6 +18,7 @@ use crate::LANGUAGE;
 use crate::finding::RawDiagnostic;
 use crate::finding::code::Code;
 use crate::names::instances;
+use crate::syntax::declaration::declared_name;
 use crate::view::Context;
 use crate::view::memo::{Ambiguous, Clash};
 use semdex_engine::files::File;
@@ -231,12 +232,17 @@ impl Declared {
         }
         match &item {
             ast::Item::Use(it) => it.use_tree().is_none_or(|it| self.import(cx, &it)),
+            ast::Item::ExternCrate(it) => {
+                let name = it.rename().and_then(|it| it.name());
+                self.names.extend(name.map(|it| plain(it.text()).to_owned()));
+                true
+            }
             ast::Item::MacroCall(it) => {
                 let made = cx.sema.expand_allowed_builtins(it).filter(|it| depth > 0 && it.err.is_none());
                 made.is_some_and(|it| it.value.children().all(|it| self.node(cx, &it, module, depth - 1)))
             }
             _ => {
-                self.names.extend(name_of(&item));
+                self.names.extend(declared_name(&item).map(|it| plain(it.text()).to_owned()));
                 true
             }
         }
@@ -262,21 +268,4 @@ impl Declared {
             }
         })
     }
-}
-
-fn name_of(item: &ast::Item) -> Option<String> {
-    let name = match item {
-        ast::Item::Const(it) => it.name(),
-        ast::Item::Enum(it) => it.name(),
-        ast::Item::ExternCrate(it) => it.rename().and_then(|it| it.name()),
-        ast::Item::Fn(it) => it.name(),
-        ast::Item::Module(it) => it.name(),
-        ast::Item::Static(it) => it.name(),
-        ast::Item::Struct(it) => it.name(),
-        ast::Item::Trait(it) => it.name(),
-        ast::Item::TypeAlias(it) => it.name(),
-        ast::Item::Union(it) => it.name(),
-        _ => None,
-    };
-    Some(plain(name?.text()).to_owned())
 }

@@ -3,13 +3,14 @@
 
 use ra_ap_hir::{Adt, InFile, Module, ModuleDef, ModuleSource, PathResolution, Semantics};
 use ra_ap_ide::RootDatabase;
-use ra_ap_syntax::ast::{HasAttrs as _, HasName as _};
+use ra_ap_syntax::ast::HasAttrs as _;
 use ra_ap_syntax::{AstNode as _, SyntaxNode, ast};
 
 use super::derive_expansion::OF_THE_COMPILER;
 use super::lookup::{brought_by, nodes_in};
 use super::written;
 use crate::names::instances;
+use crate::syntax::declaration::declared_name;
 use crate::syntax::is_read_by_tools;
 use crate::view::Context;
 use semdex_text::words::occurrences;
@@ -90,23 +91,13 @@ impl<'c, 'db> Closed<'c, 'db> {
 
     /// Whether an item may bring in the name when `cfg` enables it.
     fn may_bring(&self, item: &ast::Item) -> bool {
-        let is_it = |it: Option<ast::Name>| it.is_some_and(|it| it.text().trim_start_matches("r#") == self.name);
         match item {
-            ast::Item::Const(it) => is_it(it.name()),
-            ast::Item::Enum(it) => is_it(it.name()),
-            ast::Item::Fn(it) => is_it(it.name()),
-            ast::Item::Impl(_) | ast::Item::MacroRules(_) | ast::Item::AsmExpr(_) => false,
-            ast::Item::Module(it) => is_it(it.name()),
-            ast::Item::Static(it) => is_it(it.name()),
-            ast::Item::Struct(it) => is_it(it.name()),
-            ast::Item::Trait(it) => is_it(it.name()),
-            ast::Item::TypeAlias(it) => is_it(it.name()),
-            ast::Item::Union(it) => is_it(it.name()),
+            ast::Item::Impl(_) | ast::Item::MacroDef(_) | ast::Item::MacroRules(_) | ast::Item::AsmExpr(_) => false,
             ast::Item::Use(it) => {
                 let names = it.use_tree().and_then(|it| brought_by(&it));
                 names.is_none_or(|it| it.iter().any(|it| it == self.name))
             }
-            _ => true,
+            it => declared_name(it).is_none_or(|it| it.text().trim_start_matches("r#") == self.name),
         }
     }
 

@@ -1,5 +1,6 @@
 //! Declarations on one line: signatures, and the names of `impl` blocks.
 
+use ra_ap_syntax::ast::HasName;
 use ra_ap_syntax::{AstNode, NodeOrToken, SyntaxElement, SyntaxKind, SyntaxNode, SyntaxToken, T, WalkEvent, ast};
 
 /// A longer value is not part of a signature.
@@ -229,4 +230,27 @@ pub(crate) fn type_name(ty: &SyntaxNode) -> String {
     }
     // What removed lifetimes leave in `&'a T` and `dyn Trait + 'a + Send`.
     line.finish().replace("& ", "&").replace("+ +", "+").trim_end_matches([' ', '+']).to_owned()
+}
+
+/// The name that an item declares in the scope around it.
+pub(crate) fn declared_name(item: &ast::Item) -> Option<ast::Name> {
+    match item {
+        ast::Item::Const(it) => it.name(),
+        ast::Item::Enum(it) => it.name(),
+        ast::Item::Fn(it) => it.name(),
+        ast::Item::MacroDef(it) => it.name(),
+        ast::Item::MacroRules(it) => it.name(),
+        ast::Item::Module(it) => it.name(),
+        ast::Item::Static(it) => it.name(),
+        ast::Item::Struct(it) => it.name(),
+        ast::Item::Trait(it) => it.name(),
+        ast::Item::TypeAlias(it) => it.name(),
+        ast::Item::Union(it) => it.name(),
+        ast::Item::AsmExpr(_)
+        | ast::Item::ExternBlock(_)
+        | ast::Item::ExternCrate(_)
+        | ast::Item::Impl(_)
+        | ast::Item::MacroCall(_)
+        | ast::Item::Use(_) => None,
+    }
 }

@@ -5,12 +5,12 @@ use std::rc::Rc;
 use ra_ap_hir::{Adt, Crate, Impl, Module, ScopeDef, Semantics, Type};
 use ra_ap_ide::RootDatabase;
 use ra_ap_ide_db::defs::{Definition, NameClass};
-use ra_ap_syntax::ast::HasName as _;
 use ra_ap_syntax::{AstNode as _, SyntaxNode, WalkEvent, ast};
 
 use crate::names::definitions;
 use crate::names::definitions::{assoc_definition, module_definition, plain_name};
 use crate::resolve::paths;
+use crate::syntax::declaration::declared_name;
 use crate::view::Context;
 use crate::view::memo::Members;
 
@@ -131,26 +131,10 @@ fn items_below<'db>(sema: &Semantics<'db, RootDatabase>, body: &SyntaxNode, foun
 }
 
 fn declared_by<'db>(sema: &Semantics<'db, RootDatabase>, item: &ast::Item) -> Option<Definition<'db>> {
-    let name = match item {
-        ast::Item::Const(it) => return sema.to_def(it).map(Definition::Const),
-        ast::Item::Enum(it) => it.name(),
-        ast::Item::Fn(it) => it.name(),
-        ast::Item::MacroDef(it) => it.name(),
-        ast::Item::MacroRules(it) => it.name(),
-        ast::Item::Module(it) => it.name(),
-        ast::Item::Static(it) => it.name(),
-        ast::Item::Struct(it) => it.name(),
-        ast::Item::Trait(it) => it.name(),
-        ast::Item::TypeAlias(it) => it.name(),
-        ast::Item::Union(it) => it.name(),
-        ast::Item::AsmExpr(_)
-        | ast::Item::ExternBlock(_)
-        | ast::Item::ExternCrate(_)
-        | ast::Item::Impl(_)
-        | ast::Item::MacroCall(_)
-        | ast::Item::Use(_) => None,
-    };
-    NameClass::classify(sema, &name?)?.defined()
+    if let ast::Item::Const(it) = item {
+        return sema.to_def(it).map(Definition::Const);
+    }
+    NameClass::classify(sema, &declared_name(item)?)?.defined()
 }
 
 /// Everything with this name below a definition, including re-exports and the members of trait implementations.
