@@ -19,6 +19,7 @@ use crate::finding::RawDiagnostic;
 use crate::finding::code::Code;
 use crate::names::instances;
 use crate::syntax::declaration::declared_name;
+use crate::syntax::positions::text_size;
 use crate::view::Context;
 use crate::view::memo::{Ambiguous, Clash};
 use semdex_engine::files::File;
@@ -112,22 +113,38 @@ fn has_globs(text: &str) -> bool {
     ["*;", "*}", "*,"].iter().flat_map(|it| text.matches(it)).nth(1).is_some()
 }
 
-/// The places of a name that an edit may make ambiguous by declaring it again: in files with several globs, and behind
-/// the path of a module of such a file.
-pub(crate) fn places_of<'f>(cx: &Context<'f>, name: &str) -> Vec<(&'f Arc<File>, usize)> {
+/// The places of a name that an edit may make ambiguous by declaring it again: in modules with several globs, and behind
+/// the path of a module.
+pub(crate) fn places_of<'f>(cx: &Context<'f>, name: &str) -> Vec<(&'f Arc<File>, FileId, usize)> {
     if cx.names.glob_modules.get_or_init(|| glob_modules(cx)).is_empty() {
         return Vec::new();
     }
     let mut found = Vec::new();
     for file in cx.files.of(LANGUAGE) {
+        let Some(id) = cx.file_id(&file.path) else { continue };
         let has_globs = has_globs(&file.text);
         let places = occurrences(&file.text, name).filter(|at| {
             let before = file.text[..*at].trim_end();
-            before.ends_with("::") || has_globs && !before.ends_with('.')
+            let is_own = || !before.ends_with('.') && is_among_globs(cx, id, *at);
+            before.ends_with("::") || has_globs && is_own()
         });
-        found.extend(places.map(|at| (file, at)).take(MAX_PLACES.saturating_sub(found.len())));
+        found.extend(places.map(|at| (file, id, at)).take(MAX_PLACES.saturating_sub(found.len())));
     }
     found
+}
+
+/// Whether the module around an offset has several globs.
+fn is_among_globs(cx: &Context<'_>, id: FileId, at: usize) -> bool {
+    let tree = cx.sema.parse_guess_edition(id);
+    let Some(token) = tree.syntax().token_at_offset(text_size(at)).right_biased() else { return false };
+    let items = token.parent_ancestors().find(|it| ast::ItemList::can_cast(it.kind()));
+    has_several_globs(items.as_ref().unwrap_or(tree.syntax()).children())
+}
+
+fn has_several_globs(items: impl Iterator<Item = SyntaxNode>) -> bool {
+    let trees =
+        items.filter_map(ast::Use::cast).flat_map(|it| it.syntax().descendants()).filter_map(ast::UseTree::cast);
+    trees.filter(|it| it.star_token().is_some()).nth(1).is_some()
 }
 
 /// The ambiguous names of the modules in a file.
@@ -152,9 +169,7 @@ fn of_file(cx: &Context<'_>, file: FileId) -> Rc<HashMap<Module, Ambiguous>> {
 }
 
 fn of_module(cx: &Context<'_>, module: Module) -> Ambiguous {
-    let imports = nodes_in(&cx.sema, module).filter_map(ast::Use::cast);
-    let trees = imports.flat_map(|it| it.syntax().descendants()).filter_map(ast::UseTree::cast);
-    if trees.filter(|it| it.star_token().is_some()).count() < 2 {
+    if !has_several_globs(nodes_in(&cx.sema, module)) {
         return Ambiguous::new();
     }
     // What is not read may declare any name.

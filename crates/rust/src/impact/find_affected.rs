@@ -132,8 +132,9 @@ fn note_declared_again(
     let declared = deltas.iter().filter(is_new).filter_map(|it| it.1.after);
     let mut names: BTreeSet<&str> = declared.filter(is_own_name).map(|it| &*it.name).collect();
     names.extend(edit.scope_changes.iter().flat_map(|it| it.names.iter().map(|it| &**it)));
-    for (file, at) in names.into_iter().filter(|it| !it.is_empty()).flat_map(|it| ambiguous_globs::places_of(cx, it)) {
-        let Some(id) = cx.file_id(&file.path) else { continue };
+    for (file, id, at) in
+        names.into_iter().filter(|it| !it.is_empty()).flat_map(|it| ambiguous_globs::places_of(cx, it))
+    {
         let Some(holder) = file.outline().enclosing(at).pop() else { continue };
         if holder.body.is_none_or(|body| at < body.start) {
             affected.heads.insert((file.path.clone(), holder.name_span.start));
