@@ -19,7 +19,7 @@ use crate::finding::RawDiagnostic;
 use crate::finding::code::Code;
 use crate::names::instances;
 use crate::syntax::declaration::declared_name;
-use crate::syntax::positions::text_size;
+use crate::syntax::positions::tokens_at;
 use crate::view::Context;
 use crate::view::memo::{Ambiguous, Clash};
 use semdex_engine::files::File;
@@ -136,7 +136,7 @@ pub(crate) fn places_of<'f>(cx: &Context<'f>, name: &str) -> Vec<(&'f Arc<File>,
 /// Whether the module around an offset has several globs.
 fn is_among_globs(cx: &Context<'_>, id: FileId, at: usize) -> bool {
     let tree = cx.sema.parse_guess_edition(id);
-    let Some(token) = tree.syntax().token_at_offset(text_size(at)).right_biased() else { return false };
+    let Some(token) = tokens_at(tree.syntax(), at).right_biased() else { return false };
     let items = token.parent_ancestors().find(|it| ast::ItemList::can_cast(it.kind()));
     has_several_globs(items.as_ref().unwrap_or(tree.syntax()).children())
 }

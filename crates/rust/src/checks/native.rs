@@ -150,6 +150,7 @@ fn translate<'db>(cx: &Context<'db>, body: DefWithBody, diagnostic: AnyDiagnosti
         AnyDiagnostic::UnresolvedField(it) if it.receiver.strip_references().is_never() => return None,
         AnyDiagnostic::UnresolvedMethodCall(it) if error_types::leads_to_unknown(cx.db, &it.receiver) => return None,
         AnyDiagnostic::UnresolvedMethodCall(it) if has_method(&cx.sema, &it) => return None,
+        AnyDiagnostic::UnresolvedMethodCall(it) if is_of_own_result(cx, receiver_at(cx, &it)) => return None,
         AnyDiagnostic::UnresolvedMethodCall(it) if is_member_of_object(&ty(&it.receiver)) => return None,
         AnyDiagnostic::UnresolvedField(it) if is_member_of_object(&ty(&it.receiver)) => return None,
         AnyDiagnostic::UnimplementedTrait(it) if is_of_object(cx.db, &it.trait_predicate.trait_ref()) => return None,
@@ -419,7 +420,7 @@ fn translate<'db>(cx: &Context<'db>, body: DefWithBody, diagnostic: AnyDiagnosti
         AnyDiagnostic::MacroExpansionParseError(it)
             if !it.errors.iter().any(|it| nesting::is_refusal(&it.to_string())) =>
         {
-            let message = it.errors.iter().map(ToString::to_string).find(|of| !needs_no_semicolon(cx, of, it.range))?;
+            let message = it.errors.iter().map(ToString::to_string).find(|of| !is_of_fragment(cx, of, it.range))?;
             RawDiagnostic::new(cx.sema.diagnostics_display_range_for_range(it.range), Code::Uncoded, message)
         }
         _ => return None,
@@ -436,20 +437,49 @@ fn is_in_closure_of_field(node: &SyntaxNode) -> bool {
     node.ancestors().filter_map(ast::ClosureExpr::cast).any(|it| is_given(&it) && is_untyped(&it))
 }
 
-/// Whether an error in an expansion is only a missing semicolon behind a statement that the macro takes as such
-/// (`$it:stmt`): the compiler needs none there.
-pub(crate) fn needs_no_semicolon(cx: &Context<'_>, message: &str, at: InFile<TextRange>) -> bool {
-    if !message.ends_with("expected SEMICOLON") {
+/// Whether an error in an expansion comes of fragments that rust-analyzer reads as plain tokens, and the compiler as wholes:
+/// no semicolon is needed behind a statement (`$it:stmt`), and `<` behind a type (`1 as $it << 2`) begins no arguments.
+pub(crate) fn is_of_fragment(cx: &Context<'_>, message: &str, at: InFile<TextRange>) -> bool {
+    let is_of_statement = message.ends_with("expected SEMICOLON");
+    let is_of_type = message.ends_with("expected R_ANGLE") || message.ends_with("expected `::`");
+    if !is_of_statement && !is_of_type {
         return false;
     }
     let around = cx.sema.parse_or_expand(at.file_id).covering_element(at.value);
     let mut calls = around.ancestors().filter_map(ast::MacroCall::cast);
-    calls.next().and_then(|it| cx.sema.resolve_macro_call(&it)).is_some_and(|it| {
-        let source = it.source(cx.db).map(|it| match it.value {
-            Either::Left(it) => it.syntax().text().to_string(),
-            Either::Right(it) => it.syntax().text().to_string(),
-        });
-        source.is_some_and(|it: String| words(&it).any(|it| it.1 == "stmt"))
+    let Some(source) = calls.next().and_then(|it| cx.sema.resolve_macro_call(&it)).and_then(|it| it.source(cx.db))
+    else {
+        return false;
+    };
+    let source = match &source.value {
+        Either::Left(it) => it.syntax(),
+        Either::Right(it) => it.syntax(),
+    };
+    let text = source.text().to_string();
+    let mut casts = text
+        .match_indices("as $")
+        .map(|it| text[it.0 + 4..].trim_start_matches(|it: char| it.is_alphanumeric() || it == '_'));
+    is_of_statement && words(&text).any(|it| it.1 == "stmt")
+        || is_of_type && casts.any(|it| it.trim_start().starts_with('<'))
+}
+
+fn receiver_at(cx: &Context<'_>, call: &UnresolvedMethodCall<'_>) -> Option<ast::Expr> {
+    let node = call.expr.value.to_node(&cx.sema.parse_or_expand(call.expr.file_id));
+    ast::MethodCallExpr::cast(node.syntax().clone())?.receiver()
+}
+
+/// Whether a method is asked of the result of the function around, of which the compiler knows only the traits.
+fn is_of_own_result(cx: &Context<'_>, receiver: Option<ast::Expr>) -> bool {
+    let Some(ast::Expr::CallExpr(call)) = receiver else { return false };
+    let Some(ast::Expr::PathExpr(callee)) = call.expr() else { return false };
+    let Some(PathResolution::Def(ModuleDef::Function(it))) = callee.path().and_then(|it| cx.sema.resolve_path(&it))
+    else {
+        return false;
+    };
+    let mut around = cx.sema.ancestors_with_macros(call.syntax().clone()).filter_map(ast::Fn::cast);
+    around.any(|around| {
+        let is_opaque = |it: &SyntaxNode| it.descendants().any(|it| ast::ImplTraitType::can_cast(it.kind()));
+        around.ret_type().is_some_and(|it| is_opaque(it.syntax())) && cx.sema.to_def(&around) == Some(it)
     })
 }
 

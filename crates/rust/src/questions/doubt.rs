@@ -33,7 +33,7 @@ pub(crate) fn is_sure(
         // The compiler reports the errors of the parser too.
         "syntax-error" => {
             let file = cx.sema.hir_file_for(cx.sema.parse_guess_edition(id).syntax());
-            !native::needs_no_semicolon(cx, &error.message, InFile::new(file, error.range.range))
+            !native::is_of_fragment(cx, &error.message, InFile::new(file, error.range.range))
         }
         "E0583" => !is_of_unread_file(cx, file, error),
         "E0432" => !leads_through_module_without_file(cx, id, error),
