@@ -34,7 +34,7 @@ const MAX_PLACES: usize = 1_000;
 /// For a path of a body or of an item's head: E0659.
 pub(crate) fn ambiguous_path(cx: &Context<'_>, node: &SyntaxNode, out: &mut Vec<RawDiagnostic>) {
     let Some(path) = ast::Path::cast(node.clone()) else { return };
-    if let Some(name) = ambiguous_name(cx, &path) {
+    if let Some(name) = ambiguous_name(cx, &path).filter(|_| !written::is_left_out(cx, node)) {
         let message = format!("`{}` is ambiguous: two globs bring in different items of this name", name.text());
         out.push(report::raw_diagnostic(cx, name.syntax(), Code::E0659, message));
     }

@@ -5,7 +5,7 @@ use ra_ap_hir::{ModuleDef, PathResolution};
 use ra_ap_syntax::{AstNode as _, SyntaxKind, SyntaxNode, ast};
 
 use super::closed::Closed;
-use super::{report, unresolved};
+use super::{report, unresolved, written};
 use crate::finding::RawDiagnostic;
 use crate::view::Context;
 
@@ -31,6 +31,9 @@ pub(crate) fn unresolved_in_output(cx: &Context<'_>, node: &SyntaxNode, out: &mu
         None => is_unknown_name(cx, node, closed),
     };
     let Some((code, what)) = is_sure.then(|| unresolved::unresolved_kind(&token)).flatten() else { return };
+    if written::is_left_out(cx, node) {
+        return;
+    }
     let code = unresolved::unless_unseen(&cx.sema, &token, unresolved::of_module(code, around));
     out.push(report::raw_diagnostic(cx, name.syntax(), code, unresolved::message(&token, what)));
 }

@@ -36,6 +36,12 @@ pub(crate) fn is_compiled(cx: &Context<'_>, krate: Crate, node: &SyntaxNode) -> 
     }
 }
 
+/// Whether a condition switches off the code around a node, in an expansion or in what calls the macro.
+pub(crate) fn is_left_out(cx: &Context<'_>, node: &SyntaxNode) -> bool {
+    let Some(krate) = cx.sema.scope(node).map(|it| it.krate()) else { return false };
+    cx.sema.ancestors_with_macros(node.clone()).any(|it| is_compiled(cx, krate, &it) == Some(false))
+}
+
 /// Whether the crate of a node enables an unstable feature.
 pub(crate) fn enables(cx: &Context<'_>, node: &SyntaxNode, feature: &str) -> bool {
     let krate = cx.sema.scope(node).map(|it| it.krate());

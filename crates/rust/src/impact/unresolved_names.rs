@@ -53,7 +53,8 @@ pub(crate) fn unresolved_names<'db>(
         }
         // Links in comments are not names for the compiler, and all links of the file would have to be resolved.
         let is_name = |it: &SyntaxToken| matches!(it.kind(), SyntaxKind::IDENT | SyntaxKind::SELF_TYPE_KW);
-        let Some(mut token) = positions::token(&cx.sema, id, at).filter(is_name) else { continue };
+        let Some(written) = positions::token(&cx.sema, id, at).filter(is_name) else { continue };
+        let mut token = written.clone();
         // Resolving a name takes time, and most names are members.
         let Some((mut code, mut what)) = unresolved_kind(&token) else { continue };
         let is_macro = |it: &(Definition<'db>, Role)| matches!(it.0, Definition::Macro(_));
@@ -88,7 +89,7 @@ pub(crate) fn unresolved_names<'db>(
         if qualifier.is_some_and(|it| cascades::is_unbound(&cx.sema, &token, &it.syntax().text().to_string())) {
             continue;
         }
-        if is_left_out(&cx.sema, id, &token) {
+        if is_left_out(&cx.sema, id, &written) {
             continue;
         }
         let place = own.lines().place(&own.path, Span::new(at, at + word.len()));
