@@ -305,6 +305,9 @@ fn translate<'db>(cx: &Context<'db>, body: DefWithBody, diagnostic: AnyDiagnosti
         }
         AnyDiagnostic::GenericArgsProhibited(it) => {
             let ptr = it.args.map(|it| it.syntax_node_ptr());
+            if ptr.file_id.is_macro() && is_in_cast(&ptr.value.to_node(&cx.sema.parse_or_expand(ptr.file_id))) {
+                return None;
+            }
             diagnostic_at(cx, ptr, Code::E0109, "generic arguments are not allowed here".to_owned())
         }
         AnyDiagnostic::MissingLifetime(it) => {
@@ -461,6 +464,14 @@ pub(crate) fn is_of_fragment(cx: &Context<'_>, message: &str, at: InFile<TextRan
         .map(|it| text[it.0 + 4..].trim_start_matches(|it: char| it.is_alphanumeric() || it == '_'));
     is_of_statement && words(&text).any(|it| it.1 == "stmt")
         || is_of_type && casts.any(|it| it.trim_start().starts_with('<'))
+}
+
+/// Whether what looks like arguments may be a comparison or a shift of a cast: see [`is_of_fragment`].
+fn is_in_cast(arguments: &SyntaxNode) -> bool {
+    let kinds = arguments.ancestors().skip(1).map(|it| it.kind());
+    let is_of_path =
+        |it: &SyntaxKind| matches!(it, SyntaxKind::PATH_SEGMENT | SyntaxKind::PATH | SyntaxKind::PATH_TYPE);
+    kinds.into_iter().find(|it| !is_of_path(it)) == Some(SyntaxKind::CAST_EXPR)
 }
 
 fn receiver_at(cx: &Context<'_>, call: &UnresolvedMethodCall<'_>) -> Option<ast::Expr> {
