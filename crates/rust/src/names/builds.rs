@@ -7,6 +7,7 @@ use ra_ap_cfg::{CfgAtom, CfgExpr, CfgOptions};
 use ra_ap_hir::{Crate, ModuleSource, Semantics};
 use ra_ap_hir_def::nameres::crate_def_map;
 use ra_ap_hir_def::nameres::diagnostics::{DefDiagnostic, DefDiagnosticKind};
+use ra_ap_hir_expand::proc_macro::ProcMacros;
 use ra_ap_ide::{FileId, RootDatabase};
 use ra_ap_syntax::{AstNode as _, SyntaxNode, ast};
 
@@ -51,7 +52,8 @@ pub(crate) fn name_at(db: &RootDatabase, krate: CrateId, file: FileId, at: usize
 }
 
 /// Whether the errors of a crate in a further build are the compiler's. For that the build differs from the default build
-/// in its features alone, since only then its dependencies are its own, and the compiler refuses none of its crates.
+/// in its features alone, since only then its dependencies are its own, its procedural macros were built, and the compiler
+/// refuses none of its crates.
 pub(crate) fn is_checked(db: &RootDatabase, krate: CrateId) -> bool {
     let name = further_build(db, krate).map_or("", |it| it.as_str());
     let is_of_features = |it: &str| it.starts_with("features=") || it.starts_with("feature=");
@@ -60,8 +62,11 @@ pub(crate) fn is_checked(db: &RootDatabase, krate: CrateId) -> bool {
 
 /// Whether the compiler refuses a crate, or one that it depends on in the same build, whatever its other code is: by
 /// `compile_error!` among its items, as for features that exclude each other, or for a feature of the language with a
-/// stable compiler.
+/// stable compiler. A procedural macro that was not built counts too: what it would make is not known.
 fn is_refused(db: &RootDatabase, krate: CrateId, seen: &mut FxHashSet<CrateId>) -> bool {
+    if krate.data(db).is_proc_macro {
+        return ProcMacros::get_for_crate(db, krate).is_none_or(|it| it.get_error().is_some());
+    }
     if further_build(db, krate).is_none() || !seen.insert(krate) {
         return false;
     }
