@@ -36,6 +36,8 @@ impl<'a> LexedStr<'a> {
                 was_joint = false;
             } else if kind == SyntaxKind::IDENT {
                 let keyword = SyntaxKind::from_contextual_keyword(self.text(token), edition);
+                // The real parser takes the macro of `safe! { … }` for a modifier.
+                let keyword = keyword.filter(|it| *it != SyntaxKind::SAFE_KW || !self.is_called(token));
                 input.push_ident(keyword.unwrap_or(SyntaxKind::IDENT), edition);
             } else {
                 if was_joint {
@@ -50,6 +52,12 @@ impl<'a> LexedStr<'a> {
             }
         }
         input
+    }
+
+    /// Whether the next token is the `!` of a macro call.
+    fn is_called(&self, token: usize) -> bool {
+        let mut next = (token + 1..self.len()).map(|it| self.kind(it)).filter(|it| !it.is_trivia());
+        next.next() == Some(SyntaxKind::BANG)
     }
 
     pub fn intersperse_trivia(&self, output: &Output, sink: &mut dyn FnMut(StrStep<'_>)) -> bool {
