@@ -28,6 +28,17 @@ impl Excluded {
         Excluded::Stretches(owners.iter().map(of_owner).collect())
     }
 
+    /// What the conditions of one crate exclude.
+    pub(crate) fn from_crate(cx: &Context<'_>, id: FileId, krate: CrateId) -> Excluded {
+        match cx.sema.file_to_module_defs(id).next() {
+            Some(_) => {
+                let tree = cx.sema.parse_guess_edition(id);
+                Excluded::Stretches(vec![left_out(tree.syntax(), krate.cfg_options(cx.db))])
+            }
+            None => Excluded::All,
+        }
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         matches!(self, Excluded::Stretches(of_owners) if of_owners.iter().any(Vec::is_empty))
     }
