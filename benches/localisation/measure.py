@@ -55,9 +55,13 @@ def checkout(mirror, instance, below):
     tree = below / name
     if not tree.exists():
         subprocess.run(["git", "clone", "-q", "--shared", "--no-checkout", source / "repo", tree], check=True)
-    run = subprocess.run(["git", "-C", tree, "checkout", "-qf", "--detach", instance["base"]], capture_output=True, check=False)
-    if run.returncode:
-        return None
+    git = lambda *command: subprocess.run(["git", "-C", tree, *command], capture_output=True, check=False).returncode == 0
+    # A mirror may lack its largest objects: then these files are missing.
+    if not git("checkout", "-qf", "--detach", instance["base"]):
+        if not git("read-tree", "--reset", instance["base"]):
+            return None
+        git("checkout-index", "-qfa")
+        git("update-ref", "--no-deref", "HEAD", instance["base"])
     subprocess.run(["git", "-C", tree, "clean", "-qfdx"], check=True)
     return tree
 
