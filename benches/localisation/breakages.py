@@ -12,6 +12,7 @@ import json
 import os
 import random
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -22,45 +23,55 @@ from commits import SUFFIXES, TEST, git, ranges
 HUNK = re.compile(r"^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@", re.M)
 # What a person would paste: the end of the output is what a terminal shows.
 MOST = 6000
+# So many hunks of a file are tried.
+HUNKS = 4
+# The form of a message that names a place in the code.
+PLACES = {
+    "python": r'(?m)^\S+\.py:\d+:|File ".*", line \d+',
+    "go": r"\.go:\d+",
+    "rust": r"(?m)^ *--> \S+:\d+|panicked at \S+\.rs:\d+",
+    "typescript": r"\.tsx?[(:]\d+",
+}
 
 
-def commands(language: str, tests: list[str], python: str) -> list[list[str]]:
+def commands(language: str, tests: list[str], has_new_tests: bool, python: str) -> list[list[str]]:
     if language == "python":
         return [[python, "-m", "pytest", "-x", "-q", "--no-header", "-p", "no:cacheprovider", *tests]] if tests else []
     if language == "go":
         packages = sorted({f"./{Path(it).parent}" for it in tests})
-        return [["go", "vet", "./..."], *([["go", "test", *packages]] if packages else [])]
+        return [["go", "test", *packages]] if packages else [["go", "vet", "./..."]]
     if language == "rust":
-        return [["cargo", "check", "--offline", "--all-targets", "--color", "never"]]
+        return [["cargo", "test", "-q", "--tests"] if has_new_tests else ["cargo", "check", "-q", "--all-targets"]]
     if language == "typescript":
         return [["npx", "--no-install", "tsc", "--noEmit", "--pretty", "false"]]
     return []
 
 
-def run(tree: Path, command: list[str], seconds: int) -> tuple[int, str]:
-    environment = dict(os.environ, PYTHONPATH=f"{tree}/src:{tree}", NO_COLOR="1", PYTHONDONTWRITEBYTECODE="1")
+def run(tree: Path, name: str, command: list[str], seconds: int) -> tuple[int, str]:
+    """The exit code and the output as a terminal has it; -1 if it takes too long or is not there."""
+    environment = dict(os.environ, PYTHONPATH=f"{tree}/src:{tree}", NO_COLOR="1", CARGO_TERM_COLOR="never", PYTHONDONTWRITEBYTECODE="1")
+    environment |= {"CARGO_TARGET_DIR": str(tree.parent / "target")}
     try:
-        done = subprocess.run(command, cwd=tree, env=environment, capture_output=True, check=False, timeout=seconds)
-    except (subprocess.TimeoutExpired, FileNotFoundError):
-        return 0, ""
-    return done.returncode, (done.stdout + done.stderr).decode("utf-8", "replace").replace(f"{tree}/", "").replace(str(tree), "")
+        process = subprocess.Popen(
+            command, cwd=tree, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True
+        )
+    except FileNotFoundError:
+        return -1, ""
+    try:
+        text = process.communicate(timeout=seconds)[0].decode("utf-8", "replace")
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+        return -1, ""
+    # Compilers print paths in the workspace, stack traces those of the machine: a person's has the workspace at another place.
+    return process.returncode, text.replace(str(tree), f"/home/me/{name.rsplit('/', 1)[-1]}")
 
 
-def names_code(text: str, language: str) -> bool:
-    """Whether the message is an error of code, with a place: not a missing tool or dependency."""
-    if re.search(r"No module named '(?!.*\b(?:src|tests)\b)|could not find|no required module|cannot find package|command not found", text):
-        return False
-    forms = {"python": r'(?m)^\S+\.py:\d+:|File ".*", line \d+', "go": r"\.go:\d+", "rust": r"(?m)^ *--> \S+:\d+", "typescript": r"\.tsx?[(:]\d+"}
-    return bool(re.search(forms[language], text))
-
-
-def set_back(after: list[str], diff: str, number: int) -> tuple[list[str], tuple[int, int]] | None:
+def set_back(after: list[str], diff: str, number: int) -> tuple[list[str], tuple[int, int]]:
     """The lines with one hunk of the diff undone, and where they are then."""
     hunks = list(HUNK.finditer(diff))
-    if number >= len(hunks):
-        return None
     hunk = hunks[number]
-    body = diff[hunk.end() : hunks[number + 1].start() if number + 1 < len(hunks) else len(diff)].splitlines()[1:]
+    body = diff[hunk.end() : hunks[number + 1].start() if number + 1 < len(hunks) else len(diff)].split("\n")[1:]
     old = [it[1:] for it in body if it.startswith("-")]
     start, count = int(hunk[3]), int(hunk[4]) if hunk[4] is not None else 1
     first = start - 1 if count else start
@@ -72,28 +83,31 @@ def broken(repository: Path, name: str, commit: str, tree: Path, python: str, se
     status = [it.split("\t") for it in git(repository, "diff", "--name-status", f"{commit}^", commit).splitlines()]
     changed = [it[-1] for it in status if it[0] == "M" and it[-1].rsplit(".", 1)[-1] in SUFFIXES]
     source = [it for it in changed if not TEST.search(it)]
-    tests = [it[-1] for it in status if it[0] in "AM" and TEST.search(it[-1]) and re.search(r"(^|/)test_[^/]*\.py$|_test\.(py|go)$", it[-1])]
+    tests = [it[-1] for it in status if it[0] in "AM" and re.search(r"(^|/)test_[^/]*\.py$|_test\.(py|go)$", it[-1])]
     if not 1 <= len(source) <= 6:
         return None
+    has_new_tests = "+#[test]" in re.sub(r"(?m)^\+\s+", "+", git(repository, "diff", "-U0", f"{commit}^", commit, "--", "*.rs"))
+    asked = {}
     for command in (["checkout", "-qf", "--detach", commit], ["clean", "-qfd"]):
         subprocess.run(["git", "-C", tree, *command], capture_output=True, check=False)
     for file in source:
         language = SUFFIXES[file.rsplit(".", 1)[-1]]
-        asked = commands(language, tests, python)
-        # What fails anyway says nothing.
-        asked = [it for it in asked if run(tree, it, seconds)[0] == 0]
+        of_language = [it for it in tests if SUFFIXES[it.rsplit(".", 1)[-1]] == language]
+        # What fails anyway says nothing. The first run compiles what the later ones need as well.
+        if language not in asked:
+            wanted = commands(language, of_language, has_new_tests, python)
+            asked[language] = [it for it in wanted if run(tree, name, it, 4 * seconds)[0] == 0]
         after = (tree / file).read_text(errors="replace").split("\n")
         diff = git(repository, "diff", "-U0", f"{commit}^", commit, "--", file)
-        for number in range(min(4, len(HUNK.findall(diff)))):
-            found = set_back(after, diff, number)
-            if found is None or not asked:
-                break
-            lines, (start, end) = found
+        for number in range(min(HUNKS, len(HUNK.findall(diff))) if asked[language] else 0):
+            lines, span = set_back(after, diff, number)
+            if language == "rust" and any(it.strip() == "#[cfg(test)]" for it in lines[: span[0]]):
+                continue
             (tree / file).write_text("\n".join(lines))
-            for command in asked:
-                code, text = run(tree, command, seconds)
-                if code and names_code(text, language):
-                    return instance(repository, name, commit, tree, file, language, (start, end), text)
+            for command in asked[language]:
+                code, text = run(tree, name, command, seconds)
+                if code > 0 and re.search(PLACES[language], text):
+                    return instance(repository, name, commit, tree, file, language, span, text)
             (tree / file).write_text("\n".join(after))
     return None
 

@@ -31,7 +31,9 @@ HUNK = re.compile(r"^@@ -(\d+)(?:,(\d+))? \+\d+(?:,\d+)? @@")
 
 
 def git(repository: Path, *arguments: str) -> str:
-    run = subprocess.run(["git", "-C", repository, *arguments], capture_output=True, check=False)
+    # What a function is, for `-W`.
+    attributes = f"core.attributesFile={Path(__file__).resolve().parent / 'attributes'}"
+    run = subprocess.run(["git", "-C", repository, "-c", attributes, *arguments], capture_output=True, check=False)
     return run.stdout.decode("utf-8", "replace")
 
 

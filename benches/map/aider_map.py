@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """aider's map of a directory for a message, by its own RepoMap, to be run where aider-chat 0.86 is installed.
 
-    aider_map.py ROOT MAX_TOKENS < message
+    aider_map.py ROOT MAX_TOKENS… < message
 
 The files and the words of the message are passed as aider's coder passes them where nothing is in the chat. A token is four
-bytes, as semdex counts, and the budget is the one that is said (aider would multiply it by 8 with an empty chat). Prints JSON:
-the files of the map, the same by their ranks, its bytes, the lines that it shows of each file, and the seconds that a second, warm map took.
+bytes, as semdex counts, and the budget is the one that is said (aider would multiply it by 8 with an empty chat). Prints a line of JSON
+for each budget: the files of the map, the same by their ranks, its bytes, the lines that it shows of each file, and the seconds that a
+second, warm map took. What aider keeps of the files is in the directory AIDER_TAGS, or in ROOT if it is not set.
 """
 
 import json
@@ -65,7 +66,7 @@ def shown_lines(text, root, files):
 
 
 def main():
-    root, tokens, message = sys.argv[1], int(sys.argv[2]), sys.stdin.read()
+    root, budgets, message = sys.argv[1], [int(it) for it in sys.argv[2:]], sys.stdin.read()
     files = []
     for directory, names, found in os.walk(root):
         names[:] = sorted(it for it in names if not it.startswith(".") or it == ".github")
@@ -75,8 +76,14 @@ def main():
     words = Coder.get_ident_mentions(mentions, message)
     names |= Coder.get_ident_filename_matches(mentions, words)
     os.chdir(root)
-    maker = RepoMap(map_tokens=tokens, root=root, main_model=Model(), io=Quiet(), map_mul_no_files=1, refresh="always")
+    RepoMap.TAGS_CACHE_DIR = os.environ.get("AIDER_TAGS", RepoMap.TAGS_CACHE_DIR)
     every = {os.path.join(root, it) for it in files}
+    for tokens in budgets:
+        maker = RepoMap(map_tokens=tokens, root=root, main_model=Model(), io=Quiet(), map_mul_no_files=1, refresh="always")
+        print(json.dumps(map_of(maker, root, files, every, names, words)), flush=True)
+
+
+def map_of(maker, root, files, every, names, words):
     text, took = "", 0.0
     for _ in range(2):
         begun = time.monotonic()
@@ -85,17 +92,13 @@ def main():
     lines = {it.rstrip(":") for it in text.split("\n")}
     tags = maker.get_ranked_tags(set(), every, names, words)
     ranked = list(dict.fromkeys(it[0] for it in tags))
-    print(
-        json.dumps(
-            {
-                "files": sorted(lines & set(files)),
-                "ranked": [it for it in ranked if it in lines],
-                "bytes": len(text.encode()),
-                "lines": shown_lines(text, root, lines & set(files)),
-                "seconds": took,
-            }
-        )
-    )
+    return {
+        "files": sorted(lines & set(files)),
+        "ranked": [it for it in ranked if it in lines],
+        "bytes": len(text.encode()),
+        "lines": shown_lines(text, root, lines & set(files)),
+        "seconds": took,
+    }
 
 
 if __name__ == "__main__":

@@ -10,7 +10,8 @@ use instances::{Instance, Known, Prepared, read};
 use measure::{Figures, figures_of, mean};
 use semdex_ops::ranking::{WEIGHTS, Weights};
 
-const USAGE: &str = "usage: localisation-bench MIRROR INSTANCES… [--list] [--time] [--fit]
+const USAGE: &str = "usage: localisation-bench MIRROR INSTANCES… [--NAME=VALUE]… [--list] [--time] [--fit]
+  --NAME=VALUE  another weight than the one that is built in
   --list  where the files of the truth are, for each instance
   --time  the processor time of the answers, by the size of the repository
   --fit   fits the weights to one half of the repositories and measures the other half, both ways; then to all";
@@ -24,6 +25,7 @@ fn main() {
         eprintln!("{USAGE}");
         std::process::exit(2);
     };
+    let weights = &weights(&flags);
     let mut by_repository: BTreeMap<String, Vec<Instance>> = BTreeMap::new();
     for instance in paths.flat_map(|it| read(&it)) {
         by_repository.entry(instance.repository.to_lowercase()).or_default().push(instance);
@@ -35,10 +37,10 @@ fn main() {
         let mut known = Known::new();
         let prepared: Vec<Prepared> =
             instances.into_iter().filter_map(|it| Prepared::new(it, &mirror, &mut known)).collect();
-        for (it, figures) in prepared.iter().zip(figures_of(&prepared.iter().collect::<Vec<_>>(), &WEIGHTS)) {
+        for (it, figures) in prepared.iter().zip(figures_of(&prepared.iter().collect::<Vec<_>>(), weights)) {
             results.push((it.instance.set.clone(), it.instance.language.clone(), figures));
             if has("--list") {
-                measure::list(it, &WEIGHTS);
+                measure::list(it, weights);
             }
             if has("--time") {
                 times.push(measure::timed(it));
@@ -53,6 +55,17 @@ fn main() {
     if has("--fit") {
         fit_all(&kept);
     }
+}
+
+/// The weights with those that the flags change.
+fn weights(flags: &[&String]) -> Weights {
+    let mut weights = WEIGHTS;
+    for (name, value) in flags.iter().filter_map(|it| it.strip_prefix("--")?.split_once('=')) {
+        let field = fields().into_iter().find(|it| it.0 == name).map(|it| it.1);
+        let (Some(field), Ok(value)) = (field, value.parse()) else { panic!("no weight: {name}={value}") };
+        *field(&mut weights) = value;
+    }
+    weights
 }
 
 fn report(results: &[(String, String, Figures)]) {

@@ -177,6 +177,14 @@ impl<'a> Page<'a> {
             room -= if fits { cost } else { 0 };
             fits
         };
+        let signatures = self.signatures(&sections);
+        let size = |it: &RankedSymbol| ROW + it.symbol.signature.len() + it.symbol.place.file.len();
+        // Each of the best files is in the answer, at least by its best symbol.
+        for (_, it) in signatures.iter().filter(|it| it.0) {
+            if fits(size(it)) {
+                reply.signatures.push(it.clone());
+            }
+        }
         for it in paths {
             let place = it.via.first().map_or(0, |it| it.place.file.len());
             if fits(ROW + it.from.path.len() + it.to.path.len() + place) {
@@ -195,8 +203,8 @@ impl<'a> Page<'a> {
                 }
             }
         }
-        for it in self.signatures(&sections) {
-            if fits(ROW + it.symbol.signature.len() + it.symbol.place.file.len()) {
+        for (_, it) in signatures.into_iter().filter(|it| !it.0) {
+            if fits(size(&it)) {
                 reply.signatures.push(it);
             }
         }
@@ -206,8 +214,8 @@ impl<'a> Page<'a> {
         });
     }
 
-    /// The symbols of the next rank: one of each of the best files first.
-    fn signatures(&self, shown: &[At]) -> Vec<RankedSymbol> {
+    /// The symbols of the next rank: one of each of the best files first, and whether it is such a one.
+    fn signatures(&self, shown: &[At]) -> Vec<(bool, RankedSymbol)> {
         let mut owners: Vec<(usize, Option<u32>)> = Vec::new();
         let owner = |at: At| {
             let section = self.symbols.file(at.0).and_then(|it| it.terms().sections.get(at.1));
@@ -232,7 +240,8 @@ impl<'a> Page<'a> {
             }
         }
         found.sort_by_key(|it| !it.0);
-        found.into_iter().map(|it| it.1).take(MOST_SIGNATURES).collect()
+        found.truncate(MOST_SIGNATURES);
+        found
     }
 }
 

@@ -79,7 +79,7 @@ fn spans(symbols: &Symbols<'_>, sections: &[At]) -> HashMap<usize, Vec<Span>> {
 }
 
 fn paths(symbols: &Symbols<'_>, shown: &[Shown], by_item: &HashMap<(usize, usize), &Shown>) -> Vec<UsePath> {
-    let mut paths = Vec::new();
+    let mut paths: Vec<UsePath> = Vec::new();
     for user in shown {
         let uses = symbols.graph.uses.get(user.node).map(Vec::as_slice).unwrap_or_default();
         let used = uses.iter().filter_map(|it| by_item.get(&(it.node, it.item?)).copied());
@@ -89,7 +89,10 @@ fn paths(symbols: &Symbols<'_>, shown: &[Shown], by_item: &HashMap<(usize, usize
                 .take(MOST_PLACES)
                 .filter_map(|at| site(symbols, user, at, used.symbol.name.len()))
                 .collect();
-            if !via.is_empty() && paths.len() < MOST_PATHS {
+            // Overloads have one path.
+            let is_same = |it: &UsePath| it.from.path == user.symbol.path && it.to.path == used.symbol.path;
+            let is_new = user.symbol.path != used.symbol.path && !paths.iter().any(is_same);
+            if !via.is_empty() && is_new && paths.len() < MOST_PATHS {
                 paths.push(UsePath { from: user.symbol.clone().into(), to: used.symbol.clone().into(), via });
             }
         }
@@ -129,7 +132,12 @@ fn users(
         };
         let (in_tests, others): (Vec<usize>, Vec<usize>) = outside.into_iter().partition(is_test);
         let count = of_one.entry(item).or_default();
-        if let Some(first) = others.first().filter(|_| *count < USERS_OF_ONE && relations.used_by.len() < MOST_USERS) {
+        let is_known = |line: usize| {
+            let mut all = relations.used_by.iter();
+            all.any(|it| it.symbol == used.symbol.path && it.line == line && it.file == *file.path)
+        };
+        let first = others.first().filter(|it| *count < USERS_OF_ONE && !is_known(file.lines().line(**it)));
+        if let Some(first) = first.filter(|_| relations.used_by.len() < MOST_USERS) {
             *count += 1;
             relations.used_by.push(UsedBy {
                 symbol: used.symbol.path.clone(),

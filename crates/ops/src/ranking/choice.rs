@@ -13,9 +13,10 @@ const SECTION: usize = 48;
 /// The sections of so many of the best files are shown first.
 const FIRST_FILES: usize = 12;
 
-/// The order in which sections are shown: the best section of each of the best files, then the best sections of these
-/// files, then all other ones. Of the best files every section counts, also without a word of the query: what is around
-/// the best lines is read next. Tests are only among them if the query has their place, or if `tests` says so.
+/// The order in which sections are shown: the best section of each of the best files and those whose lines the query
+/// names, then the best sections of these files, then all other ones. Of the best files every section counts, also
+/// without a word of the query: what is around the best lines is read next. Tests are only among them if the query has
+/// their place, or if `tests` says so.
 pub fn order(index: &Index, ranking: &Ranking, weights: &Weights, tests: bool) -> Vec<(At, f64)> {
     let best = ranking.files.first().map_or(0.0, |it| it.1).max(f64::MIN_POSITIVE);
     let ranks: BTreeMap<usize, (usize, f64)> =
@@ -38,7 +39,8 @@ pub fn order(index: &Index, ranking: &Ranking, weights: &Weights, tests: bool) -
             }
         }
         for (section, score) in &scores {
-            let is_first = *section == first && (*rank as f64) < weights.first;
+            let is_best = *section == first && (*rank as f64) < weights.first;
+            let is_first = is_best || is_placed(&(file, *section));
             let tier = if is_first { 0 } else { 1 + u8::from(*rank >= FIRST_FILES) };
             let beside = |it: Option<usize>| it.and_then(|it| scores.get(&it)).copied().unwrap_or_default();
             let around = f64::max(beside(section.checked_sub(1)), beside(section.checked_add(1)));

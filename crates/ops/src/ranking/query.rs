@@ -137,11 +137,18 @@ impl Query {
     }
 
     fn read_place(&mut self, word: &str, after: &str) {
-        // `https://github.com/owner/name/blob/main/src/lib.rs#L12`.
+        // `https://github.com/owner/name/blob/main/src/lib.rs#L12`, `file:///src/lib.js:1:2`, `http://localhost:80/a.js:1:2`.
         let word = match word.split_once("/blob/").and_then(|it| it.1.split_once('/')) {
             Some((_, path)) => path,
-            None if word.contains("://") || word.starts_with("//") => return,
-            None => word,
+            None => match word.split_once("://") {
+                Some(("http" | "https", address)) => match address.split_once('/') {
+                    Some((host, path)) if host.starts_with("localhost") || host.starts_with("127.0.0.1") => path,
+                    _ => return,
+                },
+                Some((_, path)) => path,
+                None if word.starts_with("//") => return,
+                None => word,
+            },
         };
         let (path, mut line) = with_line(word);
         let path = path.trim_matches(['.', '-', ':', '/', '@', '#']);
@@ -159,11 +166,12 @@ impl Query {
         if !has_ending && parts.len() < 2 {
             return;
         }
-        // `File "a/b.py", line 12` and `at f (a.cs:line 12)`.
+        // `File "a/b.py", line 12`, `at f (a.cs:line 12)` and `a.ts(12,5): error`.
         if line.is_none() {
-            let after = after.trim_start_matches(['"', '\'', ',', ':', '`', ' ']);
-            let number = after.strip_prefix("line ").or_else(|| after.strip_prefix("on line "));
-            line = number.and_then(|it| it.split(|it: char| !it.is_ascii_digit()).next()?.parse().ok());
+            let rest = after.trim_start_matches(['"', '\'', ',', ':', '`', ' ']);
+            let said = ["line ", "on line "].iter().find_map(|it| rest.strip_prefix(it)).or(after.strip_prefix('('));
+            let said = said.or(word.ends_with(":line").then_some(rest));
+            line = said.and_then(|it| it.split(|it: char| !it.is_ascii_digit()).next()?.parse().ok());
         }
         let place = NamedPlace { path: parts, line };
         if !self.places.contains(&place) {
@@ -172,7 +180,7 @@ impl Query {
     }
 }
 
-/// `a.rs:12:3`, `a.go#L12`, `a.py(12)`.
+/// `a.rs:12:3`, `a.go#L12`. What else is after a colon names no line: `a.cs:line`, `a_test.py::test_it`.
 fn with_line(word: &str) -> (&str, Option<usize>) {
     let number = |it: &str| it.split(|it: char| !it.is_ascii_digit()).next().and_then(|it| it.parse().ok());
     if let Some((path, line)) = word.split_once("#L") {
@@ -186,7 +194,9 @@ fn with_line(word: &str) -> (&str, Option<usize>) {
             return (path, Some(line));
         }
     }
-    (word, None)
+    let names_file = |path: &str| path.rsplit(['/', '\\']).next().is_some_and(|it| it.contains('.'));
+    let path = word.match_indices(':').filter_map(|it| word.get(..it.0)).find(|it| names_file(it));
+    (path.unwrap_or(word), None)
 }
 
 fn is_path_letter(letter: char) -> bool {
@@ -288,6 +298,13 @@ mod tests {
             ("  File \"/srv/app/pkg/mod.py\", line 34, in handle", "srv/app/pkg/mod.py", Some(34)),
             ("\t/go/src/x/server.go:88 +0x1d", "go/src/x/server.go", Some(88)),
             ("at run (lib/run.js:3:9)", "lib/run.js", Some(3)),
+            ("at async file:///srv/app/lib/run.mjs:3:9", "srv/app/lib/run.mjs", Some(3)),
+            ("webpack:///./src/run.ts:3:9", "src/run.ts", Some(3)),
+            ("at run (http://localhost:3000/src/run.tsx:3:9)", "src/run.tsx", Some(3)),
+            ("src/run.ts(12,5): error TS2339", "src/run.ts", Some(12)),
+            ("at App.Run() in C:\\app\\src\\Run.cs:line 12", "C:/app/src/Run.cs", Some(12)),
+            ("FAILED tests/test_run.py::TestRun::test_it", "tests/test_run.py", None),
+            ("vet: ./run.go:12:5: undefined: x", "run.go", Some(12)),
             ("see `docs/map.md`.", "docs/map.md", None),
             ("https://github.com/a/b/blob/main/src/x.ts#L7-L9", "src/x.ts", Some(7)),
             ("./crates/text/", "crates/text", None),
