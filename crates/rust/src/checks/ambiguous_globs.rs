@@ -24,7 +24,6 @@ use crate::view::Context;
 use crate::view::memo::{Ambiguous, Clash};
 use semdex_engine::files::File;
 use semdex_model::SymbolKind;
-use semdex_text::words::occurrences;
 
 /// The most levels of macros in macros that are followed.
 const MAX_MACROS: usize = 3;
@@ -123,7 +122,7 @@ pub(crate) fn places_of<'f>(cx: &Context<'f>, name: &str) -> Vec<(&'f Arc<File>,
     for file in cx.files.of(LANGUAGE) {
         let Some(id) = cx.file_id(&file.path) else { continue };
         let has_globs = has_globs(&file.text);
-        let places = occurrences(&file.text, name).filter(|at| {
+        let places = file.words().offsets(&file.text, name).filter(|at| {
             let before = file.text[..*at].trim_end();
             let is_own = || !before.ends_with('.') && is_among_globs(cx, id, *at);
             before.ends_with("::") || has_globs && is_own()
