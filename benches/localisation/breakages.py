@@ -64,7 +64,7 @@ def run(tree: Path, name: str, command: list[str], seconds: int) -> tuple[int, s
         process.communicate()
         return -1, ""
     # Compilers print paths in the workspace, stack traces those of the machine: a person's has the workspace at another place.
-    return process.returncode, text.replace(str(tree), f"/home/me/{name.rsplit('/', 1)[-1]}")
+    return process.returncode, text.replace(str(tree), f"/srv/me/{name.rsplit('/', 1)[-1]}")
 
 
 def set_back(after: list[str], diff: str, number: int) -> tuple[list[str], tuple[int, int]]:

@@ -67,9 +67,9 @@ def checkout(mirror, instance, below):
 
 
 def named_lines(tree, instance):
-    """The lines of the workspace that the question names: `a.rs:10:5`, `File "x.py", line 3`, `/home/me/NAME/foo.go:12`."""
+    """The lines of the workspace that the question names: `a.rs:10:5`, `File "x.py", line 3`, `/srv/me/NAME/foo.go:12`."""
     found = set()
-    home = f"/home/me/{instance['repository'].rsplit('/', 1)[-1]}/"
+    home = f"/srv/me/{instance['repository'].rsplit('/', 1)[-1]}/"
     pattern = r'File "(?P<a>[^"]+)", line (?P<b>\d+)|(?P<c>[\w./@+-]+\.[a-z]{1,4}):(?P<d>\d+)'
     for it in re.finditer(pattern, instance["issue"]):
         path = (it["a"] or it["c"]).removeprefix(home).removeprefix("./")

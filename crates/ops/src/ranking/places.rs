@@ -90,18 +90,21 @@ fn origin(path: &[String]) -> Origin<'_> {
     for (at, part) in path.iter().enumerate() {
         let after = |distance: usize| path.get(at + distance).map_or("", String::as_str);
         let before = at.checked_sub(1).and_then(|it| path.get(it)).map_or("", String::as_str);
-        let is_version = |name: &str| {
-            let number = part.to_ascii_lowercase().strip_prefix(name).map(|it| it.trim_start_matches('-').to_owned());
-            number.is_some_and(|it| it.starts_with(|it: char| it.is_ascii_digit()))
+        // `python3.12`, `go-1.22`.
+        let is_versioned = || {
+            let number = part.trim_start_matches(|it: char| it.is_ascii_alphabetic()).trim_start_matches('-');
+            number.len() < part.len() && number.starts_with(|it: char| it.is_ascii_digit())
         };
+        let is_hash = || part.len() > 6 && part.bytes().all(|it| it.is_ascii_hexdigit());
         let is_installed = || path.iter().any(|it| it.ends_with("-packages"));
         match part.as_str() {
             ".rustup" => return Origin::Toolchain,
-            "rustc" if after(2) == "library" => return Origin::Toolchain,
             "golang.org" if after(1).starts_with("toolchain@") => return Origin::Toolchain,
-            "go" if before == "local" && after(1) == "src" => return Origin::Toolchain,
-            _ if before == "lib" && is_version("go") && after(1) == "src" => return Origin::Toolchain,
-            _ if (before == "lib" || after(1) == "Lib") && is_version("python") && !is_installed() => {
+            // `/usr/local/NAME/src`.
+            "local" if before == "usr" && after(2) == "src" => return Origin::Toolchain,
+            // The sources of a compiler's library, by its commit.
+            _ if is_hash() && after(1) == "library" => return Origin::Toolchain,
+            _ if (before == "lib" || after(1) == "Lib") && is_versioned() && !is_installed() => {
                 return Origin::Toolchain;
             }
             "site-packages" | "dist-packages" => origin = Origin::Package(stem(after(1))),
@@ -132,23 +135,27 @@ fn without_version(name: &str) -> &str {
 
 /// Whether a file may be one of a package: a directory or a manifest above it has the name.
 fn is_of_package(index: &Index, position: usize, name: &str) -> bool {
-    const MANIFESTS: &[&str] = &["Cargo.toml", "pyproject.toml", "package.json", "go.mod"];
+    /// How the names of manifests end.
+    const MANIFESTS: &[&str] = &[".toml", ".json", ".mod"];
+    /// The lines of a manifest that may have its name.
+    const HEAD: usize = 40;
     let Some(path) = index.files.get(position).map(|it| &*it.file.path) else { return false };
     let is_same = |it: &str| it.replace('-', "_") == name.replace('-', "_");
     let declares = |text: &str| {
-        text.lines().map(str::trim).any(|line| {
+        text.lines().take(HEAD).map(str::trim).any(|line| {
             let value = ["name", "\"name\"", "module"].iter().find_map(|it| line.strip_prefix(it));
             let value = value.map(|it| it.trim_matches([' ', '=', ':', '"', ',']));
             value.and_then(|it| it.rsplit('/').find(|it| !is_major(it))).is_some_and(is_same)
         })
     };
-    let is_manifest = |directory: &str, name: &&str| {
-        let manifest = if directory.is_empty() { (*name).to_owned() } else { format!("{directory}/{name}") };
-        let file = index.position(&manifest).and_then(|it| index.files.get(it));
-        file.is_some_and(|it| declares(&it.file.text))
+    let has_manifest = |directory: &str| {
+        index.files.iter().any(|it| {
+            let (of, name) = it.file.path.rsplit_once('/').unwrap_or(("", &it.file.path));
+            of == directory && MANIFESTS.iter().any(|it| name.ends_with(it)) && declares(&it.file.text)
+        })
     };
     let mut directories = path.match_indices('/').filter_map(|it| path.get(..it.0)).chain([""]);
-    path.split('/').any(|it| is_same(stem(it))) || directories.any(|of| MANIFESTS.iter().any(|it| is_manifest(of, it)))
+    path.split('/').any(|it| is_same(stem(it))) || directories.any(has_manifest)
 }
 
 /// Whether a path has the parts of another one in their order, with more in between.
@@ -235,11 +242,11 @@ mod tests {
         for (text, file) in [
             ("src/basket.rs:2:1: mismatched types", "src/basket.rs"),
             ("  --> basket.rs:2:1", "src/basket.rs"),
-            ("/home/me/shop/src/shop/app.py:2: in run", "src/shop/app.py"),
-            ("\t/home/me/shop/run.go:2 +0x1d", "run.go"),
+            ("/srv/me/shop/src/shop/app.py:2: in run", "src/shop/app.py"),
+            ("\t/srv/me/shop/run.go:2 +0x1d", "run.go"),
             ("File \"/usr/lib/python3.12/site-packages/shop/app.py\", line 2, in run", "src/shop/app.py"),
-            ("at /root/.cargo/registry/src/index-1/shop-core-0.3.1/src/option.rs:2:3", "src/option.rs"),
-            ("/root/go/pkg/mod/example.com/shop/client/v2@v2.1.0/src/call.go:2 +0x1d", "packages/client/src/call.go"),
+            ("at /srv/.cargo/registry/src/index-1/shop-core-0.3.1/src/option.rs:2:3", "src/option.rs"),
+            ("/srv/go/pkg/mod/example.com/shop/client/v2@v2.1.0/src/call.go:2 +0x1d", "packages/client/src/call.go"),
             ("at call (client/call.go:2)", "packages/client/src/call.go"),
         ] {
             assert_eq!(meant(text), [(file.to_owned(), true)], "{text}");
@@ -250,10 +257,10 @@ mod tests {
     fn frames_of_other_packages_name_no_file_of_this_one() {
         for text in [
             "at /rustc/0123abcd/library/core/src/option.rs:2:3",
-            "/root/.rustup/toolchains/stable/lib/rustlib/src/rust/library/core/src/option.rs:2:3",
-            "at /root/.cargo/registry/src/index-1/tokio-1.2.3/src/option.rs:2:3",
+            "/srv/.rustup/toolchains/stable/lib/rustlib/src/rust/library/core/src/option.rs:2:3",
+            "at /srv/.cargo/registry/src/index-1/tokio-1.2.3/src/option.rs:2:3",
             "/usr/local/go/src/net/call.go:2 +0x1d",
-            "/root/go/pkg/mod/example.com/phone@v1.1.0/call.go:2 +0x1d",
+            "/srv/go/pkg/mod/example.com/phone@v1.1.0/call.go:2 +0x1d",
             "File \"/usr/lib/python3.12/typing.py\", line 2, in run",
             "File \"C:\\Python312\\Lib\\json\\app.py\", line 2, in run",
             "/srv/venv/lib/python3.12/site-packages/stand/app.py:2: in run",
