@@ -17,6 +17,7 @@ pub(crate) mod constructors;
 pub(crate) mod derive_expansion;
 pub(crate) mod error_types;
 pub(crate) mod errors;
+pub(crate) mod excluded;
 pub(crate) mod expansions;
 pub(crate) mod format_strings;
 pub(crate) mod gates;

@@ -6,7 +6,6 @@ pub(crate) mod builds;
 pub(crate) mod database;
 pub(crate) mod definitions;
 pub(crate) mod doc_links;
-pub(crate) mod excluded;
 pub(crate) mod included;
 pub(crate) mod instances;
 pub(crate) mod macro_output;

@@ -8,8 +8,8 @@ use ra_ap_base_db::further_build;
 
 use super::diagnostics::diagnostics_in_crate;
 use crate::LANGUAGE;
+use crate::checks::excluded::Excluded;
 use crate::names::builds;
-use crate::names::excluded::Excluded;
 use crate::names::instances::further_owners;
 use crate::view::Context;
 use semdex_engine::Result;

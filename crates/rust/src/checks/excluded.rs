@@ -4,8 +4,8 @@ use ra_ap_base_db::Crate as CrateId;
 use ra_ap_ide::FileId;
 use ra_ap_syntax::{AstNode as _, TextRange};
 
-use super::instances::owners;
-use super::left_out;
+use crate::names::instances::owners;
+use crate::names::left_out;
 use crate::syntax::positions::text_size;
 use crate::view::Context;
 
