@@ -12,11 +12,12 @@ use ra_ap_syntax::ast::HasName as _;
 use ra_ap_syntax::{AstNode as _, SyntaxKind, SyntaxNode, ast};
 use rustc_hash::FxHashSet;
 
-use super::lookup::{brought_by, nodes_in};
+use super::lookup::{brought_by, meant_by_glob, nodes_in};
 use super::{report, written};
 use crate::LANGUAGE;
 use crate::finding::RawDiagnostic;
 use crate::finding::code::Code;
+use crate::names::definitions::plain_name;
 use crate::names::instances;
 use crate::syntax::declaration::declared_name;
 use crate::syntax::positions::tokens_at;
@@ -49,7 +50,7 @@ fn ambiguous_name(cx: &Context<'_>, path: &ast::Path) -> Option<ast::NameRef> {
     let segment = path.segment()?;
     let name =
         segment.name_ref().filter(|_| segment.type_anchor().is_none() && segment.coloncolon_token().is_none())?;
-    let text = plain(name.text());
+    let text = plain_name(name.text());
     let module = match path.qualifier() {
         Some(it) if may_have_globs(cx, &it) => match cx.sema.resolve_path(&it)? {
             PathResolution::Def(ModuleDef::Module(it)) => it,
@@ -71,22 +72,18 @@ fn ambiguous_name(cx: &Context<'_>, path: &ast::Path) -> Option<ast::NameRef> {
     (is_ambiguous && !is_nearer()).then_some(name)
 }
 
-fn plain(name: &str) -> &str {
-    name.trim_start_matches("r#")
-}
-
 /// Whether a block around a node has an import that may bring in the name.
 fn is_imported_nearer(cx: &Context<'_>, node: &SyntaxNode, name: &str) -> bool {
     let blocks = cx.sema.ancestors_with_macros(node.clone()).filter(|it| ast::StmtList::can_cast(it.kind()));
     let imports = blocks.flat_map(|it| it.children().filter_map(ast::Use::cast).collect::<Vec<_>>());
     let mut trees = imports.filter_map(|it| it.use_tree());
-    trees.any(|it| brought_by(&it).is_none_or(|it| it.iter().any(|it| plain(it) == name)))
+    trees.any(|it| brought_by(&it).is_none_or(|it| it.iter().any(|it| plain_name(it) == name)))
 }
 
 /// Whether a path may name a module with several globs, by its last name.
 fn may_have_globs(cx: &Context<'_>, path: &ast::Path) -> bool {
     let Some(name) = path.segment().and_then(|it| it.name_ref()) else { return false };
-    cx.names.glob_modules.get_or_init(|| glob_modules(cx)).contains(plain(name.text()))
+    cx.names.glob_modules.get_or_init(|| glob_modules(cx)).contains(plain_name(name.text()))
 }
 
 /// The names of modules in files with several globs, and what paths call the roots of crates among them.
@@ -184,7 +181,7 @@ fn of_module(cx: &Context<'_>, module: Module) -> Ambiguous {
             }
         }
     }
-    ambiguous.retain(|name, _| !declared.names.iter().any(|it| plain(it) == name));
+    ambiguous.retain(|name, _| !declared.names.iter().any(|it| plain_name(it) == name));
     ambiguous
 }
 
@@ -248,7 +245,7 @@ impl Declared {
             ast::Item::Use(it) => it.use_tree().is_none_or(|it| self.import(cx, &it)),
             ast::Item::ExternCrate(it) => {
                 let name = it.rename().and_then(|it| it.name());
-                self.names.extend(name.map(|it| plain(it.text()).to_owned()));
+                self.names.extend(name.map(|it| plain_name(it.text()).to_owned()));
                 true
             }
             ast::Item::MacroCall(it) => {
@@ -256,7 +253,7 @@ impl Declared {
                 made.is_some_and(|it| it.value.children().all(|it| self.node(cx, &it, module, depth - 1)))
             }
             _ => {
-                self.names.extend(declared_name(&item).map(|it| plain(it.text()).to_owned()));
+                self.names.extend(declared_name(&item).map(|it| plain_name(it.text()).to_owned()));
                 true
             }
         }
@@ -272,8 +269,7 @@ impl Declared {
                 self.names.extend(brought_by(&leaf).into_iter().flatten());
                 return true;
             }
-            let parent = || leaf.parent_use_tree_list().and_then(|it| it.parent_use_tree().path());
-            match leaf.path().or_else(parent).and_then(|it| cx.sema.resolve_path(&it)) {
+            match meant_by_glob(&cx.sema, &leaf) {
                 Some(PathResolution::Def(it)) => {
                     self.globs.push(it);
                     true

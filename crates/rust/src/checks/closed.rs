@@ -7,7 +7,7 @@ use ra_ap_syntax::ast::HasAttrs as _;
 use ra_ap_syntax::{AstNode as _, SyntaxNode, ast};
 
 use super::derive_expansion::OF_THE_COMPILER;
-use super::lookup::{brought_by, nodes_in};
+use super::lookup::{brought_by, meant_by_glob, nodes_in};
 use super::written;
 use crate::names::instances;
 use crate::syntax::declaration::declared_name;
@@ -127,18 +127,11 @@ impl<'c, 'db> Closed<'c, 'db> {
         let leaves = tree.syntax().descendants().filter_map(ast::UseTree::cast);
         let leaves: Vec<ast::UseTree> = leaves.filter(|it| it.use_tree_list().is_none()).collect();
         leaves.iter().all(|leaf| {
-            let meant = || leaf.path().and_then(|it| self.cx.sema.resolve_path(&it));
             if leaf.star_token().is_none() {
                 let is_it = brought_by(leaf).is_none_or(|it| it.iter().any(|it| it == self.name));
                 return !is_it;
             }
-            let parent = || leaf.parent_use_tree_list().and_then(|it| it.parent_use_tree().path());
-            // `{*}` imports everything from the path before it.
-            let meant = match leaf.path() {
-                Some(_) => meant(),
-                None => parent().and_then(|it| self.cx.sema.resolve_path(&it)),
-            };
-            match meant {
+            match meant_by_glob(&self.cx.sema, leaf) {
                 Some(PathResolution::Def(ModuleDef::Module(it))) => it == module || self.module(it),
                 Some(PathResolution::Def(ModuleDef::Adt(Adt::Enum(_)))) => true,
                 _ => false,

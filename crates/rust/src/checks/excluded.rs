@@ -19,24 +19,17 @@ pub(crate) enum Excluded {
 
 impl Excluded {
     pub(crate) fn of(cx: &Context<'_>, id: FileId) -> Excluded {
+        Excluded::from_crates(cx, id, &owners(cx.db, id))
+    }
+
+    /// What the conditions of these crates exclude.
+    pub(crate) fn from_crates(cx: &Context<'_>, id: FileId, crates: &[CrateId]) -> Excluded {
         if cx.sema.file_to_module_defs(id).next().is_none() {
             return Excluded::All;
         }
-        let owners = owners(cx.db, id);
         let tree = cx.sema.parse_guess_edition(id);
-        let of_owner = |it: &CrateId| left_out(tree.syntax(), it.cfg_options(cx.db));
-        Excluded::Stretches(owners.iter().map(of_owner).collect())
-    }
-
-    /// What the conditions of one crate exclude.
-    pub(crate) fn from_crate(cx: &Context<'_>, id: FileId, krate: CrateId) -> Excluded {
-        match cx.sema.file_to_module_defs(id).next() {
-            Some(_) => {
-                let tree = cx.sema.parse_guess_edition(id);
-                Excluded::Stretches(vec![left_out(tree.syntax(), krate.cfg_options(cx.db))])
-            }
-            None => Excluded::All,
-        }
+        let of_crate = |it: &CrateId| left_out(tree.syntax(), it.cfg_options(cx.db));
+        Excluded::Stretches(crates.iter().map(of_crate).collect())
     }
 
     pub(crate) fn is_empty(&self) -> bool {

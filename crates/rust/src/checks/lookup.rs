@@ -62,6 +62,15 @@ pub(crate) fn brought_by(tree: &ast::UseTree) -> Option<Vec<String>> {
     tree.star_token().is_none().then(|| name.into_iter().collect())
 }
 
+/// What a glob imports from. `{*}` imports from the path before the braces.
+pub(crate) fn meant_by_glob<'db>(
+    sema: &Semantics<'db, RootDatabase>,
+    glob: &ast::UseTree,
+) -> Option<PathResolution<'db>> {
+    let before = || glob.parent_use_tree_list().and_then(|it| it.parent_use_tree().path());
+    sema.resolve_path(&glob.path().or_else(before)?)
+}
+
 /// The code of the error if a definition is not visible.
 pub(crate) fn hidden<'db>(
     sema: &Semantics<'db, RootDatabase>,

@@ -89,7 +89,7 @@ fn errors_of(cx: &Context<'_>, wanted: &Wanted) -> (Vec<Finding>, usize) {
         // rustdoc reads no docs of what a condition leaves out.
         let library = cx.sema.file_to_module_def(of.module).map(|it| it.krate(cx.db).into());
         let is_code = cx.file_id(&of.name).filter(|it| cx.sema.file_to_module_def(*it).is_some());
-        let excluded = is_code.zip(library).map(|(id, library)| Excluded::from_crate(cx, id, library));
+        let excluded = is_code.zip(library).map(|(id, library)| Excluded::from_crates(cx, id, &[library]));
         let is_compiled = |it: &Finding| excluded.as_ref().is_none_or(|excluded| !excluded.has(it.place.start));
         let in_test = |test: &Doctest| {
             let span = test.span;
