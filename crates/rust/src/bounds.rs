@@ -52,7 +52,7 @@ const OF_BODIES: &[&str] = &["for_body", "for_anon_const", "const_eval", "mir_bo
 /// The query that infers the types of a body.
 const INFERENCE: &str = "for_body";
 /// Our own queries, which read whole files.
-const OF_FILES: &[&str] = &["names_of", "macro_names_of"];
+const OF_FILES: &[&str] = &["names_of", "macro_names_of", "further_macro_names_of"];
 
 /// The most errors of a body, or of a file, that are looked at: they are compared with each other. Not tuned: more than
 /// anybody reads of one body.

@@ -139,6 +139,7 @@ pub(crate) struct IndexState {
     names: FxHashMap<FileId, Arc<Names>>,
     further: FxHashMap<FileId, Arc<FurtherNames>>,
     macro_names: FxHashMap<FileId, Arc<MacroNames>>,
+    further_macro_names: FxHashMap<FileId, Arc<MacroNames>>,
     /// Of all files, if they are known.
     all_macro_names: Option<Arc<AllMacroNames>>,
     symbols: FxHashMap<FileId, Arc<FileSymbols>>,
@@ -158,6 +159,7 @@ enum Learned {
     Names(FileId),
     Further(FileId),
     MacroNames(FileId),
+    FurtherMacroNames(FileId),
     Symbols(FileId),
     Path(Key),
     Declared(FileId),
@@ -193,6 +195,7 @@ impl IndexState {
             Learned::Names(file) => drop(self.names.remove(&file)),
             Learned::Further(file) => drop(self.further.remove(&file)),
             Learned::MacroNames(file) => drop(self.macro_names.remove(&file)),
+            Learned::FurtherMacroNames(file) => drop(self.further_macro_names.remove(&file)),
             Learned::Symbols(file) => drop(self.symbols.remove(&file)),
             Learned::Declared(file) => drop(self.declared.remove(&file)),
             Learned::Errors(file) => drop(self.errors.remove(&file)),
@@ -206,6 +209,7 @@ impl IndexState {
 
     fn take_macro_names(&mut self, taken: &mut IndexState, is_meant: impl Fn(FileId, &MacroNames) -> bool) {
         taken.macro_names.extend(self.macro_names.extract_if(|file, it| is_meant(*file, it)));
+        taken.further_macro_names.extend(self.further_macro_names.extract_if(|file, it| is_meant(*file, it)));
         self.all_macro_names = None;
     }
 
@@ -238,17 +242,28 @@ impl Index {
         self.read().macro_names.get(&file).cloned()
     }
 
+    /// What further builds add to it.
+    pub(crate) fn further_macro_names(&self, file: FileId) -> Option<Arc<MacroNames>> {
+        self.read().further_macro_names.get(&file).cloned()
+    }
+
     /// What the macros that all files call write, if it is known of each of them.
     pub(crate) fn all_macro_names(&self) -> Option<Arc<AllMacroNames>> {
         self.read().all_macro_names.clone()
     }
 
-    /// The same, put together of what is known of these files.
-    pub(crate) fn gather_macro_names(&self, files: &[FileId]) -> Option<Arc<AllMacroNames>> {
+    /// The same, put together of what is known of these files. `in_further_builds`: of further builds too.
+    pub(crate) fn gather_macro_names(&self, files: &[FileId], in_further_builds: bool) -> Option<Arc<AllMacroNames>> {
         let all = self.read();
-        let each: Option<Vec<_>> = files.iter().map(|it| Some((*it, all.macro_names.get(it)?.clone()))).collect();
+        let mut each = Vec::new();
+        for file in files {
+            each.push((*file, all.macro_names.get(file)?.clone()));
+            if in_further_builds {
+                each.push((*file, all.further_macro_names.get(file)?.clone()));
+            }
+        }
         drop(all);
-        let known = Arc::new(AllMacroNames::new(each?));
+        let known = Arc::new(AllMacroNames::new(each, in_further_builds));
         self.write().all_macro_names = Some(known.clone());
         Some(known)
     }
@@ -333,11 +348,20 @@ impl Index {
         all.all_macro_names = None;
     }
 
+    pub(crate) fn learn_further_macro_names(&self, file: FileId, names: Arc<MacroNames>) {
+        let mut all = self.write();
+        all.learn(Learned::FurtherMacroNames(file));
+        all.further_macro_names.insert(file, names);
+        all.all_macro_names = None;
+    }
+
     /// Further builds have joined: the default build is as it was, and more symbols are known.
     pub(crate) fn forget_further(&self) {
         *unpoisoned::write(&self.crates) = None;
         let mut all = self.write();
         all.further.clear();
+        all.further_macro_names.clear();
+        all.all_macro_names = None;
         all.symbols.clear();
     }
 
@@ -447,6 +471,7 @@ impl Index {
         all.names.extend(state.names);
         all.further.extend(state.further);
         all.macro_names.extend(state.macro_names);
+        all.further_macro_names.extend(state.further_macro_names);
         all.all_macro_names = None;
         all.symbols.extend(state.symbols);
         all.paths.extend(state.paths);
@@ -458,7 +483,8 @@ impl Index {
     pub(crate) fn bytes(&self) -> usize {
         let all = self.read();
         let names = all.names.values().map(|it| it.bytes()).chain(all.further.values().map(|it| it.bytes()));
-        names.chain(all.macro_names.values().map(|it| it.bytes())).sum()
+        let macro_names = all.macro_names.values().chain(all.further_macro_names.values());
+        names.chain(macro_names.map(|it| it.bytes())).sum()
     }
 
     fn read(&self) -> RwLockReadGuard<'_, IndexState> {

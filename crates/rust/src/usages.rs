@@ -22,7 +22,7 @@ use rustc_hash::FxHashMap;
 use crate::LANGUAGE;
 use crate::file_interface::file_interface;
 use crate::index::file_names::{Collector, FurtherCollector, FurtherNames, Names, StoredResolution, names_of};
-use crate::index::macro_names::{AllMacroNames, Written, WrittenMeaning, macro_names_of};
+use crate::index::macro_names::{AllMacroNames, Written, WrittenMeaning, further_macro_names_of, macro_names_of};
 use crate::index::search::{Occurrence, Search, Word};
 use crate::names::definitions::as_assoc_item;
 use crate::names::{Meaning, Target, UnresolvedReason, all_instances, builds, instances};
@@ -331,8 +331,9 @@ fn search_once(cx: &Context<'_>, search: &Search, until: Option<Instant>) -> (Ve
     if let Some(written) = &written {
         add_written(cx, search, written, &mut found);
     }
-    let unread = unread_output(cx, written.as_deref());
-    found.iter_mut().for_each(|it| it.unread_output.clone_from(&unread));
+    for (position, it) in found.iter_mut().enumerate() {
+        it.unread_output = unread_output(cx, written.as_deref(), &search.words_of(position));
+    }
     for (found, generated) in found.iter_mut().zip(generated) {
         let possible = generated.possible.into_iter().filter(|it| it.1 != UnresolvedReason::NoCrate).map(|it| it.0);
         found.in_generated = generated.items.into_iter().chain(possible).collect();
@@ -348,29 +349,40 @@ fn search_once(cx: &Context<'_>, search: &Search, until: Option<Instant>) -> (Ve
     (found, unasked.is_empty() && (written.is_some() || cx.index.is_shadow))
 }
 
-/// What macros write, in all files; computed now where it is not known. `None` if it is not known in time.
+/// What macros write, in all files and doctests; computed now where it is not known. `None` if it is not known in time.
 fn macro_names(cx: &Context<'_>, until: Option<Instant>) -> Option<Arc<AllMacroNames>> {
-    let known = cx.index.all_macro_names();
+    let builds = &cx.environment.builds;
+    let in_further_builds = !builds.names.is_empty() && !builds.are_pending;
+    let known = cx.index.all_macro_names().filter(|it| it.has_further || !in_further_builds);
     if known.is_some() || cx.index.is_shadow {
         return known;
     }
-    let ids: Vec<FileId> = cx.files.of(LANGUAGE).filter_map(|it| cx.file_id(&it.path)).collect();
-    let unread: Vec<FileId> = ids.iter().copied().filter(|it| cx.index.macro_names(*it).is_none()).collect();
+    let of_files = cx.files.of(LANGUAGE).filter_map(|it| cx.file_id(&it.path));
+    let ids: Vec<FileId> = of_files.chain(cx.doctests().map(|it| it.module)).collect();
+    let is_unread = |id: &FileId| {
+        cx.index.macro_names(*id).is_none() || in_further_builds && cx.index.further_macro_names(*id).is_none()
+    };
+    let unread: Vec<FileId> = ids.iter().copied().filter(is_unread).collect();
     let is_late = || until.is_some_and(|until| Instant::now() > until);
     on_all_cores(cx.db, &unread, |sema, id, _: &mut Vec<()>| {
-        if !is_late() {
-            cx.index.learn_macro_names(*id, macro_names_of(sema.db, sema.db.file_text(*id)));
+        if is_late() {
+            return;
+        }
+        let text = sema.db.file_text(*id);
+        cx.index.learn_macro_names(*id, macro_names_of(sema.db, text));
+        if in_further_builds {
+            cx.index.learn_further_macro_names(*id, further_macro_names_of(sema.db, text));
         }
     });
-    cx.index.gather_macro_names(&ids)
+    cx.index.gather_macro_names(&ids, in_further_builds)
 }
 
-fn unread_output(cx: &Context<'_>, written: Option<&AllMacroNames>) -> Option<Missing> {
+fn unread_output(cx: &Context<'_>, written: Option<&AllMacroNames>, names: &[&str]) -> Option<Missing> {
     let Some(written) = written else {
         let detail = "the output of macros is not read yet: ask again, or give a longer `wait_ms`";
         return (!cx.index.is_shadow).then(|| Missing::being_read(LANGUAGE.name, detail));
     };
-    let first = cx.name_of(*written.cut.first()?)?;
+    let first = cx.name_of(written.unread(names)?)?;
     let detail = "a macro call has so much output that not all names in it are read";
     Some(Missing::new(MissingCode::TooMany, &*first, detail))
 }
@@ -383,11 +395,15 @@ fn add_written(cx: &Context<'_>, search: &Search, written: &AllMacroNames, found
         let WrittenMeaning::Means(meaning) = it.meaning else { continue };
         for target in search.meant_by(&meaning) {
             let place = (search.targets[target].0, it.file, it.at.start);
-            let (_, calls) = places.entry(place).or_insert_with(|| (it, Calls::new()));
+            let (first, calls) = places.entry(place).or_insert_with(|| (it, Calls::new()));
+            // One of the default build stands for all.
+            if first.build.is_some() && it.build.is_none() {
+                *first = it;
+            }
             calls.extend(it.calls.iter().map(|at| (caller, *at as usize)));
         }
     }
-    for ((target, id, start), (&Written { at, role, .. }, mut calls)) in places {
+    for ((target, id, start), (&Written { at, role, build, .. }, mut calls)) in places {
         // Only texts of the workspace are listed.
         let Some(file) = cx.name_of(id).as_ref().and_then(|it| cx.files.get(it)) else { continue };
         if found[target].items.iter().any(|it| it.id == id && it.at.start == start) {
@@ -396,7 +412,7 @@ fn add_written(cx: &Context<'_>, search: &Search, written: &AllMacroNames, found
         calls.sort_unstable();
         calls.dedup();
         let calls = Some(Arc::from(calls));
-        found[target].items.push(Occurrence { file: file.clone(), id, at, role, build: None, calls });
+        found[target].items.push(Occurrence { file: file.clone(), id, at, role, build, calls });
     }
 }
 

@@ -11,7 +11,7 @@ use crate::checks::{errors, refused_macros};
 use crate::engine::revalidate::revalidate;
 use crate::file_interface::file_interface;
 use crate::index::file_names;
-use crate::index::macro_names::macro_names_of;
+use crate::index::macro_names::{further_macro_names_of, macro_names_of};
 use crate::resolve::symbols;
 use crate::view::View;
 use crate::{LANGUAGE, questions};
@@ -56,6 +56,9 @@ impl View {
                 if it.index.names(id).is_none_or(|it| !it.is_complete()) {
                     it.index.learn_names(id, file_names::names_of(it.db, it.db.file_text(id)));
                 }
+                if it.index.macro_names(id).is_none() {
+                    it.index.learn_macro_names(id, macro_names_of(it.db, it.db.file_text(id)));
+                }
                 file_interface(it.db, id);
             }
             let modules = it.doctests().map(|it| it.module);
@@ -64,6 +67,9 @@ impl View {
                 it.db.unwind_if_revision_cancelled();
                 if it.index.further(id).is_none_or(|it| !it.is_complete()) {
                     it.index.learn_further(id, file_names::further_names_of(it.db, it.db.file_text(id)));
+                }
+                if it.index.further_macro_names(id).is_none() {
+                    it.index.learn_further_macro_names(id, further_macro_names_of(it.db, it.db.file_text(id)));
                 }
             }
             for (done, &(file, id)) in files.iter().enumerate() {

@@ -242,12 +242,16 @@ fn changed_symbols<'db, 'a>(
                 None if it.calls.is_some() => changed_symbol.in_macros.push(it),
                 None => changed_symbol.occurrences.push(it),
                 Some(krate) => {
-                    let name = builds::name_at(cx.db, krate, it.id, it.at.start);
                     let build = match further_build(cx.db, krate) {
                         Some(build) => build.as_str().to_owned(),
                         None => builds::DOCTEST.to_owned(),
                     };
-                    changed_symbol.further.push(InFurtherBuild { build, name, at: it });
+                    // What a macro writes is checked at its calls.
+                    let calls = if it.calls.is_some() { macros::calls_of(cx, &it) } else { vec![it] };
+                    for at in calls {
+                        let name = builds::name_at(cx.db, krate, at.id, at.at.start);
+                        changed_symbol.further.push(InFurtherBuild { build: build.clone(), name, at });
+                    }
                 }
             }
         }

@@ -67,12 +67,16 @@ pub(crate) fn calls_around<'db>(cx: &Context<'db>, places: &[Occurrence]) -> Vec
     known.chain(usages::find(cx, &macros).into_iter().map(|it| it.items)).collect()
 }
 
-/// The calls that write a name.
-fn calls_of(cx: &Context<'_>, written: &Occurrence) -> Vec<Occurrence> {
+/// The calls that write a name. Those in doctests are where the files have them.
+pub(crate) fn calls_of(cx: &Context<'_>, written: &Occurrence) -> Vec<Occurrence> {
     let calls = written.calls.iter().flat_map(|it| it.iter());
     let call = |&(id, at): &(FileId, usize)| {
-        let file = cx.file(id)?;
         let at = Span::new(at, at);
+        let (id, at) = match cx.environment.doctests.of_module(id) {
+            Some(of) => (of.id, of.place(at)?),
+            None => (id, at),
+        };
+        let file = cx.file(id)?;
         Some(Occurrence { file, id, at, role: Role::Call, build: None, calls: None })
     };
     calls.filter_map(call).collect()

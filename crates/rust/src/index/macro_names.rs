@@ -1,17 +1,19 @@
-//! The names that macros write into the output of their calls, of one file and of the workspace.
+//! The names that macros write into the output of their calls, of one file and of the workspace, in the default build and
+//! in further builds.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use ra_ap_hir::attach_db;
 use ra_ap_ide::{FileId, RootDatabase};
-use ra_ap_ide_db::base_db::FileText;
 use ra_ap_ide_db::base_db::salsa::Database as _;
-use rustc_hash::FxHashMap;
+use ra_ap_ide_db::base_db::{Crate as CrateId, FileText};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::names::database::IndexDatabase;
+use crate::names::macro_output::Unread;
 use crate::names::macro_output::WrittenName;
-use crate::names::{Key, Meaning, Resolution, all_instances};
+use crate::names::{Key, Meaning, Resolution, all_instances, instances};
 use semdex_model::{Role, Span};
 
 /// What a name in the output of macro calls means.
@@ -33,6 +35,8 @@ pub(crate) struct Written {
     pub(crate) role: Role,
     /// The offsets of the calls that write it.
     pub(crate) calls: Vec<u32>,
+    /// The crate of a further build, if the default build does not write it.
+    pub(crate) build: Option<CrateId>,
 }
 
 /// What the macros that one file calls write.
@@ -41,6 +45,8 @@ pub(crate) struct MacroNames {
     pub(crate) all: Vec<Written>,
     /// All names, resolved or not.
     names: BTreeSet<Box<str>>,
+    /// Those of which not each place was resolved, since there is too much output.
+    unresolved: BTreeSet<Box<str>>,
     /// Some output is so large that it was not read to its end, or its analysis was abandoned.
     is_cut: bool,
 }
@@ -51,6 +57,11 @@ impl MacroNames {
         self.all.iter().any(|it| is_edited(it.file)) || names.iter().any(|it| self.names.contains(it.as_str()))
     }
 
+    /// Each name with each call.
+    fn each(&self) -> impl Iterator<Item = (FileId, Span, WrittenMeaning, u32)> + '_ {
+        self.all.iter().flat_map(|it| it.calls.iter().map(|call| (it.file, it.at, it.meaning, *call)))
+    }
+
     pub(crate) fn bytes(&self) -> usize {
         self.all.iter().map(|it| size_of::<Written>() + it.calls.capacity() * size_of::<u32>()).sum()
     }
@@ -58,11 +69,16 @@ impl MacroNames {
 
 #[derive(Default)]
 struct Collector {
+    build: Option<CrateId>,
     found: MacroNames,
     known: FxHashMap<(FileId, Span, WrittenMeaning), usize>,
 }
 
 impl Collector {
+    fn of(build: CrateId) -> Collector {
+        Collector { build: Some(build), ..Collector::default() }
+    }
+
     fn add(&mut self, db: &RootDatabase, it: &WrittenName<'_>) {
         let meanings: Vec<(WrittenMeaning, Role)> = match &it.resolution {
             Resolution::Names(named) => named
@@ -77,7 +93,7 @@ impl Collector {
         for (meaning, role) in meanings {
             let index = *self.known.entry((it.file, it.at, meaning)).or_insert_with(|| {
                 let calls = Vec::new();
-                self.found.all.push(Written { file: it.file, at: it.at, meaning, role, calls });
+                self.found.all.push(Written { file: it.file, at: it.at, meaning, role, calls, build: self.build });
                 self.found.all.len() - 1
             });
             let calls = &mut self.found.all[index].calls;
@@ -97,6 +113,12 @@ impl Collector {
         self.found.all.shrink_to_fit();
         self.found
     }
+
+    fn leaves_out(&mut self, unread: Unread) {
+        self.found.names.extend(unread.names.iter().cloned());
+        self.found.unresolved.extend(unread.names);
+        self.found.is_cut |= unread.is_cut;
+    }
 }
 
 /// Only symbols of the workspace's own crates are searched for by what macros write.
@@ -106,40 +128,86 @@ fn meaning(db: &RootDatabase, meaning: Option<Meaning>) -> WrittenMeaning {
     own.map_or(WrittenMeaning::Other, WrittenMeaning::Means)
 }
 
-/// The names that the macros write which a file calls.
+/// The names that the macros write which a file calls, in the default build.
 #[salsa::tracked(returns(clone), no_eq)]
 pub(crate) fn macro_names_of(db: &dyn IndexDatabase, text: FileText) -> Arc<MacroNames> {
     let root = db.root();
     let _unpinned = semdex_pin::pin(None);
     attach_db(root, || {
-        let mut collector = Collector::default();
         let file = *text.file_id(root);
-        let (has_abandoned, is_whole) = all_instances::read_macro_output(root, file, |it| collector.add(root, &it));
+        let of_doctests = instances::owners(root, file).first().copied();
+        let build = of_doctests.filter(|it| instances::is_of_doctests(root, *it));
+        let mut collector = Collector { build, ..Collector::default() };
+        let (has_abandoned, unread) = all_instances::read_macro_output(root, file, |_, it| collector.add(root, &it));
         if has_abandoned {
             root.report_untracked_read();
         }
-        collector.found.is_cut = has_abandoned || !is_whole;
+        collector.leaves_out(unread);
         Arc::new(collector.finish())
+    })
+}
+
+/// What further builds add to them: other meanings, other calls, and the names that they do not resolve either.
+#[salsa::tracked(returns(clone), no_eq)]
+pub(crate) fn further_macro_names_of(db: &dyn IndexDatabase, text: FileText) -> Arc<MacroNames> {
+    let root = db.root();
+    let file = *text.file_id(root);
+    let owners = instances::further_owners(root, file);
+    if owners.is_empty() {
+        return Arc::default();
+    }
+    let default = macro_names_of(db, text);
+    let _unpinned = semdex_pin::pin(None);
+    attach_db(root, || {
+        let mut collectors: Vec<Collector> = owners.iter().map(|it| Collector::of(*it)).collect();
+        let (has_abandoned, unread) = all_instances::read_macro_output_further(root, file, |krate, it| {
+            if let Some(collector) = collectors.iter_mut().find(|it| it.build == Some(krate)) {
+                collector.add(root, &it);
+            }
+        });
+        if has_abandoned {
+            root.report_untracked_read();
+        }
+        let mut found = Collector::default();
+        found.leaves_out(unread);
+        let mut found = found.finish();
+        let mut known: FxHashSet<(FileId, Span, WrittenMeaning, u32)> = default.each().collect();
+        for of_build in collectors.into_iter().map(Collector::finish) {
+            found.names.extend(of_build.names);
+            // What the default build resolves may be unresolved here, since dependencies are the host's.
+            let is_default = |it: &Written| default.all.iter().any(|known| (known.file, known.at) == (it.file, it.at));
+            for mut it in of_build.all {
+                if it.meaning == WrittenMeaning::Unresolved && is_default(&it) {
+                    continue;
+                }
+                let is_new = |call: &u32| known.insert((it.file, it.at, it.meaning, *call));
+                it.calls.retain(is_new);
+                if !it.calls.is_empty() {
+                    found.all.push(it);
+                }
+            }
+        }
+        found.all.shrink_to_fit();
+        Arc::new(found)
     })
 }
 
 /// The names that macros write, of all files.
 #[derive(Debug, Default)]
 pub(crate) struct AllMacroNames {
+    /// Whether what further builds add is among them.
+    pub(crate) has_further: bool,
     files: Vec<(FileId, Arc<MacroNames>)>,
     by_key: FxHashMap<Key, Vec<Entry>>,
     by_place: FxHashMap<(FileId, usize), Vec<Entry>>,
-    /// The files with calls whose output was not read to its end.
-    pub(crate) cut: Vec<FileId>,
 }
 
 /// The index of a file in [`AllMacroNames::files`], and of a name in it.
 type Entry = (u32, u32);
 
 impl AllMacroNames {
-    pub(crate) fn new(files: Vec<(FileId, Arc<MacroNames>)>) -> AllMacroNames {
-        let cut = files.iter().filter(|it| it.1.is_cut).map(|it| it.0).collect();
-        let mut all = AllMacroNames { files, cut, ..AllMacroNames::default() };
+    pub(crate) fn new(files: Vec<(FileId, Arc<MacroNames>)>, has_further: bool) -> AllMacroNames {
+        let mut all = AllMacroNames { files, has_further, ..AllMacroNames::default() };
         for (file, (_, names)) in all.files.iter().enumerate() {
             for (index, it) in names.all.iter().enumerate() {
                 let entry = (file as u32, index as u32);
@@ -176,13 +244,27 @@ impl AllMacroNames {
     pub(crate) fn is_ambiguous(&self, file: FileId, offset: usize, is_meant: impl Fn(&Meaning) -> bool) -> bool {
         self.at(file, offset).any(|(_, it)| match &it.meaning {
             WrittenMeaning::Means(meaning) => !is_meant(meaning),
-            WrittenMeaning::Other | WrittenMeaning::Unresolved => true,
+            WrittenMeaning::Other => true,
+            WrittenMeaning::Unresolved => it.build.is_none(),
         })
     }
 
-    /// Whether calls write a name from the text at this place, and each of these names is resolved.
+    /// Whether calls write a name from the text at this place, and each of these names is resolved: in the default
+    /// build, or else in one further build.
     pub(crate) fn accounts_for(&self, file: FileId, offset: usize) -> bool {
-        let mut all = self.at(file, offset).peekable();
-        all.peek().is_some() && all.all(|it| it.1.meaning != WrittenMeaning::Unresolved)
+        let mut is_resolved: FxHashMap<Option<CrateId>, bool> = FxHashMap::default();
+        for (_, it) in self.at(file, offset) {
+            *is_resolved.entry(it.build).or_insert(true) &= it.meaning != WrittenMeaning::Unresolved;
+        }
+        match is_resolved.get(&None) {
+            Some(in_default) => *in_default,
+            None => is_resolved.into_values().any(|it| it),
+        }
+    }
+
+    /// A file with calls in whose output a name was not resolved at each place.
+    pub(crate) fn unread(&self, names: &[&str]) -> Option<FileId> {
+        let is_unread = |it: &MacroNames| it.is_cut || names.iter().any(|name| it.unresolved.contains(*name));
+        self.files.iter().find(|it| is_unread(&it.1)).map(|it| it.0)
     }
 }

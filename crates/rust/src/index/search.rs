@@ -149,6 +149,12 @@ impl Search {
         self.by_key.keys().copied()
     }
 
+    /// The words that may name one of the symbols.
+    pub(crate) fn words_of(&self, position: usize) -> Vec<&str> {
+        let is_of_it = |it: &&Word| !it.is_keyword() && it.targets.iter().any(|it| self.targets[*it].0 == position);
+        self.words.iter().filter(is_of_it).map(|it| it.text.as_str()).collect()
+    }
+
     /// The files that contain some of the words, each with these words.
     pub(crate) fn holders(&self, postings: &Postings) -> FxHashMap<FileId, Vec<usize>> {
         let mut holders: FxHashMap<FileId, Vec<usize>> = FxHashMap::default();

@@ -5,7 +5,7 @@ use ra_ap_hir::Semantics;
 use ra_ap_ide::{FileId, RootDatabase};
 
 use super::instances::{further_owners, owners, pin_to};
-use super::macro_output::{self, WrittenName};
+use super::macro_output::{self, Unread, WrittenName};
 use super::{Reader, Resolution, UnresolvedReason};
 
 /// All names of a file, in the order of its text. A name is visited with each meaning that it has. Returns whether a
@@ -100,16 +100,34 @@ fn for_each<'db>(
     has_abandoned
 }
 
-/// The names that the macros write which the file calls, in each crate that includes it. Returns whether a part of the
-/// analysis was abandoned, and whether nothing else was left out.
+/// The names that the macros write which the file calls, in each crate of the default build that includes it. Returns
+/// whether a part of the analysis was abandoned, and what was left out.
 pub(crate) fn read_macro_output<'db>(
     db: &'db RootDatabase,
     file: FileId,
-    mut visit: impl FnMut(WrittenName<'db>),
-) -> (bool, bool) {
-    let mut is_whole = true;
-    let read = |_, reader: &Reader<'_, 'db>| is_whole &= macro_output::read(reader, &mut visit);
-    (for_each(db, file, &owners(db, file), read), is_whole)
+    mut visit: impl FnMut(CrateId, WrittenName<'db>),
+) -> (bool, Unread) {
+    macro_output_in(db, file, &owners(db, file), &mut visit)
+}
+
+/// The same for each crate of a further build.
+pub(crate) fn read_macro_output_further<'db>(
+    db: &'db RootDatabase,
+    file: FileId,
+    mut visit: impl FnMut(CrateId, WrittenName<'db>),
+) -> (bool, Unread) {
+    macro_output_in(db, file, &further_owners(db, file), &mut visit)
+}
+
+fn macro_output_in<'db>(
+    db: &'db RootDatabase,
+    file: FileId,
+    owners: &[CrateId],
+    visit: &mut dyn FnMut(CrateId, WrittenName<'db>),
+) -> (bool, Unread) {
+    let mut unread = Unread::default();
+    let read = |krate, reader: &Reader<'_, 'db>| macro_output::read(reader, &mut unread, &mut |it| visit(krate, it));
+    (for_each(db, file, owners, read), unread)
 }
 
 fn is_off(it: &Resolution<'_>) -> bool {

@@ -5,6 +5,8 @@
 //! again loses the spans: then the name comes from the words of the input that name nothing else. What `include!` takes
 //! into a body is the output of its call.
 
+use std::collections::BTreeSet;
+
 use ra_ap_hir::Semantics;
 use ra_ap_hir_expand::{ExpandResult, HirFileId, InFile, MacroCallId, MacroDefKind, resolve_span};
 use ra_ap_ide::{FileId, RootDatabase};
@@ -27,7 +29,7 @@ const MAX_LEVELS: usize = 128;
 /// ripgrep or thiserror reaches this bound or the next one.
 const MAX_NODES: usize = 200_000;
 
-/// The most names in it that are resolved.
+/// The most names in it that are resolved. The others are only collected.
 const MAX_NAMES: usize = 4_000;
 
 /// A name that a macro writes.
@@ -41,14 +43,21 @@ pub(crate) struct WrittenName<'db> {
     pub(crate) resolution: Resolution<'db>,
 }
 
-/// Reads the names that the macros write which a file calls, in the crate for which it is read. Returns whether nothing
-/// was left out.
-pub(crate) fn read<'db>(reader: &Reader<'_, 'db>, visit: &mut dyn FnMut(WrittenName<'db>)) -> bool {
-    let mut walk = Walk { reader, sema: reader.sema, call: None, nodes: 0, names: 0, is_whole: true, visit };
+/// What was left out of the output of macros.
+#[derive(Default)]
+pub(crate) struct Unread {
+    /// Names that were not resolved at each of their places.
+    pub(crate) names: BTreeSet<Box<str>>,
+    /// Not even all names are known.
+    pub(crate) is_cut: bool,
+}
+
+/// Reads the names that the macros write which a file calls, in the crate for which it is read. Adds what was left out.
+pub(crate) fn read<'db>(reader: &Reader<'_, 'db>, unread: &mut Unread, visit: &mut dyn FnMut(WrittenName<'db>)) {
+    let mut walk = Walk { reader, sema: reader.sema, call: None, nodes: 0, names: 0, unread, visit };
     if reader.krate.is_some() && may_expand(&reader.tree) {
         walk.walk(&reader.tree, None, 0);
     }
-    walk.is_whole
 }
 
 /// Whether there is a macro call, or an attribute that may be one.
@@ -72,7 +81,7 @@ struct Walk<'r, 'a, 'db> {
     /// In its output so far.
     nodes: usize,
     names: usize,
-    is_whole: bool,
+    unread: &'r mut Unread,
     visit: &'r mut dyn FnMut(WrittenName<'db>),
 }
 
@@ -83,8 +92,8 @@ impl<'db> Walk<'_, '_, 'db> {
         while let Some(event) = preorder.next() {
             let WalkEvent::Enter(node) = event else { continue };
             self.nodes += usize::from(self.call.is_some());
-            if self.nodes > MAX_NODES || self.names > MAX_NAMES {
-                self.is_whole = false;
+            if self.nodes > MAX_NODES {
+                self.unread.is_cut = true;
                 return;
             }
             if let Some(call) = ast::MacroCall::cast(node.clone()) {
@@ -237,6 +246,10 @@ impl<'db> Walk<'_, '_, 'db> {
         let db = self.sema.db;
         let Some(call) = self.call.filter(|_| token.text() != "$crate") else { return };
         let name = plain_name(token.text());
+        if self.names > MAX_NAMES {
+            self.unread.names.insert(name.into());
+            return;
+        }
         let origin = output.expansion_span_map(db).span_at(token.text_range().start());
         let writer = origin.ctx.outer_expn(db).map(|it| MacroCallId::from(it).loc(db).def);
         let is_own = writer.is_some_and(|it| it.krate.data(db).origin.is_local());
@@ -271,6 +284,7 @@ impl<'db> Walk<'_, '_, 'db> {
         self.names += 1;
         let resolution = bounds::catch(meaning).unwrap_or_else(|| {
             self.reader.abandoned.set(Some(token.text_range()));
+            self.unread.names.insert(name.into());
             None
         });
         let resolution = resolution.map(|it| self.reader.with_bound_fields(it));
