@@ -223,7 +223,8 @@ pub struct Usage {
     #[schema(nullable = false, examples("feature=parallel"))]
     pub build: Option<String>,
     /// For a place that names the symbol in the output of macros, the number of calls that do: in a macro's definition,
-    /// in a string that a macro reads as code, or at the call of a procedural macro, which may not have the name.
+    /// in a string that a macro reads as code, or at the call of a procedural macro, which may not have the name. 0 for
+    /// a path from the root of a macro's crate that no call of the workspace writes.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, examples(3))]
     pub calls: Option<usize>,

@@ -1,6 +1,7 @@
 //! Usages of symbols. Every occurrence of a name in the workspace's own text is classified: it resolves to the symbol,
 //! to another one, or it cannot be resolved. The count is therefore complete, not only a lower bound.
 
+mod crate_paths;
 pub(crate) mod exclusions;
 mod in_doctests;
 mod of_build;
@@ -333,6 +334,7 @@ fn search_once(cx: &Context<'_>, search: &Search, until: Option<Instant>) -> (Ve
     }
     for (position, it) in found.iter_mut().enumerate() {
         it.unread_output = unread_output(cx, written.as_deref(), &search.words_of(position));
+        crate_paths::settle(cx, search, position, it);
     }
     for (found, generated) in found.iter_mut().zip(generated) {
         let possible = generated.possible.into_iter().filter(|it| it.1 != UnresolvedReason::NoCrate).map(|it| it.0);

@@ -8,6 +8,7 @@ use ra_ap_ide::RootDatabase;
 use ra_ap_ide_db::defs::Definition;
 use ra_ap_syntax::{AstNode as _, SyntaxNode, SyntaxNodePtr, ast};
 
+use super::instances::in_crate_of;
 use crate::syntax;
 
 /// A definition's segment: `_` for a constant without a name.
@@ -101,14 +102,16 @@ fn module_or_body<'db>(
     if module.nearest_non_block_module(sema.db) == module {
         return Some(Definition::Module(module));
     }
-    let node = syntax_of(sema, definition)?;
-    let around = sema.ancestors_with_macros_file(node).skip(1).filter(|it| ast::Item::can_cast(it.value.kind()));
-    let body = around.into_iter().find_map(|it| {
-        // The tree that contains a macro's output may not have been requested yet.
-        let node = sema.to_node_syntax(it.map(|it| SyntaxNodePtr::new(&it)));
-        body_owner(sema, &ast::Item::cast(node)?)
-    });
-    body.or_else(|| Some(Definition::Module(module.nearest_non_block_module(sema.db))))
+    in_crate_of(sema, module, |sema| {
+        let node = syntax_of(sema, definition)?;
+        let around = sema.ancestors_with_macros_file(node).skip(1).filter(|it| ast::Item::can_cast(it.value.kind()));
+        let body = around.into_iter().find_map(|it| {
+            // The tree that contains a macro's output may not have been requested yet.
+            let node = sema.to_node_syntax(it.map(|it| SyntaxNodePtr::new(&it)));
+            body_owner(sema, &ast::Item::cast(node)?)
+        });
+        body.or_else(|| Some(Definition::Module(module.nearest_non_block_module(sema.db))))
+    })
 }
 
 fn body_owner<'db>(sema: &Semantics<'db, RootDatabase>, item: &ast::Item) -> Option<Definition<'db>> {

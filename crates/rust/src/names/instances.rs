@@ -19,7 +19,7 @@ use ra_ap_base_db::{
     Crate as CrateId, FileText, SourceDatabase as _, all_crates, further_build, further_crates, relevant_crates,
 };
 use ra_ap_cfg::CfgAtom;
-use ra_ap_hir::{Adt, Crate, DefWithBody, Impl, Semantics, Trait, attach_db};
+use ra_ap_hir::{Adt, Crate, DefWithBody, Impl, Module, Semantics, Trait, attach_db};
 use ra_ap_hir_def::{
     AdtId, ConstId, DefWithBodyId, Lookup as _, MacroId, StaticId, TraitId, TypeAliasId, include_macro_invoc,
 };
@@ -168,6 +168,23 @@ pub(crate) fn in_further_builds<'db, T>(
         let _pinned = pin_to(db, file, *krate);
         look(&Semantics::new(db))
     })
+}
+
+/// The result for the crate that declares what is in a module. The file may be read for another one otherwise.
+pub(crate) fn in_crate_of<'db, T>(
+    sema: &Semantics<'db, RootDatabase>,
+    module: Module,
+    look: impl Fn(&Semantics<'db, RootDatabase>) -> T,
+) -> T {
+    let db = sema.db;
+    let krate = module.krate(db);
+    let file = file_of_text(db, module.definition_source_file_id(db));
+    let is_read_for = || owners(db, file).first().is_none_or(|it| *it == krate.base());
+    if !krate.origin(db).is_local() || is_pinned(krate) || !is_any_pinned() && is_read_for() {
+        return look(sema);
+    }
+    let _pinned = pin_to(db, file, krate.base());
+    look(&Semantics::new(db))
 }
 
 /// The crate of a definition, and the file whose text declares it. `None` for a whole crate and a built-in type.

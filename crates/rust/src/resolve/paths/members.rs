@@ -9,6 +9,7 @@ use ra_ap_syntax::{AstNode as _, SyntaxNode, WalkEvent, ast};
 
 use crate::names::definitions;
 use crate::names::definitions::{assoc_definition, module_definition, plain_name};
+use crate::names::instances::in_crate_of;
 use crate::resolve::paths;
 use crate::syntax::declaration::declared_name;
 use crate::view::Context;
@@ -102,10 +103,13 @@ pub(crate) fn impls_of_the_language(db: &RootDatabase) -> Vec<Impl> {
 }
 
 fn declared_in_body<'db>(sema: &Semantics<'db, RootDatabase>, owner: Definition<'db>) -> Vec<Definition<'db>> {
-    let Some(node) = definitions::syntax_of(sema, owner) else { return Vec::new() };
-    let mut found = Vec::new();
-    items_below(sema, &node.value, &mut found);
-    found
+    let Some(module) = owner.module(sema.db) else { return Vec::new() };
+    in_crate_of(sema, module, |sema| {
+        let Some(node) = definitions::syntax_of(sema, owner) else { return Vec::new() };
+        let mut found = Vec::new();
+        items_below(sema, &node.value, &mut found);
+        found
+    })
 }
 
 /// The items of a body and of its macro calls, without the items inside them.

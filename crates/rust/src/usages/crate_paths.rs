@@ -1,0 +1,168 @@
+//! Names in the definitions of macros that no call writes, in paths from the root of the macro's crate. `$crate::a::b`,
+//! and `crate::a::b` in a macro that is not exported, mean the same wherever the macro is called.
+
+use std::sync::Arc;
+
+use ra_ap_hir::{HasCrate as _, Macro};
+use ra_ap_ide_db::defs::Definition;
+use ra_ap_syntax::{AstNode as _, SyntaxElement, SyntaxKind, SyntaxNode, SyntaxToken, T, ast};
+
+use super::target_usages::TargetUsages;
+use crate::index::search::{Occurrence, Search};
+use crate::names::definitions::{is_exported, plain_name};
+use crate::names::instances::owners;
+use crate::names::{Meaning, UnresolvedReason};
+use crate::resolve::paths::members;
+use crate::syntax::positions;
+use crate::view::Context;
+
+/// What follows a name in a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Behind {
+    /// `::`
+    Path,
+    /// `!`
+    Call,
+    Other,
+}
+
+/// Takes the possible usages in such paths for what they mean. `position`: of the symbol in the search.
+pub(super) fn settle(cx: &Context<'_>, search: &Search, position: usize, found: &mut TargetUsages) {
+    for (it, why) in std::mem::take(&mut found.possible) {
+        let meant = if why == UnresolvedReason::MacroInput { meant_at(cx, &it) } else { Vec::new() };
+        let names_it = |definition: &Definition<'_>| {
+            let meaning = Meaning::new(*definition, false, cx.db);
+            meaning.is_some_and(|it| search.meant_by(&it).any(|target| search.targets[target].0 == position))
+        };
+        match meant.iter().filter(|it| names_it(it)).count() {
+            0 if !meant.is_empty() => {}
+            count if count == meant.len() && count > 0 => {
+                found.items.push(Occurrence { calls: Some(Arc::from([])), ..it });
+            }
+            _ => found.possible.push((it, why)),
+        }
+    }
+}
+
+/// What a name in such a path may mean. Nothing if it is in no such path, or if the path leads nowhere.
+fn meant_at<'db>(cx: &Context<'db>, it: &Occurrence) -> Vec<Definition<'db>> {
+    let meant = || {
+        if owners(cx.db, it.id).len() > 1 {
+            return None;
+        }
+        let token = positions::token(&cx.sema, it.id, it.at.start)?;
+        let outer = token.parent_ancestors().take_while(|it| it.kind() == SyntaxKind::TOKEN_TREE).last()?;
+        let definition = cx.sema.to_def(&ast::Macro::cast(outer.parent()?)?)?;
+        let path = path_from_root(&token, !is_exported(cx.db, definition))?;
+        let behind = match next(token.into()) {
+            Some(it) if it.kind() == T![::] => Behind::Path,
+            Some(it) if it.kind() == T![:] && next(it.clone()).is_some_and(|it| it.kind() == T![:]) => Behind::Path,
+            Some(it) if it.kind() == T![!] => Behind::Call,
+            _ => Behind::Other,
+        };
+        Some(follow(cx, definition, &path, behind))
+    };
+    meant().unwrap_or_default()
+}
+
+fn follow<'db>(cx: &Context<'db>, from: Macro, path: &[String], behind: Behind) -> Vec<Definition<'db>> {
+    let mut found = vec![Definition::Module(from.krate(cx.db).root_module(cx.db))];
+    for (position, name) in path.iter().enumerate() {
+        let behind = if position + 1 < path.len() { Behind::Path } else { behind };
+        let mut below: Vec<Definition<'db>> = Vec::new();
+        for it in found.into_iter().flat_map(|it| members::reachable(cx, it, name)) {
+            let may_be = match behind {
+                Behind::Path => matches!(
+                    it,
+                    Definition::Module(_)
+                        | Definition::Adt(_)
+                        | Definition::Trait(_)
+                        | Definition::TypeAlias(_)
+                        | Definition::BuiltinType(_)
+                ),
+                Behind::Call => matches!(it, Definition::Macro(_)),
+                Behind::Other => !matches!(it, Definition::Macro(_)),
+            };
+            if may_be && !below.contains(&it) {
+                below.push(it);
+            }
+        }
+        found = below;
+    }
+    found
+}
+
+/// The names of a path after its root, up to a token in a rule of a macro. `has_crate`: the root may be `crate`.
+fn path_from_root(token: &SyntaxToken, has_crate: bool) -> Option<Vec<String>> {
+    let mut names = vec![plain_name(token.text()).to_owned()];
+    let mut at: SyntaxElement = token.clone().into();
+    loop {
+        let before = match separator_before(&at) {
+            Some(it) => previous(it),
+            // In a group of imports.
+            None => previous(separator_before(&group_around(&at)?.into())?),
+        };
+        let name = past_generics(before?)?.into_token()?;
+        match name.kind() {
+            T![crate] => {
+                let is_marked = previous(name.into()).is_some_and(|it| it.kind() == T![$]);
+                names.reverse();
+                return (is_marked || has_crate).then_some(names);
+            }
+            SyntaxKind::IDENT if previous(name.clone().into()).is_none_or(|it| it.kind() != T![$]) => {
+                names.push(plain_name(name.text()).to_owned());
+                at = name.into();
+            }
+            _ => return None,
+        }
+    }
+}
+
+/// The first token of `::` before an element.
+fn separator_before(at: &SyntaxElement) -> Option<SyntaxElement> {
+    let before = previous(at.clone())?;
+    match before.kind() {
+        T![::] => Some(before),
+        T![:] => previous(before).filter(|it| it.kind() == T![:]),
+        _ => None,
+    }
+}
+
+/// The braces around an element that is the first one in them, or follows a comma.
+fn group_around(at: &SyntaxElement) -> Option<SyntaxNode> {
+    let before = previous(at.clone())?;
+    let braces = at.parent()?;
+    let is_group = braces.kind() == SyntaxKind::TOKEN_TREE
+        && braces.first_token().is_some_and(|it| it.kind() == T!['{'])
+        && matches!(before.kind(), T!['{'] | T![,]);
+    is_group.then_some(braces)
+}
+
+/// What is before generics that end with this element and follow `::`. Otherwise the element itself.
+fn past_generics(end: SyntaxElement) -> Option<SyntaxElement> {
+    if end.kind() != T![>] {
+        return Some(end);
+    }
+    let (mut depth, mut at) = (0_usize, end);
+    loop {
+        match at.kind() {
+            T![>] => depth += 1,
+            T![<] => depth = depth.checked_sub(1)?,
+            _ => {}
+        }
+        if depth == 0 {
+            return previous(separator_before(&at)?);
+        }
+        at = previous(at)?;
+    }
+}
+
+fn previous(it: SyntaxElement) -> Option<SyntaxElement> {
+    let all = std::iter::successors(it.prev_sibling_or_token(), |it| it.prev_sibling_or_token());
+    all.into_iter().find(|it| !it.kind().is_trivia())
+}
+
+fn next(it: SyntaxElement) -> Option<SyntaxElement> {
+    let all = std::iter::successors(it.next_sibling_or_token(), |it| it.next_sibling_or_token());
+    all.into_iter().find(|it| !it.kind().is_trivia())
+}
