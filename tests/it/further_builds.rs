@@ -407,3 +407,83 @@ fn each_build_reads_an_included_file_for_itself() {
         ["src/items.rs:10 feature=extra", "src/lib.rs:4 feature=extra", "tests/a.rs:5", "tests/b.rs:5"]
     );
 }
+
+/// What a macro writes has a meaning where it is called. Here only another build, or a doctest, calls it.
+#[test]
+fn what_macros_write_in_other_builds_is_named() {
+    let lib = "pub mod parts {
+    pub fn level() -> u8 { 1 }
+    pub fn depth() -> u8 { 2 }
+}
+#[macro_export]
+macro_rules! level_of {
+    () => { $crate::parts::level() };
+}
+#[macro_export]
+macro_rules! depth_of {
+    () => { $crate::parts::depth() };
+}
+#[cfg(feature = \"extra\")]
+pub fn more() -> u8 { level_of!() }
+/// ```
+/// assert_eq!(app::depth_of!(), 2);
+/// ```
+pub fn user() {}
+#[cfg(feature = \"extra\")]
+pub fn outer() -> u8 {
+    const INNER: u8 = 1;
+    INNER
+}
+";
+    let server = Server::on(&[("Cargo.toml", MANIFEST), ("src/lib.rs", lib)]);
+    let listed = |symbol: &str| {
+        let path = format!("/v1/usages?symbol={symbol}");
+        server.wait_for(|it| it.get(&path).1["meta"]["complete"] == true);
+        let items = server.get(&path).1["items"].take();
+        items
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|it| (it["line"].clone(), it["build"].clone(), it["calls"].clone()))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(listed("app::parts::level"), [(json!(7), json!("feature=extra"), json!(1))]);
+    assert_eq!(listed("app::parts::depth"), [(json!(11), json!("doctest"), json!(1))]);
+    // An item of a body has the same path before and after further builds are known.
+    assert_eq!(listed("app::outer::INNER"), [(json!(21), json!("feature=extra"), Value::Null)]);
+    let edit = json!({"edits": [{"file": "src/lib.rs", "old_text": "pub fn level()", "new_text": "pub fn height()"}], "dry_run": true});
+    let (status, reply) = server.post("/v1/edit", &edit);
+    assert_eq!(status, 200, "{reply}");
+    let broken: Vec<_> =
+        reply["impact"]["broken"].as_array().unwrap().iter().map(|it| (&it["line"], &it["build"])).collect();
+    assert_eq!(broken, [(&json!(14), &json!("feature=extra"))], "{reply}");
+}
+
+/// The last block of `cfg_if!` is compiled where no condition before it holds.
+#[test]
+fn the_other_branch_of_a_condition_in_a_macro_is_built() {
+    let lib = "macro_rules! choose {
+    (if #[cfg($a:meta)] { $($x:item)* } else { $($y:item)* }) => {
+        $(#[cfg($a)] $x)*
+        $(#[cfg(not($a))] $y)*
+    };
+}
+choose! {
+    if #[cfg(target_pointer_width = \"64\")] {
+        mod wide;
+        use wide as imp;
+    } else {
+        mod narrow;
+        use narrow as imp;
+    }
+}
+pub fn level() -> u8 { imp::level() }
+pub fn base() -> u8 { 1 }
+";
+    let of = "pub fn level() -> u8 { crate::base() }\n";
+    let files = [("Cargo.toml", MANIFEST), ("src/lib.rs", lib), ("src/wide.rs", of), ("src/narrow.rs", of)];
+    let server = Server::on(&files);
+    let found = usages(&server, "app::base");
+    assert_eq!(found.len(), 2, "{found:?}");
+    assert!(found[0].starts_with("src/narrow.rs:1 "), "{found:?}");
+}

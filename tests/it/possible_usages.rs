@@ -288,3 +288,46 @@ fn a_file_outside_of_all_crates_names_only_what_is_exported() {
         assert_eq!(listed(symbol, "outside_builds"), [""; 0], "{symbol}");
     }
 }
+
+/// Attributes of the language name no symbol, and a path from a macro's crate means the same in every call.
+#[test]
+fn attributes_and_paths_in_macros_that_nobody_calls_are_known() {
+    let lib = "pub mod parts {
+    pub struct Part(pub u8);
+    impl Part {
+        pub fn of(it: u8) -> Part { Part(it) }
+        pub fn not(&self) -> u8 { self.0 }
+        pub fn inline(&self) -> u8 { self.0 }
+    }
+    pub fn level() -> u8 { 1 }
+}
+pub struct Other;
+impl Other {
+    pub fn of(_: u8) -> Other { Other }
+}
+#[macro_export]
+macro_rules! parts {
+    ($x:expr) => {{
+        #[cfg(not(feature = \"std\"))]
+        #[inline]
+        fn helper() {}
+        use $crate::parts::{Part, level};
+        ($crate::parts::Part::of($x), Part::of($x), $crate::Other::<>::of(level()))
+    }};
+}
+";
+    let server = serve(&[("app", "", lib)]);
+    let of = |symbol: &str| {
+        let reply = server.get(&format!("/v1/usages?symbol={symbol}")).1;
+        let lines =
+            |it: &Value| it.as_array().unwrap().iter().map(|it| it["line"].as_u64().unwrap()).collect::<Vec<_>>();
+        (lines(&reply["items"]), lines(&reply["possible"]))
+    };
+    assert_eq!(of("app::parts::Part::not"), (vec![], vec![]));
+    assert_eq!(of("app::parts::Part::inline"), (vec![], vec![]));
+    assert_eq!(of("app::parts::Part::of"), (vec![21], vec![21]));
+    assert_eq!(of("app::Other::of"), (vec![21], vec![21]));
+    assert_eq!(of("app::parts").0, [20, 21]);
+    assert_eq!(of("app::parts::level").0, [20]);
+    assert_eq!(of("app::Other"), (vec![21], vec![]));
+}

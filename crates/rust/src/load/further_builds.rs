@@ -17,7 +17,9 @@ use ra_ap_load_cargo::{ProjectFolders, SourceRootConfig};
 use ra_ap_paths::{AbsPath, AbsPathBuf};
 use ra_ap_project_model::{CargoFeatures, CargoWorkspace, ProjectWorkspace};
 use ra_ap_syntax::ast::HasName as _;
-use ra_ap_syntax::{AstNode as _, Edition, SourceFile, SyntaxKind, SyntaxNode, T, ast};
+use ra_ap_syntax::{
+    AstNode as _, Direction, Edition, SourceFile, SyntaxElement, SyntaxKind, SyntaxNode, SyntaxToken, T, ast,
+};
 use ra_ap_vfs::file_set::FileSetConfig;
 use ra_ap_vfs::loader::Entry;
 use ra_ap_vfs::{FileId, VfsPath};
@@ -259,18 +261,88 @@ fn conditions(files: &Files, file: &str, tree: &SyntaxNode) -> Vec<(CfgExpr, usi
     }
     // `cfg_if!` and its like have attributes in their input.
     for tokens in tree.descendants().filter(|it| it.kind() == SyntaxKind::TOKEN_TREE) {
-        let text = tokens.text().to_string();
-        let is_attribute = tokens.prev_sibling_or_token().is_some_and(|it| it.kind() == T![#]);
-        if !is_attribute || !text.starts_with("[cfg") {
-            continue;
+        for (condition, block) in branches(&tokens) {
+            let below = declared_modules(&block).map(|it| lines_below(files, file, &it)).sum::<usize>();
+            found.push((with_those_around(&block, condition), lines(&block) + below));
         }
-        let parsed = SourceFile::parse(&format!("#{text} fn f() {{}}"), Edition::CURRENT).tree();
-        let condition = parsed.syntax().descendants().filter_map(ast::Attr::cast).find_map(|it| cfg_condition(&it));
-        let Some(condition) = condition else { continue };
-        let block = tokens.siblings(ra_ap_syntax::Direction::Next).nth(1);
+        let is_branch = before(&tokens, 2).is_some_and(|it| it.kind() == T![if]);
+        let Some(condition) = attribute_in_tokens(&tokens).filter(|_| !is_branch) else { continue };
+        let block = tokens.siblings(Direction::Next).nth(1);
         found.push((with_those_around(&tokens, condition), block.map_or(1, |it| lines(&it))));
     }
     found
+}
+
+/// The condition of `#[cfg(…)]` in the input of a macro, of which this is the part in brackets.
+fn attribute_in_tokens(tokens: &SyntaxNode) -> Option<CfgExpr> {
+    let text = tokens.text().to_string();
+    let is_attribute = before(tokens, 1).is_some_and(|it| it.kind() == T![#]);
+    if !is_attribute || !text.starts_with("[cfg") {
+        return None;
+    }
+    let parsed = SourceFile::parse(&format!("#{text} fn f() {{}}"), Edition::CURRENT).tree();
+    parsed.syntax().descendants().filter_map(ast::Attr::cast).find_map(|it| cfg_condition(&it))
+}
+
+/// The blocks of each `if #[cfg(…)] { … } else if #[cfg(…)] { … } else { … }` in the input of a macro, each with the
+/// condition under which it is compiled.
+fn branches(tokens: &SyntaxNode) -> Vec<(CfgExpr, SyntaxNode)> {
+    let inner = tokens.children_with_tokens().filter(|it| !it.kind().is_trivia());
+    let inner: Vec<SyntaxElement> = inner.collect();
+    let mut found = Vec::new();
+    let mut earlier: Vec<CfgExpr> = Vec::new();
+    let mut rest = inner.as_slice();
+    let is_block = |it: &SyntaxNode| it.first_token().is_some_and(|it| it.kind() == T!['{']);
+    let condition = |earlier: &[CfgExpr], own: Option<&CfgExpr>| {
+        let not_earlier = earlier.iter().map(|it| CfgExpr::Not(Box::new(it.clone())));
+        let all: Vec<CfgExpr> = not_earlier.chain(own.cloned()).collect();
+        CfgExpr::All(all.into())
+    };
+    while let Some((first, behind)) = rest.split_first() {
+        rest = behind;
+        if first.kind() != T![if] {
+            continue;
+        }
+        let [mark, SyntaxElement::Node(attribute), SyntaxElement::Node(block), behind @ ..] = rest else {
+            earlier.clear();
+            continue;
+        };
+        let own = attribute_in_tokens(attribute).filter(|_| mark.kind() == T![#] && is_block(block));
+        let Some(own) = own else {
+            earlier.clear();
+            continue;
+        };
+        found.push((condition(&earlier, Some(&own)), block.clone()));
+        earlier.push(own);
+        rest = behind;
+        match rest {
+            [otherwise, next, ..] if otherwise.kind() == T![else] && next.kind() == T![if] => rest = &rest[1..],
+            [otherwise, SyntaxElement::Node(block), behind @ ..] if otherwise.kind() == T![else] && is_block(block) => {
+                found.push((condition(&earlier, None), block.clone()));
+                earlier.clear();
+                rest = behind;
+            }
+            _ => earlier.clear(),
+        }
+    }
+    found
+}
+
+/// The modules in files of their own that a block in the input of a macro declares.
+fn declared_modules(block: &SyntaxNode) -> impl Iterator<Item = String> {
+    let tokens = block.descendants_with_tokens().filter_map(|it| it.into_token());
+    let tokens: Vec<SyntaxToken> = tokens.filter(|it| !it.kind().is_trivia()).collect();
+    let declared = |it: &[SyntaxToken]| match it {
+        [keyword, name, end] if keyword.kind() == T![mod] && end.kind() == T![;] => Some(name.text().to_owned()),
+        _ => None,
+    };
+    tokens.windows(3).filter_map(declared).collect::<Vec<_>>().into_iter()
+}
+
+/// The element so far before a node.
+fn before(node: &SyntaxNode, distance: usize) -> Option<SyntaxElement> {
+    let all = std::iter::successors(node.prev_sibling_or_token(), |it| it.prev_sibling_or_token());
+    all.filter(|it| !it.kind().is_trivia()).nth(distance - 1)
 }
 
 fn with_those_around(node: &SyntaxNode, condition: CfgExpr) -> CfgExpr {

@@ -30,7 +30,7 @@ const MAX_LEVELS: usize = 128;
 const MAX_NODES: usize = 200_000;
 
 /// The most names in it that are resolved. The others are only collected.
-const MAX_NAMES: usize = 4_000;
+const MAX_NAMES: usize = 40_000;
 
 /// A name that a macro writes.
 pub(crate) struct WrittenName<'db> {

@@ -30,7 +30,7 @@ pub(crate) enum Shape {
     },
     /// The name of a new item.
     Declaration(SyntaxKind),
-    /// The variable of a macro (`$name`), or a part of the pattern of a macro's rule.
+    /// The variable of a macro (`$name`), a part of the pattern of a macro's rule, or of an attribute like `#[cfg]` in a macro.
     OfMacroRule,
 }
 
@@ -78,6 +78,9 @@ pub(crate) fn site(sema: Option<&Semantics<'_, RootDatabase>>, token: &SyntaxTok
     let trees: Vec<SyntaxNode> =
         token.parent_ancestors().take_while(|it| it.kind() == SyntaxKind::TOKEN_TREE).collect();
     if let Some(outer) = trees.last() {
+        if trees.iter().any(is_language_attribute) {
+            return Site { around: Around::MacroInput, shapes: vec![Shape::OfMacroRule] };
+        }
         let definition = outer.parent().and_then(ast::Macro::cast);
         let Some(definition) = definition else {
             return Site { around: Around::MacroInput, shapes: expanded(sema, token) };
@@ -323,6 +326,14 @@ fn is_input(tree: &SyntaxNode) -> bool {
     let before = Neighbors::new(tree.clone().into(), Direction::Prev);
     let is_named = before.token(0).is_some_and(|it| it.kind().is_any_identifier());
     before.is(0, "!") || is_named && before.is(1, "!") || before.is(0, "#")
+}
+
+/// Whether a token tree is the brackets of an attribute that names no symbol, like `#[cfg(…)]` and `#[inline]`.
+fn is_language_attribute(tree: &SyntaxNode) -> bool {
+    let text = tree.text().to_string();
+    let inner = text.trim_start_matches('[').trim_start();
+    let is_attribute = Neighbors::new(tree.clone().into(), Direction::Prev).is(0, "#");
+    is_attribute && is_read_by_tools(inner) && !inner.starts_with("cfg_attr")
 }
 
 /// Whether a token tree is what `$( )` repeats.
