@@ -329,5 +329,5 @@ macro_rules! parts {
     assert_eq!(of("app::Other::of"), (vec![21], vec![21]));
     assert_eq!(of("app::parts").0, [20, 21]);
     assert_eq!(of("app::parts::level").0, [20]);
-    assert_eq!(of("app::Other"), (vec![21], vec![]));
+    assert_eq!(of("app::Other"), (vec![11, 12, 12, 21], vec![]));
 }

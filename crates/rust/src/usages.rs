@@ -334,7 +334,10 @@ fn search_once(cx: &Context<'_>, search: &Search, until: Option<Instant>) -> (Ve
     }
     for (position, it) in found.iter_mut().enumerate() {
         it.unread_output = unread_output(cx, written.as_deref(), &search.words_of(position));
-        crate_paths::settle(cx, search, position, it);
+        // Another build may have calls.
+        if !cx.environment.builds.are_pending {
+            crate_paths::settle(cx, search, position, it);
+        }
     }
     for (found, generated) in found.iter_mut().zip(generated) {
         let possible = generated.possible.into_iter().filter(|it| it.1 != UnresolvedReason::NoCrate).map(|it| it.0);
