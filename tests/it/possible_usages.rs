@@ -331,3 +331,20 @@ macro_rules! parts {
     assert_eq!(of("app::parts::level").0, [20]);
     assert_eq!(of("app::Other"), (vec![11, 12, 12, 21], vec![]));
 }
+
+/// Whether a file is compiled at all is decided by all texts as they are now, not by those that the index has read.
+#[test]
+fn a_file_that_was_just_declared_may_name_what_is_private() {
+    let server = serve(&[("app", "", "struct Tag;\nfn first() -> Tag { Tag }\n")]);
+    server.home.write("app/src/extra.rs", "use super::Tag;\npub fn second() -> Tag { Tag }\n");
+    server.wait_for(|it| it.get("/v1/usages?symbol=app::Tag").1["meta"]["complete"] == true);
+    for round in 0..5 {
+        let declared = format!("struct Tag;\nfn first() -> Tag {{ Tag }}\n#[cfg(loom)]\nmod extra;\n// {round}\n");
+        server.home.write("app/src/lib.rs", &declared);
+        let reply = server.get("/v1/usages?symbol=app::Tag").1;
+        assert_eq!((&reply["meta"]["complete"], &reply["possible_total"]), (&json!(false), &json!(3)), "{reply}");
+        server.home.write("app/src/lib.rs", "struct Tag;\nfn first() -> Tag { Tag }\n");
+        let reply = server.get("/v1/usages?symbol=app::Tag").1;
+        assert_eq!(reply["meta"]["complete"], true, "{reply}");
+    }
+}

@@ -24,12 +24,13 @@ use crate::names::definitions::{as_assoc_item, in_trait, is_exported, syntax_of}
 use crate::names::instances::{self, canonical, owners, twins};
 use crate::names::{Key, UnresolvedReason};
 use crate::resolve::paths::crates;
+use crate::resolve::paths::items::files_with;
 use crate::syntax::positions::{span, tokens_at};
 use crate::syntax::referenced_files;
 use crate::view::Context;
 use semdex_engine::files::File;
 use semdex_model::{Span, Symbol};
-use semdex_text::words::{word_hash, words};
+use semdex_text::words::words;
 
 /// Removes the places that can name none of these definitions.
 pub(crate) fn exclude<'db>(cx: &Context<'db>, definitions: &[Definition<'db>], found: &mut TargetUsages) {
@@ -517,17 +518,13 @@ fn users_of(cx: &Context<'_>, file: &File) -> Option<Vec<(Arc<File>, FileId)>> {
     let (directory, name) = file.path.rsplit_once('/').unwrap_or(("", &file.path));
     let named = if name == "mod.rs" { directory.rsplit('/').next().unwrap_or_default() } else { name };
     // Without a word in the name nothing can be looked up.
-    let (_, word) = words(named).next()?;
-    let postings = cx.index.postings();
-    let users: Vec<FileId> = postings.files(word_hash(word)).to_vec();
-    drop(postings);
+    words(named).next()?;
     let mut found = Vec::new();
-    for id in users {
-        let user = cx.file(id)?;
+    for (user, id) in files_with(cx, named) {
         let is_it = |it: &String| **it == *file.path;
         let refers = || referenced_files(&user.path, &user.text).iter().any(|it| it.candidates.iter().any(is_it));
         if *user.path != *file.path && refers() {
-            found.push((user, id));
+            found.push((user.clone(), id));
         }
     }
     Some(found)
