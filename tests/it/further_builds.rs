@@ -459,14 +459,15 @@ pub fn outer() -> u8 {
     assert_eq!(broken, [(&json!(14), &json!("feature=extra"))], "{reply}");
 }
 
-/// The last block of `cfg_if!` is compiled where no condition before it holds.
+/// The last branch of `cfg_if!` and of `cfg_select!` is compiled where no condition before it holds.
 #[test]
 fn the_other_branch_of_a_condition_in_a_macro_is_built() {
-    let lib = "macro_rules! choose {
-    (if #[cfg($a:meta)] { $($x:item)* } else { $($y:item)* }) => {
-        $(#[cfg($a)] $x)*
-        $(#[cfg(not($a))] $y)*
+    let of_condition = "macro_rules! choose {
+    (if #[cfg($a:meta)] { $($x:tt)* } else { $($y:tt)* }) => {
+        #[cfg(all($a))] choose! { @ $($x)* }
+        #[cfg(all(not(any($a))))] choose! { @ $($y)* }
     };
+    (@ $($x:tt)*) => { $($x)* };
 }
 choose! {
     if #[cfg(target_pointer_width = \"64\")] {
@@ -477,13 +478,25 @@ choose! {
         use narrow as imp;
     }
 }
-pub fn level() -> u8 { imp::level() }
-pub fn base() -> u8 { 1 }
 ";
-    let of = "pub fn level() -> u8 { crate::base() }\n";
-    let files = [("Cargo.toml", MANIFEST), ("src/lib.rs", lib), ("src/wide.rs", of), ("src/narrow.rs", of)];
-    let server = Server::on(&files);
-    let found = usages(&server, "app::base");
-    assert_eq!(found.len(), 2, "{found:?}");
-    assert!(found[0].starts_with("src/narrow.rs:1 "), "{found:?}");
+    let of_language = "cfg_select! {
+    target_pointer_width = \"64\" => {
+        mod wide;
+        use wide as imp;
+    }
+    _ => {
+        mod narrow;
+        use narrow as imp;
+    }
+}
+";
+    for choice in [of_condition, of_language] {
+        let lib = format!("{choice}pub fn level() -> u8 {{ imp::level() }}\npub fn base() -> u8 {{ 1 }}\n");
+        let of = "pub fn level() -> u8 { crate::base() }\n";
+        let files = [("Cargo.toml", MANIFEST), ("src/lib.rs", &lib), ("src/wide.rs", of), ("src/narrow.rs", of)];
+        let server = Server::on(&files);
+        let found = usages(&server, "app::base");
+        assert_eq!(found.len(), 2, "{found:?}");
+        assert!(found[0].starts_with("src/narrow.rs:1 "), "{found:?}");
+    }
 }

@@ -222,7 +222,7 @@ fn excluded(request: &LoadRequest, workspace: &ProjectWorkspace, packages: &[Pac
     let choice = Choice::default();
     let mut found = Vec::new();
     for file in request.texts.of(LANGUAGE).filter(|it| !it.is_too_deep()) {
-        if occurrences(&file.text, "cfg").chain(occurrences(&file.text, "cfg_attr")).next().is_none() {
+        if !["cfg", "cfg_attr", "cfg_select"].iter().any(|it| occurrences(&file.text, it).next().is_some()) {
             continue;
         }
         let path = request.root.join(&*file.path);
@@ -259,9 +259,9 @@ fn conditions(files: &Files, file: &str, tree: &SyntaxNode) -> Vec<(CfgExpr, usi
         };
         found.push((with_those_around(attribute.syntax(), condition), lines));
     }
-    // `cfg_if!` and its like have attributes in their input.
+    // `cfg_if!` and its like have attributes in their input, `cfg_select!` has conditions.
     for tokens in tree.descendants().filter(|it| it.kind() == SyntaxKind::TOKEN_TREE) {
-        for (condition, block) in branches(&tokens) {
+        for (condition, block) in branches(&tokens).into_iter().chain(arms(&tokens)) {
             let below = declared_modules(&block).map(|it| lines_below(files, file, &it)).sum::<usize>();
             found.push((with_those_around(&block, condition), lines(&block) + below));
         }
@@ -280,8 +280,51 @@ fn attribute_in_tokens(tokens: &SyntaxNode) -> Option<CfgExpr> {
     if !is_attribute || !text.starts_with("[cfg") {
         return None;
     }
-    let parsed = SourceFile::parse(&format!("#{text} fn f() {{}}"), Edition::CURRENT).tree();
+    condition_of(&format!("#{text}"))
+}
+
+/// The condition of an attribute as text.
+fn condition_of(attribute: &str) -> Option<CfgExpr> {
+    let parsed = SourceFile::parse(&format!("{attribute} fn f() {{}}"), Edition::CURRENT).tree();
     parsed.syntax().descendants().filter_map(ast::Attr::cast).find_map(|it| cfg_condition(&it))
+}
+
+/// The blocks of `cfg_select! { condition => { … } _ => { … } }`, each with the condition under which it is compiled.
+fn arms(tokens: &SyntaxNode) -> Vec<(CfgExpr, SyntaxNode)> {
+    let call = tokens.parent().and_then(ast::MacroCall::cast).and_then(|it| it.path()?.segment()?.name_ref());
+    if call.is_none_or(|it| it.text() != "cfg_select") {
+        return Vec::new();
+    }
+    let inner: Vec<SyntaxElement> = tokens.children_with_tokens().filter(|it| !it.kind().is_trivia()).collect();
+    let is_arrow = |it: &[SyntaxElement]| match it {
+        [one, ..] if one.kind() == T![=>] => Some(1),
+        [one, two, ..] if one.kind() == T![=] && two.kind() == T![>] => Some(2),
+        _ => None,
+    };
+    let (mut found, mut earlier) = (Vec::new(), Vec::new());
+    let mut rest = inner.get(1..).unwrap_or_default();
+    while let Some((at, length)) = (0..rest.len()).find_map(|at| Some((at, is_arrow(&rest[at..])?))) {
+        let written: String = rest[..at].iter().map(ToString::to_string).collect();
+        let own = if written == "_" { None } else { condition_of(&format!("#[cfg({written})]")) };
+        rest = &rest[at + length..];
+        if let Some(block) = rest.first().and_then(|it| it.as_node()) {
+            found.push((with_earlier(&earlier, own.as_ref()), block.clone()));
+        }
+        earlier.extend(own);
+        // A block needs no comma after it, anything else does.
+        let is_block = rest.first().is_some_and(|it| it.as_node().is_some());
+        let end = rest.iter().position(|it| it.kind() == T![,]).map_or(rest.len(), |it| it + 1);
+        let has_comma = rest.get(1).is_some_and(|it| it.kind() == T![,]);
+        rest = if is_block { &rest[1 + usize::from(has_comma)..] } else { &rest[end..] };
+    }
+    found
+}
+
+/// Where an own condition holds and none of the earlier ones.
+fn with_earlier(earlier: &[CfgExpr], own: Option<&CfgExpr>) -> CfgExpr {
+    let not_earlier = earlier.iter().map(|it| CfgExpr::Not(Box::new(it.clone())));
+    let all: Vec<CfgExpr> = not_earlier.chain(own.cloned()).collect();
+    CfgExpr::All(all.into())
 }
 
 /// The blocks of each `if #[cfg(…)] { … } else if #[cfg(…)] { … } else { … }` in the input of a macro, each with the
@@ -293,11 +336,6 @@ fn branches(tokens: &SyntaxNode) -> Vec<(CfgExpr, SyntaxNode)> {
     let mut earlier: Vec<CfgExpr> = Vec::new();
     let mut rest = inner.as_slice();
     let is_block = |it: &SyntaxNode| it.first_token().is_some_and(|it| it.kind() == T!['{']);
-    let condition = |earlier: &[CfgExpr], own: Option<&CfgExpr>| {
-        let not_earlier = earlier.iter().map(|it| CfgExpr::Not(Box::new(it.clone())));
-        let all: Vec<CfgExpr> = not_earlier.chain(own.cloned()).collect();
-        CfgExpr::All(all.into())
-    };
     while let Some((first, behind)) = rest.split_first() {
         rest = behind;
         if first.kind() != T![if] {
@@ -312,13 +350,13 @@ fn branches(tokens: &SyntaxNode) -> Vec<(CfgExpr, SyntaxNode)> {
             earlier.clear();
             continue;
         };
-        found.push((condition(&earlier, Some(&own)), block.clone()));
+        found.push((with_earlier(&earlier, Some(&own)), block.clone()));
         earlier.push(own);
         rest = behind;
         match rest {
             [otherwise, next, ..] if otherwise.kind() == T![else] && next.kind() == T![if] => rest = &rest[1..],
             [otherwise, SyntaxElement::Node(block), behind @ ..] if otherwise.kind() == T![else] && is_block(block) => {
-                found.push((condition(&earlier, None), block.clone()));
+                found.push((with_earlier(&earlier, None), block.clone()));
                 earlier.clear();
                 rest = behind;
             }
