@@ -430,12 +430,12 @@ pub fn more() -> u8 { level_of!() }
 /// ```
 pub fn user() {}
 #[cfg(feature = \"extra\")]
-pub fn outer() -> u8 {
-    const INNER: u8 = 1;
-    INNER
-}
+pub mod only;
 ";
-    let server = Server::on(&[("Cargo.toml", MANIFEST), ("src/lib.rs", lib)]);
+    let only = "pub fn outer() -> u8 {\n    const INNER: u8 = 1;\n    INNER\n}\n";
+    let test = "#[test]\nfn runs() {}\n";
+    let files = [("Cargo.toml", MANIFEST), ("src/lib.rs", lib), ("src/only.rs", only), ("tests/all.rs", test)];
+    let server = Server::on(&files);
     let listed = |symbol: &str| {
         let path = format!("/v1/usages?symbol={symbol}");
         server.wait_for(|it| it.get(&path).1["meta"]["complete"] == true);
@@ -450,7 +450,7 @@ pub fn outer() -> u8 {
     assert_eq!(listed("app::parts::level"), [(json!(7), json!("feature=extra"), json!(1))]);
     assert_eq!(listed("app::parts::depth"), [(json!(11), json!("doctest"), json!(1))]);
     // An item of a body has the same path before and after further builds are known.
-    assert_eq!(listed("app::outer::INNER"), [(json!(21), json!("feature=extra"), Value::Null)]);
+    assert_eq!(listed("app::only::outer::INNER"), [(json!(3), json!("feature=extra"), Value::Null)]);
     let edit = json!({"edits": [{"file": "src/lib.rs", "old_text": "pub fn level()", "new_text": "pub fn height()"}], "dry_run": true});
     let (status, reply) = server.post("/v1/edit", &edit);
     assert_eq!(status, 200, "{reply}");

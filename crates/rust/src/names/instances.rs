@@ -179,7 +179,7 @@ pub(crate) fn in_crate_of<'db, T>(
     let db = sema.db;
     let krate = module.krate(db);
     let file = file_of_text(db, module.definition_source_file_id(db));
-    let is_read_for = || owners(db, file).first().is_none_or(|it| *it == krate.base());
+    let is_read_for = || owners(db, file).first().is_some_and(|it| *it == krate.base());
     if !krate.origin(db).is_local() || is_pinned(krate) || !is_any_pinned() && is_read_for() {
         return look(sema);
     }
