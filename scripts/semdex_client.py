@@ -239,6 +239,17 @@ class Server:
 
         wait_for(indexed, seconds, lambda: f"the background to be done: {_shortened(self.workspaces())}")
 
+    def wait_built(self, workspace, seconds=1800.0):
+        """Until further builds are read too: an answer about the whole workspace is no longer waiting for anything."""
+
+        def built():
+            self.must_live()
+            time.sleep(3.0)
+            reply = self.client.get("/v1/diagnostics", workspace=workspace, severity="error", limit=1, wait_ms=60000)
+            return all(it["code"] != "indexing" for it in reply["meta"]["missing"])
+
+        wait_for(built, seconds, lambda: "further builds to be read")
+
     def must_live(self):
         if self.process.poll() is not None:
             raise Failed(f"the server ended by itself with {self.process.returncode}:\n{self.last_words()}")

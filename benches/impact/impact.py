@@ -202,6 +202,7 @@ def measure(options, language, source, directory):
         server.wait_ready(options.ready_timeout)
         client, workspace = server.client, server.workspace(root)
         server.wait_indexed()
+        server.wait_built(workspace, options.ready_timeout)
         files = {file: (root / file).read_bytes().decode("utf-8", "replace") for file in semdex.source_files(root, language.suffix)}
         symbols = [it for file in files for it in symbols_of(client, workspace, file)]
         for symbol in symbols:

@@ -107,6 +107,7 @@ def run(options, directory):
             server.wait_ready(options.ready_timeout)
             server.wait_indexed(options.ready_timeout)
             workspace = server.workspace(root)
+            server.wait_built(workspace, options.ready_timeout)
             found, counts, asked = symbols(server.client, workspace, root), words(root), Asked(server.client, workspace)
             chance = random.Random(options.seed)
             sample = found if options.symbols == 0 or options.symbols >= len(found) else chance.sample(found, options.symbols)
