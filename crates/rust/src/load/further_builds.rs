@@ -737,3 +737,29 @@ fn file_sets(workspaces: &[ProjectWorkspace]) -> Vec<(BTreeSet<AbsPathBuf>, bool
     };
     (0_u64..).zip(folders.load).map(|(number, entry)| (paths(entry), local.contains(&number))).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn branches_of_macros_have_conditions() {
+        let found = |text: &str| -> Vec<String> {
+            let tree = SourceFile::parse(text, Edition::CURRENT).tree();
+            let tokens = tree.syntax().descendants().find(|it| it.kind() == SyntaxKind::TOKEN_TREE).unwrap();
+            let all = branches(&tokens).into_iter().chain(arms(&tokens));
+            all.map(|(condition, block)| format!("{condition} {:?}", declared_modules(&block).collect::<Vec<_>>()))
+                .collect()
+        };
+        assert_eq!(
+            found("cfg_if! { if #[cfg(unix)] { mod a; } else if #[cfg(b)] { mod b; mod c; } else { mod d; } }"),
+            [r#"all(unix) ["a"]"#, r#"all(not(unix), b) ["b", "c"]"#, r#"all(not(unix), not(b)) ["d"]"#]
+        );
+        assert_eq!(
+            found("cfg_select! { all(unix, b) => { mod a; } c => 1, _ => { mod d; } }"),
+            [r#"all(all(unix, b)) ["a"]"#, r#"all(not(all(unix, b)), not(c)) ["d"]"#]
+        );
+        assert_eq!(found("other! { unix => { mod a; } }"), [""; 0]);
+        assert_eq!(found("other! { if x { mod a; } else { mod b; } }"), [""; 0]);
+    }
+}
