@@ -456,7 +456,7 @@ pub mod only;
     assert_eq!(status, 200, "{reply}");
     let broken: Vec<_> =
         reply["impact"]["broken"].as_array().unwrap().iter().map(|it| (&it["line"], &it["build"])).collect();
-    assert_eq!(broken, [(&json!(14), &json!("feature=extra"))], "{reply}");
+    assert_eq!(broken, [(&json!(7), &json!("feature=extra"))], "{reply}");
 }
 
 /// The last branch of `cfg_if!` is compiled where no condition before it holds.

@@ -24,7 +24,7 @@ use super::view::Context;
 use crate::names::definitions;
 use crate::names::definitions::is_named_first;
 use crate::names::instances::{self, representative};
-use crate::resolve::paths::{crates, members};
+use crate::resolve::paths::{containers, crates, members};
 use crate::view::memo::Item;
 use requested::{RequestedPath, Segment, bare, fits_end, last_name, segments};
 use semdex_model::{Code, Error, Help, Symbol, SymbolKind, SymbolQuery};
@@ -302,7 +302,7 @@ fn macros_beside<'db>(cx: &Context<'db>, definition: Definition<'db>) -> Vec<Str
         return Vec::new();
     }
     let Some((container, name)) =
-        definitions::container_of(&cx.sema, definition).zip(definitions::name_in_path(cx.db, definition))
+        containers::container_of(&cx.sema, definition).zip(definitions::name_in_path(cx.db, definition))
     else {
         return Vec::new();
     };

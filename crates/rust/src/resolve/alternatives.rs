@@ -10,6 +10,7 @@ use ra_ap_syntax::ast::HasName as _;
 use rustc_hash::FxHashSet;
 
 use super::paths;
+use super::paths::containers;
 use super::paths::items::{definition_of, items_named, items_of};
 use super::paths::members::members_of;
 use crate::names::definitions::{self, ORDINAL, plain_name};
@@ -67,7 +68,7 @@ fn look_up<'db>(cx: &Context<'db>, definition: Definition<'db>) -> Vec<Definitio
     let mut found: Vec<Definition<'db>> =
         declared_beside(cx, definition).iter().filter_map(|it| compiled(cx, it)).collect();
     // The members of a module or type that is declared more than once.
-    let container = definitions::container_of(&cx.sema, definition);
+    let container = containers::container_of(&cx.sema, definition);
     for other in container.map(|it| alternatives(cx, it)).iter().flat_map(|it| it.iter()) {
         let kind = definitions::kind_word(cx.db, definition);
         let members = members_of(cx, *other);

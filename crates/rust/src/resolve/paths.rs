@@ -18,6 +18,7 @@
 //! switches off, files in no crate, duplicate declarations. Detached items are members of nothing, so a path leads to
 //! them only by their name.
 
+pub(crate) mod containers;
 pub(crate) mod crates;
 pub(crate) mod items;
 pub(crate) mod members;
@@ -107,7 +108,7 @@ pub(crate) fn module_path(cx: &Context<'_>, module: Module) -> String {
 
 fn standing_of<'db>(cx: &Context<'db>, definition: Definition<'db>) -> Option<Standing> {
     // What only a later crate has is no peer of the first crate's items.
-    let within = representative(cx.db, definitions::container_of(&cx.sema, definition)?);
+    let within = representative(cx.db, containers::container_of(&cx.sema, definition)?);
     let name = definitions::name_in_path(cx.db, definition)?;
     let members = members::members_of(cx, within);
     let peers = members.named(&name);
@@ -271,12 +272,12 @@ pub(crate) fn is_detached<'db>(cx: &Context<'db>, item: &Item<'db>) -> bool {
     let Some(definition) = definition_of(&cx.sema, item) else { return true };
     match definition {
         Definition::SelfType(it) if definitions::trait_of(&cx.sema, it).is_none() => {
-            definitions::container_of(&cx.sema, definition)
+            containers::container_of(&cx.sema, definition)
                 .is_none_or(|container| !members::inherent_impls(cx, container).contains(&it))
         }
         Definition::SelfType(it) => !is_listed_impl(cx, it),
         _ => {
-            let Some(container) = definitions::container_of(&cx.sema, definition) else { return false };
+            let Some(container) = containers::container_of(&cx.sema, definition) else { return false };
             let container = representative(cx.db, container);
             let Some(name) = definitions::name_in_path(cx.db, definition) else { return false };
             !members::members_of(cx, container).named(&name).contains(&definition)
@@ -383,7 +384,7 @@ fn impl_block_path(cx: &Context<'_>, it: Impl) -> String {
     if definitions::trait_of(&cx.sema, it).is_some() {
         return impl_path(cx, it);
     }
-    let container = definitions::container_of(&cx.sema, Definition::SelfType(it));
+    let container = containers::container_of(&cx.sema, Definition::SelfType(it));
     let blocks = container.map(|it| members::inherent_impls(cx, it)).unwrap_or_default();
     let path = format!("impl@{}", type_of(cx, it));
     match blocks.iter().position(|other| *other == it) {

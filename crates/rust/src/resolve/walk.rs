@@ -8,10 +8,9 @@ use ra_ap_ide_db::defs::Definition;
 use super::requested::{RequestedPath, Segment, fits_end, is_of_kind, segments, split_ordinal, split_qualified};
 use super::types::Piece;
 use super::{paths, types};
-use crate::names::definitions;
 use crate::names::definitions::{ORDINAL, as_assoc_item, module_definition};
 use crate::names::instances::{self, representative};
-use crate::resolve::paths::{crates, members};
+use crate::resolve::paths::{containers, crates, members};
 use crate::view::Context;
 use semdex_model::SymbolKind;
 
@@ -111,7 +110,7 @@ fn step<'db>(cx: &Context<'db>, from: Definition<'db>, segment: &Segment<'_>) ->
         return members.named(segment.name).iter().copied().filter(of_kind).filter(is_it).collect();
     }
     let unmarked = |it: &Definition<'db>| {
-        definitions::container_of(&cx.sema, *it) != Some(from)
+        containers::container_of(&cx.sema, *it) != Some(from)
             || paths::path_of(cx, *it).is_none_or(|path| segments(&path).last().is_none_or(|it| it.ordinal.is_none()))
     };
     members::reachable(cx, from, segment.name).into_iter().filter(of_kind).filter(unmarked).collect()

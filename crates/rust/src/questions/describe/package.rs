@@ -10,7 +10,7 @@ use crate::names::definitions;
 use crate::names::definitions::{assoc_definition, is_named_first, module_definition, plain_name};
 use crate::names::instances;
 use crate::resolve::paths::crates::{origin_of, version_of};
-use crate::resolve::paths::members;
+use crate::resolve::paths::{containers, members};
 use crate::resolve::{paths, suggestions, symbols, walk, well_formed};
 use crate::view::Context;
 use semdex_engine::Result;
@@ -78,7 +78,7 @@ fn exported(cx: &Context<'_>, module: Module, path: &str) -> Vec<Symbol> {
         }
         let definition = module_definition(*item);
         let Some(mut symbol) = symbols::symbol_of(cx, definition) else { continue };
-        let is_at_home = definitions::container_of(&cx.sema, definition) == Some(Definition::Module(module));
+        let is_at_home = containers::container_of(&cx.sema, definition) == Some(Definition::Module(module));
         if !is_at_home {
             let yields = |it: &ScopeDef<'_>| {
                 is_named_first(definition) && matches!(it, ScopeDef::ModuleDef(ModuleDef::Macro(_)))

@@ -13,6 +13,7 @@ use crate::LANGUAGE;
 use crate::names::definitions;
 use crate::names::definitions::{module_definition, plain_name};
 use crate::resolve::at;
+use crate::resolve::paths::containers;
 use crate::syntax::positions::{text_size, tokens_at};
 use crate::view::Context;
 use crate::view::memo::Item;
@@ -138,7 +139,7 @@ pub(crate) fn container_definition<'db>(
     };
     match definition_of(sema, &parent) {
         Some(Definition::SelfType(it)) if definitions::trait_of(sema, it).is_some() => Some(Definition::SelfType(it)),
-        Some(Definition::SelfType(it)) => definitions::container_of(sema, Definition::SelfType(it)),
+        Some(Definition::SelfType(it)) => containers::container_of(sema, Definition::SelfType(it)),
         Some(it) => Some(it),
         None => {
             let syntax = impl_syntax_of(sema, &parent).filter(|it| it.trait_().is_none())?;
