@@ -364,18 +364,19 @@ fn macro_names(cx: &Context<'_>, until: Option<Instant>) -> Option<Arc<AllMacroN
     }
     let of_files = cx.files.of(LANGUAGE).filter_map(|it| cx.file_id(&it.path));
     let ids: Vec<FileId> = of_files.chain(cx.doctests().map(|it| it.module)).collect();
-    let is_unread = |id: &FileId| {
-        cx.index.macro_names(*id).is_none() || in_further_builds && cx.index.further_macro_names(*id).is_none()
-    };
-    let unread: Vec<FileId> = ids.iter().copied().filter(is_unread).collect();
+    let lacks = |id: FileId| cx.index.macro_names(id).is_none();
+    let lacks_further = |id: FileId| in_further_builds && cx.index.further_macro_names(id).is_none();
+    let unread: Vec<FileId> = ids.iter().copied().filter(|it| lacks(*it) || lacks_further(*it)).collect();
     let is_late = || until.is_some_and(|until| Instant::now() > until);
     on_all_cores(cx.db, &unread, |sema, id, _: &mut Vec<()>| {
         if is_late() {
             return;
         }
         let text = sema.db.file_text(*id);
-        cx.index.learn_macro_names(*id, macro_names_of(sema.db, text));
-        if in_further_builds {
+        if lacks(*id) {
+            cx.index.learn_macro_names(*id, macro_names_of(sema.db, text));
+        }
+        if lacks_further(*id) {
             cx.index.learn_further_macro_names(*id, further_macro_names_of(sema.db, text));
         }
     });

@@ -171,13 +171,13 @@ pub(crate) fn further_macro_names_of(db: &dyn IndexDatabase, text: FileText) -> 
         let mut found = Collector::default();
         found.leaves_out(unread);
         let mut found = found.finish();
+        let places: FxHashSet<(FileId, Span)> = default.all.iter().map(|it| (it.file, it.at)).collect();
         let mut known: FxHashSet<(FileId, Span, WrittenMeaning, u32)> = default.each().collect();
         for of_build in collectors.into_iter().map(Collector::finish) {
             found.names.extend(of_build.names);
-            // What the default build resolves may be unresolved here, since dependencies are the host's.
-            let is_default = |it: &Written| default.all.iter().any(|known| (known.file, known.at) == (it.file, it.at));
             for mut it in of_build.all {
-                if it.meaning == WrittenMeaning::Unresolved && is_default(&it) {
+                // What the default build resolves may be unresolved here, since dependencies are the host's.
+                if it.meaning == WrittenMeaning::Unresolved && places.contains(&(it.file, it.at)) {
                     continue;
                 }
                 let is_new = |call: &u32| known.insert((it.file, it.at, it.meaning, *call));
@@ -200,6 +200,8 @@ pub(crate) struct AllMacroNames {
     files: Vec<(FileId, Arc<MacroNames>)>,
     by_key: FxHashMap<Key, Vec<Entry>>,
     by_place: FxHashMap<(FileId, usize), Vec<Entry>>,
+    /// The files with names that were not resolved at each place.
+    unread: Vec<(FileId, Arc<MacroNames>)>,
 }
 
 /// The index of a file in [`AllMacroNames::files`], and of a name in it.
@@ -207,7 +209,8 @@ type Entry = (u32, u32);
 
 impl AllMacroNames {
     pub(crate) fn new(files: Vec<(FileId, Arc<MacroNames>)>, has_further: bool) -> AllMacroNames {
-        let mut all = AllMacroNames { files, has_further, ..AllMacroNames::default() };
+        let unread = files.iter().filter(|it| it.1.is_cut || !it.1.unresolved.is_empty()).cloned().collect();
+        let mut all = AllMacroNames { files, unread, has_further, ..AllMacroNames::default() };
         for (file, (_, names)) in all.files.iter().enumerate() {
             for (index, it) in names.all.iter().enumerate() {
                 let entry = (file as u32, index as u32);
@@ -265,6 +268,6 @@ impl AllMacroNames {
     /// A file with calls in whose output a name was not resolved at each place.
     pub(crate) fn unread(&self, names: &[&str]) -> Option<FileId> {
         let is_unread = |it: &MacroNames| it.is_cut || names.iter().any(|name| it.unresolved.contains(*name));
-        self.files.iter().find(|it| is_unread(&it.1)).map(|it| it.0)
+        self.unread.iter().find(|it| is_unread(&it.1)).map(|it| it.0)
     }
 }
