@@ -183,6 +183,15 @@ fn a_server_that_never_answers_holds_nobody_up() {
 }
 
 #[test]
+fn a_server_that_takes_too_much_memory_while_it_starts_is_ended() {
+    let server = fake_with("memory_mib = 150\n", "greedy", &[]);
+    assert!(!is_honest(&server, "/v1/usages?symbol=lib.py::greet&wait_ms=1000", 2));
+    server.wait_for(|it| it.get("/v1/status").1.to_string().contains("more than 150 MiB"));
+    set_mode(&server, "sound");
+    server.wait_for(|it| it.get("/v1/usages?symbol=lib.py::greet").1["meta"]["complete"] == true);
+}
+
+#[test]
 fn what_a_server_gives_back_is_asked_again() {
     let server = fake("modified", &[]);
     assert_eq!(usages(&server, "lib.py::greet").len(), 2);

@@ -45,6 +45,8 @@ fn texts() -> Vec<(&'static str, String, bool)> {
         ("brackets", format!("{FIXED}{}\n", "}".repeat(100_000)), false),
         ("lines of brackets", format!("{FIXED}{}", "}\n".repeat(100_000)), false),
         ("lets", numbered(|it| format!("let x{it} = {it};"), 200_000), false),
+        ("unknown names", numbered(|it| format!("x = {it};"), 60_000), true),
+        ("inner items", numbered(|it| format!("fn f{it}(y: u8) {{ x; }}"), 20_000), false),
         (
             "list",
             format!(

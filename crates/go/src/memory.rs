@@ -4,7 +4,7 @@
 //! A Go process below its limit lets garbage grow to the size of its live heap. At the limit it collects more often,
 //! and if the live heap alone reaches the limit, it spends half of its time on that. A limit cannot be changed from
 //! outside, so it is as high as the free memory permits. A process that needs more is restarted once more memory is
-//! free; until then the status says so.
+//! free; until then the status says so. The limit is soft: a process that uses up the memory of the machine is ended.
 
 use std::time::{Duration, Instant};
 
@@ -18,6 +18,10 @@ use semdex_process::resource_usage;
 
 /// The interval of the checks.
 pub(crate) const INTERVAL: Duration = Duration::from_secs(2);
+/// The interval of the checks whether memory is used up. Within it, Go can allocate a gigabyte.
+const SHORTAGE_INTERVAL: Duration = Duration::from_millis(500);
+/// With less free memory, a process that uses much is ended. On a small machine it is an eighth of the memory.
+const RESERVE: u64 = 2 << 30;
 /// A load whose memory is near the limit at this many checks in a row needs more.
 const CHECKS_AT_LIMIT: u32 = 5;
 /// The first pause between measurements of the live heap. It doubles with each, because each is a collection.
@@ -79,6 +83,25 @@ impl Watched {
     }
 }
 
+/// Resolves when the machine runs out of memory because of a process, with the reason to end it. `GOMEMLIMIT` does not
+/// prevent that: it is soft, each process has its own, and a few lines can describe constants of gigabytes.
+pub(crate) async fn exhausts(pid: u32) -> String {
+    loop {
+        let used = resource_usage::anonymous_memory(pid).unwrap_or_default();
+        if let (Some(free), Some(total)) = (resource_usage::free_memory(), resource_usage::total_memory())
+            && is_exhausting(used, free, total)
+        {
+            return format!("it took {} of memory, and only {} were left", gibibytes(used), gibibytes(free));
+        }
+        tokio::time::sleep(SHORTAGE_INTERVAL).await;
+    }
+}
+
+/// Whether memory is nearly used up, and a process uses so much that ending it helps.
+fn is_exhausting(used: u64, free: u64, total: u64) -> bool {
+    free < (total / 8).min(RESERVE) && used >= total / 4
+}
+
 /// Measures the live heap of a loaded gopls when its memory is near the limit.
 #[derive(Debug)]
 pub(crate) struct Measurement {
@@ -132,6 +155,17 @@ fn gibibytes(bytes: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_process_that_uses_up_the_memory_is_ended() {
+        let gib = |it: u64| it << 30;
+        assert!(is_exhausting(gib(13), gib(1), gib(24)));
+        assert!(!is_exhausting(gib(13), gib(3), gib(24)), "enough is left");
+        assert!(!is_exhausting(gib(4), gib(1), gib(24)), "others use the memory");
+        // A small machine, or a control group.
+        assert!(is_exhausting(1200 << 20, 200 << 20, gib(2)));
+        assert!(!is_exhausting(1200 << 20, 300 << 20, gib(2)));
+    }
 
     #[test]
     fn a_live_heap_needs_half_as_much_again() {

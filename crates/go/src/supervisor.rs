@@ -63,6 +63,8 @@ async fn supervise(session: &Arc<Session>, cache_dir: &Path, stop: &Cancellation
     let mut pause = FIRST_PAUSE;
     let mut instance = session.instances.load(Ordering::Relaxed);
     let mut timeout = LoadTimeout::default();
+    // The texts with which gopls used up the memory.
+    let mut exhausted_by = None;
     loop {
         tokio::select! {
             () = needed(session) => {}
@@ -71,6 +73,21 @@ async fn supervise(session: &Arc<Session>, cache_dir: &Path, stop: &Cancellation
         let (link, wait) = match live(session, cache_dir, (&mut instance, &mut timeout), stop).await {
             Ended::Stopped => return,
             Ended::NoProgram(missing) => (Link::Down(missing), NEXT_TRY),
+            Ended::Exhausted { reason } => {
+                tracing::warn!(reason, "gopls was ended");
+                let generation = session.documents().generation();
+                // The first time, texts may have changed after those that gopls read.
+                if exhausted_by.replace(generation) == Some(generation) {
+                    let detail = format!("gopls was ended: {reason}; it is started again when Go code changes");
+                    degraded(session, Link::Down(Missing::new(MissingCode::EngineDown, SCOPE, detail)));
+                    tokio::select! {
+                        () = changed(session, generation) => {}
+                        () = stop.cancelled() => return,
+                    }
+                }
+                let detail = format!("gopls is being restarted: {reason}");
+                (Link::Waiting(Missing::new(MissingCode::EngineRestarting, SCOPE, detail)), LONGEST_PAUSE)
+            }
             Ended::Died { reason, lived } => {
                 if lived >= HEALTHY {
                     pause = FIRST_PAUSE;
@@ -102,10 +119,28 @@ async fn needed(session: &Session) {
     }
 }
 
+/// Waits until the texts are others than those of this generation.
+async fn changed(session: &Session, generation: u64) {
+    loop {
+        let fed = session.fed.notified();
+        if session.documents().generation() != generation {
+            return;
+        }
+        fed.await;
+    }
+}
+
 enum Ended {
     Stopped,
     NoProgram(Missing),
-    Died { reason: String, lived: Duration },
+    /// It was using up the memory of the machine.
+    Exhausted {
+        reason: String,
+    },
+    Died {
+        reason: String,
+        lived: Duration,
+    },
 }
 
 fn degraded(session: &Session, link: Link) {
@@ -185,10 +220,15 @@ async fn live(
     let client = Client::start(stdout, stdin, hooks(session));
     let watched = Watched { name: super::ENGINE, pid: process.pid, limit };
     fault::point("go.supervisor");
+    let mut is_exhausted = false;
     let died = tokio::select! {
         reason = serve(session, &client, &watched, (&installed, *instance), timeout) => reason,
         reason = named_pipes::release(session.root.alias(), document_sync::is_read, process.pid, || client.is_waited_for()) => reason,
         status = process.exited() => status,
+        reason = memory::exhausts(process.pid) => {
+            is_exhausted = true;
+            reason
+        }
         _ = environment.changed() => {
             goodbye(&client, &process).await;
             return Ended::Died { reason: "Go's environment has changed".to_owned(), lived: HEALTHY };
@@ -202,6 +242,9 @@ async fn live(
     let words = process.last_words();
     let reason = if words.is_empty() { died } else { format!("{died}: {words}") };
     session.lost(*instance, &reason);
+    if is_exhausted {
+        return Ended::Exhausted { reason };
+    }
     Ended::Died { reason, lived: born.elapsed() }
 }
 

@@ -37,8 +37,8 @@ const SEARCH_PAUSE: Duration = Duration::from_secs(2);
 const INITIALIZE_LIMIT: Duration = Duration::from_secs(60);
 const SHUT_DOWN_LIMIT: Duration = Duration::from_secs(2);
 const CHECK_INTERVAL: Duration = Duration::from_secs(1);
-/// The memory of all its processes is summed at every so many checks.
-const MEMORY_CHECK_INTERVAL: u32 = 5;
+/// The memory of all its processes is summed this often, also while it starts and loads.
+const MEMORY_CHECK_INTERVAL: Duration = Duration::from_secs(2);
 /// The time limit of a server's first answer. After it, a later answer makes the server ready.
 const PROBE_LIMIT: Duration = Duration::from_secs(20);
 /// A server without a query for this time is ended.
@@ -235,6 +235,7 @@ async fn run_instance(session: &Arc<Session>, stop: &CancellationToken) -> Ended
     let ended = tokio::select! {
         ended = serve(session, &client, &process, &work, instance) => ended,
         status = process.exited() => Ended::Failed { reason: status, was_healthy: false },
+        reason = exceeds_memory(session, &process) => Ended::Failed { reason, was_healthy: false },
         reason = named_pipes::release(session.root.directory(), is_read, process.pid, || client.is_waited_for() || is_starting()) =>
             Ended::Failed { reason, was_healthy: false },
         Ok(()) = restarts.changed() => Ended::MustRestart,
@@ -267,6 +268,19 @@ fn was_healthy(session: &Session, started_at: Instant) -> bool {
     let answers = session.answers();
     let hung = session.silence() > Duration::ZERO;
     answers >= ENOUGH_ANSWERS || (answers > 0 && !hung && started_at.elapsed() >= HEALTHY)
+}
+
+/// Publishes the memory of the server until it takes more than it may; returns the reason to end it.
+async fn exceeds_memory(session: &Session, process: &Child) -> String {
+    let most = session.row.keys.memory_mib.unwrap_or(MEMORY_LIMIT) << 20;
+    loop {
+        let memory = resource_usage::group_memory(process.pid);
+        session.status.send_if_modified(|status| std::mem::replace(&mut status.memory_bytes, memory) != memory);
+        if let Some(memory) = memory.filter(|it| *it > most) {
+            return format!("it took {} MiB, more than {} MiB", memory >> 20, most >> 20);
+        }
+        tokio::time::sleep(MEMORY_CHECK_INTERVAL).await;
+    }
 }
 
 fn command(session: &Session, program: &Program) -> Command {
@@ -326,18 +340,8 @@ async fn serve(session: &Arc<Session>, client: &Client, process: &Child, work: &
     let probe = session.probe(client, instance, Instant::now() + PROBE_LIMIT).fuse();
     tokio::pin!(probe);
     let deadline = session.row.keys.deadline_s.map_or(DEADLINE, Duration::from_secs);
-    let most = session.row.keys.memory_mib.unwrap_or(MEMORY_LIMIT) << 20;
-    let mut checks: u32 = 0;
     loop {
         fault::point("lsp.life");
-        if checks.is_multiple_of(MEMORY_CHECK_INTERVAL) {
-            let memory = resource_usage::group_memory(process.pid);
-            session.status.send_if_modified(|status| std::mem::replace(&mut status.memory_bytes, memory) != memory);
-            if let Some(memory) = memory.filter(|it| *it > most) {
-                return failed(format!("it took {} MiB, more than {} MiB", memory >> 20, most >> 20));
-            }
-        }
-        checks += 1;
         if session.silence() > deadline {
             return failed(format!("it has answered nothing for {} s", deadline.as_secs()));
         }

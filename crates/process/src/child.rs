@@ -14,6 +14,8 @@ use super::process_group::{self, Group};
 
 const STDERR_LINES: usize = 200;
 const STDERR_LINE: usize = 4 << 10;
+/// Above that of all programs that do not ask for more, and below the highest, 1,000.
+const EXPENDABLE: &str = "500";
 
 /// A running program. Dropping it kills the program and every process that the program started.
 pub struct Child {
@@ -45,6 +47,8 @@ impl Child {
         let lines = Arc::default();
         tokio::spawn(keep_lines(ChildStderr::from_std(stderr)?, name, Arc::clone(&lines)));
         let group = Arc::new(group);
+        // If memory is used up, the kernel ends this program before semdex and before the user's.
+        let _ = std::fs::write(format!("/proc/{}/oom_score_adj", group.id()), EXPENDABLE);
         let process = Child { pid: group.id(), exited: keep(group.clone(), name)?, group, stderr: lines };
         let pipes = Pipes { stdin: ChildStdin::from_std(stdin)?, stdout: ChildStdout::from_std(stdout)? };
         Ok((process, pipes))

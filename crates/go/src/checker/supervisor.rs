@@ -37,6 +37,7 @@ const ANOTHER_ENVIRONMENT: &str = "Go's environment has changed";
 const NAME: &str = "the checker of Go";
 const OUTDATED: &str = "the load did not end, and the content has changed since";
 const NO_MEMORY: &str = "memory is short";
+const EXHAUSTED: &str = "it was using up the memory";
 const NO_BUILDS: &str = "there are no further builds";
 /// With less free memory than this the further builds are given up.
 const LEAST_FREE: u64 = 256 << 20;
@@ -189,6 +190,10 @@ async fn keep_running(session: &Arc<Session>, cache_dir: &Path, which: Which) {
         if reason == ANOTHER_ENVIRONMENT || reason == OUTDATED || reason == named_pipes::GONE {
             continue;
         }
+        if reason == EXHAUSTED {
+            early_exits = MAX_EARLY_EXITS;
+            continue;
+        }
         early_exits = if started_at.elapsed() > HEALTHY { 1 } else { (early_exits + 1).min(MAX_EARLY_EXITS) };
         tokio::time::sleep(FIRST_PAUSE * 2_u32.saturating_pow(early_exits)).await;
     }
@@ -258,6 +263,10 @@ async fn run_once(
         reason = serve(session, &client, &watched, toolchain, timeout, which) => reason,
         reason = named_pipes::release(session.root.alias(), document_sync::is_read, process.pid, || client.is_waited_for()) => reason,
         _ = environment.changed() => ANOTHER_ENVIRONMENT.to_owned(),
+        reason = memory::exhausts(process.pid) => {
+            tracing::warn!(reason, "{} is ended", which.name());
+            EXHAUSTED.to_owned()
+        }
         status = process.exited() => format!("{status}: {}", process.last_words()),
     }
 }

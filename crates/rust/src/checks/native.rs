@@ -1,25 +1,32 @@
 //! rust-analyzer's errors for one body, with the compiler's codes. The language server checks whole files; an edit
 //! affects single bodies, which are checked here.
 
+use std::collections::HashMap;
+
 use either::Either;
 use ra_ap_hir::{
     Adt, AnyDiagnostic, AsAssocItem as _, AssocItemContainer, CastError, Const, DefWithBody, Function, GenericDef,
-    HasSource as _, HirDisplay as _, InFile, ModuleDef, PathResolution, Semantics, Static, StructKind, TraitRef, Type,
-    UnresolvedMethodCall, VariantId,
+    HasSource as _, HirDisplay as _, HirFileId, InFile, ModuleDef, PathResolution, Semantics, Static, StructKind,
+    TraitRef, Type, UnresolvedMethodCall, VariantId,
 };
 use ra_ap_ide::{FileId, FileRange, RootDatabase, TextRange};
+use ra_ap_intern::steps;
 use ra_ap_syntax::ast::HasArgList as _;
 use ra_ap_syntax::{AstNode as _, AstPtr, SyntaxKind, SyntaxNode, SyntaxNodePtr, ast};
 
 use super::places::salient;
 use super::{constants, error_types, lookup, mismatches, outer_items, patterns, places, unknown_types};
-use crate::bounds::Bound;
+use crate::bounds::{Bound, MOST_ERRORS};
 use crate::finding::code::Code;
 use crate::finding::{RawDiagnostic, Subject};
 use crate::syntax::nesting;
 use crate::syntax::positions::span;
 use crate::view::{Context, Fault, unless_at_fault};
 use semdex_text::words::words;
+
+/// The steps that the translation of an error counts as, so that it can be ended: its place and its names are looked up
+/// in the tree.
+const STEPS_OF_ERROR: u32 = 1 << 10;
 
 /// rust-analyzer's own errors for a body.
 pub(crate) fn native_errors(cx: &Context<'_>, body: DefWithBody, out: &mut Vec<RawDiagnostic>) {
@@ -36,21 +43,31 @@ pub(crate) fn native_errors(cx: &Context<'_>, body: DefWithBody, out: &mut Vec<R
         cx.note_stumble(fault, place);
     }
     // The compiler does not report missing fields if it does not know some of the given ones.
-    let strange: Vec<_> = found
-        .iter()
-        .filter_map(|it| match it {
-            AnyDiagnostic::NoSuchField(it) => Some((it.field.file_id, it.field.value.syntax_node_ptr().text_range())),
-            _ => None,
-        })
-        .collect();
+    let mut strange: HashMap<HirFileId, Vec<TextRange>> = HashMap::new();
+    for it in &found {
+        if let AnyDiagnostic::NoSuchField(it) = it {
+            strange.entry(it.field.file_id).or_default().push(it.field.value.syntax_node_ptr().text_range());
+        }
+    }
+    strange.values_mut().for_each(|it| it.sort_by_key(|it| (it.start(), it.end())));
     found.retain(|it| match it {
         AnyDiagnostic::MissingFields(it) => {
             let whole = it.field_list_parent.syntax_node_ptr().text_range();
-            !strange.iter().any(|(file, range)| *file == it.file && whole.contains_range(*range))
+            let strange = strange.get(&it.file).map(Vec::as_slice).unwrap_or_default();
+            // The ranges are of one tree: what begins in the whole is in it.
+            let next = strange.get(strange.partition_point(|it| it.start() < whole.start()));
+            !next.is_some_and(|it| whole.contains_range(*it))
         }
         _ => true,
     });
-    out.extend(found.into_iter().filter_map(|it| translate(cx, body, it)));
+    for it in found {
+        // The rest is left out (`errors::keep_first`).
+        if out.len() > MOST_ERRORS {
+            break;
+        }
+        steps::count(STEPS_OF_ERROR);
+        out.extend(translate(cx, body, it));
+    }
 }
 
 /// The constants and statics that cannot be evaluated: the body itself, or those in it.

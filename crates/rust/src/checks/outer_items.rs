@@ -115,8 +115,9 @@ fn is_inner(node: &SyntaxNode) -> bool {
         && node.parent().is_some_and(|it| ast::StmtList::can_cast(it.kind()))
 }
 
+/// Attributes precede everything else in a node: the many statements of a body are not looked at.
 fn is_conditional(node: &SyntaxNode) -> bool {
-    node.children().filter_map(ast::Attr::cast).any(|it| it.syntax().text().to_string().contains("cfg"))
+    node.children().map_while(ast::Attr::cast).any(|it| it.syntax().text().to_string().contains("cfg"))
 }
 
 /// The parameter of an outer item with which a path begins.
@@ -180,8 +181,14 @@ fn declares(node: &SyntaxNode, name: &str) -> bool {
         return matches!(node.kind(), SyntaxKind::IMPL | SyntaxKind::TRAIT) || ast::Adt::can_cast(node.kind());
     }
     let own = ast::AnyHasGenericParams::cast(node.clone()).and_then(|it| it.generic_param_list());
-    let binders = node.children().filter_map(ast::ForBinder::cast).filter_map(|it| it.generic_param_list());
-    let mut parameters = own.into_iter().chain(binders).flat_map(|it| it.generic_params());
+    // Not of every node: a body has many statements.
+    let has_binder = matches!(
+        node.kind(),
+        SyntaxKind::FOR_TYPE | SyntaxKind::TYPE_BOUND | SyntaxKind::WHERE_PRED | SyntaxKind::CLOSURE_EXPR
+    );
+    let binder = has_binder.then(|| node.children().find_map(ast::ForBinder::cast)).flatten();
+    let binder = binder.and_then(|it| it.generic_param_list());
+    let mut parameters = own.into_iter().chain(binder).flat_map(|it| it.generic_params());
     parameters.any(|it| match it {
         ast::GenericParam::LifetimeParam(it) => it.lifetime().is_some_and(|it| it.text() == name),
         ast::GenericParam::TypeParam(it) => ast::HasName::name(&it).is_some_and(|it| it.text() == name),
