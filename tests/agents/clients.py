@@ -112,7 +112,8 @@ class Opencode(Client):
         write(home / ".config/opencode/opencode.json", json.dumps({"provider": {"test": provider}, "model": "test/scripted", "autoupdate": False}))
 
     def environment(self, address):
-        return {"OPENCODE_DISABLE_MODELS_FETCH": "1", "OPENCODE_DISABLE_AUTOUPDATE": "1"}
+        # It installs what its plugins may import before it begins, and tries for 70 s where no registry is reached.
+        return {"OPENCODE_DISABLE_MODELS_FETCH": "1", "OPENCODE_DISABLE_AUTOUPDATE": "1", "npm_config_fetch_retries": "0"}
 
     def command(self, program, prompt):
         return [program, "run", prompt]

@@ -107,7 +107,7 @@ class Place:
         if consent:
             self.run(*consent)
 
-    def talk(self, steps, timeout=150):
+    def talk(self, steps, timeout=300):
         """One headless session; returns the model, which has all that the agent sent."""
         model = Model(steps)
         self.models.append(model)
@@ -313,7 +313,7 @@ def patience(binary, agent):
     slow = "#[test]\nfn slow() {\n    std::thread::sleep(std::time::Duration::from_secs(66));\n}\n"
     place = Place(binary, agent, {**FILES, "tests/slow.rs": slow})
     try:
-        model = place.talk([[("semdex:verify", {"kind": "test"})]], timeout=240)
+        model = place.talk([[("semdex:verify", {"kind": "test"})]], timeout=400)
         check("1 passed" in model.said(0), "the answer after 66 s did not arrive", model.said(0))
     finally:
         place.close()

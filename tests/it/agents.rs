@@ -493,6 +493,23 @@ fn a_hook_says_that_something_is_not_known_yet_and_then_what_it_is() {
 }
 
 #[test]
+fn the_end_of_a_turn_counts_changes_whose_arguments_name_no_file() {
+    let server = Server::on(RUST);
+    server.wait_ready();
+    let broken = json!({"file": "src/shout.rs", "content": "pub fn shout() -> u8 {\n    nothing()\n}\n",
+        "mode": "overwrite", "wait_ms": 120_000});
+    let (_, made) = server.post("/v1/write", &broken);
+    let reply = format!("# Undone\n\nChange `{}` in `/w`: `undo` takes it back\n", made["change"].as_str().unwrap());
+    let hook = |event: &Value| server.send(server.request("POST", "/v1/hooks/claude").json(event)).json();
+    let undone = json!({"session_id": "s", "hook_event_name": "PostToolUse", "cwd": server.home.root(),
+        "tool_name": "mcp__semdex__undo", "tool_input": {"change": "01M8"},
+        "tool_response": [{"type": "text", "text": reply}]});
+    assert_eq!(hook(&undone), json!({}), "the reply of the tool has said it");
+    let left = hook(&json!({"session_id": "s", "hook_event_name": "Stop", "cwd": server.home.root()}));
+    assert!(left["systemMessage"].as_str().unwrap_or_default().contains("src/shout.rs: 1 error(s)"), "{left}");
+}
+
+#[test]
 fn sessions_and_subagents_begin_with_what_to_ask() {
     let home = Home::with(RUST);
     for event in ["SessionStart", "SubagentStart"] {

@@ -234,6 +234,10 @@ fn completions_and_manual_pages_know_every_command() {
     let page = semdex(&home, &["man", "usages"]).output;
     assert!(page.contains(".SH EXAMPLES\n  semdex usages "), "{page}");
     assert_eq!(home.read("man/semdex-usages.1"), page);
+    let page = semdex(&home, &["man", "overlay", "put"]).output;
+    assert_eq!(home.read("man/semdex-overlay-put.1"), page);
+    let unknown = semdex(&home, &["man", "overlay", "get"]);
+    assert!(unknown.code == Some(1) && unknown.errors.contains("`overlay get`"), "{}", unknown.errors);
 }
 
 #[test]

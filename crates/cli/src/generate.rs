@@ -17,9 +17,9 @@ pub struct Completions {
 
 #[derive(Debug, Args)]
 pub struct Man {
-    /// The command whose page is printed. Default: the main page.
+    /// The command whose page is printed, such as `usages` or `cache size`. Default: the main page.
     #[arg(value_name = "VERB", conflicts_with = "directory")]
-    verb: Option<String>,
+    verb: Vec<String>,
     /// Write a page for each command into this directory.
     #[arg(long, value_name = "DIRECTORY")]
     directory: Option<PathBuf>,
@@ -40,14 +40,14 @@ impl Man {
             None => {
                 let mut command = Arguments::command().disable_help_subcommand(true);
                 command.build();
-                let named = match &self.verb {
-                    None => command,
-                    Some(verb) => command.find_subcommand(verb).cloned().ok_or_else(|| {
-                        let detail = format!("there is no command `{verb}`: `semdex help` lists all");
+                let mut named = &command;
+                for verb in &self.verb {
+                    named = named.find_subcommand(verb).ok_or_else(|| {
+                        let detail = format!("there is no command `{}`: `semdex help` lists all", self.verb.join(" "));
                         io::Error::new(io::ErrorKind::InvalidInput, detail)
-                    })?,
-                };
-                output().write_all(page(&clap_mangen::Man::new(named))?.as_bytes())
+                    })?;
+                }
+                output().write_all(page(&clap_mangen::Man::new(named.clone()))?.as_bytes())
             }
         }
     }

@@ -341,9 +341,10 @@ fn refusal(change_impact: &ChangeImpact, counted: CountedBuilds) -> Error {
             };
             // The detail may say the same.
             let why = missing.detail.split(": ask again").next().unwrap_or_default();
+            let again = if missing.code.passes() { "ask again with a longer `wait_ms`, or " } else { "" };
             let detail = format!(
-                "nothing was written: what the change breaks is not known in full ({why}); ask again with a longer \
-                 `wait_ms`, or send it with `on_break: \"report\"` to make it all the same"
+                "nothing was written: what the change breaks is not known in full ({why}); {again}send it with \
+                 `on_break: \"report\"` to make it all the same"
             );
             Error::new(code, detail)
         }

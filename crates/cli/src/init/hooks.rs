@@ -40,7 +40,7 @@ pub(crate) fn of(agent: Agent, root: &Path, program: &str) -> Option<Entry> {
                 item(&["hooks", "PreToolUse"], claude(Some("Bash|Grep|Read|mcp__semdex__.*"))),
                 item(
                     &["hooks", "PostToolUse"],
-                    claude(Some("Edit|MultiEdit|Write|NotebookEdit|mcp__semdex__(edit|write)")),
+                    claude(Some("Edit|MultiEdit|Write|NotebookEdit|mcp__semdex__(edit|write|rename|undo)")),
                 ),
                 item(&["hooks", "Stop"], claude(None)),
                 item(&["hooks", "SessionEnd"], claude(None)),

@@ -13,6 +13,8 @@ pub(super) struct Event {
     /// The working directories of the agent.
     pub(super) directories: Vec<PathBuf>,
     pub(super) touched: Vec<Touched>,
+    /// The tokens of the changes that our own tools made, as their replies name them.
+    pub(super) changes: Vec<String>,
     /// Whether the agent already continues because of a hook.
     pub(super) is_repeated: bool,
 }
@@ -62,16 +64,17 @@ impl Event {
             .map(PathBuf::from)
             .collect();
         let base = directories.iter().find(|it| it.is_absolute()).cloned().unwrap_or_default();
-        let mut touched = Vec::new();
-        match kind {
-            Kind::Edited => touched = files_of(payload, &base),
+        let uses: Vec<&Value> = match kind {
+            Kind::Edited => vec![payload],
             Kind::Batch => {
                 let uses = ["tool_calls", "tool_results"].into_iter().find_map(|it| payload[it].as_array());
-                touched.extend(uses.into_iter().flatten().flat_map(|it| files_of(it, &base)));
+                uses.into_iter().flatten().collect()
             }
-            Kind::Stopped | Kind::Ended => {}
-        }
+            Kind::Stopped | Kind::Ended => Vec::new(),
+        };
+        let mut touched: Vec<Touched> = uses.iter().flat_map(|it| files_of(it, &base)).collect();
         touched.truncate(MOST_FILES);
+        let changes = uses.iter().filter_map(|it| change_of(it)).map(str::to_owned).collect();
         let is_repeated =
             payload["stop_hook_active"] == true || payload["loop_count"].as_u64().is_some_and(|it| it > 0);
         Some(Event {
@@ -80,6 +83,7 @@ impl Event {
             session: session.map(str::to_owned),
             directories,
             touched,
+            changes,
             is_repeated,
         })
     }
@@ -109,7 +113,7 @@ fn files_of(payload: &Value, base: &Path) -> Vec<Touched> {
     let tool_use = payload["tool_use_id"].as_str().map(str::to_owned);
     let tool = payload["tool_name"].as_str();
     let input = &payload["tool_input"];
-    let is_own = tool.is_some_and(is_own_change);
+    let is_own = tool.and_then(own_verb).is_some_and(|it| matches!(it, "edit" | "write"));
     let touched = |it: &str| Touched { file: base.join(it), tool_use: tool_use.clone(), is_own };
     if is_own {
         let edits = input["edits"].as_array().into_iter().flatten();
@@ -134,9 +138,19 @@ fn files_of(payload: &Value, base: &Path) -> Vec<Touched> {
     named.into_iter().map(touched).collect()
 }
 
-/// Whether a tool of semdex writes files that its arguments name.
-fn is_own_change(tool: &str) -> bool {
-    tool.starts_with("mcp__semdex") && ["edit", "write"].iter().any(|it| tool.ends_with(&format!("__{it}")))
+/// The verb of a tool of semdex: `edit` of `mcp__semdex__edit`, and of `mcp__plugin_semdex_semdex__edit`.
+fn own_verb(tool: &str) -> Option<&str> {
+    tool.strip_prefix("mcp__")?.rsplit_once("semdex__").map(|it| it.1)
+}
+
+/// The token of the change that a tool of semdex made, by the text of its reply: ``Change `TOKEN` in …``.
+fn change_of(payload: &Value) -> Option<&str> {
+    payload["tool_name"].as_str().and_then(own_verb)?;
+    let reply = &payload["tool_response"];
+    let parts = reply.as_array().or(reply["content"].as_array()).map(Vec::as_slice).unwrap_or_default();
+    let texts = parts.iter().filter_map(|it| it["text"].as_str());
+    let mut lines = reply.as_str().into_iter().chain(texts).flat_map(str::lines);
+    lines.find_map(|it| it.strip_prefix("Change `")?.split_once('`').map(|it| it.0))
 }
 
 /// Whether a tool with this name writes files. The tools of semdex are excluded, because their replies already report
@@ -144,7 +158,7 @@ fn is_own_change(tool: &str) -> bool {
 fn is_edit(tool: &str) -> bool {
     const WORDS: [&str; 9] = ["edit", "write", "replace", "patch", "create", "insert", "update", "save", "delete"];
     let tool = tool.to_ascii_lowercase();
-    !tool.starts_with("mcp__semdex") && WORDS.iter().any(|it| tool.contains(it))
+    own_verb(&tool).is_none() && WORDS.iter().any(|it| tool.contains(it))
 }
 
 /// The fields that may contain a patch.
@@ -221,9 +235,30 @@ mod tests {
             "tool_input": {"edits": [{"file": "a.rs"}, {"file": "/w/b.rs"}]}});
         check(own.clone(), Kind::Edited, &["/w/a.rs", "/w/b.rs"]);
         assert!(Event::read(&own).unwrap().touched.iter().all(|it| it.is_own));
+        let of_plugin = json!({"hook_event_name": "PostToolUse", "cwd": "/w", "tool_name": "mcp__plugin_semdex_semdex__write",
+            "tool_input": {"file": "a.rs"}});
+        check(of_plugin.clone(), Kind::Edited, &["/w/a.rs"]);
+        assert!(Event::read(&of_plugin).unwrap().touched.iter().all(|it| it.is_own));
         for (name, kind) in [("Stop", Kind::Stopped), ("AfterAgent", Kind::Stopped), ("sessionEnd", Kind::Ended)] {
             check(json!({"hook_event_name": name, "cwd": "/w"}), kind, &[]);
         }
+    }
+
+    #[test]
+    fn a_change_is_named_by_the_reply_of_our_own_tool() {
+        let reply = "# Renamed `a` to `b`\n\nChange `01M8` in `/w`: `undo` takes it back\n";
+        let changes = |tool: &str, reply: Value| {
+            let used = json!({"hook_event_name": "PostToolUse", "cwd": "/w", "tool_name": tool, "tool_input": {"symbol": "a"},
+                "tool_response": reply});
+            Event::read(&used).unwrap().changes
+        };
+        let parts = json!([{"type": "text", "text": reply}]);
+        for form in [json!(reply), parts.clone(), json!({"content": parts.clone()})] {
+            assert_eq!(changes("mcp__semdex__rename", form), ["01M8"]);
+        }
+        assert_eq!(changes("mcp__plugin_semdex_semdex__undo", parts.clone()), ["01M8"]);
+        assert!(changes("Bash", parts).is_empty());
+        assert!(changes("mcp__semdex__rename", json!("# Dry run, nothing written\n")).is_empty());
     }
 
     #[test]

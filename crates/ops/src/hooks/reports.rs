@@ -11,6 +11,7 @@ use super::super::client::Client;
 use super::super::diagnostics::{Collected, OnLine, find, gravest_first, seen_in};
 use super::super::gate::configured;
 use super::super::query::RequestOptions;
+use super::super::undo::made;
 use super::event::{Event, Kind};
 use super::report_text::{Text, counts};
 use semdex_config::Gate;
@@ -46,12 +47,24 @@ pub(super) async fn edited(workspaces: &[Workspace], event: &Event) -> Option<Re
     let mut text = Text::default();
     let mut is_telling = false;
     let mut stops = false;
+    note_own_changes(workspaces, event).await;
     for (workspace, files) in located(workspaces, event) {
         let Ok(report) = in_workspace(&workspace, event, &files, &mut text).await else { continue };
         is_telling |= report.0;
         stops |= report.1;
     }
     is_telling.then(|| Report { text: text.finish(), stops })
+}
+
+/// The end of the turn counts the errors of the files that our own tools changed, whatever their arguments name.
+async fn note_own_changes(workspaces: &[Workspace], event: &Event) {
+    let Some(session) = &event.session else { return };
+    for change in &event.changes {
+        for workspace in workspaces {
+            let Ok(entry) = made(workspace, change).await else { continue };
+            workspace.statistics().note_broken(session, entry.files.iter().map(|it| it.file.as_str()));
+        }
+    }
 }
 
 /// Leaves the answer for the next hook of the session, because the time for this one is over. Returns what this hook
