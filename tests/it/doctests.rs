@@ -203,3 +203,27 @@ fn doctests_follow_the_texts() {
     server.wait_for(|it| it.get("/v1/usages?symbol=doct::sum").1["meta"]["complete"] == true);
     assert_eq!(usages(&server, "doct::sum").len(), 4, "no module line names the file");
 }
+
+/// What follows from a missing method in a doctest is not reported beside it.
+#[test]
+fn a_doctest_is_reported_once() {
+    let lib = "pub struct Reader;
+impl Reader {
+    /// ```
+    /// # fn main() -> Result<(), String> {
+    /// let found = doct::Reader.next_one()?;
+    /// assert_eq!(found, vec![\"a\"]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn next_one(&self) -> Result<Vec<&'static str>, String> {
+        Ok(vec![\"a\"])
+    }
+}
+";
+    let manifest = "[package]\nname = \"doct\"\nversion = \"0.1.0\"\nedition = \"2024\"\n";
+    let server = Server::on(&[("Cargo.toml", manifest), ("src/lib.rs", lib)]);
+    server.wait_for(|it| it.get("/v1/usages?symbol=doct::Reader::next_one").1["total"] == 1);
+    let reply = edit(&server, "pub fn next_one", "pub fn next_all");
+    assert_eq!(places(&reply["impact"]["broken"]), ["src/lib.rs:5:34 doctest"], "{reply}");
+}

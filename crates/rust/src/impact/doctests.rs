@@ -122,7 +122,7 @@ fn errors_in(cx: &Context<'_>, of: &DoctestFile, test: &Doctest) -> Vec<Finding>
     };
     let errors = errors::errors_in(cx, body.into(), true);
     // What is not known of a type follows from other errors.
-    let follows = |it: &Finding| matches!(it.code, Code::E0277 | Code::E0282 | Code::E0283);
+    let follows = |it: &Finding| matches!(it.code, Code::E0277 | Code::E0282 | Code::E0283 | Code::E0369);
     let is_alone = errors.iter().all(|it| follows(it) || !it.is_error());
     errors.into_iter().filter(|it| is_alone || !follows(it)).collect()
 }
