@@ -252,18 +252,29 @@ impl Index {
         self.read().all_macro_names.clone()
     }
 
-    /// The same, put together of what is known of these files. `in_further_builds`: of further builds too.
-    pub(crate) fn gather_macro_names(&self, files: &[FileId], in_further_builds: bool) -> Option<Arc<AllMacroNames>> {
+    /// The same, put together of what is known of these files: all that the default build has, and as far as it is known
+    /// what doctests have (`modules`), and further builds.
+    pub(crate) fn gather_macro_names(
+        &self,
+        files: &[FileId],
+        modules: &[FileId],
+        in_further_builds: bool,
+    ) -> Option<Arc<AllMacroNames>> {
         let all = self.read();
-        let mut each = Vec::new();
+        let (mut each, mut is_whole) = (Vec::new(), true);
         for file in files {
             each.push((*file, all.macro_names.get(file)?.clone()));
-            if in_further_builds {
-                each.push((*file, all.further_macro_names.get(file)?.clone()));
-            }
+        }
+        let mut of_others = modules.iter().map(|it| (*it, all.macro_names.get(it))).collect::<Vec<_>>();
+        if in_further_builds {
+            of_others.extend(files.iter().chain(modules).map(|it| (*it, all.further_macro_names.get(it))));
+        }
+        for (file, known) in of_others {
+            is_whole &= known.is_some();
+            each.extend(known.map(|it| (file, it.clone())));
         }
         drop(all);
-        let known = Arc::new(AllMacroNames::new(each, in_further_builds));
+        let known = Arc::new(AllMacroNames::new(each, is_whole));
         self.write().all_macro_names = Some(known.clone());
         Some(known)
     }

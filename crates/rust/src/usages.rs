@@ -18,6 +18,7 @@ use ra_ap_hir::Semantics;
 use ra_ap_ide::{FileId, RootDatabase, TryToNav as _};
 use ra_ap_ide_db::base_db::SourceDatabase as _;
 use ra_ap_ide_db::defs::Definition;
+use ra_ap_syntax::{AstNode as _, ast};
 use rustc_hash::FxHashMap;
 
 use crate::LANGUAGE;
@@ -30,6 +31,7 @@ use crate::names::{Meaning, Target, UnresolvedReason, all_instances, builds, ins
 use crate::resolve::alternatives::{Reach, with_alternatives};
 use crate::resolve::symbols;
 use crate::resolve::symbols::is_test_at;
+use crate::syntax::positions;
 use crate::usages::outside_builds::OutsideBuilds;
 pub(crate) use crate::usages::target_usages::TargetUsages;
 use crate::view::{Context, on_all_cores};
@@ -316,7 +318,7 @@ fn search_once(cx: &Context<'_>, search: &Search, until: Option<Instant>) -> (Ve
     let (asked, mut unasked) = resolve_now(cx.db, &held, until);
     let (further, late) = resolve_further(cx, &held[..with_doctests], &asked, until);
     unasked.extend(late);
-    let written = macro_names(cx, until);
+    let mut written = macro_names(cx, until, false);
     let mut generated: Vec<TargetUsages> = found.iter().map(|_| TargetUsages::default()).collect();
     let mut in_doctests: Vec<TargetUsages> = found.iter().map(|_| TargetUsages::default()).collect();
     for (position, it) in held.iter().enumerate() {
@@ -329,6 +331,7 @@ fn search_once(cx: &Context<'_>, search: &Search, until: Option<Instant>) -> (Ve
         let further = further.get(&it.id).map_or(&[][..], Vec::as_slice);
         add_usages(search, it, (asked, further), &unasked, &written, found);
     }
+    account_for_other_builds(cx, until, &mut written, &mut found);
     if let Some(written) = &written {
         add_written(cx, search, written, &mut found);
     }
@@ -354,19 +357,21 @@ fn search_once(cx: &Context<'_>, search: &Search, until: Option<Instant>) -> (Ve
     (found, unasked.is_empty() && (written.is_some() || cx.index.is_shadow))
 }
 
-/// What macros write, in all files and doctests; computed now where it is not known. `None` if it is not known in time.
-fn macro_names(cx: &Context<'_>, until: Option<Instant>) -> Option<Arc<AllMacroNames>> {
-    let builds = &cx.environment.builds;
-    let in_further_builds = !builds.names.is_empty() && !builds.are_pending;
-    let known = cx.index.all_macro_names().filter(|it| it.has_further || !in_further_builds);
+/// What macros write, in all files; computed now where it is not known. `None` if it is not known in time. What they
+/// write in doctests and further builds takes much longer after an edit: it is computed only if it `is_needed`.
+fn macro_names(cx: &Context<'_>, until: Option<Instant>, is_needed: bool) -> Option<Arc<AllMacroNames>> {
+    let known = cx.index.all_macro_names().filter(|it| it.is_whole || !is_needed);
     if known.is_some() || cx.index.is_shadow {
         return known;
     }
-    let of_files = cx.files.of(LANGUAGE).filter_map(|it| cx.file_id(&it.path));
-    let ids: Vec<FileId> = of_files.chain(cx.doctests().map(|it| it.module)).collect();
+    let builds = &cx.environment.builds;
+    let in_further_builds = !builds.names.is_empty() && !builds.are_pending;
+    let ids: Vec<FileId> = cx.files.of(LANGUAGE).filter_map(|it| cx.file_id(&it.path)).collect();
+    let modules: Vec<FileId> = cx.doctests().map(|it| it.module).collect();
     let lacks = |id: FileId| cx.index.macro_names(id).is_none();
-    let lacks_further = |id: FileId| in_further_builds && cx.index.further_macro_names(id).is_none();
-    let unread: Vec<FileId> = ids.iter().copied().filter(|it| lacks(*it) || lacks_further(*it)).collect();
+    let lacks_further = |id: FileId| in_further_builds && is_needed && cx.index.further_macro_names(id).is_none();
+    let wanted = ids.iter().chain(modules.iter().filter(|_| is_needed)).copied();
+    let unread: Vec<FileId> = wanted.filter(|it| lacks(*it) || lacks_further(*it)).collect();
     let is_late = || until.is_some_and(|until| Instant::now() > until);
     on_all_cores(cx.db, &unread, |sema, id, _: &mut Vec<()>| {
         if is_late() {
@@ -380,7 +385,37 @@ fn macro_names(cx: &Context<'_>, until: Option<Instant>) -> Option<Arc<AllMacroN
             cx.index.learn_further_macro_names(*id, further_macro_names_of(sema.db, text));
         }
     });
-    cx.index.gather_macro_names(&ids, in_further_builds)
+    cx.index.gather_macro_names(&ids, &modules, in_further_builds)
+}
+
+/// Drops the possible usages in definitions of macros that doctests or further builds give a meaning.
+fn account_for_other_builds(
+    cx: &Context<'_>,
+    until: Option<Instant>,
+    written: &mut Option<Arc<AllMacroNames>>,
+    found: &mut [TargetUsages],
+) {
+    if cx.environment.builds.are_pending || written.as_ref().is_none_or(|it| it.is_whole) {
+        return;
+    }
+    let is_in_definition = |(it, why): &(Occurrence, UnresolvedReason)| {
+        matches!(why, UnresolvedReason::MacroInput | UnresolvedReason::NoCrate)
+            && is_in_macro_definition(&cx.sema, it.id, it.at.start)
+    };
+    if !found.iter().flat_map(|it| &it.possible).any(is_in_definition) {
+        return;
+    }
+    if let Some(all) = macro_names(cx, until, true) {
+        for it in found {
+            it.possible.retain(|it| !is_in_definition(it) || !all.accounts_for(it.0.id, it.0.at.start));
+        }
+        *written = Some(all);
+    }
+}
+
+fn is_in_macro_definition(sema: &Semantics<'_, RootDatabase>, file: FileId, offset: usize) -> bool {
+    positions::token(sema, file, offset)
+        .is_some_and(|it| it.parent_ancestors().any(|it| ast::Macro::can_cast(it.kind())))
 }
 
 fn unread_output(cx: &Context<'_>, written: Option<&AllMacroNames>, names: &[&str]) -> Option<Missing> {
@@ -430,7 +465,7 @@ pub(crate) fn ambiguous<'db>(
     found: &TargetUsages,
 ) -> Vec<(String, usize)> {
     let written = found.items.iter().filter(|it| it.calls.is_some());
-    let Some(all) = macro_names(cx, cx.until) else { return Vec::new() };
+    let Some(all) = macro_names(cx, cx.until, true) else { return Vec::new() };
     let group = with_alternatives(cx, definition, Reach::All);
     let targets: Vec<Target> = group.into_iter().filter_map(|it| Target::new(it, cx.db)).collect();
     let is_meant = |meaning: &Meaning| targets.iter().any(|it| it.is_meant_by(meaning));

@@ -195,8 +195,8 @@ pub(crate) fn further_macro_names_of(db: &dyn IndexDatabase, text: FileText) -> 
 /// The names that macros write, of all files.
 #[derive(Debug, Default)]
 pub(crate) struct AllMacroNames {
-    /// Whether what further builds add is among them.
-    pub(crate) has_further: bool,
+    /// Whether what further builds and doctests add is known of all files.
+    pub(crate) is_whole: bool,
     files: Vec<(FileId, Arc<MacroNames>)>,
     by_key: FxHashMap<Key, Vec<Entry>>,
     by_place: FxHashMap<(FileId, usize), Vec<Entry>>,
@@ -208,9 +208,9 @@ pub(crate) struct AllMacroNames {
 type Entry = (u32, u32);
 
 impl AllMacroNames {
-    pub(crate) fn new(files: Vec<(FileId, Arc<MacroNames>)>, has_further: bool) -> AllMacroNames {
+    pub(crate) fn new(files: Vec<(FileId, Arc<MacroNames>)>, is_whole: bool) -> AllMacroNames {
         let unread = files.iter().filter(|it| it.1.is_cut || !it.1.unresolved.is_empty()).cloned().collect();
-        let mut all = AllMacroNames { files, unread, has_further, ..AllMacroNames::default() };
+        let mut all = AllMacroNames { files, unread, is_whole, ..AllMacroNames::default() };
         for (file, (_, names)) in all.files.iter().enumerate() {
             for (index, it) in names.all.iter().enumerate() {
                 let entry = (file as u32, index as u32);
