@@ -240,7 +240,7 @@ class Server:
         wait_for(indexed, seconds, lambda: f"the background to be done: {_shortened(self.workspaces())}")
 
     def wait_built(self, workspace, seconds=1800.0):
-        """Until further builds are read too: an answer about the whole workspace is no longer waiting for anything."""
+        """Until further builds are read too. They are made while nobody asks, so each question comes after a pause."""
 
         def built():
             self.must_live()

@@ -27,9 +27,6 @@ const USERS_AT_ONCE: usize = 4;
 /// The time limit of the search.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// Why there may be tests although none was found.
-const NONE_NEAR: &str = "none is near: there may be some further away";
-
 /// The nearest tests, and why there may be more.
 pub(crate) struct Tests {
     pub found: Vec<Reaching>,
@@ -232,7 +229,7 @@ impl Search {
         let is_cut = self.is_cut || found.len() > MAX_TESTS;
         found.truncate(MAX_TESTS);
         let unanswered = self.unanswered.map(|it| format!("who names `{it}` was not told, so there may be more"));
-        let cut = if found.is_empty() { NONE_NEAR } else { "there may be more: these are the nearest" };
+        let cut = if found.is_empty() { Reaching::NONE_NEAR } else { "there may be more: these are the nearest" };
         let lack = if is_cut { Some(cut.to_owned()) } else { unanswered };
         Tests { found, lack }
     }

@@ -189,6 +189,11 @@ pub struct Reaching {
     pub distance: Option<u32>,
 }
 
+impl Reaching {
+    /// Why there may be tests although none was found.
+    pub const NONE_NEAR: &'static str = "none is near: there may be some further away";
+}
+
 impl From<Affected> for Reaching {
     fn from(at: Affected) -> Reaching {
         Reaching { at, distance: None }

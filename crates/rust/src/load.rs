@@ -5,6 +5,7 @@
 pub(crate) mod build;
 pub(crate) mod builds;
 pub(crate) mod cargo_config;
+mod conditions;
 pub(crate) mod doctest_crates;
 pub(crate) mod external_inputs;
 pub(crate) mod find_inputs;

@@ -18,20 +18,20 @@ use ra_ap_hir::Semantics;
 use ra_ap_ide::{FileId, RootDatabase, TryToNav as _};
 use ra_ap_ide_db::base_db::SourceDatabase as _;
 use ra_ap_ide_db::defs::Definition;
-use ra_ap_syntax::{AstNode as _, ast};
+use ra_ap_syntax::AstNode as _;
 use rustc_hash::FxHashMap;
 
 use crate::LANGUAGE;
 use crate::file_interface::file_interface;
 use crate::index::file_names::{Collector, FurtherCollector, FurtherNames, Names, StoredResolution, names_of};
-use crate::index::macro_names::{AllMacroNames, Written, WrittenMeaning, further_macro_names_of, macro_names_of};
+use crate::index::macro_names::{self, AllMacroNames, Written, WrittenMeaning};
 use crate::index::search::{Occurrence, Search, Word};
 use crate::names::definitions::as_assoc_item;
 use crate::names::{Meaning, Target, UnresolvedReason, all_instances, builds, instances};
 use crate::resolve::alternatives::{Reach, with_alternatives};
 use crate::resolve::symbols;
 use crate::resolve::symbols::is_test_at;
-use crate::syntax::positions;
+use crate::syntax::positions::is_in_macro_definition;
 use crate::usages::outside_builds::OutsideBuilds;
 pub(crate) use crate::usages::target_usages::TargetUsages;
 use crate::view::{Context, on_all_cores};
@@ -318,7 +318,7 @@ fn search_once(cx: &Context<'_>, search: &Search, until: Option<Instant>) -> (Ve
     let (asked, mut unasked) = resolve_now(cx.db, &held, until);
     let (further, late) = resolve_further(cx, &held[..with_doctests], &asked, until);
     unasked.extend(late);
-    let mut written = macro_names(cx, until, false);
+    let mut written = written_names(cx, until, false);
     let mut generated: Vec<TargetUsages> = found.iter().map(|_| TargetUsages::default()).collect();
     let mut in_doctests: Vec<TargetUsages> = found.iter().map(|_| TargetUsages::default()).collect();
     for (position, it) in held.iter().enumerate() {
@@ -329,14 +329,20 @@ fn search_once(cx: &Context<'_>, search: &Search, until: Option<Instant>) -> (Ve
         };
         let asked = asked.get(&it.id).map_or(&[][..], Vec::as_slice);
         let further = further.get(&it.id).map_or(&[][..], Vec::as_slice);
-        add_usages(search, it, (asked, further), &unasked, &written, found);
+        add_usages(search, it, (asked, further), &unasked, found);
     }
-    account_for_other_builds(cx, until, &mut written, &mut found);
+    if let Some(written) = &written {
+        [&mut found, &mut in_doctests, &mut generated].into_iter().for_each(|it| drop_written(written, it));
+    }
+    if let Some(all) = written_in_other_builds(cx, until, written.as_deref(), &found) {
+        drop_written(&all, &mut found);
+        written = Some(all);
+    }
     if let Some(written) = &written {
         add_written(cx, search, written, &mut found);
     }
     for (position, it) in found.iter_mut().enumerate() {
-        it.unread_output = unread_output(cx, written.as_deref(), &search.words_of(position));
+        it.unread_output = unread_output(cx, written.as_deref(), || search.words_of(position));
         // Another build may have calls.
         if !cx.environment.builds.are_pending {
             crate_paths::settle(cx, search, position, it);
@@ -358,9 +364,9 @@ fn search_once(cx: &Context<'_>, search: &Search, until: Option<Instant>) -> (Ve
 }
 
 /// What macros write, in all files; computed now where it is not known. `None` if it is not known in time. What they
-/// write in doctests and further builds takes much longer after an edit: it is computed only if it `is_needed`.
-fn macro_names(cx: &Context<'_>, until: Option<Instant>, is_needed: bool) -> Option<Arc<AllMacroNames>> {
-    let known = cx.index.all_macro_names().filter(|it| it.is_whole || !is_needed);
+/// write in doctests and further builds takes much longer after an edit: it is computed only for the `whole`.
+fn written_names(cx: &Context<'_>, until: Option<Instant>, whole: bool) -> Option<Arc<AllMacroNames>> {
+    let known = cx.index.all_macro_names().filter(|it| it.is_whole || !whole);
     if known.is_some() || cx.index.is_shadow {
         return known;
     }
@@ -369,56 +375,52 @@ fn macro_names(cx: &Context<'_>, until: Option<Instant>, is_needed: bool) -> Opt
     let ids: Vec<FileId> = cx.files.of(LANGUAGE).filter_map(|it| cx.file_id(&it.path)).collect();
     let modules: Vec<FileId> = cx.doctests().map(|it| it.module).collect();
     let lacks = |id: FileId| cx.index.macro_names(id).is_none();
-    let lacks_further = |id: FileId| in_further_builds && is_needed && cx.index.further_macro_names(id).is_none();
-    let wanted = ids.iter().chain(modules.iter().filter(|_| is_needed)).copied();
+    let lacks_further = |id: FileId| in_further_builds && whole && cx.index.further_macro_names(id).is_none();
+    let wanted = ids.iter().chain(modules.iter().filter(|_| whole)).copied();
     let unread: Vec<FileId> = wanted.filter(|it| lacks(*it) || lacks_further(*it)).collect();
     let is_late = || until.is_some_and(|until| Instant::now() > until);
     on_all_cores(cx.db, &unread, |sema, id, _: &mut Vec<()>| {
         if is_late() {
             return;
         }
-        let text = sema.db.file_text(*id);
-        if lacks(*id) {
-            cx.index.learn_macro_names(*id, macro_names_of(sema.db, text));
-        }
+        macro_names::learn(cx.index, sema.db, *id);
         if lacks_further(*id) {
-            cx.index.learn_further_macro_names(*id, further_macro_names_of(sema.db, text));
+            macro_names::learn_further(cx.index, sema.db, *id);
         }
     });
     cx.index.gather_macro_names(&ids, &modules, in_further_builds)
 }
 
-/// Drops the possible usages in definitions of macros that doctests or further builds give a meaning.
-fn account_for_other_builds(
+/// What macros write in doctests and further builds too, if it is not known and a place in the definition of a macro has
+/// no meaning in the default build.
+fn written_in_other_builds(
     cx: &Context<'_>,
     until: Option<Instant>,
-    written: &mut Option<Arc<AllMacroNames>>,
-    found: &mut [TargetUsages],
-) {
-    if cx.environment.builds.are_pending || written.as_ref().is_none_or(|it| it.is_whole) {
-        return;
-    }
+    written: Option<&AllMacroNames>,
+    found: &[TargetUsages],
+) -> Option<Arc<AllMacroNames>> {
+    let is_wanted = !cx.environment.builds.are_pending && written.is_some_and(|it| !it.is_whole);
     let is_in_definition = |(it, why): &(Occurrence, UnresolvedReason)| {
-        matches!(why, UnresolvedReason::MacroInput | UnresolvedReason::NoCrate)
-            && is_in_macro_definition(&cx.sema, it.id, it.at.start)
+        why.may_be_written() && is_in_macro_definition(cx.sema.parse_guess_edition(it.id).syntax(), it.at.start)
     };
-    if !found.iter().flat_map(|it| &it.possible).any(is_in_definition) {
-        return;
-    }
-    if let Some(all) = macro_names(cx, until, true) {
-        for it in found {
-            it.possible.retain(|it| !is_in_definition(it) || !all.accounts_for(it.0.id, it.0.at.start));
-        }
-        *written = Some(all);
+    let is_needed = is_wanted && found.iter().flat_map(|it| &it.possible).any(is_in_definition);
+    is_needed.then(|| written_names(cx, until, true)).flatten()
+}
+
+/// Drops the possible usages that have a meaning in the output of macros: in the definition of one, and in a file that
+/// `include!` takes into a body.
+fn drop_written(written: &AllMacroNames, found: &mut [TargetUsages]) {
+    let is_written = |it: &Occurrence| written.accounts_for(it.id, it.at.start);
+    for found in found {
+        found.possible.retain(|(it, why)| !why.may_be_written() || !is_written(it));
     }
 }
 
-fn is_in_macro_definition(sema: &Semantics<'_, RootDatabase>, file: FileId, offset: usize) -> bool {
-    positions::token(sema, file, offset)
-        .is_some_and(|it| it.parent_ancestors().any(|it| ast::Macro::can_cast(it.kind())))
-}
-
-fn unread_output(cx: &Context<'_>, written: Option<&AllMacroNames>, names: &[&str]) -> Option<Missing> {
+fn unread_output<'n>(
+    cx: &Context<'_>,
+    written: Option<&AllMacroNames>,
+    names: impl FnOnce() -> Vec<&'n str>,
+) -> Option<Missing> {
     let Some(written) = written else {
         let detail = "the output of macros is not read yet: ask again, or give a longer `wait_ms`";
         return (!cx.index.is_shadow).then(|| Missing::being_read(LANGUAGE.name, detail));
@@ -465,7 +467,7 @@ pub(crate) fn ambiguous<'db>(
     found: &TargetUsages,
 ) -> Vec<(String, usize)> {
     let written = found.items.iter().filter(|it| it.calls.is_some());
-    let Some(all) = macro_names(cx, cx.until, true) else { return Vec::new() };
+    let Some(all) = written_names(cx, cx.until, true) else { return Vec::new() };
     let group = with_alternatives(cx, definition, Reach::All);
     let targets: Vec<Target> = group.into_iter().filter_map(|it| Target::new(it, cx.db)).collect();
     let is_meant = |meaning: &Meaning| targets.iter().any(|it| it.is_meant_by(meaning));
@@ -610,7 +612,6 @@ fn add_usages(
     held: &Held<'_>,
     (asked, further): (&[Names], &[FurtherNames]),
     unasked: &Unasked,
-    written: &Option<Arc<AllMacroNames>>,
     found: &mut [TargetUsages],
 ) {
     for &(at, word) in &held.places {
@@ -661,12 +662,6 @@ fn add_usages(
         if why.may_be_off() && further.iter().any(|it| it.accounts_for(at)) {
             continue;
         }
-        // In a macro's definition, and in a file that `include!` takes into a body, a name has the meanings that it has
-        // in the output of the calls.
-        let is_written = || written.as_ref().is_some_and(|it| it.accounts_for(held.id, at));
-        if matches!(why, UnresolvedReason::MacroInput | UnresolvedReason::NoCrate) && is_written() {
-            continue;
-        }
         for position in word.targets.iter().map(|it| search.targets[*it].0).filter(|it| !named.contains(it)) {
             found[position].possible.push((occurrence(role), why));
         }
@@ -678,6 +673,11 @@ impl UnresolvedReason {
     fn may_be_off(self) -> bool {
         use UnresolvedReason::{Inactive, MacroInput, NoCrate};
         matches!(self, Inactive | MacroInput | NoCrate)
+    }
+
+    /// Whether the output of macros may give it a meaning.
+    fn may_be_written(self) -> bool {
+        matches!(self, UnresolvedReason::MacroInput | UnresolvedReason::NoCrate)
     }
 
     fn missing(self, count: usize) -> Missing {

@@ -10,8 +10,7 @@ use ra_ap_ide_db::base_db::salsa::Database as _;
 use crate::checks::{errors, refused_macros};
 use crate::engine::revalidate::revalidate;
 use crate::file_interface::file_interface;
-use crate::index::file_names;
-use crate::index::macro_names::{further_macro_names_of, macro_names_of};
+use crate::index::{file_names, macro_names};
 use crate::resolve::symbols;
 use crate::view::View;
 use crate::{LANGUAGE, questions};
@@ -39,9 +38,7 @@ impl View {
                     it.index.learn_names(id, file_names::names_of(it.db, it.db.file_text(id)));
                     read += 1;
                 }
-                if it.index.macro_names(id).is_none() {
-                    it.index.learn_macro_names(id, macro_names_of(it.db, it.db.file_text(id)));
-                }
+                macro_names::learn(it.index, it.db, id);
                 // Answers need these too, and the first query would wait for them.
                 if !it.index.postings().knows(id, file) {
                     unpoisoned::write(&it.index.postings).add(id, file);
@@ -56,9 +53,7 @@ impl View {
                 if it.index.names(id).is_none_or(|it| !it.is_complete()) {
                     it.index.learn_names(id, file_names::names_of(it.db, it.db.file_text(id)));
                 }
-                if it.index.macro_names(id).is_none() {
-                    it.index.learn_macro_names(id, macro_names_of(it.db, it.db.file_text(id)));
-                }
+                macro_names::learn(it.index, it.db, id);
                 file_interface(it.db, id);
             }
             let modules = it.doctests().map(|it| it.module);
@@ -68,9 +63,7 @@ impl View {
                 if it.index.further(id).is_none_or(|it| !it.is_complete()) {
                     it.index.learn_further(id, file_names::further_names_of(it.db, it.db.file_text(id)));
                 }
-                if it.index.further_macro_names(id).is_none() {
-                    it.index.learn_further_macro_names(id, further_macro_names_of(it.db, it.db.file_text(id)));
-                }
+                macro_names::learn_further(it.index, it.db, id);
             }
             for (done, &(file, id)) in files.iter().enumerate() {
                 tell(files.len() + done);

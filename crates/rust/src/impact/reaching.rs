@@ -28,8 +28,6 @@ const MAX_STEPS: u32 = 8;
 const MAX_TESTS: usize = 100;
 /// The most functions that are followed: for an item that nearly everything reaches, the nearest tests are reported.
 const MAX_REACHED: usize = 4000;
-/// Why there may be tests although none was found.
-const NONE_NEAR: &str = "none is near: there may be some further away";
 
 /// The nearest tests, and why there may be more.
 pub(crate) struct Tests {
@@ -117,7 +115,7 @@ pub(crate) fn tests_reaching(cx: &Context<'_>, deltas: &[(usize, Delta<'_>)], ed
     }
     if tests.missing.is_none() && (tests.found.len() >= MAX_TESTS || !level.is_empty()) {
         let is_none = tests.found.is_empty();
-        tests.missing = Some(if is_none { NONE_NEAR } else { "there are more: these are the nearest" });
+        tests.missing = Some(if is_none { Reaching::NONE_NEAR } else { "there are more: these are the nearest" });
     }
     tests.found.truncate(MAX_TESTS);
     tests

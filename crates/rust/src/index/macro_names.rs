@@ -7,9 +7,10 @@ use std::sync::Arc;
 use ra_ap_hir::attach_db;
 use ra_ap_ide::{FileId, RootDatabase};
 use ra_ap_ide_db::base_db::salsa::Database as _;
-use ra_ap_ide_db::base_db::{Crate as CrateId, FileText};
+use ra_ap_ide_db::base_db::{Crate as CrateId, FileText, SourceDatabase as _};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::Index;
 use crate::names::database::IndexDatabase;
 use crate::names::macro_output::Unread;
 use crate::names::macro_output::WrittenName;
@@ -75,8 +76,8 @@ struct Collector {
 }
 
 impl Collector {
-    fn of(build: CrateId) -> Collector {
-        Collector { build: Some(build), ..Collector::default() }
+    fn of(build: Option<CrateId>) -> Collector {
+        Collector { build, ..Collector::default() }
     }
 
     fn add(&mut self, db: &RootDatabase, it: &WrittenName<'_>) {
@@ -130,15 +131,15 @@ fn meaning(db: &RootDatabase, meaning: Option<Meaning>) -> WrittenMeaning {
 
 /// The names that the macros write which a file calls, in the default build.
 #[salsa::tracked(returns(clone), no_eq)]
-pub(crate) fn macro_names_of(db: &dyn IndexDatabase, text: FileText) -> Arc<MacroNames> {
+fn macro_names_of(db: &dyn IndexDatabase, text: FileText) -> Arc<MacroNames> {
     let root = db.root();
     let _unpinned = semdex_pin::pin(None);
     attach_db(root, || {
         let file = *text.file_id(root);
-        let of_doctests = instances::owners(root, file).first().copied();
-        let build = of_doctests.filter(|it| instances::is_of_doctests(root, *it));
-        let mut collector = Collector { build, ..Collector::default() };
-        let (has_abandoned, unread) = all_instances::read_macro_output(root, file, |_, it| collector.add(root, &it));
+        let owners = instances::owners(root, file);
+        let mut collector = Collector::of(owners.first().copied().filter(|it| instances::is_of_doctests(root, *it)));
+        let (has_abandoned, unread) =
+            all_instances::read_macro_output(root, file, &owners, |_, it| collector.add(root, &it));
         if has_abandoned {
             root.report_untracked_read();
         }
@@ -149,7 +150,7 @@ pub(crate) fn macro_names_of(db: &dyn IndexDatabase, text: FileText) -> Arc<Macr
 
 /// What further builds add to them: other meanings, other calls, and the names that they do not resolve either.
 #[salsa::tracked(returns(clone), no_eq)]
-pub(crate) fn further_macro_names_of(db: &dyn IndexDatabase, text: FileText) -> Arc<MacroNames> {
+fn further_macro_names_of(db: &dyn IndexDatabase, text: FileText) -> Arc<MacroNames> {
     let root = db.root();
     let file = *text.file_id(root);
     let owners = instances::further_owners(root, file);
@@ -159,8 +160,8 @@ pub(crate) fn further_macro_names_of(db: &dyn IndexDatabase, text: FileText) -> 
     let default = macro_names_of(db, text);
     let _unpinned = semdex_pin::pin(None);
     attach_db(root, || {
-        let mut collectors: Vec<Collector> = owners.iter().map(|it| Collector::of(*it)).collect();
-        let (has_abandoned, unread) = all_instances::read_macro_output_further(root, file, |krate, it| {
+        let mut collectors: Vec<Collector> = owners.iter().map(|it| Collector::of(Some(*it))).collect();
+        let (has_abandoned, unread) = all_instances::read_macro_output(root, file, &owners, |krate, it| {
             if let Some(collector) = collectors.iter_mut().find(|it| it.build == Some(krate)) {
                 collector.add(root, &it);
             }
@@ -190,6 +191,20 @@ pub(crate) fn further_macro_names_of(db: &dyn IndexDatabase, text: FileText) -> 
         found.all.shrink_to_fit();
         Arc::new(found)
     })
+}
+
+/// Adds to the index what the macros write that a file calls, if it is not known.
+pub(crate) fn learn(index: &Index, db: &RootDatabase, file: FileId) {
+    if index.macro_names(file).is_none() {
+        index.learn_macro_names(file, macro_names_of(db, db.file_text(file)));
+    }
+}
+
+/// The same for what further builds add to it.
+pub(crate) fn learn_further(index: &Index, db: &RootDatabase, file: FileId) {
+    if index.further_macro_names(file).is_none() {
+        index.learn_further_macro_names(file, further_macro_names_of(db, db.file_text(file)));
+    }
 }
 
 /// The names that macros write, of all files.
@@ -265,8 +280,13 @@ impl AllMacroNames {
         }
     }
 
-    /// A file with calls in whose output a name was not resolved at each place.
-    pub(crate) fn unread(&self, names: &[&str]) -> Option<FileId> {
+    /// A file with calls in whose output one of these names was not resolved at each place. The names are computed only if
+    /// there is such a file at all.
+    pub(crate) fn unread<'n>(&self, names: impl FnOnce() -> Vec<&'n str>) -> Option<FileId> {
+        if self.unread.is_empty() {
+            return None;
+        }
+        let names = names();
         let is_unread = |it: &MacroNames| it.is_cut || names.iter().any(|name| it.unresolved.contains(*name));
         self.unread.iter().find(|it| is_unread(&it.1)).map(|it| it.0)
     }

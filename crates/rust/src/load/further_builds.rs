@@ -16,26 +16,22 @@ use ra_ap_hir_expand::intern::Symbol;
 use ra_ap_load_cargo::{ProjectFolders, SourceRootConfig};
 use ra_ap_paths::{AbsPath, AbsPathBuf};
 use ra_ap_project_model::{CargoFeatures, CargoWorkspace, ProjectWorkspace};
-use ra_ap_syntax::ast::HasName as _;
-use ra_ap_syntax::{
-    AstNode as _, Direction, Edition, SourceFile, SyntaxElement, SyntaxKind, SyntaxNode, SyntaxToken, T, ast,
-};
+use ra_ap_syntax::{AstNode as _, Edition, SourceFile};
 use ra_ap_vfs::file_set::FileSetConfig;
 use ra_ap_vfs::loader::Entry;
 use ra_ap_vfs::{FileId, VfsPath};
 use semdex_config::{BuildFeatures, RustBuild};
-use semdex_engine::files::Files;
 use semdex_model::{Missing, MissingCode};
 use semdex_text::words::occurrences;
 use serde_json::Value;
 
+use super::conditions::conditions;
 use super::planned::Facts;
 use super::tools::Tools;
 use super::workspace::{cargo_of, with_features};
 use super::{LoadRequest, MacroTable, build, builds};
 use crate::LANGUAGE;
 use crate::names::builds::{atoms, is_of_system, text_of};
-use crate::syntax::attributes::cfg_condition;
 
 /// The systems of which one is chosen for code that asks for another system, the most common first.
 const SYSTEMS: [&str; 10] = [
@@ -236,175 +232,6 @@ fn excluded(request: &LoadRequest, workspace: &ProjectWorkspace, packages: &[Pac
         }
     }
     found
-}
-
-/// The conditions in a file, each together with those around it, and the number of lines that it decides about.
-fn conditions(files: &Files, file: &str, tree: &SyntaxNode) -> Vec<(CfgExpr, usize)> {
-    let mut found = Vec::new();
-    let lines = |it: &SyntaxNode| it.text().to_string().lines().count();
-    for attribute in tree.descendants().filter_map(ast::Attr::cast) {
-        let Some(owner) = attribute.syntax().parent() else { continue };
-        let (condition, lines) = match attribute.meta() {
-            Some(ast::Meta::CfgMeta(_)) => {
-                let Some(condition) = cfg_condition(&attribute) else { continue };
-                let module = ast::Module::cast(owner.clone()).filter(|it| it.item_list().is_none());
-                let below = module.and_then(|it| it.name()).map_or(0, |it| lines_below(files, file, it.text()));
-                (condition, lines(&owner) + below)
-            }
-            Some(ast::Meta::CfgAttrMeta(it)) => {
-                let Some(predicate) = it.cfg_predicate() else { continue };
-                (CfgExpr::parse_from_ast(predicate), 1)
-            }
-            _ => continue,
-        };
-        found.push((with_those_around(attribute.syntax(), condition), lines));
-    }
-    // `cfg_if!` and its like have attributes in their input, `cfg_select!` has conditions.
-    for tokens in tree.descendants().filter(|it| it.kind() == SyntaxKind::TOKEN_TREE) {
-        for (condition, block) in branches(&tokens).into_iter().chain(arms(&tokens)) {
-            let below = declared_modules(&block).map(|it| lines_below(files, file, &it)).sum::<usize>();
-            found.push((with_those_around(&block, condition), lines(&block) + below));
-        }
-        let is_branch = before(&tokens, 2).is_some_and(|it| it.kind() == T![if]);
-        let Some(condition) = attribute_in_tokens(&tokens).filter(|_| !is_branch) else { continue };
-        let block = tokens.siblings(Direction::Next).nth(1);
-        found.push((with_those_around(&tokens, condition), block.map_or(1, |it| lines(&it))));
-    }
-    found
-}
-
-/// The condition of `#[cfg(…)]` in the input of a macro, of which this is the part in brackets.
-fn attribute_in_tokens(tokens: &SyntaxNode) -> Option<CfgExpr> {
-    let text = tokens.text().to_string();
-    let is_attribute = before(tokens, 1).is_some_and(|it| it.kind() == T![#]);
-    if !is_attribute || !text.starts_with("[cfg") {
-        return None;
-    }
-    condition_of(&format!("#{text}"))
-}
-
-/// The condition of an attribute as text.
-fn condition_of(attribute: &str) -> Option<CfgExpr> {
-    let parsed = SourceFile::parse(&format!("{attribute} fn f() {{}}"), Edition::CURRENT).tree();
-    parsed.syntax().descendants().filter_map(ast::Attr::cast).find_map(|it| cfg_condition(&it))
-}
-
-/// The blocks of `cfg_select! { condition => { … } _ => { … } }`, each with the condition under which it is compiled.
-fn arms(tokens: &SyntaxNode) -> Vec<(CfgExpr, SyntaxNode)> {
-    let call = tokens.parent().and_then(ast::MacroCall::cast).and_then(|it| it.path()?.segment()?.name_ref());
-    if call.is_none_or(|it| it.text() != "cfg_select") {
-        return Vec::new();
-    }
-    let inner: Vec<SyntaxElement> = tokens.children_with_tokens().filter(|it| !it.kind().is_trivia()).collect();
-    let is_arrow = |it: &[SyntaxElement]| match it {
-        [one, ..] if one.kind() == T![=>] => Some(1),
-        [one, two, ..] if one.kind() == T![=] && two.kind() == T![>] => Some(2),
-        _ => None,
-    };
-    let (mut found, mut earlier) = (Vec::new(), Vec::new());
-    let mut rest = inner.get(1..).unwrap_or_default();
-    while let Some((at, length)) = (0..rest.len()).find_map(|at| Some((at, is_arrow(&rest[at..])?))) {
-        let written: String = rest[..at].iter().map(ToString::to_string).collect();
-        let own = if written == "_" { None } else { condition_of(&format!("#[cfg({written})]")) };
-        rest = &rest[at + length..];
-        if let Some(block) = rest.first().and_then(|it| it.as_node()) {
-            found.push((with_earlier(&earlier, own.as_ref()), block.clone()));
-        }
-        earlier.extend(own);
-        // A block needs no comma after it, anything else does.
-        let is_block = rest.first().is_some_and(|it| it.as_node().is_some());
-        let end = rest.iter().position(|it| it.kind() == T![,]).map_or(rest.len(), |it| it + 1);
-        let has_comma = rest.get(1).is_some_and(|it| it.kind() == T![,]);
-        rest = if is_block { &rest[1 + usize::from(has_comma)..] } else { &rest[end..] };
-    }
-    found
-}
-
-/// Where an own condition holds and none of the earlier ones.
-fn with_earlier(earlier: &[CfgExpr], own: Option<&CfgExpr>) -> CfgExpr {
-    let not_earlier = earlier.iter().map(|it| CfgExpr::Not(Box::new(it.clone())));
-    let all: Vec<CfgExpr> = not_earlier.chain(own.cloned()).collect();
-    CfgExpr::All(all.into())
-}
-
-/// The blocks of each `if #[cfg(…)] { … } else if #[cfg(…)] { … } else { … }` in the input of a macro, each with the
-/// condition under which it is compiled.
-fn branches(tokens: &SyntaxNode) -> Vec<(CfgExpr, SyntaxNode)> {
-    let inner = tokens.children_with_tokens().filter(|it| !it.kind().is_trivia());
-    let inner: Vec<SyntaxElement> = inner.collect();
-    let mut found = Vec::new();
-    let mut earlier: Vec<CfgExpr> = Vec::new();
-    let mut rest = inner.as_slice();
-    let is_block = |it: &SyntaxNode| it.first_token().is_some_and(|it| it.kind() == T!['{']);
-    while let Some((first, behind)) = rest.split_first() {
-        rest = behind;
-        if first.kind() != T![if] {
-            continue;
-        }
-        let [mark, SyntaxElement::Node(attribute), SyntaxElement::Node(block), behind @ ..] = rest else {
-            earlier.clear();
-            continue;
-        };
-        let own = attribute_in_tokens(attribute).filter(|_| mark.kind() == T![#] && is_block(block));
-        let Some(own) = own else {
-            earlier.clear();
-            continue;
-        };
-        found.push((with_earlier(&earlier, Some(&own)), block.clone()));
-        earlier.push(own);
-        rest = behind;
-        match rest {
-            [otherwise, next, ..] if otherwise.kind() == T![else] && next.kind() == T![if] => rest = &rest[1..],
-            [otherwise, SyntaxElement::Node(block), behind @ ..] if otherwise.kind() == T![else] && is_block(block) => {
-                found.push((with_earlier(&earlier, None), block.clone()));
-                earlier.clear();
-                rest = behind;
-            }
-            _ => earlier.clear(),
-        }
-    }
-    found
-}
-
-/// The modules in files of their own that a block in the input of a macro declares.
-fn declared_modules(block: &SyntaxNode) -> impl Iterator<Item = String> {
-    let tokens = block.descendants_with_tokens().filter_map(|it| it.into_token());
-    let tokens: Vec<SyntaxToken> = tokens.filter(|it| !it.kind().is_trivia()).collect();
-    let declared = |it: &[SyntaxToken]| match it {
-        [keyword, name, end] if keyword.kind() == T![mod] && end.kind() == T![;] => Some(name.text().to_owned()),
-        _ => None,
-    };
-    tokens.windows(3).filter_map(declared).collect::<Vec<_>>().into_iter()
-}
-
-/// The element so far before a node.
-fn before(node: &SyntaxNode, distance: usize) -> Option<SyntaxElement> {
-    let all = std::iter::successors(node.prev_sibling_or_token(), |it| it.prev_sibling_or_token());
-    all.filter(|it| !it.kind().is_trivia()).nth(distance - 1)
-}
-
-fn with_those_around(node: &SyntaxNode, condition: CfgExpr) -> CfgExpr {
-    let around = node.ancestors().skip(2).flat_map(|it| it.children().filter_map(ast::Attr::cast).collect::<Vec<_>>());
-    let mut all: Vec<CfgExpr> = around.filter_map(|it| cfg_condition(&it)).collect();
-    if all.is_empty() {
-        return condition;
-    }
-    all.push(condition);
-    CfgExpr::All(all.into())
-}
-
-/// The number of lines in the files of a module.
-fn lines_below(files: &Files, file: &str, module: &str) -> usize {
-    let (directory, name) = file.rsplit_once('/').unwrap_or(("", file));
-    let own = name.trim_end_matches(".rs");
-    let directory = match own {
-        "mod" | "lib" | "main" => directory.to_owned(),
-        own => format!("{directory}/{own}"),
-    };
-    let stem = format!("{directory}/{module}");
-    let stem = stem.trim_start_matches('/');
-    let is_below = |path: &str| path.strip_prefix(stem).is_some_and(|rest| rest == ".rs" || rest.starts_with('/'));
-    files.of(LANGUAGE).filter(|it| is_below(&it.path)).map(|it| it.text.lines().count()).sum()
 }
 
 /// Target triples with the conditions that hold for each.
@@ -736,30 +563,4 @@ fn file_sets(workspaces: &[ProjectWorkspace]) -> Vec<(BTreeSet<AbsPathBuf>, bool
             .collect(),
     };
     (0_u64..).zip(folders.load).map(|(number, entry)| (paths(entry), local.contains(&number))).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn branches_of_macros_have_conditions() {
-        let found = |text: &str| -> Vec<String> {
-            let tree = SourceFile::parse(text, Edition::CURRENT).tree();
-            let tokens = tree.syntax().descendants().find(|it| it.kind() == SyntaxKind::TOKEN_TREE).unwrap();
-            let all = branches(&tokens).into_iter().chain(arms(&tokens));
-            all.map(|(condition, block)| format!("{condition} {:?}", declared_modules(&block).collect::<Vec<_>>()))
-                .collect()
-        };
-        assert_eq!(
-            found("cfg_if! { if #[cfg(unix)] { mod a; } else if #[cfg(b)] { mod b; mod c; } else { mod d; } }"),
-            [r#"all(unix) ["a"]"#, r#"all(not(unix), b) ["b", "c"]"#, r#"all(not(unix), not(b)) ["d"]"#]
-        );
-        assert_eq!(
-            found("cfg_select! { all(unix, b) => { mod a; } c => 1, _ => { mod d; } }"),
-            [r#"all(all(unix, b)) ["a"]"#, r#"all(not(all(unix, b)), not(c)) ["d"]"#]
-        );
-        assert_eq!(found("other! { unix => { mod a; } }"), [""; 0]);
-        assert_eq!(found("other! { if x { mod a; } else { mod b; } }"), [""; 0]);
-    }
 }

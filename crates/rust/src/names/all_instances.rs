@@ -100,30 +100,13 @@ fn for_each<'db>(
     has_abandoned
 }
 
-/// The names that the macros write which the file calls, in each crate of the default build that includes it. Returns
-/// whether a part of the analysis was abandoned, and what was left out.
+/// The names that the macros write which the file calls, in each of these crates. Returns whether a part of the analysis
+/// was abandoned, and what was left out.
 pub(crate) fn read_macro_output<'db>(
     db: &'db RootDatabase,
     file: FileId,
-    mut visit: impl FnMut(CrateId, WrittenName<'db>),
-) -> (bool, Unread) {
-    macro_output_in(db, file, &owners(db, file), &mut visit)
-}
-
-/// The same for each crate of a further build.
-pub(crate) fn read_macro_output_further<'db>(
-    db: &'db RootDatabase,
-    file: FileId,
-    mut visit: impl FnMut(CrateId, WrittenName<'db>),
-) -> (bool, Unread) {
-    macro_output_in(db, file, &further_owners(db, file), &mut visit)
-}
-
-fn macro_output_in<'db>(
-    db: &'db RootDatabase,
-    file: FileId,
     owners: &[CrateId],
-    visit: &mut dyn FnMut(CrateId, WrittenName<'db>),
+    mut visit: impl FnMut(CrateId, WrittenName<'db>),
 ) -> (bool, Unread) {
     let mut unread = Unread::default();
     let read = |krate, reader: &Reader<'_, 'db>| macro_output::read(reader, &mut unread, &mut |it| visit(krate, it));

@@ -3,7 +3,7 @@
 use ra_ap_hir::Semantics;
 use ra_ap_ide::{FileId, RootDatabase, TextRange, TextSize};
 use ra_ap_intern::steps;
-use ra_ap_syntax::{AstNode as _, NodeOrToken, SyntaxNode, SyntaxToken, TokenAtOffset};
+use ra_ap_syntax::{AstNode as _, NodeOrToken, SyntaxNode, SyntaxToken, TokenAtOffset, ast};
 
 use semdex_model::Span;
 
@@ -28,6 +28,12 @@ pub(crate) fn tokens_at(tree: &SyntaxNode, offset: usize) -> TokenAtOffset<Synta
         (_, Some(it)) | (Some(it), None) => TokenAtOffset::Single(it),
         (None, None) => TokenAtOffset::None,
     }
+}
+
+/// Whether an offset is in the definition of a declarative macro.
+pub(crate) fn is_in_macro_definition(tree: &SyntaxNode, offset: usize) -> bool {
+    let around = |it: SyntaxToken| it.parent_ancestors().any(|it| ast::Macro::can_cast(it.kind()));
+    tokens_at(tree, offset).right_biased().is_some_and(around)
 }
 
 /// The token that contains a range. Each node's children are searched by halving, while `token_at_offset` walks through

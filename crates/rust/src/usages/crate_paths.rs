@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use ra_ap_hir::{HasCrate as _, Macro};
 use ra_ap_ide_db::defs::Definition;
-use ra_ap_syntax::{AstNode as _, SyntaxElement, SyntaxKind, SyntaxNode, SyntaxToken, T, ast};
+use ra_ap_syntax::algo::non_trivia_sibling;
+use ra_ap_syntax::{AstNode as _, Direction, SyntaxElement, SyntaxKind, SyntaxNode, SyntaxToken, T, ast};
 
 use super::target_usages::TargetUsages;
 use crate::index::search::{Occurrence, Search};
@@ -47,6 +48,7 @@ pub(super) fn settle(cx: &Context<'_>, search: &Search, position: usize, found: 
 /// What a name in such a path may mean. Nothing if it is in no such path, or if the path leads nowhere.
 fn meant_at<'db>(cx: &Context<'db>, it: &Occurrence) -> Vec<Definition<'db>> {
     let meant = || {
+        // Each crate that includes the file may mean something else.
         if owners(cx.db, it.id).len() > 1 {
             return None;
         }
@@ -158,11 +160,9 @@ fn past_generics(end: SyntaxElement) -> Option<SyntaxElement> {
 }
 
 fn previous(it: SyntaxElement) -> Option<SyntaxElement> {
-    let all = std::iter::successors(it.prev_sibling_or_token(), |it| it.prev_sibling_or_token());
-    all.into_iter().find(|it| !it.kind().is_trivia())
+    non_trivia_sibling(it, Direction::Prev)
 }
 
 fn next(it: SyntaxElement) -> Option<SyntaxElement> {
-    let all = std::iter::successors(it.next_sibling_or_token(), |it| it.next_sibling_or_token());
-    all.into_iter().find(|it| !it.kind().is_trivia())
+    non_trivia_sibling(it, Direction::Next)
 }

@@ -224,7 +224,7 @@ impl<'a, 'db> Sought<'a, 'db> {
 
     fn fits(&self, shape: &Shape) -> bool {
         let (qualifier, is_last, what) = match shape {
-            Shape::OfMacroRule => return false,
+            Shape::NoName => return false,
             Shape::MethodCall(arguments) => {
                 return match self.form {
                     Form::Function { parameters, has_self: true, container } => {

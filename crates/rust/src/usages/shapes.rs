@@ -30,8 +30,9 @@ pub(crate) enum Shape {
     },
     /// The name of a new item.
     Declaration(SyntaxKind),
-    /// The variable of a macro (`$name`), a part of the pattern of a macro's rule, or of an attribute like `#[cfg]` in a macro.
-    OfMacroRule,
+    /// What names no symbol: the variable of a macro (`$name`), and a part of the pattern of a macro's rule, or of an
+    /// attribute of the language in a macro (`#[cfg(…)]`).
+    NoName,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -79,7 +80,7 @@ pub(crate) fn site(sema: Option<&Semantics<'_, RootDatabase>>, token: &SyntaxTok
         token.parent_ancestors().take_while(|it| it.kind() == SyntaxKind::TOKEN_TREE).collect();
     if let Some(outer) = trees.last() {
         if trees.iter().any(is_language_attribute) {
-            return Site { around: Around::MacroInput, shapes: vec![Shape::OfMacroRule] };
+            return Site { around: Around::MacroInput, shapes: vec![Shape::NoName] };
         }
         let definition = outer.parent().and_then(ast::Macro::cast);
         let Some(definition) = definition else {
@@ -234,12 +235,12 @@ fn in_rule(token: &SyntaxToken, trees: &[SyntaxNode]) -> Vec<Shape> {
     let Some(side) = inner.last() else { return Vec::new() };
     if !follows_arrow(side) {
         // It is compared with what the macro is called with, or names a variable.
-        return vec![Shape::OfMacroRule];
+        return vec![Shape::NoName];
     }
     let before = Neighbors::new(token.clone().into(), Direction::Prev);
     let after = Neighbors::new(token.clone().into(), Direction::Next);
     if before.is(0, "$") {
-        return vec![Shape::OfMacroRule];
+        return vec![Shape::NoName];
     }
     // What is repeated may have other neighbors.
     let is_edge = |it: &Neighbors| match it.0.len() {
