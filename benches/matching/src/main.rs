@@ -14,7 +14,7 @@ use matching_bench::edits::{AUTOFIX, Edit, Expected, block, edits, spliced};
 use matching_bench::others;
 use matching_bench::perturb;
 use matching_bench::random::Random;
-use matching_bench::signs::{self, Verdict as OfSigns};
+use matching_bench::signs::{self, Side, Verdict as OfSigns};
 use semdex_model::{Span, Strategy};
 use semdex_text::matching::{self, Outcome, Search};
 use semdex_text::merge::merge;
@@ -232,18 +232,19 @@ fn wrong_signs(below: &Path, random: &mut Random) -> bool {
     const TRIES: usize = 30_000;
     let files = signs::files(below);
     let mut is_right = !files.is_empty();
-    for kind in signs::KINDS {
+    let sides = [Side::Author, Side::File];
+    for (kind, side) in signs::KINDS.into_iter().flat_map(|kind| sides.map(|side| (kind, side))) {
         let mut counts = [0; 3];
         for _ in 0..TRIES {
             if files.is_empty() || counts.iter().sum::<usize>() == EDITS {
                 break;
             }
             let text: &String = random.pick(&files);
-            let Some(verdict) = signs::judge(text, kind, random) else { continue };
+            let Some(verdict) = signs::judge(text, kind, side, random) else { continue };
             counts[verdict as usize] += 1;
         }
         let [kept, refused, wrong] = counts;
-        println!("{}: {}: {kept} kept, {refused} refused, {wrong} wrong", below.display(), kind.0);
+        println!("{}: {} ({side:?}): {kept} kept, {refused} refused, {wrong} wrong", below.display(), kind.0);
         is_right &= counts[OfSigns::Wrong as usize] == 0;
     }
     is_right

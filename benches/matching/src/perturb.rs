@@ -109,7 +109,8 @@ impl Layout {
             }
             Layout::FirstLineLost => {
                 let indent = |text: &str| text.len() - text.trim_start_matches([' ', '\t']).len();
-                if indent(search) != indent(replacement) {
+                // Lines that are further left may be meant so, or as far as the first one.
+                if indent(search) != indent(replacement) || least(replacement) < Some(indent(search)) {
                     return None;
                 }
                 (search[indent(search)..].to_owned(), replacement[indent(replacement)..].to_owned())

@@ -8,6 +8,7 @@
 mod clusters;
 pub(crate) mod indentation;
 mod indentation_map;
+mod quotes;
 mod slips;
 pub(crate) mod written_at_margin;
 
@@ -617,20 +618,37 @@ impl<'t, 'a> ThreeWay<'t, 'a> {
     }
 
     /// An author who recalls a word or sign wrongly writes it wrongly as well: our new text must not have a word that the
-    /// file spells otherwise, nor a sign that it has nowhere where the search text has it (`\"` for `"`, `-` for `–`).
+    /// file spells otherwise, nor a sign that both our texts have where the file has another one or none (`\"` for `"`).
     fn check_shared(&self, cluster: &Cluster) -> Result<(), Conflict> {
         if !self.context.recalled {
             return Ok(());
         }
+        let differs = |at: usize| self.kept[at].is_some_and(|there| self.theirs.get(there) != self.base.get(at));
+        let is_misspelt = |token: &str, it: &Change| {
+            let mut theirs = self.theirs.slice(it.new.clone());
+            self.base.slice(it.old.clone()).any(|it| it == token) && theirs.any(|it| is_misspelt(token, it))
+        };
+        // Where both our texts have a sign that the file has otherwise, or two side by side that it has apart.
+        let is_wrong_sign = |token: &str, it: &Change| {
+            let (start, end) = (it.old.start, it.old.end);
+            let is_between = it.old.is_empty() && start > 0 && end < self.base.len() && self.base.gap(start).is_empty();
+            let part = if is_between { start - 1..end + 1 } else { start..end };
+            self.base.slice(part).any(|it| it == token)
+        };
+        // Whole lines are what somebody else has removed.
+        let is_within_line = |it: &&Change| {
+            it.old.is_empty()
+                || !self.base.begins_line(it.old.start)
+                || it.old.end < self.base.len() && !self.base.begins_line(it.old.end)
+        };
+        let shared = || self.clusters.iter().filter(|it| !it.is_ours).flat_map(|it| &it.changes).filter(is_within_line);
         let is_wrong = |token: &str| {
-            let mut places = (0..self.base.len()).filter(|&at| self.base.get(at) == token).peekable();
-            let differs = |at: usize| self.kept[at].is_none_or(|there| self.theirs.get(there) != token);
-            places.peek().is_some()
-                && if token.starts_with(is_word) {
-                    places.any(|at| self.kept[at].is_some() && differs(at))
-                } else {
-                    places.all(differs)
-                }
+            if token.starts_with(is_word) {
+                (0..self.base.len()).any(|at| self.base.get(at) == token && differs(at))
+                    || self.their_changes().any(|it| is_misspelt(token, it))
+            } else {
+                shared().any(|it| is_wrong_sign(token, it))
+            }
         };
         // Nor must it add the word that the file has for another one that our text has as well: then it is doubtful which
         // of our words is which.

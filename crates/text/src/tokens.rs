@@ -11,7 +11,8 @@ const PATIENCE: Duration = Duration::from_millis(200);
 /// Two changed parts with more pairs of tokens are not compared token by token.
 const MOST_PAIRS: usize = 4_000_000;
 
-/// A token is a word (letters, digits, underscores), a run of one sign (`::`, `//`, `--`), or one bracket.
+/// A token is a word (letters, digits, underscores), a run of one sign (`::`, `//`, `--`), or one bracket. Blanks that
+/// are invisible in a text and have a meaning of their own (no-break, zero-width, ideographic) are signs.
 #[derive(Debug)]
 pub(crate) struct Tokens<'a> {
     pub(crate) text: &'a str,
@@ -27,7 +28,7 @@ impl<'a> Tokens<'a> {
             let continues = continues(before, character);
             before = character;
             match spans.last_mut() {
-                _ if character.is_whitespace() => {}
+                _ if is_gap(character) => {}
                 Some(last) if continues => last.end = end,
                 _ => spans.push(at..end),
             }
@@ -89,9 +90,14 @@ impl<'a> Tokens<'a> {
 fn continues(before: char, character: char) -> bool {
     match (is_word(before), is_word(character)) {
         (true, true) => true,
-        (false, false) => before == character && !character.is_whitespace() && !"()[]{}<>".contains(character),
+        (false, false) => before == character && !is_gap(character) && !"()[]{}<>".contains(character),
         _ => false,
     }
+}
+
+/// Whether a character is between tokens: one that a keyboard has.
+fn is_gap(character: char) -> bool {
+    matches!(character, ' ' | '\t' | '\n' | '\r')
 }
 
 /// Whether an offset is inside a token.

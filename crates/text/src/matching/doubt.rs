@@ -45,12 +45,12 @@ pub(super) fn doubt(search: &Search, span: Span, context: &str) -> Option<String
     let pairs: Vec<(usize, usize)> = changes.iter().flat_map(counterparts).collect();
     let differing = || pairs.iter().map(|&(a, b)| (a, asked.get(a), there.get(b))).filter(|it| it.1 != it.2);
     let declares = |at: usize| at > 0 && DECLARING.contains(&asked.get(at - 1));
-    if differing().any(|(at, a, b)| declares(at) && is_name(a) && is_name(b) && !is_slip(a, b)) {
+    if differing().any(|(at, a, b)| declares(at) && (is_name(a) || is_name(b)) && !is_slip(a, b)) {
         return named(OTHER_NAME);
     }
     let is_number = |it: &str| it.starts_with(|it: char| it.is_ascii_digit());
     let digits = |it: &str| it.chars().filter(char::is_ascii_digit).collect::<String>();
-    if differing().any(|(_, a, b)| is_number(a) && is_number(b) && digits(a) != digits(b)) {
+    if differing().any(|(_, a, b)| (is_number(a) || is_number(b)) && digits(a) != digits(b)) {
         return named(OTHER_NUMBER);
     }
     let is_alike = |a: &str, b: &str| extends(a, b) || strsim::osa_distance(a, b) <= 1;

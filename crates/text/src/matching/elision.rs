@@ -184,16 +184,23 @@ fn is_dot(character: char) -> bool {
 
 /// The text of a line that is only a comment.
 fn comment(line: &str) -> Option<&str> {
-    const CLOSED: &str = "/* */ <!-- --> {/* */} (* *) {{!-- --}} {# #} <%-- --%>";
+    const CLOSED: &str = "/* */ <!-- --> {/* */} (* *) {{!-- --}} {{! }} {# #} <%-- --%> <%# %> @* *@ #| |# {- -}";
     const OPEN: &str = "// # -- ; % *";
+    /// Words that begin a comment.
+    const WORDS: [&str; 3] = ["REM ", "dnl ", "! "];
     let marks: Vec<&str> = CLOSED.split(' ').collect();
     let closed = marks.chunks(2).find_map(|it| line.strip_prefix(it[0])?.strip_suffix(it[1]));
-    let said = closed.or_else(|| OPEN.split(' ').find_map(|open| line.strip_prefix(open)))?;
+    // Several of these signs are a heading.
+    let open =
+        || OPEN.split(' ').chain(WORDS).find_map(|open| line.strip_prefix(open)).filter(|_| !line.starts_with("##"));
+    let said = closed.or_else(open)?;
     Some(said.trim_start_matches(['/', '!', '#', '-', ';', '%', '*']))
 }
 
 fn block_comments(line: &str) -> impl Iterator<Item = &str> {
-    line.split("/*").skip(1).filter_map(|rest| Some(rest.split_once("*/")?.0))
+    let between =
+        move |open, close| line.split(open).skip(1).filter_map(move |rest: &str| Some(rest.split_once(close)?.0));
+    between("/*", "*/").chain(between("<!--", "-->"))
 }
 
 /// `12 lines`, `14 tests, 320 lines`.
@@ -231,10 +238,11 @@ fn announces(said: &str, stands: Stands) -> bool {
         || ends && core.trim_end_matches(is_dot).ends_with(char::is_whitespace);
     let words = core.trim_matches(|it| is_dot(it) || is_decoration(it));
     if words.is_empty() {
-        return starts && (stands != Stands::Bare || core == "…" || core.starts_with("..."));
+        let is_literal = said.starts_with(['"', '\'', '`']);
+        return starts && (stands != Stands::Bare || !is_literal && (core == "…" || core.starts_with("...")));
     }
     let omission = Omission::of(words);
-    let Omission { count, signs, strong, begins, .. } = omission;
+    let Omission { count, signs, strong, alone, nouns, others, begins } = omission;
     match stands {
         // `// ...and so on` continues a sentence; `// ... rest` is an elision.
         Stands::Alone if starts => ends || detached || begins,
@@ -243,13 +251,17 @@ fn announces(said: &str, stands: Stands) -> bool {
         }
         Stands::Beside => {
             starts && (ends || begins || detached && signs > 0)
-                || count > 1 && strong && omission.is_said(ends || bracketed)
+                || nouns > 0 && strong && omission.is_said(ends || bracketed)
         }
         Stands::Bare => {
             let is_prose = words.chars().all(|it| it.is_alphanumeric() || it.is_whitespace() || "'’-,".contains(it));
             let by_words = begins || omission.is_said(bracketed);
-            let dotted = starts && detached && (ends || by_words) || ends && (detached || bracketed) && by_words;
-            is_prose && (dotted || bracketed && strong && count > 1 && omission.is_said(true))
+            let dotted = starts && (detached || ends && by_words) && (ends || by_words)
+                || ends && (detached || bracketed) && by_words;
+            // `The rest of the file remains unchanged.`
+            let is_sentence =
+                || (signs > 2 || signs > 1 && alone) && nouns > 0 && others == 0 && omission.is_said(false);
+            is_prose && (dotted || bracketed && strong && count > 1 && omission.is_said(true) || is_sentence())
         }
     }
 }
@@ -270,54 +282,107 @@ struct Omission {
     others: usize,
     /// The first word, after an article, is a sign.
     begins: bool,
-    /// A known phrase.
-    phrase: bool,
 }
 
 /// An omission without any other word.
-const ALONE: &str = "unchanged untouched unmodified omitted elided snipped truncated abbreviated etc";
+const ALONE: &str = "\
+    unchanged untouched unmodified omitted elided snipped truncated abbreviated etc unverändert \
+    unveränderte unveränderter unverändertes ausgelassen weggelassen gekürzt usw inchangé inchangée \
+    inchangés inchangées omis omise omises inalterado inalterada inalterados inalteradas omitido omitida \
+    omitidos omitidas invariato invariata invariati invariate omesso ongewijzigd weggelaten oförändrat \
+    uændret uendret neschimbat változatlan değişmedi 省略 略 不变 不變 不改 未变 未修改 没有变化 没有改动 変更なし 생략";
 /// An omission together with the name of what is left out.
-const STRONG: &str = "existing rest remaining remainder brevity continues";
+const STRONG: &str = "\
+    existing rest remaining remainder brevity continues restliche restlichen restlicher restliches übrige \
+    übrigen übriger bestehende bestehenden bestehender bestehendes vorhandene vorhandenen vorhandener \
+    vorhandenes reste restant existant existante existants existantes resto restante existente existentes \
+    esistente esistenti rimanente bestaande resterende resten reszta pozostały pozostałe istniejący \
+    istniejące zbytek existující остальной остальная остальное остальные существующий существующие \
+    прежний решта kalan mevcut sisa restul lại باقي बाकी 其余 其餘 剩余 剩餘 现有 現有 原有 已有 既存 残り 나머지 기존";
 /// An omission if there are two of them.
-const WEAK: &str = "other others same previous original more here before else stays remains remain keep kept leave \
-                    alone";
-/// What is left out.
-const NOUNS: &str = "code file function method class classes implementation body bodies module logic field import \
-                     handler test case line content section definition item everything property properties";
-const BETWEEN: &str = "the this of is are as for goes go your all left and in above below todo be any my our \
-                       to it stay with no from on continue insert";
-/// Comments that are nothing else.
-const WHOLE: &str = "no change|no changes|no changes here|not shown|as before|and so on|and so forth";
-/// The same in other languages, some of which do not separate words.
-const PHRASES: &str = "без изменений|unverändert|bleibt gleich|inchangé|sin cambios|permanece igual|inalterad|省略|不变|不變|\
-                       変更なし|既存|其余|생략|변경 없음|기존 코드|나머지";
+const WEAK: &str = "\
+    other others same previous original more here before else stays remains remain keep kept leave alone \
+    identical andere anderen weitere gleich bleibt bleiben autre autres identique igual otros otras \
+    outros outras altri altre permanece permanecen queda rimane rimangono hetzelfde blijft другие 其他 其它 \
+    之前 原来 保持 维持 相同 一样 此处 后续 後續 その他 以下 同じ 前 中 そのまま 이하 동일 그대로 유지";
+/// What is left out. Words for data, such as entries, are those of ordinary comments.
+const NOUNS: &str = "\
+    code file function method class classes implementation body bodies module logic field import handler \
+    test case content section definition item everything property properties markup html css jsx style \
+    rule config configuration query route variant arm hook component constructor template page document \
+    declaration statement script form prop datei klasse methode methoden funktion funktionen fichier \
+    méthode fonction contenu contenido código archivo método función funciones arquivo função funções \
+    codice metodo metodi funzione funzioni bestand kod kodu koden код кода коду метод методы функция \
+    функции файл файла kode codului mã الكود कोड 代码 代碼 程式碼 方法 函数 函數 逻辑 邏輯 部分 文件 内容 コード メソッド 関数 処理 ファイル \
+    스타일 样式 코드 메서드 함수 부분 파일 로직";
+const BETWEEN: &str = "\
+    the this of is are as for goes go your all left and in above below todo be any my our to it stay with \
+    no from on continue insert add paste line details needed enum match der die das von hier le la les du \
+    de des est el los las del o os do da il dei van av geri phần còn của 的 与 和 以 の は も と 는 은 가 이 를 와 과";
+/// The same as `unchanged`.
+const PHRASES: &str = "\
+    as is|as before|no change|no changes|no other changes|no modifications|not shown|\
+    trimmed for brevity|skipped for brevity|shortened for brevity|for brevity|\
+    wie zuvor|wie vorher|wie bisher|wie gehabt|comme avant|sans changement|sans modification|\
+    sin cambios|sin modificaciones|igual que antes|sem alterações|sem mudanças|nessuna modifica|senza modifiche|\
+    come prima|bez zmian|beze změn|beze změny|без изменений|без змін|không thay đổi|giữ nguyên|tidak berubah|\
+    변경 없음|بدون تغيير";
+/// The same as `etc`.
+const SO_ON: &str = "and so on|and so forth|et cetera|und so weiter";
+
+fn is_in(list: &str, word: &str) -> bool {
+    list.split(' ').any(|it| it == word)
+}
+
+/// A word in the parts that the lists have, if its script puts no blanks between words.
+fn parts(mut word: &str) -> Vec<&str> {
+    const IDEOGRAPHS: char = '\u{2e80}';
+    let mut parts = Vec::new();
+    while word.contains(|it: char| it >= IDEOGRAPHS) {
+        let known = [ALONE, STRONG, WEAK, NOUNS, BETWEEN].into_iter().flat_map(|list| list.split(' '));
+        let longest = known.filter(|it| word.starts_with(it)).map(str::len).max();
+        let length = longest.or_else(|| word.chars().next().map(char::len_utf8)).unwrap_or(word.len());
+        parts.push(&word[..length]);
+        word = &word[length..];
+    }
+    if !word.is_empty() {
+        parts.push(word);
+    }
+    parts
+}
 
 impl Omission {
     fn of(words: &str) -> Omission {
-        const LONGEST_PHRASE: usize = 60;
         let lower = words.to_lowercase();
-        let is_short = lower.chars().count() <= LONGEST_PHRASE;
-        let mut it = Omission {
-            phrase: WHOLE.split('|').any(|it| it == lower)
-                || is_short && PHRASES.split('|').any(|it| lower.contains(it)),
-            ..Omission::default()
+        let words = lower.split(|it: char| !it.is_alphanumeric()).filter(|it| !it.is_empty());
+        let mut text = format!(" {} ", words.collect::<Vec<_>>().join(" "));
+        for (phrases, word) in [(PHRASES, " unchanged "), (SO_ON, " etc ")] {
+            for phrase in phrases.split('|') {
+                text = text.replace(&format!(" {phrase} "), word);
+            }
+        }
+        // `lines 10 to 50 unchanged`.
+        let names_lines = text.contains(" line");
+        let is_between = |word: &str| {
+            is_in(BETWEEN, word)
+                || word.strip_suffix('s').is_some_and(|it| is_in(BETWEEN, it))
+                || names_lines && word.starts_with(|it: char| it.is_ascii_digit())
         };
-        for word in lower.split(|character: char| !character.is_alphanumeric()).filter(|word| !word.is_empty()) {
-            let has = |list: &str, word: &str| list.split(' ').any(|it| it == word);
-            let is_in = |list: &str| has(list, word);
+        let mut it = Omission::default();
+        for word in text.split_whitespace().flat_map(parts) {
             it.count += 1;
-            if is_in(ALONE) || is_in(STRONG) || is_in(WEAK) {
-                it.begins |= it.signs + it.nouns + it.others == 0;
+            if is_in(ALONE, word) || is_in(STRONG, word) || is_in(WEAK, word) {
+                // `// ...and so on` continues a sentence.
+                it.begins |= it.signs + it.nouns + it.others == 0 && word != "etc";
                 it.signs += 1;
-                it.strong |= !is_in(WEAK);
-                it.alone |= is_in(ALONE);
-            } else if is_in(NOUNS) || word.strip_suffix('s').is_some_and(|it| has(NOUNS, it)) {
+                it.strong |= !is_in(WEAK, word);
+                it.alone |= is_in(ALONE, word);
+            } else if is_in(NOUNS, word) || word.strip_suffix('s').is_some_and(|it| is_in(NOUNS, it)) {
                 it.nouns += 1;
-            } else if !is_in(BETWEEN) {
+            } else if !is_between(word) {
                 it.others += 1;
             }
         }
-        it.phrase |= it.others == 0 && lower.ends_with("as before");
         it
     }
 
@@ -327,223 +392,11 @@ impl Omission {
         /// More words are a sentence about something.
         const MOST: usize = 10;
         let signs = self.signs + usize::from(marked && self.strong);
-        let says = signs > 1 || signs == 1 && self.strong && (self.nouns > 0 || self.alone && self.count == 1);
-        self.phrase || says && self.count <= MOST && self.others < signs
+        let names_code = self.nouns > 0 || self.alone;
+        let says = signs > 1 || signs == 1 && self.strong && (self.nouns > 0 || self.alone && self.others == 0);
+        says && self.count <= MOST && self.others < signs && (self.others == 0 || names_code)
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Replaces the second of two functions by a line.
-    fn refused(line: &str) -> bool {
-        let old = "impl Shop {\n    fn open(&self) {\n        on();\n    }\n    fn sell(&self) {\n        count();\n        pay();\n    }\n}\n";
-        let new = format!("impl Shop {{\n    fn open(&self) {{\n        on(1);\n    }}\n    {line}\n}}\n");
-        added_elision("a.rs", old, &new).is_some()
-    }
-
-    const ELIDED: &[&str] = &[
-        "...",
-        "    // ...",
-        "# ...",
-        "// … existing code …",
-        "// ... rest of the function",
-        "/* ... */",
-        "// existing code",
-        "// (unchanged)",
-        "fn f() { ... }",
-        "<!-- ... -->",
-        "// ... imports ...",
-        "const TABLE: [u8; 256] = [1, 2, /* … */];",
-        "[...]",
-        "// [...]",
-        "// ......",
-        "// --snip--",
-        "--snip--",
-        "// … rest …",
-        "// ... (unchanged)",
-        "// (rest of the code)",
-        "// other fields ...",
-        "// .. existing code ..",
-        "// The rest of the method stays the same.",
-        "// remaining implementation omitted for brevity",
-        "fn f() { // ...",
-        "{/* ... */}",
-        "// (unchanged fields...)",
-        "(rest of methods ...)",
-        "// other methods unchanged",
-        "[... rest of the code ...]",
-        "... existing code ...",
-        "// ... остальной код без изменений",
-        "// остальной код без изменений",
-        "// 以下省略",
-        "# --- rest of the file unchanged ---",
-        "-- ...",
-        "; ...",
-        "% ... rest of the document ...",
-        "{# ... #}",
-        "(* ... *)",
-        "// [existing implementation]",
-        "// all other widgets remain unchanged",
-        "// Rest of handlers remains the same",
-        "// same as before",
-        "// unchanged",
-        "// Keep existing code",
-        "// your existing code here",
-        "// more methods here",
-        "// ... and 12 more methods",
-        "/* rest of implementation */",
-        "pass  # existing code",
-        "pass  # ... existing code ...",
-        "// ...rest of the code...",
-        "// ===== existing code =====",
-        "/// ...",
-        "* ...",
-        "// etc.",
-        "// everything else stays the same",
-        "[existing code]",
-        "<rest of file unchanged>",
-        "... (unchanged)",
-        "... rest of file ...",
-        "// (...)",
-        "// <existing code>",
-        "{/* existing code */}",
-        "<!-- existing code -->",
-        "# rest of file",
-        "# (unchanged)",
-        "// no changes here",
-        "// not shown",
-        "// code omitted",
-        "// [code omitted for brevity]",
-        "// body unchanged",
-        "// previous code here",
-        "// original implementation here",
-        "// insert existing code here",
-        "// continue with existing code",
-        "// (implementation as before)",
-        "// the rest stays the same",
-        "// the rest is unchanged",
-        "// Rest of the implementation...",
-        "// and so on",
-        "// and so forth",
-        "// keep the rest as is",
-        "// leave the others alone",
-        "// code continues...",
-        "// ... more ...",
-        "// Rest bleibt gleich",
-        "// le reste du code reste inchangé",
-        "// el resto del código permanece igual",
-        "// その他のコードは変更なし",
-        "// 其余代码保持不变",
-        "// 나머지 코드는 동일",
-        "// … Rest bleibt unverändert …",
-        "//...",
-        "#...",
-        "…",
-    ];
-
-    const KEPT: &[&str] = &[
-        "args...",
-        "f(args...)",
-        "// ...and so on",
-        "// Keep existing code paths warm.",
-        "match x { .. }",
-        "// see above...",
-        "let r = 0..=9; // the range",
-        "// rest",
-        "// same as above",
-        "// The existing code is slow.",
-        "// more on this in the manual...",
-        "// Waiting for the server to come up...",
-        "// Loading the remaining rows ...",
-        "// More details below...",
-        "More details below...",
-        "..",
-        "self.rest of code",
-        "#[derive(Debug)]",
-        "{ ...spread }",
-        "...rest,",
-        "...args",
-        "[...items]",
-        "(a, ...rest)",
-        "(const char *format, ...)",
-        "(Args ...)",
-        "let [first, ..] = all;",
-        "x = a[..., 0]",
-        "for i in 0..n {",
-        "print(\"loading...\")",
-        "return value; // unchanged",
-        "int printf(const char *format, ...);",
-        "// leaves the input unchanged",
-        "// returns the rest of the arguments as a list",
-        "# the same order as in the file",
-        "---",
-        "-----",
-        "#",
-        "//",
-        "/**",
-        "*/",
-        "## Other methods of payment",
-    ];
-
-    #[test]
-    fn elisions_are_distinguished_from_prose_and_code() {
-        let wrong: Vec<&str> = ELIDED.iter().copied().filter(|it| marker(it) != Some(Marker::Elision)).collect();
-        assert!(wrong.is_empty(), "not seen: {wrong:#?}");
-        let wrong: Vec<&str> = KEPT.iter().copied().filter(|it| marker(it).is_some()).collect();
-        assert!(wrong.is_empty(), "taken for an elision: {wrong:#?}");
-        for line in ["pub fn f() { /* 12 lines */ }", "mod tests { /* 14 tests, 320 lines */ }"] {
-            assert_eq!(marker(line), Some(Marker::Collapsed), "{line}");
-            assert!(refused(line), "{line}");
-        }
-        assert!(ELIDED.iter().all(|it| refused(it)));
-        assert!(!KEPT.iter().any(|it| refused(it)));
-    }
-
-    #[test]
-    fn a_search_text_with_an_elision_matches_nothing() {
-        for line in ELIDED {
-            let error = refuse_in_similar(&format!("a\n{line}\nb")).unwrap_err();
-            assert_eq!(error.code, Code::InvalidRequest);
-            assert!(error.detail.contains("line 2"), "{}", error.detail);
-        }
-    }
-
-    #[test]
-    fn only_a_change_that_loses_lines_is_refused() {
-        let check = |old: &str, new: &str| added_elision("a", old, new).map_or(Ok(()), |it| Err(it.1));
-        check("a\nb\n", "a\n// ...\nb\n").unwrap();
-        check("a\n// ...\nb\nc\nd\n", "a\n// ...\nd\n").unwrap();
-        check("", "// ...\n").unwrap();
-        check("a\nb\nc\n", "a\nx\ny\n// ...\nc\n").unwrap();
-        check("a\n// ...\nb\nc\nd\ne\n", "a\nb\nc\nd\n// ...\ne\n").unwrap();
-        let error = check("a\nb\nc\nd\n", "a\n// ...\nd\n").unwrap_err();
-        assert_eq!(error.code, Code::Elided);
-        assert!(error.detail.contains("line 2 of the new `a`"), "{}", error.detail);
-        let lost = |line, text: &str| LostLine { line, text: text.to_owned() };
-        assert_eq!(error.help.lost, [lost(2, "b"), lost(3, "c")]);
-        check("a\nb\nc\n", "a\n// ...\nc\n").unwrap_err();
-        check("a\nb\nc\n", "A\n// ...\nc\n").unwrap_err();
-        check("a\nb\nc\n", "a\nx\n// ...\nc\n").unwrap_err();
-        check("a\nb\nc\n", "a\nx\n// existing code\nc\n").unwrap();
-        check("a\nb\nc\n", "a\n// existing code\nc\n").unwrap_err();
-        check("a\rb\rc\rd\r", "a\r// ...\rd\r").unwrap_err();
-        check("a\r\nb\r\nc\r\nd\r\n", "a\r\n// ...\r\nd\r\n").unwrap_err();
-        // The lines that are removed and the elision are in different changes.
-        let old = "f {\n  x();\n  return y;\n}\ng {\n  z();\n  w();\n  return y;\n}\n";
-        check(old, "f {\n  x(1);\n  return y;\n}\n// ... rest ...\n").unwrap_err();
-        // An elision that the file has elsewhere is added once more.
-        check("// ...\na\nb\nc\n", "// ...\na\n// ...\n").unwrap_err();
-    }
-
-    #[test]
-    fn a_body_of_dots_is_python() {
-        let old = "class A:\n    def f(self):\n        a()\n        b()\n        c()\n";
-        let check = |new: &str| added_elision("a.py", old, new).map_or(Ok(()), |it| Err(it.1));
-        check("class A:\n    def f(self):\n        ...\n").unwrap();
-        check("class A:\n    def f(\n        self,\n    ) -> int:\n        ...\n").unwrap();
-        check("class A:\n    def f(self):\n        \"\"\"Does.\"\"\"\n        ...\n").unwrap();
-        check("class A:\n    def f(self):\n        a()\n        ...\n").unwrap_err();
-    }
-}
+mod tests;

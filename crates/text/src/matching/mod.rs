@@ -7,6 +7,7 @@
 //! All stages are linear in the file, except for the close comparison of a few places in the last stage, which has a
 //! budget.
 
+mod corrected;
 mod doubt;
 mod elision;
 mod exact;

@@ -3,14 +3,14 @@
 //! For an exact match the replacement is used unchanged. Otherwise the search text is what its author recalls, and the
 //! place is what somebody else made of it: a three-way merge, so that the file keeps what the edit does not change.
 
+use super::corrected::corrected;
 use super::search::{Hit, without_bom};
 use crate::endings;
 use crate::merge::indentation::{Edges, indent, indentation_before, line_start};
 use crate::merge::written_at_margin::is_written_at_margin;
-use crate::merge::{Conflict, Context, ThreeWay, is_misspelt};
-use crate::tokens::{Change, Tokens, changes, is_word, kept};
+use crate::merge::{Conflict, Context, ThreeWay};
+use crate::tokens::Tokens;
 
-use rustc_hash::FxHashSet;
 use semdex_model::{Code, Error, Help, Result, Span, Strategy};
 
 /// One replacement: exactly this range of the old text becomes this text.
@@ -225,13 +225,7 @@ fn merged(text: &str, hit: &Hit, context: &str, replacement: &str) -> std::resul
         let by_edit = there[kind] + wanted[kind] - asked[kind];
         made[kind] == if wanted[kind] == there[kind] { there[kind] } else { by_edit }
     };
-    // A quote that the search text does not have is none of the replacement's.
-    let result = [&place[..range.start], &new, &place[range.end..]].concat();
-    let is_quoted = |quote: char| {
-        let count = |text: &str| text.matches(quote).count() % 2;
-        count(&result) == count(&ours) || count(&base) == count(place)
-    };
-    if !(0..made.len()).all(is_meant) || !['"', '`'].into_iter().all(is_quoted) {
+    if !(0..made.len()).all(is_meant) || merge.both_change_quotes() {
         return Err(merge.conflict(OTHER_BRACKETS, whole()));
     }
     Ok(Fitted { patch: Patch { range: outer(&range), text: new }, kept })
@@ -266,42 +260,6 @@ fn open_brackets(text: &str) -> [isize; 4] {
     let [round, square, curly, angle] =
         [(b'(', b')'), (b'[', b']'), (b'{', b'}'), (b'<', b'>')].map(|(opens, closes)| count(opens) - count(closes));
     [round, square, curly, angle + arrows]
-}
-
-/// A search text in which words are spelt as in the file that its author spells so in the replacement as well, and
-/// otherwise in the search text alone: such a word is an error of the search text, and no change of the edit. It is a
-/// slip, or the replacement has its whole line as the file has it: otherwise somebody else may have changed it.
-fn corrected(base: &str, ours: &str, theirs: &str) -> String {
-    let [asked, wanted, there] = [base, ours, theirs].map(Tokens::new);
-    let written: FxHashSet<&str> = wanted.slice(0..wanted.len()).collect();
-    let mut corrections: Vec<(usize, &str)> = Vec::new();
-    for Change { old, new } in changes(&asked, &there) {
-        let pairs = || old.clone().zip(there.slice(new.clone()));
-        let is_error = |(at, there): (usize, &str)| {
-            let asked = asked.get(at);
-            asked == there || asked.starts_with(is_word) && !written.contains(asked) && written.contains(there)
-        };
-        if old.len() == new.len() && pairs().all(is_error) {
-            corrections.extend(pairs().filter(|it| asked.get(it.0) != it.1));
-        }
-    }
-    let with = |corrections: &[(usize, &str)]| {
-        let mut text = String::with_capacity(base.len());
-        let mut done = 0;
-        for &(at, there) in corrections {
-            text += &base[done..asked.start(at)];
-            text += there;
-            done = asked.end_before(at + 1);
-        }
-        text + &base[done..]
-    };
-    let all = with(&corrections);
-    let kept = kept(&changes(&Tokens::new(&all), &wanted), asked.len());
-    let mut lines = vec![true; asked.len()];
-    let line = |at: usize| (0..=at).rfind(|&at| asked.begins_line(at)).unwrap_or_default();
-    (0..asked.len()).for_each(|at| lines[line(at)] &= kept[at].is_some());
-    corrections.retain(|&(at, there)| is_misspelt(asked.get(at), there) || lines[line(at)]);
-    with(&corrections)
 }
 
 /// A part of a text with so many lines before and after it: they show whether it is indented with tabs or blanks. The

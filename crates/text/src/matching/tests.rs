@@ -1191,3 +1191,126 @@ fn a_bracket_below_a_similar_place_is_not_written_twice_where_a_sign_follows_it(
     let made = made(&Search { replacement: new, ..search(file, asked) });
     assert!(made.as_deref().is_none_or(|it| it == file.replace("{error}\"", "{}\", error")), "{made:?}");
 }
+
+#[test]
+fn blanks_that_are_not_those_of_a_keyboard_are_signs() {
+    let file = "/// Stop searching a file when a line is found after a\n/// matching line.\n";
+    for blank in ["\u{a0}", "\u{2009}", "\u{3000}", " \u{200b}", "\u{2060}"] {
+        let other = file.replacen("a line is", &format!("a{blank}line is"), 1);
+        for (file, asked) in [(file, &*other), (&*other, file)] {
+            for (old, new) in [("line is", "row is"), ("found", "seen"), ("after a\n", "after a\n/// next\n")] {
+                let result = made(&Search { replacement: &asked.replacen(old, new, 1), ..search(file, asked) });
+                let wanted = file.replacen(old, new, 1);
+                assert!(result.as_ref().is_none_or(|it| *it == wanted), "{blank:?} {old} {result:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_line_that_is_added_has_no_wrong_signs_of_its_neighbours() {
+    let cases = [
+        ("    say(\"hello\");\n    tell(\"world\");\n", "\"", "\\\"", "hello", "again"),
+        ("    let hello = &s[0..5];\n    let world = &s[6..11];\n", "&", "&amp;", "world", "other"),
+        ("    let hello = &amp;s[0..5];\n    let world = &amp;s[6..11];\n", "&amp;", "&", "world", "other"),
+        ("of the <code>&lt;title&gt;</code> element\nof the page\n", "&lt;", "<", "element", "other"),
+        ("#[derive(Clone, Copy)]\nstruct First;\nstruct Second {}\n", "derive(", "derivee(", "Clone", "Debug"),
+    ];
+    for (file, right, wrong, word, other) in cases {
+        let asked = file.replace(right, wrong);
+        for line in asked.lines().filter(|it| it.contains(word)) {
+            let new = format!("{asked}{}\n", line.replace(word, other));
+            let result = made(&Search { replacement: &new, autofix: 80, ..search(file, &asked) });
+            assert!(result.as_ref().is_none_or(|it| !it.contains(wrong)), "{result:?}");
+        }
+    }
+    // Both lines have the wrong word; the edit writes one of them anew and corrects the other.
+    let file = "union Two {\n    first: Two0,\n}\n#[derive(Clone, Copy)]\nstruct Two0 {}\n";
+    let asked = file.replace("derive", "derivee");
+    let new = "union Two {\n    guid: Guid,\n}\nimpl Default for Two {}\n#[derivee(Clone, Copy)]\nunion Three {\n    \
+               first: Three0,\n}\nimpl Default for Three {}\n#[derive(Clone, Copy, Default)]\nstruct Three0 {}\n";
+    let result = made(&Search { replacement: new, autofix: 80, ..search(file, &asked) });
+    assert!(result.as_ref().is_none_or(|it| !it.contains("derivee")), "{result:?}");
+}
+
+#[test]
+fn a_quote_that_only_the_file_has_is_none_of_a_literal_that_the_edit_unquotes() {
+    let file = "    #[bindgen(\n        method,\n        class = \"HtmlAnchor\",\n        name = \"policy\"\n    )]\n";
+    let asked = file.replace("= \"H", "= .H").replace("= \"p", "= p");
+    let new = "    # [bindgen (structural , method , class = \"HtmlAnchor\" , name = policy)]\n";
+    let result = made(&Search { replacement: new, autofix: 80, ..search(file, &asked) });
+    assert!(result.as_ref().is_none_or(|it| it == new), "{result:?}");
+}
+
+#[test]
+fn a_number_where_a_name_is_declared_is_another_name() {
+    let file = "/// The message of type 4711 is sent to all peers.\nfn send() {\n    all();\n}\n";
+    for other in ["Jigsaw", "4712"] {
+        let asked = file.replace("4711", other);
+        let new = asked.replace("all()", "some()");
+        assert_eq!(made(&Search { replacement: &new, autofix: 80, ..search(file, &asked) }), None, "{other}");
+        assert_eq!(made(&Search { replacement: &new, autofix: 80, ..search(&asked, file) }), None, "{other}");
+    }
+}
+
+#[test]
+fn what_the_author_corrects_in_the_replacement_is_no_change() {
+    let file =
+        "    fn first(\n        self,\n    ) -> Option<u8> {\n        g(h(one), two)\n    }\n\n    fn second() {}\n";
+    let new =
+        file.replace("    fn second", "    /// Two.\n    fn third() {\n        g(h(two), one)\n    }\n\n    fn second");
+    for (right, wrong) in [
+        ("g(h(one), two)", "g(h(one)), two)"),
+        ("g(h(one), two)", "g(h(one), two))"),
+        ("g(h(one), two)", "g(h(one,) two)"),
+        ("g(h(one), two)", "x g(h(one), two)"),
+        (") -> Option<u8> {", ") ->> Option<u8> {{"),
+        ("\n        g(", " g((\n "),
+    ] {
+        let asked = file.replace(right, wrong);
+        let result = made(&Search { replacement: &new, autofix: 80, ..search(file, &asked) });
+        assert_eq!(result.as_deref(), Some(&*new), "{wrong}");
+    }
+    // A line that somebody else has removed or added is none that the author corrects.
+    let asked = file.replace("        g(h", "        f();\n        g(h");
+    let new = asked.replace("second", "third");
+    let result = made(&Search { replacement: &new, autofix: 80, ..search(file, &asked) });
+    assert_eq!(result, Some(file.replace("second", "third")));
+    // What both texts have before a line is not written with a new line above it.
+    let file = "    match kind {\n        // Absolute\n        LONG => (Absolute, given, 32),\n    }\n";
+    let asked = file.replace("// Ab", "t// Ab");
+    let new = asked.replace("        t//", "        NONE => (None, given, 0),\n        t//");
+    let result = made(&Search { replacement: &new, autofix: 80, ..search(file, &asked) });
+    assert!(result.as_ref().is_none_or(|it| !it.contains("t//")), "{result:?}");
+}
+
+#[test]
+fn a_line_that_the_author_corrects_keeps_its_indentation() {
+    let file = "        let previous = this.method.clone();\n        let drop = |headers: &mut HeaderMap| {\n            for header in &[\n                A,\n";
+    let asked =
+        "let previous = this.method.clone();\nlet drop = |headers: &mut HeaderMa| {\n    for headers thein &[\n";
+    let new = "let drop = |headers: &mut HeaderMap| {\n    for header in &[\n";
+    let wanted = file.lines().skip(1).map(|it| format!("{it}\n")).collect::<String>();
+    let result = made(&Search { replacement: new, autofix: 80, ..search(file, asked) });
+    assert!(result.as_ref().is_none_or(|it| *it == wanted), "{result:?}");
+    // Where the edit indents it, it does not stay as it was.
+    let file = "        let uuid = new();\n        let text = uuid.braced().to_string();\n        let out = parse(&text).unwrap();\n        assert_eq!(uuid, out);\n";
+    let asked = file
+        .replace(".br", "..br")
+        .replace("string", "strine")
+        .replace("unwrap()", "unwra(p)")
+        .replace("assert", "asset");
+    let new =
+        file.replace("  let t", "      let t").replace("  let o", "      let o").replace("  assert", "      assert");
+    let new = new.replace("let uuid = new();", "for uuid in all() {") + "        }\n";
+    let result = made(&Search { replacement: &new, autofix: 80, ..search(file, &asked) });
+    assert!(result.as_ref().is_none_or(|it| *it == new), "{result:?}");
+    // Blanks that the edit adds are those of the replacement.
+    let file = "impl<Item, F: FnMut()->Item> Element<Item> for F {\n    fn generate(&mut self) -> Item {\n        self()\n    }\n";
+    let new = file.replace("()->", "() -> ");
+    for wrong in [")o->", ") o->", "o->", ")->->", ")>"] {
+        let asked = file.replace(")->", wrong);
+        let result = made(&Search { replacement: &new, autofix: 80, ..search(file, &asked) });
+        assert!(result.as_ref().is_none_or(|it| *it == new), "{wrong} {result:?}");
+    }
+}
