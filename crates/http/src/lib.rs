@@ -21,6 +21,7 @@ mod problem;
 mod read_request;
 mod request_id;
 mod response_format;
+mod write_deadline;
 
 use std::sync::Arc;
 

@@ -28,6 +28,7 @@ use super::connections::{Connections, Place};
 use super::drain_body;
 use super::grant::Via;
 use super::head_refusal::{self, HeadRefusal};
+use super::write_deadline::WriteDeadline;
 use semdex_config::{LONGEST_SOCKET_PATH, Listen, create_private_dir};
 use semdex_model::{Code, Error};
 
@@ -232,7 +233,7 @@ where
     });
     let mut builder = hyper::server::conn::http1::Builder::new();
     builder.timer(TokioTimer::new()).header_read_timeout(HEAD_DEADLINE);
-    let mut connection = builder.serve_connection(TokioIo::new(HeadRefusal::new(stream)), service);
+    let mut connection = builder.serve_connection(TokioIo::new(HeadRefusal::new(WriteDeadline::new(stream))), service);
     let ended = tokio::select! {
         outcome = &mut connection => Some(outcome),
         () = stop.cancelled() => None,
@@ -368,6 +369,8 @@ fn bind_unix(path: &Path) -> io::Result<(StdUnixListener, SocketFile)> {
 mod tests {
     use tokio::sync::Notify;
 
+    use super::super::write_deadline;
+
     use super::*;
 
     fn line(stop: CancellationToken) -> Line {
@@ -384,6 +387,28 @@ mod tests {
         client.read_to_string(&mut reply).await.unwrap();
         conversation.await.unwrap();
         reply
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_connection_whose_client_takes_nothing_is_closed() {
+        let (mut client, server) = tokio::io::duplex(1 << 10);
+        let router = Router::new().route("/", axum::routing::get(async || "much ".repeat(10_000)));
+        let conversation = tokio::spawn(converse(server, Via::Unix, router, line(CancellationToken::new())));
+        client.write_all(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n").await.unwrap();
+        let begin = tokio::time::Instant::now();
+        // Slow, but not without progress.
+        let mut some = [0; 500];
+        client.read_exact(&mut some).await.unwrap();
+        for _ in 0..3 {
+            tokio::task::yield_now().await;
+            tokio::time::advance(write_deadline::PATIENCE / 2).await;
+            client.read_exact(&mut some).await.unwrap();
+        }
+        conversation.await.unwrap();
+        assert_eq!(begin.elapsed(), write_deadline::PATIENCE * 5 / 2);
+        let mut rest = Vec::new();
+        client.read_to_end(&mut rest).await.unwrap();
+        assert!(rest.len() < 10_000, "{}", rest.len());
     }
 
     #[tokio::test(start_paused = true)]
