@@ -160,8 +160,7 @@ async fn in_workspace(
     let late: Vec<String> =
         pending.into_iter().filter(|it| files_now.get(it).is_some() && !files.contains(it)).collect();
     let found_late = session.map(|it| workspace.statistics().late(it)).unwrap_or_default();
-    let mut found_since = found_late.clone();
-    let found_in = found_since.iter().map(|it| &it.place.file);
+    let found_in = found_late.iter().map(|it| &it.place.file);
     let found_in: BTreeSet<&String> = found_in.filter(|it| !files.contains(it) && !late.contains(it)).collect();
     let asked: Vec<String> = files.iter().chain(&late).chain(found_in).cloned().collect();
     faulty("hook.files").await;
@@ -169,10 +168,8 @@ async fn in_workspace(
     let is_known = meta.coverage.complete || !diagnostics.is_empty();
     gravest_first(&mut diagnostics);
     let mut is_telling = false;
-    let waits =
-        |it: &&Missing| matches!(it.code, MissingCode::Indexing | MissingCode::EngineRestarting | MissingCode::Timeout);
     let mut is_pending = false;
-    if let (false, Some(lack)) = (is_known, meta.coverage.missing.iter().find(waits)) {
+    if let (false, Some(lack)) = (is_known, meta.coverage.missing.iter().find(|it| waits(it))) {
         // Silence would read as clean.
         (is_telling, is_pending) = (true, true);
         text.not_known_yet(&asked, &lack.detail);
@@ -186,10 +183,8 @@ async fn in_workspace(
         is_telling = true;
         text.of_file(file, seen_in(&diagnostics, file), &of_file(&diagnostics, file));
     }
-    // What was corrected in between is not reported.
-    let is_same = |a: &Diagnostic, b: &Diagnostic| (&a.place.file, &a.message) == (&b.place.file, &b.message);
-    let is_left = |it: &Diagnostic| diagnostics.iter().any(|now| is_same(&now.diagnostic, it));
-    found_since.retain(|it| !files.contains(&it.place.file) && is_left(it));
+    let is_unknown = meta.coverage.missing.iter().any(waits);
+    let found_since = still_there(&found_late, &diagnostics, is_unknown, &files);
     let mut most_errors = 0;
     for file in files.iter().filter(|_| is_known) {
         let seen = seen_in(&diagnostics, file);
@@ -208,16 +203,14 @@ async fn in_workspace(
     // The errors of the file itself in time are worth more than a complete answer that is too late.
     let rest = LOOKING.saturating_sub(options.begun.elapsed());
     let looked = elsewhere(workspace, &options, [&files, &gone], &files_now);
-    let broken = tokio::time::timeout(rest, looked).await;
-    if broken.is_err() {
+    let broken = tokio::time::timeout(rest, looked).await.ok().flatten();
+    if broken.is_none() {
         // Silence would read as clean.
         is_telling = true;
         text.elsewhere_unknown(&files, session.is_some());
-        if let Some(session) = session {
-            look_on(workspace, session, [files.clone(), gone], files_now);
-        }
     }
-    let broken = broken.ok().and_then(Result::ok).unwrap_or_default();
+    let is_judged = broken.is_some();
+    let broken = broken.unwrap_or_default();
     if !broken.is_empty() {
         if !is_telling && let Some(first) = files.first() {
             text.of_file(first, seen_in(&diagnostics, first), &[]);
@@ -228,11 +221,43 @@ async fn in_workspace(
             workspace.statistics().note_broken(session, broken.iter().map(|it| it.place.file.as_str()));
         }
     }
+    let stops = is_telling && is_too_much(workspace, most_errors).await;
     // Only now: a hook that runs out of time is cancelled anywhere above.
     for session in session.into_iter().filter(|_| !is_pending) {
         workspace.statistics().settle(session, &asked, &found_late);
     }
-    Ok((is_telling, is_telling && is_too_much(workspace, most_errors).await))
+    match session {
+        _ if is_judged => files.iter().chain(&gone).for_each(|it| workspace.recent().forget(it)),
+        Some(session) => look_on(workspace, session, [files, gone], files_now),
+        None => {}
+    }
+    Ok((is_telling, stops))
+}
+
+/// Those of the errors that an earlier search found in other files that are still there, as they are now. What is not
+/// known yet counts as still there.
+fn still_there(found: &[Diagnostic], now: &[OnLine], is_unknown: bool, files: &[String]) -> Vec<Diagnostic> {
+    let mut left: Vec<Diagnostic> = Vec::new();
+    for earlier in found.iter().filter(|it| !files.contains(&it.place.file)) {
+        // The engines word the errors of a change in their own way, and lines move.
+        let is_it = |it: &&Diagnostic| {
+            let is_same = it.place.line == earlier.place.line || it.code.is_some() && it.code == earlier.code;
+            it.severity == Severity::Error && it.place.file == earlier.place.file && is_same
+        };
+        let present: Vec<&Diagnostic> = now.iter().map(|it| &it.diagnostic).filter(is_it).collect();
+        let of_earlier = if present.is_empty() && is_unknown { vec![earlier] } else { present };
+        for it in of_earlier {
+            if !left.contains(it) {
+                left.push(it.clone());
+            }
+        }
+    }
+    left
+}
+
+/// Whether more is known when somebody asks again.
+fn waits(lack: &Missing) -> bool {
+    matches!(lack.code, MissingCode::Indexing | MissingCode::EngineRestarting | MissingCode::Timeout)
 }
 
 /// Where a test delays a hook.
@@ -250,8 +275,9 @@ fn look_on(workspace: &Workspace, session: &str, [files, gone]: [Vec<String>; 2]
     tokio::spawn(async move {
         let common = Common { wait_ms: Some(LOOKING_ON_MS), ..Common::default() };
         let Ok(options) = RequestOptions::new(&common, Client::default()) else { return };
-        if let Ok(broken) = elsewhere(&workspace, &options, [&files, &gone], &now).await {
+        if let Some(broken) = elsewhere(&workspace, &options, [&files, &gone], &now).await {
             workspace.statistics().note_late(&session, broken);
+            files.iter().chain(&gone).for_each(|it| workspace.recent().forget(it));
         }
     });
 }
@@ -268,13 +294,14 @@ async fn is_too_much(workspace: &Workspace, errors: usize) -> bool {
     configured(workspace).await.is_ok_and(is_more)
 }
 
-/// The errors in other files that an undo of the edit would fix. `files`: the edited and the deleted files.
+/// The errors in other files that an undo of the edit would fix. `files`: the edited and the deleted files. None if
+/// they are not known yet.
 async fn elsewhere(
     workspace: &Workspace,
     options: &RequestOptions,
     [files, gone]: [&[String]; 2],
     now: &Arc<Files>,
-) -> Result<Vec<Diagnostic>> {
+) -> Option<Vec<Diagnostic>> {
     let mut back = Vec::new();
     for file in files.iter().chain(gone) {
         let Some(before) = workspace.recent().before(file) else { continue };
@@ -284,15 +311,17 @@ async fn elsewhere(
         }
     }
     if back.is_empty() {
-        return Ok(Vec::new());
+        return Some(Vec::new());
     }
     faulty("hook.elsewhere").await;
-    let change_impact = tried(workspace, options, back, Extent::FixedElsewhere).await?;
-    files.iter().chain(gone).for_each(|it| workspace.recent().forget(it));
+    let change_impact = tried(workspace, options, back, Extent::FixedElsewhere).await.ok()?;
     let is_broken = |it: &Diagnostic| it.severity == Severity::Error && !files.contains(&it.place.file);
     let mut broken: Vec<Diagnostic> = change_impact.fixed.into_iter().filter(is_broken).collect();
+    if broken.is_empty() && change_impact.coverage.missing.iter().any(waits) {
+        return None;
+    }
     broken.sort_by(|a, b| a.place.cmp(&b.place));
-    Ok(broken)
+    Some(broken)
 }
 
 /// The remaining errors at the end of a turn in the files that the session touched or broke. None if there are none.
