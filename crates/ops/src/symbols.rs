@@ -7,7 +7,7 @@ use semdex_contract::budget::positions;
 use semdex_contract::{
     Position, SymbolAtQuery, SymbolAtReply, SymbolTree, SymbolsOf, SymbolsQuery, SymbolsReply, check_name,
 };
-use semdex_model::{Answer, Code, Error, Result, Symbol};
+use semdex_model::{Answer, Code, Error, LanguageId, Missing, Result, Symbol};
 use semdex_workspace::Workspace;
 
 const PAGE: usize = 50;
@@ -64,17 +64,27 @@ async fn symbols_of(workspace: &Workspace, file: &str, options: &RequestOptions)
         let name = name.clone();
         async move {
             text_of(&it.files, &name)?;
-            match it.view {
-                Some(view) => view.symbols(name, it.deadlines).await,
-                None => Ok(match language {
-                    Some(language) => Answer::lacking(Vec::new(), not_indexed(workspace, language)),
-                    None => Answer::lacking(Vec::new(), unanalysed_files::lack_of_file(&name)),
-                }),
+            match (it.view, language) {
+                // An engine that has just loaded may need long even for the names of a file.
+                (Some(view), Some(language)) => {
+                    let answered = view.symbols(name, it.deadlines);
+                    let answered = tokio::time::timeout_at(it.deadlines.answer.into(), answered).await;
+                    answered.unwrap_or_else(|_| Ok(Answer::lacking(Vec::new(), not_computed(language))))
+                }
+                (_, Some(language)) => Ok(Answer::lacking(Vec::new(), not_indexed(workspace, language))),
+                (_, None) => Ok(Answer::lacking(Vec::new(), unanalysed_files::lack_of_file(&name))),
             }
         }
     })
     .await?;
     Ok(SymbolsReply::new(SymbolTree::of_file(from, reply.value), reply.meta.into()))
+}
+
+/// The gap for symbols whose paths an engine did not compute in time.
+fn not_computed(language: LanguageId) -> Missing {
+    let detail =
+        "the workspace has just been loaded: its symbols are not known yet; ask again, or give a longer `wait_ms`";
+    Missing::being_read(language.name, detail)
 }
 
 pub(crate) async fn symbol_at(
