@@ -302,7 +302,7 @@ impl Server {
 
     /// Returns when this holds.
     #[track_caller]
-    pub fn wait_for(&self, holds: impl Fn(&Server) -> bool) {
+    pub fn wait_for(&self, mut holds: impl FnMut(&Server) -> bool) {
         let deadline = Instant::now() + READY_DEADLINE;
         while !holds(self) {
             assert!(Instant::now() < deadline, "it did not come about in time");
