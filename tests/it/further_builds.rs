@@ -487,3 +487,93 @@ choose! {
     assert_eq!(found.len(), 2, "{found:?}");
     assert!(found[0].starts_with("src/narrow.rs:1 "), "{found:?}");
 }
+
+#[test]
+fn each_package_of_a_workspace_has_builds_of_its_own() {
+    let manifest = |name: &str, rest: &str| {
+        format!(
+            "[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n{rest}\n[lints.rust]\nunexpected_cfgs = {{ level = \"allow\" }}\n"
+        )
+    };
+    // One package has much code for four systems and two features.
+    let mut wide = String::from("pub fn level() -> u8 {\n    1\n}\n");
+    for condition in [
+        "windows",
+        "target_os = \"macos\"",
+        "target_arch = \"wasm32\"",
+        "target_os = \"android\"",
+        "feature = \"more\"",
+    ] {
+        let name: String = condition.chars().filter(char::is_ascii_alphanumeric).collect();
+        wide += &format!(
+            "#[cfg({condition})]\npub fn of_{name}() -> u8 {{\n{}    level()\n}}\n",
+            "    level();\n".repeat(9)
+        );
+    }
+    let weave = "#[cfg(weave)]
+use loomed::Shuttle;
+pub fn level() -> u8 {
+    2
+}
+#[cfg(weave)]
+pub fn woven(it: &Shuttle) -> u8 {
+    level() + it.turns()
+}
+#[cfg(all(feature = \"core-error\", not(feature = \"std\")))]
+pub fn bare() -> u8 {
+    level()
+}
+";
+    let server = Server::on(&[
+        ("Cargo.toml", "[workspace]\nmembers = [\"wide\", \"weave\", \"loomed\"]\nresolver = \"3\"\n"),
+        ("wide/Cargo.toml", &manifest("wide", "[features]\nmore = []\n")),
+        ("wide/src/lib.rs", &wide),
+        (
+            "weave/Cargo.toml",
+            &manifest(
+                "weave",
+                "[features]\ndefault = [\"std\"]\nstd = []\ncore-error = []\nsilk = [\"dep:loomed\"]\n[target.'cfg(weave)'.dependencies]\nloomed = { path = \"../loomed\", optional = true }\n",
+            ),
+        ),
+        ("weave/src/lib.rs", weave),
+        ("loomed/Cargo.toml", &manifest("loomed", "")),
+        (
+            "loomed/src/lib.rs",
+            "pub struct Shuttle;\nimpl Shuttle {\n    pub fn turns(&self) -> u8 {\n        3\n    }\n}\n",
+        ),
+    ]);
+    assert_eq!(
+        usages(&server, "weave::level"),
+        ["weave/src/lib.rs:12 feature=core-error,not(feature=std)", "weave/src/lib.rs:8 weave"]
+    );
+    assert_eq!(usages(&server, "loomed::Shuttle::turns"), ["weave/src/lib.rs:8 weave"]);
+    let (_, reply) = server.get("/v1/usages?symbol=wide::level");
+    assert_eq!((&reply["total"], &reply["possible_total"]), (&json!(40), &json!(10)), "four builds of five: {reply}");
+}
+
+#[test]
+fn a_test_that_needs_a_feature_is_read_in_the_build_that_has_it() {
+    let test = "use app::only::Only;
+
+#[test]
+fn depth() {
+    let only = Only::new();
+    assert_eq!(only.depth, 1);
+}
+";
+    let files = [("Cargo.toml", MANIFEST), ("src/lib.rs", LIB), ("src/only.rs", ONLY), ("tests/depth.rs", test)];
+    let server = Server::on(&files);
+    assert_eq!(
+        usages(&server, "app::only::Only::depth"),
+        ["src/only.rs:9 feature=extra", "tests/depth.rs:6 feature=extra"]
+    );
+}
+
+#[test]
+fn a_file_that_a_module_has_under_a_condition_is_read_in_the_build_that_has_it() {
+    let lib = "pub fn level() -> u8 {\n    1\n}\n#[cfg_attr(windows, path = \"narrow.rs\")]\npub mod wide;\n";
+    let code = "pub fn deep() -> u8 {\n    crate::level()\n}\n";
+    let files = [("Cargo.toml", MANIFEST), ("src/lib.rs", lib), ("src/wide.rs", code), ("src/narrow.rs", code)];
+    let server = Server::on(&files);
+    assert_eq!(usages(&server, "app::level"), ["src/narrow.rs:2 target_os=windows", "src/wide.rs:2"]);
+}

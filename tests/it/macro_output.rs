@@ -366,3 +366,104 @@ fn an_edit_of_a_macro_call_among_items_breaks_what_it_makes() {
     assert_eq!(with("        pub x: u8,", "        pub x: u16,"), ["27 E0308"]);
     assert_eq!(with("made!(one, 1u8);", "made!(one, 2u8);\nmade!(other, 3u8);"), [""; 0]);
 }
+
+const KEYS: &str = "/// Keeps the key `default` and the code behind `with`.
+#[proc_macro_derive(Keyed, attributes(keyed))]
+pub fn keyed(input: TokenStream) -> TokenStream {
+    let mut code = TokenStream::new();
+    with(input, &mut code);
+    let mut output: TokenStream = \"pub fn keyed_value() -> u32\".parse().unwrap();
+    output.extend([TokenTree::Group(proc_macro::Group::new(proc_macro::Delimiter::Brace, code))]);
+    output
+}
+
+/// What follows `with =` in an attribute.
+fn with(input: TokenStream, code: &mut TokenStream) {
+    let mut is_behind = 0;
+    for token in input {
+        match token {
+            TokenTree::Group(group) => with(group.stream(), code),
+            TokenTree::Ident(it) if it.to_string() == \"with\" => is_behind = 1,
+            TokenTree::Punct(it) if is_behind == 1 && it.as_char() == '=' => is_behind = 2,
+            TokenTree::Ident(it) if is_behind == 2 => {
+                code.extend([TokenTree::Ident(it), TokenTree::Group(proc_macro::Group::new(
+                    proc_macro::Delimiter::Parenthesis,
+                    TokenStream::new(),
+                ))]);
+                is_behind = 0;
+            }
+            _ => is_behind = 0,
+        }
+    }
+}
+";
+
+const KEYED: &str = "#[derive(mac::Keyed)]
+#[keyed(default, with = chosen)]
+pub struct Row;
+pub fn default() -> u32 {
+    1
+}
+pub fn chosen() -> u32 {
+    2
+}
+macro_rules! pick {
+    (fast $it:expr) => { $it };
+    (slow $it:expr) => { $it + 1 };
+    (call $it:expr) => { fast() + $it };
+}
+macro_rules! run {
+    ($it:expr) => { pick!(fast $it) + pick!(slow $it) + pick!(call $it) };
+}
+pub fn fast() -> u32 {
+    run!(3)
+}
+pub fn slow() -> u32 {
+    4
+}
+#[cfg(feature = \"more\")]
+#[derive(mac::Keyed)]
+#[cfg_attr(feature = \"more\", keyed(default, with = picked))]
+pub struct Cell;
+#[cfg(not(feature = \"more\"))]
+#[cfg_attr(not(feature = \"more\"), derive(mac::Keyed), keyed(slow, with = taken))]
+pub struct Line;
+pub fn picked() -> u32 {
+    5
+}
+pub fn taken() -> u32 {
+    6
+}
+";
+
+fn keyed() -> Server {
+    let b = manifest("b", "[features]\nmore = []\n[dependencies]\nmac = { path = \"../mac\" }\n");
+    Server::on(&[
+        ("Cargo.toml", "[workspace]\nmembers = [\"b\", \"mac\"]\nresolver = \"3\"\n"),
+        ("b/Cargo.toml", &b),
+        ("b/src/lib.rs", KEYED),
+        ("mac/Cargo.toml", &manifest("mac", "[lib]\nproc-macro = true\n")),
+        ("mac/src/lib.rs", &format!("{MAC}{KEYS}")),
+    ])
+}
+
+#[test]
+fn a_key_of_a_helper_attribute_names_nothing_and_its_code_does() {
+    let server = keyed();
+    assert_eq!(usages(&server, "b::default"), [""; 0]);
+    assert_eq!(usages(&server, "b::chosen"), ["b/src/lib.rs:2:25 call"]);
+}
+
+#[test]
+fn a_helper_attribute_under_a_condition_is_read_in_the_build_that_has_it() {
+    let server = keyed();
+    assert_eq!(usages(&server, "b::taken"), ["b/src/lib.rs:29:74 1 call"]);
+    assert_eq!(usages(&server, "b::picked"), ["b/src/lib.rs:26:52 1 call"]);
+}
+
+#[test]
+fn what_one_macro_passes_to_another_that_only_compares_it_names_nothing() {
+    let server = keyed();
+    assert_eq!(usages(&server, "b::slow"), [""; 0]);
+    assert_eq!(usages(&server, "b::fast"), ["b/src/lib.rs:13:26 1 call"]);
+}

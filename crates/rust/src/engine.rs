@@ -34,7 +34,7 @@ use ra_ap_ide_db::base_db::{CrateGraphBuilder, ProcMacroPaths, SourceDatabase, S
 use ra_ap_load_cargo::SourceRootConfig;
 use ra_ap_paths::{AbsPath, AbsPathBuf, Utf8PathBuf};
 use ra_ap_project_model::{CargoFeatures, ProjectWorkspace};
-use ra_ap_vfs::{Change as VfsChange, FileId, Vfs, VfsPath};
+use ra_ap_vfs::{Change as VfsChange, ChangedFile, FileId, Vfs, VfsPath};
 use tokio::sync::watch;
 
 use self::crossings::Crossing;
@@ -582,7 +582,9 @@ impl Rust {
         let adopting = change.is_some();
         let mut change = change.unwrap_or_default();
         let changed = self.vfs.take_changes();
-        let structural = adopting || self.roots.is_empty() || changed.values().any(|it| it.is_created_or_deleted());
+        // What is created, deleted and created again within one change is reported as modified.
+        let is_structural = |(id, it): (&FileId, &ChangedFile)| it.is_created_or_deleted() || !is_in(&self.roots, *id);
+        let structural = adopting || self.roots.is_empty() || changed.iter().any(is_structural);
         for (id, file) in changed {
             let text = match file.change {
                 VfsChange::Create(bytes, _) | VfsChange::Modify(bytes, _) => String::from_utf8(bytes).ok(),

@@ -359,7 +359,7 @@ fn all_named(attribute: &ast::Attr, fits: fn(&str) -> bool) -> bool {
 
 /// Whether no attribute may transform an item or something in it.
 pub(crate) fn has_plain_attributes(node: &SyntaxNode) -> bool {
-    let mut attributes = node.children().filter_map(ast::Attr::cast);
+    let mut attributes = node.children().map_while(ast::Attr::cast);
     attributes.all(|it| all_named(&it, is_builtin))
 }
 

@@ -22,7 +22,7 @@ use ra_ap_hir::{
 };
 use ra_ap_ide::{FileId, RootDatabase};
 use ra_ap_ide_db::defs::{Definition, NameClass, NameRefClass};
-use ra_ap_syntax::ast::HasName as _;
+use ra_ap_syntax::ast::{HasAttrs as _, HasName as _};
 use ra_ap_syntax::{AstNode as _, AstToken as _, SyntaxKind, SyntaxNode, SyntaxToken, TextRange, ast};
 
 use self::definitions::{as_assoc_item, in_trait};
@@ -443,13 +443,45 @@ impl<'a, 'db> Reader<'a, 'db> {
         }
     }
 
-    /// Whether a token is input of a macro that does not write it: `stringify!` and `quote!` make text of it. Names that a
-    /// macro puts together of its input are found in its output.
+    /// Whether a token is input of a macro that does not write it: `stringify!` makes text of it, a derive or attribute
+    /// macro compares it with the keys of its arguments. Names that a macro puts together of its input, or writes without
+    /// saying where they come from, are found in its output. An item that an attribute macro drops may be compiled by
+    /// another compiler or for another system.
     fn is_consumed(&self, token: &SyntaxToken) -> bool {
+        let db = self.sema.db;
         let is_input = token.parent().is_some_and(|it| it.kind() == SyntaxKind::TOKEN_TREE);
-        let call = token.parent_ancestors().filter(|_| is_input).find_map(ast::MacroCall::cast);
-        let expanded = call.and_then(|it| self.sema.to_def(&it));
-        expanded.is_some_and(|it| it.parse_macro_expansion_error(self.sema.db).is_none())
+        let mut is_in_attribute = false;
+        for node in token.parent_ancestors() {
+            if let Some(call) = ast::MacroCall::cast(node.clone()).filter(|_| is_input)
+                && let Some(expanded) = self.sema.to_def(&call)
+            {
+                return expanded.parse_macro_expansion_error(db).is_none();
+            }
+            if let Some(attribute) = ast::Attr::cast(node.clone()) {
+                if let Some(is_whole) = self.is_expanded_helper(&attribute, token) {
+                    return is_whole;
+                }
+                is_in_attribute = true;
+            }
+            let item = ast::Item::cast(node).filter(|_| is_in_attribute);
+            if let Some(changed) = item.and_then(|it| self.sema.expand_attr_macro(&it)) {
+                return changed.err.is_none();
+            }
+        }
+        false
+    }
+
+    /// Whether all derive macros of a type with this attribute of theirs were expanded. `None` for another attribute.
+    fn is_expanded_helper(&self, attribute: &ast::Attr, token: &SyntaxToken) -> Option<bool> {
+        let at = token.text_range();
+        let meta = attribute.skip_cfg_attrs().into_iter().find(|it| it.syntax().text_range().contains_range(at))?;
+        let name = meta.path()?.as_single_name_ref()?;
+        let adt = attribute.syntax().ancestors().find_map(ast::Adt::cast)?;
+        let helpers = self.sema.derive_helpers_in_scope(&adt)?;
+        helpers.iter().find(|it| it.0.as_str() == name.text())?;
+        let metas = adt.attrs().flat_map(|it| it.skip_cfg_attrs());
+        let mut expanded = metas.filter_map(|it| self.sema.expand_derive_macro(&it)).flatten().flatten();
+        Some(expanded.all(|it| it.err.is_none()))
     }
 
     /// Takes locals for the fields whose names they have from patterns like `Point { x, .. }`. Code in attributes and

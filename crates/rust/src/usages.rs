@@ -10,6 +10,7 @@ pub(crate) mod references;
 pub(crate) mod shapes;
 mod target_usages;
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Instant;
@@ -18,7 +19,7 @@ use ra_ap_hir::Semantics;
 use ra_ap_ide::{FileId, RootDatabase, TryToNav as _};
 use ra_ap_ide_db::base_db::SourceDatabase as _;
 use ra_ap_ide_db::defs::Definition;
-use ra_ap_syntax::AstNode as _;
+use ra_ap_syntax::{AstNode as _, ast};
 use rustc_hash::FxHashMap;
 
 use crate::LANGUAGE;
@@ -329,7 +330,7 @@ fn search_once(cx: &Context<'_>, search: &Search, until: Option<Instant>) -> (Ve
         };
         let asked = asked.get(&it.id).map_or(&[][..], Vec::as_slice);
         let further = further.get(&it.id).map_or(&[][..], Vec::as_slice);
-        add_usages(search, it, (asked, further), &unasked, found);
+        add_usages(cx, search, it, (asked, further), &unasked, found);
     }
     if let Some(written) = &written {
         [&mut found, &mut in_doctests, &mut generated].into_iter().for_each(|it| drop_written(written, it));
@@ -553,6 +554,19 @@ fn resolve_further(
     (found, unasked)
 }
 
+/// Whether the default build does not find what a file imports, so that it does not compile the file: a test, an example
+/// or a doctest that needs a feature.
+fn has_failed_imports(cx: &Context<'_>, file: FileId) -> bool {
+    let tree = cx.sema.parse_guess_edition(file);
+    let names = names_now(cx, file);
+    let imports = tree.syntax().descendants().filter(|it| ast::Use::can_cast(it.kind()));
+    let is_failed = |it: StoredResolution| it == StoredResolution::Unresolved(UnresolvedReason::UnknownType);
+    imports.into_iter().any(|it| {
+        let range = it.text_range();
+        names.within(range.start().into(), range.end().into()).any(|it| is_failed(it.1))
+    })
+}
+
 /// Places that the time limit left out.
 type Unasked = HashSet<(FileId, usize)>;
 
@@ -608,12 +622,14 @@ impl Unread<'_> {
 
 /// Adds the usages in a file, from the index and from the resolved places.
 fn add_usages(
+    cx: &Context<'_>,
     search: &Search,
     held: &Held<'_>,
     (asked, further): (&[Names], &[FurtherNames]),
     unasked: &Unasked,
     found: &mut [TargetUsages],
 ) {
+    let has_failed_imports = OnceCell::new();
     for &(at, word) in &held.places {
         let occurrence = |role| {
             let at = Span::new(at, at + word.text.len());
@@ -659,7 +675,9 @@ fn add_usages(
         }
         // One of several crates with this file may resolve what another one does not.
         let Some((role, why)) = unresolved else { continue };
-        if why.may_be_off() && further.iter().any(|it| it.accounts_for(at)) {
+        let is_uncompiled = || *has_failed_imports.get_or_init(|| self::has_failed_imports(cx, held.id));
+        let may_be_off = || why.may_be_off() || why == UnresolvedReason::UnknownType && is_uncompiled();
+        if further.iter().any(|it| it.accounts_for(at)) && may_be_off() {
             continue;
         }
         for position in word.targets.iter().map(|it| search.targets[*it].0).filter(|it| !named.contains(it)) {

@@ -41,7 +41,7 @@ pub(crate) fn expanded_from<'db>(
 
 /// The expansions of derive macros, except the compiler's own.
 pub(crate) fn derive_expansions(sema: &Semantics<'_, RootDatabase>, adt: &ast::Adt) -> Vec<SyntaxNode> {
-    let metas = adt.attrs().filter_map(|it| it.meta());
+    let metas = adt.attrs().flat_map(|it| it.skip_cfg_attrs());
     let made = metas.filter_map(|it| sema.expand_derive_macro(&it)).flatten().flatten();
     made.map(|it| it.value).collect()
 }

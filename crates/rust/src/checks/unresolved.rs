@@ -121,7 +121,8 @@ pub(crate) fn is_as_written(sema: &Semantics<'_, RootDatabase>, id: FileId, toke
 
 /// Whether a `cfg` switches off the code around a token, in each crate that includes the file, or in the pinned one.
 pub(crate) fn is_left_out(sema: &Semantics<'_, RootDatabase>, id: FileId, token: &SyntaxToken) -> bool {
-    let attributes = token.parent_ancestors().flat_map(|it| it.children()).filter_map(ast::Attr::cast);
+    // Attributes precede everything else in a node: the many statements of a body are not looked at.
+    let attributes = token.parent_ancestors().flat_map(|it| it.children().map_while(ast::Attr::cast));
     let conditions: Vec<CfgExpr> = attributes.filter_map(|it| cfg_condition(&it)).collect();
     let crates = || sema.file_to_module_defs(id).map(|it| it.krate(sema.db));
     let is_off = |it: Crate| conditions.iter().any(|condition| it.cfg(sema.db).check(condition) == Some(false));

@@ -76,7 +76,7 @@ fn miscall(sema: &Semantics<'_, RootDatabase>, place: &Occurrence, arity: Arity)
 fn is_compiled(sema: &Semantics<'_, RootDatabase>, place: &Occurrence, name: &SyntaxNode) -> bool {
     let Some(body_ref) = body_item_around(&place.file, place.at.start) else { return false };
     let within = |it: &SyntaxNode| body_ref.body.is_some_and(|body| body.encloses(span(it.text_range())));
-    let mut attributes = name.ancestors().take_while(within).flat_map(|it| it.children()).filter_map(ast::Attr::cast);
+    let mut attributes = name.ancestors().take_while(within).flat_map(|it| it.children().map_while(ast::Attr::cast));
     !attributes.any(|it| it.syntax().text().to_string().contains("cfg"))
         && at::definition_at(sema, place.id, body_ref.name_span.start).is_some()
 }

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use ra_ap_hir::{ModuleDef, PathResolution, Semantics};
-use ra_ap_ide::RootDatabase;
+use ra_ap_ide::{FileId, RootDatabase};
 use ra_ap_syntax::{AstNode as _, SyntaxKind, SyntaxToken, ast};
 
 use super::cascades;
@@ -43,8 +43,10 @@ pub(crate) fn missed_before(cx: &Context<'_>, edit: &EditContext, deltas: &[(usi
 
 /// Adds the errors of the places that resolve now, unless they are already reported.
 pub(crate) fn add_mended(cx: &Context<'_>, missed: Vec<Missed>, edit: &EditContext, fixed: &mut Vec<Finding>) {
+    // One for each file: what it computes of the whole file is computed once.
+    let mut reader = None;
     for Missed { occurrence, error } in missed {
-        let Some(error) = error.filter(|_| means_something(cx, &occurrence, edit)) else { continue };
+        let Some(error) = error.filter(|_| means_something(cx, &mut reader, &occurrence, edit)) else { continue };
         let is_reported = |it: &Finding| {
             let is_there = it.place.file == error.place.file && it.place.line <= error.place.line;
             is_there && error.place.line <= it.place.end_line && (it.code == error.code || it.place == error.place)
@@ -74,11 +76,20 @@ fn module_of(path: &str) -> Option<&str> {
     Some(stem.rsplit_once('/').map_or(stem, |it| it.1))
 }
 
-fn means_something(cx: &Context<'_>, occurrence: &Occurrence, edit: &EditContext) -> bool {
+fn means_something<'a, 'db>(
+    cx: &'a Context<'db>,
+    reader: &mut Option<(FileId, Reader<'a, 'db>)>,
+    occurrence: &Occurrence,
+    edit: &EditContext,
+) -> bool {
     let at = edit.moved(&occurrence.file.path, occurrence.at.start);
     let Some((at, id)) = at.zip(cx.file_id(&occurrence.file.path)) else { return false };
     let word = &occurrence.file.text[occurrence.at.start..occurrence.at.end];
-    let meaning = || Reader::new(&cx.sema, id).read(at, word);
+    let meaning = || {
+        let known = reader.take().filter(|it| it.0 == id);
+        let (_, reader) = reader.insert(known.unwrap_or_else(|| (id, Reader::new(&cx.sema, id))));
+        reader.read(at, word)
+    };
     let place = || format!("`{word}` in {}", occurrence.file.path);
     matches!(cx.unless_at_fault(place, meaning).flatten(), Some(Resolution::Names(it)) if !it.is_empty())
 }

@@ -38,7 +38,7 @@ pub(crate) fn gated_heads(
 
 /// Whether a node exists only in some configurations, or is made by an attribute macro.
 fn is_conditional(node: &SyntaxNode) -> bool {
-    node.children().filter_map(ast::Attr::cast).any(|it| {
+    node.children().map_while(ast::Attr::cast).any(|it| {
         let text = it.syntax().text().to_string();
         let name = text.trim_start_matches(['#', '!', '[', ' ']);
         name.starts_with("cfg") || !crate::syntax::is_read_by_tools(name) && !name.starts_with("derive")

@@ -153,8 +153,9 @@ pub(crate) fn unfit_generic(cx: &Context<'_>, token: &SyntaxToken, is_head: bool
             return Some(report::error(cx, place()?, Code::E0107, message));
         }
         let mut around = ty.syntax().ancestors();
-        // Functions, constants and statics may omit them.
+        // Functions and their types, constants and statics may omit them.
         let code = around.find_map(|it| match it.kind() {
+            SyntaxKind::PARAM_LIST | SyntaxKind::PARENTHESIZED_ARG_LIST | SyntaxKind::RET_TYPE => Some(None),
             SyntaxKind::RECORD_FIELD | SyntaxKind::TUPLE_FIELD | SyntaxKind::TYPE_ALIAS => Some(Some(Code::E0106)),
             SyntaxKind::IMPL => Some(Some(Code::E0726)),
             SyntaxKind::FN | SyntaxKind::STATIC | SyntaxKind::CONST => Some(None),

@@ -65,9 +65,10 @@ pub(crate) fn unread_helpers(cx: &Context<'_>, before: &[Derived<'_>], edit: &Ed
             found.extend(own.map(|it| report::error(cx, file.lines().place(&file.path, it), Code::Uncoded, message)));
         }
         let kept = if helpers.is_empty() { BTreeSet::new() } else { helpers_in(&cx.sema, &adt) };
-        for attribute in adt.syntax().descendants().filter_map(ast::Attr::cast) {
-            let Some(name) = attribute.simple_name().filter(|it| helpers.contains(&**it)) else { continue };
-            let Some(path) = attribute.path().filter(|_| !kept.contains(&*name)) else { continue };
+        let attributes = adt.syntax().descendants().filter_map(ast::Attr::cast);
+        for meta in attributes.flat_map(|it| it.skip_cfg_attrs()) {
+            let Some(name) = meta.simple_name().filter(|it| helpers.contains(&**it)) else { continue };
+            let Some(path) = meta.path().filter(|_| !kept.contains(&*name)) else { continue };
             let range = cx.sema.original_range(path.syntax());
             let at = FileRange { file_id: range.file_id.file_id(cx.db), range: range.range };
             let message = format!("cannot find attribute `{name}` in this scope");
@@ -80,7 +81,7 @@ pub(crate) fn unread_helpers(cx: &Context<'_>, before: &[Derived<'_>], edit: &Ed
 /// The derives of a type, and whether their macros exist.
 pub(crate) fn derives_of(sema: &Semantics<'_, RootDatabase>, adt: &ast::Adt) -> Vec<(String, bool)> {
     let mut found = Vec::new();
-    for meta in adt.attrs().filter_map(|it| it.meta()) {
+    for meta in adt.attrs().flat_map(|it| it.skip_cfg_attrs()) {
         let Some(macros) = sema.resolve_derive_macro(&meta) else { continue };
         let text = meta.syntax().text().to_string();
         let list = text.split_once('(').map_or("", |it| it.1).trim_end_matches(')');
@@ -98,15 +99,14 @@ fn adt_of(cx: &Context<'_>, file: &File, item: &OutlineItem) -> Option<ast::Adt>
 
 /// The attributes that a type's derive macros declare as helpers.
 fn helpers_in(sema: &Semantics<'_, RootDatabase>, adt: &ast::Adt) -> BTreeSet<String> {
-    let metas = adt.attrs().filter_map(|it| it.meta());
+    let metas = adt.attrs().flat_map(|it| it.skip_cfg_attrs());
     let macros = metas.filter_map(|it| sema.resolve_derive_macro(&it)).flatten().flatten();
     macros.into_iter().flat_map(|it| helpers_of(sema.db, it)).collect()
 }
 
 fn helpers_of(db: &RootDatabase, derive: Macro) -> Vec<String> {
     let source = derive.source(db).map(|it| it.value.either(|it| it.syntax().clone(), |it| it.syntax().clone()));
-    let attributes =
-        |it: SyntaxNode| it.children().filter_map(ast::Attr::cast).map(|it| it.syntax().text().to_string());
+    let attributes = |it: SyntaxNode| it.children().map_while(ast::Attr::cast).map(|it| it.syntax().text().to_string());
     let texts = source.into_iter().flat_map(attributes);
     let lists = texts.filter_map(|it| it.split_once("attributes(").map(|it| it.1.to_owned()));
     let names =

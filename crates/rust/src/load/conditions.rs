@@ -5,12 +5,14 @@ use ra_ap_cfg::CfgExpr;
 use ra_ap_syntax::algo::non_trivia_sibling;
 use ra_ap_syntax::ast::HasName as _;
 use ra_ap_syntax::{
-    AstNode as _, Direction, Edition, SourceFile, SyntaxElement, SyntaxKind, SyntaxNode, SyntaxToken, T, ast,
+    AstNode as _, AstToken as _, Direction, Edition, SourceFile, SyntaxElement, SyntaxKind, SyntaxNode, SyntaxToken, T,
+    ast,
 };
 use semdex_engine::files::Files;
 
 use crate::LANGUAGE;
 use crate::syntax::attributes::cfg_condition;
+use crate::syntax::is_read_by_tools;
 
 /// The conditions in a file, each together with those around it, and the number of lines that it decides about.
 pub(super) fn conditions(files: &Files, file: &str, tree: &SyntaxNode) -> Vec<(CfgExpr, usize)> {
@@ -27,7 +29,12 @@ pub(super) fn conditions(files: &Files, file: &str, tree: &SyntaxNode) -> Vec<(C
             }
             Some(ast::Meta::CfgAttrMeta(it)) => {
                 let Some(predicate) = it.cfg_predicate() else { continue };
-                (CfgExpr::parse_from_ast(predicate), 1)
+                let below: usize = it.metas().filter_map(|it| path_in(&it)).map(|it| lines_at(files, file, &it)).sum();
+                // Other attributes of the compiler name nothing, and add no code.
+                if below == 0 && it.metas().all(|it| is_read_by_tools(&it.syntax().text().to_string())) {
+                    continue;
+                }
+                (CfgExpr::parse_from_ast(predicate), 1 + below)
             }
             _ => continue,
         };
@@ -162,13 +169,28 @@ fn before(node: &SyntaxNode) -> Option<SyntaxElement> {
 }
 
 fn with_those_around(node: &SyntaxNode, condition: CfgExpr) -> CfgExpr {
-    let around = node.ancestors().skip(2).flat_map(|it| it.children().filter_map(ast::Attr::cast).collect::<Vec<_>>());
+    let around = node.ancestors().skip(2).flat_map(|it| it.children().map_while(ast::Attr::cast).collect::<Vec<_>>());
     let mut all: Vec<CfgExpr> = around.filter_map(|it| cfg_condition(&it)).collect();
     if all.is_empty() {
         return condition;
     }
     all.push(condition);
     CfgExpr::All(all.into())
+}
+
+/// The file in `path = "…"`.
+fn path_in(meta: &ast::Meta) -> Option<String> {
+    let ast::Meta::KeyValueMeta(meta) = meta else { return None };
+    meta.path()?.as_single_name_ref().filter(|it| it.text() == "path")?;
+    let Some(ast::Expr::Literal(literal)) = meta.expr() else { return None };
+    Some(ast::AnyString::cast(literal.token())?.value().ok()?.into_owned())
+}
+
+/// The number of lines in a file, by its path from a file next to it.
+fn lines_at(files: &Files, file: &str, path: &str) -> usize {
+    let directory = file.rsplit_once('/').map_or("", |it| it.0);
+    let path = format!("{directory}/{path}");
+    files.get(path.trim_start_matches('/')).map_or(0, |it| it.text.lines().count())
 }
 
 /// The number of lines in the files of a module.

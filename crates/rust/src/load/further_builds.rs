@@ -1,12 +1,11 @@
 //! The further builds of a Cargo workspace. Code that a `cfg` switches off in the default build is compiled with other
 //! features, for another system, or with other flags. The configuration may list such builds (`[rust] builds`). A few
-//! are chosen that switch on most of its lines.
+//! are chosen that switch on most of its lines, a few for each package.
 //!
 //! A build is another graph of the workspace's crates. Crates that do not differ from crates of the default build are
 //! merged with these; all further crates get a mark (`ra_ap_base_db::FURTHER_BUILD`). Dependencies of other systems are
 //! taken from Cargo's metadata, but the standard library and shared dependencies are the host's.
 
-use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::atomic::Ordering;
 
@@ -15,14 +14,14 @@ use ra_ap_cfg::{CfgAtom, CfgDiff, CfgExpr};
 use ra_ap_hir_expand::intern::Symbol;
 use ra_ap_load_cargo::{ProjectFolders, SourceRootConfig};
 use ra_ap_paths::{AbsPath, AbsPathBuf};
-use ra_ap_project_model::{CargoFeatures, CargoWorkspace, ProjectWorkspace};
+use ra_ap_project_model::{CargoFeatures, CargoWorkspace, ManifestPath, ProjectWorkspace};
 use ra_ap_syntax::{AstNode as _, Edition, SourceFile};
 use ra_ap_vfs::file_set::FileSetConfig;
 use ra_ap_vfs::loader::Entry;
 use ra_ap_vfs::{FileId, VfsPath};
 use semdex_config::{BuildFeatures, RustBuild};
 use semdex_model::{Missing, MissingCode};
-use semdex_text::words::occurrences;
+use semdex_text::words::{occurrences, words};
 use serde_json::Value;
 
 use super::conditions::conditions;
@@ -79,6 +78,8 @@ enum Chosen {
     None,
     /// Besides the features of the default build.
     Named(Vec<String>),
+    /// Without the default features.
+    Only(Vec<String>),
 }
 
 /// Code that the default build does not compile.
@@ -96,6 +97,8 @@ struct PackageFacts {
     /// The declared features, each with what it turns on.
     declared: HashMap<String, Vec<String>>,
     set: HashSet<String>,
+    /// The words of conditions under which its manifest has optional dependencies.
+    optional_under: HashSet<String>,
 }
 
 impl PackageFacts {
@@ -197,8 +200,22 @@ fn packages_of(cargo: &CargoWorkspace, messages: &[u8]) -> Vec<PackageFacts> {
             active: cargo[it].active_features.iter().cloned().collect(),
             declared: cargo[it].features.clone().into_iter().collect(),
             set: set.remove(&cargo[it].id.repr).unwrap_or_default(),
+            optional_under: optional_under(&cargo[it].manifest),
         })
         .collect()
+}
+
+fn optional_under(manifest: &ManifestPath) -> HashSet<String> {
+    let text = semdex_fs::read_file(manifest.as_ref(), super::sources::LARGEST_SOURCE).unwrap_or_default();
+    let manifest: toml::Table = String::from_utf8_lossy(&text).parse().unwrap_or_default();
+    let targets = manifest.get("target").and_then(toml::Value::as_table);
+    let is_optional = |it: &toml::Value| it.get("optional").and_then(toml::Value::as_bool) == Some(true);
+    let has_optional = |of: &toml::Value| {
+        let dependencies = of.get("dependencies").and_then(toml::Value::as_table);
+        dependencies.is_some_and(|it| it.values().any(is_optional))
+    };
+    let conditions = targets.into_iter().flatten().filter(|it| has_optional(it.1)).map(|it| it.0);
+    conditions.flat_map(|it| words(it)).map(|it| it.1.to_owned()).collect()
 }
 
 /// The conditions that build scripts set, by the ids of their packages.
@@ -301,6 +318,7 @@ impl Choice {
                     Chosen::Named(names) => {
                         package.active.contains(value.as_str()) || package.is_turned_on(names, value.as_str())
                     }
+                    Chosen::Only(names) => package.is_turned_on(names, value.as_str()),
                 },
                 _ => host.contains(atom) || package.set.contains(&text_of(atom)),
             }
@@ -308,8 +326,8 @@ impl Choice {
         [false, true].into_iter().any(|is_test| evaluate(condition, &|it| holds(it, is_test)))
     }
 
-    /// Other features come before other systems, and these before other flags.
-    fn rank(&self) -> usize {
+    /// Other features, another system, other flags.
+    fn kind(&self) -> usize {
         match (self.on.is_empty() && self.off.is_empty(), self.system) {
             (true, None) => 0,
             (true, Some(_)) => 1,
@@ -318,11 +336,13 @@ impl Choice {
     }
 
     fn name(&self, systems: &Systems) -> String {
+        let named = |names: &[String]| names.iter().map(|it| format!("feature={it}")).collect::<Vec<_>>().join(",");
         let features = match &self.features {
             Chosen::Default => None,
             Chosen::All => Some("features=all".to_owned()),
             Chosen::None => Some("features=none".to_owned()),
-            Chosen::Named(names) => Some(names.iter().map(|it| format!("feature={it}")).collect::<Vec<_>>().join(",")),
+            Chosen::Named(names) => Some(named(names)),
+            Chosen::Only(names) => Some(format!("features=none,{}", named(names))),
         };
         let system = self.system.and_then(|it| systems.get(it)).map(|(triple, cfgs)| {
             let is_os = |it: &&CfgAtom| matches!(it, CfgAtom::KeyValue { key, .. } if key.as_str() == "target_os");
@@ -348,8 +368,10 @@ fn evaluate(condition: &CfgExpr, holds: &dyn Fn(&CfgAtom) -> bool) -> bool {
     }
 }
 
-/// The listed builds, and after them at most `most` builds that switch on most lines, each counted with what it adds to
-/// those before it. Features come first.
+/// The listed builds, and after them the builds that switch on most lines, each counted with what it adds to those
+/// before it. At most `most` are chosen for a package, and twice as many in all: each member of a workspace may have code
+/// for a system or a flag of its own. Code that needs only other features counts for builds that differ in nothing else,
+/// since only these have diagnostics; what needs no flag counts for no build with flags.
 fn choose(
     listed: Vec<Choice>,
     excluded: &[Excluded],
@@ -358,42 +380,91 @@ fn choose(
     systems: &Systems,
     most: usize,
 ) -> Vec<Choice> {
+    let candidates = candidates(excluded, packages, systems.len());
+    let holds =
+        |choice: &Choice, it: &Excluded| choice.may_hold(&it.condition, &packages[it.package], workspace, systems);
+    let is_left = |it: &&Excluded| !listed.iter().any(|choice| holds(choice, it));
+    // The candidates that code counts for: those of the first kind that has one.
+    let counting = |it: &Excluded| {
+        let holding: Vec<usize> = (0..candidates.len()).filter(|at| holds(&candidates[*at], it)).collect();
+        let first = holding.iter().map(|at| candidates[*at].kind()).min();
+        holding.into_iter().filter(|at| Some(candidates[*at].kind()) == first).collect::<Vec<usize>>()
+    };
+    let mut left: Vec<(&Excluded, Vec<usize>)> = excluded.iter().filter(is_left).map(|it| (it, counting(it))).collect();
+    let mut chosen = listed.clone();
+    let most_of_all = chosen.len() + 2 * most;
+    let mut of_package = vec![0; packages.len()];
+    while chosen.len() < most_of_all {
+        let mut gains = vec![0; candidates.len()];
+        for (it, counting) in left.iter().filter(|it| of_package[it.0.package] < most) {
+            counting.iter().for_each(|at| gains[*at] += it.lines);
+        }
+        // Of equal ones the first.
+        let best = (0..gains.len()).rev().max_by_key(|at| gains[*at]).filter(|at| gains[*at] > 0);
+        let Some(best) = best else { break };
+        let gaining: BTreeSet<usize> = left.iter().filter(|it| it.1.contains(&best)).map(|it| it.0.package).collect();
+        gaining.into_iter().for_each(|it| of_package[it] += 1);
+        left.retain(|it| !it.1.contains(&best));
+        chosen.push(candidates[best].clone());
+    }
+    chosen
+}
+
+/// The builds that may be chosen, of equal ones the preferred one first.
+fn candidates(excluded: &[Excluded], packages: &[PackageFacts], systems: usize) -> Vec<Choice> {
     let plain = Choice::default();
-    let mut candidates =
+    let mut found =
         vec![Choice { features: Chosen::All, ..plain.clone() }, Choice { features: Chosen::None, ..plain.clone() }];
-    for system in 0..systems.len() {
+    let mut add = |it: Choice| {
+        if !found.contains(&it) {
+            found.push(it);
+        }
+    };
+    for it in excluded {
+        let (mut on, mut off) = (BTreeSet::new(), BTreeSet::new());
+        features(&it.condition, true, &mut on, &mut off);
+        // All features would switch it off.
+        if !on.is_empty() && !off.is_empty() {
+            let on: Vec<String> = on.into_iter().collect();
+            add(Choice { features: Chosen::Named(on.clone()), ..plain.clone() });
+            add(Choice { features: Chosen::Only(on), ..plain.clone() });
+        }
+    }
+    for system in 0..systems {
         for features in [Chosen::Default, Chosen::All] {
-            candidates.push(Choice { features, system: Some(system), ..plain.clone() });
+            add(Choice { features, system: Some(system), ..plain.clone() });
         }
     }
     for it in excluded {
         let (mut on, mut off) = (BTreeSet::new(), BTreeSet::new());
         flags(&it.condition, true, &mut on, &mut off);
-        for features in [Chosen::Default, Chosen::All] {
+        if on.is_empty() && off.is_empty() {
+            continue;
+        }
+        let has_optional = packages.iter().any(|it| on.iter().any(|flag| it.optional_under.contains(&text_of(flag))));
+        let mut both = [Chosen::Default, Chosen::All];
+        if has_optional {
+            both.reverse();
+        }
+        for features in both {
             let (on, off) = (on.iter().cloned().collect(), off.iter().cloned().collect());
-            let candidate = Choice { features, system: None, on, off };
-            if !candidates.contains(&candidate) {
-                candidates.push(candidate);
-            }
+            add(Choice { features, system: None, on, off });
         }
     }
-    candidates.sort_by_key(Choice::rank);
-    let holds =
-        |choice: &Choice, it: &Excluded| choice.may_hold(&it.condition, &packages[it.package], workspace, systems);
-    let mut left: Vec<&Excluded> = excluded.iter().collect();
-    left.retain(|it| !listed.iter().any(|choice| holds(choice, it)));
-    let mut chosen = listed;
-    let most = chosen.len() + most;
-    while chosen.len() < most {
-        let gain = |choice: &Choice| left.iter().filter(|it| holds(choice, it)).map(|it| it.lines).sum::<usize>();
-        let gains: Vec<(usize, &Choice)> = candidates.iter().map(|it| (gain(it), it)).filter(|it| it.0 > 0).collect();
-        // Of equal ones the first.
-        let best = gains.iter().rev().max_by_key(|it| (Reverse(it.1.rank()), it.0));
-        let Some((_, best)) = best else { break };
-        left.retain(|it| !holds(best, it));
-        chosen.push((*best).clone());
+    found
+}
+
+/// The features that a condition wants, and those that it does not.
+fn features(condition: &CfgExpr, is_wanted: bool, on: &mut BTreeSet<String>, off: &mut BTreeSet<String>) {
+    match condition {
+        CfgExpr::Atom(CfgAtom::KeyValue { key, value }) if key.as_str() == "feature" => {
+            let wanted = if is_wanted { on } else { off };
+            wanted.insert(value.as_str().to_owned());
+        }
+        CfgExpr::Invalid | CfgExpr::Atom(_) => {}
+        CfgExpr::All(all) | CfgExpr::Any(all) => all.iter().for_each(|it| features(it, is_wanted, on, off)),
+        CfgExpr::Not(it) => features(it, !is_wanted, on, off),
     }
-    chosen
 }
 
 /// The flags that a condition wants, and those that it does not.
@@ -431,6 +502,7 @@ impl FurtherBuild {
             (Chosen::Default, of_default) => of_default.clone(),
             (Chosen::All, _) | (Chosen::Named(_), CargoFeatures::All) => CargoFeatures::All,
             (Chosen::None, _) => CargoFeatures::Selected { features: Vec::new(), no_default_features: true },
+            (Chosen::Only(names), _) => CargoFeatures::Selected { features: names.clone(), no_default_features: true },
             (Chosen::Named(names), CargoFeatures::Selected { features, no_default_features }) => {
                 let features = features.iter().chain(names).cloned().collect();
                 CargoFeatures::Selected { features, no_default_features: *no_default_features }
@@ -439,7 +511,7 @@ impl FurtherBuild {
         let system = choice.system.and_then(|it| systems.get(it));
         let host = facts.targets.get(&manifest).cloned().flatten();
         let target = system.map(|it| it.0.clone()).or(host);
-        let mut workspace = with_features(tools, of, &features, target.as_deref())?;
+        let mut workspace = with_features(tools, of, &features, target.as_deref(), &choice.on)?;
         if let Some(messages) = facts.messages.get(&manifest) {
             build::note(&mut workspace, tools, messages)?;
             // Another system's build scripts cannot run here.

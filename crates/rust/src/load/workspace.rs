@@ -95,18 +95,27 @@ pub(crate) fn load(
     Ok(LoadedWorkspace { workspace, target: target_name, error })
 }
 
-/// The same workspace with other features, or for another target.
+/// The same workspace with other features, for another target, or with flags (`--cfg`), on which dependencies may depend.
 pub(crate) fn with_features(
     tools: &Tools<'_>,
     of: &ProjectWorkspace,
     features: &CargoFeatures,
     target: Option<&str>,
+    flags: &[CfgAtom],
 ) -> Result<ProjectWorkspace, String> {
     let cargo = cargo_of(of).ok_or("it is not a Cargo workspace")?;
     let manifest = cargo.manifest_path().clone();
-    let mut command = metadata_command(tools, &manifest, features, target);
-    let _copy = LockFile::copy(tools.version, &manifest, &mut command);
-    let metadata = parse_metadata(&tools.ask(&mut command)?)?;
+    let ask = |flags: &[CfgAtom]| {
+        let mut command = metadata_command(tools, &manifest, features, target);
+        add_flags(tools, flags, &mut command);
+        let _copy = LockFile::copy(tools.version, &manifest, &mut command);
+        parse_metadata(&tools.ask(&mut command)?)
+    };
+    let metadata = match ask(flags) {
+        // Dependencies that only the flags bring may not be there.
+        Err(_) if !flags.is_empty() => ask(&[])?,
+        metadata => metadata?,
+    };
     let cargo = CargoWorkspace::new(metadata, manifest, cargo.env().clone(), false);
     let kind = ProjectWorkspaceKind::Cargo { cargo, error: None, build_scripts: Default::default(), rustc: Err(None) };
     Ok(ProjectWorkspace { kind, ..of.clone() })
@@ -218,6 +227,26 @@ fn add_target(version: Version, target: Option<&str>, cargo: &mut Command) {
     if target.ends_with(".json") && version >= Version(1, 95) {
         cargo.args(["-Z", "json-target-spec", "-Z", "unstable-options"]);
         cargo.env("__CARGO_TEST_CHANNEL_OVERRIDE_DO_NOT_USE_THIS", "nightly");
+    }
+}
+
+/// Sets flags besides the user's own. Cargo ignores them if the configuration has flags for the target.
+fn add_flags(tools: &Tools<'_>, flags: &[CfgAtom], cargo: &mut Command) {
+    if flags.is_empty() {
+        return;
+    }
+    let text = |it: &CfgAtom| match it {
+        CfgAtom::Flag(name) => name.as_str().to_owned(),
+        CfgAtom::KeyValue { key, value } => format!("{}={:?}", key.as_str(), value.as_str()),
+    };
+    let flags: Vec<String> = flags.iter().flat_map(|it| ["--cfg".to_owned(), text(it)]).collect();
+    let known = |name: &str| match tools.environment.get(name) {
+        Some(value) => value.clone(),
+        None => std::env::var(name).ok(),
+    };
+    match known("RUSTFLAGS") {
+        Some(own) => drop(cargo.env("RUSTFLAGS", format!("{own} {}", flags.join(" ")))),
+        None => drop(cargo.arg("--config").arg(format!("build.rustflags={flags:?}"))),
     }
 }
 

@@ -142,7 +142,7 @@ pub(crate) fn name(differences: &BTreeSet<(CfgAtom, bool)>, asked: &BTreeSet<Cfg
 
 /// The atoms in the `cfg` attributes of a node, and in those that its own contents begin with.
 fn conditions(node: &SyntaxNode, found: &mut BTreeSet<CfgAtom>) {
-    let attributes = node.children().filter_map(ast::Attr::cast);
+    let attributes = node.children().map_while(ast::Attr::cast);
     attributes.filter_map(|it| cfg_condition(&it)).for_each(|it| atoms(&it, found));
 }
 

@@ -8,17 +8,20 @@
 use std::collections::BTreeSet;
 
 use ra_ap_hir::Semantics;
-use ra_ap_hir_expand::{ExpandResult, HirFileId, InFile, MacroCallId, MacroDefKind, resolve_span};
+use ra_ap_hir_expand::{
+    ExpandResult, FileRange, HirFileId, InFile, MacroCallId, MacroDefId, MacroDefKind, resolve_span,
+};
 use ra_ap_ide::{FileId, RootDatabase};
 use ra_ap_ide_db::base_db::SourceDatabase as _;
 use ra_ap_syntax::ast::{HasAttrs as _, HasName as _};
 use ra_ap_syntax::{AstNode as _, SyntaxKind, SyntaxNode, SyntaxToken, TextRange, TextSize, WalkEvent, ast};
+use rustc_hash::FxHashSet;
 
 use super::definitions::plain_name;
 use super::{Reader, Resolution, UnresolvedReason, is_name, textual_scope};
 use crate::bounds;
 use crate::syntax::declaration::is_among_items;
-use crate::syntax::positions::{is_in_macro_definition, span, text_size};
+use crate::syntax::positions::{is_in_macro_definition, span, text_size, tokens_at};
 use semdex_model::Span;
 use semdex_text::words::occurrences;
 
@@ -55,7 +58,7 @@ pub(crate) struct Unread {
 
 /// Reads the names that the macros write which a file calls, in the crate for which it is read. Adds what was left out.
 pub(crate) fn read<'db>(reader: &Reader<'_, 'db>, unread: &mut Unread, visit: &mut dyn FnMut(WrittenName<'db>)) {
-    let mut walk = Walk { reader, sema: reader.sema, call: None, nodes: 0, names: 0, unread, visit };
+    let mut walk = Walk { reader, sema: reader.sema, call: None, words: None, nodes: 0, names: 0, unread, visit };
     if reader.krate.is_some() && may_expand(&reader.tree) {
         walk.walk(&reader.tree, None, 0);
     }
@@ -75,10 +78,33 @@ struct Outermost {
     input: Span,
 }
 
+/// The macro whose definition has the token at an offset in the output of a call. `None` for the code of the file with
+/// the call.
+fn writer_at(db: &RootDatabase, output: MacroCallId, at: TextSize) -> Option<MacroDefId> {
+    let call = output.expansion_span_map(db).span_at(at).ctx.outer_expn(db)?;
+    Some(MacroCallId::from(call).loc(db).def)
+}
+
+/// The text that the token at an offset in the output of a call comes from.
+fn place_at(db: &RootDatabase, output: MacroCallId, at: TextSize) -> (FileId, TextRange) {
+    let FileRange { file_id, range } = resolve_span(db, output.expansion_span_map(db).span_at(at));
+    (file_id.file_id(db), range)
+}
+
+fn is_procedural(macro_: &MacroDefId) -> bool {
+    matches!(macro_.kind, MacroDefKind::ProcMacro(..))
+}
+
+fn is_own(db: &RootDatabase, macro_: &MacroDefId) -> bool {
+    macro_.krate.data(db).origin.is_local()
+}
+
 struct Walk<'r, 'a, 'db> {
     reader: &'r Reader<'a, 'db>,
     sema: &'a Semantics<'db, RootDatabase>,
     call: Option<Outermost>,
+    /// The words of its input, for the input at a place.
+    words: Option<(Span, FxHashSet<String>)>,
     /// In its output so far.
     nodes: usize,
     names: usize,
@@ -130,7 +156,11 @@ impl<'db> Walk<'_, '_, 'db> {
         let name = call.path().and_then(|it| it.segment()).and_then(|it| it.name_ref());
         let at = name.map_or_else(|| call.syntax().text_range(), |it| it.syntax().text_range());
         let output = self.sema.parse_or_expand(id.into());
-        let input = call.token_tree().map_or(at, |it| it.syntax().text_range());
+        let tokens = call.token_tree();
+        if let Some((tokens, within)) = tokens.as_ref().zip(within) {
+            self.look_at_dropped(tokens, within, id);
+        }
+        let input = tokens.map_or(at, |it| it.syntax().text_range());
         let call = self.outermost(at, input, within);
         self.enter(&output, id, call, level);
     }
@@ -150,7 +180,7 @@ impl<'db> Walk<'_, '_, 'db> {
             }
             return true;
         }
-        for meta in item.attrs().filter_map(|it| it.meta()) {
+        for meta in item.attrs().flat_map(|it| it.skip_cfg_attrs()) {
             for made in self.sema.expand_derive_macro(&meta).into_iter().flatten().flatten() {
                 let HirFileId::MacroFile(id) = self.sema.hir_file_for(&made.value) else { continue };
                 if self.may_write(id, None) {
@@ -251,23 +281,23 @@ impl<'db> Walk<'_, '_, 'db> {
             self.unread.names.insert(name.into());
             return;
         }
-        let origin = output.expansion_span_map(db).span_at(token.text_range().start());
-        let writer = origin.ctx.outer_expn(db).map(|it| MacroCallId::from(it).loc(db).def);
-        let is_own = writer.is_some_and(|it| it.krate.data(db).origin.is_local());
-        let is_procedural = writer.is_some_and(|it| matches!(it.kind, MacroDefKind::ProcMacro(..)));
+        let writer = writer_at(db, output, token.text_range().start());
+        let (is_own, is_procedural) =
+            (writer.is_some_and(|it| is_own(db, &it)), writer.as_ref().is_some_and(is_procedural));
         let own = self.reader.file;
         let (file, places) = match writer {
-            Some(_) if !is_own => return,
+            // A library's macro may only have lost where the name comes from.
+            Some(_) if is_procedural && !is_own && !self.is_word_of_input(call, name) => return,
             Some(_) if is_procedural => (own, Vec::new()),
+            Some(_) if !is_own => return,
             _ => {
-                let origin = resolve_span(db, origin);
-                let file = origin.file_id.file_id(db);
+                let (file, range) = place_at(db, output, token.text_range().start());
                 let text = db.file_text(file).text(db);
-                let (start, end) = (usize::from(origin.range.start()), usize::from(origin.range.end()));
+                let (start, end) = (usize::from(range.start()), usize::from(range.end()));
                 let Some(written) = text.get(start..end) else { return };
                 let is_same = plain_name(written) == name;
                 // What the file's own code has is read there. Another file is one that `include!` takes into a body.
-                if is_same && writer.is_none() && file == own && !is_in_macro_definition(&self.reader.tree, start) {
+                if is_same && writer.is_none() && file == own && self.is_read_as_code(start) {
                     return;
                 }
                 let places = match written {
@@ -290,7 +320,11 @@ impl<'db> Walk<'_, '_, 'db> {
         });
         let resolution = resolution.map(|it| self.reader.with_bound_fields(it));
         let resolution = resolution.unwrap_or(Resolution::Unresolved(UnresolvedReason::MacroInput));
-        let places = if is_procedural { self.words_of_input(call, name, &resolution) } else { places };
+        let places = match is_procedural {
+            false => places,
+            true if is_own => self.words_of_input(call, name, &resolution).unwrap_or(vec![call.at]),
+            true => self.words_of_input(call, name, &resolution).unwrap_or_default(),
+        };
         for at in places {
             let (name, resolution) = (name.to_owned(), resolution.clone());
             (self.visit)(WrittenName { name, file, at, call: call.at.start, resolution });
@@ -298,27 +332,90 @@ impl<'db> Walk<'_, '_, 'db> {
     }
 
     /// Where the input of a procedural macro has a name that it writes without saying where it comes from: the words of
-    /// that name that mean nothing by themselves, and no place if one means the same by itself. Otherwise the macro has
-    /// the name from elsewhere: the call.
-    fn words_of_input(&self, call: Outermost, name: &str, meaning: &Resolution<'db>) -> Vec<Span> {
-        let (tree, input) = (&self.reader.tree, TextRange::new(text_size(call.input.start), text_size(call.input.end)));
-        let covered = tree.text_range().contains_range(input).then(|| tree.covering_element(input));
-        let tokens = covered.iter().filter_map(|it| it.as_node()).flat_map(|it| it.descendants_with_tokens());
-        let words = tokens
-            .filter_map(|it| it.into_token())
-            .filter(|it| input.contains_range(it.text_range()) && is_name(it) && plain_name(it.text()) == name);
+    /// that name that mean nothing by themselves, and no place if one means the same by itself. `None` if there are no
+    /// such words: the macro has the name from elsewhere.
+    fn words_of_input(&self, call: Outermost, name: &str, meaning: &Resolution<'db>) -> Option<Vec<Span>> {
         let mut places = Vec::new();
-        for word in words {
+        for word in self.input(call).filter(|it| plain_name(it.text()) == name) {
             let Span { start, end } = span(word.text_range());
             match self.reader.resolve_token(&word, start) {
                 Resolution::Other | Resolution::Unresolved(UnresolvedReason::MacroInput) => {
                     places.push(Span::new(end - name.len(), end));
                 }
-                own if own.agrees_with(meaning) => return Vec::new(),
+                own if own.agrees_with(meaning) => return Some(Vec::new()),
                 _ => {}
             }
         }
-        if places.is_empty() { vec![call.at] } else { places }
+        (!places.is_empty()).then_some(places)
+    }
+
+    /// The words of what a macro is given.
+    fn input(&self, call: Outermost) -> impl Iterator<Item = SyntaxToken> + use<> {
+        let (tree, input) = (&self.reader.tree, TextRange::new(text_size(call.input.start), text_size(call.input.end)));
+        let covered = tree.text_range().contains_range(input).then(|| tree.covering_element(input));
+        let node = covered.and_then(|it| it.into_node());
+        let tokens = node.into_iter().flat_map(|it| it.descendants_with_tokens());
+        tokens.filter_map(|it| it.into_token()).filter(move |it| input.contains_range(it.text_range()) && is_name(it))
+    }
+
+    /// Whether what a macro is given has this word.
+    fn is_word_of_input(&mut self, call: Outermost, name: &str) -> bool {
+        if self.words.as_ref().is_none_or(|it| it.0 != call.input) {
+            let words = self.input(call).map(|it| plain_name(it.text()).to_owned()).collect();
+            self.words = Some((call.input, words));
+        }
+        self.words.as_ref().is_some_and(|it| it.1.contains(name))
+    }
+
+    /// Whether the file's own code is read at this offset: not the definition of a macro, and not a helper attribute
+    /// under a condition, whose tokens cannot be followed into the output.
+    fn is_read_as_code(&self, at: usize) -> bool {
+        if is_in_macro_definition(&self.reader.tree, at) {
+            return false;
+        }
+        let token = tokens_at(&self.reader.tree, at).right_biased();
+        !token.is_some_and(|it| it.parent_ancestors().any(|it| ast::CfgAttrMeta::can_cast(it.kind())))
+    }
+
+    /// Visits the names in the input of a call in the output that a definition of the workspace writes and the called
+    /// macro does not: it compares them with its rules, or makes text of them. They name nothing.
+    fn look_at_dropped(&mut self, input: &ast::TokenTree, within: MacroCallId, called: MacroCallId) {
+        let db = self.sema.db;
+        let Some(call) = self.call else { return };
+        if called.parse_macro_expansion_error(db).is_some() {
+            return;
+        }
+        let tokens = input.syntax().descendants_with_tokens().filter_map(|it| it.into_token()).filter(is_name);
+        let is_written = |it: &SyntaxToken| {
+            let writer = writer_at(db, within, it.text_range().start());
+            writer.is_some_and(|it| is_own(db, &it) && !is_procedural(&it))
+        };
+        let written: Vec<SyntaxToken> = tokens.filter(|it| it.text() != "$crate").filter(is_written).collect();
+        if written.is_empty() {
+            return;
+        }
+        let outputs = [Some(called), called.eager_arg(db)].into_iter().flatten();
+        let spans = outputs.clone().flat_map(|it| it.expansion_span_map(db).iter());
+        let kept: FxHashSet<_> = spans.map(|it| (it.1.anchor, it.1.range)).collect();
+        // It may have lost where a name comes from.
+        let is_lost = |name: &str| {
+            let tokens = outputs.clone().flat_map(|it| self.sema.parse_or_expand(it.into()).descendants_with_tokens());
+            tokens.filter_map(|it| it.into_token()).any(|it| plain_name(it.text()) == name)
+        };
+        let is_procedural = is_procedural(&called.loc(db).def);
+        for token in written {
+            let at = token.text_range().start();
+            let span = within.expansion_span_map(db).span_at(at);
+            let name = plain_name(token.text());
+            if kept.contains(&(span.anchor, span.range)) || is_procedural && is_lost(name) {
+                continue;
+            }
+            let (file, range) = place_at(db, within, at);
+            let end = usize::from(range.end());
+            let at = Span::new(end.saturating_sub(name.len()), end);
+            let (name, resolution) = (name.to_owned(), Resolution::Other);
+            (self.visit)(WrittenName { name, file, at, call: call.at.start, resolution });
+        }
     }
 }
 

@@ -101,7 +101,7 @@ fn body(function: &ast::Fn, found: &mut Refused) {
 
 /// Whether no attribute around an item may change it before its parameters are looked at.
 fn is_as_written(item: &SyntaxNode) -> bool {
-    let attributes = item.ancestors().flat_map(|it| it.children().filter_map(ast::Attr::cast).collect::<Vec<_>>());
+    let attributes = item.ancestors().flat_map(|it| it.children().map_while(ast::Attr::cast).collect::<Vec<_>>());
     attributes.into_iter().all(|it| {
         let text = it.syntax().text().to_string();
         let name = text.trim_start_matches(['#', '!', '[', ' ']);

@@ -131,6 +131,23 @@ fn files_that_came_and_went_before_the_second_database_heard_of_them() {
     assert!(it.rust.has_shadow() && !beside.impact.broken.is_empty(), "{beside:?}");
 }
 
+#[test]
+fn a_file_is_created_deleted_and_created_again_in_one_change() {
+    let (_directory, mut it) = fixture(&FILES);
+    it.fill();
+    it.with_shadow();
+    let text = |it: &str| Some(Arc::from(it));
+    let steps = [text("pub fn early() {}\n"), None, text("pub fn late() -> u8 {\n    crate::shapes::helper()\n}\n")];
+    it.rust.apply(&steps.map(|it| (Arc::from("src/again.rs"), it)));
+    it.becomes("src/again.rs", Some("pub fn late() -> u8 {\n    crate::shapes::helper()\n}\n"));
+    let lib = it.files.get("src/lib.rs").unwrap().text.clone();
+    it.becomes("src/lib.rs", Some(&format!("{lib}\nmod again;\n")));
+    let [here, beside] = it.impact_in_both("src/shapes.rs", "pub fn helper() -> u8", "pub fn helped() -> u8");
+    assert_eq!(here, beside);
+    let is_broken = here.impact.broken.iter().any(|it| it.at.place.file == "src/again.rs");
+    assert!(is_broken, "{here:?}");
+}
+
 /// Its words are not removed from the postings.
 #[test]
 fn a_file_that_went_before_the_second_database_was_made_is_not_looked_into() {

@@ -114,7 +114,7 @@ fn is_as_written(token: &SyntaxToken) -> bool {
 
 /// The attributes of a node, each as the text between its brackets.
 pub(crate) fn attributes(node: &SyntaxNode) -> impl Iterator<Item = String> {
-    node.children().filter_map(ast::Attr::cast).map(|it| {
+    node.children().map_while(ast::Attr::cast).map(|it| {
         let text = it.syntax().text().to_string();
         let inner = text.trim_start_matches(['#', '!', ' ', '\n']).trim_start_matches('[');
         inner.strip_suffix(']').unwrap_or(inner).trim().to_owned()
