@@ -133,6 +133,17 @@ fn ask_about(server: &Server, text: &str) -> Vec<Value> {
     replies.into_iter().map(|it| it.1).collect()
 }
 
+/// The same, again while the deadlines of a busy machine are over before the bound on the analysis is.
+fn ask_until_named(server: &Server, text: &str, is_too_much: bool) -> Vec<Value> {
+    let begun = Instant::now();
+    loop {
+        let replies = ask_about(server, text);
+        if !is_too_much || replies.iter().any(is_named) || begun.elapsed() > PATIENCE {
+            return replies;
+        }
+    }
+}
+
 #[test]
 fn a_text_does_not_freeze_its_workspace() {
     let server = Home::with(&[MANIFEST, LIB, GOOD, ("src/costly.rs", FIXED)]).serve(&["--trust"]);
@@ -140,7 +151,7 @@ fn a_text_does_not_freeze_its_workspace() {
     for (name, text, is_too_much) in texts() {
         server.home.write("src/costly.rs", &text);
         let replies = thread::scope(|scope| {
-            let asked = scope.spawn(|| ask_about(&server, &text));
+            let asked = scope.spawn(|| ask_until_named(&server, &text, is_too_much));
             read_others(&server, name);
             write_others(&server, name);
             while !asked.is_finished() {
