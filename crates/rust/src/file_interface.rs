@@ -15,6 +15,7 @@ use ra_ap_syntax::ast::{HasAttrs as _, HasGenericParams as _, HasName as _};
 use ra_ap_syntax::{AstNode as _, NodeOrToken, SyntaxElement, SyntaxNode, WalkEvent, ast};
 
 use crate::names::database::IndexDatabase;
+use crate::syntax::attributes::attributes_of;
 use crate::syntax::fingerprint::{Fingerprint, Fingerprinter};
 use crate::syntax::positions::span;
 use crate::syntax::{is_builtin, leaves_access};
@@ -359,7 +360,7 @@ fn all_named(attribute: &ast::Attr, fits: fn(&str) -> bool) -> bool {
 
 /// Whether no attribute may transform an item or something in it.
 pub(crate) fn has_plain_attributes(node: &SyntaxNode) -> bool {
-    let mut attributes = node.children().map_while(ast::Attr::cast);
+    let mut attributes = attributes_of(node);
     attributes.all(|it| all_named(&it, is_builtin))
 }
 

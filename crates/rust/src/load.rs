@@ -3,6 +3,7 @@
 //! The writer adopts each finished step.
 
 pub(crate) mod build;
+mod build_choice;
 pub(crate) mod builds;
 pub(crate) mod cargo_config;
 mod conditions;

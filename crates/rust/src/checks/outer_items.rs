@@ -9,6 +9,7 @@ use ra_ap_syntax::{AstNode as _, SyntaxKind, SyntaxNode, ast};
 use super::report;
 use crate::finding::RawDiagnostic;
 use crate::finding::code::Code;
+use crate::syntax::attributes::attributes_of;
 use crate::view::Context;
 
 /// The types and lifetimes of an outer item in an inner item. rust-analyzer reports values itself.
@@ -117,7 +118,7 @@ fn is_inner(node: &SyntaxNode) -> bool {
 
 /// Attributes precede everything else in a node: the many statements of a body are not looked at.
 fn is_conditional(node: &SyntaxNode) -> bool {
-    node.children().map_while(ast::Attr::cast).any(|it| it.syntax().text().to_string().contains("cfg"))
+    attributes_of(node).any(|it| it.syntax().text().to_string().contains("cfg"))
 }
 
 /// The parameter of an outer item with which a path begins.

@@ -9,7 +9,7 @@ use ra_ap_syntax::{AstNode as _, Direction, SyntaxKind, SyntaxToken, ast};
 use super::lookup;
 use crate::finding::code::Code;
 use crate::names::instances;
-use crate::syntax::attributes::cfg_condition;
+use crate::syntax::attributes::{attributes_of, cfg_condition};
 
 /// The code and the kind of item that is expected at a path; `None` for members.
 pub(crate) fn unresolved_kind(token: &SyntaxToken) -> Option<(Code, &'static str)> {
@@ -122,7 +122,7 @@ pub(crate) fn is_as_written(sema: &Semantics<'_, RootDatabase>, id: FileId, toke
 /// Whether a `cfg` switches off the code around a token, in each crate that includes the file, or in the pinned one.
 pub(crate) fn is_left_out(sema: &Semantics<'_, RootDatabase>, id: FileId, token: &SyntaxToken) -> bool {
     // Attributes precede everything else in a node: the many statements of a body are not looked at.
-    let attributes = token.parent_ancestors().flat_map(|it| it.children().map_while(ast::Attr::cast));
+    let attributes = token.parent_ancestors().flat_map(|it| attributes_of(&it));
     let conditions: Vec<CfgExpr> = attributes.filter_map(|it| cfg_condition(&it)).collect();
     let crates = || sema.file_to_module_defs(id).map(|it| it.krate(sema.db));
     let is_off = |it: Crate| conditions.iter().any(|condition| it.cfg(sema.db).check(condition) == Some(false));

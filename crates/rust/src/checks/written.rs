@@ -5,6 +5,7 @@ use ra_ap_hir::{Crate, HasCrate, InFile};
 use ra_ap_intern::Symbol;
 use ra_ap_syntax::{AstNode as _, SyntaxNode, ast};
 
+use crate::syntax::attributes::attributes_of;
 use crate::syntax::is_read_by_tools;
 use crate::view::Context;
 
@@ -17,7 +18,7 @@ pub(crate) fn is_written(cx: &Context<'_>, node: &SyntaxNode) -> bool {
 /// Whether the conditions (`cfg`) of a node hold in a crate. `None` if a condition is not known: one that cannot be read,
 /// or any while parts of the workspace are missing, such as the output of build scripts.
 pub(crate) fn is_compiled(cx: &Context<'_>, krate: Crate, node: &SyntaxNode) -> Option<bool> {
-    let attributes = node.children().map_while(ast::Attr::cast);
+    let attributes = attributes_of(node);
     let conditions = attributes.filter_map(|it| match it.meta()? {
         ast::Meta::CfgMeta(it) => Some(it.cfg_predicate().map(CfgExpr::parse_from_ast)),
         ast::Meta::CfgAttrMeta(it) => {
@@ -51,7 +52,7 @@ pub(crate) fn enables(cx: &Context<'_>, node: &SyntaxNode, feature: &str) -> boo
 /// Whether an attribute macro may change a node before it is compiled.
 pub(crate) fn may_be_changed(cx: &Context<'_>, node: &SyntaxNode) -> bool {
     let attributes = cx.sema.ancestors_with_macros(node.clone()).flat_map(|it| {
-        let own: Vec<ast::Attr> = it.children().map_while(ast::Attr::cast).collect();
+        let own: Vec<ast::Attr> = attributes_of(&it).collect();
         own
     });
     attributes.into_iter().any(|it| {

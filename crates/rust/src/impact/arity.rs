@@ -21,6 +21,7 @@ use crate::finding::code::Code;
 use crate::finding::{Finding, RuleId};
 use crate::index::search::Occurrence;
 use crate::resolve::at;
+use crate::syntax::attributes::attributes_of;
 use crate::syntax::positions;
 use crate::syntax::positions::span;
 use crate::view::Context;
@@ -76,7 +77,7 @@ fn miscall(sema: &Semantics<'_, RootDatabase>, place: &Occurrence, arity: Arity)
 fn is_compiled(sema: &Semantics<'_, RootDatabase>, place: &Occurrence, name: &SyntaxNode) -> bool {
     let Some(body_ref) = body_item_around(&place.file, place.at.start) else { return false };
     let within = |it: &SyntaxNode| body_ref.body.is_some_and(|body| body.encloses(span(it.text_range())));
-    let mut attributes = name.ancestors().take_while(within).flat_map(|it| it.children().map_while(ast::Attr::cast));
+    let mut attributes = name.ancestors().take_while(within).flat_map(|it| attributes_of(&it));
     !attributes.any(|it| it.syntax().text().to_string().contains("cfg"))
         && at::definition_at(sema, place.id, body_ref.name_span.start).is_some()
 }

@@ -5,6 +5,7 @@ use ra_ap_syntax::{AstNode as _, SyntaxNode, WalkEvent, ast};
 use super::findings::Findings;
 use super::rule_input::{Change, EditedFile};
 use crate::checks::{gates, report};
+use crate::syntax::attributes::attributes_of;
 use crate::syntax::positions::span;
 use crate::view::Context;
 
@@ -38,7 +39,7 @@ pub(crate) fn gated_heads(
 
 /// Whether a node exists only in some configurations, or is made by an attribute macro.
 fn is_conditional(node: &SyntaxNode) -> bool {
-    node.children().map_while(ast::Attr::cast).any(|it| {
+    attributes_of(node).any(|it| {
         let text = it.syntax().text().to_string();
         let name = text.trim_start_matches(['#', '!', '[', ' ']);
         name.starts_with("cfg") || !crate::syntax::is_read_by_tools(name) && !name.starts_with("derive")

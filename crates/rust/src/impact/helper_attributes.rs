@@ -16,6 +16,7 @@ use super::unresolved_names::derived;
 use crate::checks::report;
 use crate::finding::Finding;
 use crate::finding::code::Code;
+use crate::syntax::attributes::attributes_of;
 use crate::syntax::positions;
 use crate::view::Context;
 use semdex_engine::files::File;
@@ -106,7 +107,7 @@ fn helpers_in(sema: &Semantics<'_, RootDatabase>, adt: &ast::Adt) -> BTreeSet<St
 
 fn helpers_of(db: &RootDatabase, derive: Macro) -> Vec<String> {
     let source = derive.source(db).map(|it| it.value.either(|it| it.syntax().clone(), |it| it.syntax().clone()));
-    let attributes = |it: SyntaxNode| it.children().map_while(ast::Attr::cast).map(|it| it.syntax().text().to_string());
+    let attributes = |it: SyntaxNode| attributes_of(&it).map(|it| it.syntax().text().to_string());
     let texts = source.into_iter().flat_map(attributes);
     let lists = texts.filter_map(|it| it.split_once("attributes(").map(|it| it.1.to_owned()));
     let names =

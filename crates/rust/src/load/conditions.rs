@@ -11,7 +11,7 @@ use ra_ap_syntax::{
 use semdex_engine::files::Files;
 
 use crate::LANGUAGE;
-use crate::syntax::attributes::cfg_condition;
+use crate::syntax::attributes::{attributes_of, cfg_condition};
 use crate::syntax::is_read_by_tools;
 
 /// The conditions in a file, each together with those around it, and the number of lines that it decides about.
@@ -169,7 +169,7 @@ fn before(node: &SyntaxNode) -> Option<SyntaxElement> {
 }
 
 fn with_those_around(node: &SyntaxNode, condition: CfgExpr) -> CfgExpr {
-    let around = node.ancestors().skip(2).flat_map(|it| it.children().map_while(ast::Attr::cast).collect::<Vec<_>>());
+    let around = node.ancestors().skip(2).flat_map(|it| attributes_of(&it).collect::<Vec<_>>());
     let mut all: Vec<CfgExpr> = around.filter_map(|it| cfg_condition(&it)).collect();
     if all.is_empty() {
         return condition;

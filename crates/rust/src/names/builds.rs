@@ -9,12 +9,12 @@ use ra_ap_hir_def::nameres::crate_def_map;
 use ra_ap_hir_def::nameres::diagnostics::{DefDiagnostic, DefDiagnosticKind};
 use ra_ap_hir_expand::proc_macro::ProcMacros;
 use ra_ap_ide::{FileId, RootDatabase};
-use ra_ap_syntax::{AstNode as _, SyntaxNode, ast};
+use ra_ap_syntax::{AstNode as _, SyntaxNode};
 
 use rustc_hash::FxHashSet;
 
 use super::instances::{first_like, is_of_doctests, pin_to};
-use crate::syntax::attributes::cfg_condition;
+use crate::syntax::attributes::{attributes_of, cfg_condition};
 use crate::syntax::positions::tokens_at;
 
 /// The name of the build that compiles doctests.
@@ -142,7 +142,7 @@ pub(crate) fn name(differences: &BTreeSet<(CfgAtom, bool)>, asked: &BTreeSet<Cfg
 
 /// The atoms in the `cfg` attributes of a node, and in those that its own contents begin with.
 fn conditions(node: &SyntaxNode, found: &mut BTreeSet<CfgAtom>) {
-    let attributes = node.children().map_while(ast::Attr::cast);
+    let attributes = attributes_of(node);
     attributes.filter_map(|it| cfg_condition(&it)).for_each(|it| atoms(&it, found));
 }
 

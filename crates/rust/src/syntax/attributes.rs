@@ -2,12 +2,17 @@
 
 use ra_ap_cfg::CfgExpr;
 use ra_ap_syntax::ast::{self, AnyString, AstToken, HasAttrs};
-use ra_ap_syntax::{AstNode, NodeOrToken, SyntaxElement, SyntaxKind};
+use ra_ap_syntax::{AstNode, NodeOrToken, SyntaxElement, SyntaxKind, SyntaxNode};
 
 use super::docs::{DocFragment, render};
 
 /// Attributes, by the last segment of their path, that make a function a test of some harness.
 const TEST_ATTRIBUTES: [&str; 4] = ["test", "bench", "rstest", "test_case"];
+
+/// The outer attributes of a node.
+pub(crate) fn attributes_of(node: &SyntaxNode) -> impl Iterator<Item = ast::Attr> + use<> {
+    node.children().map_while(ast::Attr::cast)
+}
 
 #[derive(Debug, Default)]
 pub(crate) struct Attributes {

@@ -4,6 +4,7 @@
 use ra_ap_syntax::ast::{self, HasModuleItem as _};
 use ra_ap_syntax::{AstNode as _, Direction, NodeOrToken, SourceFile, SyntaxKind, SyntaxNode, SyntaxToken, TextRange};
 
+use super::attributes::attributes_of;
 use super::is_read_by_tools;
 
 type Refused = Vec<(TextRange, String)>;
@@ -101,7 +102,7 @@ fn body(function: &ast::Fn, found: &mut Refused) {
 
 /// Whether no attribute around an item may change it before its parameters are looked at.
 fn is_as_written(item: &SyntaxNode) -> bool {
-    let attributes = item.ancestors().flat_map(|it| it.children().map_while(ast::Attr::cast).collect::<Vec<_>>());
+    let attributes = item.ancestors().flat_map(|it| attributes_of(&it).collect::<Vec<_>>());
     attributes.into_iter().all(|it| {
         let text = it.syntax().text().to_string();
         let name = text.trim_start_matches(['#', '!', '[', ' ']);

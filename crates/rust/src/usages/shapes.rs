@@ -5,6 +5,7 @@ use ra_ap_ide::RootDatabase;
 use ra_ap_syntax::ast::HasArgList;
 use ra_ap_syntax::{AstNode as _, Direction, SyntaxElement, SyntaxKind, SyntaxNode, SyntaxToken, T, ast};
 
+use crate::syntax::attributes::attributes_of;
 use crate::syntax::is_read_by_tools;
 
 /// How a name is used.
@@ -114,7 +115,7 @@ fn is_as_written(token: &SyntaxToken) -> bool {
 
 /// The attributes of a node, each as the text between its brackets.
 pub(crate) fn attributes(node: &SyntaxNode) -> impl Iterator<Item = String> {
-    node.children().map_while(ast::Attr::cast).map(|it| {
+    attributes_of(node).map(|it| {
         let text = it.syntax().text().to_string();
         let inner = text.trim_start_matches(['#', '!', ' ', '\n']).trim_start_matches('[');
         inner.strip_suffix(']').unwrap_or(inner).trim().to_owned()
