@@ -272,6 +272,47 @@ fn a_symbol_is_merged_with_what_others_changed_in_it() {
     assert_eq!(server.home.read("src/lib.rs"), merged);
 }
 
+/// Functions with the same body.
+fn functions(names: &[&str]) -> String {
+    let function = |it: &&str| format!("fn {it}() {{\n    a();\n    b();\n    c();\n    d();\n}}\n");
+    names.iter().map(function).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn an_edit_stays_in_the_function_that_its_author_saw() {
+    let server = server();
+    let answer = |shown: &str, now: &str, search: &str, replacement: &str| {
+        server.home.write("notes.txt", shown);
+        read(&server, "a");
+        server.home.write("notes.txt", now);
+        let reply = post(&server, "/v1/edit", &[("x-session", "a")], &edit(search, replacement));
+        (reply.json()["code"].as_str().map(str::to_owned), server.home.read("notes.txt"))
+    };
+    let mine = |text: &str| text.replace("b();", "B();");
+    let [one, two] = ["one", "two"].map(|it| functions(&[it]));
+
+    // Others put the functions in another order: the text is still there once.
+    let now = functions(&["two", "one", "four", "three"]);
+    let edited = answer(&functions(&["one", "two", "three", "four"]), &now, &two, &mine(&two));
+    assert_eq!(edited, (None, now.replacen(&two, &mine(&two), 1)));
+
+    // Others deleted it, and changed the one before it.
+    let now = format!("{}\n{}", functions(&["zero"]), one.replace("b();", "b2();"));
+    let edited = answer(&functions(&["zero", "one", "two"]), &now, &two, &two.replace("d();", "D();"));
+    assert_eq!(edited, (Some("conflict".to_owned()), now));
+
+    // Others removed a line of it, and added a function behind it that has that line.
+    let now = format!("{}\n{}", one.replace("    a();\n", ""), functions(&["new", "two"]));
+    let search = "fn one() {\n    a();\n    b();\n";
+    let edited = answer(&functions(&["one", "two"]), &now, search, &mine(search));
+    assert_eq!(edited, (Some("conflict".to_owned()), now));
+
+    // The line is there once in both texts, but in another function.
+    let shown = "fn one() {\n    x();\n}\n\nfn two() {\n    y();\n}\n";
+    let now = shown.replace("x();", "z();").replace("y();", "x();");
+    assert_eq!(answer(shown, &now, "    x();\n", "    X();\n"), (Some("conflict".to_owned()), now));
+}
+
 #[test]
 fn a_request_with_a_key_is_made_once() {
     let server = server();

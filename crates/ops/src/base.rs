@@ -71,24 +71,27 @@ pub(super) fn moved_on(file: &File) -> Error {
 
 /// Both changes of a base: ours, and the change that led to the present text of the file.
 pub(super) fn merged(file: &File, base: &str, ours: &str) -> Result<Merged> {
-    merge::merge(base, ours, &file.text).map_err(|both| {
-        let place = file.lines().place(&file.path, both.place);
-        let actual = file.hash.to_hex();
-        let detail = format!(
-            "nothing was written: `{}` changed since it was read, and line {} in another way than this request changes \
-             it ({}). `theirs` is in the file now: send an edit of it, or send this request with `expected_hash: \
-             \"{actual}\"` to apply it to the present text alone",
-            file.path, place.line, both.reason
-        );
-        let merge::Conflict { base, ours, theirs, .. } = both;
-        let help = Help {
-            conflict: Some(Conflict { base, ours, theirs, place }),
-            actual_hash: Some(actual.to_string()),
-            file: Some(file.path.to_string()),
-            ..Help::default()
-        };
-        Error::new(Code::Conflict, detail).with_help(help)
-    })
+    merge::merge(base, ours, &file.text).map_err(|both| conflict(file, both))
+}
+
+/// The refusal of a change that cannot be made beside what others changed.
+pub(super) fn conflict(file: &File, both: merge::Conflict) -> Error {
+    let place = file.lines().place(&file.path, both.place);
+    let actual = file.hash.to_hex();
+    let detail = format!(
+        "nothing was written: `{}` changed since it was read, and line {} in another way than this request changes it \
+         ({}). `theirs` is in the file now: send an edit of it, or send this request with `expected_hash: \
+         \"{actual}\"` to apply it to the present text alone",
+        file.path, place.line, both.reason
+    );
+    let merge::Conflict { base, ours, theirs, .. } = both;
+    let help = Help {
+        conflict: Some(Conflict { base, ours, theirs, place }),
+        actual_hash: Some(actual.to_string()),
+        file: Some(file.path.to_string()),
+        ..Help::default()
+    };
+    Error::new(Code::Conflict, detail).with_help(help)
 }
 
 /// The smallest single patch from one text to another.

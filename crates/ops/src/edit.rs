@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::apply_change::{Mode, Plan, apply_change};
-use super::base::{Base, base_of, merged, patch_between};
+use super::base::{Base, base_of, conflict, merged, patch_between};
 use super::fixes;
 use super::format_and_imports::FormatOptions;
 use super::open::text_of;
@@ -23,6 +23,7 @@ use semdex_model::{Code, Error, Help, Landed, Result, Span, Strategy, Symbol, Sy
 use semdex_text::applied;
 use semdex_text::lines::LineIndex;
 use semdex_text::matching::{self, Outcome, Patch, Search};
+use semdex_text::merge;
 use semdex_workspace::{Cause, Workspace};
 
 /// The edits of a request may take so long to be matched, unless `wait_ms` says that they may take longer. One edit has
@@ -314,7 +315,31 @@ fn text_on_base(
                 }
                 hunk_place::end_file(base, &mut fitted.patch, *final_newline);
             }
-            Placed::on_base(file, base, fitted.patch, Strategy::Exact)
+            // A text that is once in both may have been moved, which a merge takes for a removal.
+            let moved = Search { text: &file.text, within: None, ..search };
+            let there = match matching::find(&moved) {
+                Ok(Outcome::Found(there)) if there.strategy == Strategy::Exact && search.near_line.is_none() => {
+                    there.span
+                }
+                _ => return Placed::on_base(file, base, fitted.patch, Strategy::Exact),
+            };
+            let placed = Placed::on_base(file, base, fitted.patch, Strategy::Exact);
+            let is_there = |it: Span| it.start <= there.end && there.start <= it.end;
+            let at = match &placed {
+                Ok(Some(placed)) => Some(placed.patch.range),
+                Ok(None) => None,
+                Err(error) => error.help.conflict.as_ref().map(|it| Span::new(it.place.start, it.place.end)),
+            };
+            if at.is_none_or(is_there) {
+                return placed;
+            }
+            if merge::is_enclosed_alike([base, &file.text], [hit.span.start, there.start]) {
+                return Ok(None);
+            }
+            let reason = "the text that was read is there once, but elsewhere";
+            let (base, ours) = (context.clone(), replacement.to_owned());
+            let theirs = file.text[there.start..there.end].to_owned();
+            Err(conflict(file, merge::Conflict { reason, base, ours, theirs, place: there }))
         }
         _ => Ok(None),
     }

@@ -6,6 +6,7 @@
 //! *ours* does not change stays byte for byte.
 
 mod clusters;
+mod enclosing;
 pub(crate) mod indentation;
 mod indentation_map;
 mod quotes;
@@ -19,6 +20,7 @@ use rustc_hash::FxHashSet;
 use crate::endings;
 use crate::tokens::{Change, Tokens, changes, is_word, kept};
 use clusters::{Cluster, clusters, of_whole_lines};
+pub use enclosing::is_enclosed_alike;
 use indentation_map::{IndentationMap, IndentationPair, is_indented_with_tabs, unit};
 use semdex_model::Span;
 pub(crate) use slips::{is_misspelt, is_slip};
@@ -73,7 +75,8 @@ pub fn merge(base: &str, ours: &str, theirs: &str) -> Result<Merged, Conflict> {
     let sides = [base, ours, theirs].map(|it| Tokens::new(&it[head..it.len() - tail]));
     let merge = ThreeWay::new(&sides[0], &sides[1], &sides[2], Context::whole(theirs));
     let moved = |it: Span| Span::new(it.start + head, it.end + head);
-    let patches = merge.patches().map_err(|it| Conflict { place: moved(it.place), ..it })?;
+    let patches = merge.check_enclosing(base, theirs, head).and_then(|()| merge.patches());
+    let patches = patches.map_err(|it| Conflict { place: moved(it.place), ..it })?;
     let made = merge.applied(&patches);
     Ok(Merged {
         text: [&theirs[..head], &made.text, &theirs[theirs.len() - tail..]].concat(),
@@ -153,6 +156,8 @@ pub(crate) struct ThreeWay<'t, 'a> {
     clusters: Vec<Cluster>,
     /// For each token of the base, its index in their text if they kept it, and in ours.
     kept: Vec<Option<usize>>,
+    /// Their changes, not widened to whole lines.
+    changed_tokens: Vec<Change>,
     ours_kept: Vec<Option<usize>>,
     units: [Option<usize>; 2],
     /// The lines around are indented with tabs, if an author may recall that wrongly.
@@ -175,6 +180,7 @@ impl<'t, 'a> ThreeWay<'t, 'a> {
     ) -> ThreeWay<'t, 'a> {
         let mut their_changes = changes(base, theirs);
         let mut our_changes = changes(base, ours);
+        let changed_tokens = their_changes.clone();
         if !context.recalled {
             their_changes = of_whole_lines(base, theirs, their_changes);
             our_changes = of_whole_lines(base, ours, our_changes);
@@ -204,7 +210,20 @@ impl<'t, 'a> ThreeWay<'t, 'a> {
             (0..tokens.len()).scan(0, line).collect::<Vec<usize>>()
         });
         let as_many_lines = lines[0].last() == lines[1].last();
-        ThreeWay { base, ours, theirs, context, clusters, kept, ours_kept, units, with_tabs, lines, as_many_lines }
+        ThreeWay {
+            base,
+            ours,
+            theirs,
+            context,
+            clusters,
+            kept,
+            changed_tokens,
+            ours_kept,
+            units,
+            with_tabs,
+            lines,
+            as_many_lines,
+        }
     }
 
     /// Their changes of the base.

@@ -53,6 +53,11 @@ impl<'a> Tokens<'a> {
         self.spans.get(at).map_or(self.text.len(), |it| it.start)
     }
 
+    /// The first token that begins at an offset or behind it.
+    pub(crate) fn at_or_after(&self, offset: usize) -> usize {
+        self.spans.partition_point(|it| it.start < offset)
+    }
+
     /// Where the token before this one ends. Before the first one, the start of the text.
     pub(crate) fn end_before(&self, at: usize) -> usize {
         at.checked_sub(1).map_or(0, |before| self.spans[before].end)
