@@ -44,8 +44,11 @@ pub(super) fn doubt(search: &Search, span: Span, context: &str) -> Option<String
     let named = |reason: &str| Some(reason.to_owned());
     let pairs: Vec<(usize, usize)> = changes.iter().flat_map(counterparts).collect();
     let differing = || pairs.iter().map(|&(a, b)| (a, asked.get(a), there.get(b))).filter(|it| it.1 != it.2);
-    let declares = |at: usize| at > 0 && DECLARING.contains(&asked.get(at - 1));
-    if differing().any(|(at, a, b)| declares(at) && (is_name(a) || is_name(b)) && !is_slip(a, b)) {
+    let declares = |at: usize| at > 0 && DECLARING.contains(&asked.get(at - 1)) && is_name(asked.get(at));
+    let is_other = |(at, a, b): (usize, &str, &str)| {
+        declares(at) && !is_slip(a, b) || differs_in_label(a, b) && names_place(&asked, at, declares)
+    };
+    if differing().any(|it| (is_name(it.1) || is_name(it.2)) && is_other(it)) {
         return named(OTHER_NAME);
     }
     let is_number = |it: &str| it.starts_with(|it: char| it.is_ascii_digit());
@@ -73,6 +76,34 @@ pub(super) fn doubt(search: &Search, span: Span, context: &str) -> Option<String
         return named(OTHER_INDENTATION);
     }
     absent_name(search, span, context)
+}
+
+/// Whether a word names the place: it is declared, or is in a line that encloses the next one or is the only one, and
+/// that declares nothing.
+fn names_place(asked: &Tokens, at: usize, declares: impl Fn(usize) -> bool) -> bool {
+    let start = (0..=at).rfind(|&it| asked.begins_line(it)).unwrap_or(0);
+    let end = (at + 1..asked.len()).find(|&it| asked.begins_line(it)).unwrap_or(asked.len());
+    let indent = |at: usize| width(asked.gap(at).rsplit('\n').next().unwrap_or_default());
+    let is_head = end - start == asked.len() || end < asked.len() && indent(end) > indent(start);
+    declares(at) || is_head && !(start..end).any(declares)
+}
+
+/// Whether two words differ in a number or in a single letter that is a part of its own, as the names of neighbours do:
+/// `handle_a` and `handle_b`, `userA` and `userB`, `tab1` and `tab2`.
+fn differs_in_label(a: &str, b: &str) -> bool {
+    let digits = |it: &str| it.chars().filter(char::is_ascii_digit).collect::<String>();
+    if digits(a) != digits(b) {
+        return true;
+    }
+    let [a, b] = [a, b].map(|it| it.chars().collect::<Vec<char>>());
+    let differing: Vec<usize> = (0..a.len().min(b.len())).filter(|&at| a[at] != b[at]).collect();
+    let is_part = |word: &[char], at: usize| {
+        let begins =
+            at == 0 || !word[at - 1].is_alphanumeric() || word[at].is_uppercase() && word[at - 1].is_lowercase();
+        let ends = word.get(at + 1).is_none_or(|it| !it.is_alphanumeric() || it.is_uppercase());
+        begins && ends
+    };
+    a.len() == b.len() && matches!(differing[..], [at] if is_part(&a, at) && is_part(&b, at))
 }
 
 /// Whether one word is the other with something before or after it.

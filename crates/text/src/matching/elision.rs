@@ -104,7 +104,7 @@ fn is_python_header(line: &str) -> bool {
 impl Suspect<'_> {
     /// An elision with dots is one even if nothing else is lost.
     fn has_dots(&self) -> bool {
-        self.line.contains("..") || self.line.contains('…') || self.marker == Marker::Collapsed
+        self.line.contains("..") || self.line.contains(['…', '⋮']) || self.marker == Marker::Collapsed
     }
 
     fn in_search(&self) -> Error {
@@ -179,7 +179,7 @@ fn is_decoration(character: char) -> bool {
 }
 
 fn is_dot(character: char) -> bool {
-    matches!(character, '.' | '…')
+    matches!(character, '.' | '…' | '⋮')
 }
 
 /// The text of a line that is only a comment.
@@ -227,19 +227,20 @@ fn announces(said: &str, stands: Stands) -> bool {
     let said = said.trim();
     // `--snip--`, `<snip>`.
     let snip = said.trim_matches(|it: char| is_decoration(it) || it == '8' || it == '.');
-    if snip.len() < said.len() && ["snip", "snipped"].contains(&&*snip.to_lowercase()) {
+    if (snip.len() < said.len() || stands == Stands::Alone) && ["snip", "snipped"].contains(&&*snip.to_lowercase()) {
         return true;
     }
     let bracketed = said.starts_with(['(', '[', '<', '{']) && said.ends_with([')', ']', '>', '}']);
     let core = said.trim_matches(is_decoration);
-    let starts = core.starts_with("..") || core.starts_with('…');
-    let ends = core.ends_with("..") || core.ends_with('…');
+    let starts = core.starts_with("..") || core.starts_with(['…', '⋮']);
+    let ends = core.ends_with("..") || core.ends_with(['…', '⋮']);
     let detached = starts && core.trim_start_matches(is_dot).starts_with(char::is_whitespace)
         || ends && core.trim_end_matches(is_dot).ends_with(char::is_whitespace);
     let words = core.trim_matches(|it| is_dot(it) || is_decoration(it));
     if words.is_empty() {
         let is_literal = said.starts_with(['"', '\'', '`']);
-        return starts && (stands != Stands::Bare || !is_literal && (core == "…" || core.starts_with("...")));
+        return starts
+            && (stands != Stands::Bare || !is_literal && (core == "…" || core == "⋮" || core.starts_with("...")));
     }
     let omission = Omission::of(words);
     let Omission { count, signs, strong, alone, nouns, others, begins } = omission;
@@ -309,7 +310,7 @@ const WEAK: &str = "\
 const NOUNS: &str = "\
     code file function method class classes implementation body bodies module logic field import handler \
     test case content section definition item everything property properties markup html css jsx style \
-    rule config configuration query route variant arm hook component constructor template page document \
+    rule config configuration query route variant arm hook component constructor template page document step column \
     declaration statement script form prop datei klasse methode methoden funktion funktionen fichier \
     méthode fonction contenu contenido código archivo método función funciones arquivo função funções \
     codice metodo metodi funzione funzioni bestand kod kodu koden код кода коду метод методы функция \

@@ -49,7 +49,8 @@ pub fn find(search: &Search) -> Result<Outcome> {
     let of_words = of_lines || context.contains(char::is_whitespace);
     let whole_words =
         |span: &Span| !of_words || !(cuts_word(region.text, span.start) || cuts_word(region.text, span.end));
-    let exact = exact::find(region.text, context).into_iter().filter(|&span| fits(span));
+    let exact = exact::find(region.text, context).into_iter();
+    let exact = exact.filter(|&span| fits(span) && !glues_lines(search, region.outer(span)));
     let (exact, cut): (Vec<Span>, Vec<Span>) = exact.partition(whole_words);
     let exact: Vec<Span> = exact.into_iter().map(|span| region.outer(span)).collect();
     // A match that begins inside an indentation: the file's lines are deeper than the search text's.
@@ -85,6 +86,15 @@ pub fn find(search: &Search) -> Result<Outcome> {
         }
         outcome => outcome,
     })
+}
+
+/// Whether a blank first line of the search text would be the end of a line with words, which what follows would join.
+fn glues_lines(search: &Search, span: Span) -> bool {
+    let found = &search.text[span.start..span.end];
+    let head = &found[..found.len() - found.trim_start().len()];
+    let mut follows = [search.replacement, &search.text[span.end..]].into_iter().flat_map(str::chars);
+    let joins = follows.find(|it| *it == '\n' || !it.is_whitespace()).is_some_and(|it| it != '\n');
+    head.contains('\n') && !is_blank(line_before(search.text, span.start)) && joins
 }
 
 fn cuts_word(text: &str, at: usize) -> bool {

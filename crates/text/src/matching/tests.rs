@@ -380,6 +380,42 @@ fn indentation_that_is_structure_stays_where_words_are_misspelt_too() {
 }
 
 #[test]
+fn a_blank_first_line_that_is_gone_is_not_the_end_of_the_line_above() {
+    let text = "a(); // theirs\nb();\nc();\n";
+    for (context, replacement, wanted) in [
+        ("\nb();\n", "x();\n\nb();\n", Some("a(); // theirs\nx();\n\nb();\nc();\n")),
+        ("\nb();\n", "\nB();\n", Some("a(); // theirs\nB();\nc();\n")),
+        ("\nb();", "", Some("a(); // theirs\nc();\n")),
+        ("\nb();\n", "", None),
+    ] {
+        let search = Search { replacement, ..search(text, context) };
+        let Ok(Outcome::Found(hit)) = find(&search) else { panic!("{context:?} {replacement:?}") };
+        let made = apply(text, &hit, context, replacement).unwrap().text;
+        assert!(made.starts_with("a(); // theirs\n") && wanted.is_none_or(|it| it == made), "{made:?}");
+    }
+}
+
+#[test]
+fn a_neighbour_is_told_apart_by_one_letter_or_number() {
+    for (asked, there) in [
+        ("def handle_a(x):\n    check(x)\n    return done(x)\n", "def handle_b(x):"),
+        ("func HandleA(x int) {\n\tcheck(x)\n\tdone(x)\n}\n", "func HandleB(x int) {"),
+        ("    Kind::A => {\n        check(value);\n        done(value)\n    }\n", "    Kind::B => {"),
+        ("    case \"a\":\n        check(value)\n        done(value)\n", "    case \"b\":"),
+        ("  it('handles a', () => {\n    check(value);\n    done(value);\n  });\n", "  it('handles b', () => {"),
+        ("  \"userA\": {\n    \"name\": \"somebody\",\n    \"roles\": []\n  },\n", "  \"userB\": {"),
+        (".btn-a {\n  color: red;\n  margin: 1px;\n}\n", ".btn-b {"),
+        ("- name: web\n  image: nginx\n  restart: always\n", "- name: web2"),
+        ("## The version A of the format\n", "## The version B of the format"),
+        ("<section id=\"tab1\" class=\"wide\">\n", "<section id=\"tab2\" class=\"wide\">"),
+    ] {
+        let text = asked.replacen(asked.lines().next().unwrap(), there, 1);
+        let (_, reason) = missed(&Search { autofix: 80, ..search(&text, asked) });
+        assert!(reason.contains("another name") || reason.contains("another number"), "{asked}: {reason}");
+    }
+}
+
+#[test]
 fn several_slips_in_a_long_file() {
     let line = |at: usize| format!("    let value_{at} = compute_{}(input_{}, {});\n", at % 97, at % 31, at % 7);
     let text: String = (0..10_000).map(line).collect();
