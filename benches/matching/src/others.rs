@@ -65,11 +65,12 @@ pub fn both(base: &str, ours: &str, block: &Block, random: &mut Random) -> Optio
     let at = random.between(near.start, near.end - 1);
     let line = lines[at];
     let text = &base[line.start..line.end];
-    let indent = &text[..text.len() - text.trim_start().len()];
+    let below = &base[line.start..];
+    let indent = below[..below.len() - below.trim_start().len()].rsplit('\n').next().unwrap_or_default();
     let (theirs, sign) = match kind {
         Kind::AddedLine => {
             let marker = format!("by_somebody_else_{}();", random.below(100_000));
-            let added = format!("{}{marker}\n", indent.trim_end_matches('\n'));
+            let added = format!("{indent}{marker}\n");
             (spliced(base, Span::new(line.start, line.start), &added), Sign::Has(marker))
         }
         Kind::RemovedLine => {
