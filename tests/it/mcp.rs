@@ -114,7 +114,7 @@ fn every_protocol_version_opens_lists_and_calls() {
             assert_eq!(tool["inputSchema"]["type"], "object", "{tool}");
             let reads = matches!(
                 tool["name"].as_str().unwrap(),
-                "explore" | "open" | "describe" | "usages" | "map" | "impact" | "diagnostics" | "verify"
+                "explore" | "open" | "describe" | "usages" | "map" | "impact" | "diagnostics"
             );
             assert_eq!(tool["annotations"]["readOnlyHint"], reads, "{tool}");
             assert_eq!(tool["annotations"]["openWorldHint"], false, "{tool}");

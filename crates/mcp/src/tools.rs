@@ -236,13 +236,17 @@ pub(crate) fn names() -> String {
 
 /// The names of the tools that only read, or of those that change files or run programs of the workspace.
 pub fn names_by_effect(only_reads: bool) -> impl Iterator<Item = &'static str> {
-    let reads = |it: &Tool| it.call().effect == Effect::Read && it.name != Name::Verify;
-    TOOLS.iter().filter(move |it| reads(it) == only_reads).map(|it| it.call().name)
+    TOOLS.iter().filter(move |it| it.only_reads() == only_reads).map(|it| it.call().name)
 }
 
 impl Tool {
     pub(crate) fn call(&self) -> &'static Call {
         self.name.call()
+    }
+
+    /// Whether it changes nothing. `verify` runs programs of the workspace, which may do anything.
+    fn only_reads(&self) -> bool {
+        self.call().effect == Effect::Read && self.name != Name::Verify
     }
 
     /// The refusal of arguments without a required choice. The contract refuses other missing fields; some choices have
@@ -262,7 +266,7 @@ impl Tool {
         if !self.required.is_empty() {
             schema.insert("required".to_owned(), json!(self.required));
         }
-        let is_read = self.call().effect == Effect::Read;
+        let is_read = self.only_reads();
         let mut annotations = ToolAnnotations::new().read_only(is_read).open_world(false);
         if !is_read {
             annotations = annotations.destructive(self.is_destructive);
