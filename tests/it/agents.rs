@@ -107,7 +107,7 @@ fn what_was_shown_to_be_needed_is_written() {
 
     let seen = semdex(&home, &["doctor", "--agents"]);
     assert_eq!(seen.code, Some(0), "{}{}", seen.output, seen.errors);
-    for line in ["ok      claude: ", "ok      claude: hooks", "ok      codex: ", "absent  zed: ", "note    gemini: "] {
+    for line in ["ok      claude: ", "ok      claude: hooks", "ok      codex: ", "absent  zed: ", "note    qwen: "] {
         assert!(seen.output.contains(line), "{line}: {}", seen.output);
     }
     home.write(".cursor/mcp.json", "{\"mcpServers\": {\"semdex\": {\"command\": \"/no/such/semdex\"}}}");
@@ -122,6 +122,163 @@ fn what_was_shown_to_be_needed_is_written() {
         assert!(!below(&home, file).exists(), "{file} had nothing else");
     }
     assert!(!fs::read_to_string(below(&home, "user/.codex/config.toml")).unwrap_or_default().contains("semdex"));
+}
+
+/// Lets `init` write hooks, and changes the file.
+fn with_hooks_of_the_user(home: &Home, agent: &str, file: &str, change: impl Fn(&mut Value)) {
+    let written = semdex(home, &["init", agent, "--write", "--hook", "--yes"]);
+    assert_eq!(written.code, Some(0), "{agent}: {}", written.errors);
+    let mut settings: Value = serde_json::from_str(&home.read(file)).unwrap();
+    change(&mut settings);
+    home.write(file, &serde_json::to_string_pretty(&settings).unwrap());
+}
+
+#[test]
+fn hooks_of_the_user_stay() {
+    let own = |agent: &str| {
+        let command = |it: &str| json!({"type": "command", "command": it});
+        [
+            command("notify-send done"),
+            command("systemctl --user start semdex"),
+            command(&format!("./my-guard.sh --except 'semdex hook {agent}'")),
+        ]
+    };
+    let names = |agent: &str, text: &str| own(agent).iter().all(|it| text.contains(it["command"].as_str().unwrap()));
+    for (agent, file, stop, before) in [
+        ("claude", ".claude/settings.json", "Stop", "PreToolUse"),
+        ("codex", ".codex/hooks.json", "Stop", "PostToolUse"),
+        ("gemini", ".gemini/settings.json", "AfterAgent", "AfterTool"),
+    ] {
+        let home = Home::with(&[("go.mod", "module x\n")]);
+        with_hooks_of_the_user(&home, agent, file, |settings| {
+            let [done, start, guard] = own(agent);
+            // One in semdex's own group, one beside it, and one with the command among its words.
+            settings["hooks"][stop][0]["hooks"].as_array_mut().unwrap().push(done);
+            let add = |list: &mut Value, hook: Value| list.as_array_mut().unwrap().push(json!({"hooks": [hook]}));
+            add(&mut settings["hooks"][stop], start);
+            add(&mut settings["hooks"][before], guard);
+        });
+        let text = home.read(file);
+        let again = semdex(&home, &["init", agent, "--write", "--hook", "--yes"]);
+        assert_eq!(again.code, Some(0), "{agent}: {}", again.errors);
+        assert_eq!(home.read(file), text, "{agent}");
+        let removed = semdex(&home, &["init", agent, "--remove", "--yes"]);
+        assert_eq!(removed.code, Some(0), "{agent}: {}", removed.errors);
+        let left = home.read(file);
+        assert!(names(agent, &left), "{agent}: {left}");
+        assert_eq!(left.matches("\"command\":").count(), 3, "{agent}: {left}");
+    }
+    let home = Home::with(&[("go.mod", "module x\n")]);
+    with_hooks_of_the_user(&home, "cursor", ".cursor/hooks.json", |settings| {
+        settings["hooks"]["stop"].as_array_mut().unwrap().push(json!({"command": "nice semdex hook cursor"}));
+    });
+    assert_eq!(semdex(&home, &["init", "cursor", "--remove", "--yes"]).code, Some(0));
+    let left: Value = serde_json::from_str(&home.read(".cursor/hooks.json")).unwrap();
+    assert_eq!(left, json!({"version": 1, "hooks": {"stop": [{"command": "nice semdex hook cursor"}]}}));
+}
+
+#[test]
+fn what_is_removed_leaves_the_rest_as_it_was() {
+    let home = Home::with(&[("go.mod", "module x\n")]);
+    let zed = "{\n  \"context_servers\": {\n    // the issue tracker\n    \"tracker\": { \"command\": \"t\" }, // end\n  }\n}\n";
+    let vscode = "{\n  // none yet\n  \"servers\": {},\n  \"inputs\": []\n}\n";
+    for (agent, file, text) in [("zed", ".zed/settings.json", zed), ("vscode", ".vscode/mcp.json", vscode)] {
+        home.write(file, text);
+        assert_eq!(semdex(&home, &["init", agent, "--write", "--yes"]).code, Some(0));
+        assert!(home.read(file).contains("\"semdex\""), "{agent}");
+        assert_eq!(semdex(&home, &["init", agent, "--remove", "--yes"]).code, Some(0));
+        assert_eq!(home.read(file), text, "{agent}");
+    }
+    let codex = below(&home, "user/.codex/config.toml");
+    assert_eq!(semdex(&home, &["init", "codex", "--write", "--yes"]).code, Some(0));
+    let later = "\n# IMPORTANT: not the other one\n[projects.\"/work/x\"]\ntrust_level = \"trusted\"\n";
+    fs::write(&codex, fs::read_to_string(&codex).unwrap() + later).unwrap();
+    assert_eq!(semdex(&home, &["init", "codex", "--remove", "--yes"]).code, Some(0));
+    assert_eq!(fs::read_to_string(&codex).unwrap(), later);
+    fs::write(&codex, "[mcp_servers.\"semdex\"] # here\ncommand = \"semdex\"\nargs = [\"mcp\"]\n").unwrap();
+    let removed = semdex(&home, &["init", "codex", "--remove", "--yes"]);
+    assert!(removed.code == Some(0) && !codex.exists(), "{}", removed.errors);
+}
+
+#[test]
+fn another_server_of_the_name_is_left_alone() {
+    let home = Home::with(&[("go.mod", "module x\n")]);
+    for entry in [
+        json!({"type": "http", "url": "http://127.0.0.1:7878/mcp"}),
+        json!({"command": "/opt/wrap/semdex", "args": ["--ws", "x"], "env": {"A": "1"}}),
+    ] {
+        let text = json!({"mcpServers": {"semdex": entry}}).to_string();
+        home.write(".mcp.json", &text);
+        let written = semdex(&home, &["init", "claude", "--write", "--yes"]);
+        assert!(written.code == Some(1) && written.errors.contains("it has another `semdex`"), "{}", written.errors);
+        let removed = semdex(&home, &["init", "claude", "--remove", "--yes"]);
+        assert!(removed.errors.contains("has a `semdex` that `init` did not write"), "{}", removed.errors);
+        assert_eq!(home.read(".mcp.json"), text);
+    }
+    let codex = below(&home, "user/.codex/config.toml");
+    fs::create_dir_all(codex.parent().unwrap()).unwrap();
+    let text = "[mcp_servers.semdex]\nurl = \"http://127.0.0.1:7878/mcp\"\n";
+    fs::write(&codex, text).unwrap();
+    assert_eq!(semdex(&home, &["init", "codex", "--write", "--yes"]).code, Some(1));
+    let removed = semdex(&home, &["init", "codex", "--remove", "--yes"]);
+    assert!(removed.errors.contains("did not write"), "{}", removed.errors);
+    assert_eq!(fs::read_to_string(&codex).unwrap(), text);
+}
+
+#[test]
+fn permissions_are_taken_back() {
+    let home = Home::with(&[("go.mod", "module x\n")]);
+    for (agent, file, permission) in [
+        ("claude", "workspace/.claude/settings.json", "mcp__semdex__usages"),
+        ("gemini", "workspace/.gemini/settings.json", "\"trust\""),
+        ("qwen", "workspace/.qwen/settings.json", "\"trust\""),
+        ("codex", "user/.codex/config.toml", "default_tools_approval_mode"),
+        ("cline", "user/.cline/data/settings/cline_mcp_settings.json", "\"usages\""),
+    ] {
+        let has = || fs::read_to_string(below(&home, file)).unwrap_or_default().contains(permission);
+        let init = |allow: &[&str]| {
+            let written = semdex(&home, &[&["init", agent, "--write", "--yes"], allow].concat());
+            assert_eq!(written.code, Some(0), "{agent}: {}", written.errors);
+            written.errors
+        };
+        let trusts = "`\"trust\": true` lets it";
+        assert_eq!(init(&[]).contains(trusts), permission.contains("trust"), "{agent}");
+        assert!(has(), "{agent}");
+        let none = init(&["--allow", "none"]);
+        assert!(!has() && !none.contains(trusts) && none.contains(" is "), "{agent}: {none}");
+        // Without the option nothing is allowed that was taken back.
+        assert!(init(&[]).contains("stays as it is: `--allow` changes it"), "{agent}");
+        assert!(!has(), "{agent}");
+        init(&["--allow", "changes"]);
+        assert!(has(), "{agent}");
+    }
+    let tools = || home.read(".claude/settings.json");
+    assert!(tools().contains("mcp__semdex__edit"));
+    home.write(".claude/settings.json", &tools().replacen('[', "[\"Bash(semdex)\", ", 1));
+    assert_eq!(semdex(&home, &["init", "claude", "--write", "--yes", "--allow", "reading"]).code, Some(0));
+    assert!(!tools().contains("mcp__semdex__edit") && tools().contains("mcp__semdex__map"), "{}", tools());
+    assert_eq!(semdex(&home, &["init", "claude", "--write", "--yes", "--allow", "none"]).code, Some(0));
+    assert!(tools().contains("\"Bash(semdex)\"") && !tools().contains("mcp__"), "{}", tools());
+}
+
+#[test]
+fn doctor_examines_what_an_agent_starts() {
+    let home = Home::with(&[("go.mod", "module x\n")]);
+    home.write(".mcp.json", &json!({"mcpServers": {"semdex": {"command": "cat", "args": ["x"]}}}).to_string());
+    home.write(
+        ".vscode/mcp.json",
+        &json!({"servers": {"semdex": {"type": "http", "url": "http://x/mcp"}}}).to_string(),
+    );
+    let seen = semdex(&home, &["doctor", "--agents"]);
+    assert_eq!(seen.code, Some(0), "{}", seen.output);
+    let has = |output: &str, line: &str| output.lines().any(|it| it.starts_with("note    ") && it.contains(line));
+    assert!(has(&seen.output, "starts `cat x`, not `semdex mcp`"), "{}", seen.output);
+    assert!(has(&seen.output, "starts no program"), "{}", seen.output);
+    home.write(".mcp.json", "{\"mcpServers\":");
+    let seen = semdex(&home, &["doctor", "--agents"]);
+    let invalid = seen.output.lines().find(|it| it.starts_with("INVALID claude: ")).unwrap_or_default();
+    assert!(seen.code == Some(1) && invalid.contains("it is not JSON"), "{}", seen.output);
+    assert!(!seen.output.contains("absent  claude: no entry"), "{}", seen.output);
 }
 
 #[test]
@@ -203,6 +360,11 @@ fn opencode_gets_its_hook_as_a_plugin() {
     assert!(semdex(&home, &["doctor", "--agents"]).output.contains("ok      opencode: hooks"));
     assert_eq!(semdex(&home, &["init", "opencode", "--remove", "--yes"]).code, Some(0));
     assert!(!below(&home, "workspace/.opencode/plugins/semdex.js").exists());
+    // A plugin of the user.
+    home.write(".opencode/plugins/semdex.js", "export const Own = 1;\n");
+    assert_eq!(semdex(&home, &["init", "opencode", "--write", "--yes", "--hook"]).code, Some(1));
+    assert_eq!(semdex(&home, &["init", "opencode", "--remove", "--yes"]).code, Some(0));
+    assert_eq!(home.read(".opencode/plugins/semdex.js"), "export const Own = 1;\n");
 }
 
 #[test]

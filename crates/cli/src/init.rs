@@ -5,9 +5,11 @@ mod agent_files;
 mod agents;
 mod agents_md;
 mod consent;
+mod examine;
 mod hooks;
 mod merge_json;
 mod merge_toml;
+mod own;
 
 use std::fs::{self, Permissions};
 use std::io::{self, IsTerminal, Write};
@@ -19,7 +21,7 @@ use serde_json::Value;
 
 use agent_files::{document, is_toml};
 pub(crate) use agents_md::SECTION;
-use consent::{Answer, Consent};
+pub(crate) use examine::examine;
 
 use super::complaint::{Severity, complain};
 use super::output::{Color, errors, output};
@@ -39,14 +41,15 @@ pub struct Init {
     /// Also configure hooks: they report what an edit broke right after it, and remaining errors at the end.
     #[arg(long)]
     hook: bool,
-    /// Which tools the agent may call without asking, where its configuration can say so.
-    #[arg(long, value_enum, default_value_t = Allow::Reading)]
-    allow: Allow,
+    /// Which tools the agent may call without asking, where its configuration can say so. Default: those that read; an
+    /// agent that is configured already keeps its permissions.
+    #[arg(long, value_enum)]
+    allow: Option<Allow>,
     /// Also add a short section to AGENTS.md (Claude Code: CLAUDE.md) that says what to ask when.
     #[arg(long)]
     agents_md: bool,
     /// Remove from the agent's configuration what `--write` has added, after asking.
-    #[arg(long, conflicts_with_all = ["write", "hook", "agents_md"])]
+    #[arg(long, conflicts_with_all = ["write", "hook", "agents_md", "allow"])]
     remove: bool,
 }
 
@@ -81,14 +84,27 @@ pub(crate) enum Allow {
 pub(crate) struct Entry {
     pub(crate) file: PathBuf,
     items: Vec<Item>,
+    /// Whether permissions for semdex that are not among these are taken back.
+    is_exact: bool,
 }
 
 /// A value below these keys.
 struct Item {
     keys: &'static [&'static str],
     value: Value,
-    /// Whether the last key holds a list, to which the value is added.
-    is_listed: bool,
+    kind: Kind,
+}
+
+/// What a value is.
+enum Kind {
+    /// The entry of the server, with the fields that give permissions.
+    Server { permissions: &'static [&'static str] },
+    /// Permissions, in a list with others.
+    Permissions,
+    /// A hook of this agent, in a list with others.
+    Hook(Agent),
+    /// Something that the file has to have.
+    Frame,
 }
 
 /// Prints the entries, writes them or removes them. Returns whether everything succeeded.
@@ -97,7 +113,14 @@ pub fn init(init: &Init, engines: &Registry) -> io::Result<bool> {
     if init.remove {
         return remove(init, &root);
     }
-    let mut entries = agents::entries(init.agent, &root, &program()?, init.allow)?;
+    let allow = init.allow.unwrap_or(Allow::Reading);
+    let mut entries = agents::entries(init.agent, &root, &program()?, allow)?;
+    // Only `--allow` changes what was allowed before.
+    let is_known = init.write && init.allow.is_none() && entries.first().is_some_and(Entry::has_server);
+    let keeps = is_known && keep_permissions(&mut entries);
+    for entry in &mut entries {
+        entry.is_exact = init.allow.is_some();
+    }
     let plugin = opencode_plugin(&root, &program()?);
     let has_plugin = init.hook && init.agent == Agent::Opencode;
     if init.hook && !has_plugin {
@@ -108,6 +131,8 @@ pub fn init(init: &Init, engines: &Registry) -> io::Result<bool> {
         };
         add(&mut entries, hook);
     }
+    // Without permissions there may be nothing to write.
+    entries.retain(|it| it.file.exists() || it.merged("").is_ok_and(|it| !it.is_empty()));
     let mut changes: Vec<Change<'_>> = entries.iter().map(Change::Merge).collect();
     let section = section_file(init.agent, &root);
     if has_plugin {
@@ -141,7 +166,13 @@ pub fn init(init: &Init, engines: &Registry) -> io::Result<bool> {
         }
         writeln!(errors(), "`--write` merges it into these files.")?;
     }
-    for note in agents::questions(init.agent, init.hook).into_iter().chain(agents::remarks(init.agent, init.hook)) {
+    if keeps {
+        writeln!(errors(), "What the agent may do without asking stays as it is: `--allow` changes it.")?;
+    }
+    let server = entries.first();
+    let has_trust = if init.write { server.is_some_and(Entry::has_trust) } else { allow != Allow::None };
+    let remarks = agents::remarks(init.agent, init.hook, has_trust);
+    for note in agents::questions(init.agent, init.hook).into_iter().chain(remarks) {
         writeln!(errors(), "{note}")?;
     }
     writeln!(errors(), "`semdex doctor --agents` says whether the agents here find semdex.")?;
@@ -155,6 +186,23 @@ fn add(entries: &mut Vec<Entry>, entry: Entry) {
         Some(known) => known.items.extend(entry.items),
         None => entries.push(entry),
     }
+}
+
+/// Leaves permissions out of what is written. Returns whether there are any.
+fn keep_permissions(entries: &mut Vec<Entry>) -> bool {
+    let mut are_any = false;
+    for item in entries.iter_mut().flat_map(|it| &mut it.items) {
+        are_any |= matches!(item.kind, Kind::Permissions);
+        if let (Kind::Server { permissions }, Some(fields)) = (&item.kind, item.value.as_object_mut()) {
+            are_any |= !permissions.is_empty();
+            fields.retain(|key, _| !permissions.contains(&key.as_str()));
+        }
+    }
+    for entry in entries.iter_mut() {
+        entry.items.retain(|it| !matches!(it.kind, Kind::Permissions));
+    }
+    entries.retain(|it| !it.items.is_empty());
+    are_any
 }
 
 /// A file that is semdex's alone.
@@ -189,79 +237,6 @@ fn remove(init: &Init, root: &Path) -> io::Result<bool> {
     Ok(is_well)
 }
 
-/// Whether each agent that is configured here finds semdex: the lines of `doctor --agents`, and whether all is well.
-pub(crate) fn examine(root: &Path) -> io::Result<(Vec<String>, bool)> {
-    let (mut lines, mut is_well) = (Vec::new(), true);
-    for agent in Agent::value_variants() {
-        let name = agent.to_possible_value().map(|it| it.get_name().to_owned()).unwrap_or_default();
-        // Without a home directory the agent has no configuration.
-        let Ok(entries) = agents::entries(*agent, root, &program()?, Allow::Reading) else { continue };
-        let Some(server) = entries.first() else { continue };
-        let Some(configured) = server.configured() else {
-            lines.push(format!("absent  {name}: no entry in {}: `semdex init {name} --write`", server.file.display()));
-            continue;
-        };
-        let command = configured["command"].as_str().or_else(|| configured["command"][0].as_str()).unwrap_or_default();
-        match is_program(command) {
-            true => lines.push(format!("ok      {name}: {}", server.file.display())),
-            false => {
-                is_well = false;
-                lines.push(format!(
-                    "MISSING {name}: {} starts `{command}`, which is not there: `semdex init {name} --remove`, then `--write`",
-                    server.file.display()
-                ));
-            }
-        }
-        let rest = entries.iter().filter(|it| it.merged(&it.present()).is_ok_and(|merged| merged != it.present()));
-        for entry in rest {
-            let file = entry.file.display();
-            lines.push(format!("note    {name}: {file} does not have all of it: `semdex init {name} --write` adds it"));
-        }
-        let has_hooks = hooks::of(*agent, root, &program()?);
-        let has_hooks = match agent {
-            Agent::Opencode => Some(opencode_plugin(root, &program()?).path.is_file()),
-            _ => has_hooks.map(|it| it.present().contains(&format!("hook {name}"))),
-        };
-        match has_hooks {
-            None => {}
-            Some(true) => lines.push(format!("ok      {name}: hooks")),
-            Some(false) => lines.push(format!("absent  {name}: no hooks: `semdex init {name} --hook --write`")),
-        }
-        let has_hooks = has_hooks == Some(true);
-        let note = |it: &&str| format!("note    {name}: {it}");
-        let answers = match agent {
-            Agent::Claude => consent::claude(root),
-            Agent::Codex => consent::codex(root, has_hooks),
-            Agent::Gemini => consent::gemini(root),
-            _ => None,
-        };
-        match answers {
-            Some(answers) => {
-                for Consent { answer, text } in answers {
-                    is_well &= answer != Answer::Refused;
-                    let mark = match answer {
-                        Answer::Given => "ok     ",
-                        Answer::Open => "asks   ",
-                        Answer::Refused => "REFUSED",
-                    };
-                    lines.push(format!("{mark} {name}: {text}"));
-                }
-            }
-            None => lines.extend(agents::questions(*agent, has_hooks).iter().map(note)),
-        }
-        lines.extend(agents::remarks(*agent, has_hooks).iter().map(note));
-    }
-    Ok((lines, is_well))
-}
-
-fn is_program(command: &str) -> bool {
-    if command.contains('/') {
-        return Path::new(command).is_file();
-    }
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path).any(|it| it.join(command).is_file())
-}
-
 /// The command that starts this program: its name if the search path finds it, else its path.
 fn program() -> io::Result<String> {
     let own = std::env::current_exe()?;
@@ -271,13 +246,26 @@ fn program() -> io::Result<String> {
     Ok(if is_own { "semdex".to_owned() } else { own.to_string_lossy().into_owned() })
 }
 
+impl Agent {
+    /// As on the command line.
+    fn name(self) -> String {
+        self.to_possible_value().map(|it| it.get_name().to_owned()).unwrap_or_default()
+    }
+}
+
 impl Entry {
-    fn new(file: PathBuf, keys: &'static [&'static str], value: Value) -> Entry {
-        Entry { file, items: vec![Item { keys, value, is_listed: false }] }
+    fn new(file: PathBuf, items: Vec<Item>) -> Entry {
+        Entry { file, items, is_exact: false }
     }
 
-    fn is_toml(&self) -> bool {
-        is_toml(&self.file)
+    /// The entry of a server. These fields of it give permissions.
+    fn server(
+        file: PathBuf,
+        keys: &'static [&'static str],
+        value: Value,
+        permissions: &'static [&'static str],
+    ) -> Entry {
+        Entry::new(file, vec![Item { keys, value, kind: Kind::Server { permissions } }])
     }
 
     /// The present text of the file. Empty if there is none.
@@ -287,42 +275,109 @@ impl Entry {
 
     /// The present value of the first item.
     fn configured(&self) -> Option<Value> {
-        let document = document(&self.file)?;
-        self.items.first()?.keys.iter().try_fold(&document, |below, key| below.get(key)).cloned()
+        self.items.first()?.in_document(&document(&self.file).ok()??).cloned()
+    }
+
+    fn has_server(&self) -> bool {
+        self.configured().is_some_and(|it| own::is_server(&it))
+    }
+
+    /// Whether the agent calls all tools without asking.
+    fn has_trust(&self) -> bool {
+        self.configured().is_some_and(|it| it["trust"] == true)
     }
 
     /// The file with all items; everything else is unchanged.
     fn merged(&self, text: &str) -> Result<String, String> {
-        self.items.iter().try_fold(text.to_owned(), |text, it| match self.is_toml() {
-            true => merge_toml::into_toml(&text, it.keys, &it.value),
-            false => {
-                // A hook as an older version wrote it would run beside the new one.
-                let is_older = |value: &Value| is_ours(value) && !self.items.iter().any(|it| it.value == *value);
-                let is_hook = it.is_listed && it.keys.first() == Some(&"hooks") && !text.trim().is_empty();
-                let text = if is_hook { merge_json::out_of_json(&text, it.keys, is_older)? } else { text };
-                merge_json::into_json(&text, it.keys, &it.value, it.is_listed)
-            }
-        })
+        let is_toml = is_toml(&self.file);
+        self.items.iter().try_fold(text.to_owned(), |text, it| it.merged(&text, is_toml, self.is_exact))
     }
 
     /// The file without the items.
     fn removed(&self, text: &str) -> Result<String, String> {
-        self.items.iter().try_fold(text.to_owned(), |text, it| match self.is_toml() {
-            true => merge_toml::out_of_toml(&text, it.keys),
-            false => merge_json::out_of_json(&text, it.keys, is_ours),
-        })
+        let is_toml = is_toml(&self.file);
+        self.items.iter().try_fold(text.to_owned(), |text, it| it.removed(&text, is_toml))
+    }
+
+    /// The key of a server in the text that has the name of ours, and is another one.
+    fn foreign(&self, text: &str) -> Option<&'static str> {
+        let document = agent_files::parsed(text, is_toml(&self.file)).ok()??;
+        let is_foreign = |it: &&Item| {
+            let present = it.in_document(&document);
+            matches!(it.kind, Kind::Server { .. }) && present.is_some_and(|it| !own::is_server(it))
+        };
+        self.items.iter().find(is_foreign)?.keys.last().copied()
     }
 }
 
-/// Whether a value starts semdex, or allows a tool of it.
-fn is_ours(value: &Value) -> bool {
-    let names =
-        |text: &str| text.starts_with("mcp__semdex__") || text.contains("semdex hook ") || text.ends_with("semdex");
-    match value {
-        Value::String(text) => names(text),
-        Value::Array(items) => items.iter().any(is_ours),
-        Value::Object(fields) => ["command", "hooks"].iter().any(|it| fields.get(*it).is_some_and(is_ours)),
-        _ => false,
+impl Item {
+    fn in_document<'d>(&self, document: &'d Value) -> Option<&'d Value> {
+        self.keys.iter().try_fold(document, |below, key| below.get(key))
+    }
+
+    /// The text with this item. `is_exact`: without other permissions.
+    fn merged(&self, text: &str, is_toml: bool, is_exact: bool) -> Result<String, String> {
+        let keys = self.keys;
+        match &self.kind {
+            Kind::Server { permissions } => {
+                let document = agent_files::parsed(text, is_toml)?.unwrap_or_default();
+                let present = self.in_document(&document);
+                if present.is_some_and(|it| !own::is_server(it)) {
+                    return Err(format!("it has another `{}`", keys.last().unwrap_or(&"server")));
+                }
+                let differs =
+                    |key: &&str| present.is_some_and(|it| it.get(key).is_some() && it.get(key) != self.value.get(key));
+                let withdrawn = permissions.iter().copied().filter(|it| is_exact && differs(it));
+                let text =
+                    withdrawn.map(|it| [keys, &[it][..]].concat()).try_fold(text.to_owned(), |text, field| {
+                        match is_toml {
+                            true => merge_toml::out_of_toml(&text, &field),
+                            false => merge_json::out_of_json(&text, &field, |_| Some(Vec::new())),
+                        }
+                    })?;
+                match is_toml {
+                    true => merge_toml::into_toml(&text, keys, &self.value),
+                    false => merge_json::into_json(&text, keys, &self.value, false),
+                }
+            }
+            Kind::Permissions => {
+                let others = |list: &Value| own::permission_in(list, &self.value).filter(|_| is_exact);
+                let text = merge_json::out_of_json(text, keys, others)?;
+                let tools = self.value.as_array().into_iter().flatten();
+                tools.into_iter().try_fold(text, |text, it| merge_json::into_json(&text, keys, it, true))
+            }
+            Kind::Hook(agent) => {
+                // A hook as an older version wrote it would run beside the new one.
+                let older = |list: &Value| own::hook_in(list, &agent.name(), Some(&self.value));
+                let text = merge_json::out_of_json(text, keys, older)?;
+                let document = agent_files::parsed(&text, false)?.unwrap_or_default();
+                let list = self.in_document(&document).and_then(Value::as_array);
+                match list.is_some_and(|it| it.iter().any(|it| own::has_hook(it, &self.value))) {
+                    true => Ok(text),
+                    false => merge_json::into_json(&text, keys, &self.value, true),
+                }
+            }
+            Kind::Frame => merge_json::into_json(text, keys, &self.value, false),
+        }
+    }
+
+    /// The text without this item.
+    fn removed(&self, text: &str, is_toml: bool) -> Result<String, String> {
+        let keys = self.keys;
+        let server = |it: &Value| own::is_server(it).then(Vec::new);
+        match &self.kind {
+            Kind::Server { .. } if is_toml => {
+                let document = agent_files::parsed(text, true)?.unwrap_or_default();
+                match self.in_document(&document).is_some_and(own::is_server) {
+                    true => merge_toml::out_of_toml(text, keys),
+                    false => Ok(text.to_owned()),
+                }
+            }
+            Kind::Server { .. } => merge_json::out_of_json(text, keys, server),
+            Kind::Permissions => merge_json::out_of_json(text, keys, |it| own::permission_in(it, &Value::Null)),
+            Kind::Hook(agent) => merge_json::out_of_json(text, keys, |it| own::hook_in(it, &agent.name(), None)),
+            Kind::Frame => Ok(text.to_owned()),
+        }
     }
 }
 
@@ -352,8 +407,12 @@ impl Change<'_> {
             Change::Remove(entry) => entry.removed(text),
             Change::Section(_) => Ok(agents_md::with_section(text)),
             Change::RemoveSection(_) => Ok(agents_md::without_section(text)),
+            Change::Plugin(_) if !text.is_empty() && !hooks::is_opencode_plugin(text) => {
+                Err("it is another plugin of the name".to_owned())
+            }
             Change::Plugin(file) => Ok(file.text.clone()),
-            Change::RemovePlugin(_) => Ok(String::new()),
+            Change::RemovePlugin(_) if hooks::is_opencode_plugin(text) => Ok(String::new()),
+            Change::RemovePlugin(_) => Ok(text.to_owned()),
         }
     }
 
@@ -381,6 +440,15 @@ impl Change<'_> {
             Ok(changed) => changed,
             Err(why) => return self.refuse(&why),
         };
+        if let Change::Remove(entry) = self
+            && let Some(key) = entry.foreign(&text)
+        {
+            let message = format!("{file} has a `{key}` that `init` did not write, which stays");
+            complain(Severity::Warning, &message, Color::Auto);
+            if changed == text {
+                return Ok(true);
+            }
+        }
         if changed == text {
             let says = if self.removes() { "has nothing of semdex" } else { "says so already" };
             writeln!(errors(), "{file} {says}.")?;

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::agent_files::home;
-use super::{Agent, Allow, Entry, Item};
+use super::{Agent, Allow, Entry, Item, Kind};
 use semdex_mcp::names_by_effect;
 
 /// Codex passes few variables to its servers. By these semdex and the tools find their files.
@@ -15,6 +15,8 @@ const VARIABLES: [&str; 5] = ["CARGO_HOME", "RUSTUP_HOME", "XDG_CACHE_HOME", "XD
 const OF_GO: [&str; 3] = ["CACHE", "MODCACHE", "PATH"];
 /// In seconds: a little longer than `verify` takes by default.
 const LONGEST_CALL: u64 = 660;
+/// By this field an agent trusts a server.
+const TRUST: &[&str] = &["trust"];
 
 /// The entries of an agent, the one with the server first.
 pub(crate) fn entries(agent: Agent, root: &Path, program: &str, allow: Allow) -> io::Result<Vec<Entry>> {
@@ -31,32 +33,28 @@ pub(crate) fn entries(agent: Agent, root: &Path, program: &str, allow: Allow) ->
     Ok(vec![match agent {
         Agent::Claude => {
             // Loaded from the start, and not only if the model searches for it.
-            let server = Entry::new(root.join(".mcp.json"), servers, with(json!({"alwaysLoad": true})));
-            return Ok(match tools(allow) {
-                tools if tools.is_empty() => vec![server],
-                tools => vec![server, permissions(root, &tools)],
-            });
+            let server = Entry::server(root.join(".mcp.json"), servers, with(json!({"alwaysLoad": true})), &[]);
+            return Ok(vec![server, permissions(root, &tools(allow))]);
         }
         // The agent starts its servers in another directory than the open one.
         Agent::Cursor => {
             let here = json!({"command": program, "args": ["mcp", "${workspaceFolder}"]});
-            Entry::new(root.join(".cursor/mcp.json"), servers, here)
+            Entry::server(root.join(".cursor/mcp.json"), servers, here, &[])
         }
         // Without a terminal these agents know no permission for a single tool.
-        Agent::Gemini => Entry::new(
-            root.join(".gemini/settings.json"),
-            servers,
-            if is_allowed { with(json!({"trust": true})) } else { stdio },
-        ),
+        Agent::Gemini => {
+            let server = if is_allowed { with(json!({"trust": true})) } else { stdio };
+            Entry::server(root.join(".gemini/settings.json"), servers, server, TRUST)
+        }
         Agent::Qwen => {
             // Loaded from the start, and not only if the model searches for it.
             let loaded = with(json!({"alwaysLoadTools": true}));
             let trusted = with(json!({"alwaysLoadTools": true, "trust": true}));
-            Entry::new(root.join(".qwen/settings.json"), servers, if is_allowed { trusted } else { loaded })
+            Entry::server(root.join(".qwen/settings.json"), servers, if is_allowed { trusted } else { loaded }, TRUST)
         }
         Agent::Opencode => {
             let local = json!({"type": "local", "command": [program, "mcp"], "enabled": true});
-            Entry::new(root.join("opencode.json"), &["mcp", "semdex"], local)
+            Entry::server(root.join("opencode.json"), &["mcp", "semdex"], local, &[])
         }
         Agent::Codex => {
             let variables = VARIABLES.map(str::to_owned).into_iter().chain(OF_GO.map(|it| format!("GO{it}")));
@@ -64,28 +62,30 @@ pub(crate) fn entries(agent: Agent, root: &Path, program: &str, allow: Allow) ->
             if is_allowed {
                 server["default_tools_approval_mode"] = json!("approve");
             }
-            Entry::new(home("CODEX_HOME", ".codex")?.join("config.toml"), &["mcp_servers", "semdex"], server)
+            let file = home("CODEX_HOME", ".codex")?.join("config.toml");
+            Entry::server(file, &["mcp_servers", "semdex"], server, &["default_tools_approval_mode"])
         }
         Agent::Copilot => {
             let local = with(json!({"type": "local", "tools": ["*"], "deferTools": "never"}));
-            Entry::new(home("COPILOT_HOME", ".copilot")?.join("mcp-config.json"), servers, local)
+            Entry::server(home("COPILOT_HOME", ".copilot")?.join("mcp-config.json"), servers, local, &[])
         }
         Agent::Cline => {
             // Otherwise a call ends after a minute, whether it sends its progress or not.
             let allowed = with(json!({"disabled": false, "autoApprove": tools(allow), "timeout": LONGEST_CALL}));
             let file = home("CLINE_DIR", ".cline")?.join("data/settings/cline_mcp_settings.json");
-            Entry::new(file, servers, allowed)
+            Entry::server(file, servers, allowed, &["autoApprove"])
         }
         Agent::Vscode => {
             let here = json!({"type": "stdio", "command": program, "args": ["mcp", "${workspaceFolder}"]});
-            Entry::new(root.join(".vscode/mcp.json"), &["servers", "semdex"], here)
+            Entry::server(root.join(".vscode/mcp.json"), &["servers", "semdex"], here, &[])
         }
         Agent::Zed => {
             let custom = with(json!({"source": "custom", "env": {}}));
-            Entry::new(root.join(".zed/settings.json"), &["context_servers", "semdex"], custom)
+            Entry::server(root.join(".zed/settings.json"), &["context_servers", "semdex"], custom, &[])
         }
         Agent::Windsurf => {
-            Entry::new(home("WINDSURF_HOME", ".codeium/windsurf")?.join("mcp_config.json"), servers, stdio)
+            let file = home("WINDSURF_HOME", ".codeium/windsurf")?.join("mcp_config.json");
+            Entry::server(file, servers, stdio, &[])
         }
     }])
 }
@@ -100,16 +100,13 @@ fn tools(allow: Allow) -> Vec<&'static str> {
 
 /// The tools that Claude Code runs without asking.
 fn permissions(root: &Path, tools: &[&str]) -> Entry {
-    let item = |tool: &&str| Item {
-        keys: &["permissions", "allow"],
-        value: json!(format!("mcp__semdex__{tool}")),
-        is_listed: true,
-    };
-    Entry { file: root.join(".claude/settings.json"), items: tools.iter().map(item).collect() }
+    let tools: Vec<String> = tools.iter().map(|it| format!("mcp__semdex__{it}")).collect();
+    let item = Item { keys: &["permissions", "allow"], value: json!(tools), kind: Kind::Permissions };
+    Entry::new(root.join(".claude/settings.json"), vec![item])
 }
 
 const TRUSTED_SERVER: &str =
-    "`\"trust\": true` lets it call all tools of semdex without asking; `--allow none` leaves it out.";
+    "`\"trust\": true` lets it call all tools of semdex without asking; `--allow none` takes it back.";
 
 /// What the user will be asked, or has to do, once.
 pub(crate) fn questions(agent: Agent, has_hooks: bool) -> Vec<&'static str> {
@@ -140,12 +137,12 @@ pub(crate) fn questions(agent: Agent, has_hooks: bool) -> Vec<&'static str> {
 }
 
 /// What else the user should know.
-pub(crate) fn remarks(agent: Agent, has_hooks: bool) -> Vec<&'static str> {
+pub(crate) fn remarks(agent: Agent, has_hooks: bool, has_trust: bool) -> Vec<&'static str> {
     match agent {
         Agent::Claude if has_hooks => {
             vec!["Claude Code runs the hooks of a project only if it is started in this directory."]
         }
-        Agent::Gemini | Agent::Qwen => vec![TRUSTED_SERVER],
+        Agent::Gemini | Agent::Qwen if has_trust => vec![TRUSTED_SERVER],
         _ => Vec::new(),
     }
 }

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::agent_files::{document, home};
+use super::agent_files::{home, readable};
+use super::own;
 
 /// What an agent asks once, and what the user answered.
 pub(crate) struct Consent {
@@ -37,7 +38,7 @@ pub(super) fn claude(root: &Path) -> Option<Vec<Consent>> {
         Some(_) => own.join(".claude.json"),
         None => own.with_file_name(".claude.json"),
     };
-    let projects = document(&state).and_then(|it| it.get("projects").cloned()).unwrap_or_default();
+    let projects = readable(&state).and_then(|it| it.get("projects").cloned()).unwrap_or_default();
     let project = |directory: &Path| projects.get(directory.to_str()?);
     let is_trusted = root.ancestors().filter_map(project).any(|it| it["hasTrustDialogAccepted"] == true);
     let trust = match is_trusted {
@@ -50,7 +51,7 @@ pub(super) fn claude(root: &Path) -> Option<Vec<Consent>> {
     // A file that the repository brings along approves nothing before the project is trusted.
     let shared = is_trusted.then(|| root.join(".claude/settings.json"));
     let files = [own.join("settings.json"), root.join(".claude/settings.local.json")].into_iter().chain(shared);
-    let mut settings: Vec<(PathBuf, Value)> = files.filter_map(|it| document(&it).map(|found| (it, found))).collect();
+    let mut settings: Vec<(PathBuf, Value)> = files.filter_map(|it| readable(&it).map(|found| (it, found))).collect();
     settings.extend(project(root).map(|it| (state.clone(), it.clone())));
     let lists = |it: &Value, key: &str| it[key].as_array().is_some_and(|it| it.iter().any(|it| it == "semdex"));
     let refused = settings.iter().find(|it| lists(&it.1, "disabledMcpjsonServers"));
@@ -79,7 +80,7 @@ pub(super) fn claude(root: &Path) -> Option<Vec<Consent>> {
 /// Codex has the server in the user's own file. It trusts project and hooks separately.
 pub(super) fn codex(root: &Path, has_hooks: bool) -> Option<Vec<Consent>> {
     let file = home("CODEX_HOME", ".codex").ok()?.join("config.toml");
-    let settings = document(&file).unwrap_or_default();
+    let settings = readable(&file).unwrap_or_default();
     let trust = match root.to_str().and_then(|it| settings["projects"][it]["trust_level"].as_str()) {
         Some("trusted") => Consent::new(Answer::Given, "Codex trusts this project"),
         Some(level) => Consent::new(
@@ -110,13 +111,13 @@ pub(super) fn codex(root: &Path, has_hooks: bool) -> Option<Vec<Consent>> {
 
 /// The keys by which it keeps the trust in our hooks: the file, the event, and two positions.
 fn codex_hooks(file: &Path) -> Vec<String> {
-    let written = document(file).unwrap_or_default();
+    let written = readable(file).unwrap_or_default();
     let events = written["hooks"].as_object().into_iter().flatten();
     let mut keys = Vec::new();
     for (event, groups) in events {
         for (group, hooks) in groups.as_array().into_iter().flatten().enumerate() {
             for (at, hook) in hooks["hooks"].as_array().into_iter().flatten().enumerate() {
-                if hook["command"].as_str().is_some_and(|it| it.contains("hook codex")) {
+                if hook["command"].as_str().is_some_and(|it| own::is_hook(it, "codex")) {
                     keys.push(format!("{}:{}:{group}:{at}", file.display(), in_snake_case(event)));
                 }
             }
@@ -142,11 +143,11 @@ pub(super) fn gemini(root: &Path) -> Option<Vec<Consent>> {
     let own = PathBuf::from(std::env::var_os("HOME")?).join(".gemini");
     let file = std::env::var_os("GEMINI_CLI_TRUSTED_FOLDERS_PATH");
     let file = file.map_or_else(|| own.join("trustedFolders.json"), PathBuf::from);
-    let settings = document(&own.join("settings.json")).unwrap_or_default();
+    let settings = readable(&own.join("settings.json")).unwrap_or_default();
     if settings["security"]["folderTrust"]["enabled"] == false {
         return Some(vec![Consent::new(Answer::Given, "Gemini CLI trusts every folder, as its settings say")]);
     }
-    let folders = document(&file).unwrap_or_default();
+    let folders = readable(&file).unwrap_or_default();
     let says = |level: &str, covers: &dyn Fn(&Path) -> bool| {
         let rules = folders.as_object().into_iter().flatten();
         rules.filter(|it| it.1 == level).any(|it| covers(Path::new(it.0)))

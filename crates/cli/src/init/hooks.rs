@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::{Agent, Entry, Item};
+use super::{Agent, Entry, Item, Kind};
 
 /// The plugin of opencode, which runs no programs as hooks.
 const OPENCODE_PLUGIN: &str = include_str!("opencode_plugin.js");
@@ -15,12 +15,17 @@ pub(super) fn opencode_plugin(program: &str) -> String {
     OPENCODE_PLUGIN.replace("\"SEMDEX\"", &json!(program).to_string())
 }
 
+/// Whether a file is the plugin, of this version or an older one: one of its first lines says who wrote it.
+pub(super) fn is_opencode_plugin(text: &str) -> bool {
+    text.lines().take(5).any(|it| it.starts_with("// `semdex init opencode --hook --write` wrote this file"))
+}
+
 /// In seconds: `semdex hook` gives up after three.
 const PATIENCE: u64 = 5;
 
 /// `None` for an agent that runs no programs.
 pub(crate) fn of(agent: Agent, root: &Path, program: &str) -> Option<Entry> {
-    let item = |keys, value| Item { keys, value, is_listed: true };
+    let item = |keys, value| Item { keys, value, kind: Kind::Hook(agent) };
     let run = |agent: &str, timeout: u64| json!({"type": "command", "command": format!("{program} hook {agent}"), "timeout": timeout});
     let claude = |matcher: Option<&str>| group(matcher, run("claude", PATIENCE));
     let codex = |matcher: Option<&str>| group(matcher, run("codex", PATIENCE));
@@ -67,7 +72,7 @@ pub(crate) fn of(agent: Agent, root: &Path, program: &str) -> Option<Entry> {
         Agent::Cursor => (
             ".cursor/hooks.json",
             vec![
-                Item { keys: &["version"], value: json!(1), is_listed: false },
+                Item { keys: &["version"], value: json!(1), kind: Kind::Frame },
                 item(&["hooks", "postToolUse"], cursor(Some("Write"))),
                 item(&["hooks", "stop"], cursor(None)),
                 item(&["hooks", "sessionEnd"], cursor(None)),
@@ -81,7 +86,7 @@ pub(crate) fn of(agent: Agent, root: &Path, program: &str) -> Option<Entry> {
         | Agent::Zed
         | Agent::Windsurf => return None,
     };
-    Some(Entry { file: root.join(file), items })
+    Some(Entry::new(root.join(file), items))
 }
 
 /// Hooks in groups, each for the tools that a pattern names.

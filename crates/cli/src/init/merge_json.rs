@@ -37,17 +37,21 @@ pub(crate) fn into_json(text: &str, keys: &[&str], value: &Value, is_listed: boo
     }
     let plain = without_comments(text);
     let node = Node::read(&plain).and_then(|it| it.below(&keys[..at])).ok_or("its structure is not understood")?;
-    let indent = "  ".repeat(at + 1);
+    // A comment behind the bracket belongs to it.
+    let open = node.span.0 + 1 + comment_behind(text, &plain, node.span.0 + 1);
+    // An empty object or list that was there gets the item behind its bracket: `out_of_json` leaves it there.
+    let is_beside = at > 0 && node.children.is_empty() && open == node.span.0 + 1;
+    let indent = "  ".repeat(if is_beside { at } else { at + 1 });
     let pretty =
         serde_json::to_string_pretty(&new).map_err(|error| error.to_string())?.replace('\n', &format!("\n{indent}"));
     let item = match keys.get(at) {
         Some(key) => format!("\n{indent}\"{key}\": {pretty}"),
         None => format!("\n{indent}{pretty}"),
     };
-    // A comment behind the bracket belongs to it.
-    let open = node.span.0 + 1 + comment_behind(text, &plain, node.span.0 + 1);
     let (before, rest) = text.split_at(open);
-    let merged = if node.children.is_empty() {
+    let merged = if is_beside {
+        format!("{before}{}{rest}", item.trim_start())
+    } else if node.children.is_empty() {
         let rest = if rest.trim_start().starts_with(['}', ']']) { rest.trim_start() } else { rest };
         format!("{before}{item}\n{}{rest}", "  ".repeat(at))
     } else {
@@ -59,49 +63,75 @@ pub(crate) fn into_json(text: &str, keys: &[&str], value: &Value, is_listed: boo
     }
 }
 
-/// The text without the values that are semdex's own: the ones below these keys, or items of the list there. Objects and
-/// lists that become empty are removed too.
-pub(crate) fn out_of_json(text: &str, keys: &[&str], is_own: impl Fn(&Value) -> bool) -> Result<String, String> {
+/// The text without what `found` finds in the value below these keys, until it finds nothing: the value itself, or a
+/// part of it. An object or list on the way that is left empty is removed too, if it is laid out as `into_json` adds
+/// one, and has no comment.
+pub(crate) fn out_of_json<'k>(
+    text: &str,
+    keys: &[&'k str],
+    found: impl Fn(&Value) -> Option<Vec<Step<'k>>>,
+) -> Result<String, String> {
+    const UNCLEAR: &str = "its structure is not understood";
     let mut text = text.to_owned();
     loop {
-        let plain = without_comments(&text);
-        let document = parse(&text)?;
-        let Some(root) = Node::read(&plain) else { return Err("its structure is not understood".to_owned()) };
-        let Some(value) = keys.iter().try_fold(&document, |below, key| below.get(key)) else { return Ok(text) };
-        let mut own: Vec<Step<'_>> = keys.iter().copied().map(Step::Key).collect();
-        match value {
-            Value::Array(items) => {
-                let Some(at) = items.iter().position(&is_own) else { return Ok(text) };
-                own.push(Step::Item(at));
-            }
-            value if is_own(value) => {}
-            _ => return Ok(text),
+        if text.trim().is_empty() {
+            return Ok(text);
         }
-        // What would be left empty goes with it.
+        let document = parse(&text)?;
+        let coded = blanked(&text, false);
+        let root = Node::read(&without_comments(&text)).ok_or(UNCLEAR)?;
+        let value = keys.iter().try_fold(&document, |below, key| below.get(key));
+        let Some(part) = value.and_then(&found) else { return Ok(text) };
+        let mut own: Vec<Step<'_>> = keys.iter().copied().map(Step::Key).chain(part).collect();
         while own.len() > 1 {
-            let around = root.at(&own[..own.len() - 1]).ok_or("its structure is not understood")?;
-            if around.children.len() > 1 {
+            let around = root.at(&own[..own.len() - 1]).ok_or(UNCLEAR)?;
+            if !around.is_frame(&text, &coded) {
                 break;
             }
             own.pop();
         }
-        let (around, last) = own.split_at(own.len() - 1);
-        let around = root.at(around).ok_or("its structure is not understood")?;
-        let at = around.position(&last[0]).ok_or("its structure is not understood")?;
-        let (from, to) = around.cut(&plain, at);
-        text.replace_range(from..to, "");
-        parse(&text).map_err(|_| "it could not be changed safely".to_owned())?;
+        let (last, around) = own.split_last().ok_or(UNCLEAR)?;
+        let node = root.at(around).ok_or(UNCLEAR)?;
+        let at = node.position(last).ok_or(UNCLEAR)?;
+        let mut cuts = node.cut(&text, &coded, at);
+        cuts.sort_unstable();
+        for (from, to) in cuts.into_iter().rev() {
+            text.replace_range(from..to, "");
+        }
+        let mut wanted = document;
+        remove(&mut wanted, &own).ok_or(UNCLEAR)?;
+        if parse(&text).ok() != Some(wanted) {
+            return Err("it could not be changed safely".to_owned());
+        }
+    }
+}
+
+/// Removes a part of a value.
+fn remove(value: &mut Value, steps: &[Step<'_>]) -> Option<()> {
+    let (last, around) = steps.split_last()?;
+    let around = around.iter().try_fold(value, |below, step| match step {
+        Step::Key(key) => below.get_mut(*key),
+        Step::Item(at) => below.get_mut(*at),
+    })?;
+    match last {
+        Step::Key(key) => around.as_object_mut()?.remove(*key).map(drop),
+        Step::Item(at) => around.as_array_mut().filter(|it| *at < it.len()).map(|it| drop(it.remove(*at))),
     }
 }
 
 /// A text with comments and commas at the end of lists, as several agents read it.
-fn parse(text: &str) -> Result<Value, String> {
+pub(super) fn parse(text: &str) -> Result<Value, String> {
     serde_json::from_str(&without_comments(text))
         .map_err(|error| format!("it is not JSON, which can be merged ({error})"))
 }
 
 /// The text with blanks in place of comments and of commas before a closing bracket: all else stays at its place.
-pub(crate) fn without_comments(text: &str) -> String {
+fn without_comments(text: &str) -> String {
+    blanked(text, true)
+}
+
+/// The text with blanks in place of comments, also of commas before a closing bracket, `with_commas`.
+fn blanked(text: &str, with_commas: bool) -> String {
     let mut bytes = text.as_bytes().to_vec();
     let (mut at, mut comma) = (0, None);
     while at < bytes.len() {
@@ -128,7 +158,7 @@ pub(crate) fn without_comments(text: &str) -> String {
             }
             (b',', _) => comma = Some(at),
             (b'}' | b']', _) => {
-                if let Some(comma) = comma.take() {
+                if let Some(comma) = comma.take().filter(|_| with_commas) {
                     bytes[comma] = b' ';
                 }
             }
@@ -165,8 +195,9 @@ struct Child {
     node: Node,
 }
 
+/// A step from a value to a part of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Step<'k> {
+pub(crate) enum Step<'k> {
     Key(&'k str),
     Item(usize),
 }
@@ -235,17 +266,31 @@ impl Node {
         }
     }
 
-    /// What is removed with a child: its comma, and the blanks before the next one.
-    fn cut(&self, plain: &str, at: usize) -> (usize, usize) {
-        let own = &self.children[at];
-        match (self.children.get(at + 1), at.checked_sub(1).and_then(|it| self.children.get(it))) {
-            (Some(next), _) => (own.from, next.from),
-            (None, Some(before)) => (before.node.span.1, own.node.span.1),
-            (None, None) => {
-                let end = blank(plain, own.node.span.1);
-                (self.span.0 + 1, end)
-            }
+    /// Whether a list or object has one child and nothing else, on a line of its own. `coded` has no comments.
+    fn is_frame(&self, text: &str, coded: &str) -> bool {
+        let [child] = self.children.as_slice() else { return false };
+        let outside = [(self.span.0, child.from), (child.node.span.1, self.span.1)];
+        let is_code = |(from, to): (usize, usize)| text.get(from..to) == coded.get(from..to);
+        text.get(self.span.0..child.from).is_some_and(|it| it.contains('\n')) && outside.into_iter().all(is_code)
+    }
+
+    /// What is removed with a child: the blanks before it, and a comma. Comments around it stay.
+    fn cut(&self, text: &str, coded: &str, at: usize) -> Vec<(usize, usize)> {
+        if self.is_frame(text, coded) {
+            return vec![(self.span.0 + 1, self.span.1 - 1)];
         }
+        let own = &self.children[at];
+        let end = own.node.span.1;
+        let comma = |from: usize| Some(blank(coded, from)).filter(|it| coded[*it..].starts_with(','));
+        let before = at.checked_sub(1).and_then(|it| self.children.get(it));
+        let comma = comma(end).or_else(|| comma(before?.node.span.1));
+        let kept = text.get(..own.from).unwrap_or_default().trim_end().len();
+        // What follows on the line must not become a part of a comment.
+        let is_behind_comment = kept.checked_sub(1).is_some_and(|it| text.as_bytes()[it] != coded.as_bytes()[it]);
+        let line = text.get(end..).and_then(|it| it.lines().next()).unwrap_or_default();
+        let is_followed = !line.trim_start_matches(',').trim().is_empty();
+        let from = if is_behind_comment && is_followed { own.from } else { kept };
+        [(from, end)].into_iter().chain(comma.map(|it| (it, it + 1))).collect()
     }
 }
 
@@ -366,28 +411,51 @@ mod tests {
         assert!(into_json("{\"a\": 1}", &["a"], &json!(1), true).unwrap_err().contains("no list"));
     }
 
-    #[test]
-    fn what_was_added_is_taken_back() {
+    /// What is removed in the tests: a value that names semdex, or such an item of a list.
+    fn own<'k>(value: &Value) -> Option<Vec<Step<'k>>> {
         let is_own = |it: &Value| it.to_string().contains("semdex");
+        match value {
+            Value::Array(items) => items.iter().position(is_own).map(|it| vec![Step::Item(it)]),
+            value => is_own(value).then(Vec::new),
+        }
+    }
+
+    #[test]
+    fn what_was_added_is_taken_back_to_the_byte() {
         for text in [
             "{\n  \"x\": 1\n}\n",
             "{\"mcpServers\": {\"other\": {\"command\": \"o\"}}}",
             "{ // mine\n  \"a\": {\"b\": [1]},\n}\n",
+            "{\n  \"mcpServers\": {\n    // the issue tracker\n    \"tracker\": {\"command\": \"t\"}, // its end\n  }\n}\n",
+            "{\n  \"mcpServers\": { // servers\n    \"tracker\": {\"command\": \"t\"}\n  }\n}\n",
+            "{\n  \"mcpServers\": { // none yet\n  },\n  \"hooks\": {\"Stop\": []}\n}\n",
+            "{\n  \"mcpServers\": {},\n  \"inputs\": []\n}\n",
+            "{\"mcpServers\": {\n  }, \"hooks\": { }}\n",
+            "{\"mcpServers\": {/* none */}}\n",
         ] {
-            let merged = into_json(text, KEYS, &json!({"command": "semdex"}), false).unwrap();
+            let merged = into_json(text, KEYS, &json!({"command": "semdex", "args": ["mcp"]}), false).unwrap();
             let merged = into_json(&merged, &["hooks", "Stop"], &json!({"command": "semdex hook"}), true).unwrap();
-            let back = out_of_json(&merged, KEYS, is_own).unwrap();
-            let back = out_of_json(&back, &["hooks", "Stop"], is_own).unwrap();
-            assert_eq!(parse(&back), parse(text), "{back}");
-            assert_eq!(back.contains("// mine"), text.contains("// mine"), "{back}");
-            assert_eq!(out_of_json(&back, KEYS, is_own).unwrap(), back);
+            let merged = into_json(&merged, &["hooks", "Stop"], &json!({"command": "semdex 2"}), true).unwrap();
+            let back = out_of_json(&merged, KEYS, own).unwrap();
+            let back = out_of_json(&back, &["hooks", "Stop"], own).unwrap();
+            assert_eq!(back, text, "{merged}");
+            assert_eq!(out_of_json(&back, KEYS, own).unwrap(), back);
         }
-        let list = "{\"hooks\": {\"Stop\": [{\"command\": \"semdex hook\"}, {\"command\": \"own\"}]}}";
-        let back = out_of_json(list, &["hooks", "Stop"], is_own).unwrap();
-        assert_eq!(back, "{\"hooks\": {\"Stop\": [{\"command\": \"own\"}]}}");
-        assert_eq!(
-            out_of_json("{\"mcpServers\": {\"semdex\": {\"command\": \"semdex\"}}}", KEYS, is_own).unwrap(),
-            "{}"
-        );
+    }
+
+    #[test]
+    fn a_removal_leaves_what_is_around() {
+        let of = |text: &str| out_of_json(text, &["l"], own).unwrap();
+        assert_eq!(of("{\"l\": [\"semdex\", \"own\"]}"), "{\"l\": [ \"own\"]}");
+        assert_eq!(of("{\"l\": [\"own\", \"semdex\"]}"), "{\"l\": [\"own\"]}");
+        assert_eq!(of("{\"l\": [\"a\", // a\n\"semdex\" // s\n]}"), "{\"l\": [\"a\" // a\n // s\n]}");
+        assert_eq!(of("{\"l\": [// a\n\"semdex\", \"b\"]}"), "{\"l\": [// a\n \"b\"]}");
+        assert_eq!(of("{\"l\": [\n\"a\",\n\"semdex\",\n]}"), "{\"l\": [\n\"a\",\n]}");
+        assert_eq!(of("{\"l\": [\"semdex\"], \"k\": 1}"), "{\"l\": [], \"k\": 1}");
+        assert_eq!(of("{\"k\": 1, \"l\": [\n\"semdex\"\n]}"), "{\"k\": 1}");
+        assert_eq!(of("{\n\"l\": [\n\"semdex\"\n]\n}"), "{}");
+        assert_eq!(of("{\"l\": [\n// mine\n\"semdex\"\n]}"), "{\"l\": [\n// mine\n]}");
+        assert_eq!(of(""), "");
+        assert!(out_of_json("{\"l\": \"semdex\", \"l\": \"semdex\"}", &["l"], own).is_err(), "a key twice");
     }
 }
