@@ -47,7 +47,7 @@ pub fn doctor(asked: &Doctor<'_>, config: &Config, engines: &Registry) -> io::Re
         }
     }
     let mut is_well = true;
-    let mut idle = Vec::new();
+    let mut idle = 0;
     let mut is_any = false;
     // What is missing comes first.
     let mut engines = engines;
@@ -57,7 +57,7 @@ pub fn doctor(asked: &Doctor<'_>, config: &Config, engines: &Registry) -> io::Re
     });
     for EngineRequirements { engine, is_concerned, requirements, .. } in engines {
         if !is_concerned && !asked.all {
-            idle.push(engine);
+            idle += 1;
             continue;
         }
         is_any = true;
@@ -81,9 +81,8 @@ pub fn doctor(asked: &Doctor<'_>, config: &Config, engines: &Registry) -> io::Re
     if !is_any {
         writeln!(output, "\nnote    no file here is of a language that semdex knows: it can open and edit texts only")?;
     }
-    if !idle.is_empty() {
-        let idle = idle.join(", ");
-        writeln!(output, "\nThis workspace has nothing for {idle}. `--all` reports on them too.")?;
+    if idle > 0 {
+        writeln!(output, "\nThis workspace has nothing for {idle} more engines: `--all` reports on them too.")?;
     }
     Ok(is_well)
 }
