@@ -60,7 +60,12 @@ fn overlays_keep_to_the_budget() {
         assert!(page.status == 200 && page.text.len() <= 2000, "{}: {}", page.text.len(), page.text);
         let open = json!({"file": "a.txt", "max_tokens": 300});
         let open = server.send(server.request("POST", "/v1/open").header("accept", accept).json(&open));
-        assert!(open.text.len() <= 1200 && open.text.contains("list_overlays"), "{}: {}", open.text.len(), open.text);
+        assert!(
+            open.text.len() <= 1200 && open.text.contains("`semdex overlay list`"),
+            "{}: {}",
+            open.text.len(),
+            open.text
+        );
     }
     let mut found = Vec::new();
     let mut cursor = String::new();

@@ -360,6 +360,8 @@ fn a_server_is_stopped_and_nothing_starts_one_to_say_that_none_runs() {
     for verb in ["status", "health"] {
         let ended = semdex(&[verb]);
         assert!(ended.code == Some(1) && ended.errors.contains("no server runs"), "{verb}: {}", ended.errors);
+        let problem: Value = serde_json::from_str(&semdex(&[verb, "--json"]).errors).unwrap();
+        assert_eq!(problem["code"], "unknown_workspace", "{problem}");
     }
     assert_eq!((semdex(&["stop"]).code, home.servers().len()), (Some(1), 0));
     // `semdex stop --all && semdex backup DIRECTORY` works in any case.

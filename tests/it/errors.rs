@@ -32,6 +32,11 @@ fn a_request_that_is_not_understood_is_refused_with_what_helps() {
     check(&post("/v1/edit", "text/plain", edit), 415, "unsupported_media_type", "application/json");
     check(&post("/v1/write", "text/x-search-replace", ""), 415, "unsupported_media_type", "application/json");
 
+    // A field that has two names.
+    let both = r#"{"file":"a","name":"a","content":""}"#;
+    check(&json("/v1/write", both), 400, "invalid_request", "`name` is there twice, and `file` is the same field");
+    check(&json("/v1/write", r#"{"content":""}"#), 400, "invalid_request", "missing field `name`, or `file`");
+
     let get = |path: &str| server.send(server.request("GET", path));
     // Names of other tools.
     let other = r#"{"file":"x","old_string":"a","replacement":"b"}"#;

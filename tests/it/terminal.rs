@@ -110,6 +110,8 @@ fn what_was_mistyped_is_answered_with_what_was_meant() {
         ("diagnostics src/lbi.rs", 1, "src/lib.rs"),
         ("describe", 2, "<SYMBOL>"),
         ("diagnostics --severity warning,eror", 2, "'error'"),
+        ("impact greeter::greet --change remove --limit 1", 2, "--limit"),
+        ("open src/lib.rs --limit 1", 2, "--limit"),
         ("events --types chnage", 2, "'change'"),
         ("edit src/lbi.rs --search a --replace b", 1, "src/lib.rs"),
         ("usages greeter::gret --wait-ms 120000", 1, "greeter::greet"),
@@ -162,7 +164,9 @@ fn a_gate_that_cannot_decide_says_why_in_words() {
     server.home.write("semdex.toml", "[gate]\nmax_error = 1\n");
     let ended = semdex(&server.home, &["gate"]);
     assert_eq!((ended.code, ended.output.as_str()), (Some(1), ""), "{}", ended.errors);
-    let is_told = ended.errors.starts_with("error[") && ended.errors.contains("max_errors");
+    let first = ended.errors.lines().next().unwrap_or_default();
+    let is_told = first.starts_with("error[") && first.ends_with("semdex.toml:2: [gate] max_error");
+    let is_told = is_told && ended.errors.contains("max_errors");
     assert!(is_told && !ended.errors.contains("\"code\""), "{}", ended.errors);
     let json = semdex(&server.home, &["gate", "--json"]);
     let problem: Value = serde_json::from_str(&json.errors).unwrap_or_else(|_| panic!("{}", json.errors));
@@ -236,6 +240,12 @@ fn completions_and_manual_pages_know_every_command() {
     assert_eq!(home.read("man/semdex-usages.1"), page);
     let page = semdex(&home, &["man", "overlay", "put"]).output;
     assert_eq!(home.read("man/semdex-overlay-put.1"), page);
+    for file in fs::read_dir(home.root().join("man")).unwrap().map(|it| it.unwrap().path()) {
+        let page = fs::read_to_string(&file).unwrap();
+        assert!(!page.contains(".SH EXTRA"), "{}", file.display());
+    }
+    let page = semdex(&home, &["man", "stats"]).output;
+    assert!(!page.contains("merged") && page.contains("with this `session_id`"), "{page}");
     let unknown = semdex(&home, &["man", "overlay", "get"]);
     assert!(unknown.code == Some(1) && unknown.errors.contains("`overlay get`"), "{}", unknown.errors);
 }

@@ -101,6 +101,25 @@ fn a_worktree_below_the_root_is_a_workspace_beside_the_one_around_it() {
     assert_eq!(outline["file"], "src/more.rs", "{outline}");
 }
 
+#[test]
+fn the_command_line_asks_the_server_of_the_worktree_that_a_file_lies_in() {
+    let home = repository(RUST);
+    worktree(&home, TREE);
+    home.write(".claude/worktrees/a/src/more.rs", "pub fn only_here() {}\n");
+    let server = home.serve(&["--trust"]);
+    let home = &server.home;
+    let _started = Started(home);
+    let tree = home.root().join(TREE);
+    let opened = run(home.semdex().arg("open").arg(tree.join("src/more.rs")));
+    assert!(opened.code == Some(0) && opened.output.contains("only_here"), "{}{}", opened.output, opened.errors);
+    let roots: Vec<Value> = home.servers().into_iter().map(|it| it["roots"].clone()).collect();
+    assert!(roots.contains(&json!([tree])) && roots.contains(&json!([home.root()])), "{roots:?}");
+    // The server of the main tree names the other one.
+    let (status, refused) = server.post("/v1/open", &json!({"file": "src/more.rs", "workspace": tree}));
+    let detail = refused["detail"].as_str().unwrap_or_default();
+    assert!(status == 404 && detail.contains("Another server serves ") && detail.contains("http://"), "{refused}");
+}
+
 const EDIT: &str = "Hello, {name}!";
 
 /// An edit of this file that breaks nothing.

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::client::Call;
 use super::edit_commands::words;
 use super::output::{self, Color};
-use super::request_options::RequestOptions;
+use super::request_options::{Limit, RequestOptions};
 use super::target::Target;
 use semdex_contract::Name;
 
@@ -42,6 +42,8 @@ pub enum DiagnosticsCommand {
         #[arg(long, conflicts_with = "json")]
         format: Option<Format>,
         #[command(flatten)]
+        limit: Limit,
+        #[command(flatten)]
         common: RequestOptions,
     },
     /// Keep the current errors and warnings, for later comparison.
@@ -58,6 +60,8 @@ pub enum DiagnosticsCommand {
         /// Only of this file. Default: of the whole workspace.
         file: Option<PathBuf>,
         #[command(flatten)]
+        limit: Limit,
+        #[command(flatten)]
         common: RequestOptions,
     },
     /// Exit with 2 if there are more errors or warnings than allowed.
@@ -65,8 +69,13 @@ pub enum DiagnosticsCommand {
     Gate(Gate),
     /// Report which files were seen since the server's start; with --session, only by an agent with this `session_id`
     /// in its hooks.
-    #[command(after_help = "Example:\n  semdex stats")]
+    #[command(
+        after_help = "Examples:\n  semdex stats\n  semdex stats --session 0d1c2b3a",
+        mut_arg("session", |it| it.help("Only what the agent with this `session_id` in its hooks has seen."))
+    )]
     Stats {
+        #[command(flatten)]
+        limit: Limit,
         #[command(flatten)]
         common: RequestOptions,
     },
@@ -142,12 +151,13 @@ impl DiagnosticsCommand {
         let is_gate = matches!(self, DiagnosticsCommand::Gate(_));
         let json = self.is_json();
         let (call, common) = match self {
-            DiagnosticsCommand::Diagnostics { file, severity, source, fixes, max, format, common } => {
+            DiagnosticsCommand::Diagnostics { file, severity, source, fixes, max, format, limit, common } => {
                 let call = Call::of(Name::Diagnostics).with("file", target.maybe(file.as_ref())?);
                 let sarif = format.filter(|it| *it == Format::Sarif).map(|_| "sarif");
                 let severity = severity.iter().map(|it| it.word()).collect::<Vec<_>>().join(",");
                 let severity = Some(severity).filter(|it| !it.is_empty());
                 let call = call.with("severity", severity).with("source", source).with("max", max);
+                let call = limit.over(call);
                 (call.with("fixes", fixes.then_some(true)).with("format", sarif), common)
             }
             DiagnosticsCommand::Baseline { files, common } => {
@@ -155,8 +165,9 @@ impl DiagnosticsCommand {
                 let call = Call::of(Name::Baseline).with("files", (!files.is_empty()).then_some(files));
                 (patient(call), common)
             }
-            DiagnosticsCommand::Regressions { file, common } => {
-                (patient(Call::of(Name::Regressions)).with("file", target.maybe(file.as_ref())?), common)
+            DiagnosticsCommand::Regressions { file, limit, common } => {
+                let call = limit.over(patient(Call::of(Name::Regressions)));
+                (call.with("file", target.maybe(file.as_ref())?), common)
             }
             DiagnosticsCommand::Gate(gate) => {
                 let call = patient(Call::of(Name::Gate))
@@ -167,8 +178,8 @@ impl DiagnosticsCommand {
                     .with("new_only", gate.new_only.then_some(true));
                 (call, gate.common)
             }
-            DiagnosticsCommand::Stats { common } => {
-                (Call::of(Name::Stats).with("session", common.session.clone()), common)
+            DiagnosticsCommand::Stats { limit, common } => {
+                (limit.over(Call::of(Name::Stats).with("session", common.session.clone())), common)
             }
         };
         // The verdict is read before it is printed.

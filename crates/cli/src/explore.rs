@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 
 use super::client::Call;
 use super::edit_commands::words;
-use super::request_options::RequestOptions;
+use super::request_options::{Limit, RequestOptions};
 use super::target::Target;
 use semdex_contract::Name;
 
@@ -24,6 +24,8 @@ pub struct Explore {
     /// Whether lines that the session was shown are repeated.
     #[arg(long)]
     seen: Option<Seen>,
+    #[command(flatten)]
+    limit: Limit,
     #[command(flatten)]
     pub(super) common: RequestOptions,
 }
@@ -47,6 +49,6 @@ impl Explore {
         let call = Call::of(Name::Explore).with("query", Some(query));
         let call = call.with("focus", (!focus.is_empty()).then_some(focus));
         let call = call.with("tests", self.tests.map(ShownTests::word)).with("seen", self.seen.map(Seen::word));
-        Ok((call, self.common))
+        Ok((self.limit.over(call), self.common))
     }
 }

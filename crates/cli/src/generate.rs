@@ -57,7 +57,10 @@ impl Man {
 fn page(man: &clap_mangen::Man) -> io::Result<String> {
     let mut page = Vec::new();
     man.render(&mut page)?;
-    Ok(String::from_utf8_lossy(&page).replace("\n.SH EXTRA\nExamples:\n", "\n.SH EXAMPLES\n"))
+    // One example has another heading than several.
+    let examples = ["Examples", "Example"].map(|it| format!("\n.SH EXTRA\n{it}:\n"));
+    let page = String::from_utf8_lossy(&page).into_owned();
+    Ok(examples.iter().fold(page, |page, it| page.replace(it, "\n.SH EXAMPLES\n")))
 }
 
 fn write_pages(directory: &Path) -> io::Result<()> {

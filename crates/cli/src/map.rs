@@ -5,7 +5,7 @@ use std::io;
 use clap::Args;
 
 use super::client::Call;
-use super::request_options::RequestOptions;
+use super::request_options::{Limit, RequestOptions};
 use super::target::Target;
 use semdex_contract::Name;
 
@@ -18,6 +18,8 @@ pub struct Map {
     #[arg(long, value_name = "WORDS")]
     query: Option<String>,
     #[command(flatten)]
+    limit: Limit,
+    #[command(flatten)]
     pub(super) common: RequestOptions,
 }
 
@@ -25,6 +27,6 @@ impl Map {
     pub(crate) fn call(self, target: &Target) -> io::Result<(Call, RequestOptions)> {
         let focus: Vec<String> = self.focus.into_iter().map(|it| target.focus(it)).collect::<io::Result<_>>()?;
         let call = Call::of(Name::Map).with("focus", (!focus.is_empty()).then_some(focus));
-        Ok((call.with("query", self.query), self.common))
+        Ok((self.limit.over(call.with("query", self.query)), self.common))
     }
 }

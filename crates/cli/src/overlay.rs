@@ -7,7 +7,7 @@ use clap::{Args, Subcommand, ValueEnum};
 
 use super::client::Call;
 use super::edit_commands::text;
-use super::request_options::RequestOptions;
+use super::request_options::{Limit, RequestOptions};
 use super::target::Target;
 use semdex_contract::Name;
 
@@ -19,6 +19,8 @@ pub enum Overlay {
     /// List the overlays.
     #[command(after_help = "Example:\n  semdex overlay list")]
     List {
+        #[command(flatten)]
+        limit: Limit,
         #[command(flatten)]
         common: RequestOptions,
     },
@@ -68,7 +70,7 @@ impl Overlay {
 
     pub(super) fn common(&self) -> &RequestOptions {
         match self {
-            Overlay::Put(Put { common, .. }) | Overlay::List { common } | Overlay::Delete { common, .. } => common,
+            Overlay::Put(Put { common, .. }) | Overlay::List { common, .. } | Overlay::Delete { common, .. } => common,
         }
     }
 
@@ -84,7 +86,7 @@ impl Overlay {
                     .with("edits", edits);
                 (call, put.common)
             }
-            Overlay::List { common } => (Call::of(Name::ListOverlays), common),
+            Overlay::List { limit, common } => (limit.over(Call::of(Name::ListOverlays)), common),
             Overlay::Delete { file, common } => (Call::of(Name::DeleteOverlay).about(target.name(&file)?), common),
         })
     }

@@ -15,10 +15,10 @@ use super::git::Commit;
 use super::map::Map;
 use super::output::{self, Color};
 use super::overlay::Overlay;
-use super::request_options::{FAILED, RequestOptions};
+use super::request_options::{FAILED, Limit, RequestOptions};
 use super::run::{RunTask, Runs};
 use super::short_lines::{Listing, short_lines};
-use super::target::Target;
+use super::target::{self, Target};
 use super::verify::{self, VerifyCode};
 use super::workspaces::Workspaces;
 use super::{progress, running_servers};
@@ -61,6 +61,9 @@ pub enum Verb {
         /// The package to describe; with a symbol, the package that defines it.
         #[arg(long)]
         package: Option<String>,
+        /// The limit.
+        #[command(flatten)]
+        limit: Limit,
         /// The common options.
         #[command(flatten)]
         common: RequestOptions,
@@ -85,7 +88,7 @@ pub enum Verb {
     Write(WriteText),
     /// Take back one change, by its token, or a commit.
     #[command(
-        after_help = "Examples:\n  semdex undo 01M8F1HQ9DYP0EY18TQ8C2MRY0\n  semdex undo --commit HEAD --dry-run"
+        after_help = "Examples:\n  semdex undo 01M8F1HQ9DYP0EY18TQ8C2MRY0\n  semdex undo --commit 9d0f1c7 --dry-run"
     )]
     Undo {
         /// Token of the change.
@@ -110,6 +113,9 @@ pub enum Verb {
     /// Show the branch, the last commit, and the uncommitted files.
     #[command(after_help = "Example:\n  semdex git")]
     Git {
+        /// The limit.
+        #[command(flatten)]
+        limit: Limit,
         /// The common options.
         #[command(flatten)]
         common: RequestOptions,
@@ -127,6 +133,9 @@ pub enum Verb {
         /// Include what each change altered.
         #[arg(long)]
         diff: bool,
+        /// The limit.
+        #[command(flatten)]
+        limit: Limit,
         /// The common options.
         #[command(flatten)]
         common: RequestOptions,
@@ -149,6 +158,9 @@ pub enum Verb {
         /// The format.
         #[command(flatten)]
         listing: Listing,
+        /// The limit.
+        #[command(flatten)]
+        limit: Limit,
         /// The common options.
         #[command(flatten)]
         common: RequestOptions,
@@ -181,10 +193,10 @@ pub enum Verb {
     Callers(Uses),
     /// List the callees of a symbol.
     #[command(after_help = "Example:\n  semdex callees Searcher::new")]
-    Callees(About),
+    Callees(Related),
     /// List the implementations of a symbol.
     #[command(after_help = "Example:\n  semdex implementations Matcher")]
-    Implementations(About),
+    Implementations(Related),
     /// Diagnostics, baselines, the gate and statistics.
     #[command(flatten)]
     Diagnostics(DiagnosticsCommand),
@@ -242,11 +254,20 @@ pub struct About {
     common: RequestOptions,
 }
 
+/// A symbol whose relations are listed.
+#[derive(Debug, Args)]
+pub struct Related {
+    #[command(flatten)]
+    about: About,
+    #[command(flatten)]
+    limit: Limit,
+}
+
 /// A symbol and the builds that may name it.
 #[derive(Debug, Args)]
 pub struct Uses {
     #[command(flatten)]
-    about: About,
+    related: Related,
     /// One build alone: its name in a reply, or `default`. [default: all builds]
     #[arg(long)]
     build: Option<String>,
@@ -320,6 +341,7 @@ async fn ask(verb: Verb, config: &Config, engines: &Registry) -> io::Result<(Pat
 fn problem(error: &io::Error) -> String {
     let code = match error.kind() {
         _ if running_servers::is_refused(error) => Code::ForbiddenRoot,
+        _ if target::is_no_server(error) => Code::UnknownWorkspace,
         io::ErrorKind::NotFound => Code::UnknownFile,
         io::ErrorKind::PermissionDenied => Code::OutsideWorkspace,
         io::ErrorKind::InvalidInput => Code::InvalidRequest,
@@ -342,10 +364,10 @@ impl Verb {
             | Verb::Describe { file, .. }
             | Verb::Symbols { file, .. }
             | Verb::Impact { about: About { file, .. }, .. }
-            | Verb::Usages(Uses { about: About { file, .. }, .. })
-            | Verb::Callers(Uses { about: About { file, .. }, .. })
-            | Verb::Callees(About { file, .. })
-            | Verb::Implementations(About { file, .. })
+            | Verb::Usages(Uses { related: Related { about: About { file, .. }, .. }, .. })
+            | Verb::Callers(Uses { related: Related { about: About { file, .. }, .. }, .. })
+            | Verb::Callees(Related { about: About { file, .. }, .. })
+            | Verb::Implementations(Related { about: About { file, .. }, .. })
             | Verb::Changes { file, .. } => file.as_deref(),
             Verb::Map(_)
             | Verb::Explore(_)
@@ -374,7 +396,7 @@ impl Verb {
             Verb::Open { common, .. }
             | Verb::Describe { common, .. }
             | Verb::Undo { common, .. }
-            | Verb::Git { common }
+            | Verb::Git { common, .. }
             | Verb::Changes { common, .. }
             | Verb::Map(Map { common, .. })
             | Verb::Explore(Explore { common, .. })
@@ -384,10 +406,12 @@ impl Verb {
             | Verb::Verify(VerifyCode { common, .. }) => common.json,
             Verb::Symbols { listing, common, .. }
             | Verb::Impact { about: About { listing, common, .. }, .. }
-            | Verb::Usages(Uses { about: About { listing, common, .. }, .. })
-            | Verb::Callers(Uses { about: About { listing, common, .. }, .. })
-            | Verb::Callees(About { listing, common, .. })
-            | Verb::Implementations(About { listing, common, .. }) => common.json || listing.is_json(),
+            | Verb::Usages(Uses { related: Related { about: About { listing, common, .. }, .. }, .. })
+            | Verb::Callers(Uses { related: Related { about: About { listing, common, .. }, .. }, .. })
+            | Verb::Callees(Related { about: About { listing, common, .. }, .. })
+            | Verb::Implementations(Related { about: About { listing, common, .. }, .. }) => {
+                common.json || listing.is_json()
+            }
         }
     }
 
@@ -396,10 +420,10 @@ impl Verb {
         match self {
             Verb::Symbols { listing, .. }
             | Verb::Impact { about: About { listing, .. }, .. }
-            | Verb::Usages(Uses { about: About { listing, .. }, .. })
-            | Verb::Callers(Uses { about: About { listing, .. }, .. })
-            | Verb::Callees(About { listing, .. })
-            | Verb::Implementations(About { listing, .. }) => listing.is_short(),
+            | Verb::Usages(Uses { related: Related { about: About { listing, .. }, .. }, .. })
+            | Verb::Callers(Uses { related: Related { about: About { listing, .. }, .. }, .. })
+            | Verb::Callees(Related { about: About { listing, .. }, .. })
+            | Verb::Implementations(Related { about: About { listing, .. }, .. }) => listing.is_short(),
             Verb::Diagnostics(command) => command.is_short(),
             _ => false,
         }
@@ -409,9 +433,10 @@ impl Verb {
     fn call(self, target: &Target) -> io::Result<(Call, bool)> {
         let (call, common) = match self {
             Verb::Open { file, common } => (Call::of(Name::Open).with("file", Some(target.name(&file)?)), common),
-            Verb::Describe { symbol, file, package, common } => {
+            Verb::Describe { symbol, file, package, limit, common } => {
                 let file = target.maybe(file.as_ref())?;
-                (Call::of(Name::Describe).with("symbol", symbol).with("package", package).with("file", file), common)
+                let call = Call::of(Name::Describe).with("symbol", symbol).with("package", package);
+                (limit.over(call.with("file", file)), common)
             }
             Verb::Impact { change, about } => {
                 let (call, common) = about.over(Call::of(Name::Impact), target)?;
@@ -424,17 +449,17 @@ impl Verb {
                 let call = call.with("on_conflict", on_conflict.map(OnConflict::word));
                 (once.over(call.with("dry_run", dry_run.then_some(true))), common)
             }
-            Verb::Changes { file, diff, common } => {
-                let call = Call::of(Name::Changes).with("file", target.maybe(file.as_ref())?);
+            Verb::Changes { file, diff, limit, common } => {
+                let call = limit.over(Call::of(Name::Changes).with("file", target.maybe(file.as_ref())?));
                 (call.with("diff", diff.then_some(true)), common)
             }
-            Verb::Git { common } => (Call::of(Name::Git), common),
+            Verb::Git { limit, common } => (limit.over(Call::of(Name::Git)), common),
             Verb::Commit(commit) => commit.call(target)?,
             Verb::Rename(rename) => rename.call(target)?,
             Verb::Overlay(overlay) => overlay.call(target)?,
-            Verb::Symbols { query, file, common, .. } => {
+            Verb::Symbols { query, file, limit, common, .. } => {
                 let file = target.maybe(file.as_ref())?;
-                (Call::of(Name::Symbols).with("query", query).with("file", file), common)
+                (limit.over(Call::of(Name::Symbols).with("query", query).with("file", file)), common)
             }
             Verb::SymbolAt { file, offset, line, column, common } => {
                 let call = Call::of(Name::SymbolAt).with("file", Some(target.name(&file)?));
@@ -442,8 +467,8 @@ impl Verb {
             }
             Verb::Usages(uses) => uses.over(Call::of(Name::Usages), target)?,
             Verb::Callers(uses) => uses.over(Call::of(Name::Callers), target)?,
-            Verb::Callees(about) => about.over(Call::of(Name::Callees), target)?,
-            Verb::Implementations(about) => about.over(Call::of(Name::Implementations), target)?,
+            Verb::Callees(related) => related.over(Call::of(Name::Callees), target)?,
+            Verb::Implementations(related) => related.over(Call::of(Name::Implementations), target)?,
             Verb::Diagnostics(command) => return command.call(target),
             Verb::Run(task) => return task.call(target),
             Verb::Runs(runs) => runs.call(),
@@ -467,9 +492,15 @@ impl About {
     }
 }
 
+impl Related {
+    fn over(self, call: Call, target: &Target) -> io::Result<(Call, RequestOptions)> {
+        self.about.over(self.limit.over(call), target)
+    }
+}
+
 impl Uses {
     fn over(self, call: Call, target: &Target) -> io::Result<(Call, RequestOptions)> {
-        self.about.over(call.with("build", self.build), target)
+        self.related.over(call.with("build", self.build), target)
     }
 }
 

@@ -1,4 +1,4 @@
-//! Options that every command takes.
+//! Options that every command takes, and those that lists take.
 
 use clap::Args;
 
@@ -23,15 +23,26 @@ pub struct RequestOptions {
     /// Limit the answer to about so many tokens.
     #[arg(long)]
     max_tokens: Option<usize>,
-    /// Return at most so many items.
-    #[arg(long)]
-    limit: Option<usize>,
     /// Continue from this cursor of the previous answer.
     #[arg(long)]
     cursor: Option<String>,
-    /// Name of the client, any text: its edits are merged with the changes of others that it has not seen.
+    /// Name of the client, any text. Its edits are merged with the changes of others that it has not seen.
     #[arg(long, value_name = "NAME")]
     pub(super) session: Option<String>,
+}
+
+/// The option of the commands that list something.
+#[derive(Debug, Args)]
+pub struct Limit {
+    /// Return at most so many items.
+    #[arg(long, value_name = "COUNT")]
+    limit: Option<usize>,
+}
+
+impl Limit {
+    pub(super) fn over(self, call: Call) -> Call {
+        call.with("limit", self.limit)
+    }
 }
 
 impl RequestOptions {
@@ -42,7 +53,6 @@ impl RequestOptions {
             .with("wait_ms", self.wait_ms)
             .with("min_revision", self.min_revision)
             .with("max_tokens", self.max_tokens)
-            .with("limit", self.limit)
             .with("cursor", self.cursor)
     }
 }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use super::running_servers::{self, Running};
 use semdex_config::Config;
 use semdex_engine::Registry;
+use semdex_fs::worktree_between;
 use semdex_workspace::disk::path_of_uri;
 
 pub(crate) struct Target {
@@ -75,9 +76,20 @@ impl Target {
 #[error("no server runs for {}: a request starts one, or `semdex serve`", .0.display())]
 struct NoServer(PathBuf);
 
+/// Whether a command that starts no server found none.
+pub(crate) fn is_no_server(error: &io::Error) -> bool {
+    error.get_ref().is_some_and(|it| it.is::<NoServer>())
+}
+
 /// The root of a file that lies in the directory `own`: usually `own` itself, so that all commands there are about the
-/// same workspace. Only if `own` has no manifest, a manifest further down determines the root.
+/// same workspace. Only if `own` has no manifest, a manifest further down determines the root. A file in a linked
+/// worktree is of the workspace there, as if the command ran in that directory.
 fn within(file: &Path, own: PathBuf, engines: &Registry) -> io::Result<PathBuf> {
+    if worktree_between(&own, file).is_some()
+        && let Some(directory) = file.ancestors().skip(1).find(|it| it.is_dir())
+    {
+        return engines.find_root(directory);
+    }
     if engines.manifest_root(&own)?.is_some() {
         return Ok(own);
     }

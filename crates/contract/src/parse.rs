@@ -107,8 +107,22 @@ fn refused(path: &str, message: &str) -> Error {
         let detail = format!("{at}unknown {word} `{name}`: {hint} Known: {}", known.join(", "));
         return Error::new(Code::InvalidRequest, detail).suggesting(nearest.map(str::to_owned).into_iter().collect());
     }
+    if let Some((name, other)) = TWO_NAMES.iter().find(|it| message.starts_with(&format!("duplicate field `{}`", it.0)))
+    {
+        let detail = format!("the field `{name}` is there twice, and `{other}` is the same field: give one of them");
+        return Error::new(Code::InvalidRequest, detail);
+    }
+    if let Some((name, other)) = TWO_NAMES.iter().find(|it| message.starts_with(&format!("missing field `{}`", it.0))) {
+        return Error::new(
+            Code::InvalidRequest,
+            format!("{at}missing field `{name}`, or `{other}`, which is the same"),
+        );
+    }
     Error::new(Code::InvalidRequest, format!("{at}{}", without_types(message)))
 }
+
+/// Required fields with a second name.
+const TWO_NAMES: &[(&str, &str)] = &[("name", "file")];
 
 /// What other tools call our fields, without separators.
 const NAMES_ELSEWHERE: &[(&str, &[&str])] = &[

@@ -86,7 +86,9 @@ fn leave_out_overlays(meta: &mut Meta, bytes: usize) {
     let named = named.count();
     if named < total {
         meta.overlays.truncate(named);
-        let detail = format!("{named} of {total} names of files with overlays: `list_overlays` has all of them");
+        let detail = format!(
+            "{named} of {total} names of files with overlays: `semdex overlay list` has all, and so has `GET /v1/overlays`"
+        );
         meta.missing.push(Missing::new(MissingCode::Budget, "max_tokens", detail));
     }
 }

@@ -88,6 +88,13 @@ pub fn wait_for_root(state_dir: &Path, root: &Path) -> Result<()> {
     Ok(())
 }
 
+/// The other process that serves this directory, or one around it: its address, and the directory.
+pub(super) fn server_around(state_dir: &Path, root: &Path) -> Option<(String, PathBuf)> {
+    let other = overlapping(&directory(state_dir), root)?;
+    let is_other = other.pid != std::process::id().to_string() && holds(&other.root, root);
+    is_other.then_some((other.address, other.root))
+}
+
 fn directory(state_dir: &Path) -> PathBuf {
     state_dir.join("roots")
 }

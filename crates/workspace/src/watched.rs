@@ -16,9 +16,7 @@ impl Workspace {
     /// The thresholds of the gate from the current files. Reads the files: may block.
     pub fn gate(&self) -> Result<Gate> {
         let config = &self.inner.config;
-        config
-            .gate(&self.inner.root)
-            .map_err(|error| Error::new(Code::InvalidRequest, format!("the configuration: {error}")))
+        config.gate(&self.inner.root).map_err(|error| Error::new(Code::InvalidRequest, error.to_string()))
     }
 
     /// What files contained before others changed them.

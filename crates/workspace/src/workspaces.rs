@@ -8,7 +8,7 @@ use super::confirm::confirm_when_idle;
 use super::disk::absolute_path_of;
 use super::handle::Workspace;
 use super::journal::Journal;
-use super::root_lock::{RootLock, check_name};
+use super::root_lock::{self, RootLock, check_name};
 use super::session_trees::{SessionTrees, counterpart};
 use super::states::tell_states;
 use super::telemetry::Telemetry;
@@ -184,7 +184,8 @@ impl Workspaces {
         match workspace {
             Some(wanted) => {
                 open.iter().find(|it| it.id() == wanted || it.root() == Path::new(wanted)).cloned().ok_or_else(|| {
-                    let detail = format!("no workspace `{wanted}` is open; open are: {}", names().join(", "));
+                    let open = names().join(", ");
+                    let detail = format!("no workspace `{wanted}` is open; open are: {open}{}", self.elsewhere(wanted));
                     Error::new(Code::UnknownWorkspace, detail).suggesting(names())
                 })
             }
@@ -198,6 +199,15 @@ impl Workspaces {
                 }
             },
         }
+    }
+
+    /// Which other server serves a directory.
+    fn elsewhere(&self, wanted: &str) -> String {
+        let directory = Some(Path::new(wanted)).filter(|it| it.is_absolute()).and_then(|it| it.canonicalize().ok());
+        let other = directory.and_then(|it| root_lock::server_around(&self.config.state_dir, &it));
+        other.map_or_else(String::new, |(address, root)| {
+            format!(". Another server serves {}: ask it, at {address}", root.display())
+        })
     }
 
     /// Those that are meant by requests that name none.
