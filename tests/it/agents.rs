@@ -180,7 +180,8 @@ fn hooks_of_the_user_stay() {
 #[test]
 fn what_is_removed_leaves_the_rest_as_it_was() {
     let home = Home::with(&[("go.mod", "module x\n")]);
-    let zed = "{\n  \"context_servers\": {\n    // the issue tracker\n    \"tracker\": { \"command\": \"t\" }, // end\n  }\n}\n";
+    let zed =
+        "{\n  \"context_servers\": {\n    // the issues\n    \"issues\": { \"command\": \"i\" }, // end\n  }\n}\n";
     let vscode = "{\n  // none yet\n  \"servers\": {},\n  \"inputs\": []\n}\n";
     for (agent, file, text) in [("zed", ".zed/settings.json", zed), ("vscode", ".vscode/mcp.json", vscode)] {
         home.write(file, text);

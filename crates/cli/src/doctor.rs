@@ -82,7 +82,7 @@ pub fn doctor(asked: &Doctor<'_>, config: &Config, engines: &Registry) -> io::Re
         writeln!(output, "\nnote    no file here is of a language that semdex knows: it can open and edit texts only")?;
     }
     if idle > 0 {
-        writeln!(output, "\nThis workspace has nothing for {idle} more engines: `--all` reports on them too.")?;
+        writeln!(output, "\nThis workspace has nothing for {idle} other engines: `--all` reports on them too.")?;
     }
     Ok(is_well)
 }

@@ -87,7 +87,7 @@ fn leave_out_overlays(meta: &mut Meta, bytes: usize) {
     if named < total {
         meta.overlays.truncate(named);
         let detail = format!(
-            "{named} of {total} names of files with overlays: `semdex overlay list` has all, and so has `GET /v1/overlays`"
+            "{named} of {total} names of files with overlays: `semdex overlay list` and `GET /v1/overlays` list all"
         );
         meta.missing.push(Missing::new(MissingCode::Budget, "max_tokens", detail));
     }

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
+use super::own::shell_word;
 use super::{Agent, Entry, Item, Kind};
 
 /// The plugin of opencode, which runs no programs as hooks.
@@ -25,6 +26,7 @@ const PATIENCE: u64 = 5;
 
 /// `None` for an agent that runs no programs.
 pub(crate) fn of(agent: Agent, root: &Path, program: &str) -> Option<Entry> {
+    let program = shell_word(program);
     let item = |keys, value| Item { keys, value, kind: Kind::Hook(agent) };
     let run = |agent: &str, timeout: u64| json!({"type": "command", "command": format!("{program} hook {agent}"), "timeout": timeout});
     let claude = |matcher: Option<&str>| group(matcher, run("claude", PATIENCE));

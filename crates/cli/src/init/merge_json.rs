@@ -426,7 +426,7 @@ mod tests {
             "{\n  \"x\": 1\n}\n",
             "{\"mcpServers\": {\"other\": {\"command\": \"o\"}}}",
             "{ // mine\n  \"a\": {\"b\": [1]},\n}\n",
-            "{\n  \"mcpServers\": {\n    // the issue tracker\n    \"tracker\": {\"command\": \"t\"}, // its end\n  }\n}\n",
+            "{\n  \"mcpServers\": {\n    // the tracker\n    \"tracker\": {\"command\": \"t\"}, // its end\n  }\n}\n",
             "{\n  \"mcpServers\": { // servers\n    \"tracker\": {\"command\": \"t\"}\n  }\n}\n",
             "{\n  \"mcpServers\": { // none yet\n  },\n  \"hooks\": {\"Stop\": []}\n}\n",
             "{\n  \"mcpServers\": {},\n  \"inputs\": []\n}\n",

@@ -45,10 +45,20 @@ fn is_program(word: &str) -> bool {
 
 /// Whether the command of a hook is the one that `init` writes for an agent, and nothing more.
 pub(super) fn is_hook(command: &str, agent: &str) -> bool {
-    let program = command.strip_suffix(agent).and_then(|it| it.strip_suffix(" hook "));
-    let is_one_word =
-        |it: &str| !it.contains(char::is_whitespace) || std::env::current_exe().is_ok_and(|own| own == Path::new(it));
-    program.is_some_and(|it| is_one_word(it) && is_program(it))
+    let Some(word) = command.strip_suffix(agent).and_then(|it| it.strip_suffix(" hook ")) else { return false };
+    let quoted = word.strip_prefix('\'').and_then(|it| it.strip_suffix('\''));
+    if let Some(program) = quoted.map(|it| it.replace("'\\''", "'")) {
+        return shell_word(&program) == word && is_program(&program);
+    }
+    // An older version wrote a path with blanks without quotes.
+    let is_this = || std::env::current_exe().is_ok_and(|it| it == Path::new(word));
+    is_program(word) && (!word.contains(char::is_whitespace) || is_this())
+}
+
+/// A word of a shell's command line: in quotes if it has other characters than most paths.
+pub(super) fn shell_word(word: &str) -> String {
+    let is_plain = |it: char| it.is_alphanumeric() || "/._-+@:".contains(it);
+    if word.chars().all(is_plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
 }
 
 /// Where a list of hooks has one of semdex that is not a part of `wanted`: the whole group if it has no other hook.
@@ -101,8 +111,9 @@ mod tests {
 
     #[test]
     fn a_hook_is_the_whole_command() {
-        for own in ["semdex hook claude", "/opt/x/semdex hook claude"] {
-            assert!(is_hook(own, "claude"), "{own}");
+        for program in ["semdex", "/opt/x/semdex", "/opt/my programs/semdex", "/opt/it's/semdex"] {
+            let own = format!("{} hook claude", shell_word(program));
+            assert!(is_hook(&own, "claude"), "{own}");
         }
         for other in [
             "./my-guard.sh --except 'semdex hook claude'",
@@ -113,6 +124,8 @@ mod tests {
             "semdex hook codex",
             "systemctl --user start semdex",
             "my-semdex hook claude",
+            "'/opt/guard' '/opt/semdex' hook claude",
+            "/opt/my programs/semdex hook claude",
         ] {
             assert!(!is_hook(other, "claude"), "{other}");
         }
