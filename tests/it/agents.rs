@@ -192,7 +192,7 @@ fn what_is_removed_leaves_the_rest_as_it_was() {
     }
     let codex = below(&home, "user/.codex/config.toml");
     assert_eq!(semdex(&home, &["init", "codex", "--write", "--yes"]).code, Some(0));
-    let later = "\n# IMPORTANT: not the other one\n[projects.\"/work/x\"]\ntrust_level = \"trusted\"\n";
+    let later = "\n# IMPORTANT: not the other one\n[projects.\"/srv/x\"]\ntrust_level = \"trusted\"\n";
     fs::write(&codex, fs::read_to_string(&codex).unwrap() + later).unwrap();
     assert_eq!(semdex(&home, &["init", "codex", "--remove", "--yes"]).code, Some(0));
     assert_eq!(fs::read_to_string(&codex).unwrap(), later);

@@ -224,8 +224,8 @@ mod tests {
         assert_eq!(out_of_toml(text, keys).unwrap(), text);
         let more = format!("{merged}\n[mcp_servers.semdex.tools.edit]\na = 1\n\n[z]\nb = 2\n");
         assert_eq!(out_of_toml(&more, keys).unwrap(), format!("{text}\n[z]\nb = 2\n"));
-        let noted = format!("{merged}\n# IMPORTANT: mine\n[projects.\"/work/x\"]\ntrust_level = \"trusted\"\n");
-        let expected = format!("{text}\n# IMPORTANT: mine\n[projects.\"/work/x\"]\ntrust_level = \"trusted\"\n");
+        let noted = format!("{merged}\n# IMPORTANT: mine\n[projects.\"/srv/x\"]\ntrust_level = \"trusted\"\n");
+        let expected = format!("{text}\n# IMPORTANT: mine\n[projects.\"/srv/x\"]\ntrust_level = \"trusted\"\n");
         assert_eq!(out_of_toml(&noted, keys).unwrap(), expected);
     }
 

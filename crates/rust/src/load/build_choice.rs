@@ -5,14 +5,14 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use ra_ap_cfg::{CfgAtom, CfgExpr};
 use ra_ap_hir_expand::intern::Symbol;
-use ra_ap_paths::AbsPathBuf;
+use ra_ap_paths::{AbsPath, AbsPathBuf};
 use ra_ap_project_model::{CargoWorkspace, ManifestPath, ProjectWorkspace};
 use ra_ap_syntax::{AstNode as _, Edition, SourceFile};
 use semdex_config::{BuildFeatures, RustBuild};
+use semdex_engine::files::Files;
 use semdex_text::words::{occurrences, words};
 use serde_json::Value;
 
-use super::LoadRequest;
 use super::conditions::conditions;
 use crate::LANGUAGE;
 use crate::names::builds::{is_of_system, text_of};
@@ -115,21 +115,22 @@ fn set_by_scripts(messages: &[u8]) -> HashMap<String, HashSet<String>> {
 }
 
 pub(super) fn excluded(
-    request: &LoadRequest,
+    texts: &Files,
+    root: &AbsPath,
     workspace: &ProjectWorkspace,
     packages: &[PackageFacts],
 ) -> Vec<Excluded> {
     let choice = Choice::default();
     let mut found = Vec::new();
-    for file in request.texts.of(LANGUAGE).filter(|it| !it.is_too_deep()) {
+    for file in texts.of(LANGUAGE).filter(|it| !it.is_too_deep()) {
         if !["cfg", "cfg_attr", "cfg_select"].iter().any(|it| occurrences(&file.text, it).next().is_some()) {
             continue;
         }
-        let path = request.root.join(&*file.path);
+        let path = root.join(&*file.path);
         let around = packages.iter().enumerate().filter(|it| path.starts_with(&it.1.directory));
         let Some((package, facts)) = around.max_by_key(|it| it.1.directory.as_str().len()) else { continue };
         let tree = SourceFile::parse(&file.text, Edition::CURRENT).tree();
-        for (condition, lines) in conditions(&request.texts, &file.path, tree.syntax()) {
+        for (condition, lines) in conditions(texts, &file.path, tree.syntax()) {
             if !choice.may_hold(&condition, facts, workspace, &[]) {
                 found.push(Excluded { package, condition, lines });
             }

@@ -85,7 +85,7 @@ pub(crate) fn load(
         }
         let messages = facts.messages.get(cargo.manifest_path().as_ref() as &AbsPath);
         let packages = packages_of(cargo, messages.map(|it| &**it).unwrap_or_default());
-        let excluded = excluded(request, workspace, &packages);
+        let excluded = excluded(&request.texts, &request.root, workspace, &packages);
         let asks_for_system = |it: &Excluded| {
             let mut asked = BTreeSet::new();
             atoms(&it.condition, &mut asked);
