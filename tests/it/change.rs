@@ -180,8 +180,7 @@ fn an_edit_lands_in_one_place_or_nowhere() {
         json!({"file": "src/lib.rs", "search_context": "pub fn greet(nam: &String) -> Str {", "replacement": "x"});
     let (status, reply) = edit(missing);
     assert_eq!((status, &reply["code"], &reply["nearest"]["line"]), (409, &json!("no_match"), &json!(6)), "{reply}");
-    let stale =
-        json!({"file": "src/lib.rs", "search_context": "//! Greetings.", "replacement": "x", "expected_hash": "00"});
+    let stale = json!({"file": "src/lib.rs", "search_context": "//! Greetings.", "replacement": "x", "expected_hash": "000000000000"});
     let (status, reply) = edit(stale);
     assert_eq!((status, &reply["code"]), (409, &json!("hash_mismatch")), "{reply}");
     assert_eq!(reply["actual_hash"], blake3::hash(before.as_bytes()).to_hex().as_str());

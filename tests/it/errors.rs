@@ -146,7 +146,7 @@ fn whatever_refuses_tells_of_the_workspace() {
     server.wait_ready();
     let lib = server.home.read("src/lib.rs");
     let edit = |search: &str| json!({"file": "src/lib.rs", "search_context": search, "replacement": "x"});
-    let hashed = json!({"file": "src/lib.rs", "search_context": "fn greet", "replacement": "x", "expected_hash": "00"});
+    let hashed = json!({"file": "src/lib.rs", "search_context": "fn greet", "replacement": "x", "expected_hash": "000000000000"});
     let all = [
         server.post("/v1/edit", &edit("there is nothing like this here, and never was")),
         server.post("/v1/edit", &edit("}")),

@@ -105,7 +105,8 @@ fn rust_is_put_right() {
     let hash = done["files"][0]["old_hash"].clone();
     let (status, _) = server.post("/v1/edit", &json!({"fix": id, "expected_hash": hash, "dry_run": true}));
     assert_eq!(status, 200);
-    let (status, refused) = server.post("/v1/edit", &json!({"fix": id, "expected_hash": "00", "dry_run": true}));
+    let (status, refused) =
+        server.post("/v1/edit", &json!({"fix": id, "expected_hash": "000000000000", "dry_run": true}));
     assert_eq!((status, &refused["code"]), (409, &json!("hash_mismatch")), "{refused}");
 }
 

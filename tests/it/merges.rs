@@ -77,8 +77,13 @@ fn a_base_that_is_named_by_its_hash_is_merged_on_request() {
         let mut other = edit("five", "5");
         other["expected_hash"] = json!(digits);
         let (status, reply) = server.post("/v1/edit", &other);
-        assert_eq!((status, &reply["code"]), (409, &json!("hash_mismatch")), "{digits}: {reply}");
+        assert_eq!((status, &reply["code"]), (400, &json!("invalid_request")), "{digits}: {reply}");
+        assert!(reply["detail"].as_str().unwrap().contains("12 hexadecimal digits"), "{reply}");
     }
+    let mut other = edit("five", "5");
+    other["expected_hash"] = json!("0123456789ab");
+    let (status, reply) = server.post("/v1/edit", &other);
+    assert_eq!((status, &reply["code"]), (409, &json!("hash_mismatch")), "{reply}");
 }
 
 #[test]
@@ -107,6 +112,71 @@ fn two_changes_of_one_place_are_a_conflict() {
     let again = post(&server, "/v1/edit", &[("x-session", "a")], &edit(theirs, "drei\n"));
     assert_eq!(again.status, 200, "{}", again.text);
     assert_eq!(server.home.read("notes.txt"), NOTES.replace("three", "drei"));
+}
+
+#[test]
+fn a_refusal_advises_what_works() {
+    let server = server();
+    let hash = read(&server, "a");
+    others(&server, "two", "two(1)");
+    let as_a = |path: &str, body: &Value| post(&server, path, &[("x-session", "a")], body);
+    // The search text is gone from the present text, so that no hash gives it a place there.
+    let reply = as_a("/v1/edit", &edit("two\n", "zwei\n"));
+    assert_eq!((reply.status, reply.code().as_str()), (409, "conflict"), "{}", reply.text);
+    let detail = reply.json()["detail"].as_str().unwrap().to_owned();
+    assert!(detail.contains("send an edit of it") && !detail.contains("expected_hash"), "{detail}");
+    // A whole symbol or file has a place there.
+    let whole = json!({"name": "notes.txt", "content": NOTES.replace("two", "zwei"), "mode": "overwrite"});
+    let reply = as_a("/v1/write", &whole);
+    assert_eq!((reply.status, reply.code().as_str()), (409, "conflict"), "{}", reply.text);
+    let mut again = whole.clone();
+    again["expected_hash"] = reply.json()["actual_hash"].clone();
+    again["dry_run"] = json!(true);
+    assert!(reply.json()["detail"].as_str().unwrap().contains("with `expected_hash: "));
+    assert_eq!(as_a("/v1/write", &again).status, 200);
+
+    // A deletion is not merged, so that it is not advised.
+    let delete = json!({"file": "notes.txt", "delete": true});
+    let mut by_hash = delete.clone();
+    by_hash["expected_hash"] = json!(hash);
+    let mut present = Value::Null;
+    for (body, session) in [(&delete, "a"), (&by_hash, "b")] {
+        for on_conflict in ["refuse", "merge"] {
+            let mut body = body.clone();
+            body["on_conflict"] = json!(on_conflict);
+            let reply = post(&server, "/v1/edit", &[("x-session", session)], &body);
+            assert_eq!((reply.status, reply.code().as_str()), (409, "hash_mismatch"), "{}", reply.text);
+            let detail = reply.json()["detail"].as_str().unwrap().to_owned();
+            assert!(detail.contains("read it again") && !detail.contains("merge"), "{detail}");
+            present = reply.json()["actual_hash"].clone();
+        }
+    }
+    by_hash["expected_hash"] = present;
+    assert_eq!(as_a("/v1/edit", &by_hash).status, 200);
+}
+
+#[test]
+fn a_deletion_by_others_is_not_taken_back() {
+    let server = server();
+    read(&server, "a");
+    let path = server.home.root().join("notes.txt");
+    std::fs::remove_file(&path).unwrap();
+    let whole = json!({"name": "notes.txt", "content": "new\n", "mode": "overwrite"});
+    let item = json!({"file": "notes.txt", "content": "new\n", "mode": "overwrite"});
+    for (call, body) in [("/v1/write", &whole), ("/v1/edit", &item)] {
+        let reply = post(&server, call, &[("x-session", "a")], body);
+        assert_eq!((reply.status, reply.code().as_str()), (409, "hash_mismatch"), "{}", reply.text);
+        assert!(reply.text.contains("was deleted since you read it"), "{}", reply.text);
+        assert!(!path.exists());
+    }
+    // It can be made again, and whoever deletes it itself may write it.
+    let mut create = whole.clone();
+    create["mode"] = json!("create");
+    assert_eq!(post(&server, "/v1/write", &[("x-session", "a")], &create).status, 200);
+    let delete = json!({"file": "notes.txt", "delete": true});
+    assert_eq!(post(&server, "/v1/edit", &[("x-session", "a")], &delete).status, 200);
+    assert_eq!(post(&server, "/v1/write", &[("x-session", "a")], &whole).status, 200);
+    assert_eq!(server.home.read("notes.txt"), "new\n");
 }
 
 #[test]

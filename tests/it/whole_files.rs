@@ -150,6 +150,19 @@ fn what_contradicts_itself_is_refused_and_changes_nothing() {
         (json!([text, delete]), 400, "invalid_request", "edit 0 edits `a.txt`, and edit 1 deletes it"),
         (json!([delete, moves]), 400, "invalid_request", "edit 0 deletes `a.txt`, and edit 1 moves it"),
         (json!([delete, delete]), 400, "invalid_request", "edit 0 deletes `a.txt`, and edit 1 deletes it"),
+        (
+            json!([delete, {"file": "a.txt", "content": "x"}]),
+            400,
+            "invalid_request",
+            "edit 0 deletes `a.txt`, and edit 1 creates it: all edits refer to the files before the change; replace the \
+             content in one edit",
+        ),
+        (
+            json!([{"file": "a.txt", "content": "x", "mode": "create"}, delete]),
+            400,
+            "invalid_request",
+            "edit 1 deletes `a.txt`, and edit 0 creates it",
+        ),
         (json!([whole, text]), 400, "invalid_request", "edit 0 overwrites `a.txt`, and edit 1 edits it"),
         (json!([moves, {"file": "b.txt", "move_to": "z.txt"}]), 409, "already_exists", "`z.txt`"),
         (json!([{"file": "a.txt", "move_to": "b.txt"}]), 409, "already_exists", "`b.txt`"),
@@ -174,8 +187,13 @@ fn what_contradicts_itself_is_refused_and_changes_nothing() {
         (json!([{"file": "a.txt", "move_to": "../a.txt"}]), 400, "outside_workspace", ""),
         (json!([{"file": "link.txt", "delete": true}]), 400, "invalid_request", "is a link to `a.txt`"),
         (json!([{"file": "binary", "delete": true}]), 422, "not_text", "binary"),
-        (json!([{"file": "a.txt", "delete": true, "expected_hash": "0"}]), 409, "hash_mismatch", ""),
-        (json!([{"file": "n.txt", "content": "x", "expected_hash": "0"}]), 409, "hash_mismatch", "does not exist"),
+        (json!([{"file": "a.txt", "delete": true, "expected_hash": "000000000000"}]), 409, "hash_mismatch", ""),
+        (
+            json!([{"file": "n.txt", "content": "x", "expected_hash": "000000000000"}]),
+            409,
+            "hash_mismatch",
+            "does not exist",
+        ),
         (
             json!([{"file": "a.txt", "delete": true, "search_context": "two"}]),
             400,
@@ -277,6 +295,19 @@ fn a_unified_diff_is_located_like_any_edit() {
         "line 3 of the patch",
     );
     refused(patch(&server, DIFF, "", deletes.replace("b.txt", "a b").as_str()), 404, "unknown_file", "a b");
+    let cut_off = "--- a/b.txt\n+++ b/b.txt\n@@ -1,2 +1,4 @@\n alpha\n-beta\n+beta(ar";
+    refused(patch(&server, DIFF, "", cut_off), 400, "invalid_request", "may be cut off");
+    assert_eq!(server.home.read("b.txt"), "alpha\nbeta\ngamma\n");
+
+    // Only the last newline changes.
+    const MARK: &str = "\\ No newline at end of file\n";
+    for (ends, text) in [("\n", "x\ny"), ("", "x\ny\n"), ("\r\n", "x\r\ny")] {
+        server.home.write("end.txt", text);
+        let (before, after) = if ends.is_empty() { ("", MARK) } else { (MARK, "") };
+        let diff = format!("--- a/end.txt\n+++ b/end.txt\n@@ -1,2 +1,2 @@\n x\n-y\n{before}+y\n{after}");
+        done(patch(&server, DIFF, "", &diff));
+        assert_eq!(server.home.read("end.txt"), format!("{}{ends}", text.trim_end()), "{diff}");
+    }
 }
 
 #[test]
@@ -321,10 +352,21 @@ fn the_form_of_codex_is_the_same_change() {
     done(server.post("/v1/undo", &json!({"change": reply["change"]})));
     assert_eq!(tree(&server), before);
     refused(
-        patch(&server, CODEX, "", "*** Begin Patch\n*** Add File: a.txt\n+x\n"),
+        patch(&server, CODEX, "", "*** Begin Patch\n*** Add File: a.txt\n+x\n*** End Patch\n"),
         409,
         "already_exists",
         "`a.txt` exists",
+    );
+    refused(
+        patch(
+            &server,
+            CODEX,
+            "",
+            "*** Begin Patch\n*** Delete File: a.txt\n*** Add File: b.txt\n+fn moved() {\n+    let",
+        ),
+        400,
+        "invalid_request",
+        "without `*** End Patch`",
     );
     refused(
         patch(&server, CODEX, "", "*** Begin Patch\n*** Update File: a.txt\n@@\n x\n"),

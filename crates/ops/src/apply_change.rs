@@ -205,8 +205,9 @@ fn stale() -> Error {
 fn note_believed(workspace: &Workspace, options: &RequestOptions, plan: &Plan) {
     let Some(session) = &options.session else { return };
     for edit in &plan.edits {
-        if let Some(text) = plan.believed.get(&edit.file).or(edit.new.as_ref()) {
-            workspace.seen_texts().note_believed(session, &edit.file, text);
+        match plan.believed.get(&edit.file).or(edit.new.as_ref()) {
+            Some(text) => workspace.seen_texts().note_believed(session, &edit.file, text),
+            None => workspace.seen_texts().note_gone(session, &edit.file),
         }
     }
 }

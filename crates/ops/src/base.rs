@@ -9,7 +9,7 @@ use semdex_engine::files::File;
 use semdex_model::{Code, Conflict, Error, Help, Result, Span};
 use semdex_text::matching::Patch;
 use semdex_text::merge::{self, Merged};
-use semdex_workspace::{Workspace, names_hash};
+use semdex_workspace::{LEAST_DIGITS, Workspace, may_name_hash, names_hash};
 
 /// The text that the author of a change saw.
 #[derive(Debug, Clone)]
@@ -31,6 +31,7 @@ pub(super) async fn base_of(
     on_conflict: Option<OnConflict>,
     options: &RequestOptions,
 ) -> Result<Base> {
+    check_digits(expected_hash)?;
     if expected_hash.is_some_and(|it| names_hash(&file.hash, it)) {
         return Ok(Base::Present);
     }
@@ -52,13 +53,30 @@ pub(super) async fn base_of(
     }
 }
 
-/// An error if the present text does not have the expected hash.
-pub(super) fn check_hash(file: &File, expected: Option<&str>) -> Result<()> {
-    if expected.is_none_or(|it| names_hash(&file.hash, it)) { Ok(()) } else { Err(moved_on(file)) }
+/// An error if an expected hash can be the hash of no text.
+pub(super) fn check_digits(expected: Option<&str>) -> Result<()> {
+    let Some(digits) = expected.filter(|it| !may_name_hash(it)) else { return Ok(()) };
+    let detail = format!(
+        "`expected_hash`: `{digits}` names no text: send the first {LEAST_DIGITS} hexadecimal digits of the file's hash, \
+         or more of them, or leave the field out"
+    );
+    Err(Error::new(Code::InvalidRequest, detail))
+}
+
+/// An error if a client would make a file again that it saw and that others deleted since.
+pub(super) fn refuse_deleted(workspace: &Workspace, name: &str, options: &RequestOptions) -> Result<()> {
+    if !options.session.as_deref().is_some_and(|it| workspace.seen_texts().was_shown(it, name)) {
+        return Ok(());
+    }
+    let detail = format!(
+        "nothing was written: `{name}` was deleted since you read it, and this content would bring it back; `mode: \
+         \"create\"` makes the file again"
+    );
+    Err(Error::new(Code::HashMismatch, detail).with_help(Help { file: Some(name.to_owned()), ..Help::default() }))
 }
 
 /// The error for a file that others changed since the author of a request saw it.
-pub(super) fn moved_on(file: &File) -> Error {
+fn moved_on(file: &File) -> Error {
     let actual = file.hash.to_hex();
     let detail = format!(
         "`{}` is not what you read: its hash is {actual} now; read it again, or send `on_conflict: \"merge\"` to merge \
@@ -69,19 +87,25 @@ pub(super) fn moved_on(file: &File) -> Error {
     Error::new(Code::HashMismatch, detail).with_help(help)
 }
 
-/// Both changes of a base: ours, and the change that led to the present text of the file.
-pub(super) fn merged(file: &File, base: &str, ours: &str) -> Result<Merged> {
-    merge::merge(base, ours, &file.text).map_err(|both| conflict(file, both))
+/// Both changes of a base: ours, and the change that led to the present text of the file. `retry`: how the request is
+/// made on the present text alone, if it can be.
+pub(super) fn merged(file: &File, base: &str, ours: &str, retry: Retry) -> Result<Merged> {
+    merge::merge(base, ours, &file.text).map_err(|both| conflict(file, both, retry))
 }
 
 /// The refusal of a change that cannot be made beside what others changed.
-pub(super) fn conflict(file: &File, both: merge::Conflict) -> Error {
+pub(super) fn conflict(file: &File, both: merge::Conflict, retry: Retry) -> Error {
     let place = file.lines().place(&file.path, both.place);
     let actual = file.hash.to_hex();
+    let alone = match retry {
+        Retry::ByHash => {
+            format!(", or send this request with `expected_hash: \"{actual}\"` to apply it to the present text alone")
+        }
+        Retry::None => String::new(),
+    };
     let detail = format!(
         "nothing was written: `{}` changed since it was read, and line {} in another way than this request changes it \
-         ({}). `theirs` is in the file now: send an edit of it, or send this request with `expected_hash: \
-         \"{actual}\"` to apply it to the present text alone",
+         ({}). `theirs` is in the file now: send an edit of it{alone}",
         file.path, place.line, both.reason
     );
     let merge::Conflict { base, ours, theirs, .. } = both;
@@ -92,6 +116,15 @@ pub(super) fn conflict(file: &File, both: merge::Conflict) -> Error {
         ..Help::default()
     };
     Error::new(Code::Conflict, detail).with_help(help)
+}
+
+/// How a request that conflicts with the changes of others is made on the present text alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Retry {
+    /// With the hash of the present text.
+    ByHash,
+    /// It cannot be: the present text has no place for it, or the request takes no hash.
+    None,
 }
 
 /// The smallest single patch from one text to another.

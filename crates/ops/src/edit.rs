@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::apply_change::{Mode, Plan, apply_change};
-use super::base::{Base, base_of, conflict, merged, patch_between};
+use super::base::{Base, Retry, base_of, conflict, merged, patch_between};
 use super::fixes;
 use super::format_and_imports::FormatOptions;
 use super::open::text_of;
@@ -85,9 +85,15 @@ impl Placed {
 
     /// An edit of the text that its author saw, merged with what others changed since. `None` if the present text has
     /// the edit already.
-    fn on_base(file: &Arc<File>, base: &Arc<str>, patch: Patch, strategy: Strategy) -> Result<Option<Placed>> {
+    fn on_base(
+        file: &Arc<File>,
+        base: &Arc<str>,
+        patch: Patch,
+        strategy: Strategy,
+        retry: Retry,
+    ) -> Result<Option<Placed>> {
         let (ours, _) = matching::apply_all(base, std::slice::from_ref(&patch))?;
-        let both = merged(file, base, &ours)?;
+        let both = merged(file, base, &ours, retry)?;
         if both.text == *file.text {
             return Ok(None);
         }
@@ -115,6 +121,9 @@ async fn plan(workspace: &Workspace, request: &Edits, options: &RequestOptions) 
                      before the first of them: merge both edits into one",
                     error.detail
                 );
+            }
+            if error.code == Code::AlreadyExists {
+                error = whole_files::deleted_by_another(&request.edits, index).unwrap_or(error);
             }
             error.help.edit = several.then_some(index);
             if let Some(line) = edit.line {
@@ -208,7 +217,7 @@ fn symbol_on_base(
     let older = workspace.file(&file.path, base.clone());
     let Some(symbol) = symbol_edit::same_symbol(file, symbol, &older) else { return Ok(None) };
     let patch = symbol_edit::at_symbol(&older, &symbol, at, replacement, repeat)?;
-    Placed::on_base(file, base, patch, Strategy::Symbol)
+    Placed::on_base(file, base, patch, Strategy::Symbol, Retry::ByHash)
 }
 
 /// A different edit whose new text contains what this edit did not find.
@@ -294,8 +303,9 @@ fn text_on_base(
 ) -> Result<Option<Placed>> {
     let TextSearch { context, near_line, whole_lines, place, final_newline } = search;
     let unix = |text: &str| text.replace("\r\n", "\n");
-    let has_it = base.contains(context.as_str()) || base.contains("\r\n") && unix(base).contains(&unix(context));
-    if *base == file.text || !has_it {
+    let has_it =
+        |text: &str| text.contains(context.as_str()) || text.contains("\r\n") && unix(text).contains(&unix(context));
+    if *base == file.text || !has_it(base) {
         return Ok(None);
     }
     let (near_line, whole_lines) = (*near_line, *whole_lines);
@@ -313,17 +323,18 @@ fn text_on_base(
                 if hunk_place::check(&file.path, base, hit.span, place).is_err() {
                     return Ok(None);
                 }
-                hunk_place::end_file(base, &mut fitted.patch, *final_newline);
+                hunk_place::end_file(base, hit.span, &mut fitted.patch, *final_newline);
             }
+            let retry = if has_it(&file.text) { Retry::ByHash } else { Retry::None };
             // A text that is once in both may have been moved, which a merge takes for a removal.
             let moved = Search { text: &file.text, within: None, ..search };
             let there = match matching::find(&moved) {
                 Ok(Outcome::Found(there)) if there.strategy == Strategy::Exact && search.near_line.is_none() => {
                     there.span
                 }
-                _ => return Placed::on_base(file, base, fitted.patch, Strategy::Exact),
+                _ => return Placed::on_base(file, base, fitted.patch, Strategy::Exact, retry),
             };
-            let placed = Placed::on_base(file, base, fitted.patch, Strategy::Exact);
+            let placed = Placed::on_base(file, base, fitted.patch, Strategy::Exact, retry);
             let is_there = |it: Span| it.start <= there.end && there.start <= it.end;
             let at = match &placed {
                 Ok(Some(placed)) => Some(placed.patch.range),
@@ -339,7 +350,7 @@ fn text_on_base(
             let reason = "the text that was read is there once, but elsewhere";
             let (base, ours) = (context.clone(), replacement.to_owned());
             let theirs = file.text[there.start..there.end].to_owned();
-            Err(conflict(file, merge::Conflict { reason, base, ours, theirs, place: there }))
+            Err(conflict(file, merge::Conflict { reason, base, ours, theirs, place: there }, retry))
         }
         _ => Ok(None),
     }
@@ -365,7 +376,7 @@ async fn in_present_text(
         let mut patch = fitted.patch;
         if let Some(place) = place {
             hunk_place::check(&file.path, &file.text, hit.span, place)?;
-            hunk_place::end_file(&file.text, &mut patch, *final_newline);
+            hunk_place::end_file(&file.text, hit.span, &mut patch, *final_newline);
             patch = hunk_place::without_context(&file.text, patch);
         }
         Ok(Placed { score: hit.score, kept: fitted.kept, ..Placed::of(file, patch, hit.strategy) })

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::base::check_hash;
+use super::base::check_digits;
 use super::open::text_of;
 use super::query::{RequestOptions, WithMeta, not_indexed, run_query};
 
@@ -13,7 +13,7 @@ use semdex_model::{
     Answer, Code, Coverage, Diagnostic, Error, Help, LanguageId, Missing, MissingCode, Place, Result, Span,
 };
 use semdex_text::matching::Patch;
-use semdex_workspace::Workspace;
+use semdex_workspace::{Workspace, names_hash};
 
 /// For how many diagnostics of a reply fixes are queried. Some engines need one query for each.
 const MOST: usize = 100;
@@ -97,9 +97,9 @@ pub(super) async fn parts(
 ) -> Result<Vec<(Arc<File>, Patch)>> {
     let id = Id::read(name)?;
     let file = text_of(files, &workspace.locate(id.file)?)?;
-    check_hash(&file, expected_hash)?;
+    check_digits(expected_hash)?;
     let hash = file.hash.to_hex();
-    if !hash.starts_with(id.text) {
+    if !hash.starts_with(id.text) || expected_hash.is_some_and(|it| !names_hash(&file.hash, it)) {
         let detail = format!(
             "`{}` was changed since this fix was offered: ask again for its diagnostics with `fixes`; nothing was changed",
             file.path

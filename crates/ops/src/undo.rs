@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::apply_change::{Mode, Plan, apply_change};
-use super::base::merged;
+use super::base::{Retry, merged};
 use super::query::RequestOptions;
 use super::undo_commit::undo_commit;
 use semdex_contract::{ChangeReport, OnBreak, OnConflict, UndoRequest};
@@ -108,7 +108,7 @@ async fn plan(workspace: &Workspace, entry: &Entry, merges: bool, options: &Requ
             return Err(moved_on(entry, &moved));
         };
         let present = workspace.file(&file.file, now.clone());
-        let both = merged(&present, after, before)?;
+        let both = merged(&present, after, before, Retry::None)?;
         let result = workspace.file(&file.file, both.text);
         let place = |span: &Span| result.lines().place(&result.path, *span);
         let around = both.landed.iter().copied().reduce(|a, b| Span::new(a.start.min(b.start), a.end.max(b.end)));

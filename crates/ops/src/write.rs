@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::apply_change::{Mode, Plan, apply_change};
-use super::base::{Base, base_of, merged};
+use super::base::{Base, Retry, base_of, check_digits, merged, refuse_deleted};
 use super::format_and_imports::FormatOptions;
 use super::query::RequestOptions;
 use semdex_contract::{ChangeReport, Elisions, Finding, FindingKind, OnBreak, WriteMode, WriteRequest};
@@ -45,9 +45,14 @@ async fn plan(workspace: &Workspace, request: &WriteRequest, options: &RequestOp
     };
     let base = match (&old, &request.expected_hash) {
         (Some(file), expected) => base_of(workspace, file, expected.as_deref(), request.on_conflict, options).await?,
-        (None, Some(_)) => {
+        (None, Some(digits)) => {
+            check_digits(Some(digits))?;
             let detail = format!("`{name}` does not exist, so it has no hash to expect");
             return Err(Error::new(Code::HashMismatch, detail));
+        }
+        (None, None) if request.mode == Some(WriteMode::Overwrite) => {
+            refuse_deleted(workspace, &name, options)?;
+            Base::Present
         }
         (None, None) => Base::Present,
     };
@@ -72,7 +77,7 @@ async fn plan(workspace: &Workspace, request: &WriteRequest, options: &RequestOp
         (_, Some(file)) => match &base {
             Base::Older(base) => {
                 let ours = overwritten(base, &request.content);
-                let merged = merged(file, base, &ours)?;
+                let merged = merged(file, base, &ours, Retry::ByHash)?;
                 (both.insert((merged, ours)).0.text.clone(), 0)
             }
             Base::Unknown if request.expected_hash.is_some() => return Err(base_is_gone(file)),

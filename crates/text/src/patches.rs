@@ -1,7 +1,7 @@
 //! Patches in the forms that models write: unified diffs, and the `*** Begin Patch` form of Codex. Both become a list
 //! of edits, which are located in today's files like any other edit. Counts and line numbers are only hints. Missing
-//! headers, missing signs before blank lines and a missing end are tolerated if one meaning is left. Anything else is
-//! refused with its line.
+//! headers and missing signs before blank lines are tolerated if one meaning is left. Anything else is refused with its
+//! line, and so is a patch that seems to be cut off.
 
 mod apply_patch;
 mod hunk;

@@ -50,7 +50,7 @@ pub use change_history::ChangeHistory;
 pub use handle::{Workspace, WorkspaceStatus};
 pub use named_locks::NamedLocks;
 pub use root_lock::wait_for_root;
-pub use seen_texts::{SeenTexts, names_hash};
+pub use seen_texts::{LEAST_DIGITS, SeenTexts, may_name_hash, names_hash};
 pub use shown_lines::ShownLines;
 pub use snapshot::{Needs, Snapshot};
 pub use turns::Turn;

@@ -26,7 +26,13 @@ const OFFERED_BYTES: usize = 32 << 20;
 /// How many texts of a file are read from the journal.
 const FROM_JOURNAL: usize = 16;
 /// The least number of digits that name a text.
-const LEAST_DIGITS: usize = 12;
+pub const LEAST_DIGITS: usize = 12;
+
+/// Whether these digits can name a text at all.
+pub fn may_name_hash(digits: &str) -> bool {
+    let digits = digits.trim();
+    (LEAST_DIGITS..=2 * blake3::OUT_LEN).contains(&digits.len()) && digits.bytes().all(|it| it.is_ascii_hexdigit())
+}
 
 /// Whether these digits are the hash, or its beginning.
 pub fn names_hash(hash: &blake3::Hash, digits: &str) -> bool {
@@ -103,6 +109,16 @@ impl SeenTexts {
         state.show(session, &file, hash);
     }
 
+    /// A client deleted a file, or moved it away. It no longer takes any text for the file's.
+    pub fn note_gone(&self, session: &str, file: &str) {
+        self.lock().shown.remove(&(session.to_owned(), Arc::from(file)));
+    }
+
+    /// Whether a client was shown a text of a file, or takes one for the file's.
+    pub fn was_shown(&self, session: &str, file: &str) -> bool {
+        self.lock().shown.contains_key(&(session.to_owned(), Arc::from(file)))
+    }
+
     /// Texts are replaced. `before`: the texts before the edits.
     pub(super) fn note_replaced(&self, before: &Files, edits: &[FileEdit], by_others: bool) {
         for edit in edits.iter().take(REPLACED_AT_ONCE) {
@@ -126,7 +142,7 @@ impl SeenTexts {
     /// A text that the file had, by the first digits of its hash.
     pub async fn by_hash(&self, file: &str, digits: &str) -> Result<Option<Arc<str>>> {
         let digits = digits.trim().to_ascii_lowercase();
-        if digits.len() < LEAST_DIGITS || !digits.bytes().all(|it| it.is_ascii_hexdigit()) {
+        if !may_name_hash(&digits) {
             return Ok(None);
         }
         let known = self.lock().of_file(file).find(|it| names_hash(&it.hash, &digits)).map(|it| it.text.clone());
@@ -262,6 +278,9 @@ mod tests {
         assert_eq!(seen.of_file("a.txt").await.unwrap(), [two.text.clone(), one.text.clone()]);
         seen.note_believed("x", "a.txt", &"three\n".into());
         assert_eq!(seen.last_shown("x", "a.txt").await.unwrap().as_deref(), Some("three\n"));
+        assert!(seen.was_shown("x", "a.txt") && !seen.was_shown("x", "b.txt") && !seen.was_shown("y", "a.txt"));
+        seen.note_gone("x", "a.txt");
+        assert!(!seen.was_shown("x", "a.txt"));
     }
 
     #[tokio::test]

@@ -50,12 +50,17 @@ pub(super) fn check(path: &str, text: &str, found: Span, place: &PlaceHints) -> 
     Err(Error::new(Code::NoMatch, detail).with_help(help))
 }
 
-/// Adds or removes the newline at the end of the file, if the patch reaches it.
-pub(super) fn end_file(text: &str, patch: &mut Patch, final_newline: FinalNewline) {
-    let rest = text.get(patch.range.end..).unwrap_or_default();
+/// Adds or removes the newline at the end of the file, if the place of the hunk reaches it.
+pub(super) fn end_file(text: &str, found: Span, patch: &mut Patch, final_newline: FinalNewline) {
+    let rest = text.get(found.end.max(patch.range.end)..).unwrap_or_default();
     if final_newline == FinalNewline::Kept || !matches!(rest, "" | "\n" | "\r\n") {
         return;
     }
+    // The patch may be less than the place, and nothing where no word changes.
+    let before = text.get(found.start..patch.range.start).unwrap_or_default();
+    let after = text.get(patch.range.end..found.end).unwrap_or_default();
+    patch.text = [before, &patch.text, after].concat();
+    patch.range.start -= before.len();
     patch.range.end = text.len();
     let bare = patch.text.strip_suffix('\n').map_or(patch.text.len(), |it| it.trim_end_matches('\r').len());
     patch.text.truncate(bare);
@@ -175,8 +180,9 @@ mod tests {
     #[test]
     fn the_end_of_the_file_is_as_the_patch_says() {
         let ended = |text: &str, from: usize, new: &str, final_newline| {
-            let mut patch = Patch { range: Span::new(from, from + 1), text: new.to_owned() };
-            end_file(text, &mut patch, final_newline);
+            let found = Span::new(from, from + 1);
+            let mut patch = Patch { range: found, text: new.to_owned() };
+            end_file(text, found, &mut patch, final_newline);
             [&text[..patch.range.start], &patch.text, &text[patch.range.end..]].concat()
         };
         assert_eq!(ended("a\nb", 2, "c", FinalNewline::Added), "a\nc\n");
@@ -185,5 +191,11 @@ mod tests {
         assert_eq!(ended("a\nb\n", 2, "c", FinalNewline::Removed), "a\nc");
         assert_eq!(ended("a\nb\n", 0, "c", FinalNewline::Removed), "c\nb\n", "not at the end");
         assert_eq!(ended("a\nb", 2, "c", FinalNewline::Kept), "a\nc");
+        // Nothing else changes.
+        for at in 0..=3 {
+            let mut patch = Patch { range: Span::new(at, at), text: String::new() };
+            end_file("a\nb", Span::new(0, 3), &mut patch, FinalNewline::Added);
+            assert_eq!((patch.range, &*patch.text), (Span::new(0, 3), "a\nb\n"), "{at}");
+        }
     }
 }

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::Placed;
-use crate::base::{Base, base_of, moved_on};
+use crate::base::{Base, Retry, base_of, check_digits, refuse_deleted};
 use crate::open::text_of;
 use crate::query::RequestOptions;
 use crate::write::{appended, base_is_gone, refuse_whole_file, undeclared_finding};
-use semdex_contract::{Edit, Finding, Target, WriteMode};
+use semdex_contract::{Edit, Finding, OnConflict, Target, WriteMode};
 use semdex_engine::files::{File, Files};
 use semdex_model::{Code, Error, FileEdit, Help, Result, Span, Strategy};
 use semdex_text::diff::unified;
@@ -82,9 +82,13 @@ pub(super) async fn content(
         return Err(Error::new(Code::NotText, "the new content has a NUL character: only text is written"));
     }
     let Some(old) = existing(workspace, files, &name)? else {
+        check_digits(edit.expected_hash.as_deref())?;
         if edit.expected_hash.is_some() {
             let detail = format!("`{name}` does not exist, so it has no hash to expect");
             return Err(Error::new(Code::HashMismatch, detail));
+        }
+        if mode == WriteMode::Overwrite {
+            refuse_deleted(workspace, &name, options)?;
         }
         let kind = workspace.language_of(&name).and_then(|it| workspace.registry().kind_of(it));
         let declared = kind.and_then(|it| it.declare(files, &name, content).content);
@@ -110,7 +114,7 @@ pub(super) async fn content(
     }
     let placed = match base {
         Base::Older(base) => {
-            let merged = Placed::on_base(&old, &base, matching::whole(&base, content), Strategy::Whole)?;
+            let merged = Placed::on_base(&old, &base, matching::whole(&base, content), Strategy::Whole, Retry::ByHash)?;
             // The present text has this change already, next to changes of others.
             merged.unwrap_or_else(|| without_text(old, Fate::Overwritten))
         }
@@ -143,9 +147,11 @@ pub(super) async fn deleted(
     options: &RequestOptions,
 ) -> Result<Placed> {
     let file = named(workspace, files, name, "deleted")?;
-    let base = base_of(workspace, &file, edit.expected_hash.as_deref(), edit.on_conflict, options).await?;
+    // A deletion has nothing to merge, whatever `on_conflict` says.
+    let merge = Some(OnConflict::Merge);
+    let base = base_of(workspace, &file, edit.expected_hash.as_deref(), merge, options).await?;
     if matches!(base, Base::Older(_)) || (edit.expected_hash.is_some() && !matches!(base, Base::Present)) {
-        return Err(moved_on(&file));
+        return Err(changed_before_deletion(&file));
     }
     let bare = |text: &str| text.trim_start_matches('\u{feff}').replace("\r\n", "\n").trim_end_matches('\n').to_owned();
     if let Some(content) = content
@@ -162,6 +168,18 @@ pub(super) async fn deleted(
         return Err(Error::new(Code::HashMismatch, detail).with_help(help));
     }
     Ok(without_text(file, Fate::Deleted))
+}
+
+/// The error for the deletion of a file that others changed since its author saw it.
+fn changed_before_deletion(file: &File) -> Error {
+    let actual = file.hash.to_hex().to_string();
+    let detail = format!(
+        "`{}` is not deleted, because it is not what you read: its hash is {actual} now, and the changes of others would \
+         be deleted with it; read it again, and delete it with this hash as `expected_hash` if it is still to go",
+        file.path
+    );
+    let help = Help { actual_hash: Some(actual), file: Some(file.path.to_string()), ..Help::default() };
+    Error::new(Code::HashMismatch, detail).with_help(help)
 }
 
 /// A file that gets another name. Its content, also what others changed, moves with it.
@@ -227,6 +245,19 @@ pub(super) fn made_by_another(edits: &[Edit], index: usize) -> String {
         _ => None,
     });
     hint.unwrap_or_default()
+}
+
+/// The refusal of an edit that makes a file which another edit of the change deletes.
+pub(super) fn deleted_by_another(edits: &[Edit], index: usize) -> Option<Error> {
+    let Some(Target::File { file, .. }) = edits.get(index).map(|it| &it.target) else { return None };
+    let deletes = |it: &Edit| matches!(&it.target, Target::Delete { file: other, .. } if other == file);
+    let other = edits.iter().position(deletes)?;
+    let detail = format!(
+        "edit {other} deletes `{file}`, and edit {index} creates it: all edits refer to the files before the change; \
+         replace the content in one edit, with `content` and `mode: \"overwrite\"`"
+    );
+    let help = Help { edit: Some(index), file: Some(file.clone()), ..Help::default() };
+    Some(Error::new(Code::InvalidRequest, detail).with_help(help))
 }
 
 /// What all edits of one file, each with its index, do with it. Edits that contradict each other are refused.

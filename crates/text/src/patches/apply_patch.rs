@@ -44,7 +44,7 @@ fn file_of(line: &str) -> Option<(Kind, &str)> {
 
 pub(super) fn parse(patch: &str) -> Result<Vec<PatchEdit>> {
     let lines = lines(patch);
-    let mut parser = Parser { lines, at: 0, edits: Vec::new() };
+    let mut parser = Parser { lines, at: 0, edits: Vec::new(), is_ended: false, is_closed: false };
     parser.skip_wrapper();
     while let Some(line) = parser.line() {
         match file_of(line) {
@@ -59,6 +59,12 @@ pub(super) fn parse(patch: &str) -> Result<Vec<PatchEdit>> {
              NAME` or `*** Delete File: NAME`",
         ));
     }
+    if !(parser.is_ended || parser.is_closed) {
+        return Err(wrong(
+            parser.lines.len(),
+            "the patch ends here without `*** End Patch`, so the rest of it may be cut off: send all of it",
+        ));
+    }
     Ok(parser.edits)
 }
 
@@ -67,6 +73,10 @@ struct Parser<'a> {
     lines: Vec<&'a str>,
     at: usize,
     edits: Vec<PatchEdit>,
+    /// `*** End Patch` follows the last file.
+    is_ended: bool,
+    /// The here document or the fence around the patch is closed.
+    is_closed: bool,
 }
 
 impl<'a> Parser<'a> {
@@ -91,6 +101,7 @@ impl<'a> Parser<'a> {
             && at > begin
         {
             self.lines.truncate(at);
+            self.is_closed = true;
         }
         self.at = begin;
     }
@@ -100,6 +111,7 @@ impl<'a> Parser<'a> {
         let number = self.at + 1;
         self.at += 1;
         if line == END {
+            self.is_ended = true;
             // Whatever follows is no part of the patch, unless another one begins.
             let next = self.lines[self.at..].iter().position(|it| is_directive(it.trim_end()));
             self.at = next.map_or(self.lines.len(), |it| self.at + it);
@@ -123,6 +135,7 @@ impl<'a> Parser<'a> {
             return Err(wrong(number, "the name of the file is missing after the colon"));
         }
         self.at += 1;
+        self.is_ended = false;
         match kind {
             Kind::Delete => self.push(name, number, Action::Delete { content: None }),
             Kind::Add => {

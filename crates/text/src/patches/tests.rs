@@ -160,9 +160,8 @@ fn codex_patches() {
         edit("log", 21, Action::Append("line\n".to_owned())),
     ];
     assert_eq!(apply_patch(patch), wanted);
-    // Without the last line, and as it comes in a command or a fence.
+    // As it comes in a command or a fence, which closes a patch without its last line too.
     let bare = patch.trim_end_matches("*** End Patch\n");
-    assert_eq!(apply_patch(bare), wanted);
     let shifted =
         |edits: Vec<PatchEdit>| edits.into_iter().map(|it| PatchEdit { line: it.line - 1, ..it }).collect::<Vec<_>>();
     for (before, after) in [
@@ -171,11 +170,11 @@ fn codex_patches() {
         ("```\n", "```\n"),
         ("Here it is:\n", ""),
     ] {
-        for text in [patch, bare] {
+        for text in [patch, bare].into_iter().take(if after.is_empty() { 1 } else { 2 }) {
             assert_eq!(shifted(apply_patch(&format!("{before}{text}{after}"))), wanted, "{before}");
         }
     }
-    let last = "*** Update File: a\n-x\n+y";
+    let last = "*** Update File: a\n-x\n+y\n*** End Patch";
     assert_eq!(apply_patch(last), [edit("a", 2, hunk("x\n", "y\n", below(&[], false)))]);
 }
 
@@ -191,6 +190,32 @@ fn what_a_codex_patch_leaves_open_is_refused_with_its_line() {
     refused(form, "*** Begin Patch\n*** Add File: a\n+x\ny\n", 4, "begins with `+`");
     refused(form, "*** Begin Patch\n*** Rename File: a\n", 2, "`*** Rename File: a`");
     refused(form, "*** Begin Patch\n*** Delete File: a\nx\n", 3, "neither a line of a hunk");
+}
+
+#[test]
+fn a_patch_that_is_cut_off_is_refused() {
+    let cut = "may be cut off";
+    let codex = Form::ApplyPatch;
+    let update = "*** Begin Patch\n*** Update File: p/t.rs\n@@ fn b() {\n     one();\n-    two();\n+    TWO(ar";
+    refused(codex, update, 6, cut);
+    refused(codex, &format!("{update}\n"), 6, cut);
+    refused(codex, "*** Begin Patch\n*** Delete File: a\n*** Add File: b\n+fn moved() {\n+    let a = ", 5, cut);
+    refused(codex, "*** Update File: a\n-x\n+y\n", 3, cut);
+    refused(codex, "*** Begin Patch\n*** Update File: a\n-x\n+y\n*** End Pat", 5, "`*** End Pat`");
+    refused(codex, "apply_patch <<'EOF'\n*** Begin Patch\n*** Delete File: a\n", 3, cut);
+    let twice = "*** Begin Patch\n*** Delete File: a\n*** End Patch\n*** Begin Patch\n*** Delete File: b\n";
+    refused(codex, twice, 5, cut);
+
+    let head = "--- a/x\n+++ b/x\n@@ -1,3 +1,4 @@\n";
+    refused(Form::Diff, &format!("{head} a\n-b\n+    B(ar"), 6, cut);
+    refused(Form::Diff, "--- /dev/null\n+++ b/x\n@@ -0,0 +1,9 @@\n+a\n+b", 5, cut);
+    refused(Form::Diff, &format!("```diff\n{head} a\n-b\n+    B(ar"), 7, cut);
+    // Whole lines, all lines, or a closed fence: the counts alone prove nothing.
+    for whole in
+        [format!("{head} a\n-b\n+c\n"), format!("{head} a\n-b\n+c\n d\n+e"), format!("```diff\n{head}-b\n+c\n```")]
+    {
+        assert_eq!(diff(&whole).len(), 1, "{whole}");
+    }
 }
 
 #[test]

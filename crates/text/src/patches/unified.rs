@@ -158,6 +158,7 @@ impl<'a> Parser<'a> {
             seen.1 += usize::from(sign != Sign::Deleted);
             self.at += 1;
         }
+        self.refuse_cut_off(&head, seen)?;
         hunk::without_blank_end(&mut lines);
         self.after_hunk = true;
         let Some(file) = &mut self.file else {
@@ -171,6 +172,23 @@ impl<'a> Parser<'a> {
         }
         file.hunks.push((head, number, lines));
         Ok(())
+    }
+
+    /// Refuses a diff that ends within a line of a hunk which has fewer lines than its head says. Only both together
+    /// show that the rest is missing: models often count wrong.
+    fn refuse_cut_off(&self, head: &Head, seen: (usize, usize)) -> Result<()> {
+        let Some((old, new)) = head.counts.filter(|it| seen.0 < it.0 || seen.1 < it.1) else { return Ok(()) };
+        if self.at < self.lines.len() || self.lines.last().is_none_or(|it| it.ends_with('\n')) {
+            return Ok(());
+        }
+        Err(wrong(
+            self.lines.len(),
+            &format!(
+                "the diff ends here, in a hunk that has {} old and {} new lines and should have {old} and {new}, so the \
+                 rest of it may be cut off: send all of it, with a line end after the last line",
+                seen.0, seen.1
+            ),
+        ))
     }
 
     /// Adds the edits of the file that ends here.
