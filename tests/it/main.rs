@@ -56,6 +56,7 @@ mod overlays;
 mod own_socket;
 mod pages;
 mod path_dependencies;
+mod placement;
 mod possible_usages;
 mod process;
 mod read;

@@ -1,6 +1,7 @@
 //! `edit`: each edit matches exactly one place, or the whole change is refused.
 
 mod hunk_place;
+mod neighbours;
 pub(super) mod symbol_edit;
 mod text_edit;
 mod whole_files;

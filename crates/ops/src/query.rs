@@ -10,13 +10,13 @@ use super::unanalysed_files::{lack_of_workspace, no_symbols};
 use semdex_contract::budget::{Listing, positions};
 use semdex_contract::{Common, check_query};
 use semdex_engine::files::Files;
-use semdex_engine::{Condition, Deadlines, Progress, Stop, View, blocking, links, unindexed};
+use semdex_engine::{Condition, Deadlines, EngineStatus, Progress, Stop, View, blocking, links, unindexed};
 use semdex_model::{
     Answer, Code, Coverage, Error, LanguageId, Meta, Missing, MissingCode, Result, SymbolQuery, Window,
 };
 use semdex_text::words::words;
 use semdex_workspace::timing::{self, Part};
-use semdex_workspace::{Needs, RequestKey, Workspace};
+use semdex_workspace::{Needs, RequestKey, Workspace, WorkspaceStatus};
 
 /// The default wait of a query that needs the index.
 const WAIT_FOR_INDEX: Duration = Duration::from_secs(10);
@@ -311,11 +311,14 @@ pub(super) async fn languages_of(
         // Engines start after the files of the workspace are read.
         workspace.snapshot(options.needs(None, false)).await?;
     }
-    let open = workspace.status().languages;
+    let WorkspaceStatus { engines, languages: open, .. } = workspace.status();
     for name in [Some(query.symbol.as_str()), query.package.as_deref()].into_iter().flatten() {
         let fitting: Vec<LanguageId> = all.iter().filter(|it| it.syntax.is_path(name)).collect();
-        if fitting.iter().any(|it| open.contains(it)) {
-            return Ok(fitting.into_iter().filter(|it| open.contains(it)).collect());
+        // An engine of several languages is asked once, in the name of its first one.
+        let serves = |it: &&EngineStatus| fitting.iter().any(|language| workspace.serves(it, *language));
+        let served: Vec<LanguageId> = engines.iter().filter(serves).map(|it| it.language).collect();
+        if !served.is_empty() {
+            return Ok(served);
         }
         if !fitting.is_empty() {
             return Ok(fitting);

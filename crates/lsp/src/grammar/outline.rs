@@ -169,9 +169,12 @@ impl<'t> Walk<'t> {
             _ => value,
         };
         let is_function = matches!(kind, SymbolKind::Function | SymbolKind::Method);
-        let (start, end) = place.wrapper.filter(|_| !several).unwrap_or((node.start_byte(), node.end_byte()));
+        let whole = statement_of(node).or(place.wrapper.filter(|_| !several));
+        let (start, end) = whole.unwrap_or((node.start_byte(), node.end_byte()));
         let (start, comments) = self.with_comments(node, start);
-        let span = Span::new(start, self.with_semicolon(end));
+        // What is one of several has no semicolon of its own.
+        let is_one_of_several = kind == SymbolKind::Variant || (is_declarator && whole.is_none());
+        let span = Span::new(start, if is_one_of_several { end } else { self.with_semicolon(end) });
         let body = body_node.map(|it| self.inside(it));
         let signature_end = body_node.map_or(node.end_byte(), |it| it.start_byte());
         let signature = self.signature(node, signature_end);
@@ -267,7 +270,7 @@ impl<'t> Walk<'t> {
         }
     }
 
-    /// The start of the comments directly above, and their text.
+    /// The start of the comments and decorators directly above, and the text of the comments.
     fn with_comments(&self, node: Node<'_>, start: usize) -> (usize, Option<String>) {
         let mut top = node;
         while let Some(parent) = top.parent().filter(|it| it.start_byte() >= start) {
@@ -277,8 +280,14 @@ impl<'t> Walk<'t> {
         let mut lines = Vec::new();
         let mut row = top.start_position().row;
         let mut before = top.prev_sibling();
-        while let Some(comment) = before.filter(|it| it.kind().contains("comment") && it.end_position().row + 1 >= row)
-        {
+        loop {
+            // In a class of TypeScript, the decorators of a method are its siblings.
+            while let Some(decorator) = before.filter(|it| it.kind() == "decorator") {
+                (first, row, before) =
+                    (decorator.start_byte(), decorator.start_position().row, decorator.prev_sibling());
+            }
+            let is_above = |it: &Node<'_>| it.kind().contains("comment") && it.end_position().row + 1 >= row;
+            let Some(comment) = before.filter(is_above) else { break };
             let alone = comment.prev_sibling().is_none_or(|it| it.end_position().row < comment.start_position().row);
             if comment.end_position().row == row || !alone {
                 break;
@@ -323,6 +332,23 @@ impl<'t> Walk<'t> {
         let span = span_of(node);
         Span::new(span.end - name.len().min(span.end - span.start), span.end)
     }
+}
+
+/// The range of the statement that a declarator is a part of, where its head (`public int`, `const`) is outside of all that
+/// only wraps the declarator.
+fn statement_of(declarator: Node<'_>) -> Option<(usize, usize)> {
+    if !matches!(declarator.kind(), "variable_declarator" | "property_element" | "const_element") {
+        return None;
+    }
+    let is_statement = |it: &Node<'_>| {
+        matches!(
+            it.kind(),
+            "field_declaration" | "event_field_declaration" | "property_declaration" | "const_declaration"
+        )
+    };
+    let parent = declarator.parent()?;
+    let statement = Some(parent).filter(is_statement).or_else(|| parent.parent().filter(is_statement))?;
+    Some((statement.start_byte(), statement.end_byte()))
 }
 
 pub(super) fn docstring(text: &str, body: Node<'_>) -> Option<String> {

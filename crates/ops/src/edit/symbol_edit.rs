@@ -1,7 +1,9 @@
-//! Edits of a symbol: replaces its body or the whole item, inserts before or after it, or deletes it.
+//! Edits of a symbol: replaces its body or the whole item, inserts before or after it, or deletes it. On a line with
+//! other code `neighbours.rs` decides.
 
 use std::sync::Arc;
 
+use super::neighbours;
 use super::text_edit::already_applied;
 use crate::open::text_of;
 use crate::query::{RequestOptions, is_miss, join_misses, languages_of, run_query, unless_loading};
@@ -129,7 +131,7 @@ pub(super) fn at_symbol(file: &File, symbol: &Symbol, at: At, replacement: &str,
             };
             Patch { range: body, text }
         }
-        At::Whole => Patch { range: item.span, text: indented(replacement, outer) },
+        At::Whole => neighbours::replaced(file, symbol, item, indented(replacement, outer))?,
         At::Before | At::After if replacement.trim().is_empty() => {
             Patch { range: Span::default(), text: String::new() }
         }
@@ -140,7 +142,13 @@ pub(super) fn at_symbol(file: &File, symbol: &Symbol, at: At, replacement: &str,
             }
             let comma = if has_commas(file, item, replacement) { "," } else { "" };
             let new = with_comma(&indented(replacement, outer), comma);
-            Patch { range: Span::new(start, start), text: format!("{new}{between}{outer}") }
+            let own_line = Patch { range: Span::new(start, start), text: format!("{new}{between}{outer}") };
+            if has_own_line {
+                own_line
+            } else {
+                let beside = neighbours::before(file, item, replacement, comma);
+                neighbours::placed(file, symbol, item, beside, own_line)?
+            }
         }
         At::After => {
             let separated = after_separator(text, item.span.end);
@@ -148,22 +156,34 @@ pub(super) fn at_symbol(file: &File, symbol: &Symbol, at: At, replacement: &str,
             if !repeat && applied::follows(&text[end..], replacement) {
                 return Err(already_applied(file, item.span));
             }
-            let new = indented(replacement, outer);
             let (missing, own) = match has_commas(file, item, replacement) {
                 true if separated == item.span.end => (",", ""),
                 true => ("", ","),
                 false => ("", ""),
             };
-            let beside = &text[separated..end];
-            let text = format!("{missing}{beside}{between}{outer}{}", with_comma(&new, own));
-            Patch { range: Span::new(separated, end), text }
+            let is_last = rest_of_line(text, end).trim().is_empty();
+            let (outer, between) = match is_last {
+                true => (margin(text, line_start), if between == " " { "\n" } else { between }),
+                false => (outer, between),
+            };
+            let comment = &text[separated..end];
+            let new = with_comma(&indented(replacement, outer), own);
+            let own_line =
+                Patch { range: Span::new(separated, end), text: format!("{missing}{comment}{between}{outer}{new}") };
+            if is_last {
+                own_line
+            } else {
+                let beside = neighbours::after(text, item, replacement, separated, (missing, own));
+                neighbours::placed(file, symbol, item, beside, own_line)?
+            }
         }
         At::Delete => {
             if !replacement.is_empty() {
                 let detail = "`at: \"delete\"` takes no `replacement`: leave it out or empty";
                 return Err(Error::new(Code::InvalidRequest, detail));
             }
-            Patch { range: to_delete(text, item.span, line_start, outer), text: String::new() }
+            let own_lines = has_own_line.then(|| to_delete(text, item.span, line_start)).flatten();
+            Patch { range: neighbours::deleted(file, symbol, item, own_lines)?, text: String::new() }
         }
     };
     let there = &text[patch.range.start..patch.range.end];
@@ -200,17 +220,16 @@ fn has_commas(file: &File, item: &OutlineItem, replacement: &str) -> bool {
     let text = &*file.text;
     let before = text[..with_comments_above(text, item.span.start)].trim_end();
     let after = text[after_comments(text, item.span.end)..].trim_start();
-    if text[..item.span.end].ends_with(';') || before.ends_with(';') || after.starts_with(';') {
+    let always = file.language.is_some_and(|it| it.syntax.has_commas(item.kind));
+    // A semicolon after the last variant ends the list.
+    if text[..item.span.end].ends_with(';') || before.ends_with(';') || (after.starts_with(';') && !always) {
         return false;
     }
-    after.starts_with(',')
-        || before.ends_with(',')
-        || replacement.trim_end().ends_with(',')
-        || file.language.is_some_and(|it| it.syntax.has_commas(item.kind))
+    after.starts_with(',') || before.ends_with(',') || replacement.trim_end().ends_with(',') || always
 }
 
 /// A text that ends with the separator, before a comment at its end.
-fn with_comma(text: &str, comma: &str) -> String {
+pub(super) fn with_comma(text: &str, comma: &str) -> String {
     let line_start = text.rfind('\n').map_or(0, |at| at + 1);
     let code = text[line_start..].find(" //").map_or(text.len(), |at| line_start + at);
     let (code, comment) = text.split_at(text[..code].trim_end().len());
@@ -238,9 +257,8 @@ fn with_comments_above(text: &str, start: usize) -> usize {
 }
 
 /// The end of the comments beside an offset on its line, if nothing else is there.
-fn after_comments(text: &str, end: usize) -> usize {
-    let rest = &text[end..];
-    let line = rest.find(['\n', '\r']).map_or(rest, |at| &rest[..at]);
+pub(super) fn after_comments(text: &str, end: usize) -> usize {
+    let line = rest_of_line(text, end);
     let beside = line.trim();
     let is_closed = beside.starts_with("/*") && beside.find("*/").is_some_and(|at| at + 2 == beside.len());
     let is_comment = is_closed || ["//", "# ", "-- "].iter().any(|it| beside.starts_with(it));
@@ -268,20 +286,32 @@ fn indented(text: &str, indent: &str) -> String {
     out
 }
 
-fn after_separator(text: &str, end: usize) -> usize {
+/// The text from an offset to the end of its line.
+pub(super) fn rest_of_line(text: &str, from: usize) -> &str {
+    let rest = &text[from..];
+    rest.find(['\n', '\r']).map_or(rest, |at| &rest[..at])
+}
+
+/// The indentation of the line that begins here.
+fn margin(text: &str, line_start: usize) -> &str {
+    let line = &text[line_start..];
+    &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]
+}
+
+pub(super) fn after_separator(text: &str, end: usize) -> usize {
     let rest = &text[end..];
     let blanks = rest.len() - rest.trim_start_matches([' ', '\t']).len();
     if rest[blanks..].starts_with(',') { end + blanks + 1 } else { end }
 }
 
-/// The range of the symbol with its separator and its lines, and with one of the blank lines around it.
-fn to_delete(text: &str, span: Span, line_start: usize, outer: &str) -> Span {
+/// The range of a symbol that begins a line, with its separator and its lines, and with one of the blank lines around it.
+/// `None` if something else is on its last line.
+fn to_delete(text: &str, span: Span, line_start: usize) -> Option<Span> {
     let mut end = after_separator(text, span.end);
-    let own_lines = line_start + outer.len() == span.start;
     let rest = &text[end..];
     let line_rest = rest.find('\n').map_or(rest, |at| &rest[..at]);
-    if !own_lines || !line_rest.trim().is_empty() {
-        return Span::new(span.start, end);
+    if !line_rest.trim().is_empty() {
+        return None;
     }
     end += (line_rest.len() + 1).min(rest.len());
     let blank_before =
@@ -291,7 +321,7 @@ fn to_delete(text: &str, span: Span, line_start: usize, outer: &str) -> Span {
     if blank_before && !next.is_empty() && next.trim().is_empty() {
         end += next.len();
     }
-    Span::new(line_start, end)
+    Some(Span::new(line_start, end))
 }
 
 #[cfg(test)]
@@ -372,6 +402,18 @@ mod tests {
         check("enum E {\n    A // a\n}\n", "A", At::After, "B", "enum E {\n    A, // a\n    B\n}\n");
         check("struct S {\n    a: u8\n}\n", "a", At::After, "b: u8", "struct S {\n    a: u8,\n    b: u8\n}\n");
         check("fn f() {} // f\n", "f", At::After, "fn g() {}", "fn f() {} // f\n\nfn g() {}\n");
+        let shared = "struct S {\n    pub a: u8, pub b: u8 // end\n}\n";
+        let wanted = "struct S {\n    pub a: u8, pub b: u8, // end\n    pub c: u8\n}\n";
+        check(shared, "b", At::After, "pub c: u8", wanted);
+        check(shared, "a", At::After, "pub c: u8", "struct S {\n    pub a: u8, pub c: u8, pub b: u8 // end\n}\n");
+        check(shared, "b", At::Before, "pub c: u8", "struct S {\n    pub a: u8, pub c: u8, pub b: u8 // end\n}\n");
+        check(shared, "b", At::Delete, "", "struct S {\n    pub a: u8 // end\n}\n");
+        check("enum E { A, B }\n", "A", At::Delete, "", "enum E { B }\n");
+        let inline = "mod m { pub fn a() {} pub fn b() {} }\n";
+        let wanted = "mod m { pub fn a() {} pub fn c() {} pub fn b() {} }\n";
+        check(inline, "a", At::After, "pub fn c() {}", wanted);
+        check(inline, "b", At::Before, "pub fn c() {}", wanted);
+        check(inline, "b", At::Delete, "", "mod m { pub fn a() {} }\n");
         let noted = "use a;\n\n// About f.\n/// F.\n#[test]\nfn f() {}\n";
         let wanted = "use a;\n\nfn g() {}\n\n// About f.\n/// F.\n#[test]\nfn f() {}\n";
         check(noted, "f", At::Before, "fn g() {}", wanted);
