@@ -1,6 +1,7 @@
 //! Arguments as agents send them: some write a list as JSON text, a number or a boolean in quotes, `6.0` for `6`, and
 //! an empty text for a field that they do not use. If the schema of the call leaves one meaning, the call gets the
-//! value in the right form, and the reply notes it. Anything else stays as it is, and the call refuses it.
+//! value in the right form, and the reply notes it. JSON text that is broken is refused with the place where it breaks.
+//! Anything else stays as it is, and the call refuses it.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -8,7 +9,8 @@ use std::sync::LazyLock;
 use serde_json::{Map, Number, Value};
 
 use super::tools::TOOLS;
-use semdex_contract::Call;
+use semdex_contract::{Call, Name};
+use semdex_model::{Code, Error, Result};
 
 /// How many fields the note names.
 const MOST_NAMED: usize = 10;
@@ -18,11 +20,22 @@ static SCHEMAS: LazyLock<BTreeMap<&str, Value>> =
     LazyLock::new(|| TOOLS.iter().map(|it| (it.call().name, it.call().schema())).collect());
 
 /// The arguments as the call takes them, and a note about what was read in another form than it was sent.
-pub(crate) fn read(call: &Call, arguments: Map<String, Value>) -> (Map<String, Value>, Option<String>) {
-    let Some(schema) = SCHEMAS.get(call.name) else { return (arguments, None) };
+pub(crate) fn read(call: &Call, arguments: Map<String, Value>) -> Result<(Map<String, Value>, Option<String>)> {
+    let Some(schema) = SCHEMAS.get(call.name) else { return Ok((arguments, None)) };
     let mut reader = Reader::default();
-    let arguments = reader.object(schema, arguments, "");
-    (arguments, reader.note())
+    let mut arguments = reader.object(schema, arguments, "");
+    if call.name == Name::Edit.call().name {
+        reader.drop_idle_texts(&mut arguments, "");
+        for (at, item) in arguments.get_mut("edits").and_then(Value::as_array_mut).into_iter().flatten().enumerate() {
+            if let Value::Object(item) = item {
+                reader.drop_idle_texts(item, &format!("edits[{at}]."));
+            }
+        }
+    }
+    match reader.broken {
+        Some(detail) => Err(Error::new(Code::InvalidRequest, detail)),
+        None => Ok((arguments, reader.note())),
+    }
 }
 
 #[derive(Default)]
@@ -31,6 +44,8 @@ struct Reader {
     read: Vec<String>,
     /// The paths of empty fields that were left out.
     empty: Vec<String>,
+    /// Why a field that is JSON text cannot be read.
+    broken: Option<String>,
 }
 
 impl Reader {
@@ -43,13 +58,32 @@ impl Reader {
                 all.insert(name, value);
                 continue;
             };
+            let read = self.read.len();
+            let value = self.value(of_field, value, &path);
             if !required(&name) && is_unused(of_field, &value) {
+                self.read.truncate(read);
                 self.empty.push(format!("`{path}`"));
                 continue;
             }
-            all.insert(name, self.value(of_field, value, &path));
+            all.insert(name, value);
         }
         all
+    }
+
+    /// Leaves out an empty `content` and `replacement` of an edit that says by another field what it writes. Both have a
+    /// meaning when they are empty, but not there.
+    fn drop_idle_texts(&mut self, edit: &mut Map<String, Value>, path: &str) {
+        for (name, others) in [
+            ("content", &["edits", "patch", "fix", "search_context", "symbol", "delete", "move_to"][..]),
+            ("replacement", &["edits", "patch", "fix", "content", "delete", "move_to"]),
+        ] {
+            let is_said = |it: &&str| edit.get(*it).is_some_and(|it| !matches!(it, Value::Null | Value::Bool(false)));
+            let has_mode = name == "content" && is_said(&"mode");
+            if edit.get(name).is_some_and(|it| it == "") && !has_mode && others.iter().any(is_said) {
+                edit.remove(name);
+                self.empty.push(format!("`{path}{name}`"));
+            }
+        }
     }
 
     /// The value in a form that the schema has, if it has one meaning there.
@@ -86,7 +120,15 @@ impl Reader {
         let bare = text.trim();
         if (forms.array.is_some() && bare.starts_with(['[', '{'])) || (forms.object.is_some() && bare.starts_with('{'))
         {
-            let Ok(value) = serde_json::from_str::<Value>(bare) else { return Value::String(text) };
+            let value = match serde_json::from_str::<Value>(bare) {
+                Ok(value) => value,
+                Err(error) => {
+                    let near = before_error(bare, &error);
+                    let detail = format!("`{path}` is a text whose JSON breaks: {error}, after `{near}`");
+                    self.broken.get_or_insert(detail);
+                    return Value::String(text);
+                }
+            };
             self.read.push(format!("`{path}` from JSON text"));
             return self.value(schema, value, path);
         }
@@ -118,6 +160,14 @@ impl Reader {
         }
         (!said.is_empty()).then(|| format!("\nnote: arguments were read as {}\n", said.join("; ")))
     }
+}
+
+/// The end of the text before an error of the JSON parser.
+fn before_error<'t>(text: &'t str, error: &serde_json::Error) -> &'t str {
+    const SHOWN: usize = 40;
+    let lines: usize = text.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
+    let end = text.floor_char_boundary(lines + error.column());
+    &text[text.floor_char_boundary(end.saturating_sub(SHOWN))..end]
 }
 
 /// Whether a field is certainly not used: an empty text where the schema does not allow one by its name, or an empty
@@ -193,7 +243,7 @@ mod tests {
     fn check(call: &str, sent: Value, wanted: Value, noted: &[&str]) {
         let call = Call::named(call).unwrap();
         let Value::Object(sent) = sent else { panic!("{sent}") };
-        let (read, note) = read(call, sent);
+        let (read, note) = read(call, sent).unwrap();
         assert_eq!(Value::Object(read), wanted);
         let note = note.unwrap_or_default();
         assert!(noted.iter().all(|it| note.contains(it)) && noted.is_empty() == note.is_empty(), "{note}");
@@ -222,6 +272,19 @@ mod tests {
             json!({"file": "a"}),
             &["`edits`, `patch` empty"],
         );
+        let text = json!({"file": "a", "search_context": "6", "replacement": ""});
+        let mut with_empty = text.clone();
+        (with_empty["content"], with_empty["edits"]) = (json!(""), json!("[]"));
+        check("edit", with_empty, text.clone(), &["`content`", "`edits`", "empty, as not given"]);
+        let (edits, patch) = (json!({"edits": [text]}), json!({"patch": "x"}));
+        for wanted in [&edits, &patch] {
+            let mut sent = wanted.clone();
+            (sent["replacement"], sent["content"]) = (json!(""), json!(""));
+            check("edit", sent, wanted.clone(), &["`content`, `replacement` empty"]);
+        }
+        let mut within = edits.clone();
+        within["edits"][0]["content"] = json!("");
+        check("edit", within, edits, &["`edits[0].content` empty"]);
         check(
             "verify",
             json!({"packages": "[\"a\"]", "timeout_ms": "6.0"}),
@@ -244,10 +307,25 @@ mod tests {
     }
 
     #[test]
+    fn broken_json_is_refused_with_its_place() {
+        let edits = "[{\"file\": \"a\",\n \"search_context\": \"ä\" \"replacement\": \"\"}]";
+        for (sent, wanted) in [
+            (json!({"edits": edits}), &["`edits`", "line 2 column 25", "after `", "\"search_context\": \"ä\" \"`"][..]),
+            (json!({"edits": "["}), &["`edits`", "EOF", "line 1 column 1"]),
+            (json!({"edits": ["{\"file\": \"a"]}), &["`edits[0]`", "EOF", "{\"file\": \"a`"]),
+        ] {
+            let Value::Object(sent) = sent else { panic!("{sent}") };
+            let error = read(Call::named("edit").unwrap(), sent).unwrap_err();
+            assert_eq!(error.code, Code::InvalidRequest);
+            assert!(wanted.iter().all(|it| error.detail.contains(it)), "{}", error.detail);
+        }
+    }
+
+    #[test]
     fn everything_else_stays_as_it_is() {
         for (call, sent) in [
-            ("edit", json!({"file": "a", "search_context": "6", "replacement": "", "content": ""})),
-            ("edit", json!({"dry_run": "yes", "near_line": "six", "autofix": 95.5, "edits": "[", "unknown": ""})),
+            ("edit", json!({"file": "a", "content": "", "mode": "overwrite"})),
+            ("edit", json!({"dry_run": "yes", "near_line": "six", "autofix": 95.5, "edits": "x", "unknown": ""})),
             ("edit", json!({"near_line": "6.5", "file": 6, "dry_run": 1, "format": null})),
             ("write", json!({"name": "a.json", "content": "{\"a\": [1]}"})),
             ("write", json!({"name": "", "content": {"a": 1}})),

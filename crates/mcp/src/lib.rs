@@ -177,11 +177,17 @@ impl<B: Backend> ServerHandler for Server<B> {
         let only = access.workspace.as_deref().map(|it| it.to_string_lossy().into_owned());
         let caller =
             Caller { client: Client { name: client_name(&context), session, access, request_key: None }, request_id };
-        let (arguments, note) = lenient_arguments::read(tool.call(), arguments);
+        let refused = |error| {
+            let text = render::refusal(Problem::new(error), Instant::now());
+            Ok(CallToolResult::error(vec![ContentBlock::text(text)]).into())
+        };
+        let (arguments, note) = match lenient_arguments::read(tool.call(), arguments) {
+            Ok(read) => read,
+            Err(error) => return refused(error),
+        };
         let workspace = only.or_else(|| arguments.get("workspace").and_then(Value::as_str).map(str::to_owned));
         if let Some(error) = tool.missing_choice(&arguments) {
-            let text = render::refusal(Problem::new(error), Instant::now());
-            return Ok(CallToolResult::error(vec![ContentBlock::text(text)]).into());
+            return refused(error);
         }
         let answer = self.backend.answer(tool.name, arguments, caller, key);
         let cancelled = context.ct.clone();

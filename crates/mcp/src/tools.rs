@@ -50,7 +50,7 @@ use Type::{Boolean, Integer, List, Text, Texts, Word};
 const FILE: Field = ("file", Text, "Relative to the root");
 const NARROWS: Field = ("file", Text, "Narrows a short name");
 const PACKAGE: Field = ("package", Text, "Crate, module or import path");
-const SYMBOL: Field = ("symbol", Text, "Path or short name: `Searcher::new`");
+const SYMBOL: Field = ("symbol", Text, "Path or name: `Searcher::new`");
 const MAX_TOKENS: Field = ("max_tokens", Integer, "");
 const CURSOR: Field = ("cursor", Text, "");
 const DRY_RUN: Field = ("dry_run", Boolean, "Write nothing");
@@ -83,7 +83,7 @@ pub(crate) const TOOLS: &[Tool] = &[
     },
     Tool {
         name: Name::Describe,
-        description: "Definition of a symbol, also of dependencies: source, docs, examples, usages, implementations. Only `package`: an overview. Only `file`: its full text.",
+        description: "Definition of a symbol, also of dependencies: source, docs, examples, usages, implementations. Only `package`: an overview. Only `file`: its text.",
         load: Load::Found("go to definition, find symbol"),
         required: &[],
         fields: &[SYMBOL, PACKAGE, FILE, MAX_TOKENS],
@@ -130,7 +130,7 @@ pub(crate) const TOOLS: &[Tool] = &[
                     ("delete", Boolean, "The file"),
                     ("move_to", Text, "New name of the file"),
                 ]),
-                "",
+                "All match the same state",
             ),
             ("patch", Text, "Unified diff, `*** Begin Patch`, or SEARCH/REPLACE blocks"),
             EXPECTED_HASH,
