@@ -133,8 +133,13 @@ async fn plan(workspace: &Workspace, request: &Edits, options: &RequestOptions) 
             if error.code == Code::UnknownFile {
                 error.detail.push_str(&whole_files::made_by_another(&request.edits, index));
             }
+            tracing::trace!(index, code = error.code.name(), reason = error.detail, "an edit is refused");
             error
         })?;
+        for Placed { file, strategy, score, patch, .. } in &some {
+            let (start, end) = (patch.range.start, patch.range.end);
+            tracing::trace!(index, file = %file.path, stage = strategy.name(), score, start, end, "an edit is located");
+        }
         placed.extend(some.into_iter().map(|it| (index, it)));
     }
     let mut plan = combine(&placed)?;
@@ -327,34 +332,48 @@ fn text_on_base(
                 hunk_place::end_file(base, hit.span, &mut fitted.patch, *final_newline);
             }
             let retry = if has_it(&file.text) { Retry::ByHash } else { Retry::None };
-            // A text that is once in both may have been moved, which a merge takes for a removal.
-            let moved = Search { text: &file.text, within: None, ..search };
-            let there = match matching::find(&moved) {
-                Ok(Outcome::Found(there)) if there.strategy == Strategy::Exact && search.near_line.is_none() => {
-                    there.span
-                }
-                _ => return Placed::on_base(file, base, fitted.patch, Strategy::Exact, retry),
-            };
             let placed = Placed::on_base(file, base, fitted.patch, Strategy::Exact, retry);
-            let is_there = |it: Span| it.start <= there.end && there.start <= it.end;
-            let at = match &placed {
-                Ok(Some(placed)) => Some(placed.patch.range),
-                Ok(None) => None,
-                Err(error) => error.help.conflict.as_ref().map(|it| Span::new(it.place.start, it.place.end)),
-            };
-            if at.is_none_or(is_there) {
+            if search.near_line.is_some() {
                 return placed;
             }
-            if merge::is_enclosed_alike([base, &file.text], [hit.span.start, there.start]) {
-                return Ok(None);
+            match matching::find(&Search { text: &file.text, ..search }) {
+                Ok(Outcome::Found(now)) if now.strategy == Strategy::Exact => {
+                    unless_moved(placed, file, base, [hit.span, now.span], replacement)
+                }
+                _ => placed,
             }
-            let reason = "the text that was read is there once, but elsewhere";
-            let (base, ours) = (context.clone(), replacement.to_owned());
-            let theirs = file.text[there.start..there.end].to_owned();
-            Err(conflict(file, merge::Conflict { reason, base, ours, theirs, place: there }, retry))
         }
         _ => Ok(None),
     }
+}
+
+/// A merged edit, if it is where its search text is. A text that is once in the base and once in the present text may have
+/// been moved, which a merge takes for a removal: then `None`, or a conflict if other lines enclose it now.
+fn unless_moved(
+    placed: Result<Option<Placed>>,
+    file: &File,
+    base: &str,
+    [then, now]: [Span; 2],
+    replacement: &str,
+) -> Result<Option<Placed>> {
+    let at = match &placed {
+        Ok(placed) => placed.as_ref().map(|it| it.patch.range),
+        Err(error) => error.help.conflict.as_ref().map(|it| Span::new(it.place.start, it.place.end)),
+    };
+    if at.is_none_or(|it| it.start <= now.end && now.start <= it.end) {
+        return placed;
+    }
+    if merge::is_enclosed_alike([base, &file.text], [then.start, now.start]) {
+        return Ok(None);
+    }
+    let both = merge::Conflict {
+        reason: "the text that was read is there once, and other lines enclose it",
+        base: base[then.start..then.end].to_owned(),
+        ours: replacement.to_owned(),
+        theirs: file.text[now.start..now.end].to_owned(),
+        place: now,
+    };
+    Err(conflict(file, both, Retry::ByHash))
 }
 
 /// Runs on another thread, because fuzzy matching and the search in other files may take milliseconds.
