@@ -1,6 +1,6 @@
-//! Edits of symbols that have neighbours: on the same line, or in the same declaration. No edit removes, joins or hides a
-//! neighbour: it gets the separator of the language, or it is refused. The symbols are found by the text alone where no
-//! language server is installed.
+//! Edits of symbols that have neighbours: on the same line, or in the same declaration. No edit removes, joins or hides
+//! a neighbour: it gets the separator of the language, or it is refused. The symbols are found by the text alone where
+//! no language server is installed.
 
 use serde_json::{Value, json};
 
@@ -34,6 +34,11 @@ fn check(cases: &[Case]) {
             }
         }
         assert_eq!(server.home.read(&file), wanted.unwrap_or(text), "{edit}");
+        // A retry is safe.
+        if wanted.is_some() && ["before", "after"].contains(at) {
+            let (status, reply) = server.post("/v1/edit", &edit);
+            assert_eq!((status, &reply["code"]), (409, &json!("already_applied")), "{edit}\n{reply}");
+        }
     }
 }
 

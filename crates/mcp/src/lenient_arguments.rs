@@ -70,8 +70,8 @@ impl Reader {
         all
     }
 
-    /// Leaves out an empty `content` and `replacement` of an edit that says by another field what it writes. Both have a
-    /// meaning when they are empty, but not there.
+    /// Leaves out an empty `content` and `replacement` of an edit that says by another field what it writes. Both have
+    /// a meaning when they are empty, but not there.
     fn drop_idle_texts(&mut self, edit: &mut Map<String, Value>, path: &str) {
         for (name, others) in [
             ("content", &["edits", "patch", "fix", "search_context", "symbol", "delete", "move_to"][..]),

@@ -334,8 +334,8 @@ impl<'t> Walk<'t> {
     }
 }
 
-/// The range of the statement that a declarator is a part of, where its head (`public int`, `const`) is outside of all that
-/// only wraps the declarator.
+/// The range of the statement that a declarator is a part of, where its head (`public int`, `const`) is outside of all
+/// that only wraps the declarator.
 fn statement_of(declarator: Node<'_>) -> Option<(usize, usize)> {
     if !matches!(declarator.kind(), "variable_declarator" | "property_element" | "const_element") {
         return None;

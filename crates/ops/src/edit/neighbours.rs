@@ -1,19 +1,21 @@
-//! The declarations next to an edited one: on the same line, or in the same declaration (`x, y int`). No edit of a symbol
-//! removes, joins or hides one of them. A text on a shared line is placed with the separator that the language needs: the
-//! result is parsed, and it must have the same other declarations and no further errors. Otherwise the edit is refused.
+//! The declarations next to an edited one: on the same line, or in the same declaration (`x, y int`). No edit of a
+//! symbol removes, joins or hides one of them. A text on a shared line is placed with the separator that the language
+//! needs: the result is parsed, and it must have the same other declarations and no further errors. Otherwise the edit
+//! is refused.
 
 use std::collections::HashSet;
 
 use super::symbol_edit::{after_comments, after_separator, rest_of_line, with_comma};
 use semdex_engine::files::File;
 use semdex_model::{Code, Error, OutlineItem, Result, Span, Symbol, SymbolKind};
+use semdex_text::applied;
 use semdex_text::matching::{self, Patch};
 
 /// A declaration as another one of the same file names it.
 type Key<'a> = (SymbolKind, &'a str, &'a [String]);
 
-/// The first of these patches beside an item that leaves its neighbours as they are. `own_line` is for a text of several
-/// lines, which has no other patch.
+/// The first of these patches beside an item that leaves its neighbours as they are. `own_line` is for a text of
+/// several lines, which has no other patch.
 pub(super) fn placed(
     file: &File,
     symbol: &Symbol,
@@ -76,6 +78,19 @@ pub(super) fn after(
     separators.into_iter().filter(|_| !new.contains('\n')).map(patch).collect()
 }
 
+/// What may be between two declarations on a line.
+const SEPARATORS: [char; 3] = [' ', '\t', ';'];
+
+/// Whether a text ends with the replacement, before the separators that an edit adds.
+pub(super) fn is_before(text: &str, replacement: &str) -> bool {
+    applied::precedes(text, replacement) || applied::precedes(text.trim_end_matches(SEPARATORS), replacement)
+}
+
+/// Whether a text begins with the replacement, after the separators that an edit adds.
+pub(super) fn is_after(text: &str, replacement: &str) -> bool {
+    applied::follows(text, replacement) || applied::follows(text.trim_start_matches(SEPARATORS), replacement)
+}
+
 /// Whether a declaration shows by its last sign that it ends there.
 fn is_complete(text: &str) -> bool {
     text.ends_with(['}', ';'])
@@ -128,7 +143,8 @@ pub(super) fn deleted(file: &File, symbol: &Symbol, item: &OutlineItem, own_line
     name.filter(fits).ok_or_else(|| declared_together(symbol, &together))
 }
 
-/// The ranges that may be deleted with an item on a shared line: with the separator after it, or with the one before it.
+/// The ranges that may be deleted with an item on a shared line: with the separator after it, or with the one before
+/// it.
 fn removals(text: &str, span: Span) -> Vec<Span> {
     let before = text[..span.start].trim_end_matches([' ', '\t']);
     let begins = before.len() < span.start || before.is_empty() || before.ends_with('\n');

@@ -11,8 +11,8 @@ use crate::unanalysed_files::no_symbols;
 use semdex_contract::{At, check_query};
 use semdex_engine::files::File;
 use semdex_model::{Answer, Code, Error, OutlineItem, Result, Span, Symbol, SymbolKind, SymbolQuery};
+use semdex_text::endings;
 use semdex_text::matching::Patch;
-use semdex_text::{applied, endings};
 use semdex_workspace::Workspace;
 
 /// Resolves a symbol, together with the text that its place refers to.
@@ -137,7 +137,7 @@ pub(super) fn at_symbol(file: &File, symbol: &Symbol, at: At, replacement: &str,
         }
         At::Before => {
             let start = with_comments_above(text, item.span.start);
-            if !repeat && applied::precedes(&text[..start], replacement) {
+            if !repeat && neighbours::is_before(&text[..start], replacement) {
                 return Err(already_applied(file, item.span));
             }
             let comma = if has_commas(file, item, replacement) { "," } else { "" };
@@ -153,7 +153,7 @@ pub(super) fn at_symbol(file: &File, symbol: &Symbol, at: At, replacement: &str,
         At::After => {
             let separated = after_separator(text, item.span.end);
             let end = after_comments(text, separated);
-            if !repeat && applied::follows(&text[end..], replacement) {
+            if !repeat && neighbours::is_after(&text[end..], replacement) {
                 return Err(already_applied(file, item.span));
             }
             let (missing, own) = match has_commas(file, item, replacement) {
@@ -304,8 +304,8 @@ pub(super) fn after_separator(text: &str, end: usize) -> usize {
     if rest[blanks..].starts_with(',') { end + blanks + 1 } else { end }
 }
 
-/// The range of a symbol that begins a line, with its separator and its lines, and with one of the blank lines around it.
-/// `None` if something else is on its last line.
+/// The range of a symbol that begins a line, with its separator and its lines, and with one of the blank lines around
+/// it. `None` if something else is on its last line.
 fn to_delete(text: &str, span: Span, line_start: usize) -> Option<Span> {
     let mut end = after_separator(text, span.end);
     let rest = &text[end..];
