@@ -530,3 +530,58 @@ fn silence_is_never_the_answer_to_an_edit_that_is_not_judged() {
     std::fs::remove_file(faults.join("hook.elsewhere")).unwrap();
     server.wait_for(|it| post(it, "claude", &edited(it, "s", "src/shout.rs")) == json!({}));
 }
+
+/// The answer to an event at the end of a turn or session.
+fn at_end(server: &Server, event: &str) -> String {
+    let told =
+        json!({"session_id": "s", "cwd": server.home.root(), "hook_event_name": event, "stop_hook_active": false});
+    post(server, "claude", &told)["systemMessage"].as_str().unwrap_or_default().to_owned()
+}
+
+#[test]
+fn the_end_of_a_turn_keeps_what_an_earlier_hook_promised() {
+    let home = whole();
+    let faults = home.path().join("faults");
+    std::fs::create_dir(&faults).unwrap();
+    let stall = faults.join("rust.load");
+    std::fs::write(&stall, "stall").unwrap();
+    let server = home.serve_with(&["--trust"], &[("SEMDEX_FAULTS", &faults)]);
+    server.home.write("src/shout.rs", BROKEN_SHOUT);
+    let text = context(&post(&server, "claude", &edited(&server, "s", "src/shout.rs")));
+    assert!(text.contains("not known yet"), "{text}");
+    let unknown = at_end(&server, "Stop");
+    assert!(unknown.starts_with("LSP: not known yet for src/shout.rs: "), "{unknown}");
+    let ended = at_end(&server, "SessionEnd");
+    assert!(ended.contains("is not known") && !ended.contains("0 error(s)"), "{ended}");
+    std::fs::remove_file(&stall).unwrap();
+    server.wait_ready();
+    server.wait_for(|it| at_end(it, "Stop").contains("  - src/shout.rs: 2 error(s)"));
+    let ended = at_end(&server, "SessionEnd");
+    assert!(ended.contains("  - src/shout.rs: 2 error(s)"), "{ended}");
+}
+
+#[test]
+fn the_end_of_a_turn_counts_a_file_whose_hook_had_no_time() {
+    let home = whole();
+    let faults = home.path().join("faults");
+    std::fs::create_dir(&faults).unwrap();
+    let [files, elsewhere] = ["hook.files", "hook.elsewhere"].map(|it| faults.join(it));
+    let server = home.serve_with(&["--trust"], &[("SEMDEX_FAULTS", &faults)]);
+    server.wait_ready();
+    for it in [&files, &elsewhere] {
+        std::fs::write(it, "stall").unwrap();
+    }
+    let lib = server.home.read("src/lib.rs");
+    server
+        .home
+        .write("src/lib.rs", &lib.replace("pub fn greet(name: &str)", "pub fn greet(name: &str, _times: usize)"));
+    let text = context(&post(&server, "claude", &edited(&server, "s", "src/lib.rs")));
+    assert!(text.ends_with("is not known yet: the next hook reports it."), "{text}");
+    let left = at_end(&server, "Stop");
+    assert!(left.contains("  - src/lib.rs: 1 error(s)") && left.contains("in other files is not known yet"), "{left}");
+    for it in [&files, &elsewhere] {
+        std::fs::remove_file(it).unwrap();
+    }
+    server.wait_for(|it| at_end(it, "Stop").contains("  - src/shout.rs: 1 error(s)"));
+    assert!(!at_end(&server, "Stop").contains("not known"), "{}", at_end(&server, "Stop"));
+}

@@ -1,6 +1,6 @@
 //! `hooks`: answers the hooks of an agent after its edits with the present errors, in the JSON of the agent. A hook
 //! never breaks the agent: if the payload is not understood, or the errors are unknown, the answer is empty. After an
-//! edit and at the end of a session the answer says what is not known in time.
+//! edit and at the end of a turn or session the answer says what is not known in time.
 
 mod agent;
 mod event;
@@ -46,7 +46,11 @@ pub async fn hook(service: &Service, agent: Agent, payload: &Value, access: &Acc
                     let text = reports::put_off(&workspaces, &event);
                     text.map_or_else(nothing, |it| agent.context(&event.name, &it))
                 }
-                Kind::Stopped | Kind::Ended => nothing(),
+                Kind::Stopped => {
+                    let text = reports::not_looked(&workspaces, &event);
+                    text.and_then(|it| agent.message(&it)).unwrap_or_else(nothing)
+                }
+                Kind::Ended => nothing(),
             }
         }
     }

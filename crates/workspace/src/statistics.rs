@@ -33,10 +33,12 @@ pub struct Session {
     pub edits: u64,
     /// The history of each file.
     pub files: BTreeMap<String, History>,
-    /// Files that its edits broke, or that it edited by other means than hooks report.
+    /// Files that its edits touched or broke.
     pub broken: BTreeSet<String>,
     /// Edited files whose errors were not known when its hook asked.
     pub pending: BTreeSet<String>,
+    /// Edited files for which it is not known yet what their edits broke in other files.
+    pub searched: BTreeSet<String>,
     /// Errors that its edits caused in other files, found after their hooks had answered.
     pub late: Vec<Diagnostic>,
     counted: VecDeque<String>,
@@ -108,6 +110,7 @@ impl Session {
             files: BTreeMap::new(),
             broken: BTreeSet::new(),
             pending: BTreeSet::new(),
+            searched: BTreeSet::new(),
             late: Vec::new(),
             counted: VecDeque::new(),
         }
@@ -158,7 +161,7 @@ impl Statistics {
         }
     }
 
-    /// An edit of a session broke these files.
+    /// An edit of a session touched or broke these files: they count at its end.
     pub fn note_broken<'a>(&self, session: &str, files: impl Iterator<Item = &'a str>) {
         let mut all = self.lock();
         let session = all.session(session);
@@ -183,6 +186,21 @@ impl Statistics {
         let all = self.lock();
         let known = all.sessions.iter().find(|it| it.0 == session);
         known.map(|it| it.1.pending.iter().cloned().collect()).unwrap_or_default()
+    }
+
+    /// What the edits of these files broke in other files is still searched for, for a session.
+    pub fn note_searched(&self, session: &str, files: &[String]) {
+        let mut all = self.lock();
+        let searched = &mut all.session(session).searched;
+        let room = FILES.saturating_sub(searched.len());
+        searched.extend(files.iter().take(room).cloned());
+    }
+
+    /// The search for what the edits of these files broke in other files is over, for a session.
+    pub fn note_found(&self, session: &str, files: &[String]) {
+        if let Some((_, known)) = self.lock().sessions.iter_mut().find(|it| it.0 == session) {
+            known.searched.retain(|it| !files.contains(it));
+        }
     }
 
     /// An edit of a session caused these errors in other files, which its hook could not wait for.

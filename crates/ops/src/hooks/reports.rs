@@ -19,7 +19,7 @@ use semdex_contract::Common;
 use semdex_engine::files::Files;
 use semdex_engine::{Extent, blocking};
 use semdex_fs::holds;
-use semdex_model::{Diagnostic, FileEdit, Missing, MissingCode, Result, Severity};
+use semdex_model::{Code, Diagnostic, FileEdit, Missing, MissingCode, Result, Severity};
 use semdex_process::fault;
 use semdex_workspace::Workspace;
 use semdex_workspace::statistics::Seen;
@@ -30,6 +30,8 @@ const WAIT_MS: u64 = 1500;
 const LOOKING: Duration = Duration::from_millis(2200);
 /// How long they are searched for the next hook.
 const LOOKING_ON_MS: u64 = 20_000;
+/// How long the end of a turn waits for an index that is being built.
+const WAIT_AT_STOP_MS: u64 = 500;
 /// How many files of a session are checked again at its end.
 const LAST_LOOK: usize = 200;
 /// The deadline for checking all files of a workspace at the end of a session.
@@ -47,13 +49,34 @@ pub(super) async fn edited(workspaces: &[Workspace], event: &Event) -> Option<Re
     let mut text = Text::default();
     let mut is_telling = false;
     let mut stops = false;
+    let located = located(workspaces, event);
+    note_touched(&located, event);
     note_own_changes(workspaces, event).await;
-    for (workspace, files) in located(workspaces, event) {
-        let Ok(report) = in_workspace(&workspace, event, &files, &mut text).await else { continue };
-        is_telling |= report.0;
-        stops |= report.1;
+    for (workspace, touched) in &located {
+        match in_workspace(workspace, event, touched, &mut text).await {
+            Ok(report) => {
+                is_telling |= report.0;
+                stops |= report.1;
+            }
+            Err(error) if matches!(error.code, Code::Timeout | Code::NotReady | Code::Conflict) => {
+                let files = leave_for_next(workspace, event, touched);
+                if !files.is_empty() {
+                    is_telling = true;
+                    text.put_off(&files, event.session.is_some());
+                }
+            }
+            Err(_) => {}
+        }
     }
     is_telling.then(|| Report { text: text.finish(), stops })
+}
+
+/// The end of the turn counts the errors of each touched file, whatever its hook finds in time.
+fn note_touched(located: &[(Workspace, Touches)], event: &Event) {
+    let Some(session) = &event.session else { return };
+    for (workspace, touched) in located {
+        workspace.statistics().note_broken(session, touched.iter().map(|it| it.file.as_str()));
+    }
 }
 
 /// The end of the turn counts the errors of the files that our own tools changed, whatever their arguments name.
@@ -70,17 +93,36 @@ async fn note_own_changes(workspaces: &[Workspace], event: &Event) {
 /// Leaves the answer for the next hook of the session, because the time for this one is over. Returns what this hook
 /// says instead. None for an event that needs no answer.
 pub(super) fn put_off(workspaces: &[Workspace], event: &Event) -> Option<String> {
-    let session = event.session.as_deref();
-    let mut named = Vec::new();
-    for (workspace, touched) in located(workspaces, event) {
-        let is_asked = |it: &Touch| !it.is_own && workspace.language_of(&it.file).is_some();
-        let files: Vec<String> = touched.into_iter().filter(is_asked).map(|it| it.file).collect();
-        session.into_iter().for_each(|it| workspace.statistics().note_pending(it, &files));
-        named.extend(files);
-    }
+    let located = located(workspaces, event);
+    let named: Vec<String> = located.iter().flat_map(|it| leave_for_next(&it.0, event, &it.1)).collect();
     (!named.is_empty()).then(|| {
         let mut text = Text::default();
-        text.put_off(&named, session.is_some());
+        text.put_off(&named, event.session.is_some());
+        text.finish()
+    })
+}
+
+/// Leaves the touched files for the next hook of the session, and searches on for what their edits broke. Returns the
+/// files.
+fn leave_for_next(workspace: &Workspace, event: &Event, touched: &[Touch]) -> Vec<String> {
+    let is_asked = |it: &&Touch| !it.is_own && workspace.language_of(&it.file).is_some();
+    let files: Vec<String> = touched.iter().filter(is_asked).map(|it| it.file.clone()).collect();
+    if let Some(session) = event.session.as_deref().filter(|_| !files.is_empty()) {
+        workspace.statistics().note_pending(session, &files);
+        look_on(workspace, session, files.clone(), None);
+    }
+    files
+}
+
+/// What the end of a turn says where there was no time to look. None for a session that touched nothing.
+pub(super) fn not_looked(workspaces: &[Workspace], event: &Event) -> Option<String> {
+    let workspace = of_session(workspaces, event)?;
+    let session = workspace.statistics().of(Some(event.session.as_deref()?))?;
+    let files: BTreeSet<&String> = session.files.keys().chain(&session.broken).collect();
+    let named: Vec<String> = files.into_iter().filter(|it| workspace.language_of(it).is_some()).cloned().collect();
+    (!named.is_empty()).then(|| {
+        let mut text = Text::default();
+        text.not_known_yet(&named, "there was no time to look");
         text.finish()
     })
 }
@@ -136,9 +178,6 @@ async fn in_workspace(
     let (mut files, mut gone): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
     for Touch { file, tool_use, is_own } in touched {
         if *is_own {
-            // The end of the turn counts its errors too.
-            let session = session.into_iter();
-            session.for_each(|it| workspace.statistics().note_broken(it, std::iter::once(file.as_str())));
             continue;
         }
         if files_now.get(file).is_none() {
@@ -226,9 +265,11 @@ async fn in_workspace(
     for session in session.into_iter().filter(|_| !is_pending) {
         workspace.statistics().settle(session, &asked, &found_late);
     }
+    let touched: Vec<String> = files.into_iter().chain(gone).collect();
     match session {
-        _ if is_judged => files.iter().chain(&gone).for_each(|it| workspace.recent().forget(it)),
-        Some(session) => look_on(workspace, session, [files, gone], files_now),
+        Some(session) if is_judged => forget(workspace, session, &touched),
+        Some(session) => look_on(workspace, session, touched, Some(files_now)),
+        None if is_judged => touched.iter().for_each(|it| workspace.recent().forget(it)),
         None => {}
     }
     Ok((is_telling, stops))
@@ -269,17 +310,33 @@ async fn faulty(point: &'static str) {
     .await;
 }
 
-/// Searches on after the hook has answered. The next hook of the session reports what is found.
-fn look_on(workspace: &Workspace, session: &str, [files, gone]: [Vec<String>; 2], now: Arc<Files>) {
+/// Searches on after the hook has answered. The next hook of the session reports what is found. `now`: the present texts,
+/// if they are known.
+fn look_on(workspace: &Workspace, session: &str, touched: Vec<String>, now: Option<Arc<Files>>) {
+    workspace.statistics().note_searched(session, &touched);
     let (workspace, session) = (workspace.clone(), session.to_owned());
     tokio::spawn(async move {
         let common = Common { wait_ms: Some(LOOKING_ON_MS), ..Common::default() };
         let Ok(options) = RequestOptions::new(&common, Client::default()) else { return };
+        let now = match now {
+            Some(now) => now,
+            None => match workspace.snapshot(options.needs(None, false)).await {
+                Ok(snapshot) => snapshot.files,
+                Err(_) => return,
+            },
+        };
+        let (files, gone): (Vec<String>, Vec<String>) = touched.iter().cloned().partition(|it| now.get(it).is_some());
         if let Some(broken) = elsewhere(&workspace, &options, [&files, &gone], &now).await {
             workspace.statistics().note_late(&session, broken);
-            files.iter().chain(&gone).for_each(|it| workspace.recent().forget(it));
+            forget(&workspace, &session, &touched);
         }
     });
+}
+
+/// The edits of these files are judged.
+fn forget(workspace: &Workspace, session: &str, touched: &[String]) {
+    touched.iter().for_each(|it| workspace.recent().forget(it));
+    workspace.statistics().note_found(session, touched);
 }
 
 /// The errors and warnings of a file.
@@ -327,22 +384,31 @@ async fn elsewhere(
 /// The remaining errors at the end of a turn in the files that the session touched or broke. None if there are none.
 pub(super) async fn left(workspaces: &[Workspace], event: &Event) -> Option<Report> {
     let workspace = of_session(workspaces, event)?;
-    let left = last_look(&workspace, event).await?.files;
+    let LastLook { files, left, unknown, searched } = last_look(&workspace, event, WAIT_AT_STOP_MS).await?;
     let sum = sum(&left);
-    if sum.errors == 0 {
-        return None;
-    }
-    let most = left.iter().map(|it| it.1.errors).max().unwrap_or_default();
     let mut text = Text::default();
-    text.left(&format!("LSP: {} left in files of this session", counts(sum)), &left);
-    Some(Report { text: text.finish(), stops: is_too_much(&workspace, most).await })
+    match &unknown {
+        Some(why) if sum.errors == 0 => text.not_known_yet(&files, why),
+        _ if sum.errors == 0 => {}
+        why => {
+            text.left(&format!("LSP: {} left in files of this session", counts(sum)), &left);
+            why.iter().for_each(|it| text.not_known(it));
+        }
+    }
+    if unknown.is_none() && !searched.is_empty() {
+        text.elsewhere_unknown(&searched, true);
+    }
+    let text = text.finish();
+    let most = left.iter().map(|it| it.1.errors).max().unwrap_or_default();
+    (!text.is_empty()).then_some(())?;
+    Some(Report { text, stops: is_too_much(&workspace, most).await })
 }
 
 /// The remaining errors at the end of a session, as far as they are known, and what is unknown.
 pub(super) async fn ended(workspaces: &[Workspace], event: &Event) -> Option<String> {
     let begun = Instant::now();
     let workspace = of_session(workspaces, event)?;
-    let looked = tokio::time::timeout(LAST_WAIT / 2, last_look(&workspace, event)).await.ok().flatten();
+    let looked = tokio::time::timeout(LAST_WAIT / 2, last_look(&workspace, event, 0)).await.ok().flatten();
     let everywhere = async {
         let options = RequestOptions::new(&Common { wait_ms: Some(0), ..Common::default() }, Client::default()).ok()?;
         let found = find(&workspace, &[], &options).await.ok()?;
@@ -357,10 +423,11 @@ pub(super) async fn ended(workspaces: &[Workspace], event: &Event) -> Option<Str
     let seen = || {
         let session = workspace.statistics().of(Some(event.session.as_deref()?))?;
         let files = listed(session.files.iter().map(|(file, history)| (file.clone(), history.last())));
-        (!session.files.is_empty()).then_some(files)
+        // That none was seen says nothing of what is there.
+        (sum(&files).errors > 0).then_some(files)
     };
     let (files, when) = match looked {
-        Some(LastLook { files, unknown: None }) => (Some(files), ""),
+        Some(LastLook { left, unknown: None, .. }) => (Some(left), ""),
         // If there is no time for another check, the last known errors are reported.
         _ => (seen(), ", as they were seen last"),
     };
@@ -406,25 +473,41 @@ fn of_session(workspaces: &[Workspace], event: &Event) -> Option<Workspace> {
 
 /// The present errors of the files that a session touched or broke, the files with the most errors first.
 struct LastLook {
-    files: Vec<(String, Seen)>,
+    /// All of them.
+    files: Vec<String>,
+    /// Those with errors or warnings.
+    left: Vec<(String, Seen)>,
     /// Why it may be incomplete.
     unknown: Option<String>,
+    /// The edited files for which it is not known yet what they broke elsewhere.
+    searched: Vec<String>,
 }
 
-async fn last_look(workspace: &Workspace, event: &Event) -> Option<LastLook> {
-    let session = workspace.statistics().of(Some(event.session.as_deref()?))?;
-    let options = RequestOptions::new(&Common { wait_ms: Some(0), ..Common::default() }, Client::default()).ok()?;
+/// None for a session that touched nothing.
+async fn last_look(workspace: &Workspace, event: &Event, wait_ms: u64) -> Option<LastLook> {
+    let name = event.session.as_deref()?;
+    let session = workspace.statistics().of(Some(name))?;
+    let common = Common { wait_ms: Some(wait_ms), ..Common::default() };
+    let options = RequestOptions::new(&common, Client::default()).ok()?;
     let now = workspace.snapshot(options.needs(None, false)).await.ok()?.files;
     let files: BTreeSet<&String> = session.files.keys().chain(&session.broken).collect();
     let is_there = |it: &&&String| now.get(it).is_some() && workspace.language_of(it).is_some();
     let files: Vec<String> = files.iter().filter(is_there).take(LAST_LOOK).map(|it| (*it).clone()).collect();
+    let searched = session.searched.into_iter().collect();
     if files.is_empty() {
-        return Some(LastLook { files: Vec::new(), unknown: None });
+        return None;
     }
-    let found = find(workspace, &files, &options).await.ok()?;
+    let Ok(found) = find(workspace, &files, &options).await else {
+        let unknown = Some("there was no time to look".to_owned());
+        return Some(LastLook { files, left: Vec::new(), unknown, searched });
+    };
     let seen: BTreeMap<&String, Seen> = files.iter().map(|it| (it, seen_in(&found.diagnostics, it))).collect();
-    let files = listed(seen.into_iter().map(|(file, seen)| (file.clone(), seen)));
-    Some(LastLook { files, unknown: unknown(&found) })
+    let left = listed(seen.into_iter().map(|(file, seen)| (file.clone(), seen)));
+    let unknown = unknown(&found);
+    if unknown.is_none() {
+        workspace.statistics().settle(name, &files, &[]);
+    }
+    Some(LastLook { files, left, unknown, searched })
 }
 
 fn listed(files: impl Iterator<Item = (String, Seen)>) -> Vec<(String, Seen)> {
