@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::read::GO;
-use crate::support::{Home, RUST, Server, breaking_edit};
+use crate::support::{Home, RUST, Server, breaking_edit, run};
 
 fn broken(reply: &Value) -> Vec<String> {
     let place = |it: &Value| format!("{}:{}", it["file"].as_str().unwrap(), it["line"]);
@@ -356,4 +356,29 @@ fn a_file_keeps_its_form_whatever_is_written() {
     assert_eq!(server.home.read("mixed.txt"), edited);
     let content = edited.replace("\r\n", "\n").replace("    new;\n", "");
     assert_eq!(write("mixed.txt", &content, "overwrite").1, mixed, "only what changes changes");
+}
+
+#[test]
+fn a_new_file_that_no_module_declares_is_not_said_to_be_checked() {
+    let server = Server::on(RUST);
+    server.wait_ready();
+    let write = |file: &str, dry_run: bool| {
+        let content = "pub fn x(p: crate::Nothing) { p.gone(); }\n";
+        server.post("/v1/write", &json!({"file": file, "content": content, "mode": "create", "dry_run": dry_run}))
+    };
+    let (status, reply) = write("src/new2.rs", true);
+    assert_eq!((status, &reply["meta"]["complete"]), (200, &json!(false)), "{reply}");
+    let missing = &reply["meta"]["missing"][0];
+    assert_eq!((&missing["code"], &missing["scope"]), (&json!("not_in_a_package"), &json!("src/new2.rs")), "{reply}");
+    let markdown =
+        run(server.home.semdex().args(["write", "src/new2.rs", "--mode", "create", "--content", "pub fn x() {}\n"]));
+    let head = "# Edit successful, but src/new2.rs was not checked, since no module or package includes it\n";
+    assert!(markdown.output.starts_with(head), "{}", markdown.output);
+    // What Cargo finds by itself is checked.
+    let (_, reply) = write("tests/new.rs", true);
+    assert_eq!(
+        (&reply["meta"]["complete"], reply["impact"]["broken"].as_array().unwrap().is_empty()),
+        (&json!(true), false),
+        "{reply}"
+    );
 }

@@ -104,3 +104,34 @@ fn a_go_symbol_is_renamed_everywhere() {
     refused(rename(&server, "Greeter.Hail", "func"), "gopls");
     refused(rename(&server, "fmt.Println", "Print"), "not part of this workspace");
 }
+
+/// An error that was there before is still there, whatever it calls the symbol.
+#[test]
+fn old_errors_are_no_reason_against_a_rename() {
+    let manifest = "[package]\nname = \"rn\"\nversion = \"0.1.0\"\nedition = \"2021\"\n";
+    let lib = "pub mod inner;\npub struct A;\npub fn f(a: A) { a.gone(); }\n";
+    let inner = "pub fn g() {\n    nothing();\n}\n";
+    let server = Server::on(&[("Cargo.toml", manifest), ("src/lib.rs", lib), ("src/inner.rs", inner)]);
+    server.wait_ready();
+    assert_eq!(errors(&server), 2);
+    for (symbol, new_name) in [("rn::A", "B"), ("rn::inner", "m"), ("rn::B", "Longer"), ("rn::m", "n")] {
+        let (status, reply) = rename(&server, symbol, new_name);
+        assert_eq!((status, &reply["impact"]["broken"]), (200, &json!([])), "{reply}");
+        assert_eq!((&reply["diagnostics"]["new"], &reply["diagnostics"]["fixed"]), (&json!([]), &json!([])), "{reply}");
+        assert_eq!(errors(&server), 2);
+    }
+    // A real clash is one all the same.
+    server.post(
+        "/v1/edit",
+        &json!({"file": "src/lib.rs", "search_context": "pub mod n;", "replacement": "pub mod n;\npub struct C;"}),
+    );
+    refused(rename(&server, "rn::Longer", "C"), "taken");
+
+    let go = "package a\n\ntype A struct{}\n\nfunc F(a A) { a.Gone() }\n\nfunc G() {\n\tvar it = A{}\n\tit.Gone()\n}\n";
+    let server = Server::on(&[("go.mod", "module example.com/a\n\ngo 1.22\n"), ("a.go", go)]);
+    server.wait_ready();
+    assert_eq!(errors(&server), 2);
+    let (status, reply) = rename(&server, "A", "B");
+    assert_eq!((status, &reply["impact"]["broken"]), (200, &json!([])), "{reply}");
+    assert_eq!(errors(&server), 2);
+}

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::read::GO;
-use crate::support::{Home, RUST, Server};
+use crate::support::{Home, RUST, Server, run};
 
 /// What an answer may take that waits for a third of a second: not as long as a build takes.
 const SOON: Duration = Duration::from_secs(15);
@@ -139,4 +139,40 @@ fn a_limit_that_is_too_low_for_gopls_is_in_the_status() {
         it["code"] == "timeout" && detail.starts_with("gopls needs") && detail.contains("`[go] memory_limit`")
     };
     server.wait_for(|it| it.get("/v1/status").1["workspaces"][0]["missing"].as_array().unwrap().iter().any(reported));
+}
+
+/// Before the crates are known, nothing is said to be in none of them.
+#[test]
+fn what_is_not_loaded_is_not_said_to_be_left_out() {
+    let home = Home::with(RUST);
+    let faults = home.path().join("faults");
+    fs::create_dir(&faults).unwrap();
+    let stall = faults.join("rust.load");
+    fs::write(&stall, "stall").unwrap();
+    let server = home.serve_with(&["--trust"], &[("SEMDEX_FAULTS", &faults)]);
+    let markdown = |verb: &[&str]| {
+        let ended = run(server.home.semdex().args(verb).args(["--wait-ms", "0"]));
+        format!("{}{}", ended.output, ended.errors)
+    };
+    for verb in [&["usages", "greet_all"][..], &["describe", "greet_all"], &["rename", "greet_all", "all", "--dry-run"]]
+    {
+        let text = markdown(verb);
+        let is_false = ["no crate includes", "not_in_a_package", "of ``", "rename_refused", "ask for less"];
+        assert!(!is_false.iter().any(|it| text.contains(it)), "{text}");
+    }
+    let (status, reply) =
+        server.post("/v1/rename", &json!({"symbol": "greet_all", "new_name": "all", "dry_run": true, "wait_ms": 0}));
+    assert_eq!((status, &reply["code"]), (503, &json!("not_ready")), "{reply}");
+    let gate = || {
+        let asked = server.request("GET", "/v1/gate?wait_ms=0").header("accept", "text/markdown");
+        server.send(asked).text
+    };
+    let early = gate();
+    assert!(
+        early.starts_with("# Passed as far as is known; errors are not known: ") && !early.contains("0 errors"),
+        "{early}"
+    );
+    fs::remove_file(&stall).unwrap();
+    server.wait_ready();
+    assert!(gate().starts_with("# Passed: 0 errors, 0 warnings\n"), "{}", gate());
 }

@@ -2,7 +2,7 @@
 //! workspace's writer starts it and owns the [`Engine`]; readers query a [`View`] of it.
 
 use std::any::Any;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -386,6 +386,8 @@ pub struct Trial<'a> {
     pub after: &'a Arc<Files>,
     /// What the change edits.
     pub edits: &'a [FileEdit],
+    /// The new names of moved files, each with the old name.
+    pub moves: &'a BTreeMap<String, String>,
     /// What the engine's view prepared for it (`View::prepare`).
     pub prepared: Option<&'a Prepared>,
 }

@@ -11,6 +11,7 @@ pub mod fix;
 pub mod links;
 pub mod ranking;
 mod registry;
+mod renamed_names;
 pub mod unindexed;
 pub mod unpoisoned;
 pub mod verify;
@@ -24,6 +25,7 @@ pub use engine::{
     Route, Setup, Site, Trial, Unformatted, impact_unknown, not_started, unknown_until_loaded,
 };
 pub use registry::Registry;
+pub use renamed_names::RenamedNames;
 pub use view::{Answering, Extent, Suggested, Unknown, View, blocking};
 pub use workspace_root::{read_manifest, repository_around};
 

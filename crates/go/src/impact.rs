@@ -16,7 +16,7 @@ use super::usages;
 use super::{checker, definition, diagnostics, document_sync, external_symbols, further_builds, unindexed};
 use crate::LANGUAGE;
 use semdex_engine::files::Files;
-use semdex_engine::{Deadlines, Result, Stop};
+use semdex_engine::{Deadlines, RenamedNames, Result, Stop};
 use semdex_model::{
     Affected, Broken, ChangeImpact, Changed, Diagnostic, FileEdit, Import, Missing, MissingCode, Reaching, Severity,
     Span, Symbol, SymbolKind, Unchecked,
@@ -33,6 +33,8 @@ pub(super) struct EditContext {
     pub before: Arc<Files>,
     pub after: Arc<Files>,
     pub altered: Vec<Altered>,
+    /// What the edit renames.
+    names: RenamedNames,
     /// For the files that exist before and after: the line-based map of offsets, and its inverse.
     shifts: BTreeMap<String, [OffsetMap; 2]>,
 }
@@ -372,7 +374,9 @@ impl EditContext {
         });
         let shifts = shifts.collect();
         let altered = declaration_changes::of(&before, &after, edits);
-        EditContext { shifts, altered, after: Arc::new(after), before }
+        let renamed = altered.iter().filter_map(|it| Some((it.before.as_ref()?.name(), it.after.as_ref()?.name())));
+        let names = RenamedNames::new(renamed);
+        EditContext { shifts, altered, names, after: Arc::new(after), before }
     }
 
     /// Sorts the diagnostics of one file into new and fixed. A diagnostic on a moved line is the same diagnostic.
@@ -399,8 +403,8 @@ impl EditContext {
         for found in new {
             let stays = self.stays(file, found.place.line);
             let same = |(old, moved): &(&Diagnostic, Option<Diagnostic>)| match moved {
-                Some(moved) => stays && moved.place.line == found.place.line && is_same(moved, found),
-                None => !stays && is_same(old, found),
+                Some(moved) => stays && moved.place.line == found.place.line && self.is_same(moved, found),
+                None => !stays && self.is_same(old, found),
             };
             match left.iter().position(same) {
                 Some(at) => {
@@ -410,6 +414,12 @@ impl EditContext {
             }
         }
         change_impact.fixed.extend(left.into_iter().map(|(old, moved)| moved.unwrap_or_else(|| old.clone())));
+    }
+
+    /// Whether two diagnostics say the same, in the names after the edit.
+    fn is_same(&self, old: &Diagnostic, new: &Diagnostic) -> bool {
+        let [was, is] = [old, new].map(|it| self.names.written_in(&it.message));
+        (was, &old.code, old.severity, &old.source) == (is, &new.code, new.severity, &new.source)
     }
 
     /// Whether a diagnostic of the state after is on a line that the edit added.
@@ -519,10 +529,6 @@ fn changed([before, after]: [&Layout; 2], known: Option<&Symbol>, altered: &Alte
         before: altered.before.as_ref().map(|it| it.signature.clone()),
         after: altered.after.as_ref().map(|it| it.signature.clone()),
     }
-}
-
-fn is_same(a: &Diagnostic, b: &Diagnostic) -> bool {
-    (&a.message, &a.code, a.severity, &a.source) == (&b.message, &b.code, b.severity, &b.source)
 }
 
 /// The test functions that name a changed declaration, each once.

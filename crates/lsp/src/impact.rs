@@ -12,7 +12,7 @@ use super::queries::{ResolvedItem, ServerQueries};
 use super::reaching_tests::{self, Tests};
 use super::{diagnostics, fallback, symbol_paths, unindexed, usages};
 use semdex_engine::files::{File, Files};
-use semdex_engine::{Extent, Result};
+use semdex_engine::{Extent, RenamedNames, Result};
 use semdex_model::{
     Affected, Broken, ChangeImpact, ChangeKind, Coverage, Diagnostic, FileEdit, MissingCode, OutlineItem, Role,
     Severity, Span, Unchecked,
@@ -217,8 +217,8 @@ fn compare(
     [old, new]: [&ByFile; 2],
     change_impact: &mut ChangeImpact,
 ) {
-    let new_names: BTreeMap<&str, &str> =
-        altered.iter().filter_map(|it| Some((it.item.name.as_str(), it.new_name.as_deref()?))).collect();
+    let renamed =
+        RenamedNames::new(altered.iter().filter_map(|it| Some((it.item.name.as_str(), it.new_name.as_deref()?))));
     let line = |files: &Files, it: &Diagnostic| {
         let file = files.get(&it.place.file);
         file.map(|file| file.lines().line_text(&file.text, it.place.line).trim().to_owned()).unwrap_or_default()
@@ -262,8 +262,8 @@ fn compare(
             (
                 it.code.clone(),
                 it.severity,
-                with_names(&it.message, &new_names),
-                with_names(&line(files, it), &new_names),
+                renamed.written_in(&it.message).into_owned(),
+                renamed.written_in(&line(files, it)).into_owned(),
             )
         };
         fresh.retain(|it| {
@@ -271,7 +271,7 @@ fn compare(
                 let is_alike = (&old.code, &old.message, old.severity, old.symbol.as_ref().map(|it| base_of(it)))
                     == (&it.code, &it.message, it.severity, it.symbol.as_ref().map(|it| base_of(it)));
                 (is_alike && !is_kept(old))
-                    || (!new_names.is_empty() && as_named_now(&queries.files, old) == as_named_now(after, it))
+                    || (!renamed.is_empty() && as_named_now(&queries.files, old) == as_named_now(after, it))
             });
             same.map(|at| gone.remove(at)).is_none()
         });
@@ -280,20 +280,6 @@ fn compare(
     }
     change_impact.new.sort();
     change_impact.fixed.sort();
-}
-
-/// A text with old names replaced by new ones.
-fn with_names(text: &str, new_names: &BTreeMap<&str, &str>) -> String {
-    let mut written = String::with_capacity(text.len());
-    let mut from = 0;
-    for (at, word) in words(text) {
-        let Some(new_name) = new_names.get(word) else { continue };
-        written.push_str(text.get(from..at).unwrap_or_default());
-        written.push_str(new_name);
-        from = at + word.len();
-    }
-    written.push_str(text.get(from..).unwrap_or_default());
-    written
 }
 
 /// The container of a path: the symbol itself may have been renamed.
@@ -443,7 +429,7 @@ fn affected(users: Vec<Affected>, tests: Tests, change_impact: &mut ChangeImpact
     let left: Vec<Affected> = users.iter().filter(|it| !is_broken(it)).cloned().collect();
     change_impact.impact.affected = left;
     change_impact.impact.tests = tests.found;
-    let lack = tests.lack.map(|detail| Unchecked { code: "tests".to_owned(), detail });
+    let lack = tests.lack.map(|detail| Unchecked { code: Unchecked::TESTS.to_owned(), detail });
     change_impact.impact.unchecked.extend(lack);
 }
 

@@ -56,11 +56,22 @@ impl ChangeImpact {
         self.coverage.lacks(missing);
     }
 
+    /// Tests that reach the change may be missing. What it breaks is known all the same.
+    pub fn lacks_tests(&mut self, missing: Missing) {
+        let unchecked = Unchecked { code: Unchecked::TESTS.to_owned(), detail: missing.detail.clone() };
+        if !self.impact.unchecked.contains(&unchecked) {
+            self.impact.unchecked.push(unchecked);
+        }
+        self.coverage.lacks(missing);
+    }
+
     /// Why the change is not analysed in full, if it is not. General deficits of the workspace (no trust, for example)
     /// do not count, nor does a manifest whose effect only its build tool knows.
     pub fn not_analysed(&self) -> Option<&Missing> {
         let is_unchecked = |it: &Missing| self.impact.unchecked.contains(&Unchecked::from(it));
-        let mut missing = self.coverage.missing.iter().filter(|_| !self.coverage.complete);
+        let is_of_tests =
+            |it: &Missing| self.impact.unchecked.iter().any(|unchecked| unchecked.is_of_tests(&it.detail));
+        let mut missing = self.coverage.missing.iter().filter(|it| !self.coverage.complete && !is_of_tests(it));
         missing.find(|it| it.code.passes() || is_unchecked(it) && it.code != MissingCode::Manifest)
     }
 }
@@ -208,6 +219,16 @@ pub struct Unchecked {
     pub code: String,
     /// What was not checked, and why.
     pub detail: String,
+}
+
+impl Unchecked {
+    /// The code for tests that may be missing from the list of those that reach a change.
+    pub const TESTS: &'static str = "tests";
+
+    /// Whether it is about such tests, for this reason.
+    pub fn is_of_tests(&self, detail: &str) -> bool {
+        self.code == Unchecked::TESTS && self.detail == detail
+    }
 }
 
 impl From<&Missing> for Unchecked {

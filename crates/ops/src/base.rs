@@ -75,11 +75,16 @@ pub(super) fn refuse_deleted(workspace: &Workspace, name: &str, options: &Reques
     Err(Error::new(Code::HashMismatch, detail).with_help(Help { file: Some(name.to_owned()), ..Help::default() }))
 }
 
+/// The first digits of a file's hash, which are enough as `expected_hash`.
+pub(super) fn first_digits(file: &File) -> String {
+    file.hash.to_hex().chars().take(LEAST_DIGITS).collect()
+}
+
 /// The error for a file that others changed since the author of a request saw it.
 fn moved_on(file: &File) -> Error {
-    let actual = file.hash.to_hex();
+    let (actual, digits) = (file.hash.to_hex(), first_digits(file));
     let detail = format!(
-        "`{}` is not what you read: its hash is {actual} now; read it again, or send `on_conflict: \"merge\"` to merge \
+        "`{}` is not what you read: its hash is {digits} now; read it again, or send `on_conflict: \"merge\"` to merge \
          this change with those of others",
         file.path
     );
@@ -96,10 +101,10 @@ pub(super) fn merged(file: &File, base: &str, ours: &str, retry: Retry) -> Resul
 /// The refusal of a change that cannot be made beside what others changed.
 pub(super) fn conflict(file: &File, both: merge::Conflict, retry: Retry) -> Error {
     let place = file.lines().place(&file.path, both.place);
-    let actual = file.hash.to_hex();
+    let (actual, digits) = (file.hash.to_hex(), first_digits(file));
     let alone = match retry {
         Retry::ByHash => {
-            format!(", or send this request with `expected_hash: \"{actual}\"` to apply it to the present text alone")
+            format!(", or send this request with `expected_hash: \"{digits}\"` to apply it to the present text alone")
         }
         Retry::None => String::new(),
     };

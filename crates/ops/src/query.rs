@@ -9,12 +9,12 @@ use super::client::Client;
 use super::unanalysed_files::{lack_of_workspace, no_symbols};
 use semdex_contract::budget::{Listing, positions};
 use semdex_contract::{Common, check_query};
-use semdex_engine::files::Files;
+use semdex_engine::files::{File, Files};
 use semdex_engine::{Condition, Deadlines, EngineStatus, Progress, Stop, View, blocking, links, unindexed};
 use semdex_model::{
-    Answer, Code, Coverage, Error, LanguageId, Meta, Missing, MissingCode, Result, SymbolQuery, Window,
+    Answer, Candidate, Code, Coverage, Error, LanguageId, Meta, Missing, MissingCode, Result, Span, SymbolQuery, Window,
 };
-use semdex_text::words::words;
+use semdex_text::words::{occurrences, words};
 use semdex_workspace::timing::{self, Part};
 use semdex_workspace::{Needs, RequestKey, Workspace, WorkspaceStatus};
 
@@ -173,7 +173,8 @@ where
         let input = QueryInput { view: snapshot.view, files: snapshot.files, deadlines };
         let late = |_| {
             // What is still being built takes the time, however little is asked.
-            let detail = match settled {
+            let is_busy = !settled || workspace.status().progress.is_some();
+            let detail = match !is_busy {
                 true => "the engine did not answer in time: ask again, or ask for less".to_owned(),
                 false => format!("the engine did not answer in time: {}", being_loaded(workspace)),
             };
@@ -264,6 +265,33 @@ fn being_loaded(workspace: &Workspace) -> String {
         None => String::new(),
     };
     format!("not all of the workspace is loaded{stage}: ask again, or give a longer `wait_ms`")
+}
+
+/// How many places a late answer names instead.
+const CANDIDATES: usize = 20;
+
+/// A late answer, or one that waits for the workspace, with the places whose text has the name: all that is known.
+pub(super) async fn with_candidates(
+    workspace: &Workspace,
+    options: &RequestOptions,
+    symbol: &str,
+    mut error: Error,
+) -> Error {
+    let Some(name) = words(symbol).last().map(|it| it.1.to_owned()) else { return error };
+    let is_late = matches!(error.code, Code::Timeout | Code::NotReady) && error.help.candidates.is_empty();
+    let snapshot = if is_late { workspace.snapshot(options.needs(None, false)).await.ok() } else { None };
+    let Some(files) = snapshot.map(|it| it.files) else { return error };
+    let found = tokio::task::spawn_blocking(move || {
+        let of_file = |file: &Arc<File>| -> Vec<Candidate> {
+            let at = occurrences(&file.text, &name).map(|at| Span::new(at, at + name.len()));
+            let places = at.map(|it| file.lines().place(&file.path, it));
+            let text = |line| file.lines().line_text(&file.text, line).to_owned();
+            places.map(|place| Candidate { text: text(place.line), place, score: 100.0 }).take(CANDIDATES).collect()
+        };
+        files.iter().filter(|it| it.language.is_some()).flat_map(of_file).take(CANDIDATES).collect::<Vec<_>>()
+    });
+    error.help.candidates = found.await.unwrap_or_default();
+    error
 }
 
 /// Whether an error means that something does not exist.

@@ -1,6 +1,6 @@
 //! `usages`, `callers`, `callees` and `implementations`: the relations of a symbol.
 
-use super::query::{RequestOptions, WithMeta, query_by_name, unless_loading};
+use super::query::{RequestOptions, WithMeta, query_by_name, unless_loading, with_candidates};
 use semdex_contract::budget::Listing;
 use semdex_contract::{
     AboutSymbolQuery, Calls, CallsReply, ImplementationsReply, Meta, Symbol, SymbolUsesQuery, UsageList, UsagesReply,
@@ -20,7 +20,11 @@ pub(crate) async fn usages(
         view.usages(query, window, deadlines)
     })
     .await
-    .map_err(unless_loading)?;
+    .map_err(unless_loading);
+    let found = match found {
+        Ok(found) => found,
+        Err(error) => return Err(with_candidates(workspace, options, &request.symbol().symbol, error).await),
+    };
     let (symbol, page) = found.value;
     let names = page.items.iter().chain(&page.outside_builds).map(|it| &it.place.file);
     workspace.seen_texts().note_glimpsed(options.session.as_deref(), &found.files, names);

@@ -8,7 +8,8 @@ use semdex_contract::{ChangeReport, OnBreak, PossiblePlaces, RenameRequest};
 use semdex_engine::files::File;
 use semdex_engine::links;
 use semdex_model::{
-    Candidate, Code, Error, FileEdit, Help, Landed, Renaming, Result, Rewrite, Span, Strategy, SymbolQuery, Usage,
+    Candidate, Code, Error, FileEdit, Help, Landed, Missing, MissingCode, Renaming, Result, Rewrite, Span, Strategy,
+    SymbolQuery, Usage,
 };
 use semdex_text::matching::{self, Patch};
 use semdex_text::words::occurrences;
@@ -70,6 +71,12 @@ async fn plan(workspace: &Workspace, request: &RenameRequest, options: &RequestO
     links::missing(leads_there).into_iter().for_each(|it| found.meta.coverage.lacks(it));
     if renaming.symbol.name == request.new_name {
         return Ok(Plan::new(Vec::new(), Vec::new()));
+    }
+    let is_coming =
+        |it: &&Missing| matches!(it.code, MissingCode::Indexing | MissingCode::EngineRestarting | MissingCode::Timeout);
+    if let Some(lack) = found.meta.coverage.missing.iter().filter(|_| !found.meta.coverage.complete).find(is_coming) {
+        let detail = format!("not all of its places are known yet: {}", lack.detail);
+        return Err(Error::new(Code::NotReady, detail).in_workspace(found.meta));
     }
     let leaves = request.possible == Some(PossiblePlaces::Leave);
     if !leaves && !renaming.possible.is_empty() {

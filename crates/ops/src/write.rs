@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::apply_change::{Mode, Plan, apply_change};
-use super::base::{Base, Retry, base_of, check_digits, merged, refuse_deleted};
+use super::base::{Base, Retry, base_of, check_digits, first_digits, merged, refuse_deleted};
 use super::format_and_imports::FormatOptions;
 use super::query::RequestOptions;
 use semdex_contract::{ChangeReport, Elisions, Finding, FindingKind, OnBreak, WriteMode, WriteRequest};
@@ -112,9 +112,9 @@ async fn plan(workspace: &Workspace, request: &WriteRequest, options: &RequestOp
 
 /// The error for a text that is no longer kept, so that nothing can be merged with it.
 pub(super) fn base_is_gone(file: &File) -> Error {
-    let actual = file.hash.to_hex().to_string();
+    let (actual, digits) = (file.hash.to_hex().to_string(), first_digits(file));
     let detail = format!(
-        "nothing was written: `{}` has the hash {actual} now. The text with `expected_hash` is no longer kept, so this \
+        "nothing was written: `{}` has the hash {digits} now. The text with `expected_hash` is no longer kept, so this \
          content cannot be merged with the changes of others; read the file again",
         file.path
     );

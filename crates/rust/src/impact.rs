@@ -60,13 +60,16 @@ use self::delta::Delta;
 use self::edit_context::Side;
 use super::resolve::symbols::is_test_at;
 use super::view::Context;
+use crate::LANGUAGE;
 use crate::checks::imports;
 use crate::names::instances;
 use crate::resolve::having_crates::in_crates;
 use crate::resolve::{at, paths, symbols};
 use edit_context::EditContext;
 use reaching::Tests;
-use semdex_model::{Affected, Broken, ChangeImpact, ChangeKind, Changed, Impact, OutlineItem, Span, Unchecked};
+use semdex_model::{
+    Affected, Broken, ChangeImpact, ChangeKind, Changed, Impact, Missing, OutlineItem, Span, Unchecked,
+};
 use semdex_text::diff::OffsetMap;
 
 pub(crate) use crate::finding::Finding;
@@ -112,14 +115,26 @@ pub(crate) fn of_layout(cx: &Context<'_>, deltas: &[(usize, Delta<'_>)], edit: &
     }
     let changed = changed_items(cx, deltas, edit, &[], Side::Before);
     let mut impact = Impact { changed, unchecked: unchecked(), ..Impact::default() };
-    report_tests(cx, &reaching::tests_reaching(cx, deltas, edit), edit, Side::Before, &mut impact);
-    Some(ChangeImpact { impact, coverage: cx.coverage(true), ..ChangeImpact::nothing() })
+    let missing = report_tests(cx, &reaching::tests_reaching(cx, deltas, edit), edit, Side::Before, &mut impact);
+    let mut change_impact = ChangeImpact { impact, coverage: cx.coverage(true), ..ChangeImpact::nothing() };
+    missing.into_iter().for_each(|it| change_impact.lacks_tests(it));
+    Some(change_impact)
 }
 
-pub(crate) fn report_tests(cx: &Context<'_>, tests: &Tests, edit: &EditContext, now: Side, impact: &mut Impact) {
+/// Reports the tests that reach a change, and returns why some may be missing.
+pub(crate) fn report_tests(
+    cx: &Context<'_>,
+    tests: &Tests,
+    edit: &EditContext,
+    now: Side,
+    impact: &mut Impact,
+) -> Option<Missing> {
     impact.tests = reaching::reported_tests(cx, tests, edit, now);
-    let detail = tests.missing.map(str::to_owned);
-    impact.unchecked.extend(detail.map(|detail| Unchecked { code: "tests".to_owned(), detail }));
+    impact.unchecked.extend(tests.cut.map(|it| Unchecked { code: Unchecked::TESTS.to_owned(), detail: it.to_owned() }));
+    tests.is_unread.then(|| {
+        let detail = "tests that reach the change may be missing: the names of some files are being read; ask again";
+        Missing::being_read(LANGUAGE.name, detail)
+    })
 }
 
 /// In which of the crates that include its file an error is found, if not in all.

@@ -64,6 +64,8 @@ impl Resolution<'_> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum UnresolvedReason {
     NoCrate,
+    /// The crates are not known yet.
+    NotLoaded,
     /// It is in a file that no crate includes, and a program of this file does not resolve it.
     OutsideBuilds,
     MacroInput,

@@ -137,6 +137,7 @@ fn overview(cx: &Context<'_>, name: &str, until: Instant) -> Result<Answer<Overv
         let upstream = known.upstream.get().cloned().unwrap_or_default();
         return Ok(Answer { value: Overview { package, docs, symbols, upstream, ..Overview::default() }, coverage });
     };
+    usages::note_pending_builds(cx, &found, &mut coverage);
     let mut counts: HashMap<Arc<str>, UsageCount> = HashMap::new();
     let mut users: BTreeMap<Arc<str>, (BTreeSet<Arc<str>>, usize)> = BTreeMap::new();
     let mut outside = OutsideBuilds::new(cx, Some(until));

@@ -133,9 +133,7 @@ pub(crate) fn certain_of<'db>(cx: &Context<'db>, definition: Definition<'db>) ->
     in_doctests::locate_possible(cx, &mut found);
     let mut coverage = cx.coverage(false);
     coverage.builds.clone_from(&cx.environment.builds.names);
-    if cx.environment.builds.are_pending && found.possible.iter().any(|it| it.1.may_be_off()) {
-        coverage.lacks(builds_are_read());
-    }
+    note_pending_builds(cx, std::slice::from_ref(&found), &mut coverage);
     found.tell_possible_if(&mut coverage, |it| it == UnresolvedReason::OutOfTime);
     found.unread_output.clone().into_iter().for_each(|it| coverage.lacks(it));
     in_generated(&found.in_generated).into_iter().for_each(|it| coverage.lacks(it));
@@ -143,6 +141,14 @@ pub(crate) fn certain_of<'db>(cx: &Context<'db>, definition: Definition<'db>) ->
     let name = definition.name(cx.db);
     by_write(name.as_ref().map_or("", |it| it.as_str()), is_method).into_iter().for_each(|it| coverage.lacks(it));
     Answer { value: found, coverage }
+}
+
+/// Places that the default build does not compile may be usages, once further builds are read.
+pub(crate) fn note_pending_builds(cx: &Context<'_>, found: &[TargetUsages], coverage: &mut Coverage) {
+    let mut possible = found.iter().flat_map(|it| &it.possible);
+    if cx.environment.builds.are_pending && possible.any(|it| it.1.may_be_off()) {
+        coverage.lacks(builds_are_read());
+    }
 }
 
 fn builds_are_read() -> Missing {
@@ -159,6 +165,9 @@ fn not_compiled(cx: &Context<'_>, symbol: &Symbol) -> Coverage {
     let mut coverage = cx.coverage(false);
     if cx.environment.builds.are_pending {
         coverage.lacks(builds_are_read());
+        return coverage;
+    }
+    if cx.is_being_loaded() {
         return coverage;
     }
     let in_a_crate = cx.file_id(&symbol.place.file).is_some_and(|id| cx.sema.file_to_module_def(id).is_some());
@@ -358,6 +367,13 @@ fn search_once(cx: &Context<'_>, search: &Search, until: Option<Instant>) -> (Ve
     }
     // What is compiled under another name was checked there.
     let is_known = |it: &Occurrence| cx.environment.compiled_elsewhere.contains(&*it.file.path);
+    for found in found.iter_mut().filter(|_| cx.is_being_loaded()) {
+        found
+            .possible
+            .iter_mut()
+            .filter(|it| it.1 == UnresolvedReason::NoCrate)
+            .for_each(|it| it.1 = UnresolvedReason::NotLoaded);
+    }
     for found in &mut found {
         found.possible.retain(|(it, why)| *why != UnresolvedReason::NoCrate || !is_known(it));
     }
@@ -703,6 +719,7 @@ impl UnresolvedReason {
             if count == 1 { ("1 place".to_owned(), "it") } else { (format!("{count} places"), "them") };
         let code = match self {
             UnresolvedReason::NoCrate | UnresolvedReason::OutsideBuilds => MissingCode::NotInAPackage,
+            UnresolvedReason::NotLoaded => MissingCode::Indexing,
             UnresolvedReason::MacroInput => MissingCode::MacroOutput,
             UnresolvedReason::Inactive => MissingCode::CfgOff,
             UnresolvedReason::UnknownType => MissingCode::WorkspaceBroken,
@@ -710,7 +727,8 @@ impl UnresolvedReason {
             UnresolvedReason::TooDeep | UnresolvedReason::Included => MissingCode::Unsupported,
             UnresolvedReason::Abandoned => MissingCode::TooMany,
         };
-        let after = if self == UnresolvedReason::OutOfTime { "; ask again" } else { "" };
+        let after =
+            if matches!(self, UnresolvedReason::OutOfTime | UnresolvedReason::NotLoaded) { "; ask again" } else { "" };
         let detail =
             format!("{places} may name the symbol {}{after}: `usages` lists {them} as `possible`", self.where_it_is());
         Missing::new(code, "rust", detail)
@@ -720,6 +738,7 @@ impl UnresolvedReason {
     fn where_it_is(self) -> &'static str {
         match self {
             UnresolvedReason::NoCrate => "in a file that no crate includes",
+            UnresolvedReason::NotLoaded => "in a file whose crate is not loaded yet",
             UnresolvedReason::OutsideBuilds => {
                 "in a file that no crate includes, and unresolved in a program of its own"
             }

@@ -445,6 +445,11 @@ impl<'db> Context<'db> {
         modules.any(|it| it.krate(self.db).root_file(self.db) == of.library)
     }
 
+    /// The crates are not known yet, but will be.
+    pub(crate) fn is_being_loaded(&self) -> bool {
+        !self.environment.loaded && !self.environment.settled
+    }
+
     pub(crate) fn is_loaded(&self) -> bool {
         self.environment.loaded
     }

@@ -10,7 +10,7 @@ use crate::change::{Candidate, IMPACT_PARTS, NAMED_TESTS};
 use crate::pages::Headed;
 use crate::{
     Affected, Broken, ChangeReport, Changed, Diagnostic, Finding, FindingKind, Impact, ImpactReport, Landed, Meta,
-    Missing, Problem, ProblemCandidate, Reaching, Severity, Strategy, Symbol, Unchecked,
+    Missing, Place, Problem, ProblemCandidate, Reaching, Severity, Strategy, Symbol, Unchecked,
 };
 
 /// A change: first the result, then what it broke, where it landed, and how to undo it.
@@ -49,9 +49,10 @@ pub(crate) fn change(report: &ChangeReport) -> String {
         text += "\n## New diagnostics\n\n";
         diagnostic_rows(&mut text, &report.diagnostics.new);
     }
-    if !report.validation.is_empty() {
+    let findings: Vec<&Finding> = report.validation.iter().filter(|it| says_more(it, report)).collect();
+    if !findings.is_empty() {
         text += "\n## To look at\n\n";
-        for it in &report.validation {
+        for it in findings {
             let hint = if it.suggestions.is_empty() { String::new() } else { format!(": {}", names(&it.suggestions)) };
             line(&mut text, format_args!("- {}:{} `{}`: {}{hint}", it.file, it.line, inline(&it.text), it.detail));
         }
@@ -79,6 +80,14 @@ pub(crate) fn change(report: &ChangeReport) -> String {
     }
     more(&mut text, report.next_cursor.as_deref());
     text
+}
+
+/// Whether a finding says more than the errors of the reply do.
+fn says_more(finding: &Finding, report: &ChangeReport) -> bool {
+    let broken = report.impact.broken.iter().map(|it| &it.at.place);
+    let errors = report.diagnostics.new.iter().filter(|it| it.severity == Severity::Error).map(|it| &it.place);
+    let is_there = |it: &Place| it.file == finding.file && (it.line..=it.end_line).contains(&finding.line);
+    !finding.suggestions.is_empty() || !broken.chain(errors).any(is_there)
 }
 
 /// Where the edits landed. Exact matches in the same file share a line. An edit that certainly landed where it was meant
@@ -137,13 +146,24 @@ fn headline(report: &ChangeReport) -> String {
     let broke = broken_files(report).map(|it| format!("{} {it}", if applied { "broke" } else { "break" }));
     let has = own_errors(report).map(|it| format!("{} {it}", if applied { "has" } else { "have" }));
     let doubt = if applied { "whether it breaks" } else { "whether it would break" };
-    let is_known = report.meta.complete;
+    let is_known = is_judged(&report.meta, &report.impact);
     let outcome = match (broke, has) {
         // What the parser makes of a broken text says little about its references.
         (Some(broke), Some(has)) if does_not_parse(report) => format!("{has}, and {broke}"),
         (Some(broke), Some(has)) => format!("{broke}, and {has}"),
         (Some(only), None) | (None, Some(only)) => only,
         (None, None) => {
+            let unread: BTreeSet<&str> = unread_files(report).collect();
+            if !unread.is_empty() {
+                let files = Vec::from_iter(unread);
+                let were = if files.len() == 1 { "was" } else { "were" };
+                let files = if files.len() > NAMED_FILES { counted(files.len(), "file") } else { files.join(", ") };
+                let fact = format!("{files} {were} not checked, since no module or package includes it");
+                return match applied {
+                    true => format!("Edit successful, but {fact}"),
+                    false => format!("Dry run, nothing written: nothing would break, but {fact}"),
+                };
+            }
             return match (applied, is_known) {
                 (true, true) => format!("Edit successful{}", small_facts(report)),
                 (true, false) => format!("Edit successful; {doubt} anything is not known in full"),
@@ -162,6 +182,19 @@ fn headline(report: &ChangeReport) -> String {
     }
 }
 
+/// The edited files that nothing includes, if nothing else is unknown.
+fn unread_files(report: &ChangeReport) -> impl Iterator<Item = &str> {
+    let missing = report.meta.missing.iter();
+    let is_all = !report.meta.complete && missing.clone().all(|it| it.code == "not_in_a_package");
+    missing.filter(move |_| is_all).filter_map(|it| it.scope.as_deref())
+}
+
+/// Whether all of what breaks is known. That tests may be missing does not matter for that.
+fn is_judged(meta: &Meta, impact: &Impact) -> bool {
+    let is_of_tests = |lack: &Missing| impact.unchecked.iter().any(|it| it.code == TESTS && it.detail == lack.detail);
+    meta.complete || !meta.missing.is_empty() && meta.missing.iter().all(is_of_tests)
+}
+
 /// What a successful edit has to say: new warnings, and that it was merged.
 fn small_facts(report: &ChangeReport) -> String {
     let is_warning = |it: &&Diagnostic| it.severity == Severity::Warning;
@@ -172,10 +205,12 @@ fn small_facts(report: &ChangeReport) -> String {
     if facts.is_empty() { String::new() } else { format!(", {}", facts.join(", ")) }
 }
 
-/// Whether a broken place is an error of the new text itself.
+/// Whether a broken place is an error of the new text itself: in a new file, in what the change declares, or without a
+/// changed symbol that it names.
 fn is_own(broken: &Broken, report: &ChangeReport) -> bool {
-    let file = &broken.at.place.file;
-    broken.at.cause.is_none() && report.files.iter().any(|it| it.file == *file)
+    let Affected { place, cause, symbol, .. } = &broken.at;
+    let is_within = cause.is_none() || cause == symbol;
+    report.files.iter().any(|it| it.file == place.file && (is_within || it.created && it.moved_from.is_none()))
 }
 
 fn broken_files(report: &ChangeReport) -> Option<String> {
@@ -220,7 +255,7 @@ fn does_not_parse(report: &ChangeReport) -> bool {
 
 /// The outcome of a hypothetical change.
 fn outcome(report: &ImpactReport) -> String {
-    match (report.impact.broken.len(), report.meta.complete) {
+    match (report.impact.broken.len(), is_judged(&report.meta, &report.impact)) {
         (0, false) => "Whether anything would break is not known in full".to_owned(),
         (0, true) => "Nothing would break".to_owned(),
         (broken, false) => format!("At least {} would break", counted(broken, "place")),
@@ -311,7 +346,9 @@ fn not_checked(text: &mut String, unchecked: &[Unchecked], missing: &[Missing]) 
     // The detail of what is about this change names its files.
     let is_general = |it: &&Unchecked| ALWAYS.contains(&it.code.as_str()) && !it.detail.contains(['/', ':'].as_slice());
     let is_limit = |it: &&Unchecked| is_general(it) || it.code != "cfg_off" && ALWAYS.contains(&it.code.as_str());
-    let is_missing = |it: &&Unchecked| missing.iter().any(|lack| (&lack.code, &lack.detail) == (&it.code, &it.detail));
+    let is_missing = |it: &&Unchecked| {
+        missing.iter().any(|lack| lack.detail == it.detail && (lack.code == it.code || it.code == TESTS))
+    };
     let own = unchecked.iter().filter(|it| !is_missing(it));
     let (limits, others): (Vec<&Unchecked>, Vec<&Unchecked>) = own.partition(is_limit);
     if !others.is_empty() {
@@ -326,6 +363,9 @@ fn not_checked(text: &mut String, unchecked: &[Unchecked], missing: &[Missing]) 
         line(text, format_args!("Not checked, as always: {}", codes.join(", ")));
     }
 }
+
+/// The code of `unchecked` for tests that may be missing.
+const TESTS: &str = semdex_model::Unchecked::TESTS;
 
 /// For how many places with the same reason the text is shown.
 const SHOWN_TEXTS: usize = 5;
@@ -361,7 +401,9 @@ fn by_cause(text: &mut String, broken: &[Broken], only_cause: Option<&str>) {
         }
         let mut texts = SHOWN_TEXTS;
         for (file, here) in by_file(places) {
-            if let [at] = here.as_slice()
+            let line_of_first = here.first().map(|it| it.place.line);
+            let is_one_line = here.iter().all(|it| Some(it.place.line) == line_of_first);
+            if let Some(at) = here.first().filter(|_| is_one_line)
                 && !at.test
                 && texts > 0
             {
@@ -370,7 +412,10 @@ fn by_cause(text: &mut String, broken: &[Broken], only_cause: Option<&str>) {
                 continue;
             }
             line(text, format_args!("- {file}:{}{}", numbers(&here), in_tests(&here)));
-            for at in here.iter().filter(|it| !it.test).take(texts) {
+            let mut shown = here.clone();
+            shown.retain(|it| !it.test);
+            shown.dedup_by_key(|it| it.place.line);
+            for at in shown.into_iter().take(texts) {
                 line(text, format_args!("  {}: `{}`", at.place.line, shortened(&inline(at.text.trim()))));
                 texts -= 1;
             }
@@ -393,8 +438,10 @@ fn by_file(places: Vec<&Affected>) -> Vec<(&str, Vec<&Affected>)> {
     files
 }
 
+/// The numbers of the lines, each once.
 fn numbers(places: &[&Affected]) -> String {
-    places.iter().map(|it| it.place.line.to_string()).collect::<Vec<_>>().join(",")
+    let lines: BTreeSet<usize> = places.iter().map(|it| it.place.line).collect();
+    lines.iter().map(usize::to_string).collect::<Vec<_>>().join(",")
 }
 
 /// " [57 in tests]".
@@ -432,7 +479,9 @@ fn reaching(text: &mut String, tests: &[Reaching], total: usize, runs: &str) {
             here.iter().filter_map(|it| it.symbol.as_deref()?.rsplit(['.', ':', '/']).next()).collect();
         named.dedup();
         let named = if named.is_empty() { String::new() } else { format!(" ({})", named.join(", ")) };
-        line(text, format_args!("- {file}:{}{named}", numbers(&here)));
+        // In the order of the names.
+        let lines: Vec<String> = here.iter().map(|it| it.place.line.to_string()).collect();
+        line(text, format_args!("- {file}:{}{named}", lines.join(",")));
     }
     if let more @ 1.. = tests.len().saturating_sub(NAMED_TESTS) {
         line(text, format_args!("- and {more} more"));
@@ -548,7 +597,7 @@ fn candidates(text: &mut String, candidates: &[ProblemCandidate]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Place, State};
+    use crate::State;
 
     fn report(code: Option<&str>) -> ImpactReport {
         let missing: Vec<Missing> = code
@@ -586,6 +635,40 @@ mod tests {
         assert!(impact(&report(Some("cfg_off"))).contains("## Affected, but compiling: 1 place\n"));
         let unknown = impact(&report(Some("timeout")));
         assert!(unknown.contains("## Affected, not known in full whether they compile: 1 place\n"), "{unknown}");
+    }
+
+    #[test]
+    fn tests_that_may_be_missing_are_no_doubt_about_what_breaks() {
+        let mut found = report(Some("indexing"));
+        let unchecked = |code: &str| Unchecked { code: code.to_owned(), detail: "later".to_owned() };
+        found.impact.unchecked = vec![unchecked("tests")];
+        let text = impact(&found);
+        assert!(text.starts_with("# Nothing would break\n") && !text.contains("## Not checked"), "{text}");
+        found.impact.unchecked = vec![unchecked("indexing")];
+        assert!(impact(&found).starts_with("# Whether anything would break is not known in full\n"));
+    }
+
+    #[test]
+    fn a_line_is_named_once() {
+        let mut found = report(None);
+        let first = found.impact.affected.remove(0);
+        let at = |line: usize, text: &str| {
+            let place = Place { line, ..first.place.clone() };
+            Affected { place, text: text.to_owned(), ..first.clone() }
+        };
+        found.impact.affected = [4, 5, 9, 6, 9].map(|it| at(it, "")).to_vec();
+        let broken = |line: usize, reason: &str| Broken {
+            at: at(line, &format!("line {line}")),
+            code: None,
+            reason: reason.to_owned(),
+            follows: false,
+        };
+        found.impact.broken =
+            vec![broken(42, "one"), broken(42, "one"), broken(42, "two"), broken(7, "two"), broken(42, "two")];
+        let text = impact(&found);
+        assert!(text.contains("\n- a.ts:4,5,6,9\n"), "{text}");
+        assert!(text.contains("one, 2 places\n- a.ts:42: `line 42`\n"), "{text}");
+        assert!(text.contains("two, 3 places\n- a.ts:7,42\n  42: `line 42`\n  7: `line 7`\n"), "{text}");
     }
 
     #[test]

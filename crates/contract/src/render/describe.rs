@@ -108,7 +108,8 @@ const ROOT: &str = ".";
 
 /// " of `serde`".
 fn of_package(package: &str) -> String {
-    if package == ROOT { String::new() } else { format!(" of `{package}`") }
+    // While a workspace is loaded the package is not known.
+    if package == ROOT || package.is_empty() { String::new() } else { format!(" of `{package}`") }
 }
 
 /// ": `a`, `b`", or nothing.

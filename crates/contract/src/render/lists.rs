@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::code::fenced;
-use super::markdown::{apart, counted, docs, headed, item, line, lines, not_known_yet, one};
+use super::markdown::{apart, counted, docs, errors_not_known, headed, item, line, lines, not_known_yet, one};
 use crate::{
     Calls, CallsReply, Counts, Diagnostic, DiagnosticsReply, Fix, ImplementationsReply, Origin, Symbol, SymbolAtReply,
     SymbolKind, SymbolsReply, Usage, UsageCount, UsageList, UsagesReply,
@@ -306,9 +306,17 @@ pub(crate) fn diagnostics(found: &DiagnosticsReply) -> String {
             others += &format!(", {}", counted(*count, what));
         }
     }
-    let mut text = match not_known_yet(&found.meta) {
-        Some(why) if *total == 0 => one(format_args!("# Not known yet: errors ({why})")),
-        Some(_) => one(format_args!("# At least {}{others}", counted(*error, "error"))),
+    let tool = found.meta.fallback.as_deref();
+    let yet = if not_known_yet(&found.meta).is_some() { " yet" } else { "" };
+    let mut text = match errors_not_known(&found.meta) {
+        Some(why) if *total == 0 => {
+            let by_tool = tool.map(|it| format!("; `{it}` alone found none")).unwrap_or_default();
+            one(format_args!("# Not known{yet}: errors ({why}){by_tool}"))
+        }
+        Some(_) => {
+            let by_tool = tool.map(|it| format!(", found by `{it}` alone")).unwrap_or_default();
+            one(format_args!("# At least {}{others}{by_tool}", counted(*error, "error")))
+        }
         None => one(format_args!("# {}{others}", counted(*error, "error"))),
     };
     text.push('\n');

@@ -30,6 +30,13 @@ pub(crate) fn not_known_yet(meta: &Meta) -> Option<&str> {
     lack.detail.lines().next()
 }
 
+/// Why errors may be missing that no count names: the same, or the engine of a language was not started.
+pub(crate) fn errors_not_known(meta: &Meta) -> Option<&str> {
+    let is_untrusted = |it: &&Missing| it.code == "untrusted";
+    let untrusted = || meta.missing.iter().filter(|_| !meta.complete).find(is_untrusted)?.detail.lines().next();
+    not_known_yet(meta).or_else(untrusted)
+}
+
 /// "12 usages of fn `f` in 3 files" as a heading. It never says 0 for what is not known, nor a number that will rise.
 pub(crate) fn headed(meta: &Meta, count: usize, thing: &str, rest: &str) -> String {
     match not_known_yet(meta) {

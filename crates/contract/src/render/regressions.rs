@@ -1,7 +1,7 @@
 //! The replies of `baseline`, `regressions`, `gate` and `stats`.
 
 use super::lists::{diagnostic_rows, more};
-use super::markdown::{apart, counted, line, one};
+use super::markdown::{apart, counted, errors_not_known, line, one};
 use crate::{BaselineReply, Counts, GateReply, RegressionsReply, StatsReply};
 
 pub(crate) fn baseline(kept: &BaselineReply) -> String {
@@ -22,7 +22,15 @@ pub(crate) fn regressions(found: &RegressionsReply) -> String {
 }
 
 pub(crate) fn gate(gate: &GateReply) -> String {
-    let mut text = one(format_args!("# {}: {}", if gate.block { "Blocked" } else { "Passed" }, summary(&gate.counts)));
+    let verdict = if gate.block { "Blocked" } else { "Passed" };
+    let counts = summary(&gate.counts);
+    let mut text = match errors_not_known(&gate.meta) {
+        Some(why) if gate.counts.error + gate.counts.warning == 0 => {
+            one(format_args!("# {verdict} as far as is known; errors are not known: {why}"))
+        }
+        Some(_) => one(format_args!("# {verdict} as far as is known: at least {counts}")),
+        None => one(format_args!("# {verdict}: {counts}")),
+    };
     for (heading, list) in [("Reasons", &gate.reasons), ("Warnings", &gate.notices)] {
         if !list.is_empty() {
             text.push('\n');
@@ -53,4 +61,35 @@ pub(crate) fn stats(stats: &StatsReply) -> String {
 
 fn summary(counts: &Counts) -> String {
     format!("{}, {}", counted(counts.error, "error"), counted(counts.warning, "warning"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Meta, Missing, State};
+
+    #[test]
+    fn a_gate_counts_nothing_that_is_not_known() {
+        let reply = |complete: bool, error: usize| {
+            let detail = "the workspace is being loaded".to_owned();
+            let meta = Meta {
+                workspace: None,
+                root: None,
+                revision: 1,
+                state: State::Indexing,
+                complete,
+                missing: vec![Missing { code: "indexing".to_owned(), detail, scope: None }],
+                fallback: None,
+                builds: Vec::new(),
+                overlays: Vec::new(),
+                elapsed_ms: 0.0,
+            };
+            let counts = Counts { error, ..Counts::default() };
+            GateReply { block: false, exit_code: 0, reasons: Vec::new(), notices: Vec::new(), counts, meta }
+        };
+        assert_eq!(gate(&reply(true, 0)), "# Passed: 0 errors, 0 warnings\n");
+        let unknown = "# Passed as far as is known; errors are not known: the workspace is being loaded\n";
+        assert_eq!(gate(&reply(false, 0)), unknown);
+        assert_eq!(gate(&reply(false, 2)), "# Passed as far as is known: at least 2 errors, 0 warnings\n");
+    }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::Placed;
-use crate::base::{Base, Retry, base_of, check_digits, refuse_deleted};
+use crate::base::{Base, Retry, base_of, check_digits, first_digits, refuse_deleted};
 use crate::open::text_of;
 use crate::query::RequestOptions;
 use crate::write::{appended, base_is_gone, refuse_whole_file, undeclared_finding};
@@ -172,9 +172,9 @@ pub(super) async fn deleted(
 
 /// The error for the deletion of a file that others changed since its author saw it.
 fn changed_before_deletion(file: &File) -> Error {
-    let actual = file.hash.to_hex().to_string();
+    let (actual, digits) = (file.hash.to_hex().to_string(), first_digits(file));
     let detail = format!(
-        "`{}` is not deleted, because it is not what you read: its hash is {actual} now, and the changes of others would \
+        "`{}` is not deleted, because it is not what you read: its hash is {digits} now, and the changes of others would \
          be deleted with it; read it again, and delete it with this hash as `expected_hash` if it is still to go",
         file.path
     );

@@ -1,6 +1,8 @@
 //! Computes the impact of a change: tries the change, compares the state before with the state after, and reverts it
 //! unless it is to stay. Runs on the writer's thread; no reader sees the state in between.
 
+#[cfg(test)]
+use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::Path;
 use std::sync::Arc;
@@ -14,15 +16,16 @@ use super::other_crates::{self, ErrorsOfFiles, crate_changes};
 use crate::checks::{imports, report};
 use crate::finding::Finding;
 use crate::finding::code::Phase;
-use crate::impact::bodies::errors_of;
+use crate::impact::bodies::{errors_of, errors_of_moved};
 use crate::impact::differ::differ;
-use crate::impact::edit_context::{EditContext, Side};
+use crate::impact::edit_context::{EditContext, Side, renamed_names};
 use crate::impact::misfits::misfits_of;
 use crate::impact::{
     arity, compared_heads, derives, find_affected, fixed_names, further_builds, impact_of, imports_at_stake, modules,
     of_layout, reaching, report_tests, scope_changes, settle,
 };
 use crate::load::planned::{Planned, is_planned};
+use crate::questions::coverage::not_included;
 use crate::view::Stumbles;
 use crate::{LANGUAGE, usages};
 #[cfg(test)]
@@ -70,12 +73,12 @@ impl Rust {
         edits: &[FileEdit],
         keep: Option<&dyn Fn(&ChangeImpact) -> bool>,
     ) -> ChangeImpact {
-        self.impact(&Trial { before, after, edits, prepared: None }, keep)
+        self.impact(&Trial { before, after, edits, moves: &BTreeMap::new(), prepared: None }, keep)
     }
 
     fn try_impact(
         &mut self,
-        &Trial { before, after, edits, prepared }: &Trial<'_>,
+        &Trial { before, after, edits, moves, prepared }: &Trial<'_>,
         may_stay: bool,
         tried: &mut Option<Tried>,
     ) -> Result<ChangeImpact> {
@@ -86,7 +89,7 @@ impl Rust {
         };
         let started = Instant::now();
         semdex_process::fault::point("rust.impact");
-        let mut edit = EditContext::new(before, after, edits);
+        let mut edit = EditContext::new(before, after, edits, moves);
         let stumbles = Stumbles::default();
         let view_before = || self.view(before.clone()).with(&stumbles);
         view_before().ask(|it| {
@@ -94,6 +97,7 @@ impl Rust {
             Ok(())
         })?;
         let deltas = edit.deltas();
+        let names = renamed_names(&deltas);
         let new_doctests = self.files_with_new_doctests(&texts(edits, |it| it.new.clone()));
         if crates.is_none()
             && new_doctests.is_empty()
@@ -117,6 +121,7 @@ impl Rust {
             let imports = imports_at_stake(it, &edit);
             let in_further = further_builds::before(it, &affected, &edit, &new_doctests);
             blocks.extend(imports.values().flatten().cloned());
+            blocks.extend(errors_of_moved(it, &edit));
             Ok((
                 affected,
                 missed,
@@ -180,7 +185,7 @@ impl Rust {
             later.extend(edit.news.iter().filter(|it| is_compiled(&it.path)).flat_map(|it| report::syntax_errors(it)));
             let unused = imports.keys().flat_map(|at| imports::unused_imports(it, &edit.news[*at]).found);
             later.extend(unused.map(|it| Finding::of_unused_import(&it)));
-            let (mut new, mut fixed) = differ(&earlier, &later, before, after, &edit.maps);
+            let (mut new, mut fixed) = differ(&earlier, &later, (before, after), &edit, &names);
             fixed.retain(|it| !edit.follows_from_absence(&deltas, before, it));
             fixed_names::add_mended(it, missed, &edit, &mut fixed);
             let following = settle::apply_rules(it, &affected, &deltas, &edit, &mut new);
@@ -192,12 +197,20 @@ impl Rust {
             let following: Vec<Finding> = following.into_iter().filter(|it| !is_out(it)).collect();
             new.iter().chain(&following).for_each(Finding::check);
             let mut impact = impact_of(it, &affected, &deltas, &edit, (&new, &following));
-            let left = further_builds::add_broken(it, &affected, &edit, in_further, (before, after), &mut impact);
-            report_tests(it, &tests, &edit, Side::After, &mut impact);
+            let left =
+                further_builds::add_broken(it, &affected, (&edit, &names), in_further, (before, after), &mut impact);
+            let without_tests = report_tests(it, &tests, &edit, Side::After, &mut impact);
             let [new, fixed] = [new, fixed].map(|it| it.into_iter().map(Diagnostic::from).collect());
             let coverage = Coverage { builds: it.environment.builds.names.clone(), ..it.coverage(true) };
             let mut change_impact = ChangeImpact { new, fixed, impact, coverage };
             left.into_iter().for_each(|it| change_impact.lacks(it));
+            let there = edit.news.iter().enumerate().filter(|it| !edit.deleted.contains(&it.0)).map(|it| &it.1.path);
+            let elsewhere = &it.environment.compiled_elsewhere;
+            let is_known = |it: &&Arc<str>| is_compiled(it) || elsewhere.contains(&***it);
+            there
+                .filter(|it| LANGUAGE.takes(it) && !is_known(it))
+                .for_each(|it| change_impact.coverage.lacks(not_included(it)));
+            without_tests.into_iter().for_each(|it| change_impact.lacks_tests(it));
             Ok(change_impact)
         })?;
         if crates.is_some() {

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use ra_ap_syntax::{AstNode as _, Edition, NodeOrToken, SourceFile, ast};
 
 use semdex_model::{ChangeKind, Outline, OutlineItem, SymbolKind};
-use semdex_text::words::words;
+use semdex_text::words::{occurrences, words};
 
 /// Attributes that decide how an item may be used.
 const OF_USE: [&str; 2] = ["non_exhaustive", "target_feature"];
@@ -180,7 +180,10 @@ fn attributes(item: &OutlineItem, text: &str, names: &[&str]) -> BTreeSet<String
 
 /// A signature without the name.
 fn shape(item: &OutlineItem) -> String {
-    item.signature.replacen(&item.name, "_", 1)
+    match occurrences(&item.signature, &item.name).next() {
+        Some(at) => format!("{}_{}", &item.signature[..at], &item.signature[at + item.name.len()..]),
+        None => item.signature.clone(),
+    }
 }
 
 /// The traits that a type derives, by the last segments of their paths.

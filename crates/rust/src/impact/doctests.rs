@@ -20,6 +20,7 @@ use crate::resolve::at;
 use crate::syntax::doctests::Doctest;
 use crate::view::Context;
 use crate::view::doctest_files::DoctestFile;
+use semdex_engine::RenamedNames;
 use semdex_model::{Missing, MissingCode, Span};
 
 /// The time limit for checking doctests before a change, and again after it.
@@ -54,16 +55,22 @@ pub(crate) fn before(cx: &Context<'_>, affected: &AffectedSet<'_>, new: &BTreeSe
 }
 
 /// The errors in doctests after the change that were not there before, and what was not checked.
-pub(crate) fn after(cx: &Context<'_>, checked: &Checked, edit: &EditContext) -> (Vec<Finding>, Option<Missing>) {
+pub(crate) fn after(
+    cx: &Context<'_>,
+    checked: &Checked,
+    edit: &EditContext,
+    names: &RenamedNames,
+) -> (Vec<Finding>, Option<Missing>) {
     let (later, left) = errors_of(cx, &checked.wanted);
     // An error is the same if it is at the same place, or says the same in a doctest that was edited.
     let mut known: Vec<(Option<usize>, &Finding)> =
         checked.errors.iter().map(|it| (edit.moved(&it.place.file, it.place.start), it)).collect();
+    let said = |it: &Finding| names.written_in(&it.message).into_owned();
     let mut new = Vec::new();
     for it in later {
         let is_like = |other: &Finding| other.place.file == it.place.file && other.code == it.code;
         let at_place = known.iter().position(|(at, other)| is_like(other) && *at == Some(it.place.start));
-        let by_message = || known.iter().position(|(_, other)| is_like(other) && other.message == it.message);
+        let by_message = || known.iter().position(|(_, other)| is_like(other) && said(other) == said(&it));
         match at_place.or_else(by_message) {
             Some(same) => drop(known.swap_remove(same)),
             None => new.push(it),

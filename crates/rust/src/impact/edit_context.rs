@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::delta::{Delta, altered_types, deltas};
 use super::scope_changes::ScopeChanges;
 use crate::LANGUAGE;
+use semdex_engine::RenamedNames;
 use semdex_engine::files::{File, Files};
 use semdex_model::{FileEdit, OutlineItem};
 use semdex_text::diff::OffsetMap;
@@ -20,10 +21,18 @@ pub(crate) struct EditContext {
     pub(crate) scope_changes: Vec<ScopeChanges>,
     /// The indices of the files that are deleted.
     pub(crate) deleted: Vec<usize>,
+    /// The moved files by their old names: the new name, and the map of the text with its inverse.
+    moved_files: BTreeMap<String, (String, [OffsetMap; 2])>,
 }
 
 impl EditContext {
-    pub(crate) fn new(before: &Files, after: &Files, edits: &[FileEdit]) -> EditContext {
+    /// `moves`: the new names of moved files, each with the old name.
+    pub(crate) fn new(
+        before: &Files,
+        after: &Files,
+        edits: &[FileEdit],
+        moves: &BTreeMap<String, String>,
+    ) -> EditContext {
         let is_code =
             |it: &str| LANGUAGE.takes(it) || before.references(LANGUAGE, it) || after.references(LANGUAGE, it);
         let rust: Vec<&FileEdit> = edits.iter().filter(|it| is_code(&it.file)).collect();
@@ -38,7 +47,13 @@ impl EditContext {
         let backs = maps.iter().map(|(file, it)| (file.clone(), it.inverse())).collect();
         let scope_changes = olds.iter().zip(&news).map(|(old, new)| ScopeChanges::new(old, new)).collect();
         let deleted = rust.iter().enumerate().filter(|it| it.1.new.is_none()).map(|it| it.0).collect();
-        EditContext { maps, backs, scope_changes, olds, news, deleted }
+        let moved_files = moves.iter().filter_map(|(to, from)| {
+            let map = OffsetMap::new(&before.get(from)?.text, &after.get(to)?.text);
+            let back = map.inverse();
+            Some((from.clone(), (to.clone(), [map, back])))
+        });
+        let moved_files = moved_files.collect();
+        EditContext { maps, backs, scope_changes, olds, news, deleted, moved_files }
     }
 
     /// The current position of a place from the state before; `None` if the edit removed it.
@@ -47,6 +62,30 @@ impl EditContext {
             Some(map) => map.offset(offset),
             None => Some(offset),
         }
+    }
+
+    /// The name of a file after the change.
+    pub(crate) fn name_after<'a>(&'a self, file: &'a str) -> &'a str {
+        self.moved_files.get(file).map_or(file, |it| &it.0)
+    }
+
+    /// The position after the change of a place from the state before, in its file or where that is moved to.
+    pub(crate) fn place_after(&self, file: &str, offset: usize) -> Option<usize> {
+        match self.moved_files.get(file) {
+            Some((_, [map, _])) => map.offset(offset),
+            None => self.moved(file, offset),
+        }
+    }
+
+    /// The place before the change of a place in a file that is moved.
+    pub(crate) fn place_before_move(&self, file: &str, offset: usize) -> Option<(Arc<str>, usize)> {
+        let (from, (_, [_, back])) = self.moved_files.iter().find(|it| it.1.0 == file)?;
+        Some((Arc::from(from.as_str()), back.offset(offset)?))
+    }
+
+    /// The moved files as they were.
+    pub(crate) fn moved_files(&self) -> impl Iterator<Item = &Arc<File>> {
+        self.olds.iter().filter(|it| self.moved_files.contains_key(&*it.path))
     }
 
     /// The types whose text the edit alters, before and after, with the indices of their files.
@@ -65,6 +104,11 @@ impl EditContext {
         })
         .collect()
     }
+}
+
+/// What a change renames.
+pub(crate) fn renamed_names(deltas: &[(usize, Delta<'_>)]) -> RenamedNames {
+    RenamedNames::new(deltas.iter().filter_map(|it| Some((&*it.1.before?.name, &*it.1.after?.name))))
 }
 
 fn file_of(files: &Files, edit: &FileEdit) -> Arc<File> {

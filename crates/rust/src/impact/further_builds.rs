@@ -19,6 +19,7 @@ use crate::names::builds::DOCTEST;
 use crate::names::{Resolution, all_instances, builds, instances};
 use crate::resolve::{at, symbols};
 use crate::view::Context;
+use semdex_engine::RenamedNames;
 use semdex_engine::files::Files;
 use semdex_model::{Affected, Broken, ChangeKind, Impact, Missing, MissingCode, Role, Span};
 use semdex_text::words::words;
@@ -116,7 +117,7 @@ fn errors_of(cx: &Context<'_>, bodies: &mut Vec<Body>, side: Side) -> Vec<InBuil
 pub(crate) fn add_broken(
     cx: &Context<'_>,
     affected: &AffectedSet<'_>,
-    edit: &EditContext,
+    (edit, renamed): (&EditContext, &RenamedNames),
     mut compared: Compared,
     (before, after): (&Files, &Files),
     impact: &mut Impact,
@@ -132,10 +133,10 @@ pub(crate) fn add_broken(
     let mut new: Vec<InBuild> = Vec::new();
     for name in names {
         let (earlier, later) = (of(&compared.errors, name), of(&later, name));
-        let (of_build, _) = differ(&earlier, &later, before, after, &edit.maps);
+        let (of_build, _) = differ(&earlier, &later, (before, after), edit, renamed);
         new.extend(of_build.into_iter().filter(Finding::is_error).map(|it| (name.clone(), it)));
     }
-    let (in_doctests, unchecked_doctests) = doctests::after(cx, &compared.doctests, edit);
+    let (in_doctests, unchecked_doctests) = doctests::after(cx, &compared.doctests, edit, renamed);
     new.extend(in_doctests.into_iter().map(|it| (DOCTEST.to_owned(), it)));
     let lines: HashSet<(String, usize)> = new.iter().map(|it| (it.1.place.file.clone(), it.1.place.line)).collect();
     let known: HashSet<(String, usize)> =

@@ -3,8 +3,10 @@
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use ra_ap_ide::{FileId, RootDatabase};
+use ra_ap_ide_db::base_db::SourceDatabase as _;
 use ra_ap_ide_db::defs::Definition;
 
 use super::delta::Delta;
@@ -12,7 +14,7 @@ use super::edit_context::{EditContext, Side};
 use crate::LANGUAGE;
 use crate::checks::anchors::{body_item_around, has_body};
 use crate::index::FileSymbols;
-use crate::index::file_names::{Names, StoredResolution};
+use crate::index::file_names::{self, Names, StoredResolution};
 use crate::names::{Key, Meaning};
 use crate::resolve::symbols::is_test_at;
 use crate::resolve::{paths, symbols};
@@ -29,10 +31,16 @@ const MAX_TESTS: usize = 100;
 /// The most functions that are followed: for an item that nearly everything reaches, the nearest tests are reported.
 const MAX_REACHED: usize = 4000;
 
+/// How long the names of files are read that are not in the index yet.
+const READING: Duration = Duration::from_millis(300);
+
 /// The nearest tests, and why there may be more.
 pub(crate) struct Tests {
     pub(crate) found: Vec<ReachedTest>,
-    pub(crate) missing: Option<&'static str>,
+    /// The names of some files were not read in time, so tests may be missing.
+    pub(crate) is_unread: bool,
+    /// Why there may be more tests further away.
+    pub(crate) cut: Option<&'static str>,
 }
 
 /// A test in the state before the change.
@@ -54,17 +62,18 @@ struct Source<'c> {
 }
 
 pub(crate) fn tests_reaching(cx: &Context<'_>, deltas: &[(usize, Delta<'_>)], edit: &EditContext) -> Tests {
-    let mut tests = Tests { found: Vec::new(), missing: None };
+    let mut tests = Tests { found: Vec::new(), is_unread: false, cut: None };
+    let latest = Instant::now() + READING;
     let mut sources = Vec::new();
     let mut is_whole = true;
     for file in cx.files.of(LANGUAGE) {
         let Some(id) = cx.file_id(&file.path) else { continue };
-        match cx.index.names(id).zip(cx.index.symbols(id)) {
-            Some((names, known)) => {
+        match names_in_time(cx, id, latest) {
+            Some(names) if cx.index.symbols(id).is_some() || Instant::now() < latest => {
                 is_whole &= names.is_complete();
-                sources.push(Source { file, id, names, known });
+                sources.push(Source { file, id, names, known: symbols::file_symbols(cx, file, id) });
             }
-            None => is_whole = false,
+            _ => is_whole = false,
         }
     }
     let mut seen: HashSet<Key> = HashSet::new();
@@ -86,7 +95,7 @@ pub(crate) fn tests_reaching(cx: &Context<'_>, deltas: &[(usize, Delta<'_>)], ed
     }
     let mut with_doctests = Vec::new();
     for of in cx.doctests() {
-        match cx.index.names(of.module) {
+        match names_in_time(cx, of.module, latest) {
             Some(names) => {
                 is_whole &= names.is_complete();
                 with_doctests.push((of, names));
@@ -94,9 +103,7 @@ pub(crate) fn tests_reaching(cx: &Context<'_>, deltas: &[(usize, Delta<'_>)], ed
             None => is_whole = false,
         }
     }
-    if !is_whole {
-        tests.missing = Some("the names of some files are being read: ask again");
-    }
+    tests.is_unread = !is_whole;
     for distance in 1..=MAX_STEPS {
         if level.is_empty() || tests.found.len() >= MAX_TESTS || seen.len() > MAX_REACHED {
             break;
@@ -113,12 +120,22 @@ pub(crate) fn tests_reaching(cx: &Context<'_>, deltas: &[(usize, Delta<'_>)], ed
             .flat_map(|(key, changed_symbol)| and_original(cx.db, key).map(move |it| (it, changed_symbol.clone())));
         level = more.filter(|it| seen.insert(it.0)).collect();
     }
-    if tests.missing.is_none() && (tests.found.len() >= MAX_TESTS || !level.is_empty()) {
+    if !tests.is_unread && (tests.found.len() >= MAX_TESTS || !level.is_empty()) {
         let is_none = tests.found.is_empty();
-        tests.missing = Some(if is_none { Reaching::NONE_NEAR } else { "there are more: these are the nearest" });
+        tests.cut = Some(if is_none { Reaching::NONE_NEAR } else { "there are more: these are the nearest" });
     }
     tests.found.truncate(MAX_TESTS);
     tests
+}
+
+/// The names of a file. Those that are not in the index are read, if there is time.
+fn names_in_time(cx: &Context<'_>, id: FileId, latest: Instant) -> Option<Arc<Names>> {
+    let known = cx.index.names(id);
+    if known.as_ref().is_some_and(|it| it.is_complete()) || Instant::now() > latest {
+        return known;
+    }
+    cx.index.learn_names(id, file_names::names_of(cx.db, cx.db.file_text(id)));
+    cx.index.names(id)
 }
 
 /// The resolutions of a file's names that mean one of these.

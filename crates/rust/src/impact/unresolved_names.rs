@@ -51,6 +51,9 @@ pub(crate) fn unresolved_names<'db>(
         if before.is_some_and(|it| affected.unresolved.contains(&(file.path.clone(), it))) {
             continue;
         }
+        if edit.place_before_move(&file.path, at).is_some_and(|it| affected.unresolved.contains(&it)) {
+            continue;
+        }
         // Links in comments are not names for the compiler, and all links of the file would have to be resolved.
         let is_name = |it: &SyntaxToken| matches!(it.kind(), SyntaxKind::IDENT | SyntaxKind::SELF_TYPE_KW);
         let Some(written) = positions::token(&cx.sema, id, at).filter(is_name) else { continue };

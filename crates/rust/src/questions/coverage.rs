@@ -26,11 +26,14 @@ pub(crate) fn file_coverage(cx: &Context<'_>, file: &File) -> Coverage {
     };
     let in_a_crate = cx.file_id(&file.path).is_some_and(is_in_a_crate);
     if cx.is_loaded() && !in_a_crate {
-        coverage.lacks(Missing::new(
-            MissingCode::NotInAPackage,
-            &*file.path,
-            "no crate of the workspace includes this file: a `mod` line is missing, or no package has it as a target",
-        ));
+        coverage.lacks(not_included(&file.path));
     }
     coverage
+}
+
+/// No crate includes the file, so it was not checked.
+pub(crate) fn not_included(file: &str) -> Missing {
+    let detail =
+        "no crate of the workspace includes this file: a `mod` line is missing, or no package has it as a target";
+    Missing::new(MissingCode::NotInAPackage, file, detail)
 }

@@ -52,6 +52,10 @@ fn rename(cx: &Context<'_>, query: &SymbolQuery, new_name: &str) -> Result<Answe
         return Err(refused(format!("`{new_name}` is taken by `{}` ({place})", other.path)));
     }
     let Some(definition) = definition else {
+        if cx.is_being_loaded() {
+            let detail = "the Cargo workspace is being loaded: ask again, or give a longer `wait_ms`";
+            return Err(Error::new(Code::NotReady, detail).into());
+        }
         return Err(refused(format!("`{}` is not compiled, so what names it is not known", symbol.path)));
     };
     let usages = usages::certain_of(cx, definition);

@@ -51,7 +51,7 @@ impl<'a> Source<'a> {
                 // The error range of a literal may begin or end within a character.
                 let Span { start, end } = offsets.span(error.range());
                 let span = Span::new(text.floor_char_boundary(start), text.ceil_char_boundary(end));
-                SyntaxError { message: error.to_string(), span }
+                SyntaxError { message: in_words(&error.to_string()), span }
             })
             .collect();
         if errors.is_empty() {
@@ -83,6 +83,49 @@ impl<'a> Source<'a> {
     pub(crate) fn is_broken(&self) -> bool {
         !self.errors.is_empty()
     }
+}
+
+/// A message of the parser, with tokens as they are written instead of their kinds: "expected `;`" for "expected
+/// SEMICOLON".
+fn in_words(message: &str) -> String {
+    let Some(kind) = message.strip_prefix("expected ") else { return message.to_owned() };
+    let token = match kind {
+        "SEMICOLON" => "`;`",
+        "COMMA" => "`,`",
+        "COLON" => "`:`",
+        "COLON2" => "`::`",
+        "L_CURLY" => "`{`",
+        "R_CURLY" => "`}`",
+        "L_PAREN" => "`(`",
+        "R_PAREN" => "`)`",
+        "L_BRACK" => "`[`",
+        "R_BRACK" => "`]`",
+        "L_ANGLE" => "`<`",
+        "R_ANGLE" => "`>`",
+        "EQ" => "`=`",
+        "EQ2" => "`==`",
+        "BANG" => "`!`",
+        "AMP" => "`&`",
+        "PIPE" => "`|`",
+        "POUND" => "`#`",
+        "DOT" => "`.`",
+        "DOT2" => "`..`",
+        "STAR" => "`*`",
+        "MINUS" => "`-`",
+        "FAT_ARROW" => "`=>`",
+        "THIN_ARROW" => "`->`",
+        "UNDERSCORE" => "`_`",
+        "IDENT" | "NAME" | "NAME_REF" => "a name",
+        "LIFETIME_IDENT" | "LIFETIME" => "a lifetime",
+        "STRING" => "a string",
+        "INT_NUMBER" => "a number",
+        "BLOCK_EXPR" => "a block",
+        _ => match kind.strip_suffix("_KW") {
+            Some(keyword) => return format!("expected `{}`", keyword.to_lowercase()),
+            None => return message.to_owned(),
+        },
+    };
+    format!("expected {token}")
 }
 
 /// The text as rustc's lexer receives it: without a byte order mark, and with `\n` for `\r\n`. A `\r` would be an error

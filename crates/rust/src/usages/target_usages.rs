@@ -70,6 +70,7 @@ impl TargetUsages {
     pub(super) fn tell_possible_if(&self, coverage: &mut Coverage, is_wanted: impl Fn(UnresolvedReason) -> bool) {
         for why in [
             UnresolvedReason::NoCrate,
+            UnresolvedReason::NotLoaded,
             UnresolvedReason::OutsideBuilds,
             UnresolvedReason::MacroInput,
             UnresolvedReason::Inactive,

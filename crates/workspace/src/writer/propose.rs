@@ -56,7 +56,7 @@ impl Writer {
             let keep = |own: &ChangeImpact| !(rejected || stops(own));
             let keep: Option<&dyn Fn(&ChangeImpact) -> bool> = if dry_run { None } else { Some(&keep) };
             let prepared = change.prepared.of(self.engines.slot(at).kind.name());
-            let own = self.impact(at, &after, (&everywhere, prepared), keep);
+            let own = self.impact(at, &after, (&everywhere, &change.moves, prepared), keep);
             rejected |= stops(&own);
             if !dry_run && !rejected {
                 self.engines.slot_mut(at).lives.fed = after.clone();
@@ -64,7 +64,10 @@ impl Writer {
             }
             change_impact.join(own);
         }
-        let trial = Trial { before: &self.files, after: &after, edits, prepared: None };
+        // Of a file that is gone no line can be looked at.
+        let is_gone = |file: &str| edits.iter().any(|it| it.file == file && it.new.is_none());
+        change_impact.impact.affected.retain(|it| !is_gone(&it.place.file));
+        let trial = Trial { before: &self.files, after: &after, edits, moves: &change.moves, prepared: None };
         let engines = self.engines.running();
         engines.filter_map(|it| it.unknown_before_load(&trial)).for_each(|it| change_impact.lacks(it));
         let mut outcome = Outcome {
@@ -128,7 +131,7 @@ impl Writer {
         &mut self,
         at: usize,
         after: &Arc<Files>,
-        (edits, prepared): (&[FileEdit], Option<&Prepared>),
+        (edits, moves, prepared): (&[FileEdit], &BTreeMap<String, String>, Option<&Prepared>),
         keep: Option<&dyn Fn(&ChangeImpact) -> bool>,
     ) -> ChangeImpact {
         let Some(&language) = self.engines.slot(at).kind.languages().first() else { return ChangeImpact::nothing() };
@@ -136,7 +139,7 @@ impl Writer {
             return not_started(language);
         }
         let before = self.files.clone();
-        let trial = Trial { before: &before, after, edits, prepared };
+        let trial = Trial { before: &before, after, edits, moves, prepared };
         self.with_engine(at, |it| it.impact(&trial, keep)).flatten().unwrap_or_else(|| impact_unknown(language))
     }
 
@@ -158,7 +161,7 @@ impl Writer {
             return Ok(Vec::new());
         };
         let (before, after) = (self.files.clone(), change::with_edits(&self.files, edits));
-        let trial = Trial { before: &before, after: &after, edits, prepared: None };
+        let trial = Trial { before: &before, after: &after, edits, moves: &BTreeMap::new(), prepared: None };
         self.with_engine(at, |it| it.fix_imports(&trial)).ok_or_else(|| {
             let detail = "nothing was changed: putting the imports right met a fault of semdex, which is in the log";
             Error::new(Code::Internal, detail)
