@@ -269,7 +269,7 @@ pub(crate) fn git() -> Value {
 pub(crate) fn commit() -> Value {
     json!({
         "commit": "4b825dc642cb6eb9a060e54bf8d69288fbee4904", "files": [FILE],
-        "message": "refactor: change the signature of new in lines.rs\n\nWhat changed:\n- signature of `new` in crates/searcher/src/lines.rs\n",
+        "message": "feat: change the signature of new in lines.rs\n\nWhat changed:\n- signature of `new` in crates/searcher/src/lines.rs\n",
         "branch": "main", "next_cursor": null, "meta": meta(61.0)
     })
 }

@@ -1,9 +1,10 @@
 //! Generates a commit message: what changed, from the outlines of the files before and after. Its first line has the
 //! form of the repository's own.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
+use semdex_engine::RenamedNames;
 use semdex_model::{Languages, OutlineItem};
 use semdex_workspace::Cause;
 use semdex_workspace::git::{Altered, Compose, Part};
@@ -143,12 +144,20 @@ fn of_dirt(files: &[Altered]) -> String {
 }
 
 fn of_changes(languages: &Languages, recorded: &Recorded, files: &[Altered]) -> String {
+    let moves = moves_of(files);
+    let (files, lines): (Vec<Altered>, Vec<String>) =
+        (without_moves(files, &moves), moves.iter().map(Move::line).collect());
     let symbols: Vec<Symbol> = files.iter().flat_map(|it| symbols_of(languages, it)).collect();
-    let mut text = first_line(recorded, files, &symbols);
+    let symbols = with_moved_symbols(symbols);
+    let mut text = first_line(recorded, &moves, &files, &symbols);
     text += "\n\nWhat changed:\n";
-    let mut lines: Vec<String> = symbols.iter().map(Symbol::line).collect();
-    let plain = files.iter().filter(|file| !symbols.iter().any(|it| it.file == file.file));
-    lines.extend(plain.map(line_of));
+    let mut lines = lines;
+    lines.extend(symbols.iter().map(Symbol::line));
+    let is_named = |file: &Altered| {
+        let is_moved = moves.iter().any(|it| it.to == file.file);
+        is_moved || symbols.iter().any(|it| it.file == file.file || it.from.as_deref() == Some(&file.file))
+    };
+    lines.extend(files.iter().filter(|it| !is_named(it)).map(line_of));
     text += &list(lines);
     if !recorded.tokens.is_empty() {
         text += "\n";
@@ -159,20 +168,85 @@ fn of_changes(languages: &Languages, recorded: &Recorded, files: &[Altered]) -> 
     text
 }
 
+/// A file with another name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Move {
+    from: String,
+    to: String,
+}
+
+impl Move {
+    fn line(&self) -> String {
+        format!("moved {} to {}", self.from, self.to)
+    }
+}
+
+/// The moved files: a removed file and an added one with the same text, or else with the most lines in common, which are
+/// at least half of both.
+fn moves_of(files: &[Altered]) -> Vec<Move> {
+    let removed = files.iter().filter(|it| it.existed && !it.exists);
+    let added: Vec<&Altered> = files.iter().filter(|it| !it.existed && it.exists).collect();
+    let mut moves: Vec<Move> = Vec::new();
+    for old in removed {
+        let Some(text) = old.old.as_deref().filter(|it| !it.trim().is_empty()) else { continue };
+        let free = added.iter().filter(|it| !moves.iter().any(|taken| taken.to == it.file));
+        let common = free.filter_map(|it| Some((common_lines(text, it.new.as_deref()?)?, *it)));
+        if let Some((_, new)) = common.max_by_key(|it| it.0) {
+            moves.push(Move { from: old.file.clone(), to: new.file.clone() });
+        }
+    }
+    moves
+}
+
+/// How many lines two texts have in common. `None` if that is less than half of either.
+fn common_lines(old: &str, new: &str) -> Option<usize> {
+    let mut left: HashMap<&str, usize> = HashMap::new();
+    for line in old.lines() {
+        *left.entry(line).or_default() += 1;
+    }
+    let mut common = 0;
+    for line in new.lines() {
+        if let Some(count) = left.get_mut(line).filter(|it| **it > 0) {
+            *count -= 1;
+            common += 1;
+        }
+    }
+    (2 * common >= old.lines().count().max(new.lines().count())).then_some(common)
+}
+
+/// The files with each moved file as one, under its new name, that is compared with its old text.
+fn without_moves(files: &[Altered], moves: &[Move]) -> Vec<Altered> {
+    let is_from = |file: &Altered| moves.iter().any(|it| it.from == file.file);
+    let as_one = |file: &Altered| {
+        let from = moves.iter().find(|it| it.to == file.file).map(|it| &it.from);
+        let old = files.iter().find(|it| Some(&it.file) == from);
+        let old_text = old.map_or(&file.old, |it| &it.old).clone();
+        Altered { existed: file.existed || old.is_some(), old: old_text, ..file.clone() }
+    };
+    files.iter().filter(|it| !is_from(it)).map(as_one).collect()
+}
+
 /// A changed symbol.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Symbol {
     file: String,
     name: String,
     what: What,
+    /// The old name of a renamed symbol, the old file of a moved one.
+    from: Option<String>,
     signature: String,
+    /// Its whole text.
+    text: String,
     is_test: bool,
+    is_public: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum What {
     Added,
     Removed,
+    Renamed,
+    Moved,
     Signature,
     Body,
 }
@@ -183,14 +257,60 @@ impl Symbol {
         match self.what {
             What::Added => format!("added `{name}` to {file}: {signature}"),
             What::Removed => format!("removed `{name}` from {file}"),
+            What::Renamed => format!("renamed `{}` to `{name}` in {file}", self.from.as_deref().unwrap_or_default()),
+            What::Moved => format!("moved `{name}` from {} to {file}", self.from.as_deref().unwrap_or_default()),
             What::Signature => format!("signature of `{name}` in {file}: {signature}"),
             What::Body => format!("body of `{name}` in {file}"),
         }
     }
 
     fn short(&self) -> &str {
-        self.name.rsplit(['.', ':']).next().unwrap_or(&self.name)
+        short(&self.name)
     }
+
+    /// The name in a first line.
+    fn titled(&self) -> String {
+        match (self.what, &self.from) {
+            (What::Renamed, Some(from)) => format!("{} to {}", short(from), self.short()),
+            _ => self.short().to_owned(),
+        }
+    }
+
+    /// The text in which its own name counts as the other one.
+    fn text_as(&self, other: &Symbol) -> String {
+        let names = RenamedNames::new(std::iter::once((self.short(), other.short())));
+        names.written_in(&self.text).into_owned()
+    }
+
+    /// Whether two symbols have the same name but for its last part.
+    fn is_beside(&self, other: &Symbol) -> bool {
+        let around = |it: &Symbol| it.name.strip_suffix(it.short()).map(str::to_owned);
+        around(self) == around(other)
+    }
+}
+
+fn short(name: &str) -> &str {
+    name.rsplit(['.', ':']).next().unwrap_or(name)
+}
+
+/// Joins a removed and an added symbol with the same text: one that differs by its name, or by its file.
+fn with_moved_symbols(symbols: Vec<Symbol>) -> Vec<Symbol> {
+    let (removed, mut rest): (Vec<Symbol>, Vec<Symbol>) = symbols.into_iter().partition(|it| it.what == What::Removed);
+    for old in removed {
+        let is_added = |it: &&mut Symbol| it.what == What::Added;
+        let is_renamed =
+            |it: &&mut Symbol| it.file == old.file && it.is_beside(&old) && it.text_as(&old) == old.text_as(&old);
+        let is_moved = |it: &&mut Symbol| it.file != old.file && it.name == old.name && it.text == old.text;
+        if let Some(new) = rest.iter_mut().filter(is_added).find(is_renamed) {
+            (new.what, new.from) = (What::Renamed, Some(old.name));
+        } else if let Some(new) = rest.iter_mut().filter(is_added).find(is_moved) {
+            (new.what, new.from) = (What::Moved, Some(old.file));
+        } else {
+            rest.push(old);
+        }
+    }
+    rest.sort_by_key(|it| it.what == What::Body);
+    rest
 }
 
 /// The items of a text by their qualified names. Items with the same name are numbered.
@@ -211,27 +331,30 @@ fn symbols_of(languages: &Languages, file: &Altered) -> Vec<Symbol> {
     old.items.iter().for_each(|it| collect(it, &old_text, &mut Vec::new(), &mut before));
     new.items.iter().for_each(|it| collect(it, &new_text, &mut Vec::new(), &mut after));
     let mut found = Vec::new();
-    let mut push = |key: &(Vec<&str>, &'static str, usize), what: What, item: &OutlineItem| {
+    let mut push = |key: &(Vec<&str>, &'static str, usize), what: What, (item, text): (&OutlineItem, &str)| {
         found.push(Symbol {
             file: file.file.clone(),
             name: key.0.join("."),
             what,
+            from: None,
+            text: text.to_owned(),
+            is_public: item.public,
             signature: shortened(&item.signature.split_whitespace().collect::<Vec<_>>().join(" "), LONGEST_SIGNATURE),
             is_test: item.test,
         });
     };
-    for (key, (item, _)) in &before {
+    for (key, it) in &before {
         if !after.contains_key(key) && !is_inside(key, &before, |outer| !after.contains_key(outer)) {
-            push(key, What::Removed, item);
+            push(key, What::Removed, *it);
         }
     }
     for (key, (item, text)) in &after {
         match before.get(key) {
             None if is_inside(key, &after, |outer| !before.contains_key(outer)) => {}
-            None => push(key, What::Added, item),
-            Some((old, _)) if old.signature != item.signature => push(key, What::Signature, item),
+            None => push(key, What::Added, (item, text)),
+            Some((old, _)) if old.signature != item.signature => push(key, What::Signature, (item, text)),
             // Its members are listed separately.
-            Some((_, old_text)) if old_text != text && item.children.is_empty() => push(key, What::Body, item),
+            Some((_, old_text)) if old_text != text && item.children.is_empty() => push(key, What::Body, (item, text)),
             Some(_) => {}
         }
     }
@@ -266,53 +389,92 @@ fn collect<'a>(item: &'a OutlineItem, text: &'a str, around: &mut Vec<&'a str>, 
     around.truncate(depth);
 }
 
-/// `type: what`, from 5 to 72 characters.
-fn first_line(recorded: &Recorded, files: &[Altered], symbols: &[Symbol]) -> String {
+/// `type: what`, from 5 to 72 characters. The type is no judgement of who is affected.
+fn first_line(recorded: &Recorded, moves: &[Move], files: &[Altered], symbols: &[Symbol]) -> String {
     let of = |what: What| symbols.iter().filter(move |it| it.what == what).collect::<Vec<_>>();
-    let (added, removed, signature) = (of(What::Added), of(What::Removed), of(What::Signature));
-    let is_rename = recorded.causes.iter().all(|it| *it == Cause::Rename) && !recorded.causes.is_empty();
-    if let (true, [from, ..], [to, ..]) = (is_rename, &removed[..], &added[..]) {
+    let causes = &recorded.causes;
+    let all_are = |cause: Cause| !causes.is_empty() && causes.iter().all(|it| *it == cause);
+    if let (true, Some(renamed)) = (all_are(Cause::Rename), of(What::Renamed).first()) {
+        let (from, to) = (short(renamed.from.as_deref().unwrap_or_default()), renamed.short());
         return fitting([
-            format!("refactor: rename {} to {} in {}", from.short(), to.short(), short_names(files)),
-            format!("refactor: rename {} to {}", from.short(), to.short()),
-            format!("refactor: rename {}", shortened(from.short(), 40)),
+            format!("refactor: rename {from} to {to} in {}", short_names(files)),
+            format!("refactor: rename {from} to {to}"),
+            format!("refactor: rename {}", shortened(from, 40)),
         ]);
     }
-    if !recorded.causes.is_empty() && recorded.causes.iter().all(|it| *it == Cause::Undo) {
+    if all_are(Cause::Undo) {
         return fitting([
             format!("revert: take back changes of {}", short_names(files)),
             format!("revert: take back changes of {}", counted(files.len(), "file")),
         ]);
     }
-    let only_tests = !symbols.is_empty() && symbols.iter().all(|it| it.is_test);
-    let (kind, verb, named) = if !added.is_empty() {
-        ("feat", "add", added)
-    } else if !removed.is_empty() {
-        ("refactor", "remove", removed)
-    } else if !signature.is_empty() {
-        ("refactor", "change the signature of", signature)
-    } else if !symbols.is_empty() {
-        ("fix", "change", symbols.iter().collect())
-    } else {
-        return of_files(files);
+    if symbols.is_empty() {
+        return if moves.is_empty() || moves.len() < files.len() { of_files(files) } else { of_moves(moves) };
+    }
+    let kind = kind_of(symbols);
+    let done = |what: What, verb: &'static str, place: &'static str| (verb, place, of(what));
+    let mut parts = vec![
+        done(What::Added, "add", "to"),
+        done(What::Removed, "remove", "from"),
+        done(What::Renamed, "rename", "in"),
+        done(What::Moved, "move", "to"),
+        done(What::Signature, "change the signature of", "in"),
+    ];
+    parts.retain(|it| !it.2.is_empty());
+    if parts.is_empty() {
+        parts.push(done(What::Body, "change", "in"));
+    }
+    let place = if let [(_, place, _)] = parts.as_slice() { *place } else { "in" };
+    let named_files: BTreeSet<&str> = parts.iter().flat_map(|it| &it.2).map(|it| it.file.as_str()).collect();
+    let count = named_files.len();
+    let several = some(&named_files.iter().map(|it| it.rsplit('/').next().unwrap_or(it)).collect::<Vec<_>>(), 2);
+    let said = |most: usize| {
+        let part = |(verb, _, named): &(&str, &str, Vec<&Symbol>)| {
+            let names: Vec<String> = named.iter().map(|it| it.titled()).collect();
+            format!("{verb} {}", some(&names.iter().map(String::as_str).collect::<Vec<_>>(), most))
+        };
+        parts.iter().map(part).collect::<Vec<_>>().join(", ")
     };
-    let kind = if only_tests { "test" } else { kind };
-    let names: Vec<&str> = named.iter().map(|it| it.short()).collect();
-    let place = if verb == "add" {
-        "to"
-    } else if verb == "remove" {
-        "from"
-    } else {
-        "in"
+    let fewest = match parts.as_slice() {
+        [(verb, _, named)] => {
+            format!("{verb} {}", shortened(named.first().map_or("symbols", |it| it.short()), 36))
+        }
+        _ => format!("change {}", counted(parts.iter().map(|it| it.2.len()).sum(), "symbol")),
     };
-    let several = short_names(files);
     fitting([
-        format!("{kind}: {verb} {} {place} {several}", some(&names, 3)),
-        format!("{kind}: {verb} {} {place} {several}", some(&names, 1)),
-        format!("{kind}: {verb} {} {place} {}", some(&names, 1), counted(files.len(), "file")),
-        format!("{kind}: {verb} {}", some(&names, 1)),
-        format!("{kind}: {verb} {}", shortened(names.first().unwrap_or(&"symbols"), 36)),
+        format!("{kind}: {} {place} {several}", said(3)),
+        format!("{kind}: {} {place} {several}", said(1)),
+        format!("{kind}: {} {place} {}", said(1), counted(count, "file")),
+        format!("{kind}: {}", said(1)),
+        format!("{kind}: {fewest} {place} {}", counted(count, "file")),
+        format!("{kind}: {fewest}"),
     ])
+}
+
+/// The type of a change of symbols. Nothing says that callers are not affected, so none is a refactoring.
+fn kind_of(symbols: &[Symbol]) -> &'static str {
+    let has = |what: What| symbols.iter().any(|it| it.what == what);
+    let is_gone = |it: &Symbol| it.is_public && matches!(it.what, What::Removed | What::Renamed);
+    if symbols.iter().all(|it| it.is_test) {
+        "test"
+    } else if symbols.iter().any(|it| is_gone(it) && !it.is_test) {
+        "feat!"
+    } else if has(What::Added) || symbols.iter().any(|it| it.what == What::Signature && it.is_public) {
+        "feat"
+    } else if has(What::Signature) || has(What::Body) {
+        "fix"
+    } else {
+        "chore"
+    }
+}
+
+/// The first line if files are moved and nothing else is changed.
+fn of_moves(moves: &[Move]) -> String {
+    let [Move { from, to }] = moves else { return format!("chore: move {}", counted(moves.len(), "file")) };
+    let name = |it: &str| it.rsplit('/').next().unwrap_or(it).to_owned();
+    let directory = |it: &str| it.rsplit_once('/').map_or(".", |it| it.0).to_owned();
+    let target = if name(from) == name(to) { directory(to) } else { name(to) };
+    fitting([format!("chore: move {} to {target}", name(from)), format!("chore: move {}", shortened(&name(from), 40))])
 }
 
 /// The first line if no outline shows a change.
@@ -447,12 +609,22 @@ mod tests {
         let a = "fn a() {}\n";
         for (old, new, wanted) in [
             (Some(a), Some("fn a() {}\nfn b() {}\n"), "feat: add b to x.rs"),
-            (Some("fn a() {}\nfn b() {}\n"), Some(a), "refactor: remove b from x.rs"),
-            (Some(a), Some("fn a(b: u8) {}\n"), "refactor: change the signature of a in x.rs"),
+            (Some("fn a() {}\nfn b() {}\n"), Some(a), "chore: remove b from x.rs"),
+            (Some("pub fn b() {}\n"), Some(a), "feat!: add a, remove b in x.rs"),
+            (Some("fn b() { 1; }\n"), Some(a), "feat: add a, remove b in x.rs"),
+            (Some("fn b() {}\n"), Some(a), "chore: rename b to a in x.rs"),
+            (
+                Some("fn a() {}\nfn b() {}\n"),
+                Some("fn a(b: u8) {}\nfn c() { 1; }\n"),
+                "feat: add c, remove b, change the signature of a in x.rs",
+            ),
+            (Some(a), Some("fn a(b: u8) {}\n"), "fix: change the signature of a in x.rs"),
+            (Some("pub fn a() {}\n"), Some("pub fn a(b: u8) {}\n"), "feat: change the signature of a in x.rs"),
+            (Some("pub fn a() {}\nfn b() {}\n"), Some("fn b() {}\n"), "feat!: remove a from x.rs"),
             (Some(a), Some("fn a() { 1; }\n"), "fix: change a in x.rs"),
             (Some(a), Some("// A comment.\nfn a() {}\n"), "fix: change a in x.rs"),
             (None, Some(a), "feat: add a to x.rs"),
-            (Some(a), None, "refactor: remove a from x.rs"),
+            (Some(a), None, "chore: remove a from x.rs"),
             (
                 Some("struct S;\nimpl S {\n    fn f(&self) {}\n}\n"),
                 Some("struct S;\nimpl S {\n    fn f(&self) { 1; }\n}\n"),
@@ -500,7 +672,41 @@ mod tests {
         let recorded = Recorded { tokens: vec!["01A".to_owned()], causes: vec![Cause::Rename] };
         let message = message(&recorded, &files);
         assert!(message.starts_with("refactor: rename a to b in x.rs\n"), "{message}");
+        assert!(message.contains("\n- renamed `a` to `b` in x.rs\n") && !message.contains("added"), "{message}");
         assert!(message.ends_with("\nSemdex-Change: 01A\n"), "{message}");
+    }
+
+    #[test]
+    fn what_is_moved_is_neither_added_nor_removed() {
+        let text = "package shop\n\ntype Cart struct {\n\tSum int\n}\n\nfunc (c Cart) Total() int { return c.Sum }\n";
+        let of = |new: &str| {
+            message(
+                &Recorded::default(),
+                &[altered("basket.go", None, Some(new)), altered("cart.go", Some(text), None)],
+            )
+        };
+        assert_eq!(of(text), "chore: move cart.go to basket.go\n\nWhat changed:\n- moved cart.go to basket.go\n");
+        let more = of(&format!("{text}\nfunc (c Cart) Empty() bool {{ return c.Sum == 0 }}\n"));
+        assert!(
+            more.starts_with("feat: add Empty to basket.go\n") && more.contains("\n- moved cart.go to basket.go\n"),
+            "{more}"
+        );
+        let elsewhere =
+            message(&Recorded::default(), &[altered("a/x.rs", Some(text), None), altered("b/x.rs", None, Some(text))]);
+        assert!(elsewhere.starts_with("chore: move x.rs to b\n"), "{elsewhere}");
+        // Another text is another file.
+        let other = of("package shop\n\nfunc Sum() int { return 1 }\n");
+        assert!(other.starts_with("feat!: add Sum, remove Cart") && !other.contains("- moved"), "{other}");
+        // A function that goes to a file that stays.
+        let kept = "fn kept() {}\n";
+        let both = format!("{kept}fn f() {{\n    1;\n}}\n");
+        let files = [
+            altered("a.rs", Some(&both), Some(kept)),
+            altered("b.rs", Some("fn g() {}\n"), Some("fn g() {}\nfn f() {\n    1;\n}\n")),
+        ];
+        let moved = message(&Recorded::default(), &files);
+        assert!(moved.starts_with("chore: move f to b.rs\n"), "{moved}");
+        assert!(moved.contains("\n- moved `f` from a.rs to b.rs\n") && !moved.contains("added"), "{moved}");
     }
 
     #[test]
