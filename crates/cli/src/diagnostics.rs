@@ -206,13 +206,19 @@ fn verdict_text(reply: &Value) -> String {
         let text = |it: &Value| if key.is_empty() { it.as_str() } else { it[key].as_str() }.map(str::to_owned);
         items.iter().filter_map(text).collect()
     };
-    let blocks = reply["block"] == true;
-    let mut lines = Vec::new();
-    let counts = format!("errors: {}, warnings: {}", reply["counts"]["error"], reply["counts"]["warning"]);
-    lines.push(format!("{} ({counts})", if blocks { "Blocked" } else { "Passed" }));
+    let verdict = if reply["block"] == true { "Blocked" } else { "Passed" };
+    let counts = [&reply["counts"]["error"], &reply["counts"]["warning"]];
+    let is_known = reply["meta"]["complete"] == true;
+    let mut lines = vec![match (is_known, counts) {
+        (true, [errors, warnings]) => format!("{verdict} (errors: {errors}, warnings: {warnings})"),
+        (false, [errors, warnings]) if *errors == 0 && *warnings == 0 => format!("{verdict} as far as is known"),
+        (false, [errors, warnings]) => {
+            format!("{verdict} as far as is known (errors: at least {errors}, warnings: at least {warnings})")
+        }
+    }];
     lines.extend(texts(&reply["reasons"], "").into_iter().map(|it| format!("- {it}")));
     lines.extend(texts(&reply["notices"], "").into_iter().map(|it| format!("- warning: {it}")));
-    if reply["meta"]["complete"] != true {
+    if !is_known {
         lines.extend(texts(&reply["meta"]["missing"], "detail").into_iter().map(|it| format!("- not known: {it}")));
     }
     lines.join("\n")

@@ -147,7 +147,7 @@ pub(crate) const TOOLS: &[Tool] = &[
     },
     Tool {
         name: Name::Write,
-        description: "Writes a whole file (`overwrite`, `create`), or adds lines at its end (`append`), and reports what it breaks.",
+        description: "Writes a file (`overwrite`, `create`) or adds lines at its end (`append`), and reports what it breaks.",
         load: Load::Found("create file"),
         required: &["name", "content", "mode"],
         fields: &[
@@ -164,7 +164,7 @@ pub(crate) const TOOLS: &[Tool] = &[
     },
     Tool {
         name: Name::Rename,
-        description: "Renames a symbol and all references to it, as one change.",
+        description: "Renames a symbol and all references, in one change.",
         load: Load::Found("rename symbol, refactor"),
         required: &["symbol", "new_name"],
         fields: &[SYMBOL, ("new_name", Text, ""), NARROWS, DRY_RUN],
@@ -188,7 +188,7 @@ pub(crate) const TOOLS: &[Tool] = &[
     },
     Tool {
         name: Name::Verify,
-        description: "Runs compiler, linter or tests: errors and failed tests, with place and output.",
+        description: "Runs compiler, linter or tests: errors and failed tests with output.",
         load: Load::Found("run tests, build"),
         required: &["kind"],
         fields: &[

@@ -26,8 +26,9 @@ const COMPUTING: Duration = Duration::from_secs(2);
 const GRACE: Duration = Duration::from_secs(2);
 /// The pauses between looks at what engines read in the background: the first one, and the longest.
 const PAUSES: [Duration; 2] = [Duration::from_millis(100), Duration::from_secs(1)];
-/// How many changes in between are tolerated before the query fails.
-const ATTEMPTS: usize = 20;
+/// How often a query is repeated at once where a change came in between. Then it waits a little longer each time, up to
+/// its deadline.
+const AT_ONCE: usize = 5;
 
 /// The common options of a request.
 #[derive(Debug, Clone, PartialEq)]
@@ -137,7 +138,8 @@ where
     let mut coverage = Coverage::default();
     let [mut pause, longest] = PAUSES;
     let mut attempts = 0;
-    while attempts < ATTEMPTS {
+    let mut stale_pause = Duration::from_millis(5);
+    loop {
         let Ok(snapshot) = tokio::time::timeout_at(last.into(), workspace.snapshot(needs)).await else {
             let detail = "the workspace was busy with a change or a load for too long: ask again";
             let meta = workspace.meta(needs.language, workspace.status().revision, Coverage::default());
@@ -208,12 +210,19 @@ where
             Err(Stop::Stale) => {
                 workspace.telemetry().stale_retries.up();
                 attempts += 1;
+                if Instant::now() >= last {
+                    let detail = format!(
+                        "the workspace changed {attempts} times while this was answered: ask again when it is quieter"
+                    );
+                    return Err(Error::new(Code::Busy, detail));
+                }
+                if attempts > AT_ONCE {
+                    tokio::time::sleep(stale_pause).await;
+                    stale_pause = (2 * stale_pause).min(longest);
+                }
             }
         }
     }
-    let detail =
-        format!("the workspace changed {ATTEMPTS} times while this was answered: ask again when it is quieter");
-    Err(Error::new(Code::Busy, detail))
 }
 
 /// Whether an engine is reading what the answer misses.
