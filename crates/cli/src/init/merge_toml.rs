@@ -1,5 +1,6 @@
 //! Adds an entry to a TOML file that a person wrote, and removes it: every other byte remains.
 
+use std::iter;
 use std::ops::Range;
 
 use serde_json::Value;
@@ -123,7 +124,7 @@ pub(crate) fn out_of_toml(text: &str, keys: &[&str]) -> Result<String, String> {
     }
     let Some((key, value)) = table.get_key_value(*last) else { return Ok(text.to_owned()) };
     let mut cuts = match (is_within, has_inline) {
-        (true, _) => within_line(text, key.span().start, value.span().end),
+        (true, _) => iter::once(within_line(text, key.span().start, value.span().end)).collect(),
         (false, true) => Vec::new(),
         (false, false) => lines(text, key.span().start, value),
     };
@@ -164,22 +165,22 @@ fn lines(text: &str, from: usize, value: &Spanned<DeValue<'_>>) -> Vec<Range<usi
             below.into_iter().filter(is_table).chain([own]).collect()
         }
         // Tables with a header in two brackets.
-        DeValue::Array(tables) if tables.get(0).is_some_and(|it| it.get_ref().is_table() && it.span() == span) => {
+        DeValue::Array(tables) if tables.first().is_some_and(|it| it.get_ref().is_table() && it.span() == span) => {
             tables.iter().flat_map(|it| lines(text, it.span().start, it)).collect()
         }
-        _ => vec![line_start(text, from)..line_end(text, span.end)],
+        _ => iter::once(line_start(text, from)..line_end(text, span.end)).collect(),
     }
 }
 
 /// A value in an inline table, with one comma.
-fn within_line(text: &str, from: usize, to: usize) -> Vec<Range<usize>> {
+fn within_line(text: &str, from: usize, to: usize) -> Range<usize> {
     let before = text.get(..from).unwrap_or_default().trim_end();
     let behind = text.get(to..).unwrap_or_default();
     let comma = to + behind.len() - behind.trim_start().len();
     match (text.get(comma..).is_some_and(|it| it.starts_with(',')), before.ends_with(',')) {
-        (true, _) => vec![before.len()..comma + 1],
-        (false, true) => vec![before.len() - 1..to],
-        (false, false) => vec![before.len()..to],
+        (true, _) => before.len()..comma + 1,
+        (false, true) => before.len() - 1..to,
+        (false, false) => before.len()..to,
     }
 }
 

@@ -166,9 +166,7 @@ mod tests {
         let base = functions(&["zero", "one", "two"]);
         let at = base.find("fn two").unwrap();
         let ours = base[..at].to_owned() + &base[at..].replace("d();", "D();");
-        let theirs = functions(&["zero", "one"]).replacen("b();", "b();", 1);
-        let theirs = theirs[..theirs.find("fn one").unwrap()].to_owned()
-            + &theirs[theirs.find("fn one").unwrap()..].replace("b();", "b2();");
+        let theirs = [functions(&["zero"]), functions(&["one"]).replace("b();", "b2();")].join("\n");
         assert_eq!(merge(&base, &ours, &theirs).unwrap_err().reason, ELSEWHERE);
         let base = functions(&["one", "two"]);
         let ours = base.replacen("b();", "B();", 1);
