@@ -32,6 +32,7 @@ use crate::names::{Meaning, Target, UnresolvedReason, all_instances, builds, ins
 use crate::resolve::alternatives::{Reach, with_alternatives};
 use crate::resolve::symbols;
 use crate::resolve::symbols::is_test_at;
+use crate::syntax::attributes::is_in_attribute_of_macros;
 use crate::syntax::positions::is_in_macro_definition;
 use crate::usages::outside_builds::OutsideBuilds;
 pub(crate) use crate::usages::target_usages::TargetUsages;
@@ -344,15 +345,21 @@ fn search_once(cx: &Context<'_>, search: &Search, until: Option<Instant>) -> (Ve
     if let Some(written) = &written {
         [&mut found, &mut in_doctests, &mut generated].into_iter().for_each(|it| drop_written(written, it));
     }
-    if let Some(all) = written_in_other_builds(cx, until, written.as_deref(), &found) {
+    if let Some(all) = written_in_other_builds(cx, until, written.as_deref(), &found, &held) {
         drop_written(&all, &mut found);
         written = Some(all);
     }
     if let Some(written) = &written {
         add_written(cx, search, written, &mut found);
     }
+    // A macro that only another build has may read what is in an attribute.
+    let pending = held.iter().filter(|_| cx.environment.builds.are_pending);
+    let in_attributes = pending.flat_map(|it| it.places.iter().filter(|place| is_in_attribute(cx, it.id, place.0)));
+    let in_attributes = in_attributes.flat_map(|it| &it.1.targets).map(|it| search.targets[*it].0);
+    let in_attributes: HashSet<usize> = in_attributes.collect();
     for (position, it) in found.iter_mut().enumerate() {
-        it.unread_output = unread_output(cx, written.as_deref(), || search.words_of(position));
+        let unread = unread_output(cx, written.as_deref(), || search.words_of(position));
+        it.unread_output = unread.or_else(|| in_attributes.contains(&position).then(builds_are_read));
         // Another build may have calls.
         if !cx.environment.builds.are_pending {
             crate_paths::settle(cx, search, position, it);
@@ -409,19 +416,26 @@ fn written_names(cx: &Context<'_>, until: Option<Instant>, whole: bool) -> Optio
 }
 
 /// What macros write in doctests and further builds too, if it is not known and a place in the definition of a macro has
-/// no meaning in the default build.
+/// no meaning in the default build, or a place is in an attribute that a macro may read.
 fn written_in_other_builds(
     cx: &Context<'_>,
     until: Option<Instant>,
     written: Option<&AllMacroNames>,
     found: &[TargetUsages],
+    held: &[Held<'_>],
 ) -> Option<Arc<AllMacroNames>> {
     let is_wanted = !cx.environment.builds.are_pending && written.is_some_and(|it| !it.is_whole);
     let is_in_definition = |(it, why): &(Occurrence, UnresolvedReason)| {
         why.may_be_written() && is_in_macro_definition(cx.sema.parse_guess_edition(it.id).syntax(), it.at.start)
     };
-    let is_needed = is_wanted && found.iter().flat_map(|it| &it.possible).any(is_in_definition);
+    let has_attribute = |it: &Held<'_>| it.places.iter().any(|place| is_in_attribute(cx, it.id, place.0));
+    let is_needed =
+        is_wanted && (found.iter().flat_map(|it| &it.possible).any(is_in_definition) || held.iter().any(has_attribute));
     is_needed.then(|| written_names(cx, until, true)).flatten()
+}
+
+fn is_in_attribute(cx: &Context<'_>, id: FileId, at: usize) -> bool {
+    is_in_attribute_of_macros(cx.sema.parse_guess_edition(id).syntax(), at)
 }
 
 /// Drops the possible usages that have a meaning in the output of macros: in the definition of one, and in a file that

@@ -5,6 +5,8 @@ use ra_ap_syntax::ast::{self, AnyString, AstToken, HasAttrs};
 use ra_ap_syntax::{AstNode, NodeOrToken, SyntaxElement, SyntaxKind, SyntaxNode};
 
 use super::docs::{DocFragment, render};
+use super::is_read_by_tools;
+use super::positions::tokens_at;
 
 /// Attributes, by the last segment of their path, that make a function a test of some harness.
 const TEST_ATTRIBUTES: [&str; 4] = ["test", "bench", "rstest", "test_case"];
@@ -12,6 +14,14 @@ const TEST_ATTRIBUTES: [&str; 4] = ["test", "bench", "rstest", "test_case"];
 /// The outer attributes of a node.
 pub(crate) fn attributes_of(node: &SyntaxNode) -> impl Iterator<Item = ast::Attr> + use<> {
     node.children().map_while(ast::Attr::cast)
+}
+
+/// Whether an offset is in an attribute that is not the compiler's own, also behind `cfg_attr`.
+pub(crate) fn is_in_attribute_of_macros(tree: &SyntaxNode, at: usize) -> bool {
+    let token = tokens_at(tree, at).right_biased();
+    let attribute = token.and_then(|it| it.parent_ancestors().find_map(ast::Attr::cast));
+    let metas = attribute.into_iter().flat_map(|it| it.skip_cfg_attrs());
+    metas.into_iter().any(|it| !is_read_by_tools(&it.syntax().text().to_string()))
 }
 
 #[derive(Debug, Default)]
