@@ -23,7 +23,7 @@ use clusters::{Cluster, clusters, of_whole_lines};
 pub use enclosing::is_enclosed_alike;
 use indentation_map::{IndentationMap, IndentationPair, is_indented_with_tabs, unit};
 use semdex_model::Span;
-pub(crate) use slips::{is_misspelt, is_slip};
+pub(crate) use slips::{digits, is_misspelt, is_slip};
 
 /// A text with both changes.
 #[derive(Debug, Clone, PartialEq, Eq)]

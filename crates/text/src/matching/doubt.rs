@@ -5,7 +5,7 @@ use rustc_hash::FxHashSet;
 
 use super::search::Search;
 use crate::merge::indentation::{indentation_before, width, with_indentation};
-use crate::merge::is_slip;
+use crate::merge::{digits, is_slip};
 use crate::score::{collapse, score};
 use crate::tokens::{Change, Tokens, changes, is_word, kept};
 use crate::words::occurrences;
@@ -52,8 +52,7 @@ pub(super) fn doubt(search: &Search, span: Span, context: &str) -> Option<String
         return named(OTHER_NAME);
     }
     let is_number = |it: &str| it.starts_with(|it: char| it.is_ascii_digit());
-    let digits = |it: &str| it.chars().filter(char::is_ascii_digit).collect::<String>();
-    if differing().any(|(_, a, b)| (is_number(a) || is_number(b)) && digits(a) != digits(b)) {
+    if differing().any(|(_, a, b)| (is_number(a) || is_number(b)) && digits(a).ne(digits(b))) {
         return named(OTHER_NUMBER);
     }
     let is_alike = |a: &str, b: &str| extends(a, b) || strsim::osa_distance(a, b) <= 1;
@@ -91,8 +90,7 @@ fn names_place(asked: &Tokens, at: usize, declares: impl Fn(usize) -> bool) -> b
 /// Whether two words differ in a number or in a single letter that is a part of its own, as the names of neighbours do:
 /// `handle_a` and `handle_b`, `userA` and `userB`, `tab1` and `tab2`.
 fn differs_in_label(a: &str, b: &str) -> bool {
-    let digits = |it: &str| it.chars().filter(char::is_ascii_digit).collect::<String>();
-    if digits(a) != digits(b) {
+    if digits(a).ne(digits(b)) {
         return true;
     }
     let [a, b] = [a, b].map(|it| it.chars().collect::<Vec<char>>());

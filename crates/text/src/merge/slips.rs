@@ -7,12 +7,11 @@ use crate::tokens::is_word;
 pub(crate) fn is_slip(asked: &str, there: &str) -> bool {
     const SHORTEST: usize = 4;
     const SHORTEST_PART: usize = 2;
-    let digits = |it: &str| it.chars().filter(char::is_ascii_digit).collect::<String>();
     let shortest = asked.chars().count().min(there.chars().count());
     let extends = |a: &str, b: &str| a.starts_with(b) || a.ends_with(b);
     asked.starts_with(is_word)
         && there.starts_with(is_word)
-        && digits(asked) == digits(there)
+        && digits(asked).eq(digits(there))
         && (shortest >= SHORTEST_PART && (extends(asked, there) || extends(there, asked))
             || shortest >= SHORTEST && strsim::osa_distance(asked, there) <= 1)
 }
@@ -20,11 +19,15 @@ pub(crate) fn is_slip(asked: &str, there: &str) -> bool {
 /// Whether an author who writes a word in one text may mean it by another word in the other text: a third of its letters
 /// differs at most, or one is the other with something before or after it. Another number is another word.
 pub(crate) fn is_misspelt(asked: &str, right: &str) -> bool {
-    let digits = |it: &str| it.chars().filter(char::is_ascii_digit).collect::<String>();
     let longest = asked.chars().count().max(right.chars().count());
     let extends = |a: &str, b: &str| a.starts_with(b) || a.ends_with(b);
-    digits(asked) == digits(right)
+    digits(asked).eq(digits(right))
         && (extends(asked, right)
             || extends(right, asked)
             || strsim::osa_distance(asked, right) <= (longest / 3).max(1))
+}
+
+/// The digits in a word: words with other digits are never the same word misspelt.
+pub(crate) fn digits(word: &str) -> impl Iterator<Item = char> {
+    word.chars().filter(char::is_ascii_digit)
 }
