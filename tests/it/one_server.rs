@@ -1,4 +1,4 @@
-//! Of all servers with the same state directory one serves a directory, and a directory in a workspace is a part of it.
+//! Of all servers one serves a directory, and a directory in a workspace is a part of it.
 
 use rustix::process::Signal;
 use serde_json::json;
@@ -36,6 +36,24 @@ fn of_servers_for_one_directory_there_is_one() {
     assert_eq!(next.get("/v1/status").0, 200);
     let errors = refused(&server.home, &["outer"]);
     assert!(errors.contains(&next.pid().to_string()) && errors.contains("lies in"), "{errors}");
+}
+
+#[test]
+fn servers_with_other_state_directories_are_refused_too() {
+    let home = Home::with(&[("outer/inner/x.txt", "one\n"), ("outer/y.txt", "two\n"), ("beside/z.txt", "three\n")]);
+    let server = home.serve(&["--no-trust", "outer"]);
+    let (pid, address) = (server.pid().to_string(), server.address());
+    let elsewhere = server.home.root().join("elsewhere");
+    let start = |directory: &str| {
+        let mut command = server.home.semdex();
+        command.args(["serve", "--listen", "127.0.0.1:0", "--no-trust", directory]).env("XDG_STATE_HOME", &elsewhere);
+        run(&mut command)
+    };
+    for directory in ["outer", "outer/inner", "."] {
+        let ended = start(directory);
+        assert_eq!((ended.code, ended.output.as_str()), (Some(1), ""), "{directory}: {}", ended.errors);
+        assert!(ended.errors.contains(&pid) && ended.errors.contains(&address), "{directory}: {}", ended.errors);
+    }
 }
 
 #[test]

@@ -7,12 +7,14 @@
 //! Some directories belong to no tree, wherever they are and whatever their path is: a [`Tree`] identifies them by
 //! device and inode.
 
+mod byte_locks;
 mod descent;
 mod file_stamp;
 #[cfg(test)]
 mod tests;
 mod worktrees;
 
+pub use byte_locks::{is_byte_locked, lock_byte};
 pub use descent::Descent;
 pub use file_stamp::FileStamp;
 pub use worktrees::{Checkout, GIT, holds, is_linked_worktree, is_linked_worktree_at, worktree_between};

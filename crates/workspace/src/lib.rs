@@ -24,6 +24,7 @@ mod referenced_files;
 mod repair;
 pub mod requirements;
 mod root_lock;
+mod root_marks;
 mod seen_texts;
 pub mod session_trees;
 mod settings;

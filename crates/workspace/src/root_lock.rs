@@ -1,5 +1,6 @@
-//! The lock of a root: of all processes with the same state directory only one serves a directory, and nobody serves a
-//! directory in it or around it at the same time. The kernel releases the lock when its holder is gone.
+//! The lock of a root: of all processes only one serves a directory, and nobody serves a directory in it or around it at
+//! the same time. Processes with the same state directory know each other's addresses by files there; those with another
+//! one are known by the marks on the directories. The kernel releases both when their holder is gone.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -16,6 +17,8 @@ use semdex_config::create_private_dir;
 use semdex_fs::holds;
 use semdex_model::{Code, Error, Result};
 
+use super::root_marks::{RootMarks, served_by_another};
+
 /// A holder that was asked to end a moment ago does not say so yet.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// A holder that ends finishes what it has begun.
@@ -30,6 +33,7 @@ const ENDING: &str = "ending ";
 pub(super) struct RootLock {
     name: PathBuf,
     file: File,
+    _marks: RootMarks,
 }
 
 impl Drop for RootLock {
@@ -55,7 +59,8 @@ impl RootLock {
         if let Some(other) = overlapping(&directory, root) {
             return Err(other.refusal(root));
         }
-        write(&directory, root, address).map_err(unusable)
+        let marks = RootMarks::take(root).map_err(|served| Holder::elsewhere(root, served).refusal(root))?;
+        write(&directory, root, address, marks).map_err(unusable)
     }
 
     /// Others wait for the lock from now on.
@@ -78,7 +83,9 @@ pub(super) fn check_name(root: &Path) -> Result<()> {
 pub fn wait_for_root(state_dir: &Path, root: &Path) -> Result<()> {
     check_name(root)?;
     let began = Instant::now();
-    while let Some(other) = overlapping(&directory(state_dir), root) {
+    let overlapping = || overlapping(&directory(state_dir), root);
+    let elsewhere = || served_by_another(root).map(|served| Holder::elsewhere(root, served));
+    while let Some(other) = overlapping().or_else(elsewhere) {
         let patience = if other.is_ending { LONGEST_END } else { PATIENCE };
         if began.elapsed() >= patience {
             return Err(other.refusal(root));
@@ -99,7 +106,7 @@ fn directory(state_dir: &Path) -> PathBuf {
     state_dir.join("roots")
 }
 
-fn write(directory: &Path, root: &Path, address: &str) -> io::Result<RootLock> {
+fn write(directory: &Path, root: &Path, address: &str, marks: RootMarks) -> io::Result<RootLock> {
     let mut file = tempfile::Builder::new().prefix(".root-").tempfile_in(directory)?;
     write!(file, "{SERVING}\n{}\n{address}\n", std::process::id())?;
     file.write_all(root.as_os_str().as_bytes())?;
@@ -107,7 +114,7 @@ fn write(directory: &Path, root: &Path, address: &str) -> io::Result<RootLock> {
     flock(file.as_file(), FlockOperation::NonBlockingLockExclusive)?;
     let name = directory.join(format!("{}.root", blake3::hash(root.as_os_str().as_bytes()).to_hex()));
     let file = file.persist(&name).map_err(|error| error.error)?;
-    Ok(RootLock { name, file })
+    Ok(RootLock { name, file, _marks: marks })
 }
 
 /// A process that serves a directory.
@@ -128,6 +135,18 @@ impl Holder {
         Some(Holder { is_ending: state == ENDING.as_bytes(), pid: text(pid), address: text(address), root })
     }
 
+    /// The process with another state directory that serves a root or what overlaps with it. `served` is what is known
+    /// without the process, which another user or container may have.
+    fn elsewhere(root: &Path, served: PathBuf) -> Holder {
+        let found = locks_of_processes().find_map(|it| read(&it).filter(|it| it.overlaps(root)));
+        let unknown = || Holder { is_ending: false, pid: String::new(), address: String::new(), root: served };
+        found.unwrap_or_else(unknown)
+    }
+
+    fn overlaps(&self, root: &Path) -> bool {
+        holds(root, &self.root) || holds(&self.root, root)
+    }
+
     fn refusal(&self, root: &Path) -> Error {
         let (wanted, own) = (root.display(), self.root.display());
         let served = if self.root == root {
@@ -138,6 +157,11 @@ impl Holder {
             format!("{own}, which lies in {wanted}, is served already")
         };
         let Holder { pid, address, .. } = self;
+        if pid.is_empty() {
+            let or_in_it = if self.root == root { " (or a directory in it)" } else { "" };
+            let by = "by a semdex of another user or in another container: end that one first";
+            return Error::new(Code::Conflict, format!("{served}{or_in_it}, {by}"));
+        }
         let at = if address.is_empty() { String::new() } else { format!(" at {address}") };
         Error::new(
             Code::Conflict,
@@ -148,12 +172,23 @@ impl Holder {
 
 /// The living process that serves this directory, one around it or one in it.
 fn overlapping(directory: &Path, root: &Path) -> Option<Holder> {
-    files(directory).into_iter().find_map(|name| {
-        let mut file = File::open(&name).ok().filter(is_held)?;
-        let mut text = Vec::new();
-        file.read_to_end(&mut text).ok()?;
-        Holder::parse(&text).filter(|it| holds(root, &it.root) || holds(&it.root, root))
-    })
+    files(directory).into_iter().find_map(|name| read(&name).filter(|it| it.overlaps(root)))
+}
+
+/// The living process that holds this lock.
+fn read(name: &Path) -> Option<Holder> {
+    let mut file = File::open(name).ok().filter(is_held)?;
+    let mut text = Vec::new();
+    file.read_to_end(&mut text).ok()?;
+    Holder::parse(&text)
+}
+
+/// The locks that processes of this user hold, in any state directory.
+fn locks_of_processes() -> impl Iterator<Item = PathBuf> {
+    let entries = |it: &Path| fs::read_dir(it).into_iter().flatten().flatten().map(|it| it.path());
+    let is_process = |it: &PathBuf| it.file_name().is_some_and(|it| it.as_bytes().iter().all(u8::is_ascii_digit));
+    let opened = entries(Path::new("/proc")).filter(is_process).flat_map(move |it| entries(&it.join("fd")));
+    opened.filter_map(|it| fs::read_link(it).ok()).filter(|it| is_lock(it))
 }
 
 /// Removes the files of processes that are gone. Only in turn: a file may be replaced between the look and the removal.
@@ -168,7 +203,11 @@ fn remove_stale(directory: &Path) {
 
 fn files(directory: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(directory).into_iter().flatten().flatten().map(|it| it.path());
-    entries.filter(|it| it.extension().is_some_and(|it| it == "root")).collect()
+    entries.filter(|it| is_lock(it)).collect()
+}
+
+fn is_lock(name: &Path) -> bool {
+    name.extension().is_some_and(|it| it == "root")
 }
 
 fn is_held(file: &File) -> bool {
