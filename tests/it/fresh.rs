@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::language_servers::engine;
 use crate::read::GO;
-use crate::support::{RUST, Server};
+use crate::support::{RUST, Server, breaking_edit};
 
 const DEADLINE: Duration = Duration::from_secs(120);
 
@@ -284,6 +284,9 @@ fn files_whose_names_are_not_text_are_told() {
     let (status, miss) = server.get("/v1/usages?symbol=greeter::worse&wait_ms=60000");
     assert_eq!(status, 404, "{miss}");
     lack(&miss);
+    let (status, dry_run) = server.post("/v1/edit", &breaking_edit(true));
+    assert_eq!(status, 200, "{dry_run}");
+    lack(&dry_run);
     let (_, told) = server.get("/v1/status");
     assert!(told["workspaces"][0]["missing"].to_string().contains("3 files"), "{told}");
 

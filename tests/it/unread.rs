@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -149,6 +149,124 @@ fn go_code_in_a_tagged_directory_is_missing() {
     for (what, is_complete, found) in gaps(&server, "Twice", &edit) {
         assert_eq!((is_complete, found), (false, BTreeSet::from(["gen".to_owned()])), "{what}");
     }
+}
+
+#[test]
+fn a_root_that_cannot_be_read_makes_answers_incomplete() {
+    let home = Home::with(&[
+        ("go.mod", "module example.com/lib\n\ngo 1.21\n"),
+        ("lib.go", "package lib\n\nfunc Twice(a int) int { return 2 * a }\n"),
+        ("sub/sub.go", "package sub\n\nimport \"example.com/lib\"\n\nvar X = lib.Twice(1)\n"),
+    ])
+    .without_privileges();
+    let server = home.serve(&["--trust"]);
+    server.wait_ready();
+    let ask = || {
+        ["/v1/symbols?query=Twice", "/v1/diagnostics", "/v1/map"].map(|path| {
+            let (status, reply) = server.get(path);
+            assert_eq!(status, 200, "{path}: {reply}");
+            (reply["meta"]["complete"] == true, scopes(&reply["meta"]["missing"]), reply["total"].clone())
+        })
+    };
+    let whole = ask();
+    assert!(whole.iter().all(|it| it.0), "{whole:?}");
+    let check = |when: &str, take: &dyn Fn(), give_back: &dyn Fn()| {
+        take();
+        for (is_complete, scopes, total) in ask() {
+            assert!(!is_complete && scopes.contains("."), "{when}: {scopes:?}, {total}");
+        }
+        let (_, status) = server.get("/v1/status");
+        assert!(scopes(&status["workspaces"][0]["missing"]).contains("."), "{when}: {status}");
+        give_back();
+        server.wait_for(|_| ask() == whole);
+    };
+    for mode in [0o000, 0o444] {
+        check(&format!("{mode:o}"), &|| set_mode(&server.home, "", mode), &|| set_mode(&server.home, "", 0o755));
+    }
+    let (root, away) = (server.home.root(), server.home.path().join("away"));
+    let bring_back = || fs::rename(&away, &root).unwrap();
+    check("renamed", &|| fs::rename(&root, &away).unwrap(), &bring_back);
+    let replace = || {
+        fs::rename(&root, &away).unwrap();
+        symlink(&away, &root).unwrap();
+    };
+    check("replaced by a link", &replace, &|| {
+        fs::remove_file(&root).unwrap();
+        bring_back();
+    });
+}
+
+#[test]
+fn a_manifest_that_cannot_be_read_makes_answers_incomplete() {
+    let is_missing = |server: &Server, name: &str| {
+        ["/v1/symbols?query=twice", "/v1/diagnostics", "/v1/map"].into_iter().all(|path| {
+            let (_, reply) = server.get(path);
+            reply["meta"]["complete"] == false && reply["meta"]["missing"].to_string().contains(&format!("`{name}`"))
+        })
+    };
+    let home = Home::with(&[
+        ("Cargo.toml", "[package]\nname = \"p\"\nversion = \"0.1.0\"\nedition = \"2021\"\n"),
+        ("src/lib.rs", "pub fn twice(a: u32) -> u32 {\n    2 * a\n}\n"),
+    ])
+    .without_privileges();
+    set_mode(&home, "Cargo.toml", 0o000);
+    let server = home.serve(&["--trust"]);
+    server.wait_for(|it| is_missing(it, "Cargo.toml"));
+    set_mode(&server.home, "Cargo.toml", 0o644);
+    let found = |server: &Server| {
+        let (_, reply) = server.get("/v1/symbols?query=twice");
+        reply["total"] == 1 && reply["meta"]["complete"] == true
+    };
+    server.wait_for(found);
+    set_mode(&server.home, "Cargo.toml", 0o000);
+    assert!(is_missing(&server, "Cargo.toml"));
+
+    // The go command takes what is not UTF-8 in a comment.
+    let home = Home::with(&[("lib.go", "package lib\n\nfunc twice(a int) int { return 2 * a }\n")]);
+    fs::write(home.root().join("go.mod"), b"module example.com/p\n\n// \xe9\ngo 1.21\n").unwrap();
+    let server = home.serve(&["--trust"]);
+    server.wait_for(|it| is_missing(it, "go.mod"));
+    server.home.write("go.mod", "module example.com/p\n\ngo 1.21\n");
+    server.wait_for(found);
+}
+
+#[test]
+fn links_out_of_the_workspace_make_answers_incomplete() {
+    let home = Home::with(&[
+        ("go.mod", "module example.com/lib\n\ngo 1.21\n"),
+        ("lib.go", "package lib\n\nfunc Twice(a int) int { return 2 * a }\n"),
+        ("main/main.go", "package main\n\nimport \"example.com/lib/sub\"\n\nfunc main() { println(sub.X) }\n"),
+    ]);
+    let outside = home.path().join("outside");
+    for (name, text) in [
+        ("file.go", "package lib\n\nvar Y = Twice(2)\n"),
+        ("sub/sub.go", "package sub\n\nimport \"example.com/lib\"\n\nvar X = lib.Twice(1)\n"),
+        ("data/notes", "Twice\n"),
+    ] {
+        let file = outside.join(name);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, text).unwrap();
+    }
+    let link = |name: &str, target: &str| symlink(outside.join(target), home.root().join(name)).unwrap();
+    link("b.go", "file.go");
+    link("sub", "sub");
+    // No code, and nothing.
+    link("data", "data");
+    link("gone.go", "nowhere");
+    let server = home.clone().serve(&["--trust"]);
+    server.wait_ready();
+    let edit = json!({"file": "lib.go", "search_context": "func Twice(a int)", "replacement": "func Twice(a, b int)", "dry_run": true});
+    all_have(&server, "Twice", &edit, &["b.go", "sub"]);
+    // One that goes, and one whose target comes.
+    fs::remove_file(home.root().join("sub")).unwrap();
+    all_have(&server, "Twice", &edit, &["b.go"]);
+    fs::write(outside.join("nowhere"), "package lib\n\nvar Z = Twice(3)\n").unwrap();
+    all_have(&server, "Twice", &edit, &["b.go", "gone.go"]);
+    for name in ["b.go", "gone.go"] {
+        fs::remove_file(home.root().join(name)).unwrap();
+    }
+    link("sub", "sub");
+    all_have(&server, "Twice", &edit, &["sub"]);
 }
 
 #[test]

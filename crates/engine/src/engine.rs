@@ -68,6 +68,11 @@ pub trait EngineKind: Send + Sync {
         None
     }
 
+    /// Whether the builds of these languages are described in this file, so that nothing is known without its text.
+    fn is_manifest(&self, file: &str) -> bool {
+        self.reader_of(file).is_some()
+    }
+
     /// What makes a new file of these languages part of its package.
     fn declare(&self, files: &Files, name: &str, content: &str) -> Declaration {
         let _ = (files, name, content);

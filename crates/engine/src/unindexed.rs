@@ -1,5 +1,5 @@
-//! Unindexed files: source files of a workspace that are not UTF-8, too large, or may not be read, so that the workspace
-//! has no text of them. Engines are not given them, but programs that read the disk may use them. Their bytes are searched to find out
+//! Unindexed files: source files of a workspace that are not UTF-8, too large, may not be read, or are links out of it, so
+//! that the workspace has no text of them. Engines are not given them, but programs that read the disk may use them. Their bytes are searched to find out
 //! whether one of them may contain a name.
 
 use std::collections::BTreeMap;
@@ -29,6 +29,8 @@ pub enum UnindexedReason {
     Refused,
     /// It is larger than `max_file_bytes`.
     TooLarge,
+    /// It is a link to a file outside of the workspace.
+    Outside,
 }
 
 /// An unindexed file.
@@ -86,6 +88,9 @@ impl UnindexedFile {
             }
             UnindexedReason::Refused => {
                 (MissingCode::Unread, "semdex has no permission to read it: give the permission to its user")
+            }
+            UnindexedReason::Outside => {
+                (MissingCode::Unread, "it is a link out of the workspace: serve a directory that has both")
             }
         };
         Missing::new(code, &*self.path, format!("{what}: {why}"))

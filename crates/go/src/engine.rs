@@ -51,6 +51,10 @@ impl EngineKind for GoKind {
         files.of(LANGUAGE).next().is_some() || files.iter().any(|it| is_manifest(&it.path))
     }
 
+    fn is_manifest(&self, file: &str) -> bool {
+        document_sync::is_manifest(file)
+    }
+
     fn computes_impact(&self, file: &str) -> bool {
         impact::concerns_go(file)
     }

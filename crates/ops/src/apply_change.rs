@@ -282,7 +282,8 @@ async fn impact_of(
         let Some(&language) = kind.languages().first() else { continue };
         let needs = options.needs(Some(language), true);
         let snapshot = workspace.snapshot(needs).await?;
-        snapshot.unread.iter().for_each(|it| change_impact.coverage.lacks(it.clone()));
+        let unseen = snapshot.unindexed_names.iter().chain(&snapshot.unread);
+        unseen.for_each(|it| change_impact.coverage.lacks(it.clone()));
         if kind.route() == Route::Writer {
             if let Some(view) = snapshot.view {
                 let of_engine = timing::during(Part::Engine, view.prepare(edits.to_vec(), deadlines(needs))).await?;

@@ -67,6 +67,12 @@ impl<'w> FileReader<'w> {
         self.open(&tree).is_ok_and(|it| it.is_refused(path))
     }
 
+    /// Whether a path is a link to a file outside of the workspace.
+    pub(super) fn leads_out(&mut self, path: &Path) -> bool {
+        let tree = self.disk.tree().clone();
+        self.open(&tree).is_ok_and(|it| it.leads_out(path))
+    }
+
     /// Whether a file of this size is not read.
     pub(super) fn is_too_large(&self, size: u64) -> bool {
         size > self.max_file_bytes

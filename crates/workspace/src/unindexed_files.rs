@@ -1,5 +1,5 @@
-//! Unindexed files: files of the workspace that have no text in it. Source files that are not UTF-8 or too large are
-//! reported to the engines. A file whose name is not UTF-8 cannot be named by a request or shown by an answer; answers
+//! Unindexed files: files of the workspace that have no text in it. Source files that are not UTF-8 or too large, and
+//! links out of the workspace, are reported to the engines. A file whose name is not UTF-8 cannot be named by a request or shown by an answer; answers
 //! that could contain something of it report that.
 
 use std::collections::BTreeSet;
@@ -12,6 +12,7 @@ use crate::disk::Disk;
 use crate::file_reader::FileReader;
 use crate::git;
 use crate::overlays::Overlays;
+use semdex_engine::Registry;
 use semdex_engine::files::Files;
 use semdex_engine::unindexed::{UnindexedFile, UnindexedFiles, UnindexedReason};
 use semdex_fs::FileStamp;
@@ -77,8 +78,10 @@ pub(super) struct UnindexedSearch<'w> {
     /// The texts before the change. They list the unindexed files that are known.
     pub(super) before: &'w Files,
     pub(super) overlays: &'w Overlays,
-    pub(super) languages: &'w Languages,
+    pub(super) registry: &'w Registry,
     pub(super) disk: &'w Disk,
+    /// Symbolic links, wherever they lead.
+    pub(super) links: Vec<PathBuf>,
     pub(super) reader: FileReader<'w>,
 }
 
@@ -89,7 +92,10 @@ impl UnindexedSearch<'_> {
         let known = self.before.unindexed_files();
         let mut names: BTreeSet<Arc<str>> = paths.iter().map(|it| Arc::from(self.disk.name_of(it))).collect();
         let others: Vec<Arc<str>> = match is_all {
-            true => known.keys().cloned().collect(),
+            true => {
+                let links = self.links.iter().filter(|it| it.starts_with(self.disk.root()));
+                known.keys().cloned().chain(links.map(|it| Arc::from(self.disk.name_of(it)))).collect()
+            }
             false => names.iter().flat_map(|it| below(known, it)).collect(),
         };
         names.extend(others);
@@ -106,9 +112,12 @@ impl UnindexedSearch<'_> {
         now.map(Arc::new)
     }
 
-    /// The file of this name if it exists, is of a language by its name, and has no text.
+    /// The file of this name if it exists, is of a language or a manifest by its name, and has no text.
     fn file_at(&mut self, after: &Files, name: &Arc<str>) -> Option<Arc<UnindexedFile>> {
-        self.languages.of(name)?;
+        let is_manifest = || self.registry.kinds().iter().any(|it| it.is_manifest(name));
+        if self.registry.languages().of(name).is_none() && !is_manifest() {
+            return None;
+        }
         let path = self.disk.root().join(&**name);
         let is_text = match self.overlays.contains_key(&**name) {
             // The overlay hides the disk's content, which decides.
@@ -122,10 +131,12 @@ impl UnindexedSearch<'_> {
         let stamp = FileStamp::at(&path);
         // A file whose size cannot be read at the moment counts as unchanged.
         let Ok(size) = self.reader.size(&path) else { return before.cloned() };
-        let why = match self.reader.is_too_large(size?) {
-            true => UnindexedReason::TooLarge,
-            false if self.reader.is_refused(&path) => UnindexedReason::Refused,
-            false => UnindexedReason::NotText,
+        let why = match size {
+            None if self.reader.leads_out(&path) => UnindexedReason::Outside,
+            None => return None,
+            Some(size) if self.reader.is_too_large(size) => UnindexedReason::TooLarge,
+            Some(_) if self.reader.is_refused(&path) => UnindexedReason::Refused,
+            Some(_) => UnindexedReason::NotText,
         };
         let same = before.filter(|it| !it.may_differ(why, &stamp)).cloned();
         let tree = self.disk.tree().clone();

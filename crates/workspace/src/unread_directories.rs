@@ -1,5 +1,5 @@
-//! Directories that the walk passes over although they may contain code: those that semdex may not read, those that are
-//! too deep to be watched, and those with a `CACHEDIR.TAG`. Answers that could contain something of them report that.
+//! Directories that the walk passes over although they may contain code: those that semdex may not read (perhaps the root
+//! itself), those that are too deep to be watched, those with a `CACHEDIR.TAG`, and those outside to which links lead. Answers that could contain something of them report that.
 //!
 //! A directory that git ignores contains no code of the workspace, nor does an installed dependency.
 
@@ -13,6 +13,7 @@ use crate::disk::Disk;
 use crate::watch::{Gap, Gaps, files_below};
 use semdex_engine::files::Files;
 use semdex_engine::unindexed::is_installed;
+use semdex_fs::Tree;
 use semdex_model::{LanguageId, Languages, Missing, MissingCode};
 
 /// At most this many files of a tagged directory are looked at. A larger one may contain any language.
@@ -35,7 +36,7 @@ pub(super) struct UnreadDirectories {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct UnreadDirectory {
-    /// Relative to the root.
+    /// Relative to the root. Empty for the root.
     name: String,
     gap: Gap,
     /// The languages of its files; `None` if they are not known.
@@ -50,7 +51,7 @@ impl UnreadDirectories {
 
     /// Finds them again if something may have changed. Returns whether there are other ones than before.
     pub(super) fn update(&mut self, gaps: &Gaps, disk: &Disk, files: &Files, languages: &Languages) -> bool {
-        // Nobody watches the content of a tagged directory.
+        // Nobody watches the content of a tagged directory. What is outside is looked at once.
         let are_tagged = self.found.iter().any(|it| it.gap == Gap::Tagged);
         if !self.is_stale && !are_tagged && *gaps == self.gaps {
             return false;
@@ -90,35 +91,55 @@ impl UnreadDirectory {
             }
             Gap::TooDeep => "its path is longer than the system allows",
             Gap::Tagged => "it has a `CACHEDIR.TAG`: remove the tag, or let git ignore the directory",
+            Gap::Outside => {
+                "it is a link out of the workspace: serve a directory that has both, or let git ignore the link"
+            }
+            Gap::Gone => "it is not there, or no directory: put it back, or close the workspace",
         };
-        let detail = format!("`{}` is not read, and code in it is not known: {why}", self.name);
-        Missing::new(MissingCode::Unread, self.name.as_str(), detail)
+        let (scope, what) = match self.name.as_str() {
+            "" => (".", "the root of the workspace".to_owned()),
+            name => (name, format!("`{name}`")),
+        };
+        Missing::new(MissingCode::Unread, scope, format!("{what} is not read, and code in it is not known: {why}"))
     }
 }
 
 fn unread(path: &Path, gap: Gap, disk: &Disk, files: &Files, languages: &Languages) -> Option<UnreadDirectory> {
     let name = path.strip_prefix(disk.root()).ok()?.to_str()?.to_owned();
-    if name.is_empty() || is_installed(&name) || is_ignored(&name, disk, files) {
+    if !name.is_empty() && (is_installed(&name) || is_ignored(&name, disk, files)) {
         return None;
     }
     let languages = match gap {
-        Gap::Refused | Gap::TooDeep => None,
-        Gap::Tagged => match files_below(disk.tree(), path, MOST_EXAMINED) {
-            Ok((below, true)) => {
-                let names = below.iter().filter_map(|it| it.strip_prefix(disk.root()).ok()?.to_str());
-                // What code references is read all the same.
-                let code = names.filter(|it| files.get(it).is_none() && !is_installed(it));
-                let of = |it: &str| {
-                    let directory = it.rsplit_once('/').map_or("", |it| it.0);
-                    let language = languages.of(it).filter(|it| !it.syntax.is_found_by_reference())?;
-                    language.syntax.may_be_in(directory).then_some(language.name)
-                };
-                Some(code.filter_map(of).collect::<BTreeSet<_>>()).filter(|it| !it.is_empty())?.into()
-            }
-            _ => None,
-        },
+        Gap::Refused | Gap::TooDeep | Gap::Gone => None,
+        Gap::Tagged => languages_below(disk.tree(), path, &name, files, languages),
+        Gap::Outside => {
+            let outer = Tree::open(path).ok()?;
+            languages_below(&outer, outer.root(), &name, files, languages)
+        }
     };
-    Some(UnreadDirectory { name, gap, languages })
+    let has_code = languages.as_ref().is_none_or(|it| !it.is_empty());
+    has_code.then_some(UnreadDirectory { name, gap, languages })
+}
+
+/// The languages of the code in a directory of a tree, which the workspace calls `name`. `None` if it is too large to
+/// know.
+fn languages_below(
+    tree: &Tree,
+    directory: &Path,
+    name: &str,
+    files: &Files,
+    languages: &Languages,
+) -> Option<BTreeSet<&'static str>> {
+    let (below, _) = files_below(tree, directory, MOST_EXAMINED).ok().filter(|it| it.1)?;
+    let names = below.iter().filter_map(|it| Some(format!("{name}/{}", it.strip_prefix(directory).ok()?.to_str()?)));
+    // What code references is read all the same.
+    let code = names.filter(|it| files.get(it).is_none() && !is_installed(it));
+    let of = |it: String| {
+        let directory = it.rsplit_once('/').map_or("", |it| it.0);
+        let language = languages.of(&it).filter(|it| !it.syntax.is_found_by_reference())?;
+        language.syntax.may_be_in(directory).then_some(language.name)
+    };
+    Some(code.filter_map(of).collect())
 }
 
 /// Whether git ignores a directory of the workspace, by the rules in the directories around it and in itself.

@@ -257,7 +257,9 @@ impl Watcher {
             Mail::Paths(paths) => self.look_at(paths),
             Mail::Lost => return self.give_in(),
         };
-        let moved = self.roots.iter().any(|root| root.tree.identity() != root.identity);
+        // A root that could not be watched does not tell when it can.
+        let is_unwatched = |root: &Root| root.identity.is_some() && !self.directories.contains_key(root.tree.root());
+        let moved = self.roots.iter().any(|root| root.tree.identity() != root.identity || is_unwatched(root));
         match seen {
             Ok(seen) if !self.stale && !moved && self.lacks.is_none() => Seen::Paths(seen),
             _ => self.give_in(),
@@ -323,10 +325,21 @@ impl Watcher {
                     rechecked = Some(path.clone());
                 }
                 self.stale |= self.aliases.note(&path, found.as_ref());
+                if let Some(reader) = readers.iter().find(|it| path.starts_with(it.root()))
+                    && kind == Some(FileType::Symlink)
+                {
+                    self.note_link(reader, &path);
+                }
             }
             seen.insert(path);
         }
-        seen.extend(self.aliases.changed());
+        let changed = self.aliases.changed();
+        for path in &changed {
+            if let Some(reader) = self.reader_of(path)? {
+                self.note_link(&reader, path);
+            }
+        }
+        seen.extend(changed);
         if rechecked.is_some() {
             seen.extend(self.aliases.links().map(Path::to_path_buf));
         }
@@ -370,7 +383,12 @@ impl Watcher {
     /// file has more hard links than were known, so that others may be elsewhere in the tree.
     fn watch_below(&mut self, top: &Path, files: &mut BTreeSet<PathBuf>) -> io::Result<bool> {
         let mut linked = false;
-        let Some(reader) = self.reader_of(top)? else { return Ok(false) };
+        let Some(reader) = self.reader_of(top)? else {
+            if self.is_root(top) {
+                self.gaps.insert(top.to_path_buf(), Gap::Gone);
+            }
+            return Ok(false);
+        };
         let mut descent = Descent::new(&reader);
         let mut pending = vec![top.to_path_buf()];
         while let Some(directory) = pending.pop() {
@@ -399,11 +417,21 @@ impl Watcher {
                 linked |= self.aliases.note(path, Some(found));
             }
             let links = listing.links.into_iter().map(|(path, _)| path);
+            let links = links.inspect(|link| self.note_link(&reader, link));
             files.extend(links.filter(|link| walk::lists(&reader, link)));
             files.extend(listing.files.into_iter().map(|(path, _)| path));
             pending.extend(listing.directories);
         }
         Ok(linked)
+    }
+
+    /// A link to a directory outside of the tree is a gap.
+    fn note_link(&mut self, reader: &Reader, link: &Path) {
+        if walk::leads_to_outer_directory(reader, link) {
+            self.gaps.insert(link.to_path_buf(), Gap::Outside);
+        } else if self.gaps.get(link) == Some(&Gap::Outside) {
+            self.gaps.remove(link);
+        }
     }
 
     /// Sets the watch of one directory. False if there is no such directory, or watching does not work.

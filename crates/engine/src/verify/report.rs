@@ -209,6 +209,8 @@ impl Report {
         tests.passed += passed;
         tests.failed += failed;
         tests.skipped += skipped;
+        // A program may report a failed test and end with exit code 0 all the same.
+        self.has_failed |= failed > 0;
     }
 
     /// Adds a failed test. [`Report::count`] counts it separately.

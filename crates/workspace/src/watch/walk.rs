@@ -9,6 +9,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
+use std::fs::{self, Metadata};
 use std::io::{self, ErrorKind};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStringExt;
@@ -31,6 +32,10 @@ pub(crate) enum Gap {
     TooDeep,
     /// It has a `CACHEDIR.TAG`.
     Tagged,
+    /// It is a link to a directory outside of the tree.
+    Outside,
+    /// It is the root, and not there.
+    Gone,
 }
 
 /// The directories that the walk passes over, though they may contain code.
@@ -45,11 +50,16 @@ pub(crate) fn walk(tree: &Tree) -> io::Result<Vec<PathBuf>> {
 /// a short list would look like deleted files.
 pub(crate) fn walk_with_gaps(tree: &Tree) -> io::Result<(Vec<PathBuf>, Gaps)> {
     let (mut files, mut gaps) = (Vec::new(), Gaps::new());
-    let Some(reader) = enter(tree)? else { return Ok((files, gaps)) };
+    let Some(reader) = enter(tree)? else {
+        gaps.insert(tree.root().to_path_buf(), Gap::Gone);
+        return Ok((files, gaps));
+    };
     let mut descent = Descent::new(&reader);
     let mut pending = vec![tree.root().to_path_buf()];
     while let Some(directory) = pending.pop() {
         let Some(listing) = list(&mut descent, &directory)? else { continue };
+        let outside = listing.links.iter().filter(|(link, _)| leads_to_outer_directory(&reader, link));
+        gaps.extend(outside.map(|(link, _)| (link.clone(), Gap::Outside)));
         gaps.extend(listing.gap.map(|it| (directory.clone(), it)));
         match listing.passed_over.filter(|_| directory != tree.root()) {
             None => {}
@@ -89,6 +99,18 @@ pub(crate) fn files_below(tree: &Tree, directory: &Path, most: usize) -> io::Res
     Ok((files, true))
 }
 
+/// What a link leads to, if that is not in the tree. `None` also for links that lead nowhere.
+fn outside(reader: &Reader, link: &Path) -> Option<Metadata> {
+    let below = link.strip_prefix(reader.root()).ok()?;
+    let is_inside = reader.resolve(below).is_ok_and(|it| it.kind.is_some() && it.path.starts_with(reader.root()));
+    if is_inside || !link.is_symlink() { None } else { fs::metadata(link).ok() }
+}
+
+/// Whether a link leads to a directory that is not in the tree, and could be one of the tree by its name.
+pub(super) fn leads_to_outer_directory(reader: &Reader, link: &Path) -> bool {
+    !link.file_name().is_some_and(is_ignored_dir_name) && outside(reader, link).is_some_and(|it| it.is_dir())
+}
+
 /// Whether `walk` lists this path.
 pub(super) fn lists(reader: &Reader, path: &Path) -> bool {
     find(reader, path, None).is_ok_and(|found| found.is_some())
@@ -126,6 +148,11 @@ impl Texts {
         let Some(Ok(Some(found))) = self.reader.as_ref().map(|it| find(it, path, None)) else { return false };
         let read = read_at(&found.directory, found.name.as_os_str(), 0);
         matches!(read, Err(Unreadable::Failed(Errno::ACCESS | Errno::PERM)))
+    }
+
+    /// Whether a path is a link to a file that is not in the tree.
+    pub(crate) fn leads_out(&self, path: &Path) -> bool {
+        self.reader.as_ref().is_some_and(|it| outside(it, path).is_some_and(|it| it.is_file()))
     }
 
     /// The size of a file that `walk` lists, in bytes. `None` for other paths.

@@ -14,7 +14,7 @@ use crate::watch::{Seen, walk, walk_with_gaps};
 use semdex_engine::ReferencedFiles;
 use semdex_engine::files::Files;
 use semdex_engine::links::Link;
-use semdex_engine::unindexed::{UnindexedFiles, is_installed};
+use semdex_engine::unindexed::{UnindexedFile, UnindexedFiles, is_installed};
 use semdex_fs::Tree;
 use semdex_model::{Code, Error, FileEdit, LanguageId, Missing, MissingCode, Result};
 
@@ -22,6 +22,23 @@ use semdex_model::{Code, Error, FileEdit, LanguageId, Missing, MissingCode, Resu
 const MOST_UNREAD: usize = 20;
 /// How often the disk is compared for one answer while directories are renamed.
 const MOST_PASSES: usize = 8;
+
+/// What came with the changes that were taken.
+#[derive(Debug, Default)]
+struct Taken {
+    /// Directories came, went or were renamed, and perhaps again while they were read.
+    has_moves: bool,
+    /// There are other files than before.
+    has_other_files: bool,
+}
+
+impl Taken {
+    /// Whether the texts may be of several states of the disk. Torn texts stay so until nothing moves while they are
+    /// compared: files of both names of a directory may be read as they are known.
+    fn may_be_torn(&self, were_torn: bool) -> bool {
+        self.has_moves && (self.has_other_files || were_torn)
+    }
+}
 
 impl Writer {
     /// Reads files of one operation.
@@ -88,14 +105,15 @@ impl Writer {
     pub(super) fn catch_up(&mut self) -> Result<()> {
         self.end_overlays();
         self.follow_settings();
-        self.is_torn = true;
+        let mut was_torn = std::mem::replace(&mut self.is_torn, true);
         for _ in 0..MOST_PASSES {
             let seen = self.disk_changes.barrier();
-            self.is_torn = self.take(seen)?;
-            if !self.is_torn {
+            was_torn = self.take(seen)?.may_be_torn(was_torn);
+            if !was_torn {
                 break;
             }
         }
+        self.is_torn = was_torn;
         self.follow_unread_directories();
         self.update_links();
         self.update_referenced_files();
@@ -105,15 +123,14 @@ impl Writer {
 
     /// Takes the changes that the watcher has reported, before anybody asks.
     pub(super) fn take_reported(&mut self) {
-        if let Some(seen) = self.disk_changes.drain()
-            && let Err(error) = self.take(seen)
-        {
-            tracing::error!(%error, "the next request tries again");
+        let Some(seen) = self.disk_changes.drain() else { return };
+        match self.take(seen) {
+            Ok(taken) => self.is_torn |= taken.may_be_torn(self.is_torn),
+            Err(error) => tracing::error!(%error, "the next request tries again"),
         }
     }
 
-    /// Returns whether the texts may be torn: directories were renamed, and perhaps again while they were read.
-    fn take(&mut self, seen: Seen) -> Result<bool> {
+    fn take(&mut self, seen: Seen) -> Result<Taken> {
         self.disk_changes.clear_report();
         let (edits, checked, is_all) = match seen {
             Seen::Paths(mut paths) if !self.disk_changes.compares_all() => {
@@ -135,7 +152,7 @@ impl Writer {
                     return Err(error);
                 }
                 if paths.is_empty() {
-                    return Ok(false);
+                    return Ok(Taken::default());
                 }
                 match self.compare(&paths) {
                     Ok(edits) => (edits, paths, false),
@@ -154,9 +171,9 @@ impl Writer {
             }
         };
         self.take_edits(&edits, &checked, is_all);
-        let are_added_or_removed = edits.iter().any(|it| it.old.is_none() || it.new.is_none());
-        let moved = self.disk_changes.take_moved() || is_all;
-        Ok(moved && are_added_or_removed)
+        let has_other_files = edits.iter().any(|it| it.old.is_none() || it.new.is_none());
+        let moved = self.disk_changes.take_moved();
+        Ok(Taken { has_moves: if is_all { has_other_files } else { moved }, has_other_files })
     }
 
     /// Brings these edits into the texts, and finds which of the checked files have no text.
@@ -307,11 +324,21 @@ impl Writer {
     /// What answers about a language miss because of what was not read.
     pub(super) fn unread_of(&self, language: Option<LanguageId>) -> Vec<Missing> {
         let mut missing = self.unread_directories.missing(language);
+        missing.extend(self.unread_manifests(language).take(MOST_UNREAD).map(|it| it.missing_from_all()));
         if self.is_torn {
             let detail = "directories were renamed again and again while they were read: ask again when it is quieter";
             missing.push(Missing::new(MissingCode::Changed, "disk", detail));
         }
         missing
+    }
+
+    /// The manifests of a language without a text; of all languages without one.
+    fn unread_manifests(&self, language: Option<LanguageId>) -> impl Iterator<Item = &Arc<UnindexedFile>> {
+        let is_manifest = move |path: &str| {
+            let mut kinds = self.engines.registry().kinds().iter();
+            kinds.any(|it| language.is_none_or(|language| it.languages().contains(&language)) && it.is_manifest(path))
+        };
+        self.files.unindexed_without_overlay().filter(move |it| !is_installed(&it.path) && is_manifest(&it.path))
     }
 
     /// What answers about a language miss for files whose names are not UTF-8; about all languages without one.
@@ -324,8 +351,9 @@ impl Writer {
         let search = UnindexedSearch {
             before: &self.files,
             overlays: &self.overlays,
-            languages: self.engines.registry().languages(),
+            registry: self.engines.registry(),
             disk: &self.disk,
+            links: self.disk_changes.links().map(Path::to_path_buf).collect(),
             reader: self.reader(),
         };
         search.run(after, paths, is_all)
