@@ -302,6 +302,12 @@ fn a_package_of_go_is_good_only_if_each_test_has_a_result() {
     let mut files = vec![
         ("go.mod".to_owned(), "module example.com/m\n\ngo 1.21\n".to_owned()),
         of("silent", "func TestMain(m *testing.M) {\n\tos.Exit(0)\n}\n\nfunc TestSilent(t *testing.T) {}\n"),
+        of(
+            "forgives",
+            "func TestMain(m *testing.M) {\n\tm.Run()\n\tos.Exit(0)\n}\n\n\
+             func TestForgiven(t *testing.T) {\n\tt.Error(\"bad\")\n}\n",
+        ),
+        of("panics", "func TestPanics(t *testing.T) {\n\tpanic(\"here\")\n}\n\nfunc TestNever(t *testing.T) {}\n"),
         of("exits", "func TestExits(t *testing.T) {\n\tsyscall.Exit(0)\n}\n\nfunc TestLater(t *testing.T) {}\n"),
         of(
             "loud",
@@ -329,6 +335,11 @@ fn a_package_of_go_is_good_only_if_each_test_has_a_result() {
     let reply = run("silent");
     assert_eq!((&reply["ok"], &reply["exit_code"]), (&json!(false), &json!(0)), "{reply}");
     assert!(missing(&reply).contains("(TestSilent)"), "{reply}");
+    let reply = run("forgives");
+    assert_eq!((&reply["ok"], &reply["exit_code"], counts(&reply)), (&json!(false), &json!(0), [0, 1, 0]), "{reply}");
+    let reply = run("panics");
+    assert_eq!(failures(&reply), ["TestPanics panics/panics_test.go:13"], "{reply}");
+    assert!(missing(&reply).contains("(TestNever)"), "{reply}");
     let reply = run("exits");
     assert_eq!((&reply["ok"], &reply["exit_code"]), (&json!(false), &json!(0)), "{reply}");
     assert_eq!(failures(&reply), ["TestExits exits/exits_test.go:12"]);

@@ -8,7 +8,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use self::test_events::Tests;
+use self::test_events::{Exit, Tests};
 use super::gomod::Module;
 use super::modules::{self, GoPackage, Membership, base_name, below, rest_of};
 use super::{LANGUAGE, process};
@@ -335,8 +335,8 @@ impl Run<'_> {
         }
     }
 
-    /// Records the tests that have no result although their package passed: `TestMain` can end the program, or the
-    /// build can leave a file out that contains a requested test.
+    /// Records the tests that have no result: `TestMain` or a test can end the program, and the build can leave a file
+    /// out that contains a requested test.
     fn check_results(&self, tests: &Tests, is_selected: bool, report: &mut Report) {
         for (package, name) in tests.without_result() {
             let detail = format!(
@@ -345,7 +345,7 @@ impl Run<'_> {
             report.lacks_result(package, detail);
         }
         let mut absent: Vec<(&GoPackage, &str, String)> = Vec::new();
-        for package in self.module.packages.iter().filter(|it| tests.has_passed(&it.import_path)) {
+        for package in self.module.packages.iter().filter(|it| tests.exit(&it.import_path).is_some()) {
             for file in package.files.iter().filter(|it| it.path.ends_with("_test.go")) {
                 let outline = file.outline();
                 let is_announced = |name: &str| {
@@ -377,11 +377,16 @@ impl Run<'_> {
             }
         }
         for (package, names) in by_package {
-            let detail = format!(
-                "{} tests of {package} have no result though it ended with exit code 0 ({}): see its `TestMain` and GOFLAGS",
-                names.len(),
-                first_names(&names)
-            );
+            let (count, names) = (names.len(), first_names(&names));
+            let detail = match tests.exit(package) {
+                Some(Exit::Failed) => {
+                    format!("{count} tests of {package} have no result, since its program ended before ({names})")
+                }
+                _ => format!(
+                    "{count} tests of {package} have no result though it ended with exit code 0 ({names}): see its \
+                     `TestMain` and GOFLAGS"
+                ),
+            };
             report.lacks_result(package, detail);
         }
     }

@@ -39,6 +39,15 @@ pub(crate) enum Said {
     Other,
 }
 
+/// How a test program ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// With exit code 0.
+    Passed,
+    /// With another one, or by a signal.
+    Failed,
+}
+
 /// The tests of one run.
 #[derive(Debug, Default)]
 pub(crate) struct Tests {
@@ -52,6 +61,8 @@ pub(crate) struct Tests {
     open: BTreeSet<String>,
     /// Packages whose program ended with exit code 0.
     passed: BTreeSet<String>,
+    /// Packages whose program ended with another one, or did not end by itself.
+    ended_badly: BTreeSet<String>,
     /// Tests without a result in packages that passed.
     without_result: Vec<(String, String)>,
     failed: Vec<Failed>,
@@ -201,6 +212,9 @@ impl Tests {
             self.fail(key, true);
         }
         let own = self.running.remove(&(package.to_owned(), String::new()));
+        if !self.not_built.contains(package) {
+            self.ended_badly.insert(package.to_owned());
+        }
         if !self.with_failures.contains(package) && !self.not_built.contains(package) {
             self.counts.1 += 1;
             let running = own.unwrap_or_default();
@@ -241,9 +255,13 @@ impl Tests {
         self.ran.contains(&(package.to_owned(), name.to_owned()))
     }
 
-    /// Whether the program of a package ended with exit code 0, and all names of tests are known.
-    pub(crate) fn has_passed(&self, package: &str) -> bool {
-        self.passed.contains(package) && self.ran.len() < MOST_NAMES
+    /// How the program of a package ended. `None` if it was not run, or not all names of tests are known.
+    pub(crate) fn exit(&self, package: &str) -> Option<Exit> {
+        if self.ran.len() >= MOST_NAMES {
+            return None;
+        }
+        let badly = self.ended_badly.contains(package).then_some(Exit::Failed);
+        badly.or_else(|| self.passed.contains(package).then_some(Exit::Passed))
     }
 
     /// The tests without a result in packages that passed, with their packages.
@@ -470,7 +488,7 @@ mod tests {
         tests.end(&mut |it| failed.push((it.name, it.is_unfinished)));
         assert_eq!((failed, tests.counts()), (vec![("TestB".to_owned(), true)], (1, 1, 0)));
         assert_eq!(tests.without_result(), [("m/p".to_owned(), "TestB".to_owned())]);
-        assert!(tests.has_passed("m/p") && !tests.has_passed("m/q"));
+        assert_eq!((tests.exit("m/p"), tests.exit("m/q")), (Some(Exit::Passed), None));
     }
 
     #[test]
@@ -503,5 +521,6 @@ mod tests {
         let mut failed = Vec::new();
         tests.end(&mut |it| failed.push(it.name));
         assert_eq!(failed, ["m/b"]);
+        assert_eq!((tests.exit("m/a"), tests.exit("m/b")), (None, Some(Exit::Failed)));
     }
 }
