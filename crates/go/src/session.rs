@@ -23,12 +23,16 @@ use super::toolchain::Toolchain;
 use super::usage_index::Index;
 use semdex_config::{Builds, GoBuild};
 use semdex_engine::files::Files;
-use semdex_engine::{Deadlines, EngineStatus, FileChange, unpoisoned};
+use semdex_engine::{Deadlines, EngineStatus, FileChange, Progress, unpoisoned};
 use semdex_lsp_client::{Client, RequestError};
 use semdex_model::{Coverage, Missing, MissingCode, State};
 use semdex_process::{fault, resource_usage};
 
 pub(crate) const SCOPE: &str = "go";
+/// Only a request that was waited for this long counts as unanswered.
+const LONG: Duration = Duration::from_secs(5);
+/// The progress of a gopls that does not answer.
+const SILENT: &str = "gopls does not answer";
 
 pub(crate) struct Session {
     pub root: Root,
@@ -63,7 +67,17 @@ pub(crate) struct Session {
     pub fed: Notify,
     /// The number of gopls processes started so far.
     pub instances: AtomicU32,
+    /// The oldest request that gopls left unanswered, if it has answered no other since.
+    unanswered: Mutex<Option<Unanswered>>,
     documents: Mutex<DocumentSync>,
+}
+
+/// A request that gopls did not answer in time.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Unanswered {
+    pub sent: Instant,
+    /// The content that gopls had.
+    pub generation: u64,
 }
 
 /// A layout, its files, and whether the build target was known when it was computed.
@@ -167,6 +181,7 @@ impl Session {
             gate: Arc::default(),
             fed: Notify::new(),
             instances: AtomicU32::new(0),
+            unanswered: Mutex::default(),
         }
     }
 
@@ -454,7 +469,7 @@ impl Session {
             let (client, instance) = self.ready(deadlines.ready).await?;
             let outcome = match client.slot(deadlines.answer).await {
                 Ok(slot) => {
-                    let answer = {
+                    let (answer, sent) = {
                         let mut documents = self.documents();
                         let current =
                             matches!(&*self.link.borrow(), Link::Up { instance: now, .. } if *now == instance);
@@ -463,12 +478,15 @@ impl Session {
                             continue;
                         }
                         fault::point("go.documents");
-                        slot.request::<R>(&documents.preamble(open), params)
+                        let sent = Unanswered { sent: Instant::now(), generation: documents.generation() };
+                        (slot.request::<R>(&documents.preamble(open), params), sent)
                     };
-                    match answer {
+                    let outcome = match answer {
                         Ok(answer) => answer.before(deadlines.answer).await,
                         Err(error) => Err(error),
-                    }
+                    };
+                    self.note_outcome(&outcome, sent);
+                    outcome
                 }
                 Err(error) => Err(error),
             };
@@ -480,6 +498,51 @@ impl Session {
                 Err(error @ RequestError::Malformed(_)) => return Err(Failure::Refused(error.to_string())),
             }
         }
+    }
+
+    /// A gopls that leaves requests unanswered is not ready until it answers one.
+    fn note_outcome<T>(&self, outcome: &Result<T, RequestError>, sent: Unanswered) {
+        let mut unanswered = unpoisoned::lock(&self.unanswered);
+        match outcome {
+            // A client that hardly waits says nothing about gopls.
+            Err(RequestError::Timeout) if sent.sent.elapsed() < LONG => {}
+            Err(RequestError::Timeout) => {
+                let is_first = unanswered.is_none();
+                unanswered.get_or_insert(sent);
+                if is_first {
+                    self.status.send_if_modified(|status| {
+                        let is_news = status.state == State::Ready;
+                        if is_news {
+                            status.state = State::Indexing;
+                            status.progress = Some(Progress { stage: SILENT.to_owned(), done: 0, total: 0 });
+                        }
+                        is_news
+                    });
+                }
+            }
+            Err(RequestError::Closed(_)) => {}
+            Ok(_) | Err(RequestError::Refused { .. } | RequestError::Malformed(_)) => {
+                if unanswered.take().is_some() {
+                    self.status.send_if_modified(|status| {
+                        let was_silent = status.progress.as_ref().is_some_and(|it| it.stage == SILENT);
+                        if was_silent {
+                            (status.state, status.progress) = (State::Ready, None);
+                        }
+                        was_silent
+                    });
+                }
+            }
+        }
+    }
+
+    /// The oldest request that gopls left unanswered, if it has answered no other since.
+    pub(crate) fn unanswered(&self) -> Option<Unanswered> {
+        *unpoisoned::lock(&self.unanswered)
+    }
+
+    /// Another gopls is started.
+    pub(crate) fn forget_unanswered(&self) {
+        *unpoisoned::lock(&self.unanswered) = None;
     }
 
     /// This gopls is gone. The first caller that notices it reports it; the supervisor starts the next.

@@ -18,10 +18,10 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::install::{self, Installed};
-use super::load_timeout::LoadTimeout;
+use super::load_timeout::{LoadTimeout, patience};
 use super::memory::{self, Measurement, Watched};
 use super::modules::base_name;
-use super::session::{Link, SCOPE, Session};
+use super::session::{Link, SCOPE, Session, Unanswered};
 use super::{document_sync, lsp_conversion, process, toolchain};
 use crate::LANGUAGE;
 use semdex_engine::{Condition, EngineStatus, Progress};
@@ -39,6 +39,7 @@ const NEXT_TRY: Duration = Duration::from_secs(60);
 const INITIALIZE_LIMIT: Duration = Duration::from_secs(60);
 const LOAD_LIMIT: Duration = Duration::from_secs(15 * 60);
 const EXIT_LIMIT: Duration = Duration::from_secs(2);
+const HANG_INTERVAL: Duration = Duration::from_secs(1);
 /// gopls computes all diagnostics by itself when nothing has changed for this long, which keeps its caches warm.
 const DIAGNOSTICS_DELAY: &str = "1s";
 
@@ -280,6 +281,8 @@ async fn serve(
         return error.to_string();
     }
     session.status.send_modify(|status| status.state = State::Indexing);
+    session.forget_unanswered();
+    let begun = Instant::now();
     // gopls loads all folders while it handles `initialized`, and handles nothing else before that is done: an answer
     // to any request shows that the load is over.
     let first = ExecuteCommandParams { command: "gopls.views".to_owned(), ..ExecuteCommandParams::default() };
@@ -303,6 +306,20 @@ async fn serve(
     tokio::select! {
         reason = closed => reason.to_string(),
         reason = watch_memory(session, client, gopls) => reason,
+        reason = hangs(session, patience(begun.elapsed())) => reason,
+    }
+}
+
+/// Resolves when gopls has answered nothing for so long, and is busy with a content that has changed since.
+async fn hangs(session: &Session, patience: Duration) -> String {
+    loop {
+        tokio::time::sleep(HANG_INTERVAL).await;
+        if let Some(Unanswered { sent, generation }) = session.unanswered()
+            && sent.elapsed() >= patience
+            && session.documents().generation() != generation
+        {
+            return format!("it has answered nothing for {} s, and the content has changed since", patience.as_secs());
+        }
     }
 }
 

@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 use super::{Checker, Link, build};
 use crate::build_constraints::BuildContext;
 use crate::further_builds::{FurtherBuild, FurtherBuilds};
-use crate::load_timeout::LoadTimeout;
+use crate::load_timeout::{LoadTimeout, outdated, patience};
 use crate::memory::{self, Watched};
 use crate::memory_limit::needed;
 use crate::session::{self, Session};
@@ -317,7 +317,7 @@ async fn serve(
             if which == Which::Further && further_builds(session).await != builds {
                 break;
             }
-            match settled(checker, client).await {
+            match settled(session, checker, client, took).await {
                 Ok(true) if which == Which::Further => {
                     tokio::select! {
                         () = checker.fed.notified() => {}
@@ -335,11 +335,15 @@ async fn serve(
 }
 
 /// Whether the checker has processed all changes and its data is complete.
-async fn settled(checker: &Checker, client: &Client) -> Result<bool, RequestError> {
+async fn settled(session: &Session, checker: &Checker, client: &Client, took: Duration) -> Result<bool, RequestError> {
     if !checker.is_ready() {
         return Ok(false);
     }
-    let Settled { unfit } = client.request::<Settle>(&Nothing {}, Instant::now() + SETTLE_LIMIT).await?;
+    let (generation, begun) = (session.documents().generation(), Instant::now());
+    let Settled { unfit } = tokio::select! {
+        settled = client.request::<Settle>(&Nothing {}, begun + SETTLE_LIMIT) => settled?,
+        () = outdated(session, generation, begun, patience(took)) => return Err(RequestError::Closed(OUTDATED.into())),
+    };
     if let Some(reason) = &unfit {
         tracing::debug!(reason, "the checker loads everything again");
         checker.unfit();
