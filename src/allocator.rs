@@ -9,6 +9,7 @@ use std::mem::ManuallyDrop;
 use std::os::fd::FromRawFd;
 use std::process;
 
+use semdex::process::allocated;
 use tikv_jemallocator::Jemalloc;
 
 /// Analysis allocates and frees many small objects: glibc's allocator takes a fifth of its time. After indexing the
@@ -40,11 +41,12 @@ unsafe impl GlobalAlloc for Allocator {
     }
 }
 
-fn there(allocated: *mut u8, bytes: usize) -> *mut u8 {
-    if allocated.is_null() {
+fn there(block: *mut u8, bytes: usize) -> *mut u8 {
+    if block.is_null() {
         out_of_memory(bytes);
     }
-    allocated
+    allocated::note(bytes);
+    block
 }
 
 /// Uses neither memory nor a lock: another thread may hold the lock of standard error.
