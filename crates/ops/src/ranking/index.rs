@@ -1,7 +1,10 @@
 //! What the ranking knows of all files at one revision, besides their terms.
 
 use std::collections::{HashMap, HashSet};
+use std::panic::resume_unwind;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 
 use super::kinds::{Kind, kind};
 use super::postings::{Added, New, Postings};
@@ -60,27 +63,33 @@ impl Index {
 
     /// The index after a change: of files that are the same, everything is taken from this one.
     pub fn after(&self, files: &Files, hides: impl Fn(&File) -> bool, takes: impl Fn(&File) -> bool) -> Index {
-        let mut ranked: Vec<Arc<Ranked>> = Vec::new();
         let mut moved: Vec<Option<u32>> = vec![None; self.files.len()];
-        let mut added = Added::default();
+        let mut known: Vec<(u32, Arc<Ranked>)> = Vec::new();
+        let mut new: Vec<(u32, &Arc<File>, Kind)> = Vec::new();
         for file in files.iter() {
-            let position = ranked.len() as u32;
+            let position = (known.len() + new.len()) as u32;
             let before = self.position(&file.path);
-            let known = before.and_then(|it| self.files.get(it)).filter(|it| Arc::ptr_eq(&it.file, file));
-            if let Some(known) = known {
+            let same = before.and_then(|it| self.files.get(it)).filter(|it| Arc::ptr_eq(&it.file, file));
+            if let Some(same) = same {
                 if let Some(moved) = before.and_then(|it| moved.get_mut(it)) {
                     *moved = Some(position);
                 }
-                ranked.push(known.clone());
+                known.push((position, same.clone()));
                 continue;
             }
             let kind = kind(file);
             if (kind != Kind::Noise || takes(file)) && !hides(file) {
-                let new = Ranked::new(file, kind);
-                added.push(New { position, terms: all_terms(file), names: &new.names });
-                ranked.push(Arc::new(new));
+                new.push((position, file, kind));
             }
         }
+        let mut added = Added::default();
+        let mut ranked = known;
+        for (position, read, terms) in read_all(&new) {
+            added.push(New { position, terms, names: &read.names });
+            ranked.push((position, Arc::new(read)));
+        }
+        ranked.sort_unstable_by_key(|it| it.0);
+        let ranked: Vec<Arc<Ranked>> = ranked.into_iter().map(|it| it.1).collect();
         let positions = ranked.iter().enumerate().map(|(at, it)| (it.file.path.clone(), at)).collect();
         Index { postings: Postings::after(&self.postings, &moved, added), files: ranked, positions }
     }
@@ -110,15 +119,35 @@ impl Index {
     }
 }
 
+/// Reads files on all processors.
+fn read_all(new: &[(u32, &Arc<File>, Kind)]) -> Vec<(u32, Ranked, Vec<WordHash>)> {
+    let cores = thread::available_parallelism().map_or(1, |it| it.get());
+    let next = AtomicUsize::new(0);
+    let read = || {
+        let take = || new.get(next.fetch_add(1, Ordering::Relaxed));
+        let of =
+            |(position, file, kind): &(u32, &Arc<File>, Kind)| (*position, Ranked::new(file, *kind), all_terms(file));
+        std::iter::from_fn(take).map(of).collect::<Vec<_>>()
+    };
+    thread::scope(|scope| {
+        let others: Vec<_> = (1..cores.min(new.len())).map(|_| scope.spawn(read)).collect();
+        let mut all = read();
+        for it in others {
+            all.extend(it.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        }
+        all
+    })
+}
+
 /// The terms of a file's text and path.
-fn all_terms(file: &File) -> HashSet<WordHash> {
+fn all_terms(file: &File) -> Vec<WordHash> {
     let mut terms = HashSet::new();
     for text in [&*file.text, &*file.path] {
         each(text, |term| {
             terms.insert(word_hash(term));
         });
     }
-    terms
+    terms.into_iter().collect()
 }
 
 /// Which sections of a file are within tests.

@@ -1,7 +1,5 @@
 //! Which files have a term, and which declare a name. After a change only the changed files are read again.
 
-use std::collections::HashSet;
-
 use semdex_text::words::WordHash;
 
 /// Which files have a term, and which declare a name.
@@ -16,7 +14,8 @@ pub(super) struct Postings {
 /// A file that is new in the postings.
 pub(super) struct New<'a> {
     pub position: u32,
-    pub terms: HashSet<WordHash>,
+    /// Each once.
+    pub terms: Vec<WordHash>,
     pub names: &'a [(WordHash, u16)],
 }
 
@@ -88,14 +87,14 @@ mod tests {
     fn added(files: &[(u32, &[WordHash], Counts<'_>)]) -> Added {
         let mut added = Added::default();
         for (position, terms, names) in files {
-            added.push(New { position: *position, terms: terms.iter().copied().collect(), names });
+            added.push(New { position: *position, terms: terms.to_vec(), names });
         }
         added
     }
 
     #[test]
     fn a_change_gives_what_all_files_give_anew() {
-        let first = added(&[(0, &[5, 3, 5], &[(9, 1)]), (1, &[3], &[(9, 0)]), (2, &[7], &[])]);
+        let first = added(&[(0, &[5, 3], &[(9, 1)]), (1, &[3], &[(9, 0)]), (2, &[7], &[])]);
         let before = Postings::after(&Postings::default(), &[], first);
         assert_eq!(before.files(3).collect::<Vec<_>>(), [0, 1]);
         assert_eq!(before.declared(9), [(9, 0, 1), (9, 1, 0)]);
