@@ -6,6 +6,8 @@ use crate::support::Server;
 
 const ROOT: &str = "[workspace]\nmembers = [\"a\", \"b\", \"mac\"]\nresolver = \"3\"\n";
 
+const ROOT_OF_TWO: &str = "[workspace]\nmembers = [\"b\", \"mac\"]\nresolver = \"3\"\n";
+
 fn manifest(name: &str, rest: &str) -> String {
     format!("[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n{rest}")
 }
@@ -97,6 +99,8 @@ pub fn twice_said(by: u32) -> u32 {
 pub fn both(text: &Text) -> u32 {
     size_of!(text) + size_of!(Bytes)
 }
+#[derive(mac::Marked)]
+pub struct Mark;
 ";
 
 const MAC: &str = "use proc_macro::{TokenStream, TokenTree};
@@ -135,6 +139,12 @@ pub fn sum(input: TokenStream) -> TokenStream {
     members.extend([TokenTree::Group(body)]);
     output.extend([TokenTree::Group(proc_macro::Group::new(proc_macro::Delimiter::Brace, members))]);
     output
+}
+
+/// For a type with this name alone.
+#[proc_macro_derive(Marked)]
+pub fn marked(_: TokenStream) -> TokenStream {
+    \"impl Mark {}\".parse().unwrap()
 }
 
 /// The code in the first string, at the place of the string.
@@ -226,6 +236,19 @@ fn what_a_procedural_macro_parses_again_is_a_usage_in_its_input() {
     let (status, reply) =
         server.post("/v1/rename", &json!({"symbol": "b::twice_said", "new_name": "doubled", "dry_run": true}));
     assert_eq!((status, &reply["impact"]["broken"]), (200, &json!([])), "{reply}");
+}
+
+/// `Sum` writes the name of the type that it is given as text. `Mark` has the name of its type in its own text too.
+#[test]
+fn a_name_of_the_input_that_a_procedural_macro_of_the_workspace_writes_as_text_is_renamed_in_its_input() {
+    let server = workspace();
+    assert_eq!(usages(&server, "b::Row"), [""; 0]);
+    let rename =
+        |symbol: &str| server.post("/v1/rename", &json!({"symbol": symbol, "new_name": "Line", "dry_run": true}));
+    let (status, reply) = rename("b::Row");
+    assert_eq!((status, &reply["impact"]["broken"]), (200, &json!([])), "{reply}");
+    let (status, reply) = rename("b::Mark");
+    assert_eq!((status, &reply["code"]), (422, &json!("rename_refused")), "{reply}");
 }
 
 #[test]
@@ -466,4 +489,86 @@ fn what_one_macro_passes_to_another_that_only_compares_it_names_nothing() {
     let server = keyed();
     assert_eq!(usages(&server, "b::slow"), [""; 0]);
     assert_eq!(usages(&server, "b::fast"), ["b/src/lib.rs:13:26 1 call"]);
+}
+
+const PLACED: &str = "use proc_macro::{Ident, Span, TokenStream, TokenTree};
+
+/// Writes calls with the place of the first string.
+#[proc_macro_derive(Placed, attributes(placed))]
+pub fn placed(input: TokenStream) -> TokenStream {
+    let code = \"impl Spot { pub fn all() -> u32 { crate::hidden() + crate::none().lost() } }\";
+    at(code.parse().unwrap(), string(input).unwrap())
+}
+
+/// One name of two, with the place of the first.
+#[proc_macro]
+pub fn join(input: TokenStream) -> TokenStream {
+    let parts: Vec<TokenTree> = input.into_iter().collect();
+    let name = Ident::new(&format!(\"{}{}\", parts[0], parts[1]), parts[0].span());
+    TokenTree::Ident(name).into()
+}
+
+fn string(input: TokenStream) -> Option<Span> {
+    input.into_iter().find_map(|it| match it {
+        TokenTree::Group(group) => string(group.stream()),
+        TokenTree::Literal(literal) => Some(literal.span()),
+        _ => None,
+    })
+}
+
+fn at(read: TokenStream, span: Span) -> TokenStream {
+    let place = |mut token: TokenTree| {
+        if let TokenTree::Group(group) = &token {
+            token = proc_macro::Group::new(group.delimiter(), at(group.stream(), span)).into();
+        }
+        token.set_span(span);
+        token
+    };
+    read.into_iter().map(place).collect()
+}
+";
+
+const PLACES: &str = "#[macro_use]
+mod joined;
+pub fn hidden() -> u32 {
+    1
+}
+pub fn get_level() -> u32 {
+    2
+}
+pub struct Held;
+impl Held {
+    pub fn lost(&self) -> u32 {
+        3
+    }
+}
+#[derive(mac::Placed)]
+#[placed = \"text\"]
+pub struct Spot;
+pub fn level() -> u32 {
+    level_by!(level)
+}
+";
+
+/// A macro gives what it writes the place of a text that does not have the name.
+#[test]
+fn a_name_without_a_text_of_its_own_is_a_usage_at_the_call() {
+    let joined = "macro_rules! level_by {\n    ($by:ident) => {\n        mac::join!(get_ $by)()\n    };\n}\n";
+    let server = Server::on(&[
+        ("Cargo.toml", ROOT_OF_TWO),
+        ("b/Cargo.toml", &manifest("b", "[dependencies]\nmac = { path = \"../mac\" }\n")),
+        ("b/src/lib.rs", PLACES),
+        ("b/src/joined.rs", joined),
+        ("mac/Cargo.toml", &manifest("mac", "[lib]\nproc-macro = true\n")),
+        ("mac/src/lib.rs", PLACED),
+    ]);
+    assert_eq!(usages(&server, "b::hidden"), ["b/src/lib.rs:15:15 1 call"]);
+    assert_eq!(usages(&server, "b::get_level"), ["b/src/lib.rs:19:5 1 read"]);
+    // What the call is of is not known.
+    let (_, reply) = server.get("/v1/usages?symbol=b::Held::lost");
+    let possible = &reply["possible"][0];
+    assert_eq!((&reply["meta"]["complete"], &possible["line"]), (&json!(false), &json!(15)), "{reply}");
+    assert_eq!(possible["reason"], "macro_input", "{reply}");
+    let (status, reply) = server.post("/v1/rename", &json!({"symbol": "b::Held::lost", "new_name": "found"}));
+    assert_eq!((status, &reply["code"]), (422, &json!("rename_refused")), "{reply}");
 }

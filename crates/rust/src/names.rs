@@ -49,15 +49,18 @@ pub(crate) enum Resolution<'db> {
 }
 
 impl Resolution<'_> {
-    /// Whether both name a definition, or both declare it.
+    /// Whether both name or declare the same definition.
     fn agrees_with(&self, other: &Resolution<'_>) -> bool {
-        match (self, other) {
-            (Resolution::Names(these), Resolution::Names(those)) => {
-                these.iter().any(|it| those.iter().any(|other| it.0 == other.0))
-            }
-            (Resolution::Declares(this), Resolution::Declares(that)) => this == that,
-            _ => false,
-        }
+        self.definitions().any(|it| other.definitions().any(|other| it == other))
+    }
+
+    fn definitions(&self) -> impl Iterator<Item = &Definition<'_>> {
+        let (named, declared) = match self {
+            Resolution::Names(named) => (named.as_slice(), None),
+            Resolution::Declares(declared) => (&[][..], Some(declared)),
+            Resolution::Other | Resolution::Unresolved(_) => (&[][..], None),
+        };
+        named.iter().map(|it| &it.0).chain(declared)
     }
 }
 

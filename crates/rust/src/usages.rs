@@ -11,7 +11,7 @@ pub(crate) mod shapes;
 mod target_usages;
 
 use std::cell::OnceCell;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -487,6 +487,18 @@ fn add_written(cx: &Context<'_>, search: &Search, written: &AllMacroNames, found
         calls.dedup();
         let calls = Some(Arc::from(calls));
         found[target].items.push(Occurrence { file: file.clone(), id, at, role, build, calls });
+    }
+    for word in &search.words {
+        for (id, at) in written.without_text(&word.text) {
+            let Some(file) = cx.name_of(id).as_ref().and_then(|it| cx.files.get(it)) else { continue };
+            let targets: BTreeSet<usize> = word.targets.iter().map(|it| search.targets[*it].0).collect();
+            let calls = Some(Arc::from([(id, at.start)]));
+            for target in targets {
+                let calls = calls.clone();
+                let it = Occurrence { file: file.clone(), id, at, role: Role::Other, build: None, calls };
+                found[target].possible.push((it, UnresolvedReason::MacroInput));
+            }
+        }
     }
 }
 

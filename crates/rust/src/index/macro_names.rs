@@ -48,6 +48,8 @@ pub(crate) struct MacroNames {
     names: BTreeSet<Box<str>>,
     /// Those of which not each place was resolved, since there is too much output.
     unresolved: BTreeSet<Box<str>>,
+    /// Those without a text of their own that are not resolved, each with the place of a call.
+    without_text: BTreeSet<(Box<str>, Span)>,
     /// Some output is so large that it was not read to its end, or its analysis was abandoned.
     is_cut: bool,
 }
@@ -91,6 +93,9 @@ impl Collector {
             Resolution::Unresolved(_) => vec![(WrittenMeaning::Unresolved, Role::Other)],
         };
         self.found.names.insert(it.name.as_str().into());
+        if it.has_no_text && matches!(it.resolution, Resolution::Unresolved(_)) {
+            self.found.without_text.insert((it.name.as_str().into(), it.at));
+        }
         for (meaning, role) in meanings {
             let index = *self.known.entry((it.file, it.at, meaning)).or_insert_with(|| {
                 let calls = Vec::new();
@@ -175,6 +180,9 @@ fn further_macro_names_of(db: &dyn IndexDatabase, text: FileText) -> Arc<MacroNa
         let places: FxHashSet<(FileId, Span)> = default.all.iter().map(|it| (it.file, it.at)).collect();
         let mut known: FxHashSet<(FileId, Span, WrittenMeaning, u32)> = default.each().collect();
         for of_build in collectors.into_iter().map(Collector::finish) {
+            // As below.
+            let is_unknown = |it: &(Box<str>, Span)| !default.names.contains(&it.0);
+            found.without_text.extend(of_build.without_text.into_iter().filter(is_unknown));
             found.names.extend(of_build.names);
             for mut it in of_build.all {
                 // What the default build resolves may be unresolved here, since dependencies are the host's.
@@ -215,6 +223,8 @@ pub(crate) struct AllMacroNames {
     files: Vec<(FileId, Arc<MacroNames>)>,
     by_key: FxHashMap<Key, Vec<Entry>>,
     by_place: FxHashMap<(FileId, usize), Vec<Entry>>,
+    /// The names without a text of their own that are not resolved, each with the places of calls.
+    without_text: FxHashMap<Box<str>, Vec<(FileId, Span)>>,
     /// The files with names that were not resolved at each place.
     unread: Vec<(FileId, Arc<MacroNames>)>,
 }
@@ -226,7 +236,10 @@ impl AllMacroNames {
     pub(crate) fn new(files: Vec<(FileId, Arc<MacroNames>)>, is_whole: bool) -> AllMacroNames {
         let unread = files.iter().filter(|it| it.1.is_cut || !it.1.unresolved.is_empty()).cloned().collect();
         let mut all = AllMacroNames { files, unread, is_whole, ..AllMacroNames::default() };
-        for (file, (_, names)) in all.files.iter().enumerate() {
+        for (file, (id, names)) in all.files.iter().enumerate() {
+            for (name, at) in &names.without_text {
+                all.without_text.entry(name.clone()).or_default().push((*id, *at));
+            }
             for (index, it) in names.all.iter().enumerate() {
                 let entry = (file as u32, index as u32);
                 all.by_place.entry((it.file, it.at.start)).or_default().push(entry);
@@ -251,6 +264,11 @@ impl AllMacroNames {
     /// The names that mean this, each with the file of its calls.
     pub(crate) fn meaning(&self, key: Key) -> impl Iterator<Item = (FileId, &Written)> {
         self.of(self.by_key.get(&key))
+    }
+
+    /// The calls that write an unresolved name which no text has.
+    pub(crate) fn without_text(&self, name: &str) -> impl Iterator<Item = (FileId, Span)> {
+        self.without_text.get(name).into_iter().flatten().copied()
     }
 
     /// What the text at a place means in the output of macros.

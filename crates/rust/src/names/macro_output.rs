@@ -7,7 +7,8 @@
 
 use std::collections::BTreeSet;
 
-use ra_ap_hir::Semantics;
+use ra_ap_base_db::Crate as CrateId;
+use ra_ap_hir::{Crate, Semantics};
 use ra_ap_hir_expand::{
     ExpandResult, FileRange, HirFileId, InFile, MacroCallId, MacroDefId, MacroDefKind, resolve_span,
 };
@@ -15,9 +16,10 @@ use ra_ap_ide::{FileId, RootDatabase};
 use ra_ap_ide_db::base_db::SourceDatabase as _;
 use ra_ap_syntax::ast::{HasAttrs as _, HasName as _};
 use ra_ap_syntax::{AstNode as _, SyntaxKind, SyntaxNode, SyntaxToken, TextRange, TextSize, WalkEvent, ast};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::definitions::plain_name;
+use super::included::file_of_text;
 use super::{Reader, Resolution, UnresolvedReason, is_name, textual_scope};
 use crate::bounds;
 use crate::syntax::declaration::is_among_items;
@@ -45,6 +47,8 @@ pub(crate) struct WrittenName<'db> {
     /// The offset of the outermost call in the file that was read.
     pub(crate) call: usize,
     pub(crate) resolution: Resolution<'db>,
+    /// A macro of the workspace writes it, and no text has it: the place is that of the call.
+    pub(crate) has_no_text: bool,
 }
 
 /// What was left out of the output of macros.
@@ -58,7 +62,18 @@ pub(crate) struct Unread {
 
 /// Reads the names that the macros write which a file calls, in the crate for which it is read. Adds what was left out.
 pub(crate) fn read<'db>(reader: &Reader<'_, 'db>, unread: &mut Unread, visit: &mut dyn FnMut(WrittenName<'db>)) {
-    let mut walk = Walk { reader, sema: reader.sema, call: None, words: None, nodes: 0, names: 0, unread, visit };
+    let mut walk = Walk {
+        reader,
+        sema: reader.sema,
+        call: None,
+        words: None,
+        sources: FxHashMap::default(),
+        is_own: false,
+        nodes: 0,
+        names: 0,
+        unread,
+        visit,
+    };
     if reader.krate.is_some() && may_expand(&reader.tree) {
         walk.walk(&reader.tree, None, 0);
     }
@@ -105,6 +120,10 @@ struct Walk<'r, 'a, 'db> {
     call: Option<Outermost>,
     /// The words of its input, for the input at a place.
     words: Option<(Span, FxHashSet<String>)>,
+    /// Whether the sources of a crate of macros have a word.
+    sources: FxHashMap<(CrateId, Box<str>), bool>,
+    /// The innermost macro is the workspace's own, or one of the language's in the output of such a macro.
+    is_own: bool,
     /// In its output so far.
     nodes: usize,
     names: usize,
@@ -236,7 +255,11 @@ impl<'db> Walk<'_, '_, 'db> {
         if is_outermost {
             (self.call, self.nodes, self.names) = (Some(call), 0, 0);
         }
+        let called = id.loc(self.sema.db).def;
+        let is_own = is_own(self.sema.db, &called) || self.is_own && !is_procedural(&called);
+        let was_own = std::mem::replace(&mut self.is_own, is_own);
         self.walk(output, Some(id), level + 1);
+        self.is_own = was_own;
         if is_outermost {
             (self.call, self.nodes, self.names) = (None, 0, 0);
         }
@@ -300,16 +323,14 @@ impl<'db> Walk<'_, '_, 'db> {
                 if is_same && writer.is_none() && file == own && self.is_read_as_code(start) {
                     return;
                 }
-                let places = match written {
-                    _ if is_same => vec![Span::new(end - name.len(), end)],
-                    _ if written.ends_with(['"', '#']) => named_in_string(written, name)
-                        .map(|at| Span::new(start + at, start + at + name.len()))
-                        .collect(),
-                    // A name that is put together of others.
-                    _ if file == own => vec![call.at],
-                    _ => return,
-                };
-                (file, places)
+                let in_string = named_in_string(written, name).filter(|_| written.ends_with(['"', '#']));
+                let in_string = in_string.map(|at| Span::new(start + at, start + at + name.len()));
+                let places = if is_same { vec![Span::new(end - name.len(), end)] } else { in_string.collect() };
+                match places.is_empty() {
+                    false => (file, places),
+                    // It is put together of other names, or has the place of something else.
+                    true => (own, vec![call.at]),
+                }
             }
         };
         self.names += 1;
@@ -322,12 +343,22 @@ impl<'db> Walk<'_, '_, 'db> {
         let resolution = resolution.unwrap_or(Resolution::Unresolved(UnresolvedReason::MacroInput));
         let places = match is_procedural {
             false => places,
-            true if is_own => self.words_of_input(call, name, &resolution).unwrap_or(vec![call.at]),
+            true if is_own => match self.words_of_input(call, name, &resolution) {
+                // It may also write the name by itself.
+                Some(of_input)
+                    if of_input.is_empty() && writer.is_some_and(|it| self.is_word_of_sources(it.krate, name)) =>
+                {
+                    vec![call.at]
+                }
+                of_input => of_input.unwrap_or(vec![call.at]),
+            },
             true => self.words_of_input(call, name, &resolution).unwrap_or_default(),
         };
+        let is_own = is_own || writer.is_none() && self.is_own;
         for at in places {
             let (name, resolution) = (name.to_owned(), resolution.clone());
-            (self.visit)(WrittenName { name, file, at, call: call.at.start, resolution });
+            let has_no_text = is_own && file == own && at == call.at;
+            (self.visit)(WrittenName { name, file, at, call: call.at.start, resolution, has_no_text });
         }
     }
 
@@ -365,6 +396,18 @@ impl<'db> Walk<'_, '_, 'db> {
             self.words = Some((call.input, words));
         }
         self.words.as_ref().is_some_and(|it| it.1.contains(name))
+    }
+
+    /// Whether the sources of a crate, or of the workspace's crates that it depends on, have this word.
+    fn is_word_of_sources(&mut self, krate: CrateId, name: &str) -> bool {
+        let db = self.sema.db;
+        let is_there = || {
+            let crates = krate.transitive_deps(db).into_iter().filter(|it| it.data(db).origin.is_local());
+            let modules = crates.flat_map(|it| Crate::from(it).modules(db));
+            let mut files = modules.map(|it| file_of_text(db, it.definition_source_file_id(db)));
+            files.any(|it| occurrences(db.file_text(it).text(db), name).next().is_some())
+        };
+        *self.sources.entry((krate, name.into())).or_insert_with(is_there)
     }
 
     /// Whether the file's own code is read at this offset: not the definition of a macro, and not a helper attribute
@@ -414,7 +457,7 @@ impl<'db> Walk<'_, '_, 'db> {
             let end = usize::from(range.end());
             let at = Span::new(end.saturating_sub(name.len()), end);
             let (name, resolution) = (name.to_owned(), Resolution::Other);
-            (self.visit)(WrittenName { name, file, at, call: call.at.start, resolution });
+            (self.visit)(WrittenName { name, file, at, call: call.at.start, resolution, has_no_text: false });
         }
     }
 }

@@ -404,7 +404,8 @@ fn owner_of(cx: &Context<'_>, definition: Definition<'_>) -> Option<Key> {
 /// The syntax of a place, and its token. `None` if there is none.
 fn site_of(cx: &Context<'_>, it: &Occurrence, why: UnresolvedReason) -> Option<(Site, SyntaxToken)> {
     use UnresolvedReason::{Abandoned, Included, OutOfTime, TooDeep};
-    if matches!(why, Included | TooDeep) {
+    // The text at the place of a call does not have the name that the macro writes.
+    if matches!(why, Included | TooDeep) || it.calls.is_some() {
         return None;
     }
     let tree = cx.sema.parse_guess_edition(it.id);
