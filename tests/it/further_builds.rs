@@ -577,3 +577,41 @@ fn a_file_that_a_module_has_under_a_condition_is_read_in_the_build_that_has_it()
     let server = Server::on(&files);
     assert_eq!(usages(&server, "app::level"), ["src/narrow.rs:2 target_os=windows", "src/wide.rs:2"]);
 }
+
+/// A module that needs a feature has code that needs another one to be off.
+#[test]
+fn a_condition_is_met_together_with_those_of_the_modules_around_it() {
+    let lib = "pub fn level() -> u8 {\n    1\n}\n#[cfg(feature = \"extra\")]\npub mod only;\n";
+    let only = "mod below;\n";
+    let below = "#[cfg(not(feature = \"std\"))]\npub fn bare() -> u8 {\n    crate::level()\n}\n";
+    let files = [("Cargo.toml", MANIFEST), ("src/lib.rs", lib), ("src/only.rs", only), ("src/only/below.rs", below)];
+    let server = Server::on(&files);
+    assert_eq!(usages(&server, "app::level"), ["src/only/below.rs:3 feature=extra,not(feature=std)"]);
+}
+
+/// `$crate` in a macro that nobody calls, and that only another build has.
+#[test]
+fn a_path_from_the_crate_in_a_macro_of_another_build_is_resolved() {
+    let lib = "\
+pub fn level() -> u8 {
+    1
+}
+#[cfg(feature = \"extra\")]
+pub mod parts {
+    pub fn depth() -> u8 {
+        2
+    }
+}
+#[cfg(feature = \"extra\")]
+#[macro_export]
+macro_rules! level_of {
+    () => {
+        $crate::level() + $crate::parts::depth()
+    };
+}
+";
+    let server = Server::on(&[("Cargo.toml", MANIFEST), ("src/lib.rs", lib)]);
+    for symbol in ["app::level", "app::parts::depth", "app::parts"] {
+        assert_eq!(usages(&server, symbol), ["src/lib.rs:14 feature=extra"]);
+    }
+}

@@ -13,7 +13,7 @@ use semdex_engine::files::Files;
 use semdex_text::words::{occurrences, words};
 use serde_json::Value;
 
-use super::conditions::conditions;
+use super::conditions::{conditions, of_modules_around};
 use crate::LANGUAGE;
 use crate::names::builds::{is_of_system, text_of};
 
@@ -121,17 +121,25 @@ pub(super) fn excluded(
     packages: &[PackageFacts],
 ) -> Vec<Excluded> {
     let choice = Choice::default();
-    let mut found = Vec::new();
+    let (mut of_files, mut modules) = (Vec::new(), Vec::new());
     for file in texts.of(LANGUAGE).filter(|it| !it.is_too_deep()) {
         if !["cfg", "cfg_attr", "cfg_select"].iter().any(|it| occurrences(&file.text, it).next().is_some()) {
             continue;
         }
         let path = root.join(&*file.path);
         let around = packages.iter().enumerate().filter(|it| path.starts_with(&it.1.directory));
-        let Some((package, facts)) = around.max_by_key(|it| it.1.directory.as_str().len()) else { continue };
+        let Some((package, _)) = around.max_by_key(|it| it.1.directory.as_str().len()) else { continue };
         let tree = SourceFile::parse(&file.text, Edition::CURRENT).tree();
-        for (condition, lines) in conditions(texts, &file.path, tree.syntax()) {
-            if !choice.may_hold(&condition, facts, workspace, &[]) {
+        let conditions = conditions(texts, &file.path, tree.syntax());
+        modules.extend(conditions.modules);
+        of_files.push((file, package, conditions.all));
+    }
+    let mut found = Vec::new();
+    for (file, package, conditions) in of_files {
+        let around = of_modules_around(&file.path, &modules);
+        for (condition, lines) in conditions {
+            let condition = CfgExpr::All(around.iter().cloned().chain([condition]).collect());
+            if !choice.may_hold(&condition, &packages[package], workspace, &[]) {
                 found.push(Excluded { package, condition, lines });
             }
         }

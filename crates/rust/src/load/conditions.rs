@@ -1,5 +1,7 @@
 //! The `cfg` conditions in a file, with the lines that each decides about: of attributes, and in the input of macros that
-//! choose between blocks.
+//! choose between blocks. A condition of a module holds in all files of the module.
+
+use std::collections::BTreeMap;
 
 use ra_ap_cfg::CfgExpr;
 use ra_ap_syntax::algo::non_trivia_sibling;
@@ -14,17 +16,67 @@ use crate::LANGUAGE;
 use crate::syntax::attributes::{attributes_of, cfg_condition};
 use crate::syntax::is_read_by_tools;
 
-/// The conditions in a file, each together with those around it, and the number of lines that it decides about.
-pub(super) fn conditions(files: &Files, file: &str, tree: &SyntaxNode) -> Vec<(CfgExpr, usize)> {
-    let mut found = Vec::new();
+/// The conditions in a file.
+#[derive(Default)]
+pub(super) struct Conditions {
+    /// Each together with those around it in the file, and the number of lines that it decides about.
+    pub(super) all: Vec<(CfgExpr, usize)>,
+    /// Those of modules in files of their own.
+    pub(super) modules: Vec<ModuleCondition>,
+}
+
+pub(super) struct ModuleCondition {
+    files: ModuleFiles,
+    condition: CfgExpr,
+}
+
+/// Where the files of a module are: the path of its file without the extension.
+struct ModuleFiles(String);
+
+impl ModuleFiles {
+    /// Of a module that a file declares.
+    fn of(file: &str, module: &str) -> ModuleFiles {
+        let (directory, name) = file.rsplit_once('/').unwrap_or(("", file));
+        let own = name.trim_end_matches(".rs");
+        let directory = match own {
+            "mod" | "lib" | "main" => directory.to_owned(),
+            own => format!("{directory}/{own}"),
+        };
+        ModuleFiles(format!("{directory}/{module}").trim_start_matches('/').to_owned())
+    }
+
+    fn contains(&self, path: &str) -> bool {
+        path.strip_prefix(&*self.0).is_some_and(|rest| rest == ".rs" || rest.starts_with('/'))
+    }
+}
+
+/// The conditions under which a file is compiled, by the modules that it is a part of. A module is compiled if one of its
+/// declarations is.
+pub(super) fn of_modules_around(file: &str, modules: &[ModuleCondition]) -> Vec<CfgExpr> {
+    let mut around: BTreeMap<&str, Vec<CfgExpr>> = BTreeMap::new();
+    for it in modules.iter().filter(|it| it.files.contains(file)) {
+        around.entry(&it.files.0).or_default().push(it.condition.clone());
+    }
+    around.into_values().map(|it| CfgExpr::Any(it.into())).collect()
+}
+
+pub(super) fn conditions(files: &Files, file: &str, tree: &SyntaxNode) -> Conditions {
+    let mut found = Conditions::default();
     let lines = |it: &SyntaxNode| it.text().to_string().lines().count();
     for attribute in tree.descendants().filter_map(ast::Attr::cast) {
-        let Some(owner) = attribute.syntax().parent() else { continue };
+        let Some(owner) = attribute.syntax().parent().filter(|it| !is_compile_error(it)) else { continue };
         let (condition, lines) = match attribute.meta() {
             Some(ast::Meta::CfgMeta(_)) => {
                 let Some(condition) = cfg_condition(&attribute) else { continue };
                 let module = ast::Module::cast(owner.clone()).filter(|it| it.item_list().is_none());
-                let below = module.and_then(|it| it.name()).map_or(0, |it| lines_below(files, file, it.text()));
+                let mut below = 0;
+                if let Some(name) = module.and_then(|it| it.name()) {
+                    let module = ModuleFiles::of(file, name.text());
+                    below = lines_below(files, &module);
+                    let own: Vec<CfgExpr> = attributes_of(&owner).filter_map(|it| cfg_condition(&it)).collect();
+                    let condition = with_those_around(attribute.syntax(), CfgExpr::All(own.into()));
+                    found.modules.push(ModuleCondition { files: module, condition });
+                }
                 (condition, lines(&owner) + below)
             }
             Some(ast::Meta::CfgAttrMeta(it)) => {
@@ -38,20 +90,26 @@ pub(super) fn conditions(files: &Files, file: &str, tree: &SyntaxNode) -> Vec<(C
             }
             _ => continue,
         };
-        found.push((with_those_around(attribute.syntax(), condition), lines));
+        found.all.push((with_those_around(attribute.syntax(), condition), lines));
     }
     // `cfg_if!` and its like have attributes in their input, `cfg_select!` has conditions.
     for tokens in tree.descendants().filter(|it| it.kind() == SyntaxKind::TOKEN_TREE) {
         for (condition, block) in branches(&tokens).into_iter().chain(arms(&tokens)) {
-            let below = declared_modules(&block).iter().map(|it| lines_below(files, file, it)).sum::<usize>();
-            found.push((with_those_around(&block, condition), lines(&block) + below));
+            let condition = with_those_around(&block, condition);
+            let mut below = 0;
+            for name in declared_modules(&block) {
+                let module = ModuleFiles::of(file, &name);
+                below += lines_below(files, &module);
+                found.modules.push(ModuleCondition { files: module, condition: condition.clone() });
+            }
+            found.all.push((condition, lines(&block) + below));
         }
         let is_branch = before(&tokens)
             .and_then(|it| non_trivia_sibling(it, Direction::Prev))
             .is_some_and(|it| it.kind() == T![if]);
         let Some(condition) = attribute_in_tokens(&tokens).filter(|_| !is_branch) else { continue };
         let block = tokens.siblings(Direction::Next).nth(1);
-        found.push((with_those_around(&tokens, condition), block.map_or(1, |it| lines(&it))));
+        found.all.push((with_those_around(&tokens, condition), block.map_or(1, |it| lines(&it))));
     }
     found
 }
@@ -164,6 +222,16 @@ fn declared_modules(block: &SyntaxNode) -> Vec<String> {
     tokens.windows(3).filter_map(declared).collect()
 }
 
+/// Whether this is `compile_error!`: no build has it.
+fn is_compile_error(node: &SyntaxNode) -> bool {
+    let call = match node.kind() {
+        SyntaxKind::EXPR_STMT | SyntaxKind::MACRO_EXPR => node.descendants().find_map(ast::MacroCall::cast),
+        _ => ast::MacroCall::cast(node.clone()),
+    };
+    let name = call.and_then(|it| it.path()?.segment()?.name_ref());
+    name.is_some_and(|it| it.text() == "compile_error")
+}
+
 fn before(node: &SyntaxNode) -> Option<SyntaxElement> {
     non_trivia_sibling(node.clone().into(), Direction::Prev)
 }
@@ -194,17 +262,8 @@ fn lines_at(files: &Files, file: &str, path: &str) -> usize {
 }
 
 /// The number of lines in the files of a module.
-fn lines_below(files: &Files, file: &str, module: &str) -> usize {
-    let (directory, name) = file.rsplit_once('/').unwrap_or(("", file));
-    let own = name.trim_end_matches(".rs");
-    let directory = match own {
-        "mod" | "lib" | "main" => directory.to_owned(),
-        own => format!("{directory}/{own}"),
-    };
-    let stem = format!("{directory}/{module}");
-    let stem = stem.trim_start_matches('/');
-    let is_below = |path: &str| path.strip_prefix(stem).is_some_and(|rest| rest == ".rs" || rest.starts_with('/'));
-    files.of(LANGUAGE).filter(|it| is_below(&it.path)).map(|it| it.text.lines().count()).sum()
+fn lines_below(files: &Files, module: &ModuleFiles) -> usize {
+    files.of(LANGUAGE).filter(|it| module.contains(&it.path)).map(|it| it.text.lines().count()).sum()
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use ra_ap_base_db::Crate as CrateId;
 use ra_ap_hir::{HasCrate as _, Macro};
 use ra_ap_ide_db::defs::Definition;
 use ra_ap_syntax::algo::non_trivia_sibling;
@@ -11,7 +12,7 @@ use ra_ap_syntax::{AstNode as _, Direction, SyntaxElement, SyntaxKind, SyntaxNod
 use super::target_usages::TargetUsages;
 use crate::index::search::{Occurrence, Search};
 use crate::names::definitions::{is_exported, plain_name};
-use crate::names::instances::owners;
+use crate::names::instances::{further_owners, owners};
 use crate::names::{Meaning, UnresolvedReason};
 use crate::resolve::paths::members;
 use crate::syntax::positions;
@@ -27,44 +28,67 @@ enum Behind {
     Other,
 }
 
+/// What such a path means in one crate that includes the file.
+struct InCrate<'db> {
+    /// The crate, if it is one of a further build.
+    build: Option<CrateId>,
+    meant: Vec<Definition<'db>>,
+}
+
 /// Takes the possible usages in such paths for what they mean. `position`: of the symbol in the search.
 pub(super) fn settle(cx: &Context<'_>, search: &Search, position: usize, found: &mut TargetUsages) {
     for (it, why) in std::mem::take(&mut found.possible) {
-        let meant = if why == UnresolvedReason::MacroInput { meant_at(cx, &it) } else { Vec::new() };
+        let may_be_resolved =
+            matches!(why, UnresolvedReason::MacroInput | UnresolvedReason::Inactive | UnresolvedReason::NoCrate);
+        let meant = if may_be_resolved { meant_at(cx, &it) } else { Vec::new() };
         let names_it = |definition: &Definition<'_>| {
             let meaning = Meaning::new(*definition, false, cx.db);
             meaning.is_some_and(|it| search.meant_by(&it).any(|target| search.targets[target].0 == position))
         };
-        match meant.iter().filter(|it| names_it(it)).count() {
-            0 if !meant.is_empty() => {}
-            count if count == meant.len() && count > 0 => {
-                found.items.push(Occurrence { calls: Some(Arc::from([])), ..it });
-            }
-            _ => found.possible.push((it, why)),
+        // A path that leads in one crate both to the symbol and to something else decides nothing.
+        let count = |of: &InCrate<'_>| of.meant.iter().filter(|it| names_it(it)).count();
+        let is_mixed = meant.iter().any(|of| ![0, of.meant.len()].contains(&count(of)));
+        match meant.iter().find(|of| count(of) > 0) {
+            _ if meant.is_empty() || is_mixed => found.possible.push((it, why)),
+            Some(of) => found.items.push(Occurrence { build: of.build, calls: Some(Arc::from([])), ..it }),
+            None => {}
         }
     }
 }
 
-/// What a name in such a path may mean. Nothing if it is in no such path, or if the path leads nowhere.
-fn meant_at<'db>(cx: &Context<'db>, it: &Occurrence) -> Vec<Definition<'db>> {
-    let meant = || {
-        // Each crate that includes the file may mean something else.
-        if owners(cx.db, it.id).len() > 1 {
-            return None;
-        }
-        let token = positions::token(&cx.sema, it.id, it.at.start)?;
-        let outer = token.parent_ancestors().take_while(|it| it.kind() == SyntaxKind::TOKEN_TREE).last()?;
-        let definition = cx.sema.to_def(&ast::Macro::cast(outer.parent()?)?)?;
-        let path = path_from_root(&token, !is_exported(cx.db, definition))?;
-        let behind = match next(token.into()) {
-            Some(it) if it.kind() == T![::] => Behind::Path,
-            Some(it) if it.kind() == T![:] && next(it.clone()).is_some_and(|it| it.kind() == T![:]) => Behind::Path,
-            Some(it) if it.kind() == T![!] => Behind::Call,
-            _ => Behind::Other,
-        };
-        Some(follow(cx, definition, &path, behind))
+/// What a name in such a path means in each crate where it leads somewhere; crates of the default build come first.
+/// Nothing if it is in no such path.
+fn meant_at<'db>(cx: &Context<'db>, it: &Occurrence) -> Vec<InCrate<'db>> {
+    let token = positions::token(&cx.sema, it.id, it.at.start);
+    let is_in_macro = |it: &SyntaxToken| it.parent_ancestors().any(|it| ast::Macro::can_cast(it.kind()));
+    if token.filter(is_in_macro).and_then(|it| path_from_root(&it, true)).is_none() {
+        return Vec::new();
+    }
+    let (own, further) = (owners(cx.db, it.id), further_owners(cx.db, it.id));
+    let meant_in = |krate: CrateId| cx.in_instance(it.id, krate, |cx| meant_here(cx, it)).unwrap_or_default();
+    let in_default = match &*own {
+        [_] => vec![meant_here(cx, it).unwrap_or_default()],
+        several => several.iter().map(|it| meant_in(*it)).collect(),
     };
-    meant().unwrap_or_default()
+    let in_default = in_default.into_iter().map(|meant| InCrate { build: None, meant });
+    let in_further = further.iter().map(|it| InCrate { build: Some(*it), meant: meant_in(*it) });
+    in_default.chain(in_further).filter(|it| !it.meant.is_empty()).collect()
+}
+
+/// What it means in the crate for which the file is read. `None` if the definition is not compiled there, or if the name
+/// is in no such path.
+fn meant_here<'db>(cx: &Context<'db>, it: &Occurrence) -> Option<Vec<Definition<'db>>> {
+    let token = positions::token(&cx.sema, it.id, it.at.start)?;
+    let outer = token.parent_ancestors().take_while(|it| it.kind() == SyntaxKind::TOKEN_TREE).last()?;
+    let definition = cx.sema.to_def(&ast::Macro::cast(outer.parent()?)?)?;
+    let path = path_from_root(&token, !is_exported(cx.db, definition))?;
+    let behind = match next(token.into()) {
+        Some(it) if it.kind() == T![::] => Behind::Path,
+        Some(it) if it.kind() == T![:] && next(it.clone()).is_some_and(|it| it.kind() == T![:]) => Behind::Path,
+        Some(it) if it.kind() == T![!] => Behind::Call,
+        _ => Behind::Other,
+    };
+    Some(follow(cx, definition, &path, behind))
 }
 
 fn follow<'db>(cx: &Context<'db>, from: Macro, path: &[String], behind: Behind) -> Vec<Definition<'db>> {
