@@ -196,6 +196,18 @@ fn what_no_program_resolves_stays_possible() {
 }
 
 #[test]
+fn only_its_own_programs_use_what_such_a_file_declares() {
+    let server = Server::shared(&FILES);
+    server.wait_ready();
+    assert_eq!(outside(&server, "tests/ui/other.rs::Widget::grow"), ["tests/ui/other.rs:8 call"]);
+    assert_eq!(outside(&server, "tests/ui/grow.rs::Own"), ["tests/ui/grow.rs:6 type"]);
+    assert_eq!(outside(&server, "tests/ui/with_module.rs::size"), ["tests/ui/common.rs:4 call"]);
+    assert_eq!(outside(&server, "tests/ui/with_module.rs::common::make"), ["tests/ui/with_module.rs:8 call"]);
+    let reply = usages(&server, "tests/ui/with_module.rs::main");
+    assert_eq!((&reply["outside_builds_total"], &reply["meta"]["complete"]), (&json!(0), &json!(true)), "{reply}");
+}
+
+#[test]
 fn a_symbol_that_only_a_ui_test_uses_is_not_called_unused() {
     let server = Server::shared(&FILES);
     server.wait_ready();

@@ -89,7 +89,7 @@ pub(crate) fn by_write(name: &str, is_method: bool) -> Option<Missing> {
     (is_method && name == "write_fmt").then(|| Missing::new(MissingCode::MacroOutput, "rust", detail))
 }
 
-/// The usages of one symbol, with the proof that there are no others. For a symbol that is not compiled, only the
+/// The usages of one symbol, with the proof that there are no others. For a symbol that `cfg` switches off, only the
 /// places that may name it.
 pub(crate) fn found_for<'db>(
     cx: &Context<'db>,
@@ -103,6 +103,10 @@ pub(crate) fn found_for<'db>(
             let mut found = search_for(cx, &Search::written(&symbol.name)).pop().unwrap_or_default();
             exclusions::exclude_by_package(cx, symbol, &mut found);
             let mut coverage = not_compiled(cx, symbol);
+            if !cx.is_being_loaded() && OutsideBuilds::new(cx, cx.until).settle_own(symbol, &mut found) {
+                coverage = cx.coverage(false);
+                coverage.builds.clone_from(&cx.environment.builds.names);
+            }
             found.tell_possible_if(&mut coverage, |_| true);
             in_generated(&found.in_generated).into_iter().for_each(|it| coverage.lacks(it));
             Ok(Answer { value: found, coverage })

@@ -21,10 +21,12 @@ use crate::index::file_names::{Collector, Names, StoredResolution};
 use crate::index::search::Occurrence;
 use crate::names::outside_crates::{MOST, crate_of, models};
 use crate::names::{Reader, Resolution, Target, UnresolvedReason, instances, macro_output};
+use crate::resolve::alternatives::{Reach, with_alternatives};
+use crate::resolve::at::definition_at;
 use crate::syntax::positions::span;
 use crate::view::{self, Context, on_all_cores};
 use semdex_engine::files::File;
-use semdex_model::{Role, Span};
+use semdex_model::{Role, Span, Symbol};
 use semdex_text::words::words;
 
 /// The length of a text that is not resolved: it is data that looks like code.
@@ -93,6 +95,55 @@ impl<'a, 'db> OutsideBuilds<'a, 'db> {
             let unresolved = unresolved.map(|it| (it, UnresolvedReason::OutsideBuilds)).collect();
             found.possible.extend(self.not_excluded(definitions, resolved, unresolved));
         }
+    }
+
+    /// Decides the possible usages of a symbol that such a file declares: only the programs that include the file can name
+    /// it. Returns whether these resolve it.
+    pub(super) fn settle_own(&mut self, symbol: &Symbol, found: &mut TargetUsages) -> bool {
+        let cx = self.cx;
+        let Some((file, id)) = cx.files.get(&symbol.place.file).zip(cx.file_id(&symbol.place.file)) else {
+            return false;
+        };
+        if cx.sema.file_to_module_def(id).is_some() {
+            return false;
+        }
+        let (file, at) = (file.clone(), Span::new(symbol.name_at.start, symbol.name_at.end));
+        let one = Occurrence { file: file.clone(), id, at, role: Role::Other, build: None, calls: None };
+        self.resolve(std::iter::once(&one));
+        let Some(resolved) = self.resolved.get(&id).and_then(Option::as_ref) else { return false };
+        let mut definitions = Vec::new();
+        for program in &resolved.0 {
+            let declared = |krate: CrateId| {
+                cx.in_instance(id, krate, |cx| {
+                    let declared = definition_at(&cx.sema, id, at.start)?;
+                    Some(with_alternatives(cx, declared, Reach::Near))
+                })
+            };
+            let of_program: Vec<_> = program.0.iter().filter_map(|it| declared(it.0)).flatten().collect();
+            if of_program.is_empty() {
+                return false;
+            }
+            definitions.extend(of_program);
+        }
+        let own = self.roots(&file);
+        let mut possible = std::mem::take(&mut found.possible);
+        possible.retain(|(it, why)| match why {
+            UnresolvedReason::NoCrate => self.roots(&it.file).iter().any(|it| own.contains(it)),
+            // In code of a crate, which never refers to such a file.
+            UnresolvedReason::MacroInput
+            | UnresolvedReason::Inactive
+            | UnresolvedReason::UnknownType
+            | UnresolvedReason::Abandoned => false,
+            _ => true,
+        });
+        found.possible = possible;
+        self.settle(&definitions, found);
+        true
+    }
+
+    /// The root files of the programs that include a file.
+    fn roots(&mut self, file: &Arc<File>) -> Vec<FileId> {
+        self.programs(file).into_iter().flatten().map(|it| it.0).collect()
     }
 
     fn resolve<'o>(&mut self, places: impl Iterator<Item = &'o Occurrence>) {
