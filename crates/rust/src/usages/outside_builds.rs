@@ -127,8 +127,11 @@ impl<'a, 'db> OutsideBuilds<'a, 'db> {
         }
         let own = self.roots(&file);
         let mut possible = std::mem::take(&mut found.possible);
+        let mut shares: HashMap<FileId, bool> = HashMap::new();
         possible.retain(|(it, why)| match why {
-            UnresolvedReason::NoCrate => self.roots(&it.file).iter().any(|it| own.contains(it)),
+            UnresolvedReason::NoCrate => {
+                *shares.entry(it.id).or_insert_with(|| self.roots(&it.file).iter().any(|it| own.contains(it)))
+            }
             // In code of a crate, which never refers to such a file.
             UnresolvedReason::MacroInput
             | UnresolvedReason::Inactive
