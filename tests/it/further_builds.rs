@@ -615,3 +615,40 @@ macro_rules! level_of {
         assert_eq!(usages(&server, symbol), ["src/lib.rs:14 feature=extra"]);
     }
 }
+
+/// An item that implements one of a trait is not renamed alone.
+#[test]
+fn a_rename_in_another_build_keeps_implementations_and_traits_together() {
+    let lib = "#[cfg(feature = \"extra\")]\npub mod only;\n";
+    let only = "\
+pub trait Level {
+    fn level(&self) -> u8;
+}
+pub struct Deep;
+impl Level for Deep {
+    fn level(&self) -> u8 {
+        1
+    }
+}
+impl Default for Deep {
+    fn default() -> Deep {
+        Deep
+    }
+}
+pub fn both() -> u8 {
+    Deep::default().level()
+}
+";
+    let server = Server::on(&[("Cargo.toml", MANIFEST), ("src/lib.rs", lib), ("src/only.rs", only)]);
+    usages(&server, "app::only::Deep");
+    let rename = |symbol: &str| server.post("/v1/rename", &json!({"symbol": symbol, "new_name": "height"}));
+    for symbol in
+        ["<app::only::Deep as core::default::Default>::default", "<app::only::Deep as app::only::Level>::level"]
+    {
+        let (status, reply) = rename(symbol);
+        assert_eq!((status, &reply["code"]), (422, &json!("rename_refused")), "{reply}");
+    }
+    let (status, reply) = rename("app::only::Level::level");
+    assert_eq!((status, &reply["applied"]), (200, &json!(true)), "{reply}");
+    assert_eq!(server.home.read("src/only.rs"), only.replace("level", "height"));
+}

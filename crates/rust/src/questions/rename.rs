@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use ra_ap_hir::InFile;
+use ra_ap_hir::{AssocItemContainer, InFile, Trait};
 use ra_ap_ide::{AnalysisHost, FilePosition, RenameConfig, TryToNav as _};
 use ra_ap_ide_db::defs::Definition;
 use ra_ap_ide_db::source_change::{FileSystemEdit, SourceChange};
@@ -10,7 +10,7 @@ use ra_ap_ide_db::source_change::{FileSystemEdit, SourceChange};
 use ra_ap_syntax::ast::HasName as _;
 use ra_ap_syntax::{AstNode as _, SyntaxKind, SyntaxNode, T, ast};
 
-use crate::names::definitions::plain_name;
+use crate::names::definitions::{ImplementedTrait, as_assoc_item, plain_name, trait_of};
 use crate::names::included::Included;
 use crate::names::{Key, instances};
 use crate::resolve::ResolvedSymbol;
@@ -73,6 +73,7 @@ fn rename(cx: &Context<'_>, query: &SymbolQuery, new_name: &str) -> Result<Answe
             return Err(refused(format!("rust-analyzer: {error}")));
         }
         _ => {
+            refuse_item_of_trait(cx, definition, &symbol)?;
             let named = Span::new(symbol.name_at.start, symbol.name_at.end);
             let text = cx.files.get(&symbol.name_at.file).and_then(|it| it.text.get(named.start..named.end));
             if text.is_none_or(|it| plain_name(it) != symbol.name) {
@@ -99,6 +100,20 @@ fn rename(cx: &Context<'_>, query: &SymbolQuery, new_name: &str) -> Result<Answe
     }
     complete(cx, &mut renaming, &usages.value, &ambiguous, new_name);
     Ok(Answer { value: renaming, coverage: usages.coverage })
+}
+
+/// An item that implements one of a trait has the name of the trait's item, and so have all other implementations.
+fn refuse_item_of_trait<'db>(cx: &Context<'db>, definition: Definition<'db>, symbol: &Symbol) -> Result<()> {
+    let container = as_assoc_item(definition, cx.db).map(|it| it.container(cx.db));
+    let Some(AssocItemContainer::Impl(block)) = container else { return Ok(()) };
+    let is_own = |of: Trait| of.module(cx.db).krate(cx.db).origin(cx.db).is_local();
+    match trait_of(&cx.sema, block) {
+        None => Ok(()),
+        Some(ImplementedTrait::FileSymbols(of)) if !is_own(of) => {
+            Err(refused("a file outside of the workspace would change".to_owned()))
+        }
+        Some(_) => Err(refused(format!("`{}` implements an item of a trait: rename that one", symbol.path))),
+    }
 }
 
 /// The position of a module's name in its `mod` line.
