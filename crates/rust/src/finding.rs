@@ -199,6 +199,7 @@ pub(crate) enum RuleId {
     Results,
     Constructors,
     Variants,
+    ConstantPatterns,
     OpaqueTypes,
     StructUpdates,
     FormatStrings,

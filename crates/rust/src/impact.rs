@@ -9,6 +9,7 @@ pub(crate) mod arity;
 pub(crate) mod bodies;
 pub(crate) mod broken_imports;
 pub(crate) mod cascades;
+mod comments;
 pub(crate) mod compared_heads;
 pub(crate) mod conflicts;
 pub(crate) mod constness;

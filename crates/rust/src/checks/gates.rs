@@ -31,6 +31,21 @@ pub(crate) fn let_chains(cx: &Context<'_>, node: &SyntaxNode, out: &mut Vec<RawD
     }
 }
 
+/// An attribute of a crate that enables unstable features, which only a nightly compiler accepts.
+pub(crate) fn features(cx: &Context<'_>, node: &SyntaxNode, out: &mut Vec<RawDiagnostic>) {
+    let Some(attribute) = ast::Attr::cast(node.clone()).filter(|it| it.kind().is_inner()) else { return };
+    if attribute.simple_name().is_none_or(|it| it != "feature") || std::env::var_os("RUSTC_BOOTSTRAP").is_some() {
+        return;
+    }
+    let root = node.parent().filter(|it| ast::SourceFile::can_cast(it.kind()));
+    let Some(scope) = root.and_then(|it| cx.sema.scope(&it)) else { return };
+    let toolchain = scope.krate().base().workspace_data(cx.db).toolchain.clone();
+    if scope.module().is_crate_root(cx.db) && toolchain.is_some_and(|it| it.pre.is_empty()) {
+        let message = "`#![feature]` may not be used on the stable release channel".to_owned();
+        out.push(report::raw_diagnostic(cx, node, Code::E0554, message));
+    }
+}
+
 pub(crate) fn gated_syntax(cx: &Context<'_>, node: &SyntaxNode, out: &mut Vec<RawDiagnostic>) {
     let Some((at, features, what)) = gate(node) else { return };
     let Some(krate) = cx.sema.scope(node).map(|it| it.krate()) else { return };

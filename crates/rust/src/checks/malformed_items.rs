@@ -7,10 +7,9 @@ use ra_ap_hir::{Adt, HasVisibility as _, ModuleDef, PathResolution, Type, Visibi
 use ra_ap_syntax::ast::{HasAttrs as _, HasGenericArgs as _, HasGenericParams as _, HasName as _, HasTypeBounds as _};
 use ra_ap_syntax::{AstNode as _, SyntaxKind, SyntaxNode, ast};
 
-use super::report;
+use super::{entry_points, exhaustive, item_attributes, report, sized};
 use crate::finding::RawDiagnostic;
 use crate::finding::code::Code;
-use crate::syntax::is_builtin;
 use crate::view::Context;
 
 /// The calling conventions that the compiler knows, also those that are not stable.
@@ -49,7 +48,7 @@ pub(crate) fn malformed(cx: &Context<'_>, item: &SyntaxNode, head: &[SyntaxNode]
     let mut add = |at: &SyntaxNode, code: Code, message: &str| {
         out.push(report::raw_diagnostic(cx, at, code, message.to_owned()));
     };
-    attributes(cx, item, &mut add);
+    item_attributes::malformed_attributes(cx, item, &mut add);
     visibility(item, &mut add);
     // The compiler reports all of an item together.
     if let Some(it) =
@@ -75,7 +74,11 @@ pub(crate) fn malformed(cx: &Context<'_>, item: &SyntaxNode, head: &[SyntaxNode]
         }
     }
     match ast::Item::cast(item.clone()) {
-        Some(ast::Item::Fn(it)) => function(&it, &mut add),
+        Some(ast::Item::Fn(it)) => {
+            function(&it, &mut add);
+            entry_points::unfit_main(cx, &it, &mut add);
+            refutable_parameters(cx, &it, &mut add);
+        }
         Some(ast::Item::Impl(it)) => block(cx, &it, &mut add),
         Some(ast::Item::Enum(it)) => discriminants(&it, &mut add),
         Some(ast::Item::TypeAlias(it)) => {
@@ -98,6 +101,7 @@ pub(crate) fn malformed(cx: &Context<'_>, item: &SyntaxNode, head: &[SyntaxNode]
     }
     if let Some(it) = ast::Adt::cast(item.clone()) {
         short_lived_fields(&it, head, &mut add);
+        unsized_fields(cx, &it, &mut add);
     }
 }
 
@@ -115,6 +119,48 @@ fn without_value(item: &SyntaxNode, free: &str, member: &str, add: &mut Add<'_>)
         _ => format!("free {free} without body"),
     };
     add(item, Code::Uncoded, &message);
+}
+
+/// Parameters whose pattern does not take all values.
+fn refutable_parameters(cx: &Context<'_>, item: &ast::Fn, add: &mut Add<'_>) {
+    let list = item.param_list().filter(|_| item.body().is_some());
+    let patterns = list.into_iter().flat_map(|it| it.params()).filter_map(|it| it.pat());
+    for it in patterns.filter(|it| !matches!(it, ast::Pat::IdentPat(_))) {
+        if exhaustive::is_refutable(cx, &it) {
+            add(it.syntax(), Code::E0005, "refutable pattern in function argument");
+        }
+    }
+}
+
+/// Fields whose size is not known. The last one of a struct may be one.
+fn unsized_fields(cx: &Context<'_>, item: &ast::Adt, add: &mut Add<'_>) {
+    let fields = |it: ast::FieldList| -> Vec<ast::Type> {
+        match it {
+            ast::FieldList::RecordFieldList(it) => it.fields().filter_map(|it| it.ty()).collect(),
+            ast::FieldList::TupleFieldList(it) => it.fields().filter_map(|it| it.ty()).collect(),
+        }
+    };
+    let of_struct = |it: &ast::Struct| {
+        let mut all = it.field_list().map(fields).unwrap_or_default();
+        all.pop();
+        all
+    };
+    let all = match item {
+        ast::Adt::Struct(it) => of_struct(it),
+        ast::Adt::Enum(it) => {
+            let variants = it.variant_list().into_iter().flat_map(|it| it.variants());
+            variants.filter_map(|it| it.field_list()).flat_map(fields).collect()
+        }
+        ast::Adt::Union(_) => return,
+    };
+    for written in all {
+        let ty = cx.sema.resolve_type(&written);
+        if ty.is_some_and(|it| sized::is_unsized(cx, written.syntax(), &it)) {
+            let message =
+                format!("the size of values of type `{}` cannot be known at compilation time", written.syntax().text());
+            add(written.syntax(), Code::E0277, &message);
+        }
+    }
 }
 
 /// Fields of a union that would have to be dropped.
@@ -199,49 +245,7 @@ fn private_in_public(cx: &Context<'_>, item: &ast::TypeAlias, add: &mut Add<'_>)
     }
 }
 
-type Add<'a> = dyn FnMut(&SyntaxNode, Code, &str) + 'a;
-
-/// Attributes that nothing reads, and those of the language on items that they are not for.
-fn attributes(cx: &Context<'_>, item: &SyntaxNode, add: &mut Add<'_>) {
-    let is_type = ast::Adt::can_cast(item.kind());
-    let Some(item) = ast::Item::cast(item.clone()) else { return };
-    for attribute in item.attrs() {
-        let Some(name) = attribute.simple_name() else { continue };
-        let Some(meta) = attribute.meta() else { continue };
-        match name.as_str() {
-            "derive" if !is_type => {
-                let message = "`derive` may only be applied to `struct`s, `enum`s and `union`s";
-                add(attribute.syntax(), Code::E0774, message);
-            }
-            "derive" if has_string(&meta) => add(meta.syntax(), Code::E0777, "expected path to a trait, found literal"),
-            "repr" if !is_type => {
-                add(meta.syntax(), Code::E0517, "attribute should be applied to a struct, enum, or union");
-            }
-            "inline" if !matches!(item, ast::Item::Fn(_)) => {
-                add(attribute.syntax(), Code::Uncoded, "`#[inline]` can only be used on functions");
-            }
-            "test" if !matches!(item, ast::Item::Fn(_)) => {
-                let message = "the `#[test]` attribute may only be used on a free function";
-                add(attribute.syntax(), Code::Uncoded, message);
-            }
-            // The attributes of a type may be those of its derive macros.
-            name if !is_type && !is_builtin(name) && is_unknown_attribute(cx, &meta) => {
-                add(meta.syntax(), Code::Uncoded, &format!("cannot find attribute `{name}` in this scope"));
-            }
-            _ => {}
-        }
-    }
-}
-
-fn is_unknown_attribute(cx: &Context<'_>, meta: &ast::Meta) -> bool {
-    let path = meta.syntax().children().find_map(ast::Path::cast);
-    cx.environment.lacks().is_empty() && path.is_some_and(|it| cx.sema.resolve_path(&it).is_none())
-}
-
-fn has_string(meta: &ast::Meta) -> bool {
-    let tokens = meta.syntax().descendants_with_tokens().filter_map(|it| it.into_token());
-    tokens.into_iter().any(|it| it.kind() == SyntaxKind::STRING)
-}
+pub(super) type Add<'a> = dyn FnMut(&SyntaxNode, Code, &str) + 'a;
 
 /// A visibility on what has that of the type or trait around it.
 fn visibility(item: &SyntaxNode, add: &mut Add<'_>) {

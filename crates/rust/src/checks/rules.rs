@@ -6,8 +6,9 @@ use ra_ap_syntax::SyntaxNode;
 
 use super::{
     alternatives, ambiguous_globs, ambiguous_numbers, assignments, async_recursion, bound_twice, const_contexts,
-    constructors, expansions, format_strings, gates, macro_paths, misused_paths, native, object_types, opaque,
-    operators, outer_items, patterns, projections, sized, try_operator, unknown_results, unmet_projections,
+    constructors, exhaustive, expansions, format_strings, gates, macro_paths, misused_paths, native, object_types,
+    opaque, operators, outer_items, patterns, projections, sized, structural, try_operator, unknown_results,
+    unmet_projections,
 };
 use crate::finding::code::Code::*;
 use crate::finding::code::{Code, Phase};
@@ -108,6 +109,20 @@ pub(crate) const RULES: &[Rule] = &[
         codes: &[E0004],
         when: When::Always,
         check: Check::Node { in_expansions: false, check: patterns::missed_variants },
+    },
+    Rule {
+        id: RuleId::Variants,
+        about: "matches on numbers, texts and slices that leave values out, and patterns where all values must fit",
+        codes: &[E0004, E0005],
+        when: When::Always,
+        check: Check::Node { in_expansions: false, check: exhaustive::values_left_out },
+    },
+    Rule {
+        id: RuleId::ConstantPatterns,
+        about: "constants in patterns whose type does not derive `PartialEq`",
+        codes: &[Uncoded],
+        when: When::Always,
+        check: Check::Node { in_expansions: true, check: structural::constants_in_patterns },
     },
     Rule {
         id: RuleId::OpaqueTypes,

@@ -1,9 +1,9 @@
 //! Parameters, results and variables whose size is not known (E0277).
 
-use ra_ap_hir::{Adt, DefWithBody, HirDisplay as _, ModuleDef, PathResolution, Trait, Type};
+use ra_ap_hir::{Adt, DefWithBody, HirDisplay as _, Type};
 use ra_ap_syntax::{AstNode as _, SyntaxNode, ast};
 
-use super::{report, written};
+use super::{bounds, report, written};
 use crate::finding::code::Code;
 use crate::finding::{RawDiagnostic, Subject};
 use crate::view::Context;
@@ -50,23 +50,18 @@ fn unsized_value(cx: &Context<'_>, at: &SyntaxNode, ty: &Type<'_>) -> RawDiagnos
 }
 
 /// Strings, slices and `dyn Trait`, and structs that end with one of them.
-fn is_unsized(cx: &Context<'_>, at: &SyntaxNode, ty: &Type<'_>) -> bool {
+pub(super) fn is_unsized(cx: &Context<'_>, at: &SyntaxNode, ty: &Type<'_>) -> bool {
     if ty.is_str() || ty.is_slice() || ty.as_dyn_trait().is_some() {
         return !ty.contains_unknown();
     }
     let is_struct = matches!(ty.as_adt(), Some(Adt::Struct(_))) && !ty.contains_unknown();
-    is_struct && has_unsized_end(cx, ty, 0) && sized(cx, at).is_some_and(|it| !ty.impls_trait(cx.db, it, &[]))
+    is_struct
+        && has_unsized_end(cx, ty, 0)
+        && bounds::trait_at(cx, at, "::core::marker::Sized").is_some_and(|it| !ty.impls_trait(cx.db, it, &[]))
 }
 
 fn has_unsized_end(cx: &Context<'_>, ty: &Type<'_>, depth: usize) -> bool {
     let Some((_, last)) = ty.fields(cx.db).pop().filter(|_| depth < 4) else { return false };
     let is_plain = last.is_str() || last.is_slice() || last.as_dyn_trait().is_some();
     is_plain || has_unsized_end(cx, &last, depth + 1)
-}
-
-fn sized(cx: &Context<'_>, at: &SyntaxNode) -> Option<Trait> {
-    match cx.sema.scope(at)?.speculative_resolve(&ast::make::path_from_text("::core::marker::Sized"))? {
-        PathResolution::Def(ModuleDef::Trait(it)) => Some(it),
-        _ => None,
-    }
 }

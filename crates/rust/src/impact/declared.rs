@@ -8,12 +8,12 @@ use ra_ap_ide_db::defs::Definition;
 use ra_ap_syntax::{AstNode as _, ast, ast::HasName as _};
 
 use super::affected::DeletedFile;
-use super::delta::Delta;
+use super::delta::{Delta, is_type};
 use super::edit_context::EditContext;
 use super::findings::Findings;
 use super::rule_input::Change;
 use crate::checks::imported_twice::{DefinedAgain, imported_twice};
-use crate::checks::report;
+use crate::checks::{entry_points, report};
 use crate::finding::Finding;
 use crate::finding::code::Code;
 use crate::resolve::{at, paths};
@@ -83,15 +83,21 @@ pub(crate) fn unloaded(cx: &Context<'_>, change: &Change<'_, '_>) -> HashSet<usi
 /// Duplicate declarations of the edit.
 pub(crate) fn duplicates(cx: &Context<'_>, file: &Arc<File>, deltas: &[&Delta<'_>], out: &mut Findings<'_>) {
     let is_new = |kind: ChangeKind| matches!(kind, ChangeKind::Added | ChangeKind::Renamed);
-    let added: BTreeSet<usize> =
-        deltas.iter().filter(|it| is_new(it.kind)).filter_map(|it| it.after).map(|it| it.name_span.start).collect();
+    let added: Vec<&OutlineItem> = deltas.iter().filter(|it| is_new(it.kind)).filter_map(|it| it.after).collect();
     let Some(id) = cx.file_id(&file.path).filter(|_| !added.is_empty()) else { return };
+    let starts: BTreeSet<usize> = added.iter().map(|it| it.name_span.start).collect();
+    // The parts of a new type are not listed by themselves.
+    let types: Vec<Span> = added.iter().filter(|it| is_type(it.kind)).map(|it| it.span).collect();
+    let is_added = |it: &OutlineItem| {
+        starts.contains(&it.name_span.start)
+            || namespace(it.kind) > Some(1) && types.iter().any(|of| of.encloses(it.span))
+    };
     let mut known: HashMap<(&[String], &str, u8), &OutlineItem> = HashMap::new();
     let mut found = Vec::new();
     file.outline().walk(&mut |item| {
         let Some(space) = namespace(item.kind) else { return };
         let Some(first) = known.insert((&item.container, &item.name, space), item) else { return };
-        if added.contains(&item.name_span.start) || added.contains(&first.name_span.start) {
+        if is_added(item) || is_added(first) {
             found.push((item, first));
         }
     });
@@ -164,14 +170,19 @@ fn namespace(kind: SymbolKind) -> Option<u8> {
 }
 
 /// The crate root of a program without `main`.
-pub(crate) fn without_main(cx: &Context<'_>, file: &File, deltas: &[&Delta<'_>]) -> Option<Finding> {
-    let is_main = |delta: &&&Delta<'_>| {
+pub(crate) fn without_main(cx: &Context<'_>, file: &File, old: &File, deltas: &[&Delta<'_>]) -> Option<Finding> {
+    let is_main = |delta: &&Delta<'_>| {
         let item = delta.before.filter(|it| it.container.is_empty() && it.name == "main");
         let goes = matches!(delta.kind, ChangeKind::Removed | ChangeKind::Renamed);
         goes && item.is_some_and(|it| it.kind == SymbolKind::Function)
     };
-    deltas.iter().find(is_main)?;
-    let module = cx.sema.file_to_module_def(cx.file_id(&file.path)?)?;
+    let id = cx.file_id(&file.path)?;
+    // The items of a file that is created are all new.
+    let is_created = || old.text.is_empty() && !file.text.is_empty() && entry_points::is_program(cx, id);
+    if !deltas.iter().any(is_main) && !is_created() {
+        return None;
+    }
+    let module = cx.sema.file_to_module_def(id)?;
     let has_main = || module.scope(cx.db, None).iter().any(|(name, _)| name.as_str() == "main");
     if !module.is_crate_root(cx.db) || file.path.ends_with("lib.rs") || has_main() {
         return None;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::comments::Comments;
 use super::delta::{Delta, altered_types, deltas};
 use super::scope_changes::ScopeChanges;
 use crate::LANGUAGE;
@@ -23,6 +24,8 @@ pub(crate) struct EditContext {
     pub(crate) deleted: Vec<usize>,
     /// The moved files by their old names: the new name, and the map of the text with its inverse.
     moved_files: BTreeMap<String, (String, [OffsetMap; 2])>,
+    /// The comments of each edited file, before and after.
+    comments: Vec<[Comments; 2]>,
 }
 
 impl EditContext {
@@ -53,15 +56,21 @@ impl EditContext {
             Some((from.clone(), (to.clone(), [map, back])))
         });
         let moved_files = moved_files.collect();
-        EditContext { maps, backs, scope_changes, olds, news, deleted, moved_files }
+        let comments = olds.iter().map(|_| Default::default()).collect();
+        EditContext { maps, backs, scope_changes, olds, news, deleted, moved_files, comments }
     }
 
-    /// The current position of a place from the state before; `None` if the edit removed it.
+    /// The current position of a place from the state before; `None` if the edit removed it, or made it a comment.
     pub(crate) fn moved(&self, file: &str, offset: usize) -> Option<usize> {
-        match self.maps.get(file) {
-            Some(map) => map.offset(offset),
-            None => Some(offset),
-        }
+        let Some(map) = self.maps.get(file) else { return Some(offset) };
+        map.offset(offset).filter(|at| !self.is_commented_out(file, offset, *at))
+    }
+
+    /// Whether a place is in a comment now, and was not in one.
+    fn is_commented_out(&self, file: &str, before: usize, after: usize) -> bool {
+        let Some(index) = self.news.iter().position(|it| &*it.path == file) else { return false };
+        let [old_comments, new_comments] = &self.comments[index];
+        new_comments.contain(&self.news[index].text, after) && !old_comments.contain(&self.olds[index].text, before)
     }
 
     /// The name of a file after the change.

@@ -30,6 +30,7 @@ pub(crate) fn gated_heads(
             continue;
         }
         gates::gated_syntax(cx, &node, &mut found);
+        gates::features(cx, &node, &mut found);
         if ast::Path::can_cast(node.kind()) {
             gates::unstable_items(cx, &node, &mut found);
         }

@@ -276,7 +276,13 @@ fn unfit_header(cx: &Context<'_>, place: Place, block: Impl, of: Trait) -> Optio
     }
     let ty = block.self_ty(cx.db);
     let wanted = of.direct_supertraits(cx.db);
-    let lacks = bounds::lacks_bounds(cx.db, &ty, &wanted).filter(|_| !ty.contains_unknown())?;
+    let lacks = (!ty.contains_unknown()).then(|| {
+        // A trait of the standard library that is compared with itself, as `Ord`, needs such traits.
+        let is_of_itself = given == 0 && of.module(cx.db).krate(cx.db).origin(cx.db).is_lang();
+        let compared =
+            wanted.iter().filter(|_| is_of_itself).find(|it| bounds::lacks_comparison(cx, &ty, **it)).copied();
+        bounds::lacks_bounds(cx.db, &ty, &wanted).or(compared)
+    })??;
     let target = block.module(cx.db).krate(cx.db).to_display_target(cx.db);
     let (shown, lacks) = (ty.display(cx.db, target).to_string(), lacks.name(cx.db));
     let message = format!("the trait bound `{shown}: {}` is not satisfied, which `{name}` needs", lacks.as_str());

@@ -25,6 +25,10 @@ use semdex_engine::files::File;
 use semdex_model::{ChangeKind, Place, SymbolKind};
 use semdex_text::words::words;
 
+/// Derives, and the supertraits of their traits.
+const NEEDED: [(&str, &str); 5] =
+    [("Eq", "PartialEq"), ("PartialOrd", "PartialEq"), ("Ord", "Eq"), ("Ord", "PartialOrd"), ("Copy", "Clone")];
+
 pub(crate) fn unfit_heads(
     cx: &Context<'_>,
     file: &Arc<File>,
@@ -158,15 +162,18 @@ fn unfit_derives<'db>(cx: &Context<'db>, file: &Arc<File>, adt: &ast::Adt, out: 
             }
         }
     }
+    let definition = cx.file_id(&file.path).and_then(|id| at::definition_at(&cx.sema, id, item.name_span.start));
+    let Some(Definition::Adt(own)) = definition else { return };
     let is_there = |name: &str| derived(item, file, name).is_some();
-    if is_there("Eq") && !is_there("PartialEq") {
-        let definition = cx.file_id(&file.path).and_then(|id| at::definition_at(&cx.sema, id, item.name_span.start));
-        let Some(Definition::Adt(own)) = definition else { return };
-        let ty = own.ty(cx.db);
-        let compares = Impl::all_for_type(cx.db, ty).into_iter().filter_map(|it| it.trait_(cx.db));
-        if !compares.into_iter().any(|it| it.name(cx.db).as_str() == "PartialEq") {
-            let message = format!("`{}` does not implement `PartialEq`, which `Eq` needs", item.name);
+    let is_implemented = |name: &str| {
+        let mut of_type = Impl::all_for_type(cx.db, own.ty(cx.db)).into_iter().filter_map(|it| it.trait_(cx.db));
+        of_type.any(|it| it.name(cx.db).as_str() == name)
+    };
+    for (name, needed) in NEEDED {
+        if is_there(name) && !is_there(needed) && !is_implemented(needed) {
+            let message = format!("`{}` does not implement `{needed}`, which `{name}` needs", item.name);
             out.add(report::error(cx, file.lines().place(&file.path, item.name_span), Code::E0277, message));
+            break;
         }
     }
 }

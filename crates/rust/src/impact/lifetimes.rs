@@ -39,7 +39,10 @@ pub(crate) fn elided_lifetimes(cx: &Context<'_>, file: &File, deltas: &[&Delta<'
 fn elided_in(sema: &Semantics<'_, RootDatabase>, node: &SyntaxNode) -> Vec<TextRange> {
     if let Some(function) = ast::Fn::cast(node.clone()) {
         let returned = function.ret_type().and_then(|it| it.ty());
-        let elided: Vec<TextRange> = returned.into_iter().flat_map(|it| left_out(it.syntax())).collect();
+        let elided: Vec<TextRange> = returned
+            .into_iter()
+            .flat_map(|it| left_out(it.syntax()).into_iter().chain(hidden_in(sema, it.syntax())).collect::<Vec<_>>())
+            .collect();
         return if elided.is_empty() || determines_lifetimes(sema, &function) { Vec::new() } else { elided };
     }
     let ty = match node {
@@ -95,6 +98,13 @@ fn hidden_lifetimes(sema: &Semantics<'_, RootDatabase>, ty: &ast::PathType) -> O
         _ => return Some(0),
     };
     Some(of.lifetime_params(sema.db).len())
+}
+
+/// The types in a type that are named without their lifetimes.
+fn hidden_in(sema: &Semantics<'_, RootDatabase>, ty: &SyntaxNode) -> Vec<TextRange> {
+    let paths = outside_functions(ty).into_iter().filter_map(ast::PathType::cast);
+    let hidden = paths.filter(|it| hidden_lifetimes(sema, it).is_some_and(|it| it > 0));
+    hidden.map(|it| it.syntax().text_range()).collect()
 }
 
 /// The nodes of a type, except function types in it, which have lifetimes of their own.

@@ -184,8 +184,8 @@ pub(crate) const RULES: &[Rule] = &[
     },
     Rule {
         id: RuleId::GatedHeads,
-        about: "items with unstable syntax or unstable types of the standard library",
-        codes: &[E0658],
+        about: "items with unstable syntax or unstable types of the standard library, and unstable features",
+        codes: &[E0554, E0658],
         when: When::Always,
         check: Check::Item(gated_heads::gated_heads),
     },
@@ -201,8 +201,9 @@ pub(crate) const RULES: &[Rule] = &[
         about: "programs without `main`",
         codes: &[E0601],
         when: When::Always,
-        check: Check::Item(|cx, file, _, out| {
-            declared::without_main(cx, file.file, &file.deltas).into_iter().for_each(|it| out.add(it));
+        check: Check::Item(|cx, file, change, out| {
+            let old = &change.edit.olds[file.index];
+            declared::without_main(cx, file.file, old, &file.deltas).into_iter().for_each(|it| out.add(it));
         }),
     },
     Rule {
@@ -237,8 +238,8 @@ pub(crate) const RULES: &[Rule] = &[
         id: RuleId::MalformedItems,
         about: "items that the compiler refuses by their form or by the kind of their type",
         codes: &[
-            Uncoded, E0081, E0091, E0118, E0120, E0121, E0184, E0197, E0262, E0310, E0366, E0379, E0390, E0446, E0449,
-            E0517, E0562, E0637, E0642, E0666, E0703, E0740, E0747, E0774, E0777,
+            Uncoded, E0005, E0081, E0091, E0118, E0120, E0121, E0131, E0184, E0197, E0262, E0277, E0310, E0366, E0379,
+            E0390, E0446, E0449, E0517, E0562, E0580, E0637, E0642, E0666, E0703, E0740, E0747, E0752, E0774, E0777,
         ],
         when: When::Always,
         check: Check::Apart,

@@ -1,0 +1,161 @@
+//! Attributes of items that nothing reads, and those of the language that are malformed or on items that they are not
+//! for.
+
+use ra_ap_hir::{ModuleDef, PathResolution};
+use ra_ap_syntax::ast::{HasAttrs as _, HasName as _};
+use ra_ap_syntax::{AstNode as _, Edition, NodeOrToken, SyntaxKind, SyntaxNode, T, ast};
+
+use super::entry_points;
+use super::malformed_items::Add;
+use crate::finding::code::Code;
+use crate::syntax::is_builtin;
+use crate::view::Context;
+
+/// The derives of the language.
+const DERIVES: [&str; 9] = ["Clone", "Copy", "Debug", "Default", "Eq", "Hash", "Ord", "PartialEq", "PartialOrd"];
+
+/// For the attributes of an item.
+pub(super) fn malformed_attributes(cx: &Context<'_>, item: &SyntaxNode, add: &mut Add<'_>) {
+    let is_type = ast::Adt::can_cast(item.kind());
+    let Some(item) = ast::Item::cast(item.clone()) else { return };
+    if let ast::Item::Enum(it) = &item {
+        defaults(it, add);
+    }
+    for attribute in item.attrs() {
+        let Some(name) = attribute.simple_name() else { continue };
+        let Some(meta) = attribute.meta() else { continue };
+        match name.as_str() {
+            "derive" if !is_type => {
+                let message = "`derive` may only be applied to `struct`s, `enum`s and `union`s";
+                add(attribute.syntax(), Code::E0774, message);
+            }
+            "derive" if has_string(&meta) => add(meta.syntax(), Code::E0777, "expected path to a trait, found literal"),
+            "derive" if !lists_paths(&meta) => {
+                add(meta.syntax(), Code::Uncoded, "malformed `derive` attribute: expected paths to traits");
+            }
+            "repr" if !is_type => {
+                add(meta.syntax(), Code::E0517, "attribute should be applied to a struct, enum, or union");
+            }
+            "inline" if !matches!(item, ast::Item::Fn(_)) => {
+                add(attribute.syntax(), Code::Uncoded, "`#[inline]` can only be used on functions");
+            }
+            "test" => test(cx, &item, &attribute, add),
+            // The attributes of a type may be those of its derive macros.
+            name if !is_type && !is_builtin(name) && is_unknown_attribute(cx, &meta) => {
+                add(meta.syntax(), Code::Uncoded, &format!("cannot find attribute `{name}` in this scope"));
+            }
+            _ => {}
+        }
+    }
+}
+
+fn is_unknown_attribute(cx: &Context<'_>, meta: &ast::Meta) -> bool {
+    let path = meta.syntax().children().find_map(ast::Path::cast);
+    cx.environment.lacks().is_empty() && path.is_some_and(|it| cx.sema.resolve_path(&it).is_none())
+}
+
+fn has_string(meta: &ast::Meta) -> bool {
+    let tokens = meta.syntax().descendants_with_tokens().filter_map(|it| it.into_token());
+    tokens.into_iter().any(|it| it.kind() == SyntaxKind::STRING)
+}
+
+/// Whether the list of a derive has paths, with a comma between them.
+fn lists_paths(meta: &ast::Meta) -> bool {
+    let Some(list) = meta.syntax().children().find_map(ast::TokenTree::cast) else { return false };
+    let inner = list.syntax().children_with_tokens();
+    let parts = inner.filter(|it| !matches!(it.kind(), T!['('] | T![')']) && !it.kind().is_trivia());
+    // What may come next: a path, its next segment, or a separator.
+    let (mut is_path_next, mut was_name, mut was_comma) = (true, false, true);
+    for part in parts {
+        let NodeOrToken::Token(part) = part else { return false };
+        match part.kind() {
+            // A path's colons may be two tokens.
+            T![::] | T![:] => is_path_next = true,
+            T![,] if !was_comma => is_path_next = true,
+            T![,] => return false,
+            it if (it == SyntaxKind::IDENT || it.is_any_identifier() || it.is_keyword(Edition::CURRENT))
+                && is_path_next =>
+            {
+                is_path_next = false;
+            }
+            _ => return false,
+        }
+        was_comma = part.kind() == T![,];
+        was_name = !matches!(part.kind(), T![::] | T![:] | T![,]);
+    }
+    was_name || was_comma
+}
+
+/// A test that the harness cannot call. Another attribute may change the function before.
+fn test(cx: &Context<'_>, item: &ast::Item, attribute: &ast::Attr, add: &mut Add<'_>) {
+    let of_user = |it: &ast::Attr| !it.simple_name().is_some_and(|it| is_builtin(&it));
+    let path = attribute.meta().and_then(|it| it.syntax().children().find_map(ast::Path::cast));
+    let meant = path.and_then(|it| cx.sema.resolve_path(&it));
+    let is_imported = match meant {
+        Some(PathResolution::Def(ModuleDef::Macro(it))) => !it.module(cx.db).krate(cx.db).origin(cx.db).is_lang(),
+        Some(_) => true,
+        None => false,
+    };
+    if is_imported || item.attrs().any(|it| of_user(&it)) {
+        return;
+    }
+    let mut add = |at: &SyntaxNode, message: &str| add(at, Code::Uncoded, message);
+    let is_member = item.syntax().parent().is_some_and(|it| ast::AssocItemList::can_cast(it.kind()));
+    let ast::Item::Fn(function) = item else {
+        return add(attribute.syntax(), "the `#[test]` attribute may only be used on a free function");
+    };
+    if is_member {
+        return add(attribute.syntax(), "the `#[test]` attribute may only be used on a free function");
+    }
+    let name = function.name().map_or_else(|| item.syntax().clone(), |it| it.syntax().clone());
+    if function.async_token().is_some() {
+        add(&name, "async functions cannot be used for tests");
+    } else if function.param_list().is_some_and(|it| it.params().next().is_some()) {
+        add(&name, "functions used as tests can not have any arguments");
+    } else if let Some(it) = entry_points::unfit_result(cx, function) {
+        add(it.syntax(), &format!("the trait bound `{}: Termination` is not satisfied", it.syntax().text()));
+    }
+}
+
+/// The marks of an enum's default variant.
+fn defaults(item: &ast::Enum, add: &mut Add<'_>) {
+    let names: Vec<String> = item.attrs().filter_map(|it| it.meta()).flat_map(|it| derives_in(&it)).collect();
+    let is_conditional = item.attrs().any(|it| matches!(it.meta(), Some(ast::Meta::CfgAttrMeta(_))));
+    let mark = |it: &ast::Variant| it.attrs().find(|it| it.simple_name().is_some_and(|it| it == "default"));
+    let variants = item.variant_list().into_iter().flat_map(|it| it.variants());
+    let marked: Vec<(ast::Variant, ast::Attr)> = variants.filter_map(|it| Some((it.clone(), mark(&it)?))).collect();
+    if is_conditional || marked.is_empty() {
+        return;
+    }
+    let has_only_known = names.iter().all(|it| DERIVES.contains(&it.as_str()));
+    if !names.iter().any(|it| it == "Default") {
+        // Other derives may read it, and an attribute macro may add one.
+        let is_as_written = item.attrs().all(|it| it.simple_name().is_some_and(|it| is_builtin(&it) || it == "derive"));
+        for (_, it) in marked.iter().filter(|_| has_only_known && is_as_written) {
+            add(it.syntax(), Code::Uncoded, "cannot find attribute `default` in this scope");
+        }
+        return;
+    }
+    let is_default = |it: &ast::Attr| it.meta().is_some_and(|it| derives_in(&it).iter().any(|it| it == "Default"));
+    match &marked[..] {
+        [(variant, _)] => {
+            if let Some(name) = variant.name().filter(|_| variant.field_list().is_some()) {
+                let message = "the `#[default]` attribute may only be used on unit enum variants";
+                add(name.syntax(), Code::Uncoded, message);
+            }
+        }
+        _ => {
+            let derive = item.attrs().find(is_default);
+            derive.into_iter().for_each(|it| add(it.syntax(), Code::Uncoded, "multiple declared defaults"));
+        }
+    }
+}
+
+/// The names in a `derive`, without their paths.
+fn derives_in(meta: &ast::Meta) -> Vec<String> {
+    let text = meta.syntax().text().to_string();
+    let list = text.strip_prefix("derive").and_then(|it| it.trim().strip_prefix('(')).map(str::to_owned);
+    let list = list.unwrap_or_default();
+    let names = list.trim_end_matches(')').split(',').map(|it| it.rsplit("::").next().unwrap_or_default().trim());
+    names.filter(|it| !it.is_empty()).map(str::to_owned).collect()
+}
