@@ -30,7 +30,7 @@ use semdex_process::{fault, resource_usage};
 
 pub(crate) const SCOPE: &str = "go";
 /// Only a request that was waited for this long counts as unanswered.
-const LONG: Duration = Duration::from_secs(5);
+const LONG: Duration = Duration::from_secs(if cfg!(test) { 1 } else { 5 });
 /// The progress of a gopls that does not answer.
 const SILENT: &str = "gopls does not answer";
 

@@ -7,6 +7,8 @@ mod fuzz;
 mod round_trip;
 pub(super) mod testbed;
 
+use gen_lsp_types::{ExecuteCommandParams, ExecuteCommandRequest};
+
 use self::testbed::{Fixture, deadline, deadlines};
 use semdex_engine::{Deadlines, Stop};
 use semdex_model::{
@@ -253,6 +255,28 @@ async fn a_load_that_waits_for_a_pipe_that_is_gone_is_begun_anew() {
     std::fs::remove_file(&pipe).unwrap();
     let ready = status.wait_for(|it| it.state == State::Ready && it.pid != another);
     tokio::time::timeout_at(deadline().into(), ready).await.expect("a third one comes up").unwrap();
+    assert_eq!(shop.usages("Cart.Add").await.value.items.len(), 3);
+}
+
+/// The same state as when gopls checks types without an end, and the text is mended.
+#[tokio::test]
+async fn a_gopls_that_answers_nothing_is_replaced_once_something_changes() {
+    let mut shop = Fixture::new(SHOP);
+    shop.ready().await;
+    let mut status = shop.go.status();
+    let pid = status.borrow().pid.expect("gopls runs");
+    let stopped = rustix::process::Pid::from_raw(i32::try_from(pid).unwrap()).unwrap();
+    rustix::process::kill_process(stopped, rustix::process::Signal::STOP).unwrap();
+    let soon = std::time::Instant::now() + std::time::Duration::from_secs(2);
+    let views = ExecuteCommandParams { command: "gopls.views".to_owned(), ..ExecuteCommandParams::default() };
+    let session = shop.go.view(shop.files.clone()).session.clone();
+    let asked = session.ask::<ExecuteCommandRequest>(&[], &views, Deadlines { answer: soon, ..deadlines() }).await;
+    assert!(asked.is_err());
+    assert_eq!(status.borrow().progress.as_ref().map(|it| it.stage.as_str()), Some("gopls does not answer"));
+    let text = shop.files.get("cart/cart.go").unwrap().text.to_string();
+    shop.change("cart/cart.go", Some(&format!("{text}\n// More.\n")));
+    let again = status.wait_for(|it| it.state == State::Ready && it.pid.is_some_and(|it| it != pid));
+    tokio::time::timeout_at(deadline().into(), again).await.expect("another gopls comes up").unwrap();
     assert_eq!(shop.usages("Cart.Add").await.value.items.len(), 3);
 }
 

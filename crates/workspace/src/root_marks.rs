@@ -25,20 +25,20 @@ impl RootMarks {
     pub(super) fn take(root: &Path) -> Result<RootMarks, PathBuf> {
         let opened = directories(root);
         // First set, then look: of two processes at the same time one sees the other.
-        for (number, (_, directory)) in opened.iter().enumerate() {
-            let mark = if number == 0 { SERVED } else { AROUND };
+        for (path, directory) in &opened {
+            let mark = if *path == root { SERVED } else { AROUND };
             if let Err(error) = lock_byte(directory, mark) {
                 tracing::debug!(root = %root.display(), %error, "a served directory cannot be marked for other processes");
             }
         }
-        other(&opened).map_or(Ok(()), Err)?;
+        other(root, &opened).map_or(Ok(()), Err)?;
         Ok(RootMarks { _held: opened.into_iter().map(|it| it.1).collect() })
     }
 }
 
 /// The directory that another process serves: this one, or one around it; this one too if that serves one in it.
 pub(super) fn served_by_another(root: &Path) -> Option<PathBuf> {
-    other(&directories(root))
+    other(root, &directories(root))
 }
 
 /// The root and the directories around it whose trees it belongs to, opened. What is not this user's is left out: anyone
@@ -51,11 +51,11 @@ fn directories(root: &Path) -> Vec<(&Path, File)> {
     File::open(root).ok().map(|it| (root, it)).into_iter().chain(around).collect()
 }
 
-fn other(opened: &[(&Path, File)]) -> Option<PathBuf> {
-    let is_other = |(number, (_, directory)): &(usize, &(&Path, File))| {
-        is_byte_locked(directory, SERVED) || (*number == 0 && is_byte_locked(directory, AROUND))
+fn other(root: &Path, opened: &[(&Path, File)]) -> Option<PathBuf> {
+    let is_other = |(path, directory): &&(&Path, File)| {
+        is_byte_locked(directory, SERVED) || (*path == root && is_byte_locked(directory, AROUND))
     };
-    opened.iter().enumerate().find(is_other).map(|(_, (path, _))| path.to_path_buf())
+    opened.iter().find(is_other).map(|(path, _)| path.to_path_buf())
 }
 
 #[cfg(test)]
@@ -83,6 +83,14 @@ mod tests {
         drop(RootMarks::take(&path("a/b/c")).unwrap());
         drop(beside);
         drop(RootMarks::take(&path("a")).unwrap());
+    }
+
+    #[test]
+    fn a_directory_that_cannot_be_opened_is_not_taken_for_the_one_around_it() {
+        let home = tempfile::tempdir().unwrap();
+        fs::create_dir(home.path().join("a")).unwrap();
+        let _held = RootMarks::take(&home.path().join("a")).unwrap();
+        drop(RootMarks::take(&home.path().join("missing")).unwrap());
     }
 
     #[test]

@@ -397,6 +397,10 @@ impl Watcher {
                 continue;
             }
             if !self.watch(&mut descent, &directory)? {
+                // Of other directories, the listing of the one around them tells.
+                if is_root && self.lacks.is_none() {
+                    self.gaps.entry(directory).or_insert(Gap::Refused);
+                }
                 continue;
             }
             let Some(listing) = walk::list(&mut descent, &directory)? else {
