@@ -14,10 +14,7 @@ use crate::view::Context;
 pub(crate) fn is_program(cx: &Context<'_>, id: FileId) -> bool {
     let Some(file) = cx.file(id) else { return false };
     let parts: Vec<&str> = file.path.split('/').collect();
-    let is_by_name = match parts[..] {
-        [.., "main.rs" | "build.rs"] | [.., "src", "bin", _] | [.., "examples", _] => true,
-        _ => false,
-    };
+    let is_by_name = matches!(parts[..], [.., "main.rs" | "build.rs"] | [.., "src", "bin", _] | [.., "examples", _]);
     is_by_name && cx.sema.file_to_module_def(id).is_some_and(|it| it.is_crate_root(cx.db))
 }
 
