@@ -9,7 +9,6 @@ use std::mem::ManuallyDrop;
 use std::os::fd::FromRawFd;
 use std::process;
 
-use semdex::process::allocated;
 use tikv_jemallocator::Jemalloc;
 
 /// Analysis allocates and frees many small objects: glibc's allocator takes a fifth of its time. After indexing the
@@ -41,12 +40,11 @@ unsafe impl GlobalAlloc for Allocator {
     }
 }
 
-fn there(block: *mut u8, bytes: usize) -> *mut u8 {
-    if block.is_null() {
+fn there(allocated: *mut u8, bytes: usize) -> *mut u8 {
+    if allocated.is_null() {
         out_of_memory(bytes);
     }
-    allocated::note(bytes);
-    block
+    allocated
 }
 
 /// Uses neither memory nor a lock: another thread may hold the lock of standard error.

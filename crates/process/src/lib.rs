@@ -1,7 +1,6 @@
 //! Programs that semdex starts: where they are found, their process groups, which end with semdex, and their use of
 //! memory and processor time.
 
-pub mod allocated;
 pub mod child;
 pub mod fault;
 pub mod named_pipes;

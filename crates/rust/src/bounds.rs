@@ -7,8 +7,6 @@
 //! is abandoned: its query unwinds with [`Exhausted`], and is ended soon after its start as long as the text stays the
 //! same.
 //!
-//! Large blocks of memory count as steps too: a constant of a few lines can copy an array of megabytes at each of them.
-//!
 //! The count does not depend on the machine or its load, so a body is always abandoned or never. The bound grows with
 //! the body, so that large code is analysed. Only the impact of a change has a bound on its time too.
 
@@ -29,7 +27,6 @@ use ra_ap_ide_db::base_db::SourceDatabase;
 use ra_ap_ide_db::base_db::salsa::plumbing::{FromIdWithDb as _, Id};
 use ra_ap_ide_db::base_db::salsa::{Backtrace, CancellationToken, Cancelled, with_attached_database};
 use ra_ap_intern::steps;
-use semdex_process::allocated;
 
 use self::abandoned::{Abandoned, About};
 
@@ -45,8 +42,6 @@ const STEPS_OF_CONSTANT: u64 = 16_000_000;
 const STEPS_OF_QUERY: u64 = 2_000_000_000;
 /// The steps outside of queries, in one part of an answer.
 const STEPS_OF_PART: u64 = 400_000_000;
-/// So many bytes of large blocks count as one step: a constant may allocate 512 MB, a body 1 GB.
-const BYTES_OF_STEP: u64 = 32;
 /// An analysis with so many steps is logged.
 const MANY_STEPS: u64 = 1_000_000;
 /// The query that is running is looked up after this many quanta, because that takes longer than counting.
@@ -139,7 +134,6 @@ pub(crate) fn within<T>(bounds: Bounds, work: impl FnOnce() -> T) -> T {
         }
     }
     steps::set_inspector(inspect);
-    allocated::take();
     let part = Part { left: STEPS_OF_PART, name: None };
     let active = Active { bounds, quanta: 0, queries: Vec::new(), part };
     let _restore = Restore(ACTIVE.replace(Some(active)));
@@ -231,8 +225,7 @@ impl Active {
             return Verdict::Cancel;
         }
         let Some(abandoned) = self.bounds.abandoned.clone() else { return Verdict::Continue };
-        let of_memory = allocated::take() / BYTES_OF_STEP / u64::from(steps::QUANTUM);
-        self.quanta = self.quanta.saturating_add(1 + u32::try_from(of_memory).unwrap_or(u32::MAX - 1));
+        self.quanta += 1;
         let is_late = self.bounds.until.is_some_and(|it| it <= Instant::now());
         let is_due = is_late || self.quanta >= QUANTA;
         if !is_due && !abandoned.is_any() {
