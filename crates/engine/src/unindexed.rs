@@ -1,6 +1,6 @@
-//! Unindexed files: source files of a workspace that are not UTF-8, too large, may not be read, or are links out of it, so
-//! that the workspace has no text of them. Engines are not given them, but programs that read the disk may use them. Their bytes are searched to find out
-//! whether one of them may contain a name.
+//! Unindexed files: source files and manifests of a workspace that are not UTF-8, too large, may not be read, or are links
+//! out of it, so that the workspace has no text of them. Engines are not given them, but programs that read the disk may
+//! use them. Their bytes are searched to find out whether one of them may contain a name.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,5 +1,6 @@
 //! Directories that the walk passes over although they may contain code: those that semdex may not read (perhaps the root
-//! itself), those that are too deep to be watched, those with a `CACHEDIR.TAG`, and those outside to which links lead. Answers that could contain something of them report that.
+//! itself), those that are too deep to be watched, those with a `CACHEDIR.TAG`, and those outside to which links lead.
+//! Answers that could contain something of them report that.
 //!
 //! A directory that git ignores contains no code of the workspace, nor does an installed dependency.
 

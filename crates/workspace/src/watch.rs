@@ -314,7 +314,8 @@ impl Watcher {
                 if !readers.iter().any(|it| path.starts_with(it.root())) {
                     readers.extend(self.reader_of(&path)?);
                 }
-                let found = match readers.iter().find(|it| path.starts_with(it.root())) {
+                let reader = readers.iter().find(|it| path.starts_with(it.root()));
+                let found = match reader {
                     Some(reader) => walk::look(reader, &path)?,
                     None => None,
                 };
@@ -325,9 +326,7 @@ impl Watcher {
                     rechecked = Some(path.clone());
                 }
                 self.stale |= self.aliases.note(&path, found.as_ref());
-                if let Some(reader) = readers.iter().find(|it| path.starts_with(it.root()))
-                    && kind == Some(FileType::Symlink)
-                {
+                if let Some(reader) = reader.filter(|_| kind == Some(FileType::Symlink)) {
                     self.note_link(reader, &path);
                 }
             }
@@ -420,9 +419,13 @@ impl Watcher {
             for (path, found) in listing.files.iter().chain(&listing.links) {
                 linked |= self.aliases.note(path, Some(found));
             }
-            let links = listing.links.into_iter().map(|(path, _)| path);
-            let links = links.inspect(|link| self.note_link(&reader, link));
-            files.extend(links.filter(|link| walk::lists(&reader, link)));
+            for (link, _) in listing.links {
+                if walk::lists(&reader, &link) {
+                    files.insert(link);
+                } else {
+                    self.note_link(&reader, &link);
+                }
+            }
             files.extend(listing.files.into_iter().map(|(path, _)| path));
             pending.extend(listing.directories);
         }

@@ -101,9 +101,9 @@ pub(crate) fn files_below(tree: &Tree, directory: &Path, most: usize) -> io::Res
 
 /// What a link leads to, if that is not in the tree. `None` also for links that lead nowhere.
 fn outside(reader: &Reader, link: &Path) -> Option<Metadata> {
-    let below = link.strip_prefix(reader.root()).ok()?;
+    let below = link.strip_prefix(reader.root()).ok().filter(|_| link.is_symlink())?;
     let is_inside = reader.resolve(below).is_ok_and(|it| it.kind.is_some() && it.path.starts_with(reader.root()));
-    if is_inside || !link.is_symlink() { None } else { fs::metadata(link).ok() }
+    if is_inside { None } else { fs::metadata(link).ok() }
 }
 
 /// Whether a link leads to a directory that is not in the tree, and could be one of the tree by its name.
