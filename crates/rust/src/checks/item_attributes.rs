@@ -5,14 +5,13 @@ use ra_ap_hir::{ModuleDef, PathResolution};
 use ra_ap_syntax::ast::{HasAttrs as _, HasName as _};
 use ra_ap_syntax::{AstNode as _, Edition, NodeOrToken, SyntaxKind, SyntaxNode, T, ast};
 
+use super::derive_expansion::OF_THE_COMPILER;
 use super::entry_points;
 use super::malformed_items::Add;
 use crate::finding::code::Code;
+use crate::syntax::attributes::derives_in;
 use crate::syntax::is_builtin;
 use crate::view::Context;
-
-/// The derives of the language.
-const DERIVES: [&str; 9] = ["Clone", "Copy", "Debug", "Default", "Eq", "Hash", "Ord", "PartialEq", "PartialOrd"];
 
 /// For the attributes of an item.
 pub(super) fn malformed_attributes(cx: &Context<'_>, item: &SyntaxNode, add: &mut Add<'_>) {
@@ -55,8 +54,8 @@ fn is_unknown_attribute(cx: &Context<'_>, meta: &ast::Meta) -> bool {
 }
 
 fn has_string(meta: &ast::Meta) -> bool {
-    let tokens = meta.syntax().descendants_with_tokens().filter_map(|it| it.into_token());
-    tokens.into_iter().any(|it| it.kind() == SyntaxKind::STRING)
+    let mut tokens = meta.syntax().descendants_with_tokens().filter_map(|it| it.into_token());
+    tokens.any(|it| it.kind() == SyntaxKind::STRING)
 }
 
 /// Whether the list of a derive has paths, with a comma between them.
@@ -101,12 +100,10 @@ fn test(cx: &Context<'_>, item: &ast::Item, attribute: &ast::Attr, add: &mut Add
     }
     let mut add = |at: &SyntaxNode, message: &str| add(at, Code::Uncoded, message);
     let is_member = item.syntax().parent().is_some_and(|it| ast::AssocItemList::can_cast(it.kind()));
-    let ast::Item::Fn(function) = item else {
-        return add(attribute.syntax(), "the `#[test]` attribute may only be used on a free function");
+    let function = match item {
+        ast::Item::Fn(it) if !is_member => it,
+        _ => return add(attribute.syntax(), "the `#[test]` attribute may only be used on a free function"),
     };
-    if is_member {
-        return add(attribute.syntax(), "the `#[test]` attribute may only be used on a free function");
-    }
     let name = function.name().map_or_else(|| item.syntax().clone(), |it| it.syntax().clone());
     if function.async_token().is_some() {
         add(&name, "async functions cannot be used for tests");
@@ -127,7 +124,7 @@ fn defaults(item: &ast::Enum, add: &mut Add<'_>) {
     if is_conditional || marked.is_empty() {
         return;
     }
-    let has_only_known = names.iter().all(|it| DERIVES.contains(&it.as_str()));
+    let has_only_known = names.iter().all(|it| OF_THE_COMPILER.contains(&it.as_str()));
     if !names.iter().any(|it| it == "Default") {
         // Other derives may read it, and an attribute macro may add one.
         let is_as_written = item.attrs().all(|it| it.simple_name().is_some_and(|it| is_builtin(&it) || it == "derive"));
@@ -149,13 +146,4 @@ fn defaults(item: &ast::Enum, add: &mut Add<'_>) {
             derive.into_iter().for_each(|it| add(it.syntax(), Code::Uncoded, "multiple declared defaults"));
         }
     }
-}
-
-/// The names in a `derive`, without their paths.
-fn derives_in(meta: &ast::Meta) -> Vec<String> {
-    let text = meta.syntax().text().to_string();
-    let list = text.strip_prefix("derive").and_then(|it| it.trim().strip_prefix('(')).map(str::to_owned);
-    let list = list.unwrap_or_default();
-    let names = list.trim_end_matches(')').split(',').map(|it| it.rsplit("::").next().unwrap_or_default().trim());
-    names.filter(|it| !it.is_empty()).map(str::to_owned).collect()
 }

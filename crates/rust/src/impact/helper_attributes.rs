@@ -16,7 +16,7 @@ use super::unresolved_names::derived;
 use crate::checks::report;
 use crate::finding::Finding;
 use crate::finding::code::Code;
-use crate::syntax::attributes::attributes_of;
+use crate::syntax::attributes::{attributes_of, derives_in};
 use crate::syntax::positions;
 use crate::view::Context;
 use semdex_engine::files::File;
@@ -84,10 +84,7 @@ pub(crate) fn derives_of(sema: &Semantics<'_, RootDatabase>, adt: &ast::Adt) -> 
     let mut found = Vec::new();
     for meta in adt.attrs().flat_map(|it| it.skip_cfg_attrs()) {
         let Some(macros) = sema.resolve_derive_macro(&meta) else { continue };
-        let text = meta.syntax().text().to_string();
-        let list = text.split_once('(').map_or("", |it| it.1).trim_end_matches(')');
-        let names = list.split(',').map(|it| it.rsplit("::").next().unwrap_or_default().trim().to_owned());
-        found.extend(names.zip(macros.iter().map(Option::is_some)));
+        found.extend(derives_in(&meta).into_iter().zip(macros.iter().map(Option::is_some)));
     }
     found
 }

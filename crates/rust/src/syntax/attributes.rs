@@ -24,6 +24,15 @@ pub(crate) fn is_in_attribute_of_macros(tree: &SyntaxNode, at: usize) -> bool {
     metas.into_iter().any(|it| !is_read_by_tools(&it.syntax().text().to_string()))
 }
 
+/// The names in a `derive`, without their paths.
+pub(crate) fn derives_in(meta: &ast::Meta) -> Vec<String> {
+    let text = meta.syntax().text().to_string();
+    let list = text.strip_prefix("derive").and_then(|it| it.trim().strip_prefix('(')).map(str::to_owned);
+    let list = list.unwrap_or_default();
+    let names = list.trim_end_matches(')').split(',').map(|it| it.rsplit("::").next().unwrap_or_default().trim());
+    names.filter(|it| !it.is_empty()).map(str::to_owned).collect()
+}
+
 #[derive(Debug, Default)]
 pub(crate) struct Attributes {
     pub(crate) docs: Option<String>,
