@@ -4,7 +4,8 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
 use super::output::output;
 use super::running_servers::{self, Running};
@@ -50,12 +51,13 @@ fn find(directory: Option<&Path>, config: &Config, engines: &Registry) -> io::Re
 
 async fn end(server: &Running, config: &Config) -> io::Result<()> {
     let pid = server.announcement.pid;
-    let signalled = i32::try_from(pid).ok().and_then(Pid::from_raw);
-    let signalled = signalled.ok_or_else(|| io::Error::other(format!("{pid} is no process")))?;
-    kill_process(signalled, Signal::TERM)?;
+    let process = i32::try_from(pid).ok().and_then(Pid::from_raw);
+    let process = process.ok_or_else(|| io::Error::other(format!("{pid} is no process")))?;
+    let process = pidfd_open(process, PidfdFlags::empty())?;
+    pidfd_send_signal(&process, Signal::TERM)?;
     let begun = Instant::now();
-    // Its file is locked as long as it lives.
-    while running_servers::all(&config.state_dir).iter().any(|it| it.announcement.pid == pid) {
+    // It unlocks its file before it closes the journal, so that nothing new is asked of it meanwhile.
+    while poll(&mut [PollFd::new(&process, PollFlags::IN)], Some(&Timespec::default()))? == 0 {
         if begun.elapsed() > PATIENCE {
             return Err(io::Error::other(format!("process {pid} has not ended within {} s", PATIENCE.as_secs())));
         }
