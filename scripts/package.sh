@@ -11,12 +11,12 @@ copy=$(mktemp -d)
 trap 'rm -rf "$copy"' EXIT
 git -C "$repository" ls-files -z --cached --others --exclude-standard | (cd "$repository" && xargs -0 cp --parents -t "$copy")
 cd "$copy"
-sed -i 's/^publish = false$/publish = true/' Cargo.toml crates/nesting/Cargo.toml crates/pin/Cargo.toml
+sed -i 's/^publish = false$/publish = true/' Cargo.toml crates/{nesting,pin,steps}/Cargo.toml
 verify=--no-verify
 [ -z "${VERIFY:-}" ] || verify=
 CARGO_TARGET_DIR=$copy/target cargo package --allow-dirty $verify --workspace \
     --exclude xtask --exclude localisation-bench --exclude matching-bench --exclude semdex-testing \
     --exclude ra_ap_parser --exclude ra_ap_intern \
-    --exclude ra_ap_base_db
+    --exclude ra_ap_base_db --exclude la-arena
 cp "$copy"/target/package/*.crate "$target/"
 ls -l "$target"/*.crate

@@ -40,11 +40,12 @@ unsafe impl GlobalAlloc for Allocator {
     }
 }
 
-fn there(allocated: *mut u8, bytes: usize) -> *mut u8 {
-    if allocated.is_null() {
+fn there(block: *mut u8, bytes: usize) -> *mut u8 {
+    if block.is_null() {
         out_of_memory(bytes);
     }
-    allocated
+    semdex_rust::note_allocation(bytes);
+    block
 }
 
 /// Uses neither memory nor a lock: another thread may hold the lock of standard error.

@@ -17,6 +17,8 @@ const FIXED: &str = "pub fn costly() -> u8 { crate::good::good(2) }\n";
 /// A text that freezes its workspace does so for ever: this distinguishes it from a slow machine. The times themselves
 /// are in `spikes/02-freezing-texts`.
 const PATIENCE: Duration = Duration::from_secs(150);
+/// A text without a bound takes all memory. In bytes.
+const MOST_MEMORY: u64 = 5 << 30;
 
 fn repeated(before: &str, statement: &str, count: usize) -> String {
     format!("pub fn costly() {{ {before}{} }}\n", statement.repeat(count))
@@ -42,6 +44,27 @@ fn texts() -> Vec<(&'static str, String, bool)> {
             true,
         ),
         ("constant", format!("{constant}pub fn costly(x: [u8; fib(50) as usize]) -> usize {{ x.len() }}\n"), true),
+        (
+            "large arrays",
+            "const fn f(n: usize) -> [u64; 1000000] {\n    if n == 0 { [1; 1000000] } else { let a = f(n - 1); let mut b = a; b[n] = a[n] + 1; b }\n}\n\
+             const A: [u64; 1000000] = f(5000);\n\
+             pub fn costly() { A[1]; [0u8; A[3] as usize]; let x = [0u8; f(100000)[1] as usize]; x.y }\n"
+                .to_owned(),
+            true,
+        ),
+        (
+            "copies",
+            "const fn f(n: usize) -> u64 {\n    let a = [1u64; 1000000];\n    let mut b = a;\n    let mut i = 0;\n    \
+             while i < n { b = a; i += 1; }\n    b[3]\n}\n\
+             pub fn costly(x: [u8; f(1000000) as usize]) -> usize { x.len() }\n"
+                .to_owned(),
+            true,
+        ),
+        (
+            "closures",
+            format!("pub fn costly() -> usize {{ (0..9){}.count() }}\n", ".map(|x| x + 1)".repeat(600)),
+            true,
+        ),
         ("brackets", format!("{FIXED}{}\n", "}".repeat(100_000)), false),
         ("lines of brackets", format!("{FIXED}{}", "}\n".repeat(100_000)), false),
         ("lets", numbered(|it| format!("let x{it} = {it};"), 200_000), false),
@@ -174,6 +197,8 @@ fn a_text_does_not_freeze_its_workspace() {
         }
         read_others(&server, name);
         write_others(&server, name);
+        let memory = server.get("/v1/status").1["memory_bytes"].as_u64().unwrap();
+        assert!(memory < MOST_MEMORY, "{name}: {memory}");
         server.home.write("src/costly.rs", FIXED);
         let (status, found) = server.get("/v1/usages?symbol=p::good::good&wait_ms=60000");
         assert_eq!(

@@ -286,6 +286,30 @@ fn tests_that_reach_a_change_through_others_are_told_of_languages_with_servers()
     assert_eq!(told(&reply), ["tests/sum.test.ts:6 null 2"], "{reply}");
 }
 
+/// The compiler reports only the delimiter, literal or comment, and compiles nothing.
+#[test]
+fn nothing_else_is_broken_in_a_crate_with_a_text_that_cannot_be_read() {
+    let server = Server::on(FILES);
+    server.wait_ready();
+    let edit = |from: &str, to: &str, dry_run: bool| {
+        let edit = json!({"file": "rust/src/lib.rs", "search_context": from, "replacement": to, "dry_run": dry_run});
+        let (status, reply) = server.post("/v1/edit", &edit);
+        assert_eq!((status, &reply["meta"]["complete"]), (200, &json!(true)), "{reply}");
+        broken(&reply)
+    };
+    let (head, opened) = ("twice(it: u8) -> u8 {", "twice(it: u8) -> u8 {{");
+    assert_eq!(edit(head, opened, true), ["rust/src/lib.rs:10 syntax-error"]);
+    assert_eq!(edit("it * 2", "it * 2)", true), ["rust/src/lib.rs:5 syntax-error"]);
+    assert_eq!(edit("pub struct", "\"pub struct", true), ["rust/src/lib.rs:7 syntax-error"]);
+    assert_eq!(edit(head, opened, false), ["rust/src/lib.rs:10 syntax-error"]);
+    let (_, found) = server.get("/v1/diagnostics?file=rust/src/lib.rs");
+    let messages: Vec<&str> =
+        found["items"].as_array().unwrap().iter().filter_map(|it| it["message"].as_str()).collect();
+    assert_eq!(messages, ["this file contains an unclosed delimiter: `{` of line 3"], "{found}");
+    assert_eq!(edit(opened, head, false), [""; 0]);
+    assert_eq!(edit("pub fn twice", "pub fn thrice", true).len(), 4, "it is judged again");
+}
+
 /// A name that an import re-exports under another name is removed with its target; if the target is renamed, only the
 /// import is edited.
 #[test]

@@ -23,7 +23,7 @@ pub async fn stop(directory: Option<&Path>, all: bool, config: &Config, engines:
         false => Vec::from_iter(find(directory, config, engines)?),
     };
     for server in &servers {
-        end(server, config).await?;
+        end(server).await?;
     }
     if servers.is_empty() {
         writeln!(output(), "no server runs")?;
@@ -34,7 +34,7 @@ pub async fn stop(directory: Option<&Path>, all: bool, config: &Config, engines:
 /// Ends the server of the workspace around a directory, if one runs, and starts one.
 pub async fn restart(directory: Option<&Path>, config: &Config, engines: &Registry) -> io::Result<()> {
     if let Some(server) = find(directory, config, engines)? {
-        end(&server, config).await?;
+        end(&server).await?;
     }
     let root = root(directory, engines)?;
     let started = running_servers::find_or_start_of(&config.state_dir, &root, engines).await?;
@@ -49,7 +49,7 @@ fn find(directory: Option<&Path>, config: &Config, engines: &Registry) -> io::Re
     Ok(running_servers::find_running(&config.state_dir, &root(directory, engines)?))
 }
 
-async fn end(server: &Running, config: &Config) -> io::Result<()> {
+async fn end(server: &Running) -> io::Result<()> {
     let pid = server.announcement.pid;
     let process = i32::try_from(pid).ok().and_then(Pid::from_raw);
     let process = process.ok_or_else(|| io::Error::other(format!("{pid} is no process")))?;

@@ -36,8 +36,6 @@ use hashbrown::raw::RawTable;
 use rustc_hash::FxBuildHasher;
 use triomphe::{Arc, ArcBorrow};
 
-use crate::steps::step;
-
 type InternMap<T> = DashMap<Arc<T>, (), FxBuildHasher>;
 type Guard<T> = dashmap::RwLockWriteGuard<'static, RawTable<(Arc<T>, SharedValue<()>)>>;
 
@@ -73,7 +71,7 @@ impl<T: Internable> Interned<T> {
     #[inline]
     pub fn new_gc<'a>(obj: T) -> InternedRef<'a, T> {
         const { assert!(T::USE_GC) };
-        step();
+        semdex_steps::step();
 
         let storage = T::storage().get();
         let (mut shard, hash) = Self::select(storage, &obj);
@@ -238,7 +236,7 @@ impl<'a, T: Internable> InternedRef<'a, T> {
 
     #[inline]
     pub fn get(self) -> &'a T {
-        step();
+        semdex_steps::step();
         self.arc.get()
     }
 
@@ -300,7 +298,7 @@ impl<T> Deref for InternedRef<'_, T> {
 
     #[inline]
     fn deref(&self) -> &Self::Target {
-        step();
+        semdex_steps::step();
         &self.arc
     }
 }

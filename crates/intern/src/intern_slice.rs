@@ -23,8 +23,6 @@ use hashbrown::raw::RawTable;
 use rustc_hash::FxBuildHasher;
 use triomphe::{HeaderSlice, HeaderWithLength, ThinArc};
 
-use crate::steps::step;
-
 type InternMap<T> =
     DashMap<ThinArc<<T as SliceInternable>::Header, <T as SliceInternable>::SliceType>, (), FxBuildHasher>;
 type Guard<T> = dashmap::RwLockWriteGuard<
@@ -41,7 +39,7 @@ impl<T: SliceInternable> InternedSlice<T> {
     #[inline]
     pub fn from_header_and_slice<'a>(header: T::Header, slice: &[T::SliceType]) -> InternedSliceRef<'a, T> {
         const { assert!(T::USE_GC) };
-        step();
+        semdex_steps::step();
 
         let storage = T::storage().get();
         let (mut shard, hash) = Self::select(storage, &header, slice);
@@ -180,7 +178,7 @@ impl<'a, T: SliceInternable> InternedSliceRef<'a, T> {
 
     #[inline]
     pub fn get(self) -> &'a Pointee<T> {
-        step();
+        semdex_steps::step();
         // SAFETY: This is a lifetime extension, valid because we live for `'a`.
         unsafe { &*ptr::from_ref::<Pointee<T>>(&*self.arc()) }
     }

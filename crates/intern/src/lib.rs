@@ -2,14 +2,13 @@
 //!
 //! Eventually this should probably be replaced with salsa-based interning.
 //!
-//! This is rust-analyzer's crate with one addition, for semdex: `steps`, and its calls in `intern` and `intern_slice`.
+//! This is rust-analyzer's crate with one addition, for semdex: the calls of `step` in `intern` and `intern_slice`.
 
 #![allow(clippy::type_complexity, reason = "the code of rust-analyzer stays as it is")]
 
 mod gc;
 mod intern;
 mod intern_slice;
-pub mod steps;
 mod symbol;
 
 pub use self::gc::{GarbageCollector, GcInternedSliceVisit, GcInternedVisit};

@@ -2,13 +2,16 @@
 //!
 //! A text of a few lines can describe types, constants or messages of exponential size. rust-analyzer would compute
 //! them until the memory is used up, and no change could be made during that time, since a change waits for all
-//! readers. So each thread that queries rust-analyzer counts steps: the types that it creates or reads
-//! (`ra_ap_intern::steps`). The steps are attributed to the body whose query is running. A body that exceeds its bound
+//! readers. So each thread that queries rust-analyzer counts steps: the types that it creates or reads, and the accesses
+//! to variables of constants (`semdex_steps`). The steps are attributed to the body whose query is running. A body that exceeds its bound
 //! is abandoned: its query unwinds with [`Exhausted`], and is ended soon after its start as long as the text stays the
 //! same.
 //!
+//! Large blocks of memory count as steps too: a constant of a few lines can copy an array of megabytes at each of them.
+//!
 //! The count does not depend on the machine or its load, so a body is always abandoned or never. The bound grows with
-//! the body, so that large code is analysed. Only the impact of a change has a bound on its time too.
+//! the body, so that large code is analysed. Only the impact of a change has a bound on its time too, and a constant one
+//! on its processor time, since one step of it can copy megabytes.
 
 pub(crate) mod abandoned;
 pub(crate) mod refusals;
@@ -21,34 +24,42 @@ use std::time::{Duration, Instant};
 
 use ra_ap_hir_def::DefWithBodyId;
 use ra_ap_hir_def::expr_store::Body;
-use ra_ap_hir_def::hir::Expr;
+use ra_ap_hir_def::hir::{Array, Expr};
 use ra_ap_hir_ty::with_attached_db;
 use ra_ap_ide_db::base_db::SourceDatabase;
 use ra_ap_ide_db::base_db::salsa::plumbing::{FromIdWithDb as _, Id};
 use ra_ap_ide_db::base_db::salsa::{Backtrace, CancellationToken, Cancelled, with_attached_database};
-use ra_ap_intern::steps;
 
 use self::abandoned::{Abandoned, About};
 
 /// The steps that every body may take. Of 979 files of real code no body takes a quarter of its bound.
 const STEPS_OF_BODY: u64 = 32_000_000;
-/// The further steps for each expression of a body.
-const STEPS_OF_EXPRESSION: u64 = 300_000;
-/// The further steps for each pair of expressions: rust-analyzer compares the types of all elements of an array.
-const STEPS_OF_PAIR: u64 = 30;
+/// The further steps for each expression of a body. clap's tests, chains of hundreds of calls, make 8,000.
+const STEPS_OF_EXPRESSION: u64 = 30_000;
+/// The further steps for each pair of elements of an array or arms of a `match`: rust-analyzer compares their types.
+/// The array of rust-analyzer's own symbols makes 2,300.
+const STEPS_OF_PAIR: u64 = 10_000;
 /// The steps of the evaluation of a constant, which takes longer for each step.
 const STEPS_OF_CONSTANT: u64 = 16_000_000;
+/// The evaluation of a constant makes so many steps in a microsecond of processor time at least: most make 20.
+const STEPS_OF_MICROSECOND: u64 = 8;
 /// The steps of another query, which may belong to a whole crate.
 const STEPS_OF_QUERY: u64 = 2_000_000_000;
 /// The steps outside of queries, in one part of an answer.
 const STEPS_OF_PART: u64 = 400_000_000;
+/// Smaller blocks are not counted: the steps that make them bound their number. In bytes.
+const LARGE_BLOCK: usize = 64 << 10;
 /// An analysis with so many steps is logged.
 const MANY_STEPS: u64 = 1_000_000;
-/// The query that is running is looked up after this many quanta, because that takes longer than counting.
-const QUANTA: u32 = 8;
+/// The query that is running is looked up after this many steps, because that takes longer than counting.
+const STEPS_OF_LOOKUP: u64 = 8 * semdex_steps::QUANTUM;
+/// Or after this time.
+const TIME_OF_LOOKUP: Duration = Duration::from_millis(100);
 
 /// Queries about one body, by their names in salsa. What runs inside of them belongs to that body.
 const OF_BODIES: &[&str] = &["for_body", "for_anon_const", "const_eval", "mir_body"];
+/// The queries that evaluate constants.
+const EVALUATION: &str = "const_eval";
 /// The query that infers the types of a body.
 const INFERENCE: &str = "for_body";
 /// Our own queries, which read whole files.
@@ -107,7 +118,11 @@ pub(crate) struct Bounds {
 
 struct Active {
     bounds: Bounds,
-    quanta: u32,
+    /// The steps since the running query was looked up.
+    steps: u64,
+    looked_up: Instant,
+    /// The processor time of the thread then.
+    busy: Duration,
     /// The running queries with the steps of each.
     queries: Vec<(String, u64)>,
     part: Part,
@@ -133,11 +148,21 @@ pub(crate) fn within<T>(bounds: Bounds, work: impl FnOnce() -> T) -> T {
             ACTIVE.set(self.0.take());
         }
     }
-    steps::set_inspector(inspect);
+    semdex_steps::set_inspector(inspect);
+    semdex_steps::take();
     let part = Part { left: STEPS_OF_PART, name: None };
-    let active = Active { bounds, quanta: 0, queries: Vec::new(), part };
+    let (looked_up, busy) = (Instant::now(), processor_time());
+    let active = Active { bounds, steps: 0, looked_up, busy, queries: Vec::new(), part };
     let _restore = Restore(ACTIVE.replace(Some(active)));
     work()
+}
+
+/// Called by the program's allocator for each block of memory: it allocates nothing and never unwinds.
+#[inline]
+pub fn note_allocation(bytes: usize) {
+    if bytes >= LARGE_BLOCK {
+        semdex_steps::allocated(bytes);
+    }
 }
 
 /// The bounds of this thread, for other threads that help it.
@@ -203,9 +228,9 @@ enum Verdict {
 }
 
 /// Called by each thread after a number of steps.
-fn inspect() {
+fn inspect(steps: u64) {
     // The database is asked for the size of a body, which may make steps too.
-    let verdict = ACTIVE.with(|it| it.try_borrow_mut().ok()?.as_mut().map(Active::inspect));
+    let verdict = ACTIVE.with(|it| it.try_borrow_mut().ok()?.as_mut().map(|it| it.inspect(steps)));
     match verdict {
         // Salsa attaches the database only within queries, but those can be cancelled in any thread.
         None => drop(with_attached_database(|db| db.unwind_if_revision_cancelled())),
@@ -220,14 +245,15 @@ fn inspect() {
 }
 
 impl Active {
-    fn inspect(&mut self) -> Verdict {
+    fn inspect(&mut self, steps: u64) -> Verdict {
+        self.steps = self.steps.saturating_add(steps);
         if self.bounds.asker.as_ref().is_some_and(CancellationToken::is_cancelled) {
             return Verdict::Cancel;
         }
         let Some(abandoned) = self.bounds.abandoned.clone() else { return Verdict::Continue };
-        self.quanta += 1;
-        let is_late = self.bounds.until.is_some_and(|it| it <= Instant::now());
-        let is_due = is_late || self.quanta >= QUANTA;
+        let now = Instant::now();
+        let is_late = self.bounds.until.is_some_and(|it| it <= now);
+        let is_due = is_late || self.steps >= STEPS_OF_LOOKUP || now.duration_since(self.looked_up) >= TIME_OF_LOOKUP;
         if !is_due && !abandoned.is_any() {
             return Verdict::Continue;
         }
@@ -240,7 +266,8 @@ impl Active {
         if !is_due {
             return Verdict::Continue;
         }
-        let steps = u64::from(std::mem::take(&mut self.quanta)) * u64::from(steps::QUANTUM);
+        self.looked_up = now;
+        let (steps, busy) = (std::mem::take(&mut self.steps), std::mem::replace(&mut self.busy, processor_time()));
         self.queries.retain(|(query, steps)| {
             let is_running = stack.contains(query);
             if !is_running && *steps >= MANY_STEPS {
@@ -260,14 +287,28 @@ impl Active {
             self.queries.push((own.clone(), 0));
             self.queries.len() - 1
         });
+        let least = match own.contains(EVALUATION) {
+            true => as_steps(self.busy.saturating_sub(busy)),
+            false => 0,
+        };
         let taken = &mut self.queries[at].1;
-        *taken += steps;
+        *taken = taken.saturating_add(steps.max(least));
         let Some(bound) = bound(*taken > bound_of(own, *taken), is_late) else { return Verdict::Continue };
         tracing::warn!(query = own, steps = *taken, ?bound, "an analysis exceeds its bound and is abandoned");
         let body = stack.iter().find_map(|it| id_of(it, INFERENCE));
         abandoned.add(own.clone(), body.map(|it| About::Body(it.as_bits())), bound);
         Verdict::Exhausted(bound)
     }
+}
+
+fn processor_time() -> Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    time.try_into().unwrap_or_default()
+}
+
+/// The steps that the evaluation of a constant makes in this time at least.
+fn as_steps(time: Duration) -> u64 {
+    u64::try_from(time.as_micros()).unwrap_or(u64::MAX).saturating_mul(STEPS_OF_MICROSECOND)
 }
 
 /// The bound that is exceeded. The number of steps is the better reason: it stays.
@@ -304,8 +345,18 @@ fn bound_of(query: &str, taken: u64) -> u64 {
 
 /// The steps that the analysis of a body may take; `None` for one without a text.
 pub(crate) fn bound_of_body(db: &dyn SourceDatabase, body: Option<DefWithBodyId>) -> u64 {
-    let expressions = body.map_or(0, |it| Body::of(db, it).exprs().count()) as u64;
-    STEPS_OF_BODY + expressions.saturating_mul(STEPS_OF_EXPRESSION + STEPS_OF_PAIR.saturating_mul(expressions))
+    let steps = body.map_or(0, |it| Body::of(db, it).exprs().map(|it| steps_of(it.1)).fold(0, u64::saturating_add));
+    STEPS_OF_BODY.saturating_add(steps)
+}
+
+/// The further steps that an expression may take.
+fn steps_of(expression: &Expr) -> u64 {
+    let compared = match expression {
+        Expr::Array(Array::ElementList { elements }) => elements.len(),
+        Expr::Match { arms, .. } => arms.len(),
+        _ => 0,
+    } as u64;
+    STEPS_OF_PAIR.saturating_mul(compared.saturating_mul(compared)).saturating_add(STEPS_OF_EXPRESSION)
 }
 
 /// Whether a body has a `match` of too many arms.

@@ -48,6 +48,7 @@ pub(crate) mod rules;
 pub(crate) mod scope_changes;
 pub(crate) mod settle;
 pub(crate) mod sizes;
+pub(crate) mod unreadable;
 pub(crate) mod unresolved_names;
 pub(crate) mod unused;
 pub(crate) mod wellformed;

@@ -37,6 +37,7 @@ pub(crate) mod usages;
 pub(crate) mod verify;
 pub(crate) mod view;
 
+pub use bounds::note_allocation;
 pub use engine::seam::RustKind;
 pub(crate) use syntax::language::{BUILD_TOOL, ENGINE, LANGUAGE, VERSION, file};
 

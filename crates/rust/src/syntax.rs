@@ -24,6 +24,7 @@ pub(crate) mod skeleton;
 pub(crate) mod source;
 #[cfg(test)]
 mod tests;
+mod token_trees;
 pub(crate) mod validation;
 pub(crate) mod window;
 
@@ -47,7 +48,7 @@ pub(crate) fn outline(text: &str) -> Outline {
             skeleton: text.to_owned(),
             skeleton_lines: (1..=LineIndex::new(text).line_count()).collect(),
             errors: vec![SyntaxError { message, span }],
-            detail: Detail::new(Rest { nodes: vec![whole], is_current: false }),
+            detail: Detail::new(Rest { nodes: vec![whole], ..Rest::default() }),
             ..Outline::default()
         };
     }
@@ -60,7 +61,7 @@ pub(crate) fn outline(text: &str) -> Outline {
         items: items::items(&source),
         skeleton,
         skeleton_lines,
-        detail: Detail::new(Rest { nodes, is_current: source.is_current }),
+        detail: Detail::new(Rest { nodes, is_current: source.is_current, is_unreadable: source.is_unreadable }),
         errors: source.errors,
     }
 }

@@ -10,7 +10,6 @@ use ra_ap_hir::{
     TraitRef, Type, UnresolvedMethodCall, VariantId,
 };
 use ra_ap_ide::{FileId, FileRange, RootDatabase, TextRange};
-use ra_ap_intern::steps;
 use ra_ap_syntax::ast::HasArgList as _;
 use ra_ap_syntax::{AstNode as _, AstPtr, SyntaxKind, SyntaxNode, SyntaxNodePtr, ast};
 
@@ -65,7 +64,7 @@ pub(crate) fn native_errors(cx: &Context<'_>, body: DefWithBody, out: &mut Vec<R
         if out.len() > MOST_ERRORS {
             break;
         }
-        steps::count(STEPS_OF_ERROR);
+        semdex_steps::count(STEPS_OF_ERROR);
         out.extend(translate(cx, body, it));
     }
 }

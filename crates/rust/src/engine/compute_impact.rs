@@ -20,6 +20,7 @@ use crate::impact::bodies::{errors_of, errors_of_moved};
 use crate::impact::differ::differ;
 use crate::impact::edit_context::{EditContext, Side, renamed_names};
 use crate::impact::misfits::misfits_of;
+use crate::impact::unreadable::Uncompiled;
 use crate::impact::{
     arity, compared_heads, derives, find_affected, fixed_names, further_builds, impact_of, imports_at_stake, modules,
     of_layout, reaching, report_tests, scope_changes, settle,
@@ -189,16 +190,19 @@ impl Rust {
             fixed.retain(|it| !edit.follows_from_absence(&deltas, before, it));
             fixed_names::add_mended(it, missed, &edit, &mut fixed);
             let following = settle::apply_rules(it, &affected, &deltas, &edit, &mut new);
+            let uncompiled = Uncompiled::after(it, &edit.news);
+            let is_unreported = |file: &str| modules.lost(it, file) || uncompiled.has(it, file);
             let is_out = |found: &Finding| {
-                is_unplanned(planned, found)
-                    || found.code.phase() != Phase::Syntax && modules.lost(it, &found.place.file)
+                is_unplanned(planned, found) || found.code.phase() != Phase::Syntax && is_unreported(&found.place.file)
             };
+            fixed.retain(|found| found.code.phase() == Phase::Syntax || !uncompiled.has(it, &found.place.file));
             new.retain(|it| !is_out(it));
             let following: Vec<Finding> = following.into_iter().filter(|it| !is_out(it)).collect();
             new.iter().chain(&following).for_each(Finding::check);
             let mut impact = impact_of(it, &affected, &deltas, &edit, (&new, &following));
             let left =
                 further_builds::add_broken(it, &affected, (&edit, &names), in_further, (before, after), &mut impact);
+            impact.broken.retain(|broken| broken.at.build.is_none() || !uncompiled.has(it, &broken.at.place.file));
             let without_tests = report_tests(it, &tests, &edit, Side::After, &mut impact);
             let [new, fixed] = [new, fixed].map(|it| it.into_iter().map(Diagnostic::from).collect());
             let coverage = Coverage { builds: it.environment.builds.names.clone(), ..it.coverage(true) };

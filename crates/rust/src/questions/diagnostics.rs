@@ -16,12 +16,12 @@ use super::further_diagnostics::FurtherDiagnostics;
 use super::{coverage, doubt};
 use crate::bounds::abandoned::About;
 use crate::bounds::{Bound, MOST_ERRORS};
-use crate::checks::unresolved_paths;
+use crate::checks::{report, unresolved_paths};
 use crate::names::instances;
 use crate::resolve::having_crates::in_crates;
 use crate::resolve::symbols;
-use crate::syntax::nesting;
 use crate::syntax::positions::span;
+use crate::syntax::{Rest, nesting};
 use crate::view::{Context, Fault, View};
 use crate::{LANGUAGE, bounds, view};
 use semdex_engine::files::File;
@@ -114,6 +114,9 @@ fn is_judged(cx: &Context<'_>, id: FileId) -> bool {
 
 /// The diagnostics of a file in the crate for which it is read.
 pub(crate) fn diagnostics_in_crate(cx: &Context<'_>, file: &Arc<File>, id: FileId) -> Result<Vec<Diagnostic>> {
+    if Rest::of(&file.outline()).is_unreadable {
+        return Ok(report::syntax_errors(file).map(Diagnostic::from).collect());
+    }
     let found = full(cx, id, AssistResolveStrategy::None)?;
     let mut known = LinesWithErrors::new();
     let (sure, doubtful): (Vec<_>, Vec<_>) = found

@@ -2,7 +2,6 @@
 
 use ra_ap_hir::Semantics;
 use ra_ap_ide::{FileId, RootDatabase, TextRange, TextSize};
-use ra_ap_intern::steps;
 use ra_ap_syntax::{AstNode as _, NodeOrToken, SyntaxNode, SyntaxToken, TokenAtOffset, ast};
 
 use semdex_model::Span;
@@ -18,7 +17,7 @@ const STEPS_OF_LOOKUP: u32 = 16;
 
 /// The tokens at an offset of a file: none if the file is longer than its analysed text.
 pub(crate) fn tokens_at(tree: &SyntaxNode, offset: usize) -> TokenAtOffset<SyntaxToken> {
-    steps::count(STEPS_OF_LOOKUP);
+    semdex_steps::count(STEPS_OF_LOOKUP);
     let at = text_size(offset);
     let one = TextSize::new(1);
     let before = at.checked_sub(one).and_then(|it| token_over(tree, TextRange::at(it, one)));

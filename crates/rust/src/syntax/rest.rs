@@ -17,11 +17,13 @@ pub(crate) struct Rest {
     pub nodes: Vec<RestOf>,
     /// Whether the latest edition accepts it.
     pub is_current: bool,
+    /// Whether the text does not consist of token trees, so that the compiler reports nothing else.
+    pub is_unreadable: bool,
 }
 
 impl Rest {
     pub(crate) fn of(outline: &Outline) -> &Rest {
-        static NONE: Rest = Rest { nodes: Vec::new(), is_current: false };
+        static NONE: Rest = Rest { nodes: Vec::new(), is_current: false, is_unreadable: false };
         outline.detail.get().unwrap_or(&NONE)
     }
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use ra_ap_syntax::{Edition, Parse, SourceFile, TextRange, TextSize};
 
-use super::validation;
+use super::{token_trees, validation};
 use semdex_model::{Span, SyntaxError};
 
 const BYTE_ORDER_MARK: char = '\u{feff}';
@@ -20,6 +20,8 @@ pub(crate) struct Source<'a> {
     pub(crate) errors: Vec<SyntaxError>,
     /// Whether the latest edition accepts it.
     pub(crate) is_current: bool,
+    /// Whether it does not consist of token trees, so that the compiler reports nothing else.
+    pub(crate) is_unreadable: bool,
     offsets: Offsets,
 }
 
@@ -41,10 +43,16 @@ impl<'a> Source<'a> {
                 break;
             }
         }
-        let (tree, errors) = match best {
+        let (tree, mut errors) = match best {
             Some((parse, errors)) => (parse.tree(), errors),
             None => (SourceFile::parse("", Edition::CURRENT).tree(), Vec::new()),
         };
+        let in_trees = if errors.is_empty() { Vec::new() } else { token_trees::errors(&tree, &errors) };
+        let is_unreadable = !in_trees.is_empty();
+        if is_unreadable {
+            errors =
+                in_trees.into_iter().map(|(range, message)| ra_ap_syntax::SyntaxError::new(message, range)).collect();
+        }
         let mut errors: Vec<SyntaxError> = errors
             .into_iter()
             .map(|error| {
@@ -59,7 +67,7 @@ impl<'a> Source<'a> {
             errors.extend(validation::refused(&tree).into_iter().map(refused));
         }
         errors.sort_by_key(|error| (error.span.start, error.span.end));
-        Source { text, tree, errors, is_current, offsets }
+        Source { text, tree, errors, is_current, is_unreadable, offsets }
     }
 
     pub(crate) fn span(&self, range: TextRange) -> Span {

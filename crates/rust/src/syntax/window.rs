@@ -104,7 +104,7 @@ pub(crate) fn outline_after(old: &Outline, old_text: &str, text: &str) -> Option
     nodes.extend(own_rest.into_iter().map(|it| moved_rest(it, &inside, |at| at + skeleton_start)));
     let tail = old_rest.nodes[window.behind..].iter().cloned();
     nodes.extend(tail.map(|it| moved_rest(it, &behind, |at| at - skeleton_end + skeleton_moved)));
-    found.detail = Detail::new(Rest { nodes, is_current: true });
+    found.detail = Detail::new(Rest { nodes, is_current: true, is_unreadable: false });
     Some(found)
 }
 
